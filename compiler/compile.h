@@ -1,0 +1,34 @@
+// The compiler as one function: Graph and DeviceProfile in, Program out.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+
+#include "compiler/ir/graph.h"
+#include "compiler/program/program.h"
+
+namespace firn {
+
+struct CompileOptions {
+    std::string name = "program";
+    /// Known divisors of symbols: what a variant assumes. Empty: nothing is assumed.
+    std::map<std::string, int64_t> divisors;
+    bool spirv = true;      // false: stop at GLSL
+    bool validate =
+#ifdef NDEBUG
+        false;
+#else
+        true;               // run spirv-val on every module
+#endif
+};
+
+/// Compiles `graph` for `profile`. Needs no device. Throws UserError where the program cannot run within
+/// the profile's limits (what is over, by how much, what to change).
+std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& graph,
+                                             const DeviceProfile& profile,
+                                             const CompileOptions& options = {});
+
+/// The report behind `program.explain()`: every value's verdict with its reason and costs, every kernel.
+std::string explain(const Program& program, const SizeEnv& env = {});
+
+}  // namespace firn

@@ -1,0 +1,130 @@
+// The Graph: hash-consed, immutable SSA nodes over whole tensors, with regions for loops and branches.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "compiler/ir/op.h"
+#include "compiler/program/dtype.h"
+#include "compiler/program/executor.h"
+#include "compiler/program/size.h"
+
+namespace firn {
+
+struct Node;
+using Ref = std::shared_ptr<const Node>;
+
+/// Reading outside an axis.
+enum class Bounds : uint8_t { Clamp, Wrap, Mirror, Constant, Unchecked };
+/// Mirror is numpy's "symmetric": -1 reads 0, n reads n-1.
+
+enum class ReduceOp : uint8_t { Sum, Prod, Min, Max, Any, All };
+/// What a Scatter does where it writes: Last replaces (where indices collide, the last in row-major
+/// order wins); the others combine with what is there.
+enum class ScatterOp : uint8_t { Last, Add, Min, Max };
+
+/// A body with arguments; `results` may use the arguments and any node of the enclosing regions.
+struct Region {
+    std::vector<Ref> args;
+    std::vector<Ref> results;
+};
+
+struct ConstantAttr { Scalar value; };
+struct SizeAttr { Size size; };
+struct InputAttr { int index = 0; bool scalar = false; };
+/// Contents of a realised tensor. Identity: two Buffers are equal when `storage` is the same pointer.
+struct BufferAttr { std::shared_ptr<Memory> storage; };
+struct RegionArgAttr { uint64_t id = 0; };
+struct IndexAttr { int axis = 0; };
+struct PermuteAttr { std::vector<int> axes; };
+struct SliceAttr { std::vector<Size> begin; std::vector<int64_t> step; };   // step may be negative
+struct PadAttr { std::vector<Size> before, after; Scalar value; };
+/// One mode per source axis; `fill` is what Constant axes read outside.
+struct GatherAttr { std::vector<Bounds> modes; Scalar fill; };
+/// Stores outside are dropped. `unique`: the caller promises that no two indices are equal.
+struct ScatterAttr { ScatterOp op = ScatterOp::Last; bool unique = false; };
+struct ReduceAttr { ReduceOp op = ReduceOp::Sum; std::vector<int> axes; };  // axes sorted
+/// Region arguments: the induction value (i32), then the carried values. Results: the next carried
+/// values. `active`: which carried value (bool) says that an element still runs, -1 where no break
+/// exists; where it is false the element's carried values stay as they are.
+struct LoopAttr { std::shared_ptr<const Region> body; int active = -1; };
+/// Both regions take no arguments and have results of equal dtypes; result k has the broadcast shape of
+/// the condition and both results k.
+struct IfAttr { std::shared_ptr<const Region> then_body, else_body; };
+struct ResultAttr { int index = 0; };
+
+using Attr = std::variant<std::monostate, ConstantAttr, SizeAttr, InputAttr, BufferAttr, RegionArgAttr,
+                          IndexAttr, PermuteAttr, SliceAttr, PadAttr, GatherAttr, ScatterAttr,
+                          ReduceAttr, LoopAttr, IfAttr, ResultAttr>;
+
+struct SourceLine {
+    const char* file = "";
+    int line = 0;
+    friend bool operator==(const SourceLine&, const SourceLine&) = default;
+};
+/// `scene.cpp:41`, the file without its folders.
+std::string text(const SourceLine& line);
+
+/// One operation on whole tensors. Elementwise inputs have exactly the node's shape and, where the
+/// table says Same, its dtype: builders insert Expand and Cast.
+struct Node {
+    Op op;
+    DType dtype;
+    Shape shape;
+    std::vector<Ref> inputs;
+    Attr attr;
+    uint64_t hash = 0;
+    uint64_t serial = 0;                      // order of creation; not part of identity
+    mutable std::vector<SourceLine> lines;    // at most 4; not part of identity
+
+    template <class T>
+    const T& as() const { return std::get<T>(attr); }
+    int rank() const { return static_cast<int>(shape.size()); }
+    Node() = default;
+    Node(const Node&) = delete;
+    ~Node();                                  // releases long chains without recursion
+};
+
+/// Results as functions of arguments. args[k] is the Input node with index k. `guards` are checked at
+/// the call: sizes that were not proved equal while recording.
+struct Graph {
+    std::vector<Ref> args;
+    std::vector<Ref> results;
+    std::vector<Guard> guards;
+};
+
+/// Holds every live node once. Weak: a node lives as long as somebody refers to it.
+class NodeTable {
+  public:
+    NodeTable();
+    ~NodeTable();
+    /// The one node with this structure; checks nothing (see builder.h for checked construction).
+    /// Loops, Ifs and RegionArgs are never merged.
+    Ref intern(Op op, DType dtype, Shape shape, std::vector<Ref> inputs, Attr attr = {},
+               SourceLine line = {});
+    size_t live_nodes() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// True when the regions' structure is equal (used by NodeTable and by tests); nodes by pointer.
+bool equal_attr(const Attr& a, const Attr& b);
+
+/// Every node that `results` need, inputs before users, region bodies included (a body's nodes come
+/// before the node that owns the region). Deterministic.
+std::vector<Ref> topological(const std::vector<Ref>& results);
+
+/// Rebuilds `results` bottom-up. `visit(node, new_inputs)` gives the replacement of a node whose inputs
+/// (and regions) were already rebuilt, or null to rebuild it as it is with shapes inferred again.
+/// `replace` seeds the memo: those nodes are replaced as given (region arguments, inputs).
+using Visit = std::function<Ref(const Node& node, const std::vector<Ref>& inputs)>;
+std::vector<Ref> rewrite(NodeTable& table, const std::vector<Ref>& results, const Visit& visit,
+                         const std::unordered_map<const Node*, Ref>& replace = {});
+
+}  // namespace firn

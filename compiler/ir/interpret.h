@@ -1,0 +1,29 @@
+// The oracle: evaluates a Graph slowly and obviously, node by node, on host memory.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+/// A concrete tensor on the host, row-major, in storage form.
+struct HostTensor {
+    DType dtype = f32;
+    std::vector<int64_t> shape;
+    std::vector<std::byte> data;
+
+    int64_t elements() const;
+    Scalar at(int64_t flat) const;
+    void set(int64_t flat, const Scalar& value);
+    static HostTensor make(DType dtype, std::vector<int64_t> shape);   // zeros
+};
+
+/// Evaluates `graph` on its arguments (a scalar argument has rank 0). `env` gives the symbols; a
+/// Buffer leaf is an error here. Loops and branches run as their regions say: masked lockstep where
+/// the condition is shaped. Sums accumulate in f32 (f64 for f64) in row-major order.
+std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTensor>& args,
+                                  const SizeEnv& env);
+
+}  // namespace firn

@@ -1,0 +1,27 @@
+// Runs Kernel code on the host and counts what it does: checks the compiler without a driver.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "compiler/lower/kernel_code.h"
+#include "compiler/program/executor.h"
+
+namespace firn {
+
+struct KernelCounts {
+    int64_t invocations = 0, operations = 0, loads = 0, stores = 0, bytes_read = 0, bytes_written = 0;
+    int64_t back_edges = 0;        // the most that one invocation took
+};
+/// Runs one dispatch of placed code, before mapping (Grid ranges) or after (Group and Invocation).
+/// buffers[k] is the memory of code.buffers[k]; an access outside it is an InternalError (a padded tail
+/// up to 16 bytes is inside). `params` in the order of code.params. A whole workgroup runs in lockstep,
+/// one lane per invocation with a mask, so that subgroup operations have their meaning.
+KernelCounts interpret_kernel(const KernelCode& code, const std::vector<std::span<std::byte>>& buffers,
+                              const std::vector<Scalar>& params, const SizeEnv& env,
+                              uint32_t subgroup_size);
+
+/// An executor on host memory that runs programs by interpret_kernel.
+std::unique_ptr<Executor> make_interpreter(DeviceProfile profile = cpu_profile());
+
+}  // namespace firn

@@ -1,0 +1,115 @@
+// Kernel code: one compute kernel as pure scalar nodes, regions for loops and branches, and ordered effects.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "compiler/ir/op.h"
+#include "compiler/program/program.h"
+
+namespace firn {
+
+/// What the values of a range are run by.
+enum class RangeKind : uint8_t {
+    Grid,        // not mapped yet: every value is an invocation of its own
+    Group,       // gl_WorkGroupID[dim]
+    Invocation,  // gl_LocalInvocationID[dim]
+    Serial,      // a loop inside the invocation (a For)
+    Unroll,      // expanded: several copies in the same invocation
+    Vector,      // expanded, and neighbours in memory: loads and stores merge
+    Subgroup,    // the lanes of a subgroup (gl_SubgroupInvocationID)
+};
+const char* name(RangeKind kind);
+
+/// An index that runs from 0 to extent - 1.
+struct Range {
+    std::string name;
+    RangeKind kind = RangeKind::Grid;
+    Size extent;            // symbolic; meaningless for a Serial range whose extent is a value
+    int extent_node = -1;   // Serial: the i32 node with the trip count (never negative)
+    int dim = 0;            // Group, Invocation: 0 x, 1 y, 2 z
+    int64_t max_trips = -1; // Serial: the most turns it can take, -1: only the data knows
+};
+
+/// Bounds of an integer node: it lies in [lo, hi] and is `rem` modulo `mod` (mod 1: nothing known).
+struct Interval {
+    int64_t lo = INT32_MIN, hi = INT32_MAX;
+    int64_t mod = 1, rem = 0;
+};
+
+/// A scalar (or vector) value, a region node or an effect. Pure nodes are hash-consed and may be evaluated
+/// anywhere their operands are known; effects run in the order of KernelRegion::effects.
+struct KernelNode {
+    Op op = Op::Constant;
+    DType dtype = f32;
+    std::vector<int> args;      // node ids, always smaller than the node's own
+    Scalar constant;            // Constant
+    /// Range: range id. Param: parameter. Load, Store, Atomic*: buffer (KernelCode::buffers).
+    /// Result: which result of args[0]. RegionArg: position in its region's args. Lane: which lane.
+    int index = 0;
+    int width = 1;              // Load, Store: consecutive elements from the flat index on
+    int region = -1;            // For: its body. Branch: taken when args[0] is true. RegionArg: its owner
+    int else_region = -1;       // Branch: the other; -1 where there is none
+    ReduceOp reduce = ReduceOp::Sum;  // SubgroupReduce
+    bool guard = false;         // Branch: keeps a store or an invocation inside its range (counted)
+    Interval interval;          // i32 nodes
+    std::vector<SourceLine> lines;
+};
+
+/// A body. For: args are the carried values (RegionArg nodes, one per node.args), yields their next
+/// values, `range` its Serial range; `alive` (bool node, -1: none) is evaluated at the end of each turn
+/// with the new values: the loop goes on while it is true. Branch: no args, yields its values.
+struct KernelRegion {
+    int range = -1;
+    std::vector<int> args;
+    std::vector<int> effects;   // Store, Atomic*, and For / Branch nodes that contain effects, in order
+    std::vector<int> yields;
+    int alive = -1;
+    /// Filled by place(): every node that this region evaluates itself, operands first. Leaves that are
+    /// only text (Constant, Param, Range, RegionArg) are not in it.
+    std::vector<int> order;
+};
+
+struct KernelBuffer {
+    int buffer = -1;            // Program buffer
+    DType dtype = f32;
+    Size elements;
+    BindingForm form = BindingForm::Storage;
+    int width = 1;              // elements per access of this binding form
+    bool written = false;
+};
+
+/// One step of a schedule: split a range by a factor and give the new inner range a kind. A factor of 0
+/// means the whole range.
+struct Split {
+    int range = 0;
+    int64_t factor = 0;
+    RangeKind kind = RangeKind::Grid;
+    int dim = 0;
+};
+
+/// regions[0] is the root: no args; its effects are the kernel's stores. Flat indices are in elements.
+/// Executing it: for every combination of Grid (or Group and Invocation) range values, run the root.
+struct KernelCode {
+    std::string name;
+    std::vector<KernelNode> nodes;
+    std::vector<KernelRegion> regions{KernelRegion{}};
+    std::vector<Range> ranges;
+    std::vector<KernelBuffer> buffers;
+    std::vector<ParamInfo> params;
+    std::array<uint32_t, 3> group_size{1, 1, 1};   // after mapping
+    std::array<Size, 3> groups{Size(1), Size(1), Size(1)};
+    std::vector<Split> schedule;                   // what mapping did
+    int guards = 0;
+    int64_t back_edges = 0;                        // bound per invocation, -1: only the data knows
+};
+
+/// Readable text of the whole kernel, by region order where it is placed.
+std::string print(const KernelCode& code);
+/// Throws InternalError at the first broken rule of this page.
+void verify(const KernelCode& code, const std::string& after);
+
+}  // namespace firn

@@ -1,0 +1,52 @@
+// What the compiler must know of a device, as plain data: limits, features and measured rates.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace firn {
+
+/// Decides schedule templates: a driver that runs shaders on the CPU, or a GPU.
+enum class DeviceClass : uint8_t { Cpu, Gpu };
+
+struct DeviceProfile {
+    std::string name = "reference CPU driver";
+    DeviceClass device_class = DeviceClass::Cpu;
+
+    // Limits.
+    uint32_t subgroup_size = 8;
+    uint32_t max_group_size = 1024;                       // invocations of one workgroup
+    uint32_t max_group_extent[3] = {1024, 1024, 64};
+    uint32_t max_groups[3] = {65535, 65535, 65535};
+    uint32_t shared_bytes = 32768;
+    uint32_t push_constant_bytes = 128;
+    uint32_t max_storage_buffers = 32;                    // per stage
+    uint32_t max_texel_buffers = 64;                      // storage texel buffers per stage
+    uint64_t max_storage_range = 128ull << 20;            // bytes of one storage binding
+    uint64_t max_texel_elements = 1ull << 27;             // texels of one view
+    uint32_t buffer_alignment = 64;                       // for offsets of any binding form
+    /// Loop back edges that one invocation may take before the driver cuts it off; 0: no limit.
+    uint32_t max_back_edges = 65535;
+
+    // Features.
+    bool texel_loads = true;   // read-only tensors are fastest as storage texel buffers
+    bool storage_8bit = true, storage_16bit = true;
+    bool has_f64 = true, has_i64 = true;
+    bool subgroup_shuffle = true;
+    bool float_atomic_add = true;
+
+    // Rates, measured (limits.md) or estimated from the class.
+    double operations_per_second = 110e9;  // simple f32 operations, whole device
+    double bytes_per_second = 14e9;        // streaming reads and writes
+    double seconds_per_load = 0.07e-9;     // a cached 4-byte load, whole device
+    double seconds_per_launch = 40e-6;     // a dispatch and its barrier
+    uint32_t parallel_invocations = 16;    // invocations that run at once: below this, rates drop
+};
+
+/// The software driver that `limits.md` measures.
+DeviceProfile cpu_profile();
+/// A discrete GPU of an unknown make.
+DeviceProfile gpu_profile();
+/// Text that changes whenever anything in the profile that steers the compiler changes.
+std::string cache_key(const DeviceProfile& profile);
+
+}  // namespace firn

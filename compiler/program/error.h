@@ -1,0 +1,28 @@
+// The three kinds of error that Firn throws.
+#pragma once
+#include <stdexcept>
+#include <string>
+
+namespace firn {
+
+/// The caller can mend it: what was asked, the offending values, why not, what to do, and where.
+struct UserError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// Vulkan said no: the call, its result and the object's name.
+struct DeviceError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// A bug in Firn.
+struct InternalError : std::logic_error {
+    using std::logic_error::logic_error;
+};
+
+/// Throws InternalError with `what` unless `condition` holds; checked in every build.
+inline void ensure(bool condition, const char* what) {
+    if (!condition) throw InternalError(std::string("internal error: ") + what);
+}
+
+}  // namespace firn

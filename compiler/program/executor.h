@@ -1,0 +1,55 @@
+// The interface through which compiled programs run: the interpreter is one executor, the engine another.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/program/program.h"
+
+namespace firn {
+
+/// Memory of an executor; freed when the last owner lets go (the engine waits for the device itself).
+class Memory {
+  public:
+    virtual ~Memory() = default;
+    virtual uint64_t bytes() const = 0;
+};
+
+/// Time of one kernel on the device, averaged over its dispatches of the last profiled run.
+struct KernelTime {
+    std::string name;
+    double milliseconds = 0;   // per dispatch
+    int dispatches = 0;
+};
+
+/// The values of one call. Index k of every vector belongs to argument k (or result k); a scalar
+/// argument has no memory, a tensor argument no scalar. A null result memory lets the caller skip it.
+struct Call {
+    SizeEnv symbols;                                   // from bind_symbols
+    std::vector<Scalar> scalars;                       // one per argument; ignored for tensors
+    std::vector<std::shared_ptr<Memory>> arguments;    // one per argument; null for scalars
+    std::vector<std::shared_ptr<Memory>> results;      // one per result
+};
+
+class Executor {
+  public:
+    virtual ~Executor() = default;
+    virtual const DeviceProfile& profile() const = 0;
+    /// Uninitialised memory. Throws DeviceError that says how much was asked, held and free.
+    virtual std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string& name) = 0;
+    virtual void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) = 0;
+    /// Waits until everything run so far has written it.
+    virtual void read(const Memory& memory, uint64_t offset, std::span<std::byte> data) = 0;
+    /// Runs in program order with everything else of this executor; may return before it is done.
+    virtual void run(const std::shared_ptr<const Program>& program, const Call& call) = 0;
+    /// Waits for everything.
+    virtual void wait() = 0;
+    /// Per-kernel times of what ran since the last call; empty where profiling is off.
+    virtual void set_profiling(bool) {}
+    virtual std::vector<KernelTime> take_kernel_times() { return {}; }
+};
+
+}  // namespace firn

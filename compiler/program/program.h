@@ -1,0 +1,187 @@
+// A compiled program as plain data: kernels, buffers, and the host steps that launch them.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "compiler/program/device_profile.h"
+#include "compiler/program/dtype.h"
+#include "compiler/program/size.h"
+
+namespace firn {
+
+struct KernelCode;  // compiler/lower/kernel_code.h; opaque to the engine
+
+/// How a kernel sees a buffer.
+enum class BindingForm : uint8_t {
+    Storage,  // std430 storage buffer
+    Texel,    // storage texel buffer (`imageBuffer`), read only
+};
+
+/// One binding of a kernel; its index in KernelInfo::bindings is its binding number in set 0.
+struct BindingInfo {
+    BindingForm form = BindingForm::Storage;
+    DType dtype = f32;    // stored type
+    int width = 1;        // elements per access: a Texel of width 4 is rgba32f (or rgba32i, rgba32ui)
+    bool written = false;
+};
+
+/// Where a kernel parameter comes from. Every parameter is 4 bytes (8 for 64-bit types, aligned to 8).
+struct ParamInfo {
+    DType dtype = i32;
+    Size size;         // the value, when `scalar` is -1
+    int scalar = -1;   // else: index into Program::arguments of a scalar argument
+    friend bool operator==(const ParamInfo&, const ParamInfo&) = default;
+};
+
+/// A kernel and the limits it assumes. Parameters are push constants in the order of
+/// DispatchStep::params at the offsets of param_offsets(); when they exceed the device's limit
+/// (`params_in_buffer`) they are a std430 storage buffer at the binding after the last.
+struct KernelInfo {
+    std::string name;    // unique in the program, made of the user's lines
+    std::string glsl;
+    std::vector<uint32_t> spirv;
+    std::array<uint32_t, 3> group_size{1, 1, 1};
+    std::vector<BindingInfo> bindings;
+    std::vector<DType> param_types;
+    bool params_in_buffer = false;
+    uint32_t shared_bytes = 0;
+    int64_t back_edges = 0;   // largest number of loop back edges of one invocation; -1: only the data knows
+    std::vector<std::string> lines;               // the user's lines
+    std::shared_ptr<const KernelCode> code;       // for the host interpreter; absent in a saved program
+};
+/// Byte offset of every parameter, and the total size (a multiple of 4) as the last element.
+std::vector<uint32_t> param_offsets(const std::vector<DType>& types);
+
+enum class BufferRole : uint8_t {
+    Argument,   // bound by the caller, read only (written when it is donated)
+    Result,     // bound by the caller, written
+    Temporary,  // lives inside the program; memory is packed by lifetime
+    Constant,   // `data`, uploaded once
+};
+struct BufferInfo {
+    std::string name;
+    DType dtype = f32;
+    Size elements;
+    BufferRole role = BufferRole::Temporary;
+    std::vector<std::byte> data;
+    /// Bytes a binding of it may touch: tails are padded to 16.
+    Size bytes() const { return ceil_div(elements * Size(dtype.bytes()), 16) * Size(16); }
+};
+
+struct Step;
+
+/// What one dispatch does, as sizes: counted by the compiler, not measured.
+struct Work {
+    Size operations, bytes_read, bytes_written;
+};
+struct DispatchStep {
+    int kernel = 0;
+    std::vector<int> buffers;          // one per binding: index into Program::buffers
+    std::vector<ParamInfo> params;
+    std::array<Size, 3> groups;        // any zero: nothing is dispatched
+    Work work;
+};
+struct CopyStep {
+    int source = 0, target = 0;        // buffers of equal size
+};
+/// Runs `body` `trips` times. In turn t the symbol `induction` is t (from 0). After each turn the
+/// buffers rotate: afterwards `first` names what `second` named before; the pairs are a permutation.
+/// The rotation stays in force after the loop.
+struct RepeatStep {
+    std::string induction;
+    Size trips;                        // negative counts as 0
+    std::vector<Step> body;
+    std::vector<std::pair<int, int>> rotation;
+};
+struct Step {
+    std::variant<DispatchStep, CopyStep, RepeatStep> step;
+};
+
+struct ArgumentInfo {
+    std::string name;
+    DType dtype = f32;
+    Shape shape;
+    bool scalar = false;   // a value given at the call, not a buffer
+    int buffer = -1;
+};
+struct ResultInfo {
+    DType dtype = f32;
+    Shape shape;
+    int buffer = -1;       // a result that is an argument, or another result, names the same buffer
+};
+/// Two sizes that must be equal at the call, or a size that must be divisible; `message` names both places.
+struct Guard {
+    Size left, right;
+    std::string message;
+};
+
+/// See `explain`: one row per value.
+struct VerdictInfo {
+    std::string value, verdict, reason, lines;  // `reason` is a stable code
+    double inline_seconds = 0, stage_seconds = 0, materialise_seconds = 0;
+};
+
+struct Program {
+    std::string name;
+    std::vector<ArgumentInfo> arguments;
+    std::vector<ResultInfo> results;
+    std::vector<Guard> guards;
+    std::vector<BufferInfo> buffers;
+    std::vector<KernelInfo> kernels;
+    std::vector<Step> steps;
+    std::vector<VerdictInfo> verdicts;
+    DeviceProfile profile;             // what it was compiled for
+};
+
+/// What a program does at given sizes.
+struct ProgramStats {
+    int64_t kernels = 0;      // distinct kernels
+    int64_t dispatches = 0;
+    int64_t operations = 0, bytes_read = 0, bytes_written = 0;
+    int64_t barriers = 0;     // pipeline barriers recorded
+    int64_t guards = 0;       // conditions that keep stores or invocations inside their ranges
+    int64_t back_edges = 0;   // the largest bound of a kernel
+    int64_t peak_bytes = 0;   // temporaries after packing
+};
+
+/// A flat step of an unrolled program: a dispatch or a copy on physical slots.
+/// `slots[i]` is the buffer whose memory binding i uses after all rotations so far.
+struct FlatStep {
+    const DispatchStep* dispatch = nullptr;
+    const CopyStep* copy = nullptr;
+    std::vector<int> slots;            // dispatch: one per binding; copy: {source, target}
+    SizeEnv env;                       // the symbols, with inductions
+    bool barrier_before = false;       // a hazard with an earlier step since the last barrier
+};
+/// A program unrolled for given symbol values: the one order that recorder, interpreter, memory
+/// planner and statistics share. `result_slots[i]` is the slot that holds result i at the end.
+struct FlatProgram {
+    std::vector<FlatStep> steps;
+    std::vector<int> result_slots;
+};
+FlatProgram flatten(const Program& program, const SizeEnv& env);
+
+/// Memory for slots of role Temporary, packed by lifetime into one allocation: byte offset per buffer
+/// (UINT64_MAX where a buffer takes none) and the total.
+struct MemoryPlan {
+    std::vector<uint64_t> offsets;
+    uint64_t bytes = 0;
+    uint64_t largest_live = 0;         // the largest sum of live sizes at one step: a lower bound
+};
+MemoryPlan plan_memory(const Program& program, const FlatProgram& flat, const SizeEnv& env);
+
+ProgramStats stats(const Program& program, const SizeEnv& env);
+/// Symbol values from the shapes given for the arguments (scalars: empty), and i32 scalar arguments
+/// as symbols `$k`. Checks every guard. Throws UserError naming both arguments, both shapes and why.
+SizeEnv bind_symbols(const Program& program, const std::vector<std::vector<int64_t>>& shapes,
+                     const std::vector<Scalar>& scalars);
+/// The symbol that stands for the value of the integer scalar argument with this index.
+std::string scalar_symbol(int argument);
+
+}  // namespace firn

@@ -1,0 +1,93 @@
+// Symbolic integers: the dimensions of tensors, trip counts, dispatch sizes and kernel parameters.
+#pragma once
+#include <compare>
+#include <concepts>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace firn {
+
+/// Values of the symbols at a call. Loop inductions of host steps and i32 scalar arguments are symbols too.
+using SizeEnv = std::map<std::string, int64_t>;
+
+struct SizeTerm;
+
+/// A symbolic integer in canonical form: a sum of coefficient x product of atoms. An atom is a symbol,
+/// or a floor division, modulo, minimum or maximum of two sizes. Equal forms compare equal; symbols
+/// that start with a letter are dimensions and at least 0.
+class Size {
+  public:
+    Size() : Size(int64_t{0}) {}
+    template <std::integral T>
+    Size(T value) : constant_(static_cast<int64_t>(value)) {}
+    static Size symbol(const std::string& name);
+
+    bool is_constant() const { return !terms_; }
+    /// The value; throws InternalError when it is symbolic.
+    int64_t constant() const;
+    bool is(int64_t value) const { return !terms_ && constant_ == value; }
+
+    friend Size operator+(const Size& a, const Size& b);
+    friend Size operator-(const Size& a, const Size& b);
+    friend Size operator*(const Size& a, const Size& b);
+    Size& operator+=(const Size& b) { return *this = *this + b; }
+    Size& operator*=(const Size& b) { return *this = *this * b; }
+    friend bool operator==(const Size& a, const Size& b) { return compare(a, b) == 0; }
+    friend bool operator<(const Size& a, const Size& b) { return compare(a, b) < 0; }
+    /// A total order on forms (not on values): negative, zero or positive.
+    static int compare(const Size& a, const Size& b);
+
+    /// Value under `env`; throws UserError naming a symbol that has no value. x / 0 and x % 0 are 0.
+    int64_t evaluate(const SizeEnv& env) const;
+    /// Replaces symbols by sizes; symbols not in the map stay.
+    Size substitute(const std::map<std::string, Size>& map) const;
+    /// Names of all symbols inside, sorted, each once.
+    std::vector<std::string> symbols() const;
+    /// Bounds known for every value of the symbols (dimensions are in [0, 2^31 - 1]).
+    int64_t lower_bound() const;
+    int64_t upper_bound() const;
+    /// The largest m known to divide the value whatever the symbols are (0 for the constant 0).
+    /// `facts` names symbols with a known divisor.
+    int64_t divisor(const std::map<std::string, int64_t>& facts = {}) const;
+    /// Text such as `2*n*m + floordiv(n, 4) + 1`; parse_size reads it back.
+    std::string text() const;
+    size_t hash() const;
+
+  private:
+    friend class SizeBuilder;
+    int64_t constant_ = 0;                              // the constant term
+    std::shared_ptr<const std::vector<SizeTerm>> terms_;  // sorted, never empty when present
+};
+
+struct SizeAtom {
+    enum class Kind : uint8_t { Symbol, FloorDiv, Mod, Min, Max };
+    Kind kind = Kind::Symbol;
+    std::string name;        // Symbol
+    std::vector<Size> args;  // the others: two sizes
+};
+struct SizeTerm {
+    std::vector<SizeAtom> atoms;  // sorted
+    int64_t coefficient = 1;
+};
+
+Size floor_div(const Size& a, const Size& b);
+Size ceil_div(const Size& a, const Size& b);
+Size mod(const Size& a, const Size& b);
+Size min(const Size& a, const Size& b);
+Size max(const Size& a, const Size& b);
+/// True when a <= b for every value of the symbols, as far as the canonical form shows it.
+bool proved_less_equal(const Size& a, const Size& b);
+/// Reads what Size::text wrote; throws UserError at anything else.
+Size parse_size(const std::string& text);
+
+using Shape = std::vector<Size>;
+
+/// Number of elements.
+Size element_count(const Shape& shape);
+/// `[n, 4, 3]`.
+std::string text(const Shape& shape);
+
+}  // namespace firn
