@@ -1,0 +1,112 @@
+// A directory of small files that can be made again.
+#include "compiler/program/disk_cache.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace firn {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Stands before the payload of every file. All fields are checked before the payload is used.
+struct Header {
+    char magic[8];
+    uint64_t kind_hash;
+    uint64_t bytes;
+    uint64_t checksum;
+};
+constexpr char kMagic[8] = {'f', 'i', 'r', 'n', 'c', 0, 0, 1};  // the last byte is the version
+
+/// Larger files are not ours: nothing that Firn caches comes near.
+constexpr uint64_t kMaxBytes = 1ull << 30;
+
+fs::path file_of(const std::string& directory, const std::string& kind, const std::string& name) {
+    return fs::path(directory) / (name + "." + kind);
+}
+
+Header make_header(const std::string& kind, std::span<const std::byte> bytes) {
+    Header header{};
+    std::memcpy(header.magic, kMagic, sizeof kMagic);
+    header.kind_hash = XXH3_64bits(kind.data(), kind.size());
+    header.bytes = bytes.size();
+    header.checksum = XXH3_64bits(bytes.data(), bytes.size());
+    return header;
+}
+
+}  // namespace
+
+std::string default_cache_directory() {
+    const char* off = std::getenv("FIRN_NO_CACHE");
+    if (off && *off && std::strcmp(off, "0") != 0) return "";
+    const char* xdg = std::getenv("XDG_CACHE_HOME");
+    if (xdg && *xdg) return (fs::path(xdg) / "firn").string();
+    const char* home = std::getenv("HOME");
+    if (home && *home) return (fs::path(home) / ".cache" / "firn").string();
+    return "";
+}
+
+std::string cache_hash(std::string_view text) {
+    XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+    char digits[33];
+    std::snprintf(digits, sizeof digits, "%016llx%016llx",
+                  static_cast<unsigned long long>(hash.high64),
+                  static_cast<unsigned long long>(hash.low64));
+    return digits;
+}
+
+std::optional<std::vector<std::byte>> cache_load(const std::string& directory,
+                                                 const std::string& kind, const std::string& name) {
+    if (directory.empty()) return std::nullopt;
+    std::error_code error;
+    fs::path path = file_of(directory, kind, name);
+    uint64_t size = fs::file_size(path, error);
+    if (error || size < sizeof(Header) || size > kMaxBytes) return std::nullopt;
+    std::ifstream file(path, std::ios::binary);
+    Header header;
+    if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
+    if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) return std::nullopt;
+    if (header.bytes != size - sizeof(Header)) return std::nullopt;
+    std::vector<std::byte> bytes(header.bytes);
+    if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size())))
+        return std::nullopt;
+    Header expected = make_header(kind, bytes);
+    if (std::memcmp(&header, &expected, sizeof header) != 0) return std::nullopt;
+    return bytes;
+}
+
+void cache_store(const std::string& directory, const std::string& kind, const std::string& name,
+                 std::span<const std::byte> bytes) {
+    if (directory.empty()) return;
+    std::error_code error;
+    fs::create_directories(directory, error);
+    if (error) return;
+    // A name of its own per writer, so that two processes never write into one file.
+    std::random_device random;
+    fs::path target = file_of(directory, kind, name);
+    fs::path temporary = target;
+    temporary += "." + std::to_string(getpid()) + "." + std::to_string(random()) + ".tmp";
+    Header header = make_header(kind, bytes);
+    bool written = false;
+    {
+        std::ofstream file(temporary, std::ios::binary);
+        file.write(reinterpret_cast<const char*>(&header), sizeof header);
+        file.write(reinterpret_cast<const char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size()));
+        file.close();
+        written = file.good();
+    }
+    if (written) fs::rename(temporary, target, error);
+    if (!written || error) fs::remove(temporary, error);
+}
+
+}  // namespace firn
