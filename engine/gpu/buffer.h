@@ -1,0 +1,131 @@
+// Device memory: buffers cut from few allocations and reused, with the accounting behind
+// out-of-memory errors.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/program/executor.h"
+#include "compiler/program/program.h"
+#include "engine/gpu/device.h"
+
+namespace firn {
+
+/// What descriptors and copies need to know of a buffer: plain values, no ownership.
+struct BufferRange {
+    VkBuffer buffer = VK_NULL_HANDLE;
+    uint64_t offset = 0;
+    uint64_t bytes = 0;
+    friend bool operator==(const BufferRange&, const BufferRange&) = default;
+    friend auto operator<=>(const BufferRange&, const BufferRange&) = default;
+};
+
+/// Where a buffer's memory must be.
+enum class BufferPlace : uint8_t {
+    Device,  // for kernels; mapped too where the device shares its memory with the host
+    Host,    // mapped and cached: staging and readback
+};
+
+struct MemoryBlock;
+
+/// A range of device memory; given back to the pool when destroyed. The device may still be at work
+/// on it then: reuse on the device is ordered by the one queue, reuse by the host waits for
+/// `busy_until`.
+class Buffer : public Memory {
+  public:
+    ~Buffer() override;
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+
+    uint64_t bytes() const override { return range_.bytes; }
+    const BufferRange& range() const { return range_; }
+    const std::string& name() const { return name_; }
+    Device& device() const { return *device_; }
+    /// The first byte as the host sees it; null where the memory is not mapped.
+    std::byte* mapped() const { return mapped_; }
+
+    /// The newest submission that reads or writes it, and the newest that writes it. Whoever
+    /// submits commands that use a buffer says so by `used_at`.
+    TimelinePoint busy_until() const { return busy_until_; }
+    TimelinePoint written_at() const { return written_at_; }
+    void used_at(TimelinePoint point, bool written);
+
+  private:
+    friend class MemoryPool;
+    Buffer() = default;
+
+    std::shared_ptr<Device> device_;
+    std::string name_;
+    BufferRange range_;
+    std::byte* mapped_ = nullptr;
+    MemoryBlock* block_ = nullptr;
+    uint64_t held_bytes_ = 0;  // what the pool counts: range_.bytes rounded up
+    std::atomic<TimelinePoint> busy_until_{0}, written_at_{0};
+};
+
+/// Uninitialised memory of at least `bytes`; a range is never empty and starts at a multiple of 256
+/// and of every alignment that the device asks of a binding. Throws DeviceError that says how much
+/// was asked, held and free.
+std::shared_ptr<Buffer> create_buffer(const std::shared_ptr<Device>& device, uint64_t bytes,
+                                      const std::string& name,
+                                      BufferPlace place = BufferPlace::Device);
+
+/// Host to buffer, ordered after all work submitted so far. Copies `data` before it returns.
+void write_buffer(Buffer& buffer, uint64_t offset, std::span<const std::byte> data);
+/// Buffer to host; waits for the last write to it.
+void read_buffer(const Buffer& buffer, uint64_t offset, std::span<std::byte> data);
+
+/// The view format by which a kernel loads `width` (1 or 4) elements of `dtype`.
+/// Throws InternalError for types that have none.
+VkFormat texel_format(DType dtype, int width);
+/// A view for a Texel binding. The caller destroys it (Device::defer). Throws UserError where
+/// `range` has more texels than the device's limit, or starts between its steps.
+VkBufferView create_texel_view(const Device& device, const BufferRange& range, DType dtype,
+                               int width, const std::string& name);
+
+struct MemoryUse {
+    uint64_t used = 0;         // in live buffers
+    uint64_t held = 0;         // allocated from Vulkan
+    uint64_t free = 0;         // what the heap has left, as far as the driver says
+    uint64_t allocations = 0;  // vkAllocateMemory calls so far, ever
+};
+
+/// All memory of a device. Small buffers share blocks; a freed large one is kept for the next of
+/// its size.
+class MemoryPool {
+  public:
+    explicit MemoryPool(Device& device);
+    ~MemoryPool();
+    MemoryUse use() const;
+    /// Gives back to the driver what no buffer holds.
+    void trim();
+
+  private:
+    friend class Buffer;
+    friend std::shared_ptr<Buffer> create_buffer(const std::shared_ptr<Device>&, uint64_t,
+                                                 const std::string&, BufferPlace);
+    struct Type {
+        uint32_t index = 0;
+        VkMemoryPropertyFlags flags = 0;
+    };
+    std::shared_ptr<Buffer> take(uint64_t bytes, const std::string& name, BufferPlace place);
+    void give_back(Buffer& buffer);
+    MemoryBlock* find_block(uint64_t bytes, BufferPlace place, uint64_t& offset);
+    MemoryBlock* add_block(uint64_t bytes, uint64_t block_bytes, BufferPlace place,
+                           const std::string& name);
+    void release_unused(bool all);
+    uint64_t heap_free() const;
+
+    Device& device_;
+    Type types_[2];
+    mutable std::mutex mutex_;
+    std::vector<std::unique_ptr<MemoryBlock>> blocks_;
+    uint64_t used_ = 0, held_ = 0, allocations_ = 0;
+};
+
+}  // namespace firn

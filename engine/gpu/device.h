@@ -1,0 +1,137 @@
+// A Vulkan device with its one queue and its timeline: what every other object of the engine is
+// made on.
+#pragma once
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/program/device_profile.h"
+#include "engine/gpu/instance.h"
+
+namespace firn {
+
+class CommandPool;
+class MemoryPool;
+
+struct DeviceOptions {
+    /// See choose_device. The environment (FIRN_DEVICE) is read by the caller, not here.
+    std::string device;
+    SurfaceSupport surfaces = SurfaceSupport::None;
+    std::vector<std::string> instance_extensions;
+    /// Whether a queue family can present; absent: any that has graphics is taken to.
+    std::function<bool(VkInstance, VkPhysicalDevice, uint32_t family)> can_present;
+    bool validation = false;
+    /// Where pipelines are kept between runs; empty: nowhere.
+    std::string cache_directory;
+};
+
+/// A semaphore of a swapchain that a submission waits for, with the stage that waits.
+struct SemaphoreWait {
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+};
+
+/// A point on the device's timeline. 0 is always in the past.
+using TimelinePoint = uint64_t;
+
+/// Owns a VkDevice. One thread records and submits at a time (submit, defer and the memory pool
+/// lock); everything else may be read from several threads.
+class Device {
+  public:
+    /// Throws DeviceError (no loader, no driver, missing feature), UserError (no such device: lists
+    /// them).
+    static std::shared_ptr<Device> create(const DeviceOptions& options = {});
+    /// Waits for all work, then destroys what is left.
+    ~Device();
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+
+    const Instance& instance() const { return *instance_; }
+    const DeviceInfo& info() const { return info_; }
+    const DeviceProfile& profile() const { return profile_; }
+    VkPhysicalDevice physical() const { return info_.handle; }
+    VkDevice handle() const { return handle_; }
+    /// Device functions: device.vk().vkCmdDispatch(...).
+    const VolkDeviceTable& vk() const { return table_; }
+    VkQueue queue() const { return queue_; }
+    uint32_t queue_family() const { return queue_family_; }
+    /// Surfaces can be presented from the queue.
+    bool can_present() const { return can_present_; }
+    VkPipelineCache pipeline_cache() const { return pipeline_cache_; }
+    MemoryPool& memory() const { return *memory_; }
+    /// For the device's own copies; see submit_once.
+    CommandPool& transfers() const { return *transfers_; }
+    /// Nanoseconds of one timestamp tick; 0 where the queue has no timestamps.
+    double timestamp_period() const { return timestamp_period_; }
+    const VkPhysicalDeviceLimits& limits() const { return limits_; }
+
+    /// Submits in order after everything submitted before, with no wait. Execution order is kept by
+    /// barriers in the commands, not by this. Returns the point at which they are complete.
+    TimelinePoint submit(std::span<const VkCommandBuffer> commands,
+                         std::span<const SemaphoreWait> waits = {},
+                         std::span<const VkSemaphore> signals = {});
+    /// The point of the newest submission, and the newest point reached.
+    TimelinePoint last_submitted() const { return submitted_; }
+    TimelinePoint completed() const;
+    bool is_done(TimelinePoint point) const { return point <= completed(); }
+    /// Throws DeviceError when the device is lost or does not answer within a minute.
+    void wait(TimelinePoint point) const;
+    void wait_idle() const { wait(last_submitted()); }
+    /// For presenting: the queue may be used by one thread at a time.
+    std::mutex& queue_mutex() const { return queue_mutex_; }
+
+    /// Runs `destroy` when everything submitted so far is complete (at a later submit or collect).
+    void defer(std::function<void()> destroy);
+    /// Runs what was deferred and is due.
+    void collect();
+
+    /// Names an object for validation messages and captures.
+    template <class Handle>
+    void set_name(Handle object, VkObjectType type, const std::string& name) const {
+        set_object_name((uint64_t)object, type, name);
+    }
+    void set_object_name(uint64_t object, VkObjectType type, const std::string& name) const;
+
+    std::vector<std::string> validation_messages() const {
+        return instance_->validation_messages();
+    }
+
+  private:
+    Device() = default;
+    void create_handle(const DeviceOptions& options);
+    void create_timeline();
+    void load_pipeline_cache(const std::string& directory);
+    void store_pipeline_cache();
+
+    std::unique_ptr<Instance> instance_;
+    DeviceInfo info_;
+    DeviceProfile profile_;
+    VkPhysicalDeviceLimits limits_{};
+    VkDevice handle_ = VK_NULL_HANDLE;
+    VolkDeviceTable table_{};
+    VkQueue queue_ = VK_NULL_HANDLE;
+    uint32_t queue_family_ = 0;
+    bool can_present_ = false;
+    double timestamp_period_ = 0;
+    VkPipelineCache pipeline_cache_ = VK_NULL_HANDLE;
+    std::string cache_directory_, pipeline_cache_name_;
+    VkSemaphore timeline_ = VK_NULL_HANDLE;
+    std::atomic<TimelinePoint> submitted_{0};
+    mutable std::mutex queue_mutex_;
+
+    struct Deferred {
+        TimelinePoint point = 0;
+        std::function<void()> destroy;
+    };
+    std::mutex deferred_mutex_;
+    std::deque<Deferred> deferred_;
+    std::unique_ptr<MemoryPool> memory_;
+    std::unique_ptr<CommandPool> transfers_;
+};
+
+}  // namespace firn

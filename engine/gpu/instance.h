@@ -1,0 +1,84 @@
+// The Vulkan instance, its validation messages, and the list of devices.
+#pragma once
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/gpu/vulkan.h"
+
+namespace firn {
+
+/// Whether windows can be opened on what is created.
+enum class SurfaceSupport : uint8_t {
+    None,         // headless
+    IfAvailable,  // every surface extension that the loader offers, and the swapchain where there
+                  // is one
+    Required,     // an error that says so where the device cannot present
+};
+
+struct InstanceOptions {
+    SurfaceSupport surfaces = SurfaceSupport::None;
+    /// More instance extensions that must be there (what the window library asks for).
+    std::vector<std::string> extensions;
+    /// The Khronos validation layer with synchronisation validation; messages are recorded.
+    bool validation = false;
+};
+
+/// Owns a VkInstance. Safe to read from several threads.
+class Instance {
+  public:
+    /// Throws DeviceError: no Vulkan loader, no driver, an extension or the validation layer
+    /// missing.
+    explicit Instance(const InstanceOptions& options);
+    ~Instance();
+    Instance(const Instance&) = delete;
+    Instance& operator=(const Instance&) = delete;
+
+    VkInstance handle() const { return handle_; }
+    const InstanceTable& functions() const { return functions_; }
+    /// Loads any other instance function; null where it does not exist.
+    PFN_vkVoidFunction function(const char* name) const;
+    bool has_extension(const std::string& name) const;
+
+    /// Messages of the validation layer so far (warnings and errors), oldest first, at most 1000.
+    std::vector<std::string> validation_messages() const;
+    void record_message(const std::string& message);
+
+  private:
+    void load_functions();
+    void create_messenger();
+
+    VkInstance handle_ = VK_NULL_HANDLE;
+    InstanceTable functions_;
+    VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
+    std::vector<std::string> extensions_;
+    mutable std::mutex mutex_;
+    std::vector<std::string> messages_;
+};
+
+/// One physical device as a person chooses it.
+struct DeviceInfo {
+    int number = 0;             // from 0, in the loader's order
+    std::string name;           // `llvmpipe (LLVM 15.0.6, 256 bits)`
+    std::string driver;         // `llvmpipe Mesa 22.3.6 (LLVM 15.0.6)`
+    std::string kind;           // `discrete GPU`, `integrated GPU`, `virtual GPU`, `CPU`, `other`
+    uint64_t memory_bytes = 0;  // the largest device-local heap
+    std::string missing;        // why Firn cannot run on it; empty: it can
+    VkPhysicalDevice handle = VK_NULL_HANDLE;
+    VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
+};
+
+/// All devices of an instance.
+std::vector<DeviceInfo> list_devices(const Instance& instance);
+/// All devices of this machine, as text for a person, one line each. Throws DeviceError where there
+/// is no loader or no driver.
+std::string list_devices();
+
+/// The device that `wanted` names: empty (a discrete GPU before an integrated or virtual one before
+/// a CPU), a number, or a part of the name in any case. Throws UserError that lists the devices
+/// there are.
+DeviceInfo choose_device(const std::vector<DeviceInfo>& devices, const std::string& wanted);
+
+}  // namespace firn

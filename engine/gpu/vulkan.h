@@ -1,0 +1,53 @@
+// The Vulkan headers as the engine uses them: no prototypes, functions in tables of their own,
+// results checked.
+#pragma once
+#include <volk.h>
+
+#include <string>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+
+/// Functions of one instance. Never volk's global pointers: they serve one instance per process
+/// only.
+#define FIRN_INSTANCE_FUNCTIONS(X)              \
+    X(vkDestroyInstance)                        \
+    X(vkEnumeratePhysicalDevices)               \
+    X(vkGetPhysicalDeviceProperties2)           \
+    X(vkGetPhysicalDeviceFeatures2)             \
+    X(vkGetPhysicalDeviceMemoryProperties)      \
+    X(vkGetPhysicalDeviceMemoryProperties2)     \
+    X(vkGetPhysicalDeviceFormatProperties)      \
+    X(vkGetPhysicalDeviceQueueFamilyProperties) \
+    X(vkEnumerateDeviceExtensionProperties)     \
+    X(vkCreateDevice)                           \
+    X(vkGetDeviceProcAddr)
+/// Present only when the instance has the extension; null otherwise.
+#define FIRN_INSTANCE_EXTENSION_FUNCTIONS(X)     \
+    X(vkCreateDebugUtilsMessengerEXT)            \
+    X(vkDestroyDebugUtilsMessengerEXT)           \
+    X(vkSetDebugUtilsObjectNameEXT)              \
+    X(vkCmdBeginDebugUtilsLabelEXT)              \
+    X(vkCmdEndDebugUtilsLabelEXT)                \
+    X(vkDestroySurfaceKHR)                       \
+    X(vkGetPhysicalDeviceSurfaceSupportKHR)      \
+    X(vkGetPhysicalDeviceSurfaceCapabilitiesKHR) \
+    X(vkGetPhysicalDeviceSurfaceFormatsKHR)      \
+    X(vkGetPhysicalDeviceSurfacePresentModesKHR)
+
+struct InstanceTable {
+#define FIRN_MEMBER(name) PFN_##name name = nullptr;
+    FIRN_INSTANCE_FUNCTIONS(FIRN_MEMBER)
+    FIRN_INSTANCE_EXTENSION_FUNCTIONS(FIRN_MEMBER)
+#undef FIRN_MEMBER
+};
+
+/// `VK_ERROR_DEVICE_LOST`.
+std::string result_name(VkResult result);
+
+/// Throws DeviceError with call, result and object unless `result` is VK_SUCCESS; in every build.
+/// check(vk.vkCreateBuffer(...), "vkCreateBuffer", name);
+void check(VkResult result, const char* call, const std::string& object);
+
+}  // namespace firn
