@@ -86,7 +86,7 @@ struct Node {
     int rank() const { return static_cast<int>(shape.size()); }
     Node() = default;
     Node(const Node&) = delete;
-    ~Node();                                  // releases long chains without recursion
+    ~Node();
 };
 
 /// Results as functions of arguments. args[k] is the Input node with index k. `guards` are checked at
@@ -97,21 +97,26 @@ struct Graph {
     std::vector<Guard> guards;
 };
 
-/// Holds every live node once. Weak: a node lives as long as somebody refers to it.
+/// Holds every live node once. Weak: a node lives as long as somebody refers to it, also longer than
+/// its table; long chains are released without recursion. A table and its nodes belong to one thread.
 class NodeTable {
   public:
-    NodeTable();
+    /// Only tests give a mask: fewer bits force collisions.
+    explicit NodeTable(uint64_t hash_mask = ~uint64_t{0});
     ~NodeTable();
     /// The one node with this structure; checks nothing (see builder.h for checked construction).
-    /// Loops, Ifs and RegionArgs are never merged.
+    /// Loops, Ifs and RegionArgs are never merged; a RegionArg gets a fresh id.
     Ref intern(Op op, DType dtype, Shape shape, std::vector<Ref> inputs, Attr attr = {},
                SourceLine line = {});
     size_t live_nodes() const;
 
   private:
     struct State;
-    std::unique_ptr<State> state_;
+    std::shared_ptr<State> state_;
 };
+
+/// Adds the user's lines that `node` now also stands for: at most 4, no repeats.
+void note_lines(const Node& node, const std::vector<SourceLine>& lines);
 
 /// True when the regions' structure is equal (used by NodeTable and by tests); nodes by pointer.
 bool equal_attr(const Attr& a, const Attr& b);
@@ -121,7 +126,9 @@ bool equal_attr(const Attr& a, const Attr& b);
 std::vector<Ref> topological(const std::vector<Ref>& results);
 
 /// Rebuilds `results` bottom-up. `visit(node, new_inputs)` gives the replacement of a node whose inputs
-/// (and regions) were already rebuilt, or null to rebuild it as it is with shapes inferred again.
+/// were already rebuilt, or null to rebuild it as it is with shapes inferred again. A Loop or If comes
+/// to `visit` already rebuilt: its regions are final. Where anything inside a Loop changed its arguments
+/// are fresh, so that old and new may live in one graph; where nothing changed the node itself stays.
 /// `replace` seeds the memo: those nodes are replaced as given (region arguments, inputs).
 using Visit = std::function<Ref(const Node& node, const std::vector<Ref>& inputs)>;
 std::vector<Ref> rewrite(NodeTable& table, const std::vector<Ref>& results, const Visit& visit,

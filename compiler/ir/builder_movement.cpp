@@ -1,0 +1,254 @@
+// Movement, gathers, stores and reductions.
+#include <algorithm>
+#include <limits>
+
+#include "compiler/ir/builder.h"
+#include "compiler/ir/builder_checks.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+
+Ref reshape(Builder b, const Ref& x, Shape shape) {
+    std::string asked = "reshape: " + text(x->shape) + " to " + text(shape);
+    Size count = element_count(x->shape), known = 1;
+    int open = -1;
+    for (size_t k = 0; k < shape.size(); ++k) {
+        if (!shape[k].is(-1)) {
+            if (shape[k].upper_bound() < 0) fail(b, asked + ": a size is negative; only one -1 may be left open");
+            known *= shape[k];
+        } else if (open >= 0) {
+            fail(b, asked + ": two sizes are -1; give all but one");
+        } else {
+            open = static_cast<int>(k);
+        }
+    }
+    if (open >= 0) {
+        if (known.is(0)) fail(b, asked + ": the open size can be anything beside a size of 0; give it");
+        shape[static_cast<size_t>(open)] = floor_div(count, known);
+        known *= shape[static_cast<size_t>(open)];
+    }
+    if (x->shape == shape) return x;
+    require_equal(b, count, known,
+                  asked + ": " + count.text() + " elements do not fill " + known.text() +
+                      "; the number of elements must stay the same");
+    return b.table.intern(Op::Reshape, x->dtype, std::move(shape), {x}, {}, b.line);
+}
+
+Ref permute(Builder b, const Ref& x, std::vector<int> axes) {
+    std::string asked = "permute of " + text(x->shape);
+    if (static_cast<int>(axes.size()) != x->rank())
+        fail(b, asked + ": " + std::to_string(axes.size()) + " axes are given; name each of the " +
+                    std::to_string(x->rank()) + " once");
+    std::vector<bool> used(axes.size(), false);
+    Shape shape;
+    for (int& axis : axes) {
+        axis = checked_axis(b, axis, x->rank(), asked);
+        if (used[static_cast<size_t>(axis)])
+            fail(b, asked + ": axis " + std::to_string(axis) + " is given twice; name each axis once");
+        used[static_cast<size_t>(axis)] = true;
+        shape.push_back(x->shape[static_cast<size_t>(axis)]);
+    }
+    if (std::is_sorted(axes.begin(), axes.end())) return x;
+    return b.table.intern(Op::Permute, x->dtype, std::move(shape), {x}, PermuteAttr{std::move(axes)}, b.line);
+}
+
+namespace {
+
+void check_slice_axis(const Builder& b, const std::string& asked, size_t axis, const Size& n,
+                      const Size& begin, const Size& extent, int64_t step) {
+    std::string where = asked + ", axis " + std::to_string(axis) + " of size " + n.text() + ": ";
+    if (step == 0) fail(b, where + "the step is 0; use 1, or a negative step to go backwards");
+    if (extent.upper_bound() < 0) fail(b, where + "the extent " + extent.text() + " is negative");
+    if (extent.is(0)) return;
+    Size last = begin + Size(step) * (extent - 1);
+    const Size& lowest = step > 0 ? begin : last;
+    const Size& highest = step > 0 ? last : begin;
+    std::string outside = where + "elements " + begin.text() + " to " + last.text() +
+                          " are not all inside; a slice does not clamp, so cut its range";
+    if (extent == n && step == 1 && begin.is(0)) return;
+    require_less_equal(b, 0, extent, where + "the extent " + extent.text() + " is negative");
+    require_less_equal(b, 0, lowest, outside);
+    require_less_equal(b, highest + 1, n, outside);
+}
+
+}  // namespace
+
+Ref slice(Builder b, const Ref& x, std::vector<Size> begin, std::vector<Size> extent,
+          std::vector<int64_t> step) {
+    std::string asked = "slice of " + text(x->shape);
+    size_t rank = x->shape.size();
+    if (begin.size() > rank || extent.size() != begin.size() || step.size() != begin.size())
+        fail(b, asked + ": " + std::to_string(begin.size()) + " begins, " + std::to_string(extent.size()) +
+                    " extents and " + std::to_string(step.size()) + " steps are given; give one each per axis");
+    for (size_t k = 0; k < begin.size(); ++k)
+        check_slice_axis(b, asked, k, x->shape[k], begin[k], extent[k], step[k]);
+    for (size_t k = begin.size(); k < rank; ++k) {
+        begin.push_back(0);
+        extent.push_back(x->shape[k]);
+        step.push_back(1);
+    }
+    bool moves = extent != x->shape;
+    for (size_t k = 0; k < rank; ++k) moves |= !begin[k].is(0) || step[k] != 1;
+    if (!moves) return x;
+    return b.table.intern(Op::Slice, x->dtype, std::move(extent), {x},
+                          SliceAttr{std::move(begin), std::move(step)}, b.line);
+}
+
+Ref pad(Builder b, const Ref& x, std::vector<Size> before, std::vector<Size> after, Scalar value) {
+    std::string asked = "pad of " + text(x->shape);
+    size_t rank = x->shape.size();
+    if (before.size() != rank || after.size() != rank)
+        fail(b, asked + ": " + std::to_string(before.size()) + " and " + std::to_string(after.size()) +
+                    " widths are given; give one before and one after per axis");
+    Shape shape;
+    bool moves = false;
+    for (size_t k = 0; k < rank; ++k) {
+        if (before[k].upper_bound() < 0 || after[k].upper_bound() < 0)
+            fail(b, asked + ", axis " + std::to_string(k) + ": widths " + before[k].text() + " and " +
+                        after[k].text() + " must not be negative; use slice to cut");
+        shape.push_back(before[k] + x->shape[k] + after[k]);
+        moves |= !before[k].is(0) || !after[k].is(0);
+    }
+    if (!moves) return x;
+    return b.table.intern(Op::Pad, x->dtype, std::move(shape), {x},
+                          PadAttr{std::move(before), std::move(after), value.to(x->dtype)}, b.line);
+}
+
+namespace {
+
+/// Casts the indices to i32, broadcasts them together with `shape`, and adds an Index for every
+/// trailing axis of `x` that none was given for. `shape` becomes the shape of the access.
+void complete_indices(const Builder& b, const std::string& asked, const Ref& x, std::vector<Ref>& indices,
+                      Shape& shape) {
+    size_t given = indices.size(), rank = x->shape.size();
+    if (given > rank)
+        fail(b, asked + ": " + std::to_string(given) + " indices are given, the tensor has " +
+                    std::to_string(rank) + " axes; give at most one per axis");
+    Shape leading;
+    for (size_t k = 0; k < given; ++k) {
+        DType dtype = indices[k]->dtype;
+        if (!dtype.is_integer())
+            fail(b, asked + ": index " + std::to_string(k) + " is " + dtype.name() +
+                        "; indices are integers, so cast it (floor or round it first where it is a float)");
+        indices[k] = cast(b, indices[k], i32);
+        leading = broadcast_shapes(b, leading, indices[k]->shape, asked + " by indices");
+    }
+    size_t trailing = rank - given;
+    Shape full = leading;
+    full.insert(full.end(), x->shape.begin() + static_cast<long>(given), x->shape.end());
+    shape = broadcast_shapes(b, full, shape, asked);
+    // Broadcasting may have added leading dimensions: trailing axes keep their place from the right.
+    leading.assign(shape.begin(), shape.end() - static_cast<long>(trailing));
+    for (Ref& each : indices) {
+        Shape with_ones = each->shape;
+        with_ones.insert(with_ones.end(), trailing, Size(1));
+        each = fit(b, reshape(b, each, with_ones), shape, asked);
+    }
+    for (size_t k = 0; k < trailing; ++k)
+        indices.push_back(index(b, shape, static_cast<int>(leading.size() + k)));
+}
+
+}  // namespace
+
+Ref gather(Builder b, const Ref& x, std::vector<Ref> indices, std::vector<Bounds> modes, Scalar fill) {
+    std::string asked = "read of " + text(x->shape);
+    if (modes.empty()) modes.assign(indices.size(), Bounds::Clamp);
+    if (modes.size() == 1) modes.assign(indices.size(), modes[0]);
+    if (modes.size() != indices.size())
+        fail(b, asked + ": " + std::to_string(modes.size()) + " bounds modes for " +
+                    std::to_string(indices.size()) + " indices; give one, or one per index");
+    // The indices of whole trailing rows are inside by construction.
+    modes.resize(std::max(modes.size(), x->shape.size()), Bounds::Unchecked);
+    Shape shape;
+    complete_indices(b, asked, x, indices, shape);
+    indices.insert(indices.begin(), x);
+    return b.table.intern(Op::Gather, x->dtype, std::move(shape), std::move(indices),
+                          GatherAttr{std::move(modes), fill.to(x->dtype)}, b.line);
+}
+
+Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices, ScatterAttr attr) {
+    std::string asked = "store into " + text(x->shape);
+    if (attr.op != ScatterOp::Last && (x->dtype.is_bool() || x->dtype.bytes() == 1))
+        fail(b, asked + ": combining stores into " + x->dtype.name() + " do not exist; cast the tensor to i32");
+    Shape shape = values->shape, index_shape;
+    complete_indices(b, asked, x, indices, index_shape);
+    Shape joined = broadcast_shapes(b, index_shape, shape, asked + " of values");
+    if (joined != index_shape)
+        fail(b, asked + ": values " + text(shape) + " do not fit the indices' shape " + text(index_shape) +
+                    "; values may only be repeated to the indices, so reduce or index them");
+    Ref fitted = fit(b, cast(b, values, x->dtype), index_shape, asked);
+    indices.insert(indices.begin(), {x, fitted});
+    return b.table.intern(Op::Scatter, x->dtype, x->shape, std::move(indices), attr, b.line);
+}
+
+Scalar reduce_identity(ReduceOp op, DType dtype) {
+    switch (op) {
+        case ReduceOp::Sum: return scalar_int(0).to(dtype);
+        case ReduceOp::Prod: return scalar_int(1).to(dtype);
+        case ReduceOp::Any: return scalar_bool(false).to(dtype);
+        case ReduceOp::All: return scalar_bool(true).to(dtype);
+        case ReduceOp::Min:
+        case ReduceOp::Max: break;
+    }
+    bool largest = op == ReduceOp::Min;
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (dtype.is_float()) return scalar_float(largest ? kInfinity : -kInfinity, dtype);
+    if (dtype.is_bool()) return scalar_bool(largest);
+    int bits = 8 * dtype.bytes();
+    if (dtype.is_signed()) {
+        int64_t low = bits == 64 ? INT64_MIN : -(int64_t{1} << (bits - 1));
+        return scalar_int(largest ? -(low + 1) : low, dtype);
+    }
+    int64_t high = bits == 64 ? -1 : (int64_t{1} << bits) - 1;
+    return scalar_int(largest ? high : 0, dtype);
+}
+
+namespace {
+
+const char* spoken_name(ReduceOp op) {
+    switch (op) {
+        case ReduceOp::Sum: return "sum";
+        case ReduceOp::Prod: return "prod";
+        case ReduceOp::Min: return "min";
+        case ReduceOp::Max: return "max";
+        case ReduceOp::Any: return "any";
+        case ReduceOp::All: return "all";
+    }
+    return "?";
+}
+
+DType reduced_type(ReduceOp op, DType dtype) {
+    if (op == ReduceOp::Any || op == ReduceOp::All) return boolean;
+    return dtype.is_bool() || dtype.bytes() == 1 ? i32 : dtype;
+}
+
+}  // namespace
+
+Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool keep_dims) {
+    std::string asked = std::string(spoken_name(op)) + " of " + text(x->shape);
+    if (axes.empty())
+        for (int axis = 0; axis < x->rank(); ++axis) axes.push_back(axis);
+    for (int& axis : axes) axis = checked_axis(b, axis, x->rank(), asked);
+    std::sort(axes.begin(), axes.end());
+    for (size_t k = 1; k < axes.size(); ++k)
+        if (axes[k] == axes[k - 1])
+            fail(b, asked + ": axis " + std::to_string(axes[k]) + " is given twice; name each axis once");
+    Ref value = cast(b, x, reduced_type(op, x->dtype));
+    if (axes.empty()) return value;
+    Shape shape, kept;
+    bool extremum = op == ReduceOp::Min || op == ReduceOp::Max;
+    for (int axis = 0; axis < x->rank(); ++axis) {
+        const Size& size = x->shape[static_cast<size_t>(axis)];
+        bool reduced = std::binary_search(axes.begin(), axes.end(), axis);
+        if (reduced && extremum && size.is(0))
+            fail(b, asked + ": axis " + std::to_string(axis) +
+                        " has no elements, and no elements have no extremum; check the size first");
+        if (!reduced) shape.push_back(size);
+        kept.push_back(reduced ? Size(1) : size);
+    }
+    DType dtype = value->dtype;
+    Ref out = b.table.intern(Op::Reduce, dtype, std::move(shape), {value}, ReduceAttr{op, std::move(axes)}, b.line);
+    return keep_dims ? reshape(b, out, kept) : out;
+}
+
+}  // namespace firn

@@ -1,0 +1,223 @@
+// One element of every elementwise operation, in plain host arithmetic.
+#include "compiler/ir/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+bool is_nan(const Scalar& x) { return x.dtype.is_float() && std::isnan(x.f); }
+bool truth(const Scalar& x) { return x.dtype.is_float() ? x.f != 0 : x.i != 0; }
+
+/// Rounds an f32 intermediate; f64 keeps its own, f16 is computed in f32.
+double rounded(double value, DType dtype) {
+    return dtype == f64 ? value : static_cast<double>(static_cast<float>(value));
+}
+
+/// -1, 0 or 1; unsigned 64-bit values are stored by their bits.
+int compare_integers(const Scalar& a, const Scalar& b) {
+    if (a.dtype == u64) {
+        auto x = static_cast<uint64_t>(a.i), y = static_cast<uint64_t>(b.i);
+        return x < y ? -1 : x > y;
+    }
+    return a.i < b.i ? -1 : a.i > b.i;
+}
+
+bool less(const Scalar& a, const Scalar& b) {
+    return a.dtype.is_float() ? a.f < b.f : compare_integers(a, b) < 0;
+}
+bool equal(const Scalar& a, const Scalar& b) { return a.dtype.is_float() ? a.f == b.f : a.i == b.i; }
+
+double float_unary(Op op, double x, DType dtype) {
+    switch (op) {
+        case Op::Neg: return -x;
+        case Op::Abs: return std::fabs(x);
+        case Op::Sign: return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x;
+        case Op::Floor: return std::floor(x);
+        case Op::Ceil: return std::ceil(x);
+        case Op::Round: return std::nearbyint(x);
+        case Op::Trunc: return std::trunc(x);
+        case Op::Frac: return rounded(x - std::floor(x), dtype);
+        case Op::Exp: return std::exp(x);
+        case Op::Exp2: return std::exp2(x);
+        case Op::Expm1: return std::expm1(x);
+        case Op::Log: return std::log(x);
+        case Op::Log2: return std::log2(x);
+        case Op::Log1p: return std::log1p(x);
+        case Op::Sqrt: return std::sqrt(x);
+        case Op::Rsqrt: return 1 / std::sqrt(x);
+        case Op::Rcp: return 1 / x;
+        case Op::Sin: return std::sin(x);
+        case Op::Cos: return std::cos(x);
+        case Op::Tan: return std::tan(x);
+        case Op::Asin: return std::asin(x);
+        case Op::Acos: return std::acos(x);
+        case Op::Atan: return std::atan(x);
+        case Op::Sinh: return std::sinh(x);
+        case Op::Cosh: return std::cosh(x);
+        case Op::Tanh: return std::tanh(x);
+        case Op::Erf: return std::erf(x);
+        default: throw InternalError("internal error: no float rule for this operation");
+    }
+}
+
+/// x - y * floor(x / y), every step rounded as the device rounds it.
+double float_mod(double x, double y, DType dtype) {
+    double turns = std::floor(rounded(x / y, dtype));
+    return rounded(x - rounded(y * turns, dtype), dtype);
+}
+
+double float_binary(Op op, double x, double y, DType dtype) {
+    switch (op) {
+        case Op::Add: return x + y;
+        case Op::Sub: return x - y;
+        case Op::Mul: return x * y;
+        case Op::Div: return x / y;
+        case Op::Mod: return float_mod(x, y, dtype);
+        case Op::Pow: return std::pow(x, y);
+        case Op::Atan2: return std::atan2(x, y);
+        case Op::Min: return std::isnan(x) ? y : std::isnan(y) ? x : y < x ? y : x;
+        case Op::Max: return std::isnan(x) ? y : std::isnan(y) ? x : x < y ? y : x;
+        default: throw InternalError("internal error: no float rule for this operation");
+    }
+}
+
+uint64_t bits_of(const Scalar& x) { return static_cast<uint64_t>(x.i); }
+int width_of(DType dtype) { return dtype.is_bool() ? 1 : 8 * dtype.bytes(); }
+
+/// `bits` cut to the type's width and read as a value of it.
+Scalar wrapped(uint64_t bits, DType dtype) {
+    switch (dtype.type) {
+        case Type::I8: return {dtype, 0, static_cast<int8_t>(bits)};
+        case Type::U8: return {dtype, 0, static_cast<uint8_t>(bits)};
+        case Type::I32: return {dtype, 0, static_cast<int32_t>(bits)};
+        case Type::U32: return {dtype, 0, static_cast<uint32_t>(bits)};
+        case Type::Bool: return {dtype, 0, static_cast<int64_t>(bits & 1)};
+        default: return {dtype, 0, static_cast<int64_t>(bits)};
+    }
+}
+
+uint64_t reversed_bits(uint64_t bits, int width) {
+    uint64_t out = 0;
+    for (int k = 0; k < width; ++k) out |= ((bits >> k) & 1) << (width - 1 - k);
+    return out;
+}
+
+Scalar integer_unary(Op op, const Scalar& x) {
+    bool negative = x.dtype.is_signed() && x.i < 0;
+    switch (op) {
+        case Op::Neg: return wrapped(0 - bits_of(x), x.dtype);
+        case Op::Abs: return wrapped(negative ? 0 - bits_of(x) : bits_of(x), x.dtype);
+        case Op::Sign: return wrapped(negative ? ~uint64_t{0} : x.i != 0, x.dtype);
+        case Op::BitNot: return wrapped(~bits_of(x), x.dtype);
+        case Op::ReverseBits: return wrapped(reversed_bits(bits_of(x), width_of(x.dtype)), x.dtype);
+        default: throw InternalError("internal error: no integer rule for this operation");
+    }
+}
+
+/// Truncates towards zero; x / 0 is 0, x % 0 is 0, and the one quotient that overflows wraps.
+uint64_t integer_quotient(Op op, const Scalar& a, const Scalar& b) {
+    if (b.i == 0) return 0;
+    if (a.dtype == u64) return op == Op::Div ? bits_of(a) / bits_of(b) : bits_of(a) % bits_of(b);
+    if (b.i == -1) return op == Op::Div ? 0 - bits_of(a) : 0;
+    return static_cast<uint64_t>(op == Op::Div ? a.i / b.i : a.i % b.i);
+}
+
+uint64_t integer_power(const Scalar& base, const Scalar& exponent) {
+    bool negative = exponent.dtype.is_signed() && exponent.i < 0;
+    if (negative) return base.i == 1 ? 1 : base.i != -1 ? 0 : exponent.i % 2 ? ~uint64_t{0} : 1;
+    uint64_t out = 1, factor = bits_of(base);
+    for (uint64_t e = bits_of(exponent); e; e >>= 1) {
+        if (e & 1) out *= factor;
+        factor *= factor;
+    }
+    return out;
+}
+
+uint64_t shifted_right(const Scalar& x, int count) {
+    return x.dtype.is_signed() ? static_cast<uint64_t>(x.i >> count) : bits_of(x) >> count;
+}
+
+Scalar integer_binary(Op op, const Scalar& a, const Scalar& b) {
+    DType dtype = a.dtype;
+    int count = static_cast<int>(b.i & (width_of(dtype) - 1));
+    switch (op) {
+        case Op::Add: return wrapped(bits_of(a) + bits_of(b), dtype);
+        case Op::Sub: return wrapped(bits_of(a) - bits_of(b), dtype);
+        case Op::Mul: return wrapped(bits_of(a) * bits_of(b), dtype);
+        case Op::Div:
+        case Op::Mod: return wrapped(integer_quotient(op, a, b), dtype);
+        case Op::Pow: return wrapped(integer_power(a, b), dtype);
+        case Op::Min: return less(b, a) ? b : a;
+        case Op::Max: return less(a, b) ? b : a;
+        case Op::And: return wrapped(bits_of(a) & bits_of(b), dtype);
+        case Op::Or: return wrapped(bits_of(a) | bits_of(b), dtype);
+        case Op::Xor: return wrapped(bits_of(a) ^ bits_of(b), dtype);
+        case Op::ShiftLeft: return wrapped(bits_of(a) << count, dtype);
+        case Op::ShiftRight: return wrapped(shifted_right(a, count), dtype);
+        default: throw InternalError("internal error: no integer rule for this operation");
+    }
+}
+
+Scalar with_bits_of(const Scalar& x, DType dtype) {
+    unsigned char bytes[8] = {};
+    store_scalar(x, bytes);
+    return load_scalar(dtype, bytes);
+}
+
+}  // namespace
+
+Scalar evaluate(Op op, DType dtype, std::span<const Scalar> inputs) {
+    const Scalar& x = inputs[0];
+    switch (op) {
+        case Op::Cast: return x.to(dtype);
+        case Op::Bitcast: return with_bits_of(x, dtype);
+        case Op::Not: return scalar_bool(!truth(x));
+        case Op::IsNan: return scalar_bool(is_nan(x));
+        case Op::IsInf: return scalar_bool(x.dtype.is_float() && std::isinf(x.f));
+        case Op::Less: return scalar_bool(less(x, inputs[1]));
+        case Op::LessEqual: return scalar_bool(less(x, inputs[1]) || equal(x, inputs[1]));
+        case Op::Equal: return scalar_bool(equal(x, inputs[1]));
+        case Op::NotEqual: return scalar_bool(!equal(x, inputs[1]));
+        case Op::Select: return truth(x) ? inputs[1] : inputs[2];
+        default: break;
+    }
+    ensure(is_elementwise(op), "an operation on whole tensors has no value for one element");
+    if (inputs.size() == 1)
+        return x.dtype.is_float() ? scalar_float(float_unary(op, x.f, dtype), dtype) : integer_unary(op, x);
+    return x.dtype.is_float() ? scalar_float(float_binary(op, x.f, inputs[1].f, dtype), dtype)
+                              : integer_binary(op, x, inputs[1]);
+}
+
+Scalar evaluate_reduce(ReduceOp op, const Scalar& accumulator, const Scalar& value) {
+    const Scalar both[] = {accumulator, value};
+    switch (op) {
+        case ReduceOp::Sum: return evaluate(Op::Add, accumulator.dtype, both);
+        case ReduceOp::Prod: return evaluate(Op::Mul, accumulator.dtype, both);
+        case ReduceOp::Min: return evaluate(Op::Min, accumulator.dtype, both);
+        case ReduceOp::Max: return evaluate(Op::Max, accumulator.dtype, both);
+        case ReduceOp::Any: return scalar_bool(truth(accumulator) || truth(value));
+        case ReduceOp::All: return scalar_bool(truth(accumulator) && truth(value));
+    }
+    throw InternalError("internal error: an unknown reduction");
+}
+
+int64_t bounded_index(Bounds mode, int64_t i, int64_t n) {
+    if (n <= 0) return -1;
+    switch (mode) {
+        case Bounds::Clamp: return std::clamp<int64_t>(i, 0, n - 1);
+        case Bounds::Wrap: return ((i % n) + n) % n;
+        case Bounds::Mirror: {
+            int64_t within = ((i % (2 * n)) + 2 * n) % (2 * n);
+            return within < n ? within : 2 * n - 1 - within;
+        }
+        case Bounds::Constant: return i >= 0 && i < n ? i : -1;
+        case Bounds::Unchecked: return i;
+    }
+    return -1;
+}
+
+}  // namespace firn

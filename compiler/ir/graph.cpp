@@ -1,0 +1,239 @@
+// Hash-consing: one live node per structure, found by hash and confirmed by comparison.
+#include "compiler/ir/graph.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+constexpr size_t kMaxLines = 4;
+
+uint64_t mix(uint64_t seed, uint64_t value) {
+    uint64_t x = seed ^ (value + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2));
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93ull;
+    return x ^ (x >> 29);
+}
+
+uint64_t hash_of(const Scalar& s) {
+    uint64_t h = mix(static_cast<uint64_t>(s.dtype.type), static_cast<uint64_t>(s.i));
+    return mix(h, std::bit_cast<uint64_t>(s.f));
+}
+
+uint64_t hash_of(const std::vector<Size>& sizes) {
+    uint64_t h = sizes.size();
+    for (const Size& size : sizes) h = mix(h, size.hash());
+    return h;
+}
+
+template <class T>
+uint64_t hash_of_numbers(const std::vector<T>& numbers) {
+    uint64_t h = numbers.size();
+    for (T number : numbers) h = mix(h, static_cast<uint64_t>(number));
+    return h;
+}
+
+uint64_t address(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+
+struct AttrHash {
+    uint64_t operator()(const std::monostate&) const { return 0; }
+    uint64_t operator()(const ConstantAttr& a) const { return hash_of(a.value); }
+    uint64_t operator()(const SizeAttr& a) const { return a.size.hash(); }
+    uint64_t operator()(const InputAttr& a) const { return mix(static_cast<uint64_t>(a.index), a.scalar); }
+    uint64_t operator()(const BufferAttr& a) const { return address(a.storage.get()); }
+    uint64_t operator()(const RegionArgAttr& a) const { return a.id; }
+    uint64_t operator()(const IndexAttr& a) const { return static_cast<uint64_t>(a.axis); }
+    uint64_t operator()(const PermuteAttr& a) const { return hash_of_numbers(a.axes); }
+    uint64_t operator()(const SliceAttr& a) const { return mix(hash_of(a.begin), hash_of_numbers(a.step)); }
+    uint64_t operator()(const PadAttr& a) const {
+        return mix(mix(hash_of(a.before), hash_of(a.after)), hash_of(a.value));
+    }
+    uint64_t operator()(const GatherAttr& a) const { return mix(hash_of_numbers(a.modes), hash_of(a.fill)); }
+    uint64_t operator()(const ScatterAttr& a) const { return mix(static_cast<uint64_t>(a.op), a.unique); }
+    uint64_t operator()(const ReduceAttr& a) const {
+        return mix(static_cast<uint64_t>(a.op), hash_of_numbers(a.axes));
+    }
+    uint64_t operator()(const LoopAttr& a) const { return mix(address(a.body.get()), a.active + 1); }
+    uint64_t operator()(const IfAttr& a) const {
+        return mix(address(a.then_body.get()), address(a.else_body.get()));
+    }
+    uint64_t operator()(const ResultAttr& a) const { return static_cast<uint64_t>(a.index); }
+};
+
+bool equal_region(const std::shared_ptr<const Region>& a, const std::shared_ptr<const Region>& b) {
+    return a == b || (a && b && a->args == b->args && a->results == b->results);
+}
+
+struct AttrEqual {
+    const Attr& other;
+    template <class T>
+    const T& same() const { return std::get<T>(other); }
+
+    bool operator()(const std::monostate&) const { return true; }
+    bool operator()(const ConstantAttr& a) const { return a.value == same<ConstantAttr>().value; }
+    bool operator()(const SizeAttr& a) const { return a.size == same<SizeAttr>().size; }
+    bool operator()(const InputAttr& a) const {
+        const auto& b = same<InputAttr>();
+        return a.index == b.index && a.scalar == b.scalar;
+    }
+    bool operator()(const BufferAttr& a) const { return a.storage == same<BufferAttr>().storage; }
+    bool operator()(const RegionArgAttr& a) const { return a.id == same<RegionArgAttr>().id; }
+    bool operator()(const IndexAttr& a) const { return a.axis == same<IndexAttr>().axis; }
+    bool operator()(const PermuteAttr& a) const { return a.axes == same<PermuteAttr>().axes; }
+    bool operator()(const SliceAttr& a) const {
+        const auto& b = same<SliceAttr>();
+        return a.step == b.step && a.begin == b.begin;
+    }
+    bool operator()(const PadAttr& a) const {
+        const auto& b = same<PadAttr>();
+        return a.value == b.value && a.before == b.before && a.after == b.after;
+    }
+    bool operator()(const GatherAttr& a) const {
+        const auto& b = same<GatherAttr>();
+        return a.modes == b.modes && a.fill == b.fill;
+    }
+    bool operator()(const ScatterAttr& a) const {
+        const auto& b = same<ScatterAttr>();
+        return a.op == b.op && a.unique == b.unique;
+    }
+    bool operator()(const ReduceAttr& a) const {
+        const auto& b = same<ReduceAttr>();
+        return a.op == b.op && a.axes == b.axes;
+    }
+    bool operator()(const LoopAttr& a) const {
+        const auto& b = same<LoopAttr>();
+        return a.active == b.active && equal_region(a.body, b.body);
+    }
+    bool operator()(const IfAttr& a) const {
+        const auto& b = same<IfAttr>();
+        return equal_region(a.then_body, b.then_body) && equal_region(a.else_body, b.else_body);
+    }
+    bool operator()(const ResultAttr& a) const { return a.index == same<ResultAttr>().index; }
+};
+
+bool has_identity(Op op) { return op == Op::Loop || op == Op::If || op == Op::RegionArg; }
+
+uint64_t hash_of(const Node& node) {
+    uint64_t h = mix(static_cast<uint64_t>(node.op), static_cast<uint64_t>(node.dtype.type));
+    h = mix(h, hash_of(node.shape));
+    for (const Ref& input : node.inputs) h = mix(h, input->hash);
+    h = mix(h, node.attr.index());
+    return mix(h, std::visit(AttrHash{}, node.attr));
+}
+
+bool equal_structure(const Node& a, const Node& b) {
+    return a.op == b.op && a.dtype == b.dtype && a.inputs == b.inputs && a.shape == b.shape &&
+           equal_attr(a.attr, b.attr);
+}
+
+void note_line(const Node& node, SourceLine line) {
+    if (line.line == 0 || node.lines.size() >= kMaxLines) return;
+    if (std::find(node.lines.begin(), node.lines.end(), line) == node.lines.end())
+        node.lines.push_back(line);
+}
+
+}  // namespace
+
+void note_lines(const Node& node, const std::vector<SourceLine>& lines) {
+    for (SourceLine line : lines) note_line(node, line);
+}
+
+std::string text(const SourceLine& line) {
+    const char* slash = std::strrchr(line.file, '/');
+    return std::string(slash ? slash + 1 : line.file) + ":" + std::to_string(line.line);
+}
+
+bool equal_attr(const Attr& a, const Attr& b) {
+    return a.index() == b.index() && std::visit(AttrEqual{b}, a);
+}
+
+Node::~Node() = default;
+
+/// Shared by the table and by the deleter of every node, so that nodes may outlive their table.
+struct NodeTable::State {
+    struct Entry {
+        const Node* node;
+        std::weak_ptr<const Node> owner;
+    };
+    std::unordered_multimap<uint64_t, Entry> entries;
+    std::vector<const Node*> dying;
+    bool releasing = false;
+    uint64_t hash_mask = ~uint64_t{0};
+    uint64_t next_serial = 1;
+    size_t live = 0;
+
+    /// Deletes `node` and everything that dies with it: a node deleted within another's deletion only
+    /// joins the list, so that a long chain needs no deep stack.
+    void release(const Node* node) {
+        dying.push_back(node);
+        if (releasing) return;
+        releasing = true;
+        while (!dying.empty()) {
+            const Node* next = dying.back();
+            dying.pop_back();
+            forget(next);
+            delete next;
+            --live;
+        }
+        releasing = false;
+    }
+
+    void forget(const Node* node) {
+        if (has_identity(node->op)) return;
+        auto [first, last] = entries.equal_range(node->hash);
+        for (auto entry = first; entry != last; ++entry) {
+            if (entry->second.node != node) continue;
+            entries.erase(entry);
+            return;
+        }
+    }
+
+    Ref adopt(std::shared_ptr<State> self, std::unique_ptr<Node> node) {
+        ++live;
+        return Ref(node.release(), [self = std::move(self)](const Node* dead) {
+            // The entry holds the control block, and with it this very deleter.
+            std::shared_ptr<State> keep = self;
+            keep->release(dead);
+        });
+    }
+};
+
+NodeTable::NodeTable(uint64_t hash_mask) : state_(std::make_shared<State>()) {
+    state_->hash_mask = hash_mask;
+}
+NodeTable::~NodeTable() = default;
+
+size_t NodeTable::live_nodes() const { return state_->live; }
+
+Ref NodeTable::intern(Op op, DType dtype, Shape shape, std::vector<Ref> inputs, Attr attr,
+                      SourceLine line) {
+    auto node = std::make_unique<Node>();
+    node->op = op;
+    node->dtype = dtype;
+    node->shape = std::move(shape);
+    node->inputs = std::move(inputs);
+    node->attr = std::move(attr);
+    uint64_t serial = state_->next_serial++;
+    if (op == Op::RegionArg) node->attr = RegionArgAttr{serial};
+    node->hash = hash_of(*node) & state_->hash_mask;
+    node->serial = serial;
+    if (!has_identity(op)) {
+        auto [first, last] = state_->entries.equal_range(node->hash);
+        for (auto entry = first; entry != last; ++entry) {
+            if (!equal_structure(*entry->second.node, *node)) continue;
+            if (Ref merged = entry->second.owner.lock()) {
+                note_line(*merged, line);
+                return merged;
+            }
+        }
+    }
+    note_line(*node, line);
+    Ref made = state_->adopt(state_, std::move(node));
+    if (!has_identity(op)) state_->entries.emplace(made->hash, State::Entry{made.get(), made});
+    return made;
+}
+
+}  // namespace firn

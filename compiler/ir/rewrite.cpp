@@ -1,0 +1,151 @@
+// Walks over Graphs: topological order and bottom-up rebuilding, both without recursion over inputs.
+#include <unordered_set>
+
+#include "compiler/ir/builder.h"
+#include "compiler/ir/graph.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+/// Child k of a node: its inputs, then the arguments and results of its regions; null after the last.
+const Ref* child(const Node& node, size_t k) {
+    if (k < node.inputs.size()) return &node.inputs[k];
+    k -= node.inputs.size();
+    auto in_region = [&k](const Region& region) -> const Ref* {
+        if (k < region.args.size()) return &region.args[k];
+        k -= region.args.size();
+        if (k < region.results.size()) return &region.results[k];
+        k -= region.results.size();
+        return nullptr;
+    };
+    if (node.op == Op::Loop) return in_region(*node.as<LoopAttr>().body);
+    if (node.op != Op::If) return nullptr;
+    if (const Ref* found = in_region(*node.as<IfAttr>().then_body)) return found;
+    return in_region(*node.as<IfAttr>().else_body);
+}
+
+struct Frame {
+    const Ref* node;
+    size_t next_child = 0;
+};
+
+/// Calls `leave(ref)` for every node under `roots`, children first, each once; `enter(ref)` false skips.
+template <class Enter, class Leave>
+void walk(const std::vector<Ref>& roots, const Enter& enter, const Leave& leave) {
+    std::vector<Frame> stack;
+    for (const Ref& root : roots) {
+        if (enter(root)) stack.push_back({&root});
+        while (!stack.empty()) {
+            Frame& top = stack.back();
+            const Ref* next = child(**top.node, top.next_child++);
+            if (!next) {
+                const Ref* done = top.node;
+                stack.pop_back();
+                leave(*done);
+            } else if (enter(*next)) {
+                stack.push_back({next});
+            }
+        }
+    }
+}
+
+class Rewriter {
+  public:
+    Rewriter(NodeTable& table, const Visit& visit, const std::unordered_map<const Node*, Ref>& replace)
+        : table_(table), visit_(visit), memo_(replace) {}
+
+    std::vector<Ref> run(const std::vector<Ref>& results) {
+        std::unordered_set<const Node*> entered;
+        walk(
+            results,
+            [&](const Ref& node) {
+                return !memo_.contains(node.get()) && entered.insert(node.get()).second;
+            },
+            [&](const Ref& node) { memo_.emplace(node.get(), rebuild(node)); });
+        return mapped(results);
+    }
+
+  private:
+    std::vector<Ref> mapped(const std::vector<Ref>& nodes) const {
+        std::vector<Ref> out;
+        out.reserve(nodes.size());
+        for (const Ref& node : nodes) out.push_back(memo_.at(node.get()));
+        return out;
+    }
+
+    Ref rebuild(const Ref& node) {
+        std::vector<Ref> inputs = mapped(node->inputs);
+        bool changed = inputs != node->inputs;
+        if (node->op == Op::Loop || node->op == Op::If) {
+            Ref made = rebuild_region_node(node, inputs, changed);
+            Ref replaced = visit_(*made, made->inputs);
+            return replaced ? replaced : made;
+        }
+        if (Ref replaced = visit_(*node, inputs)) return replaced;
+        return changed ? remake_as(*node, std::move(inputs), node->attr) : node;
+    }
+
+    Ref remake_as(const Node& node, std::vector<Ref> inputs, Attr attr) {
+        SourceLine line = node.lines.empty() ? SourceLine{} : node.lines.front();
+        Ref made = remake(Builder{table_, line}, node, std::move(inputs), std::move(attr));
+        note_lines(*made, node.lines);
+        return made;
+    }
+
+    Ref rebuild_region_node(const Ref& node, const std::vector<Ref>& inputs, bool inputs_changed) {
+        if (node->op == Op::If) {
+            const auto& attr = node->as<IfAttr>();
+            auto then_body = mapped_region(attr.then_body), else_body = mapped_region(attr.else_body);
+            if (!inputs_changed && then_body == attr.then_body && else_body == attr.else_body) return node;
+            return remake_as(*node, inputs, IfAttr{then_body, else_body});
+        }
+        const auto& attr = node->as<LoopAttr>();
+        auto body = mapped_region(attr.body);
+        if (!inputs_changed && body == attr.body) return node;
+        return remake_as(*node, inputs, LoopAttr{with_fresh_args(*body), attr.active});
+    }
+
+    /// The same pointer where nothing inside changed.
+    std::shared_ptr<const Region> mapped_region(const std::shared_ptr<const Region>& region) const {
+        Region out{mapped(region->args), mapped(region->results)};
+        if (out.args == region->args && out.results == region->results) return region;
+        return std::make_shared<Region>(std::move(out));
+    }
+
+    std::shared_ptr<const Region> with_fresh_args(const Region& region) {
+        Region out;
+        std::unordered_map<const Node*, Ref> renamed;
+        for (const Ref& arg : region.args) {
+            ensure(arg->op == Op::RegionArg, "a region argument was replaced by another node");
+            out.args.push_back(table_.intern(Op::RegionArg, arg->dtype, arg->shape, {}, RegionArgAttr{}));
+            note_lines(*out.args.back(), arg->lines);
+            renamed.emplace(arg.get(), out.args.back());
+        }
+        auto keep = [](const Node&, const std::vector<Ref>&) { return Ref(); };
+        out.results = rewrite(table_, region.results, keep, renamed);
+        return std::make_shared<Region>(std::move(out));
+    }
+
+    NodeTable& table_;
+    const Visit& visit_;
+    std::unordered_map<const Node*, Ref> memo_;
+};
+
+}  // namespace
+
+std::vector<Ref> topological(const std::vector<Ref>& results) {
+    std::vector<Ref> order;
+    std::unordered_set<const Node*> seen;
+    walk(
+        results, [&](const Ref& node) { return seen.insert(node.get()).second; },
+        [&](const Ref& node) { order.push_back(node); });
+    return order;
+}
+
+std::vector<Ref> rewrite(NodeTable& table, const std::vector<Ref>& results, const Visit& visit,
+                         const std::unordered_map<const Node*, Ref>& replace) {
+    return Rewriter(table, visit, replace).run(results);
+}
+
+}  // namespace firn
