@@ -1,0 +1,195 @@
+// What is known of a symbolic integer for every value of its symbols: bounds and divisors.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "compiler/program/error.h"
+#include "compiler/program/size_builder.h"
+
+namespace firn {
+namespace {
+
+using Kind = SizeAtom::Kind;
+
+constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+
+/// Bounds; the ends of the 64-bit range stand for everything beyond.
+struct Bounds64 {
+    int64_t lo = kLeast, hi = kMost;
+};
+
+int64_t saturated(__int128 value) {
+    return static_cast<int64_t>(std::clamp<__int128>(value, kLeast, kMost));
+}
+int64_t product(int64_t a, int64_t b) { return saturated(static_cast<__int128>(a) * b); }
+int64_t sum(int64_t a, int64_t b) {
+    // An end that stands for everything beyond absorbs what is added to it.
+    if (a == kLeast || b == kLeast) return a == kMost || b == kMost ? a : kLeast;
+    if (a == kMost || b == kMost) return kMost;
+    return saturated(static_cast<__int128>(a) + b);
+}
+
+Bounds64 bounds(const Size& size);
+
+Bounds64 product(Bounds64 a, Bounds64 b) {
+    auto [lo, hi] = std::minmax({product(a.lo, b.lo), product(a.lo, b.hi), product(a.hi, b.lo),
+                                 product(a.hi, b.hi)});
+    return {lo, hi};
+}
+
+Bounds64 divided(Bounds64 a, Bounds64 b) {
+    if (b.lo < 0) {
+        int64_t most = std::max(a.hi, a.lo == kLeast ? kMost : -a.lo);
+        return {-most, most};
+    }
+    Bounds64 result{0, 0};  // x / 0 is 0
+    if (b.hi == 0) return result;
+    if (b.lo > 0) result = {kMost, kLeast};
+    for (int64_t whole : {a.lo, a.hi})
+        for (int64_t by : {std::max<int64_t>(b.lo, 1), b.hi}) {
+            int64_t quotient = apply(Kind::FloorDiv, whole, by);
+            result.lo = std::min(result.lo, quotient);
+            result.hi = std::max(result.hi, quotient);
+        }
+    return result;
+}
+
+Bounds64 bounds(const SizeAtom& atom) {
+    if (atom.kind == Kind::Symbol) {
+        if (atom.name[0] == '$')
+            return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
+        return {0, std::numeric_limits<int32_t>::max()};
+    }
+    Bounds64 a = bounds(atom.args[0]), b = bounds(atom.args[1]);
+    switch (atom.kind) {
+        case Kind::Symbol: break;
+        case Kind::FloorDiv: return divided(a, b);
+        case Kind::Mod:
+            if (b.lo < 0) return {std::min<int64_t>(b.lo, 0), std::max<int64_t>(b.hi, 0)};
+            if (a.lo >= 0) return {0, std::min(a.hi, std::max<int64_t>(b.hi - 1, 0))};
+            return {0, std::max<int64_t>(b.hi - 1, 0)};
+        case Kind::Min: return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
+        case Kind::Max: return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
+    }
+    throw InternalError("internal error: unknown kind of size atom");
+}
+
+Bounds64 bounds(const Size& size) {
+    Bounds64 total{SizeBuilder::constant_term(size), SizeBuilder::constant_term(size)};
+    for (const SizeTerm& term : SizeBuilder::terms(size)) {
+        Bounds64 part{term.coefficient, term.coefficient};
+        for (const SizeAtom& atom : term.atoms) part = product(part, bounds(atom));
+        total = {sum(total.lo, part.lo), sum(total.hi, part.hi)};
+    }
+    return total;
+}
+
+/// Rewrites k*c * floordiv(a, c) as k * (a - mod(a, c)), or the other way round. Nothing where the
+/// size has no such term.
+std::optional<Size> rewritten(const Size& size, Kind from) {
+    Size result = SizeBuilder::constant_term(size);
+    bool found = false;
+    for (const SizeTerm& term : SizeBuilder::terms(size)) {
+        const SizeAtom& atom = term.atoms[0];
+        bool fits = term.atoms.size() == 1 && atom.kind == from && atom.args[1].is_constant() &&
+                    atom.args[1].constant() > 1;
+        int64_t divisor = fits ? atom.args[1].constant() : 1;
+        if (from == Kind::FloorDiv && term.coefficient % divisor != 0) fits = false;
+        found |= fits;
+        if (!fits)
+            result += SizeBuilder::from(term);
+        else if (from == Kind::FloorDiv)
+            result += Size(term.coefficient / divisor) *
+                      (atom.args[0] - SizeBuilder::atom(Kind::Mod, atom.args[0], divisor));
+        else
+            result += Size(term.coefficient) *
+                      (atom.args[0] -
+                       Size(divisor) * SizeBuilder::atom(Kind::FloorDiv, atom.args[0], divisor));
+    }
+    if (!found) return std::nullopt;
+    return result;
+}
+
+/// The term that is a multiple of one minimum or maximum, and the rest of the size.
+struct Extremum {
+    SizeTerm term;
+    Size rest;
+};
+std::optional<Extremum> find_extremum(const Size& size) {
+    const auto& terms = SizeBuilder::terms(size);
+    for (const SizeTerm& term : terms)
+        if (term.atoms.size() == 1 &&
+            (term.atoms[0].kind == Kind::Min || term.atoms[0].kind == Kind::Max))
+            return Extremum{term, size - SizeBuilder::from(term)};
+    return std::nullopt;
+}
+
+/// The best lower bound found; `budget` limits how many minima and maxima are opened.
+int64_t lower(const Size& size, int budget) {
+    int64_t best = bounds(size).lo;
+    if (budget == 0 || size.is_constant()) return best;
+    if (auto other = rewritten(size, Kind::FloorDiv)) best = std::max(best, bounds(*other).lo);
+    auto extremum = find_extremum(size);
+    if (!extremum) return best;
+    const SizeAtom& atom = extremum->term.atoms[0];
+    Size factor = extremum->term.coefficient;
+    int64_t first = lower(extremum->rest + factor * atom.args[0], budget - 1);
+    int64_t second = lower(extremum->rest + factor * atom.args[1], budget - 1);
+    // factor * min(a, b) is the smaller of two products when factor > 0, the greater otherwise.
+    bool smaller = (atom.kind == Kind::Min) == (extremum->term.coefficient > 0);
+    return std::max(best, smaller ? std::min(first, second) : std::max(first, second));
+}
+
+constexpr int kOpenedExtrema = 4;
+
+int64_t atom_divisor(const SizeAtom& atom, const std::map<std::string, int64_t>& facts) {
+    if (atom.kind == Kind::Symbol) {
+        auto found = facts.find(atom.name);
+        return found != facts.end() && found->second > 0 ? found->second : 1;
+    }
+    int64_t a = atom.args[0].divisor(facts), b = atom.args[1].divisor(facts);
+    if (atom.kind != Kind::FloorDiv) return std::gcd(a, b);
+    if (!atom.args[1].is_constant()) return 1;
+    int64_t by = atom.args[1].constant();
+    return by > 0 && a % by == 0 ? a / by : 1;
+}
+
+int64_t terms_divisor(const Size& size, const std::map<std::string, int64_t>& facts) {
+    int64_t common = SizeBuilder::constant_term(size);
+    for (const SizeTerm& term : SizeBuilder::terms(size)) {
+        int64_t part = term.coefficient;
+        for (const SizeAtom& atom : term.atoms) {
+            int64_t grown;
+            // A part of a divisor divides too, so a product that does not fit is left out.
+            if (!__builtin_mul_overflow(part, atom_divisor(atom, facts), &grown)) part = grown;
+        }
+        common = std::gcd(common, part);
+    }
+    return common;
+}
+
+}  // namespace
+
+int64_t Size::lower_bound() const { return lower(*this, kOpenedExtrema); }
+
+int64_t Size::upper_bound() const {
+    if (is_constant()) return constant_;
+    int64_t negated = lower(Size(0) - *this, kOpenedExtrema);
+    return negated == kLeast ? kMost : -negated;
+}
+
+int64_t Size::divisor(const std::map<std::string, int64_t>& facts) const {
+    int64_t divisor = terms_divisor(*this, facts);
+    if (auto other = rewritten(*this, Kind::Mod))
+        divisor = std::max(divisor, terms_divisor(*other, facts));
+    return divisor;
+}
+
+bool proved_less_equal(const Size& a, const Size& b) {
+    if (a.is_constant() && b.is_constant()) return a.constant() <= b.constant();
+    return (b - a).lower_bound() >= 0;
+}
+
+}  // namespace firn
