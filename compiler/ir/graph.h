@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/ir/op.h"
+#include "compiler/ir/source_line.h"
 #include "compiler/program/dtype.h"
 #include "compiler/program/executor.h"
 #include "compiler/program/size.h"
@@ -60,14 +61,6 @@ struct ResultAttr { int index = 0; };
 using Attr = std::variant<std::monostate, ConstantAttr, SizeAttr, InputAttr, BufferAttr, RegionArgAttr,
                           IndexAttr, PermuteAttr, SliceAttr, PadAttr, GatherAttr, ScatterAttr,
                           ReduceAttr, LoopAttr, IfAttr, ResultAttr>;
-
-struct SourceLine {
-    const char* file = "";
-    int line = 0;
-    friend bool operator==(const SourceLine&, const SourceLine&) = default;
-};
-/// `scene.cpp:41`, the file without its folders.
-std::string text(const SourceLine& line);
 
 /// One operation on whole tensors. Elementwise inputs have exactly the node's shape and, where the
 /// table says Same, its dtype: builders insert Expand and Cast.

@@ -1,0 +1,34 @@
+// Every environment variable that Firn reads, in one table with its help.
+#pragma once
+#include <optional>
+#include <string>
+
+namespace firn {
+
+struct EnvironmentVariable {
+    const char* name;
+    const char* values;
+    const char* help;
+};
+
+inline constexpr EnvironmentVariable kEnvironment[] = {
+    {"FIRN_HELP", "1", "print this table"},
+    {"FIRN_DEBUG", "1..5",
+     "print to stderr: 1 kernels and times, 2 and GLSL, 3 and the graph, 4 and every verdict, 5 all"},
+    {"FIRN_DUMP_DIR", "folder", "write graph, GLSL and explain of every compiled program there"},
+    {"FIRN_EXECUTOR", "device | interpret | oracle",
+     "run on the Vulkan device, by the kernel interpreter, or node by node on the host"},
+    {"FIRN_VALIDATION", "1", "turn the Vulkan validation layers on"},
+    {"FIRN_NO_CACHE", "1", "neither read nor write the caches on disk"},
+    {"FIRN_DEVICE", "number or part of a name", "choose the Vulkan device"},
+};
+
+/// Value of one of the variables in the table; nothing where it is unset or empty. A name that is not
+/// in the table is an InternalError.
+std::optional<std::string> environment(const char* name);
+/// The same as a number; UserError where it is not one.
+int environment_number(const char* name, int otherwise);
+/// The table as text, one variable a line.
+std::string environment_help();
+
+}  // namespace firn

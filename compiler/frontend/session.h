@@ -1,0 +1,54 @@
+// A session owns what recording and running need: the node table, the executor and the caches.
+#pragma once
+#include <memory>
+
+#include "compiler/program/executor.h"
+
+namespace firn {
+
+struct SessionState;
+
+/// A handle of a session; copies are the same session. A tensor belongs to the session that was current
+/// when it was made and keeps it alive; mixing tensors of two sessions is a UserError.
+class Session {
+  public:
+    /// A session that runs its programs on `executor`.
+    explicit Session(std::shared_ptr<Executor> executor);
+    /// A session that evaluates graphs node by node on the host: slow, obvious, compiles nothing.
+    static Session oracle();
+
+    Executor& executor() const;
+    /// Plans compiled for lazy evaluation so far: stays the same in a steady frame loop.
+    size_t plan_count() const;
+    /// Nodes alive in the node table.
+    size_t node_count() const;
+
+    const std::shared_ptr<SessionState>& state() const { return state_; }
+    explicit Session(std::shared_ptr<SessionState> state) : state_(std::move(state)) {}
+
+  private:
+    std::shared_ptr<SessionState> state_;
+};
+
+/// The current session of this thread. The first use makes one: FIRN_EXECUTOR says what runs it, and
+/// the factory below makes the device's.
+Session current_session();
+
+/// Makes `session` current in this thread until the scope ends.
+class SessionScope {
+  public:
+    explicit SessionScope(const Session& session);
+    ~SessionScope();
+    SessionScope(const SessionScope&) = delete;
+    SessionScope& operator=(const SessionScope&) = delete;
+
+  private:
+    std::shared_ptr<SessionState> previous_;
+};
+
+/// Set once, by the facade that joins compiler and engine: makes the executor of default sessions.
+/// Without one they run on the kernel interpreter.
+using ExecutorFactory = std::shared_ptr<Executor> (*)();
+void set_default_executor(ExecutorFactory factory);
+
+}  // namespace firn
