@@ -1,6 +1,7 @@
 // Device memory: buffers cut from few allocations and reused, with the accounting behind
 // out-of-memory errors.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -46,6 +47,7 @@ class Buffer : public Memory {
     const BufferRange& range() const { return range_; }
     const std::string& name() const { return name_; }
     Device& device() const { return *device_; }
+    const std::shared_ptr<Device>& owner() const { return device_; }
     /// The first byte as the host sees it; null where the memory is not mapped.
     std::byte* mapped() const { return mapped_; }
 
@@ -88,6 +90,11 @@ VkFormat texel_format(DType dtype, int width);
 VkBufferView create_texel_view(const Device& device, const BufferRange& range, DType dtype,
                                int width, const std::string& name);
 
+/// What was asked does not fit: the message says how much was asked, held and free.
+struct OutOfMemory : DeviceError {
+    using DeviceError::DeviceError;
+};
+
 struct MemoryUse {
     uint64_t used = 0;         // in live buffers
     uint64_t held = 0;         // allocated from Vulkan
@@ -110,19 +117,23 @@ class MemoryPool {
     friend std::shared_ptr<Buffer> create_buffer(const std::shared_ptr<Device>&, uint64_t,
                                                  const std::string&, BufferPlace);
     struct Type {
-        uint32_t index = 0;
-        VkMemoryPropertyFlags flags = 0;
+        uint32_t index = 0, heap = 0;
+        uint64_t heap_bytes = 0;
+        bool mapped = false;
     };
-    std::shared_ptr<Buffer> take(uint64_t bytes, const std::string& name, BufferPlace place);
+    std::shared_ptr<Buffer> take(const std::shared_ptr<Device>& device, uint64_t bytes,
+                                 const std::string& name, BufferPlace place);
     void give_back(Buffer& buffer);
     MemoryBlock* find_block(uint64_t bytes, BufferPlace place, uint64_t& offset);
-    MemoryBlock* add_block(uint64_t bytes, uint64_t block_bytes, BufferPlace place,
-                           const std::string& name);
-    void release_unused(bool all);
-    uint64_t heap_free() const;
+    MemoryBlock* add_block(uint64_t bytes, BufferPlace place, const std::string& name);
+    void release_unused();
+    uint64_t heap_free(BufferPlace place) const;
+    [[noreturn]] void throw_out_of_memory(uint64_t bytes, BufferPlace place,
+                                          const std::string& name, VkResult result) const;
 
     Device& device_;
-    Type types_[2];
+    Type types_[2];  // by BufferPlace
+    uint64_t max_allocation_ = 0;
     mutable std::mutex mutex_;
     std::vector<std::unique_ptr<MemoryBlock>> blocks_;
     uint64_t used_ = 0, held_ = 0, allocations_ = 0;

@@ -66,6 +66,8 @@ class Device {
     MemoryPool& memory() const { return *memory_; }
     /// For the device's own copies; see submit_once.
     CommandPool& transfers() const { return *transfers_; }
+    /// The driver says how much of its memory is free.
+    bool has_memory_budget() const { return has_memory_budget_; }
     /// Nanoseconds of one timestamp tick; 0 where the queue has no timestamps.
     double timestamp_period() const { return timestamp_period_; }
     const VkPhysicalDeviceLimits& limits() const { return limits_; }
@@ -79,13 +81,14 @@ class Device {
     TimelinePoint last_submitted() const { return submitted_; }
     TimelinePoint completed() const;
     bool is_done(TimelinePoint point) const { return point <= completed(); }
-    /// Throws DeviceError when the device is lost or does not answer within a minute.
+    /// Throws DeviceError when the device is lost.
     void wait(TimelinePoint point) const;
     void wait_idle() const { wait(last_submitted()); }
     /// For presenting: the queue may be used by one thread at a time.
     std::mutex& queue_mutex() const { return queue_mutex_; }
 
     /// Runs `destroy` when everything submitted so far is complete (at a later submit or collect).
+    /// It must not own the device.
     void defer(std::function<void()> destroy);
     /// Runs what was deferred and is due.
     void collect();
@@ -103,9 +106,10 @@ class Device {
 
   private:
     Device() = default;
+    void choose_queue(const DeviceOptions& options);
     void create_handle(const DeviceOptions& options);
     void create_timeline();
-    void load_pipeline_cache(const std::string& directory);
+    void load_pipeline_cache();
     void store_pipeline_cache();
 
     std::unique_ptr<Instance> instance_;
@@ -116,7 +120,7 @@ class Device {
     VolkDeviceTable table_{};
     VkQueue queue_ = VK_NULL_HANDLE;
     uint32_t queue_family_ = 0;
-    bool can_present_ = false;
+    bool can_present_ = false, has_memory_budget_ = false;
     double timestamp_period_ = 0;
     VkPipelineCache pipeline_cache_ = VK_NULL_HANDLE;
     std::string cache_directory_, pipeline_cache_name_;

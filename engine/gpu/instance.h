@@ -47,6 +47,7 @@ class Instance {
     void record_message(const std::string& message);
 
   private:
+    Instance() = default;  // so that the destructor runs when the constructor throws midway
     void load_functions();
     void create_messenger();
 

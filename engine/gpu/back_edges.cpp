@@ -1,0 +1,64 @@
+// Finds out whether the driver cuts loops off, by running one.
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "compiler/program/disk_cache.h"
+#include "engine/gpu/buffer.h"
+#include "engine/gpu/commands.h"
+#include "engine/gpu/pipeline.h"
+#include "engine/gpu/profile.h"
+
+namespace firn {
+namespace {
+
+constexpr uint32_t kSpirv[] = {
+#include "engine/gpu/back_edges_spirv.inc"
+};
+constexpr uint32_t kTurns = 70000;
+constexpr const char* kKind = "back_edges";
+
+uint32_t run_loop(const std::shared_ptr<Device>& owner) {
+    Device& device = *owner;
+    KernelInfo kernel;
+    kernel.name = "back edge probe";
+    kernel.spirv.assign(std::begin(kSpirv), std::end(kSpirv));
+    kernel.group_size = {8, 1, 1};
+    kernel.bindings = {{BindingForm::Storage, u32, 1, true}};
+    kernel.param_types = {u32};
+    Pipeline pipeline(device, kernel);
+    auto memory = create_buffer(owner, 32, "back edge counts");
+    SetRequest request{&pipeline, {memory->range()}, {memory->name()}};
+    DescriptorSets sets(device, {&request, 1}, kernel.name);
+    const VolkDeviceTable& vk = device.vk();
+    TimelinePoint point = submit_once(device, [&](VkCommandBuffer commands) {
+        vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle());
+        vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout(), 0,
+                                   1, sets.sets().data(), 0, nullptr);
+        vk.vkCmdPushConstants(commands, pipeline.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, 4,
+                              &kTurns);
+        vk.vkCmdDispatch(commands, 1, 1, 1);
+    });
+    memory->used_at(point, true);
+    uint32_t turns[8];
+    read_buffer(*memory, 0, std::as_writable_bytes(std::span(turns)));
+    return *std::min_element(std::begin(turns), std::end(turns));
+}
+
+}  // namespace
+
+uint32_t probe_back_edges(const std::shared_ptr<Device>& device,
+                          const std::string& cache_directory) {
+    std::string name = cache_hash(driver_key(device->instance().functions(), device->physical()));
+    uint32_t turns = 0;
+    auto bytes = cache_load(cache_directory, kKind, name);
+    if (bytes && bytes->size() == sizeof turns) {
+        std::memcpy(&turns, bytes->data(), sizeof turns);
+    } else {
+        turns = run_loop(device);
+        cache_store(cache_directory, kKind, name, std::as_bytes(std::span(&turns, 1)));
+    }
+    return turns < kTurns ? turns : 0;
+}
+
+}  // namespace firn

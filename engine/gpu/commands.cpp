@@ -1,0 +1,107 @@
+// Command buffers: recording, barriers, and a pool that hands out those that are no longer pending.
+#include "engine/gpu/commands.h"
+
+#include <algorithm>
+
+namespace firn {
+namespace {
+
+constexpr VkPipelineStageFlags kWorkStages =
+    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+constexpr VkAccessFlags kWorkWrites = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+constexpr VkAccessFlags kWorkReads = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
+
+void barrier(const Device& device, VkCommandBuffer commands, VkPipelineStageFlags before,
+             VkAccessFlags written, VkPipelineStageFlags after, VkAccessFlags access) {
+    VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, written, access};
+    device.vk().vkCmdPipelineBarrier(commands, before, after, 0, 1, &memory, 0, nullptr, 0,
+                                     nullptr);
+}
+
+}  // namespace
+
+CommandPool::CommandPool(Device& device, const std::string& name) : device_(device), name_(name) {
+    VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+    info.queueFamilyIndex = device.queue_family();
+    check(device.vk().vkCreateCommandPool(device.handle(), &info, nullptr, &pool_),
+          "vkCreateCommandPool", name);
+    device.set_name(pool_, VK_OBJECT_TYPE_COMMAND_POOL, name);
+}
+
+CommandPool::~CommandPool() {
+    TimelinePoint busy = 0;
+    for (const auto& buffer : buffers_) busy = std::max(busy, buffer->busy_until);
+    VkCommandPool pool = pool_;
+    Device* device = &device_;
+    auto destroy = [device, pool] {
+        device->vk().vkDestroyCommandPool(device->handle(), pool, nullptr);
+    };
+    if (busy == 0)
+        destroy();
+    else
+        device_.defer(destroy);
+}
+
+CommandBuffer& CommandPool::take(size_t most) {
+    CommandBuffer* oldest = nullptr;
+    TimelinePoint done = device_.completed();
+    for (const auto& buffer : buffers_) {
+        if (buffer->busy_until <= done) return *buffer;
+        if (!oldest || buffer->busy_until < oldest->busy_until) oldest = buffer.get();
+    }
+    if (buffers_.size() >= most) {
+        device_.wait(oldest->busy_until);
+        return *oldest;
+    }
+    VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+    info.commandPool = pool_;
+    info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    info.commandBufferCount = 1;
+    auto buffer = std::make_unique<CommandBuffer>();
+    check(device_.vk().vkAllocateCommandBuffers(device_.handle(), &info, &buffer->handle),
+          "vkAllocateCommandBuffers", name_);
+    device_.set_name(buffer->handle, VK_OBJECT_TYPE_COMMAND_BUFFER,
+                     name_ + " " + std::to_string(buffers_.size()));
+    buffers_.push_back(std::move(buffer));
+    return *buffers_.back();
+}
+
+void begin(const Device& device, VkCommandBuffer commands, VkCommandBufferUsageFlags usage) {
+    VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    info.flags = usage;
+    check(device.vk().vkBeginCommandBuffer(commands, &info), "vkBeginCommandBuffer",
+          "a command buffer");
+}
+
+void end(const Device& device, VkCommandBuffer commands) {
+    check(device.vk().vkEndCommandBuffer(commands), "vkEndCommandBuffer", "a command buffer");
+}
+
+void barrier_all(const Device& device, VkCommandBuffer commands) {
+    barrier(device, commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
+            kWorkStages, kWorkReads | kWorkWrites);
+}
+
+void barrier_compute(const Device& device, VkCommandBuffer commands) {
+    barrier(device, commands, kWorkStages, kWorkWrites, kWorkStages, kWorkReads | kWorkWrites);
+}
+
+void barrier_compute_to(const Device& device, VkCommandBuffer commands, VkPipelineStageFlags stages,
+                        VkAccessFlags access) {
+    barrier(device, commands, kWorkStages, kWorkWrites, stages, access);
+}
+
+TimelinePoint submit_once(Device& device, const std::function<void(VkCommandBuffer)>& record) {
+    CommandBuffer& commands = device.transfers().take();
+    begin(device, commands.handle, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    barrier_all(device, commands.handle);
+    record(commands.handle);
+    barrier_compute_to(device, commands.handle, VK_PIPELINE_STAGE_HOST_BIT,
+                       VK_ACCESS_HOST_READ_BIT);
+    end(device, commands.handle);
+    commands.busy_until = device.submit({&commands.handle, 1});
+    return commands.busy_until;
+}
+
+}  // namespace firn

@@ -1,0 +1,253 @@
+// A Vulkan device with its one queue and its timeline.
+#include "engine/gpu/device.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "compiler/program/disk_cache.h"
+#include "engine/gpu/buffer.h"
+#include "engine/gpu/commands.h"
+#include "engine/gpu/profile.h"
+
+namespace firn {
+namespace {
+
+constexpr const char* kPipelineKind = "pipelines";
+
+std::vector<std::string> device_extensions(const InstanceTable& vk, VkPhysicalDevice device) {
+    uint32_t count = 0;
+    check(vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr),
+          "vkEnumerateDeviceExtensionProperties", "the device");
+    std::vector<VkExtensionProperties> found(count);
+    check(vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, found.data()),
+          "vkEnumerateDeviceExtensionProperties", "the device");
+    std::vector<std::string> names;
+    for (uint32_t i = 0; i < count; ++i) names.push_back(found[i].extensionName);
+    return names;
+}
+
+}  // namespace
+
+std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
+    std::shared_ptr<Device> device(new Device);
+    device->instance_ = std::make_unique<Instance>(
+        InstanceOptions{options.surfaces, options.instance_extensions, options.validation});
+    device->info_ = choose_device(list_devices(*device->instance_), options.device);
+    device->cache_directory_ = options.cache_directory;
+    device->choose_queue(options);
+    device->create_handle(options);
+    device->create_timeline();
+    device->load_pipeline_cache();
+    device->memory_ = std::make_unique<MemoryPool>(*device);
+    device->transfers_ = std::make_unique<CommandPool>(*device, "transfers");
+    if (device->profile_.device_class == DeviceClass::Cpu)
+        device->profile_.max_back_edges = probe_back_edges(device, options.cache_directory);
+    return device;
+}
+
+Device::~Device() {
+    if (!handle_) return;
+    table_.vkDeviceWaitIdle(handle_);
+    transfers_.reset();
+    while (!deferred_.empty()) {
+        auto destroy = std::move(deferred_.front().destroy);
+        deferred_.pop_front();
+        destroy();
+    }
+    memory_.reset();
+    if (pipeline_cache_) {
+        store_pipeline_cache();
+        table_.vkDestroyPipelineCache(handle_, pipeline_cache_, nullptr);
+    }
+    table_.vkDestroySemaphore(handle_, timeline_, nullptr);
+    table_.vkDestroyDevice(handle_, nullptr);
+}
+
+/// One family for everything: kernels, copies and, where a window may be opened, frames.
+void Device::choose_queue(const DeviceOptions& options) {
+    const InstanceTable& vk = instance_->functions();
+    uint32_t count = 0;
+    vk.vkGetPhysicalDeviceQueueFamilyProperties(info_.handle, &count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(count);
+    vk.vkGetPhysicalDeviceQueueFamilyProperties(info_.handle, &count, families.data());
+    int best = -1;
+    for (uint32_t family = 0; family < count; ++family) {
+        VkQueueFlags flags = families[family].queueFlags;
+        if (!(flags & VK_QUEUE_COMPUTE_BIT)) continue;
+        bool graphics = flags & VK_QUEUE_GRAPHICS_BIT;
+        bool presents = options.surfaces != SurfaceSupport::None && graphics &&
+                        (!options.can_present ||
+                         options.can_present(instance_->handle(), info_.handle, family));
+        int score = (presents ? 4 : 0) + (graphics ? 2 : 0) +
+                    (families[family].timestampValidBits > 0 ? 1 : 0);
+        if (score <= best) continue;
+        best = score;
+        queue_family_ = family;
+        can_present_ = presents;
+    }
+    ensure(best >= 0, "a device without a compute queue was chosen");
+    VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+    vk.vkGetPhysicalDeviceProperties2(info_.handle, &properties);
+    limits_ = properties.properties.limits;
+    if (families[queue_family_].timestampValidBits > 0) timestamp_period_ = limits_.timestampPeriod;
+}
+
+void Device::create_handle(const DeviceOptions& options) {
+    const InstanceTable& vk = instance_->functions();
+    std::vector<std::string> available = device_extensions(vk, info_.handle);
+    auto has = [&](const char* name) {
+        return std::find(available.begin(), available.end(), name) != available.end();
+    };
+    std::vector<const char*> extensions;
+    bool float_atomics = has("VK_EXT_shader_atomic_float");
+    if (float_atomics) extensions.push_back("VK_EXT_shader_atomic_float");
+    has_memory_budget_ = has("VK_EXT_memory_budget");
+    if (has_memory_budget_) extensions.push_back("VK_EXT_memory_budget");
+    if (has("VK_KHR_portability_subset")) extensions.push_back("VK_KHR_portability_subset");
+    bool surfaces = instance_->has_extension("VK_KHR_surface") && has("VK_KHR_swapchain");
+    can_present_ = can_present_ && surfaces;
+    if (can_present_) extensions.push_back("VK_KHR_swapchain");
+    if (options.surfaces == SurfaceSupport::Required && !can_present_)
+        throw DeviceError("device '" + info_.name +
+                          "' cannot present to a window; choose another device or run headless");
+
+    DeviceFeatures features(vk, info_.handle, float_atomics);
+    profile_ = query_profile(vk, info_, features);
+    float priority = 1;
+    VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
+    queue.queueFamilyIndex = queue_family_;
+    queue.queueCount = 1;
+    queue.pQueuePriorities = &priority;
+    VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &features.core};
+    info.queueCreateInfoCount = 1;
+    info.pQueueCreateInfos = &queue;
+    info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+    info.ppEnabledExtensionNames = extensions.data();
+    check(vk.vkCreateDevice(info_.handle, &info, nullptr, &handle_), "vkCreateDevice", info_.name);
+    volkLoadDeviceTable(&table_, handle_);
+    table_.vkGetDeviceQueue(handle_, queue_family_, 0, &queue_);
+    set_name(queue_, VK_OBJECT_TYPE_QUEUE, "queue");
+}
+
+void Device::create_timeline() {
+    VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
+    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+    VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type};
+    check(table_.vkCreateSemaphore(handle_, &info, nullptr, &timeline_), "vkCreateSemaphore",
+          "the timeline");
+    set_name(timeline_, VK_OBJECT_TYPE_SEMAPHORE, "timeline");
+}
+
+void Device::load_pipeline_cache() {
+    pipeline_cache_name_ = cache_hash(driver_key(instance_->functions(), info_.handle));
+    auto bytes = cache_load(cache_directory_, kPipelineKind, pipeline_cache_name_);
+    VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+    if (bytes) {
+        info.initialDataSize = bytes->size();
+        info.pInitialData = bytes->data();
+    }
+    VkResult result = table_.vkCreatePipelineCache(handle_, &info, nullptr, &pipeline_cache_);
+    if (result != VK_SUCCESS && bytes) {  // the driver refuses what it wrote once: start afresh
+        info.initialDataSize = 0;
+        result = table_.vkCreatePipelineCache(handle_, &info, nullptr, &pipeline_cache_);
+    }
+    check(result, "vkCreatePipelineCache", "the pipeline cache");
+    set_name(pipeline_cache_, VK_OBJECT_TYPE_PIPELINE_CACHE, "pipeline cache");
+}
+
+/// Called at the end of the device; what fails only loses speed.
+void Device::store_pipeline_cache() {
+    if (cache_directory_.empty()) return;
+    size_t bytes = 0;
+    if (table_.vkGetPipelineCacheData(handle_, pipeline_cache_, &bytes, nullptr) != VK_SUCCESS)
+        return;
+    std::vector<std::byte> data(bytes);
+    if (table_.vkGetPipelineCacheData(handle_, pipeline_cache_, &bytes, data.data()) != VK_SUCCESS)
+        return;
+    data.resize(bytes);
+    auto old = cache_load(cache_directory_, kPipelineKind, pipeline_cache_name_);
+    if (old && *old == data) return;
+    cache_store(cache_directory_, kPipelineKind, pipeline_cache_name_, data);
+}
+
+TimelinePoint Device::submit(std::span<const VkCommandBuffer> commands,
+                             std::span<const SemaphoreWait> waits,
+                             std::span<const VkSemaphore> signals) {
+    collect();
+    std::vector<VkSemaphore> wait_semaphores, signal_semaphores{timeline_};
+    std::vector<VkPipelineStageFlags> stages;
+    for (const SemaphoreWait& wait : waits) {
+        wait_semaphores.push_back(wait.semaphore);
+        stages.push_back(wait.stage);
+    }
+    signal_semaphores.insert(signal_semaphores.end(), signals.begin(), signals.end());
+    // Binary semaphores have values too; they are ignored.
+    std::vector<uint64_t> wait_values(wait_semaphores.size()),
+        signal_values(signal_semaphores.size());
+
+    std::lock_guard lock(queue_mutex_);
+    TimelinePoint point = submitted_ + 1;
+    signal_values[0] = point;
+    VkTimelineSemaphoreSubmitInfo timeline{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
+    timeline.waitSemaphoreValueCount = static_cast<uint32_t>(wait_values.size());
+    timeline.pWaitSemaphoreValues = wait_values.data();
+    timeline.signalSemaphoreValueCount = static_cast<uint32_t>(signal_values.size());
+    timeline.pSignalSemaphoreValues = signal_values.data();
+    VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline};
+    info.waitSemaphoreCount = static_cast<uint32_t>(wait_semaphores.size());
+    info.pWaitSemaphores = wait_semaphores.data();
+    info.pWaitDstStageMask = stages.data();
+    info.commandBufferCount = static_cast<uint32_t>(commands.size());
+    info.pCommandBuffers = commands.data();
+    info.signalSemaphoreCount = static_cast<uint32_t>(signal_semaphores.size());
+    info.pSignalSemaphores = signal_semaphores.data();
+    check(table_.vkQueueSubmit(queue_, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit", "the queue");
+    submitted_ = point;
+    return point;
+}
+
+TimelinePoint Device::completed() const {
+    TimelinePoint point = 0;
+    check(table_.vkGetSemaphoreCounterValue(handle_, timeline_, &point),
+          "vkGetSemaphoreCounterValue", "the timeline");
+    return point;
+}
+
+void Device::wait(TimelinePoint point) const {
+    VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
+    info.semaphoreCount = 1;
+    info.pSemaphores = &timeline_;
+    info.pValues = &point;
+    check(table_.vkWaitSemaphores(handle_, &info, UINT64_MAX), "vkWaitSemaphores", "the timeline");
+}
+
+void Device::defer(std::function<void()> destroy) {
+    std::lock_guard lock(deferred_mutex_);
+    deferred_.push_back({submitted_, std::move(destroy)});
+}
+
+void Device::collect() {
+    std::vector<std::function<void()>> due;
+    {
+        std::lock_guard lock(deferred_mutex_);
+        if (deferred_.empty()) return;
+        TimelinePoint done = completed();
+        while (!deferred_.empty() && deferred_.front().point <= done) {
+            due.push_back(std::move(deferred_.front().destroy));
+            deferred_.pop_front();
+        }
+    }
+    for (auto& destroy : due) destroy();  // unlocked: it may defer in turn
+}
+
+void Device::set_object_name(uint64_t object, VkObjectType type, const std::string& name) const {
+    auto set = instance_->functions().vkSetDebugUtilsObjectNameEXT;
+    if (!set) return;
+    VkDebugUtilsObjectNameInfoEXT info{VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT};
+    info.objectType = type;
+    info.objectHandle = object;
+    info.pObjectName = name.c_str();
+    check(set(handle_, &info), "vkSetDebugUtilsObjectNameEXT", name);
+}
+
+}  // namespace firn

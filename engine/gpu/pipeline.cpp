@@ -1,0 +1,223 @@
+// Compute pipelines made from kernels, and the descriptor sets that bind buffers to them.
+#include "engine/gpu/pipeline.h"
+
+#include <algorithm>
+
+namespace firn {
+namespace {
+
+VkDescriptorType descriptor_type(BindingForm form) {
+    switch (form) {
+        case BindingForm::Storage:
+            return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        case BindingForm::Texel:
+            return VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
+    }
+    throw InternalError("a binding has no form");
+}
+
+void require(const KernelInfo& kernel, const char* what, uint64_t needed, uint64_t limit) {
+    if (needed <= limit) return;
+    throw UserError("kernel '" + kernel.name + "' needs " + std::to_string(needed) + " " + what +
+                    " and this device has " + std::to_string(limit) +
+                    "; the program was compiled for another device: compile it for this one");
+}
+
+/// A kernel may come from a file that was compiled elsewhere, so everything it assumes is checked.
+void check_limits(const DeviceProfile& profile, const KernelInfo& kernel) {
+    uint64_t group = 1;
+    for (int i = 0; i < 3; ++i) {
+        require(kernel, "invocations in one extent of a workgroup", kernel.group_size[i],
+                profile.max_group_extent[i]);
+        group *= kernel.group_size[i];
+    }
+    require(kernel, "invocations in a workgroup", group, profile.max_group_size);
+    require(kernel, "bytes of shared memory", kernel.shared_bytes, profile.shared_bytes);
+    auto count = [&](BindingForm form) {
+        return static_cast<uint64_t>(
+            std::count_if(kernel.bindings.begin(), kernel.bindings.end(),
+                          [&](const BindingInfo& binding) { return binding.form == form; }));
+    };
+    require(kernel, "storage buffers", count(BindingForm::Storage) + kernel.params_in_buffer,
+            profile.max_storage_buffers);
+    require(kernel, "texel buffers", count(BindingForm::Texel), profile.max_texel_buffers);
+    if (!kernel.params_in_buffer)
+        require(kernel, "bytes of push constants", param_offsets(kernel.param_types).back(),
+                profile.push_constant_bytes);
+    if (profile.max_back_edges > 0 && kernel.back_edges > 0)
+        require(kernel, "loop turns in one invocation", static_cast<uint64_t>(kernel.back_edges),
+                profile.max_back_edges);
+}
+
+}  // namespace
+
+Pipeline::Pipeline(Device& device, const KernelInfo& kernel)
+    : device_(device), name_(kernel.name), bindings_(kernel.bindings) {
+    check_limits(device.profile(), kernel);
+    if (kernel.spirv.empty())
+        throw InternalError("kernel '" + kernel.name + "' has no SPIR-V; compile it to the end");
+    uint32_t push_bytes = kernel.params_in_buffer ? 0 : param_offsets(kernel.param_types).back();
+    if (kernel.params_in_buffer) bindings_.push_back({BindingForm::Storage, u32, 1, false});
+    try {
+        create_layouts(push_bytes);
+        create_pipeline(kernel.spirv);
+    } catch (...) {
+        const VolkDeviceTable& vk = device.vk();
+        vk.vkDestroyPipelineLayout(device.handle(), layout_, nullptr);
+        vk.vkDestroyDescriptorSetLayout(device.handle(), set_layout_, nullptr);
+        throw;
+    }
+}
+
+Pipeline::~Pipeline() {
+    device_.defer([device = &device_, pipeline = pipeline_, layout = layout_, set = set_layout_] {
+        const VolkDeviceTable& vk = device->vk();
+        vk.vkDestroyPipeline(device->handle(), pipeline, nullptr);
+        vk.vkDestroyPipelineLayout(device->handle(), layout, nullptr);
+        vk.vkDestroyDescriptorSetLayout(device->handle(), set, nullptr);
+    });
+}
+
+void Pipeline::create_layouts(uint32_t push_bytes) {
+    std::vector<VkDescriptorSetLayoutBinding> bindings(bindings_.size());
+    for (size_t i = 0; i < bindings.size(); ++i) {
+        bindings[i].binding = static_cast<uint32_t>(i);
+        bindings[i].descriptorType = descriptor_type(bindings_[i].form);
+        bindings[i].descriptorCount = 1;
+        bindings[i].stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
+    }
+    VkDescriptorSetLayoutCreateInfo set_info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
+    set_info.bindingCount = static_cast<uint32_t>(bindings.size());
+    set_info.pBindings = bindings.data();
+    const VolkDeviceTable& vk = device_.vk();
+    check(vk.vkCreateDescriptorSetLayout(device_.handle(), &set_info, nullptr, &set_layout_),
+          "vkCreateDescriptorSetLayout", name_);
+    device_.set_name(set_layout_, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, name_);
+
+    VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, push_bytes};
+    VkPipelineLayoutCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+    info.setLayoutCount = 1;
+    info.pSetLayouts = &set_layout_;
+    info.pushConstantRangeCount = push_bytes > 0 ? 1 : 0;
+    info.pPushConstantRanges = &range;
+    check(vk.vkCreatePipelineLayout(device_.handle(), &info, nullptr, &layout_),
+          "vkCreatePipelineLayout", name_);
+    device_.set_name(layout_, VK_OBJECT_TYPE_PIPELINE_LAYOUT, name_);
+}
+
+void Pipeline::create_pipeline(std::span<const uint32_t> spirv) {
+    const VolkDeviceTable& vk = device_.vk();
+    VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+    module_info.codeSize = spirv.size_bytes();
+    module_info.pCode = spirv.data();
+    VkShaderModule module = VK_NULL_HANDLE;
+    check(vk.vkCreateShaderModule(device_.handle(), &module_info, nullptr, &module),
+          "vkCreateShaderModule", name_);
+    VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = module;
+    info.stage.pName = "main";
+    info.layout = layout_;
+    VkResult result = vk.vkCreateComputePipelines(device_.handle(), device_.pipeline_cache(), 1,
+                                                  &info, nullptr, &pipeline_);
+    vk.vkDestroyShaderModule(device_.handle(), module, nullptr);
+    check(result, "vkCreateComputePipelines", name_);
+    device_.set_name(pipeline_, VK_OBJECT_TYPE_PIPELINE, name_);
+}
+
+DescriptorSets::DescriptorSets(Device& device, std::span<const SetRequest> requests,
+                               const std::string& name)
+    : device_(device) {
+    if (requests.empty()) return;
+    try {
+        create_pool(requests, name);
+        for (size_t i = 0; i < requests.size(); ++i) write(sets_[i], requests[i]);
+    } catch (...) {
+        for (VkBufferView view : views_)
+            device.vk().vkDestroyBufferView(device.handle(), view, nullptr);
+        device.vk().vkDestroyDescriptorPool(device.handle(), pool_, nullptr);
+        throw;
+    }
+}
+
+DescriptorSets::~DescriptorSets() {
+    if (!pool_) return;
+    device_.defer([device = &device_, pool = pool_, views = std::move(views_)] {
+        device->vk().vkDestroyDescriptorPool(device->handle(), pool, nullptr);
+        for (VkBufferView view : views)
+            device->vk().vkDestroyBufferView(device->handle(), view, nullptr);
+    });
+}
+
+void DescriptorSets::create_pool(std::span<const SetRequest> requests, const std::string& name) {
+    uint32_t storage = 0, texel = 0;
+    std::vector<VkDescriptorSetLayout> layouts;
+    for (const SetRequest& request : requests) {
+        layouts.push_back(request.pipeline->set_layout());
+        for (const BindingInfo& binding : request.pipeline->bindings())
+            ++(binding.form == BindingForm::Texel ? texel : storage);
+    }
+    std::vector<VkDescriptorPoolSize> sizes;
+    if (storage > 0) sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, storage});
+    if (texel > 0) sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER, texel});
+    if (sizes.empty()) sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1});
+    VkDescriptorPoolCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
+    info.maxSets = static_cast<uint32_t>(requests.size());
+    info.poolSizeCount = static_cast<uint32_t>(sizes.size());
+    info.pPoolSizes = sizes.data();
+    const VolkDeviceTable& vk = device_.vk();
+    check(vk.vkCreateDescriptorPool(device_.handle(), &info, nullptr, &pool_),
+          "vkCreateDescriptorPool", name);
+    device_.set_name(pool_, VK_OBJECT_TYPE_DESCRIPTOR_POOL, name);
+    VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
+    allocate.descriptorPool = pool_;
+    allocate.descriptorSetCount = info.maxSets;
+    allocate.pSetLayouts = layouts.data();
+    sets_.resize(requests.size());
+    check(vk.vkAllocateDescriptorSets(device_.handle(), &allocate, sets_.data()),
+          "vkAllocateDescriptorSets", name);
+}
+
+void DescriptorSets::write(VkDescriptorSet set, const SetRequest& request) {
+    const std::vector<BindingInfo>& bindings = request.pipeline->bindings();
+    const std::string& kernel = request.pipeline->name();
+    ensure(request.buffers.size() == bindings.size(), "a kernel has another number of bindings");
+    device_.set_name(set, VK_OBJECT_TYPE_DESCRIPTOR_SET, kernel);
+    std::vector<VkDescriptorBufferInfo> buffers(bindings.size());
+    std::vector<VkBufferView> views(bindings.size());
+    std::vector<VkWriteDescriptorSet> writes(bindings.size());
+    for (size_t i = 0; i < bindings.size(); ++i) {
+        const BufferRange& range = request.buffers[i];
+        const std::string& name = request.names[i];
+        writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+        writes[i].dstSet = set;
+        writes[i].dstBinding = static_cast<uint32_t>(i);
+        writes[i].descriptorCount = 1;
+        writes[i].descriptorType = descriptor_type(bindings[i].form);
+        if (bindings[i].form == BindingForm::Texel) {
+            views[i] =
+                create_texel_view(device_, range, bindings[i].dtype, bindings[i].width, name);
+            views_.push_back(views[i]);
+            writes[i].pTexelBufferView = &views[i];
+            continue;
+        }
+        uint64_t limit = device_.limits().maxStorageBufferRange;
+        if (range.bytes > limit)
+            throw UserError("'" + name + "' has " + std::to_string(range.bytes) +
+                            " bytes and kernel '" + kernel +
+                            "' binds it as a storage buffer, of which the device '" +
+                            device_.info().name + "' takes at most " + std::to_string(limit) +
+                            "; split the tensor");
+        if (range.offset % device_.limits().minStorageBufferOffsetAlignment != 0)
+            throw UserError("'" + name + "' starts at byte " + std::to_string(range.offset) +
+                            ", and a storage buffer must start at a multiple of " +
+                            std::to_string(device_.limits().minStorageBufferOffsetAlignment));
+        buffers[i] = {range.buffer, range.offset, range.bytes};
+        writes[i].pBufferInfo = &buffers[i];
+    }
+    device_.vk().vkUpdateDescriptorSets(device_.handle(), static_cast<uint32_t>(writes.size()),
+                                        writes.data(), 0, nullptr);
+}
+
+}  // namespace firn

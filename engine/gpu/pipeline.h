@@ -1,0 +1,73 @@
+// Compute pipelines made from kernels, and the descriptor sets that bind buffers to them.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/gpu/buffer.h"
+#include "engine/gpu/device.h"
+
+namespace firn {
+
+/// A kernel as the device runs it. Owns pipeline, layout and descriptor set layout; must end before
+/// its device, and may end while it is in use.
+class Pipeline {
+  public:
+    /// Throws UserError where the kernel needs more than the device has (it was compiled for
+    /// another).
+    Pipeline(Device& device, const KernelInfo& kernel);
+    ~Pipeline();
+    Pipeline(const Pipeline&) = delete;
+    Pipeline& operator=(const Pipeline&) = delete;
+
+    VkPipeline handle() const { return pipeline_; }
+    VkPipelineLayout layout() const { return layout_; }
+    VkDescriptorSetLayout set_layout() const { return set_layout_; }
+    /// One per binding of the kernel, then the parameter buffer where it has one.
+    const std::vector<BindingInfo>& bindings() const { return bindings_; }
+    const std::string& name() const { return name_; }
+
+  private:
+    void create_layouts(uint32_t push_bytes);
+    void create_pipeline(std::span<const uint32_t> spirv);
+
+    Device& device_;
+    std::string name_;
+    std::vector<BindingInfo> bindings_;
+    VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
+    VkPipelineLayout layout_ = VK_NULL_HANDLE;
+    VkPipeline pipeline_ = VK_NULL_HANDLE;
+};
+
+/// One descriptor set to be: a pipeline and the buffers of its bindings.
+struct SetRequest {
+    const Pipeline* pipeline = nullptr;
+    std::vector<BufferRange> buffers;  // one per Pipeline::bindings
+    std::vector<std::string> names;    // of the buffers, for errors
+};
+
+/// Descriptor sets that are made and freed together, with the texel views they need. Must end
+/// before its device, and may end while they are in use.
+class DescriptorSets {
+  public:
+    /// Throws UserError where a buffer is beyond what the device binds.
+    DescriptorSets(Device& device, std::span<const SetRequest> requests, const std::string& name);
+    ~DescriptorSets();
+    DescriptorSets(const DescriptorSets&) = delete;
+    DescriptorSets& operator=(const DescriptorSets&) = delete;
+
+    /// One per request, in their order.
+    const std::vector<VkDescriptorSet>& sets() const { return sets_; }
+
+  private:
+    void create_pool(std::span<const SetRequest> requests, const std::string& name);
+    void write(VkDescriptorSet set, const SetRequest& request);
+
+    Device& device_;
+    VkDescriptorPool pool_ = VK_NULL_HANDLE;
+    std::vector<VkDescriptorSet> sets_;
+    std::vector<VkBufferView> views_;
+};
+
+}  // namespace firn

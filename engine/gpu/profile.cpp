@@ -1,0 +1,140 @@
+// What the compiler must know of a physical device, asked of the driver.
+#include "engine/gpu/profile.h"
+
+#include <algorithm>
+#include <sstream>
+#include <thread>
+
+namespace firn {
+namespace {
+
+bool loads_texels(const InstanceTable& vk, VkPhysicalDevice device) {
+    for (VkFormat format :
+         {VK_FORMAT_R32_SFLOAT, VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_R32_SINT,
+          VK_FORMAT_R32G32B32A32_SINT, VK_FORMAT_R32_UINT, VK_FORMAT_R32G32B32A32_UINT}) {
+        VkFormatProperties properties;
+        vk.vkGetPhysicalDeviceFormatProperties(device, format, &properties);
+        if (!(properties.bufferFeatures & VK_FORMAT_FEATURE_STORAGE_TEXEL_BUFFER_BIT)) return false;
+    }
+    return true;
+}
+
+/// Rates of limits.md, which were measured on two cores, for the cores of this machine.
+void scale_rates(DeviceProfile& profile) {
+    unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    profile.operations_per_second *= cores / 2.0;
+    profile.seconds_per_load *= 2.0 / cores;
+    profile.bytes_per_second *=
+        std::min(cores, 8u) / 2.0;  // memory is shared: more cores add no more
+    profile.parallel_invocations = cores * profile.subgroup_size;
+}
+
+uint32_t clamp_count(uint64_t count) {
+    return static_cast<uint32_t>(std::min<uint64_t>(count, 1u << 20));
+}
+
+}  // namespace
+
+DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
+                               bool has_float_atomics) {
+    vulkan11.pNext = &vulkan12;
+    core.pNext = &vulkan11;
+    if (has_float_atomics) vulkan12.pNext = &float_atomics;
+    vk.vkGetPhysicalDeviceFeatures2(device, &core);
+
+    const VkPhysicalDeviceFeatures all = core.features;
+    core.features = {};
+    core.features.robustBufferAccess = all.robustBufferAccess;
+    core.features.shaderFloat64 = all.shaderFloat64;
+    core.features.shaderInt64 = all.shaderInt64;
+    core.features.shaderInt16 = all.shaderInt16;
+    core.features.shaderStorageImageExtendedFormats = all.shaderStorageImageExtendedFormats;
+
+    const VkPhysicalDeviceVulkan11Features all11 = vulkan11;
+    vulkan11 = {all11.sType, all11.pNext};
+    vulkan11.storageBuffer16BitAccess = all11.storageBuffer16BitAccess;
+
+    const VkPhysicalDeviceVulkan12Features all12 = vulkan12;
+    vulkan12 = {all12.sType, all12.pNext};
+    vulkan12.storageBuffer8BitAccess = all12.storageBuffer8BitAccess;
+    vulkan12.shaderFloat16 = all12.shaderFloat16;
+    vulkan12.shaderInt8 = all12.shaderInt8;
+    vulkan12.shaderSubgroupExtendedTypes = all12.shaderSubgroupExtendedTypes;
+    vulkan12.hostQueryReset = all12.hostQueryReset;
+    vulkan12.timelineSemaphore = all12.timelineSemaphore;
+    vulkan12.vulkanMemoryModel = all12.vulkanMemoryModel;
+    vulkan12.vulkanMemoryModelDeviceScope = all12.vulkanMemoryModelDeviceScope;
+    vulkan12.shaderBufferInt64Atomics = all12.shaderBufferInt64Atomics;
+
+    const auto all_atomics = float_atomics;
+    float_atomics = {all_atomics.sType, all_atomics.pNext};
+    float_atomics.shaderBufferFloat32Atomics = all_atomics.shaderBufferFloat32Atomics;
+    float_atomics.shaderBufferFloat32AtomicAdd = all_atomics.shaderBufferFloat32AtomicAdd;
+}
+
+DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
+                            const DeviceFeatures& features) {
+    VkPhysicalDeviceVulkan11Properties vulkan11{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES};
+    VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                           &vulkan11};
+    vk.vkGetPhysicalDeviceProperties2(info.handle, &properties);
+    const VkPhysicalDeviceLimits& limits = properties.properties.limits;
+
+    bool cpu = info.type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    DeviceProfile profile = cpu ? cpu_profile() : gpu_profile();
+    profile.name = info.name;
+    profile.device_class = cpu ? DeviceClass::Cpu : DeviceClass::Gpu;
+    profile.subgroup_size = vulkan11.subgroupSize;
+    profile.max_group_size = limits.maxComputeWorkGroupInvocations;
+    for (int i = 0; i < 3; ++i) {
+        profile.max_group_extent[i] = limits.maxComputeWorkGroupSize[i];
+        profile.max_groups[i] = limits.maxComputeWorkGroupCount[i];
+    }
+    profile.shared_bytes = limits.maxComputeSharedMemorySize;
+    profile.push_constant_bytes = limits.maxPushConstantsSize;
+    profile.max_storage_buffers = clamp_count(std::min(limits.maxPerStageDescriptorStorageBuffers,
+                                                       limits.maxDescriptorSetStorageBuffers));
+    profile.max_texel_buffers = clamp_count(
+        std::min(limits.maxPerStageDescriptorStorageImages, limits.maxDescriptorSetStorageImages));
+    profile.max_storage_range = limits.maxStorageBufferRange;
+    profile.max_texel_elements = limits.maxTexelBufferElements;
+    profile.buffer_alignment = static_cast<uint32_t>(std::max<uint64_t>(
+        {64, limits.minStorageBufferOffsetAlignment, limits.minTexelBufferOffsetAlignment}));
+    profile.texel_loads = cpu && loads_texels(vk, info.handle);
+    profile.storage_8bit =
+        features.vulkan12.storageBuffer8BitAccess && features.vulkan12.shaderInt8;
+    profile.storage_16bit =
+        features.vulkan11.storageBuffer16BitAccess && features.vulkan12.shaderFloat16;
+    profile.has_f64 = features.core.features.shaderFloat64;
+    profile.has_i64 = features.core.features.shaderInt64;
+    profile.subgroup_shuffle =
+        (vulkan11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
+        (vulkan11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT);
+    profile.float_atomic_add = features.float_atomics.shaderBufferFloat32AtomicAdd;
+    if (cpu) scale_rates(profile);
+    return profile;
+}
+
+std::string driver_key(const InstanceTable& vk, VkPhysicalDevice device) {
+    VkPhysicalDeviceIDProperties id{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+    VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES,
+                                            &id};
+    VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &driver};
+    vk.vkGetPhysicalDeviceProperties2(device, &properties);
+    const VkPhysicalDeviceProperties& core = properties.properties;
+    std::ostringstream key;
+    key << core.deviceName << '\n'
+        << core.vendorID << ' ' << core.deviceID << ' ' << core.driverVersion << ' '
+        << core.apiVersion << '\n'
+        << driver.driverName << ' ' << driver.driverInfo << '\n';
+    auto add = [&](const uint8_t* uuid) {
+        for (size_t i = 0; i < VK_UUID_SIZE; ++i) key << static_cast<int>(uuid[i]) << ' ';
+    };
+    add(id.deviceUUID);
+    add(id.driverUUID);
+    add(core.pipelineCacheUUID);
+    return key.str();
+}
+
+}  // namespace firn

@@ -1,0 +1,42 @@
+// What the compiler must know of a physical device, asked of the driver.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "compiler/program/device_profile.h"
+#include "engine/gpu/instance.h"
+
+namespace firn {
+
+class Device;
+
+/// The features that Firn uses where a device has them, as the chain that vkCreateDevice takes.
+/// Not copyable: the structs point at each other.
+struct DeviceFeatures {
+    VkPhysicalDeviceShaderAtomicFloatFeaturesEXT float_atomics{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT};
+    VkPhysicalDeviceVulkan12Features vulkan12{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    VkPhysicalDeviceVulkan11Features vulkan11{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES};
+    VkPhysicalDeviceFeatures2 core{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+
+    /// Asks what `device` has and keeps only what Firn uses.
+    DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device, bool has_float_atomics);
+    DeviceFeatures(const DeviceFeatures&) = delete;
+    DeviceFeatures& operator=(const DeviceFeatures&) = delete;
+};
+
+/// Limits and features of a device, with rates by its class; `max_back_edges` is that of its class.
+DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
+                            const DeviceFeatures& features);
+
+/// Text that changes with the device and its driver: part of the key of what is cached for it.
+std::string driver_key(const InstanceTable& vk, VkPhysicalDevice device);
+
+/// Runs a loop of 70,000 turns and says after how many the driver stopped it; 0: it did not.
+/// Some CPU drivers cut every invocation off silently, so that longer loops must be split.
+uint32_t probe_back_edges(const std::shared_ptr<Device>& device,
+                          const std::string& cache_directory);
+
+}  // namespace firn

@@ -1,0 +1,46 @@
+// GPU time of the parts of a command buffer, by timestamps.
+#include "engine/gpu/profiler.h"
+
+namespace firn {
+
+Timestamps::Timestamps(Device& device, uint32_t capacity, const std::string& name)
+    : device_(device), capacity_(capacity) {
+    VkQueryPoolCreateInfo info{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
+    info.queryType = VK_QUERY_TYPE_TIMESTAMP;
+    info.queryCount = capacity;
+    check(device.vk().vkCreateQueryPool(device.handle(), &info, nullptr, &pool_),
+          "vkCreateQueryPool", name);
+    device.set_name(pool_, VK_OBJECT_TYPE_QUERY_POOL, name);
+}
+
+Timestamps::~Timestamps() {
+    device_.defer([device = &device_, pool = pool_] {
+        device->vk().vkDestroyQueryPool(device->handle(), pool, nullptr);
+    });
+}
+
+void Timestamps::reset(VkCommandBuffer commands) {
+    device_.vk().vkCmdResetQueryPool(commands, pool_, 0, capacity_);
+    marks_ = 0;
+}
+
+void Timestamps::mark(VkCommandBuffer commands) {
+    ensure(marks_ < capacity_, "more timestamps were recorded than the pool holds");
+    device_.vk().vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool_,
+                                     marks_++);
+}
+
+std::vector<double> Timestamps::read() const {
+    if (marks_ == 0) return {};
+    std::vector<uint64_t> ticks(marks_);
+    check(device_.vk().vkGetQueryPoolResults(device_.handle(), pool_, 0, marks_,
+                                             ticks.size() * sizeof(uint64_t), ticks.data(),
+                                             sizeof(uint64_t), VK_QUERY_RESULT_64_BIT),
+          "vkGetQueryPoolResults", "timestamps");
+    std::vector<double> times;
+    for (uint64_t tick : ticks)
+        times.push_back(static_cast<double>(tick - ticks[0]) * device_.timestamp_period() * 1e-6);
+    return times;
+}
+
+}  // namespace firn

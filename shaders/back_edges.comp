@@ -1,0 +1,15 @@
+// Counts the turns of a loop as it goes: some CPU drivers end every loop silently after 65,535.
+// engine/gpu/back_edges_spirv.inc is this shader, compiled.
+#version 450
+layout(local_size_x = 8) in;
+layout(set = 0, binding = 0, std430) buffer Turns { uint turns[]; };
+layout(push_constant) uniform Params { uint wanted; };
+
+void main() {
+    uint count = 0u, state = 1u;
+    while (count < wanted && state != 0u) {  // the state is never 0: no closed form replaces the loop
+        state = state * 1664525u + 1013904223u | 1u;
+        ++count;
+    }
+    turns[gl_LocalInvocationIndex] = count;
+}
