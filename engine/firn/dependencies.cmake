@@ -1,0 +1,96 @@
+# Finds what Firn is built on, for the build and for the installed package alike, and names what is
+# missing together with the line that installs it. Macros, because imported targets must land in the caller's scope.
+
+# Notes a missing dependency: firn_missing(what debian_package).
+macro(firn_missing what package)
+    list(APPEND firn_missing_names "${what}")
+    list(APPEND firn_missing_packages "${package}")
+endmacro()
+
+# Stops with one message for everything that firn_missing noted.
+macro(firn_report_missing_dependencies)
+    if(firn_missing_packages)
+        list(REMOVE_DUPLICATES firn_missing_packages)
+        list(JOIN firn_missing_names ", " firn_missing_names)
+        list(JOIN firn_missing_packages " " firn_missing_packages)
+        message(FATAL_ERROR "Firn needs these, and they were not found: ${firn_missing_names}.\n"
+                            "On Debian and Ubuntu this installs them:\n"
+                            "    sudo apt-get install ${firn_missing_packages}\n")
+    endif()
+endmacro()
+
+# firn_find_config(CMake_package debian_package): a dependency that brings its own CMake config.
+macro(firn_find_config name package)
+    find_package(${name} CONFIG QUIET)
+    if(NOT ${name}_FOUND)
+        firn_missing("${name}" ${package})
+    endif()
+endmacro()
+
+# firn_find_header(target header debian_package [path suffix]): a dependency that is only headers.
+macro(firn_find_header target header package)
+    string(MAKE_C_IDENTIFIER "FIRN_${target}_INCLUDE_DIR" firn_variable)
+    find_path(${firn_variable} ${header} PATH_SUFFIXES ${ARGN})
+    mark_as_advanced(${firn_variable})
+    if(NOT ${firn_variable})
+        firn_missing("${header}" ${package})
+    elseif(NOT TARGET firn::${target})
+        add_library(firn::${target} INTERFACE IMPORTED)
+        target_include_directories(firn::${target} INTERFACE "${${firn_variable}}")
+    endif()
+endmacro()
+
+# firn_find_library(target library debian_package): adds a library to what firn_find_header found.
+macro(firn_find_library target library package)
+    string(MAKE_C_IDENTIFIER "FIRN_${library}_LIBRARY" firn_variable)
+    find_library(${firn_variable} ${library})
+    mark_as_advanced(${firn_variable})
+    if(NOT ${firn_variable})
+        firn_missing("lib${library}" ${package})
+    elseif(TARGET firn::${target})
+        target_link_libraries(firn::${target} INTERFACE "${${firn_variable}}")
+    endif()
+endmacro()
+
+# What the libraries themselves need. Vulkan is headers only: its loader is opened at run time.
+macro(firn_find_dependencies)
+    set(firn_missing_names)
+    set(firn_missing_packages)
+    set(THREADS_PREFER_PTHREAD_FLAG ON)
+    find_package(Threads QUIET)
+    if(NOT Threads_FOUND)
+        firn_missing("threads" build-essential)
+    endif()
+    # SPIR-V: Debian's libshaderc.so does not link, the combined archive does once glslang is added.
+    firn_find_config(SPIRV-Tools spirv-tools)
+    firn_find_config(SPIRV-Tools-opt spirv-tools)
+    firn_find_config(glslang glslang-dev)
+    firn_find_header(shaderc shaderc/shaderc.hpp libshaderc-dev)
+    firn_find_library(shaderc shaderc_combined libshaderc-dev)
+    firn_find_header(xxhash xxhash.h libxxhash-dev)
+    firn_find_header(vulkan_headers vulkan/vulkan.h libvulkan-dev)
+    firn_find_header(volk volk.h libvulkan-volk-dev)
+    firn_find_config(glfw3 libglfw3-dev)
+    firn_find_header(imgui imgui.h libimgui-dev imgui)
+    firn_find_library(imgui imgui libimgui-dev)
+    firn_find_header(stb stb_image.h libstb-dev stb)
+    firn_find_library(stb stb libstb-dev)
+    firn_find_config(nlohmann_json nlohmann-json3-dev)
+endmacro()
+
+# What only the build of the libraries needs: the compiler of the engine's own shaders.
+macro(firn_find_build_dependencies)
+    find_program(FIRN_GLSLANG_VALIDATOR glslangValidator)
+    mark_as_advanced(FIRN_GLSLANG_VALIDATOR)
+    if(NOT FIRN_GLSLANG_VALIDATOR)
+        firn_missing("glslangValidator" glslang-tools)
+    endif()
+endmacro()
+
+macro(firn_find_app_dependencies)
+    firn_find_config(CLI11 libcli11-dev)
+endmacro()
+
+macro(firn_find_test_dependencies)
+    firn_find_config(GTest libgtest-dev)
+endmacro()
