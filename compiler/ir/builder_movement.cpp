@@ -4,6 +4,7 @@
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/builder_checks.h"
+#include "compiler/ir/text.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -205,18 +206,6 @@ Scalar reduce_identity(ReduceOp op, DType dtype) {
 
 namespace {
 
-const char* spoken_name(ReduceOp op) {
-    switch (op) {
-        case ReduceOp::Sum: return "sum";
-        case ReduceOp::Prod: return "prod";
-        case ReduceOp::Min: return "min";
-        case ReduceOp::Max: return "max";
-        case ReduceOp::Any: return "any";
-        case ReduceOp::All: return "all";
-    }
-    return "?";
-}
-
 DType reduced_type(ReduceOp op, DType dtype) {
     if (op == ReduceOp::Any || op == ReduceOp::All) return boolean;
     return dtype.is_bool() || dtype.bytes() == 1 ? i32 : dtype;
@@ -225,7 +214,7 @@ DType reduced_type(ReduceOp op, DType dtype) {
 }  // namespace
 
 Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool keep_dims) {
-    std::string asked = std::string(spoken_name(op)) + " of " + text(x->shape);
+    std::string asked = std::string(name(op)) + " of " + text(x->shape);
     if (axes.empty())
         for (int axis = 0; axis < x->rank(); ++axis) axes.push_back(axis);
     for (int& axis : axes) axis = checked_axis(b, axis, x->rank(), asked);

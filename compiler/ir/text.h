@@ -18,4 +18,9 @@ Graph parse(NodeTable& table, const std::string& text);
 /// Throws InternalError naming the first node that breaks a rule of graph.h, and the pass `after`.
 void verify(const Graph& graph, const std::string& after);
 
+/// The names that texts and messages use: `clamp`, `sum`, `last`.
+const char* name(Bounds mode);
+const char* name(ReduceOp op);
+const char* name(ScatterOp op);
+
 }  // namespace firn

@@ -1,0 +1,238 @@
+// Graph to text, one node a line.
+#include <charconv>
+
+#include "compiler/ir/regions.h"
+#include "compiler/ir/text.h"
+
+namespace firn {
+
+const char* name(Bounds mode) {
+    switch (mode) {
+        case Bounds::Clamp: return "clamp";
+        case Bounds::Wrap: return "wrap";
+        case Bounds::Mirror: return "mirror";
+        case Bounds::Constant: return "constant";
+        case Bounds::Unchecked: return "unchecked";
+    }
+    return "?";
+}
+
+const char* name(ReduceOp op) {
+    switch (op) {
+        case ReduceOp::Sum: return "sum";
+        case ReduceOp::Prod: return "prod";
+        case ReduceOp::Min: return "min";
+        case ReduceOp::Max: return "max";
+        case ReduceOp::Any: return "any";
+        case ReduceOp::All: return "all";
+    }
+    return "?";
+}
+
+const char* name(ScatterOp op) {
+    switch (op) {
+        case ScatterOp::Last: return "last";
+        case ScatterOp::Add: return "add";
+        case ScatterOp::Min: return "min";
+        case ScatterOp::Max: return "max";
+    }
+    return "?";
+}
+
+namespace {
+
+class Printer {
+  public:
+    Printer(const Graph& graph, PrintOptions options)
+        : graph_(graph), options_(options), placement_(place(graph.results)) {}
+
+    std::string run() {
+        out_.reserve(64 * placement_.region_of.size() + 64);
+        out_ += "graph(";
+        for (size_t k = 0; k < graph_.args.size(); ++k) {
+            if (k) out_ += ", ";
+            declare(*graph_.args[k]);
+            if (graph_.args[k]->as<InputAttr>().scalar) out_ += " scalar";
+        }
+        out_ += ") {\n";
+        for (const Guard& guard : graph_.guards) print_guard(guard);
+        print_region(0, 1);
+        out_ += "    return";
+        references(graph_.results);
+        out_ += "\n}\n";
+        return std::move(out_);
+    }
+
+  private:
+    void number(int64_t value) {
+        char digits[24];
+        out_.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+    }
+
+    void size(const Size& value) {
+        if (value.is_constant()) return number(value.constant());
+        out_ += value.text();
+    }
+
+    void write(const Size& value) { size(value); }
+    void write(int value) { number(value); }
+    void write(int64_t value) { number(value); }
+    void write(Bounds mode) { out_ += name(mode); }
+
+    template <class T>
+    void list(const char* label, const std::vector<T>& values) {
+        out_ += label;
+        out_ += '[';
+        for (size_t k = 0; k < values.size(); ++k) {
+            if (k) out_ += ", ";
+            write(values[k]);
+        }
+        out_ += ']';
+    }
+
+    void reference(const Ref& node) {
+        out_ += '%';
+        number(numbers_.at(node.get()));
+    }
+
+    void references(const std::vector<Ref>& nodes) {
+        for (size_t k = 0; k < nodes.size(); ++k) {
+            out_ += k ? ", " : " ";
+            reference(nodes[k]);
+        }
+    }
+
+    /// `%7: f32[n, 4]`; a region node has no type.
+    void declare(const Node& node) {
+        int id = static_cast<int>(numbers_.size());
+        numbers_.emplace(&node, id);
+        out_ += '%';
+        number(id);
+        if (info(node.op).result == ResultRule::None) return;
+        out_ += ": ";
+        out_ += node.dtype.name();
+        if (!node.shape.empty()) list("", node.shape);
+    }
+
+    void print_guard(const Guard& guard) {
+        out_ += "    guard ";
+        size(guard.left);
+        out_ += " == ";
+        size(guard.right);
+        out_ += " \"";
+        for (char c : guard.message) {
+            if (c == '"' || c == '\\') out_ += '\\';
+            if (c == '\n')
+                out_ += "\\n";
+            else
+                out_ += c;
+        }
+        out_ += "\"\n";
+    }
+
+    void print_region(int region, int depth) {
+        for (const Ref& node : placement_.regions[region].order)
+            if (node->op != Op::Input) print_node(*node, depth);
+    }
+
+    void print_node(const Node& node, int depth) {
+        out_.append(4 * static_cast<size_t>(depth), ' ');
+        // Numbers count in printing order, so a region node comes before its body.
+        declare(node);
+        out_ += " = ";
+        out_ += info(node.op).name;
+        references(node.inputs);
+        print_attr(node, depth);
+        if (options_.lines && !node.lines.empty()) {
+            out_ += "  #";
+            for (SourceLine line : node.lines) out_ += " " + text(line);
+        }
+        out_ += '\n';
+    }
+
+    void print_body(const Region& region, int id, int depth) {
+        out_ += " {\n";
+        print_region(id, depth + 1);
+        out_.append(4 * static_cast<size_t>(depth + 1), ' ');
+        out_ += "yield";
+        references(region.results);
+        out_ += '\n';
+        out_.append(4 * static_cast<size_t>(depth), ' ');
+        out_ += '}';
+    }
+
+    void print_loop(const Node& node, int depth) {
+        const auto& attr = node.as<LoopAttr>();
+        if (attr.active >= 0) out_ += " active=" + std::to_string(attr.active);
+        out_ += " (";
+        for (size_t k = 0; k < attr.body->args.size(); ++k) {
+            if (k) out_ += ", ";
+            declare(*attr.body->args[k]);
+        }
+        out_ += ')';
+        print_body(*attr.body, placement_.first_region.at(&node), depth);
+    }
+
+    void print_if(const Node& node, int depth) {
+        const auto& attr = node.as<IfAttr>();
+        int first = placement_.first_region.at(&node);
+        print_body(*attr.then_body, first, depth);
+        out_ += " else";
+        print_body(*attr.else_body, first + 1, depth);
+    }
+
+    void print_attr(const Node& node, int depth) {
+        switch (node.op) {
+            case Op::Constant: out_ += " " + text(node.as<ConstantAttr>().value); break;
+            case Op::SizeValue:
+                out_ += ' ';
+                size(node.as<SizeAttr>().size);
+                break;
+            case Op::Buffer: {
+                const void* storage = node.as<BufferAttr>().storage.get();
+                out_ += " #" + std::to_string(buffers_.emplace(storage, buffers_.size()).first->second);
+                break;
+            }
+            case Op::Index: out_ += " axis=" + std::to_string(node.as<IndexAttr>().axis); break;
+            case Op::Permute: list(" axes=", node.as<PermuteAttr>().axes); break;
+            case Op::Slice:
+                list(" begin=", node.as<SliceAttr>().begin);
+                list(" step=", node.as<SliceAttr>().step);
+                break;
+            case Op::Pad:
+                list(" before=", node.as<PadAttr>().before);
+                list(" after=", node.as<PadAttr>().after);
+                out_ += " value=" + text(node.as<PadAttr>().value);
+                break;
+            case Op::Gather:
+                list(" modes=", node.as<GatherAttr>().modes);
+                out_ += " fill=" + text(node.as<GatherAttr>().fill);
+                break;
+            case Op::Scatter:
+                out_ += std::string(" op=") + name(node.as<ScatterAttr>().op);
+                if (node.as<ScatterAttr>().unique) out_ += " unique";
+                break;
+            case Op::Reduce:
+                out_ += std::string(" op=") + name(node.as<ReduceAttr>().op);
+                list(" axes=", node.as<ReduceAttr>().axes);
+                break;
+            case Op::Result: out_ += " index=" + std::to_string(node.as<ResultAttr>().index); break;
+            case Op::Loop: print_loop(node, depth); break;
+            case Op::If: print_if(node, depth); break;
+            default: break;
+        }
+    }
+
+    const Graph& graph_;
+    PrintOptions options_;
+    Placement placement_;
+    std::string out_;
+    std::unordered_map<const Node*, int> numbers_;
+    std::unordered_map<const void*, size_t> buffers_;
+};
+
+}  // namespace
+
+std::string print(const Graph& graph, PrintOptions options) { return Printer(graph, options).run(); }
+
+}  // namespace firn
