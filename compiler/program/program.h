@@ -52,6 +52,7 @@ struct KernelInfo {
     bool params_in_buffer = false;
     uint32_t shared_bytes = 0;
     int64_t back_edges = 0;   // largest number of loop back edges of one invocation; -1: only the data knows
+    int guards = 0;           // conditions that keep stores or invocations inside their ranges
     std::vector<std::string> lines;               // the user's lines
     std::shared_ptr<const KernelCode> code;       // for the host interpreter; absent in a saved program
 };
@@ -165,14 +166,22 @@ struct FlatProgram {
     std::vector<FlatStep> steps;
     std::vector<int> result_slots;
 };
+/// Steps that do nothing (no groups, no elements, a copy onto itself) are left out. `program` must outlive
+/// the result, which points into it.
 FlatProgram flatten(const Program& program, const SizeEnv& env);
+/// The values of a dispatch's parameters, each of its type. Throws UserError when a size does not fit.
+std::vector<Scalar> param_values(const DispatchStep& dispatch, const SizeEnv& env,
+                                 const std::vector<Scalar>& scalars);
 
-/// Memory for slots of role Temporary, packed by lifetime into one allocation: byte offset per buffer
-/// (UINT64_MAX where a buffer takes none) and the total.
+/// Memory for the slots that the caller does not bind, packed by lifetime into one allocation: byte offset
+/// per slot (UINT64_MAX where a slot takes none) and the total. The memory of result i is bound to slot
+/// FlatProgram::result_slots[i], so that it ends in its place after any number of rotations: such a slot
+/// takes none here, whatever its role, and a Result slot that holds no result in the end takes some.
+/// Steps between two barriers run at the same time: memory changes hands only across a barrier.
 struct MemoryPlan {
     std::vector<uint64_t> offsets;
     uint64_t bytes = 0;
-    uint64_t largest_live = 0;         // the largest sum of live sizes at one step: a lower bound
+    uint64_t largest_live = 0;         // the largest sum of live sizes at one time: a lower bound
 };
 MemoryPlan plan_memory(const Program& program, const FlatProgram& flat, const SizeEnv& env);
 

@@ -1,0 +1,50 @@
+// The two reference profiles, and the text that tells profiles apart.
+#include "compiler/program/device_profile.h"
+
+#include <sstream>
+
+namespace firn {
+
+DeviceProfile cpu_profile() { return {}; }
+
+DeviceProfile gpu_profile() {
+    DeviceProfile profile;
+    profile.name = "reference GPU";
+    profile.device_class = DeviceClass::Gpu;
+    profile.subgroup_size = 32;
+    profile.max_groups[0] = 2147483647;
+    profile.shared_bytes = 49152;
+    profile.push_constant_bytes = 256;
+    profile.max_texel_buffers = 0;
+    profile.max_storage_range = 4294967295;
+    profile.buffer_alignment = 256;
+    profile.max_back_edges = 0;
+    profile.texel_loads = false;
+    profile.float_atomic_add = false;  // an extension: a device says so itself
+    profile.operations_per_second = 8e12;
+    profile.bytes_per_second = 350e9;
+    profile.seconds_per_load = 1e-12;
+    profile.seconds_per_launch = 5e-6;
+    profile.parallel_invocations = 65536;
+    return profile;
+}
+
+std::string cache_key(const DeviceProfile& p) {
+    std::ostringstream key;
+    key.precision(17);
+    key << (p.device_class == DeviceClass::Cpu ? "cpu" : "gpu") << " subgroup " << p.subgroup_size
+        << " group " << p.max_group_size;
+    for (uint32_t extent : p.max_group_extent) key << ' ' << extent;
+    key << " groups";
+    for (uint32_t groups : p.max_groups) key << ' ' << groups;
+    key << " shared " << p.shared_bytes << " push " << p.push_constant_bytes << " buffers "
+        << p.max_storage_buffers << ' ' << p.max_texel_buffers << " range " << p.max_storage_range
+        << ' ' << p.max_texel_elements << " align " << p.buffer_alignment << " edges "
+        << p.max_back_edges << " features " << p.texel_loads << p.storage_8bit << p.storage_16bit
+        << p.has_f64 << p.has_i64 << p.subgroup_shuffle << p.float_atomic_add << " rates "
+        << p.operations_per_second << ' ' << p.bytes_per_second << ' ' << p.seconds_per_load << ' '
+        << p.seconds_per_launch << ' ' << p.parallel_invocations;
+    return key.str();
+}
+
+}  // namespace firn

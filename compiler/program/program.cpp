@@ -1,0 +1,75 @@
+// Parameters and statistics of a compiled program.
+#include "compiler/program/program.h"
+
+#include <algorithm>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+
+std::vector<uint32_t> param_offsets(const std::vector<DType>& types) {
+    std::vector<uint32_t> offsets;
+    uint32_t end = 0;
+    for (DType type : types) {
+        uint32_t bytes = type.bytes() == 8 ? 8 : 4;
+        end = (end + bytes - 1) / bytes * bytes;
+        offsets.push_back(end);
+        end += bytes;
+    }
+    offsets.push_back(end);
+    return offsets;
+}
+
+std::vector<Scalar> param_values(const DispatchStep& dispatch, const SizeEnv& env,
+                                 const std::vector<Scalar>& scalars) {
+    std::vector<Scalar> values;
+    values.reserve(dispatch.params.size());
+    for (const ParamInfo& param : dispatch.params) {
+        if (param.scalar >= 0) {
+            ensure(static_cast<size_t>(param.scalar) < scalars.size(),
+                   "a kernel parameter names a scalar argument that does not exist");
+            values.push_back(scalars[static_cast<size_t>(param.scalar)].to(param.dtype));
+            continue;
+        }
+        int64_t size = param.size.evaluate(env);
+        Scalar value = scalar_int(size, param.dtype);
+        if (value.as_int() != size)
+            throw UserError("size " + param.size.text() + " is " + std::to_string(size) +
+                            ", which does not fit into a kernel parameter of type " +
+                            param.dtype.name() + "; use smaller dimensions");
+        values.push_back(value);
+    }
+    return values;
+}
+
+ProgramStats stats(const Program& program, const SizeEnv& env) {
+    ProgramStats result;
+    result.kernels = static_cast<int64_t>(program.kernels.size());
+    for (const KernelInfo& kernel : program.kernels) {
+        result.guards += kernel.guards;
+        bool unknown = kernel.back_edges < 0 || result.back_edges < 0;
+        result.back_edges = unknown ? -1 : std::max(result.back_edges, kernel.back_edges);
+    }
+    FlatProgram flat = flatten(program, env);
+    for (const FlatStep& step : flat.steps) {
+        result.barriers += step.barrier_before;
+        if (step.copy) {
+            int64_t bytes =
+                program.buffers[static_cast<size_t>(step.copy->source)].bytes().evaluate(step.env);
+            result.bytes_read += bytes;
+            result.bytes_written += bytes;
+            continue;
+        }
+        const Work& work = step.dispatch->work;
+        ++result.dispatches;
+        result.operations += work.operations.evaluate(step.env);
+        result.bytes_read += work.bytes_read.evaluate(step.env);
+        result.bytes_written += work.bytes_written.evaluate(step.env);
+    }
+    result.peak_bytes = static_cast<int64_t>(plan_memory(program, flat, env).bytes);
+    return result;
+}
+
+std::string scalar_symbol(int argument) { return "$" + std::to_string(argument); }
+
+}  // namespace firn
