@@ -116,6 +116,7 @@ class Parser {
     }
 
     Size parse_size_until(std::string_view stops) {
+        skip_space();
         size_t begin = at_;
         std::string form = until(stops);
         try {
@@ -127,6 +128,7 @@ class Parser {
     }
 
     Scalar scalar(DType dtype) {
+        skip_space();
         size_t begin = at_;
         std::string form = until(" \n");
         try {
@@ -160,6 +162,7 @@ class Parser {
 
     Type type() {
         Type out;
+        skip_space();
         size_t begin = at_;
         try {
             out.dtype = parse_dtype(word("a type"));
@@ -234,6 +237,7 @@ class Parser {
             Type t;
             if (accept(":")) t = type();
             expect("=");
+            skip_space();
             size_t begin = at_;
             std::optional<Op> op = find_op(word("an operation"));
             if (!op) {
@@ -285,6 +289,7 @@ class Parser {
     /// The enumerator with this name; enumerators count from 0 to `last`.
     template <class E>
     E named(E last) {
+        skip_space();
         size_t begin = at_;
         std::string asked = word("a name");
         for (int k = 0; k <= static_cast<int>(last); ++k)
