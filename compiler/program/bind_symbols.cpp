@@ -68,9 +68,10 @@ class Binder {
     void bind_scalar(size_t k, const Scalar& value) {
         const ArgumentInfo& info = program_.arguments[k];
         if (value.dtype != info.dtype)
-            fail("argument " + std::to_string(k) + (info.name.empty() ? "" : " '" + info.name + "'") +
-                 " is a value of type " + value.dtype.name() + " and is declared as " +
-                 info.dtype.name() + "; convert it before the call");
+            fail("argument " + std::to_string(k) +
+                 (info.name.empty() ? "" : " '" + info.name + "'") + " is a value of type " +
+                 value.dtype.name() + " and is declared as " + info.dtype.name() +
+                 "; convert it before the call");
         if (info.dtype == i32) env_[scalar_symbol(static_cast<int>(k))] = value.i;
     }
 

@@ -37,7 +37,9 @@ class Hazards {
 class Flattener {
   public:
     Flattener(const Program& program, const SizeEnv& env)
-        : program_(program), env_(env), slot_of_(program.buffers.size()),
+        : program_(program),
+          env_(env),
+          slot_of_(program.buffers.size()),
           hazards_(program.buffers.size()) {
         for (size_t buffer = 0; buffer < slot_of_.size(); ++buffer)
             slot_of_[buffer] = static_cast<int>(buffer);
@@ -63,9 +65,9 @@ class Flattener {
     }
 
     void add(const DispatchStep& dispatch) {
-        ensure(dispatch.kernel >= 0 &&
-                   static_cast<size_t>(dispatch.kernel) < program_.kernels.size(),
-               "a dispatch names a kernel that does not exist");
+        ensure(
+            dispatch.kernel >= 0 && static_cast<size_t>(dispatch.kernel) < program_.kernels.size(),
+            "a dispatch names a kernel that does not exist");
         const KernelInfo& kernel = program_.kernels[static_cast<size_t>(dispatch.kernel)];
         ensure(dispatch.buffers.size() == kernel.bindings.size(),
                "a dispatch has another number of buffers than its kernel has bindings");
@@ -116,8 +118,9 @@ class Flattener {
         }
         std::sort(firsts.begin(), firsts.end());
         std::sort(seconds.begin(), seconds.end());
-        ensure(firsts == seconds && std::adjacent_find(firsts.begin(), firsts.end()) == firsts.end(),
-               "the rotation of a repeated step is not a permutation");
+        ensure(
+            firsts == seconds && std::adjacent_find(firsts.begin(), firsts.end()) == firsts.end(),
+            "the rotation of a repeated step is not a permutation");
         for (size_t k = 0; k < rotation.size(); ++k) {
             (void)slot(rotation[k].first);
             slot_of_[static_cast<size_t>(rotation[k].first)] = next[k];

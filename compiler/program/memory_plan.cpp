@@ -11,17 +11,19 @@ namespace {
 
 constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
 
-/// A slot that needs memory, alive from epoch `first` to epoch `last`. An epoch is what runs between
-/// two barriers: its steps overlap, so memory changes hands only from one epoch to a later one.
+/// A slot that needs memory, alive from epoch `first` to epoch `last`. An epoch is what runs
+/// between two barriers: its steps overlap, so memory changes hands only from one epoch to a later
+/// one.
 struct Block {
     int slot = 0;
-    uint64_t bytes = 0;    // padded to the alignment
+    uint64_t bytes = 0;  // padded to the alignment
     int first = 0, last = 0;
 };
 
 bool meet(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
 
-std::vector<Block> find_blocks(const Program& program, const FlatProgram& flat, const SizeEnv& env) {
+std::vector<Block> find_blocks(const Program& program, const FlatProgram& flat,
+                               const SizeEnv& env) {
     std::vector<bool> external(program.buffers.size());
     for (size_t slot = 0; slot < program.buffers.size(); ++slot) {
         BufferRole role = program.buffers[slot].role;
@@ -41,7 +43,8 @@ std::vector<Block> find_blocks(const Program& program, const FlatProgram& flat, 
             if (block_of[at] < 0) {
                 auto bytes = static_cast<uint64_t>(program.buffers[at].bytes().evaluate(env));
                 block_of[at] = static_cast<int>(blocks.size());
-                blocks.push_back({slot, (bytes + alignment - 1) / alignment * alignment, epoch, epoch});
+                blocks.push_back(
+                    {slot, (bytes + alignment - 1) / alignment * alignment, epoch, epoch});
             }
             blocks[static_cast<size_t>(block_of[at])].last = epoch;
         }
@@ -87,10 +90,9 @@ Packing pack(const std::vector<Block>& blocks, const std::vector<size_t>& order)
         if (best == kNone) best = end;
         packing.offsets[index] = best;
         packing.bytes = std::max(packing.bytes, best + block.bytes);
-        auto behind = std::upper_bound(placed.begin(), placed.end(), best,
-                                       [&](uint64_t offset, size_t other) {
-                                           return offset < packing.offsets[other];
-                                       });
+        auto behind = std::upper_bound(
+            placed.begin(), placed.end(), best,
+            [&](uint64_t offset, size_t other) { return offset < packing.offsets[other]; });
         placed.insert(behind, index);
     }
     return packing;
@@ -114,9 +116,8 @@ std::vector<std::vector<size_t>> candidate_orders(const std::vector<Block>& bloc
     for (Key key : keys) {
         // Stable from the order before it: ties are broken by the other keys.
         std::vector<size_t> sorted = orders.empty() ? order : orders.front();
-        std::stable_sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) {
-            return key(blocks[a]) < key(blocks[b]);
-        });
+        std::stable_sort(sorted.begin(), sorted.end(),
+                         [&](size_t a, size_t b) { return key(blocks[a]) < key(blocks[b]); });
         orders.push_back(std::move(sorted));
     }
     return orders;

@@ -66,8 +66,7 @@ int64_t evaluate_atom(const SizeAtom& atom, const SizeEnv& env) {
     std::string known;
     for (const auto& [name, value] : env) known += (known.empty() ? "" : ", ") + name;
     throw UserError("size: symbol '" + atom.name + "' has no value (known: " +
-                    (known.empty() ? "none" : known) +
-                    "); use it as the dimension of an argument");
+                    (known.empty() ? "none" : known) + "); use it as the dimension of an argument");
 }
 
 size_t combine(size_t seed, size_t value) {
@@ -193,8 +192,8 @@ Size operator*(const Size& a, const Size& b) {
             SizeTerm term;
             term.coefficient = checked_mul(left.coefficient, right.coefficient);
             term.atoms.resize(left.atoms.size() + right.atoms.size());
-            std::merge(left.atoms.begin(), left.atoms.end(), right.atoms.begin(),
-                       right.atoms.end(), term.atoms.begin(),
+            std::merge(left.atoms.begin(), left.atoms.end(), right.atoms.begin(), right.atoms.end(),
+                       term.atoms.begin(),
                        [](const SizeAtom& x, const SizeAtom& y) { return compare(x, y) < 0; });
             terms.push_back(std::move(term));
         }
@@ -228,8 +227,8 @@ Size Size::substitute(const std::map<std::string, Size>& map) const {
         Size product = term.coefficient;
         for (const SizeAtom& atom : term.atoms) {
             if (atom.kind != SizeAtom::Kind::Symbol) {
-                product *= apply(atom.kind, atom.args[0].substitute(map),
-                                 atom.args[1].substitute(map));
+                product *=
+                    apply(atom.kind, atom.args[0].substitute(map), atom.args[1].substitute(map));
             } else {
                 auto found = map.find(atom.name);
                 product *= found != map.end() ? found->second : SizeBuilder::atom(atom);

@@ -34,8 +34,8 @@ int64_t sum(int64_t a, int64_t b) {
 Bounds64 bounds(const Size& size);
 
 Bounds64 product(Bounds64 a, Bounds64 b) {
-    auto [lo, hi] = std::minmax({product(a.lo, b.lo), product(a.lo, b.hi), product(a.hi, b.lo),
-                                 product(a.hi, b.hi)});
+    auto [lo, hi] = std::minmax(
+        {product(a.lo, b.lo), product(a.lo, b.hi), product(a.hi, b.lo), product(a.hi, b.hi)});
     return {lo, hi};
 }
 

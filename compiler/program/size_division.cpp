@@ -87,8 +87,7 @@ bool inside(const Size& value, const Size& end) {
 
 /// The greatest common divisor of all symbolic coefficients and `start`.
 int64_t common_factor(const Size& size, int64_t start) {
-    for (const SizeTerm& term : SizeBuilder::terms(size))
-        start = std::gcd(start, term.coefficient);
+    for (const SizeTerm& term : SizeBuilder::terms(size)) start = std::gcd(start, term.coefficient);
     return start;
 }
 
@@ -127,8 +126,8 @@ Size divide_rest(Size rest, int64_t divisor) {
     return SizeBuilder::atom(Kind::FloorDiv, rest, divisor);
 }
 
-/// Drops what does not change the value modulo `divisor`: whole multiples in coefficients, and inner
-/// modulos by multiples of `divisor`.
+/// Drops what does not change the value modulo `divisor`: whole multiples in coefficients, and
+/// inner modulos by multiples of `divisor`.
 Size reduce_modulo(const Size& size, int64_t divisor) {
     Size result = apply(Kind::Mod, SizeBuilder::constant_term(size), divisor);
     for (const SizeTerm& term : SizeBuilder::terms(size)) {

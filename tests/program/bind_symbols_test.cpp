@@ -32,22 +32,27 @@ TEST(BindSymbols, ZeroIsASize) {
     EXPECT_EQ(bind_symbols(wave(), {{0, 6}, {0, 6}, {}}, wave_scalars()).at("n"), 0);
 }
 TEST(BindSymbols, MismatchNamesBothArgumentsAndShapes) {
-    EXPECT_EQ(wave_error({{4, 6}, {4, 7}, {}}),
-              "wave: size 'm' is 6 by argument 0 'u' [4, 6] and 7 by argument 1 'v' [4, 7], declared "
-              "as f32[n, m] and f32[n, m]; give both the same size");
+    EXPECT_EQ(
+        wave_error({{4, 6}, {4, 7}, {}}),
+        "wave: size 'm' is 6 by argument 0 'u' [4, 6] and 7 by argument 1 'v' [4, 7], declared "
+        "as f32[n, m] and f32[n, m]; give both the same size");
 }
 TEST(BindSymbols, SameSymbolTwiceInOneArgument) {
     Program p;
     p.name = "trace";
     add_argument(p, "a", {n, n});
-    EXPECT_EQ(message<UserError>([&] { bind_symbols(p, {{3, 4}}, {{}}); }),
-              "trace: size 'n' is 3 by argument 0 'a' [3, 4] and 4 by argument 0 'a' [3, 4], declared "
-              "as f32[n, n] and f32[n, n]; give both the same size");
+    EXPECT_EQ(
+        message<UserError>([&] {
+            bind_symbols(p, {{3, 4}}, {{}});
+        }),
+        "trace: size 'n' is 3 by argument 0 'a' [3, 4] and 4 by argument 0 'a' [3, 4], declared "
+        "as f32[n, n] and f32[n, n]; give both the same size");
 }
 TEST(BindSymbols, WrongRank) {
-    EXPECT_EQ(wave_error({{4}, {4, 6}, {}}),
-              "wave: argument 0 'u' [4] has 1 dimensions and is declared as f32[n, m] with 2; reshape "
-              "it");
+    EXPECT_EQ(
+        wave_error({{4}, {4, 6}, {}}),
+        "wave: argument 0 'u' [4] has 1 dimensions and is declared as f32[n, m] with 2; reshape "
+        "it");
 }
 TEST(BindSymbols, TensorForAScalar) {
     EXPECT_EQ(wave_error({{4, 6}, {4, 6}, {1}}),
@@ -64,11 +69,12 @@ TEST(BindSymbols, MissingArgument) {
               "wave: takes 3 arguments and was given 1; give one value for each");
 }
 TEST(BindSymbols, ScalarOfAnotherType) {
-    EXPECT_EQ(message<UserError>([] {
-                  bind_symbols(wave(), {{4, 6}, {4, 6}, {}}, {{}, {}, scalar_int(1)});
-              }),
-              "wave: argument 2 'dt' is a value of type i32 and is declared as f32; convert it before "
-              "the call");
+    EXPECT_EQ(
+        message<UserError>([] {
+            bind_symbols(wave(), {{4, 6}, {4, 6}, {}}, {{}, {}, scalar_int(1)});
+        }),
+        "wave: argument 2 'dt' is a value of type i32 and is declared as f32; convert it before "
+        "the call");
 }
 TEST(BindSymbols, IntegerScalarsAreSymbols) {
     Program p;
@@ -79,9 +85,12 @@ TEST(BindSymbols, FixedDimensionsAreChecked) {
     Program p;
     p.name = "image";
     add_argument(p, "x", {n, 3});
-    EXPECT_EQ(message<UserError>([&] { bind_symbols(p, {{8, 4}}, {{}}); }),
-              "image: argument 0 'x' [8, 4] does not fit f32[n, 3]: dimension 1 is 4 and must be 3; "
-              "give it that size");
+    EXPECT_EQ(
+        message<UserError>([&] {
+            bind_symbols(p, {{8, 4}}, {{}});
+        }),
+        "image: argument 0 'x' [8, 4] does not fit f32[n, 3]: dimension 1 is 4 and must be 3; "
+        "give it that size");
 }
 TEST(BindSymbols, ExpressionsAreCheckedAfterAllSymbols) {
     Program p;
@@ -89,9 +98,12 @@ TEST(BindSymbols, ExpressionsAreCheckedAfterAllSymbols) {
     add_argument(p, "x", {n + 1});
     add_argument(p, "y", {n});
     EXPECT_EQ(bind_symbols(p, {{5}, {4}}, {{}, {}}).at("n"), 4);
-    EXPECT_EQ(message<UserError>([&] { bind_symbols(p, {{4}, {4}}, {{}, {}}); }),
-              "faces: argument 0 'x' [4] does not fit f32[n + 1]: dimension 0 is 4 and must be 5 (n = 4 "
-              "by argument 1 'y' [4]); give it that size");
+    EXPECT_EQ(
+        message<UserError>([&] {
+            bind_symbols(p, {{4}, {4}}, {{}, {}});
+        }),
+        "faces: argument 0 'x' [4] does not fit f32[n + 1]: dimension 0 is 4 and must be 5 (n = 4 "
+        "by argument 1 'y' [4]); give it that size");
 }
 TEST(BindSymbols, UnsolvableSymbol) {
     Program p;
@@ -105,10 +117,12 @@ TEST(BindSymbols, GuardsAreChecked) {
     Program p = wave();
     p.guards.push_back({n, m, "a + b: sizes differ (wave.cpp:7)"});
     EXPECT_NO_THROW(bind_symbols(p, {{4, 4}, {4, 4}, {}}, wave_scalars()));
-    EXPECT_EQ(message<UserError>(
-                  [&] { bind_symbols(p, {{4, 6}, {4, 6}, {}}, wave_scalars()); }),
-              "wave: a + b: sizes differ (wave.cpp:7): n is 4 and m is 6 with m = 6 by argument 0 'u' "
-              "[4, 6], n = 4 by argument 0 'u' [4, 6]; give sizes that make them equal");
+    EXPECT_EQ(
+        message<UserError>([&] {
+            bind_symbols(p, {{4, 6}, {4, 6}, {}}, wave_scalars());
+        }),
+        "wave: a + b: sizes differ (wave.cpp:7): n is 4 and m is 6 with m = 6 by argument 0 'u' "
+        "[4, 6], n = 4 by argument 0 'u' [4, 6]; give sizes that make them equal");
 }
 
 }  // namespace

@@ -118,9 +118,10 @@ TEST(DTypes, UnknownNameListsTheTypes) {
         parse_dtype("float");
         FAIL();
     } catch (const UserError& error) {
-        EXPECT_STREQ(error.what(),
-                     "there is no element type 'float'; the types are f32, f16, f64, i32, u32, i64, "
-                     "u64, i8, u8, bool");
+        EXPECT_STREQ(
+            error.what(),
+            "there is no element type 'float'; the types are f32, f16, f64, i32, u32, i64, "
+            "u64, i8, u8, bool");
     }
 }
 TEST(DTypes, ArgSpecOfSymbolsAndNumbers) {

@@ -123,7 +123,8 @@ TEST(Rotation, SwapAlternates) {
 TEST(Rotation, OfThreeIsACycle) {
     Program p;
     int old = add_buffer(p, 4), now = add_buffer(p, 4), next = add_buffer(p, 4);
-    p.steps = {repeat(3, {dispatch(p, {old, now}, {next})}, {{old, now}, {now, next}, {next, old}})};
+    p.steps = {
+        repeat(3, {dispatch(p, {old, now}, {next})}, {{old, now}, {now, next}, {next, old}})};
     FlatProgram flat = flatten(p, {});
     EXPECT_EQ(flat.steps[0].slots, (Slots{0, 1, 2}));
     EXPECT_EQ(flat.steps[1].slots, (Slots{1, 2, 0}));

@@ -35,8 +35,8 @@ Program chain(const std::vector<int64_t>& elements) {
     return p;
 }
 
-/// Replays the plan: no step may write over memory that an earlier writer still needs, where what runs
-/// between two barriers may run at the same time.
+/// Replays the plan: no step may write over memory that an earlier writer still needs, where what
+/// runs between two barriers may run at the same time.
 void expect_sound(const Program& program, const Planned& planned, const SizeEnv& env = {}) {
     struct Life {
         int first = -1, last = -1;
@@ -51,9 +51,7 @@ void expect_sound(const Program& program, const Planned& planned, const SizeEnv&
             life.last = epoch;
         }
     }
-    auto bytes = [&](size_t slot) {
-        return uint64_t(program.buffers[slot].bytes().evaluate(env));
-    };
+    auto bytes = [&](size_t slot) { return uint64_t(program.buffers[slot].bytes().evaluate(env)); };
     for (size_t a = 0; a < lives.size(); ++a) {
         if (planned.plan.offsets[a] == kNone) continue;
         EXPECT_EQ(planned.plan.offsets[a] % program.profile.buffer_alignment, 0u);

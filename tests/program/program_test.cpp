@@ -27,7 +27,9 @@ TEST(Params, ValuesComeFromSizesAndScalars) {
 TEST(Params, SizeBeyondTheTypeIsRefused) {
     DispatchStep step;
     step.params = {{i32, Size::symbol("n") * Size::symbol("m"), -1}};
-    EXPECT_EQ(message<UserError>([&] { param_values(step, {{"n", 65536}, {"m", 65536}}, {}); }),
+    EXPECT_EQ(message<UserError>([&] {
+                  param_values(step, {{"n", 65536}, {"m", 65536}}, {});
+              }),
               "size m*n is 4294967296, which does not fit into a kernel parameter of type i32; use "
               "smaller dimensions");
 }

@@ -43,7 +43,9 @@ TEST(Size, OrderIsTotal) {
 }
 
 TEST(SizeDivision, ByAFactor) { expect_form(floor_div(n * m, m), "n"); }
-TEST(SizeDivision, ByAPolynomialFactor) { expect_form(floor_div((n + 1) * (m + 2), m + 2), "n + 1"); }
+TEST(SizeDivision, ByAPolynomialFactor) {
+    expect_form(floor_div((n + 1) * (m + 2), m + 2), "n + 1");
+}
 TEST(SizeDivision, SplitsTermsOff) { expect_form(floor_div(n * m + k, m), "n + floordiv(k, m)"); }
 TEST(SizeDivision, ByAConstant) { expect_form(floor_div(4 * n + 2, 4), "n"); }
 TEST(SizeDivision, CancelsACommonFactor) { expect_form(floor_div(4 * n + 2, 8), "floordiv(n, 2)"); }
@@ -59,7 +61,9 @@ TEST(SizeDivision, CeilingIsAFloor) { expect_form(ceil_div(n, 64), "floordiv(n +
 TEST(SizeDivision, ModuloOfAMultipleIsTheRest) { EXPECT_TRUE(mod(4 * n + 3, 4).is(3)); }
 TEST(SizeDivision, ModuloOneIsZero) { EXPECT_TRUE(mod(n, 1).is(0)); }
 TEST(SizeDivision, ModuloDropsMultiples) { expect_form(mod(n * m + k, m), "mod(k, m)"); }
-TEST(SizeDivision, ModuloKeepsACommonFactor) { expect_form(mod(4 * n + 1, 6), "2*mod(2*n, 3) + 1"); }
+TEST(SizeDivision, ModuloKeepsACommonFactor) {
+    expect_form(mod(4 * n + 1, 6), "2*mod(2*n, 3) + 1");
+}
 TEST(SizeDivision, InnerModuloIsDropped) { expect_form(mod(mod(n, 12) + 5, 4), "mod(n + 1, 4)"); }
 
 TEST(SizeExtrema, OfOrderedSizes) {
@@ -99,11 +103,15 @@ TEST(SizeEvaluate, DivisionByASymbolOfZero) {
     EXPECT_EQ(mod(n, m).evaluate({{"n", 5}, {"m", 0}}), 0);
 }
 TEST(SizeEvaluate, MissingSymbolIsNamed) {
-    EXPECT_EQ(message<UserError>([] { (n * m).evaluate({{"n", 5}}); }),
+    EXPECT_EQ(message<UserError>([] {
+                  (n * m).evaluate({{"n", 5}});
+              }),
               "size: symbol 'm' has no value (known: n); use it as the dimension of an argument");
 }
 TEST(SizeEvaluate, OverflowIsAnError) {
-    EXPECT_NE(message<UserError>([] { (n * n).evaluate({{"n", INT64_MAX}}); }).find("64 bits"),
+    EXPECT_NE(message<UserError>([] {
+                  (n * n).evaluate({{"n", INT64_MAX}});
+              }).find("64 bits"),
               std::string::npos);
 }
 TEST(SizeEvaluate, SubstitutionIsSimultaneous) {
@@ -125,10 +133,13 @@ TEST(SizeErrors, ANumberAsSymbol) {
               std::string::npos);
 }
 TEST(SizeErrors, UnreadableText) {
-    for (const char* text : {"", "2*", "n +", "floordiv(n)", "n n", "sqrt(n, 2)", "99999999999999999999"})
+    for (const char* text :
+         {"", "2*", "n +", "floordiv(n)", "n n", "sqrt(n, 2)", "99999999999999999999"})
         EXPECT_THROW(parse_size(text), UserError) << text;
 }
-TEST(SizeErrors, LeastNumberIsRead) { EXPECT_TRUE(parse_size("-9223372036854775808").is(INT64_MIN)); }
+TEST(SizeErrors, LeastNumberIsRead) {
+    EXPECT_TRUE(parse_size("-9223372036854775808").is(INT64_MIN));
+}
 
 TEST(Shapes, ElementCount) { EXPECT_EQ(element_count({n, 4, m}), 4 * m * n); }
 TEST(Shapes, Text) { EXPECT_EQ(text(Shape{n, 4, 2 * m}), "[n, 4, 2*m]"); }
@@ -140,7 +151,9 @@ struct Sample {
     int64_t value;
 };
 Sample random_sample(std::mt19937& random, const SizeEnv& env, int depth) {
-    auto pick = [&](int count) { return static_cast<int>(random() % static_cast<unsigned>(count)); };
+    auto pick = [&](int count) {
+        return static_cast<int>(random() % static_cast<unsigned>(count));
+    };
     if (depth == 0 || pick(5) == 0) {
         const char* names[] = {"n", "m", "$0"};
         if (pick(2) == 0) return {pick(13) - 4, 0};
@@ -166,7 +179,8 @@ Sample random_sample(std::mt19937& random, const SizeEnv& env, int depth) {
 TEST(SizeProperty, SimplificationKeepsValuesBoundsDivisorsAndText) {
     std::mt19937 random(7);
     for (int round = 0; round < 20000; ++round) {
-        SizeEnv env{{"n", random() % 20}, {"m", random() % 20}, {"$0", int64_t(random() % 40) - 20}};
+        SizeEnv env{
+            {"n", random() % 20}, {"m", random() % 20}, {"$0", int64_t(random() % 40) - 20}};
         Sample sample = random_sample(random, env, 4);
         if (sample.size.is_constant()) continue;
         std::string text = sample.size.text();
