@@ -1,0 +1,19 @@
+# Installs Firn to a fresh prefix, moves it, builds a project against it there, and runs that.
+# Takes: BUILD_DIR, SOURCE_DIR, WORK_DIR, GENERATOR, CONFIG.
+set(ENV{FIRN_EXECUTOR} interpret)   # the package is what is tested, not a driver
+
+function(run)
+    execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    if(NOT code EQUAL 0)
+        message(FATAL_ERROR "${ARGN}\nended with ${code}:\n${output}")
+    endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK_DIR})
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --config ${CONFIG} --prefix ${WORK_DIR}/first)
+# A package that is used where it was not installed shows absolute paths that slipped in.
+file(RENAME ${WORK_DIR}/first ${WORK_DIR}/prefix)
+run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tests/package/consumer -B ${WORK_DIR}/build -G ${GENERATOR}
+    -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix)
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
+run(${WORK_DIR}/build/consumer)
