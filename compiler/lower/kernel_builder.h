@@ -1,0 +1,95 @@
+// Builds Kernel code: hash-consed scalar nodes, folded and simplified by what is known of every index.
+#pragma once
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "compiler/lower/kernel_code.h"
+
+namespace firn {
+
+/// Adds nodes to one KernelCode. Integer sums are kept as linear forms (sorted terms, the constant last), so
+/// that equal addresses are equal nodes and neighbours differ by a constant. Intervals with congruence, and
+/// symbolic bounds, are known for every i32 node and remove clamps, comparisons and divisions.
+class KernelBuilder {
+  public:
+    /// `divisors`: symbols with a known divisor.
+    KernelBuilder(KernelCode& code, std::map<std::string, int64_t> divisors);
+
+    KernelCode& code() { return code_; }
+    const KernelNode& node(int id) const { return code_.nodes[id]; }
+    void set_lines(const std::vector<SourceLine>& lines) { lines_ = lines; }
+
+    int constant(const Scalar& value);
+    int integer(int64_t value) { return constant(scalar_int(value)); }
+    int boolean_value(bool value) { return constant(scalar_bool(value)); }
+    /// An i32 parameter, or a constant where the size is one.
+    int size(const Size& value);
+    int scalar_argument(int argument, DType dtype);
+    /// A new range; range() gives its index node.
+    int add_range(Range range);
+    int range(int id);
+    /// Any elementwise operation; `dtype` is the result's (needed by casts).
+    int make(Op op, DType dtype, std::vector<int> args);
+    int add(int a, int b) { return make(Op::Add, i32, {a, b}); }
+    int sub(int a, int b) { return make(Op::Sub, i32, {a, b}); }
+    int mul(int a, int b) { return make(Op::Mul, i32, {a, b}); }
+    int select(int c, int a, int b) { return make(Op::Select, node(a).dtype, {c, a, b}); }
+    int load(int buffer, int index, int width = 1);
+    int lane(int vector, int lane);
+    int subgroup_reduce(ReduceOp op, int value);
+
+    /// Opens a body; its arguments are created by region_arg.
+    int add_region();
+    int region_arg(int region, DType dtype);
+    /// Closes a loop over `range` (Serial) whose region has args and yields set: the For node.
+    int close_for(int region, std::vector<int> inits);
+    int branch(int condition, int then_region, int else_region, bool guard);
+    int result(int region_node, int index);
+    int store(int buffer, int index, std::span<const int> values);
+
+    /// States that an i32 node lies in [lo, hi] wherever it is evaluated (a guard makes sure of it).
+    void assume(int id, const Size& lo, const Size& hi);
+    /// Index of the kernel's buffer for a Program buffer in a form, added where it is new.
+    int buffer(int program_buffer, DType dtype, const Size& elements, BindingForm form, int width,
+               bool written);
+    /// True when node a <= node b for all values.
+    bool proved_less_equal(int a, int b) const;
+    /// Serial regions and ranges that a node depends on.
+    const std::vector<int>& dependencies(int id) const { return facts_[id].ranges; }
+    bool is_constant(int id) const { return node(id).op == Op::Constant; }
+
+  private:
+    struct Linear {
+        std::vector<std::pair<int, int64_t>> terms;   // node, coefficient; sorted by node
+        int64_t constant = 0;
+    };
+    struct Facts {
+        std::optional<Size> lo, hi;                   // symbolic bounds
+        std::optional<Linear> linear;                 // i32 sums
+        std::vector<int> ranges;                      // ids of the ranges it depends on, sorted
+    };
+    int intern(KernelNode node);
+    int make_integer(Op op, const std::vector<int>& args);
+    int from_linear(Linear linear);
+    bool rejoin(Linear& linear);
+    Linear linear_of(int id) const;
+    int product(int a, int b);
+    int divide(int a, int b, bool remainder);
+    std::optional<bool> compare(Op op, int a, int b) const;
+    int fold_select(const std::vector<int>& args);
+    void derive_facts(int id);
+    void derive_interval(KernelNode& node) const;
+
+    KernelCode& code_;
+    std::map<std::string, int64_t> divisors_;
+    std::vector<Facts> facts_;
+    std::unordered_multimap<uint64_t, int> table_;
+    std::vector<SourceLine> lines_;
+};
+
+}  // namespace firn

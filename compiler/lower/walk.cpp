@@ -1,0 +1,351 @@
+// The demand walk: asks every output for its value at the grid's indices, and inputs at theirs.
+#include "compiler/lower/walk.h"
+
+#include <algorithm>
+
+#include "compiler/ir/builder.h"
+#include "compiler/lower/kernel_builder.h"
+#include "compiler/lower/walk_index.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+using Indices = std::vector<int>;
+
+struct KeyHash {
+    size_t operator()(const std::pair<const Node*, Indices>& key) const {
+        size_t h = std::hash<const Node*>()(key.first);
+        for (int i : key.second) h = (h ^ static_cast<size_t>(i)) * 0x9E3779B97F4A7C15ull;
+        return h ^ (h >> 31);
+    }
+};
+
+/// Cast that sums of a storage type need before they accumulate.
+DType accumulator_type(DType dtype) { return dtype == f16 ? f32 : dtype; }
+
+Op reduce_step(ReduceOp op) {
+    switch (op) {
+        case ReduceOp::Sum: return Op::Add;
+        case ReduceOp::Prod: return Op::Mul;
+        case ReduceOp::Min: return Op::Min;
+        case ReduceOp::Max: return Op::Max;
+        case ReduceOp::Any: return Op::Or;
+        case ReduceOp::All: return Op::And;
+    }
+    return Op::Add;
+}
+
+class Walk {
+  public:
+    Walk(const KernelRequest& request, const LowerContext& context, KernelCode& code)
+        : request_(request), context_(context), b_(code, context.divisors) {}
+
+    void run() {
+        const bool flat = is_flat_kernel(request_.outputs, request_.shape, context_);
+        const Grid grid = make_grid(b_, request_.shape, flat);
+        KernelCode& code = b_.code();
+        for (size_t k = 0; k < request_.outputs.size(); ++k) own_[request_.outputs[k].get()] = grid.indices;
+        for (size_t k = 0; k < request_.outputs.size(); ++k) {
+            const Ref& output = request_.outputs[k];
+            int value = ask(*output, grid.indices);
+            b_.set_lines(output->lines);
+            const int target = b_.buffer(request_.targets[k], output->dtype, element_count(output->shape),
+                                         BindingForm::Storage, 1, true);
+            code.regions[0].effects.push_back(b_.store(target, grid.flat, std::span(&value, 1)));
+        }
+    }
+
+  private:
+    /// Value of `node` at `at` as a Kernel code node.
+    int ask(const Node& node, const Indices& at) {
+        const auto key = std::make_pair(&node, at);
+        if (auto it = memo_.find(key); it != memo_.end()) return it->second;
+        const int value = evaluate(node, at);
+        remember(key, value);
+        return value;
+    }
+
+    void remember(const std::pair<const Node*, Indices>& key, int value) {
+        memo_[key] = value;
+        log_.push_back(key);
+    }
+
+    /// Forgets what was computed since `mark` from the turn of a loop that is closed now: the same body
+    /// asked at another index gets a loop of its own.
+    void forget_turn(size_t mark, int range) {
+        for (size_t k = mark; k < log_.size(); ++k) {
+            auto it = memo_.find(log_[k]);
+            if (it == memo_.end()) continue;
+            const std::vector<int>& ranges = b_.dependencies(it->second);
+            if (std::binary_search(ranges.begin(), ranges.end(), range)) memo_.erase(it);
+        }
+    }
+
+    int evaluate(const Node& node, const Indices& at) {
+        auto own = own_.find(&node);
+        const bool in_memory = context_.buffers.contains(&node);
+        if (in_memory && (own == own_.end() || own->second != at)) return load(node, at);
+        if (auto it = context_.host_values.find(&node); it != context_.host_values.end())
+            return b_.size(it->second);
+        b_.set_lines(node.lines);
+        if (is_elementwise(node.op)) {
+            std::vector<int> args;
+            for (const Ref& input : node.inputs) args.push_back(ask(*input, at));
+            b_.set_lines(node.lines);
+            return b_.make(node.op, node.dtype, std::move(args));
+        }
+        switch (node.op) {
+            case Op::Constant: return b_.constant(node.as<ConstantAttr>().value);
+            case Op::SizeValue: return b_.size(node.as<SizeAttr>().size);
+            case Op::Input: return b_.scalar_argument(node.as<InputAttr>().index, node.dtype);
+            case Op::Index: return at[node.as<IndexAttr>().axis];
+            case Op::Reshape:
+                return ask(*node.inputs[0], reshape_index(b_, at, node.shape, node.inputs[0]->shape));
+            case Op::Permute: {
+                Indices in(at.size());
+                for (size_t k = 0; k < at.size(); ++k) in[node.as<PermuteAttr>().axes[k]] = at[k];
+                return ask(*node.inputs[0], in);
+            }
+            case Op::Expand: return ask(*node.inputs[0], project(b_, at, node.shape, node.inputs[0]->shape));
+            case Op::Slice: {
+                const auto& slice = node.as<SliceAttr>();
+                Indices in;
+                for (size_t k = 0; k < at.size(); ++k)
+                    in.push_back(b_.add(b_.size(slice.begin[k]), b_.mul(at[k], b_.integer(slice.step[k]))));
+                return ask(*node.inputs[0], in);
+            }
+            case Op::Pad: return pad(node, at);
+            case Op::Gather: return gather(node, at);
+            case Op::Scatter: return store_as_read(node, at);
+            case Op::Reduce: return reduce(node, at);
+            case Op::Result:
+                return node.inputs[0]->op == Op::Loop ? loop_result(node, at) : branch_result(node, at);
+            default: throw InternalError(std::string("lower: cannot ask a value of ") + info(node.op).name);
+        }
+    }
+
+    int load(const Node& node, const Indices& at) {
+        b_.set_lines(node.lines);
+        const int buffer = b_.buffer(context_.buffers.at(&node), node.dtype, element_count(node.shape),
+                                     BindingForm::Storage, 1, false);
+        return b_.load(buffer, flat_index(b_, at, node.shape));
+    }
+
+    int pad(const Node& node, const Indices& at) {
+        const auto& pad = node.as<PadAttr>();
+        const Shape& in_shape = node.inputs[0]->shape;
+        int inside = b_.boolean_value(true);
+        Indices in;
+        for (size_t k = 0; k < at.size(); ++k) {
+            const int i = b_.sub(at[k], b_.size(pad.before[k]));
+            const Read read = bounded(b_, i, in_shape[k], Bounds::Constant);
+            inside = b_.make(Op::And, boolean, {inside, read.inside});
+            in.push_back(read.index);
+        }
+        const int value = ask(*node.inputs[0], in);
+        b_.set_lines(node.lines);
+        return b_.select(inside, value, b_.constant(pad.value.to(node.dtype)));
+    }
+
+    int gather(const Node& node, const Indices& at) {
+        const auto& gather = node.as<GatherAttr>();
+        const Node& source = *node.inputs[0];
+        int inside = b_.boolean_value(true);
+        Indices in;
+        for (size_t k = 0; k < gather.modes.size(); ++k) {
+            const int i = ask(*node.inputs[k + 1], at);
+            b_.set_lines(node.lines);
+            const Read read = bounded(b_, i, source.shape[k], gather.modes[k]);
+            inside = b_.make(Op::And, boolean, {inside, read.inside});
+            in.push_back(read.index);
+        }
+        const int value = ask(source, in);
+        b_.set_lines(node.lines);
+        return b_.select(inside, value, b_.constant(gather.fill.to(node.dtype)));
+    }
+
+    /// Result index o was written by position p with index_k(p) = o_k: solved for p, axis by axis.
+    int store_as_read(const Node& node, const Indices& at) {
+        const Shape& positions = node.inputs[1]->shape;
+        std::vector<int> p(positions.size(), -1);
+        int written = b_.boolean_value(true);
+        auto require = [&](int condition) { written = b_.make(Op::And, boolean, {written, condition}); };
+        for (size_t k = 0; k < at.size(); ++k) {
+            const std::optional<AffineIndex> index = affine_index(*node.inputs[k + 2]);
+            ensure(index.has_value(), "a store that is not affine reached the walk");
+            const int offset = b_.size(index->offset);
+            if (index->axis < 0) {
+                require(b_.make(Op::Equal, boolean, {at[k], offset}));
+            } else if (const int solved = b_.sub(at[k], offset); p[index->axis] < 0) {
+                p[index->axis] = solved;
+            } else {
+                require(b_.make(Op::Equal, boolean, {p[index->axis], solved}));
+            }
+        }
+        for (size_t axis = 0; axis < p.size(); ++axis) {
+            // An axis that no index uses writes one place over and over: its last turn wins.
+            if (p[axis] < 0) p[axis] = b_.size(positions[axis] - Size(1));
+            const Read read = bounded(b_, p[axis], positions[axis], Bounds::Constant);
+            require(read.inside);
+            p[axis] = read.index;
+        }
+        const int value = ask(*node.inputs[1], p);
+        const int old = ask(*node.inputs[0], at);
+        b_.set_lines(node.lines);
+        return b_.select(written, value, old);
+    }
+
+    int reduce(const Node& node, const Indices& at) {
+        const auto& reduce = node.as<ReduceAttr>();
+        const Node& input = *node.inputs[0];
+        Indices in(input.shape.size(), -1);
+        size_t kept = 0;
+        for (size_t axis = 0; axis < in.size(); ++axis)
+            if (std::find(reduce.axes.begin(), reduce.axes.end(), static_cast<int>(axis)) ==
+                reduce.axes.end())
+                in[axis] = at[kept++];
+        const DType type = accumulator_type(node.dtype);
+        const int start = b_.constant(reduce_identity(reduce.op, type));
+        const int total = reduce_axis(node, in, 0, start, type);
+        b_.set_lines(node.lines);
+        return b_.make(Op::Cast, node.dtype, {total});
+    }
+
+    int reduce_axis(const Node& node, Indices in, size_t depth, int accumulator, DType type) {
+        const auto& attr = node.as<ReduceAttr>();
+        if (depth == attr.axes.size()) {
+            const int value = ask(*node.inputs[0], in);
+            b_.set_lines(node.lines);
+            return b_.make(reduce_step(attr.op), type, {accumulator, b_.make(Op::Cast, type, {value})});
+        }
+        const Size& extent = node.inputs[0]->shape[attr.axes[depth]];
+        const int region = b_.add_region();
+        const int range = serial_range(b_, extent, "k");
+        b_.code().regions[region].range = range;
+        const int arg = b_.region_arg(region, type);
+        in[attr.axes[depth]] = b_.range(range);
+        const int next = reduce_axis(node, in, depth + 1, arg, type);
+        b_.code().regions[region].yields = {next};
+        b_.set_lines(node.lines);
+        return b_.result(b_.close_for(region, {accumulator}), 0);
+    }
+
+    /// All results of a loop at one index share one For: carried values that have the asked shape, and
+    /// those they need.
+    int loop_result(const Node& node, const Indices& at) {
+        const Node& loop = *node.inputs[0];
+        const LoopAttr& attr = loop.as<LoopAttr>();
+        const Region& body = *attr.body;
+        const int wanted = node.as<ResultAttr>().index;
+        if (auto it = loop_results_.find({&loop, wanted, at}); it != loop_results_.end()) return it->second;
+        const std::vector<int> carried = loop_members(loop, wanted);
+        auto project_to = [&](int k) { return project(b_, at, node.shape, body.results[k]->shape); };
+
+        const int begin = ask(*loop.inputs[0], {}), end = ask(*loop.inputs[1], {}),
+                  step = ask(*loop.inputs[2], {});
+        std::vector<int> inits;
+        for (int k : carried) {
+            const Node& init = *loop.inputs[k + 3];
+            inits.push_back(ask(init, project(b_, project_to(k), body.results[k]->shape, init.shape)));
+        }
+        b_.set_lines(loop.lines);
+        const int region = b_.add_region();
+        const int range = loop_range(b_, begin, end, step);
+        b_.code().regions[region].range = range;
+        const size_t mark = log_.size();
+        remember({body.args[0].get(), {}}, b_.add(begin, b_.mul(b_.range(range), step)));
+        for (int k : carried) {
+            const int arg = b_.region_arg(region, body.results[k]->dtype);
+            remember({body.args[k + 1].get(), project_to(k)},
+                     k == attr.active ? b_.boolean_value(true) : arg);
+        }
+        std::vector<int> yields;
+        for (int k : carried) yields.push_back(ask(*body.results[k], project_to(k)));
+        if (attr.active >= 0) {
+            auto it = std::find(carried.begin(), carried.end(), attr.active);
+            const int alive = it != carried.end() ? yields[it - carried.begin()]
+                                                  : ask(*body.results[attr.active], project_to(attr.active));
+            if (!b_.is_constant(alive)) b_.code().regions[region].alive = alive;
+        }
+        b_.code().regions[region].yields = std::move(yields);
+        b_.set_lines(loop.lines);
+        const int for_node = b_.close_for(region, std::move(inits));
+        forget_turn(mark, range);
+        int mine = -1;
+        for (size_t i = 0; i < carried.size(); ++i) {
+            const int k = carried[i];
+            const int value = b_.result(for_node, static_cast<int>(i));
+            if (k == wanted) mine = value;
+            loop_results_[{&loop, k, project_to(k)}] = value;
+        }
+        return mine;
+    }
+
+    /// The carried values to run together when result `wanted` is asked: the active flag, those of the
+    /// same shape, and what they depend on.
+    std::vector<int> loop_members(const Node& loop, int wanted) {
+        const LoopAttr& attr = loop.as<LoopAttr>();
+        const Region& body = *attr.body;
+        std::vector<bool> in(body.results.size(), false);
+        std::vector<int> queue;
+        auto push = [&](int k) {
+            if (!in[k]) in[k] = true, queue.push_back(k);
+        };
+        push(wanted);
+        if (attr.active >= 0) push(attr.active);
+        for (size_t k = 0; k < in.size(); ++k)
+            if (body.results[k]->shape == body.results[wanted]->shape) push(static_cast<int>(k));
+        while (!queue.empty()) {
+            const int k = queue.back();
+            queue.pop_back();
+            for (const Ref& node : topological({body.results[k]}))
+                for (size_t a = 1; a < body.args.size(); ++a)
+                    if (body.args[a] == node) push(static_cast<int>(a) - 1);
+        }
+        std::vector<int> out;
+        for (size_t k = 0; k < in.size(); ++k)
+            if (in[k]) out.push_back(static_cast<int>(k));
+        return out;
+    }
+
+    int branch_result(const Node& node, const Indices& at) {
+        const Node& branch = *node.inputs[0];
+        const IfAttr& attr = branch.as<IfAttr>();
+        const int k = node.as<ResultAttr>().index;
+        const int condition = ask(*branch.inputs[0], project(b_, at, node.shape, branch.inputs[0]->shape));
+        if (b_.is_constant(condition)) {
+            const Region& taken = b_.node(condition).constant.i ? *attr.then_body : *attr.else_body;
+            return ask(*taken.results[k], project(b_, at, node.shape, taken.results[k]->shape));
+        }
+        auto fill = [&](const Region& body) {
+            const int region = b_.add_region();
+            const int value = ask(*body.results[k], project(b_, at, node.shape, body.results[k]->shape));
+            b_.code().regions[region].yields = {value};
+            return region;
+        };
+        const int then_region = fill(*attr.then_body);
+        const int else_region = fill(*attr.else_body);
+        b_.set_lines(branch.lines);
+        return b_.result(b_.branch(condition, then_region, else_region, false), 0);
+    }
+
+    const KernelRequest& request_;
+    const LowerContext& context_;
+    KernelBuilder b_;
+    std::unordered_map<std::pair<const Node*, Indices>, int, KeyHash> memo_;
+    std::vector<std::pair<const Node*, Indices>> log_;   // keys in the order they were remembered
+    std::unordered_map<const Node*, Indices> own_;
+    std::map<std::tuple<const Node*, int, Indices>, int> loop_results_;
+};
+
+}  // namespace
+
+KernelCode lower_kernel(const KernelRequest& request, const LowerContext& context) {
+    KernelCode code;
+    code.name = request.name;
+    Walk(request, context, code).run();
+    return code;
+}
+
+}  // namespace firn

@@ -1,0 +1,47 @@
+// Stage 4: one demand walk per kernel turns Graph values into Kernel code.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "compiler/lower/kernel_code.h"
+
+namespace firn {
+
+/// What a kernel needs to know of the rest of the program.
+struct LowerContext {
+    /// Values that live in memory: Program buffer of each (inputs, carried values of host loops,
+    /// materialised values). A kernel's own outputs are found here too.
+    std::unordered_map<const Node*, int> buffers;
+    /// Values that the host knows: inductions of host loops.
+    std::unordered_map<const Node*, Size> host_values;
+    std::map<std::string, int64_t> divisors;
+};
+
+/// A kernel to be made: `outputs` share the grid `shape`; output k goes to Program buffer targets[k].
+struct KernelRequest {
+    std::string name;
+    Shape shape;
+    std::vector<Ref> outputs;
+    std::vector<int> targets;
+};
+
+/// Post-condition: Grid ranges (at most three, x last), Storage bindings of width 1, one store per output,
+/// every index inside its buffer. Not placed. Movement has become index arithmetic.
+KernelCode lower_kernel(const KernelRequest& request, const LowerContext& context);
+
+/// How an index tensor depends on the position: offset + index along `axis` (-1: a constant), where it is
+/// of that form. Shared by stores that are turned round and by the access maps of the scheduler.
+struct AffineIndex {
+    int axis = -1;
+    Size offset;
+};
+std::optional<AffineIndex> affine_index(const Node& node);
+/// True when a Scatter can be read as a function of its result's index: it replaces, and its indices
+/// are affine with unit steps.
+bool is_invertible_store(const Node& scatter);
+
+}  // namespace firn

@@ -1,0 +1,240 @@
+// Index arithmetic of the walk: bounds modes, reshape, projection, the grid.
+#include "compiler/lower/walk_index.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kSmallDimension = 16;
+
+/// Flat position in a block of dimensions; unflatten is its inverse.
+int flatten(KernelBuilder& b, const std::vector<int>& at, const Shape& shape) {
+    int flat = b.integer(0);
+    Size stride(1);
+    for (size_t k = shape.size(); k-- > 0;) {
+        flat = b.add(flat, b.mul(at[k], b.size(stride)));
+        stride = stride * shape[k];
+    }
+    return flat;
+}
+
+std::vector<int> unflatten(KernelBuilder& b, int flat, const Shape& shape) {
+    std::vector<int> at(shape.size());
+    for (size_t k = shape.size(); k-- > 0;) {
+        if (k == 0) {
+            at[k] = flat;
+            break;
+        }
+        const int extent = b.size(shape[k]);
+        at[k] = b.make(Op::Mod, i32, {flat, extent});
+        flat = b.make(Op::Div, i32, {flat, extent});
+    }
+    return at;
+}
+
+}  // namespace
+
+Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat) {
+    Grid grid;
+    auto new_range = [&](const Size& extent, const char* name) {
+        Range range;
+        range.name = name;
+        range.extent = extent;
+        return b.range(b.add_range(range));
+    };
+    if (flat || shape.size() < 2) {
+        grid.flat = new_range(element_count(shape), "x");
+        if (flat || !shape.empty()) grid.indices = {grid.flat};
+        return grid;
+    }
+    // Blocks of logical dimensions, one physical range each: small tails join their neighbour, and
+    // everything before the last two is one block.
+    std::vector<Shape> blocks;
+    for (const Size& n : shape) blocks.push_back({n});
+    auto join_last = [&](size_t k) {
+        blocks[k].insert(blocks[k].end(), blocks[k + 1].begin(), blocks[k + 1].end());
+        blocks.erase(blocks.begin() + static_cast<long>(k) + 1);
+    };
+    auto small = [](const Shape& s) {
+        const Size n = element_count(s);
+        return n.is_constant() && n.constant() < kSmallDimension;
+    };
+    while (blocks.size() > 1 && small(blocks.back())) join_last(blocks.size() - 2);
+    while (blocks.size() > 3) join_last(0);
+    const char* const names[] = {"x", "y", "z"};
+    std::vector<int> ranges;
+    Shape extents;
+    for (size_t k = 0; k < blocks.size(); ++k) {
+        extents.push_back(element_count(blocks[k]));
+        ranges.push_back(new_range(extents.back(), names[blocks.size() - 1 - k]));
+        const std::vector<int> inner = unflatten(b, ranges.back(), blocks[k]);
+        grid.indices.insert(grid.indices.end(), inner.begin(), inner.end());
+    }
+    grid.flat = flatten(b, ranges, extents);
+    return grid;
+}
+
+bool is_flat_kernel(const std::vector<Ref>& outputs, const Shape& shape, const LowerContext& context) {
+    if (shape.size() < 2) return false;   // one dimension is flat as it is
+    std::unordered_set<const Node*> seen;
+    std::vector<const Node*> queue;
+    for (const Ref& r : outputs) queue.push_back(r.get());
+    std::unordered_set<const Node*> own(queue.begin(), queue.end());
+    auto single = [](const Shape& s) { return element_count(s).is(1); };
+    while (!queue.empty()) {
+        const Node& node = *queue.back();
+        queue.pop_back();
+        if (!seen.insert(&node).second || node.shape.empty()) continue;
+        if (context.buffers.contains(&node) && !own.contains(&node)) {
+            if (node.shape != shape) return false;
+            continue;
+        }
+        if (node.op == Op::Expand && single(node.inputs[0]->shape) && node.inputs[0]->shape.empty()) {
+            queue.push_back(node.inputs[0].get());
+        } else if (is_elementwise(node.op) && node.shape == shape) {
+            for (const Ref& input : node.inputs) queue.push_back(input.get());
+        } else if (node.op == Op::Result && node.inputs[0]->op == Op::Loop && node.shape == shape) {
+            const Node& loop = *node.inputs[0];
+            for (const Ref& input : loop.inputs) queue.push_back(input.get());
+            for (const Ref& r : loop.as<LoopAttr>().body->results) queue.push_back(r.get());
+        } else if (node.op != Op::RegionArg || node.shape != shape) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int flat_index(KernelBuilder& b, const std::vector<int>& at, const Shape& shape) {
+    if (at.size() == 1 && shape.size() != 1) return at[0];
+    return flatten(b, at, shape);
+}
+
+std::vector<int> project(KernelBuilder& b, const std::vector<int>& at, const Shape& from, const Shape& to) {
+    if (from == to) return at;
+    std::vector<int> out;
+    const size_t skip = from.size() - to.size();
+    for (size_t k = 0; k < to.size(); ++k) {
+        if (to[k].is(1)) out.push_back(b.integer(0));
+        else out.push_back(at[k + skip]);
+    }
+    return out;
+}
+
+std::vector<int> reshape_index(KernelBuilder& b, const std::vector<int>& at, const Shape& out,
+                               const Shape& in) {
+    // Walk both shapes from the right in blocks of equal element count; dimensions of 1 are free.
+    std::vector<int> result(in.size());
+    size_t i = out.size(), j = in.size();
+    while (i > 0 || j > 0) {
+        if (j > 0 && in[j - 1].is(1)) {
+            result[--j] = b.integer(0);
+            continue;
+        }
+        if (i > 0 && out[i - 1].is(1)) {
+            --i;
+            continue;
+        }
+        size_t i0 = i, j0 = j;
+        Size a(1), c(1);
+        bool closed = false;
+        if (i0 > 0) a = out[--i0];
+        if (j0 > 0) c = in[--j0];
+        while (!(closed = a == c)) {
+            const bool take_out = i0 > 0 && (j0 == 0 || proved_less_equal(a, c) ||
+                                             !proved_less_equal(c, a));
+            if (take_out) a = a * out[--i0];
+            else if (j0 > 0) c = c * in[--j0];
+            else break;
+        }
+        if (!closed) i0 = 0, j0 = 0;   // the whole rest is one block
+        const std::vector<int> from(at.begin() + static_cast<long>(i0), at.begin() + static_cast<long>(i));
+        const Shape from_shape(out.begin() + static_cast<long>(i0), out.begin() + static_cast<long>(i));
+        const Shape to_shape(in.begin() + static_cast<long>(j0), in.begin() + static_cast<long>(j));
+        const std::vector<int> to = unflatten(b, flatten(b, from, from_shape), to_shape);
+        std::copy(to.begin(), to.end(), result.begin() + static_cast<long>(j0));
+        i = i0, j = j0;
+    }
+    return result;
+}
+
+Read bounded(KernelBuilder& b, int i, const Size& n, Bounds mode) {
+    const int yes = b.boolean_value(true);
+    const int zero = b.integer(0), count = b.size(n), last = b.size(n - Size(1));
+    auto clamp = [&](int x) { return b.make(Op::Max, i32, {b.make(Op::Min, i32, {x, last}), zero}); };
+    switch (mode) {
+        case Bounds::Unchecked: return {i, yes};
+        case Bounds::Clamp: return {clamp(i), yes};
+        case Bounds::Constant: {
+            const int inside = b.make(Op::And, boolean, {b.make(Op::LessEqual, boolean, {zero, i}),
+                                                         b.make(Op::Less, boolean, {i, count})});
+            return {clamp(i), inside};
+        }
+        case Bounds::Wrap: {
+            const bool near = b.proved_less_equal(b.sub(zero, count), i) &&
+                              b.proved_less_equal(i, b.size(n * Size(2) - Size(1)));
+            if (near) {
+                const int up = b.select(b.make(Op::Less, boolean, {i, zero}), b.add(i, count), i);
+                const int down = b.select(b.make(Op::LessEqual, boolean, {count, i}), b.sub(i, count), up);
+                return {clamp(down), yes};
+            }
+            const int rest = b.make(Op::Mod, i32, {i, count});
+            const int up = b.select(b.make(Op::Less, boolean, {rest, zero}), b.add(rest, count), rest);
+            return {clamp(up), yes};
+        }
+        case Bounds::Mirror: {
+            const int period = b.size(n * Size(2));
+            const int rest = b.make(Op::Mod, i32, {i, period});
+            const int up = b.select(b.make(Op::Less, boolean, {rest, zero}), b.add(rest, period), rest);
+            const int back = b.sub(b.size(n * Size(2) - Size(1)), up);
+            return {clamp(b.select(b.make(Op::Less, boolean, {up, count}), up, back)), yes};
+        }
+    }
+    throw InternalError("bounded: unknown mode");
+}
+
+int serial_range(KernelBuilder& b, const Size& extent, const std::string& name) {
+    Range range;
+    range.name = name;
+    range.kind = RangeKind::Serial;
+    range.extent = extent;
+    range.extent_node = b.size(extent);
+    range.max_trips = extent.upper_bound() >= INT32_MAX ? -1 : extent.upper_bound();
+    return b.add_range(range);
+}
+
+int loop_range(KernelBuilder& b, int begin, int end, int step) {
+    const int zero = b.integer(0), one = b.integer(1);
+    const int distance = b.sub(end, begin);
+    int trips;
+    if (b.is_constant(step)) {
+        const int64_t s = b.node(step).constant.i;
+        if (s == 1) trips = distance;
+        else if (s > 0) trips = b.make(Op::Div, i32, {b.add(distance, b.integer(s - 1)), b.integer(s)});
+        else if (s < 0) trips = b.make(Op::Div, i32, {b.add(b.sub(zero, distance), b.integer(-s - 1)),
+                                                      b.integer(-s)});
+        else trips = zero;
+    } else {
+        const int up = b.make(Op::Div, i32, {b.add(distance, b.sub(step, one)), step});
+        const int down = b.make(Op::Div, i32, {b.sub(b.sub(zero, distance), b.add(step, one)),
+                                               b.sub(zero, step)});
+        trips = b.select(b.make(Op::Less, boolean, {zero, step}), up, down);
+    }
+    trips = b.make(Op::Max, i32, {trips, zero});
+    Range range;
+    range.name = "t";
+    range.kind = RangeKind::Serial;
+    range.extent_node = trips;
+    const KernelNode& n = b.node(trips);
+    if (n.op == Op::Constant) range.extent = Size(n.constant.i);
+    else if (n.op == Op::Param && b.code().params[n.index].scalar < 0)
+        range.extent = b.code().params[n.index].size;
+    else range.extent = Size(0);
+    range.max_trips = n.interval.hi >= INT32_MAX ? -1 : n.interval.hi;
+    return b.add_range(range);
+}
+
+}  // namespace firn

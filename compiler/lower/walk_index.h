@@ -1,0 +1,42 @@
+// Index arithmetic of the walk: bounds modes, reshape, projection, the grid.
+#pragma once
+#include <vector>
+
+#include "compiler/lower/kernel_builder.h"
+#include "compiler/lower/walk.h"
+
+namespace firn {
+
+/// The indices of a kernel's invocations: the logical index per dimension of its shape, and the flat one.
+struct Grid {
+    std::vector<int> indices;
+    int flat = -1;
+};
+/// At most three Grid ranges; small constant trailing dimensions are merged. `flat`: one range over all
+/// elements, and `indices` holds that index alone.
+Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat);
+/// True when every value that the outputs ask for inside the kernel has the kernel's shape or a single
+/// element, so that one flat index serves all.
+bool is_flat_kernel(const std::vector<Ref>& outputs, const Shape& shape, const LowerContext& context);
+
+/// Row-major position. A single index on a shape of another rank is already flat.
+int flat_index(KernelBuilder& b, const std::vector<int>& at, const Shape& shape);
+/// Index into `to`, which broadcasts to `from`, that belongs to index `at` into `from`.
+std::vector<int> project(KernelBuilder& b, const std::vector<int>& at, const Shape& from, const Shape& to);
+/// Index into `in` for an index into the reshaped `out`.
+std::vector<int> reshape_index(KernelBuilder& b, const std::vector<int>& at, const Shape& out,
+                               const Shape& in);
+
+/// A read at `i` on an axis of n elements: an index that is inside, and whether `i` itself was
+/// (constant true except for Bounds::Constant).
+struct Read {
+    int index, inside;
+};
+Read bounded(KernelBuilder& b, int i, const Size& n, Bounds mode);
+
+/// A Serial range with `extent` turns (never negative).
+int serial_range(KernelBuilder& b, const Size& extent, const std::string& name);
+/// The Serial range of a loop from begin to end by step (i32 nodes); step 0 gives no turn.
+int loop_range(KernelBuilder& b, int begin, int end, int step);
+
+}  // namespace firn
