@@ -1,0 +1,93 @@
+// Who may include whom, checked over every source file.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace firn {
+namespace {
+
+const std::filesystem::path kRoot = FIRN_SOURCE_DIR;
+
+using Allowed = std::function<bool(const std::string& file, const std::string& included)>;
+
+bool starts(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
+
+std::vector<std::filesystem::path> sources(const std::string& folder) {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(kRoot / folder))
+        if (entry.path().extension() == ".cpp" || entry.path().extension() == ".h")
+            found.push_back(entry.path());
+    EXPECT_FALSE(found.empty()) << folder;
+    return found;
+}
+
+/// Every include of every source in `folder` must be `allowed`.
+void check_includes(const std::string& folder, const Allowed& allowed) {
+    static const std::regex kInclude("^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"].*");
+    for (const auto& path : sources(folder)) {
+        std::string file = std::filesystem::relative(path, kRoot).string();
+        std::ifstream in(path);
+        int number = 0;
+        for (std::string line; std::getline(in, line);) {
+            ++number;
+            std::smatch match;
+            if (!std::regex_match(line, match, kInclude)) continue;
+            EXPECT_TRUE(allowed(file, match[1])) << file << ":" << number << " includes " << match[1];
+        }
+    }
+}
+
+bool is_device_header(const std::string& name) {
+    for (const char* prefix : {"vulkan/", "volk", "GLFW/", "imgui", "engine/"})
+        if (starts(name, prefix)) return true;
+    return false;
+}
+
+TEST(Layers, CompilerKnowsNoDevice) {
+    check_includes("compiler", [](const std::string&, const std::string& name) { return !is_device_header(name); });
+}
+
+TEST(Layers, EngineKnowsOnlyThePlainDataOfTheCompiler) {
+    check_includes("engine", [](const std::string& file, const std::string& name) {
+        return starts(file, "engine/firn/") || !starts(name, "compiler/") || starts(name, "compiler/program/");
+    });
+}
+
+TEST(Layers, ProgramKnowsNothingAboveIt) {
+    check_includes("compiler/program", [](const std::string&, const std::string& name) {
+        return !starts(name, "compiler/") || starts(name, "compiler/program/");
+    });
+}
+
+TEST(Layers, OnlySpirvIncludesTheShaderCompiler) {
+    check_includes("compiler", [](const std::string& file, const std::string& name) {
+        bool shader_compiler = starts(name, "shaderc/") || starts(name, "glslang/") || starts(name, "spirv-tools/");
+        return !shader_compiler || file == "compiler/codegen/spirv.cpp";
+    });
+}
+
+TEST(Layers, HeavyHeadersStayOutOfHeaders) {
+    for (const char* folder : {"compiler", "engine", "apps"})
+        check_includes(folder, [](const std::string& file, const std::string& name) {
+            bool heavy = starts(name, "nlohmann/") || starts(name, "CLI/") || starts(name, "shaderc/") || name == "regex";
+            return !heavy || std::filesystem::path(file).extension() == ".cpp";
+        });
+}
+
+TEST(Layers, EveryFileBeginsWithItsRole) {
+    for (const char* folder : {"compiler", "engine", "apps", "tests"})
+        for (const auto& path : sources(folder)) {
+            std::ifstream in(path);
+            std::string first;
+            std::getline(in, first);
+            EXPECT_TRUE(starts(first, "// ")) << path;
+        }
+}
+
+}  // namespace
+}  // namespace firn
