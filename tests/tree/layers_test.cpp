@@ -37,7 +37,8 @@ void check_includes(const std::string& folder, const Allowed& allowed) {
             ++number;
             std::smatch match;
             if (!std::regex_match(line, match, kInclude)) continue;
-            EXPECT_TRUE(allowed(file, match[1])) << file << ":" << number << " includes " << match[1];
+            EXPECT_TRUE(allowed(file, match[1]))
+                << file << ":" << number << " includes " << match[1];
         }
     }
 }
@@ -49,12 +50,15 @@ bool is_device_header(const std::string& name) {
 }
 
 TEST(Layers, CompilerKnowsNoDevice) {
-    check_includes("compiler", [](const std::string&, const std::string& name) { return !is_device_header(name); });
+    check_includes("compiler", [](const std::string&, const std::string& name) {
+        return !is_device_header(name);
+    });
 }
 
 TEST(Layers, EngineKnowsOnlyThePlainDataOfTheCompiler) {
     check_includes("engine", [](const std::string& file, const std::string& name) {
-        return starts(file, "engine/firn/") || !starts(name, "compiler/") || starts(name, "compiler/program/");
+        return starts(file, "engine/firn/") || !starts(name, "compiler/") ||
+               starts(name, "compiler/program/");
     });
 }
 
@@ -66,7 +70,8 @@ TEST(Layers, ProgramKnowsNothingAboveIt) {
 
 TEST(Layers, OnlySpirvIncludesTheShaderCompiler) {
     check_includes("compiler", [](const std::string& file, const std::string& name) {
-        bool shader_compiler = starts(name, "shaderc/") || starts(name, "glslang/") || starts(name, "spirv-tools/");
+        bool shader_compiler =
+            starts(name, "shaderc/") || starts(name, "glslang/") || starts(name, "spirv-tools/");
         return !shader_compiler || file == "compiler/codegen/spirv.cpp";
     });
 }
@@ -74,7 +79,8 @@ TEST(Layers, OnlySpirvIncludesTheShaderCompiler) {
 TEST(Layers, HeavyHeadersStayOutOfHeaders) {
     for (const char* folder : {"compiler", "engine", "apps"})
         check_includes(folder, [](const std::string& file, const std::string& name) {
-            bool heavy = starts(name, "nlohmann/") || starts(name, "CLI/") || starts(name, "shaderc/") || name == "regex";
+            bool heavy = starts(name, "nlohmann/") || starts(name, "CLI/") ||
+                         starts(name, "shaderc/") || name == "regex";
             return !heavy || std::filesystem::path(file).extension() == ".cpp";
         });
 }

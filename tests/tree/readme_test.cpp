@@ -32,16 +32,19 @@ TEST(Readme, ShowsTheSourceOfWave) {
     size_t begin = readme.find("```cpp\n");
     ASSERT_NE(begin, std::string::npos);
     begin += 7;
-    EXPECT_EQ(readme.substr(begin, readme.find("```", begin) - begin), read(kRoot / "apps/wave/wave.cpp"));
+    EXPECT_EQ(readme.substr(begin, readme.find("```", begin) - begin),
+              read(kRoot / "apps/wave/wave.cpp"));
 }
 
 TEST(Readme, ListsEveryEnvironmentVariable) {
     std::string readme = read(kRoot / "README.md");
     for (const EnvironmentVariable& variable : kEnvironment) {
         std::string values = variable.values;
-        for (size_t bar = values.find('|'); bar != std::string::npos; bar = values.find('|', bar + 2))
+        for (size_t bar = values.find('|'); bar != std::string::npos;
+             bar = values.find('|', bar + 2))
             values.insert(bar, "\\");
-        std::string row = "| `" + std::string(variable.name) + "` | " + values + " | " + variable.help + " |";
+        std::string row =
+            "| `" + std::string(variable.name) + "` | " + values + " | " + variable.help + " |";
         EXPECT_NE(readme.find(row), std::string::npos) << row;
     }
 }
@@ -49,8 +52,9 @@ TEST(Readme, ListsEveryEnvironmentVariable) {
 TEST(Readme, ListsEveryDemo) {
     std::string readme = read(kRoot / "README.md");
     for (const auto& entry : std::filesystem::directory_iterator(kRoot / "apps")) {
-        bool demo = entry.is_directory() ? entry.path().filename() != "common" && has_sources(entry.path())
-                                         : entry.path().extension() == ".cpp";
+        bool demo = entry.is_directory()
+                        ? entry.path().filename() != "common" && has_sources(entry.path())
+                        : entry.path().extension() == ".cpp";
         std::string row = "| `apps/run " + entry.path().stem().string() + "` |";
         EXPECT_TRUE(!demo || readme.find(row) != std::string::npos) << row;
     }

@@ -1,4 +1,5 @@
-// The scripts that a newcomer calls: their help, their refusals, and that a set-up machine is left alone.
+// The scripts that a newcomer calls: their help, their refusals, and that a set-up machine is left
+// alone.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -11,7 +12,7 @@ namespace {
 
 struct Outcome {
     int status = -1;
-    std::string output;   // stdout and stderr
+    std::string output;  // stdout and stderr
 };
 
 /// Runs a command of the source tree by the shell.
@@ -20,17 +21,20 @@ Outcome run(const std::string& command) {
     FILE* pipe = popen(("cd '" FIRN_SOURCE_DIR "' && " + command + " 2>&1").c_str(), "r");
     if (!pipe) return outcome;
     std::array<char, 4096> part;
-    while (size_t count = fread(part.data(), 1, part.size(), pipe)) outcome.output.append(part.data(), count);
+    while (size_t count = fread(part.data(), 1, part.size(), pipe))
+        outcome.output.append(part.data(), count);
     int status = pclose(pipe);
     if (WIFEXITED(status)) outcome.status = WEXITSTATUS(status);
     return outcome;
 }
 
 TEST(Scripts, EachExplainsItself) {
-    for (const char* script : {"apps/run", "apps/setup", "tests/run", "tests/bench/run", ".ci/run"}) {
+    for (const char* script :
+         {"apps/run", "apps/setup", "tests/run", "tests/bench/run", ".ci/run"}) {
         Outcome outcome = run(std::string(script) + " --help");
         EXPECT_EQ(outcome.status, 0) << script;
-        EXPECT_NE(outcome.output.find(std::string("usage: ") + script), std::string::npos) << outcome.output;
+        EXPECT_NE(outcome.output.find(std::string("usage: ") + script), std::string::npos)
+            << outcome.output;
     }
 }
 
@@ -48,11 +52,13 @@ TEST(Scripts, RunRefusesAnUnknownDemoAndNamesThoseThereAre) {
 TEST(Scripts, SetupRefusesAnUnknownOption) {
     Outcome outcome = run("apps/setup --everything");
     EXPECT_EQ(outcome.status, 2);
-    EXPECT_NE(outcome.output.find("unknown option '--everything'"), std::string::npos) << outcome.output;
+    EXPECT_NE(outcome.output.find("unknown option '--everything'"), std::string::npos)
+        << outcome.output;
 }
 
 TEST(Scripts, SetupDoesNothingWhereNothingIsMissing) {
-    if (!run("apps/setup --list --tests").output.empty()) GTEST_SKIP() << "packages are missing here";
+    if (!run("apps/setup --list --tests").output.empty())
+        GTEST_SKIP() << "packages are missing here";
     Outcome outcome = run("PATH=/usr/bin:/bin apps/setup --tests");
     EXPECT_EQ(outcome.status, 0);
     EXPECT_EQ(outcome.output, "");

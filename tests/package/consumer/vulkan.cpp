@@ -1,4 +1,5 @@
-// A host that calls Vulkan through the loader's prototypes: Firn's own Vulkan must not get in the way.
+// A host that calls Vulkan through the loader's prototypes: Firn's own Vulkan must not get in the
+// way.
 #include <vulkan/vulkan.h>
 
 bool vulkan_answers() {
