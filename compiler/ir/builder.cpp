@@ -26,7 +26,8 @@ namespace {
 
 void add_guard(const Builder& b, const Size& left, const Size& right, const std::string& message) {
     for (const Guard& guard : *b.guards)
-        if (guard.left == left && guard.right == right) return;
+        if ((guard.left == left && guard.right == right) || (guard.left == right && guard.right == left))
+            return;
     b.guards->push_back({left, right, b.line.line ? message + " (" + text(b.line) + ")" : message});
 }
 

@@ -171,25 +171,42 @@ Scalar with_bits_of(const Scalar& x, DType dtype) {
 }  // namespace
 
 Scalar evaluate(Op op, DType dtype, std::span<const Scalar> inputs) {
+    ensure(is_elementwise(op), "an operation on whole tensors has no value for one element");
     const Scalar& x = inputs[0];
+    bool is_float = x.dtype.is_float();
+    // No default: a new row of ops.def is missed here by the compiler, not by a user.
     switch (op) {
         case Op::Cast: return x.to(dtype);
         case Op::Bitcast: return with_bits_of(x, dtype);
         case Op::Not: return scalar_bool(!truth(x));
         case Op::IsNan: return scalar_bool(is_nan(x));
-        case Op::IsInf: return scalar_bool(x.dtype.is_float() && std::isinf(x.f));
+        case Op::IsInf: return scalar_bool(is_float && std::isinf(x.f));
         case Op::Less: return scalar_bool(less(x, inputs[1]));
         case Op::LessEqual: return scalar_bool(less(x, inputs[1]) || equal(x, inputs[1]));
         case Op::Equal: return scalar_bool(equal(x, inputs[1]));
         case Op::NotEqual: return scalar_bool(!equal(x, inputs[1]));
         case Op::Select: return truth(x) ? inputs[1] : inputs[2];
-        default: break;
+
+        case Op::Neg: case Op::Abs: case Op::Sign: case Op::Floor: case Op::Ceil: case Op::Round:
+        case Op::Trunc: case Op::Frac: case Op::Exp: case Op::Exp2: case Op::Expm1: case Op::Log:
+        case Op::Log2: case Op::Log1p: case Op::Sqrt: case Op::Rsqrt: case Op::Rcp: case Op::Sin:
+        case Op::Cos: case Op::Tan: case Op::Asin: case Op::Acos: case Op::Atan: case Op::Sinh:
+        case Op::Cosh: case Op::Tanh: case Op::Erf: case Op::BitNot: case Op::ReverseBits:
+            return is_float ? scalar_float(float_unary(op, x.f, dtype), dtype) : integer_unary(op, x);
+
+        case Op::Add: case Op::Sub: case Op::Mul: case Op::Div: case Op::Mod: case Op::Pow:
+        case Op::Atan2: case Op::Min: case Op::Max: case Op::And: case Op::Or: case Op::Xor:
+        case Op::ShiftLeft: case Op::ShiftRight:
+            return is_float ? scalar_float(float_binary(op, x.f, inputs[1].f, dtype), dtype)
+                            : integer_binary(op, x, inputs[1]);
+
+        case Op::Constant: case Op::SizeValue: case Op::Input: case Op::Buffer: case Op::RegionArg:
+        case Op::Index: case Op::Reshape: case Op::Permute: case Op::Expand: case Op::Slice: case Op::Pad:
+        case Op::Gather: case Op::Scatter: case Op::Reduce: case Op::Loop: case Op::If: case Op::Result:
+        case Op::Range: case Op::Param: case Op::Load: case Op::Lane: case Op::For: case Op::Branch:
+        case Op::Store: case Op::AtomicMax: case Op::AtomicAdd: case Op::SubgroupReduce: break;
     }
-    ensure(is_elementwise(op), "an operation on whole tensors has no value for one element");
-    if (inputs.size() == 1)
-        return x.dtype.is_float() ? scalar_float(float_unary(op, x.f, dtype), dtype) : integer_unary(op, x);
-    return x.dtype.is_float() ? scalar_float(float_binary(op, x.f, inputs[1].f, dtype), dtype)
-                              : integer_binary(op, x, inputs[1]);
+    throw InternalError(std::string("internal error: no rule to evaluate ") + info(op).name);
 }
 
 Scalar evaluate_reduce(ReduceOp op, const Scalar& accumulator, const Scalar& value) {

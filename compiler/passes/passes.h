@@ -1,0 +1,51 @@
+// Every pass over the Graph with its contract, and the runner that strings them together.
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+/// How often each rule of a pass fired, by name.
+using RuleCounts = std::map<std::string, int>;
+
+/// Ifs become Selects where both regions are free of Loops, or where the condition is shaped (each
+/// element takes its own side, so both run anyway). A rank-0 condition over a Loop stays an If.
+/// Ensures: every If has a rank-0 condition and a Loop in one of its regions.
+/// First, so that simplify sees the Selects.
+Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
+
+/// Drops carried values of Loops that no result needs, and substitutes arguments that are never changed
+/// by their initial values. Ensures: every carried value is changed by the body and read by somebody, or
+/// decides how long the loop runs.
+/// Before simplify: what is substituted may fold.
+Graph dead_loop_values(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
+
+/// Folds constants and applies the algebra of the rule table until nothing changes for a node. Never
+/// changes a result, nan, infinities and the sign of zero included. Linear in the size of the graph.
+/// Last: the other passes leave work for it.
+Graph simplify(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
+
+/// One run of one pass.
+struct PassRun {
+    std::string name;
+    double milliseconds = 0;
+    size_t nodes_before = 0, nodes_after = 0;
+    RuleCounts fired;
+};
+
+struct PassOptions {
+    bool verify = true;
+    /// Called with the graph as it comes in (`input`) and after every pass.
+    std::function<void(const std::string& pass, const Graph& graph)> dump;
+};
+
+/// Runs all passes in the order of the table in pipeline.cpp, verifying after each; `runs` receives what
+/// each did. The result computes the same values from the same arguments under the same guards.
+Graph run_passes(NodeTable& table, const Graph& graph, const PassOptions& options = {},
+                 std::vector<PassRun>* runs = nullptr);
+
+}  // namespace firn
