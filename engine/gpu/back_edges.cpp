@@ -8,13 +8,11 @@
 #include "engine/gpu/commands.h"
 #include "engine/gpu/pipeline.h"
 #include "engine/gpu/profile.h"
+#include "engine/gpu/shader_library.h"
 
 namespace firn {
 namespace {
 
-constexpr uint32_t kSpirv[] = {
-#include "engine/gpu/back_edges_spirv.inc"
-};
 constexpr uint32_t kTurns = 70000;
 constexpr const char* kKind = "back_edges";
 
@@ -22,7 +20,8 @@ uint32_t run_loop(const std::shared_ptr<Device>& owner) {
     Device& device = *owner;
     KernelInfo kernel;
     kernel.name = "back edge probe";
-    kernel.spirv.assign(std::begin(kSpirv), std::end(kSpirv));
+    std::span<const uint32_t> spirv = shader_module("back_edges.comp");
+    kernel.spirv.assign(spirv.begin(), spirv.end());
     kernel.group_size = {8, 1, 1};
     kernel.bindings = {{BindingForm::Storage, u32, 1, true}};
     kernel.param_types = {u32};

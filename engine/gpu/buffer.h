@@ -22,6 +22,8 @@ struct BufferRange {
     VkBuffer buffer = VK_NULL_HANDLE;
     uint64_t offset = 0;
     uint64_t bytes = 0;
+    /// Number of the allocation, never used again: a VkBuffer handle may be. 0 for foreign buffers.
+    uint64_t allocation = 0;
     friend bool operator==(const BufferRange&, const BufferRange&) = default;
     friend auto operator<=>(const BufferRange&, const BufferRange&) = default;
 };

@@ -6,6 +6,7 @@
 namespace firn {
 namespace {
 
+constexpr size_t kMostPending = 16;
 constexpr VkPipelineStageFlags kWorkStages =
     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
 constexpr VkAccessFlags kWorkWrites = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
@@ -43,14 +44,17 @@ CommandPool::~CommandPool() {
         device_.defer(destroy);
 }
 
-CommandBuffer& CommandPool::take(size_t most) {
+CommandBuffer& CommandPool::take() {
     CommandBuffer* oldest = nullptr;
     TimelinePoint done = device_.completed();
+    size_t pending = 0;
     for (const auto& buffer : buffers_) {
+        if (buffer->owned) continue;
+        ++pending;
         if (buffer->busy_until <= done) return *buffer;
         if (!oldest || buffer->busy_until < oldest->busy_until) oldest = buffer.get();
     }
-    if (buffers_.size() >= most) {
+    if (pending >= kMostPending) {
         device_.wait(oldest->busy_until);
         return *oldest;
     }
@@ -66,6 +70,14 @@ CommandBuffer& CommandPool::take(size_t most) {
     buffers_.push_back(std::move(buffer));
     return *buffers_.back();
 }
+
+CommandBuffer& CommandPool::acquire() {
+    CommandBuffer& buffer = take();
+    buffer.owned = true;
+    return buffer;
+}
+
+void CommandPool::release(CommandBuffer& buffer) { buffer.owned = false; }
 
 void begin(const Device& device, VkCommandBuffer commands, VkCommandBufferUsageFlags usage) {
     VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};

@@ -13,6 +13,7 @@ namespace firn {
 struct CommandBuffer {
     VkCommandBuffer handle = VK_NULL_HANDLE;
     TimelinePoint busy_until = 0;
+    bool owned = false;  // acquired and not released
 };
 
 /// Owns a VkCommandPool. Used by one thread at a time; must end before its device.
@@ -23,8 +24,12 @@ class CommandPool {
     CommandPool(const CommandPool&) = delete;
     CommandPool& operator=(const CommandPool&) = delete;
 
-    /// A command buffer that is not pending. After `most` are in flight it waits for the oldest.
-    CommandBuffer& take(size_t most = 16);
+    /// A command buffer that is not pending, for use at once. After 16 are in flight it waits for
+    /// the oldest.
+    CommandBuffer& take();
+    /// The same, kept by the caller until `release` (which may come while it is pending).
+    CommandBuffer& acquire();
+    void release(CommandBuffer& buffer);
     Device& device() const { return device_; }
 
   private:

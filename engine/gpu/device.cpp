@@ -47,6 +47,7 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
 
 Device::~Device() {
     if (!handle_) return;
+    enqueued_.clear();  // nobody is left who could see what they do
     table_.vkDeviceWaitIdle(handle_);
     transfers_.reset();
     while (!deferred_.empty()) {
@@ -174,6 +175,36 @@ TimelinePoint Device::submit(std::span<const VkCommandBuffer> commands,
                              std::span<const SemaphoreWait> waits,
                              std::span<const VkSemaphore> signals) {
     collect();
+    std::lock_guard lock(queue_mutex_);
+    return submit_locked(commands, waits, signals);
+}
+
+TimelinePoint Device::enqueue(VkCommandBuffer commands) {
+    collect();
+    std::lock_guard lock(queue_mutex_);
+    if (enqueued_.size() + 1 >= batch_limit_) return submit_locked({&commands, 1}, {}, {});
+    enqueued_.push_back(commands);
+    return submitted_ + 1;
+}
+
+void Device::set_batch_limit(size_t commands) {
+    flush();
+    batch_limit_ = std::max<size_t>(commands, 1);
+}
+
+void Device::flush() {
+    std::lock_guard lock(queue_mutex_);
+    if (!enqueued_.empty()) submit_locked({}, {}, {});
+}
+
+TimelinePoint Device::last_submitted() const {
+    std::lock_guard lock(queue_mutex_);
+    return submitted_ + (enqueued_.empty() ? 0 : 1);
+}
+
+TimelinePoint Device::submit_locked(std::span<const VkCommandBuffer> commands,
+                                    std::span<const SemaphoreWait> waits,
+                                    std::span<const VkSemaphore> signals) {
     std::vector<VkSemaphore> wait_semaphores, signal_semaphores{timeline_};
     std::vector<VkPipelineStageFlags> stages;
     for (const SemaphoreWait& wait : waits) {
@@ -184,8 +215,9 @@ TimelinePoint Device::submit(std::span<const VkCommandBuffer> commands,
     // Binary semaphores have values too; they are ignored.
     std::vector<uint64_t> wait_values(wait_semaphores.size()),
         signal_values(signal_semaphores.size());
-
-    std::lock_guard lock(queue_mutex_);
+    std::vector<VkCommandBuffer> batch = std::move(enqueued_);
+    enqueued_.clear();
+    batch.insert(batch.end(), commands.begin(), commands.end());
     TimelinePoint point = submitted_ + 1;
     signal_values[0] = point;
     VkTimelineSemaphoreSubmitInfo timeline{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
@@ -197,8 +229,8 @@ TimelinePoint Device::submit(std::span<const VkCommandBuffer> commands,
     info.waitSemaphoreCount = static_cast<uint32_t>(wait_semaphores.size());
     info.pWaitSemaphores = wait_semaphores.data();
     info.pWaitDstStageMask = stages.data();
-    info.commandBufferCount = static_cast<uint32_t>(commands.size());
-    info.pCommandBuffers = commands.data();
+    info.commandBufferCount = static_cast<uint32_t>(batch.size());
+    info.pCommandBuffers = batch.data();
     info.signalSemaphoreCount = static_cast<uint32_t>(signal_semaphores.size());
     info.pSignalSemaphores = signal_semaphores.data();
     check(table_.vkQueueSubmit(queue_, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit", "the queue");
@@ -213,7 +245,13 @@ TimelinePoint Device::completed() const {
     return point;
 }
 
-void Device::wait(TimelinePoint point) const {
+void Device::wait(TimelinePoint point) {
+    if (point == 0) return;
+    {
+        std::lock_guard lock(queue_mutex_);
+        if (point > submitted_ && !enqueued_.empty()) submit_locked({}, {}, {});
+        ensure(point <= submitted_, "a point was waited for that nothing submitted will reach");
+    }
     VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
     info.semaphoreCount = 1;
     info.pSemaphores = &timeline_;
@@ -222,8 +260,9 @@ void Device::wait(TimelinePoint point) const {
 }
 
 void Device::defer(std::function<void()> destroy) {
+    TimelinePoint point = last_submitted();
     std::lock_guard lock(deferred_mutex_);
-    deferred_.push_back({submitted_, std::move(destroy)});
+    deferred_.push_back({point, std::move(destroy)});
 }
 
 void Device::collect() {

@@ -1,7 +1,6 @@
 // A Vulkan device with its one queue and its timeline: what every other object of the engine is
 // made on.
 #pragma once
-#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -72,18 +71,27 @@ class Device {
     double timestamp_period() const { return timestamp_period_; }
     const VkPhysicalDeviceLimits& limits() const { return limits_; }
 
-    /// Submits in order after everything submitted before, with no wait. Execution order is kept by
-    /// barriers in the commands, not by this. Returns the point at which they are complete.
+    /// Submits in order after everything submitted or enqueued before, with no wait. Execution
+    /// order is kept by barriers in the commands, not by this. Returns the point at which they are
+    /// complete.
     TimelinePoint submit(std::span<const VkCommandBuffer> commands,
                          std::span<const SemaphoreWait> waits = {},
                          std::span<const VkSemaphore> signals = {});
-    /// The point of the newest submission, and the newest point reached.
-    TimelinePoint last_submitted() const { return submitted_; }
+    /// Leaves `commands` for the next submission; submits once `batch_limit` of them wait. Returns
+    /// the point at which they are complete.
+    TimelinePoint enqueue(VkCommandBuffer commands);
+    /// 1 (the default): enqueue submits at once. A window sets more, so that a frame and what it
+    /// shows travel in one submission.
+    void set_batch_limit(size_t commands);
+    /// Submits what is enqueued.
+    void flush();
+    /// The point of the newest commands, and the newest point reached.
+    TimelinePoint last_submitted() const;
     TimelinePoint completed() const;
-    bool is_done(TimelinePoint point) const { return point <= completed(); }
-    /// Throws DeviceError when the device is lost.
-    void wait(TimelinePoint point) const;
-    void wait_idle() const { wait(last_submitted()); }
+    bool is_done(TimelinePoint point) const { return point == 0 || point <= completed(); }
+    /// Flushes where the point is still enqueued. Throws DeviceError when the device is lost.
+    void wait(TimelinePoint point);
+    void wait_idle() { wait(last_submitted()); }
     /// For presenting: the queue may be used by one thread at a time.
     std::mutex& queue_mutex() const { return queue_mutex_; }
 
@@ -106,6 +114,9 @@ class Device {
 
   private:
     Device() = default;
+    TimelinePoint submit_locked(std::span<const VkCommandBuffer> commands,
+                                std::span<const SemaphoreWait> waits,
+                                std::span<const VkSemaphore> signals);
     void choose_queue(const DeviceOptions& options);
     void create_handle(const DeviceOptions& options);
     void create_timeline();
@@ -125,8 +136,10 @@ class Device {
     VkPipelineCache pipeline_cache_ = VK_NULL_HANDLE;
     std::string cache_directory_, pipeline_cache_name_;
     VkSemaphore timeline_ = VK_NULL_HANDLE;
-    std::atomic<TimelinePoint> submitted_{0};
     mutable std::mutex queue_mutex_;
+    TimelinePoint submitted_ = 0;
+    std::vector<VkCommandBuffer> enqueued_;
+    size_t batch_limit_ = 1;
 
     struct Deferred {
         TimelinePoint point = 0;

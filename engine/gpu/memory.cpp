@@ -12,6 +12,7 @@ struct MemoryBlock {
     VkDeviceMemory memory = VK_NULL_HANDLE;
     uint64_t bytes = 0;
     BufferPlace place = BufferPlace::Device;
+    uint64_t number = 0;
     bool shared = false;  // holds several small buffers
     std::byte* mapped = nullptr;
     std::map<uint64_t, uint64_t> free;  // offset to bytes, never adjacent
@@ -230,7 +231,7 @@ MemoryBlock* MemoryPool::add_block(uint64_t bytes, BufferPlace place, const std:
     device_.set_name(block->memory, VK_OBJECT_TYPE_DEVICE_MEMORY, block_name);
     block->free[0] = block_bytes;
     held_ += block_bytes;
-    ++allocations_;
+    block->number = ++allocations_;
     blocks_.push_back(std::move(block));
     return blocks_.back().get();
 }
@@ -271,7 +272,8 @@ std::shared_ptr<Buffer> MemoryPool::take(const std::shared_ptr<Device>& device, 
     buffer->name_ = name;
     buffer->block_ = block;
     buffer->held_bytes_ = held;
-    buffer->range_ = {block->buffer, offset, round_up(std::max<uint64_t>(bytes, 1), 16)};
+    buffer->range_ = {block->buffer, offset, round_up(std::max<uint64_t>(bytes, 1), 16),
+                      block->number};
     buffer->mapped_ = block->mapped ? block->mapped + offset : nullptr;
     buffer->busy_until_ = buffer->written_at_ = block->busy_until;
     return buffer;

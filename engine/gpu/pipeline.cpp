@@ -49,6 +49,23 @@ void check_limits(const DeviceProfile& profile, const KernelInfo& kernel) {
                 profile.max_back_edges);
 }
 
+void check_storage_range(const Device& device, const BufferRange& range, const std::string& name,
+                         const std::string& kernel) {
+    uint64_t limit = device.limits().maxStorageBufferRange;
+    if (range.bytes > limit)
+        throw UserError(
+            "'" + name + "' has " + std::to_string(range.bytes) + " bytes and kernel '" + kernel +
+            "' binds it as a storage buffer, of which the device '" + device.info().name +
+            "' takes at most " + std::to_string(limit) + "; split the tensor");
+    uint64_t step = device.limits().minStorageBufferOffsetAlignment;
+    if (range.offset % step != 0)
+        throw UserError("'" + name + "' starts at byte " + std::to_string(range.offset) +
+                        " and kernel '" + kernel +
+                        "' binds it as a storage buffer, which must start "
+                        "at a multiple of " +
+                        std::to_string(step) + "; move it");
+}
+
 }  // namespace
 
 Pipeline::Pipeline(Device& device, const KernelInfo& kernel)
@@ -56,10 +73,10 @@ Pipeline::Pipeline(Device& device, const KernelInfo& kernel)
     check_limits(device.profile(), kernel);
     if (kernel.spirv.empty())
         throw InternalError("kernel '" + kernel.name + "' has no SPIR-V; compile it to the end");
-    uint32_t push_bytes = kernel.params_in_buffer ? 0 : param_offsets(kernel.param_types).back();
-    if (kernel.params_in_buffer) bindings_.push_back({BindingForm::Storage, u32, 1, false});
+    params_in_buffer_ = kernel.params_in_buffer;
+    param_bytes_ = param_offsets(kernel.param_types).back();
     try {
-        create_layouts(push_bytes);
+        create_layouts();
         create_pipeline(kernel.spirv);
     } catch (...) {
         const VolkDeviceTable& vk = device.vk();
@@ -78,7 +95,7 @@ Pipeline::~Pipeline() {
     });
 }
 
-void Pipeline::create_layouts(uint32_t push_bytes) {
+void Pipeline::create_layouts() {
     std::vector<VkDescriptorSetLayoutBinding> bindings(bindings_.size());
     for (size_t i = 0; i < bindings.size(); ++i) {
         bindings[i].binding = static_cast<uint32_t>(i);
@@ -86,6 +103,10 @@ void Pipeline::create_layouts(uint32_t push_bytes) {
         bindings[i].descriptorCount = 1;
         bindings[i].stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
     }
+    if (params_in_buffer_)
+        bindings.push_back({static_cast<uint32_t>(bindings.size()),
+                            VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC, 1,
+                            VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
     VkDescriptorSetLayoutCreateInfo set_info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
     set_info.bindingCount = static_cast<uint32_t>(bindings.size());
     set_info.pBindings = bindings.data();
@@ -94,6 +115,7 @@ void Pipeline::create_layouts(uint32_t push_bytes) {
           "vkCreateDescriptorSetLayout", name_);
     device_.set_name(set_layout_, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, name_);
 
+    uint32_t push_bytes = params_in_buffer_ ? 0 : param_bytes_;
     VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, push_bytes};
     VkPipelineLayoutCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
     info.setLayoutCount = 1;
@@ -151,16 +173,18 @@ DescriptorSets::~DescriptorSets() {
 }
 
 void DescriptorSets::create_pool(std::span<const SetRequest> requests, const std::string& name) {
-    uint32_t storage = 0, texel = 0;
+    uint32_t storage = 0, texel = 0, dynamic = 0;
     std::vector<VkDescriptorSetLayout> layouts;
     for (const SetRequest& request : requests) {
         layouts.push_back(request.pipeline->set_layout());
+        dynamic += request.pipeline->params_in_buffer();
         for (const BindingInfo& binding : request.pipeline->bindings())
             ++(binding.form == BindingForm::Texel ? texel : storage);
     }
     std::vector<VkDescriptorPoolSize> sizes;
     if (storage > 0) sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, storage});
     if (texel > 0) sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER, texel});
+    if (dynamic > 0) sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC, dynamic});
     if (sizes.empty()) sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1});
     VkDescriptorPoolCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
     info.maxSets = static_cast<uint32_t>(requests.size());
@@ -181,40 +205,37 @@ void DescriptorSets::create_pool(std::span<const SetRequest> requests, const std
 
 void DescriptorSets::write(VkDescriptorSet set, const SetRequest& request) {
     const std::vector<BindingInfo>& bindings = request.pipeline->bindings();
-    const std::string& kernel = request.pipeline->name();
     ensure(request.buffers.size() == bindings.size(), "a kernel has another number of bindings");
-    device_.set_name(set, VK_OBJECT_TYPE_DESCRIPTOR_SET, kernel);
-    std::vector<VkDescriptorBufferInfo> buffers(bindings.size());
+    device_.set_name(set, VK_OBJECT_TYPE_DESCRIPTOR_SET, request.pipeline->name());
+    std::vector<VkDescriptorBufferInfo> buffers(bindings.size() + 1);
     std::vector<VkBufferView> views(bindings.size());
-    std::vector<VkWriteDescriptorSet> writes(bindings.size());
+    std::vector<VkWriteDescriptorSet> writes;
+    auto add = [&](VkDescriptorType type) -> VkWriteDescriptorSet& {
+        VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+        write.dstSet = set;
+        write.dstBinding = static_cast<uint32_t>(writes.size());
+        write.descriptorCount = 1;
+        write.descriptorType = type;
+        return writes.emplace_back(write);
+    };
     for (size_t i = 0; i < bindings.size(); ++i) {
         const BufferRange& range = request.buffers[i];
         const std::string& name = request.names[i];
-        writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
-        writes[i].dstSet = set;
-        writes[i].dstBinding = static_cast<uint32_t>(i);
-        writes[i].descriptorCount = 1;
-        writes[i].descriptorType = descriptor_type(bindings[i].form);
+        VkWriteDescriptorSet& write = add(descriptor_type(bindings[i].form));
         if (bindings[i].form == BindingForm::Texel) {
             views[i] =
                 create_texel_view(device_, range, bindings[i].dtype, bindings[i].width, name);
             views_.push_back(views[i]);
-            writes[i].pTexelBufferView = &views[i];
-            continue;
+            write.pTexelBufferView = &views[i];
+        } else {
+            check_storage_range(device_, range, name, request.pipeline->name());
+            buffers[i] = {range.buffer, range.offset, range.bytes};
+            write.pBufferInfo = &buffers[i];
         }
-        uint64_t limit = device_.limits().maxStorageBufferRange;
-        if (range.bytes > limit)
-            throw UserError("'" + name + "' has " + std::to_string(range.bytes) +
-                            " bytes and kernel '" + kernel +
-                            "' binds it as a storage buffer, of which the device '" +
-                            device_.info().name + "' takes at most " + std::to_string(limit) +
-                            "; split the tensor");
-        if (range.offset % device_.limits().minStorageBufferOffsetAlignment != 0)
-            throw UserError("'" + name + "' starts at byte " + std::to_string(range.offset) +
-                            ", and a storage buffer must start at a multiple of " +
-                            std::to_string(device_.limits().minStorageBufferOffsetAlignment));
-        buffers[i] = {range.buffer, range.offset, range.bytes};
-        writes[i].pBufferInfo = &buffers[i];
+    }
+    if (request.pipeline->params_in_buffer()) {
+        buffers.back() = {request.params.buffer, request.params.offset, request.params.bytes};
+        add(VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC).pBufferInfo = &buffers.back();
     }
     device_.vk().vkUpdateDescriptorSets(device_.handle(), static_cast<uint32_t>(writes.size()),
                                         writes.data(), 0, nullptr);

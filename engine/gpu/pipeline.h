@@ -24,17 +24,21 @@ class Pipeline {
     VkPipeline handle() const { return pipeline_; }
     VkPipelineLayout layout() const { return layout_; }
     VkDescriptorSetLayout set_layout() const { return set_layout_; }
-    /// One per binding of the kernel, then the parameter buffer where it has one.
     const std::vector<BindingInfo>& bindings() const { return bindings_; }
+    /// The parameters are a storage buffer with a dynamic offset, at the binding after the last.
+    bool params_in_buffer() const { return params_in_buffer_; }
+    uint32_t param_bytes() const { return param_bytes_; }
     const std::string& name() const { return name_; }
 
   private:
-    void create_layouts(uint32_t push_bytes);
+    void create_layouts();
     void create_pipeline(std::span<const uint32_t> spirv);
 
     Device& device_;
     std::string name_;
     std::vector<BindingInfo> bindings_;
+    bool params_in_buffer_ = false;
+    uint32_t param_bytes_ = 0;
     VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
     VkPipelineLayout layout_ = VK_NULL_HANDLE;
     VkPipeline pipeline_ = VK_NULL_HANDLE;
@@ -45,6 +49,7 @@ struct SetRequest {
     const Pipeline* pipeline = nullptr;
     std::vector<BufferRange> buffers;  // one per Pipeline::bindings
     std::vector<std::string> names;    // of the buffers, for errors
+    BufferRange params;                // where the pipeline has params_in_buffer
 };
 
 /// Descriptor sets that are made and freed together, with the texel views they need. Must end

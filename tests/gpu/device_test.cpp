@@ -1,8 +1,7 @@
 // Choosing and making a device, and what it says of itself.
-#include <fstream>
-#include <sstream>
+#include <cstdio>
+#include <cstdlib>
 
-#include "compiler/codegen/spirv.h"
 #include "engine/gpu/profile.h"
 #include "tests/gpu/device_fixture.h"
 
@@ -123,24 +122,6 @@ TEST_F(DeviceTest, DeferredWorkRunsWhenTheDeviceIsDone) {
     device->wait_idle();
     device->collect();
     EXPECT_TRUE(ran);
-}
-
-TEST(BackEdgeProbe, TheModuleIsTheShaderCompiled) {
-    std::ifstream file(std::string(FIRN_SOURCE_DIR) + "/shaders/back_edges.comp");
-    std::stringstream source;
-    source << file.rdbuf();
-    std::ifstream words(std::string(FIRN_SOURCE_DIR) + "/engine/gpu/back_edges_spirv.inc");
-    std::string line, module;
-    while (std::getline(words, line))
-        if (line.starts_with("0x")) module += line + "\n";
-    std::string expected;
-    std::vector<uint32_t> spirv = glsl_to_spirv(source.str(), "back_edges");
-    for (size_t i = 0; i < spirv.size(); ++i) {
-        char word[16];
-        std::snprintf(word, sizeof word, "0x%08x,", spirv[i]);
-        expected += word + std::string(i % 8 == 7 || i + 1 == spirv.size() ? "\n" : " ");
-    }
-    EXPECT_EQ(module, expected);
 }
 
 }  // namespace

@@ -1,0 +1,231 @@
+// A program at given sizes, as the flat list of commands that recording walks.
+#include "engine/runtime/call_plan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+void add_symbols(const Size& size, std::set<std::string>& symbols) {
+    for (std::string& name : size.symbols()) symbols.insert(std::move(name));
+}
+
+bool is_scalar_symbol(const std::string& name) { return name.starts_with('$'); }
+
+/// The symbols of a program by what they decide.
+struct SymbolUse {
+    std::set<std::string> shape;   // buffers, dispatches, trips
+    std::set<std::string> params;  // sizes given to kernels
+    std::set<std::string> inductions;
+};
+
+void add_symbols(const std::vector<Step>& steps, SymbolUse& use) {
+    for (const Step& step : steps) {
+        if (const auto* dispatch = std::get_if<DispatchStep>(&step.step)) {
+            for (const Size& groups : dispatch->groups) add_symbols(groups, use.shape);
+            for (const ParamInfo& param : dispatch->params)
+                if (param.scalar < 0) add_symbols(param.size, use.params);
+        } else if (const auto* repeat = std::get_if<RepeatStep>(&step.step)) {
+            add_symbols(repeat->trips, use.shape);
+            use.inductions.insert(repeat->induction);
+            add_symbols(repeat->body, use);
+        }
+    }
+}
+
+SymbolUse symbol_use(const Program& program) {
+    SymbolUse use;
+    for (const BufferInfo& buffer : program.buffers) add_symbols(buffer.elements, use.shape);
+    add_symbols(program.steps, use);
+    return use;
+}
+
+/// Writes `value` in its storage form, which for a parameter is 4 or 8 bytes wide.
+void store_param(const Scalar& value, DType dtype, std::byte* target) {
+    switch (dtype.type) {
+        case Type::F32:
+        case Type::F64:
+        case Type::I32:
+        case Type::U32:
+        case Type::I64:
+        case Type::U64:
+        case Type::Bool:
+            store_scalar(value.to(dtype), target);
+            return;
+        case Type::F16:
+            store_scalar(value.to(f16).to(f32), target);
+            return;
+        case Type::I8:
+            store_scalar(value.to(i8).to(i32), target);
+            return;
+        case Type::U8:
+            store_scalar(value.to(u8).to(u32), target);
+            return;
+    }
+}
+
+uint64_t align(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
+
+class Planner {
+  public:
+    Planner(const Program& program, const DeviceProfile& profile, const SizeEnv& env)
+        : program_(program), profile_(profile), env_(env), use_(symbol_use(program)) {}
+
+    CallPlan run() {
+        FlatProgram flat = flatten(program_, env_);
+        MemoryPlan memory = plan_memory(program_, flat, env_);
+        plan_.result_slots = flat.result_slots;
+        plan_.scratch_offsets = memory.offsets;
+        size_t slots = program_.buffers.size();
+        plan_.slot_used.resize(slots);
+        plan_.slot_written.resize(slots);
+        for (const BufferInfo& buffer : program_.buffers)
+            plan_.slot_bytes.push_back(
+                std::max<uint64_t>(16, static_cast<uint64_t>(buffer.bytes().evaluate(env_))));
+        // Parameters in buffers first: they are uploaded as one range.
+        for (bool in_buffer : {true, false}) {
+            for (const FlatStep& step : flat.steps)
+                if (step.dispatch && kernel(step).params_in_buffer == in_buffer) add_params(step);
+            if (in_buffer) plan_.buffer_params = plan_.params.size();
+        }
+        size_t next[2] = {0, 0};
+        for (const FlatStep& step : flat.steps) {
+            PlannedStep planned = step.dispatch ? plan_dispatch(step) : plan_copy(step);
+            if (step.dispatch) {
+                bool in_buffer = kernel(step).params_in_buffer;
+                planned.param_offset = param_offsets_[in_buffer][next[in_buffer]++];
+            }
+            planned.barrier_before = step.barrier_before;
+            plan_.barriers += step.barrier_before;
+            plan_.steps.push_back(planned);
+        }
+        plan_.scratch_params = align(memory.bytes, profile_.buffer_alignment);
+        plan_.scratch_bytes =
+            plan_.buffer_params > 0 ? plan_.scratch_params + plan_.buffer_params : memory.bytes;
+        return std::move(plan_);
+    }
+
+  private:
+    const KernelInfo& kernel(const FlatStep& step) const {
+        return program_.kernels[static_cast<size_t>(step.dispatch->kernel)];
+    }
+
+    void use_slot(int slot, bool written) {
+        auto at = static_cast<size_t>(slot);
+        plan_.slot_used[at] = true;
+        if (written) plan_.slot_written[at] = true;
+    }
+
+    PlannedStep plan_dispatch(const FlatStep& step) {
+        const KernelInfo& info = kernel(step);
+        PlannedStep planned;
+        for (size_t dim = 0; dim < 3; ++dim) {
+            int64_t groups = step.dispatch->groups[dim].evaluate(step.env);
+            if (groups > profile_.max_groups[dim])
+                throw UserError("kernel '" + info.name + "' of program '" + program_.name +
+                                "' needs " + std::to_string(groups) + " workgroups in dimension " +
+                                std::to_string(dim) + " and the device '" + profile_.name +
+                                "' has " + std::to_string(profile_.max_groups[dim]) +
+                                "; use a smaller tensor");
+            planned.groups[dim] = static_cast<uint32_t>(std::max<int64_t>(groups, 0));
+        }
+        for (size_t i = 0; i < step.slots.size(); ++i)
+            use_slot(step.slots[i], info.bindings[i].written);
+        PlannedSet set{step.dispatch->kernel, step.slots};
+        auto [found, added] = set_numbers_.emplace(set, static_cast<int>(plan_.sets.size()));
+        if (added) plan_.sets.push_back(std::move(set));
+        planned.binding_set = found->second;
+        ++plan_.dispatches;
+        return planned;
+    }
+
+    PlannedStep plan_copy(const FlatStep& step) {
+        use_slot(step.slots[0], false);
+        use_slot(step.slots[1], true);
+        PlannedStep planned;
+        planned.source = step.slots[0];
+        planned.target = step.slots[1];
+        return planned;
+    }
+
+    void add_params(const FlatStep& step) {
+        const KernelInfo& info = kernel(step);
+        ensure(step.dispatch->params.size() == info.param_types.size(),
+               "a dispatch has another number of parameters than its kernel");
+        std::vector<uint32_t> offsets = param_offsets(info.param_types);
+        uint64_t start =
+            align(plan_.params.size(), info.params_in_buffer ? profile_.buffer_alignment : 8);
+        plan_.params.resize(start + offsets.back());
+        param_offsets_[info.params_in_buffer].push_back(static_cast<uint32_t>(start));
+        for (size_t i = 0; i < info.param_types.size(); ++i)
+            add_param(step, step.dispatch->params[i], info.param_types[i],
+                      static_cast<uint32_t>(start + offsets[i]));
+    }
+
+    void add_param(const FlatStep& step, const ParamInfo& param, DType dtype, uint32_t offset) {
+        if (param.scalar >= 0) {
+            plan_.patches.push_back({offset, dtype, param.scalar, Size(), -1});
+        } else if (depends_on_scalars(param.size)) {
+            plan_.envs.push_back(step.env);
+            plan_.patches.push_back(
+                {offset, dtype, -1, param.size, static_cast<int>(plan_.envs.size()) - 1});
+        } else {
+            store_param(scalar_int(param.size.evaluate(step.env), i64), dtype,
+                        &plan_.params[offset]);
+        }
+    }
+
+    bool depends_on_scalars(const Size& size) const {
+        std::vector<std::string> names = size.symbols();
+        return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+            return is_scalar_symbol(name) && !use_.shape.contains(name);
+        });
+    }
+
+    const Program& program_;
+    const DeviceProfile& profile_;
+    const SizeEnv& env_;
+    SymbolUse use_;
+    CallPlan plan_;
+    std::map<PlannedSet, int> set_numbers_;
+    std::vector<uint32_t> param_offsets_[2];  // by params_in_buffer, in the order of the steps
+};
+
+}  // namespace
+
+std::vector<std::string> plan_symbols(const Program& program) {
+    SymbolUse use = symbol_use(program);
+    std::set<std::string> symbols = use.shape;
+    for (const std::string& name : use.params)
+        if (!is_scalar_symbol(name)) symbols.insert(name);
+    for (const std::string& name : use.inductions) symbols.erase(name);
+    return {symbols.begin(), symbols.end()};
+}
+
+CallPlan plan_call(const Program& program, const DeviceProfile& profile, const SizeEnv& env) {
+    return Planner(program, profile, env).run();
+}
+
+void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars,
+                  std::vector<std::byte>& params) {
+    for (const ParamPatch& patch : plan.patches) {
+        if (patch.scalar >= 0) {
+            ensure(static_cast<size_t>(patch.scalar) < scalars.size(),
+                   "a kernel parameter names a scalar argument that was not given");
+            store_param(scalars[static_cast<size_t>(patch.scalar)], patch.dtype,
+                        &params[patch.offset]);
+            continue;
+        }
+        SizeEnv env = plan.envs[static_cast<size_t>(patch.env)];
+        for (size_t k = 0; k < scalars.size(); ++k)
+            if (scalars[k].dtype == i32) env[scalar_symbol(static_cast<int>(k))] = scalars[k].i;
+        store_param(scalar_int(patch.size.evaluate(env), i64), patch.dtype, &params[patch.offset]);
+    }
+}
+
+}  // namespace firn

@@ -1,0 +1,67 @@
+// A program at given sizes, as the flat list of commands that recording walks: plain data, no
+// Vulkan.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/program/program.h"
+
+namespace firn {
+
+/// One dispatch or copy.
+struct PlannedStep {
+    int binding_set = -1;          // dispatch: index into CallPlan::sets; -1: a copy
+    int source = -1, target = -1;  // copy: slots
+    std::array<uint32_t, 3> groups{};
+    uint32_t param_offset = 0;  // dispatch: its parameters in CallPlan::params
+    bool barrier_before = false;
+};
+
+/// A kernel and the slots of its bindings; dispatches with the same ones share a descriptor set.
+struct PlannedSet {
+    int kernel = 0;
+    std::vector<int> slots;
+    friend auto operator<=>(const PlannedSet&, const PlannedSet&) = default;
+};
+
+/// A parameter that is known only at the call: a scalar argument, or a size that depends on one.
+struct ParamPatch {
+    uint32_t offset = 0;  // in CallPlan::params
+    DType dtype = i32;
+    int scalar = -1;
+    Size size;     // when `scalar` is -1
+    int env = -1;  // then: index into CallPlan::envs
+};
+
+struct CallPlan {
+    std::vector<PlannedStep> steps;
+    std::vector<PlannedSet> sets;
+    std::vector<uint64_t> slot_bytes;  // what a binding of each slot may touch
+    std::vector<bool> slot_used, slot_written;
+    std::vector<int> result_slots;
+    std::vector<uint64_t> scratch_offsets;  // per slot; UINT64_MAX: the slot is no temporary
+    uint64_t scratch_bytes = 0;             // temporaries, then `buffer_params` bytes
+    uint64_t scratch_params = 0;            // where those begin
+    /// Parameters of all dispatches: first those that live in a buffer, then push constants.
+    std::vector<std::byte> params;
+    uint64_t buffer_params = 0;
+    std::vector<ParamPatch> patches;
+    std::vector<SizeEnv> envs;
+    int dispatches = 0, barriers = 0;
+};
+
+/// Names of the symbols that a plan depends on, sorted: all but scalar arguments that are used only
+/// as values of parameters, which recording fills in.
+std::vector<std::string> plan_symbols(const Program& program);
+
+/// Throws UserError where a dispatch has more workgroups than `profile` allows.
+CallPlan plan_call(const Program& program, const DeviceProfile& profile, const SizeEnv& env);
+
+/// Fills in what depends on the scalars of this call.
+void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars,
+                  std::vector<std::byte>& params);
+
+}  // namespace firn

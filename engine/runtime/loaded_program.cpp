@@ -1,0 +1,56 @@
+// A program on a device: pipelines, constants, and plans for the sizes it was called with.
+#include <algorithm>
+
+#include "engine/runtime/record.h"
+
+namespace firn {
+namespace {
+
+/// A program that is called with ever new sizes keeps plans for this many of them.
+constexpr size_t kMostPlans = 16;
+
+std::shared_ptr<Buffer> upload(const std::shared_ptr<Device>& device, const BufferInfo& info) {
+    uint64_t bytes = static_cast<uint64_t>(info.bytes().constant());
+    if (info.data.size() > bytes)
+        throw InternalError("constant '" + info.name + "' has more data than elements");
+    auto buffer = create_buffer(device, bytes, info.name);
+    std::vector<std::byte> padded(buffer->bytes());  // a load of four may touch the tail
+    std::copy(info.data.begin(), info.data.end(), padded.begin());
+    write_buffer(*buffer, 0, padded);
+    return buffer;
+}
+
+}  // namespace
+
+LoadedProgram::LoadedProgram(std::shared_ptr<Device> device, const Program& program)
+    : device_(std::move(device)), name_(program.name), symbols_(plan_symbols(program)) {
+    for (const KernelInfo& kernel : program.kernels)
+        pipelines_.push_back(std::make_unique<Pipeline>(*device_, kernel));
+    for (const BufferInfo& info : program.buffers)
+        constants_.push_back(info.role == BufferRole::Constant ? upload(device_, info) : nullptr);
+}
+
+std::shared_ptr<const CallPlan> LoadedProgram::plan(const Program& program,
+                                                    const SizeEnv& symbols) {
+    std::vector<int64_t> values;
+    for (const std::string& name : symbols_) {
+        auto found = symbols.find(name);
+        if (found == symbols.end())
+            throw UserError("program '" + name_ + "' was called without a value for its symbol '" +
+                            name + "'; take the symbols from bind_symbols");
+        values.push_back(found->second);
+    }
+    auto found = std::find_if(plans_.begin(), plans_.end(),
+                              [&](const Planned& planned) { return planned.values == values; });
+    if (found != plans_.end()) {
+        plans_.splice(plans_.begin(), plans_, found);
+        return plans_.front().plan;
+    }
+    auto plan = std::make_shared<CallPlan>(plan_call(program, device_->profile(), symbols));
+    ++plans_made_;
+    plans_.push_front({std::move(values), plan});
+    if (plans_.size() > kMostPlans) plans_.pop_back();
+    return plan;
+}
+
+}  // namespace firn

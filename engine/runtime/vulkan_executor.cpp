@@ -1,0 +1,300 @@
+// Runs programs on a Vulkan device: memory, replay of unchanged calls, kernel times.
+#include "engine/runtime/vulkan_executor.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace firn {
+namespace {
+
+/// Memory rotates through a few states in a frame loop; each has an entry.
+constexpr size_t kMostEntries = 32;
+/// Runs that may be pending before the host waits for the oldest.
+constexpr size_t kMostInFlight = 16;
+/// Profiled runs whose times are still on the device.
+constexpr size_t kMostPendingTimes = 32;
+
+/// The memory as this engine's buffer on this device.
+Buffer& buffer_of(const Memory* memory, const Device& device, const std::string& program,
+                  const std::string& what) {
+    auto* buffer = dynamic_cast<Buffer*>(const_cast<Memory*>(memory));
+    if (!buffer || &buffer->device() != &device)
+        throw UserError("program '" + program + "': the memory of " + what +
+                        " belongs to another device or session; copy the tensor over");
+    return *buffer;
+}
+
+std::string argument_name(const Program& program, size_t k) {
+    return "argument " + std::to_string(k) + " ('" + program.arguments[k].name + "')";
+}
+
+std::string result_name(size_t k) { return "result " + std::to_string(k); }
+
+/// The call's memory as ranges; results that nobody wants get memory that ends with the run.
+Bindings bind_call(const std::shared_ptr<Device>& device, const Program& program, const CallPlan& plan,
+              const Call& call, std::vector<std::shared_ptr<Buffer>>& unwanted) {
+    Bindings bindings;
+    for (size_t k = 0; k < program.arguments.size(); ++k) {
+        bool scalar = program.arguments[k].scalar;
+        if (!scalar && !call.arguments[k])
+            throw UserError("program '" + program.name + "' was called without " +
+                            argument_name(program, k));
+        bindings.arguments.push_back(scalar ? BufferRange{}
+                                            : buffer_of(call.arguments[k].get(), *device,
+                                                        program.name, argument_name(program, k))
+                                                  .range());
+    }
+    for (size_t k = 0; k < program.results.size(); ++k) {
+        if (call.results[k]) {
+            bindings.results.push_back(
+                buffer_of(call.results[k].get(), *device, program.name, result_name(k)).range());
+        } else if (result_needs_memory(program, plan, k)) {
+            auto slot = static_cast<size_t>(plan.result_slots[k]);
+            unwanted.push_back(
+                create_buffer(device, plan.slot_bytes[slot], "unwanted " + result_name(k)));
+            bindings.results.push_back(unwanted.back()->range());
+        } else {
+            bindings.results.push_back({});
+        }
+    }
+    return bindings;
+}
+
+std::vector<Scalar> declared_scalars(const Program& program, const std::vector<Scalar>& given) {
+    std::vector<Scalar> scalars(program.arguments.size());
+    for (size_t k = 0; k < scalars.size(); ++k)
+        if (program.arguments[k].scalar) scalars[k] = given[k].to(program.arguments[k].dtype);
+    return scalars;
+}
+
+/// Tells every buffer of the call until when it is in use.
+void note_use(const Program& program, const CallPlan& plan, const Call& call, TimelinePoint point) {
+    for (size_t k = 0; k < program.arguments.size(); ++k) {
+        const ArgumentInfo& info = program.arguments[k];
+        if (info.scalar) continue;
+        bool written = info.buffer >= 0 && plan.slot_written[static_cast<size_t>(info.buffer)];
+        static_cast<Buffer&>(*call.arguments[k]).used_at(point, written);
+    }
+    for (const auto& result : call.results)
+        if (result) static_cast<Buffer&>(*result).used_at(point, true);
+}
+
+void check_call(const Program& program, const Call& call) {
+    if (call.arguments.size() == program.arguments.size() &&
+        call.scalars.size() == program.arguments.size() &&
+        call.results.size() == program.results.size())
+        return;
+    throw UserError("program '" + program.name + "' takes " +
+                    std::to_string(program.arguments.size()) + " arguments and gives " +
+                    std::to_string(program.results.size()) + " results; it was called with " +
+                    std::to_string(call.arguments.size()) + ", " +
+                    std::to_string(call.scalars.size()) + " scalars and " +
+                    std::to_string(call.results.size()) + " results");
+}
+
+}  // namespace
+
+VulkanExecutor::VulkanExecutor(std::shared_ptr<Device> device)
+    : device_(std::move(device)), commands_(*device_, "programs") {}
+
+VulkanExecutor::~VulkanExecutor() {
+    try {
+        device_->wait_idle();
+    } catch (const DeviceError&) {
+        // The device is lost: nothing is pending any more.
+    }
+}
+
+std::shared_ptr<Memory> VulkanExecutor::allocate(uint64_t bytes, const std::string& name) {
+    return create_buffer(device_, bytes, name);
+}
+
+void VulkanExecutor::write(Memory& memory, uint64_t offset, std::span<const std::byte> data) {
+    write_buffer(buffer_of(&memory, *device_, "write", "a tensor"), offset, data);
+}
+
+void VulkanExecutor::read(const Memory& memory, uint64_t offset, std::span<std::byte> data) {
+    read_buffer(buffer_of(&memory, *device_, "read", "a tensor"), offset, data);
+}
+
+void VulkanExecutor::wait() { device_->wait_idle(); }
+
+VulkanExecutor::Loaded& VulkanExecutor::load(const std::shared_ptr<const Program>& program) {
+    auto found = programs_.find(program.get());
+    if (found != programs_.end()) {
+        // Another program may live at the address of one that has ended.
+        if (found->second.program.lock() == program) return found->second;
+        for (Entry& entry : found->second.entries) drop(entry);
+        programs_.erase(found);
+    }
+    forget_ended_programs();
+    Loaded loaded;
+    loaded.program = program;
+    loaded.loaded = std::make_unique<LoadedProgram>(device_, *program);
+    return programs_.emplace(program.get(), std::move(loaded)).first->second;
+}
+
+void VulkanExecutor::forget_ended_programs() {
+    for (auto entry = programs_.begin(); entry != programs_.end();) {
+        if (!entry->second.program.expired()) {
+            ++entry;
+            continue;
+        }
+        for (Entry& prepared : entry->second.entries) drop(prepared);
+        entry = programs_.erase(entry);
+    }
+}
+
+void VulkanExecutor::drop(Entry& entry) {
+    if (entry.commands) commands_.release(*entry.commands);
+    entry.commands = nullptr;
+}
+
+/// One scratch for all programs: they run one after the other. When it grows, what was bound to the
+/// old one is forgotten.
+void VulkanExecutor::ensure_scratch(uint64_t bytes) {
+    if (scratch_ && scratch_->bytes() >= bytes) return;
+    for (auto& [key, loaded] : programs_) {
+        for (Entry& entry : loaded.entries) drop(entry);
+        loaded.entries.clear();
+    }
+    scratch_.reset();
+    scratch_ = create_buffer(device_, bytes, "temporaries");
+}
+
+VulkanExecutor::Entry& VulkanExecutor::prepare(Loaded& loaded, const Program& program,
+                                               std::shared_ptr<const CallPlan> plan,
+                                               const Bindings& bindings) {
+    auto found =
+        std::find_if(loaded.entries.begin(), loaded.entries.end(), [&](const Entry& entry) {
+            return entry.plan == plan && entry.call->bindings() == bindings;
+        });
+    if (found != loaded.entries.end()) {
+        loaded.entries.splice(loaded.entries.begin(), loaded.entries, found);
+        return loaded.entries.front();
+    }
+    Entry entry;
+    entry.plan = plan;
+    entry.call = std::make_unique<PreparedCall>(*loaded.loaded, program, std::move(plan), bindings);
+    ++counts_.preparations;
+    loaded.entries.push_front(std::move(entry));
+    if (loaded.entries.size() > kMostEntries) {
+        drop(loaded.entries.back());
+        loaded.entries.pop_back();
+    }
+    return loaded.entries.front();
+}
+
+/// Commands that may be submitted again while they are pending.
+void VulkanExecutor::record_entry(Entry& entry, const std::vector<Scalar>& scalars) {
+    drop(entry);
+    CommandBuffer& commands = commands_.acquire();
+    try {
+        begin(*device_, commands.handle, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+        barrier_all(*device_, commands.handle);
+        record(*entry.call, commands.handle, scalars);
+        barrier_compute_to(*device_, commands.handle, VK_PIPELINE_STAGE_HOST_BIT,
+                           VK_ACCESS_HOST_READ_BIT);
+        end(*device_, commands.handle);
+    } catch (...) {
+        commands_.release(commands);
+        throw;
+    }
+    entry.commands = &commands;
+    entry.scalars = scalars;
+    ++counts_.recordings;
+}
+
+void VulkanExecutor::run(const std::shared_ptr<const Program>& program, const Call& call) {
+    check_call(*program, call);
+    std::vector<Scalar> scalars = declared_scalars(*program, call.scalars);
+    Loaded& loaded = load(program);
+    std::shared_ptr<const CallPlan> plan = loaded.loaded->plan(*program, call.symbols);
+    std::vector<std::shared_ptr<Buffer>> unwanted;
+    Bindings bindings = bind_call(device_, *program, *plan, call, unwanted);
+    if (plan->scratch_bytes > 0) {
+        ensure_scratch(plan->scratch_bytes);
+        bindings.scratch = scratch_->range();
+    }
+    Entry& entry = prepare(loaded, *program, plan, bindings);
+    limit_pending();
+    TimelinePoint point = 0;
+    if (profiling_ && device_->timestamp_period() > 0) {
+        point = run_profiled(entry, *program, scalars);
+    } else {
+        if (!entry.commands || entry.scalars != scalars) record_entry(entry, scalars);
+        point = device_->enqueue(entry.commands->handle);
+        entry.commands->busy_until = point;
+    }
+    ++counts_.runs;
+    in_flight_.push_back(point);
+    note_use(*program, *plan, call, point);
+    for (const auto& buffer : unwanted) buffer->used_at(point, true);
+    if (plan->scratch_bytes > 0) scratch_->used_at(point, true);
+    for (const auto& constant : loaded.loaded->constants())
+        if (constant) constant->used_at(point, false);
+}
+
+/// Keeps the host from running arbitrarily far ahead of the device.
+void VulkanExecutor::limit_pending() {
+    while (in_flight_.size() >= kMostInFlight) {
+        device_->wait(in_flight_.front());
+        in_flight_.pop_front();
+    }
+}
+
+TimelinePoint VulkanExecutor::run_profiled(Entry& entry, const Program& program,
+                                           const std::vector<Scalar>& scalars) {
+    const CallPlan& plan = *entry.plan;
+    PendingTimes pending;
+    pending.timestamps = std::make_unique<Timestamps>(
+        *device_, static_cast<uint32_t>(plan.steps.size()) + 1, "times of " + program.name);
+    for (const PlannedStep& step : plan.steps) {
+        if (step.binding_set < 0) {
+            pending.names.push_back("copy");
+            continue;
+        }
+        int kernel = plan.sets[static_cast<size_t>(step.binding_set)].kernel;
+        pending.names.push_back(program.kernels[static_cast<size_t>(kernel)].name);
+    }
+    CommandBuffer& commands = commands_.take();
+    begin(*device_, commands.handle, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    barrier_all(*device_, commands.handle);
+    record(*entry.call, commands.handle, scalars, pending.timestamps.get());
+    barrier_compute_to(*device_, commands.handle, VK_PIPELINE_STAGE_HOST_BIT,
+                       VK_ACCESS_HOST_READ_BIT);
+    end(*device_, commands.handle);
+    ++counts_.recordings;
+    commands.busy_until = pending.point = device_->enqueue(commands.handle);
+    TimelinePoint point = pending.point;
+    pending_times_.push_back(std::move(pending));
+    while (pending_times_.size() > kMostPendingTimes) {
+        harvest(pending_times_.front());
+        pending_times_.pop_front();
+    }
+    return point;
+}
+
+/// Adds the times of one run to the sums.
+void VulkanExecutor::harvest(PendingTimes& pending) {
+    device_->wait(pending.point);
+    std::vector<double> marks = pending.timestamps->read();
+    for (size_t i = 0; i < pending.names.size(); ++i) {
+        auto found = std::find_if(times_.begin(), times_.end(), [&](const KernelTime& time) {
+            return time.name == pending.names[i];
+        });
+        if (found == times_.end())
+            found = times_.insert(times_.end(), KernelTime{pending.names[i]});
+        found->milliseconds += marks[i + 1] - marks[i];
+        ++found->dispatches;
+    }
+}
+
+std::vector<KernelTime> VulkanExecutor::take_kernel_times() {
+    for (PendingTimes& pending : pending_times_) harvest(pending);
+    pending_times_.clear();
+    for (KernelTime& time : times_) time.milliseconds /= std::max(time.dispatches, 1);
+    return std::exchange(times_, {});
+}
+
+}  // namespace firn

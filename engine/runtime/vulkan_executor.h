@@ -1,0 +1,87 @@
+// Runs programs on a Vulkan device: memory, replay of unchanged calls, kernel times.
+#pragma once
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/program/executor.h"
+#include "engine/gpu/commands.h"
+#include "engine/gpu/device.h"
+#include "engine/runtime/record.h"
+
+namespace firn {
+
+/// What an executor has done so far: tests and statistics ask for it.
+struct ExecutorCounts {
+    int64_t runs = 0;
+    int64_t recordings = 0;    // runs whose commands were recorded; the others replayed
+    int64_t preparations = 0;  // descriptor sets made for new memory
+};
+
+/// The executor of a session. Used by one thread at a time; memory may be let go of by any thread.
+class VulkanExecutor : public Executor {
+  public:
+    explicit VulkanExecutor(std::shared_ptr<Device> device);
+    /// Waits for everything.
+    ~VulkanExecutor() override;
+
+    Device& device() const { return *device_; }
+    const std::shared_ptr<Device>& shared_device() const { return device_; }
+    const ExecutorCounts& counts() const { return counts_; }
+
+    const DeviceProfile& profile() const override { return device_->profile(); }
+    std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string& name) override;
+    void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) override;
+    void read(const Memory& memory, uint64_t offset, std::span<std::byte> data) override;
+    void run(const std::shared_ptr<const Program>& program, const Call& call) override;
+    void wait() override;
+    void set_profiling(bool on) override { profiling_ = on; }
+    std::vector<KernelTime> take_kernel_times() override;
+
+  private:
+    /// A prepared call with the commands of its last recording.
+    struct Entry {
+        std::shared_ptr<const CallPlan> plan;
+        std::unique_ptr<PreparedCall> call;
+        std::vector<Scalar> scalars;
+        CommandBuffer* commands = nullptr;
+    };
+    struct Loaded {
+        std::weak_ptr<const Program> program;
+        std::unique_ptr<LoadedProgram> loaded;
+        std::list<Entry> entries;  // the newest use first
+    };
+    struct PendingTimes {
+        TimelinePoint point = 0;
+        std::unique_ptr<Timestamps> timestamps;
+        std::vector<std::string> names;  // by step
+    };
+
+    Loaded& load(const std::shared_ptr<const Program>& program);
+    void forget_ended_programs();
+    void drop(Entry& entry);
+    void ensure_scratch(uint64_t bytes);
+    Entry& prepare(Loaded& loaded, const Program& program, std::shared_ptr<const CallPlan> plan,
+                   const Bindings& bindings);
+    void record_entry(Entry& entry, const std::vector<Scalar>& scalars);
+    TimelinePoint run_profiled(Entry& entry, const Program& program,
+                               const std::vector<Scalar>& scalars);
+    void harvest(PendingTimes& pending);
+    void limit_pending();
+
+    std::shared_ptr<Device> device_;
+    CommandPool commands_;
+    std::shared_ptr<Buffer> scratch_;
+    std::map<const Program*, Loaded> programs_;
+    std::deque<TimelinePoint> in_flight_;
+    ExecutorCounts counts_;
+
+    bool profiling_ = false;
+    std::deque<PendingTimes> pending_times_;
+    std::vector<KernelTime> times_;  // `milliseconds` is the sum until it is taken
+};
+
+}  // namespace firn
