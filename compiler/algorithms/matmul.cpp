@@ -1,0 +1,34 @@
+// A matrix product is an expanded product and a sum; the scheduler makes it a kernel.
+#include "compiler/algorithms/matmul.h"
+
+#include "compiler/frontend/movement.h"
+#include "compiler/frontend/reduce.h"
+#include "compiler/ir/graph.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+
+Tensor matmul(const Operand& a, const Operand& b) {
+    SourceLine line = a.line();
+    const Shape left = a.node()->shape, right = b.node()->shape;
+    std::string both = "matmul: a is " + text(left) + " and b is " + text(right);
+    std::string where = " (" + text(line) + ")";
+    if (left.empty() || right.empty())
+        throw UserError(both + "; a scalar has no rows or columns: multiply by *" + where);
+    bool row = left.size() == 1, column = right.size() == 1;
+    const Size& inner = left.back();
+    const Size& inner_b = column ? right[0] : right[right.size() - 2];
+    bool never_equal = (inner - inner_b).is_constant() && !(inner == inner_b);
+    if (never_equal || inner.is(1) != inner_b.is(1))
+        throw UserError("matmul: inner sizes differ, a is " + text(left) + " and b is " + text(right) +
+                        "; transpose one operand" + where);
+    Tensor x = row ? unsqueeze(a, 0) : Tensor::from_node(a.node());
+    Tensor y = column ? unsqueeze(b, -1) : Tensor::from_node(b.node());
+    Tensor terms = Arg(unsqueeze(Operand(x, line), -1), line) * Arg(unsqueeze(Operand(y, line), -3), line);
+    Tensor product = sum(Operand(terms, line), {.axis = -2});
+    if (column) product = squeeze(Operand(product, line), {.axis = -1});
+    if (row) product = squeeze(Operand(product, line), {.axis = column ? -1 : -2});
+    return product;
+}
+
+}  // namespace firn

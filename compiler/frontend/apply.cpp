@@ -1,0 +1,55 @@
+// C++ scalars become constants of the type that they will be used in, so that nothing is lost twice.
+#include "compiler/frontend/apply.h"
+
+#include "compiler/frontend/record.h"
+
+namespace firn {
+namespace {
+
+bool holds(DType dtype, const Scalar& value) {
+    int bits = 8 * dtype.bytes();
+    if (bits == 64) return true;
+    if (value.dtype == u64 && value.i < 0) return false;
+    // Bit patterns such as ~0 are meant for unsigned types too.
+    return value.i >= -(int64_t{1} << (bits - 1)) && value.i < (int64_t{1} << bits);
+}
+
+/// The type of the constant that a scalar becomes beside tensors that meet in `strong`.
+std::optional<DType> constant_type(const Arg& arg, DType strong) {
+    const Scalar& value = arg.scalar();
+    if (value.dtype.is_bool()) return boolean;
+    if (strong.is_float()) return strong;
+    if (value.dtype.is_float() || strong.is_bool() || strong.bytes() == 1) return std::nullopt;
+    if (!holds(strong, value))
+        fail_at(arg.line(), "the constant " + text(value) + " does not fit the tensor's type " + strong.name() +
+                                "; cast the tensor to i64, or use a smaller constant");
+    return strong;
+}
+
+}  // namespace
+
+Builder builder_at(const Arg& arg) { return builder(*current_state(), arg.line()); }
+
+Tensor apply(Op op, const std::vector<Arg>& args) {
+    SourceLine line;
+    for (const Arg& arg : args)
+        if (!line.line) line = arg.line();
+    std::optional<DType> strong;
+    size_t first_value = op == Op::Select ? 1 : 0;
+    for (size_t k = first_value; k < args.size(); ++k)
+        if (!args[k].is_scalar()) {
+            DType own = args[k].node()->dtype;
+            strong = strong ? join(*strong, own) : own;
+        }
+    std::vector<Ref> inputs;
+    std::vector<bool> weak;
+    for (size_t k = 0; k < args.size(); ++k) {
+        bool scalar = args[k].is_scalar();
+        weak.push_back(scalar);
+        inputs.push_back(scalar && strong && k >= first_value ? args[k].node(constant_type(args[k], *strong))
+                                                              : args[k].node());
+    }
+    return Tensor::from_node(elementwise(builder(*current_state(), line), op, std::move(inputs), std::move(weak)));
+}
+
+}  // namespace firn

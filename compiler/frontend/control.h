@@ -1,0 +1,65 @@
+// Loops and branches that are recorded: loop, if_ and break_.
+#pragma once
+#include <functional>
+
+#include "compiler/frontend/tensor.h"
+
+namespace firn {
+
+struct SessionState;
+
+/// The range of a recorded loop. The C++ body runs once; what it assigns to tensors from outside becomes
+/// the values that the loop carries.
+class LoopRange {
+  public:
+    LoopRange(const Arg& begin, const Arg& end, const Arg& step);
+    ~LoopRange();
+    LoopRange(const LoopRange&) = delete;
+    LoopRange& operator=(const LoopRange&) = delete;
+
+    struct End {};
+    class Turn {
+      public:
+        explicit Turn(LoopRange& range) : range_(range) {}
+        Tensor operator*() const { return Tensor::from_node(range_.induction_); }
+        Turn& operator++() {
+            range_.close();
+            return *this;
+        }
+        bool operator!=(End) const { return !range_.closed_; }
+
+      private:
+        LoopRange& range_;
+    };
+    Turn begin();
+    End end() const { return {}; }
+
+  private:
+    void close();
+
+    std::shared_ptr<SessionState> session_;
+    std::shared_ptr<const Node> begin_, end_, step_, induction_;
+    SourceLine line_;
+    uint64_t scope_ = 0;
+    bool closed_ = false;
+    int exceptions_ = 0;
+};
+
+/// `for (Tensor i : loop(n))`: i is an i32 from 0 to n - 1. Bounds are integers, sizes or rank-0 integer
+/// tensors. A tensor keeps its type through the loop; its shape grows to what the turns assign. A loop
+/// without turns leaves every value as it was. Leave it early by break_(), never by break or return.
+inline LoopRange loop(const Arg& end) { return LoopRange(Arg(0, end.line()), end, Arg(1, end.line())); }
+inline LoopRange loop(const Arg& begin, const Arg& end) { return LoopRange(begin, end, Arg(1, end.line())); }
+/// Counts by `step`, down where it is negative.
+inline LoopRange loop(const Arg& begin, const Arg& end, const Arg& step) { return LoopRange(begin, end, step); }
+
+/// Records both sides and merges what they assign to tensors from outside. The condition is a bool. Where
+/// it has a shape, it chooses element by element, and the values take the broadcast shape.
+void if_(const Arg& condition, const std::function<void()>& then,
+         const std::function<void()>& otherwise = nullptr);
+
+/// Ends the innermost loop for the elements whose conditions hold: their values stay as they are from
+/// here on. The loop ends when no element is left.
+void break_(SourceLine line = here());
+
+}  // namespace firn

@@ -1,0 +1,96 @@
+// Factories.
+#include "compiler/frontend/create.h"
+
+#include <algorithm>
+
+#include "compiler/frontend/apply.h"
+#include "compiler/frontend/realize.h"
+#include "compiler/frontend/record.h"
+
+namespace firn {
+
+Tensor tensor_from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype, SourceLine line) {
+    const std::shared_ptr<SessionState>& session = current_state();
+    Size count = element_count(shape);
+    for (const Size& size : shape)
+        if (!size.is_constant() || size.constant() < 0)
+            fail_at(line, "tensor: data cannot have shape " + text(shape) + "; give sizes that are numbers from 0 up");
+    uint64_t wanted = static_cast<uint64_t>(count.constant()) * static_cast<uint64_t>(dtype.bytes());
+    if (bytes.size() != wanted)
+        fail_at(line, "tensor: " + std::to_string(bytes.size() / static_cast<size_t>(dtype.bytes())) +
+                          " values do not fill shape " + text(shape) + ", which has " + count.text() +
+                          "; give as many, or reshape");
+    Builder b = builder(*session, line);
+    return Tensor::from_node(upload(*session, bytes, dtype, shape, b.line));
+}
+
+Tensor full(const Shape& shape, const Arg& value) {
+    return Tensor::from_node(expand(builder_at(value), value.node(), shape));
+}
+
+namespace {
+
+Tensor constant_of(const Shape& shape, int64_t value, DType dtype, SourceLine line) {
+    Builder b = builder(*current_state(), line);
+    for (const Size& size : shape)
+        if (size.upper_bound() < 0)
+            fail_at(line, "zeros, ones: the shape " + text(shape) + " has a negative size; sizes are 0 or more");
+    return Tensor::from_node(expand(b, constant(b, scalar_int(value).to(dtype)), shape));
+}
+
+}  // namespace
+
+Tensor zeros(const Shape& shape, DType dtype, SourceLine line) { return constant_of(shape, 0, dtype, line); }
+Tensor ones(const Shape& shape, DType dtype, SourceLine line) { return constant_of(shape, 1, dtype, line); }
+
+Tensor index(const Shape& shape, int axis, SourceLine line) {
+    return Tensor::from_node(index(builder(*current_state(), line), shape, axis));
+}
+
+Tensor index(const Operand& x, int axis) {
+    Ref node = x.node();
+    note_asked(*current_state(), node, x.line());
+    return Tensor::from_node(index(builder_at(x), node->shape, axis));
+}
+
+void check_index_rank(const Shape& shape, size_t rank, SourceLine line) {
+    if (shape.size() != rank)
+        fail_at(line, "indices<" + std::to_string(rank) + ">: the shape " + text(shape) + " has rank " +
+                          std::to_string(shape.size()) + "; ask for as many indices as it has axes");
+}
+
+Tensor arange(const Size& end, SourceLine line) { return arange(Size(0), end, 1, line); }
+
+Tensor arange(const Size& begin, const Size& end, int64_t step, SourceLine line) {
+    if (step == 0) fail_at(line, "arange: the step is 0; use 1, or a negative step to count down");
+    Size span = step > 0 ? end - begin : begin - end;
+    Size count = ceil_div(span, Size(step > 0 ? step : -step));
+    if (count.lower_bound() < 0) count = max(count, Size(0));
+    Tensor i = index(Shape{count}, 0, line);
+    if (step != 1) i = Arg(i, line) * Arg(step, line);
+    return begin.is(0) ? i : Arg(begin, line) + Arg(i, line);
+}
+
+Tensor arange_f32(double begin, double step, int64_t count, SourceLine line) {
+    Tensor i = index(Shape{Size(count)}, 0, line).as(f32, line);
+    Tensor scaled = step == 1 ? i : Arg(i, line) * Arg(step, line);
+    return begin == 0 ? scaled : Arg(begin, line) + Arg(scaled, line);
+}
+
+Tensor linspace(const Arg& begin, const Arg& end, const Size& count) {
+    SourceLine line = begin.line();
+    if (count.upper_bound() < 1)
+        fail_at(line, "linspace: the count is " + count.text() + "; at least one number is needed");
+    if (count.is(1)) return full({Size(1)}, Arg(begin * Arg(1.0f, line), line));
+    Tensor t = index(Shape{count}, 0, line).as(f32, line) / Arg(Tensor(count - Size(1), line).as(f32, line), line);
+    // Both ends come out exactly.
+    return Arg(begin * Arg(Arg(1.0f, line) - Arg(t, line), line), line) + Arg(end * Arg(t, line), line);
+}
+
+Tensor eye(const Size& n, DType dtype, SourceLine line) { return eye(n, n, dtype, line); }
+Tensor eye(const Size& n, const Size& m, DType dtype, SourceLine line) {
+    Shape shape{n, m};
+    return (Arg(index(shape, 0, line), line) == Arg(index(shape, 1, line), line)).as(dtype, line);
+}
+
+}  // namespace firn

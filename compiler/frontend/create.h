@@ -1,0 +1,94 @@
+// Tensors from data and from rules.
+#pragma once
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+#include "compiler/frontend/tensor.h"
+
+namespace firn {
+
+/// A tensor of bytes in storage form (see DType::bytes), row-major. UserError where their number is wrong.
+Tensor tensor_from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype,
+                         SourceLine line = here());
+
+/// Data in: `tensor(values, {n, m})`, row-major. A vector<double> is f64; without a shape it is 1-D.
+template <Arithmetic T>
+Tensor tensor(const std::vector<T>& values, const Shape& shape, SourceLine line = here()) {
+    if constexpr (std::is_same_v<T, bool>) {
+        std::vector<uint32_t> wide(values.begin(), values.end());
+        return tensor_from_bytes(std::as_bytes(std::span(wide)), shape, boolean, line);
+    } else {
+        static_assert(stored_as<T>().has_value(), "there is no dtype with elements of this type");
+        return tensor_from_bytes(std::as_bytes(std::span(values)), shape, *stored_as<T>(), line);
+    }
+}
+template <Arithmetic T>
+Tensor tensor(const std::vector<T>& values, SourceLine line = here()) {
+    return tensor(values, Shape{Size(values.size())}, line);
+}
+/// Data that somebody else holds.
+template <Arithmetic T>
+Tensor tensor(std::span<const T> values, const Shape& shape, SourceLine line = here()) {
+    static_assert(stored_as<T>().has_value(), "there is no dtype with elements of this type");
+    return tensor_from_bytes(std::as_bytes(values), shape, *stored_as<T>(), line);
+}
+/// Literals: floating point is f32, integers are i32: `tensor({1, 2, 3})`, `tensor({0.5, 1.0}, {1, 2})`.
+template <Arithmetic T>
+Tensor tensor(std::initializer_list<T> values, const Shape& shape, SourceLine line = here()) {
+    using Element = std::conditional_t<std::is_floating_point_v<T>, float,
+                                       std::conditional_t<std::is_same_v<T, bool>, bool,
+                                       std::conditional_t<std::is_same_v<T, unsigned>, uint32_t, int32_t>>>;
+    std::vector<Element> narrow;
+    for (T value : values) narrow.push_back(static_cast<Element>(value));
+    return tensor(narrow, shape, line);
+}
+template <Arithmetic T>
+Tensor tensor(std::initializer_list<T> values, SourceLine line = here()) {
+    return tensor(values, Shape{Size(values.size())}, line);
+}
+
+Tensor zeros(const Shape& shape, DType dtype = f32, SourceLine line = here());
+Tensor ones(const Shape& shape, DType dtype = f32, SourceLine line = here());
+/// Every element is `value`; a C++ scalar gives f32, i32 or bool.
+Tensor full(const Shape& shape, const Arg& value);
+
+/// 0, 1, ..., end - 1 as i32.
+Tensor arange(const Size& end, SourceLine line = here());
+/// begin, begin + step, ... below end (above it where step is negative), as i32.
+Tensor arange(const Size& begin, const Size& end, int64_t step = 1, SourceLine line = here());
+/// The same in f32, from host numbers.
+template <std::floating_point T>
+Tensor arange(T begin, T end, T step = T(1), SourceLine line = here());
+/// `count` numbers from begin to end, both included, as f32.
+Tensor linspace(const Arg& begin, const Arg& end, const Size& count);
+/// Ones on the diagonal, zeros elsewhere.
+Tensor eye(const Size& n, DType dtype = f32, SourceLine line = here());
+Tensor eye(const Size& n, const Size& m, DType dtype = f32, SourceLine line = here());
+
+/// The index along `axis` at every element, i32 of the given shape (or of x's shape).
+Tensor index(const Shape& shape, int axis, SourceLine line = here());
+Tensor index(const Operand& x, int axis);
+/// The indices along all axes: `auto [i, j] = indices<2>(u.shape());`
+template <size_t Rank>
+std::array<Tensor, Rank> indices(const Shape& shape, SourceLine line = here());
+
+/// Checks that `shape` has `rank` axes; what indices<rank> asks.
+void check_index_rank(const Shape& shape, size_t rank, SourceLine line);
+
+template <size_t Rank>
+std::array<Tensor, Rank> indices(const Shape& shape, SourceLine line) {
+    check_index_rank(shape, Rank, line);
+    std::array<Tensor, Rank> out;
+    for (size_t axis = 0; axis < Rank; ++axis) out[axis] = index(shape, static_cast<int>(axis), line);
+    return out;
+}
+
+Tensor arange_f32(double begin, double step, int64_t count, SourceLine line);
+template <std::floating_point T>
+Tensor arange(T begin, T end, T step, SourceLine line) {
+    double count = std::ceil((double(end) - double(begin)) / double(step));
+    return arange_f32(begin, step, count > 0 ? static_cast<int64_t>(count) : 0, line);
+}
+
+}  // namespace firn

@@ -1,0 +1,72 @@
+// Replaces leaves by Inputs.
+#include "compiler/frontend/cut.h"
+
+#include <cmath>
+
+#include "compiler/ir/builder.h"
+
+namespace firn {
+namespace {
+
+/// Small whole numbers, halves and the special values change what the compiler makes of a formula.
+bool worth_folding(const Scalar& value) {
+    if (!value.dtype.is_float() || !std::isfinite(value.f)) return true;
+    return std::abs(value.f) <= 16 && value.f * 2 == std::floor(value.f * 2);
+}
+
+class Cutter {
+  public:
+    Cutter(NodeTable& table, Cut& cut, bool constants) : table_(table), cut_(cut), constants_(constants) {}
+
+    Ref operator()(const Node& node) {
+        if (node.op == Op::Buffer) return add(node, node.as<BufferAttr>().storage, {});
+        if (constants_ && node.op == Op::Constant && !worth_folding(node.as<ConstantAttr>().value))
+            return add(node, nullptr, node.as<ConstantAttr>().value);
+        return nullptr;
+    }
+
+  private:
+    Ref add(const Node& node, std::shared_ptr<Memory> memory, const Scalar& value) {
+        int index = static_cast<int>(cut_.graph.args.size());
+        SourceLine line = node.lines.empty() ? SourceLine{} : node.lines.front();
+        Ref made = input({table_, line}, index, node.dtype, node.shape, !memory);
+        cut_.graph.args.push_back(made);
+        cut_.call.arguments.push_back(std::move(memory));
+        cut_.call.scalars.push_back(value);
+        return made;
+    }
+
+    NodeTable& table_;
+    Cut& cut_;
+    bool constants_;
+};
+
+std::vector<Ref> replaced(NodeTable& table, const std::vector<Ref>& results,
+                          const std::unordered_map<const Node*, Ref>& by) {
+    return rewrite(table, results, [](const Node&, const std::vector<Ref>&) { return Ref(); }, by);
+}
+
+}  // namespace
+
+Cut cut_graph(NodeTable& table, const std::vector<Ref>& results,
+              const std::unordered_map<const Node*, Ref>& computed) {
+    Cut cut;
+    Cutter cutter(table, cut, true);
+    cut.graph.results = rewrite(
+        table, replaced(table, results, computed),
+        [&](const Node& node, const std::vector<Ref>&) { return cutter(node); });
+    return cut;
+}
+
+Cut cut_buffers(NodeTable& table, const std::vector<Ref>& results, const std::vector<Ref>& declared) {
+    Cut cut;
+    cut.graph.args = declared;
+    cut.call.arguments.resize(declared.size());
+    cut.call.scalars.resize(declared.size());
+    Cutter cutter(table, cut, false);
+    cut.graph.results =
+        rewrite(table, results, [&](const Node& node, const std::vector<Ref>&) { return cutter(node); });
+    return cut;
+}
+
+}  // namespace firn

@@ -1,0 +1,263 @@
+// Tracing functions and calling what was traced.
+#include "compiler/frontend/function.h"
+
+#include <cmath>
+
+#include "compiler/compile.h"
+#include "compiler/frontend/function_state.h"
+#include "compiler/frontend/realize.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+
+// --- tracing -------------------------------------------------------------------------------------
+
+Trace::Trace(const std::vector<ArgSpec>& specs, SourceLine line) : state_(std::make_shared<FunctionState>()) {
+    state_->session = current_state();
+    state_->line = line;
+    state_->specs = specs;
+    SessionState& session = *state_->session;
+    Builder b = builder(session, line);
+    push_scope(session, ScopeKind::Function, line);
+    scope_ = session.scopes.back().id;
+    for (size_t k = 0; k < specs.size(); ++k) {
+        bool scalar = specs[k].shape.empty();
+        state_->graph.args.push_back(input(b, static_cast<int>(k), specs[k].dtype, specs[k].shape, scalar));
+        arguments_.push_back(Tensor::from_node(state_->graph.args.back()));
+    }
+}
+
+Trace::~Trace() {
+    if (!scope_) return;
+    SessionState& session = *state_->session;
+    while (session.scopes.back().id >= scope_) pop_scope(session);
+}
+
+namespace {
+
+ArgumentInfo argument_info(const FunctionState& state, size_t k) {
+    const Node& node = *state.graph.args[k];
+    return {argument_name(state, k), node.dtype, node.shape, node.as<InputAttr>().scalar, static_cast<int>(k)};
+}
+
+}  // namespace
+
+Function Trace::finish(const std::vector<Tensor>& results) {
+    SessionState& session = *state_->session;
+    std::vector<Ref> nodes;
+    for (const Tensor& result : results) nodes.push_back(result.node(state_->line));
+    builder(session, state_->line);
+    ensure(session.scopes.back().id == scope_, "scopes close in the order they were opened");
+    Scope scope = pop_scope(session);
+    scope_ = 0;
+    if (nodes.empty()) fail_at(state_->line, "compile: the function gives no tensor; return at least one");
+    Cut cut = cut_buffers(session.nodes, nodes, state_->graph.args);
+    state_->graph = std::move(cut.graph);
+    state_->graph.guards = std::move(scope.guards);
+    state_->captured = std::move(cut.call.arguments);
+    for (size_t k = 0; k < state_->graph.args.size(); ++k)
+        state_->signature.arguments.push_back(argument_info(*state_, k));
+    state_->signature.guards = state_->graph.guards;
+    return Function(state_);
+}
+
+std::string argument_name(const FunctionState& function, size_t k) {
+    const Node& node = *function.graph.args[k];
+    std::string kind = k < function.specs.size() ? "argument " : "captured tensor ";
+    return kind + std::to_string(k < function.specs.size() ? k : k - function.specs.size()) + " (" +
+           node.dtype.name() + text(node.shape) + ")";
+}
+
+// --- calling -------------------------------------------------------------------------------------
+
+Scalar checked_scalar(const Arg& arg, DType dtype, const std::string& what) {
+    const Scalar& given = arg.scalar();
+    Scalar value = given.to(dtype);
+    // Rounding a float to another float is what everybody means; anything else must come back the same.
+    bool both_float = given.dtype.is_float() && dtype.is_float();
+    bool lost = both_float ? std::isfinite(given.f) && !std::isfinite(value.f) : !(value.to(given.dtype) == given);
+    if (lost)
+        fail_at(arg.line(), what + " is given " + text(given) + ", which " + dtype.name() +
+                                " cannot hold; give a number of the declared type, or declare another");
+    return value;
+}
+
+namespace {
+
+/// How one call is made: a C++ number, or memory.
+struct Given {
+    Call call;
+    std::vector<std::vector<int64_t>> shapes;
+    std::string kinds;   // per rank-0 argument: s for a number, t for a tensor on the device
+};
+
+void give_scalar(Given& given, const Scalar& value) {
+    given.call.scalars.push_back(value);
+    given.call.arguments.push_back(nullptr);
+    given.shapes.emplace_back();
+    given.kinds += 's';
+}
+
+void give_tensor(Given& given, const FunctionState& state, size_t k, const Arg& arg) {
+    const ArgSpec& spec = state.specs[k];
+    Ref node = arg.node();
+    std::string what = "call: " + argument_name(state, k);
+    if (node->dtype != spec.dtype)
+        fail_at(arg.line(), what + " is given " + node->dtype.name() + text(node->shape) +
+                                "; convert it by .as(" + spec.dtype.name() + "), or declare its type");
+    if (node->shape.size() != spec.shape.size())
+        fail_at(arg.line(), what + " is given a tensor of shape " + text(node->shape) + "; the rank must be " +
+                                std::to_string(spec.shape.size()));
+    node = realize_nodes(*state.session, {node}, arg.line())[0];
+    if (arg.slot()) arg.slot()->node = node;
+    std::vector<int64_t> shape;
+    for (const Size& size : node->shape) shape.push_back(size.constant());
+    given.call.scalars.emplace_back();
+    given.call.arguments.push_back(node->as<BufferAttr>().storage);
+    given.shapes.push_back(std::move(shape));
+    if (spec.shape.empty()) given.kinds += 't';
+}
+
+void give(Given& given, const FunctionState& state, size_t k, const Arg& arg) {
+    const ArgSpec& spec = state.specs[k];
+    bool rank0 = spec.shape.empty();
+    if (arg.is_scalar()) {
+        if (!rank0)
+            fail_at(arg.line(), "call: " + argument_name(state, k) + " is given the number " + text(arg.scalar()) +
+                                    "; it has a shape, so give a tensor, such as full(shape, value)");
+        return give_scalar(given, checked_scalar(arg, spec.dtype, "call: " + argument_name(state, k)));
+    }
+    const Node& node = *arg.node();
+    // A constant is known on the host already.
+    if (rank0 && node.op == Op::Constant && node.dtype == spec.dtype)
+        return give_scalar(given, node.as<ConstantAttr>().value);
+    give_tensor(given, state, k, arg);
+}
+
+void give_captured(Given& given, const FunctionState& state) {
+    for (size_t k = state.specs.size(); k < state.graph.args.size(); ++k) {
+        given.call.arguments.push_back(state.captured[k]);
+        given.call.scalars.emplace_back();
+        std::vector<int64_t> shape;
+        for (const Size& size : state.graph.args[k]->shape) shape.push_back(size.constant());
+        given.shapes.push_back(std::move(shape));
+    }
+}
+
+/// The graph with those rank-0 arguments that are tensors at the call as tensors.
+Graph with_kinds(NodeTable& table, const Graph& graph, const std::string& kinds) {
+    Graph out = graph;
+    std::unordered_map<const Node*, Ref> replace;
+    size_t next = 0;
+    for (Ref& arg : out.args) {
+        if (!arg->as<InputAttr>().scalar || kinds[next++] == 's') continue;
+        Ref tensor = input({table}, arg->as<InputAttr>().index, arg->dtype, {}, false);
+        replace.emplace(arg.get(), tensor);
+        arg = tensor;
+    }
+    if (!replace.empty())
+        out.results = rewrite(table, out.results, [](const Node&, const std::vector<Ref>&) { return Ref(); }, replace);
+    return out;
+}
+
+Variant& variant_for(FunctionState& state, const std::string& kinds, const std::map<std::string, int64_t>& divisors) {
+    std::string key = kinds + ":";
+    for (const auto& [symbol, divisor] : divisors) key += symbol + "%" + std::to_string(divisor) + ",";
+    auto [at, added] = state.variants.try_emplace(key);
+    Variant& variant = at->second;
+    if (added) {
+        variant.graph = with_kinds(state.session->nodes, state.graph, kinds);
+        variant.divisors = divisors;
+    }
+    return variant;
+}
+
+void need_program(FunctionState& state, Variant& variant) {
+    if (variant.program) return;
+    variant.program = compile_for(*state.session, variant.graph, {.name = "function", .divisors = variant.divisors});
+}
+
+/// The variant of the most recent call, or the one that assumes nothing.
+Variant& last_variant(FunctionState& state) {
+    if (!state.last) {
+        size_t scalars = 0;
+        for (const ArgSpec& spec : state.specs) scalars += spec.shape.empty();
+        state.last = &variant_for(state, std::string(scalars, 's'), {});
+    }
+    need_program(state, *state.last);
+    return *state.last;
+}
+
+SizeEnv bound_symbols(const FunctionState& state, const Given& given, SourceLine line) {
+    try {
+        return bind_symbols(state.signature, given.shapes, given.call.scalars);
+    } catch (const UserError& error) {
+        fail_at(line, std::string("call: ") + error.what());
+    }
+}
+
+}  // namespace
+
+std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
+    FunctionState& state = *state_;
+    SourceLine line = args.empty() ? state.line : args[0].line();
+    if (state.session != current_state())
+        fail_at(line, "call: the function was compiled in another session; make that one current, or compile again");
+    ensure(args.size() == state.specs.size(), "the call operator takes one argument per spec");
+    builder(*state.session, line);
+    if (is_recording(*state.session)) return inline_call(state, args);
+    Given given;
+    for (size_t k = 0; k < args.size(); ++k) give(given, state, k, args[k]);
+    give_captured(given, state);
+    given.call.symbols = bound_symbols(state, given, line);
+    std::map<std::string, int64_t> divisors;
+    for (const auto& [symbol, value] : given.call.symbols)
+        if (symbol[0] != '$' && value % 4 == 0) divisors[symbol] = 4;
+    Variant& variant = variant_for(state, given.kinds, divisors);
+    executor_of(*state.session);
+    if (!state.session->oracle) need_program(state, variant);
+    state.last = &variant;
+    state.last_symbols = given.call.symbols;
+    std::vector<Tensor> out;
+    for (Ref& node : run_graph(*state.session, variant.graph, variant.program, std::move(given.call), line))
+        out.push_back(Tensor::from_node(std::move(node)));
+    return out;
+}
+
+std::shared_ptr<const Program> Function::program() const { return last_variant(*state_).program; }
+
+ProgramStats Function::stats() const {
+    const Program& program = *last_variant(*state_).program;
+    SizeEnv env = state_->last_symbols;
+    for (const ArgumentInfo& argument : program.arguments)
+        for (const Size& size : argument.shape)
+            for (const std::string& symbol : size.symbols())
+                if (!env.contains(symbol))
+                    fail_at(state_->line, "stats: the size " + symbol + " has no value yet; call the function first");
+    return firn::stats(program, env);
+}
+
+std::string Function::explain() const {
+    const Program& program = *last_variant(*state_).program;
+    return firn::explain(program, state_->last_symbols);
+}
+
+const Graph& Function::graph() const { return state_->graph; }
+size_t Function::variant_count() const { return state_->variants.size(); }
+
+// --- jit -----------------------------------------------------------------------------------------
+
+ArgSpec spec_of(const Arg& arg) {
+    Ref node = arg.node();
+    return {node->dtype, node->shape};
+}
+
+std::string text(const std::vector<ArgSpec>& specs) {
+    std::string out;
+    for (const ArgSpec& spec : specs) out += spec.dtype.name() + text(spec.shape) + " ";
+    return out;
+}
+
+bool recording_now() { return is_recording(*current_state()); }
+
+}  // namespace firn

@@ -1,0 +1,233 @@
+// compile and jit: C++ functions over tensors as compiled programs.
+#pragma once
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "compiler/frontend/tensor.h"
+#include "compiler/program/program.h"
+
+namespace firn {
+
+struct FunctionState;
+struct Graph;
+
+/// A compiled function over flat lists of tensors; copies share its programs. One program is compiled
+/// for each kind of call: which sizes are divisible by 4, and which scalars are tensors on the device.
+class Function {
+  public:
+    std::vector<Tensor> call(const std::vector<Arg>& args) const;
+
+    /// The program of the most recent call; before the first, the one that assumes nothing of its sizes.
+    std::shared_ptr<const Program> program() const;
+    /// What that program does at the sizes of the most recent call.
+    ProgramStats stats() const;
+    /// Every value's verdict with its reason, every kernel.
+    std::string explain() const;
+    /// What was recorded: the declared arguments first, then the captured tensors.
+    const Graph& graph() const;
+    /// Programs compiled so far.
+    size_t variant_count() const;
+
+  protected:
+    explicit Function(std::shared_ptr<FunctionState> state) : state_(std::move(state)) {}
+
+  private:
+    friend class Trace;
+    std::shared_ptr<FunctionState> state_;
+};
+
+/// Records one function: its arguments are there from the start, finish takes its results. Without
+/// finish, everything recorded is dropped.
+class Trace {
+  public:
+    Trace(const std::vector<ArgSpec>& specs, SourceLine line);
+    ~Trace();
+    Trace(const Trace&) = delete;
+    Trace& operator=(const Trace&) = delete;
+
+    const std::vector<Tensor>& arguments() const { return arguments_; }
+    Function finish(const std::vector<Tensor>& results);
+
+  private:
+    std::shared_ptr<FunctionState> state_;
+    std::vector<Tensor> arguments_;
+    uint64_t scope_ = 0;
+};
+
+/// How the results of a function are laid out: a Tensor, or a tuple, pair, array or vector of them.
+template <class T>
+struct Results;
+
+template <>
+struct Results<Tensor> {
+    using Type = Tensor;
+    static void take(const Tensor& from, std::vector<Tensor>& to) { to.push_back(from); }
+    static Tensor give(const std::vector<Tensor>& all, size_t& next) { return all[next++]; }
+};
+template <>
+struct Results<Access> : Results<Tensor> {};
+
+template <class... T>
+struct Results<std::tuple<T...>> {
+    using Type = std::tuple<typename Results<T>::Type...>;
+    static void take(const std::tuple<T...>& from, std::vector<Tensor>& to) {
+        std::apply([&](const auto&... each) { (Results<std::remove_cvref_t<decltype(each)>>::take(each, to), ...); }, from);
+    }
+    static Type give(const std::vector<Tensor>& all, size_t& next) {
+        return Type{Results<T>::give(all, next)...};   // braces: in order
+    }
+};
+template <class A, class B>
+struct Results<std::pair<A, B>> {
+    using Type = std::pair<typename Results<A>::Type, typename Results<B>::Type>;
+    static void take(const std::pair<A, B>& from, std::vector<Tensor>& to) {
+        Results<A>::take(from.first, to);
+        Results<B>::take(from.second, to);
+    }
+    static Type give(const std::vector<Tensor>& all, size_t& next) {
+        return Type{Results<A>::give(all, next), Results<B>::give(all, next)};
+    }
+};
+template <size_t N>
+struct Results<std::array<Tensor, N>> {
+    using Type = std::array<Tensor, N>;
+    static void take(const Type& from, std::vector<Tensor>& to) { to.insert(to.end(), from.begin(), from.end()); }
+    static Type give(const std::vector<Tensor>& all, size_t& next) {
+        Type out;
+        for (Tensor& each : out) each = all[next++];
+        return out;
+    }
+};
+/// A vector takes every result that is left: it stands alone, or last.
+template <>
+struct Results<std::vector<Tensor>> {
+    using Type = std::vector<Tensor>;
+    static void take(const Type& from, std::vector<Tensor>& to) { to.insert(to.end(), from.begin(), from.end()); }
+    static Type give(const std::vector<Tensor>& all, size_t& next) {
+        Type out(all.begin() + static_cast<long>(next), all.end());
+        next = all.size();
+        return out;
+    }
+};
+
+template <size_t, class T>
+using Repeated = T;
+
+template <class Layout, class Sequence>
+class CompiledCall;
+
+/// A compiled function with its C++ signature: takes tensors, and C++ numbers for rank-0 arguments.
+template <class Layout, size_t... K>
+class CompiledCall<Layout, std::index_sequence<K...>> : public Function {
+  public:
+    explicit CompiledCall(Function function) : Function(std::move(function)) {}
+
+    typename Results<Layout>::Type operator()(const Repeated<K, Arg>&... args) const {
+        std::vector<Tensor> all = call({args...});
+        size_t next = 0;
+        return Results<Layout>::give(all, next);
+    }
+};
+template <class Layout, size_t Arity>
+using Compiled = CompiledCall<Layout, std::make_index_sequence<Arity>>;
+
+template <class Fn, size_t... K>
+auto call_with(Fn& fn, const std::vector<Tensor>& args, std::index_sequence<K...>) {
+    return fn(Tensor(args[K])...);
+}
+
+/// Records `fn` once with arguments of the given types and shapes, and compiles it when it is called.
+/// Sizes may be symbols: `f32("n", "m")`; one that appears twice must be equal at the call. Rank-0
+/// arguments take C++ numbers without compiling again. Tensors captured by `fn` keep the value they
+/// have now. Called while something else is recorded, the function becomes part of that.
+template <size_t Arity, class Fn>
+auto compile_arity(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line) {
+    auto sequence = std::make_index_sequence<Arity>();
+    Trace trace(specs, line);
+    auto result = call_with(fn, trace.arguments(), sequence);
+    std::vector<Tensor> flat;
+    Results<decltype(result)>::take(result, flat);
+    return Compiled<decltype(result), Arity>(trace.finish(flat));
+}
+template <class Fn, size_t Arity>
+auto compile(Fn fn, const ArgSpec (&specs)[Arity], SourceLine line = here()) {
+    return compile_arity<Arity>(std::move(fn), {std::begin(specs), std::end(specs)}, line);
+}
+template <class Fn>
+    requires std::invocable<Fn&>
+auto compile(Fn fn, SourceLine line = here()) {
+    return compile_arity<0>(std::move(fn), {}, line);
+}
+
+/// The number of tensors that `Fn` takes.
+template <class Fn, size_t Arity = 0>
+constexpr size_t tensor_arity() {
+    static_assert(Arity <= 16, "the function cannot be called with up to 16 Tensors");
+    if constexpr ([]<size_t... K>(std::index_sequence<K...>) {
+                      return std::invocable<Fn&, Repeated<K, Tensor>...>;
+                  }(std::make_index_sequence<Arity>()))
+        return Arity;
+    else return tensor_arity<Fn, Arity + 1>();
+}
+
+/// The spec of an argument as it is given: its type and its shape.
+ArgSpec spec_of(const Arg& arg);
+/// Text of specs: the key of a jit's programs.
+std::string text(const std::vector<ArgSpec>& specs);
+/// True while something is being recorded in the current session.
+bool recording_now();
+
+template <class Fn, class Sequence>
+class JitCall;
+
+/// See jit.
+template <class Fn, size_t... K>
+class JitCall<Fn, std::index_sequence<K...>> {
+  public:
+    explicit JitCall(Fn fn) : fn_(std::move(fn)) {}
+
+    auto operator()(const Repeated<K, Arg>&... args) {
+        using Layout = decltype(fn_(Tensor(Repeated<K, float>(0))...));
+        if (recording_now()) {
+            std::vector<Tensor> flat;
+            Layout inner = fn_(Tensor::from_node(args.node())...);
+            Results<Layout>::take(inner, flat);
+            size_t next = 0;
+            return Results<Layout>::give(flat, next);
+        }
+        std::vector<Arg> all{args...};
+        std::vector<ArgSpec> specs;
+        for (const Arg& arg : all) specs.push_back(spec_of(arg));
+        auto at = programs_.find(text(specs));
+        if (at == programs_.end()) {
+            SourceLine line = all.empty() ? SourceLine{} : all[0].line();
+            at = programs_.emplace(text(specs), std::make_shared<Function>(compile_arity<sizeof...(K)>(fn_, specs, line))).first;
+        }
+        last_ = at->second;
+        std::vector<Tensor> results = last_->call(all);
+        size_t next = 0;
+        return Results<Layout>::give(results, next);
+    }
+
+    /// The function compiled for the shapes of the most recent call; null before the first.
+    const std::shared_ptr<Function>& last() const { return last_; }
+    size_t shape_count() const { return programs_.size(); }
+
+  private:
+    Fn fn_;
+    std::map<std::string, std::shared_ptr<Function>> programs_;
+    std::shared_ptr<Function> last_;
+};
+
+/// Compiles `fn` for the types and shapes that it is first called with, and again for new ones.
+template <class Fn>
+auto jit(Fn fn) {
+    return JitCall<Fn, std::make_index_sequence<tensor_arity<Fn>()>>(std::move(fn));
+}
+
+}  // namespace firn

@@ -1,0 +1,41 @@
+// What a compiled function consists of; internal.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/function.h"
+#include "compiler/frontend/record.h"
+#include "compiler/frontend/cut.h"
+
+namespace firn {
+
+/// The graph for one kind of call, and its program once it was needed.
+struct Variant {
+    Graph graph;
+    std::map<std::string, int64_t> divisors;
+    std::shared_ptr<const Program> program;
+};
+
+struct FunctionState {
+    std::shared_ptr<SessionState> session;
+    SourceLine line;
+    std::vector<ArgSpec> specs;
+    Graph graph;                                      // scalars as scalars
+    std::vector<std::shared_ptr<Memory>> captured;    // memory of the hidden arguments, after the declared
+    Program signature;                                // arguments and guards alone: binds symbols
+    std::map<std::string, Variant> variants;
+    Variant* last = nullptr;
+    SizeEnv last_symbols;
+};
+
+/// The results of the function as part of what is being recorded now.
+std::vector<Tensor> inline_call(const FunctionState& function, const std::vector<Arg>& args);
+
+/// `argument 2 (f32[n, m])`.
+std::string argument_name(const FunctionState& function, size_t k);
+
+/// The C++ number as the declared type; UserError where that would lose something.
+Scalar checked_scalar(const Arg& arg, DType dtype, const std::string& what);
+
+}  // namespace firn

@@ -1,0 +1,83 @@
+// Elementwise functions as rows of the operation table, and those composed of them.
+#include "compiler/frontend/math.h"
+
+#include "compiler/frontend/apply.h"
+#include "compiler/frontend/record.h"
+
+namespace firn {
+
+Tensor abs(const Operand& x) { return apply(Op::Abs, {x}); }
+Tensor sign(const Operand& x) { return apply(Op::Sign, {x}); }
+Tensor floor(const Operand& x) { return apply(Op::Floor, {x}); }
+Tensor ceil(const Operand& x) { return apply(Op::Ceil, {x}); }
+Tensor round(const Operand& x) { return apply(Op::Round, {x}); }
+Tensor trunc(const Operand& x) { return apply(Op::Trunc, {x}); }
+Tensor frac(const Operand& x) { return apply(Op::Frac, {x}); }
+Tensor exp(const Operand& x) { return apply(Op::Exp, {x}); }
+Tensor exp2(const Operand& x) { return apply(Op::Exp2, {x}); }
+Tensor expm1(const Operand& x) { return apply(Op::Expm1, {x}); }
+Tensor log(const Operand& x) { return apply(Op::Log, {x}); }
+Tensor log2(const Operand& x) { return apply(Op::Log2, {x}); }
+Tensor log1p(const Operand& x) { return apply(Op::Log1p, {x}); }
+Tensor sqrt(const Operand& x) { return apply(Op::Sqrt, {x}); }
+Tensor rsqrt(const Operand& x) { return apply(Op::Rsqrt, {x}); }
+Tensor rcp(const Operand& x) { return apply(Op::Rcp, {x}); }
+Tensor sin(const Operand& x) { return apply(Op::Sin, {x}); }
+Tensor cos(const Operand& x) { return apply(Op::Cos, {x}); }
+Tensor tan(const Operand& x) { return apply(Op::Tan, {x}); }
+Tensor asin(const Operand& x) { return apply(Op::Asin, {x}); }
+Tensor acos(const Operand& x) { return apply(Op::Acos, {x}); }
+Tensor atan(const Operand& x) { return apply(Op::Atan, {x}); }
+Tensor sinh(const Operand& x) { return apply(Op::Sinh, {x}); }
+Tensor cosh(const Operand& x) { return apply(Op::Cosh, {x}); }
+Tensor tanh(const Operand& x) { return apply(Op::Tanh, {x}); }
+Tensor erf(const Operand& x) { return apply(Op::Erf, {x}); }
+Tensor is_nan(const Operand& x) { return apply(Op::IsNan, {x}); }
+Tensor is_inf(const Operand& x) { return apply(Op::IsInf, {x}); }
+Tensor reverse_bits(const Operand& x) { return apply(Op::ReverseBits, {x}); }
+Tensor square(const Operand& x) { return x * x; }
+Tensor sigmoid(const Operand& x) {
+    Tensor grown = apply(Op::Exp, {Arg(apply(Op::Neg, {x}), x.line())});
+    return apply(Op::Rcp, {Arg(Arg(1.0f, x.line()) + Arg(grown, x.line()), x.line())});
+}
+
+Tensor cast(const Operand& x, DType dtype) { return Tensor::from_node(cast(builder_at(x), x.node(), dtype)); }
+Tensor bitcast(const Operand& x, DType dtype) {
+    return Tensor::from_node(bitcast(builder_at(x), x.node(), dtype));
+}
+
+Tensor pow_of(const Arg& a, const Arg& b) { return apply(Op::Pow, {a, b}); }
+Tensor atan2_of(const Arg& a, const Arg& b) { return apply(Op::Atan2, {a, b}); }
+Tensor min_of(const Arg& a, const Arg& b) { return apply(Op::Min, {a, b}); }
+Tensor max_of(const Arg& a, const Arg& b) { return apply(Op::Max, {a, b}); }
+
+Tensor select_of(const Arg& condition, const Arg& a, const Arg& b) {
+    DType type = condition.node()->dtype;
+    if (!type.is_bool())
+        fail_at(condition.line(), std::string("select: the condition is ") + type.name() +
+                                      "; it must be a bool: compare it, as in x != 0");
+    return apply(Op::Select, {condition, a, b});
+}
+
+Tensor mix_of(const Arg& a, const Arg& b, const Arg& t) {
+    SourceLine line = t.line();
+    Tensor way = b - a;
+    return a + Arg(Arg(way, line) * t, line);
+}
+
+Tensor fma_of(const Arg& a, const Arg& b, const Arg& c) { return Arg(a * b, c.line()) + c; }
+
+Tensor step_of(const Arg& edge, const Arg& x) {
+    return select_of(Arg(x < edge, x.line()), Arg(0.0f, x.line()), Arg(1.0f, x.line()));
+}
+
+Tensor smoothstep_of(const Arg& low, const Arg& high, const Arg& x) {
+    SourceLine line = x.line();
+    Tensor from_low = x - low, width = high - low;
+    Tensor ratio = apply(Op::Div, {Arg(from_low.as(join(from_low.dtype(line), f32), line), line), Arg(width, line)});
+    Tensor t = min_of(Arg(max_of(Arg(ratio, line), Arg(0.0f, line)), line), Arg(1.0f, line));
+    Tensor slope = Arg(3.0f, line) - Arg(Arg(2.0f, line) * Arg(t, line), line);
+    return Arg(Arg(t, line) * Arg(t, line), line) * Arg(slope, line);
+}
+
+}  // namespace firn

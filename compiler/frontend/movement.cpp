@@ -1,0 +1,181 @@
+// Movement, expressed by the builder's few forms.
+#include "compiler/frontend/movement.h"
+
+#include <algorithm>
+
+#include "compiler/frontend/apply.h"
+#include "compiler/frontend/math.h"
+#include "compiler/frontend/record.h"
+
+namespace firn {
+namespace {
+
+int axis_of(const char* what, int axis, int rank, const Shape& shape, SourceLine line) {
+    if (axis < -rank || axis >= rank)
+        fail_at(line, std::string(what) + ": axis " + std::to_string(axis) + " does not exist in shape " + text(shape) +
+                          (rank ? "; give one from " + std::to_string(-rank) + " to " + std::to_string(rank - 1)
+                                : "; a scalar has no axes"));
+    return axis < 0 ? axis + rank : axis;
+}
+
+}  // namespace
+
+Tensor reshape(const Operand& x, const Shape& shape) {
+    return Tensor::from_node(reshape(builder_at(x), x.node(), shape));
+}
+
+Tensor permute(const Operand& x, const std::vector<int>& axes) {
+    return Tensor::from_node(permute(builder_at(x), x.node(), axes));
+}
+
+Tensor expand(const Operand& x, const Shape& shape) {
+    return Tensor::from_node(expand(builder_at(x), x.node(), shape));
+}
+
+Tensor transpose(const Operand& x) {
+    std::vector<int> axes;
+    for (int axis = x.node()->rank() - 1; axis >= 0; --axis) axes.push_back(axis);
+    return permute(x, axes);
+}
+
+Tensor transpose(const Operand& x, int a, int b) {
+    Ref node = x.node();
+    std::vector<int> axes;
+    for (int axis = 0; axis < node->rank(); ++axis) axes.push_back(axis);
+    a = axis_of("transpose", a, node->rank(), node->shape, x.line());
+    b = axis_of("transpose", b, node->rank(), node->shape, x.line());
+    std::swap(axes[static_cast<size_t>(a)], axes[static_cast<size_t>(b)]);
+    return permute(x, axes);
+}
+
+Tensor squeeze(const Operand& x, const SqueezeOptions& options) {
+    Ref node = x.node();
+    std::vector<bool> dropped(node->shape.size(), false);
+    for (int axis : options.axis.values) {
+        size_t k = static_cast<size_t>(axis_of("squeeze", axis, node->rank(), node->shape, x.line()));
+        if (!node->shape[k].is(1))
+            fail_at(x.line(), "squeeze: axis " + std::to_string(axis) + " of shape " + text(node->shape) + " has size " +
+                                  node->shape[k].text() + "; only axes of size 1 can go");
+        dropped[k] = true;
+    }
+    Shape shape;
+    for (size_t k = 0; k < node->shape.size(); ++k) {
+        if (options.axis.values.empty()) dropped[k] = node->shape[k].is(1);
+        if (!dropped[k]) shape.push_back(node->shape[k]);
+    }
+    return reshape(x, shape);
+}
+
+Tensor unsqueeze(const Operand& x, int axis) {
+    Shape shape = x.node()->shape;
+    int at = axis_of("unsqueeze", axis, static_cast<int>(shape.size()) + 1, shape, x.line());
+    shape.insert(shape.begin() + at, Size(1));
+    return reshape(x, shape);
+}
+
+namespace {
+
+/// A position on an axis of size n as Python reads it: from the end where negative, cut to [0, n].
+Size position(const Size& value, const Size& n) {
+    Size at = value.is_constant() && value.constant() < 0 ? n + value : value;
+    if (!at.is_constant() || !n.is_constant()) return at;
+    return Size(std::clamp<int64_t>(at.constant(), 0, n.constant()));
+}
+
+}  // namespace
+
+Tensor slice(const Operand& x, const SliceOptions& options) {
+    Ref node = x.node();
+    size_t axis = static_cast<size_t>(axis_of("slice", options.axis, node->rank(), node->shape, x.line()));
+    if (options.step == 0) fail_at(x.line(), "slice: the step is 0; use 1, or a negative step to go backwards");
+    const Size& n = node->shape[axis];
+    Size begin = position(options.begin, n);
+    Size length = (options.end ? position(*options.end, n) : n) - begin;
+    if (length.is_constant() && length.constant() < 0) length = 0;
+    std::vector<Size> begins(node->shape.size(), Size(0)), extents = node->shape;
+    std::vector<int64_t> steps(node->shape.size(), 1);
+    int64_t stride = options.step > 0 ? options.step : -options.step;
+    begins[axis] = options.step > 0 ? begin : begin + length - Size(1);
+    extents[axis] = ceil_div(length, Size(stride));
+    steps[axis] = options.step;
+    return Tensor::from_node(slice(builder_at(x), node, begins, extents, steps));
+}
+
+Tensor flip(const Operand& x, const FlipOptions& options) {
+    Ref node = x.node();
+    std::vector<Size> begins(node->shape.size(), Size(0));
+    std::vector<int64_t> steps(node->shape.size(), 1);
+    std::vector<int> axes = options.axis.values;
+    if (axes.empty())
+        for (int axis = 0; axis < node->rank(); ++axis) axes.push_back(axis);
+    for (int axis : axes) {
+        size_t k = static_cast<size_t>(axis_of("flip", axis, node->rank(), node->shape, x.line()));
+        begins[k] = node->shape[k] - Size(1);
+        steps[k] = -1;
+    }
+    return Tensor::from_node(slice(builder_at(x), node, begins, node->shape, steps));
+}
+
+Tensor pad(const Operand& x, const PadOptions& options) {
+    Ref node = x.node(), value = options.value.node(x.line());
+    if (value->op != Op::Constant)
+        fail_at(x.line(), "pad: the value must be a number known while recording; pad with 0 and choose by select");
+    if (options.before.size() > node->shape.size() || options.after.size() > node->shape.size())
+        fail_at(x.line(), "pad: " + std::to_string(std::max(options.before.size(), options.after.size())) +
+                              " widths are given for shape " + text(node->shape) + "; give one per axis");
+    std::vector<Size> before = options.before, after = options.after;
+    before.resize(node->shape.size(), Size(0));
+    after.resize(node->shape.size(), Size(0));
+    return Tensor::from_node(pad(builder_at(x), node, before, after, value->as<ConstantAttr>().value));
+}
+
+namespace {
+
+void check_parts(const char* what, const std::vector<Tensor>& parts, SourceLine line) {
+    if (parts.empty()) fail_at(line, std::string(what) + ": there are no tensors; give at least one");
+}
+
+}  // namespace
+
+Tensor concat(const std::vector<Tensor>& parts, const JoinOptions& options, SourceLine line) {
+    check_parts("concat", parts, line);
+    Builder b = builder(*current_state(), line);
+    std::vector<Ref> nodes;
+    for (const Tensor& part : parts) nodes.push_back(part.node(line));
+    DType dtype = nodes[0]->dtype;
+    for (const Ref& node : nodes) dtype = node->dtype == dtype ? dtype : join(dtype, node->dtype);
+    size_t axis = static_cast<size_t>(axis_of("concat", options.axis, nodes[0]->rank(), nodes[0]->shape, line));
+    Shape whole = nodes[0]->shape;
+    whole[axis] = 0;
+    for (const Ref& node : nodes) {
+        bool fits = node->shape.size() == whole.size();
+        for (size_t k = 0; fits && k < whole.size(); ++k) fits = k == axis || node->shape[k] == whole[k];
+        if (!fits)
+            fail_at(line, "concat: shapes " + text(nodes[0]->shape) + " and " + text(node->shape) +
+                              " differ beside axis " + std::to_string(axis) + "; all other sizes must be equal");
+        whole[axis] += node->shape[axis];
+    }
+    // Every part in its place with zeros around; the index chooses.
+    Ref place = index(b, whole, static_cast<int>(axis)), out;
+    Size end = whole[axis];
+    for (size_t k = nodes.size(); k-- > 0;) {
+        Size begin = end - nodes[k]->shape[axis];
+        std::vector<Size> before(whole.size(), Size(0)), after(whole.size(), Size(0));
+        before[axis] = begin;
+        after[axis] = whole[axis] - end;
+        Ref part = pad(b, cast(b, nodes[k], dtype), before, after, scalar_int(0).to(dtype));
+        out = !out ? part
+                   : elementwise(b, Op::Select, {elementwise(b, Op::Less, {place, size_value(b, end)}), part, out});
+        end = begin;
+    }
+    return Tensor::from_node(out);
+}
+
+Tensor stack(const std::vector<Tensor>& parts, const JoinOptions& options, SourceLine line) {
+    check_parts("stack", parts, line);
+    std::vector<Tensor> rows;
+    for (const Tensor& part : parts) rows.push_back(unsqueeze(Operand(part, line), options.axis));
+    return concat(rows, {.axis = options.axis < 0 ? options.axis + parts[0].rank(line) + 1 : options.axis}, line);
+}
+
+}  // namespace firn

@@ -1,0 +1,70 @@
+// Functions that move elements without computing: they cost nothing in a kernel.
+#pragma once
+#include <initializer_list>
+#include <optional>
+#include <vector>
+
+#include "compiler/frontend/tensor.h"
+
+namespace firn {
+
+/// One axis or several; negative ones count from the end. None given means all.
+struct Axes {
+    Axes() = default;
+    Axes(int axis) : values{axis} {}
+    Axes(std::initializer_list<int> axes) : values(axes) {}
+    Axes(std::vector<int> axes) : values(std::move(axes)) {}
+    std::vector<int> values;
+};
+
+/// The same elements in row-major order in another shape; at most one size may be -1.
+Tensor reshape(const Operand& x, const Shape& shape);
+/// Axes in reverse order, as in numpy; or two axes swapped.
+Tensor transpose(const Operand& x);
+Tensor transpose(const Operand& x, int a, int b);
+/// Axis k of the result is axis axes[k] of x.
+Tensor permute(const Operand& x, const std::vector<int>& axes);
+/// Repeats axes of size 1, and adds axes in front.
+Tensor expand(const Operand& x, const Shape& shape);
+
+struct SqueezeOptions {
+    Axes axis = {};   // none: every axis of size 1
+};
+/// Removes axes of size 1.
+Tensor squeeze(const Operand& x, const SqueezeOptions& options = {});
+/// Puts an axis of size 1 before `axis` of the result; -1 is the last.
+Tensor unsqueeze(const Operand& x, int axis);
+
+struct SliceOptions {
+    int axis = 0;
+    Size begin = 0;                          // a negative number counts from the end
+    std::optional<Size> end = std::nullopt;  // none: to the end
+    int64_t step = 1;                        // negative: backwards, from the last of the range to its first
+};
+/// Elements begin, begin + step, ... before end of one axis. Numbers beyond the axis are cut, as in
+/// Python; symbolic ones must be inside, which is checked at the call.
+Tensor slice(const Operand& x, const SliceOptions& options);
+
+struct FlipOptions {
+    Axes axis = {};   // none: all
+};
+/// Reverses axes.
+Tensor flip(const Operand& x, const FlipOptions& options = {});
+
+struct PadOptions {
+    std::vector<Size> before = {};   // one per axis; fewer: the first axes
+    std::vector<Size> after = {};
+    Tensor value = 0.0f;             // a number
+};
+/// Puts a constant around x.
+Tensor pad(const Operand& x, const PadOptions& options);
+
+struct JoinOptions {
+    int axis = 0;
+};
+/// Tensors one after the other along an axis that they have; the other sizes must be equal.
+Tensor concat(const std::vector<Tensor>& parts, const JoinOptions& options = {}, SourceLine line = here());
+/// Tensors of one shape along a new axis.
+Tensor stack(const std::vector<Tensor>& parts, const JoinOptions& options = {}, SourceLine line = here());
+
+}  // namespace firn

@@ -1,0 +1,68 @@
+// Host memory, and graphs evaluated on it.
+#include "compiler/frontend/oracle.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "compiler/ir/interpret.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+class HostMemory : public Memory {
+  public:
+    explicit HostMemory(uint64_t bytes) : data(bytes) {}
+    uint64_t bytes() const override { return data.size(); }
+    std::vector<std::byte> data;
+};
+
+class HostExecutor : public Executor {
+  public:
+    const DeviceProfile& profile() const override { return profile_; }
+    std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string&) override {
+        return std::make_shared<HostMemory>(bytes);
+    }
+    void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) override {
+        auto& host = static_cast<HostMemory&>(memory);
+        ensure(offset + data.size() <= host.data.size(), "a write stays inside its memory");
+        std::copy(data.begin(), data.end(), host.data.begin() + static_cast<long>(offset));
+    }
+    void read(const Memory& memory, uint64_t offset, std::span<std::byte> data) override {
+        auto& host = static_cast<const HostMemory&>(memory);
+        ensure(offset + data.size() <= host.data.size(), "a read stays inside its memory");
+        std::copy_n(host.data.begin() + static_cast<long>(offset), data.size(), data.begin());
+    }
+    void run(const std::shared_ptr<const Program>&, const Call&) override {
+        throw InternalError("internal error: the oracle evaluates graphs and runs no programs");
+    }
+    void wait() override {}
+
+  private:
+    DeviceProfile profile_ = cpu_profile();
+};
+
+std::vector<int64_t> concrete(const Shape& shape, const SizeEnv& env) {
+    std::vector<int64_t> out;
+    for (const Size& size : shape) out.push_back(size.evaluate(env));
+    return out;
+}
+
+}  // namespace
+
+std::shared_ptr<Executor> make_host_executor() { return std::make_shared<HostExecutor>(); }
+
+void run_oracle(Executor& executor, const Graph& graph, const Call& call) {
+    std::vector<HostTensor> args;
+    for (size_t k = 0; k < graph.args.size(); ++k) {
+        const Node& input = *graph.args[k];
+        args.push_back(HostTensor::make(input.dtype, concrete(input.shape, call.symbols)));
+        if (call.arguments[k]) executor.read(*call.arguments[k], 0, args.back().data);
+        else args.back().set(0, call.scalars[k]);
+    }
+    std::vector<HostTensor> results = interpret(graph, args, call.symbols);
+    for (size_t k = 0; k < results.size(); ++k)
+        if (call.results[k]) executor.write(*call.results[k], 0, results[k].data);
+}
+
+}  // namespace firn

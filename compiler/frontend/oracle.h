@@ -1,0 +1,15 @@
+// Whole graphs on host memory by the oracle: the executor-free way of evaluation.
+#pragma once
+#include <memory>
+
+#include "compiler/ir/graph.h"
+#include "compiler/program/executor.h"
+
+namespace firn {
+
+/// Host memory alone: it runs no programs.
+std::shared_ptr<Executor> make_host_executor();
+/// Interprets `graph` on the call's arguments and fills its results.
+void run_oracle(Executor& executor, const Graph& graph, const Call& call);
+
+}  // namespace firn

@@ -1,0 +1,172 @@
+// Lazy evaluation: the graph is cut at buffers and constants, so that the next frame finds its plan again.
+#include "compiler/frontend/realize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include "compiler/compile.h"
+#include "compiler/frontend/cut.h"
+#include "compiler/frontend/oracle.h"
+#include "compiler/frontend/record.h"
+#include "compiler/ir/text.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+uint64_t padded(uint64_t bytes) { return std::max<uint64_t>(16, (bytes + 15) / 16 * 16); }
+
+Ref buffer_node(SessionState& session, std::shared_ptr<Memory> memory, DType dtype, const Shape& shape,
+                SourceLine line) {
+    return session.nodes.intern(Op::Buffer, dtype, shape, {}, BufferAttr{std::move(memory)}, line);
+}
+
+Shape concrete(const Shape& shape, const SizeEnv& env) {
+    Shape out;
+    for (const Size& size : shape) out.push_back(Size(size.evaluate(env)));
+    return out;
+}
+
+uint64_t storage_bytes(DType dtype, const Shape& shape) {
+    return static_cast<uint64_t>(element_count(shape).constant()) * static_cast<uint64_t>(dtype.bytes());
+}
+
+/// The argument or earlier result whose memory result k shares; null where it has its own.
+std::shared_ptr<Memory> shared_memory(const Program& program, const Call& call, size_t k) {
+    int buffer = program.results[k].buffer;
+    for (size_t a = 0; a < program.arguments.size(); ++a)
+        if (!program.arguments[a].scalar && program.arguments[a].buffer == buffer) return call.arguments[a];
+    for (size_t r = 0; r < k; ++r)
+        if (program.results[r].buffer == buffer) return call.results[r];
+    return nullptr;
+}
+
+void check_not_recording(const SessionState& session, SourceLine line) {
+    if (!is_recording(session)) return;
+    const Scope& scope = session.scopes.back();
+    fail_at(line, "a tensor's data is asked for inside the " +
+                      std::string(scope.kind == ScopeKind::Function ? "function" : "loop or branch") +
+                      " that is being recorded at " + text(scope.line) +
+                      ", where it has no value yet; return it, or ask after the end");
+}
+
+/// Tensors that somebody assigns again and again are computed with what uses them, else their graphs
+/// would grow from frame to frame.
+std::vector<Slot*> state_inside(const SessionState& session,
+                                                               const std::vector<Ref>& results) {
+    std::vector<Slot*> out;
+    if (session.assigned.empty()) return out;
+    std::unordered_set<const Node*> used;
+    for (const Ref& node : topological(results)) used.insert(node.get());
+    for (const auto& [id, slot] : session.assigned) {
+        const Ref& node = slot->node;
+        if (node && node->op != Op::Buffer && node->op != Op::Constant && used.contains(node.get()))
+            out.push_back(slot);
+    }
+    return out;
+}
+
+Ref known_buffer(const SessionState& session, const Ref& node) {
+    if (node->op == Op::Buffer) return node;
+    auto at = session.realized.find(node.get());
+    return at != session.realized.end() && at->second.node.lock() == node ? at->second.buffer : nullptr;
+}
+
+void forget_dead(SessionState& session) {
+    std::erase_if(session.realized, [](const auto& entry) { return entry.second.node.expired(); });
+}
+
+std::shared_ptr<const Program> plan_of(SessionState& session, const Graph& graph) {
+    executor_of(session);
+    if (session.oracle) return nullptr;
+    std::string key = print(graph);
+    auto at = session.plans.find(key);
+    if (at == session.plans.end())
+        at = session.plans.emplace(std::move(key), compile_for(session, graph, {.name = "lazy"})).first;
+    return at->second;
+}
+
+}  // namespace
+
+std::vector<Ref> run_graph(SessionState& session, const Graph& graph, const std::shared_ptr<const Program>& program,
+                           Call call, SourceLine line) {
+    Executor& executor = executor_of(session);
+    std::vector<Ref> out;
+    for (size_t k = 0; k < graph.results.size(); ++k) {
+        const Node& result = *graph.results[k];
+        Shape shape = concrete(result.shape, call.symbols);
+        std::shared_ptr<Memory> memory = program ? shared_memory(*program, call, k) : nullptr;
+        if (!memory) memory = executor.allocate(padded(storage_bytes(result.dtype, shape)), "result " + std::to_string(k));
+        call.results.push_back(memory);
+        out.push_back(buffer_node(session, std::move(memory), result.dtype, shape, line));
+    }
+    if (program) executor.run(program, call);
+    else run_oracle(executor, graph, call);
+    return out;
+}
+
+std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& nodes, SourceLine line) {
+    std::vector<Ref> wanted;
+    for (const Ref& node : nodes)
+        if (!known_buffer(session, node) && std::find(wanted.begin(), wanted.end(), node) == wanted.end())
+            wanted.push_back(node);
+    if (!wanted.empty()) {
+        forget_dead(session);
+        std::vector<Slot*> state = state_inside(session, wanted);
+        for (Slot* slot : state)
+            if (!known_buffer(session, slot->node) && std::find(wanted.begin(), wanted.end(), slot->node) == wanted.end())
+                wanted.push_back(slot->node);
+        std::unordered_map<const Node*, Ref> computed;
+        for (const auto& [node, entry] : session.realized) computed.emplace(node, entry.buffer);
+        Cut cut = cut_graph(session.nodes, wanted, computed);
+        std::vector<Ref> buffers = run_graph(session, cut.graph, plan_of(session, cut.graph), std::move(cut.call), line);
+        for (size_t k = 0; k < wanted.size(); ++k) session.realized[wanted[k].get()] = {wanted[k], buffers[k]};
+        for (Slot* slot : state) slot->node = known_buffer(session, slot->node);
+    }
+    std::vector<Ref> out;
+    for (const Ref& node : nodes) out.push_back(known_buffer(session, node));
+    return out;
+}
+
+void realize(std::span<Tensor* const> tensors, SourceLine line) {
+    SessionState& session = *current_state();
+    builder(session, line);
+    check_not_recording(session, line);
+    std::vector<Ref> nodes;
+    for (Tensor* tensor : tensors) nodes.push_back(tensor->node(line));
+    std::vector<Ref> buffers = realize_nodes(session, nodes, line);
+    for (size_t k = 0; k < tensors.size(); ++k) tensors[k]->slot()->node = buffers[k];
+}
+
+void realize(std::vector<Tensor>& tensors, SourceLine line) {
+    std::vector<Tensor*> all;
+    for (Tensor& tensor : tensors) all.push_back(&tensor);
+    realize(std::span<Tensor* const>(all), line);
+}
+
+std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line) {
+    const std::shared_ptr<Slot>& slot = x.slot();
+    SessionState& session = *slot->session;
+    builder(session, line);
+    Ref node = read_slot(slot, line);
+    check_not_recording(session, line);
+    std::vector<std::byte> data(storage_bytes(node->dtype, node->shape));
+    if (node->op == Op::Constant) {
+        store_scalar(node->as<ConstantAttr>().value, data.data());
+        return data;
+    }
+    slot->node = realize_nodes(session, {node}, line)[0];
+    if (!data.empty()) executor_of(session).read(*slot->node->as<BufferAttr>().storage, 0, data);
+    return data;
+}
+
+Ref upload(SessionState& session, std::span<const std::byte> data, DType dtype, const Shape& shape,
+           SourceLine line) {
+    Executor& executor = executor_of(session);
+    std::shared_ptr<Memory> memory = executor.allocate(padded(data.size()), "tensor " + text(line));
+    if (!data.empty()) executor.write(*memory, 0, data);
+    return buffer_node(session, std::move(memory), dtype, shape, line);
+}
+
+}  // namespace firn

@@ -1,0 +1,46 @@
+// Computing what was recorded: lazy tensors become buffers.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "compiler/frontend/tensor.h"
+#include "compiler/program/executor.h"
+
+namespace firn {
+
+struct CompileOptions;
+struct Graph;
+struct SessionState;
+
+/// Computes the tensors together, in one program, unless they are already; they then refer to memory.
+/// An error while something is being recorded.
+void realize(std::span<Tensor* const> tensors, SourceLine line = here());
+void realize(std::vector<Tensor>& tensors, SourceLine line = here());
+template <std::same_as<Tensor>... More>
+void realize(Tensor& first, More&... more) {
+    Tensor* all[] = {&first, &more...};
+    realize(std::span<Tensor* const>(all));
+}
+
+/// Computes a tensor and gives its elements in storage form.
+std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line);
+
+/// A Buffer node with this data.
+std::shared_ptr<const Node> upload(SessionState& session, std::span<const std::byte> data, DType dtype,
+                                   const Shape& shape, SourceLine line);
+
+/// Computes nodes of the root scope (no inputs or region arguments below) and gives their Buffers.
+std::vector<std::shared_ptr<const Node>> realize_nodes(SessionState& session,
+                                                       const std::vector<std::shared_ptr<const Node>>& nodes,
+                                                       SourceLine line);
+
+/// Compiles `graph` for the session's executor, and writes what FIRN_DEBUG and FIRN_DUMP_DIR ask for.
+std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph, const CompileOptions& options);
+
+/// Allocates the results and runs `graph`, as `program` (null where the oracle evaluates it). Gives the
+/// results as Buffer nodes. A result that is an argument, or another result, shares its memory.
+std::vector<std::shared_ptr<const Node>> run_graph(SessionState& session, const Graph& graph,
+                                                   const std::shared_ptr<const Program>& program, Call call,
+                                                   SourceLine line);
+
+}  // namespace firn

@@ -1,0 +1,211 @@
+// Reading and writing slots across scopes.
+#include "compiler/frontend/record.h"
+
+#include <algorithm>
+
+#include "compiler/frontend/capture.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+
+Slot::~Slot() {
+    if (assigned) session->assigned.erase(id);
+}
+
+void fail_at(SourceLine line, const std::string& message) {
+    throw UserError(line.line ? message + " (" + text(line) + ")" : message);
+}
+
+Builder builder(SessionState& session, SourceLine line) {
+    if (!session.left_open.empty()) {
+        std::string message = std::exchange(session.left_open, {});
+        throw UserError(message);
+    }
+    std::vector<Guard>* guards = nullptr;
+    for (Scope& scope : session.scopes)
+        if (scope.kind == ScopeKind::Function) guards = &scope.guards;
+    return Builder{session.nodes, line, guards};
+}
+
+std::shared_ptr<Slot> make_slot(const std::shared_ptr<SessionState>& session, Ref node) {
+    auto slot = std::make_shared<Slot>();
+    slot->session = session;
+    slot->id = ++session->last_id;
+    slot->scope = session->scopes.back().id;
+    slot->node = std::move(node);
+    return slot;
+}
+
+void push_scope(SessionState& session, ScopeKind kind, SourceLine line) {
+    Scope scope;
+    scope.id = ++session.last_id;
+    scope.kind = kind;
+    scope.line = line;
+    session.scopes.push_back(std::move(scope));
+}
+
+Scope pop_scope(SessionState& session) {
+    Scope scope = std::move(session.scopes.back());
+    session.scopes.pop_back();
+    return scope;
+}
+
+namespace {
+
+/// Depth of the scope a slot was born in; -1 when it has closed. Ids grow with depth.
+int birth_depth(const SessionState& session, const Slot& slot) {
+    auto at = std::lower_bound(session.scopes.begin(), session.scopes.end(), slot.scope,
+                               [](const Scope& scope, uint64_t id) { return scope.id < id; });
+    if (at == session.scopes.end() || at->id != slot.scope) return -1;
+    return static_cast<int>(at - session.scopes.begin());
+}
+
+ScopeEntry* find_entry(Scope& scope, const Slot& slot) {
+    auto at = scope.positions.find(&slot);
+    return at == scope.positions.end() ? nullptr : &scope.entries[at->second];
+}
+
+ScopeEntry& add_entry(Scope& scope, ScopeEntry entry) {
+    scope.positions.emplace(entry.slot.get(), scope.entries.size());
+    scope.entries.push_back(std::move(entry));
+    return scope.entries.back();
+}
+
+void check_session(const Slot& slot, SourceLine line) {
+    if (slot.session != current_state())
+        fail_at(line,
+                "a tensor of another session is used; a tensor belongs to the session that was current when "
+                "it was made: keep them apart, or move the data by to_vector and tensor");
+}
+
+const char* where_born(const Slot& slot) {
+    return slot.lost.empty() ? "the tensor has no value yet; assign one before it is read" : slot.lost.c_str();
+}
+
+/// A value as `dtype` where that loses nothing of its kind; a carried value keeps its type.
+Ref converted(const Builder& b, const Ref& value, DType dtype) {
+    if (value->dtype == dtype) return value;
+    auto kind = [](DType type) { return type.is_bool() ? 0 : type.is_float() ? 2 : 1; };
+    if (kind(value->dtype) > kind(dtype))
+        fail_at(b.line, std::string("a value of type ") + dtype.name() + " is assigned " + value->dtype.name() +
+                            text(value->shape) +
+                            " inside a loop or branch, where it keeps its type; start it with that type (as in "
+                            "Tensor x = 0.0f) or convert by .as(" + dtype.name() + ")");
+    return cast(b, value, dtype);
+}
+
+/// `value` where every loop that the write leaves is still active, else `old`.
+Ref masked(SessionState& session, const Builder& b, size_t born, const Slot& slot, Ref value, const Ref& old) {
+    for (size_t depth = session.scopes.size() - 1; depth > born; --depth) {
+        std::shared_ptr<Slot> active = session.scopes[depth].active;
+        if (!active || active.get() == &slot) continue;
+        value = elementwise(b, Op::Select, {value_at(session, active, session.scopes.size() - 1), value, old});
+    }
+    return value;
+}
+
+void check_function_boundary(const SessionState& session, size_t born, SourceLine line) {
+    for (size_t depth = born + 1; depth < session.scopes.size(); ++depth)
+        if (session.scopes[depth].kind == ScopeKind::Function)
+            fail_at(line, "a tensor from outside is assigned inside a function that is being compiled at " +
+                              text(session.scopes[depth].line) +
+                              "; that would happen only once, while recording: return the value instead");
+}
+
+}  // namespace
+
+Ref value_at(SessionState& session, const std::shared_ptr<Slot>& slot, size_t depth) {
+    Scope& scope = session.scopes[depth];
+    if (scope.id == slot->scope) return slot->node;
+    if (ScopeEntry* entry = find_entry(scope, *slot)) return entry->value;
+    Ref outer = value_at(session, slot, depth - 1);
+    if (!outer) return nullptr;
+    if (scope.kind == ScopeKind::Function) {
+        outer = capture(session, slot, outer);
+        return add_entry(session.scopes[depth], {slot, outer, nullptr, outer, false}).value;
+    }
+    if (scope.kind == ScopeKind::Branch) return outer;
+    Builder b{session.nodes, outer->lines.empty() ? SourceLine{} : outer->lines.front()};
+    Ref arg = region_arg(b, outer->dtype, outer->shape);
+    return add_entry(session.scopes[depth], {slot, outer, arg, arg, false}).value;
+}
+
+Ref read_slot(const std::shared_ptr<Slot>& slot, SourceLine line) {
+    check_session(*slot, line);
+    SessionState& session = *slot->session;
+    if (birth_depth(session, *slot) < 0)
+        fail_at(line,
+                "a tensor that was made inside a loop, a branch or a compiled function is used after it; "
+                "declare it before, with its starting value, and assign it inside");
+    Ref node = value_at(session, slot, session.scopes.size() - 1);
+    if (!node) fail_at(line, where_born(*slot));
+    return node;
+}
+
+bool has_value(const std::shared_ptr<Slot>& slot) {
+    SessionState& session = *slot->session;
+    if (slot->node || !slot->lost.empty()) return true;
+    return birth_depth(session, *slot) >= 0 && value_at(session, slot, session.scopes.size() - 1);
+}
+
+bool write_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line) {
+    if (!slot->node && slot->session != current_state()) return false;
+    check_session(*slot, line);
+    SessionState& session = *slot->session;
+    int born = birth_depth(session, *slot);
+    if (born < 0) return false;
+    size_t top = session.scopes.size() - 1;
+    if (static_cast<size_t>(born) == top) {
+        // A first value is a declaration; only a later one makes the slot somebody's state.
+        bool again = slot->node != nullptr;
+        slot->node = std::move(node);
+        slot->lost.clear();
+        if (top == 0 && again && !slot->assigned) {
+            slot->assigned = true;
+            session.assigned.emplace(slot->id, slot.get());
+        }
+        return true;
+    }
+    Builder b = builder(session, line.line || node->lines.empty() ? line : node->lines.front());
+    check_function_boundary(session, static_cast<size_t>(born), b.line);
+    if (Ref old = value_at(session, slot, top))
+        node = masked(session, b, static_cast<size_t>(born), *slot, converted(b, node, old->dtype), old);
+    leave_value(session, slot, std::move(node));
+    return true;
+}
+
+void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref node) {
+    Scope& scope = session.scopes.back();
+    if (scope.id == slot->scope) {
+        slot->node = std::move(node);
+        slot->lost.clear();
+        return;
+    }
+    Ref before = value_at(session, slot, session.scopes.size() - 1);
+    ScopeEntry* entry = find_entry(session.scopes.back(), *slot);
+    if (!entry) entry = &add_entry(session.scopes.back(), {slot, before, nullptr, before, false});
+    entry->value = std::move(node);
+    entry->written = true;
+}
+
+void leave_lost(SessionState& session, const std::shared_ptr<Slot>& slot, std::string why) {
+    slot->lost = std::move(why);
+    Scope& scope = session.scopes.back();
+    if (scope.id == slot->scope) slot->node = nullptr;
+    else if (ScopeEntry* entry = find_entry(scope, *slot)) entry->value = nullptr;
+}
+
+void note_asked(SessionState& session, const Ref& node, SourceLine line) {
+    for (Scope& scope : session.scopes)
+        if (scope.kind == ScopeKind::Loop) scope.asked.emplace_back(node, line);
+}
+
+size_t innermost_loop(const SessionState& session) {
+    for (size_t depth = session.scopes.size() - 1; depth > 0; --depth) {
+        if (session.scopes[depth].kind == ScopeKind::Loop) return depth;
+        if (session.scopes[depth].kind == ScopeKind::Function) return 0;
+    }
+    return 0;
+}
+
+}  // namespace firn

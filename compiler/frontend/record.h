@@ -1,0 +1,105 @@
+// Recording: slots, scopes, and the state of a session; internal to the frontend.
+//
+// A tensor handle owns a slot, born in the scope that was innermost then. Reading a slot from a deeper
+// scope asks every scope between: a loop answers with a region argument, a branch with what is outside.
+// Writing from a deeper scope stays in the innermost scope until that closes.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/frontend/session.h"
+#include "compiler/ir/builder.h"
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+/// The storage of one tensor handle.
+struct Slot {
+    std::shared_ptr<SessionState> session;
+    uint64_t id = 0;
+    uint64_t scope = 0;      // the scope it was born in
+    Ref node;                // its value there; null: none
+    bool assigned = false;   // written again in the root scope: the state of somebody's frame loop
+    std::string lost;        // why it has no value, where a loop or branch left it so
+    ~Slot();
+};
+
+/// What a scope knows of a slot that was born outside it.
+struct ScopeEntry {
+    std::shared_ptr<Slot> slot;
+    Ref initial;             // on entry; null: it had no value
+    Ref arg;                 // in a loop: the region argument that stands for it
+    Ref value;               // now
+    bool written = false;
+};
+
+enum class ScopeKind : uint8_t { Root, Function, Loop, Branch };
+
+struct Scope {
+    uint64_t id = 0;
+    ScopeKind kind = ScopeKind::Root;
+    SourceLine line;
+    std::vector<ScopeEntry> entries;                       // in the order of first use
+    std::unordered_map<const Slot*, size_t> positions;     // into entries
+    std::shared_ptr<Slot> active;                          // Loop: false once break_ was met
+    std::vector<std::pair<Ref, SourceLine>> asked;         // Loop: values whose shape somebody asked for
+    std::vector<Guard> guards;                             // Function
+};
+
+struct Realized {
+    std::weak_ptr<const Node> node;
+    Ref buffer;
+};
+
+struct SessionState {
+    NodeTable nodes;
+    std::shared_ptr<Executor> executor;
+    bool oracle = false;
+    std::vector<Scope> scopes{Scope{}};                    // the first is the root
+    uint64_t last_id = 0;
+    std::string left_open;                                 // message about a loop that was left by break
+    std::map<uint64_t, Slot*> assigned;                    // root slots with `assigned`, by id
+    std::unordered_map<const Node*, Realized> realized;    // nodes that have been computed already
+    std::unordered_map<std::string, std::shared_ptr<const Program>> plans;   // lazy evaluation, by graph text
+    size_t dumps = 0;                                      // programs written to FIRN_DUMP_DIR
+};
+
+/// The current session's state, made on first use.
+const std::shared_ptr<SessionState>& current_state();
+
+/// The executor, chosen on first use.
+Executor& executor_of(SessionState& session);
+
+/// A builder for the current scope. Raises what a left loop has to say.
+Builder builder(SessionState& session, SourceLine line);
+
+std::shared_ptr<Slot> make_slot(const std::shared_ptr<SessionState>& session, Ref node);
+/// The value of a slot in the innermost scope.
+Ref read_slot(const std::shared_ptr<Slot>& slot, SourceLine line);
+/// False for a tensor that nobody has assigned yet.
+bool has_value(const std::shared_ptr<Slot>& slot);
+/// Assigns; gives false when the slot's scope has closed, so that the handle needs a new slot.
+bool write_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line);
+
+/// True while a loop, branch or function is being recorded.
+inline bool is_recording(const SessionState& session) { return session.scopes.size() > 1; }
+void push_scope(SessionState& session, ScopeKind kind, SourceLine line);
+Scope pop_scope(SessionState& session);
+/// The value of a slot at the scope with this depth; null where it has none.
+Ref value_at(SessionState& session, const std::shared_ptr<Slot>& slot, size_t depth);
+/// Writes at the innermost scope what a closed scope leaves behind: no masks, no conversions.
+void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref node);
+/// Marks a slot that a closed scope left without a value.
+void leave_lost(SessionState& session, const std::shared_ptr<Slot>& slot, std::string why);
+/// Remembers that somebody asked for the shape of `node`: loops must not widen it any more.
+void note_asked(SessionState& session, const Ref& node, SourceLine line);
+/// The depth of the innermost Loop that the current scope may break; 0: there is none.
+size_t innermost_loop(const SessionState& session);
+
+/// Throws UserError with the line at the end.
+[[noreturn]] void fail_at(SourceLine line, const std::string& message);
+
+}  // namespace firn

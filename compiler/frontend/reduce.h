@@ -1,0 +1,22 @@
+// Reductions over axes.
+#pragma once
+#include "compiler/frontend/movement.h"
+
+namespace firn {
+
+struct ReduceOptions {
+    Axes axis = {};           // none: all
+    bool keep_dims = false;   // reduced axes stay with size 1
+};
+/// Sums of f16 accumulate in f32; bool, u8 and i8 sum to i32. Without elements: 0.
+Tensor sum(const Operand& x, const ReduceOptions& options = {});
+Tensor prod(const Operand& x, const ReduceOptions& options = {});
+/// Integers and bools give f32.
+Tensor mean(const Operand& x, const ReduceOptions& options = {});
+Tensor max(const Operand& x, const ReduceOptions& options = {});
+Tensor min(const Operand& x, const ReduceOptions& options = {});
+/// Anything but a bool counts as true where it is not 0.
+Tensor any(const Operand& x, const ReduceOptions& options = {});
+Tensor all(const Operand& x, const ReduceOptions& options = {});
+
+}  // namespace firn

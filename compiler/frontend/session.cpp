@@ -1,0 +1,81 @@
+// The current session of a thread, and what runs it.
+#include "compiler/frontend/session.h"
+
+#include <atomic>
+#include <cstdio>
+#include <string>
+
+#include "compiler/frontend/environment.h"
+#include "compiler/frontend/oracle.h"
+#include "compiler/frontend/record.h"
+#include "compiler/lower/interpret_kernel.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+std::atomic<ExecutorFactory> default_executor{nullptr};
+
+std::shared_ptr<SessionState>& current() {
+    thread_local std::shared_ptr<SessionState> state;
+    return state;
+}
+
+void choose_executor(SessionState& session) {
+    std::string choice = environment("FIRN_EXECUTOR").value_or("");
+    ExecutorFactory factory = default_executor.load();
+    if (choice == "oracle") {
+        session.oracle = true;
+        session.executor = make_host_executor();
+    } else if (choice == "interpret" || (choice.empty() && !factory)) {
+        session.executor = make_interpreter();
+    } else if (choice.empty() || choice == "device") {
+        if (!factory)
+            throw UserError(
+                "FIRN_EXECUTOR=device, but this program links the compiler alone; link firn::firn, or use "
+                "interpret or oracle");
+        session.executor = factory();
+    } else {
+        throw UserError("FIRN_EXECUTOR=" + choice + " is unknown; use device, interpret or oracle");
+    }
+}
+
+}  // namespace
+
+const std::shared_ptr<SessionState>& current_state() {
+    std::shared_ptr<SessionState>& state = current();
+    if (!state) {
+        if (environment_number("FIRN_HELP", 0)) std::fputs(environment_help().c_str(), stderr);
+        state = std::make_shared<SessionState>();
+    }
+    return state;
+}
+
+Executor& executor_of(SessionState& session) {
+    if (!session.executor) choose_executor(session);
+    return *session.executor;
+}
+
+Session::Session(std::shared_ptr<Executor> executor) : state_(std::make_shared<SessionState>()) {
+    ensure(executor != nullptr, "a session needs an executor");
+    state_->executor = std::move(executor);
+}
+
+Session Session::oracle() {
+    Session session(make_host_executor());
+    session.state_->oracle = true;
+    return session;
+}
+
+Executor& Session::executor() const { return executor_of(*state_); }
+size_t Session::plan_count() const { return state_->plans.size(); }
+size_t Session::node_count() const { return state_->nodes.live_nodes(); }
+
+Session current_session() { return Session(current_state()); }
+
+SessionScope::SessionScope(const Session& session) : previous_(current()) { current() = session.state(); }
+SessionScope::~SessionScope() { current() = previous_; }
+
+void set_default_executor(ExecutorFactory factory) { default_executor.store(factory); }
+
+}  // namespace firn

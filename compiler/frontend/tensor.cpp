@@ -1,0 +1,231 @@
+// Tensors, operands and element accesses over slots.
+#include "compiler/frontend/tensor.h"
+
+#include "compiler/frontend/apply.h"
+#include "compiler/frontend/realize.h"
+#include "compiler/frontend/record.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+bool fits(const Scalar& value, DType dtype) {
+    if (value.dtype == u64 && value.i < 0) return dtype == u64;
+    int bits = 8 * dtype.bytes();
+    if (bits == 64) return true;
+    if (dtype.is_signed()) return value.i >= -(int64_t{1} << (bits - 1)) && value.i < (int64_t{1} << (bits - 1));
+    return value.i >= 0 && value.i < (int64_t{1} << bits);
+}
+
+/// The type that a C++ scalar has on its own: f32, i32 where it fits, else wider.
+DType natural_type(const Scalar& value) {
+    if (value.dtype.is_float()) return f32;
+    if (value.dtype.is_bool() || value.dtype == u32) return value.dtype;
+    for (DType type : {i32, u32, i64})
+        if (fits(value, type)) return type;
+    return u64;
+}
+
+}  // namespace
+
+// --- Tensor --------------------------------------------------------------------------------------
+
+Tensor::Tensor() : slot_(make_slot(current_state(), nullptr)) {}
+
+Tensor::Tensor(const Scalar& value, SourceLine line)
+    : slot_(make_slot(current_state(),
+                      constant(builder(*current_state(), line), value.to(natural_type(value))))) {}
+
+Tensor::Tensor(const Size& size, SourceLine line)
+    : slot_(make_slot(current_state(), size_value(builder(*current_state(), line), size))) {}
+
+Tensor::Tensor(const Tensor& other)
+    : slot_(make_slot(current_state(), has_value(other.slot_) ? read_slot(other.slot_, {}) : nullptr)) {}
+
+Tensor Tensor::from_node(Ref node) {
+    Tensor out;
+    out.slot_->node = std::move(node);
+    return out;
+}
+
+Tensor& Tensor::operator=(const Tensor& other) & {
+    if (this == &other) return *this;
+    if (!has_value(other.slot_) && !has_value(slot_)) return *this;
+    Ref node = read_slot(other.slot_, {});
+    if (!write_slot(slot_, node, {})) slot_ = make_slot(current_state(), std::move(node));
+    return *this;
+}
+
+Tensor& Tensor::operator+=(const Arg& value) & { return *this = Arg(*this, value.line()) + value; }
+Tensor& Tensor::operator-=(const Arg& value) & { return *this = Arg(*this, value.line()) - value; }
+Tensor& Tensor::operator*=(const Arg& value) & { return *this = Arg(*this, value.line()) * value; }
+Tensor& Tensor::operator/=(const Arg& value) & { return *this = Arg(*this, value.line()) / value; }
+Tensor& Tensor::operator%=(const Arg& value) & { return *this = Arg(*this, value.line()) % value; }
+Tensor& Tensor::operator&=(const Arg& value) & { return *this = Arg(*this, value.line()) & value; }
+Tensor& Tensor::operator|=(const Arg& value) & { return *this = Arg(*this, value.line()) | value; }
+Tensor& Tensor::operator^=(const Arg& value) & { return *this = Arg(*this, value.line()) ^ value; }
+Tensor& Tensor::operator<<=(const Arg& value) & { return *this = Arg(*this, value.line()) << value; }
+Tensor& Tensor::operator>>=(const Arg& value) & { return *this = Arg(*this, value.line()) >> value; }
+
+Ref Tensor::node(SourceLine line) const { return read_slot(slot_, line); }
+
+TensorShape Tensor::shape(SourceLine line) const {
+    Ref here_and_now = node(line);
+    note_asked(*slot_->session, here_and_now, line);
+    return TensorShape(here_and_now->shape, line);
+}
+
+Dimension Tensor::size(int axis, SourceLine line) const {
+    TensorShape own = shape(line);
+    int rank = static_cast<int>(own.size());
+    if (axis < -rank || axis >= rank)
+        fail_at(line, "size: axis " + std::to_string(axis) + " does not exist, the tensor has shape " +
+                          text(own) + "; give an axis below its rank " + std::to_string(rank));
+    return own[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
+}
+
+int Tensor::rank(SourceLine line) const { return static_cast<int>(shape(line).size()); }
+DType Tensor::dtype(SourceLine line) const { return node(line)->dtype; }
+
+Tensor Tensor::as(DType dtype, SourceLine line) const {
+    Ref value = node(line);
+    return from_node(cast(builder(*slot_->session, line), value, dtype));
+}
+
+const Tensor::Index& Tensor::none() {
+    static const Index absent;
+    return absent;
+}
+
+namespace {
+
+std::vector<Arg> given(std::initializer_list<const Tensor::Index*> indices, SourceLine& line) {
+    std::vector<Arg> out;
+    bool ended = false;
+    for (const Tensor::Index* index : indices) {
+        if (!index->arg()) {
+            ended = true;
+            continue;
+        }
+        if (!line.line) line = index->arg()->line();
+        if (ended) fail_at(line, "access: an index is missing before another; give them in order");
+        out.push_back(*index->arg());
+    }
+    return out;
+}
+
+std::vector<Ref> nodes_of(const std::vector<Arg>& args) {
+    std::vector<Ref> out;
+    for (const Arg& arg : args) out.push_back(arg.node());
+    return out;
+}
+
+Ref read_elements(const Ref& source, const std::vector<Arg>& indices, Bounds mode, const Scalar& fill,
+                  SourceLine line) {
+    std::vector<Bounds> modes(indices.size(), mode);
+    return gather(builder(*current_state(), line), source, nodes_of(indices), std::move(modes), fill);
+}
+
+}  // namespace
+
+Access Tensor::operator()(const Index& i, const Index& j, const Index& k, const Index& l, const Index& m,
+                          const Index& n) & {
+    SourceLine line;
+    std::vector<Arg> indices = given({&i, &j, &k, &l, &m, &n}, line);
+    return Access(*this, std::move(indices), line);
+}
+
+Tensor Tensor::operator()(const Index& i, const Index& j, const Index& k, const Index& l, const Index& m,
+                          const Index& n) const& {
+    SourceLine line;
+    std::vector<Arg> indices = given({&i, &j, &k, &l, &m, &n}, line);
+    return from_node(read_elements(node(line), indices, Bounds::Clamp, scalar_int(0), line));
+}
+
+// --- Arg -----------------------------------------------------------------------------------------
+
+Arg::Arg(const Tensor& x, SourceLine line) : node_(x.node(line)), slot_(x.slot()), line_(line) {}
+Arg::Arg(const Access& x, SourceLine line) : node_(x.read()), line_(line) {}
+Arg::Arg(const Size& size, SourceLine line)
+    : node_(size_value(builder(*current_state(), line), size)), line_(line) {}
+
+Ref Arg::node(std::optional<DType> dtype) const {
+    if (!scalar_) return node_;
+    return constant(builder(*current_state(), line_), scalar_->to(dtype.value_or(natural_type(*scalar_))));
+}
+
+// --- Access --------------------------------------------------------------------------------------
+
+Access::Access(Tensor& target, std::vector<Arg> indices, SourceLine line)
+    : target_(&target), version_(target.node(line)), indices_(std::move(indices)), line_(line) {}
+
+Ref Access::read() const { return read_elements(version_, indices_, Bounds::Clamp, scalar_int(0), line_); }
+Access::operator Tensor() const { return Tensor::from_node(read()); }
+
+void Access::operator=(const Arg& value) && {
+    Builder b = builder(*current_state(), value.line());
+    Ref stored = scatter(b, version_, value.node(), nodes_of(indices_), ScatterAttr{});
+    *target_ = Tensor::from_node(std::move(stored));
+}
+
+void Access::operator+=(const Arg& value) && { std::move(*this) = Arg(*this, value.line()) + value; }
+void Access::operator-=(const Arg& value) && { std::move(*this) = Arg(*this, value.line()) - value; }
+void Access::operator*=(const Arg& value) && { std::move(*this) = Arg(*this, value.line()) * value; }
+void Access::operator/=(const Arg& value) && { std::move(*this) = Arg(*this, value.line()) / value; }
+
+// --- reading with a bounds mode ------------------------------------------------------------------
+
+Tensor Reader::operator()(const Index& i, const Index& j, const Index& k, const Index& l, const Index& m,
+                          const Index& n) const {
+    SourceLine line;
+    std::vector<Arg> indices = given({&i, &j, &k, &l, &m, &n}, line);
+    return Tensor::from_node(read_elements(source_.node(), indices, mode_, fill_, line));
+}
+
+Reader wrap(const Operand& x) { return Reader(x, Bounds::Wrap, scalar_int(0)); }
+Reader mirror(const Operand& x) { return Reader(x, Bounds::Mirror, scalar_int(0)); }
+Reader zero(const Operand& x) { return Reader(x, Bounds::Constant, scalar_int(0)); }
+Reader unchecked(const Operand& x) { return Reader(x, Bounds::Unchecked, scalar_int(0)); }
+Reader fill(const Operand& x, const Arg& value) {
+    Ref node = value.node();
+    if (node->op != Op::Constant)
+        fail_at(value.line(), "fill: the value outside must be a number known while recording; for a tensor read "
+                              "with clamping and choose by select");
+    return Reader(x, Bounds::Constant, node->as<ConstantAttr>().value);
+}
+
+// --- operators -----------------------------------------------------------------------------------
+
+Tensor operator+(const Arg& a, const Arg& b) { return apply(Op::Add, {a, b}); }
+Tensor operator-(const Arg& a, const Arg& b) { return apply(Op::Sub, {a, b}); }
+Tensor operator*(const Arg& a, const Arg& b) { return apply(Op::Mul, {a, b}); }
+Tensor operator/(const Arg& a, const Arg& b) { return apply(Op::Div, {a, b}); }
+Tensor operator%(const Arg& a, const Arg& b) { return apply(Op::Mod, {a, b}); }
+Tensor operator&(const Arg& a, const Arg& b) { return apply(Op::And, {a, b}); }
+Tensor operator|(const Arg& a, const Arg& b) { return apply(Op::Or, {a, b}); }
+Tensor operator^(const Arg& a, const Arg& b) { return apply(Op::Xor, {a, b}); }
+Tensor operator<<(const Arg& a, const Arg& b) { return apply(Op::ShiftLeft, {a, b}); }
+Tensor operator>>(const Arg& a, const Arg& b) { return apply(Op::ShiftRight, {a, b}); }
+Tensor operator<(const Arg& a, const Arg& b) { return apply(Op::Less, {a, b}); }
+Tensor operator>(const Arg& a, const Arg& b) { return apply(Op::Less, {b, a}); }
+Tensor operator<=(const Arg& a, const Arg& b) { return apply(Op::LessEqual, {a, b}); }
+Tensor operator>=(const Arg& a, const Arg& b) { return apply(Op::LessEqual, {b, a}); }
+Tensor operator==(const Arg& a, const Arg& b) { return apply(Op::Equal, {a, b}); }
+Tensor operator!=(const Arg& a, const Arg& b) { return apply(Op::NotEqual, {a, b}); }
+Tensor operator+(const Arg& x) { return Tensor::from_node(x.node()); }
+Tensor operator-(const Arg& x) { return apply(Op::Neg, {x}); }
+Tensor operator~(const Arg& x) { return apply(Op::BitNot, {x}); }
+Tensor operator!(const Arg& x) { return apply(Op::Not, {x}); }
+
+// --- data out ------------------------------------------------------------------------------------
+
+std::vector<std::byte> Tensor::read(SourceLine line) const { return read_tensor(*this, line); }
+
+void Tensor::require_single(SourceLine line) const {
+    Ref value = node(line);
+    if (!element_count(value->shape).is(1))
+        fail_at(line, "item: the tensor has shape " + text(value->shape) +
+                          " and item gives a single element; use to_vector, or index one");
+}
+
+}  // namespace firn

@@ -1,0 +1,302 @@
+// Tensor: a value with numpy's and a shader's notation; using it records a graph.
+#pragma once
+#include <array>
+#include <concepts>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include "compiler/frontend/dimension.h"
+#include "compiler/ir/source_line.h"
+#include "compiler/program/dtype.h"
+
+namespace firn {
+
+struct Node;
+struct Slot;
+class Tensor;
+class Access;
+class Arg;
+enum class Bounds : uint8_t;
+
+template <class T>
+concept Arithmetic = std::is_arithmetic_v<std::remove_cvref_t<T>>;
+
+/// Operators of Tensor and Access (and of Arg), found through either operand; the other may be a C++ scalar, which
+/// takes the tensor's type, or a Size. Shapes broadcast as in numpy. `&&` and `||` do not exist: `&`, `|`.
+struct TensorOperators {
+    friend Tensor operator+(const Arg& a, const Arg& b);
+    friend Tensor operator-(const Arg& a, const Arg& b);
+    friend Tensor operator*(const Arg& a, const Arg& b);
+    friend Tensor operator/(const Arg& a, const Arg& b);   // integers truncate; x / 0 is 0
+    friend Tensor operator%(const Arg& a, const Arg& b);   // floats: the divisor's sign; x % 0 is 0 for integers
+    friend Tensor operator&(const Arg& a, const Arg& b);
+    friend Tensor operator|(const Arg& a, const Arg& b);
+    friend Tensor operator^(const Arg& a, const Arg& b);
+    friend Tensor operator<<(const Arg& a, const Arg& b);  // the count is masked to the width
+    friend Tensor operator>>(const Arg& a, const Arg& b);
+    friend Tensor operator<(const Arg& a, const Arg& b);
+    friend Tensor operator>(const Arg& a, const Arg& b);
+    friend Tensor operator<=(const Arg& a, const Arg& b);
+    friend Tensor operator>=(const Arg& a, const Arg& b);
+    friend Tensor operator==(const Arg& a, const Arg& b);
+    friend Tensor operator!=(const Arg& a, const Arg& b);
+    friend Tensor operator+(const Arg& x);
+    friend Tensor operator-(const Arg& x);
+    friend Tensor operator~(const Arg& x);
+    friend Tensor operator!(const Arg& x);
+};
+
+/// A tensor as a value: `Tensor old = x; x += 1.0f;` leaves `old` as it was. Nothing is computed until
+/// its data is asked for, or at once where it is the result of a compiled function.
+///
+/// Inside `loop`, `if_` and `compile`, assigning to a tensor that was made outside is recorded: it
+/// becomes a value that the loop carries, or that the branches merge.
+class Tensor : public TensorOperators {
+  public:
+    /// No value yet; it must be assigned before it is read.
+    Tensor();
+    /// A rank-0 tensor: f32 from floating point (0.1 too), i32 from integers (u32 or i64 where they do
+    /// not fit), bool.
+    template <Arithmetic T>
+    Tensor(T value, SourceLine line = here()) : Tensor(literal(value), line) {}
+    /// The size as a rank-0 i32; it may be symbolic.
+    Tensor(const Size& size, SourceLine line = here());
+    Tensor(const Tensor& other);
+    Tensor(Tensor&& other) : Tensor(static_cast<const Tensor&>(other)) {}
+    Tensor& operator=(const Tensor& other) &;
+    Tensor& operator=(Tensor&& other) & { return *this = static_cast<const Tensor&>(other); }
+    ~Tensor() = default;
+
+    Tensor& operator+=(const Arg& value) &;
+    Tensor& operator-=(const Arg& value) &;
+    Tensor& operator*=(const Arg& value) &;
+    Tensor& operator/=(const Arg& value) &;
+    Tensor& operator%=(const Arg& value) &;
+    Tensor& operator&=(const Arg& value) &;
+    Tensor& operator|=(const Arg& value) &;
+    Tensor& operator^=(const Arg& value) &;
+    Tensor& operator<<=(const Arg& value) &;
+    Tensor& operator>>=(const Arg& value) &;
+
+    /// A native `if` cannot be recorded: use if_(condition, then, otherwise) or select(condition, a, b).
+    explicit operator bool() const = delete;
+
+    class Index;
+    /// The element at an index, one index per axis (fewer: whole trailing rows). Reading outside clamps to
+    /// the edge. On a tensor that is not const it can be stored to: `x(i, j) = v` makes a new version of x;
+    /// a store outside is dropped; where indices collide the last in row-major order wins.
+    Access operator()(const Index& i, const Index& j = none(), const Index& k = none(),
+                      const Index& l = none(), const Index& m = none(), const Index& n = none()) &;
+    Tensor operator()(const Index& i, const Index& j = none(), const Index& k = none(),
+                      const Index& l = none(), const Index& m = none(), const Index& n = none()) const&;
+
+    TensorShape shape(SourceLine line = here()) const;
+    /// Size of one axis; a negative axis counts from the end.
+    Dimension size(int axis, SourceLine line = here()) const;
+    int rank(SourceLine line = here()) const;
+    DType dtype(SourceLine line = here()) const;
+    /// Converted to another type: floats to integers truncate and saturate, anything to bool is != 0.
+    Tensor as(DType dtype, SourceLine line = here()) const;
+
+    /// The elements in row-major order; computes and waits. T is an arithmetic type; elements convert.
+    template <Arithmetic T>
+    std::vector<T> to_vector(SourceLine line = here()) const;
+    /// The only element of a tensor that has one.
+    template <Arithmetic T>
+    T item(SourceLine line = here()) const;
+
+    /// The node that stands for the value here and now; for those who work on graphs.
+    std::shared_ptr<const Node> node(SourceLine line = here()) const;
+    /// A new tensor in the current scope.
+    static Tensor from_node(std::shared_ptr<const Node> node);
+    const std::shared_ptr<Slot>& slot() const { return slot_; }
+
+    /// A C++ scalar with its own type kept: f64 for floating point, else an integer of its width, or bool.
+    template <Arithmetic T>
+    static Scalar literal(T value) {
+        if constexpr (std::is_same_v<T, bool>) return scalar_bool(value);
+        else if constexpr (std::is_floating_point_v<T>) return scalar_float(static_cast<double>(value), f64);
+        else if constexpr (sizeof(T) == 8)
+            return scalar_int(static_cast<int64_t>(value), std::is_signed_v<T> ? i64 : u64);
+        else if constexpr (sizeof(T) == 4 && std::is_unsigned_v<T>) return scalar_int(value, u32);
+        else return scalar_int(value, i32);
+    }
+
+  private:
+    static const Index& none();
+    Tensor(const Scalar& value, SourceLine line);
+    std::vector<std::byte> read(SourceLine line) const;
+    void require_single(SourceLine line) const;
+
+    std::shared_ptr<Slot> slot_;
+};
+
+/// An operand: made implicitly from a Tensor, an element access, a C++ scalar or a Size, at the caller's
+/// line. A scalar is weak: it takes the type of the tensors it meets.
+class Arg : public TensorOperators {
+  public:
+    Arg(const Tensor& x, SourceLine line = here());
+    Arg(const Access& x, SourceLine line = here());
+    Arg(const Size& size, SourceLine line = here());
+    template <Arithmetic T>
+    Arg(T value, SourceLine line = here()) : scalar_(Tensor::literal(value)), line_(line) {}
+
+    /// The node; a scalar becomes a constant of `dtype`, or of its own type where none is given.
+    std::shared_ptr<const Node> node(std::optional<DType> dtype = std::nullopt) const;
+    bool is_scalar() const { return scalar_.has_value(); }
+    const Scalar& scalar() const { return *scalar_; }
+    SourceLine line() const { return line_; }
+    /// The slot of the tensor that it was made from; null for other operands.
+    const std::shared_ptr<Slot>& slot() const { return slot_; }
+
+  protected:
+    std::shared_ptr<const Node> node_;
+    std::shared_ptr<Slot> slot_;
+    std::optional<Scalar> scalar_;
+    SourceLine line_;
+};
+
+/// An operand that must be a tensor: the first argument of functions, so that `sqrt(2.0f)` of host
+/// numbers stays on the host.
+class Operand : public Arg {
+  public:
+    Operand(const Tensor& x, SourceLine line = here()) : Arg(x, line) {}
+    Operand(const Access& x, SourceLine line = here()) : Arg(x, line) {}
+};
+
+/// True when one of the types is a tensor or an access, and all can be operands.
+template <class... T>
+concept SomeTensor = ((std::same_as<std::remove_cvref_t<T>, Tensor> ||
+                       std::same_as<std::remove_cvref_t<T>, Access>) || ...) &&
+                     (std::constructible_from<Arg, const T&> && ...);
+
+/// An index of an access; may be absent.
+class Tensor::Index {
+  public:
+    Index() = default;
+    template <class T>
+        requires std::constructible_from<Arg, const T&>
+    Index(const T& index, SourceLine line = here()) : arg_(Arg(index, line)) {}
+    const std::optional<Arg>& arg() const { return arg_; }
+
+  private:
+    std::optional<Arg> arg_;
+};
+
+/// An element (or a tensor of elements) of a tensor, as `u(i, j)` gives it: read where a value is wanted,
+/// stored to by assignment. It reads the version of the tensor at its creation.
+class Access : public TensorOperators {
+  public:
+    Access(Tensor& target, std::vector<Arg> indices, SourceLine line);
+    Access(const Access&) = default;
+
+    operator Tensor() const;
+
+    void operator=(const Arg& value) &&;
+    void operator=(const Access& value) && { std::move(*this) = Arg(value, line_); }
+    void operator+=(const Arg& value) &&;
+    void operator-=(const Arg& value) &&;
+    void operator*=(const Arg& value) &&;
+    void operator/=(const Arg& value) &&;
+    explicit operator bool() const = delete;
+
+    std::shared_ptr<const Node> read() const;
+
+  private:
+    Tensor* target_;
+    std::shared_ptr<const Node> version_;
+    std::vector<Arg> indices_;
+    SourceLine line_;
+};
+
+/// Reads a tensor with a bounds mode: `wrap(u)(i - 1, j)`.
+class Reader {
+  public:
+    Reader(const Operand& source, Bounds mode, Scalar fill) : source_(source), mode_(mode), fill_(fill) {}
+    using Index = Tensor::Index;
+    Tensor operator()(const Index& i, const Index& j = {}, const Index& k = {}, const Index& l = {},
+                      const Index& m = {}, const Index& n = {}) const;
+
+  private:
+    Operand source_;
+    Bounds mode_;
+    Scalar fill_;
+};
+/// Outside the tensor, reads go around the edge.
+Reader wrap(const Operand& x);
+/// Reads are reflected at the edge, which is read twice: -1 reads 0.
+Reader mirror(const Operand& x);
+/// Reads give 0 outside.
+Reader zero(const Operand& x);
+/// Reads give `value` outside.
+Reader fill(const Operand& x, const Arg& value);
+/// The caller promises that every index is inside: no check is made.
+Reader unchecked(const Operand& x);
+
+/// A Dimension with a floating-point number is a tensor: `1.0f / x.size(0)`.
+template <class A, class B>
+concept FloatWithDimension = (std::same_as<A, Dimension> && std::floating_point<B>) ||
+                             (std::same_as<B, Dimension> && std::floating_point<A>);
+template <class A, class B>
+    requires FloatWithDimension<A, B>
+Tensor operator+(const A& a, const B& b) {
+    return Tensor(a) + Tensor(b);
+}
+template <class A, class B>
+    requires FloatWithDimension<A, B>
+Tensor operator-(const A& a, const B& b) {
+    return Tensor(a) - Tensor(b);
+}
+template <class A, class B>
+    requires FloatWithDimension<A, B>
+Tensor operator*(const A& a, const B& b) {
+    return Tensor(a) * Tensor(b);
+}
+template <class A, class B>
+    requires FloatWithDimension<A, B>
+Tensor operator/(const A& a, const B& b) {
+    return Tensor(a) / Tensor(b);
+}
+
+/// The dtype whose elements in memory are a T; nothing where there is none.
+template <Arithmetic T>
+constexpr std::optional<DType> stored_as() {
+    if constexpr (std::is_same_v<T, bool>) return std::nullopt;
+    else if constexpr (std::is_floating_point_v<T>)
+        return sizeof(T) == 4 ? std::optional(f32) : sizeof(T) == 8 ? std::optional(f64) : std::nullopt;
+    else if constexpr (sizeof(T) == 8) return std::is_signed_v<T> ? i64 : u64;
+    else if constexpr (sizeof(T) == 4) return std::is_signed_v<T> ? i32 : u32;
+    else if constexpr (sizeof(T) == 1) return std::is_signed_v<T> ? i8 : u8;
+    else return std::nullopt;
+}
+
+template <Arithmetic T>
+std::vector<T> Tensor::to_vector(SourceLine line) const {
+    DType type = dtype(line);
+    std::vector<std::byte> bytes = read(line);
+    size_t count = bytes.size() / static_cast<size_t>(type.bytes());
+    std::vector<T> out(count);
+    if constexpr (stored_as<T>().has_value())
+        if (type == *stored_as<T>()) {
+            if (count) std::memcpy(out.data(), bytes.data(), bytes.size());
+            return out;
+        }
+    for (size_t k = 0; k < count; ++k) {
+        Scalar value = load_scalar(type, bytes.data() + k * static_cast<size_t>(type.bytes()));
+        if constexpr (std::is_floating_point_v<T>) out[k] = static_cast<T>(value.as_double());
+        else if constexpr (std::is_same_v<T, bool>) out[k] = value.to(boolean).i != 0;
+        else out[k] = static_cast<T>(value.to(std::is_signed_v<T> ? i64 : u64).i);
+    }
+    return out;
+}
+
+template <Arithmetic T>
+T Tensor::item(SourceLine line) const {
+    require_single(line);
+    return to_vector<T>(line)[0];
+}
+
+}  // namespace firn

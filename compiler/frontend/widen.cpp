@@ -1,0 +1,138 @@
+// Infers loop bodies again with wider carried values.
+#include "compiler/frontend/widen.h"
+
+#include "compiler/frontend/record.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+SourceLine line_of(const Node& node) { return node.lines.empty() ? SourceLine{} : node.lines.front(); }
+
+class Inference {
+  public:
+    Inference(Builder b, std::unordered_map<const Node*, Ref> replace) : b_(b), memo_(std::move(replace)) {}
+
+    std::vector<Ref> run(const std::vector<Ref>& roots) {
+        for (const Ref& node : topological(roots))
+            if (!memo_.contains(node.get())) memo_.emplace(node.get(), again(node));
+        return mapped(roots);
+    }
+
+  private:
+    std::vector<Ref> mapped(const std::vector<Ref>& nodes) const {
+        std::vector<Ref> out;
+        for (const Ref& node : nodes) out.push_back(memo_.at(node.get()));
+        return out;
+    }
+
+    Region mapped(const Region& region) const { return {mapped(region.args), mapped(region.results)}; }
+
+    Ref again(const Ref& node) {
+        std::vector<Ref> inputs = mapped(node->inputs);
+        Builder b{b_.table, line_of(*node), b_.guards};
+        Ref made = node->op == Op::Loop ? again_loop(b, node, inputs)
+                   : node->op == Op::If ? again_if(b, node, inputs)
+                   : inputs == node->inputs ? node
+                                            : again_plain(b, *node, inputs);
+        if (made != node) note_lines(*made, node->lines);
+        return made;
+    }
+
+    Ref again_loop(const Builder& b, const Ref& node, const std::vector<Ref>& inputs) {
+        const auto& attr = node->as<LoopAttr>();
+        Region body = mapped(*attr.body);
+        if (inputs == node->inputs && body.results == attr.body->results) return node;
+        return make_loop(b, {inputs[0], inputs[1], inputs[2], {inputs.begin() + 3, inputs.end()}, std::move(body),
+                             attr.active}, {}, {});
+    }
+
+    Ref again_if(const Builder& b, const Ref& node, const std::vector<Ref>& inputs) {
+        const auto& attr = node->as<IfAttr>();
+        Region then_body = mapped(*attr.then_body), else_body = mapped(*attr.else_body);
+        if (inputs == node->inputs && then_body.results == attr.then_body->results &&
+            else_body.results == attr.else_body->results)
+            return node;
+        return branch(b, inputs[0], std::move(then_body), std::move(else_body));
+    }
+
+    Ref again_plain(const Builder& b, const Node& node, const std::vector<Ref>& inputs) {
+        if (node.op == Op::Result) return result(b, inputs[0], node.as<ResultAttr>().index);
+        const Node* narrow = nullptr;
+        const Node* wide = nullptr;
+        for (size_t k = 0; k < inputs.size() && !narrow; ++k)
+            if (inputs[k]->shape != node.inputs[k]->shape) {
+                narrow = node.inputs[k].get();
+                wide = inputs[k].get();
+            }
+        if (!narrow || node.op == Op::Cast || node.op == Op::Bitcast) return remake(b, node, inputs, node.attr);
+        if (node.op == Op::Expand)
+            return expand(b, inputs[0], broadcast_shapes(b, inputs[0]->shape, node.shape, "loop"));
+        if (is_elementwise(node.op)) return elementwise(b, node.op, inputs);
+        fail_at(b.line, "loop: a carried value starts with shape " + text(narrow->shape) + " and becomes " +
+                            text(wide->shape) + ", but its first shape was already used; start it as zeros(" +
+                            text(wide->shape) + ") or full(...) of that shape");
+    }
+
+    Builder b_;
+    std::unordered_map<const Node*, Ref> memo_;
+};
+
+void check_asked(const Asked& asked, const std::vector<Ref>& now, size_t first) {
+    for (size_t k = 0; k < asked.size(); ++k) {
+        const Shape& before = asked[k].first->shape;
+        const Shape& after = now[first + k]->shape;
+        if (before != after)
+            fail_at(asked[k].second, "loop: a carried value has shape " + text(before) +
+                                         " where its shape is asked for, and becomes " + text(after) +
+                                         " later; start it as zeros(" + text(after) + ") or full(...)");
+    }
+}
+
+/// One more pass: results with the arguments at `shapes`. Gives true when a shape grew.
+struct Pass {
+    std::vector<Ref> args, results;
+    bool grew = false;
+};
+
+Pass infer(const Builder& b, const LoopParts& parts, std::vector<Shape>& shapes,
+           std::unordered_map<const Node*, Ref> replace, const Asked& asked) {
+    Pass pass;
+    pass.args.push_back(parts.body.args[0]);
+    for (size_t k = 0; k < shapes.size(); ++k) {
+        const Ref& arg = parts.body.args[k + 1];
+        pass.args.push_back(arg);
+        if (arg->shape == shapes[k]) continue;
+        pass.args.back() = region_arg({b.table, line_of(*arg)}, arg->dtype, shapes[k]);
+        replace[arg.get()] = pass.args.back();
+    }
+    std::vector<Ref> roots = parts.body.results;
+    for (const auto& [node, line] : asked) roots.push_back(node);
+    pass.results = Inference(b, std::move(replace)).run(roots);
+    for (size_t k = 0; k < shapes.size(); ++k) {
+        Shape joined = broadcast_shapes(b, shapes[k], pass.results[k]->shape, "loop: a carried value");
+        pass.grew |= joined != shapes[k];
+        shapes[k] = std::move(joined);
+    }
+    if (!pass.grew) check_asked(asked, pass.results, shapes.size());
+    pass.results.resize(shapes.size());
+    return pass;
+}
+
+}  // namespace
+
+Ref make_loop(Builder b, LoopParts parts, const std::unordered_map<const Node*, Ref>& replace,
+              const Asked& asked) {
+    std::vector<Shape> shapes;
+    for (const Ref& init : parts.inits) shapes.push_back(init->shape);
+    Pass pass = infer(b, parts, shapes, replace, asked);
+    while (pass.grew) pass = infer(b, parts, shapes, replace, asked);
+    for (size_t k = 0; k < shapes.size(); ++k) {
+        parts.inits[k] = expand(b, parts.inits[k], shapes[k]);
+        pass.results[k] = expand(b, pass.results[k], shapes[k]);
+    }
+    return loop(b, parts.begin, parts.end, parts.step, std::move(parts.inits),
+                Region{std::move(pass.args), std::move(pass.results)}, parts.active);
+}
+
+}  // namespace firn

@@ -1,0 +1,26 @@
+// Closing loops: carried values take the broadcast shape of all that is assigned to them; internal.
+#pragma once
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/ir/builder.h"
+
+namespace firn {
+
+struct LoopParts {
+    Ref begin, end, step;
+    std::vector<Ref> inits;
+    Region body;       // the induction value and one argument per init; one result per init
+    int active = -1;
+};
+
+/// Values whose shape the user's code has seen, and where.
+using Asked = std::vector<std::pair<Ref, SourceLine>>;
+
+/// Makes the Loop node. Where a result is wider than its argument, the argument is widened and the body
+/// inferred again until nothing grows. `replace` are nodes that the body must not keep. Throws UserError
+/// when the narrow shape was already asked for, or used by anything but elementwise operations.
+Ref make_loop(Builder b, LoopParts parts, const std::unordered_map<const Node*, Ref>& replace,
+              const Asked& asked);
+
+}  // namespace firn
