@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "engine/gpu/commands.h"
 #include "engine/gpu/profile.h"
 #include "tests/gpu/device_fixture.h"
 
@@ -101,6 +102,19 @@ TEST_F(DeviceTest, TwoDevicesLiveSideBySide) {
     write_buffer(*second, 0, data);
     read_buffer(*second, 0, read);
     EXPECT_EQ(read, data);
+}
+
+TEST_F(DeviceTest, ValidationReportsAMissingBarrier) {
+    auto own = Device::create(options());
+    auto a = create_buffer(own, 64, "a"), b = create_buffer(own, 64, "b");
+    submit_once(*own, [&](VkCommandBuffer commands) {
+        own->vk().vkCmdFillBuffer(commands, a->range().buffer, a->range().offset, 64, 1);
+        VkBufferCopy region{a->range().offset, b->range().offset, 64};
+        own->vk().vkCmdCopyBuffer(commands, a->range().buffer, b->range().buffer, 1, &region);
+    });
+    own->wait_idle();
+    ASSERT_EQ(own->validation_messages().size(), 1u);
+    EXPECT_NE(own->validation_messages()[0].find("READ_AFTER_WRITE"), std::string::npos);
 }
 
 TEST_F(DeviceTest, TheProfileOfACpuDriverLoadsTexels) {

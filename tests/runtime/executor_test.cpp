@@ -1,0 +1,495 @@
+// Programs on a device: results, replay, memory, hazards, profiling and errors.
+#include <numeric>
+
+#include "engine/runtime/vulkan_executor.h"
+#include "tests/gpu/device_fixture.h"
+#include "tests/runtime/programs.h"
+
+namespace firn {
+namespace {
+
+using namespace testing_programs;
+
+class ExecutorTest : public DeviceTest {};
+
+std::string message_of(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return "";
+}
+
+std::vector<float> scaled(std::vector<float> values, float factor) {
+    for (float& value : values) value *= factor;
+    return values;
+}
+
+TEST_F(ExecutorTest, RunsAKernelWithASizeAndAScalar) {
+    Runner runner(device);
+    Call call = runner.call(runner.upload(ramp(1000)), 1000, {scalar_float(2.5)});
+    runner.executor.run(scale_program(), call);
+    EXPECT_EQ(runner.download(*call.results[0], 1000), scaled(ramp(1000), 2.5f));
+}
+
+TEST_F(ExecutorTest, OneProgramServesEverySize) {
+    Runner runner(device);
+    auto program = scale_program();
+    for (int64_t n : {1, 63, 64, 65, 5000}) {
+        Call call = runner.call(runner.upload(ramp(static_cast<size_t>(n))), n, {scalar_float(3)});
+        runner.executor.run(program, call);
+        EXPECT_EQ(runner.download(*call.results[0], static_cast<size_t>(n)),
+                  scaled(ramp(static_cast<size_t>(n)), 3));
+    }
+}
+
+TEST_F(ExecutorTest, AnEmptyTensorRunsNothing) {
+    Runner runner(device);
+    Call call = runner.call(runner.upload({}), 0, {scalar_float(3)});
+    EXPECT_NO_THROW(runner.executor.run(scale_program(), call));
+}
+
+TEST_F(ExecutorTest, ParametersTravelInABufferWhereTheyAreTooMany) {
+    Runner runner(device);
+    auto program = scale_program(true);
+    for (float factor : {2.0f, 5.0f}) {
+        Call call = runner.call(runner.upload(ramp(300)), 300, {scalar_float(factor)});
+        runner.executor.run(program, call);
+        EXPECT_EQ(runner.download(*call.results[0], 300), scaled(ramp(300), factor));
+    }
+}
+
+TEST_F(ExecutorTest, AnUnchangedCallIsReplayed) {
+    Runner runner(device);
+    auto program = scale_program();
+    Call call = runner.call(runner.upload(ramp(100)), 100, {scalar_float(2)});
+    for (int i = 0; i < 20; ++i) runner.executor.run(program, call);
+    EXPECT_EQ(runner.executor.counts().recordings, 1);
+    EXPECT_EQ(runner.executor.counts().runs, 20);
+}
+
+TEST_F(ExecutorTest, AChangedScalarRecordsAgainButPreparesNothing) {
+    Runner runner(device);
+    auto program = scale_program();
+    Call call = runner.call(runner.upload(ramp(100)), 100, {scalar_float(2)});
+    for (int i = 0; i < 20; ++i) {
+        call.scalars[1] = scalar_float(i);
+        runner.executor.run(program, call);
+    }
+    EXPECT_EQ(runner.executor.counts().recordings, 20);
+    EXPECT_EQ(runner.executor.counts().preparations, 1);
+    EXPECT_EQ(runner.download(*call.results[0], 100), scaled(ramp(100), 19));
+}
+
+TEST_F(ExecutorTest, AScalarIsConvertedToItsDeclaredType) {
+    Runner runner(device);
+    Call call = runner.call(runner.upload(ramp(100)), 100, {scalar_float(2)});
+    call.scalars[1] = scalar_int(4);
+    runner.executor.run(scale_program(), call);
+    EXPECT_EQ(runner.download(*call.results[0], 100), scaled(ramp(100), 4));
+}
+
+TEST_F(ExecutorTest, RunsFollowEachOtherInOrder) {
+    Runner runner(device);
+    auto program = scale_program();
+    const std::vector<float> ones(2048, 1.0f);
+    auto first = runner.upload(ones);
+    Call forth = runner.call(first, 2048, {scalar_float(2)});
+    Call back = runner.call(forth.results[0], 2048, {scalar_float(2)});
+    back.results[0] = first;
+    for (int i = 0; i < 30; ++i) {
+        runner.executor.run(program, forth);
+        runner.executor.run(program, back);
+        if (i % 6 == 5) runner.executor.run(program, runner.call(first, 2048, {scalar_float(7)}));
+        if (i % 10 == 9) runner.executor.write(*first, 0, std::as_bytes(std::span(ones)));
+    }
+    runner.executor.run(program, forth);
+    EXPECT_EQ(runner.download(*forth.results[0], 2048), std::vector<float>(2048, 2.0f));
+}
+
+TEST_F(ExecutorTest, BatchedRunsGiveTheSame) {
+    Runner runner(device);
+    device->set_batch_limit(64);
+    auto program = scale_program();
+    auto first = runner.upload(std::vector<float>(512, 1.0f));
+    Call forth = runner.call(first, 512, {scalar_float(2)});
+    Call back = runner.call(forth.results[0], 512, {scalar_float(2)});
+    back.results[0] = first;
+    for (int i = 0; i < 10; ++i) {
+        runner.executor.run(program, forth);
+        runner.executor.run(program, back);
+    }
+    std::vector<float> values = runner.download(*first, 512);
+    device->set_batch_limit(1);
+    EXPECT_EQ(values, std::vector<float>(512, 1048576.0f));
+}
+
+/// sum: `parts` partial sums of a, then their sum.
+std::shared_ptr<Program> sum_program() {
+    auto program = std::make_shared<Program>();
+    program->name = "sum";
+    program->arguments = {tensor_argument("a", kN, 0)};
+    program->results = {{f32, {}, 2}};
+    program->buffers = {buffer("a", kN, BufferRole::Argument),
+                        buffer("parts", 64, BufferRole::Temporary),
+                        buffer("total", 1, BufferRole::Result)};
+    program->kernels = {
+        kernel("parts", 2, {i32},
+               "float s = 0; for (int k = i; k < p.a; k += 64) s += b0[k]; b1[i] = s;"),
+        kernel(
+            "total", 2, {},
+            "if (i > 0) return; float s = 0; for (int k = 0; k < 64; ++k) s += b0[k]; b1[0] = s;")};
+    program->steps = {dispatch(0, {0, 1}, {size_param(kN)}, 64), dispatch(1, {1, 2}, {}, 64)};
+    return program;
+}
+
+TEST_F(ExecutorTest, AReductionInTwoDispatches) {
+    Runner runner(device);
+    Call call = runner.call(runner.upload(std::vector<float>(100000, 1.0f)), 100000, {}, 1);
+    runner.executor.run(sum_program(), call);
+    EXPECT_EQ(runner.download(*call.results[0], 1)[0], 100000.0f);
+}
+
+/// `trips` turns of next = now + 1 + turn / 4 in two rotating buffers. The caller gives `trips` as
+/// the integer scalar argument 1, so the dispatches depend on it. The result is what `now` names at
+/// the end.
+std::shared_ptr<Program> rotation_program() {
+    auto program = std::make_shared<Program>();
+    program->name = "rotation";
+    program->arguments = {tensor_argument("a", kN, 0), scalar_argument("trips", i32)};
+    program->results = {{f32, {kN}, 1}};
+    program->buffers = {buffer("a", kN, BufferRole::Argument),
+                        buffer("now", kN, BufferRole::Result),
+                        buffer("next", kN, BufferRole::Temporary)};
+    program->kernels = {
+        kernel("step", 2, {i32, i32}, "if (i < p.a) b1[i] = b0[i] + 1.0 + float(p.b) / 4.0;")};
+    Size turn = Size::symbol("t"), trips = Size::symbol(scalar_symbol(1));
+    program->steps = {{CopyStep{0, 1}},
+                      {RepeatStep{"t",
+                                  trips,
+                                  {dispatch(0, {1, 2}, {size_param(kN), size_param(turn)}, kN)},
+                                  {{1, 2}, {2, 1}}}}};
+    return program;
+}
+
+class Rotation : public ExecutorTest, public testing::WithParamInterface<int> {};
+
+TEST_P(Rotation, EndsInTheResultAfterAnyNumberOfTurns) {
+    Runner runner(device);
+    int trips = GetParam();
+    Call call = runner.call(runner.upload(std::vector<float>(500, 1.0f)), 500, {scalar_int(trips)});
+    runner.executor.run(rotation_program(), call);
+    float expected = 1 + static_cast<float>(trips) + static_cast<float>(trips * (trips - 1)) / 8;
+    EXPECT_EQ(runner.download(*call.results[0], 500), std::vector<float>(500, expected));
+}
+
+INSTANTIATE_TEST_SUITE_P(Trips, Rotation, testing::Values(0, 1, 2, 5, 64));
+
+TEST_F(ExecutorTest, AResultThatIsAnArgumentIsCopied) {
+    Runner runner(device);
+    auto program = std::make_shared<Program>();
+    program->name = "identity";
+    program->arguments = {tensor_argument("a", kN, 0)};
+    program->results = {{f32, {kN}, 0}};
+    program->buffers = {buffer("a", kN, BufferRole::Argument)};
+    Call call = runner.call(runner.upload(ramp(100)), 100, {});
+    runner.executor.run(program, call);
+    EXPECT_EQ(runner.download(*call.results[0], 100), ramp(100));
+}
+
+TEST_F(ExecutorTest, TwoResultsMayNameOneBuffer) {
+    Runner runner(device);
+    auto program = scale_program();
+    program->results.push_back(program->results[0]);
+    Call call = runner.call(runner.upload(ramp(100)), 100, {scalar_float(2)});
+    call.results.push_back(runner.executor.allocate(400, "second"));
+    runner.executor.run(program, call);
+    EXPECT_EQ(runner.download(*call.results[1], 100), scaled(ramp(100), 2));
+}
+
+TEST_F(ExecutorTest, AnUnwantedResultMayBeLeftOut) {
+    Runner runner(device);
+    auto program = scale_program();
+    program->results.push_back({f32, {kN}, 2});
+    program->buffers.push_back(buffer("c", kN, BufferRole::Result));
+    program->steps.push_back(dispatch(0, {1, 2}, {size_param(kN), scalar_param(f32, 1)}, kN));
+    Call call = runner.call(runner.upload(ramp(100)), 100, {scalar_float(2)});
+    call.results = {nullptr, runner.executor.allocate(400, "wanted")};
+    runner.executor.run(program, call);
+    EXPECT_EQ(runner.download(*call.results[1], 100), scaled(ramp(100), 4));
+}
+
+TEST_F(ExecutorTest, ConstantsAreUploaded) {
+    Runner runner(device);
+    auto program = std::make_shared<Program>();
+    program->name = "constant";
+    program->results = {{f32, {3}, 1}};
+    std::vector<float> values = {1, 2, 3};
+    BufferInfo constant = buffer("table", 3, BufferRole::Constant);
+    constant.data.resize(12);
+    std::memcpy(constant.data.data(), values.data(), 12);
+    program->buffers = {constant, buffer("copy", 3, BufferRole::Result)};
+    program->kernels = {kernel("copy", 2, {}, "if (i < 3) b1[i] = b0[i] * 2.0;")};
+    program->steps = {dispatch(0, {0, 1}, {}, 3)};
+    Call call;
+    call.results = {runner.executor.allocate(12, "copy")};
+    runner.executor.run(program, call);
+    EXPECT_EQ(runner.download(*call.results[0], 3), (std::vector<float>{2, 4, 6}));
+}
+
+TEST_F(ExecutorTest, TexelBindingsLoadOneAndFourElements) {
+    Runner runner(device);
+    auto program = std::make_shared<Program>();
+    program->name = "texels";
+    program->arguments = {tensor_argument("a", kN, 0)};
+    program->results = {{f32, {kN}, 1}};
+    program->buffers = {buffer("a", kN, BufferRole::Argument), buffer("b", kN, BufferRole::Result)};
+    KernelInfo info;
+    info.name = "texels";
+    info.glsl = R"(#version 450
+layout(local_size_x = 64) in;
+layout(set = 0, binding = 0, r32f) readonly uniform imageBuffer one;
+layout(set = 0, binding = 1, rgba32f) readonly uniform imageBuffer four;
+layout(set = 0, binding = 2, std430) buffer B { vec4 b[]; };
+layout(push_constant) uniform P { int n; } p;
+void main() {
+    int i = int(gl_GlobalInvocationID.x);
+    if (i * 4 >= p.n) return;
+    b[i] = imageLoad(four, i) + imageLoad(one, 4 * i).x;
+})";
+    info.spirv = glsl_to_spirv(info.glsl, info.name);
+    info.group_size = {64, 1, 1};
+    info.bindings = {{BindingForm::Texel, f32, 1, false},
+                     {BindingForm::Texel, f32, 4, false},
+                     {BindingForm::Storage, f32, 4, true}};
+    info.param_types = {i32};
+    program->kernels = {info};
+    program->steps = {dispatch(0, {0, 0, 1}, {size_param(kN)}, ceil_div(kN, 4))};
+    Call call = runner.call(runner.upload(ramp(1022)), 1022, {});
+    runner.executor.run(program, call);
+    std::vector<float> expected = ramp(1022);
+    for (size_t i = 0; i < expected.size(); ++i) expected[i] += ramp(1022)[i / 4 * 4];
+    EXPECT_EQ(runner.download(*call.results[0], 1022), expected);
+}
+
+TEST_F(ExecutorTest, TenThousandRunsAllocateNothingAfterTheSecond) {
+    Runner runner(device);
+    auto program = sum_program();
+    auto argument = runner.upload(std::vector<float>(256, 1.0f));
+    uint64_t allocations = 0, used = 0;
+    for (int i = 0; i < 10000; ++i) {
+        if (i == 2) {
+            allocations = device->memory().use().allocations;
+            used = device->memory().use().used;
+        }
+        runner.executor.run(program, runner.call(argument, 256, {}, 1));
+    }
+    EXPECT_EQ(device->memory().use().allocations, allocations);
+    EXPECT_EQ(device->memory().use().used, used);
+    EXPECT_LE(runner.executor.counts().preparations, 2);
+}
+
+TEST_F(ExecutorTest, MemoryStatesThatAlternateAreReplayed) {
+    Runner runner(device);
+    auto program = scale_program();
+    Call forth = runner.call(runner.upload(ramp(64)), 64, {scalar_float(1)});
+    Call back = runner.call(forth.results[0], 64, {scalar_float(1)});
+    back.results[0] = forth.arguments[0];
+    for (int i = 0; i < 50; ++i) runner.executor.run(program, i % 2 ? back : forth);
+    EXPECT_EQ(runner.executor.counts().recordings, 2);
+}
+
+TEST_F(ExecutorTest, AProgramThatEndedIsForgotten) {
+    Runner runner(device);
+    uint64_t used = 0;
+    for (int i = 0; i < 20; ++i) {
+        auto program = sum_program();
+        runner.executor.run(program, runner.call(runner.upload(ramp(64)), 64, {}, 1));
+        if (i == 2) used = device->memory().use().used;
+    }
+    EXPECT_EQ(device->memory().use().used, used);
+}
+
+TEST_F(ExecutorTest, AGrowingScratchKeepsOldCallsRight) {
+    Runner runner(device);
+    auto small = sum_program(), large = sum_program();
+    large->buffers[1].elements = 100000;
+    auto argument = runner.upload(std::vector<float>(640, 1.0f));
+    for (const auto& program : {small, large, small}) {
+        Call call = runner.call(argument, 640, {}, 1);
+        runner.executor.run(program, call);
+        EXPECT_EQ(runner.download(*call.results[0], 1)[0], 640.0f);
+    }
+}
+
+TEST_F(ExecutorTest, KernelsAreTimed) {
+    Runner runner(device);
+    runner.executor.set_profiling(true);
+    auto program = sum_program();
+    for (int i = 0; i < 3; ++i)
+        runner.executor.run(program, runner.call(runner.upload(ramp(1 << 20)), 1 << 20, {}, 1));
+    std::vector<KernelTime> times = runner.executor.take_kernel_times();
+    ASSERT_EQ(times.size(), 2u);
+    EXPECT_EQ(times[0].name, "parts");
+    EXPECT_EQ(times[0].dispatches, 3);
+    EXPECT_GT(times[0].milliseconds, 0.01);
+    EXPECT_LT(times[0].milliseconds, 1000);
+}
+
+TEST_F(ExecutorTest, TimesAreTakenOnce) {
+    Runner runner(device);
+    runner.executor.set_profiling(true);
+    runner.executor.run(sum_program(), runner.call(runner.upload(ramp(64)), 64, {}, 1));
+    runner.executor.take_kernel_times();
+    EXPECT_TRUE(runner.executor.take_kernel_times().empty());
+}
+
+TEST_F(ExecutorTest, WithoutProfilingThereAreNoTimes) {
+    Runner runner(device);
+    runner.executor.run(sum_program(), runner.call(runner.upload(ramp(64)), 64, {}, 1));
+    EXPECT_TRUE(runner.executor.take_kernel_times().empty());
+}
+
+TEST_F(ExecutorTest, TooLittleMemoryIsAUserError) {
+    Runner runner(device);
+    Call call = runner.call(runner.upload(ramp(10)), 100, {scalar_float(2)});
+    std::string message = message_of([&] { runner.executor.run(scale_program(), call); });
+    EXPECT_EQ(message, "program 'scale': 'a' takes 400 bytes and the memory given for it has 48");
+}
+
+TEST_F(ExecutorTest, MissingMemoryIsAUserError) {
+    Runner runner(device);
+    Call call = runner.call(nullptr, 100, {scalar_float(2)});
+    std::string message = message_of([&] { runner.executor.run(scale_program(), call); });
+    EXPECT_EQ(message, "program 'scale' was called without argument 0 ('a')");
+}
+
+TEST_F(ExecutorTest, MemoryOfAnotherDeviceIsAUserError) {
+    Runner runner(device), other(Device::create());
+    Call call = runner.call(other.upload(ramp(100)), 100, {scalar_float(2)});
+    std::string message = message_of([&] { runner.executor.run(scale_program(), call); });
+    EXPECT_NE(message.find("belongs to another device or session"), std::string::npos) << message;
+}
+
+TEST_F(ExecutorTest, AStorageBufferBeyondTheLimitIsAUserError) {
+    uint64_t limit = device->limits().maxStorageBufferRange;
+    if (limit > (256ull << 20)) GTEST_SKIP() << "the limit is too large to try";
+    Runner runner(device);
+    auto program = scale_program();
+    program->steps = {dispatch(0, {0, 1}, {size_param(kN), scalar_param(f32, 1)}, 64)};
+    auto n = static_cast<int64_t>(limit / 4 + 64);
+    Call call = runner.call(runner.executor.allocate(limit + 256, "large"), n, {scalar_float(2)});
+    std::string message = message_of([&] { runner.executor.run(program, call); });
+    EXPECT_NE(message.find("of which the device"), std::string::npos) << message;
+    EXPECT_NE(message.find(std::to_string(limit)), std::string::npos) << message;
+}
+
+TEST_F(ExecutorTest, OutOfMemoryInTheTemporariesLeavesTensorsUsable) {
+    Runner runner(device);
+    auto huge = sum_program();
+    huge->buffers[1].elements = 1ll << 44;
+    auto argument = runner.upload(std::vector<float>(64, 1.0f));
+    EXPECT_THROW(runner.executor.run(huge, runner.call(argument, 64, {}, 1)), DeviceError);
+    Call call = runner.call(argument, 64, {}, 1);
+    runner.executor.run(sum_program(), call);
+    EXPECT_EQ(runner.download(*call.results[0], 1)[0], 64.0f);
+}
+
+TEST_F(ExecutorTest, AKernelForALargerDeviceIsAUserError) {
+    Runner runner(device);
+    auto program = scale_program();
+    program->kernels[0].shared_bytes = 1 << 30;
+    std::string message = message_of([&] {
+        runner.executor.run(program, runner.call(runner.upload(ramp(8)), 8, {scalar_float(1)}));
+    });
+    EXPECT_NE(message.find("kernel 'scale' needs 1073741824 bytes of shared memory"),
+              std::string::npos)
+        << message;
+}
+
+TEST_F(ExecutorTest, MoreLoopTurnsThanTheDriverRunsIsAUserError) {
+    if (device->profile().max_back_edges == 0) GTEST_SKIP() << "the driver has no limit";
+    Runner runner(device);
+    auto program = scale_program();
+    program->kernels[0].back_edges = device->profile().max_back_edges + 1;
+    EXPECT_THROW(
+        runner.executor.run(program, runner.call(runner.upload(ramp(8)), 8, {scalar_float(1)})),
+        UserError);
+}
+
+/// Four kernels: two read a, one reads both of their results.
+std::shared_ptr<Program> diamond_program() {
+    auto program = std::make_shared<Program>();
+    program->name = "diamond";
+    program->arguments = {tensor_argument("a", kN, 0)};
+    program->results = {{f32, {kN}, 4}};
+    program->buffers = {
+        buffer("a", kN, BufferRole::Argument), buffer("b", kN, BufferRole::Temporary),
+        buffer("c", kN, BufferRole::Temporary), buffer("d", kN, BufferRole::Temporary),
+        buffer("e", kN, BufferRole::Result)};
+    program->kernels = {kernel("one", 2, {i32}, "if (i < p.a) b1[i] = b0[i] + 1.0;"),
+                        kernel("both", 3, {i32}, "if (i < p.a) b2[i] = b0[i] * b1[i];")};
+    std::vector<ParamInfo> params = {size_param(kN)};
+    program->steps = {dispatch(0, {0, 1}, params, kN), dispatch(0, {1, 2}, params, kN),
+                      dispatch(0, {1, 3}, params, kN), dispatch(1, {2, 3, 4}, params, kN)};
+    return program;
+}
+
+TEST_F(ExecutorTest, ADiamondRunsRight) {
+    Runner runner(device);
+    Call call = runner.call(runner.upload(ramp(5000)), 5000, {});
+    runner.executor.run(diamond_program(), call);
+    std::vector<float> expected = ramp(5000);
+    for (float& value : expected) value = (value + 2) * (value + 2);
+    EXPECT_EQ(runner.download(*call.results[0], 5000), expected);
+}
+
+TEST(CallPlan, ADiamondHasTheBarriersItNeedsAndNoMore) {
+    CallPlan plan = plan_call(*diamond_program(), cpu_profile(), {{"n", 1000}});
+    std::vector<bool> barriers;
+    for (const PlannedStep& step : plan.steps) barriers.push_back(step.barrier_before);
+    EXPECT_EQ(barriers, (std::vector<bool>{false, true, false, true}));
+}
+
+TEST(CallPlan, TurnsOfALoopShareDescriptorSets) {
+    CallPlan plan = plan_call(*rotation_program(), cpu_profile(), {{"n", 64}, {"$1", 100}});
+    EXPECT_EQ(plan.dispatches, 100);
+    EXPECT_EQ(plan.sets.size(), 2u);
+}
+
+TEST(CallPlan, DependsOnAScalarThatDecidesTheTrips) {
+    EXPECT_EQ(plan_symbols(*rotation_program()), (std::vector<std::string>{"$1", "n"}));
+}
+
+TEST(CallPlan, DependsOnNoScalarThatIsOnlyAParameter) {
+    auto program = scale_program();
+    Size offset = Size::symbol(scalar_symbol(1)) * kN;
+    std::get<DispatchStep>(program->steps[0].step).params[0] = size_param(offset);
+    EXPECT_EQ(plan_symbols(*program), (std::vector<std::string>{"n"}));
+}
+
+TEST(CallPlan, ASizeOfAScalarIsFilledInAtTheCall) {
+    auto program = scale_program();
+    program->arguments[1].dtype = i32;
+    Size offset = Size::symbol(scalar_symbol(1)) * kN;
+    std::get<DispatchStep>(program->steps[0].step).params[0] = size_param(offset);
+    CallPlan plan = plan_call(*program, cpu_profile(), {{"n", 10}, {"$1", 1}});
+    std::vector<std::byte> params = plan.params;
+    patch_params(plan, {Scalar{}, scalar_int(7)}, params);
+    EXPECT_EQ(load_scalar(i32, params.data()).i, 70);
+}
+
+TEST(CallPlan, TooManyWorkgroupsIsAUserError) {
+    DeviceProfile profile = cpu_profile();
+    std::string message = message_of([&] {
+        plan_call(*scale_program(), profile, {{"n", 64ll << 17}});
+    });
+    EXPECT_NE(
+        message.find("kernel 'scale' of program 'scale' needs 131072 workgroups in dimension 0"),
+        std::string::npos)
+        << message;
+}
+
+}  // namespace
+}  // namespace firn
