@@ -1,6 +1,8 @@
 // Runs Kernel code on the host and counts what it does: checks the compiler without a driver.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,10 +18,13 @@ struct KernelCounts {
 /// Runs one dispatch of placed code, before mapping (Grid ranges) or after (Group and Invocation).
 /// buffers[k] is the memory of code.buffers[k]; an access outside it is an InternalError (a padded tail
 /// up to 16 bytes is inside). `params` in the order of code.params. A whole workgroup runs in lockstep,
-/// one lane per invocation with a mask, so that subgroup operations have their meaning.
+/// one lane per invocation with a mask, so that subgroup operations have their meaning; a subgroup whose
+/// lanes do not all run at a subgroup operation is an InternalError, and so is a loop that takes more turns
+/// than its bound. `groups` stands for code.groups: equal kernels are launched with groups of their own.
 KernelCounts interpret_kernel(const KernelCode& code, const std::vector<std::span<std::byte>>& buffers,
                               const std::vector<Scalar>& params, const SizeEnv& env,
-                              uint32_t subgroup_size);
+                              uint32_t subgroup_size,
+                              const std::optional<std::array<int64_t, 3>>& groups = std::nullopt);
 
 /// An executor on host memory that runs programs by interpret_kernel.
 std::unique_ptr<Executor> make_interpreter(DeviceProfile profile = cpu_profile());

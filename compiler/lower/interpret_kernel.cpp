@@ -1,0 +1,455 @@
+// Runs Kernel code in lockstep: regions, loops and branches by masks, memory, subgroups, and the
+// grid.
+#include "compiler/lower/interpret_kernel.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "compiler/ir/evaluate.h"
+#include "compiler/lower/interpret_lanes.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+/// Lanes of a chunk where the grid is not mapped to workgroups.
+constexpr int kGridLanes = 128;
+
+size_t at(int index) { return static_cast<size_t>(index); }
+
+LaneMask restricted(const LaneMask& mask, const int32_t* condition, bool wanted) {
+    LaneMask result = mask;
+    result.active = 0;
+    for (size_t lane = 0; lane < mask.on.size(); ++lane) {
+        result.on[lane] = mask.on[lane] && (condition[lane] != 0) == wanted;
+        result.active += result.on[lane];
+    }
+    return result;
+}
+
+class Machine {
+  public:
+    Machine(const KernelCode& code, const std::vector<std::span<std::byte>>& buffers,
+            const std::vector<Scalar>& params, const SizeEnv& env, uint32_t subgroup_size)
+        : code_(code),
+          buffers_(buffers),
+          params_(params),
+          env_(env),
+          subgroup_(static_cast<int>(subgroup_size)) {
+        ensure(buffers.size() == code.buffers.size() && params.size() == code.params.size(),
+               "a kernel is run with another number of buffers or parameters than it has");
+        ensure(subgroup_size > 0, "a kernel is run with subgroups of no lanes");
+    }
+
+    KernelCounts run(const std::array<int64_t, 3>& groups) {
+        bool grid = std::any_of(code_.ranges.begin(), code_.ranges.end(),
+                                [](const Range& range) { return range.kind == RangeKind::Grid; });
+        int64_t lanes = kGridLanes;
+        if (!grid) lanes = int64_t{code_.group_size[0]} * code_.group_size[1] * code_.group_size[2];
+        lanes_ = static_cast<int>((lanes + kLaneBlock - 1) / kLaneBlock * kLaneBlock);
+        place_values();
+        fill_uniforms();
+        if (grid)
+            run_grid();
+        else
+            run_groups(groups, static_cast<int>(lanes));
+        return counts_;
+    }
+
+  private:
+    [[noreturn]] void fail(const std::string& what) const {
+        throw InternalError("internal error: kernel " + code_.name + ": " + what);
+    }
+    const KernelNode& node(int id) const { return code_.nodes[at(id)]; }
+    const KernelRegion& region(int id) const { return code_.regions[at(id)]; }
+
+    // --- storage
+
+    void use(int id) {
+        if (id < 0 || values_[at(id)].data) return;
+        const KernelNode& n = node(id);
+        Lanes& value = values_[at(id)];
+        value.dtype = n.dtype;
+        // Results and lanes of vectors are views of what their operand has stored.
+        if (n.op == Op::Result) {
+            const KernelNode& owner = node(n.args[0]);
+            value.data = owner.op == Op::For
+                             ? values_[at(region(owner.region).args[at(n.index)])].data
+                             : results_[at(n.args[0])][at(n.index)].data;
+            return;
+        }
+        if (n.op == Op::Lane) {
+            value.data =
+                values_[at(n.args[0])].data + at(n.index) * at(lanes_) * lane_bytes(n.dtype);
+            return;
+        }
+        value.data = allocate(n.dtype, n.width);
+    }
+
+    std::byte* allocate(DType dtype, int width) {
+        size_t bytes = at(width) * at(lanes_) * lane_bytes(dtype);
+        // new[] of 8-byte words: aligned for every form of lanes, and zero.
+        memory_.emplace_back((bytes + 7) / 8);
+        return reinterpret_cast<std::byte*>(memory_.back().data());
+    }
+
+    /// Gives every node that takes part in the kernel its lanes.
+    void place_values() {
+        values_.resize(code_.nodes.size());
+        results_.resize(code_.nodes.size());
+        back_edges_.assign(at(lanes_), 0);
+        // A node's operands and everything inside its regions stand before it or in `args` of
+        // regions, so that region arguments first and then ids in order find every view's owner
+        // placed.
+        for (const KernelRegion& body : code_.regions)
+            for (int arg : body.args) use(arg);
+        std::vector<bool> needed(code_.nodes.size());
+        auto need = [&](int id) {
+            if (id >= 0) needed[at(id)] = true;
+        };
+        for (const KernelRegion& body : code_.regions) {
+            for (const std::vector<int>* list : {&body.order, &body.effects})
+                for (int id : *list) {
+                    need(id);
+                    for (int arg : node(id).args) need(arg);
+                }
+            for (int id : body.yields) need(id);
+            need(body.alive);
+            if (body.range >= 0) need(code_.ranges[at(body.range)].extent_node);
+        }
+        for (size_t id = 0; id < needed.size(); ++id) {
+            if (!needed[id]) continue;
+            const KernelNode& n = code_.nodes[id];
+            if (n.op == Op::Branch)
+                for (int yield : region(n.region).yields)
+                    results_[id].push_back({node(yield).dtype, allocate(node(yield).dtype, 1)});
+            if (n.op == Op::Result || n.op == Op::Lane)
+                ensure(values_[at(n.args[0])].data, "a result or a lane stands before its operand");
+            if (n.op == Op::Range) range_values_.emplace_back(n.index, static_cast<int>(id));
+            use(static_cast<int>(id));
+        }
+    }
+
+    void fill_uniforms() {
+        for (size_t id = 0; id < values_.size(); ++id) {
+            if (!values_[id].data) continue;
+            const KernelNode& n = code_.nodes[id];
+            if (n.op == Op::Constant) fill_lanes(values_[id], lanes_, n.constant);
+            if (n.op == Op::Param)
+                fill_lanes(values_[id], lanes_, params_[at(n.index)].to(n.dtype));
+        }
+    }
+
+    // --- the grid
+
+    /// Calls `set(range, words)` for every value of a range outside loops.
+    template <class F>
+    void fill_ranges(F set) {
+        for (auto [range, id] : range_values_)
+            set(code_.ranges[at(range)], values_[at(id)].words());
+    }
+
+    void run_root(int lanes) {
+        LaneMask mask;
+        mask.on.assign(at(lanes_), 0);
+        std::fill_n(mask.on.begin(), lanes, uint8_t{1});
+        mask.active = lanes;
+        counts_.invocations += lanes;
+        std::fill(back_edges_.begin(), back_edges_.end(), 0);
+        run_region(0, mask);
+        counts_.back_edges =
+            std::max(counts_.back_edges, *std::max_element(back_edges_.begin(), back_edges_.end()));
+    }
+
+    void run_grid() {
+        std::vector<int64_t> strides(code_.ranges.size());
+        int64_t total = 1;
+        for (size_t k = code_.ranges.size(); k-- > 0;) {
+            const Range& range = code_.ranges[k];
+            if (range.kind != RangeKind::Grid) continue;
+            strides[k] = total;
+            total *= range.extent.evaluate(env_);
+        }
+        for (int64_t begin = 0; begin < total; begin += kGridLanes) {
+            for (auto [index, id] : range_values_) {
+                const Range& range = code_.ranges[at(index)];
+                if (range.kind == RangeKind::Serial) continue;
+                if (range.kind != RangeKind::Grid)
+                    fail("range " + range.name + " is mapped beside a grid that is not");
+                int64_t extent = range.extent.evaluate(env_), stride = strides[at(index)];
+                int32_t* words = values_[at(id)].words();
+                for (int lane = 0; lane < lanes_; ++lane)
+                    words[lane] = static_cast<int32_t>((begin + lane) / stride % extent);
+            }
+            run_root(static_cast<int>(std::min<int64_t>(kGridLanes, total - begin)));
+        }
+    }
+
+    void fill_local_ranges(int lanes) {
+        fill_ranges([&](const Range& range, int32_t* words) {
+            int extents[3] = {static_cast<int>(code_.group_size[0]),
+                              static_cast<int>(code_.group_size[1]),
+                              static_cast<int>(code_.group_size[2])};
+            int strides[3] = {1, extents[0], extents[0] * extents[1]};
+            for (int lane = 0; lane < lanes; ++lane) {
+                if (range.kind == RangeKind::Invocation)
+                    words[lane] = lane / strides[range.dim] % extents[range.dim];
+                if (range.kind == RangeKind::Subgroup) words[lane] = lane % subgroup_;
+            }
+            if (range.kind == RangeKind::Unroll || range.kind == RangeKind::Vector)
+                fail("range " + range.name + " is not expanded");
+        });
+    }
+
+    void run_groups(const std::array<int64_t, 3>& groups, int lanes) {
+        fill_local_ranges(lanes);
+        std::array<int64_t, 3> group{};
+        for (group[2] = 0; group[2] < groups[2]; ++group[2])
+            for (group[1] = 0; group[1] < groups[1]; ++group[1])
+                for (group[0] = 0; group[0] < groups[0]; ++group[0]) {
+                    fill_ranges([&](const Range& range, int32_t* words) {
+                        if (range.kind == RangeKind::Group)
+                            std::fill_n(words, lanes_, static_cast<int32_t>(group[at(range.dim)]));
+                    });
+                    run_root(lanes);
+                }
+    }
+
+    // --- control
+
+    void run_region(int id, const LaneMask& mask) {
+        if (mask.active == 0) return;
+        for (int inner : region(id).order) run_node(inner, mask);
+        for (int effect : region(id).effects) run_node(effect, mask);
+    }
+
+    void run_node(int id, const LaneMask& mask) {
+        const KernelNode& n = node(id);
+        if (is_elementwise(n.op)) return run_elementwise(id, mask);
+        switch (n.op) {
+            case Op::Constant:
+            case Op::Param:
+            case Op::Range:
+            case Op::RegionArg:
+            case Op::Result:
+            case Op::Lane: return;
+            case Op::Load: return load(n, values_[at(id)], mask);
+            case Op::Store: return store(n, mask);
+            case Op::AtomicAdd: return combine(n, ReduceOp::Sum, mask);
+            case Op::AtomicMax: return combine(n, ReduceOp::Max, mask);
+            case Op::SubgroupReduce: return reduce(n, values_[at(id)], mask);
+            case Op::For: return run_for(n, mask);
+            case Op::Branch: return run_branch(id, mask);
+            default: fail(std::string("operation ") + info(n.op).name + " is not Kernel code");
+        }
+    }
+
+    void run_elementwise(int id, const LaneMask& mask) {
+        const KernelNode& n = node(id);
+        std::array<Lanes, 3> args;
+        for (size_t k = 0; k < n.args.size(); ++k) args[k] = values_[at(n.args[k])];
+        counts_.operations += mask.active;
+        evaluate_lanes(n.op, values_[at(id)], std::span(args).first(n.args.size()), mask);
+    }
+
+    /// Lanes whose loop has another turn.
+    void drop_finished(LaneMask& mask, const Range& range, int64_t turn) const {
+        if (range.extent_node < 0) {
+            if (turn < range.extent.evaluate(env_)) return;
+            mask.on.assign(mask.on.size(), 0);
+            mask.active = 0;
+            return;
+        }
+        const int32_t* trips = values_[at(range.extent_node)].words();
+        for (size_t lane = 0; lane < mask.on.size(); ++lane)
+            if (mask.on[lane] && turn >= trips[lane]) {
+                mask.on[lane] = 0;
+                --mask.active;
+            }
+    }
+
+    void run_for(const KernelNode& n, const LaneMask& outer) {
+        const KernelRegion& body = region(n.region);
+        const Range& range = code_.ranges[at(body.range)];
+        for (size_t k = 0; k < body.args.size(); ++k)
+            copy_lanes(values_[at(body.args[k])], values_[at(n.args[k])], outer);
+        LaneMask mask = outer;
+        for (int64_t turn = 0;; ++turn) {
+            drop_finished(mask, range, turn);
+            if (mask.active == 0) return;
+            if (range.max_trips >= 0 && turn >= range.max_trips)
+                fail("loop over " + range.name + " takes more turns than its bound of " +
+                     std::to_string(range.max_trips));
+            for (size_t lane = 0; lane < mask.on.size(); ++lane) back_edges_[lane] += mask.on[lane];
+            for (auto [index, id] : range_values_)
+                if (index == body.range)
+                    std::fill_n(values_[at(id)].words(), lanes_, static_cast<int32_t>(turn));
+            run_region(n.region, mask);
+            carry(body, mask);
+            if (body.alive >= 0) mask = restricted(mask, values_[at(body.alive)].words(), true);
+        }
+    }
+
+    /// Region arguments take the yielded values, all at once: one may be another's next value.
+    void carry(const KernelRegion& body, const LaneMask& mask) {
+        bool crossed = std::any_of(body.yields.begin(), body.yields.end(), [&](int yield) {
+            return std::find(body.args.begin(), body.args.end(), yield) != body.args.end();
+        });
+        if (!crossed) {
+            for (size_t k = 0; k < body.args.size(); ++k)
+                copy_lanes(values_[at(body.args[k])], values_[at(body.yields[k])], mask);
+            return;
+        }
+        std::vector<std::vector<std::byte>> next;
+        for (int yield : body.yields) {
+            const Lanes& value = values_[at(yield)];
+            next.emplace_back(value.data, value.data + at(lanes_) * lane_bytes(value.dtype));
+        }
+        for (size_t k = 0; k < body.args.size(); ++k)
+            copy_lanes(values_[at(body.args[k])], {node(body.yields[k]).dtype, next[k].data()},
+                       mask);
+    }
+
+    void run_branch(int id, const LaneMask& mask) {
+        const KernelNode& n = node(id);
+        const int32_t* condition = values_[at(n.args[0])].words();
+        LaneMask taken = restricted(mask, condition, true);
+        run_region(n.region, taken);
+        if (n.else_region >= 0) run_region(n.else_region, restricted(mask, condition, false));
+        for (size_t k = 0; k < results_[at(id)].size(); ++k) {
+            ensure(n.else_region >= 0, "a branch with values has one side only");
+            select_lanes(results_[at(id)][k], taken.on.data(),
+                         values_[at(region(n.region).yields[k])],
+                         values_[at(region(n.else_region).yields[k])], lanes_);
+        }
+    }
+
+    // --- memory
+
+    /// The place of element `index` of the node's buffer; `width` elements must lie inside.
+    std::byte* element(const KernelNode& n, int64_t index, int width) const {
+        const KernelBuffer& buffer = code_.buffers[at(n.index)];
+        std::span<std::byte> memory = buffers_[at(n.index)];
+        int64_t bytes = buffer.dtype.bytes();
+        if (index < 0 || (index + width) * bytes > static_cast<int64_t>(memory.size()))
+            fail(std::string(info(n.op).name) + " of " + std::to_string(width) +
+                 " elements at index " + std::to_string(index) + " of buffer " +
+                 std::to_string(n.index) + " (program buffer " + std::to_string(buffer.buffer) +
+                 "), which has " + std::to_string(memory.size() / at(buffer.dtype.bytes())) +
+                 (n.lines.empty() ? "" : " (" + text(n.lines[0]) + ")"));
+        return memory.data() + index * bytes;
+    }
+
+    /// Memory and lanes hold the same 4 bytes.
+    bool same_words(DType stored, DType used) const {
+        return stored == used && lane_form(used) != LaneForm::Scalar && !used.is_bool();
+    }
+
+    void load(const KernelNode& n, const Lanes& target, const LaneMask& mask) {
+        DType stored = code_.buffers[at(n.index)].dtype;
+        const int32_t* index = values_[at(n.args[0])].words();
+        bool direct = same_words(stored, n.dtype);
+        counts_.loads += mask.active;
+        counts_.bytes_read += int64_t{mask.active} * n.width * stored.bytes();
+        for (int lane = 0; lane < lanes_; ++lane) {
+            if (!mask.on[at(lane)]) continue;
+            const std::byte* source = element(n, index[lane], n.width);
+            for (int k = 0; k < n.width; ++k) {
+                int slot = k * lanes_ + lane;
+                if (direct)
+                    std::memcpy(target.words() + slot, source + 4 * k, 4);
+                else
+                    set_lane(target, slot,
+                             load_scalar(stored, source + k * stored.bytes()).to(n.dtype));
+            }
+        }
+    }
+
+    void store(const KernelNode& n, const LaneMask& mask) {
+        DType stored = code_.buffers[at(n.index)].dtype;
+        if (!code_.buffers[at(n.index)].written)
+            fail("a store into buffer " + std::to_string(n.index) + ", which is bound read-only");
+        ensure(static_cast<int>(n.args.size()) == n.width + 1,
+               "a store has not one value per element");
+        const int32_t* index = values_[at(n.args[0])].words();
+        counts_.stores += mask.active;
+        counts_.bytes_written += int64_t{mask.active} * n.width * stored.bytes();
+        for (int lane = 0; lane < lanes_; ++lane) {
+            if (!mask.on[at(lane)]) continue;
+            std::byte* target = element(n, index[lane], n.width);
+            for (int k = 0; k < n.width; ++k) {
+                const Lanes& value = values_[at(n.args[at(k + 1)])];
+                if (same_words(stored, value.dtype))
+                    std::memcpy(target + 4 * k, value.words() + lane, 4);
+                else
+                    store_scalar(get_lane(value, lane).to(stored), target + k * stored.bytes());
+            }
+        }
+    }
+
+    void combine(const KernelNode& n, ReduceOp op, const LaneMask& mask) {
+        DType stored = code_.buffers[at(n.index)].dtype;
+        const int32_t* index = values_[at(n.args[0])].words();
+        counts_.stores += mask.active;
+        counts_.bytes_read += int64_t{mask.active} * stored.bytes();
+        counts_.bytes_written += int64_t{mask.active} * stored.bytes();
+        for (int lane = 0; lane < lanes_; ++lane) {
+            if (!mask.on[at(lane)]) continue;
+            std::byte* place = element(n, index[lane], 1);
+            Scalar value = get_lane(values_[at(n.args[1])], lane).to(stored);
+            store_scalar(evaluate_reduce(op, load_scalar(stored, place), value), place);
+        }
+    }
+
+    /// A tree over exchanged lanes: distances from half a subgroup down to 1.
+    void reduce(const KernelNode& n, const Lanes& target, const LaneMask& mask) {
+        const Lanes& source = values_[at(n.args[0])];
+        counts_.operations += mask.active;
+        for (int begin = 0; begin < lanes_; begin += subgroup_) {
+            int end = std::min(begin + subgroup_, lanes_);
+            int running = std::count(mask.on.begin() + begin, mask.on.begin() + end, uint8_t{1});
+            if (running == 0) continue;
+            if (running != subgroup_)
+                fail("a subgroup operation runs on " + std::to_string(running) + " of " +
+                     std::to_string(subgroup_) + " lanes");
+            std::vector<Scalar> values;
+            for (int lane = begin; lane < end; ++lane) values.push_back(get_lane(source, lane));
+            for (int distance = subgroup_ / 2; distance > 0; distance /= 2) {
+                std::vector<Scalar> before = values;
+                for (size_t lane = 0; lane < values.size(); ++lane)
+                    values[lane] = evaluate_reduce(n.reduce, before[lane],
+                                                   before[lane ^ static_cast<size_t>(distance)]);
+            }
+            for (int lane = begin; lane < end; ++lane)
+                set_lane(target, lane, values[static_cast<size_t>(lane - begin)]);
+        }
+    }
+
+    const KernelCode& code_;
+    const std::vector<std::span<std::byte>>& buffers_;
+    const std::vector<Scalar>& params_;
+    const SizeEnv& env_;
+    int subgroup_;
+    int lanes_ = 0;                                  // padded to whole blocks
+    std::vector<Lanes> values_;                      // by node; no data where it takes no part
+    std::vector<std::vector<Lanes>> results_;        // by Branch node
+    std::vector<std::pair<int, int>> range_values_;  // range, its Range node
+    std::vector<std::vector<uint64_t>> memory_;
+    std::vector<int64_t> back_edges_;  // by lane, of the group that runs
+    KernelCounts counts_;
+};
+
+}  // namespace
+
+KernelCounts interpret_kernel(const KernelCode& code,
+                              const std::vector<std::span<std::byte>>& buffers,
+                              const std::vector<Scalar>& params, const SizeEnv& env,
+                              uint32_t subgroup_size,
+                              const std::optional<std::array<int64_t, 3>>& groups) {
+    std::array<int64_t, 3> launched{};
+    for (size_t k = 0; k < 3; ++k)
+        launched[k] = groups ? (*groups)[k] : code.groups[k].evaluate(env);
+    return Machine(code, buffers, params, env, subgroup_size).run(launched);
+}
+
+}  // namespace firn

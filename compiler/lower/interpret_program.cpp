@@ -1,0 +1,258 @@
+// An executor on host memory: runs programs by interpret_kernel in the order and memory of the
+// engine.
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <new>
+
+#include "compiler/lower/interpret_kernel.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+/// What fresh memory holds, so that a read of it shows: nan as a float, -1 as an integer.
+constexpr std::byte kUnwritten{0xff};
+
+class HostMemory : public Memory {
+  public:
+    HostMemory(uint64_t bytes, std::string memory_name, std::shared_ptr<uint64_t> held_by_all)
+        : data(bytes, kUnwritten), name(std::move(memory_name)), held(std::move(held_by_all)) {
+        *held += bytes;
+    }
+    ~HostMemory() override { *held -= data.size(); }
+    uint64_t bytes() const override { return data.size(); }
+
+    std::vector<std::byte> data;
+    std::string name;
+    std::shared_ptr<uint64_t>
+        held;  // by all memory of the executor, which may end before its memory
+};
+
+/// The slots of one call as host memory.
+class BoundSlots {
+  public:
+    BoundSlots(const Program& program, const FlatProgram& flat, const Call& call)
+        : program_(program), memory_(program.buffers.size()) {
+        bind_arguments(call);
+        bind_results(flat, call);
+        bind_own(flat, call.symbols);
+    }
+
+    std::span<std::byte> operator[](int slot) const { return memory_[static_cast<size_t>(slot)]; }
+
+    /// A result that shares its slot with an argument or another result is copied to its own
+    /// memory.
+    void copy_shared_results(const FlatProgram& flat, const Call& call) const {
+        for (size_t k = 0; k < flat.result_slots.size(); ++k) {
+            if (!call.results[k]) continue;
+            std::span<std::byte> source = (*this)[flat.result_slots[k]];
+            std::span<std::byte> target =
+                memory_of(call.results[k], flat.result_slots[k], call.symbols);
+            if (source.data() != target.data())
+                std::memmove(target.data(), source.data(), source.size());
+        }
+    }
+
+  private:
+    uint64_t bytes_of(int slot, const SizeEnv& env) const {
+        return static_cast<uint64_t>(
+            program_.buffers[static_cast<size_t>(slot)].bytes().evaluate(env));
+    }
+
+    std::span<std::byte> memory_of(const std::shared_ptr<Memory>& memory, int slot,
+                                   const SizeEnv& env) const {
+        auto* host = dynamic_cast<HostMemory*>(memory.get());
+        ensure(host, "memory of another executor is given to the interpreter");
+        uint64_t wanted = bytes_of(slot, env);
+        if (host->data.size() < wanted)
+            throw InternalError("internal error: program " + program_.name + " needs " +
+                                std::to_string(wanted) + " bytes for buffer " +
+                                program_.buffers[static_cast<size_t>(slot)].name + " and memory " +
+                                host->name + " has " + std::to_string(host->data.size()));
+        return std::span(host->data).first(wanted);
+    }
+
+    void bind_arguments(const Call& call) {
+        ensure(call.arguments.size() == program_.arguments.size() &&
+                   call.results.size() == program_.results.size(),
+               "a call has another number of arguments or results than its program");
+        for (size_t k = 0; k < program_.arguments.size(); ++k) {
+            int buffer = program_.arguments[k].buffer;
+            if (buffer >= 0)
+                memory_[static_cast<size_t>(buffer)] =
+                    memory_of(call.arguments[k], buffer, call.symbols);
+        }
+    }
+
+    void bind_results(const FlatProgram& flat, const Call& call) {
+        for (size_t k = 0; k < flat.result_slots.size(); ++k) {
+            int slot = flat.result_slots[k];
+            BufferRole role = program_.buffers[static_cast<size_t>(slot)].role;
+            bool placed = role == BufferRole::Argument || role == BufferRole::Constant ||
+                          (*this)[slot].data() != nullptr;
+            if (placed) continue;
+            memory_[static_cast<size_t>(slot)] =
+                call.results[k] ? memory_of(call.results[k], slot, call.symbols)
+                                : own(bytes_of(slot, call.symbols));
+        }
+    }
+
+    /// Temporaries at their planned offsets, and constants.
+    void bind_own(const FlatProgram& flat, const SizeEnv& env) {
+        MemoryPlan plan = plan_memory(program_, flat, env);
+        std::span<std::byte> temporaries = own(plan.bytes);
+        for (size_t slot = 0; slot < memory_.size(); ++slot) {
+            const BufferInfo& buffer = program_.buffers[slot];
+            uint64_t bytes = bytes_of(static_cast<int>(slot), env);
+            if (plan.offsets[slot] != UINT64_MAX)
+                memory_[slot] = temporaries.subspan(plan.offsets[slot], bytes);
+            if (buffer.role != BufferRole::Constant) continue;
+            memory_[slot] = own(bytes);
+            ensure(buffer.data.size() <= bytes, "a constant has more data than elements");
+            std::memcpy(memory_[slot].data(), buffer.data.data(), buffer.data.size());
+        }
+    }
+
+    std::span<std::byte> own(uint64_t bytes) { return owned_.emplace_back(bytes, kUnwritten); }
+
+    const Program& program_;
+    std::vector<std::span<std::byte>> memory_;
+    std::vector<std::vector<std::byte>> owned_;
+};
+
+/// Checks that steps between two barriers do not touch what another of them writes, in bytes: this
+/// sees a missing barrier and a wrong lifetime, which one step after the other would hide.
+class HazardCheck {
+  public:
+    void step(const FlatStep& step, const std::vector<bool>& written, const BoundSlots& slots) {
+        if (step.barrier_before) touched_.clear();
+        std::vector<Touched> now;
+        for (size_t k = 0; k < step.slots.size(); ++k) {
+            std::span<std::byte> memory = slots[step.slots[k]];
+            now.push_back({memory.data(), memory.data() + memory.size(), written[k]});
+        }
+        for (const Touched& a : touched_)
+            for (const Touched& b : now)
+                if ((a.written || b.written) && a.begin < b.end && b.begin < a.end)
+                    throw InternalError(
+                        "internal error: a step touches memory that an earlier one uses, without a "
+                        "barrier between them");
+        touched_.insert(touched_.end(), now.begin(), now.end());
+    }
+
+  private:
+    struct Touched {
+        const std::byte *begin, *end;
+        bool written;
+    };
+    std::vector<Touched> touched_;
+};
+
+class Interpreter : public Executor {
+  public:
+    explicit Interpreter(DeviceProfile profile) : profile_(std::move(profile)) {}
+
+    const DeviceProfile& profile() const override { return profile_; }
+
+    std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string& name) override {
+        try {
+            return std::make_shared<HostMemory>(bytes, name, held_);
+        } catch (const std::exception&) {  // bad_alloc, or length_error beyond any address space
+            throw DeviceError("the host has no " + std::to_string(bytes) + " bytes for '" + name +
+                              "'; " + std::to_string(*held_) +
+                              " bytes are held by this executor; free tensors or use smaller ones");
+        }
+    }
+
+    void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) override {
+        check(memory, offset, data.size());
+        auto& host = static_cast<HostMemory&>(memory);
+        std::copy(data.begin(), data.end(), host.data.begin() + static_cast<ptrdiff_t>(offset));
+    }
+
+    void read(const Memory& memory, uint64_t offset, std::span<std::byte> data) override {
+        check(memory, offset, data.size());
+        auto& host = static_cast<const HostMemory&>(memory);
+        std::copy_n(host.data.begin() + static_cast<ptrdiff_t>(offset), data.size(), data.begin());
+    }
+
+    void run(const std::shared_ptr<const Program>& program, const Call& call) override {
+        FlatProgram flat = flatten(*program, call.symbols);
+        BoundSlots slots(*program, flat, call);
+        HazardCheck hazards;
+        for (const FlatStep& step : flat.steps) {
+            if (step.copy) {
+                hazards.step(step, {false, true}, slots);
+                std::span<std::byte> source = slots[step.slots[0]], target = slots[step.slots[1]];
+                ensure(source.size() == target.size(), "a copy between buffers of different sizes");
+                std::memcpy(target.data(), source.data(), source.size());
+                continue;
+            }
+            const KernelInfo& kernel = program->kernels[static_cast<size_t>(step.dispatch->kernel)];
+            std::vector<bool> written;
+            for (const BindingInfo& binding : kernel.bindings) written.push_back(binding.written);
+            hazards.step(step, written, slots);
+            dispatch(kernel, step, slots, call.scalars);
+        }
+        slots.copy_shared_results(flat, call);
+    }
+
+    void wait() override {}
+    void set_profiling(bool on) override { profiling_ = on; }
+
+    std::vector<KernelTime> take_kernel_times() override {
+        std::vector<KernelTime> result;
+        for (auto& [name, time] : times_) {
+            time.milliseconds /= time.dispatches;
+            result.push_back(time);
+        }
+        times_.clear();
+        return result;
+    }
+
+  private:
+    /// The memory is ours and has these bytes.
+    static void check(const Memory& memory, uint64_t offset, uint64_t bytes) {
+        auto* host = dynamic_cast<const HostMemory*>(&memory);
+        ensure(host, "memory of another executor is given to the interpreter");
+        if (offset > host->data.size() || bytes > host->data.size() - offset)
+            throw InternalError("internal error: " + std::to_string(bytes) + " bytes at " +
+                                std::to_string(offset) + " of memory " + host->name + " of " +
+                                std::to_string(host->data.size()) + " bytes");
+    }
+
+    void dispatch(const KernelInfo& kernel, const FlatStep& step, const BoundSlots& slots,
+                  const std::vector<Scalar>& scalars) {
+        if (!kernel.code)
+            throw InternalError(
+                "internal error: kernel " + kernel.name +
+                " has no Kernel code to interpret; a saved program runs on a device");
+        std::vector<std::span<std::byte>> buffers;
+        for (int slot : step.slots) buffers.push_back(slots[slot]);
+        std::array<int64_t, 3> groups{};
+        for (size_t k = 0; k < 3; ++k) groups[k] = step.dispatch->groups[k].evaluate(step.env);
+        auto begin = std::chrono::steady_clock::now();
+        interpret_kernel(*kernel.code, buffers, param_values(*step.dispatch, step.env, scalars),
+                         step.env, profile_.subgroup_size, groups);
+        if (!profiling_) return;
+        std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+        KernelTime& time = times_[kernel.name];
+        time.name = kernel.name;
+        time.milliseconds += took.count();
+        ++time.dispatches;
+    }
+
+    DeviceProfile profile_;
+    std::shared_ptr<uint64_t> held_ = std::make_shared<uint64_t>(0);
+    bool profiling_ = false;
+    std::map<std::string, KernelTime> times_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_interpreter(DeviceProfile profile) {
+    return std::make_unique<Interpreter>(std::move(profile));
+}
+
+}  // namespace firn

@@ -1,0 +1,424 @@
+// Kernel code run on the host: arithmetic, masks, loops, branches, memory, subgroups, counts.
+#include "compiler/lower/interpret_kernel.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "compiler/ir/evaluate.h"
+#include "compiler/program/error.h"
+#include "tests/lower/kernel_by_hand.h"
+
+namespace firn {
+namespace {
+
+using namespace test;
+
+/// Memory of `count` elements, and a view of it as bytes.
+template <class T>
+std::span<std::byte> bytes(std::vector<T>& values) {
+    return std::as_writable_bytes(std::span(values));
+}
+
+std::string error_of(const ByHand& k, std::vector<std::span<std::byte>> buffers) {
+    try {
+        interpret_kernel(k.code, buffers, {}, {}, 8);
+    } catch (const InternalError& error) {
+        return error.what();
+    }
+    return "nothing was thrown";
+}
+
+TEST(InterpretKernel, AddsOverAGridWithATail) {
+    ByHand k;
+    int x = k.buffer(f32, false), y = k.buffer(f32, true);
+    int i = k.range(RangeKind::Grid, 300);
+    k.store(0, y, i, k.op(Op::Add, f32, {k.load(0, x, i), k.constant(scalar_float(0.5))}, 0));
+    std::vector<float> in(300), out(300);
+    for (int n = 0; n < 300; ++n) in[size_t(n)] = float(n);
+    KernelCounts counts = interpret_kernel(k.code, {bytes(in), bytes(out)}, {}, {}, 8);
+    EXPECT_EQ(out[0], 0.5f);
+    EXPECT_EQ(out[299], 299.5f);
+    EXPECT_EQ(counts.invocations, 300);
+    EXPECT_EQ(counts.operations, 300);
+    EXPECT_EQ(counts.loads, 300);
+    EXPECT_EQ(counts.bytes_read, 1200);
+    EXPECT_EQ(counts.bytes_written, 1200);
+}
+
+TEST(InterpretKernel, GridIsRowMajor) {
+    ByHand k;
+    int y = k.buffer(i32, true);
+    int i = k.range(RangeKind::Grid, Size::symbol("n")), j = k.range(RangeKind::Grid, 7);
+    int row = k.op(Op::Mul, i32, {i, k.integer(7)}, 0);
+    k.store(0, y, k.op(Op::Add, i32, {row, j}, 0), row);
+    std::vector<int32_t> out(35, -1);
+    interpret_kernel(k.code, {bytes(out)}, {}, {{"n", 5}}, 8);
+    for (int n = 0; n < 35; ++n) EXPECT_EQ(out[size_t(n)], n / 7 * 7);
+}
+
+TEST(InterpretKernel, EmptyGridDoesNothing) {
+    ByHand k;
+    int y = k.buffer(i32, true);
+    int i = k.range(RangeKind::Grid, Size::symbol("n"));
+    k.store(0, y, i, i);
+    std::vector<int32_t> none;
+    EXPECT_EQ(interpret_kernel(k.code, {bytes(none)}, {}, {{"n", 0}}, 8).invocations, 0);
+}
+
+TEST(InterpretKernel, GroupsAndInvocationsCoverTwoDimensions) {
+    ByHand k;
+    int y = k.buffer(i32, true);
+    int gx = k.range(RangeKind::Group, 2, 0), gy = k.range(RangeKind::Group, 3, 1);
+    int lx = k.range(RangeKind::Invocation, 4, 0), ly = k.range(RangeKind::Invocation, 2, 1);
+    k.code.group_size = {4, 2, 1};
+    k.code.groups = {2, 3, 1};
+    int x = k.op(Op::Add, i32, {k.op(Op::Mul, i32, {gx, k.integer(4)}, 0), lx}, 0);
+    int row = k.op(Op::Add, i32, {k.op(Op::Mul, i32, {gy, k.integer(2)}, 0), ly}, 0);
+    k.store(0, y, k.op(Op::Add, i32, {k.op(Op::Mul, i32, {row, k.integer(8)}, 0), x}, 0),
+            k.op(Op::Sub, i32, {row, x}, 0));
+    std::vector<int32_t> out(48, 99);
+    EXPECT_EQ(interpret_kernel(k.code, {bytes(out)}, {}, {}, 8).invocations, 48);
+    for (int r = 0; r < 6; ++r)
+        for (int c = 0; c < 8; ++c) EXPECT_EQ(out[size_t(8 * r + c)], r - c);
+}
+
+TEST(InterpretKernel, GroupsOfTheCallReplaceThoseOfTheCode) {
+    ByHand k;
+    int y = k.buffer(i32, true);
+    int g = k.range(RangeKind::Group, 2, 0);
+    k.code.groups = {2, 1, 1};
+    k.store(0, y, g, k.integer(1));
+    std::vector<int32_t> out(5);
+    interpret_kernel(k.code, {bytes(out)}, {}, {}, 8, std::array<int64_t, 3>{5, 1, 1});
+    EXPECT_EQ(out, (std::vector<int32_t>{1, 1, 1, 1, 1}));
+}
+
+TEST(InterpretKernel, ParametersAreUniform) {
+    ByHand k;
+    int y = k.buffer(f32, true);
+    int i = k.range(RangeKind::Grid, 3);
+    k.store(0, y, i, k.param(f32));
+    std::vector<float> out(3);
+    interpret_kernel(k.code, {bytes(out)}, {scalar_float(2.5)}, {}, 8);
+    EXPECT_EQ(out, (std::vector<float>{2.5f, 2.5f, 2.5f}));
+}
+
+TEST(InterpretKernel, LoopTripCountsDifferPerLane) {
+    ByHand k;
+    int y = k.buffer(i32, true);
+    int i = k.range(RangeKind::Grid, 20);
+    int body = k.region();
+    int t = k.serial(body, i);
+    int sum = k.region_arg(body, i32);
+    k.code.regions[size_t(body)].yields = {k.op(Op::Add, i32, {sum, t}, body)};
+    int loop = k.close(0, Op::For, {k.integer(100)}, body);
+    k.store(0, y, i, k.result(0, loop, 0, i32));
+    std::vector<int32_t> out(20);
+    KernelCounts counts = interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
+    for (int n = 0; n < 20; ++n) EXPECT_EQ(out[size_t(n)], 100 + n * (n - 1) / 2);
+    EXPECT_EQ(counts.back_edges, 19);
+    EXPECT_EQ(counts.operations, 190);
+}
+
+TEST(InterpretKernel, AliveDropsLanes) {
+    ByHand k;
+    int y = k.buffer(i32, true);
+    int i = k.range(RangeKind::Grid, 20);
+    int body = k.region();
+    k.serial(body, k.integer(50));
+    int value = k.region_arg(body, i32);
+    int next = k.op(Op::Add, i32, {value, k.integer(3)}, body);
+    k.code.regions[size_t(body)].yields = {next};
+    k.code.regions[size_t(body)].alive = k.op(Op::Less, boolean, {next, k.integer(30)}, body);
+    int loop = k.close(0, Op::For, {i}, body);
+    k.store(0, y, i, k.result(0, loop, 0, i32));
+    std::vector<int32_t> out(20);
+    interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
+    for (int n = 0; n < 20; ++n) {
+        int expected = n;
+        do expected += 3;
+        while (expected < 30);
+        EXPECT_EQ(out[size_t(n)], expected);
+    }
+}
+
+TEST(InterpretKernel, CarriedValuesSwapAtOnce) {
+    ByHand k;
+    int y = k.buffer(i32, true);
+    int i = k.range(RangeKind::Grid, 4);
+    int body = k.region();
+    k.serial(body, i);
+    int a = k.region_arg(body, i32), b = k.region_arg(body, i32);
+    k.code.regions[size_t(body)].yields = {b, a};
+    int loop = k.close(0, Op::For, {k.integer(1), k.integer(2)}, body);
+    k.store(0, y, i, k.result(0, loop, 0, i32));
+    std::vector<int32_t> out(4);
+    interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
+    EXPECT_EQ(out, (std::vector<int32_t>{1, 2, 1, 2}));
+}
+
+TEST(InterpretKernel, NestedLoopsStartAfreshEachTurn) {
+    ByHand k;
+    int y = k.buffer(i32, true);
+    int i = k.range(RangeKind::Grid, 4);
+    int outer = k.region(), inner = k.region();
+    k.serial(outer, k.integer(3));
+    k.serial(inner, i);
+    int total = k.region_arg(outer, i32), part = k.region_arg(inner, i32);
+    k.code.regions[size_t(inner)].yields = {k.op(Op::Add, i32, {part, k.integer(1)}, inner)};
+    int inside = k.close(outer, Op::For, {k.integer(0)}, inner);
+    int counted = k.result(outer, inside, 0, i32);
+    k.code.regions[size_t(outer)].yields = {k.op(Op::Add, i32, {total, counted}, outer)};
+    int loop = k.close(0, Op::For, {k.integer(0)}, outer);
+    k.store(0, y, i, k.result(0, loop, 0, i32));
+    std::vector<int32_t> out(4);
+    KernelCounts counts = interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
+    EXPECT_EQ(out, (std::vector<int32_t>{0, 3, 6, 9}));
+    EXPECT_EQ(counts.back_edges, 3 + 9);
+}
+
+TEST(InterpretKernel, BranchTakesEachLaneItsSide) {
+    ByHand k;
+    int y = k.buffer(i32, true);
+    int i = k.range(RangeKind::Grid, 20);
+    int yes = k.region(), no = k.region();
+    int even =
+        k.op(Op::Equal, boolean, {k.op(Op::Mod, i32, {i, k.integer(2)}, 0), k.integer(0)}, 0);
+    k.code.regions[size_t(yes)].yields = {k.op(Op::Mul, i32, {i, i}, yes)};
+    k.code.regions[size_t(no)].yields = {k.op(Op::Neg, i32, {i}, no)};
+    int branch = k.close(0, Op::Branch, {even}, yes, no);
+    k.store(0, y, i, k.result(0, branch, 0, i32));
+    std::vector<int32_t> out(20);
+    interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
+    for (int n = 0; n < 20; ++n) EXPECT_EQ(out[size_t(n)], n % 2 ? -n : n * n);
+}
+
+TEST(InterpretKernel, GuardKeepsAccessesInside) {
+    ByHand k;
+    int x = k.buffer(f32, false), y = k.buffer(f32, true);
+    int i = k.range(RangeKind::Invocation, 16, 0);
+    k.code.group_size = {16, 1, 1};
+    int body = k.region();
+    int inside = k.op(Op::Less, boolean, {i, k.integer(5)}, 0);
+    k.store(body, y, i, k.load(body, x, i));
+    k.effect(0, k.close(-1, Op::Branch, {inside}, body));
+    std::vector<float> in{1, 2, 3, 4, 5}, out(5);
+    EXPECT_EQ(interpret_kernel(k.code, {bytes(in), bytes(out)}, {}, {}, 8).stores, 5);
+    EXPECT_EQ(out, in);
+}
+
+TEST(InterpretKernel, LoopWithStores) {
+    ByHand k;
+    int y = k.buffer(i32, true);
+    int i = k.range(RangeKind::Grid, 3);
+    int body = k.region();
+    int t = k.serial(body, k.integer(4));
+    int place = k.op(Op::Add, i32, {k.op(Op::Mul, i32, {i, k.integer(4)}, body), t}, body);
+    k.store(body, y, place, t);
+    k.effect(0, k.close(-1, Op::For, {}, body));
+    std::vector<int32_t> out(12, -1);
+    interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
+    EXPECT_EQ(out, (std::vector<int32_t>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}));
+}
+
+TEST(InterpretKernel, VectorsLoadAndStoreNeighbours) {
+    ByHand k;
+    int x = k.buffer(f32, false), y = k.buffer(f32, true);
+    int i = k.range(RangeKind::Grid, 2);
+    int at = k.op(Op::Mul, i32, {i, k.integer(4)}, 0);
+    int vector = k.load(0, x, at, 4);
+    std::vector<int> reversed;
+    for (int lane : {3, 2, 1, 0}) reversed.push_back(k.lane(0, vector, lane));
+    k.store(0, y, at, reversed);
+    std::vector<float> in{0, 1, 2, 3, 4, 5, 6, 7}, out(8);
+    interpret_kernel(k.code, {bytes(in), bytes(out)}, {}, {}, 8);
+    EXPECT_EQ(out, (std::vector<float>{3, 2, 1, 0, 7, 6, 5, 4}));
+}
+
+TEST(InterpretKernel, SubgroupReducesConsecutiveLanes) {
+    ByHand k;
+    int y = k.buffer(i32, true);
+    int i = k.range(RangeKind::Invocation, 16, 0);
+    k.code.group_size = {16, 1, 1};
+    k.store(0, y, i, k.subgroup_reduce(0, ReduceOp::Sum, i));
+    std::vector<int32_t> out(16);
+    interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
+    EXPECT_EQ(out[0], 28);
+    EXPECT_EQ(out[7], 28);
+    EXPECT_EQ(out[8], 92);
+}
+
+TEST(InterpretKernel, SubgroupRangeIsTheLane) {
+    ByHand k;
+    int y = k.buffer(i32, true);
+    int i = k.range(RangeKind::Invocation, 16, 0), lane = k.range(RangeKind::Subgroup, 8);
+    k.code.group_size = {16, 1, 1};
+    k.store(0, y, i, lane);
+    std::vector<int32_t> out(16);
+    interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
+    EXPECT_EQ(out[13], 5);
+}
+
+TEST(InterpretKernel, AtomicsCombineInLaneOrder) {
+    ByHand k;
+    int y = k.buffer(i32, true);
+    int i = k.range(RangeKind::Grid, 300);
+    int bin = k.op(Op::Mod, i32, {i, k.integer(3)}, 0);
+    k.effect(0, k.atomic(Op::AtomicAdd, y, bin, i));
+    k.effect(0, k.atomic(Op::AtomicMax, y, k.integer(3), i));
+    std::vector<int32_t> out(4);
+    interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
+    EXPECT_EQ(out, (std::vector<int32_t>{14850, 14950, 15050, 299}));
+}
+
+TEST(InterpretKernel, NarrowStorageConverts) {
+    ByHand k;
+    int x = k.buffer(u8, false), y = k.buffer(f16, true);
+    int i = k.range(RangeKind::Grid, 3);
+    int wide = k.load(0, x, i, 1, i32);
+    k.store(0, y, i, k.op(Op::Cast, f32, {wide}, 0));
+    std::vector<uint8_t> in{1, 200, 255};
+    std::vector<uint16_t> out(3);
+    interpret_kernel(k.code, {bytes(in), bytes(out)}, {}, {}, 8);
+    EXPECT_EQ(f16_bits_to_f32(out[1]), 200.0f);
+    EXPECT_EQ(f16_bits_to_f32(out[2]), 255.0f);
+}
+
+TEST(InterpretKernel, ReadOutsideIsNamed) {
+    ByHand k;
+    int x = k.buffer(f32, false), y = k.buffer(f32, true);
+    int i = k.range(RangeKind::Grid, 3);
+    k.store(0, y, i, k.load(0, x, k.op(Op::Add, i32, {i, k.integer(2)}, 0)));
+    std::vector<float> in(4), out(4);
+    EXPECT_EQ(error_of(k, {bytes(in), bytes(out)}),
+              "internal error: kernel by_hand: Load of 1 elements at index 4 of buffer 0 (program "
+              "buffer 7), which has 4");
+}
+TEST(InterpretKernel, NegativeStoreIsRefused) {
+    ByHand k;
+    int y = k.buffer(f32, true);
+    int i = k.range(RangeKind::Grid, 3);
+    k.store(0, y, k.op(Op::Neg, i32, {i}, 0), k.constant(scalar_float(1)));
+    std::vector<float> out(4);
+    EXPECT_NE(error_of(k, {bytes(out)}).find("Store of 1 elements at index -1"), std::string::npos);
+}
+TEST(InterpretKernel, StoreIntoAReadOnlyBufferIsRefused) {
+    ByHand k;
+    int y = k.buffer(f32, false);
+    int i = k.range(RangeKind::Grid, 3);
+    k.store(0, y, i, k.constant(scalar_float(1)));
+    std::vector<float> out(4);
+    EXPECT_NE(error_of(k, {bytes(out)}).find("read-only"), std::string::npos);
+}
+TEST(InterpretKernel, LoopBeyondItsBoundIsRefused) {
+    ByHand k;
+    int i = k.range(RangeKind::Grid, 3);
+    int y = k.buffer(i32, true);
+    int body = k.region();
+    int t = k.serial(body, k.integer(9));
+    k.code.ranges.back().max_trips = 8;
+    k.store(body, y, i, t);
+    k.effect(0, k.close(-1, Op::For, {}, body));
+    std::vector<int32_t> out(4);
+    EXPECT_NE(error_of(k, {bytes(out)}).find("more turns than its bound of 8"), std::string::npos);
+}
+TEST(InterpretKernel, PartialSubgroupIsRefused) {
+    ByHand k;
+    int y = k.buffer(i32, true);
+    int i = k.range(RangeKind::Invocation, 12, 0);
+    k.code.group_size = {12, 1, 1};
+    k.store(0, y, i, k.subgroup_reduce(0, ReduceOp::Sum, i));
+    std::vector<int32_t> out(12);
+    EXPECT_NE(error_of(k, {bytes(out)}).find("runs on 4 of 8 lanes"), std::string::npos);
+}
+
+/// Every elementwise operation on ugly values, lane by lane against `evaluate`.
+struct OpCase {
+    Op op;
+    DType dtype;
+};
+std::vector<Scalar> ugly_values(DType dtype) {
+    std::vector<Scalar> values;
+    if (dtype.is_bool()) return {scalar_bool(false), scalar_bool(true)};
+    if (dtype.is_float()) {
+        double inf = std::numeric_limits<double>::infinity();
+        for (double v :
+             {0.0, -0.0, 1.0, -1.5, 0.3, 7.5, 1e-40, 3e9, -3e9, 1e38, inf, -inf, double(NAN)})
+            values.push_back(scalar_float(v, dtype));
+    } else {
+        for (int64_t v :
+             {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{2}, int64_t{-7}, int64_t{31},
+              int64_t{33}, int64_t{INT32_MAX}, int64_t{INT32_MIN}, INT64_MAX, INT64_MIN})
+            values.push_back(scalar_int(v, dtype));
+    }
+    return values;
+}
+bool accepts(Op op, DType dtype) {
+    ResultRule rule = info(op).result;
+    if (op == Op::Not) return dtype.is_bool();
+    if (rule == ResultRule::Float) return dtype.is_float();
+    if (rule == ResultRule::Int) return !dtype.is_float();
+    return !dtype.is_bool() || rule == ResultRule::Bool || op == Op::Select || op == Op::Cast;
+}
+
+void expect_same_as_evaluate(Op op, DType dtype, DType target) {
+    std::vector<Scalar> values = ugly_values(dtype);
+    int arity = info(op).arity;
+    size_t count = values.size(), cases = arity == 1 ? count : count * count;
+    ByHand k;
+    int i = k.range(RangeKind::Grid, int64_t(cases));
+    std::vector<int> args;
+    std::vector<std::vector<std::byte>> memory;
+    std::vector<std::vector<Scalar>> inputs(cases);
+    for (int arg = 0; arg < arity; ++arg) {
+        DType type = op == Op::Select && arg == 0 ? boolean : dtype;
+        args.push_back(k.load(0, k.buffer(type, false), i));
+        memory.emplace_back(cases * size_t(type.bytes()));
+        for (size_t n = 0; n < cases; ++n) {
+            Scalar value = arg == 0 ? values[n % count] : values[n / count];
+            if (type != dtype) value = scalar_bool(n % 3 == 0);
+            inputs[n].push_back(value);
+            store_scalar(value, memory.back().data() + n * size_t(type.bytes()));
+        }
+    }
+    k.store(0, k.buffer(target, true), i, k.op(op, target, args, 0));
+    memory.emplace_back(cases * size_t(target.bytes()));
+    std::vector<std::span<std::byte>> buffers;
+    for (auto& bytes : memory) buffers.push_back(bytes);
+    interpret_kernel(k.code, buffers, {}, {}, 8);
+    for (size_t n = 0; n < cases; ++n) {
+        Scalar got = load_scalar(target, memory.back().data() + n * size_t(target.bytes()));
+        Scalar expected = evaluate(op, target, inputs[n]);
+        bool nans = target.is_float() && std::isnan(got.f) && std::isnan(expected.f);
+        EXPECT_TRUE(nans || got == expected)
+            << info(op).name << ' ' << dtype.name() << " of " << text(inputs[n][0])
+            << (arity > 1 ? " and " + text(inputs[n][1]) : "") << ": " << text(got)
+            << " instead of " << text(expected);
+    }
+}
+
+class EveryOperation : public testing::TestWithParam<DType> {};
+TEST_P(EveryOperation, IsWhatEvaluateSays) {
+    for (int index = 0; index < kOpCount; ++index) {
+        Op op = static_cast<Op>(index);
+        if (!is_elementwise(op) || !accepts(op, GetParam())) continue;
+        if (op == Op::Cast) {
+            for (DType target : kAllTypes) expect_same_as_evaluate(op, GetParam(), target);
+        } else if (op == Op::Bitcast) {
+            for (DType target : kAllTypes)
+                if (target.bytes() == GetParam().bytes() && !target.is_bool())
+                    expect_same_as_evaluate(op, GetParam(), target);
+        } else {
+            bool to_bool = info(op).result == ResultRule::Bool;
+            expect_same_as_evaluate(op, GetParam(), to_bool ? boolean : GetParam());
+        }
+    }
+}
+INSTANTIATE_TEST_SUITE_P(Types, EveryOperation, testing::ValuesIn(kAllTypes),
+                         [](const auto& info) { return std::string(info.param.name()); });
+
+}  // namespace
+}  // namespace firn
