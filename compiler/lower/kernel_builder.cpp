@@ -130,11 +130,11 @@ int KernelBuilder::load(int buffer, int index, int width) {
     return intern(std::move(n));
 }
 
-int KernelBuilder::lane(int vector, int lane) {
+int KernelBuilder::lane(int vector, int lane, int index) {
     KernelNode n;
     n.op = Op::Lane;
     n.dtype = node(vector).dtype;
-    n.args = {vector};
+    n.args = {vector, index};
     n.index = lane;
     return intern(std::move(n));
 }

@@ -40,7 +40,8 @@ class KernelBuilder {
     int mul(int a, int b) { return make(Op::Mul, i32, {a, b}); }
     int select(int c, int a, int b) { return make(Op::Select, node(a).dtype, {c, a, b}); }
     int load(int buffer, int index, int width = 1);
-    int lane(int vector, int lane);
+    /// Element `lane` of a vector load, which is the element at the flat `index`.
+    int lane(int vector, int lane, int index);
     int subgroup_reduce(ReduceOp op, int value);
 
     /// Opens a body; its arguments are created by region_arg.

@@ -74,12 +74,15 @@ class Walk {
     /// Forgets what was computed since `mark` from the turn of a loop that is closed now: the same body
     /// asked at another index gets a loop of its own.
     void forget_turn(size_t mark, int range) {
+        auto depends = [&](int value) {
+            const std::vector<int>& ranges = b_.dependencies(value);
+            return std::binary_search(ranges.begin(), ranges.end(), range);
+        };
         for (size_t k = mark; k < log_.size(); ++k) {
             auto it = memo_.find(log_[k]);
-            if (it == memo_.end()) continue;
-            const std::vector<int>& ranges = b_.dependencies(it->second);
-            if (std::binary_search(ranges.begin(), ranges.end(), range)) memo_.erase(it);
+            if (it != memo_.end() && depends(it->second)) memo_.erase(it);
         }
+        std::erase_if(loop_results_, [&](const auto& entry) { return depends(entry.second); });
     }
 
     int evaluate(const Node& node, const Indices& at) {
@@ -98,7 +101,11 @@ class Walk {
         switch (node.op) {
             case Op::Constant: return b_.constant(node.as<ConstantAttr>().value);
             case Op::SizeValue: return b_.size(node.as<SizeAttr>().size);
-            case Op::Input: return b_.scalar_argument(node.as<InputAttr>().index, node.dtype);
+            case Op::Input: {
+                // Parameters are 4 or 8 bytes: narrow types travel wide.
+                const DType wide = node.dtype == f16 ? f32 : node.dtype.bytes() == 1 ? i32 : node.dtype;
+                return b_.make(Op::Cast, node.dtype, {b_.scalar_argument(node.as<InputAttr>().index, wide)});
+            }
             case Op::Index: return at[node.as<IndexAttr>().axis];
             case Op::Reshape:
                 return ask(*node.inputs[0], reshape_index(b_, at, node.shape, node.inputs[0]->shape));

@@ -1,0 +1,354 @@
+// Stage 6: placed and mapped Kernel code as GLSL.
+#include "compiler/codegen/glsl.h"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "compiler/codegen/operations.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+constexpr size_t kLongestInlineText = 160;
+const char* const kLane[] = {"x", "y", "z", "w"};
+const char* const kDim[] = {"x", "y", "z"};
+
+/// The element type of a storage buffer.
+std::string stored_type(DType dtype, int width) {
+    if (width == 4) {
+        if (dtype == f32) return "vec4";
+        return dtype == i32 ? "ivec4" : "uvec4";
+    }
+    if (dtype == boolean) return "uint";
+    if (dtype == f16) return "float16_t";
+    if (dtype == i8) return "int8_t";
+    if (dtype == u8) return "uint8_t";
+    return glsl_type(dtype);
+}
+
+std::string image_prefix(DType dtype) {
+    return dtype == f32 ? "" : dtype == i32 ? "i" : "u";
+}
+
+std::string texel_format(DType dtype, int width) {
+    return (width == 4 ? "rgba32" : "r32") + std::string(dtype == f32 ? "f" : dtype == i32 ? "i" : "ui");
+}
+
+class Emitter {
+  public:
+    Emitter(const KernelCode& code, bool params_in_buffer)
+        : code_(code), params_in_buffer_(params_in_buffer), text_(code.nodes.size()),
+          uses_(code.nodes.size(), 0), region_of_(code.nodes.size(), -1),
+          use_region_(code.nodes.size(), -1) {}
+
+    std::string run() {
+        count_uses();
+        name_leaves();
+        region(0, 1);
+        std::ostringstream out;
+        out << "#version 460\n";
+        for (const std::string& e : extensions()) out << "#extension " << e << " : require\n";
+        out << "// " << code_.name << "\n";
+        out << "layout(local_size_x = " << code_.group_size[0] << ", local_size_y = " << code_.group_size[1]
+            << ", local_size_z = " << code_.group_size[2] << ") in;\n";
+        declare_buffers(out);
+        declare_params(out);
+        out << math_library(functions_);
+        out << "void main() {\n";
+        for (size_t k = 0; k < code_.ranges.size(); ++k)
+            if (range_used_[k]) out << "    int r" << k << " = " << range_text(code_.ranges[k]) << ";\n";
+        out << body_.str() << "}\n";
+        return out.str();
+    }
+
+  private:
+    std::set<std::string> extensions() const {
+        std::set<std::string> out;
+        std::set<Type> types;
+        for (const KernelNode& n : code_.nodes) types.insert(n.dtype.type);
+        for (const KernelBuffer& b : code_.buffers) types.insert(b.dtype.type);
+        for (Type t : types)
+            for (const std::string& e : required_extensions(DType{t})) out.insert(e);
+        if (subgroup_used_) {
+            out.insert("GL_KHR_shader_subgroup_basic");
+            out.insert("GL_KHR_shader_subgroup_shuffle");
+        }
+        return out;
+    }
+
+    void declare_buffers(std::ostream& out) const {
+        for (size_t k = 0; k < code_.buffers.size(); ++k) {
+            const KernelBuffer& b = code_.buffers[k];
+            out << "layout(set = 0, binding = " << k;
+            if (b.form == BindingForm::Texel)
+                out << ", " << texel_format(b.dtype, b.width) << ") readonly uniform "
+                    << image_prefix(b.dtype) << "imageBuffer b" << k << ";\n";
+            else
+                out << ", std430) " << (b.written ? "" : "readonly ") << "buffer B" << k << " { "
+                    << stored_type(b.dtype, b.width) << " b" << k << "[]; };\n";
+        }
+    }
+
+    void declare_params(std::ostream& out) const {
+        if (code_.params.empty()) return;
+        if (params_in_buffer_)
+            out << "layout(set = 0, binding = " << code_.buffers.size()
+                << ", std430) readonly buffer Params {";
+        else
+            out << "layout(push_constant) uniform Params {";
+        for (size_t k = 0; k < code_.params.size(); ++k) {
+            const DType dtype = code_.params[k].dtype;
+            out << " " << (dtype.is_bool() ? "uint" : glsl_type(dtype)) << " p" << k << ";";
+        }
+        out << " };\n";
+    }
+
+    static std::string range_text(const Range& range) {
+        const std::string dim = kDim[range.dim];
+        switch (range.kind) {
+            case RangeKind::Group: return "int(gl_WorkGroupID." + dim + ")";
+            case RangeKind::Invocation: return "int(gl_LocalInvocationID." + dim + ")";
+            case RangeKind::Subgroup: return "int(gl_SubgroupInvocationID)";
+            default: throw InternalError("emit: a range of kind " + std::string(name(range.kind)) +
+                                         " reached the emitter");
+        }
+    }
+
+    void count_uses() {
+        for (size_t r = 0; r < code_.regions.size(); ++r)
+            for (int id : code_.regions[r].order) region_of_[id] = static_cast<int>(r);
+        for (size_t r = 0; r < code_.regions.size(); ++r) {
+            const KernelRegion& region = code_.regions[r];
+            const int here = static_cast<int>(r);
+            auto visit = [&](int id) {
+                const KernelNode& n = code_.nodes[id];
+                for (int arg : n.args) use(arg, here);
+                if (n.op == Op::For) use(code_.ranges[code_.regions[n.region].range].extent_node, here);
+            };
+            for (int id : region.order) visit(id);
+            for (int id : region.effects) visit(id);
+            for (int y : region.yields) use(y, here);
+            if (region.alive >= 0) use(region.alive, here);
+        }
+    }
+
+    void use(int id, int region) {
+        ++uses_[id];
+        use_region_[id] = region;
+    }
+
+    void name_leaves() {
+        range_used_.assign(code_.ranges.size(), false);
+        for (size_t id = 0; id < code_.nodes.size(); ++id) {
+            const KernelNode& n = code_.nodes[id];
+            if (n.op == Op::Constant) text_[id] = glsl_literal(n.constant);
+            if (n.op == Op::Param)
+                text_[id] = n.dtype.is_bool() ? "(p" + std::to_string(n.index) + " != 0u)"
+                                              : "p" + std::to_string(n.index);
+            if (n.op == Op::RegionArg) text_[id] = "a" + std::to_string(id);
+            if (n.op == Op::Range) {
+                text_[id] = "r" + std::to_string(n.index);
+                if (uses_[id] && code_.ranges[n.index].kind != RangeKind::Serial)
+                    range_used_[n.index] = true;
+            }
+        }
+    }
+
+    std::ostream& line(int indent) { return body_ << std::string(static_cast<size_t>(indent) * 4, ' '); }
+
+    void region(int id, int indent) {
+        for (int node : code_.regions[id].order) statement(node, indent);
+        for (int node : code_.regions[id].effects) statement(node, indent);
+    }
+
+    void statement(int id, int indent) {
+        const KernelNode& n = code_.nodes[id];
+        switch (n.op) {
+            case Op::For: return for_statement(id, indent);
+            case Op::Branch: return branch_statement(id, indent);
+            case Op::Store: return store_statement(n, indent);
+            case Op::AtomicMax:
+            case Op::AtomicAdd:
+                line(indent) << (n.op == Op::AtomicMax ? "atomicMax" : "atomicAdd") << "(b" << n.index << "["
+                             << text_[n.args[0]] << "], " << text_[n.args[1]] << ");\n";
+                return;
+            case Op::Result: text_[id] = result_text(n); return;
+            case Op::SubgroupReduce: return subgroup_statement(id, indent);
+            default: break;
+        }
+        std::string value = expression(n);
+        const bool inline_it = uses_[id] == 1 && use_region_[id] == region_of_[id] && n.width == 1 &&
+                               value.size() <= kLongestInlineText;
+        if (inline_it) {
+            text_[id] = std::move(value);
+            return;
+        }
+        text_[id] = "v" + std::to_string(id);
+        line(indent) << (n.width == 4 ? stored_vector(n.dtype) : glsl_type(n.dtype)) << " " << text_[id]
+                     << " = " << value << ";\n";
+    }
+
+    static std::string stored_vector(DType dtype) { return stored_type(dtype, 4); }
+
+    std::string result_text(const KernelNode& n) const {
+        const KernelNode& owner = code_.nodes[n.args[0]];
+        if (owner.op == Op::For) return text_[code_.regions[owner.region].args[n.index]];
+        return "v" + std::to_string(n.args[0]) + "_" + std::to_string(n.index);
+    }
+
+    std::string expression(const KernelNode& n) {
+        if (n.op == Op::Load) return load(n);
+        if (n.op == Op::Lane) {
+            const std::string lane = text_[n.args[0]] + "." + kLane[n.index];
+            return n.dtype.is_bool() ? "(" + lane + " != 0u)" : lane;
+        }
+        std::vector<DType> types;
+        std::vector<std::string> operands;
+        for (int arg : n.args) {
+            types.push_back(code_.nodes[arg].dtype);
+            operands.push_back(text_[arg]);
+        }
+        std::string out = operation_glsl(n.op, n.dtype, types, operands);
+        note_functions(out);
+        return out;
+    }
+
+    void note_functions(const std::string& expression) {
+        for (size_t at = expression.find("firn_"); at != std::string::npos;
+             at = expression.find("firn_", at + 1)) {
+            size_t end = at;
+            while (end < expression.size() && (std::isalnum(static_cast<unsigned char>(expression[end])) ||
+                                               expression[end] == '_'))
+                ++end;
+            functions_.insert(expression.substr(at, end - at));
+        }
+    }
+
+    std::string load(const KernelNode& n) const {
+        const KernelBuffer& b = code_.buffers[n.index];
+        const std::string buffer = "b" + std::to_string(n.index);
+        const std::string at = n.width == 4 ? text_[n.args[0]] + " >> 2" : text_[n.args[0]];
+        std::string raw = b.form == BindingForm::Texel
+                              ? "imageLoad(" + buffer + ", " + at + ")" + (n.width == 4 ? "" : ".x")
+                              : buffer + "[" + at + "]";
+        if (n.width == 4) return raw;
+        if (b.dtype.is_bool()) return "(" + raw + " != 0u)";
+        if (stored_type(b.dtype, 1) != glsl_type(b.dtype)) return glsl_type(b.dtype) + "(" + raw + ")";
+        return raw;
+    }
+
+    void store_statement(const KernelNode& n, int indent) {
+        const KernelBuffer& b = code_.buffers[n.index];
+        auto stored = [&](int id) {
+            if (b.dtype.is_bool()) return "(" + text_[id] + " ? 1u : 0u)";
+            if (stored_type(b.dtype, 1) != glsl_type(b.dtype))
+                return stored_type(b.dtype, 1) + "(" + text_[id] + ")";
+            return text_[id];
+        };
+        if (n.width == 1) {
+            line(indent) << "b" << n.index << "[" << text_[n.args[0]] << "] = " << stored(n.args[1]) << ";\n";
+            return;
+        }
+        line(indent) << "b" << n.index << "[" << text_[n.args[0]] << " >> 2] = " << stored_vector(b.dtype)
+                     << "(" << stored(n.args[1]) << ", " << stored(n.args[2]) << ", " << stored(n.args[3])
+                     << ", " << stored(n.args[4]) << ");\n";
+    }
+
+    void for_statement(int id, int indent) {
+        const KernelNode& n = code_.nodes[id];
+        const KernelRegion& body = code_.regions[n.region];
+        for (size_t k = 0; k < n.args.size(); ++k)
+            line(indent) << glsl_type(code_.nodes[n.args[k]].dtype) << " " << text_[body.args[k]] << " = "
+                         << text_[n.args[k]] << ";\n";
+        const std::string r = "r" + std::to_string(body.range);
+        line(indent) << "for (int " << r << " = 0; " << r << " < "
+                     << text_[code_.ranges[body.range].extent_node] << "; ++" << r << ") {\n";
+        region(n.region, indent + 1);
+        const std::string alive = "alive" + std::to_string(id);
+        if (body.alive >= 0)
+            line(indent + 1) << "bool " << alive << " = " << text_[body.alive] << ";\n";
+        assign_yields(id, body, indent + 1);
+        if (body.alive >= 0) line(indent + 1) << "if (!" << alive << ") break;\n";
+        line(indent) << "}\n";
+    }
+
+    /// Every carried value takes its next value at once.
+    void assign_yields(int id, const KernelRegion& body, int indent) {
+        std::vector<size_t> changed;
+        for (size_t k = 0; k < body.yields.size(); ++k)
+            if (body.yields[k] != body.args[k]) changed.push_back(k);
+        if (changed.size() == 1) {
+            line(indent) << text_[body.args[changed[0]]] << " = " << text_[body.yields[changed[0]]] << ";\n";
+            return;
+        }
+        auto next = [&](size_t k) { return "n" + std::to_string(id) + "_" + std::to_string(k); };
+        for (size_t k : changed)
+            line(indent) << glsl_type(code_.nodes[body.yields[k]].dtype) << " " << next(k) << " = "
+                         << text_[body.yields[k]] << ";\n";
+        for (size_t k : changed) line(indent) << text_[body.args[k]] << " = " << next(k) << ";\n";
+    }
+
+    void branch_statement(int id, int indent) {
+        const KernelNode& n = code_.nodes[id];
+        const KernelRegion& then_body = code_.regions[n.region];
+        auto value = [&](size_t k) { return "v" + std::to_string(id) + "_" + std::to_string(k); };
+        for (size_t k = 0; k < then_body.yields.size(); ++k)
+            line(indent) << glsl_type(code_.nodes[then_body.yields[k]].dtype) << " " << value(k) << ";\n";
+        auto body = [&](int region_id) {
+            region(region_id, indent + 1);
+            const KernelRegion& r = code_.regions[region_id];
+            for (size_t k = 0; k < r.yields.size(); ++k)
+                line(indent + 1) << value(k) << " = " << text_[r.yields[k]] << ";\n";
+        };
+        line(indent) << "if (" << text_[n.args[0]] << ") {\n";
+        body(n.region);
+        if (n.else_region >= 0) {
+            line(indent) << "} else {\n";
+            body(n.else_region);
+        }
+        line(indent) << "}\n";
+    }
+
+    void subgroup_statement(int id, int indent) {
+        const KernelNode& n = code_.nodes[id];
+        subgroup_used_ = true;
+        text_[id] = "v" + std::to_string(id);
+        const std::string& v = text_[id];
+        line(indent) << glsl_type(n.dtype) << " " << v << " = " << text_[n.args[0]] << ";\n";
+        const Op step = n.reduce == ReduceOp::Sum    ? Op::Add
+                        : n.reduce == ReduceOp::Prod ? Op::Mul
+                        : n.reduce == ReduceOp::Min  ? Op::Min
+                        : n.reduce == ReduceOp::Max  ? Op::Max
+                        : n.reduce == ReduceOp::Any  ? Op::Or
+                                                     : Op::And;
+        line(indent) << "for (uint s = gl_SubgroupSize / 2u; s > 0u; s /= 2u) " << v << " = "
+                     << operation_glsl(step, n.dtype, {n.dtype, n.dtype},
+                                       {v, "subgroupShuffleXor(" + v + ", s)"})
+                     << ";\n";
+    }
+
+    const KernelCode& code_;
+    bool params_in_buffer_;
+    std::vector<std::string> text_;     // how each node is written where it is used
+    std::vector<int> uses_, region_of_, use_region_;
+    std::vector<bool> range_used_;
+    std::set<std::string> functions_;
+    bool subgroup_used_ = false;
+    std::ostringstream body_;
+};
+
+}  // namespace
+
+std::string emit_glsl(const KernelCode& code, bool params_in_buffer) {
+    return Emitter(code, params_in_buffer).run();
+}
+
+bool needs_param_buffer(const KernelCode& code, const DeviceProfile& profile) {
+    std::vector<DType> types;
+    for (const ParamInfo& p : code.params) types.push_back(p.dtype);
+    return param_offsets(types).back() > profile.push_constant_bytes;
+}
+
+}  // namespace firn

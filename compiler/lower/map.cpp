@@ -1,0 +1,615 @@
+// Stage 5: gives the ranges of a kernel their kinds and expands it accordingly.
+#include "compiler/lower/map.h"
+
+#include <algorithm>
+
+#include "compiler/lower/kernel_builder.h"
+#include "compiler/lower/place.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kFoldedGroups = 32768;   // groups along x before they fold into the next dimension
+
+/// Rebuilds a kernel with each Grid index replaced by one expression per lane (a copy of the body in the
+/// same invocation).
+class Mapper {
+  public:
+    Mapper(const KernelCode& from, KernelCode& to, const Mapping& mapping, const DeviceProfile& profile,
+           const std::map<std::string, int64_t>& divisors)
+        : from_(from), b_(to, divisors), mapping_(mapping), profile_(profile), divisors_(divisors),
+          needs_(region_needs(from)) {}
+
+    void run() {
+        KernelCode& to = b_.code();
+        to.name = from_.name;
+        for (size_t r = 0; r < from_.ranges.size(); ++r)
+            if (from_.ranges[r].kind == RangeKind::Grid) grid_.push_back(static_cast<int>(r));
+        std::reverse(grid_.begin(), grid_.end());   // x first
+        to.group_size = {mapping_.group_x, mapping_.group_y, mapping_.group_z};
+        make_lanes();
+        mark_varying();
+        std::vector<std::vector<int>> stores(lanes_.size());
+        memo_.assign(lanes_.size(), std::vector<int>(from_.nodes.size(), -1));
+        for (int effect : from_.regions[0].effects) store_all(effect, stores);
+        nest_guards(stores);
+    }
+
+  private:
+    struct Lane {
+        std::vector<int> index;   // per grid range (x first): the index in this copy
+        int guard = -1;           // condition under which this lane exists beyond the lane before; -1: always
+    };
+
+    bool divides(const Size& extent, int64_t factor) const {
+        const int64_t d = extent.divisor(divisors_);
+        return d % factor == 0;
+    }
+
+    int new_range(const std::string& name, RangeKind kind, const Size& extent, int dim) {
+        Range range;
+        range.name = name;
+        range.kind = kind;
+        range.extent = extent;
+        range.dim = dim;
+        return b_.range(b_.add_range(range));
+    }
+
+    /// group x size + invocation along one grid range that is covered in `blocks` of `block` invocations.
+    int invocation_index(int dim, const Size& count, uint32_t size) {
+        KernelCode& to = b_.code();
+        const Size groups = ceil_div(count, Size(size));
+        const int spare = dim + 1;
+        const bool fold = groups.upper_bound() > profile_.max_groups[dim] && spare < 3 &&
+                          static_cast<size_t>(spare) >= grid_.size();
+        int group;
+        if (fold) {
+            to.groups[dim] = min(groups, Size(kFoldedGroups));
+            to.groups[spare] = ceil_div(groups, Size(kFoldedGroups));
+            const int low = new_range("g", RangeKind::Group, to.groups[dim], dim);
+            const int high = new_range("g", RangeKind::Group, to.groups[spare], spare);
+            group = b_.add(b_.mul(high, b_.integer(kFoldedGroups)), low);
+        } else {
+            to.groups[dim] = groups;
+            group = new_range("g", RangeKind::Group, groups, dim);
+        }
+        to.schedule.push_back({dim, 0, RangeKind::Group, dim});
+        if (size == 1) return group;
+        to.schedule.push_back({dim, size, RangeKind::Invocation, dim});
+        const int local = new_range("t", RangeKind::Invocation, Size(size), dim);
+        return b_.add(b_.mul(group, b_.integer(size)), local);
+    }
+
+    bool covers(const Size& count, uint32_t size) const {
+        return divides(count, size) && count.is_constant();
+    }
+
+    void make_lanes() {
+        if (grid_.empty()) {
+            lanes_.push_back({});
+            return;
+        }
+        const bool strided = grid_.size() == 1 && mapping_.unroll > 1;
+        const int64_t v_count = mapping_.vector, u_count = mapping_.unroll;
+        const Size x_extent = from_.ranges[grid_[0]].extent;
+        const Size vectors = v_count > 1 ? floor_div(x_extent + Size(v_count - 1), Size(v_count)) : x_extent;
+        std::vector<int> first_guards;
+        std::vector<int> x_index;      // per u (strided) or one
+        if (strided) {
+            const Size per_thread = ceil_div(vectors, Size(u_count));
+            const int base = strided_base(per_thread, u_count);
+            for (int64_t u = 0; u < u_count; ++u)
+                x_index.push_back(b_.add(base, b_.integer(u * mapping_.group_x)));
+        } else {
+            x_index.push_back(invocation_index(0, vectors, mapping_.group_x));
+            if (!covers(vectors, mapping_.group_x))
+                first_guards.push_back(b_.make(Op::Less, boolean, {x_index[0], b_.size(vectors)}));
+        }
+        std::vector<int> rest;         // unit index of y and z
+        for (size_t d = 1; d < grid_.size(); ++d) {
+            const Size& extent = from_.ranges[grid_[d]].extent;
+            const int64_t u = d == 1 ? u_count : 1;
+            const Size count = u > 1 ? ceil_div(extent, Size(u)) : extent;
+            const uint32_t size = d == 1 ? mapping_.group_y : mapping_.group_z;
+            int index = invocation_index(static_cast<int>(d), count, size);
+            if (size > 1 && !covers(count, size))
+                first_guards.push_back(b_.make(Op::Less, boolean, {index, b_.size(count)}));
+            if (u > 1) {
+                index = b_.mul(index, b_.integer(u));
+                b_.assume(index, Size(0), extent - Size(u));
+            } else {
+                b_.assume(index, Size(0), extent - Size(1));
+            }
+            rest.push_back(index);
+        }
+        if (v_count > 1) b_.code().schedule.push_back({0, v_count, RangeKind::Vector, 0});
+        if (u_count > 1) b_.code().schedule.push_back({strided ? 0 : 1, u_count, RangeKind::Unroll, 0});
+        int guard = -1;
+        for (int g : first_guards) guard = guard < 0 ? g : b_.make(Op::And, boolean, {guard, g});
+        for (int64_t u = 0; u < u_count; ++u) {
+            const int unit = strided ? x_index[static_cast<size_t>(u)] : x_index[0];
+            if (strided && !covers(vectors, static_cast<uint32_t>(mapping_.group_x * u_count)))
+                guard = b_.make(Op::Less, boolean, {unit, b_.size(vectors)});
+            int x = unit;
+            if (v_count > 1) {
+                x = b_.mul(unit, b_.integer(v_count));
+                b_.assume(x, Size(0), divides(x_extent, v_count) ? x_extent - Size(v_count)
+                                                                 : x_extent - Size(1));
+            } else {
+                b_.assume(x, Size(0), x_extent - Size(1));
+            }
+            for (int64_t v = 0; v < v_count; ++v) {
+                Lane lane;
+                lane.index.push_back(v ? b_.add(x, b_.integer(v)) : x);
+                for (size_t d = 0; d < rest.size(); ++d)
+                    lane.index.push_back(d == 0 && u && !strided ? b_.add(rest[d], b_.integer(u)) : rest[d]);
+                if (v == 0) {
+                    lane.guard = guard;
+                    guard = -1;
+                }
+                lanes_.push_back(std::move(lane));
+            }
+        }
+    }
+
+    /// First vector of an invocation whose further ones are a group's width apart.
+    int strided_base(const Size& per_thread, int64_t u_count) {
+        KernelCode& to = b_.code();
+        const Size groups = ceil_div(per_thread, Size(mapping_.group_x));
+        const bool fold = groups.upper_bound() > profile_.max_groups[0];
+        int group;
+        if (fold) {
+            to.groups[0] = min(groups, Size(kFoldedGroups));
+            to.groups[1] = ceil_div(groups, Size(kFoldedGroups));
+            const int low = new_range("g", RangeKind::Group, to.groups[0], 0);
+            const int high = new_range("g", RangeKind::Group, to.groups[1], 1);
+            group = b_.add(b_.mul(high, b_.integer(kFoldedGroups)), low);
+        } else {
+            to.groups[0] = groups;
+            group = new_range("g", RangeKind::Group, groups, 0);
+        }
+        to.schedule.push_back({0, 0, RangeKind::Group, 0});
+        to.schedule.push_back({0, mapping_.group_x, RangeKind::Invocation, 0});
+        const int local = new_range("t", RangeKind::Invocation, Size(mapping_.group_x), 0);
+        return b_.add(b_.mul(group, b_.integer(u_count * mapping_.group_x)), local);
+    }
+
+    /// Which nodes differ between lanes: they depend on a Grid range whose index does, or on the index or a
+    /// carried value of a loop that does.
+    void mark_varying() {
+        std::vector<bool> range_varies(from_.ranges.size(), false);
+        for (size_t d = 0; d < grid_.size(); ++d)
+            for (const Lane& lane : lanes_)
+                if (lane.index[d] != lanes_[0].index[d]) range_varies[grid_[d]] = true;
+        std::vector<bool> region_varies(from_.regions.size(), false);
+        varies_.assign(from_.nodes.size(), false);
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (size_t id = 0; id < from_.nodes.size(); ++id) {
+                if (varies_[id] || !node_varies(from_.nodes[id], range_varies, region_varies)) continue;
+                varies_[id] = changed = true;
+                const KernelNode& n = from_.nodes[id];
+                if (n.op != Op::For) continue;
+                region_varies[n.region] = true;
+                range_varies[from_.regions[n.region].range] = true;
+            }
+        }
+    }
+
+    bool node_varies(const KernelNode& n, const std::vector<bool>& range_varies,
+                     const std::vector<bool>& region_varies) const {
+        if (n.op == Op::Range) return range_varies[n.index];
+        if (n.op == Op::RegionArg) return region_varies[n.region];
+        auto any = [&](const std::vector<int>& ids) {
+            return std::any_of(ids.begin(), ids.end(), [&](int id) { return varies_[id]; });
+        };
+        if (any(n.args)) return true;
+        if (n.op != Op::For && n.op != Op::Branch) return false;
+        for (int body : {n.region, n.else_region}) {
+            if (body < 0) continue;
+            const KernelRegion& r = from_.regions[body];
+            if (any(r.yields) || any(r.effects) || (r.alive >= 0 && varies_[r.alive])) return true;
+            if (r.range >= 0 && varies_[from_.ranges[r.range].extent_node]) return true;
+        }
+        return false;
+    }
+
+    int lane_value(int id, size_t lane) {
+        if (memo_[lane][id] >= 0) return memo_[lane][id];
+        const KernelNode& n = from_.nodes[id];
+        int made = -1;
+        switch (n.op) {
+            case Op::Range: {
+                const auto it = std::find(grid_.begin(), grid_.end(), n.index);
+                ensure(it != grid_.end(), "map: the index of a loop is asked outside it");
+                made = lanes_[lane].index[static_cast<size_t>(it - grid_.begin())];
+                break;
+            }
+            case Op::Constant: made = b_.constant(n.constant); break;
+            case Op::Param: {
+                const ParamInfo& p = from_.params[n.index];
+                made = p.scalar >= 0 ? b_.scalar_argument(p.scalar, p.dtype) : b_.size(p.size);
+                break;
+            }
+            case Op::Load: made = load(n, lane_value(n.args[0], lane)); break;
+            case Op::Result: {
+                const KernelNode& owner = from_.nodes[n.args[0]];
+                if (owner.op == Op::For) return for_results(n.args[0], lane)[static_cast<size_t>(n.index)];
+                made = b_.result(lane_value(n.args[0], lane), n.index);
+                break;
+            }
+            case Op::Branch: made = branch(n, lane); break;
+            default: {
+                ensure(is_elementwise(n.op), "map: an operation that it does not know");
+                std::vector<int> args;
+                for (int arg : n.args) args.push_back(lane_value(arg, lane));
+                b_.set_lines(n.lines);
+                made = b_.make(n.op, n.dtype, std::move(args));
+            }
+        }
+        memo_[lane][id] = made;
+        return made;
+    }
+
+    int program_buffer(const KernelBuffer& b, bool written, int width) {
+        const bool four_bytes = b.dtype.bytes() == 4;
+        const bool texel = !written && four_bytes && profile_.texel_loads &&
+                           (!b.elements.is_constant() ||
+                            b.elements.constant() <= static_cast<int64_t>(profile_.max_texel_elements));
+        return b_.buffer(b.buffer, b.dtype, b.elements, texel ? BindingForm::Texel : BindingForm::Storage,
+                         width, written);
+    }
+
+    /// Loads of 4-byte elements whose place in an aligned block of four is known go through the block;
+    /// split_lonely_blocks() undoes it where few of the four are used. The lane keeps the plain index.
+    int load(const KernelNode& n, int index) {
+        const KernelBuffer& b = from_.buffers[n.index];
+        b_.set_lines(n.lines);
+        const Interval& at = b_.node(index).interval;
+        const bool aligned = b.dtype.bytes() == 4 && mapping_.vector * mapping_.serial_unroll >= 4 &&
+                             at.mod % 4 == 0 && !b_.is_constant(index);
+        if (!aligned) return b_.load(program_buffer(b, false, 1), index);
+        const int64_t rest = ((at.rem % 4) + 4) % 4;
+        const int block = b_.load(program_buffer(b, false, 4), b_.sub(index, b_.integer(rest)), 4);
+        return b_.lane(block, static_cast<int>(rest), index);
+    }
+
+    int branch(const KernelNode& n, size_t lane) {
+        const int condition = lane_value(n.args[0], lane);
+        int regions[2] = {-1, -1};
+        const int sources[2] = {n.region, n.else_region};
+        for (int k = 0; k < 2; ++k) {
+            if (sources[k] < 0) continue;
+            std::vector<int> yields;
+            for (int y : from_.regions[sources[k]].yields) yields.push_back(lane_value(y, lane));
+            regions[k] = b_.add_region();
+            b_.code().regions[regions[k]].yields = std::move(yields);
+        }
+        b_.set_lines(n.lines);
+        return b_.branch(condition, regions[0], regions[1], n.guard);
+    }
+
+    /// New results of a loop for a lane. Loops that differ between lanes only in their values are jammed: one
+    /// loop carries the values of all lanes.
+    const std::vector<int>& for_results(int id, size_t lane) {
+        auto key = [&](size_t l) { return std::make_pair(id, l); };
+        if (auto it = for_results_.find(key(lane)); it != for_results_.end()) return it->second;
+        const KernelNode& n = from_.nodes[id];
+        const KernelRegion& body = from_.regions[n.region];
+        const int extent_node = from_.ranges[body.range].extent_node;
+        const bool jam = body.alive < 0 && !varies_[extent_node];
+        std::vector<size_t> group;
+        if (!varies_[id]) group = {0};
+        else if (jam)
+            for (size_t l = 0; l < lanes_.size(); ++l) group.push_back(l);
+        else group = {lane};
+        std::vector<std::vector<int>> values(group.size());
+        for (size_t g = 0; g < group.size(); ++g)
+            for (int init : n.args) values[g].push_back(lane_value(init, group[g]));
+        values = loop(n, group, std::move(values));
+        for (size_t l = 0; l < lanes_.size(); ++l) {
+            if (!varies_[id]) for_results_[key(l)] = values[0];
+            else if (auto it = std::find(group.begin(), group.end(), l); it != group.end())
+                for_results_[key(l)] = values[static_cast<size_t>(it - group.begin())];
+        }
+        return for_results_.at(key(lane));
+    }
+
+    std::vector<std::vector<int>> loop(const KernelNode& n, const std::vector<size_t>& group,
+                                       std::vector<std::vector<int>> values) {
+        const KernelRegion& body = from_.regions[n.region];
+        const Range& range = from_.ranges[body.range];
+        const int extent = lane_value(range.extent_node, group[0]);
+        const bool innermost = is_innermost(body);
+        int64_t factor = body.alive < 0 && innermost ? mapping_.serial_unroll : 1;
+        if (b_.is_constant(extent)) factor = std::min<int64_t>(factor, std::max<int64_t>(1, b_.node(extent).constant.i));
+        if (factor <= 1) return serial(n, group, std::move(values), extent, range.extent, b_.integer(0), 1);
+        const Size whole = floor_div(range.extent, Size(factor));
+        const bool symbolic = !range.extent.is(0) || b_.is_constant(extent);
+        const int turns = b_.make(Op::Div, i32, {extent, b_.integer(factor)});
+        const bool exact = symbolic && divides(range.extent, factor);
+        values = serial(n, group, std::move(values), turns, symbolic ? whole : Size(0), b_.integer(0), factor);
+        if (exact) return values;
+        const int done = b_.mul(turns, b_.integer(factor));
+        const int left = b_.sub(extent, done);
+        if (b_.is_constant(left) && b_.node(left).constant.i == 0) return values;
+        return serial(n, group, std::move(values), left, Size(0), done, 1, factor - 1);
+    }
+
+    bool is_innermost(const KernelRegion& body) const {
+        // A body that holds another loop depends on it through a Result.
+        std::vector<int> queue = body.yields;
+        std::vector<bool> seen(from_.nodes.size(), false);
+        const int self = static_cast<int>(&body - from_.regions.data());
+        while (!queue.empty()) {
+            const int id = queue.back();
+            queue.pop_back();
+            if (seen[id] || std::find(needs_[id].begin(), needs_[id].end(), self) == needs_[id].end())
+                continue;
+            seen[id] = true;
+            if (from_.nodes[id].op == Op::For) return false;
+            for (int arg : from_.nodes[id].args) queue.push_back(arg);
+        }
+        return true;
+    }
+
+    /// One loop with `copies` turns of the old one per turn, from old index `start` on.
+    std::vector<std::vector<int>> serial(const KernelNode& n, const std::vector<size_t>& group,
+                                         std::vector<std::vector<int>> values, int extent_node,
+                                         const Size& extent, int start, int64_t copies,
+                                         int64_t max_trips = -1) {
+        const KernelRegion& old = from_.regions[n.region];
+        const Range& old_range = from_.ranges[old.range];
+        Range range = old_range;
+        range.extent_node = extent_node;
+        range.extent = extent;
+        if (max_trips >= 0) range.max_trips = max_trips;
+        else if (range.max_trips >= 0) range.max_trips /= copies;
+        if (b_.is_constant(extent_node)) range.max_trips = b_.node(extent_node).constant.i;
+        const int range_id = b_.add_range(range);
+        const int region = b_.add_region();
+        b_.code().regions[region].range = range_id;
+        std::vector<std::vector<int>> current(group.size());
+        for (size_t g = 0; g < group.size(); ++g)
+            for (int arg : old.args) current[g].push_back(b_.region_arg(region, from_.nodes[arg].dtype));
+        const std::vector<std::vector<int>> args = current;
+        int base = b_.range(range_id);
+        if (copies > 1) {
+            base = b_.mul(base, b_.integer(copies));
+            if (!extent.is(0)) b_.assume(base, Size(0), old_range.extent - Size(copies));
+        }
+        base = b_.add(base, start);
+        std::vector<std::vector<std::vector<int>>> terms(group.size(),
+                                                         std::vector<std::vector<int>>(old.args.size()));
+        int alive = -1;
+        for (int64_t c = 0; c < copies; ++c) {
+            const int index = b_.add(base, b_.integer(c));
+            for (size_t g = 0; g < group.size(); ++g) bind_turn(n.region, group[g], index, current[g]);
+            for (size_t g = 0; g < group.size(); ++g) {
+                std::vector<int> next;
+                for (size_t k = 0; k < old.yields.size(); ++k) {
+                    const int term = copies > 1 ? reduction_term(old, k) : -1;
+                    if (term >= 0) {
+                        terms[g][k].push_back(lane_value(term, group[g]));
+                        next.push_back(current[g][k]);
+                    } else {
+                        next.push_back(lane_value(old.yields[k], group[g]));
+                    }
+                }
+                if (old.alive >= 0) alive = lane_value(old.alive, group[g]);
+                current[g] = std::move(next);
+            }
+            for (size_t l : group) forget_turn(n.region, l);
+        }
+        std::vector<int> yields, inits;
+        for (size_t g = 0; g < group.size(); ++g)
+            for (size_t k = 0; k < old.args.size(); ++k) {
+                int y = current[g][k];
+                if (!terms[g][k].empty()) {
+                    const KernelNode& step = from_.nodes[old.yields[k]];
+                    b_.set_lines(step.lines);
+                    y = b_.make(step.op, step.dtype, {args[g][k], tree(step, terms[g][k])});
+                }
+                yields.push_back(y);
+                inits.push_back(values[g][k]);
+            }
+        b_.code().regions[region].yields = std::move(yields);
+        b_.code().regions[region].alive = alive;
+        b_.set_lines(n.lines);
+        const int made = b_.close_for(region, std::move(inits));
+        int next = 0;
+        for (auto& lane : values)
+            for (int& v : lane) v = b_.result(made, next++);
+        return values;
+    }
+
+    int tree(const KernelNode& step, std::vector<int> terms) {
+        while (terms.size() > 1) {
+            std::vector<int> half;
+            for (size_t k = 0; k + 1 < terms.size(); k += 2)
+                half.push_back(b_.make(step.op, step.dtype, {terms[k], terms[k + 1]}));
+            if (terms.size() % 2) half.push_back(terms.back());
+            terms = std::move(half);
+        }
+        return terms[0];
+    }
+
+    /// A carried value that only gathers terms (arg = arg + term): the term, else -1.
+    int reduction_term(const KernelRegion& body, size_t k) const {
+        const KernelNode& y = from_.nodes[body.yields[k]];
+        if (!(info(y.op).properties & kAssociative)) return -1;
+        for (int side = 0; side < 2; ++side) {
+            if (y.args[side] != body.args[k]) continue;
+            const int term = y.args[1 - side];
+            return uses_argument(term, body) ? -1 : term;
+        }
+        return -1;
+    }
+
+    bool uses_argument(int id, const KernelRegion& body) const {
+        std::vector<int> queue{id};
+        std::vector<bool> seen(from_.nodes.size(), false);
+        while (!queue.empty()) {
+            const int at = queue.back();
+            queue.pop_back();
+            if (seen[at]) continue;
+            seen[at] = true;
+            if (std::find(body.args.begin(), body.args.end(), at) != body.args.end()) return true;
+            const KernelNode& n = from_.nodes[at];
+            for (int arg : n.args) queue.push_back(arg);
+            if (n.op == Op::For || n.op == Op::Branch)
+                for (int r : {n.region, n.else_region})
+                    if (r >= 0) queue.insert(queue.end(), from_.regions[r].yields.begin(),
+                                             from_.regions[r].yields.end());
+        }
+        return false;
+    }
+
+    void bind_turn(int region, size_t lane, int index, const std::vector<int>& args) {
+        const KernelRegion& body = from_.regions[region];
+        for (size_t id = 0; id < from_.nodes.size(); ++id)
+            if (from_.nodes[id].op == Op::Range && from_.nodes[id].index == body.range)
+                memo_[lane][id] = index;
+        for (size_t k = 0; k < body.args.size(); ++k) memo_[lane][body.args[k]] = args[k];
+    }
+
+    void forget_turn(int region, size_t lane) {
+        for (size_t id = 0; id < from_.nodes.size(); ++id)
+            if (std::find(needs_[id].begin(), needs_[id].end(), region) != needs_[id].end()) {
+                memo_[lane][id] = -1;
+                if (from_.nodes[id].op == Op::For) for_results_.erase({static_cast<int>(id), lane});
+            }
+    }
+
+    void store_all(int effect, std::vector<std::vector<int>>& stores) {
+        const KernelNode& n = from_.nodes[effect];
+        ensure(n.op == Op::Store, "map: an effect that it does not know");
+        const KernelBuffer& b = from_.buffers[n.index];
+        const size_t width = static_cast<size_t>(mapping_.vector);
+        for (size_t first = 0; first < lanes_.size(); first += width) {
+            std::vector<int> index, value;
+            for (size_t v = 0; v < width; ++v) {
+                index.push_back(lane_value(n.args[0], first + v));
+                value.push_back(lane_value(n.args[1], first + v));
+            }
+            b_.set_lines(n.lines);
+            const Interval& at = b_.node(index[0]).interval;
+            bool block = width == 4 && b.dtype.bytes() == 4 && at.mod % 4 == 0 && at.rem % 4 == 0;
+            for (size_t v = 1; v < width && block; ++v)
+                block = index[v] == b_.add(index[0], b_.integer(static_cast<int64_t>(v)));
+            if (block) {
+                stores[first].push_back(b_.store(program_buffer(b, true, 4), index[0], value));
+                continue;
+            }
+            const int buffer = program_buffer(b, true, 1);
+            for (size_t v = 0; v < width; ++v)
+                stores[first].push_back(b_.store(buffer, index[v], std::span(&value[v], 1)));
+        }
+    }
+
+    /// The lanes' stores behind their guards, each guard inside the one before: a later lane exists only
+    /// where the earlier ones do.
+    void nest_guards(const std::vector<std::vector<int>>& stores) {
+        KernelCode& to = b_.code();
+        std::vector<std::pair<int, std::vector<int>>> levels(1);   // guard condition, stores
+        levels[0].first = -1;
+        for (size_t l = 0; l < lanes_.size(); ++l) {
+            if (lanes_[l].guard >= 0) levels.push_back({lanes_[l].guard, {}});
+            levels.back().second.insert(levels.back().second.end(), stores[l].begin(), stores[l].end());
+        }
+        int inner = -1;   // the Branch of the next level
+        for (size_t k = levels.size(); k-- > 0;) {
+            std::vector<int> effects = levels[k].second;
+            if (inner >= 0) effects.push_back(inner);
+            if (k == 0) {
+                to.regions[0].effects = effects;
+                break;
+            }
+            const int region = b_.add_region();
+            to.regions[region].effects = effects;
+            inner = b_.branch(levels[k].first, region, -1, true);
+        }
+    }
+
+    const KernelCode& from_;
+    KernelBuilder b_;
+    const Mapping& mapping_;
+    const DeviceProfile& profile_;
+    const std::map<std::string, int64_t>& divisors_;
+    std::vector<std::vector<int>> needs_;
+    std::vector<int> grid_;                       // Grid ranges of from_, x first
+    std::vector<Lane> lanes_;
+    std::vector<bool> varies_;
+    std::vector<std::vector<int>> memo_;          // per lane and node
+    std::map<std::pair<int, size_t>, std::vector<int>> for_results_;
+};
+
+/// Blocks of four of which fewer than three are used become plain loads again.
+void split_lonely_blocks(KernelCode& code) {
+    place(code);
+    std::vector<std::vector<int>> lanes(code.nodes.size());
+    for (const KernelRegion& region : code.regions)
+        for (int id : region.order)
+            if (code.nodes[id].op == Op::Lane) lanes[code.nodes[id].args[0]].push_back(id);
+    for (size_t block = 0; block < code.nodes.size(); ++block) {
+        if (lanes[block].empty() || lanes[block].size() >= 3) continue;
+        const KernelNode vector = code.nodes[block];
+        const KernelBuffer wide = code.buffers[vector.index];
+        int narrow = -1;
+        for (size_t k = 0; k < code.buffers.size(); ++k)
+            if (code.buffers[k].buffer == wide.buffer && code.buffers[k].form == wide.form &&
+                code.buffers[k].width == 1 && !code.buffers[k].written)
+                narrow = static_cast<int>(k);
+        if (narrow < 0) {
+            narrow = static_cast<int>(code.buffers.size());
+            code.buffers.push_back(wide);
+            code.buffers.back().width = 1;
+        }
+        for (int id : lanes[block]) {
+            KernelNode& lane = code.nodes[id];
+            lane.op = Op::Load;
+            lane.index = narrow;
+            lane.args = {lane.args[1]};
+        }
+    }
+}
+
+/// Drops bindings that no live node uses.
+void drop_unused_buffers(KernelCode& code) {
+    std::vector<int> renamed(code.buffers.size(), -1);
+    std::vector<int> live;
+    for (const KernelRegion& region : code.regions) {
+        live.insert(live.end(), region.order.begin(), region.order.end());
+        live.insert(live.end(), region.effects.begin(), region.effects.end());
+    }
+    auto names_buffer = [&](const KernelNode& n) {
+        return n.op == Op::Load || (info(n.op).properties & kEffect);
+    };
+    for (int id : live)
+        if (names_buffer(code.nodes[id])) renamed[code.nodes[id].index] = 0;
+    std::vector<KernelBuffer> kept;
+    for (size_t k = 0; k < renamed.size(); ++k)
+        if (renamed[k] == 0) {
+            renamed[k] = static_cast<int>(kept.size());
+            kept.push_back(code.buffers[k]);
+        }
+    for (KernelNode& n : code.nodes)
+        if (names_buffer(n) && renamed[n.index] >= 0) n.index = renamed[n.index];
+    code.buffers = std::move(kept);
+}
+
+}  // namespace
+
+KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,
+                      const std::map<std::string, int64_t>& divisors) {
+    KernelCode code;
+    Mapper(lowered, code, mapping, profile, divisors).run();
+    split_lonely_blocks(code);
+    place(code);
+    drop_unused_buffers(code);
+    code.back_edges = count_back_edges(code);
+    return code;
+}
+
+}  // namespace firn

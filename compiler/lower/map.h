@@ -1,0 +1,31 @@
+// Stage 5: gives the ranges of a kernel their kinds and expands it accordingly.
+#pragma once
+#include <map>
+#include <string>
+
+#include "compiler/lower/kernel_code.h"
+
+namespace firn {
+
+/// What mapping chose for the grid: every field a factor (1: not split). x is the innermost range.
+struct Mapping {
+    int64_t vector = 1;               // neighbours along x in one invocation
+    int64_t unroll = 1;               // rows (y) in one invocation; with one range: strides of the group
+    uint32_t group_x = 64, group_y = 1, group_z = 1;
+    int64_t serial_unroll = 1;        // copies of an innermost serial loop's body
+};
+
+/// The schedule template of the profile's class, sized by what the kernel does.
+Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
+                       const std::map<std::string, int64_t>& divisors);
+
+/// Post-condition: ranges are Group, Invocation and Serial; copies along Vector and Unroll are expanded and
+/// jammed into shared loops; neighbouring loads and stores are merged; read-only buffers have the
+/// profile's form; one guard per tail; group_size, groups, guards, back_edges and schedule are set. Placed.
+KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,
+                      const std::map<std::string, int64_t>& divisors);
+
+/// Largest number of loop back edges of one invocation; -1 where only the data or the symbols know.
+int64_t count_back_edges(const KernelCode& code);
+
+}  // namespace firn

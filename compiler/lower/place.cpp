@@ -1,0 +1,131 @@
+// Placement: late as uses allow, then out of loops, never out of branches.
+#include "compiler/lower/place.h"
+
+#include <algorithm>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+class Placer {
+  public:
+    explicit Placer(KernelCode& code)
+        : code_(code), late_(code.nodes.size(), kUnused), parent_(code.regions.size(), -1),
+          depth_(code.regions.size(), 0), needs_(region_needs(code)) {}
+
+    void run() {
+        for (KernelRegion& region : code_.regions) region.order.clear();
+        use_region(0);
+        std::vector<bool> effect(code_.nodes.size(), false);
+        for (const KernelRegion& region : code_.regions)
+            for (int e : region.effects) effect[e] = true;
+        for (int id = static_cast<int>(code_.nodes.size()) - 1; id >= 0; --id) {
+            if (late_[id] == kUnused) continue;
+            KernelNode& node = code_.nodes[id];
+            int region = late_[id];
+            if (!effect[id]) region = hoist(id, region);
+            if (node.region >= 0 && node.op != Op::RegionArg) {
+                enter(node.region, region);
+                if (node.else_region >= 0) enter(node.else_region, region);
+                if (const int range = code_.regions[node.region].range; range >= 0)
+                    use(code_.ranges[range].extent_node, region);
+            }
+            for (int arg : node.args) use(arg, region);
+            const bool text_only = node.op == Op::Constant || node.op == Op::Param ||
+                                   node.op == Op::Range || node.op == Op::RegionArg;
+            if (!effect[id] && !text_only) code_.regions[region].order.push_back(id);
+        }
+        for (KernelRegion& region : code_.regions) std::reverse(region.order.begin(), region.order.end());
+    }
+
+  private:
+    static constexpr int kUnused = -1;
+
+    void enter(int region, int parent) {
+        parent_[region] = parent;
+        depth_[region] = depth_[parent] + 1;
+        use_region(region);
+    }
+
+    void use_region(int region) {
+        for (int e : code_.regions[region].effects) use(e, region);
+        for (int y : code_.regions[region].yields) use(y, region);
+        if (code_.regions[region].alive >= 0) use(code_.regions[region].alive, region);
+    }
+
+    void use(int id, int region) {
+        if (id < 0) return;
+        if (late_[id] == kUnused) {
+            late_[id] = region;
+            return;
+        }
+        int a = late_[id], b = region;
+        while (a != b) {
+            if (depth_[a] >= depth_[b]) a = parent_[a];
+            else b = parent_[b];
+        }
+        late_[id] = a;
+    }
+
+    int hoist(int id, int region) const {
+        while (region != 0 && code_.regions[region].range >= 0 &&
+               std::find(needs_[id].begin(), needs_[id].end(), region) == needs_[id].end())
+            region = parent_[region];
+        return region;
+    }
+
+    KernelCode& code_;
+    std::vector<int> late_, parent_, depth_;
+    std::vector<std::vector<int>> needs_;   // regions of loops that a node depends on
+};
+
+}  // namespace
+
+std::vector<std::vector<int>> region_needs(const KernelCode& code) {
+    std::vector<int> body_of_range(code.ranges.size(), -1);
+    for (size_t r = 0; r < code.regions.size(); ++r)
+        if (code.regions[r].range >= 0) body_of_range[code.regions[r].range] = static_cast<int>(r);
+    std::vector<std::vector<int>> needs(code.nodes.size());
+    for (size_t id = 0; id < code.nodes.size(); ++id) {
+        const KernelNode& node = code.nodes[id];
+        std::vector<int>& out = needs[id];
+        auto merge = [&](const std::vector<int>& more) {
+            for (int r : more)
+                if (std::find(out.begin(), out.end(), r) == out.end()) out.push_back(r);
+        };
+        if (node.op == Op::RegionArg) out = {node.region};
+        if (node.op == Op::Range && body_of_range[node.index] >= 0) out = {body_of_range[node.index]};
+        for (int arg : node.args) merge(needs[arg]);
+        if (node.op != Op::For && node.op != Op::Branch) continue;
+        for (int body : {node.region, node.else_region}) {
+            if (body < 0) continue;
+            const KernelRegion& region = code.regions[body];
+            for (int y : region.yields) merge(needs[y]);
+            for (int e : region.effects) merge(needs[e]);
+            if (region.alive >= 0) merge(needs[region.alive]);
+            if (region.range >= 0) merge(needs[code.ranges[region.range].extent_node]);
+            std::erase(out, body);
+        }
+    }
+    return needs;
+}
+
+void place(KernelCode& code) { Placer(code).run(); }
+
+std::vector<int> region_parents(const KernelCode& code) {
+    std::vector<int> parents(code.regions.size(), -1);
+    for (size_t r = 0; r < code.regions.size(); ++r) {
+        auto own = [&](int id) {
+            const KernelNode& node = code.nodes[id];
+            if (node.op != Op::For && node.op != Op::Branch) return;
+            parents[node.region] = static_cast<int>(r);
+            if (node.else_region >= 0) parents[node.else_region] = static_cast<int>(r);
+        };
+        for (int id : code.regions[r].order) own(id);
+        for (int id : code.regions[r].effects) own(id);
+    }
+    return parents;
+}
+
+}  // namespace firn

@@ -1,0 +1,18 @@
+// Gives every node of a kernel the region that evaluates it.
+#pragma once
+#include "compiler/lower/kernel_code.h"
+
+namespace firn {
+
+/// Post-condition: KernelRegion::order is filled; every live node stands in exactly one order, after its
+/// operands. A node is placed in the innermost region that holds all its uses, then hoisted out of the
+/// loops that it does not depend on, but never out of a branch. Dead nodes stand nowhere.
+void place(KernelCode& code);
+
+/// Per node, the loop bodies whose index or carried values it depends on.
+std::vector<std::vector<int>> region_needs(const KernelCode& code);
+
+/// Per region, the region it stands in (-1 for the root), valid after place().
+std::vector<int> region_parents(const KernelCode& code);
+
+}  // namespace firn
