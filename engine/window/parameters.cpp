@@ -25,11 +25,13 @@ std::string joined(const std::vector<std::string>& names) {
                                  const std::string& text) {
     std::vector<std::string> names;
     for (const Parameter& parameter : known) names.push_back(parameter.name);
-    throw UserError("parameter " + name + ": there is none of this name (asked to set it to '" + text + "'); " +
-                    (names.empty() ? "this program has no parameters" : "this program has " + joined(names)));
+    throw UserError(
+        "parameter " + name + ": there is none of this name (asked to set it to '" + text + "'); " +
+        (names.empty() ? "this program has no parameters" : "this program has " + joined(names)));
 }
 
-[[noreturn]] void refuse(const Parameter& parameter, const std::string& text, const std::string& why) {
+[[noreturn]] void refuse(const Parameter& parameter, const std::string& text,
+                         const std::string& why) {
     throw UserError("parameter " + parameter.name + ": cannot be set to '" + text + "', " + why +
                     "; it takes " + describe(parameter));
 }
@@ -41,14 +43,16 @@ T parse_number(const Parameter& parameter, const std::string& text) {
     const char* end = begin + text.size();
     if (begin != end && *begin == '+') ++begin;
     auto [stop, error] = std::from_chars(begin, end, value);
-    if (error == std::errc::result_out_of_range) refuse(parameter, text, "which is too large a number");
+    if (error == std::errc::result_out_of_range)
+        refuse(parameter, text, "which is too large a number");
     if (error != std::errc{} || stop != end) refuse(parameter, text, "which is not such a number");
     if constexpr (std::is_floating_point_v<T>) {
         if (!std::isfinite(value)) refuse(parameter, text, "which is not finite");
     }
     bool ranged = parameter.low < parameter.high;
     // Compared in the variable's own precision, so that the printed ends of a range are inside it.
-    if (ranged && (value < static_cast<T>(parameter.low) || value > static_cast<T>(parameter.high))) {
+    if (ranged &&
+        (value < static_cast<T>(parameter.low) || value > static_cast<T>(parameter.high))) {
         refuse(parameter, text, "which is outside its range");
     }
     return value;
@@ -60,7 +64,8 @@ bool parse_bool(const Parameter& parameter, const std::string& text) {
     refuse(parameter, text, "which is neither true nor false");
 }
 
-int parse_choice(const Parameter& parameter, const ChoiceVariable& choice, const std::string& text) {
+int parse_choice(const Parameter& parameter, const ChoiceVariable& choice,
+                 const std::string& text) {
     for (size_t i = 0; i < choice.names.size(); ++i) {
         if (choice.names[i] == text) return static_cast<int>(i);
     }
@@ -68,8 +73,10 @@ int parse_choice(const Parameter& parameter, const ChoiceVariable& choice, const
 }
 
 /// Checks `text` and returns the value it stands for.
-std::variant<float, int, bool, std::string> parse(const Parameter& parameter, const std::string& text) {
-    if (std::holds_alternative<float*>(parameter.variable)) return parse_number<float>(parameter, text);
+std::variant<float, int, bool, std::string> parse(const Parameter& parameter,
+                                                  const std::string& text) {
+    if (std::holds_alternative<float*>(parameter.variable))
+        return parse_number<float>(parameter, text);
     if (std::holds_alternative<int*>(parameter.variable)) return parse_number<int>(parameter, text);
     if (std::holds_alternative<bool*>(parameter.variable)) return parse_bool(parameter, text);
     if (auto* choice = std::get_if<ChoiceVariable>(&parameter.variable)) {
@@ -83,19 +90,23 @@ void assign(const Parameter& parameter, const std::string& text) {
     if (auto* f = std::get_if<float*>(&parameter.variable)) **f = std::get<float>(value);
     if (auto* i = std::get_if<int*>(&parameter.variable)) **i = std::get<int>(value);
     if (auto* b = std::get_if<bool*>(&parameter.variable)) **b = std::get<bool>(value);
-    if (auto* s = std::get_if<std::string*>(&parameter.variable)) **s = std::get<std::string>(value);
-    if (auto* c = std::get_if<ChoiceVariable>(&parameter.variable)) *c->index = std::get<int>(value);
+    if (auto* s = std::get_if<std::string*>(&parameter.variable))
+        **s = std::get<std::string>(value);
+    if (auto* c = std::get_if<ChoiceVariable>(&parameter.variable))
+        *c->index = std::get<int>(value);
 }
 
 }  // namespace
 
 const Parameter& Parameters::add(Parameter parameter) {
-    if (parameter.name.empty()) throw UserError("parameter: the name is empty; give every parameter one");
+    if (parameter.name.empty())
+        throw UserError("parameter: the name is empty; give every parameter one");
     for (Parameter& known : parameters_) {
         if (known.name != parameter.name) continue;
         if (known.variable.index() != parameter.variable.index()) {
-            throw UserError("parameter " + known.name + ": added twice with different kinds, first as " +
-                            describe(known) + " and now as " + describe(parameter) +
+            throw UserError("parameter " + known.name +
+                            ": added twice with different kinds, first as " + describe(known) +
+                            " and now as " + describe(parameter) +
                             "; give one of them another name");
         }
         known = std::move(parameter);
@@ -149,9 +160,9 @@ std::string text_of(const Parameter& parameter) {
     if (auto* s = std::get_if<std::string*>(&parameter.variable)) return **s;
     const auto& choice = std::get<ChoiceVariable>(parameter.variable);
     if (*choice.index < 0 || static_cast<size_t>(*choice.index) >= choice.names.size()) {
-        throw UserError("parameter " + parameter.name + ": its index " + std::to_string(*choice.index) +
-                        " names none of its " + std::to_string(choice.names.size()) +
-                        " choices; start it inside the list");
+        throw UserError("parameter " + parameter.name + ": its index " +
+                        std::to_string(*choice.index) + " names none of its " +
+                        std::to_string(choice.names.size()) + " choices; start it inside the list");
     }
     return choice.names[static_cast<size_t>(*choice.index)];
 }

@@ -1,0 +1,42 @@
+// What the person in front of the window does, in the coordinates of the tensor that is shown.
+#pragma once
+#include <cstdint>
+
+namespace firn {
+
+/// A mouse button, for as long as it is down; a press shorter than a frame is down for that frame.
+struct MouseButton {
+    bool down = false;
+    bool pressed = false;   // went down since the last frame
+    bool released = false;  // went up since the last frame
+};
+
+/// Row i and column j of the tensor; element (2, 3) covers i in [2, 3), j in [3, 4). Buttons and the
+/// wheel stay still while the GUI has the mouse.
+struct Mouse {
+    float i = 0, j = 0;
+    float di = 0, dj = 0;   // movement since the last frame
+    bool inside = false;    // over the tensor, not over its border or the GUI
+    MouseButton left, right, middle;
+    float wheel = 0;        // steps since the last frame, away from the person counts up
+};
+
+/// Keys beyond letters and digits; those are their upper-case characters.
+enum class Key : int16_t {
+    Space = 32,
+    Escape = 256,
+    Enter = 257,
+    Tab = 258,
+    Backspace = 259,
+    Delete = 261,
+    Right = 262,
+    Left = 263,
+    Down = 264,
+    Up = 265,
+    Home = 268,
+    End = 269,
+    Shift = 340,
+    Control = 341,
+};
+
+}  // namespace firn

@@ -1,0 +1,66 @@
+// Pictures as files, through stb.
+#include "engine/window/picture.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "compiler/program/error.h"
+
+#define STB_IMAGE_STATIC
+#define STB_IMAGE_IMPLEMENTATION
+#define STBI_NO_HDR
+#define STBI_NO_LINEAR
+#define STB_IMAGE_WRITE_STATIC
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include <stb/stb_image.h>
+#include <stb/stb_image_write.h>
+#pragma GCC diagnostic pop
+
+namespace firn {
+
+Picture read_picture(const std::string& path) {
+    if (std::filesystem::is_directory(path)) {
+        throw UserError("picture " + path + ": this is a folder; name a PNG or JPEG file");
+    }
+    FILE* file = std::fopen(path.c_str(), "rb");
+    if (!file) {
+        throw UserError("picture " + path + ": cannot be opened (" + std::strerror(errno) +
+                        "); name a PNG or JPEG file");
+    }
+    Picture picture;
+    int channels = 0;
+    unsigned char* pixels = stbi_load_from_file(file, &picture.width, &picture.height, &channels, 4);
+    std::fclose(file);
+    if (!pixels) {
+        throw UserError("picture " + path + ": this is no picture that can be read (" +
+                        stbi_failure_reason() + "); name a PNG or JPEG file");
+    }
+    size_t bytes = static_cast<size_t>(picture.width) * static_cast<size_t>(picture.height) * 4;
+    picture.rgba.assign(pixels, pixels + bytes);
+    stbi_image_free(pixels);
+    return picture;
+}
+
+void write_png(const std::string& path, const Picture& picture) {
+    std::string temporary = path + "." + std::to_string(getpid()) + ".part";
+    errno = 0;
+    int written = stbi_write_png(temporary.c_str(), picture.width, picture.height, 4, picture.rgba.data(),
+                                 picture.width * 4);
+    std::string reason = errno ? std::strerror(errno) : "disk full?";
+    std::error_code error;
+    if (written) std::filesystem::rename(temporary, path, error);
+    if (!written || error) {
+        if (error) reason = error.message();
+        std::filesystem::remove(temporary, error);
+        throw UserError("picture " + path + ": cannot be written (" + reason +
+                        "); name a file in a folder that exists and can be written to");
+    }
+}
+
+}  // namespace firn

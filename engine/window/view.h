@@ -1,0 +1,58 @@
+// What a window shows: a buffer with its type and shape, and how its values become colours.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "compiler/program/dtype.h"
+#include "compiler/program/executor.h"
+
+namespace firn {
+
+/// A tensor in memory: elements in row-major order from a byte offset. The memory is kept alive.
+struct BufferView {
+    std::shared_ptr<Memory> memory;
+    uint64_t offset = 0;
+    DType dtype = f32;
+    std::vector<int64_t> shape;
+};
+
+/// The numbers are those of view.frag.
+enum class Colormap : uint8_t { Grey, Viridis, Magma, Inferno, Turbo, Coolwarm, Icefire };
+
+namespace colormap {
+inline constexpr Colormap grey = Colormap::Grey;
+inline constexpr Colormap viridis = Colormap::Viridis;
+inline constexpr Colormap magma = Colormap::Magma;
+inline constexpr Colormap inferno = Colormap::Inferno;
+inline constexpr Colormap turbo = Colormap::Turbo;
+inline constexpr Colormap coolwarm = Colormap::Coolwarm;  // diverging, light in the middle
+inline constexpr Colormap icefire = Colormap::Icefire;    // diverging, dark in the middle
+}  // namespace colormap
+
+/// Values shown as the first and the last colour. Equal: automatic, the smallest and largest finite
+/// element of each frame (for a diverging map symmetric about 0).
+struct ValueRange {
+    float low = 0, high = 0;
+};
+
+/// How a tensor is shown: [h, w] or [h, w, 1] through the map, [h, w, 3] and [h, w, 4] as colours.
+struct ShowOptions {
+    Colormap colormap = Colormap::Grey;
+    /// {0, 1} unless it is given; {0, 255} for u8.
+    ValueRange range = {0, 1};
+    /// Blend neighbours where the tensor is smaller than the window; false: squares.
+    bool smooth = true;
+};
+
+/// A rectangle of pixels, from the upper left corner.
+struct Rectangle {
+    float x = 0, y = 0, width = 0, height = 0;
+};
+/// The largest rectangle of the proportion `width` : `height` inside `outer`, centred.
+Rectangle letterbox(const Rectangle& outer, int64_t width, int64_t height);
+
+/// Throws UserError where the view cannot be shown: its rank, channels, type or a size of zero.
+void check_showable(const BufferView& view);
+
+}  // namespace firn

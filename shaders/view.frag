@@ -1,0 +1,127 @@
+// Shows a tensor: one channel through a colour map, three or four as colours, straight from its buffer.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "view_buffer.glsl"
+layout(set = 0, binding = 1, std430) readonly buffer Range { uint smallest, largest; };
+
+layout(location = 0) in vec2 uv;
+layout(location = 0) out vec4 result;
+
+const vec3 kBackground = vec3(0.055, 0.063, 0.078);
+
+vec4 texel(ivec2 at) {
+    at = clamp(at, ivec2(0), ivec2(width, height) - 1);
+    int index = (at.y * width + at.x) * channels;
+    if (channels == 1) return vec4(element(index), 0.0, 0.0, 1.0);
+    float alpha = channels == 4 ? element(index + 3) : high;
+    return vec4(element(index), element(index + 1), element(index + 2), alpha);
+}
+
+vec4 bilinear(vec2 position) {
+    position -= 0.5;
+    ivec2 corner = ivec2(floor(position));
+    vec2 part = position - vec2(corner);
+    vec4 top = mix(texel(corner), texel(corner + ivec2(1, 0)), part.x);
+    vec4 bottom = mix(texel(corner + ivec2(0, 1)), texel(corner + ivec2(1, 1)), part.x);
+    return mix(top, bottom, part.y);
+}
+
+// Elements under the pixel: their mean where several share one, else the nearest or a blend of four.
+vec4 sampled() {
+    vec2 position = uv * vec2(width, height);
+    int taps = clamp(int(ceil(shrink - 0.01)), 1, 4);
+    if (taps > 1) {
+        vec4 sum = vec4(0.0);
+        for (int y = 0; y < taps; ++y)
+            for (int x = 0; x < taps; ++x)
+                sum += texel(ivec2(floor(position + ((vec2(x, y) + 0.5) / float(taps) - 0.5) * shrink)));
+        return sum / float(taps * taps);
+    }
+    bool exact = abs(shrink - 1.0) < 1e-4;
+    return (flags & 2) != 0 && !exact ? bilinear(position) : texel(ivec2(floor(position)));
+}
+
+float value_of(uint ordered) {
+    return uintBitsToFloat((ordered & 0x80000000u) != 0u ? ordered & 0x7fffffffu : ~ordered);
+}
+
+// Fits of degree 6 to matplotlib's maps (CC0), by Matt Zucker, https://www.shadertoy.com/view/WlfXRN.
+vec3 polynomial(float t, vec3 c0, vec3 c1, vec3 c2, vec3 c3, vec3 c4, vec3 c5, vec3 c6) {
+    return c0 + t * (c1 + t * (c2 + t * (c3 + t * (c4 + t * (c5 + t * c6)))));
+}
+vec3 viridis(float t) {
+    return polynomial(t, vec3(0.27772733, 0.00540734, 0.33409981), vec3(0.10509304, 1.40461353, 1.38459016),
+                      vec3(-0.33086183, 0.21484756, 0.09509516), vec3(-4.63423050, -5.79910097, -19.33244096),
+                      vec3(6.22826994, 14.17993337, 56.69055260), vec3(4.77638500, -13.74514538, -65.35303263),
+                      vec3(-5.43545586, 4.64585261, 26.31243525));
+}
+vec3 magma(float t) {
+    return polynomial(t, vec3(-0.00213649, -0.00074966, -0.00538613), vec3(0.25166054, 0.67752324, 2.49402660),
+                      vec3(8.35371728, -3.57771951, 0.31446790), vec3(-27.66873309, 14.26473078, -13.64921319),
+                      vec3(52.17613981, -27.94360607, 12.94416944), vec3(-50.76852536, 29.04658282, 4.23415299),
+                      vec3(18.65570507, -11.48977352, -5.60196151));
+}
+vec3 inferno(float t) {
+    return polynomial(t, vec3(0.00021894, 0.00165100, -0.01948090), vec3(0.10651342, 0.56395644, 3.93271239),
+                      vec3(11.60249308, -3.97285397, -15.94239411), vec3(-41.70399613, 17.43639888, 44.35414520),
+                      vec3(77.16293570, -33.40235894, -81.80730926), vec3(-71.31942824, 32.62606426, 73.20951986),
+                      vec3(25.13112622, -12.24266895, -23.07032500));
+}
+// A. Mikhailov's turbo (Apache 2.0), as a polynomial.
+vec3 turbo(float t) {
+    vec4 v4 = vec4(1.0, t, t * t, t * t * t);
+    vec2 v2 = v4.zw * v4.z;
+    return vec3(dot(v4, vec4(0.13572138, 4.61539260, -42.66032258, 132.13108234)) + dot(v2, vec2(-152.94239396, 59.28637943)),
+                dot(v4, vec4(0.09140261, 2.19418839, 4.84296658, -14.18503333)) + dot(v2, vec2(4.27729857, 2.82956604)),
+                dot(v4, vec4(0.10667330, 12.64194608, -60.58204836, 110.36276771)) + dot(v2, vec2(-89.90310912, 27.34824973)));
+}
+// Diverging about a light middle, and about a dark one that lets small values recede.
+vec3 coolwarm(float t) {
+    float s = 2.0 * t - 1.0;
+    vec3 end = s < 0.0 ? vec3(0.085, 0.265, 0.62) : vec3(0.65, 0.06, 0.12);
+    vec3 half_way = s < 0.0 ? vec3(0.43, 0.68, 0.90) : vec3(0.96, 0.55, 0.40);
+    float a = abs(s);
+    return a < 0.5 ? mix(vec3(0.95), half_way, 2.0 * a) : mix(half_way, end, 2.0 * a - 1.0);
+}
+vec3 icefire(float t) {
+    float s = 2.0 * t - 1.0;
+    vec3 half_way = s < 0.0 ? vec3(0.10, 0.36, 0.72) : vec3(0.76, 0.22, 0.20);
+    vec3 end = s < 0.0 ? vec3(0.70, 0.95, 0.97) : vec3(1.00, 0.88, 0.55);
+    float a = abs(s);
+    return a < 0.5 ? mix(vec3(0.07, 0.07, 0.09), half_way, 2.0 * a) : mix(half_way, end, 2.0 * a - 1.0);
+}
+
+vec3 mapped(float t) {
+    switch (colormap) {
+        case 1: return viridis(t);
+        case 2: return magma(t);
+        case 3: return inferno(t);
+        case 4: return turbo(t);
+        case 5: return coolwarm(t);
+        case 6: return icefire(t);
+        default: return vec3(t);
+    }
+}
+
+void main() {
+    float from = low, to = high;
+    if ((flags & 1) != 0) {
+        bool any = smallest <= largest;  // else nothing is finite
+        from = any ? value_of(smallest) : 0.0;
+        to = any ? value_of(largest) : 1.0;
+        if ((flags & 4) != 0) {
+            to = max(abs(from), abs(to));
+            from = -to;
+        }
+    }
+    vec4 value = to != from ? (sampled() - from) / (to - from) : vec4(0.5);
+    // nan is shown as magenta, so that it cannot hide.
+    if (isnan(value.r + value.g + value.b)) {
+        result = vec4(0.9, 0.0, 0.9, 1.0);
+    } else if (channels == 1) {
+        result = vec4(clamp(mapped(clamp(value.r, 0.0, 1.0)), 0.0, 1.0), 1.0);
+    } else {
+        vec4 colour = clamp(value, 0.0, 1.0);
+        result = vec4(mix(kBackground, colour.rgb, colour.a), 1.0);
+    }
+}
