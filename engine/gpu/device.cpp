@@ -34,6 +34,7 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
         InstanceOptions{options.surfaces, options.instance_extensions, options.validation});
     device->info_ = choose_device(list_devices(*device->instance_), options.device);
     device->cache_directory_ = options.cache_directory;
+    device->map_memory_ = options.map_memory;
     device->choose_queue(options);
     device->create_handle(options);
     device->create_timeline();

@@ -27,6 +27,9 @@ struct DeviceOptions {
     bool validation = false;
     /// Where pipelines are kept between runs; empty: nowhere.
     std::string cache_directory;
+    /// False: the host copies through staging buffers even where it could reach the memory of
+    /// kernels, as on a discrete GPU.
+    bool map_memory = true;
 };
 
 /// A semaphore of a swapchain that a submission waits for, with the stage that waits.
@@ -67,6 +70,8 @@ class Device {
     CommandPool& transfers() const { return *transfers_; }
     /// The driver says how much of its memory is free.
     bool has_memory_budget() const { return has_memory_budget_; }
+    /// See DeviceOptions::map_memory.
+    bool map_memory() const { return map_memory_; }
     /// Nanoseconds of one timestamp tick; 0 where the queue has no timestamps.
     double timestamp_period() const { return timestamp_period_; }
     const VkPhysicalDeviceLimits& limits() const { return limits_; }
@@ -131,7 +136,7 @@ class Device {
     VolkDeviceTable table_{};
     VkQueue queue_ = VK_NULL_HANDLE;
     uint32_t queue_family_ = 0;
-    bool can_present_ = false, has_memory_budget_ = false;
+    bool can_present_ = false, has_memory_budget_ = false, map_memory_ = true;
     double timestamp_period_ = 0;
     VkPipelineCache pipeline_cache_ = VK_NULL_HANDLE;
     std::string cache_directory_, pipeline_cache_name_;

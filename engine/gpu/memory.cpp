@@ -124,7 +124,8 @@ MemoryPool::MemoryPool(Device& device) : device_(device) {
         type.heap_bytes = memory.memoryHeaps[type.heap].size;
         constexpr VkMemoryPropertyFlags kFast = kMapped | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
         VkMemoryPropertyFlags flags = memory.memoryTypes[index].propertyFlags;
-        type.mapped = place == BufferPlace::Host || (flags & kFast) == kFast;
+        type.mapped =
+            place == BufferPlace::Host || (device.map_memory() && (flags & kFast) == kFast);
     }
 }
 

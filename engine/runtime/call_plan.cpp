@@ -212,19 +212,19 @@ CallPlan plan_call(const Program& program, const DeviceProfile& profile, const S
 }
 
 void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars,
-                  std::vector<std::byte>& params) {
+                  std::vector<std::byte>& params, std::vector<SizeEnv>& envs) {
     for (const ParamPatch& patch : plan.patches) {
+        std::byte* target = &params[patch.offset];
         if (patch.scalar >= 0) {
             ensure(static_cast<size_t>(patch.scalar) < scalars.size(),
                    "a kernel parameter names a scalar argument that was not given");
-            store_param(scalars[static_cast<size_t>(patch.scalar)], patch.dtype,
-                        &params[patch.offset]);
+            store_param(scalars[static_cast<size_t>(patch.scalar)], patch.dtype, target);
             continue;
         }
-        SizeEnv env = plan.envs[static_cast<size_t>(patch.env)];
+        SizeEnv& env = envs[static_cast<size_t>(patch.env)];
         for (size_t k = 0; k < scalars.size(); ++k)
             if (scalars[k].dtype == i32) env[scalar_symbol(static_cast<int>(k))] = scalars[k].i;
-        store_param(scalar_int(patch.size.evaluate(env), i64), patch.dtype, &params[patch.offset]);
+        store_param(scalar_int(patch.size.evaluate(env), i64), patch.dtype, target);
     }
 }
 

@@ -60,8 +60,9 @@ std::vector<std::string> plan_symbols(const Program& program);
 /// Throws UserError where a dispatch has more workgroups than `profile` allows.
 CallPlan plan_call(const Program& program, const DeviceProfile& profile, const SizeEnv& env);
 
-/// Fills in what depends on the scalars of this call.
+/// Fills in what depends on the scalars of this call: `params` and `envs` are copies of the plan's
+/// that are written over again and again. Allocates nothing.
 void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars,
-                  std::vector<std::byte>& params);
+                  std::vector<std::byte>& params, std::vector<SizeEnv>& envs);
 
 }  // namespace firn

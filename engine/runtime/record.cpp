@@ -16,6 +16,10 @@ bool outside(const Program& program, int slot) {
     return role == BufferRole::Argument || role == BufferRole::Constant;
 }
 
+bool overlap(const BufferRange& a, const BufferRange& b) {
+    return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+}
+
 /// The first bytes of a caller's memory, as many as the tensor has.
 BufferRange narrowed(const BufferRange& range, uint64_t bytes, const std::string& program,
                      const std::string& name) {
@@ -41,11 +45,13 @@ PreparedCall::PreparedCall(const LoadedProgram& loaded, const Program& program,
     : device_(loaded.device()),
       plan_(std::move(plan)),
       bindings_(bindings),
-      params_(plan_->params) {
+      params_(plan_->params),
+      envs_(plan_->envs) {
     ensure(bindings.arguments.size() == program.arguments.size() &&
                bindings.results.size() == program.results.size(),
            "a program was called with another number of arguments or results");
     resolve_slots(loaded, program);
+    refuse_aliases(program);
     bind_sets(loaded, program);
 }
 
@@ -82,6 +88,26 @@ void PreparedCall::resolve_slots(const LoadedProgram& loaded, const Program& pro
         else if (slots_[slot] != target)
             final_copies_.push_back({slots_[slot], target});
     }
+}
+
+void PreparedCall::refuse_aliases(const Program& program) const {
+    struct Use {
+        BufferRange range;
+        bool written = false;
+        std::string name;
+    };
+    std::vector<Use> uses;
+    for (size_t slot = 0; slot < slots_.size(); ++slot)
+        if (slots_[slot].buffer != VK_NULL_HANDLE && plan_->scratch_offsets[slot] == UINT64_MAX)
+            uses.push_back({slots_[slot], plan_->slot_written[slot], program.buffers[slot].name});
+    for (const Copy& copy : final_copies_) uses.push_back({copy.target, true, "a copied result"});
+    for (size_t a = 0; a < uses.size(); ++a)
+        for (size_t b = 0; b < a; ++b)
+            if ((uses[a].written || uses[b].written) && overlap(uses[a].range, uses[b].range))
+                throw UserError("program '" + program.name + "': '" + uses[b].name + "' and '" +
+                                uses[a].name +
+                                "' were given the same memory and one of them is "
+                                "written; give each its own");
 }
 
 void PreparedCall::bind_sets(const LoadedProgram& loaded, const Program& program) {
@@ -136,7 +162,7 @@ void record(PreparedCall& call, VkCommandBuffer commands, const std::vector<Scal
             Timestamps* timestamps) {
     const CallPlan& plan = *call.plan_;
     const VolkDeviceTable& vk = call.device_.vk();
-    patch_params(plan, scalars, call.params_);
+    patch_params(plan, scalars, call.params_, call.envs_);
     call.upload_params(commands);
     if (timestamps) {
         timestamps->reset(commands);

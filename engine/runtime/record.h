@@ -60,7 +60,9 @@ bool result_needs_memory(const Program& program, const CallPlan& plan, size_t re
 /// device, and may end while commands that it recorded are pending.
 class PreparedCall {
   public:
-    /// Throws UserError where a range is smaller than its tensor or beyond what the device binds.
+    /// Throws UserError where a range is smaller than its tensor, beyond what the device binds, or
+    /// shared with another tensor that the program writes (hazards are known by tensor, not by
+    /// address).
     PreparedCall(const LoadedProgram& loaded, const Program& program,
                  std::shared_ptr<const CallPlan> plan, const Bindings& bindings);
 
@@ -80,6 +82,7 @@ class PreparedCall {
         BufferRange source, target;
     };
     void resolve_slots(const LoadedProgram& loaded, const Program& program);
+    void refuse_aliases(const Program& program) const;
     void bind_sets(const LoadedProgram& loaded, const Program& program);
     void copy(VkCommandBuffer commands, const Copy& copy) const;
     void upload_params(VkCommandBuffer commands) const;
@@ -91,7 +94,8 @@ class PreparedCall {
     std::vector<Copy> final_copies_;  // results that no kernel writes in their own memory
     std::unique_ptr<DescriptorSets> sets_;
     std::vector<BoundSet> bound_;
-    std::vector<std::byte> params_;
+    std::vector<std::byte> params_;  // of the last recording
+    std::vector<SizeEnv> envs_;
 };
 
 /// Records the program: all its dispatches and copies, barriers only where one reads or overwrites

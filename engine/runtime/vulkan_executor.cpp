@@ -31,8 +31,9 @@ std::string argument_name(const Program& program, size_t k) {
 std::string result_name(size_t k) { return "result " + std::to_string(k); }
 
 /// The call's memory as ranges; results that nobody wants get memory that ends with the run.
-Bindings bind_call(const std::shared_ptr<Device>& device, const Program& program, const CallPlan& plan,
-              const Call& call, std::vector<std::shared_ptr<Buffer>>& unwanted) {
+Bindings bind_call(const std::shared_ptr<Device>& device, const Program& program,
+                   const CallPlan& plan, const Call& call,
+                   std::vector<std::shared_ptr<Buffer>>& unwanted) {
     Bindings bindings;
     for (size_t k = 0; k < program.arguments.size(); ++k) {
         bool scalar = program.arguments[k].scalar;

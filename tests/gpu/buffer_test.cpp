@@ -37,6 +37,17 @@ TEST_F(BufferTest, GivesBackWhatWasWritten) {
     EXPECT_EQ(read_all(*buffer, 1000), pattern(1000, 1));
 }
 
+TEST_F(BufferTest, UnmappedMemoryIsCopiedInPieces) {
+    DeviceOptions unmapped = options();
+    unmapped.map_memory = false;
+    auto other = Device::create(unmapped);
+    size_t bytes = (70 << 20) + 3;  // three staging buffers
+    auto buffer = create_buffer(other, bytes, "data");
+    write_buffer(*buffer, 0, pattern(bytes, 1));
+    EXPECT_TRUE(read_all(*buffer, bytes) == pattern(bytes, 1));
+    EXPECT_TRUE(other->validation_messages().empty());
+}
+
 TEST_F(BufferTest, AnEmptyBufferHasARange) {
     EXPECT_GT(create_buffer(device, 0, "empty")->range().bytes, 0u);
 }

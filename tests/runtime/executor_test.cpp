@@ -60,6 +60,19 @@ TEST_F(ExecutorTest, ParametersTravelInABufferWhereTheyAreTooMany) {
     }
 }
 
+TEST_F(ExecutorTest, CopiesThroughStagingWhereMemoryIsNotMapped) {
+    DeviceOptions unmapped = options();
+    unmapped.map_memory = false;
+    auto other = Device::create(unmapped);
+    Runner runner(other);
+    auto argument = runner.upload(ramp(1 << 20));  // past what a command buffer carries
+    Call call = runner.call(argument, 1 << 20, {scalar_float(2)});
+    ASSERT_EQ(static_cast<Buffer&>(*argument).mapped(), nullptr);
+    runner.executor.run(scale_program(), call);
+    EXPECT_EQ(runner.download(*call.results[0], 1 << 20), scaled(ramp(1 << 20), 2));
+    EXPECT_TRUE(other->validation_messages().empty());
+}
+
 TEST_F(ExecutorTest, AnUnchangedCallIsReplayed) {
     Runner runner(device);
     auto program = scale_program();
@@ -365,6 +378,16 @@ TEST_F(ExecutorTest, MissingMemoryIsAUserError) {
     EXPECT_EQ(message, "program 'scale' was called without argument 0 ('a')");
 }
 
+TEST_F(ExecutorTest, AResultInTheMemoryOfAnArgumentIsAUserError) {
+    Runner runner(device);
+    Call call = runner.call(runner.upload(ramp(100)), 100, {scalar_float(2)});
+    call.results[0] = call.arguments[0];
+    std::string message = message_of([&] { runner.executor.run(scale_program(), call); });
+    EXPECT_EQ(message,
+              "program 'scale': 'a' and 'b' were given the same memory and one of them is written; "
+              "give each its own");
+}
+
 TEST_F(ExecutorTest, MemoryOfAnotherDeviceIsAUserError) {
     Runner runner(device), other(Device::create());
     Call call = runner.call(other.upload(ramp(100)), 100, {scalar_float(2)});
@@ -476,7 +499,8 @@ TEST(CallPlan, ASizeOfAScalarIsFilledInAtTheCall) {
     std::get<DispatchStep>(program->steps[0].step).params[0] = size_param(offset);
     CallPlan plan = plan_call(*program, cpu_profile(), {{"n", 10}, {"$1", 1}});
     std::vector<std::byte> params = plan.params;
-    patch_params(plan, {Scalar{}, scalar_int(7)}, params);
+    std::vector<SizeEnv> envs = plan.envs;
+    patch_params(plan, {Scalar{}, scalar_int(7)}, params, envs);
     EXPECT_EQ(load_scalar(i32, params.data()).i, 70);
 }
 
