@@ -3,10 +3,10 @@
 #include "compiler/lower/interpret_kernel.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "compiler/ir/evaluate.h"
 #include "compiler/lower/interpret_lanes.h"
+#include "compiler/lower/interpret_memory.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -324,81 +324,32 @@ class Machine {
         }
     }
 
-    // --- memory
-
-    /// The place of element `index` of the node's buffer; `width` elements must lie inside.
-    std::byte* element(const KernelNode& n, int64_t index, int width) const {
-        const KernelBuffer& buffer = code_.buffers[at(n.index)];
-        std::span<std::byte> memory = buffers_[at(n.index)];
-        int64_t bytes = buffer.dtype.bytes();
-        if (index < 0 || (index + width) * bytes > static_cast<int64_t>(memory.size()))
-            fail(std::string(info(n.op).name) + " of " + std::to_string(width) +
-                 " elements at index " + std::to_string(index) + " of buffer " +
-                 std::to_string(n.index) + " (program buffer " + std::to_string(buffer.buffer) +
-                 "), which has " + std::to_string(memory.size() / at(buffer.dtype.bytes())) +
-                 (n.lines.empty() ? "" : " (" + text(n.lines[0]) + ")"));
-        return memory.data() + index * bytes;
+    LaneAccess access(const KernelNode& n, const LaneMask& mask) const {
+        return {code_, n, buffers_[at(n.index)], values_[at(n.args[0])].words(), mask};
     }
-
-    /// Memory and lanes hold the same 4 bytes.
-    bool same_words(DType stored, DType used) const {
-        return stored == used && lane_form(used) != LaneForm::Scalar && !used.is_bool();
+    int64_t stored_bytes(const KernelNode& n) const {
+        return code_.buffers[at(n.index)].dtype.bytes();
     }
 
     void load(const KernelNode& n, const Lanes& target, const LaneMask& mask) {
-        DType stored = code_.buffers[at(n.index)].dtype;
-        const int32_t* index = values_[at(n.args[0])].words();
-        bool direct = same_words(stored, n.dtype);
         counts_.loads += mask.active;
-        counts_.bytes_read += int64_t{mask.active} * n.width * stored.bytes();
-        for (int lane = 0; lane < lanes_; ++lane) {
-            if (!mask.on[at(lane)]) continue;
-            const std::byte* source = element(n, index[lane], n.width);
-            for (int k = 0; k < n.width; ++k) {
-                int slot = k * lanes_ + lane;
-                if (direct)
-                    std::memcpy(target.words() + slot, source + 4 * k, 4);
-                else
-                    set_lane(target, slot,
-                             load_scalar(stored, source + k * stored.bytes()).to(n.dtype));
-            }
-        }
+        counts_.bytes_read += mask.active * n.width * stored_bytes(n);
+        load_lanes(access(n, mask), target);
     }
 
     void store(const KernelNode& n, const LaneMask& mask) {
-        DType stored = code_.buffers[at(n.index)].dtype;
-        if (!code_.buffers[at(n.index)].written)
-            fail("a store into buffer " + std::to_string(n.index) + ", which is bound read-only");
-        ensure(static_cast<int>(n.args.size()) == n.width + 1,
-               "a store has not one value per element");
-        const int32_t* index = values_[at(n.args[0])].words();
         counts_.stores += mask.active;
-        counts_.bytes_written += int64_t{mask.active} * n.width * stored.bytes();
-        for (int lane = 0; lane < lanes_; ++lane) {
-            if (!mask.on[at(lane)]) continue;
-            std::byte* target = element(n, index[lane], n.width);
-            for (int k = 0; k < n.width; ++k) {
-                const Lanes& value = values_[at(n.args[at(k + 1)])];
-                if (same_words(stored, value.dtype))
-                    std::memcpy(target + 4 * k, value.words() + lane, 4);
-                else
-                    store_scalar(get_lane(value, lane).to(stored), target + k * stored.bytes());
-            }
-        }
+        counts_.bytes_written += mask.active * n.width * stored_bytes(n);
+        std::vector<Lanes> values;
+        for (size_t k = 1; k < n.args.size(); ++k) values.push_back(values_[at(n.args[k])]);
+        store_lanes(access(n, mask), values);
     }
 
     void combine(const KernelNode& n, ReduceOp op, const LaneMask& mask) {
-        DType stored = code_.buffers[at(n.index)].dtype;
-        const int32_t* index = values_[at(n.args[0])].words();
         counts_.stores += mask.active;
-        counts_.bytes_read += int64_t{mask.active} * stored.bytes();
-        counts_.bytes_written += int64_t{mask.active} * stored.bytes();
-        for (int lane = 0; lane < lanes_; ++lane) {
-            if (!mask.on[at(lane)]) continue;
-            std::byte* place = element(n, index[lane], 1);
-            Scalar value = get_lane(values_[at(n.args[1])], lane).to(stored);
-            store_scalar(evaluate_reduce(op, load_scalar(stored, place), value), place);
-        }
+        counts_.bytes_read += mask.active * stored_bytes(n);
+        counts_.bytes_written += mask.active * stored_bytes(n);
+        combine_lanes(access(n, mask), op, values_[at(n.args[1])]);
     }
 
     /// A tree over exchanged lanes: distances from half a subgroup down to 1.

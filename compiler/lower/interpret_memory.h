@@ -1,0 +1,27 @@
+// Loads, stores and atomics of Kernel code by the lanes of a workgroup, for the host interpreter.
+#pragma once
+#include <cstddef>
+#include <span>
+
+#include "compiler/lower/interpret_lanes.h"
+#include "compiler/lower/kernel_code.h"
+
+namespace firn {
+
+/// One access to the buffer of a Load, Store or Atomic node by the lanes that run. An element
+/// outside `memory` is an InternalError that names kernel, buffer and index.
+struct LaneAccess {
+    const KernelCode& code;
+    const KernelNode& node;
+    std::span<std::byte> memory;
+    const int32_t* index;  // by lane, in elements
+    const LaneMask& mask;
+};
+/// `target` holds node.width values per lane, one after the other.
+void load_lanes(const LaneAccess& access, const Lanes& target);
+/// Lane after lane, as many values as the node is wide.
+void store_lanes(const LaneAccess& access, std::span<const Lanes> values);
+/// Lane after lane: memory = memory op value.
+void combine_lanes(const LaneAccess& access, ReduceOp op, const Lanes& value);
+
+}  // namespace firn
