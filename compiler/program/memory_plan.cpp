@@ -41,7 +41,9 @@ std::vector<Block> find_blocks(const Program& program, const FlatProgram& flat,
             auto at = static_cast<size_t>(slot);
             if (external[at]) continue;
             if (block_of[at] < 0) {
-                auto bytes = static_cast<uint64_t>(program.buffers[at].bytes().evaluate(env));
+                // An empty slot has a place too: a binding must be of something.
+                auto bytes = std::max<uint64_t>(
+                    1, static_cast<uint64_t>(program.buffers[at].bytes().evaluate(env)));
                 block_of[at] = static_cast<int>(blocks.size());
                 blocks.push_back(
                     {slot, (bytes + alignment - 1) / alignment * alignment, epoch, epoch});

@@ -1,7 +1,8 @@
 // The interpreter as an executor: memory, rotation, copies, hazards, times.
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
+#include <random>
 
 #include "compiler/lower/interpret_kernel.h"
 #include "compiler/program/error.h"
@@ -152,6 +153,61 @@ TEST(Interpreter, DonatedArgumentMayBeTheResultsMemory) {
     runner.executor->run(std::make_shared<const Program>(p), call);
     EXPECT_EQ(runner.download(*call.results[0], 2), (std::vector<float>{4, 8}));
 }
+
+/// Runs steps on one vector per buffer: no packing, no slots, rotations by moving the vectors.
+void run_plainly(const std::vector<Step>& steps, std::vector<float>& values,
+                 const std::vector<float>& factors) {
+    for (const Step& step : steps) {
+        if (auto* d = std::get_if<DispatchStep>(&step.step))
+            values[size_t(d->buffers[1])] =
+                values[size_t(d->buffers[0])] * factors[size_t(d->kernel)];
+        if (auto* r = std::get_if<RepeatStep>(&step.step))
+            for (int64_t turn = 0; turn < r->trips.constant(); ++turn) {
+                run_plainly(r->body, values, factors);
+                std::vector<float> before = values;
+                for (auto [first, second] : r->rotation)
+                    values[size_t(first)] = before[size_t(second)];
+            }
+    }
+}
+
+/// Random chains and loops of three rotating buffers over temporaries that come and go.
+class RandomProgram : public testing::TestWithParam<unsigned> {};
+TEST_P(RandomProgram, PackedMemoryGivesWhatSeparateMemoryGives) {
+    std::mt19937 random(GetParam());
+    Program p;
+    std::vector<int> defined{add_argument(p, "x", {n})};
+    std::vector<float> factors;
+    auto pick = [&] {
+        // Mostly recent values, so that others die.
+        size_t reach = std::min<size_t>(defined.size(), random() % 4 ? 3 : 12);
+        return defined[defined.size() - 1 - random() % reach];
+    };
+    auto step = [&](int source, int target) {
+        factors.push_back(1.0f + 0.25f * float(random() % 4));
+        return scale(p, source, target, factors.back(), kZero);
+    };
+    for (int k = 0; k < 12; ++k) {
+        if (random() % 3) {
+            int target = add_buffer(p, n);
+            p.steps.push_back(step(pick(), target));
+            defined.push_back(target);
+            continue;
+        }
+        int a = add_buffer(p, n), b = add_buffer(p, n), c = add_buffer(p, n), t = add_buffer(p, n);
+        for (int carried : {a, b, c}) p.steps.push_back(step(pick(), carried));
+        std::vector<Step> body{step(a, t), step(t, c)};
+        p.steps.push_back(repeat(int64_t(random() % 5), std::move(body), {{a, b}, {b, c}, {c, a}}));
+        for (int carried : {a, b, c}) defined.push_back(carried);
+    }
+    int y = add_result(p, {n});
+    p.steps.push_back(step(pick(), y));
+    std::vector<float> values(p.buffers.size(), 1.5f);
+    run_plainly(p.steps, values, factors);
+    float expected = values[size_t(y)];
+    EXPECT_EQ(Runner().run(p, {1.5f, 1.5f}), (std::vector<float>{expected, expected}));
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomProgram, testing::Range(0u, 50u));
 
 TEST(Interpreter, FreshMemoryIsNotZero) {
     Runner runner;

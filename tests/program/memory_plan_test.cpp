@@ -125,7 +125,14 @@ TEST(MemoryPlan, SizesAreThoseOfTheCall) {
     int a = add_buffer(p, Size::symbol("n"));
     p.steps = {dispatch(p, {}, {a})};
     EXPECT_EQ(plan(p, {{"n", 100}}).plan.bytes, 448u);
-    EXPECT_EQ(plan(p, {{"n", 0}}).plan.bytes, 0u);
+}
+TEST(MemoryPlan, EmptyTemporaryHasAPlace) {
+    Program p;
+    int a = add_buffer(p, 0), b = add_buffer(p, 0);
+    p.steps = {dispatch(p, {}, {a, b})};
+    MemoryPlan made = plan(p).plan;
+    EXPECT_EQ(made.bytes, 128u);
+    EXPECT_NE(made.offsets[size_t(a)], made.offsets[size_t(b)]);
 }
 TEST(MemoryPlan, EmptyProgramTakesNothing) {
     Program p;
