@@ -47,7 +47,7 @@ Tensor index(const Shape& shape, int axis, SourceLine line) {
     return Tensor::from_node(index(builder(*current_state(), line), shape, axis));
 }
 
-Tensor index(const Operand& x, int axis) {
+Tensor index_of(const Operand& x, int axis) {
     Ref node = x.node();
     note_asked(*current_state(), node, x.line());
     return Tensor::from_node(index(builder_at(x), node->shape, axis));

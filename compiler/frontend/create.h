@@ -68,7 +68,11 @@ Tensor eye(const Size& n, const Size& m, DType dtype = f32, SourceLine line = he
 
 /// The index along `axis` at every element, i32 of the given shape (or of x's shape).
 Tensor index(const Shape& shape, int axis, SourceLine line = here());
-Tensor index(const Operand& x, int axis);
+Tensor index_of(const Operand& x, int axis);
+template <SomeTensor T>
+Tensor index(const T& x, int axis, SourceLine line = here()) {
+    return index_of(Operand(x, line), axis);
+}
 /// The indices along all axes: `auto [i, j] = indices<2>(u.shape());`
 template <size_t Rank>
 std::array<Tensor, Rank> indices(const Shape& shape, SourceLine line = here());
