@@ -123,8 +123,15 @@ std::vector<Ref> topological(const std::vector<Ref>& results);
 /// to `visit` already rebuilt: its regions are final. Where anything inside a Loop changed its arguments
 /// are fresh, so that old and new may live in one graph; where nothing changed the node itself stays.
 /// `replace` seeds the memo: those nodes are replaced as given (region arguments, inputs).
+/// `visit_region(node, rebuilt)`, where given, is asked for Loops and Ifs instead of `visit`; it sees the
+/// original node too.
 using Visit = std::function<Ref(const Node& node, const std::vector<Ref>& inputs)>;
+using VisitRegion = std::function<Ref(const Node& node, const Ref& rebuilt)>;
 std::vector<Ref> rewrite(NodeTable& table, const std::vector<Ref>& results, const Visit& visit,
-                         const std::unordered_map<const Node*, Ref>& replace = {});
+                         const std::unordered_map<const Node*, Ref>& replace = {},
+                         const VisitRegion& visit_region = {});
+/// `results` with nodes replaced, and nothing else changed.
+std::vector<Ref> substitute(NodeTable& table, const std::vector<Ref>& results,
+                            const std::unordered_map<const Node*, Ref>& replace);
 
 }  // namespace firn

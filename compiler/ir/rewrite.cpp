@@ -52,8 +52,9 @@ void walk(const std::vector<Ref>& roots, const Enter& enter, const Leave& leave)
 
 class Rewriter {
   public:
-    Rewriter(NodeTable& table, const Visit& visit, const std::unordered_map<const Node*, Ref>& replace)
-        : table_(table), visit_(visit), memo_(replace) {}
+    Rewriter(NodeTable& table, const Visit& visit, const std::unordered_map<const Node*, Ref>& replace,
+             const VisitRegion& visit_region)
+        : table_(table), visit_(visit), visit_region_(visit_region), memo_(replace) {}
 
     std::vector<Ref> run(const std::vector<Ref>& results) {
         std::unordered_set<const Node*> entered;
@@ -79,7 +80,7 @@ class Rewriter {
         bool changed = inputs != node->inputs;
         if (node->op == Op::Loop || node->op == Op::If) {
             Ref made = rebuild_region_node(node, inputs, changed);
-            Ref replaced = visit_(*made, made->inputs);
+            Ref replaced = visit_region_ ? visit_region_(*node, made) : visit_(*made, made->inputs);
             return replaced ? replaced : made;
         }
         if (Ref replaced = visit_(*node, inputs)) return replaced;
@@ -122,13 +123,13 @@ class Rewriter {
             note_lines(*out.args.back(), arg->lines);
             renamed.emplace(arg.get(), out.args.back());
         }
-        auto keep = [](const Node&, const std::vector<Ref>&) { return Ref(); };
-        out.results = rewrite(table_, region.results, keep, renamed);
+        out.results = substitute(table_, region.results, renamed);
         return std::make_shared<Region>(std::move(out));
     }
 
     NodeTable& table_;
     const Visit& visit_;
+    const VisitRegion& visit_region_;
     std::unordered_map<const Node*, Ref> memo_;
 };
 
@@ -144,8 +145,14 @@ std::vector<Ref> topological(const std::vector<Ref>& results) {
 }
 
 std::vector<Ref> rewrite(NodeTable& table, const std::vector<Ref>& results, const Visit& visit,
-                         const std::unordered_map<const Node*, Ref>& replace) {
-    return Rewriter(table, visit, replace).run(results);
+                         const std::unordered_map<const Node*, Ref>& replace,
+                         const VisitRegion& visit_region) {
+    return Rewriter(table, visit, replace, visit_region).run(results);
+}
+
+std::vector<Ref> substitute(NodeTable& table, const std::vector<Ref>& results,
+                            const std::unordered_map<const Node*, Ref>& replace) {
+    return rewrite(table, results, [](const Node&, const std::vector<Ref>&) { return Ref(); }, replace);
 }
 
 }  // namespace firn

@@ -1,0 +1,80 @@
+// Ifs that cost nothing to evaluate on both sides become Selects.
+#include "compiler/ir/builder.h"
+#include "compiler/ir/regions.h"
+#include "compiler/passes/passes.h"
+
+namespace firn {
+namespace {
+
+/// Which regions are dissolved: those of Ifs that become Selects.
+struct Dissolving {
+    Placement placement;
+    std::vector<bool> holds_loop, dissolves;
+
+    explicit Dissolving(const Graph& graph) : placement(place(graph.results)) {
+        size_t count = placement.regions.size();
+        holds_loop.resize(count);
+        dissolves.resize(count);
+        // A region comes after its parent, so inner regions report to outer ones in this order.
+        for (size_t r = count; r-- > 0;) {
+            for (const Ref& node : placement.regions[r].order) holds_loop[r] = holds_loop[r] || node->op == Op::Loop;
+            int parent = placement.regions[r].parent;
+            if (parent >= 0 && holds_loop[r]) holds_loop[static_cast<size_t>(parent)] = true;
+        }
+        for (size_t r = 1; r < count; ++r) {
+            const Node& owner = *placement.regions[r].owner;
+            dissolves[r] = owner.op == Op::If && becomes_select(owner);
+        }
+    }
+
+    bool becomes_select(const Node& branch) const {
+        size_t first = static_cast<size_t>(placement.first_region.at(&branch));
+        return !branch.inputs[0]->shape.empty() || (!holds_loop[first] && !holds_loop[first + 1]);
+    }
+
+    /// Inside a region that will be evaluated although its condition may not hold.
+    bool loses_its_condition(const Node& node) const {
+        for (int r = placement.region_of.at(&node); r > 0; r = placement.regions[static_cast<size_t>(r)].parent)
+            if (dissolves[static_cast<size_t>(r)]) return true;
+        return false;
+    }
+};
+
+/// An unchecked read was only promised to be inside where its branch is taken. Reads along whole axes
+/// (the index is an Index) are inside anyhow.
+Ref clamped(NodeTable& table, const Node& node, const std::vector<Ref>& inputs) {
+    GatherAttr attr = node.as<GatherAttr>();
+    for (size_t axis = 0; axis < attr.modes.size(); ++axis)
+        if (attr.modes[axis] == Bounds::Unchecked && inputs[axis + 1]->op != Op::Index)
+            attr.modes[axis] = Bounds::Clamp;
+    Ref made = table.intern(node.op, node.dtype, node.shape, inputs, attr);
+    note_lines(*made, node.lines);
+    return made;
+}
+
+}  // namespace
+
+Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired) {
+    Dissolving dissolving(graph);
+    auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
+        if (node.op == Op::Gather && dissolving.loses_its_condition(node)) return clamped(table, node, inputs);
+        if (node.op != Op::Result || node.inputs[0]->op != Op::If) return nullptr;
+        if (!dissolving.becomes_select(*node.inputs[0])) return nullptr;
+        const Node& branch = *inputs[0];
+        const auto& attr = branch.as<IfAttr>();
+        size_t k = static_cast<size_t>(node.as<ResultAttr>().index);
+        // Sizes that meet here met when the branch was recorded: its guards are in the graph already.
+        std::vector<Guard> known;
+        Builder b{table, branch.lines.empty() ? SourceLine{} : branch.lines[0], &known};
+        if (fired) ++(*fired)["branch to select"];
+        std::vector<Ref> operands = {branch.inputs[0], attr.then_body->results[k], attr.else_body->results[k]};
+        for (Ref& operand : operands) operand = expand(b, operand, node.shape);
+        Ref made = elementwise(b, Op::Select, operands);
+        note_lines(*made, node.lines);
+        return made;
+    };
+    auto keep_regions = [](const Node&, const Ref&) { return Ref(); };
+    return {graph.args, rewrite(table, graph.results, visit, {}, keep_regions), graph.guards};
+}
+
+}  // namespace firn

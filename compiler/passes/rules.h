@@ -1,0 +1,30 @@
+// The rows of simplify: algebra as patterns, and rules about structure as functions.
+#pragma once
+#include <span>
+
+#include "compiler/ir/builder.h"
+
+namespace firn {
+
+/// The dtypes of the (last) operand that an algebra row holds for. Floats obey few of the laws that
+/// integers obey: nan, infinities and the sign of zero must come out the same.
+enum class RuleTypes : uint8_t { Any, Integer, Float, Bool, IntegerOrBool };
+
+struct AlgebraRow {
+    const char* name;
+    RuleTypes types;
+    const char* pattern;
+    const char* replacement;
+};
+std::span<const AlgebraRow> algebra_rows();
+
+/// The replacement of a node with this operation, null where the rule does not apply. It computes the
+/// same values and has the same dtype and shape.
+struct StructureRow {
+    const char* name;
+    Op op;
+    Ref (*apply)(const Builder& b, const Node& node);
+};
+std::span<const StructureRow> structure_rows();
+
+}  // namespace firn

@@ -1,0 +1,185 @@
+// Rules about casts, movement and regions that no elementwise pattern can say.
+#include <cmath>
+#include <limits>
+
+#include "compiler/passes/pattern.h"
+#include "compiler/passes/rules.h"
+
+namespace firn {
+namespace {
+
+/// Every size is 1: one element, whatever its rank.
+bool is_single(const Node& node) {
+    for (const Size& size : node.shape)
+        if (!size.is(1)) return false;
+    return true;
+}
+
+/// The one element that `node` repeats, null where it is no such Expand.
+Ref repeated_single(const Node& node) {
+    if (node.op != Op::Expand || !is_single(*node.inputs[0])) return nullptr;
+    return node.inputs[0];
+}
+
+// --- elementwise ---------------------------------------------------------------------------------
+
+/// Bits that an integer type's values need, sign apart; floats: bits of the mantissa.
+int digits(DType dtype) {
+    switch (dtype.type) {
+        case Type::F16: return 11;
+        case Type::F32: return 24;
+        case Type::F64: return 53;
+        default: return dtype.is_bool() ? 1 : 8 * dtype.bytes() - dtype.is_signed();
+    }
+}
+
+/// Every value of `from` is a value of `to`.
+bool holds(DType to, DType from) {
+    if (to == from) return true;
+    if (to.is_bool() || (from.is_float() && !to.is_float())) return false;
+    if (from.is_signed() && !to.is_signed()) return false;
+    return digits(to) >= digits(from);
+}
+
+Ref cast_of_cast(const Builder& b, const Node& node) {
+    const Node& inner = *node.inputs[0];
+    if (inner.op != Op::Cast) return nullptr;
+    const Ref& x = inner.inputs[0];
+    DType from = x->dtype, between = inner.dtype, to = node.dtype;
+    if (!holds(between, from)) return nullptr;
+    // An integer outside the range wraps, a float outside it saturates: both only where none is.
+    bool by_float = between.is_float() && !from.is_float() && !to.is_float() && !to.is_bool();
+    if (by_float && !holds(to, from)) return nullptr;
+    return cast(b, x, to);
+}
+
+Ref bitcast_of_bitcast(const Builder& b, const Node& node) {
+    if (node.inputs[0]->op != Op::Bitcast) return nullptr;
+    return bitcast(b, node.inputs[0]->inputs[0], node.dtype);
+}
+
+/// Exact, because the reciprocal is a power of two itself, and neither is subnormal.
+Ref division_by_power_of_two(const Builder& b, const Node& node) {
+    std::optional<Scalar> divisor = constant_value(*node.inputs[1]);
+    if (!node.dtype.is_float() || !divisor || divisor->f == 1) return nullptr;
+    int exponent = 0;
+    double smallest = node.dtype == f16 ? std::ldexp(1.0, -14)
+                      : node.dtype == f64 ? std::numeric_limits<double>::min()
+                                          : double{std::numeric_limits<float>::min()};
+    double reciprocal = 1 / divisor->f;
+    if (std::fabs(std::frexp(divisor->f, &exponent)) != 0.5 || std::fabs(divisor->f) < smallest ||
+        std::fabs(reciprocal) < smallest || scalar_float(reciprocal, node.dtype).f != reciprocal)
+        return nullptr;
+    return elementwise(b, Op::Mul, {node.inputs[0], constant_float(b, reciprocal, node.dtype)});
+}
+
+// --- movement ------------------------------------------------------------------------------------
+
+Ref single_moved(const Builder& b, const Node& node) {
+    Ref single = repeated_single(*node.inputs[0]);
+    if (!single) return nullptr;
+    return expand(b, reshape(b, single, {}), node.shape);
+}
+
+Ref reshape_of_reshape(const Builder& b, const Node& node) {
+    if (node.inputs[0]->op != Op::Reshape) return nullptr;
+    return reshape(b, node.inputs[0]->inputs[0], node.shape);
+}
+
+Ref permute_of_permute(const Builder& b, const Node& node) {
+    const Node& inner = *node.inputs[0];
+    if (inner.op != Op::Permute) return nullptr;
+    std::vector<int> axes;
+    for (int axis : node.as<PermuteAttr>().axes)
+        axes.push_back(inner.as<PermuteAttr>().axes[static_cast<size_t>(axis)]);
+    return permute(b, inner.inputs[0], axes);
+}
+
+Ref expand_of_expand(const Builder& b, const Node& node) {
+    if (node.inputs[0]->op != Op::Expand) return nullptr;
+    return expand(b, node.inputs[0]->inputs[0], node.shape);
+}
+
+Ref slice_of_slice(const Builder& b, const Node& node) {
+    const Node& inner = *node.inputs[0];
+    if (inner.op != Op::Slice) return nullptr;
+    SliceAttr outer_attr = node.as<SliceAttr>();
+    const auto& inner_attr = inner.as<SliceAttr>();
+    for (size_t k = 0; k < outer_attr.begin.size(); ++k) {
+        outer_attr.begin[k] = inner_attr.begin[k] + Size(inner_attr.step[k]) * outer_attr.begin[k];
+        outer_attr.step[k] *= inner_attr.step[k];
+    }
+    return b.table.intern(Op::Slice, node.dtype, node.shape, {inner.inputs[0]}, outer_attr, b.line);
+}
+
+bool all_zero(const std::vector<Size>& sizes) {
+    for (const Size& size : sizes)
+        if (!size.is(0)) return false;
+    return true;
+}
+
+/// Movement that leaves every element where it was.
+Ref movement_of_nothing(const Builder&, const Node& node) {
+    const Ref& x = node.inputs[0];
+    if (x->shape != node.shape) return nullptr;
+    if (node.op == Op::Pad) return all_zero(node.as<PadAttr>().before) ? x : nullptr;
+    if (node.op == Op::Permute) {
+        const auto& axes = node.as<PermuteAttr>().axes;
+        for (size_t k = 0; k < axes.size(); ++k)
+            if (axes[k] != static_cast<int>(k)) return nullptr;
+    }
+    if (node.op == Op::Slice) {
+        if (!all_zero(node.as<SliceAttr>().begin)) return nullptr;
+        for (int64_t step : node.as<SliceAttr>().step)
+            if (step != 1) return nullptr;
+    }
+    return x;
+}
+
+// --- regions -------------------------------------------------------------------------------------
+
+Ref result_of_no_turns(const Builder&, const Node& node) {
+    const Node& owner = *node.inputs[0];
+    if (owner.op != Op::Loop) return nullptr;
+    for (size_t k = 0; k < 3; ++k)
+        if (owner.inputs[k]->op != Op::Constant) return nullptr;
+    int64_t begin = owner.inputs[0]->as<ConstantAttr>().value.i, end = owner.inputs[1]->as<ConstantAttr>().value.i;
+    bool runs = owner.inputs[2]->as<ConstantAttr>().value.i > 0 ? begin < end : begin > end;
+    return runs ? nullptr : owner.inputs[static_cast<size_t>(node.as<ResultAttr>().index) + 3];
+}
+
+Ref result_of_known_branch(const Builder& b, const Node& node) {
+    const Node& owner = *node.inputs[0];
+    if (owner.op != Op::If) return nullptr;
+    std::optional<Scalar> condition = constant_value(*owner.inputs[0]);
+    if (!condition) return nullptr;
+    const auto& attr = owner.as<IfAttr>();
+    const auto& taken = condition->i ? attr.then_body : attr.else_body;
+    return expand(b, taken->results[static_cast<size_t>(node.as<ResultAttr>().index)], node.shape);
+}
+
+constexpr StructureRow kRows[] = {
+    {"cast of cast", Op::Cast, cast_of_cast},
+    {"bitcast of bitcast", Op::Bitcast, bitcast_of_bitcast},
+    {"division by a power of two", Op::Div, division_by_power_of_two},
+    {"reshape of nothing", Op::Reshape, movement_of_nothing},
+    {"permute of nothing", Op::Permute, movement_of_nothing},
+    {"expand of nothing", Op::Expand, movement_of_nothing},
+    {"slice of nothing", Op::Slice, movement_of_nothing},
+    {"pad of nothing", Op::Pad, movement_of_nothing},
+    {"reshape of reshape", Op::Reshape, reshape_of_reshape},
+    {"permute of permute", Op::Permute, permute_of_permute},
+    {"expand of expand", Op::Expand, expand_of_expand},
+    {"slice of slice", Op::Slice, slice_of_slice},
+    {"reshape of a repeated scalar", Op::Reshape, single_moved},
+    {"permute of a repeated scalar", Op::Permute, single_moved},
+    {"slice of a repeated scalar", Op::Slice, single_moved},
+    {"loop of no turns", Op::Result, result_of_no_turns},
+    {"branch of a known condition", Op::Result, result_of_known_branch},
+};
+
+}  // namespace
+
+std::span<const StructureRow> structure_rows() { return kRows; }
+
+}  // namespace firn
