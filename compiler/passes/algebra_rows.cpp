@@ -4,7 +4,7 @@
 namespace firn {
 namespace {
 
-constexpr RuleTypes Any = RuleTypes::Any, Integer = RuleTypes::Integer, Float = RuleTypes::Float,
+constexpr RuleTypes Any = RuleTypes::Any, Signed = RuleTypes::Signed, Integer = RuleTypes::Integer, Float = RuleTypes::Float,
                     Bool = RuleTypes::Bool, IntegerOrBool = RuleTypes::IntegerOrBool;
 
 // clang-format off
@@ -39,7 +39,7 @@ constexpr AlgebraRow kRows[] = {
     // The root of -0 is -0 and of -inf nan; the powers are 0 and inf.
     {"x^0.5",              Float,   "Pow(x, 0.5)",           "Select(Equal(x, -inf), inf, Sqrt(Add(x, 0)))"},
     {"||x||",              Any,     "Abs(Abs(x))",           "Abs(x)"},
-    {"|-x|",               Any,     "Abs(Neg(x))",           "Abs(x)"},
+    {"|-x|",               Signed,  "Abs(Neg(x))",           "Abs(x)"},
     {"floor of floor",     Float,   "Floor(Floor(x))",       "Floor(x)"},
     {"ceil of ceil",       Float,   "Ceil(Ceil(x))",         "Ceil(x)"},
     {"round of round",     Float,   "Round(Round(x))",       "Round(x)"},
@@ -85,6 +85,18 @@ constexpr AlgebraRow kRows[] = {
 // clang-format on
 
 }  // namespace
+
+bool holds_for(RuleTypes types, DType dtype) {
+    switch (types) {
+        case RuleTypes::Any: return true;
+        case RuleTypes::Signed: return dtype.is_signed();
+        case RuleTypes::Integer: return dtype.is_integer();
+        case RuleTypes::Float: return dtype.is_float();
+        case RuleTypes::Bool: return dtype.is_bool();
+        case RuleTypes::IntegerOrBool: return !dtype.is_float();
+    }
+    return false;
+}
 
 std::span<const AlgebraRow> algebra_rows() { return kRows; }
 

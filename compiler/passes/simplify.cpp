@@ -37,17 +37,6 @@ const RuleIndex& rules() {
     return index;
 }
 
-bool holds_for(RuleTypes types, DType dtype) {
-    switch (types) {
-        case RuleTypes::Any: return true;
-        case RuleTypes::Integer: return dtype.is_integer();
-        case RuleTypes::Float: return dtype.is_float();
-        case RuleTypes::Bool: return dtype.is_bool();
-        case RuleTypes::IntegerOrBool: return !dtype.is_float();
-    }
-    return false;
-}
-
 class Simplifier {
   public:
     Simplifier(NodeTable& table, RuleCounts* fired) : table_(table), fired_(fired) {}

@@ -1,0 +1,15 @@
+// Text in, text out: one pass over one graph, with the oracle asked on both sides.
+#pragma once
+#include <string>
+
+#include "compiler/passes/passes.h"
+
+namespace firn {
+
+using Pass = Graph (*)(NodeTable&, const Graph&, RuleCounts*);
+
+/// Runs `pass` on `before`, expects `after`, and expects the same results from the interpreter for
+/// arguments full of ugly values.
+void check(Pass pass, const std::string& before, const std::string& after);
+
+}  // namespace firn
