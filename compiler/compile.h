@@ -13,7 +13,8 @@ struct CompileOptions {
     std::string name = "program";
     /// Known divisors of symbols: what a variant assumes. Empty: nothing is assumed.
     std::map<std::string, int64_t> divisors;
-    bool spirv = true;      // false: stop at GLSL
+    bool spirv = true;               // false: stop at GLSL
+    std::string cache_directory;     // where SPIR-V is kept between runs; empty: nowhere
     bool validate =
 #ifdef NDEBUG
         false;

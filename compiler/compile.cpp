@@ -1,0 +1,87 @@
+// The compiler as one function: Graph and DeviceProfile in, Program out.
+#include "compiler/compile.h"
+
+#include <atomic>
+#include <exception>
+#include <iomanip>
+#include <sstream>
+#include <thread>
+
+#include "compiler/codegen/spirv.h"
+#include "compiler/lower/kernel_code.h"
+#include "compiler/passes/passes.h"
+#include "compiler/plan.h"
+#include "compiler/schedule/schedule.h"
+
+namespace firn {
+namespace {
+
+/// Every kernel's SPIR-V, on as many threads as the machine has.
+void compile_kernels(Program& program, const CompileOptions& options) {
+    SpirvOptions spirv;
+    spirv.cache_directory = options.cache_directory;
+    std::atomic<size_t> next{0};
+    std::exception_ptr failure;
+    std::atomic<bool> failed{false};
+    auto work = [&] {
+        for (size_t k = next++; k < program.kernels.size() && !failed; k = next++) {
+            KernelInfo& kernel = program.kernels[k];
+            try {
+                kernel.spirv = glsl_to_spirv(kernel.glsl, kernel.name, spirv);
+                if (options.validate) validate_spirv(kernel.spirv, kernel.name);
+            } catch (...) {
+                if (!failed.exchange(true)) failure = std::current_exception();
+            }
+        }
+    };
+    const size_t count = std::min<size_t>(program.kernels.size(), std::thread::hardware_concurrency());
+    std::vector<std::thread> threads;
+    for (size_t t = 1; t < count; ++t) threads.emplace_back(work);
+    work();
+    for (std::thread& t : threads) t.join();
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& graph,
+                                             const DeviceProfile& profile,
+                                             const CompileOptions& options) {
+    const Graph prepared = run_passes(table, graph);
+    const Schedule schedule = make_schedule(prepared, profile);
+    std::shared_ptr<Program> program = make_plan(prepared, schedule, profile, options);
+    if (options.spirv) compile_kernels(*program, options);
+    return program;
+}
+
+std::string explain(const Program& program, const SizeEnv& env) {
+    std::ostringstream out;
+    out << "program " << program.name << " for " << program.profile.name << ": " << program.kernels.size()
+        << " kernels\n";
+    out << std::fixed << std::setprecision(1);
+    for (const VerdictInfo& v : program.verdicts) {
+        out << "  " << v.verdict << ": " << v.reason << "  " << v.value;
+        if (v.inline_seconds > 0 || v.materialise_seconds > 0)
+            out << "  inline " << v.inline_seconds * 1e6 << " us, materialise " << v.materialise_seconds * 1e6
+                << " us";
+        if (!v.lines.empty()) out << "  (" << v.lines << ")";
+        out << "\n";
+    }
+    for (const KernelInfo& k : program.kernels) {
+        out << "  kernel " << k.name << ": group " << k.group_size[0] << "x" << k.group_size[1] << "x"
+            << k.group_size[2] << ", " << k.bindings.size() << " bindings, back edges "
+            << (k.back_edges < 0 ? "unknown" : std::to_string(k.back_edges));
+        for (const Split& s : k.code ? k.code->schedule : std::vector<Split>{})
+            out << ", " << name(s.kind) << (s.factor ? " " + std::to_string(s.factor) : "");
+        out << "\n";
+    }
+    if (!env.empty()) {
+        const ProgramStats s = stats(program, env);
+        out << "  " << s.dispatches << " dispatches, " << s.operations << " operations, " << s.bytes_read
+            << " bytes read, " << s.bytes_written << " written, " << s.barriers << " barriers, "
+            << s.peak_bytes << " bytes of temporaries\n";
+    }
+    return out.str();
+}
+
+}  // namespace firn

@@ -1,0 +1,11 @@
+// Counts what a kernel does, as sizes.
+#pragma once
+#include "compiler/lower/kernel_code.h"
+
+namespace firn {
+
+/// Arithmetic on values (not on indices) of one dispatch of placed, unmapped code, and the bytes of the
+/// buffers it touches, each once. A loop whose trips only the data knows counts as one turn.
+Work count_work(const KernelCode& code);
+
+}  // namespace firn

@@ -1,0 +1,326 @@
+// Stage 7: kernels and host steps become a Program.
+#include "compiler/plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/codegen/glsl.h"
+#include "compiler/lower/count.h"
+#include "compiler/lower/map.h"
+#include "compiler/lower/place.h"
+#include "compiler/lower/walk.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+class Planner {
+  public:
+    Planner(const Graph& graph, const Schedule& schedule, const DeviceProfile& profile,
+            const CompileOptions& options)
+        : graph_(graph), schedule_(schedule), profile_(profile), options_(options),
+          program_(std::make_shared<Program>()) {
+        context_.divisors = options.divisors;
+    }
+
+    std::shared_ptr<Program> run() {
+        program_->name = options_.name;
+        program_->profile = profile_;
+        program_->guards = graph_.guards;
+        count_uses();
+        add_arguments();
+        program_->steps = steps(schedule_.items);
+        add_results();
+        for (const ValueVerdict& v : schedule_.verdicts) add_verdict(v);
+        return program_;
+    }
+
+  private:
+    void count_uses() {
+        for (const Ref& ref : topological(graph_.results)) {
+            for (const Ref& input : ref->inputs) ++uses_[input.get()];
+            if (ref->op == Op::Result) results_of_[ref->inputs[0].get()].push_back(ref);
+            if (ref->op == Op::Loop)
+                for (const Ref& r : ref->as<LoopAttr>().body->results) ++uses_[r.get()];
+            if (ref->op == Op::If)
+                for (const auto& body : {ref->as<IfAttr>().then_body, ref->as<IfAttr>().else_body})
+                    for (const Ref& r : body->results) ++uses_[r.get()];
+        }
+        for (const Ref& r : graph_.results) ++uses_[r.get()];
+    }
+
+    int add_buffer(const std::string& name, DType dtype, const Size& elements, BufferRole role) {
+        BufferInfo info;
+        info.name = name;
+        info.dtype = dtype;
+        info.elements = elements;
+        info.role = role;
+        program_->buffers.push_back(std::move(info));
+        return static_cast<int>(program_->buffers.size()) - 1;
+    }
+
+    static std::string first_line(const Node& node) {
+        return node.lines.empty() ? std::string() : text(node.lines[0]);
+    }
+
+    void add_arguments() {
+        for (const Ref& arg : graph_.args) {
+            ArgumentInfo info;
+            info.name = "argument " + std::to_string(program_->arguments.size());
+            info.dtype = arg->dtype;
+            info.shape = arg->shape;
+            info.scalar = arg->as<InputAttr>().scalar;
+            if (!info.scalar) {
+                info.buffer = add_buffer(info.name, arg->dtype, element_count(arg->shape), BufferRole::Argument);
+                context_.buffers[arg.get()] = info.buffer;
+            }
+            program_->arguments.push_back(std::move(info));
+        }
+    }
+
+    int value_buffer(const Node& node) {
+        auto [it, added] = context_.buffers.emplace(&node, -1);
+        if (added)
+            it->second = add_buffer(std::string(info(node.op).name) + " " + first_line(node), node.dtype,
+                                    element_count(node.shape), BufferRole::Temporary);
+        return it->second;
+    }
+
+    std::vector<Step> steps(const std::vector<ScheduleItem>& items) {
+        std::vector<Step> out;
+        for (const ScheduleItem& item : items) {
+            if (item.loop) add_loop(item, out);
+            else if (item.outputs[0]->op == Op::Scatter && !is_invertible_store(*item.outputs[0]))
+                throw UserError("a store at computed indices is not available yet; store at constants or at "
+                                "indices() plus a constant" + at_line(*item.outputs[0]));
+            else add_kernel(item.outputs, out);
+        }
+        return out;
+    }
+
+    static std::string at_line(const Node& node) {
+        const std::string line = first_line(node);
+        return line.empty() ? "" : " (" + line + ")";
+    }
+
+    void add_kernel(const std::vector<Ref>& outputs, std::vector<Step>& out) {
+        KernelRequest request;
+        request.shape = outputs[0]->shape;
+        request.outputs = outputs;
+        for (const Ref& r : outputs) request.targets.push_back(value_buffer(*r));
+        KernelCode lowered = lower_kernel(request, context_);
+        verify(lowered, "lower");
+        place(lowered);
+        const Work work = count_work(lowered);
+        const Mapping mapping = choose_mapping(lowered, profile_, options_.divisors);
+        KernelCode code = map_kernel(lowered, mapping, profile_, options_.divisors);
+        verify(code, "map");
+        DispatchStep step;
+        step.work = work;
+        step.params = code.params;
+        step.groups = code.groups;
+        for (const KernelBuffer& b : code.buffers) step.buffers.push_back(b.buffer);
+        step.kernel = kernel_of(std::move(code), outputs);
+        out.push_back({std::move(step)});
+    }
+
+    /// The kernel's place in the program; an equal one is shared.
+    int kernel_of(KernelCode code, const std::vector<Ref>& outputs) {
+        KernelInfo info;
+        info.params_in_buffer = needs_param_buffer(code, profile_);
+        info.glsl = emit_glsl(code, info.params_in_buffer);
+        std::string key = info.glsl;
+        for (const ParamInfo& p : code.params) key += p.dtype.name();
+        if (auto it = kernels_.find(key); it != kernels_.end()) {
+            add_lines(program_->kernels[it->second].lines, outputs);
+            return it->second;
+        }
+        check_limits(code, outputs);
+        const int id = static_cast<int>(program_->kernels.size());
+        add_lines(info.lines, outputs);
+        info.name = "k" + std::to_string(id) + (info.lines.empty() ? "" : " " + info.lines[0]);
+        info.group_size = code.group_size;
+        for (const KernelBuffer& b : code.buffers) info.bindings.push_back({b.form, b.dtype, b.width, b.written});
+        for (const ParamInfo& p : code.params) info.param_types.push_back(p.dtype);
+        info.back_edges = code.back_edges;
+        code.name = info.name;
+        info.code = std::make_shared<KernelCode>(std::move(code));
+        program_->kernels.push_back(std::move(info));
+        kernels_.emplace(std::move(key), id);
+        return id;
+    }
+
+    static void add_lines(std::vector<std::string>& lines, const std::vector<Ref>& outputs) {
+        for (const Ref& r : outputs)
+            for (const SourceLine& line : r->lines)
+                if (std::find(lines.begin(), lines.end(), text(line)) == lines.end() && lines.size() < 8)
+                    lines.push_back(text(line));
+    }
+
+    void check_limits(const KernelCode& code, const std::vector<Ref>& outputs) const {
+        uint32_t texels = 0, storage = 0;
+        for (const KernelBuffer& b : code.buffers) ++(b.form == BindingForm::Texel ? texels : storage);
+        if (texels > profile_.max_texel_buffers || storage > profile_.max_storage_buffers)
+            throw UserError("a kernel reads and writes " + std::to_string(texels + storage) +
+                            " tensors at once, more than the device binds (" +
+                            std::to_string(profile_.max_storage_buffers) +
+                            "); concatenate some of them" + at_line(*outputs[0]));
+        if (profile_.max_back_edges && code.back_edges > profile_.max_back_edges)
+            throw UserError("a loop inside one kernel takes up to " + std::to_string(code.back_edges) +
+                            " turns and this device stops an invocation after " +
+                            std::to_string(profile_.max_back_edges) + "; split it in two loops" +
+                            at_line(*outputs[0]));
+    }
+
+    // --- loops of kernels
+
+    Size host_bound(const Node& loop, int k) {
+        const auto size = host_size(*loop.inputs[k], context_.host_values);
+        if (!size)
+            throw UserError("the bounds of this loop are computed from tensors, and its body needs several "
+                            "kernels; give it bounds that are numbers, sizes or integer arguments" +
+                            at_line(loop));
+        return *size;
+    }
+
+    Size trip_count(const Node& loop, const Size& begin, const Size& end, const Size& step) {
+        if (!step.is_constant() || step.is(0))
+            throw UserError("the step of this loop is " + step.text() +
+                            "; a loop of kernels needs a constant step other than 0" + at_line(loop));
+        const Size distance = step.constant() > 0 ? end - begin : begin - end;
+        const Size stride(std::abs(step.constant()));
+        return max(stride.is(1) ? distance : floor_div(distance + stride - Size(1), stride), Size(0));
+    }
+
+    void add_loop(const ScheduleItem& item, std::vector<Step>& out) {
+        const Node& loop = *item.loop;
+        const Region& body = *loop.as<LoopAttr>().body;
+        RepeatStep repeat;
+        repeat.induction = "$t" + std::to_string(loops_++);
+        const Size begin = host_bound(loop, 0), step = host_bound(loop, 2);
+        repeat.trips = trip_count(loop, begin, host_bound(loop, 1), step);
+        context_.host_values[body.args[0].get()] = begin + step * Size::symbol(repeat.induction);
+        std::vector<int> current;
+        for (size_t k = 0; k < body.results.size(); ++k) {
+            current.push_back(start_buffer(loop, k, out));
+            context_.buffers[body.args[k + 1].get()] = current.back();
+        }
+        repeat.body = steps(item.body);
+        const std::vector<int> source = next_buffers(loop, body, current, repeat.body);
+        repeat.rotation = rotation(current, source);
+        for (const Ref& r : results_of_[&loop])
+            context_.buffers[r.get()] = current[static_cast<size_t>(r->as<ResultAttr>().index)];
+        out.push_back({std::move(repeat)});
+    }
+
+    /// The buffer that carried value k lives in: that of its initial value where nobody else needs it.
+    int start_buffer(const Node& loop, size_t k, std::vector<Step>& out) {
+        const Node& init = *loop.inputs[k + 3];
+        const int from = context_.buffers.at(&init);
+        if (uses_[&init] == 1 && made_in(init, home(loop))) return from;
+        const int to = add_buffer("carried " + first_line(loop), init.dtype, element_count(init.shape),
+                                  BufferRole::Temporary);
+        out.push_back({CopyStep{from, to}});
+        return to;
+    }
+
+    const RegionFacts& facts() {
+        if (!facts_) facts_ = std::make_unique<RegionFacts>(region_facts(graph_));
+        return *facts_;
+    }
+
+    const Node* home(const Node& node) { return home_loop(facts(), node); }
+
+    /// A kernel or a loop of the body of `loop` (null: the top) computes the value anew at every turn.
+    bool made_in(const Node& value, const Node* loop) {
+        const bool made = schedule_.materialised.contains(&value) ||
+                          (value.op == Op::Result && schedule_.host_loops.contains(value.inputs[0].get()));
+        return made && home(value) == loop;
+    }
+
+    std::vector<int> next_buffers(const Node& loop, const Region& body, const std::vector<int>& current,
+                                  std::vector<Step>& steps) {
+        std::vector<int> source;
+        std::set<int> taken;
+        for (size_t k = 0; k < current.size(); ++k) {
+            const Node& next = *body.results[k];
+            int from = context_.buffers.at(&next);
+            const bool carried = std::find(current.begin(), current.end(), from) != current.end();
+            const bool own = schedule_.materialised.contains(&next) || uses_[&next] == 1;
+            if ((!carried && !(own && made_in(next, &loop))) || !taken.insert(from).second) {
+                const int copy = add_buffer("carried " + first_line(loop), next.dtype,
+                                            element_count(next.shape), BufferRole::Temporary);
+                steps.push_back({CopyStep{from, copy}});
+                from = copy;
+                taken.insert(copy);
+            }
+            source.push_back(from);
+        }
+        return source;
+    }
+
+    /// After a turn current[k] names what source[k] named; names that are left over take what is left over.
+    static std::vector<std::pair<int, int>> rotation(const std::vector<int>& current,
+                                                     const std::vector<int>& source) {
+        std::vector<std::pair<int, int>> pairs;
+        std::set<int> all(current.begin(), current.end()), free(current.begin(), current.end());
+        all.insert(source.begin(), source.end());
+        free.insert(source.begin(), source.end());
+        for (int s : source) free.erase(s);
+        for (size_t k = 0; k < current.size(); ++k) pairs.emplace_back(current[k], source[k]);
+        for (int name : all) {
+            if (std::find(current.begin(), current.end(), name) != current.end()) continue;
+            pairs.emplace_back(name, *free.begin());
+            free.erase(free.begin());
+        }
+        std::erase_if(pairs, [](const auto& p) { return p.first == p.second; });
+        return pairs;
+    }
+
+    void add_results() {
+        std::set<int> taken;
+        for (const Ref& r : graph_.results) {
+            int buffer = context_.buffers.at(r.get());
+            if (program_->buffers[buffer].role != BufferRole::Temporary || !taken.insert(buffer).second) {
+                const int copy = add_buffer("result", r->dtype, element_count(r->shape), BufferRole::Temporary);
+                program_->steps.push_back({CopyStep{buffer, copy}});
+                buffer = copy;
+            }
+            program_->buffers[buffer].role = BufferRole::Result;
+            program_->results.push_back({r->dtype, r->shape, buffer});
+        }
+    }
+
+    void add_verdict(const ValueVerdict& v) {
+        VerdictInfo row;
+        row.value = std::string(info(v.value->op).name) + " " + v.value->dtype.name() + text(v.value->shape);
+        row.verdict = v.verdict == Verdict::Inlined ? "inlined" : "materialised";
+        row.reason = v.reason;
+        for (const SourceLine& line : v.value->lines)
+            row.lines += (row.lines.empty() ? "" : ", ") + text(line);
+        row.inline_seconds = v.inline_seconds;
+        row.materialise_seconds = v.materialise_seconds;
+        program_->verdicts.push_back(std::move(row));
+    }
+
+    const Graph& graph_;
+    const Schedule& schedule_;
+    const DeviceProfile& profile_;
+    const CompileOptions& options_;
+    std::shared_ptr<Program> program_;
+    LowerContext context_;
+    std::unordered_map<const Node*, int> uses_;
+    std::unordered_map<const Node*, std::vector<Ref>> results_of_;
+    std::map<std::string, int> kernels_;
+    std::unique_ptr<RegionFacts> facts_;
+    int loops_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<Program> make_plan(const Graph& graph, const Schedule& schedule,
+                                   const DeviceProfile& profile, const CompileOptions& options) {
+    return Planner(graph, schedule, profile, options).run();
+}
+
+}  // namespace firn

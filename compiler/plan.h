@@ -1,0 +1,16 @@
+// Stage 7: kernels and host steps become a Program.
+#pragma once
+#include <memory>
+
+#include "compiler/compile.h"
+#include "compiler/schedule/schedule.h"
+
+namespace firn {
+
+/// Lowers, maps and emits every kernel of the schedule, gives values their buffers, and orders the steps.
+/// Equal kernels are made once. Throws UserError where a kernel cannot run within the profile's limits or a
+/// loop's bounds are not known to the host.
+std::shared_ptr<Program> make_plan(const Graph& graph, const Schedule& schedule,
+                                   const DeviceProfile& profile, const CompileOptions& options);
+
+}  // namespace firn

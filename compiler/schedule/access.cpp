@@ -1,0 +1,183 @@
+// Access maps: at which of its indices a value is asked, as seen from the grid of a kernel.
+#include "compiler/schedule/access.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "compiler/lower/walk.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+constexpr double kSymbolEstimate = 1024;
+
+enum Tag : uint64_t { kGrid, kRange, kConstant, kAffine, kOpaque, kReshape };
+
+using Ranges = std::vector<std::pair<uint64_t, double>>;
+
+Ranges merge(const Ranges& a, const Ranges& b) {
+    Ranges out;
+    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
+    return out;
+}
+
+uint64_t id_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+}  // namespace
+
+double estimate(const Size& size) {
+    if (size.is_constant()) return static_cast<double>(size.constant());
+    SizeEnv env;
+    for (const std::string& s : size.symbols()) env[s] = static_cast<int64_t>(kSymbolEstimate);
+    return static_cast<double>(size.evaluate(env));
+}
+
+int AccessMaps::expr(std::vector<uint64_t> key, Ranges ranges) {
+    auto [it, added] = expr_table_.emplace(std::move(key), static_cast<int>(exprs_.size()));
+    if (added) exprs_.push_back({it->first, std::move(ranges)});
+    return it->second;
+}
+
+uint64_t AccessMaps::size_id(const Size& size) {
+    return sizes_.emplace(size.text(), sizes_.size()).first->second;
+}
+
+int AccessMaps::constant(const Size& value) { return expr({kConstant, size_id(value)}, {}); }
+
+int AccessMaps::affine(int base, int64_t scale, const Size& offset) {
+    if (scale == 1 && offset.is(0)) return base;
+    return expr({kAffine, static_cast<uint64_t>(base), static_cast<uint64_t>(scale), size_id(offset)},
+                exprs_[base].ranges);
+}
+
+int AccessMaps::opaque(uint64_t tag, const Node& node, int axis, int map) {
+    Ranges ranges = maps_[map].ranges;
+    if (loops_of_) {
+        Ranges loops;
+        for (const auto& [loop, trips] : loops_of_(node)) loops.emplace_back(id_of(loop), trips);
+        std::sort(loops.begin(), loops.end());
+        ranges = merge(ranges, loops);
+    }
+    return expr({tag, id_of(&node), static_cast<uint64_t>(axis), static_cast<uint64_t>(map)}, ranges);
+}
+
+int AccessMaps::tuple(std::vector<int> axes) {
+    Ranges ranges;
+    for (int e : axes) ranges = merge(ranges, exprs_[e].ranges);
+    auto [it, added] = map_table_.emplace(std::move(axes), static_cast<int>(maps_.size()));
+    if (added) maps_.push_back({it->first, std::move(ranges)});
+    return it->second;
+}
+
+int AccessMaps::identity(const Shape& shape) {
+    std::vector<int> axes;
+    for (size_t k = 0; k < shape.size(); ++k)
+        axes.push_back(shape[k].is(1) ? constant(Size(0)) : expr({kGrid, shape.size() - k}, {}));
+    return tuple(std::move(axes));
+}
+
+int AccessMaps::projected(int map, const Shape& from, const Shape& to) {
+    if (from == to) return map;
+    std::vector<int> axes;
+    const size_t skip = from.size() - to.size();
+    for (size_t k = 0; k < to.size(); ++k)
+        axes.push_back(to[k].is(1) ? constant(Size(0)) : maps_[map].axes[k + skip]);
+    return tuple(std::move(axes));
+}
+
+int AccessMaps::reshape_map(const Node& node, int map) {
+    // Dimensions of 1 come and go; everything else must match one to one, else the index is opaque.
+    const Shape &out = node.shape, &in = node.inputs[0]->shape;
+    std::vector<int> kept;
+    Shape kept_shape;
+    for (size_t k = 0; k < out.size(); ++k)
+        if (!out[k].is(1)) kept.push_back(maps_[map].axes[k]), kept_shape.push_back(out[k]);
+    std::vector<int> axes;
+    size_t next = 0;
+    for (size_t k = 0; k < in.size(); ++k) {
+        if (in[k].is(1)) {
+            axes.push_back(constant(Size(0)));
+        } else if (next < kept.size() && kept_shape[next] == in[k]) {
+            axes.push_back(kept[next++]);
+        } else {
+            axes.clear();
+            for (size_t j = 0; j < in.size(); ++j)
+                axes.push_back(opaque(kReshape, node, static_cast<int>(j), map));
+            return tuple(std::move(axes));
+        }
+    }
+    return tuple(std::move(axes));
+}
+
+int AccessMaps::input_map(const Node& node, int k, int map) {
+    const Node& input = *node.inputs[k];
+    if (is_elementwise(node.op)) return map;
+    switch (node.op) {
+        case Op::Expand: return projected(map, node.shape, input.shape);
+        case Op::Reshape: return reshape_map(node, map);
+        case Op::Permute: {
+            std::vector<int> axes(maps_[map].axes.size());
+            for (size_t j = 0; j < axes.size(); ++j)
+                axes[node.as<PermuteAttr>().axes[j]] = maps_[map].axes[j];
+            return tuple(std::move(axes));
+        }
+        case Op::Slice:
+        case Op::Pad: {
+            std::vector<int> axes;
+            for (size_t j = 0; j < input.shape.size(); ++j)
+                axes.push_back(node.op == Op::Slice
+                                   ? affine(maps_[map].axes[j], node.as<SliceAttr>().step[j],
+                                            node.as<SliceAttr>().begin[j])
+                                   : affine(maps_[map].axes[j], 1, Size(0) - node.as<PadAttr>().before[j]));
+            return tuple(std::move(axes));
+        }
+        case Op::Gather: {
+            if (k > 0) return map;
+            std::vector<int> axes;
+            for (size_t j = 0; j < input.shape.size(); ++j) {
+                const Node& index = *node.inputs[j + 1];
+                const auto known = affine_index(index);
+                if (!known) axes.push_back(opaque(kOpaque, index, 0, map));
+                else if (known->axis < 0) axes.push_back(constant(known->offset));
+                else axes.push_back(affine(maps_[map].axes[known->axis], 1, known->offset));
+            }
+            return tuple(std::move(axes));
+        }
+        case Op::Scatter: {
+            if (k == 0) return map;
+            std::vector<int> axes(input.shape.size(), -1);
+            for (size_t j = 2; j < node.inputs.size(); ++j) {
+                const auto known = affine_index(*node.inputs[j]);
+                if (known && known->axis >= 0)
+                    axes[known->axis] = affine(maps_[map].axes[j - 2], 1, Size(0) - known->offset);
+            }
+            for (size_t j = 0; j < axes.size(); ++j)
+                if (axes[j] < 0) axes[j] = constant(input.shape[j] - Size(1));
+            return tuple(std::move(axes));
+        }
+        case Op::Reduce: {
+            const std::vector<int>& reduced = node.as<ReduceAttr>().axes;
+            std::vector<int> axes;
+            size_t kept = 0;
+            for (size_t j = 0; j < input.shape.size(); ++j) {
+                if (std::find(reduced.begin(), reduced.end(), static_cast<int>(j)) == reduced.end()) {
+                    axes.push_back(maps_[map].axes[kept++]);
+                    continue;
+                }
+                const uint64_t id = id_of(&node) + j;
+                axes.push_back(expr({kRange, id}, {{id, estimate(input.shape[j])}}));
+            }
+            return tuple(std::move(axes));
+        }
+        default: throw InternalError(std::string("access map: no edge of ") + info(node.op).name);
+    }
+}
+
+double AccessMaps::turns(int map) const {
+    double out = 1;
+    for (const auto& [id, trips] : maps_[map].ranges) out *= std::max(1.0, trips);
+    return out;
+}
+
+}  // namespace firn

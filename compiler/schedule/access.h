@@ -1,0 +1,62 @@
+// Access maps: at which of its indices a value is asked, as seen from the grid of a kernel.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+/// Estimated value of a size: symbols count as 1024.
+double estimate(const Size& size);
+
+/// Interns index expressions and tuples of them (maps), so that equal accesses are equal numbers. An index is
+/// a grid axis (counted from the right), the range of a reduction or loop, a constant, base * scale +
+/// offset, or opaque: named by the node that computes it and the tuple at which that is asked.
+class AccessMaps {
+  public:
+    /// The map that asks a value of `shape` at the grid's own indices, right-aligned.
+    int identity(const Shape& shape);
+    /// Map for input `k` of `node` when the node is asked by `map`; regions are not entered.
+    int input_map(const Node& node, int k, int map);
+    /// Map for a value of shape `to` that broadcasts to one of shape `from` asked by `map`.
+    int projected(int map, const Shape& from, const Shape& to);
+    /// How often per grid index a value asked by `map` is evaluated: the turns of the ranges it uses.
+    double turns(int map) const;
+    /// Marks everything asked inside a loop's body: an opaque index computed by `node` depends on the
+    /// loops in `loops`, which turn `trips` times.
+    void set_loop_dependencies(std::function<std::vector<std::pair<const Node*, double>>(const Node&)> f) {
+        loops_of_ = std::move(f);
+    }
+
+  private:
+    struct Expr {
+        std::vector<uint64_t> key;
+        std::vector<std::pair<uint64_t, double>> ranges;   // id and turns of the ranges it uses, sorted
+    };
+    struct Map {
+        std::vector<int> axes;
+        std::vector<std::pair<uint64_t, double>> ranges;
+    };
+    int expr(std::vector<uint64_t> key, std::vector<std::pair<uint64_t, double>> ranges);
+    int affine(int base, int64_t scale, const Size& offset);
+    int constant(const Size& value);
+    int opaque(uint64_t tag, const Node& node, int axis, int map);
+    int tuple(std::vector<int> axes);
+    uint64_t size_id(const Size& size);
+    int reshape_map(const Node& node, int map);
+
+    std::vector<Expr> exprs_;
+    std::vector<Map> maps_;
+    std::map<std::vector<uint64_t>, int> expr_table_;
+    std::map<std::vector<int>, int> map_table_;
+    std::map<std::string, uint64_t> sizes_;
+    std::function<std::vector<std::pair<const Node*, double>>(const Node&)> loops_of_;
+};
+
+}  // namespace firn

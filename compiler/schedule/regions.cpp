@@ -1,0 +1,202 @@
+// Which loops become steps of kernels, and to which loop's body each value belongs.
+#include <algorithm>
+
+#include "compiler/lower/walk.h"
+#include "compiler/schedule/access.h"
+#include "compiler/schedule/schedule.h"
+
+namespace firn {
+namespace {
+
+constexpr size_t kWalkBudget = 20000;   // (value, map) pairs that are followed through one loop body
+
+std::vector<const Node*> merge(std::vector<const Node*> a, const std::vector<const Node*>& b) {
+    for (const Node* n : b)
+        if (std::find(a.begin(), a.end(), n) == a.end()) a.push_back(n);
+    return a;
+}
+
+const Region* body_of(const Node& node) {
+    return node.op == Op::Loop ? node.as<LoopAttr>().body.get() : nullptr;
+}
+
+std::vector<Ref> region_results(const Node& node) {
+    if (node.op == Op::Loop) return node.as<LoopAttr>().body->results;
+    if (node.op != Op::If) return {};
+    std::vector<Ref> out = node.as<IfAttr>().then_body->results;
+    const auto& other = node.as<IfAttr>().else_body->results;
+    out.insert(out.end(), other.begin(), other.end());
+    return out;
+}
+
+/// Walks a loop's body from its next values: true when each carried value is asked only at the element's own
+/// index, so that the loop can run inside one kernel.
+class ElementLoop {
+  public:
+    ElementLoop(const RegionFacts& facts, const Node& loop) : facts_(facts), loop_(loop) {}
+
+    bool check() {
+        const Region& body = *loop_.as<LoopAttr>().body;
+        Shape domain;
+        for (const Ref& r : body.results)
+            if (!join(domain, r->shape)) return false;
+        for (const Ref& r : body.results) push(*r, maps_.identity(r->shape));
+        while (!queue_.empty()) {
+            if (seen_.size() > kWalkBudget) return false;
+            const auto [node, map] = queue_.back();
+            queue_.pop_back();
+            if (!visit(*node, map)) return false;
+        }
+        return true;
+    }
+
+  private:
+    static bool join(Shape& domain, const Shape& shape) {
+        if (shape.size() > domain.size()) domain.insert(domain.begin(), shape.size() - domain.size(), Size(1));
+        for (size_t k = 0; k < shape.size(); ++k) {
+            Size& d = domain[domain.size() - shape.size() + k];
+            if (d.is(1)) d = shape[k];
+            else if (!shape[k].is(1) && shape[k] != d) return false;
+        }
+        return true;
+    }
+
+    void push(const Node& node, int map) {
+        const auto& loops = facts_.loops.at(&node);
+        if (std::find(loops.begin(), loops.end(), &loop_) == loops.end()) return;
+        if (seen_.insert({&node, map}).second) queue_.push_back({&node, map});
+    }
+
+    bool visit(const Node& node, int map) {
+        if (node.op == Op::RegionArg) {
+            if (facts_.arg_owner.at(&node) != &loop_) {
+                // A loop inside: its carried value starts from, and goes on as, values at the same index.
+                const Node& inner = *facts_.arg_owner.at(&node);
+                const int k = facts_.arg_index.at(&node) - 1;
+                if (k < 0) return true;
+                const Ref& init = inner.inputs[k + 3];
+                push(*init, maps_.projected(map, node.shape, init->shape));
+                push(*inner.as<LoopAttr>().body->results[k], map);
+                return true;
+            }
+            return facts_.arg_index.at(&node) == 0 || map == maps_.identity(node.shape);
+        }
+        if (node.op == Op::Result) {
+            const Node& owner = *node.inputs[0];
+            const int k = node.as<ResultAttr>().index;
+            for (const Ref& r : owner.inputs)
+                if (r->shape.empty()) push(*r, maps_.identity({}));
+            if (owner.op == Op::If) {
+                push(*owner.inputs[0], maps_.projected(map, node.shape, owner.inputs[0]->shape));
+                for (const auto& region : {owner.as<IfAttr>().then_body, owner.as<IfAttr>().else_body})
+                    push(*region->results[k], maps_.projected(map, node.shape, region->results[k]->shape));
+                return true;
+            }
+            if (facts_.host_loops.contains(&owner)) return false;
+            const Ref& init = owner.inputs[k + 3];
+            push(*init, maps_.projected(map, node.shape, init->shape));
+            push(*body_of(owner)->results[k], map);
+            return true;
+        }
+        if (node.op == Op::Scatter && !is_invertible_store(node)) return false;
+        for (size_t k = 0; k < node.inputs.size(); ++k)
+            push(*node.inputs[k], maps_.input_map(node, static_cast<int>(k), map));
+        return true;
+    }
+
+    struct PairHash {
+        size_t operator()(const std::pair<const Node*, int>& p) const {
+            return std::hash<const Node*>()(p.first) * 31 + static_cast<size_t>(p.second);
+        }
+    };
+    const RegionFacts& facts_;
+    const Node& loop_;
+    AccessMaps maps_;
+    std::unordered_set<std::pair<const Node*, int>, PairHash> seen_;
+    std::vector<std::pair<const Node*, int>> queue_;
+};
+
+}  // namespace
+
+RegionFacts region_facts(const Graph& graph) {
+    RegionFacts facts;
+    facts.order = topological(graph.results);
+    for (size_t k = 0; k < facts.order.size(); ++k) {
+        const Node* node = facts.order[k].get();
+        facts.position[node] = static_cast<int>(k);
+        if (const Region* body = body_of(*node))
+            for (size_t a = 0; a < body->args.size(); ++a) {
+                facts.arg_owner[body->args[a].get()] = node;
+                facts.arg_index[body->args[a].get()] = static_cast<int>(a);
+            }
+    }
+    for (const Ref& ref : facts.order) {
+        std::vector<const Node*> loops;
+        if (auto it = facts.arg_owner.find(ref.get()); it != facts.arg_owner.end()) loops = {it->second};
+        for (const Ref& input : ref->inputs) loops = merge(std::move(loops), facts.loops[input.get()]);
+        for (const Ref& r : region_results(*ref)) loops = merge(std::move(loops), facts.loops[r.get()]);
+        std::erase(loops, ref.get());
+        facts.loops[ref.get()] = std::move(loops);
+    }
+    for (const Ref& ref : facts.order) {
+        if (ref->op != Op::Loop) continue;
+        bool host = !ElementLoop(facts, *ref).check();
+        for (const Ref& inner : topological(ref->as<LoopAttr>().body->results)) {
+            const auto& loops = facts.loops[inner.get()];
+            host |= facts.host_loops.contains(inner.get()) &&
+                    std::find(loops.begin(), loops.end(), ref.get()) != loops.end();
+        }
+        if (host) facts.host_loops.insert(ref.get());
+    }
+    return facts;
+}
+
+const Node* home_loop(const RegionFacts& facts, const Node& node) {
+    // Of the host loops that the node depends on, the innermost stands first in topological order.
+    const Node* home = nullptr;
+    for (const Node* loop : facts.loops.at(&node))
+        if (facts.host_loops.contains(loop) &&
+            (!home || facts.position.at(loop) < facts.position.at(home)))
+            home = loop;
+    return home;
+}
+
+std::optional<Size> host_size(const Node& node, const std::unordered_map<const Node*, Size>& inductions) {
+    if (auto it = inductions.find(&node); it != inductions.end()) return it->second;
+    auto input = [&](int k) { return host_size(*node.inputs[k], inductions); };
+    auto both = [&](auto combine) -> std::optional<Size> {
+        const auto a = input(0), b = input(1);
+        if (!a || !b) return std::nullopt;
+        return combine(*a, *b);
+    };
+    switch (node.op) {
+        case Op::Constant:
+            if (node.dtype.is_float()) return std::nullopt;
+            return Size(node.as<ConstantAttr>().value.i);
+        case Op::SizeValue: return node.as<SizeAttr>().size;
+        case Op::Input:
+            if (!node.as<InputAttr>().scalar || node.dtype != i32) return std::nullopt;
+            return Size::symbol(scalar_symbol(node.as<InputAttr>().index));
+        case Op::Cast:
+            if (node.dtype != i32 || node.inputs[0]->dtype.is_float()) return std::nullopt;
+            return input(0);
+        case Op::Add: return both([](const Size& a, const Size& b) { return a + b; });
+        case Op::Sub: return both([](const Size& a, const Size& b) { return a - b; });
+        case Op::Mul: return both([](const Size& a, const Size& b) { return a * b; });
+        case Op::Min: return both([](const Size& a, const Size& b) { return min(a, b); });
+        case Op::Max: return both([](const Size& a, const Size& b) { return max(a, b); });
+        case Op::Div: {
+            const auto a = input(0), b = input(1);
+            if (!a || !b || a->lower_bound() < 0 || b->lower_bound() <= 0) return std::nullopt;
+            return floor_div(*a, *b);
+        }
+        case Op::Neg: {
+            const auto a = input(0);
+            if (!a) return std::nullopt;
+            return Size(0) - *a;
+        }
+        default: return std::nullopt;
+    }
+}
+
+}  // namespace firn

@@ -1,0 +1,407 @@
+// Stage 3: verdicts by cost in one pass from consumers to producers, then groups.
+#include "compiler/schedule/schedule.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "compiler/lower/walk.h"
+#include "compiler/program/error.h"
+#include "compiler/schedule/access.h"
+
+namespace firn {
+namespace {
+
+constexpr size_t kMapBudget = 48;        // distinct maps of one value that are followed
+constexpr double kUnknownTrips = 32;     // a loop whose trips nothing tells
+constexpr size_t kMaxOutputs = 8;        // values that leave one kernel
+constexpr double kNodeBudget = 3000;     // nodes that one kernel's walk may reach
+
+/// A value asked by a kernel's root at a map.
+struct Ask {
+    const Node* root;
+    int map;
+    friend auto operator<=>(const Ask&, const Ask&) = default;
+};
+
+class Scheduler {
+  public:
+    Scheduler(const Graph& graph, const DeviceProfile& profile)
+        : graph_(graph), profile_(profile), facts_(region_facts(graph)) {
+        maps_.set_loop_dependencies([this](const Node& node) { return kernel_loops(node); });
+    }
+
+    Schedule run() {
+        schedule_.host_loops = facts_.host_loops;
+        count_costs();
+        find_roots();
+        decide();
+        schedule_.items = group(nullptr);
+        std::reverse(schedule_.verdicts.begin(), schedule_.verdicts.end());
+        return std::move(schedule_);
+    }
+
+  private:
+    double trips(const Node& loop) const {
+        auto value = [&](int k) -> std::optional<double> {
+            const auto size = host_size(*loop.inputs[k], {});
+            if (!size) return std::nullopt;
+            for (const std::string& s : size->symbols())
+                if (s[0] == '$') return std::nullopt;
+            return estimate(*size);
+        };
+        const auto begin = value(0), end = value(1), step = value(2);
+        if (!begin || !end || !step || *step == 0) return kUnknownTrips;
+        return std::max(0.0, (*end - *begin) / *step);
+    }
+
+    std::vector<std::pair<const Node*, double>> kernel_loops(const Node& node) const {
+        std::vector<std::pair<const Node*, double>> out;
+        for (const Node* loop : facts_.loops.at(&node))
+            if (!facts_.host_loops.contains(loop)) out.emplace_back(loop, trips(*loop));
+        return out;
+    }
+
+    /// How often a value's home region runs.
+    double runs(const Node& node) const {
+        double out = 1;
+        for (const Node* loop : facts_.loops.at(&node))
+            if (facts_.host_loops.contains(loop)) out *= std::max(1.0, trips(*loop));
+        return out;
+    }
+
+    /// It depends on the turn of a loop inside a kernel: it has no memory of its own.
+    bool inside_kernel_loop(const Node& node) const {
+        for (const Node* loop : facts_.loops.at(&node))
+            if (!facts_.host_loops.contains(loop)) return true;
+        return false;
+    }
+
+    bool lives_in_memory(const Node& node) const {
+        if (node.op == Op::Input) return !node.as<InputAttr>().scalar;
+        if (node.op == Op::Buffer) return true;
+        if (node.op == Op::RegionArg)
+            return facts_.host_loops.contains(facts_.arg_owner.at(&node)) && facts_.arg_index.at(&node) > 0;
+        if (node.op == Op::Result) return facts_.host_loops.contains(node.inputs[0].get());
+        return schedule_.materialised.contains(&node);
+    }
+
+    /// Seconds to evaluate one element when its inputs are at hand or worth inlining: a lower bound.
+    void count_costs() {
+        const double operation = 1 / profile_.operations_per_second;
+        const double load = profile_.seconds_per_load;
+        for (const Ref& ref : facts_.order) {
+            const Node& node = *ref;
+            double cost = 0, nodes = 1;
+            auto add = [&](const Ref& input) {
+                cost += std::min(seconds_[input.get()], load);
+                nodes += std::min(nodes_[input.get()], kNodeBudget);
+            };
+            if (lives_in_memory(node)) {
+                cost = load;
+            } else if (node.op == Op::Reduce) {
+                double turns = 1;
+                for (int axis : node.as<ReduceAttr>().axes) turns *= estimate(node.inputs[0]->shape[axis]);
+                const Node& input = *node.inputs[0];
+                cost = turns * (seconds_[&input] + operation);
+                nodes += nodes_[&input];
+            } else if (node.op == Op::Result) {
+                const Node& owner = *node.inputs[0];
+                if (owner.op == Op::Loop) {
+                    for (const Ref& r : owner.as<LoopAttr>().body->results) {
+                        cost += seconds_[r.get()] * std::max(1.0, trips(owner));
+                        nodes += nodes_[r.get()];
+                    }
+                } else {
+                    for (const auto& body : {owner.as<IfAttr>().then_body, owner.as<IfAttr>().else_body}) {
+                        const Node* r = body->results[node.as<ResultAttr>().index].get();
+                        cost += seconds_[r];
+                        nodes += nodes_[r];
+                    }
+                }
+            } else if (node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Input ||
+                       node.op == Op::Index || node.op == Op::RegionArg) {
+                nodes = 0;
+            } else {
+                std::set<const Node*> distinct;
+                for (const Ref& input : node.inputs)
+                    if (distinct.insert(input.get()).second) add(input);
+                if (is_elementwise(node.op)) cost += operation * operation_cost(node.op);
+                else if (!is_movement(node.op) || node.op == Op::Pad)
+                    cost += operation * 3 * static_cast<double>(node.rank() + 1);
+                else
+                    nodes -= 1;
+            }
+            seconds_[&node] = cost;
+            nodes_[&node] = nodes;
+        }
+    }
+
+    void force(const Ref& ref, const char* reason) {
+        if (lives_in_memory(*ref)) return;
+        forced_.emplace(ref.get(), reason);
+    }
+
+    void find_roots() {
+        for (const Ref& r : graph_.results) force(r, kReasonResult);
+        for (const Ref& ref : facts_.order) {
+            if (ref->op == Op::Scatter && !is_invertible_store(*ref)) {
+                if (inside_kernel_loop(*ref))
+                    throw UserError("a store at computed indices inside a loop that runs in one kernel is not "
+                                    "available; store at the loop's own index" + where(*ref));
+                force(ref, kReasonStore);
+            }
+            if (!facts_.host_loops.contains(ref.get())) continue;
+            for (size_t k = 3; k < ref->inputs.size(); ++k) force(ref->inputs[k], kReasonCarried);
+            for (const Ref& r : ref->as<LoopAttr>().body->results) force(r, kReasonCarried);
+        }
+    }
+
+    static std::string where(const Node& node) {
+        return node.lines.empty() ? "" : " (" + text(node.lines[0]) + ")";
+    }
+
+    /// From consumers to producers: by the time a value is reached, all its askers are decided.
+    void decide() {
+        for (size_t k = facts_.order.size(); k-- > 0;) {
+            const Node& node = *facts_.order[k];
+            if (node.op == Op::Loop || node.op == Op::If || lives_in_memory(node)) continue;
+            const auto forced = forced_.find(&node);
+            auto asked = asks_.find(&node);
+            if (forced == forced_.end() && asked == asks_.end()) continue;
+            if (node.op == Op::RegionArg) {
+                continue;
+            }
+            ValueVerdict verdict = forced != forced_.end()
+                                       ? ValueVerdict{facts_.order[k], Verdict::Materialised, forced->second}
+                                       : judge(facts_.order[k], asked->second);
+            if (verdict.verdict == Verdict::Materialised) {
+                schedule_.materialised.insert(&node);
+                const Shape& asked_shape = node.op == Op::Scatter && !is_invertible_store(node)
+                                               ? node.inputs[1]->shape : node.shape;
+                ask_inputs(node, {{&node, maps_.identity(asked_shape)}});
+            } else {
+                ask_inputs(node, asked->second);
+            }
+            if (!node.shape.empty() || verdict.verdict == Verdict::Materialised)
+                schedule_.verdicts.push_back(std::move(verdict));
+        }
+    }
+
+    ValueVerdict judge(const Ref& ref, const std::set<Ask>& asks) const {
+        const Node& node = *ref;
+        ValueVerdict v{ref, Verdict::Inlined, kReasonOnce};
+        const double bytes = node.dtype.bytes();
+        v.elements = std::max(1.0, estimate(element_count(node.shape))) * runs(node);
+        for (const Ask& a : asks)
+            v.evaluations += estimate(element_count(grid_shape(*a.root))) * maps_.turns(a.map) * runs(*a.root);
+        const double each = seconds_.at(&node);
+        v.inline_seconds = v.evaluations * each;
+        v.materialise_seconds = v.elements * (each + 2 * bytes / profile_.bytes_per_second) +
+                                v.evaluations * profile_.seconds_per_load +
+                                runs(node) * profile_.seconds_per_launch;
+        const bool free = node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Index ||
+                          node.op == Op::Input || is_movement(node.op);
+        if (inside_kernel_loop(node) || free) return v;
+        if (asks.size() > kMapBudget) {
+            v.verdict = Verdict::Materialised;
+            v.reason = kReasonBudget;
+        } else if (nodes_.at(&node) > kNodeBudget) {
+            v.verdict = Verdict::Materialised;
+            v.reason = kReasonLarge;
+        } else if (v.inline_seconds > v.materialise_seconds) {
+            v.verdict = Verdict::Materialised;
+            v.reason = kReasonDearer;
+        } else if (asks.size() > 1 || v.evaluations > v.elements) {
+            v.reason = kReasonCheaper;
+        }
+        return v;
+    }
+
+    static const Shape& grid_shape(const Node& root) {
+        return root.op == Op::Scatter && !is_invertible_store(root) ? root.inputs[1]->shape : root.shape;
+    }
+
+    void ask(const Node& node, const Ask& a) {
+        std::set<Ask>& asks = asks_[&node];
+        if (asks.size() <= kMapBudget) asks.insert(a);
+    }
+
+    void ask_inputs(const Node& node, std::set<Ask> asks) {
+        for (const Ask& a : asks) {
+            if (node.op == Op::Result) {
+                ask_owner(node, a);
+                continue;
+            }
+            if (node.op == Op::Scatter && !is_invertible_store(node)) {
+                // The target is copied element by element; values and indices run over the positions.
+                ask(*node.inputs[0], {a.root, maps_.identity(node.shape)});
+                for (size_t k = 1; k < node.inputs.size(); ++k) ask(*node.inputs[k], a);
+                continue;
+            }
+            for (size_t k = 0; k < node.inputs.size(); ++k)
+                ask(*node.inputs[k], {a.root, maps_.input_map(node, static_cast<int>(k), a.map)});
+        }
+    }
+
+    void ask_owner(const Node& node, const Ask& a) {
+        const Node& owner = *node.inputs[0];
+        const int k = node.as<ResultAttr>().index;
+        auto project = [&](const Ref& to) {
+            ask(*to, {a.root, maps_.projected(a.map, node.shape, to->shape)});
+        };
+        if (owner.op == Op::If) {
+            project(owner.inputs[0]);
+            project(owner.as<IfAttr>().then_body->results[k]);
+            project(owner.as<IfAttr>().else_body->results[k]);
+            return;
+        }
+        // Every carried value of the loop may be needed: all are asked at the same element.
+        for (int bound = 0; bound < 3; ++bound) ask(*owner.inputs[bound], {a.root, maps_.identity({})});
+        const Region& body = *owner.as<LoopAttr>().body;
+        for (size_t j = 0; j < body.results.size(); ++j) {
+            if (body.results[j]->shape.size() > node.shape.size()) continue;
+            project(owner.inputs[j + 3]);
+            project(body.results[j]);
+        }
+    }
+
+
+    // --- groups
+
+    /// What a root's kernel needs of other items: true where only at its own index.
+    std::unordered_map<const Node*, bool> dependencies(const Node& root) {
+        std::unordered_map<const Node*, bool> out;
+        std::set<std::pair<const Node*, int>> seen;
+        std::vector<std::pair<const Node*, int>> queue;
+        auto push = [&](const Node& node, int map) {
+            if (seen.insert({&node, map}).second) queue.push_back({&node, map});
+        };
+        expand(root, maps_.identity(grid_shape(root)), push);
+        while (!queue.empty()) {
+            const auto [node, map] = queue.back();
+            queue.pop_back();
+            if (node->op == Op::Result && facts_.host_loops.contains(node->inputs[0].get())) {
+                out[node->inputs[0].get()] = false;
+                continue;
+            }
+            if (schedule_.materialised.contains(node)) {
+                const bool own = node->shape == grid_shape(root) && map == maps_.identity(node->shape) &&
+                                 root.op != Op::Scatter;
+                auto [it, added] = out.emplace(node, own);
+                if (!added) it->second = it->second && own;
+                continue;
+            }
+            if (lives_in_memory(*node)) continue;
+            expand(*node, map, push);
+        }
+        return out;
+    }
+
+    template <class Push>
+    void expand(const Node& node, int map, Push push) {
+        if (node.op == Op::RegionArg) return;
+        if (node.op != Op::Result) {
+            const bool scatter = node.op == Op::Scatter && !is_invertible_store(node);
+            for (size_t k = 0; k < node.inputs.size(); ++k)
+                push(*node.inputs[k], scatter ? (k ? map : maps_.identity(node.shape))
+                                              : maps_.input_map(node, static_cast<int>(k), map));
+            return;
+        }
+        const Node& owner = *node.inputs[0];
+        auto project = [&](const Ref& to) {
+            if (to->shape.size() <= node.shape.size()) push(*to, maps_.projected(map, node.shape, to->shape));
+        };
+        if (owner.op == Op::If) {
+            const int k = node.as<ResultAttr>().index;
+            project(owner.inputs[0]);
+            project(owner.as<IfAttr>().then_body->results[k]);
+            project(owner.as<IfAttr>().else_body->results[k]);
+            return;
+        }
+        for (const Ref& input : owner.inputs) project(input);
+        for (const Ref& r : owner.as<LoopAttr>().body->results) project(r);
+    }
+
+    struct Group {
+        ScheduleItem item;
+        bool heavy = false;   // has loops: kept apart from plain elementwise kernels
+    };
+
+    bool heavy(const Node& root) const {
+        std::set<const Node*> seen;
+        std::vector<const Node*> queue{&root};
+        while (!queue.empty()) {
+            const Node* node = queue.back();
+            queue.pop_back();
+            if (!seen.insert(node).second || (node != &root && lives_in_memory(*node))) continue;
+            if (node->op == Op::Reduce || (node->op == Op::Result && node->inputs[0]->op == Op::Loop))
+                return true;
+            if (node->op == Op::Result) continue;
+            for (const Ref& input : node->inputs) queue.push_back(input.get());
+        }
+        return false;
+    }
+
+    std::vector<ScheduleItem> group(const Node* home) {
+        std::vector<Group> groups;
+        std::unordered_map<const Node*, size_t> group_of;   // roots and loops of this region
+        for (const Ref& ref : facts_.order) {
+            const bool root = schedule_.materialised.contains(ref.get());
+            const bool loop = facts_.host_loops.contains(ref.get());
+            if ((!root && !loop) || home_loop(facts_, *ref) != home) continue;
+            if (loop) {
+                Group g;
+                g.item.loop = ref;
+                g.item.body = group(ref.get());
+                group_of[ref.get()] = groups.size();
+                groups.push_back(std::move(g));
+                continue;
+            }
+            const auto needs = dependencies(*ref);
+            const bool is_heavy = heavy(*ref);
+            size_t first = 0;
+            for (const auto& [node, own] : needs)
+                if (auto it = group_of.find(node); it != group_of.end())
+                    first = std::max(first, it->second + (own && !groups[it->second].item.loop ? 0 : 1));
+            size_t at = first;
+            while (at < groups.size() && !can_join(groups[at], *ref, is_heavy)) ++at;
+            if (at == groups.size()) {
+                groups.emplace_back();
+                groups.back().heavy = is_heavy;
+            }
+            groups[at].item.outputs.push_back(ref);
+            group_of[ref.get()] = at;
+        }
+        std::vector<ScheduleItem> out;
+        for (Group& g : groups) out.push_back(std::move(g.item));
+        return out;
+    }
+
+    bool can_join(const Group& group, const Node& root, bool is_heavy) const {
+        if (group.item.loop || group.heavy != is_heavy || group.item.outputs.size() >= kMaxOutputs)
+            return false;
+        const Node& other = *group.item.outputs[0];
+        if ((root.op == Op::Scatter && !is_invertible_store(root)) ||
+            (other.op == Op::Scatter && !is_invertible_store(other)))
+            return false;
+        return other.shape == root.shape;
+    }
+
+    const Graph& graph_;
+    const DeviceProfile& profile_;
+    RegionFacts facts_;
+    AccessMaps maps_;
+    Schedule schedule_;
+    std::unordered_map<const Node*, double> seconds_, nodes_;
+    std::unordered_map<const Node*, const char*> forced_;
+    std::unordered_map<const Node*, std::set<Ask>> asks_;
+};
+
+}  // namespace
+
+Schedule make_schedule(const Graph& graph, const DeviceProfile& profile) {
+    return Scheduler(graph, profile).run();
+}
+
+}  // namespace firn

@@ -1,0 +1,71 @@
+// Stage 3: decides for each value where it lives, and which values share a kernel.
+#pragma once
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "compiler/program/device_profile.h"
+#include "compiler/program/program.h"
+
+namespace firn {
+
+enum class Verdict : uint8_t { Inlined, Materialised };
+
+/// One value's verdict with the costs that competed, in seconds over the whole program. `reason` is one of
+/// the codes below.
+struct ValueVerdict {
+    Ref value;
+    Verdict verdict = Verdict::Inlined;
+    std::string reason;
+    double inline_seconds = 0, materialise_seconds = 0;
+    double evaluations = 0, elements = 0;   // if inlined; if materialised
+};
+inline constexpr const char* kReasonResult = "result";              // the program gives it back
+inline constexpr const char* kReasonCarried = "carried-by-loop";    // a loop of kernels keeps it in a buffer
+inline constexpr const char* kReasonOnce = "asked-once";            // nothing is recomputed
+inline constexpr const char* kReasonCheaper = "cheaper-recomputed"; // costs less than memory traffic
+inline constexpr const char* kReasonDearer = "dearer-recomputed";   // costs more than memory traffic
+inline constexpr const char* kReasonBudget = "too-many-accesses";   // asked at more places than are followed
+inline constexpr const char* kReasonStore = "store";                // written by index
+inline constexpr const char* kReasonLarge = "kernel-too-large";     // the kernel would grow beyond its budget
+
+/// A step of a region: values that one kernel computes, or a loop of kernels.
+struct ScheduleItem {
+    std::vector<Ref> outputs;               // one kernel, outputs of equal shape
+    Ref loop;                               // or: this Loop as a host step
+    std::vector<ScheduleItem> body;         // of the loop
+};
+
+struct Schedule {
+    std::vector<ScheduleItem> items;
+    std::vector<ValueVerdict> verdicts;                  // in topological order
+    std::unordered_set<const Node*> materialised;
+    std::unordered_set<const Node*> host_loops;
+};
+
+/// Verdicts come from access maps, trip counts and the profile's rates; then materialised values with the
+/// same grid join one kernel where no dependency forbids it.
+Schedule make_schedule(const Graph& graph, const DeviceProfile& profile);
+
+/// A rank-0 integer value as a host expression: constants, sizes, integer arguments, inductions of host loops
+/// (given in `inductions`) and their sums, products, quotients, minima and maxima.
+std::optional<Size> host_size(const Node& node, const std::unordered_map<const Node*, Size>& inductions);
+
+/// Nodes of the graph with what the schedule must know of regions.
+struct RegionFacts {
+    std::vector<Ref> order;                                        // topological, bodies included
+    std::unordered_map<const Node*, int> position;
+    /// Loops whose induction or carried values a node depends on (not counting loops inside it).
+    std::unordered_map<const Node*, std::vector<const Node*>> loops;
+    std::unordered_map<const Node*, const Node*> arg_owner;        // RegionArg -> Loop
+    std::unordered_map<const Node*, int> arg_index;                // RegionArg -> position
+    std::unordered_set<const Node*> host_loops;
+};
+RegionFacts region_facts(const Graph& graph);
+/// The innermost host loop that a node belongs to, null for the top.
+const Node* home_loop(const RegionFacts& facts, const Node& node);
+
+}  // namespace firn
