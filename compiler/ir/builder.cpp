@@ -26,14 +26,16 @@ namespace {
 
 void add_guard(const Builder& b, const Size& left, const Size& right, const std::string& message) {
     for (const Guard& guard : *b.guards)
-        if ((guard.left == left && guard.right == right) || (guard.left == right && guard.right == left))
+        if ((guard.left == left && guard.right == right) ||
+            (guard.left == right && guard.right == left))
             return;
     b.guards->push_back({left, right, b.line.line ? message + " (" + text(b.line) + ")" : message});
 }
 
 }  // namespace
 
-void require_equal(const Builder& b, const Size& left, const Size& right, const std::string& message) {
+void require_equal(const Builder& b, const Size& left, const Size& right,
+                   const std::string& message) {
     if (left == right) return;
     if ((left - right).is_constant()) fail(b, message);
     if (!b.guards)
@@ -55,7 +57,8 @@ int checked_axis(const Builder& b, int axis, int rank, const std::string& what) 
     if (axis < -rank || axis >= rank)
         fail(b, what + ": axis " + std::to_string(axis) + " does not exist, the tensor has rank " +
                     std::to_string(rank) +
-                    (rank ? "; give an axis from " + std::to_string(-rank) + " to " + std::to_string(rank - 1)
+                    (rank ? "; give an axis from " + std::to_string(-rank) + " to " +
+                                std::to_string(rank - 1)
                           : "; a scalar has no axes"));
     return axis < 0 ? axis + rank : axis;
 }
@@ -64,8 +67,12 @@ Ref constant(Builder b, Scalar value) {
     DType dtype = value.dtype;
     return b.table.intern(Op::Constant, dtype, {}, {}, ConstantAttr{value}, b.line);
 }
-Ref constant_float(Builder b, double value, DType dtype) { return constant(b, scalar_float(value, dtype)); }
-Ref constant_int(Builder b, int64_t value, DType dtype) { return constant(b, scalar_int(value, dtype)); }
+Ref constant_float(Builder b, double value, DType dtype) {
+    return constant(b, scalar_float(value, dtype));
+}
+Ref constant_int(Builder b, int64_t value, DType dtype) {
+    return constant(b, scalar_int(value, dtype));
+}
 
 Ref size_value(Builder b, const Size& size) {
     if (size.is_constant()) return constant_int(b, size.constant());
@@ -155,11 +162,12 @@ Shape broadcast_shapes(Builder b, const Shape& x, const Shape& y, const std::str
             out[offset + k] = c;
             continue;
         }
-        require_equal(b, a, c,
-                      what + ": shapes " + text(x) + " and " + text(y) + " do not broadcast, " + a.text() +
-                          " and " + c.text() +
-                          " meet in one dimension; sizes must be equal, or one of them 1 (use unsqueeze "
-                          "or reshape to line the axes up)");
+        require_equal(
+            b, a, c,
+            what + ": shapes " + text(x) + " and " + text(y) + " do not broadcast, " + a.text() +
+                " and " + c.text() +
+                " meet in one dimension; sizes must be equal, or one of them 1 (use unsqueeze "
+                "or reshape to line the axes up)");
         if (c.is_constant()) out[offset + k] = c;
     }
     return out;
@@ -180,9 +188,9 @@ Ref fit(const Builder& b, const Ref& x, const Shape& shape, const std::string& w
     Ref y = x;
     // Sizes that only a guard makes equal are renamed by a slice from 0, which moves nothing.
     if (own != x->shape)
-        y = b.table.intern(Op::Slice, x->dtype, own, {x},
-                           SliceAttr{std::vector<Size>(own.size()), std::vector<int64_t>(own.size(), 1)},
-                           b.line);
+        y = b.table.intern(
+            Op::Slice, x->dtype, own, {x},
+            SliceAttr{std::vector<Size>(own.size()), std::vector<int64_t>(own.size(), 1)}, b.line);
     if (own == shape) return y;
     return b.table.intern(Op::Expand, x->dtype, shape, {y}, {}, b.line);
 }
@@ -214,8 +222,10 @@ Ref bitcast(Builder b, const Ref& x, DType dtype) {
 
 Ref elementwise(Builder b, Op op, std::vector<Ref> inputs, std::vector<bool> weak) {
     const OpInfo& row = info(op);
-    ensure(is_elementwise(op) && op != Op::Cast && op != Op::Bitcast, "elementwise of another operation");
-    ensure(static_cast<int>(inputs.size()) == row.arity, "an operation has a fixed number of inputs");
+    ensure(is_elementwise(op) && op != Op::Cast && op != Op::Bitcast,
+           "elementwise of another operation");
+    ensure(static_cast<int>(inputs.size()) == row.arity,
+           "an operation has a fixed number of inputs");
     weak.resize(inputs.size(), false);
     size_t first_value = op == Op::Select ? 1 : 0;
     std::vector<Ref> values(inputs.begin() + first_value, inputs.end());

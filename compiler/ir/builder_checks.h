@@ -11,7 +11,8 @@ namespace firn {
 /// `LessEqual` as users write it: `less_equal`.
 std::string spoken_name(Op op);
 /// Sizes that must be equal: nothing where they are, UserError where they never are, else a guard.
-void require_equal(const Builder& b, const Size& left, const Size& right, const std::string& message);
+void require_equal(const Builder& b, const Size& left, const Size& right,
+                   const std::string& message);
 /// The same for left <= right.
 void require_less_equal(const Builder& b, const Size& left, const Size& right,
                         const std::string& message);

@@ -15,7 +15,8 @@ Ref reshape(Builder b, const Ref& x, Shape shape) {
     int open = -1;
     for (size_t k = 0; k < shape.size(); ++k) {
         if (!shape[k].is(-1)) {
-            if (shape[k].upper_bound() < 0) fail(b, asked + ": a size is negative; only one -1 may be left open");
+            if (shape[k].upper_bound() < 0)
+                fail(b, asked + ": a size is negative; only one -1 may be left open");
             known *= shape[k];
         } else if (open >= 0) {
             fail(b, asked + ": two sizes are -1; give all but one");
@@ -24,7 +25,8 @@ Ref reshape(Builder b, const Ref& x, Shape shape) {
         }
     }
     if (open >= 0) {
-        if (known.is(0)) fail(b, asked + ": the open size can be anything beside a size of 0; give it");
+        if (known.is(0))
+            fail(b, asked + ": the open size can be anything beside a size of 0; give it");
         shape[static_cast<size_t>(open)] = floor_div(count, known);
         known *= shape[static_cast<size_t>(open)];
     }
@@ -45,12 +47,14 @@ Ref permute(Builder b, const Ref& x, std::vector<int> axes) {
     for (int& axis : axes) {
         axis = checked_axis(b, axis, x->rank(), asked);
         if (used[static_cast<size_t>(axis)])
-            fail(b, asked + ": axis " + std::to_string(axis) + " is given twice; name each axis once");
+            fail(b,
+                 asked + ": axis " + std::to_string(axis) + " is given twice; name each axis once");
         used[static_cast<size_t>(axis)] = true;
         shape.push_back(x->shape[static_cast<size_t>(axis)]);
     }
     if (std::is_sorted(axes.begin(), axes.end())) return x;
-    return b.table.intern(Op::Permute, x->dtype, std::move(shape), {x}, PermuteAttr{std::move(axes)}, b.line);
+    return b.table.intern(Op::Permute, x->dtype, std::move(shape), {x},
+                          PermuteAttr{std::move(axes)}, b.line);
 }
 
 namespace {
@@ -79,8 +83,9 @@ Ref slice(Builder b, const Ref& x, std::vector<Size> begin, std::vector<Size> ex
     std::string asked = "slice of " + text(x->shape);
     size_t rank = x->shape.size();
     if (begin.size() > rank || extent.size() != begin.size() || step.size() != begin.size())
-        fail(b, asked + ": " + std::to_string(begin.size()) + " begins, " + std::to_string(extent.size()) +
-                    " extents and " + std::to_string(step.size()) + " steps are given; give one each per axis");
+        fail(b, asked + ": " + std::to_string(begin.size()) + " begins, " +
+                    std::to_string(extent.size()) + " extents and " + std::to_string(step.size()) +
+                    " steps are given; give one each per axis");
     for (size_t k = 0; k < begin.size(); ++k)
         check_slice_axis(b, asked, k, x->shape[k], begin[k], extent[k], step[k]);
     for (size_t k = begin.size(); k < rank; ++k) {
@@ -99,14 +104,15 @@ Ref pad(Builder b, const Ref& x, std::vector<Size> before, std::vector<Size> aft
     std::string asked = "pad of " + text(x->shape);
     size_t rank = x->shape.size();
     if (before.size() != rank || after.size() != rank)
-        fail(b, asked + ": " + std::to_string(before.size()) + " and " + std::to_string(after.size()) +
+        fail(b, asked + ": " + std::to_string(before.size()) + " and " +
+                    std::to_string(after.size()) +
                     " widths are given; give one before and one after per axis");
     Shape shape;
     bool moves = false;
     for (size_t k = 0; k < rank; ++k) {
         if (before[k].upper_bound() < 0 || after[k].upper_bound() < 0)
-            fail(b, asked + ", axis " + std::to_string(k) + ": widths " + before[k].text() + " and " +
-                        after[k].text() + " must not be negative; use slice to cut");
+            fail(b, asked + ", axis " + std::to_string(k) + ": widths " + before[k].text() +
+                        " and " + after[k].text() + " must not be negative; use slice to cut");
         shape.push_back(before[k] + x->shape[k] + after[k]);
         moves |= !before[k].is(0) || !after[k].is(0);
     }
@@ -119,8 +125,8 @@ namespace {
 
 /// Casts the indices to i32, broadcasts them together with `shape`, and adds an Index for every
 /// trailing axis of `x` that none was given for. `shape` becomes the shape of the access.
-void complete_indices(const Builder& b, const std::string& asked, const Ref& x, std::vector<Ref>& indices,
-                      Shape& shape) {
+void complete_indices(const Builder& b, const std::string& asked, const Ref& x,
+                      std::vector<Ref>& indices, Shape& shape) {
     size_t given = indices.size(), rank = x->shape.size();
     if (given > rank)
         fail(b, asked + ": " + std::to_string(given) + " indices are given, the tensor has " +
@@ -130,7 +136,8 @@ void complete_indices(const Builder& b, const std::string& asked, const Ref& x, 
         DType dtype = indices[k]->dtype;
         if (!dtype.is_integer())
             fail(b, asked + ": index " + std::to_string(k) + " is " + dtype.name() +
-                        "; indices are integers, so cast it (floor or round it first where it is a float)");
+                        "; indices are integers, so cast it (floor or round it first where it is a "
+                        "float)");
         indices[k] = cast(b, indices[k], i32);
         leading = broadcast_shapes(b, leading, indices[k]->shape, asked + " by indices");
     }
@@ -138,7 +145,8 @@ void complete_indices(const Builder& b, const std::string& asked, const Ref& x, 
     Shape full = leading;
     full.insert(full.end(), x->shape.begin() + static_cast<long>(given), x->shape.end());
     shape = broadcast_shapes(b, full, shape, asked);
-    // Broadcasting may have added leading dimensions: trailing axes keep their place from the right.
+    // Broadcasting may have added leading dimensions: trailing axes keep their place from the
+    // right.
     leading.assign(shape.begin(), shape.end() - static_cast<long>(trailing));
     for (Ref& each : indices) {
         Shape with_ones = each->shape;
@@ -151,7 +159,8 @@ void complete_indices(const Builder& b, const std::string& asked, const Ref& x, 
 
 }  // namespace
 
-Ref gather(Builder b, const Ref& x, std::vector<Ref> indices, std::vector<Bounds> modes, Scalar fill) {
+Ref gather(Builder b, const Ref& x, std::vector<Ref> indices, std::vector<Bounds> modes,
+           Scalar fill) {
     std::string asked = "read of " + text(x->shape);
     if (modes.empty()) modes.assign(indices.size(), Bounds::Clamp);
     if (modes.size() == 1) modes.assign(indices.size(), modes[0]);
@@ -167,15 +176,18 @@ Ref gather(Builder b, const Ref& x, std::vector<Ref> indices, std::vector<Bounds
                           GatherAttr{std::move(modes), fill.to(x->dtype)}, b.line);
 }
 
-Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices, ScatterAttr attr) {
+Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices,
+            ScatterAttr attr) {
     std::string asked = "store into " + text(x->shape);
     if (attr.op != ScatterOp::Last && (x->dtype.is_bool() || x->dtype.bytes() == 1))
-        fail(b, asked + ": combining stores into " + x->dtype.name() + " do not exist; cast the tensor to i32");
+        fail(b, asked + ": combining stores into " + x->dtype.name() +
+                    " do not exist; cast the tensor to i32");
     Shape shape = values->shape, index_shape;
     complete_indices(b, asked, x, indices, index_shape);
     Shape joined = broadcast_shapes(b, index_shape, shape, asked + " of values");
     if (joined != index_shape)
-        fail(b, asked + ": values " + text(shape) + " do not fit the indices' shape " + text(index_shape) +
+        fail(b, asked + ": values " + text(shape) + " do not fit the indices' shape " +
+                    text(index_shape) +
                     "; values may only be repeated to the indices, so reduce or index them");
     Ref fitted = fit(b, cast(b, values, x->dtype), index_shape, asked);
     indices.insert(indices.begin(), {x, fitted});
@@ -184,12 +196,17 @@ Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices
 
 Scalar reduce_identity(ReduceOp op, DType dtype) {
     switch (op) {
-        case ReduceOp::Sum: return scalar_int(0).to(dtype);
-        case ReduceOp::Prod: return scalar_int(1).to(dtype);
-        case ReduceOp::Any: return scalar_bool(false).to(dtype);
-        case ReduceOp::All: return scalar_bool(true).to(dtype);
+        case ReduceOp::Sum:
+            return scalar_int(0).to(dtype);
+        case ReduceOp::Prod:
+            return scalar_int(1).to(dtype);
+        case ReduceOp::Any:
+            return scalar_bool(false).to(dtype);
+        case ReduceOp::All:
+            return scalar_bool(true).to(dtype);
         case ReduceOp::Min:
-        case ReduceOp::Max: break;
+        case ReduceOp::Max:
+            break;
     }
     bool largest = op == ReduceOp::Min;
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -221,7 +238,8 @@ Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool kee
     std::sort(axes.begin(), axes.end());
     for (size_t k = 1; k < axes.size(); ++k)
         if (axes[k] == axes[k - 1])
-            fail(b, asked + ": axis " + std::to_string(axes[k]) + " is given twice; name each axis once");
+            fail(b, asked + ": axis " + std::to_string(axes[k]) +
+                        " is given twice; name each axis once");
     Ref value = cast(b, x, reduced_type(op, x->dtype));
     if (axes.empty()) return value;
     Shape shape, kept;
@@ -236,7 +254,8 @@ Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool kee
         kept.push_back(reduced ? Size(1) : size);
     }
     DType dtype = value->dtype;
-    Ref out = b.table.intern(Op::Reduce, dtype, std::move(shape), {value}, ReduceAttr{op, std::move(axes)}, b.line);
+    Ref out = b.table.intern(Op::Reduce, dtype, std::move(shape), {value},
+                             ReduceAttr{op, std::move(axes)}, b.line);
     return keep_dims ? reshape(b, out, kept) : out;
 }
 

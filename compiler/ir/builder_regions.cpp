@@ -13,7 +13,8 @@ std::string type_text(const Node& node) { return node.dtype.name() + text(node.s
 Ref loop_bound(const Builder& b, const Ref& bound, const char* name) {
     if (!bound->shape.empty())
         fail(b, std::string("loop: the ") + name + " has shape " + text(bound->shape) +
-                    "; bounds are scalars, so reduce it, or run to the largest and stop elements with break_");
+                    "; bounds are scalars, so reduce it, or run to the largest and stop elements "
+                    "with break_");
     if (!bound->dtype.is_integer())
         fail(b, std::string("loop: the ") + name + " is " + bound->dtype.name() +
                     "; bounds are integers, so cast it");
@@ -26,19 +27,23 @@ void check_carried(const Builder& b, const Ref& init, const Ref& arg, const Ref&
                     " and is assigned " + type_text(*next) +
                     "; a carried value keeps its type, so cast one of them");
     if (init->shape != arg->shape || next->shape != arg->shape)
-        fail(b, "loop: carried value " + std::to_string(k) + " starts with shape " + text(init->shape) +
-                    " and is assigned shape " + text(next->shape) +
-                    "; a carried value keeps its shape, so start it as zeros(...) of the final one");
+        fail(b,
+             "loop: carried value " + std::to_string(k) + " starts with shape " +
+                 text(init->shape) + " and is assigned shape " + text(next->shape) +
+                 "; a carried value keeps its shape, so start it as zeros(...) of the final one");
 }
 
 }  // namespace
 
 Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vector<Ref> inits,
          Region body, int active) {
-    ensure(!body.args.empty() && body.args.size() == inits.size() + 1 && body.results.size() == inits.size(),
+    ensure(!body.args.empty() && body.args.size() == inits.size() + 1 &&
+               body.results.size() == inits.size(),
            "a loop body has the induction value and one argument and one result per carried value");
-    ensure(active >= -1 && active < static_cast<int>(inits.size()), "the active value of a loop is carried");
-    ensure(body.args[0]->dtype == i32 && body.args[0]->shape.empty(), "an induction value is a rank-0 i32");
+    ensure(active >= -1 && active < static_cast<int>(inits.size()),
+           "the active value of a loop is carried");
+    ensure(body.args[0]->dtype == i32 && body.args[0]->shape.empty(),
+           "an induction value is a rank-0 i32");
     for (size_t k = 0; k < inits.size(); ++k)
         check_carried(b, inits[k], body.args[k + 1], body.results[k], k);
     if (active >= 0) {
@@ -46,17 +51,19 @@ Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vect
         ensure(mask.dtype.is_bool(), "the active value of a loop is a bool");
         for (const Ref& init : inits) {
             Builder quiet{b.table, b.line};
-            if (broadcast_shapes(quiet, init->shape, mask.shape, "loop: carried value and break condition") !=
-                init->shape)
+            if (broadcast_shapes(quiet, init->shape, mask.shape,
+                                 "loop: carried value and break condition") != init->shape)
                 fail(b, "loop: elements of shape " + text(mask.shape) +
-                            " leave on their own, but a carried value has shape " + text(init->shape) +
-                            "; start it as zeros(...) of that shape");
+                            " leave on their own, but a carried value has shape " +
+                            text(init->shape) + "; start it as zeros(...) of that shape");
         }
     }
     std::vector<Ref> inputs = {loop_bound(b, begin, "begin"), loop_bound(b, end, "end"),
                                loop_bound(b, step, "step")};
     if (inputs[2]->op == Op::Constant && inputs[2]->as<ConstantAttr>().value.i == 0)
-        fail(b, "loop: the step is 0 and the loop would never end; use 1, or a negative step to count down");
+        fail(b,
+             "loop: the step is 0 and the loop would never end; use 1, or a negative step to count "
+             "down");
     inputs.insert(inputs.end(), inits.begin(), inits.end());
     return b.table.intern(Op::Loop, i32, {}, std::move(inputs),
                           LoopAttr{std::make_shared<Region>(std::move(body)), active}, b.line);
@@ -69,10 +76,12 @@ Ref branch(Builder b, const Ref& condition, Region then_body, Region else_body) 
         const Node& yes = *then_body.results[k];
         const Node& no = *else_body.results[k];
         if (yes.dtype != no.dtype)
-            fail(b, "if_: value " + std::to_string(k) + " is " + type_text(yes) + " in one branch and " +
-                        type_text(no) + " in the other; a value keeps its type, so cast one of them");
+            fail(b, "if_: value " + std::to_string(k) + " is " + type_text(yes) +
+                        " in one branch and " + type_text(no) +
+                        " in the other; a value keeps its type, so cast one of them");
         Shape both = broadcast_shapes(b, yes.shape, no.shape, "if_: value " + std::to_string(k));
-        broadcast_shapes(b, both, condition->shape, "if_: value " + std::to_string(k) + " and the condition");
+        broadcast_shapes(b, both, condition->shape,
+                         "if_: value " + std::to_string(k) + " and the condition");
     }
     return b.table.intern(Op::If, i32, {}, {cast(b, condition, boolean)},
                           IfAttr{std::make_shared<Region>(std::move(then_body)),
@@ -86,7 +95,8 @@ Ref result(Builder b, const Ref& region_node, int index) {
         const Region& body = *region_node->as<LoopAttr>().body;
         ensure(k < body.results.size(), "a loop has no result with this index");
         const Node& carried = *body.args[k + 1];
-        return b.table.intern(Op::Result, carried.dtype, carried.shape, {region_node}, ResultAttr{index}, b.line);
+        return b.table.intern(Op::Result, carried.dtype, carried.shape, {region_node},
+                              ResultAttr{index}, b.line);
     }
     ensure(region_node->op == Op::If, "only loops and branches have results");
     const auto& attr = region_node->as<IfAttr>();
@@ -97,7 +107,8 @@ Ref result(Builder b, const Ref& region_node, int index) {
     Builder quiet{b.table, b.line, &known};
     Shape shape = broadcast_shapes(quiet, yes.shape, attr.else_body->results[k]->shape, "if_");
     shape = broadcast_shapes(quiet, shape, region_node->inputs[0]->shape, "if_");
-    return b.table.intern(Op::Result, yes.dtype, std::move(shape), {region_node}, ResultAttr{index}, b.line);
+    return b.table.intern(Op::Result, yes.dtype, std::move(shape), {region_node}, ResultAttr{index},
+                          b.line);
 }
 
 namespace {
@@ -114,9 +125,12 @@ std::vector<Ref> after(const std::vector<Ref>& inputs, size_t count) {
 
 Ref remake_movement(const Builder& b, const Node& node, const Ref& x, const Attr& attr) {
     switch (node.op) {
-        case Op::Reshape: return reshape(b, x, node.shape);
-        case Op::Permute: return permute(b, x, std::get<PermuteAttr>(attr).axes);
-        case Op::Expand: return expand(b, x, node.shape);
+        case Op::Reshape:
+            return reshape(b, x, node.shape);
+        case Op::Permute:
+            return permute(b, x, std::get<PermuteAttr>(attr).axes);
+        case Op::Expand:
+            return expand(b, x, node.shape);
         case Op::Slice: {
             const auto& a = std::get<SliceAttr>(attr);
             return slice(b, x, a.begin, node.shape, a.step);
@@ -125,7 +139,8 @@ Ref remake_movement(const Builder& b, const Node& node, const Ref& x, const Attr
             const auto& a = std::get<PadAttr>(attr);
             return pad(b, x, a.before, a.after, a.value);
         }
-        default: throw InternalError("internal error: no rule to make this movement again");
+        default:
+            throw InternalError("internal error: no rule to make this movement again");
     }
 }
 
@@ -140,11 +155,13 @@ Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr) {
     if (node.op == Op::If) {
         const auto& a = std::get<IfAttr>(attr);
         std::vector<Guard> known;
-        return branch({b.table, b.line, b.guards ? b.guards : &known}, inputs[0], *a.then_body, *a.else_body);
+        return branch({b.table, b.line, b.guards ? b.guards : &known}, inputs[0], *a.then_body,
+                      *a.else_body);
     }
     if (node.op == Op::Result) return result(b, inputs[0], std::get<ResultAttr>(attr).index);
     if (same_types(inputs, node.inputs) && equal_attr(attr, node.attr))
-        return b.table.intern(node.op, node.dtype, node.shape, std::move(inputs), std::move(attr), b.line);
+        return b.table.intern(node.op, node.dtype, node.shape, std::move(inputs), std::move(attr),
+                              b.line);
     if (node.op == Op::Cast) return cast(b, inputs[0], node.dtype);
     if (node.op == Op::Bitcast) return bitcast(b, inputs[0], node.dtype);
     if (is_elementwise(node.op)) return elementwise(b, node.op, std::move(inputs));
@@ -159,7 +176,8 @@ Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr) {
         const auto& a = std::get<ReduceAttr>(attr);
         return reduce(b, a.op, inputs[0], a.axes, false);
     }
-    return b.table.intern(node.op, node.dtype, node.shape, std::move(inputs), std::move(attr), b.line);
+    return b.table.intern(node.op, node.dtype, node.shape, std::move(inputs), std::move(attr),
+                          b.line);
 }
 
 }  // namespace firn

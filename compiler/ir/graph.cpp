@@ -42,21 +42,31 @@ struct AttrHash {
     uint64_t operator()(const std::monostate&) const { return 0; }
     uint64_t operator()(const ConstantAttr& a) const { return hash_of(a.value); }
     uint64_t operator()(const SizeAttr& a) const { return a.size.hash(); }
-    uint64_t operator()(const InputAttr& a) const { return mix(static_cast<uint64_t>(a.index), a.scalar); }
+    uint64_t operator()(const InputAttr& a) const {
+        return mix(static_cast<uint64_t>(a.index), a.scalar);
+    }
     uint64_t operator()(const BufferAttr& a) const { return address(a.storage.get()); }
     uint64_t operator()(const RegionArgAttr& a) const { return a.id; }
     uint64_t operator()(const IndexAttr& a) const { return static_cast<uint64_t>(a.axis); }
     uint64_t operator()(const PermuteAttr& a) const { return hash_of_numbers(a.axes); }
-    uint64_t operator()(const SliceAttr& a) const { return mix(hash_of(a.begin), hash_of_numbers(a.step)); }
+    uint64_t operator()(const SliceAttr& a) const {
+        return mix(hash_of(a.begin), hash_of_numbers(a.step));
+    }
     uint64_t operator()(const PadAttr& a) const {
         return mix(mix(hash_of(a.before), hash_of(a.after)), hash_of(a.value));
     }
-    uint64_t operator()(const GatherAttr& a) const { return mix(hash_of_numbers(a.modes), hash_of(a.fill)); }
-    uint64_t operator()(const ScatterAttr& a) const { return mix(static_cast<uint64_t>(a.op), a.unique); }
+    uint64_t operator()(const GatherAttr& a) const {
+        return mix(hash_of_numbers(a.modes), hash_of(a.fill));
+    }
+    uint64_t operator()(const ScatterAttr& a) const {
+        return mix(static_cast<uint64_t>(a.op), a.unique);
+    }
     uint64_t operator()(const ReduceAttr& a) const {
         return mix(static_cast<uint64_t>(a.op), hash_of_numbers(a.axes));
     }
-    uint64_t operator()(const LoopAttr& a) const { return mix(address(a.body.get()), a.active + 1); }
+    uint64_t operator()(const LoopAttr& a) const {
+        return mix(address(a.body.get()), a.active + 1);
+    }
     uint64_t operator()(const IfAttr& a) const {
         return mix(address(a.then_body.get()), address(a.else_body.get()));
     }
@@ -70,7 +80,9 @@ bool equal_region(const std::shared_ptr<const Region>& a, const std::shared_ptr<
 struct AttrEqual {
     const Attr& other;
     template <class T>
-    const T& same() const { return std::get<T>(other); }
+    const T& same() const {
+        return std::get<T>(other);
+    }
 
     bool operator()(const std::monostate&) const { return true; }
     bool operator()(const ConstantAttr& a) const { return a.value == same<ConstantAttr>().value; }
@@ -165,8 +177,8 @@ struct NodeTable::State {
     uint64_t next_serial = 1;
     size_t live = 0;
 
-    /// Deletes `node` and everything that dies with it: a node deleted within another's deletion only
-    /// joins the list, so that a long chain needs no deep stack.
+    /// Deletes `node` and everything that dies with it: a node deleted within another's deletion
+    /// only joins the list, so that a long chain needs no deep stack.
     void release(const Node* node) {
         dying.push_back(node);
         if (releasing) return;

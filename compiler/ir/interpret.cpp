@@ -15,7 +15,9 @@ namespace {
 using Value = std::shared_ptr<const HostTensor>;
 using HostShape = std::vector<int64_t>;
 
-Value make_value(HostTensor tensor) { return std::make_shared<const HostTensor>(std::move(tensor)); }
+Value make_value(HostTensor tensor) {
+    return std::make_shared<const HostTensor>(std::move(tensor));
+}
 
 std::string shape_text(const HostShape& shape) { return text(Shape(shape.begin(), shape.end())); }
 
@@ -68,21 +70,24 @@ class Interpreter {
 
     void check_call() const {
         if (args_.size() != graph_.args.size())
-            throw UserError("interpret: " + std::to_string(args_.size()) + " arguments are given, the graph takes " +
+            throw UserError("interpret: " + std::to_string(args_.size()) +
+                            " arguments are given, the graph takes " +
                             std::to_string(graph_.args.size()));
         for (size_t k = 0; k < args_.size(); ++k) {
             const Node& arg = *graph_.args[k];
             HostShape wanted = concrete(arg.shape);
             if (args_[k].dtype != arg.dtype || args_[k].shape != wanted)
-                throw UserError("interpret: argument " + std::to_string(k) + " is " + args_[k].dtype.name() +
-                                shape_text(args_[k].shape) + ", the graph takes " + arg.dtype.name() +
-                                text(arg.shape) + ", here " + shape_text(wanted));
+                throw UserError("interpret: argument " + std::to_string(k) + " is " +
+                                args_[k].dtype.name() + shape_text(args_[k].shape) +
+                                ", the graph takes " + arg.dtype.name() + text(arg.shape) +
+                                ", here " + shape_text(wanted));
         }
         for (const Guard& guard : graph_.guards)
             if (guard.left.evaluate(env_) != guard.right.evaluate(env_))
                 throw UserError(guard.message + "; at this call " + guard.left.text() + " is " +
-                                std::to_string(guard.left.evaluate(env_)) + " and " + guard.right.text() +
-                                " is " + std::to_string(guard.right.evaluate(env_)));
+                                std::to_string(guard.left.evaluate(env_)) + " and " +
+                                guard.right.text() + " is " +
+                                std::to_string(guard.right.evaluate(env_)));
     }
 
     /// dies_[region][k]: nodes of the region whose last use is its k-th node (or that nobody uses).
@@ -132,7 +137,9 @@ class Interpreter {
         }
     }
 
-    const HostTensor& input(const Node& node, size_t k) const { return *values_.at(node.inputs[k].get()); }
+    const HostTensor& input(const Node& node, size_t k) const {
+        return *values_.at(node.inputs[k].get());
+    }
 
     std::vector<const HostTensor*> inputs(const Node& node, size_t first = 0) const {
         std::vector<const HostTensor*> out;
@@ -149,14 +156,17 @@ class Interpreter {
 
     void run_loop(const Node& node) {
         const auto& attr = node.as<LoopAttr>();
-        int64_t begin = input(node, 0).at(0).i, end = input(node, 1).at(0).i, step = input(node, 2).at(0).i;
+        int64_t begin = input(node, 0).at(0).i, end = input(node, 1).at(0).i,
+                step = input(node, 2).at(0).i;
         if (step == 0)
-            throw UserError("loop: the step is 0 and the loop would never end" +
-                            (node.lines.empty() ? std::string() : " (" + text(node.lines[0]) + ")"));
+            throw UserError(
+                "loop: the step is 0 and the loop would never end" +
+                (node.lines.empty() ? std::string() : " (" + text(node.lines[0]) + ")"));
         int64_t distance = step > 0 ? end - begin : begin - end, pace = step > 0 ? step : -step;
         int64_t trips = distance <= 0 ? 0 : (distance + pace - 1) / pace;
         std::vector<Value> carried;
-        for (size_t k = 3; k < node.inputs.size(); ++k) carried.push_back(values_.at(node.inputs[k].get()));
+        for (size_t k = 3; k < node.inputs.size(); ++k)
+            carried.push_back(values_.at(node.inputs[k].get()));
 
         int body = placement_.first_region.at(&node);
         for (int64_t trip = 0; trip < trips; ++trip) {
@@ -165,7 +175,8 @@ class Interpreter {
             // The induction value wraps as i32 arithmetic does.
             values_[attr.body->args[0].get()] =
                 make_value(filled(scalar_int(begin + trip * step), {}));
-            for (size_t k = 0; k < carried.size(); ++k) values_[attr.body->args[k + 1].get()] = carried[k];
+            for (size_t k = 0; k < carried.size(); ++k)
+                values_[attr.body->args[k + 1].get()] = carried[k];
             std::vector<Value> next = run_body(body, attr.body->results);
             for (size_t k = 0; active && k < carried.size(); ++k)
                 next[k] = selected(active, next[k], carried[k], carried[k]->shape);
@@ -194,42 +205,59 @@ class Interpreter {
     }
 
     Value value(const Node& node) const {
-        if (node.op == Op::Input) return make_value(args_[static_cast<size_t>(node.as<InputAttr>().index)]);
+        if (node.op == Op::Input)
+            return make_value(args_[static_cast<size_t>(node.as<InputAttr>().index)]);
         if (node.op == Op::Result) {
-            const Value& out =
-                region_results_.at(node.inputs[0].get())[static_cast<size_t>(node.as<ResultAttr>().index)];
+            const Value& out = region_results_.at(
+                node.inputs[0].get())[static_cast<size_t>(node.as<ResultAttr>().index)];
             return fitted(out, concrete(node.shape));
         }
         HostShape shape = concrete(node.shape);
-        if (is_elementwise(node.op)) return make_value(interpret_elementwise(node.op, node.dtype, shape, inputs(node)));
+        if (is_elementwise(node.op))
+            return make_value(interpret_elementwise(node.op, node.dtype, shape, inputs(node)));
         return make_value(tensor_value(node, shape));
     }
 
     HostTensor tensor_value(const Node& node, const HostShape& shape) const {
         switch (node.op) {
-            case Op::Constant: return filled(node.as<ConstantAttr>().value, {});
-            case Op::SizeValue: return filled(scalar_int(node.as<SizeAttr>().size.evaluate(env_)), {});
-            case Op::Index: return index_along(shape, node.as<IndexAttr>().axis);
+            case Op::Constant:
+                return filled(node.as<ConstantAttr>().value, {});
+            case Op::SizeValue:
+                return filled(scalar_int(node.as<SizeAttr>().size.evaluate(env_)), {});
+            case Op::Index:
+                return index_along(shape, node.as<IndexAttr>().axis);
             case Op::Reshape: {
                 HostTensor out = input(node, 0);
                 out.shape = shape;
-                ensure(out.elements() == input(node, 0).elements(), "a Reshape changes the number of elements");
+                ensure(out.elements() == input(node, 0).elements(),
+                       "a Reshape changes the number of elements");
                 return out;
             }
-            case Op::Permute: return permuted(input(node, 0), node.as<PermuteAttr>().axes);
-            case Op::Expand: return expanded(input(node, 0), shape);
+            case Op::Permute:
+                return permuted(input(node, 0), node.as<PermuteAttr>().axes);
+            case Op::Expand:
+                return expanded(input(node, 0), shape);
             case Op::Slice:
-                return sliced(input(node, 0), concrete(node.as<SliceAttr>().begin), shape, node.as<SliceAttr>().step);
+                return sliced(input(node, 0), concrete(node.as<SliceAttr>().begin), shape,
+                              node.as<SliceAttr>().step);
             case Op::Pad:
-                return padded(input(node, 0), concrete(node.as<PadAttr>().before), shape, node.as<PadAttr>().value);
-            case Op::Gather: return gathered(input(node, 0), inputs(node, 1), shape, node.as<GatherAttr>());
+                return padded(input(node, 0), concrete(node.as<PadAttr>().before), shape,
+                              node.as<PadAttr>().value);
+            case Op::Gather:
+                return gathered(input(node, 0), inputs(node, 1), shape, node.as<GatherAttr>());
             case Op::Scatter:
-                return scattered(input(node, 0), input(node, 1), inputs(node, 2), node.as<ScatterAttr>().op);
-            case Op::Reduce: return reduced(input(node, 0), node.as<ReduceAttr>().op, node.as<ReduceAttr>().axes);
+                return scattered(input(node, 0), input(node, 1), inputs(node, 2),
+                                 node.as<ScatterAttr>().op);
+            case Op::Reduce:
+                return reduced(input(node, 0), node.as<ReduceAttr>().op,
+                               node.as<ReduceAttr>().axes);
             case Op::Buffer:
-                throw InternalError("internal error: the interpreter was given a Buffer; make it an argument");
+                throw InternalError(
+                    "internal error: the interpreter was given a Buffer; make it an argument");
             default:
-                throw InternalError(std::string("internal error: the interpreter has no rule for ") + info(node.op).name);
+                throw InternalError(
+                    std::string("internal error: the interpreter has no rule for ") +
+                    info(node.op).name);
         }
     }
 

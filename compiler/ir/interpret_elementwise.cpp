@@ -1,4 +1,5 @@
-// Typed loops for what simulations are made of; everything else element by element through evaluate().
+// Typed loops for what simulations are made of; everything else element by element through
+// evaluate().
 #include "compiler/ir/interpret_elementwise.h"
 
 #include <cmath>
@@ -39,16 +40,26 @@ bool map_two(HostTensor& out, Inputs in, F f) {
 
 bool f32_loop(Op op, HostTensor& out, Inputs in) {
     switch (op) {
-        case Op::Neg: return map_one<float, float>(out, in, [](float x) { return -x; });
-        case Op::Abs: return map_one<float, float>(out, in, [](float x) { return std::fabs(x); });
-        case Op::Floor: return map_one<float, float>(out, in, [](float x) { return std::floor(x); });
-        case Op::Frac: return map_one<float, float>(out, in, [](float x) { return x - std::floor(x); });
-        case Op::Sqrt: return map_one<float, float>(out, in, [](float x) { return std::sqrt(x); });
-        case Op::Rcp: return map_one<float, float>(out, in, [](float x) { return 1 / x; });
-        case Op::Add: return map_two<float, float>(out, in, [](float x, float y) { return x + y; });
-        case Op::Sub: return map_two<float, float>(out, in, [](float x, float y) { return x - y; });
-        case Op::Mul: return map_two<float, float>(out, in, [](float x, float y) { return x * y; });
-        case Op::Div: return map_two<float, float>(out, in, [](float x, float y) { return x / y; });
+        case Op::Neg:
+            return map_one<float, float>(out, in, [](float x) { return -x; });
+        case Op::Abs:
+            return map_one<float, float>(out, in, [](float x) { return std::fabs(x); });
+        case Op::Floor:
+            return map_one<float, float>(out, in, [](float x) { return std::floor(x); });
+        case Op::Frac:
+            return map_one<float, float>(out, in, [](float x) { return x - std::floor(x); });
+        case Op::Sqrt:
+            return map_one<float, float>(out, in, [](float x) { return std::sqrt(x); });
+        case Op::Rcp:
+            return map_one<float, float>(out, in, [](float x) { return 1 / x; });
+        case Op::Add:
+            return map_two<float, float>(out, in, [](float x, float y) { return x + y; });
+        case Op::Sub:
+            return map_two<float, float>(out, in, [](float x, float y) { return x - y; });
+        case Op::Mul:
+            return map_two<float, float>(out, in, [](float x, float y) { return x * y; });
+        case Op::Div:
+            return map_two<float, float>(out, in, [](float x, float y) { return x / y; });
         case Op::Min:
             return map_two<float, float>(out, in, [](float x, float y) {
                 return std::isnan(x) ? y : std::isnan(y) ? x : y < x ? y : x;
@@ -57,11 +68,16 @@ bool f32_loop(Op op, HostTensor& out, Inputs in) {
             return map_two<float, float>(out, in, [](float x, float y) {
                 return std::isnan(x) ? y : std::isnan(y) ? x : x < y ? y : x;
             });
-        case Op::Less: return map_two<float, int32_t>(out, in, [](float x, float y) { return x < y; });
-        case Op::LessEqual: return map_two<float, int32_t>(out, in, [](float x, float y) { return x <= y; });
-        case Op::Equal: return map_two<float, int32_t>(out, in, [](float x, float y) { return x == y; });
-        case Op::NotEqual: return map_two<float, int32_t>(out, in, [](float x, float y) { return x != y; });
-        default: return false;
+        case Op::Less:
+            return map_two<float, int32_t>(out, in, [](float x, float y) { return x < y; });
+        case Op::LessEqual:
+            return map_two<float, int32_t>(out, in, [](float x, float y) { return x <= y; });
+        case Op::Equal:
+            return map_two<float, int32_t>(out, in, [](float x, float y) { return x == y; });
+        case Op::NotEqual:
+            return map_two<float, int32_t>(out, in, [](float x, float y) { return x != y; });
+        default:
+            return false;
     }
 }
 
@@ -70,31 +86,50 @@ bool i32_loop(Op op, HostTensor& out, Inputs in) {
     using U = uint32_t;
     using I = int32_t;
     switch (op) {
-        case Op::Neg: return map_one<U, U>(out, in, [](U x) { return 0 - x; });
-        case Op::Add: return map_two<U, U>(out, in, [](U x, U y) { return x + y; });
-        case Op::Sub: return map_two<U, U>(out, in, [](U x, U y) { return x - y; });
-        case Op::Mul: return map_two<U, U>(out, in, [](U x, U y) { return x * y; });
-        case Op::Min: return map_two<I, I>(out, in, [](I x, I y) { return y < x ? y : x; });
-        case Op::Max: return map_two<I, I>(out, in, [](I x, I y) { return x < y ? y : x; });
-        case Op::And: return map_two<U, U>(out, in, [](U x, U y) { return x & y; });
-        case Op::Or: return map_two<U, U>(out, in, [](U x, U y) { return x | y; });
-        case Op::Xor: return map_two<U, U>(out, in, [](U x, U y) { return x ^ y; });
-        case Op::Less: return map_two<I, I>(out, in, [](I x, I y) { return x < y; });
-        case Op::LessEqual: return map_two<I, I>(out, in, [](I x, I y) { return x <= y; });
-        case Op::Equal: return map_two<I, I>(out, in, [](I x, I y) { return x == y; });
-        case Op::NotEqual: return map_two<I, I>(out, in, [](I x, I y) { return x != y; });
-        default: return false;
+        case Op::Neg:
+            return map_one<U, U>(out, in, [](U x) { return 0 - x; });
+        case Op::Add:
+            return map_two<U, U>(out, in, [](U x, U y) { return x + y; });
+        case Op::Sub:
+            return map_two<U, U>(out, in, [](U x, U y) { return x - y; });
+        case Op::Mul:
+            return map_two<U, U>(out, in, [](U x, U y) { return x * y; });
+        case Op::Min:
+            return map_two<I, I>(out, in, [](I x, I y) { return y < x ? y : x; });
+        case Op::Max:
+            return map_two<I, I>(out, in, [](I x, I y) { return x < y ? y : x; });
+        case Op::And:
+            return map_two<U, U>(out, in, [](U x, U y) { return x & y; });
+        case Op::Or:
+            return map_two<U, U>(out, in, [](U x, U y) { return x | y; });
+        case Op::Xor:
+            return map_two<U, U>(out, in, [](U x, U y) { return x ^ y; });
+        case Op::Less:
+            return map_two<I, I>(out, in, [](I x, I y) { return x < y; });
+        case Op::LessEqual:
+            return map_two<I, I>(out, in, [](I x, I y) { return x <= y; });
+        case Op::Equal:
+            return map_two<I, I>(out, in, [](I x, I y) { return x == y; });
+        case Op::NotEqual:
+            return map_two<I, I>(out, in, [](I x, I y) { return x != y; });
+        default:
+            return false;
     }
 }
 
 bool bool_loop(Op op, HostTensor& out, Inputs in) {
     using U = uint32_t;
     switch (op) {
-        case Op::Not: return map_one<U, U>(out, in, [](U x) { return U{x == 0}; });
-        case Op::And: return map_two<U, U>(out, in, [](U x, U y) { return U{x && y}; });
-        case Op::Or: return map_two<U, U>(out, in, [](U x, U y) { return U{x || y}; });
-        case Op::Xor: return map_two<U, U>(out, in, [](U x, U y) { return U{(x != 0) != (y != 0)}; });
-        default: return false;
+        case Op::Not:
+            return map_one<U, U>(out, in, [](U x) { return U{x == 0}; });
+        case Op::And:
+            return map_two<U, U>(out, in, [](U x, U y) { return U{x && y}; });
+        case Op::Or:
+            return map_two<U, U>(out, in, [](U x, U y) { return U{x || y}; });
+        case Op::Xor:
+            return map_two<U, U>(out, in, [](U x, U y) { return U{(x != 0) != (y != 0)}; });
+        default:
+            return false;
     }
 }
 
@@ -110,7 +145,8 @@ bool cast_loop(DType dtype, HostTensor& out, Inputs in) {
     if (dtype == f32 && from == i32)
         return map_one<int32_t, float>(out, in, [](int32_t x) { return static_cast<float>(x); });
     if (dtype == i32 && from == boolean)
-        return map_one<uint32_t, int32_t>(out, in, [](uint32_t x) { return static_cast<int32_t>(x != 0); });
+        return map_one<uint32_t, int32_t>(out, in,
+                                          [](uint32_t x) { return static_cast<int32_t>(x != 0); });
     if (dtype == f32 && from == boolean)
         return map_one<uint32_t, float>(out, in, [](uint32_t x) { return x ? 1.0f : 0.0f; });
     return false;
@@ -127,7 +163,8 @@ bool typed_loop(Op op, DType dtype, HostTensor& out, Inputs in) {
 
 }  // namespace
 
-HostTensor interpret_elementwise(Op op, DType dtype, const std::vector<int64_t>& shape, Inputs inputs) {
+HostTensor interpret_elementwise(Op op, DType dtype, const std::vector<int64_t>& shape,
+                                 Inputs inputs) {
     HostTensor out = HostTensor::make(dtype, shape);
     for (const HostTensor* input : inputs)
         ensure(input->shape == shape, "elementwise inputs have different shapes");

@@ -16,7 +16,9 @@ int64_t HostTensor::elements() const {
     return count;
 }
 
-Scalar HostTensor::at(int64_t flat) const { return load_scalar(dtype, data.data() + flat * dtype.bytes()); }
+Scalar HostTensor::at(int64_t flat) const {
+    return load_scalar(dtype, data.data() + flat * dtype.bytes());
+}
 void HostTensor::set(int64_t flat, const Scalar& value) {
     store_scalar(value, data.data() + flat * dtype.bytes());
 }
@@ -42,8 +44,8 @@ std::vector<int64_t> row_major_strides(const std::vector<int64_t>& shape) {
 /// Calls f(position) for every index of `shape` in row-major order, where position is
 /// base + sum of index x stride.
 template <class F>
-void for_each_position(const std::vector<int64_t>& shape, int64_t base, const std::vector<int64_t>& strides,
-                       const F& f) {
+void for_each_position(const std::vector<int64_t>& shape, int64_t base,
+                       const std::vector<int64_t>& strides, const F& f) {
     for (int64_t n : shape)
         if (n <= 0) return;
     std::vector<int64_t> index(shape.size(), 0);
@@ -75,7 +77,8 @@ HostTensor strided_copy(const HostTensor& x, std::vector<int64_t> shape, int64_t
                         const std::vector<int64_t>& strides) {
     HostTensor out = HostTensor::make(x.dtype, std::move(shape));
     int64_t flat = 0;
-    for_each_position(out.shape, base, strides, [&](int64_t position) { copy_element(out, flat++, x, position); });
+    for_each_position(out.shape, base, strides,
+                      [&](int64_t position) { copy_element(out, flat++, x, position); });
     return out;
 }
 
@@ -97,7 +100,8 @@ HostTensor expanded(const HostTensor& x, const std::vector<int64_t>& shape) {
     std::vector<int64_t> own = row_major_strides(x.shape), strides(shape.size(), 0);
     size_t offset = shape.size() - x.shape.size();
     for (size_t k = 0; k < x.shape.size(); ++k) {
-        ensure(x.shape[k] == 1 || x.shape[k] == shape[offset + k], "an Expand repeats a size that is not 1");
+        ensure(x.shape[k] == 1 || x.shape[k] == shape[offset + k],
+               "an Expand repeats a size that is not 1");
         if (x.shape[k] != 1) strides[offset + k] = own[k];
     }
     return strided_copy(x, shape, 0, strides);
@@ -112,8 +116,8 @@ HostTensor permuted(const HostTensor& x, const std::vector<int>& axes) {
     return strided_copy(x, shape, 0, strides);
 }
 
-HostTensor sliced(const HostTensor& x, const std::vector<int64_t>& begin, const std::vector<int64_t>& extent,
-                  const std::vector<int64_t>& step) {
+HostTensor sliced(const HostTensor& x, const std::vector<int64_t>& begin,
+                  const std::vector<int64_t>& extent, const std::vector<int64_t>& step) {
     std::vector<int64_t> strides = row_major_strides(x.shape);
     int64_t base = 0;
     bool empty = std::any_of(extent.begin(), extent.end(), [](int64_t n) { return n <= 0; });
@@ -127,13 +131,14 @@ HostTensor sliced(const HostTensor& x, const std::vector<int64_t>& begin, const 
     return strided_copy(x, extent, base, strides);
 }
 
-HostTensor padded(const HostTensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& shape,
-                  const Scalar& value) {
+HostTensor padded(const HostTensor& x, const std::vector<int64_t>& before,
+                  const std::vector<int64_t>& shape, const Scalar& value) {
     HostTensor out = filled(value, shape);
     std::vector<int64_t> strides = row_major_strides(shape);
     int64_t base = 0, flat = 0;
     for (size_t k = 0; k < shape.size(); ++k) base += before[k] * strides[k];
-    for_each_position(x.shape, base, strides, [&](int64_t position) { copy_element(out, position, x, flat++); });
+    for_each_position(x.shape, base, strides,
+                      [&](int64_t position) { copy_element(out, position, x, flat++); });
     return out;
 }
 
@@ -142,7 +147,8 @@ HostTensor index_along(const std::vector<int64_t>& shape, int axis) {
     std::vector<int64_t> strides(shape.size(), 0);
     strides[static_cast<size_t>(axis)] = 1;
     int64_t flat = 0;
-    for_each_position(out.shape, 0, strides, [&](int64_t position) { out.set(flat++, scalar_int(position)); });
+    for_each_position(out.shape, 0, strides,
+                      [&](int64_t position) { out.set(flat++, scalar_int(position)); });
     return out;
 }
 
@@ -159,14 +165,15 @@ HostTensor gathered(const HostTensor& x, std::span<const HostTensor* const> indi
             if (read < 0 || read >= size) {
                 if (size > 0 && attr.modes[axis] == Bounds::Unchecked)
                     throw UserError("unchecked read: index " + std::to_string(asked) + " of axis " +
-                                    std::to_string(axis) + " is outside its size " + std::to_string(size) +
-                                    "; choose a bounds mode for this read");
+                                    std::to_string(axis) + " is outside its size " +
+                                    std::to_string(size) + "; choose a bounds mode for this read");
                 (attr.modes[axis] == Bounds::Constant ? fill : empty) = true;
                 continue;
             }
             position += read * strides[axis];
         }
-        // An empty tensor has nothing to clamp or wrap to: reading it gives 0, which `out` is already.
+        // An empty tensor has nothing to clamp or wrap to: reading it gives 0, which `out` is
+        // already.
         if (fill)
             out.set(flat, attr.fill);
         else if (!empty)
@@ -190,10 +197,18 @@ HostTensor scattered(const HostTensor& target, const HostTensor& values,
         if (!inside) continue;
         Scalar old = op == ScatterOp::Last ? Scalar{} : out.at(position);
         switch (op) {
-            case ScatterOp::Last: copy_element(out, position, values, flat); break;
-            case ScatterOp::Add: out.set(position, evaluate_reduce(ReduceOp::Sum, old, values.at(flat))); break;
-            case ScatterOp::Min: out.set(position, evaluate_reduce(ReduceOp::Min, old, values.at(flat))); break;
-            case ScatterOp::Max: out.set(position, evaluate_reduce(ReduceOp::Max, old, values.at(flat))); break;
+            case ScatterOp::Last:
+                copy_element(out, position, values, flat);
+                break;
+            case ScatterOp::Add:
+                out.set(position, evaluate_reduce(ReduceOp::Sum, old, values.at(flat)));
+                break;
+            case ScatterOp::Min:
+                out.set(position, evaluate_reduce(ReduceOp::Min, old, values.at(flat)));
+                break;
+            case ScatterOp::Max:
+                out.set(position, evaluate_reduce(ReduceOp::Max, old, values.at(flat)));
+                break;
         }
     }
     return out;
@@ -202,10 +217,12 @@ HostTensor scattered(const HostTensor& target, const HostTensor& values,
 HostTensor reduced(const HostTensor& x, ReduceOp op, const std::vector<int>& axes) {
     std::vector<int64_t> kept, strides(x.shape.size(), 0);
     for (size_t axis = 0; axis < x.shape.size(); ++axis)
-        if (!std::binary_search(axes.begin(), axes.end(), static_cast<int>(axis))) kept.push_back(x.shape[axis]);
+        if (!std::binary_search(axes.begin(), axes.end(), static_cast<int>(axis)))
+            kept.push_back(x.shape[axis]);
     std::vector<int64_t> own = row_major_strides(kept);
     for (size_t axis = 0, k = 0; axis < x.shape.size(); ++axis)
-        if (!std::binary_search(axes.begin(), axes.end(), static_cast<int>(axis))) strides[axis] = own[k++];
+        if (!std::binary_search(axes.begin(), axes.end(), static_cast<int>(axis)))
+            strides[axis] = own[k++];
 
     bool accumulates = op == ReduceOp::Sum || op == ReduceOp::Prod;
     DType inside = accumulates && x.dtype == f16 ? f32 : x.dtype;

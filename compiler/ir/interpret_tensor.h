@@ -10,8 +10,8 @@ HostTensor filled(const Scalar& value, std::vector<int64_t> shape);
 /// x repeated to `shape`, right-aligned.
 HostTensor expanded(const HostTensor& x, const std::vector<int64_t>& shape);
 HostTensor permuted(const HostTensor& x, const std::vector<int>& axes);
-HostTensor sliced(const HostTensor& x, const std::vector<int64_t>& begin, const std::vector<int64_t>& extent,
-                  const std::vector<int64_t>& step);
+HostTensor sliced(const HostTensor& x, const std::vector<int64_t>& begin,
+                  const std::vector<int64_t>& extent, const std::vector<int64_t>& step);
 HostTensor padded(const HostTensor& x, const std::vector<int64_t>& before,
                   const std::vector<int64_t>& shape, const Scalar& value);
 HostTensor index_along(const std::vector<int64_t>& shape, int axis);

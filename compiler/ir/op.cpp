@@ -20,9 +20,11 @@ constexpr std::array<OpInfo, kOpCount> kOps = {{
 constexpr bool rows_are_sound() {
     for (const OpInfo& row : kOps) {
         bool elementwise = row.properties & kElementwise;
-        if (elementwise && (row.arity < 1 || row.arity > 3 || row.result == ResultRule::None)) return false;
+        if (elementwise && (row.arity < 1 || row.arity > 3 || row.result == ResultRule::None))
+            return false;
         if ((row.properties & kLeaf) && row.arity != 0) return false;
-        if ((row.properties & kMovement) && (row.arity != 1 || row.result != ResultRule::Same)) return false;
+        if ((row.properties & kMovement) && (row.arity != 1 || row.result != ResultRule::Same))
+            return false;
         if ((row.properties & kCommutative) && row.arity != 2) return false;
         if ((row.properties & kEffect) && row.result != ResultRule::None) return false;
         if (!elementwise && row.glsl[0] != 0) return false;

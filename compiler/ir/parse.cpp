@@ -48,14 +48,17 @@ class Parser {
             if (text_[k] == '\n') ++line, column = 1;
         }
         size_t end = text_.find('\n', at_);
-        std::string found = at_ < text_.size() ? text_.substr(at_, std::min<size_t>(end - at_, 24)) : "the end";
-        throw UserError("parse: line " + std::to_string(line) + ", column " + std::to_string(column) +
-                        ": expected " + expected + ", found '" + found + "'");
+        std::string found =
+            at_ < text_.size() ? text_.substr(at_, std::min<size_t>(end - at_, 24)) : "the end";
+        throw UserError("parse: line " + std::to_string(line) + ", column " +
+                        std::to_string(column) + ": expected " + expected + ", found '" + found +
+                        "'");
     }
 
     void skip_space() {
         while (at_ < text_.size()) {
-            if (text_[at_] == '#' && !(at_ + 1 < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_ + 1]))))
+            if (text_[at_] == '#' && !(at_ + 1 < text_.size() &&
+                                       std::isdigit(static_cast<unsigned char>(text_[at_ + 1]))))
                 at_ = std::min(text_.find('\n', at_), text_.size());
             else if (std::isspace(static_cast<unsigned char>(text_[at_])))
                 ++at_;
@@ -189,7 +192,8 @@ class Parser {
         expect("%");
         size_t begin = at_;
         int64_t id = number();
-        if (id < 0 || id >= static_cast<int64_t>(nodes_.size()) || !nodes_[static_cast<size_t>(id)]) {
+        if (id < 0 || id >= static_cast<int64_t>(nodes_.size()) ||
+            !nodes_[static_cast<size_t>(id)]) {
             at_ = begin;
             fail("the number of a node above");
         }
@@ -246,7 +250,8 @@ class Parser {
             }
             std::vector<Ref> inputs = references();
             Attr attr = attribute(*op, t);
-            nodes_[id] = table_.intern(*op, t.dtype, std::move(t.shape), std::move(inputs), std::move(attr));
+            nodes_[id] =
+                table_.intern(*op, t.dtype, std::move(t.shape), std::move(inputs), std::move(attr));
         }
         return references();
     }
@@ -355,20 +360,34 @@ class Parser {
 
     Attr attribute(Op op, const Type& t) {
         switch (op) {
-            case Op::Constant: return ConstantAttr{scalar(t.dtype)};
-            case Op::SizeValue: return SizeAttr{parse_size_until("\n#")};
-            case Op::Buffer: return buffer_attribute();
-            case Op::Index: return IndexAttr{labelled_number("axis")};
-            case Op::Permute: return PermuteAttr{axes("axes")};
-            case Op::Slice: return slice_attribute();
-            case Op::Pad: return pad_attribute(t.dtype);
-            case Op::Gather: return gather_attribute(t.dtype);
-            case Op::Scatter: return scatter_attribute();
-            case Op::Reduce: return reduce_attribute();
-            case Op::Result: return ResultAttr{labelled_number("index")};
-            case Op::Loop: return loop_attribute();
-            case Op::If: return if_attribute();
-            default: return {};
+            case Op::Constant:
+                return ConstantAttr{scalar(t.dtype)};
+            case Op::SizeValue:
+                return SizeAttr{parse_size_until("\n#")};
+            case Op::Buffer:
+                return buffer_attribute();
+            case Op::Index:
+                return IndexAttr{labelled_number("axis")};
+            case Op::Permute:
+                return PermuteAttr{axes("axes")};
+            case Op::Slice:
+                return slice_attribute();
+            case Op::Pad:
+                return pad_attribute(t.dtype);
+            case Op::Gather:
+                return gather_attribute(t.dtype);
+            case Op::Scatter:
+                return scatter_attribute();
+            case Op::Reduce:
+                return reduce_attribute();
+            case Op::Result:
+                return ResultAttr{labelled_number("index")};
+            case Op::Loop:
+                return loop_attribute();
+            case Op::If:
+                return if_attribute();
+            default:
+                return {};
         }
     }
 

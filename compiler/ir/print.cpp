@@ -8,33 +8,48 @@ namespace firn {
 
 const char* name(Bounds mode) {
     switch (mode) {
-        case Bounds::Clamp: return "clamp";
-        case Bounds::Wrap: return "wrap";
-        case Bounds::Mirror: return "mirror";
-        case Bounds::Constant: return "constant";
-        case Bounds::Unchecked: return "unchecked";
+        case Bounds::Clamp:
+            return "clamp";
+        case Bounds::Wrap:
+            return "wrap";
+        case Bounds::Mirror:
+            return "mirror";
+        case Bounds::Constant:
+            return "constant";
+        case Bounds::Unchecked:
+            return "unchecked";
     }
     return "?";
 }
 
 const char* name(ReduceOp op) {
     switch (op) {
-        case ReduceOp::Sum: return "sum";
-        case ReduceOp::Prod: return "prod";
-        case ReduceOp::Min: return "min";
-        case ReduceOp::Max: return "max";
-        case ReduceOp::Any: return "any";
-        case ReduceOp::All: return "all";
+        case ReduceOp::Sum:
+            return "sum";
+        case ReduceOp::Prod:
+            return "prod";
+        case ReduceOp::Min:
+            return "min";
+        case ReduceOp::Max:
+            return "max";
+        case ReduceOp::Any:
+            return "any";
+        case ReduceOp::All:
+            return "all";
     }
     return "?";
 }
 
 const char* name(ScatterOp op) {
     switch (op) {
-        case ScatterOp::Last: return "last";
-        case ScatterOp::Add: return "add";
-        case ScatterOp::Min: return "min";
-        case ScatterOp::Max: return "max";
+        case ScatterOp::Last:
+            return "last";
+        case ScatterOp::Add:
+            return "add";
+        case ScatterOp::Min:
+            return "min";
+        case ScatterOp::Max:
+            return "max";
     }
     return "?";
 }
@@ -183,18 +198,25 @@ class Printer {
 
     void print_attr(const Node& node, int depth) {
         switch (node.op) {
-            case Op::Constant: out_ += " " + text(node.as<ConstantAttr>().value); break;
+            case Op::Constant:
+                out_ += " " + text(node.as<ConstantAttr>().value);
+                break;
             case Op::SizeValue:
                 out_ += ' ';
                 size(node.as<SizeAttr>().size);
                 break;
             case Op::Buffer: {
                 const void* storage = node.as<BufferAttr>().storage.get();
-                out_ += " #" + std::to_string(buffers_.emplace(storage, buffers_.size()).first->second);
+                out_ +=
+                    " #" + std::to_string(buffers_.emplace(storage, buffers_.size()).first->second);
                 break;
             }
-            case Op::Index: out_ += " axis=" + std::to_string(node.as<IndexAttr>().axis); break;
-            case Op::Permute: list(" axes=", node.as<PermuteAttr>().axes); break;
+            case Op::Index:
+                out_ += " axis=" + std::to_string(node.as<IndexAttr>().axis);
+                break;
+            case Op::Permute:
+                list(" axes=", node.as<PermuteAttr>().axes);
+                break;
             case Op::Slice:
                 list(" begin=", node.as<SliceAttr>().begin);
                 list(" step=", node.as<SliceAttr>().step);
@@ -216,10 +238,17 @@ class Printer {
                 out_ += std::string(" op=") + name(node.as<ReduceAttr>().op);
                 list(" axes=", node.as<ReduceAttr>().axes);
                 break;
-            case Op::Result: out_ += " index=" + std::to_string(node.as<ResultAttr>().index); break;
-            case Op::Loop: print_loop(node, depth); break;
-            case Op::If: print_if(node, depth); break;
-            default: break;
+            case Op::Result:
+                out_ += " index=" + std::to_string(node.as<ResultAttr>().index);
+                break;
+            case Op::Loop:
+                print_loop(node, depth);
+                break;
+            case Op::If:
+                print_if(node, depth);
+                break;
+            default:
+                break;
         }
     }
 
@@ -233,6 +262,8 @@ class Printer {
 
 }  // namespace
 
-std::string print(const Graph& graph, PrintOptions options) { return Printer(graph, options).run(); }
+std::string print(const Graph& graph, PrintOptions options) {
+    return Printer(graph, options).run();
+}
 
 }  // namespace firn

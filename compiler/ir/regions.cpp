@@ -28,7 +28,8 @@ struct Placer {
         int id = static_cast<int>(out.regions.size());
         out.regions.push_back({parent, out.regions[parent].depth + 1, &owner, &region, {}});
         for (const Ref& arg : region.args)
-            ensure(arg_owner.emplace(arg.get(), id).second, "a region argument belongs to two regions");
+            ensure(arg_owner.emplace(arg.get(), id).second,
+                   "a region argument belongs to two regions");
         for (const Ref& result : region.results) use(result, id);
     }
 

@@ -7,20 +7,21 @@
 
 namespace firn {
 
-/// A body with the nodes that belong to it, operands first. Region arguments are in no order; Inputs
-/// belong to the root.
+/// A body with the nodes that belong to it, operands first. Region arguments are in no order;
+/// Inputs belong to the root.
 struct PlacedRegion {
     int parent = -1;
     int depth = 0;
-    const Node* owner = nullptr;      // the Loop or If; null for the root
-    const Region* region = nullptr;   // null for the root
+    const Node* owner = nullptr;     // the Loop or If; null for the root
+    const Region* region = nullptr;  // null for the root
     std::vector<Ref> order;
 };
 
 struct Placement {
-    std::vector<PlacedRegion> regions;                  // [0] is the root
-    std::unordered_map<const Node*, int> region_of;     // of every node, region arguments too
-    std::unordered_map<const Node*, int> first_region;  // of a Loop its body; of an If `then`, +1 `else`
+    std::vector<PlacedRegion> regions;               // [0] is the root
+    std::unordered_map<const Node*, int> region_of;  // of every node, region arguments too
+    std::unordered_map<const Node*, int>
+        first_region;  // of a Loop its body; of an If `then`, +1 `else`
 };
 
 /// Throws InternalError where a region argument is used outside its region or belongs to two.

@@ -1,4 +1,5 @@
-// Walks over Graphs: topological order and bottom-up rebuilding, both without recursion over inputs.
+// Walks over Graphs: topological order and bottom-up rebuilding, both without recursion over
+// inputs.
 #include <unordered_set>
 
 #include "compiler/ir/builder.h"
@@ -8,7 +9,8 @@
 namespace firn {
 namespace {
 
-/// Child k of a node: its inputs, then the arguments and results of its regions; null after the last.
+/// Child k of a node: its inputs, then the arguments and results of its regions; null after the
+/// last.
 const Ref* child(const Node& node, size_t k) {
     if (k < node.inputs.size()) return &node.inputs[k];
     k -= node.inputs.size();
@@ -30,7 +32,8 @@ struct Frame {
     size_t next_child = 0;
 };
 
-/// Calls `leave(ref)` for every node under `roots`, children first, each once; `enter(ref)` false skips.
+/// Calls `leave(ref)` for every node under `roots`, children first, each once; `enter(ref)` false
+/// skips.
 template <class Enter, class Leave>
 void walk(const std::vector<Ref>& roots, const Enter& enter, const Leave& leave) {
     std::vector<Frame> stack;
@@ -52,8 +55,8 @@ void walk(const std::vector<Ref>& roots, const Enter& enter, const Leave& leave)
 
 class Rewriter {
   public:
-    Rewriter(NodeTable& table, const Visit& visit, const std::unordered_map<const Node*, Ref>& replace,
-             const VisitRegion& visit_region)
+    Rewriter(NodeTable& table, const Visit& visit,
+             const std::unordered_map<const Node*, Ref>& replace, const VisitRegion& visit_region)
         : table_(table), visit_(visit), visit_region_(visit_region), memo_(replace) {}
 
     std::vector<Ref> run(const std::vector<Ref>& results) {
@@ -97,8 +100,10 @@ class Rewriter {
     Ref rebuild_region_node(const Ref& node, const std::vector<Ref>& inputs, bool inputs_changed) {
         if (node->op == Op::If) {
             const auto& attr = node->as<IfAttr>();
-            auto then_body = mapped_region(attr.then_body), else_body = mapped_region(attr.else_body);
-            if (!inputs_changed && then_body == attr.then_body && else_body == attr.else_body) return node;
+            auto then_body = mapped_region(attr.then_body),
+                 else_body = mapped_region(attr.else_body);
+            if (!inputs_changed && then_body == attr.then_body && else_body == attr.else_body)
+                return node;
             return remake_as(*node, inputs, IfAttr{then_body, else_body});
         }
         const auto& attr = node->as<LoopAttr>();
@@ -119,7 +124,8 @@ class Rewriter {
         std::unordered_map<const Node*, Ref> renamed;
         for (const Ref& arg : region.args) {
             ensure(arg->op == Op::RegionArg, "a region argument was replaced by another node");
-            out.args.push_back(table_.intern(Op::RegionArg, arg->dtype, arg->shape, {}, RegionArgAttr{}));
+            out.args.push_back(
+                table_.intern(Op::RegionArg, arg->dtype, arg->shape, {}, RegionArgAttr{}));
             note_lines(*out.args.back(), arg->lines);
             renamed.emplace(arg.get(), out.args.back());
         }
@@ -152,7 +158,8 @@ std::vector<Ref> rewrite(NodeTable& table, const std::vector<Ref>& results, cons
 
 std::vector<Ref> substitute(NodeTable& table, const std::vector<Ref>& results,
                             const std::unordered_map<const Node*, Ref>& replace) {
-    return rewrite(table, results, [](const Node&, const std::vector<Ref>&) { return Ref(); }, replace);
+    return rewrite(
+        table, results, [](const Node&, const std::vector<Ref>&) { return Ref(); }, replace);
 }
 
 }  // namespace firn

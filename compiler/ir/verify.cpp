@@ -10,9 +10,11 @@ namespace firn {
 namespace {
 
 std::string describe(const Node& node) {
-    std::string out = std::string(info(node.op).name) + " : " + node.dtype.name() + text(node.shape) + " (";
+    std::string out =
+        std::string(info(node.op).name) + " : " + node.dtype.name() + text(node.shape) + " (";
     for (size_t k = 0; k < node.inputs.size(); ++k)
-        out += (k ? ", " : "") + std::string(node.inputs[k]->dtype.name()) + text(node.inputs[k]->shape);
+        out += (k ? ", " : "") + std::string(node.inputs[k]->dtype.name()) +
+               text(node.inputs[k]->shape);
     out += ")";
     for (SourceLine line : node.lines) out += " " + text(line);
     return out;
@@ -32,7 +34,8 @@ struct Checker {
         ResultRule rule = info(node.op).result;
         size_t first_value = node.op == Op::Select ? 1 : 0;
         for (const Ref& input : node.inputs)
-            check(input->shape == node.shape, "an elementwise input has exactly the node's shape", node);
+            check(input->shape == node.shape, "an elementwise input has exactly the node's shape",
+                  node);
         if (first_value)
             check(node.inputs[0]->dtype.is_bool(), "a Select's condition is a bool", node);
         DType value = node.inputs[first_value]->dtype;
@@ -42,9 +45,11 @@ struct Checker {
         if (rule == ResultRule::Same || rule == ResultRule::Float || rule == ResultRule::Int)
             check(node.dtype == value, "the result has the inputs' dtype", node);
         if (rule == ResultRule::Float) check(value.is_float(), "the inputs are floats", node);
-        if (rule == ResultRule::Int) check(!value.is_float(), "the inputs are integers or bools", node);
+        if (rule == ResultRule::Int)
+            check(!value.is_float(), "the inputs are integers or bools", node);
         if (node.op == Op::Not) check(value.is_bool(), "a Not is of bools", node);
-        if (node.op == Op::Bitcast) check(value.bytes() == node.dtype.bytes(), "a Bitcast keeps the width", node);
+        if (node.op == Op::Bitcast)
+            check(value.bytes() == node.dtype.bytes(), "a Bitcast keeps the width", node);
     }
 
     /// Sizes that a guard made equal count as equal here.
@@ -63,7 +68,8 @@ struct Checker {
                 break;
             case Op::Permute: {
                 auto axes = node.as<PermuteAttr>().axes;
-                check(axes.size() == rank && x.shape.size() == rank, "a Permute names every axis", node);
+                check(axes.size() == rank && x.shape.size() == rank, "a Permute names every axis",
+                      node);
                 for (size_t k = 0; k < rank; ++k)
                     check(axes[k] >= 0 && axes[k] < static_cast<int>(rank) &&
                               node.shape[k] == x.shape[static_cast<size_t>(axes[k])],
@@ -98,7 +104,8 @@ struct Checker {
                 check(a.value.dtype == node.dtype, "a Pad's value has the node's dtype", node);
                 break;
             }
-            default: broken("movement without a rule", describe(node));
+            default:
+                broken("movement without a rule", describe(node));
         }
     }
 
@@ -116,7 +123,8 @@ struct Checker {
 
     void indexed(const Node& node, size_t first_index, const Shape& shape) const {
         const Node& source = *node.inputs[0];
-        check(node.inputs.size() == first_index + source.shape.size(), "there is one index per source axis", node);
+        check(node.inputs.size() == first_index + source.shape.size(),
+              "there is one index per source axis", node);
         check(node.dtype == source.dtype, "the result has the source's dtype", node);
         for (size_t k = first_index; k < node.inputs.size(); ++k)
             check(node.inputs[k]->dtype == i32 && node.inputs[k]->shape == shape,
@@ -135,19 +143,23 @@ struct Checker {
               "a Reduce's axes are sorted, exist and disappear", node);
         check(node.dtype == x.dtype, "a Reduce keeps the dtype", node);
         bool logical = a.op == ReduceOp::Any || a.op == ReduceOp::All;
-        check(logical == node.dtype.is_bool(), "Any and All are of bools, the others are not", node);
+        check(logical == node.dtype.is_bool(), "Any and All are of bools, the others are not",
+              node);
     }
 
     void loop(const Node& node) const {
         const auto& a = node.as<LoopAttr>();
         size_t count = node.inputs.size() - 3;
-        check(node.inputs.size() >= 3 && a.body->args.size() == count + 1 && a.body->results.size() == count,
+        check(node.inputs.size() >= 3 && a.body->args.size() == count + 1 &&
+                  a.body->results.size() == count,
               "a Loop has an argument and a result per carried value", node);
         for (size_t k = 0; k < 3; ++k)
-            check(node.inputs[k]->dtype == i32 && node.inputs[k]->shape.empty(), "bounds are rank-0 i32", node);
+            check(node.inputs[k]->dtype == i32 && node.inputs[k]->shape.empty(),
+                  "bounds are rank-0 i32", node);
         for (size_t k = 0; k < count; ++k)
             for (const Ref& each : {node.inputs[k + 3], a.body->results[k]})
-                check(each->dtype == a.body->args[k + 1]->dtype && each->shape == a.body->args[k + 1]->shape,
+                check(each->dtype == a.body->args[k + 1]->dtype &&
+                          each->shape == a.body->args[k + 1]->shape,
                       "a carried value keeps its dtype and shape", node);
         for (const Ref& arg : a.body->args)
             check(arg->op == Op::RegionArg, "region arguments are RegionArgs", node);
@@ -159,8 +171,8 @@ struct Checker {
     void branch(const Node& node) const {
         const auto& a = node.as<IfAttr>();
         check(node.inputs[0]->dtype.is_bool(), "an If's condition is a bool", node);
-        check(a.then_body->results.size() == a.else_body->results.size() && a.then_body->args.empty() &&
-                  a.else_body->args.empty(),
+        check(a.then_body->results.size() == a.else_body->results.size() &&
+                  a.then_body->args.empty() && a.else_body->args.empty(),
               "branches have equal results and no arguments", node);
         for (size_t k = 0; k < a.then_body->results.size(); ++k)
             check(a.then_body->results[k]->dtype == a.else_body->results[k]->dtype,
@@ -173,30 +185,63 @@ struct Checker {
         check(owner.op == Op::Loop || owner.op == Op::If, "a Result is of a Loop or an If", node);
         const auto& results = owner.op == Op::Loop ? owner.as<LoopAttr>().body->results
                                                    : owner.as<IfAttr>().then_body->results;
-        check(k < results.size() && results[k]->dtype == node.dtype, "a Result exists and keeps the dtype", node);
+        check(k < results.size() && results[k]->dtype == node.dtype,
+              "a Result exists and keeps the dtype", node);
         if (owner.op == Op::Loop)
-            check(results[k]->shape == node.shape, "a Result of a Loop has the carried shape", node);
+            check(results[k]->shape == node.shape, "a Result of a Loop has the carried shape",
+                  node);
     }
 
     void attribute(const Node& node) const {
         size_t expected = 0;
         switch (node.op) {
-            case Op::Constant: expected = Attr(ConstantAttr{}).index(); break;
-            case Op::SizeValue: expected = Attr(SizeAttr{}).index(); break;
-            case Op::Input: expected = Attr(InputAttr{}).index(); break;
-            case Op::Buffer: expected = Attr(BufferAttr{}).index(); break;
-            case Op::RegionArg: expected = Attr(RegionArgAttr{}).index(); break;
-            case Op::Index: expected = Attr(IndexAttr{}).index(); break;
-            case Op::Permute: expected = Attr(PermuteAttr{}).index(); break;
-            case Op::Slice: expected = Attr(SliceAttr{}).index(); break;
-            case Op::Pad: expected = Attr(PadAttr{}).index(); break;
-            case Op::Gather: expected = Attr(GatherAttr{}).index(); break;
-            case Op::Scatter: expected = Attr(ScatterAttr{}).index(); break;
-            case Op::Reduce: expected = Attr(ReduceAttr{}).index(); break;
-            case Op::Loop: expected = Attr(LoopAttr{}).index(); break;
-            case Op::If: expected = Attr(IfAttr{}).index(); break;
-            case Op::Result: expected = Attr(ResultAttr{}).index(); break;
-            default: break;
+            case Op::Constant:
+                expected = Attr(ConstantAttr{}).index();
+                break;
+            case Op::SizeValue:
+                expected = Attr(SizeAttr{}).index();
+                break;
+            case Op::Input:
+                expected = Attr(InputAttr{}).index();
+                break;
+            case Op::Buffer:
+                expected = Attr(BufferAttr{}).index();
+                break;
+            case Op::RegionArg:
+                expected = Attr(RegionArgAttr{}).index();
+                break;
+            case Op::Index:
+                expected = Attr(IndexAttr{}).index();
+                break;
+            case Op::Permute:
+                expected = Attr(PermuteAttr{}).index();
+                break;
+            case Op::Slice:
+                expected = Attr(SliceAttr{}).index();
+                break;
+            case Op::Pad:
+                expected = Attr(PadAttr{}).index();
+                break;
+            case Op::Gather:
+                expected = Attr(GatherAttr{}).index();
+                break;
+            case Op::Scatter:
+                expected = Attr(ScatterAttr{}).index();
+                break;
+            case Op::Reduce:
+                expected = Attr(ReduceAttr{}).index();
+                break;
+            case Op::Loop:
+                expected = Attr(LoopAttr{}).index();
+                break;
+            case Op::If:
+                expected = Attr(IfAttr{}).index();
+                break;
+            case Op::Result:
+                expected = Attr(ResultAttr{}).index();
+                break;
+            default:
+                break;
         }
         check(node.attr.index() == expected, "a node has the attribute of its operation", node);
     }
@@ -208,9 +253,11 @@ struct Checker {
         if (node.op == Op::SizeValue)
             check(node.shape.empty() && node.dtype == i32, "a SizeValue is a rank-0 i32", node);
         if (node.op == Op::Index)
-            check(node.dtype == i32 && node.as<IndexAttr>().axis >= 0 && node.as<IndexAttr>().axis < node.rank(),
+            check(node.dtype == i32 && node.as<IndexAttr>().axis >= 0 &&
+                      node.as<IndexAttr>().axis < node.rank(),
                   "an Index is an i32 along an axis that exists", node);
-        check(node.op != Op::Range && node.op != Op::Param, "a Graph has no leaf of Kernel code", node);
+        check(node.op != Op::Range && node.op != Op::Param, "a Graph has no leaf of Kernel code",
+              node);
     }
 
     void node(const Node& node) const {
@@ -226,7 +273,8 @@ struct Checker {
         if (row.properties & kLeaf) return leaf(node);
         switch (node.op) {
             case Op::Gather:
-                check(!node.inputs.empty() && node.as<GatherAttr>().modes.size() + 1 == node.inputs.size(),
+                check(!node.inputs.empty() &&
+                          node.as<GatherAttr>().modes.size() + 1 == node.inputs.size(),
                       "a Gather has one bounds mode per axis", node);
                 return indexed(node, 1, node.shape);
             case Op::Scatter:
@@ -234,11 +282,16 @@ struct Checker {
                           node.inputs[1]->dtype == node.dtype,
                       "a Scatter keeps its target's shape and dtype", node);
                 return indexed(node, 2, node.inputs[1]->shape);
-            case Op::Reduce: return reduce(node);
-            case Op::Loop: return loop(node);
-            case Op::If: return branch(node);
-            case Op::Result: return result(node);
-            default: broken("a Graph has no operation of Kernel code", describe(node));
+            case Op::Reduce:
+                return reduce(node);
+            case Op::Loop:
+                return loop(node);
+            case Op::If:
+                return branch(node);
+            case Op::Result:
+                return result(node);
+            default:
+                broken("a Graph has no operation of Kernel code", describe(node));
         }
     }
 
@@ -251,7 +304,8 @@ struct Checker {
             inputs.insert(&arg);
         }
         for (const Ref& each : topological(graph.results)) {
-            check(each->op != Op::Input || inputs.contains(each.get()), "every Input is an argument", *each);
+            check(each->op != Op::Input || inputs.contains(each.get()),
+                  "every Input is an argument", *each);
             node(*each);
         }
         for (const Ref& result : graph.results)

@@ -17,7 +17,8 @@ struct Dissolving {
         dissolves.resize(count);
         // A region comes after its parent, so inner regions report to outer ones in this order.
         for (size_t r = count; r-- > 0;) {
-            for (const Ref& node : placement.regions[r].order) holds_loop[r] = holds_loop[r] || node->op == Op::Loop;
+            for (const Ref& node : placement.regions[r].order)
+                holds_loop[r] = holds_loop[r] || node->op == Op::Loop;
             int parent = placement.regions[r].parent;
             if (parent >= 0 && holds_loop[r]) holds_loop[static_cast<size_t>(parent)] = true;
         }
@@ -34,14 +35,15 @@ struct Dissolving {
 
     /// Inside a region that will be evaluated although its condition may not hold.
     bool loses_its_condition(const Node& node) const {
-        for (int r = placement.region_of.at(&node); r > 0; r = placement.regions[static_cast<size_t>(r)].parent)
+        for (int r = placement.region_of.at(&node); r > 0;
+             r = placement.regions[static_cast<size_t>(r)].parent)
             if (dissolves[static_cast<size_t>(r)]) return true;
         return false;
     }
 };
 
-/// An unchecked read was only promised to be inside where its branch is taken. Reads along whole axes
-/// (the index is an Index) are inside anyhow.
+/// An unchecked read was only promised to be inside where its branch is taken. Reads along whole
+/// axes (the index is an Index) are inside anyhow.
 Ref clamped(NodeTable& table, const Node& node, const std::vector<Ref>& inputs) {
     GatherAttr attr = node.as<GatherAttr>();
     for (size_t axis = 0; axis < attr.modes.size(); ++axis)
@@ -57,17 +59,20 @@ Ref clamped(NodeTable& table, const Node& node, const std::vector<Ref>& inputs) 
 Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired) {
     Dissolving dissolving(graph);
     auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
-        if (node.op == Op::Gather && dissolving.loses_its_condition(node)) return clamped(table, node, inputs);
+        if (node.op == Op::Gather && dissolving.loses_its_condition(node))
+            return clamped(table, node, inputs);
         if (node.op != Op::Result || node.inputs[0]->op != Op::If) return nullptr;
         if (!dissolving.becomes_select(*node.inputs[0])) return nullptr;
         const Node& branch = *inputs[0];
         const auto& attr = branch.as<IfAttr>();
         size_t k = static_cast<size_t>(node.as<ResultAttr>().index);
-        // Sizes that meet here met when the branch was recorded: its guards are in the graph already.
+        // Sizes that meet here met when the branch was recorded: its guards are in the graph
+        // already.
         std::vector<Guard> known;
         Builder b{table, branch.lines.empty() ? SourceLine{} : branch.lines[0], &known};
         if (fired) ++(*fired)["branch to select"];
-        std::vector<Ref> operands = {branch.inputs[0], attr.then_body->results[k], attr.else_body->results[k]};
+        std::vector<Ref> operands = {branch.inputs[0], attr.then_body->results[k],
+                                     attr.else_body->results[k]};
         for (Ref& operand : operands) operand = expand(b, operand, node.shape);
         Ref made = elementwise(b, Op::Select, operands);
         note_lines(*made, node.lines);

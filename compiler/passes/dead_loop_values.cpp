@@ -1,4 +1,5 @@
-// Carried values that nobody reads disappear, and those that never change become what they started as.
+// Carried values that nobody reads disappear, and those that never change become what they started
+// as.
 #include <unordered_set>
 
 #include "compiler/ir/builder.h"
@@ -21,7 +22,8 @@ class Liveness {
         for (const Ref& node : nodes_)
             if (node->op == Op::Loop) {
                 const auto& args = node->as<LoopAttr>().body->args;
-                for (size_t k = 1; k < args.size(); ++k) carried_by_[args[k].get()] = {node.get(), k - 1};
+                for (size_t k = 1; k < args.size(); ++k)
+                    carried_by_[args[k].get()] = {node.get(), k - 1};
             }
         for (const Ref& result : results) need(result);
         while (!pending_.empty()) {
@@ -40,7 +42,8 @@ class Liveness {
     std::unordered_map<const Node*, Ref> dead_nodes() const {
         std::unordered_map<const Node*, Ref> out;
         for (const Ref& node : nodes_)
-            if (!live_.contains(node.get()) && node->op != Op::RegionArg) out.emplace(node.get(), node);
+            if (!live_.contains(node.get()) && node->op != Op::RegionArg)
+                out.emplace(node.get(), node);
         return out;
     }
 
@@ -115,12 +118,15 @@ class Pruner {
         auto visit_region = [&](const Node& node, const Ref& rebuilt) {
             return node.op == Op::Loop ? prune_loop(node, rebuilt) : prune_if(node, rebuilt);
         };
-        return {graph_.args, rewrite(table_, graph_.results, visit, live_.dead_nodes(), visit_region),
+        return {graph_.args,
+                rewrite(table_, graph_.results, visit, live_.dead_nodes(), visit_region),
                 graph_.guards};
     }
 
   private:
-    static SourceLine line(const Node& node) { return node.lines.empty() ? SourceLine{} : node.lines[0]; }
+    static SourceLine line(const Node& node) {
+        return node.lines.empty() ? SourceLine{} : node.lines[0];
+    }
 
     void count(const char* rule) {
         if (fired_) ++(*fired_)[rule];
@@ -185,7 +191,8 @@ class Pruner {
         fates_[&original] = std::move(fates);
         if (all_kept) return rebuilt;
         kept.results = substitute(table_, kept.results, replace);
-        Ref made = loop(b, rebuilt->inputs[0], rebuilt->inputs[1], rebuilt->inputs[2], inits, std::move(kept), active);
+        Ref made = loop(b, rebuilt->inputs[0], rebuilt->inputs[1], rebuilt->inputs[2], inits,
+                        std::move(kept), active);
         note_lines(*made, original.lines);
         return made;
     }
@@ -206,9 +213,9 @@ class Pruner {
         bool all_kept = then_body.results.size() == fates.size();
         fates_[&original] = std::move(fates);
         if (all_kept) return rebuilt;
-        std::vector<Guard> known;   // these sizes met when the branch was recorded
-        Ref made = branch({table_, line(original), &known}, rebuilt->inputs[0], std::move(then_body),
-                          std::move(else_body));
+        std::vector<Guard> known;  // these sizes met when the branch was recorded
+        Ref made = branch({table_, line(original), &known}, rebuilt->inputs[0],
+                          std::move(then_body), std::move(else_body));
         note_lines(*made, original.lines);
         return made;
     }

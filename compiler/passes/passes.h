@@ -18,15 +18,14 @@ using RuleCounts = std::map<std::string, int>;
 /// First, so that simplify sees the Selects.
 Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
-/// Drops carried values of Loops that no result needs, and substitutes arguments that are never changed
-/// by their initial values. Ensures: every carried value is changed by the body and read by somebody, or
-/// decides how long the loop runs.
-/// Before simplify: what is substituted may fold.
+/// Drops carried values of Loops that no result needs, and substitutes arguments that are never
+/// changed by their initial values. Ensures: every carried value is changed by the body and read by
+/// somebody, or decides how long the loop runs. Before simplify: what is substituted may fold.
 Graph dead_loop_values(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
-/// Folds constants and applies the algebra of the rule table until nothing changes for a node. Never
-/// changes a result, nan, infinities and the sign of zero included. Linear in the size of the graph.
-/// Last: the other passes leave work for it.
+/// Folds constants and applies the algebra of the rule table until nothing changes for a node.
+/// Never changes a result, nan, infinities and the sign of zero included. Linear in the size of the
+/// graph. Last: the other passes leave work for it.
 Graph simplify(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// One run of one pass.
@@ -43,8 +42,9 @@ struct PassOptions {
     std::function<void(const std::string& pass, const Graph& graph)> dump;
 };
 
-/// Runs all passes in the order of the table in pipeline.cpp, verifying after each; `runs` receives what
-/// each did. The result computes the same values from the same arguments under the same guards.
+/// Runs all passes in the order of the table in pipeline.cpp, verifying after each; `runs` receives
+/// what each did. The result computes the same values from the same arguments under the same
+/// guards.
 Graph run_passes(NodeTable& table, const Graph& graph, const PassOptions& options = {},
                  std::vector<PassRun>* runs = nullptr);
 

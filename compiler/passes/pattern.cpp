@@ -25,7 +25,9 @@ class PatternReader {
     std::string_view word() {
         while (at_ < text_.size() && text_[at_] == ' ') ++at_;
         size_t begin = at_;
-        while (at_ < text_.size() && std::string_view(",() ").find(text_[at_]) == std::string_view::npos) ++at_;
+        while (at_ < text_.size() &&
+               std::string_view(",() ").find(text_[at_]) == std::string_view::npos)
+            ++at_;
         return text_.substr(begin, at_ - begin);
     }
 
@@ -68,7 +70,8 @@ class PatternReader {
         if (name == "-inf") return -kInfinity;
         double value = 0;
         auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), value);
-        ensure(error == std::errc() && end == name.data() + name.size(), "a literal of a pattern is no number");
+        ensure(error == std::errc() && end == name.data() + name.size(),
+               "a literal of a pattern is no number");
         return value;
     }
 
@@ -87,7 +90,8 @@ bool is_literal(const Node& node, double literal) {
 
 bool match_inputs(const Pattern& pattern, const Ref& a, const Ref& b, Bindings& bindings) {
     Bindings attempt = bindings;
-    if (!match(pattern.inputs[0], a, attempt) || !match(pattern.inputs[1], b, attempt)) return false;
+    if (!match(pattern.inputs[0], a, attempt) || !match(pattern.inputs[1], b, attempt))
+        return false;
     bindings = std::move(attempt);
     return true;
 }
@@ -104,7 +108,8 @@ std::optional<Scalar> constant_value(const Node& node) {
 
 bool match(const Pattern& pattern, const Ref& node, Bindings& bindings) {
     switch (pattern.kind) {
-        case Pattern::Kind::Literal: return is_literal(*node, pattern.literal);
+        case Pattern::Kind::Literal:
+            return is_literal(*node, pattern.literal);
         case Pattern::Kind::Variable: {
             bool constants_only = pattern.variable == 'c' || pattern.variable == 'd';
             if (constants_only && !constant_value(*node)) return false;
@@ -112,7 +117,8 @@ bool match(const Pattern& pattern, const Ref& node, Bindings& bindings) {
             if (!bound) bound = node;
             return bound == node;
         }
-        case Pattern::Kind::Operation: break;
+        case Pattern::Kind::Operation:
+            break;
     }
     if (node->op != pattern.op) return false;
     if (info(node->op).properties & kCommutative)
@@ -125,7 +131,8 @@ bool match(const Pattern& pattern, const Ref& node, Bindings& bindings) {
 
 Ref build(const Pattern& pattern, const Bindings& bindings, const MakeElementwise& make,
           const std::function<Ref(double)>& make_literal) {
-    if (pattern.kind == Pattern::Kind::Variable) return bindings[static_cast<size_t>(pattern.variable - 'a')];
+    if (pattern.kind == Pattern::Kind::Variable)
+        return bindings[static_cast<size_t>(pattern.variable - 'a')];
     if (pattern.kind == Pattern::Kind::Literal) return make_literal(pattern.literal);
     std::vector<Ref> inputs;
     std::vector<bool> weak;

@@ -1,4 +1,5 @@
-// Small expressions such as `Add(x, Neg(y))`: matched against nodes, and built from what they bound.
+// Small expressions such as `Add(x, Neg(y))`: matched against nodes, and built from what they
+// bound.
 #pragma once
 #include <array>
 #include <functional>
@@ -10,9 +11,9 @@
 
 namespace firn {
 
-/// A variable (`x`, `y`, `z` match anything, `c`, `d` only constants; equal names match one node), a
-/// literal (`1`, `-0.0`, `inf`, `true`: a constant of that value in any dtype, repeated to any shape), or
-/// an elementwise operation by its name.
+/// A variable (`x`, `y`, `z` match anything, `c`, `d` only constants; equal names match one node),
+/// a literal (`1`, `-0.0`, `inf`, `true`: a constant of that value in any dtype, repeated to any
+/// shape), or an elementwise operation by its name.
 struct Pattern {
     enum class Kind : uint8_t { Variable, Literal, Operation };
     Kind kind = Kind::Variable;

@@ -31,7 +31,8 @@ Graph run_passes(NodeTable& table, const Graph& graph, const PassOptions& option
         auto start = std::chrono::steady_clock::now();
         current = pass.run(table, current, &run.fired);
         run.milliseconds =
-            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+                .count();
         if (options.verify) verify(current, pass.name);
         if (options.dump) options.dump(pass.name, current);
         if (!runs) continue;

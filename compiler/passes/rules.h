@@ -19,8 +19,8 @@ struct AlgebraRow {
 };
 std::span<const AlgebraRow> algebra_rows();
 
-/// The replacement of a node with this operation, null where the rule does not apply. It computes the
-/// same values and has the same dtype and shape.
+/// The replacement of a node with this operation, null where the rule does not apply. It computes
+/// the same values and has the same dtype and shape.
 struct StructureRow {
     const char* name;
     Op op;

@@ -24,11 +24,14 @@ struct RuleIndex {
 
     RuleIndex() {
         for (const AlgebraRow& row : algebra_rows()) {
-            CompiledRow compiled{row.name, row.types, parse_pattern(row.pattern), parse_pattern(row.replacement)};
-            ensure(compiled.pattern.kind == Pattern::Kind::Operation, "a rule's pattern is an operation");
+            CompiledRow compiled{row.name, row.types, parse_pattern(row.pattern),
+                                 parse_pattern(row.replacement)};
+            ensure(compiled.pattern.kind == Pattern::Kind::Operation,
+                   "a rule's pattern is an operation");
             algebra[static_cast<size_t>(compiled.pattern.op)].push_back(std::move(compiled));
         }
-        for (const StructureRow& row : structure_rows()) structure[static_cast<size_t>(row.op)].push_back(row);
+        for (const StructureRow& row : structure_rows())
+            structure[static_cast<size_t>(row.op)].push_back(row);
     }
 };
 
@@ -67,10 +70,12 @@ class Simplifier {
         for (int turn = 0; turn < 1000; ++turn) {
             Ref next = step(node);
             if (!next) return node;
-            ensure(next->dtype == node->dtype && next->shape == node->shape, "a rule changed a type or shape");
+            ensure(next->dtype == node->dtype && next->shape == node->shape,
+                   "a rule changed a type or shape");
             node = std::move(next);
         }
-        throw InternalError("internal error: simplify goes in circles at a node " + std::string(info(node->op).name));
+        throw InternalError("internal error: simplify goes in circles at a node " +
+                            std::string(info(node->op).name));
     }
 
     Ref count(const char* rule, Ref replaced) {
@@ -81,7 +86,8 @@ class Simplifier {
     Ref step(const Ref& node) {
         if (is_elementwise(node->op)) {
             if (Ref folded = count("constant folding", fold(*node))) return folded;
-            if (Ref below = count("scalar arithmetic below an expand", moved_below_expand(*node))) return below;
+            if (Ref below = count("scalar arithmetic below an expand", moved_below_expand(*node)))
+                return below;
         }
         for (const StructureRow& row : rules().structure[static_cast<size_t>(node->op)])
             if (Ref replaced = row.apply(builder(), *node)) return count(row.name, replaced);
@@ -127,12 +133,14 @@ class Simplifier {
         };
         auto make_literal = [&](double value) {
             // Whole numbers are integers here: weak ones then take any dtype without changing it.
-            bool is_whole = std::isfinite(value) && value == std::trunc(value) && !(value == 0 && std::signbit(value));
+            bool is_whole = std::isfinite(value) && value == std::trunc(value) &&
+                            !(value == 0 && std::signbit(value));
             return is_whole ? constant_int(builder(), static_cast<int64_t>(value), i64)
                             : constant_float(builder(), value, f64);
         };
         Ref replaced = build(row.replacement, bindings, make, make_literal);
-        if (row.replacement.kind == Pattern::Kind::Literal) replaced = cast(builder(), replaced, node->dtype);
+        if (row.replacement.kind == Pattern::Kind::Literal)
+            replaced = cast(builder(), replaced, node->dtype);
         return expand(builder(), replaced, node->shape);
     }
 

@@ -26,10 +26,14 @@ Ref repeated_single(const Node& node) {
 /// Bits that an integer type's values need, sign apart; floats: bits of the mantissa.
 int digits(DType dtype) {
     switch (dtype.type) {
-        case Type::F16: return 11;
-        case Type::F32: return 24;
-        case Type::F64: return 53;
-        default: return dtype.is_bool() ? 1 : 8 * dtype.bytes() - dtype.is_signed();
+        case Type::F16:
+            return 11;
+        case Type::F32:
+            return 24;
+        case Type::F64:
+            return 53;
+        default:
+            return dtype.is_bool() ? 1 : 8 * dtype.bytes() - dtype.is_signed();
     }
 }
 
@@ -63,7 +67,7 @@ Ref division_by_power_of_two(const Builder& b, const Node& node) {
     std::optional<Scalar> divisor = constant_value(*node.inputs[1]);
     if (!node.dtype.is_float() || !divisor || divisor->f == 1) return nullptr;
     int exponent = 0;
-    double smallest = node.dtype == f16 ? std::ldexp(1.0, -14)
+    double smallest = node.dtype == f16   ? std::ldexp(1.0, -14)
                       : node.dtype == f64 ? std::numeric_limits<double>::min()
                                           : double{std::numeric_limits<float>::min()};
     double reciprocal = 1 / divisor->f;
@@ -143,7 +147,8 @@ Ref result_of_no_turns(const Builder&, const Node& node) {
     if (owner.op != Op::Loop) return nullptr;
     for (size_t k = 0; k < 3; ++k)
         if (owner.inputs[k]->op != Op::Constant) return nullptr;
-    int64_t begin = owner.inputs[0]->as<ConstantAttr>().value.i, end = owner.inputs[1]->as<ConstantAttr>().value.i;
+    int64_t begin = owner.inputs[0]->as<ConstantAttr>().value.i,
+            end = owner.inputs[1]->as<ConstantAttr>().value.i;
     bool runs = owner.inputs[2]->as<ConstantAttr>().value.i > 0 ? begin < end : begin > end;
     return runs ? nullptr : owner.inputs[static_cast<size_t>(node.as<ResultAttr>().index) + 3];
 }

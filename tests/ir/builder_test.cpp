@@ -30,7 +30,8 @@ struct BuilderTest : testing::Test {
     }
 };
 
-#define EXPECT_ERROR(call, message) EXPECT_EQ(error([&] { call; }), std::string(message) + " (scene.cpp:41)")
+#define EXPECT_ERROR(call, message) \
+    EXPECT_EQ(error([&] { call; }), std::string(message) + " (scene.cpp:41)")
 
 TEST_F(BuilderTest, JoinIsSymmetricAndStated) {
     for (DType x : kAllTypes)
@@ -110,7 +111,8 @@ TEST_F(BuilderTest, DifferentSymbolsAddOneGuard) {
     ASSERT_EQ(guards.size(), 1u);
     EXPECT_EQ(guards[0].left, n);
     EXPECT_EQ(guards[0].right, m);
-    EXPECT_NE(guards[0].message.find("add: shapes [n] and [m] do not broadcast"), std::string::npos);
+    EXPECT_NE(guards[0].message.find("add: shapes [n] and [m] do not broadcast"),
+              std::string::npos);
     EXPECT_NE(guards[0].message.find("(scene.cpp:41)"), std::string::npos);
     verify(Graph{{x, y}, {z}, guards}, "test");
 }
@@ -128,14 +130,16 @@ TEST_F(BuilderTest, WithoutGuardsUnprovedSizesAreAnError) {
 
 TEST_F(BuilderTest, SizesThatNeverMeetAreAnError) {
     EXPECT_ERROR(elementwise(b, Op::Add, {arg(f32, {64, 32}), arg(f32, {16})}),
-                 "add: shapes [64, 32] and [16] do not broadcast, 32 and 16 meet in one dimension; sizes must be "
+                 "add: shapes [64, 32] and [16] do not broadcast, 32 and 16 meet in one dimension; "
+                 "sizes must be "
                  "equal, or one of them 1 (use unsqueeze or reshape to line the axes up)");
     EXPECT_NE(error([&] { broadcast_shapes(b, {n}, {n + 1}, "add"); }), "no error");
 }
 
 TEST_F(BuilderTest, BitOperationsRefuseFloats) {
     EXPECT_ERROR(elementwise(b, Op::ShiftLeft, {arg(f32, {4}), arg(i32, {4})}),
-                 "shift_left works on integers and bools, and this is f32; cast it, or use bitcast for its bits");
+                 "shift_left works on integers and bools, and this is f32; cast it, or use bitcast "
+                 "for its bits");
 }
 
 TEST_F(BuilderTest, CastToItsOwnTypeIsNothing) {
@@ -148,9 +152,11 @@ TEST_F(BuilderTest, CastOfAConstantIsAConstant) {
 }
 
 TEST_F(BuilderTest, BitcastNeedsEqualWidths) {
-    EXPECT_ERROR(bitcast(b, arg(f32, {4}), i64),
-                 "bitcast: f32 to i64: 4 bytes are not 8; choose a type of the same width, or cast");
-    EXPECT_ERROR(bitcast(b, arg(boolean, {4}), i32), "bitcast: bool to i32: a bool has no bits; cast it");
+    EXPECT_ERROR(
+        bitcast(b, arg(f32, {4}), i64),
+        "bitcast: f32 to i64: 4 bytes are not 8; choose a type of the same width, or cast");
+    EXPECT_ERROR(bitcast(b, arg(boolean, {4}), i32),
+                 "bitcast: bool to i32: a bool has no bits; cast it");
 }
 
 TEST_F(BuilderTest, ReshapeInfersOneSize) {
@@ -161,10 +167,13 @@ TEST_F(BuilderTest, ReshapeInfersOneSize) {
 
 TEST_F(BuilderTest, ReshapeMistakes) {
     EXPECT_ERROR(reshape(b, arg(f32, {4, 6}), {5, 5}),
-                 "reshape: [4, 6] to [5, 5]: 24 elements do not fill 25; the number of elements must stay the same");
-    EXPECT_ERROR(reshape(b, arg(f32, {4}), {-1, -1}), "reshape: [4] to [-1, -1]: two sizes are -1; give all but one");
-    EXPECT_ERROR(reshape(b, arg(f32, {0}), {0, -1}),
-                 "reshape: [0] to [0, -1]: the open size can be anything beside a size of 0; give it");
+                 "reshape: [4, 6] to [5, 5]: 24 elements do not fill 25; the number of elements "
+                 "must stay the same");
+    EXPECT_ERROR(reshape(b, arg(f32, {4}), {-1, -1}),
+                 "reshape: [4] to [-1, -1]: two sizes are -1; give all but one");
+    EXPECT_ERROR(
+        reshape(b, arg(f32, {0}), {0, -1}),
+        "reshape: [0] to [0, -1]: the open size can be anything beside a size of 0; give it");
     EXPECT_ERROR(reshape(b, arg(f32, {4}), {-2, -2}),
                  "reshape: [4] to [-2, -2]: a size is negative; only one -1 may be left open");
 }
@@ -175,21 +184,26 @@ TEST_F(BuilderTest, PermuteMistakes) {
     EXPECT_ERROR(permute(b, arg(f32, {4, 5}), {0, 0}),
                  "permute of [4, 5]: axis 0 is given twice; name each axis once");
     EXPECT_ERROR(permute(b, arg(f32, {4, 5}), {0, 2}),
-                 "permute of [4, 5]: axis 2 does not exist, the tensor has rank 2; give an axis from -2 to 1");
+                 "permute of [4, 5]: axis 2 does not exist, the tensor has rank 2; give an axis "
+                 "from -2 to 1");
 }
 
 TEST_F(BuilderTest, ExpandMistakes) {
-    EXPECT_ERROR(expand(b, arg(f32, {3}), {4}), "expand: shape [3] cannot become [4], 3 is neither 1 nor 4");
-    EXPECT_ERROR(expand(b, arg(f32, {1, 3}), {3}),
-                 "expand: [1, 3] has more dimensions than [3]; reduce or squeeze the extra ones first");
+    EXPECT_ERROR(expand(b, arg(f32, {3}), {4}),
+                 "expand: shape [3] cannot become [4], 3 is neither 1 nor 4");
+    EXPECT_ERROR(
+        expand(b, arg(f32, {1, 3}), {3}),
+        "expand: [1, 3] has more dimensions than [3]; reduce or squeeze the extra ones first");
 }
 
 TEST_F(BuilderTest, SliceMistakes) {
     EXPECT_ERROR(slice(b, arg(f32, {4}), {1}, {4}, {1}),
-                 "slice of [4], axis 0 of size 4: elements 1 to 4 are not all inside; a slice does not clamp, so "
+                 "slice of [4], axis 0 of size 4: elements 1 to 4 are not all inside; a slice does "
+                 "not clamp, so "
                  "cut its range");
-    EXPECT_ERROR(slice(b, arg(f32, {4}), {1}, {2}, {0}),
-                 "slice of [4], axis 0 of size 4: the step is 0; use 1, or a negative step to go backwards");
+    EXPECT_ERROR(
+        slice(b, arg(f32, {4}), {1}, {2}, {0}),
+        "slice of [4], axis 0 of size 4: the step is 0; use 1, or a negative step to go backwards");
     EXPECT_ERROR(slice(b, arg(f32, {4}), {1, 2}, {2, 1}, {1, 1}),
                  "slice of [4]: 2 begins, 2 extents and 2 steps are given; give one each per axis");
 }
@@ -198,7 +212,7 @@ TEST_F(BuilderTest, ASymbolicSliceAddsAGuardOnlyWhereItMust) {
     slice(b, arg(f32, {n}), {0}, {n}, {-1 + 2});
     EXPECT_TRUE(guards.empty());
     slice(b, arg(f32, {n}), {1}, {n - 1}, {1});
-    ASSERT_EQ(guards.size(), 1u);   // n - 1 >= 0
+    ASSERT_EQ(guards.size(), 1u);  // n - 1 >= 0
     EXPECT_EQ(guards[0].left.evaluate({{"n", 5}}), guards[0].right.evaluate({{"n", 5}}));
     EXPECT_NE(guards[0].left.evaluate({{"n", 0}}), guards[0].right.evaluate({{"n", 0}}));
 }
@@ -221,7 +235,8 @@ TEST_F(BuilderTest, PadMistakes) {
 
 TEST_F(BuilderTest, AFloatIndexIsAnError) {
     EXPECT_ERROR(gather(b, arg(f32, {4}), {arg(f32, {2})}, {}, {}),
-                 "read of [4]: index 0 is f32; indices are integers, so cast it (floor or round it first where it is "
+                 "read of [4]: index 0 is f32; indices are integers, so cast it (floor or round it "
+                 "first where it is "
                  "a float)");
 }
 
@@ -231,8 +246,9 @@ TEST_F(BuilderTest, IndicesOfAnyIntegerTypeBecomeI32) {
 
 TEST_F(BuilderTest, TooManyIndices) {
     Ref i = arg(i32, {2});
-    EXPECT_ERROR(gather(b, arg(f32, {4}), {i, i}, {}, {}),
-                 "read of [4]: 2 indices are given, the tensor has 1 axes; give at most one per axis");
+    EXPECT_ERROR(
+        gather(b, arg(f32, {4}), {i, i}, {}, {}),
+        "read of [4]: 2 indices are given, the tensor has 1 axes; give at most one per axis");
 }
 
 TEST_F(BuilderTest, IndicesBroadcastTogether) {
@@ -249,7 +265,8 @@ TEST_F(BuilderTest, StoredValuesAreCastAndBroadcastToTheIndices) {
 
 TEST_F(BuilderTest, ValuesLargerThanTheirIndicesAreAnError) {
     EXPECT_ERROR(scatter(b, arg(f32, {4}), arg(f32, {5, 2}), {arg(i32, {2})}, {}),
-                 "store into [4]: values [5, 2] do not fit the indices' shape [2]; values may only be repeated to the "
+                 "store into [4]: values [5, 2] do not fit the indices' shape [2]; values may only "
+                 "be repeated to the "
                  "indices, so reduce or index them");
 }
 
@@ -262,7 +279,8 @@ TEST_F(BuilderTest, ReducedTypes) {
 
 TEST_F(BuilderTest, ReduceShapes) {
     EXPECT_EQ(reduce(b, ReduceOp::Sum, arg(f32, {4, n, 6}), {-1, 0}, false)->shape, Shape{n});
-    EXPECT_EQ(reduce(b, ReduceOp::Sum, arg(f32, {4, n, 6}), {-1, 0}, true)->shape, (Shape{1, n, 1}));
+    EXPECT_EQ(reduce(b, ReduceOp::Sum, arg(f32, {4, n, 6}), {-1, 0}, true)->shape,
+              (Shape{1, n, 1}));
     Ref scalar = arg(f32, {});
     EXPECT_EQ(reduce(b, ReduceOp::Sum, scalar, {}, false), scalar);
 }
@@ -271,7 +289,8 @@ TEST_F(BuilderTest, ReduceMistakes) {
     EXPECT_ERROR(reduce(b, ReduceOp::Sum, arg(f32, {4, 5}), {1, -1}, false),
                  "sum of [4, 5]: axis 1 is given twice; name each axis once");
     EXPECT_ERROR(reduce(b, ReduceOp::Min, arg(f32, {4, 0}), {1}, false),
-                 "min of [4, 0]: axis 1 has no elements, and no elements have no extremum; check the size first");
+                 "min of [4, 0]: axis 1 has no elements, and no elements have no extremum; check "
+                 "the size first");
     EXPECT_ERROR(reduce(b, ReduceOp::Min, arg(f32, {}), {0}, false),
                  "min of []: axis 0 does not exist, the tensor has rank 0; a scalar has no axes");
 }
@@ -296,14 +315,16 @@ struct LoopTest : BuilderTest {
 TEST_F(LoopTest, ACarriedValueKeepsItsType) {
     Ref init = arg(i32, {}), carried = region_arg(b, i32, {});
     EXPECT_ERROR(loop(b, zero, four, one, {init}, {{turn, carried}, {arg(f32, {})}}, -1),
-                 "loop: carried value 0 starts as i32[] and is assigned f32[]; a carried value keeps its type, so cast "
+                 "loop: carried value 0 starts as i32[] and is assigned f32[]; a carried value "
+                 "keeps its type, so cast "
                  "one of them");
 }
 
 TEST_F(LoopTest, ACarriedValueKeepsItsShape) {
     Ref init = arg(f32, {}), carried = region_arg(b, f32, {});
     EXPECT_ERROR(loop(b, zero, four, one, {init}, {{turn, carried}, {arg(f32, {4})}}, -1),
-                 "loop: carried value 0 starts with shape [] and is assigned shape [4]; a carried value keeps its "
+                 "loop: carried value 0 starts with shape [] and is assigned shape [4]; a carried "
+                 "value keeps its "
                  "shape, so start it as zeros(...) of the final one");
 }
 
@@ -311,22 +332,27 @@ TEST_F(LoopTest, BoundsAreIntegerScalars) {
     EXPECT_ERROR(loop(b, zero, arg(f32, {}), one, {}, {{turn}, {}}, -1),
                  "loop: the end is f32; bounds are integers, so cast it");
     EXPECT_ERROR(loop(b, zero, arg(i32, {3}), one, {}, {{turn}, {}}, -1),
-                 "loop: the end has shape [3]; bounds are scalars, so reduce it, or run to the largest and stop "
+                 "loop: the end has shape [3]; bounds are scalars, so reduce it, or run to the "
+                 "largest and stop "
                  "elements with break_");
     EXPECT_ERROR(loop(b, zero, four, zero, {}, {{turn}, {}}, -1),
-                 "loop: the step is 0 and the loop would never end; use 1, or a negative step to count down");
+                 "loop: the step is 0 and the loop would never end; use 1, or a negative step to "
+                 "count down");
 }
 
 TEST_F(LoopTest, AShapedBreakNeedsShapedCarriedValues) {
     Ref mask = region_arg(b, boolean, {4}), carried = region_arg(b, f32, {});
-    EXPECT_ERROR(loop(b, zero, four, one, {arg(boolean, {4}), arg(f32, {})}, {{turn, mask, carried}, {mask, carried}}, 0),
-                 "loop: elements of shape [4] leave on their own, but a carried value has shape []; start it as "
+    EXPECT_ERROR(loop(b, zero, four, one, {arg(boolean, {4}), arg(f32, {})},
+                      {{turn, mask, carried}, {mask, carried}}, 0),
+                 "loop: elements of shape [4] leave on their own, but a carried value has shape "
+                 "[]; start it as "
                  "zeros(...) of that shape");
 }
 
 TEST_F(LoopTest, BranchesAgreeInType) {
     EXPECT_ERROR(branch(b, arg(boolean, {}), {{}, {arg(f32, {})}}, {{}, {arg(i32, {})}}),
-                 "if_: value 0 is f32[] in one branch and i32[] in the other; a value keeps its type, so cast one of "
+                 "if_: value 0 is f32[] in one branch and i32[] in the other; a value keeps its "
+                 "type, so cast one of "
                  "them");
 }
 
@@ -337,7 +363,8 @@ TEST_F(LoopTest, AResultHasTheJoinedShapeOfItsBranchesAndCondition) {
 
 TEST_F(BuilderTest, ErrorsWithoutALineHaveNone) {
     EXPECT_EQ(error([&] { index(Builder{table}, {4}, 1); }),
-              "index of shape [4]: axis 1 does not exist, the tensor has rank 1; give an axis from -1 to 0");
+              "index of shape [4]: axis 1 does not exist, the tensor has rank 1; give an axis from "
+              "-1 to 0");
 }
 
 }  // namespace

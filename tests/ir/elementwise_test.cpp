@@ -1,4 +1,5 @@
-// Every elementwise row of ops.def, for every type it takes, on ugly values, against independent references.
+// Every elementwise row of ops.def, for every type it takes, on ugly values, against independent
+// references.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,18 +19,19 @@ std::vector<Scalar> ugly_values(DType dtype) {
     std::vector<Scalar> out;
     if (dtype.is_float()) {
         constexpr double kInf = std::numeric_limits<double>::infinity();
-        for (double v : {0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, -7.0, 1e-3, 100.0, 6e4, -6e4,
-                         kInf, -kInf, std::nan("")})
+        for (double v : {0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, -7.0, 1e-3, 100.0,
+                         6e4, -6e4, kInf, -kInf, std::nan("")})
             out.push_back(scalar_float(v, dtype));
         if (dtype == f32)
-            for (float v : {3.4028235e38f, 1.17549435e-38f, 16777217.0f}) out.push_back(scalar_float(v, dtype));
+            for (float v : {3.4028235e38f, 1.17549435e-38f, 16777217.0f})
+                out.push_back(scalar_float(v, dtype));
         return out;
     }
     if (dtype.is_bool()) return {scalar_bool(false), scalar_bool(true)};
     int bits = 8 * dtype.bytes();
     int64_t low = INT64_MIN >> (64 - bits);
-    for (int64_t v : {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{2}, int64_t{3}, int64_t{-7}, int64_t{31},
-                      int64_t{33}, int64_t{100}, low, low + 1, -(low + 1)})
+    for (int64_t v : {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{2}, int64_t{3}, int64_t{-7},
+                      int64_t{31}, int64_t{33}, int64_t{100}, low, low + 1, -(low + 1)})
         out.push_back(scalar_int(v, dtype));
     return out;
 }
@@ -63,35 +65,59 @@ Scalar integer_reference(Op op, DType dtype, const std::vector<Scalar>& in) {
     Wide x = wide(in[0]), y = in.size() > 1 ? wide(in[1]) : 0;
     int width = 8 * dtype.bytes(), count = static_cast<int>(y & (width - 1));
     switch (op) {
-        case Op::Neg: return wrap(-x, dtype);
-        case Op::Abs: return wrap(x < 0 ? -x : x, dtype);
-        case Op::Sign: return wrap((x > 0) - (x < 0), dtype);
-        case Op::BitNot: return wrap(-x - 1, dtype);
+        case Op::Neg:
+            return wrap(-x, dtype);
+        case Op::Abs:
+            return wrap(x < 0 ? -x : x, dtype);
+        case Op::Sign:
+            return wrap((x > 0) - (x < 0), dtype);
+        case Op::BitNot:
+            return wrap(-x - 1, dtype);
         case Op::ReverseBits: {
             Wide out = 0;
             for (int k = 0; k < width; ++k)
                 if ((x >> k) & 1) out += Wide(1) << (width - 1 - k);
             return wrap(out, dtype);
         }
-        case Op::Add: return wrap(x + y, dtype);
-        case Op::Sub: return wrap(x - y, dtype);
-        case Op::Mul: return wrap(folded(x) * folded(y), dtype);
-        case Op::Div: return wrap(y == 0 ? Wide(0) : x / y, dtype);
-        case Op::Mod: return wrap(y == 0 ? Wide(0) : x % y, dtype);
-        case Op::Pow: return wrap(power(x, y), dtype);
-        case Op::Min: return wrap(x < y ? x : y, dtype);
-        case Op::Max: return wrap(x > y ? x : y, dtype);
-        case Op::And: return wrap(x & y, dtype);
-        case Op::Or: return wrap(x | y, dtype);
-        case Op::Xor: return wrap(x ^ y, dtype);
-        case Op::ShiftLeft: return wrap(folded(x) << count, dtype);
-        case Op::ShiftRight: return wrap(x >> count, dtype);
-        case Op::Less: return scalar_bool(x < y);
-        case Op::LessEqual: return scalar_bool(x <= y);
-        case Op::Equal: return scalar_bool(x == y);
-        case Op::NotEqual: return scalar_bool(x != y);
-        case Op::Not: return scalar_bool(x == 0);
-        default: ADD_FAILURE() << "no reference for " << info(op).name; return {};
+        case Op::Add:
+            return wrap(x + y, dtype);
+        case Op::Sub:
+            return wrap(x - y, dtype);
+        case Op::Mul:
+            return wrap(folded(x) * folded(y), dtype);
+        case Op::Div:
+            return wrap(y == 0 ? Wide(0) : x / y, dtype);
+        case Op::Mod:
+            return wrap(y == 0 ? Wide(0) : x % y, dtype);
+        case Op::Pow:
+            return wrap(power(x, y), dtype);
+        case Op::Min:
+            return wrap(x < y ? x : y, dtype);
+        case Op::Max:
+            return wrap(x > y ? x : y, dtype);
+        case Op::And:
+            return wrap(x & y, dtype);
+        case Op::Or:
+            return wrap(x | y, dtype);
+        case Op::Xor:
+            return wrap(x ^ y, dtype);
+        case Op::ShiftLeft:
+            return wrap(folded(x) << count, dtype);
+        case Op::ShiftRight:
+            return wrap(x >> count, dtype);
+        case Op::Less:
+            return scalar_bool(x < y);
+        case Op::LessEqual:
+            return scalar_bool(x <= y);
+        case Op::Equal:
+            return scalar_bool(x == y);
+        case Op::NotEqual:
+            return scalar_bool(x != y);
+        case Op::Not:
+            return scalar_bool(x == 0);
+        default:
+            ADD_FAILURE() << "no reference for " << info(op).name;
+            return {};
     }
 }
 
@@ -99,10 +125,14 @@ Scalar integer_reference(Op op, DType dtype, const std::vector<Scalar>& in) {
 template <class T>
 double float_arithmetic(Op op, T x, T y) {
     switch (op) {
-        case Op::Add: return x + y;
-        case Op::Sub: return x - y;
-        case Op::Mul: return x * y;
-        case Op::Div: return x / y;
+        case Op::Add:
+            return x + y;
+        case Op::Sub:
+            return x - y;
+        case Op::Mul:
+            return x * y;
+        case Op::Div:
+            return x / y;
         case Op::Mod: {
             T quotient = x / y, turns = std::floor(quotient), whole = y * turns;
             return x - whole;
@@ -111,34 +141,63 @@ double float_arithmetic(Op op, T x, T y) {
             T whole = std::floor(x);
             return x - whole;
         }
-        case Op::Pow: return std::pow(x, y);
-        case Op::Atan2: return std::atan2(x, y);
-        case Op::Neg: return -x;
-        case Op::Abs: return std::abs(x);
-        case Op::Floor: return std::floor(x);
-        case Op::Ceil: return std::ceil(x);
-        case Op::Round: return std::rint(x);
-        case Op::Trunc: return std::trunc(x);
-        case Op::Exp: return std::exp(x);
-        case Op::Exp2: return std::exp2(x);
-        case Op::Expm1: return std::expm1(x);
-        case Op::Log: return std::log(x);
-        case Op::Log2: return std::log2(x);
-        case Op::Log1p: return std::log1p(x);
-        case Op::Sqrt: return std::sqrt(x);
-        case Op::Rsqrt: return T(1) / std::sqrt(x);
-        case Op::Rcp: return T(1) / x;
-        case Op::Sin: return std::sin(x);
-        case Op::Cos: return std::cos(x);
-        case Op::Tan: return std::tan(x);
-        case Op::Asin: return std::asin(x);
-        case Op::Acos: return std::acos(x);
-        case Op::Atan: return std::atan(x);
-        case Op::Sinh: return std::sinh(x);
-        case Op::Cosh: return std::cosh(x);
-        case Op::Tanh: return std::tanh(x);
-        case Op::Erf: return std::erf(x);
-        default: ADD_FAILURE() << "no reference for " << info(op).name; return 0;
+        case Op::Pow:
+            return std::pow(x, y);
+        case Op::Atan2:
+            return std::atan2(x, y);
+        case Op::Neg:
+            return -x;
+        case Op::Abs:
+            return std::abs(x);
+        case Op::Floor:
+            return std::floor(x);
+        case Op::Ceil:
+            return std::ceil(x);
+        case Op::Round:
+            return std::rint(x);
+        case Op::Trunc:
+            return std::trunc(x);
+        case Op::Exp:
+            return std::exp(x);
+        case Op::Exp2:
+            return std::exp2(x);
+        case Op::Expm1:
+            return std::expm1(x);
+        case Op::Log:
+            return std::log(x);
+        case Op::Log2:
+            return std::log2(x);
+        case Op::Log1p:
+            return std::log1p(x);
+        case Op::Sqrt:
+            return std::sqrt(x);
+        case Op::Rsqrt:
+            return T(1) / std::sqrt(x);
+        case Op::Rcp:
+            return T(1) / x;
+        case Op::Sin:
+            return std::sin(x);
+        case Op::Cos:
+            return std::cos(x);
+        case Op::Tan:
+            return std::tan(x);
+        case Op::Asin:
+            return std::asin(x);
+        case Op::Acos:
+            return std::acos(x);
+        case Op::Atan:
+            return std::atan(x);
+        case Op::Sinh:
+            return std::sinh(x);
+        case Op::Cosh:
+            return std::cosh(x);
+        case Op::Tanh:
+            return std::tanh(x);
+        case Op::Erf:
+            return std::erf(x);
+        default:
+            ADD_FAILURE() << "no reference for " << info(op).name;
+            return 0;
     }
 }
 
@@ -146,22 +205,34 @@ Scalar float_reference(Op op, DType dtype, const std::vector<Scalar>& in) {
     double x = in[0].f, y = in.size() > 1 ? in[1].f : 0;
     bool either_nan = std::isnan(x) || std::isnan(y);
     switch (op) {
-        case Op::Sign: return scalar_float(std::isnan(x) ? x : (x > 0) - (x < 0), dtype);
-        case Op::Min: return scalar_float(either_nan ? (std::isnan(x) ? y : x) : (y < x ? y : x), dtype);
-        case Op::Max: return scalar_float(either_nan ? (std::isnan(x) ? y : x) : (y > x ? y : x), dtype);
-        case Op::IsNan: return scalar_bool(std::isnan(x));
-        case Op::IsInf: return scalar_bool(std::isinf(x));
-        case Op::Less: return scalar_bool(x < y);
-        case Op::LessEqual: return scalar_bool(x <= y);
-        case Op::Equal: return scalar_bool(x == y);
-        case Op::NotEqual: return scalar_bool(x != y);
-        default: break;
+        case Op::Sign:
+            return scalar_float(std::isnan(x) ? x : (x > 0) - (x < 0), dtype);
+        case Op::Min:
+            return scalar_float(either_nan ? (std::isnan(x) ? y : x) : (y < x ? y : x), dtype);
+        case Op::Max:
+            return scalar_float(either_nan ? (std::isnan(x) ? y : x) : (y > x ? y : x), dtype);
+        case Op::IsNan:
+            return scalar_bool(std::isnan(x));
+        case Op::IsInf:
+            return scalar_bool(std::isinf(x));
+        case Op::Less:
+            return scalar_bool(x < y);
+        case Op::LessEqual:
+            return scalar_bool(x <= y);
+        case Op::Equal:
+            return scalar_bool(x == y);
+        case Op::NotEqual:
+            return scalar_bool(x != y);
+        default:
+            break;
     }
     if (dtype == f64) return scalar_float(float_arithmetic<double>(op, x, y), dtype);
-    return scalar_float(float_arithmetic<float>(op, static_cast<float>(x), static_cast<float>(y)), dtype);
+    return scalar_float(float_arithmetic<float>(op, static_cast<float>(x), static_cast<float>(y)),
+                        dtype);
 }
 
-/// Exact but for transcendental functions, where libm's float versions are some ulps off themselves.
+/// Exact but for transcendental functions, where libm's float versions are some ulps off
+/// themselves.
 bool agree(Op op, const Scalar& got, const Scalar& expected) {
     if (got.dtype != expected.dtype) return false;
     if (!got.dtype.is_float()) return got.i == expected.i;
@@ -176,7 +247,8 @@ bool agree(Op op, const Scalar& got, const Scalar& expected) {
 /// The type the operands are computed in, by the rules stated in ops.def and builder.h.
 DType operand_type(Op op, DType dtype) {
     if (op == Op::Not) return boolean;
-    bool takes_bool = op == Op::And || op == Op::Or || op == Op::Xor || op == Op::Equal || op == Op::NotEqual;
+    bool takes_bool =
+        op == Op::And || op == Op::Or || op == Op::Xor || op == Op::Equal || op == Op::NotEqual;
     bool float_only = info(op).result == ResultRule::Float || op == Op::IsNan || op == Op::IsInf;
     if (float_only && !dtype.is_float()) return f32;
     if (dtype.is_bool()) return takes_bool ? boolean : i32;
@@ -197,11 +269,12 @@ std::vector<Row> rows() {
     std::vector<Row> out;
     for (int k = 0; k < kOpCount; ++k) {
         Op op = static_cast<Op>(k);
-        if (!is_elementwise(op) || op == Op::Cast || op == Op::Bitcast || op == Op::Select) continue;
+        if (!is_elementwise(op) || op == Op::Cast || op == Op::Bitcast || op == Op::Select)
+            continue;
         for (DType dtype : kAllTypes) {
             bool bitwise = info(op).result == ResultRule::Int;
             if (bitwise && dtype.is_float()) continue;
-            if (op == Op::BitNot && dtype.is_bool()) continue;   // becomes Not: see builder_test
+            if (op == Op::BitNot && dtype.is_bool()) continue;  // becomes Not: see builder_test
             out.push_back({op, dtype});
         }
     }
@@ -226,15 +299,18 @@ TEST_P(EveryRow, AgreesWithItsReferenceOnUglyValues) {
     Graph graph{inputs, {elementwise(b, op, used)}, {}};
     HostTensor out = interpret(graph, {column(first, dtype), column(second, dtype)}, {})[0];
 
-    DType operand = operand_type(op, dtype), result = info(op).result == ResultRule::Bool ? boolean : operand;
+    DType operand = operand_type(op, dtype),
+          result = info(op).result == ResultRule::Bool ? boolean : operand;
     ASSERT_EQ(out.dtype, result);
     for (size_t k = 0; k < first.size(); ++k) {
         std::vector<Scalar> in = {first[k].to(operand), second[k].to(operand)};
         in.resize(static_cast<size_t>(info(op).arity));
-        Scalar expected = operand.is_float() ? float_reference(op, operand, in) : integer_reference(op, operand, in);
+        Scalar expected = operand.is_float() ? float_reference(op, operand, in)
+                                             : integer_reference(op, operand, in);
         Scalar got = out.at(static_cast<int64_t>(k));
-        ASSERT_TRUE(agree(op, got, expected)) << info(op).name << " of " << text(first[k]) << ", " << text(second[k])
-                                              << " is " << text(got) << ", expected " << text(expected);
+        ASSERT_TRUE(agree(op, got, expected))
+            << info(op).name << " of " << text(first[k]) << ", " << text(second[k]) << " is "
+            << text(got) << ", expected " << text(expected);
         // The typed loops of the interpreter and the scalar rules must be one meaning.
         Scalar scalar = evaluate(op, result, in);
         ASSERT_TRUE(scalar == got || (std::isnan(scalar.f) && std::isnan(got.f)))
@@ -257,6 +333,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 const double kNan = std::nan("");
 
 /// Worked out by hand.
+// clang-format off
 const Fact kFacts[] = {
     {Op::Round, f32, {0.5}, 0}, {Op::Round, f32, {1.5}, 2}, {Op::Round, f32, {-2.5}, -2},
     {Op::Mod, f32, {-1, 3}, 2}, {Op::Mod, f32, {1, -3}, -2}, {Op::Mod, i32, {-7, 3}, -1},
@@ -277,6 +354,7 @@ const Fact kFacts[] = {
     {Op::Erf, f32, {kInf}, 1}, {Op::Atan2, f32, {0, -1}, 3.14159274101257324}, {Op::Rcp, f32, {-0.0}, -kInf},
     {Op::Select, f32, {1, 2, 3}, 2}, {Op::Select, f32, {0, 2, 3}, 3},
 };
+// clang-format on
 
 TEST(Evaluate, FactsWorkedOutByHand) {
     for (const Fact& fact : kFacts) {
@@ -286,7 +364,8 @@ TEST(Evaluate, FactsWorkedOutByHand) {
             in.push_back(scalar_float(fact.inputs[k], f64).to(condition ? boolean : fact.dtype));
         }
         DType result = info(fact.op).result == ResultRule::Bool ? boolean : fact.dtype;
-        EXPECT_EQ(evaluate(fact.op, result, in).as_double(), fact.expected) << info(fact.op).name << " " << fact.inputs[0];
+        EXPECT_EQ(evaluate(fact.op, result, in).as_double(), fact.expected)
+            << info(fact.op).name << " " << fact.inputs[0];
     }
 }
 
@@ -297,9 +376,11 @@ TEST(Evaluate, CastsBetweenAllTypesFollowScalarTo) {
                 NodeTable table;
                 Builder b{table};
                 Ref arg = input(b, 0, from, {1}, false);
-                HostTensor out = interpret({{arg}, {cast(b, arg, to)}, {}}, {column({x}, from)}, {})[0];
+                HostTensor out =
+                    interpret({{arg}, {cast(b, arg, to)}, {}}, {column({x}, from)}, {})[0];
                 HostTensor expected = column({x.to(to)}, to);
-                EXPECT_EQ(out.data, expected.data) << text(x) << " from " << from.name() << " to " << to.name();
+                EXPECT_EQ(out.data, expected.data)
+                    << text(x) << " from " << from.name() << " to " << to.name();
             }
 }
 
@@ -330,13 +411,24 @@ TEST(BoundedIndex, EveryMode) {
         Bounds mode;
         int64_t i, expected;
     };
-    for (auto [mode, i, expected] : std::initializer_list<Case>{
-             {Bounds::Clamp, -2, 0}, {Bounds::Clamp, 5, 4}, {Bounds::Clamp, 3, 3},
-             {Bounds::Wrap, -1, 4}, {Bounds::Wrap, 5, 0}, {Bounds::Wrap, -6, 4}, {Bounds::Wrap, 12, 2},
-             {Bounds::Mirror, -1, 0}, {Bounds::Mirror, -5, 4}, {Bounds::Mirror, -6, 4}, {Bounds::Mirror, 5, 4},
-             {Bounds::Mirror, 9, 0}, {Bounds::Mirror, 10, 0}, {Bounds::Mirror, 11, 1},
-             {Bounds::Constant, -1, -1}, {Bounds::Constant, 5, -1}, {Bounds::Constant, 4, 4},
-             {Bounds::Unchecked, 2, 2}})
+    for (auto [mode, i, expected] : std::initializer_list<Case>{{Bounds::Clamp, -2, 0},
+                                                                {Bounds::Clamp, 5, 4},
+                                                                {Bounds::Clamp, 3, 3},
+                                                                {Bounds::Wrap, -1, 4},
+                                                                {Bounds::Wrap, 5, 0},
+                                                                {Bounds::Wrap, -6, 4},
+                                                                {Bounds::Wrap, 12, 2},
+                                                                {Bounds::Mirror, -1, 0},
+                                                                {Bounds::Mirror, -5, 4},
+                                                                {Bounds::Mirror, -6, 4},
+                                                                {Bounds::Mirror, 5, 4},
+                                                                {Bounds::Mirror, 9, 0},
+                                                                {Bounds::Mirror, 10, 0},
+                                                                {Bounds::Mirror, 11, 1},
+                                                                {Bounds::Constant, -1, -1},
+                                                                {Bounds::Constant, 5, -1},
+                                                                {Bounds::Constant, 4, 4},
+                                                                {Bounds::Unchecked, 2, 2}})
         EXPECT_EQ(bounded_index(mode, i, 5), expected) << static_cast<int>(mode) << " " << i;
 }
 

@@ -15,7 +15,8 @@ Ref keep(const Node&, const std::vector<Ref>&) { return nullptr; }
 Ref adding_loop(Builder b, const Ref& init, const Ref& step) {
     Ref turn = region_arg(b, i32, {}), carried = region_arg(b, init->dtype, init->shape);
     Region body{{turn, carried}, {elementwise(b, Op::Add, {carried, step})}};
-    Ref node = loop(b, constant_int(b, 0), constant_int(b, 4), constant_int(b, 1), {init}, body, -1);
+    Ref node =
+        loop(b, constant_int(b, 0), constant_int(b, 4), constant_int(b, 1), {init}, body, -1);
     return result(b, node, 0);
 }
 
@@ -45,10 +46,17 @@ TEST(Interning, CollidingHashesDoNotMerge) {
     NodeTable colliding(0);
     Builder b{colliding};
     Ref x = input(b, 0, f32, {4}, false), y = input(b, 1, f32, {4}, false);
-    std::vector<Ref> nodes = {x, y, elementwise(b, Op::Add, {x, y}), elementwise(b, Op::Add, {y, x}),
-                              elementwise(b, Op::Mul, {x, y}), constant_float(b, 1), constant_float(b, 2),
-                              reduce(b, ReduceOp::Sum, x, {}, false), reduce(b, ReduceOp::Max, x, {}, false),
-                              slice(b, x, {0}, {2}, {1}), slice(b, x, {1}, {2}, {1})};
+    std::vector<Ref> nodes = {x,
+                              y,
+                              elementwise(b, Op::Add, {x, y}),
+                              elementwise(b, Op::Add, {y, x}),
+                              elementwise(b, Op::Mul, {x, y}),
+                              constant_float(b, 1),
+                              constant_float(b, 2),
+                              reduce(b, ReduceOp::Sum, x, {}, false),
+                              reduce(b, ReduceOp::Max, x, {}, false),
+                              slice(b, x, {0}, {2}, {1}),
+                              slice(b, x, {1}, {2}, {1})};
     for (size_t i = 0; i < nodes.size(); ++i)
         for (size_t j = 0; j < i; ++j) EXPECT_NE(nodes[i], nodes[j]) << i << " " << j;
     EXPECT_EQ(nodes[2], elementwise(b, Op::Add, {x, y}));
@@ -60,7 +68,8 @@ TEST(Interning, CollidingHashesPrintTheSameGraph) {
         NodeTable table(k ? ~uint64_t{0} : 0);
         Builder b{table};
         Ref x = input(b, 0, f32, {4}, false);
-        Ref y = elementwise(b, Op::Add, {elementwise(b, Op::Sin, {x}), elementwise(b, Op::Cos, {x})});
+        Ref y =
+            elementwise(b, Op::Add, {elementwise(b, Op::Sin, {x}), elementwise(b, Op::Cos, {x})});
         texts[k] = print(Graph{{x}, {y}, {}});
     }
     EXPECT_EQ(texts[0], texts[1]);
@@ -137,8 +146,9 @@ TEST(Rewrite, InfersShapesAgain) {
     Ref x = input(b, 0, f32, {4}, false);
     Ref y = reduce(b, ReduceOp::Sum, elementwise(b, Op::Sin, {x}), {0}, true);
     Ref z = input(b, 1, f32, {4, 6}, false);
-    EXPECT_EQ(rewrite(table, {reduce(b, ReduceOp::Sum, elementwise(b, Op::Sin, {x}), {0}, false)}, keep,
-                      {{x.get(), z}})[0]->shape,
+    EXPECT_EQ(rewrite(table, {reduce(b, ReduceOp::Sum, elementwise(b, Op::Sin, {x}), {0}, false)},
+                      keep, {{x.get(), z}})[0]
+                  ->shape,
               Shape{6});
     EXPECT_EQ(y->shape, Shape{1});
 }

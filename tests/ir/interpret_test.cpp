@@ -28,7 +28,8 @@ Numbers numbers(const HostTensor& tensor) {
 }
 
 /// The first result of the graph in `text`.
-Numbers run(const std::string& text, const std::vector<HostTensor>& args = {}, const SizeEnv& env = {}) {
+Numbers run(const std::string& text, const std::vector<HostTensor>& args = {},
+            const SizeEnv& env = {}) {
     NodeTable table;
     return numbers(interpret(parse(table, text), args, env)[0]);
 }
@@ -49,7 +50,10 @@ TEST(InterpretMovement, Reshape) {
     EXPECT_EQ(numbers(out), (Numbers{0, 1, 2, 3, 4, 5}));
 }
 TEST(InterpretMovement, Permute) {
-    EXPECT_EQ(numbers(apply(kGrid, [](Builder b, const Ref& x) { return permute(b, x, {1, 0}); })),
+    EXPECT_EQ(numbers(apply(kGrid,
+                            [](Builder b, const Ref& x) {
+                                return permute(b, x, {1, 0});
+                            })),
               (Numbers{0, 3, 1, 4, 2, 5}));
 }
 TEST(InterpretMovement, PermuteOfThreeAxes) {
@@ -60,28 +64,43 @@ TEST(InterpretMovement, PermuteOfThreeAxes) {
 }
 TEST(InterpretMovement, Expand) {
     HostTensor x = host(f32, {2, 1}, {7, 8});
-    EXPECT_EQ(numbers(apply(x, [](Builder b, const Ref& y) { return expand(b, y, {2, 2, 3}); })),
+    EXPECT_EQ(numbers(apply(x,
+                            [](Builder b, const Ref& y) {
+                                return expand(b, y, {2, 2, 3});
+                            })),
               (Numbers{7, 7, 7, 8, 8, 8, 7, 7, 7, 8, 8, 8}));
 }
 TEST(InterpretMovement, SliceBackwardsAndStrided) {
-    EXPECT_EQ(numbers(apply(kGrid, [](Builder b, const Ref& x) { return slice(b, x, {1, 0}, {2, 2}, {-1, 2}); })),
+    EXPECT_EQ(numbers(apply(kGrid,
+                            [](Builder b, const Ref& x) {
+                                return slice(b, x, {1, 0}, {2, 2}, {-1, 2});
+                            })),
               (Numbers{3, 5, 0, 2}));
 }
 TEST(InterpretMovement, PadInsideAndOut) {
     HostTensor x = host(u8, {1, 2}, {1, 2});
-    EXPECT_EQ(numbers(apply(x, [](Builder b, const Ref& y) { return pad(b, y, {1, 0}, {0, 1}, scalar_int(9)); })),
+    EXPECT_EQ(numbers(apply(x,
+                            [](Builder b, const Ref& y) {
+                                return pad(b, y, {1, 0}, {0, 1}, scalar_int(9));
+                            })),
               (Numbers{9, 9, 9, 1, 2, 9}));
 }
 TEST(InterpretMovement, EmptyTensorsStayEmpty) {
     HostTensor x = host(f64, {0, 3}, {});
-    EXPECT_EQ(apply(x, [](Builder b, const Ref& y) { return permute(b, y, {1, 0}); }).shape,
+    EXPECT_EQ(apply(x,
+                    [](Builder b, const Ref& y) {
+                        return permute(b, y, {1, 0});
+                    })
+                  .shape,
               (std::vector<int64_t>{3, 0}));
 }
 TEST(InterpretMovement, Index) {
     NodeTable table;
     Builder b{table};
-    EXPECT_EQ(numbers(interpret({{}, {index(b, {2, 3}, 1)}, {}}, {}, {})[0]), (Numbers{0, 1, 2, 0, 1, 2}));
-    EXPECT_EQ(numbers(interpret({{}, {index(b, {2, 3}, 0)}, {}}, {}, {})[0]), (Numbers{0, 0, 0, 1, 1, 1}));
+    EXPECT_EQ(numbers(interpret({{}, {index(b, {2, 3}, 1)}, {}}, {}, {})[0]),
+              (Numbers{0, 1, 2, 0, 1, 2}));
+    EXPECT_EQ(numbers(interpret({{}, {index(b, {2, 3}, 0)}, {}}, {}, {})[0]),
+              (Numbers{0, 0, 0, 1, 1, 1}));
 }
 
 Numbers read_line(const Numbers& source, const Numbers& at, Bounds mode) {
@@ -89,9 +108,10 @@ Numbers read_line(const Numbers& source, const Numbers& at, Bounds mode) {
     HostTensor out = apply(x, [&](Builder b, const Ref& y) {
         Ref k = index(b, {Size(at.size())}, 0), positions = constant_int(b, 0);
         for (size_t j = 0; j < at.size(); ++j)
-            positions = elementwise(b, Op::Select,
-                                    {elementwise(b, Op::Equal, {k, constant_int(b, static_cast<int64_t>(j))}),
-                                     constant_int(b, static_cast<int64_t>(at[j])), positions});
+            positions = elementwise(
+                b, Op::Select,
+                {elementwise(b, Op::Equal, {k, constant_int(b, static_cast<int64_t>(j))}),
+                 constant_int(b, static_cast<int64_t>(at[j])), positions});
         return gather(b, y, {positions}, {mode}, scalar_float(-1));
     });
     return numbers(out);
@@ -114,7 +134,8 @@ TEST(InterpretGather, UncheckedOutsideIsReported) {
 }
 TEST(InterpretGather, FewerIndicesReadWholeRows) {
     HostTensor out = apply(kGrid, [](Builder b, const Ref& x) {
-        return gather(b, x, {elementwise(b, Op::Sub, {constant_int(b, 1), index(b, {2}, 0)})}, {Bounds::Clamp}, {});
+        return gather(b, x, {elementwise(b, Op::Sub, {constant_int(b, 1), index(b, {2}, 0)})},
+                      {Bounds::Clamp}, {});
     });
     EXPECT_EQ(out.shape, (std::vector<int64_t>{2, 3}));
     EXPECT_EQ(numbers(out), (Numbers{3, 4, 5, 0, 1, 2}));
@@ -124,7 +145,8 @@ TEST(InterpretGather, FewerIndicesReadWholeRows) {
 Numbers store_line(const Numbers& at, ScatterOp op) {
     return run(R"(graph(%0: f32[4], %1: i32[)" + std::to_string(at.size()) + R"(], %2: f32[)" +
                    std::to_string(at.size()) + R"(]) {
-    %3: f32[4] = Scatter %0, %2, %1 op=)" + name(op) + R"(
+    %3: f32[4] = Scatter %0, %2, %1 op=)" +
+                   name(op) + R"(
     return %3
 }
 )",
@@ -144,7 +166,8 @@ TEST(InterpretScatter, AddMinAndMaxCombineWithWhatIsThere) {
 }
 
 Numbers reduce_grid(const HostTensor& x, ReduceOp op, std::vector<int> axes) {
-    return numbers(apply(x, [&](Builder b, const Ref& y) { return reduce(b, op, y, axes, false); }));
+    return numbers(
+        apply(x, [&](Builder b, const Ref& y) { return reduce(b, op, y, axes, false); }));
 }
 TEST(InterpretReduce, OverEitherAxisAndBoth) {
     EXPECT_EQ(reduce_grid(kGrid, ReduceOp::Sum, {0}), (Numbers{3, 5, 7}));
@@ -168,8 +191,10 @@ TEST(InterpretReduce, HalvesAccumulateInSinglePrecision) {
     EXPECT_EQ(reduce_grid(ones, ReduceOp::Sum, {0}), (Numbers{4096}));
 }
 TEST(InterpretReduce, SinglesAccumulateInRowMajorOrder) {
-    EXPECT_EQ(reduce_grid(host(f32, {3}, {1, 16777216, -16777216}), ReduceOp::Sum, {0}), (Numbers{0}));
-    EXPECT_EQ(reduce_grid(host(f32, {3}, {16777216, -16777216, 1}), ReduceOp::Sum, {0}), (Numbers{1}));
+    EXPECT_EQ(reduce_grid(host(f32, {3}, {1, 16777216, -16777216}), ReduceOp::Sum, {0}),
+              (Numbers{0}));
+    EXPECT_EQ(reduce_grid(host(f32, {3}, {16777216, -16777216, 1}), ReduceOp::Sum, {0}),
+              (Numbers{1}));
 }
 TEST(InterpretReduce, BytesAndBoolsSumInIntegers) {
     HostTensor bytes = host(u8, {3}, {200, 200, 200});
@@ -192,7 +217,8 @@ Numbers sum_of_turns(int begin, int end, int step) {
     return %8
 }
 )",
-               {host(i32, {}, {double(begin)}), host(i32, {}, {double(end)}), host(i32, {}, {double(step)})});
+               {host(i32, {}, {double(begin)}), host(i32, {}, {double(end)}),
+                host(i32, {}, {double(step)})});
 }
 TEST(InterpretLoop, CountsUp) { EXPECT_EQ(sum_of_turns(0, 4, 1), (Numbers{106})); }
 TEST(InterpretLoop, StopsBeforeTheEndWithAStepThatDoesNotDivide) {
@@ -329,7 +355,8 @@ TEST(InterpretSizes, SymbolsComeFromTheEnvironment) {
 }
 TEST(InterpretSizes, AGuardThatFailsNamesTheValues) {
     NodeTable table;
-    Graph g = parse(table, "graph(%0: f32[n], %1: f32[m]) {\n    guard n == m \"add: no\"\n    return %0\n}\n");
+    Graph g = parse(
+        table, "graph(%0: f32[n], %1: f32[m]) {\n    guard n == m \"add: no\"\n    return %0\n}\n");
     try {
         interpret(g, {host(f32, {2}, {1, 2}), host(f32, {1}, {1})}, {{"n", 2}, {"m", 1}});
         FAIL();

@@ -109,15 +109,18 @@ TEST(ParseError, NamesLineAndColumn) {
 }
 
 TEST(ParseError, UnknownNode) {
-    EXPECT_NE(parse_error("graph() {\n    return %3\n}\n").find("the number of a node above"), std::string::npos);
+    EXPECT_NE(parse_error("graph() {\n    return %3\n}\n").find("the number of a node above"),
+              std::string::npos);
 }
 
 TEST(ParseError, UnknownType) {
-    EXPECT_NE(parse_error("graph(%0: f31) {\n    return %0\n}\n").find("expected a type"), std::string::npos);
+    EXPECT_NE(parse_error("graph(%0: f31) {\n    return %0\n}\n").find("expected a type"),
+              std::string::npos);
 }
 
 TEST(ParseError, NumbersCountUp) {
-    EXPECT_NE(parse_error("graph(%1: f32) {\n    return %1\n}\n").find("number 0"), std::string::npos);
+    EXPECT_NE(parse_error("graph(%1: f32) {\n    return %1\n}\n").find("number 0"),
+              std::string::npos);
 }
 
 TEST(ParseError, TextThatEndsEarly) {
@@ -157,21 +160,35 @@ struct BrokenCase {
 
 const BrokenCase kBroken[] = {
     {"value inputs have one dtype",
-     [](NodeTable& t, const Ref& x, const Ref& i) { return t.intern(Op::Add, f32, {4, 2}, {x, i}); }},
+     [](NodeTable& t, const Ref& x, const Ref& i) {
+         return t.intern(Op::Add, f32, {4, 2}, {x, i});
+     }},
     {"the result is a bool",
-     [](NodeTable& t, const Ref& x, const Ref&) { return t.intern(Op::Less, f32, {4, 2}, {x, x}); }},
+     [](NodeTable& t, const Ref& x, const Ref&) {
+         return t.intern(Op::Less, f32, {4, 2}, {x, x});
+     }},
     {"the inputs are floats",
-     [](NodeTable& t, const Ref&, const Ref& i) { return t.intern(Op::Sin, i32, {4, 2}, {i}); }},
+     [](NodeTable& t, const Ref&, const Ref& i) {
+         return t.intern(Op::Sin, i32, {4, 2}, {i});
+     }},
     {"the inputs are integers or bools",
-     [](NodeTable& t, const Ref& x, const Ref&) { return t.intern(Op::BitNot, f32, {4, 2}, {x}); }},
+     [](NodeTable& t, const Ref& x, const Ref&) {
+         return t.intern(Op::BitNot, f32, {4, 2}, {x});
+     }},
     {"an operation has its number of inputs",
-     [](NodeTable& t, const Ref& x, const Ref&) { return t.intern(Op::Add, f32, {4, 2}, {x}); }},
+     [](NodeTable& t, const Ref& x, const Ref&) {
+         return t.intern(Op::Add, f32, {4, 2}, {x});
+     }},
     {"a Select's condition is a bool",
-     [](NodeTable& t, const Ref& x, const Ref&) { return t.intern(Op::Select, f32, {4, 2}, {x, x, x}); }},
+     [](NodeTable& t, const Ref& x, const Ref&) {
+         return t.intern(Op::Select, f32, {4, 2}, {x, x, x});
+     }},
     {"a Reshape keeps the number of elements",
      [](NodeTable& t, const Ref& x, const Ref&) { return t.intern(Op::Reshape, f32, {7}, {x}); }},
     {"an Expand repeats dimensions of size 1",
-     [](NodeTable& t, const Ref& x, const Ref&) { return t.intern(Op::Expand, f32, {4, 3}, {x}); }},
+     [](NodeTable& t, const Ref& x, const Ref&) {
+         return t.intern(Op::Expand, f32, {4, 3}, {x});
+     }},
     {"a Permute names every axis once",
      [](NodeTable& t, const Ref& x, const Ref&) {
          return t.intern(Op::Permute, f32, {4, 4}, {x}, PermuteAttr{{0, 0}});
@@ -186,7 +203,8 @@ const BrokenCase kBroken[] = {
      }},
     {"there is one index per source axis",
      [](NodeTable& t, const Ref& x, const Ref& i) {
-         return t.intern(Op::Gather, f32, {4, 2}, {x, i}, GatherAttr{{Bounds::Clamp}, scalar_float(0)});
+         return t.intern(Op::Gather, f32, {4, 2}, {x, i},
+                         GatherAttr{{Bounds::Clamp}, scalar_float(0)});
      }},
     {"indices are i32 and of one shape",
      [](NodeTable& t, const Ref& x, const Ref& i) {
@@ -198,7 +216,9 @@ const BrokenCase kBroken[] = {
          return t.intern(Op::Reduce, f32, {4}, {x}, ReduceAttr{ReduceOp::Sum, {0}});
      }},
     {"a node has the attribute of its operation",
-     [](NodeTable& t, const Ref& x, const Ref&) { return t.intern(Op::Permute, f32, {2, 4}, {x}); }},
+     [](NodeTable& t, const Ref& x, const Ref&) {
+         return t.intern(Op::Permute, f32, {2, 4}, {x});
+     }},
     {"a Graph has no operation of Kernel code",
      [](NodeTable& t, const Ref& x, const Ref&) { return t.intern(Op::Load, f32, {}, {x}); }},
     {"every Input is an argument",
@@ -207,7 +227,8 @@ const BrokenCase kBroken[] = {
 
 class VerifyRule : public testing::TestWithParam<BrokenCase> {};
 TEST_P(VerifyRule, IsReported) {
-    EXPECT_NE(broken(GetParam().make).find(GetParam().rule), std::string::npos) << broken(GetParam().make);
+    EXPECT_NE(broken(GetParam().make).find(GetParam().rule), std::string::npos)
+        << broken(GetParam().make);
 }
 INSTANTIATE_TEST_SUITE_P(Rules, VerifyRule, testing::ValuesIn(kBroken));
 

@@ -1,4 +1,5 @@
-// Arguments from a fixed list of ugly values, results compared bit by bit (any nan is as good as another).
+// Arguments from a fixed list of ugly values, results compared bit by bit (any nan is as good as
+// another).
 #include "tests/passes/check.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@ namespace {
 
 HostTensor ugly_argument(const Node& arg, const SizeEnv& env, int salt) {
     constexpr double kInf = std::numeric_limits<double>::infinity();
-    const double floats[] = {1.5, -0.0, -2, 0.0, kInf, std::nan(""), 0.25, -kInf, 3, -1e-3, 7, 1e30};
+    const double floats[] = {1.5,  -0.0,  -2, 0.0,   kInf, std::nan(""),
+                             0.25, -kInf, 3,  -1e-3, 7,    1e30};
     const int64_t integers[] = {3, 0, -1, 1, INT32_MAX, INT32_MIN, 7, 2};
     std::vector<int64_t> shape;
     for (const Size& size : arg.shape) shape.push_back(size.evaluate(env));
@@ -39,14 +41,16 @@ void expect_same_results(const Graph& before, const Graph& after) {
     SizeEnv env = {{"n", 5}, {"k", 5}, {"m", 3}};
     for (int salt = 0; salt < 12; ++salt) {
         std::vector<HostTensor> args;
-        for (const Ref& arg : before.args) args.push_back(ugly_argument(*arg, env, salt + 7 * static_cast<int>(args.size())));
-        std::vector<HostTensor> expected = interpret(before, args, env), got = interpret(after, args, env);
+        for (const Ref& arg : before.args)
+            args.push_back(ugly_argument(*arg, env, salt + 7 * static_cast<int>(args.size())));
+        std::vector<HostTensor> expected = interpret(before, args, env),
+                                got = interpret(after, args, env);
         for (size_t r = 0; r < expected.size(); ++r) {
             ASSERT_EQ(got[r].shape, expected[r].shape);
             for (int64_t k = 0; k < expected[r].elements(); ++k)
                 ASSERT_TRUE(same(got[r].at(k), expected[r].at(k)))
-                    << "result " << r << ", element " << k << ": " << text(got[r].at(k)) << ", before the pass "
-                    << text(expected[r].at(k));
+                    << "result " << r << ", element " << k << ": " << text(got[r].at(k))
+                    << ", before the pass " << text(expected[r].at(k));
         }
     }
 }

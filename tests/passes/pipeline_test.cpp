@@ -1,0 +1,61 @@
+// The runner: order, reports, verification.
+#include <gtest/gtest.h>
+
+#include "compiler/ir/text.h"
+#include "compiler/passes/passes.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+const char* const kSmall = R"(graph(%0: bool, %1: i32[4]) {
+    %2 = If %0 {
+        %3: i32 = Constant 0
+        %4: i32[4] = Expand %3
+        %5: i32[4] = Add %1, %4
+        yield %5
+    } else {
+        yield %1
+    }
+    %6: i32[4] = Result %2 index=0
+    return %6
+}
+)";
+
+TEST(RunPasses, RunsTheTableInOrderAndReports) {
+    NodeTable table;
+    std::vector<PassRun> runs;
+    std::vector<std::string> dumped;
+    PassOptions options{
+        .dump = [&](const std::string& pass, const Graph&) { dumped.push_back(pass); }};
+    Graph out = run_passes(table, parse(table, kSmall), options, &runs);
+    EXPECT_EQ(print(out), "graph(%0: bool, %1: i32[4]) {\n    return %1\n}\n");
+    EXPECT_EQ(dumped, (std::vector<std::string>{"input", "branches_to_select", "dead_loop_values",
+                                                "simplify"}));
+    ASSERT_EQ(runs.size(), 3u);
+    EXPECT_EQ(runs[0].fired, (RuleCounts{{"branch to select", 1}}));
+    EXPECT_EQ(runs[2].fired, (RuleCounts{{"x + 0", 1}, {"c ? x : x", 1}}));
+    EXPECT_LT(runs[2].nodes_after, runs[2].nodes_before);
+}
+
+TEST(RunPasses, AnUnsoundGraphIsReportedAsTheInputs) {
+    NodeTable table;
+    Ref x = table.intern(Op::Input, f32, {4}, {}, InputAttr{0});
+    Graph bad{{x}, {table.intern(Op::Sin, f32, {5}, {x})}, {}};
+    try {
+        run_passes(table, bad);
+        FAIL();
+    } catch (const InternalError& error) {
+        EXPECT_NE(std::string(error.what()).find("after input"), std::string::npos) << error.what();
+    }
+}
+
+TEST(RunPasses, KeepsTheGuards) {
+    NodeTable table;
+    Graph g = parse(table,
+                    "graph(%0: f32[n], %1: f32[m]) {\n    guard n == m \"no\"\n    return %0\n}\n");
+    EXPECT_EQ(run_passes(table, g).guards.size(), 1u);
+}
+
+}  // namespace
+}  // namespace firn
