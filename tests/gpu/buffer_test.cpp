@@ -1,5 +1,5 @@
 // Device memory: reuse, accounting, copies and their errors.
-#include <cstring>
+#include <thread>
 
 #include "engine/gpu/commands.h"
 #include "engine/gpu/pipeline.h"
@@ -154,6 +154,18 @@ TEST_F(BufferTest, ATexelViewBeyondTheLimitIsAUserError) {
     EXPECT_NE(message.find("'large' has " + std::to_string(range.bytes / 4) + " texels"),
               std::string::npos)
         << message;
+}
+
+TEST_F(BufferTest, ThreadsMakeAndDropBuffersAtOnce) {
+    uint64_t used = device->memory().use().used;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([&, t] {
+            for (uint64_t i = 0; i < 200; ++i)
+                create_buffer(device, 1000 * (i + static_cast<uint64_t>(t)), "shared");
+        });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(device->memory().use().used, used);
 }
 
 TEST_F(BufferTest, ACommandPoolReusesWhatIsDone) {

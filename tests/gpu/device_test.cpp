@@ -1,6 +1,10 @@
 // Choosing and making a device, and what it says of itself.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "engine/gpu/commands.h"
 #include "engine/gpu/profile.h"
@@ -128,6 +132,69 @@ TEST_F(DeviceTest, ACpuDriverOfMesa22CutsLoopsOff) {
     if (device->info().driver.find("Mesa 22") == std::string::npos)
         GTEST_SKIP() << "not that driver";
     EXPECT_EQ(device->profile().max_back_edges, 65535u);
+}
+
+TEST_F(DeviceTest, SurfacesAreEnabledWhereTheyAreAvailable) {
+    DeviceOptions wanted = options();
+    wanted.surfaces = SurfaceSupport::IfAvailable;
+    auto own = Device::create(wanted);
+    EXPECT_EQ(own->can_present(), own->vk().vkCreateSwapchainKHR != nullptr);
+    EXPECT_TRUE(own->validation_messages().empty());
+}
+
+TEST_F(DeviceTest, ADeviceThatCannotPresentIsRefusedWhereAWindowIsRequired) {
+    DeviceOptions wanted;
+    wanted.surfaces = SurfaceSupport::Required;
+    wanted.can_present = [](VkInstance, VkPhysicalDevice, uint32_t) { return false; };
+    std::string message = message_of([&] { Device::create(wanted); });
+    EXPECT_NE(message.find("cannot present to a window"), std::string::npos) << message;
+}
+
+TEST_F(DeviceTest, AMissingInstanceExtensionIsNamed) {
+    DeviceOptions wanted;
+    wanted.instance_extensions = {"VK_FIRN_no_such_thing"};
+    std::string message = message_of([&] { Device::create(wanted); });
+    EXPECT_NE(message.find("VK_FIRN_no_such_thing"), std::string::npos) << message;
+}
+
+TEST_F(DeviceTest, ADamagedCacheIsReplaced) {
+    namespace fs = std::filesystem;
+    fs::path directory =
+        fs::temp_directory_path() / ("firn_device_test_" + std::to_string(getpid()));
+    DeviceOptions cached = options();
+    cached.cache_directory = directory.string();
+    uint32_t back_edges = Device::create(cached)->profile().max_back_edges;
+    int files = 0;
+    for (const auto& file : fs::directory_iterator(directory)) {
+        std::fstream(file.path(), std::ios::in | std::ios::out).seekp(40).put('x');
+        ++files;
+    }
+    EXPECT_GT(files, 0);
+    auto again = Device::create(cached);
+    EXPECT_EQ(again->profile().max_back_edges, back_edges);
+    EXPECT_TRUE(again->validation_messages().empty());
+    fs::remove_all(directory);
+}
+
+TEST_F(DeviceTest, EnqueuedCommandsRunWhenTheyAreWaitedFor) {
+    auto buffer = create_buffer(device, 64, "filled");
+    CommandPool pool(*device, "test");
+    CommandBuffer& commands = pool.take();
+    begin(*device, commands.handle, 0);
+    device->vk().vkCmdFillBuffer(commands.handle, buffer->range().buffer, buffer->range().offset,
+                                 64, 7);
+    barrier_compute_to(*device, commands.handle, VK_PIPELINE_STAGE_HOST_BIT,
+                       VK_ACCESS_HOST_READ_BIT);
+    end(*device, commands.handle);
+    device->set_batch_limit(8);
+    TimelinePoint before = device->completed();
+    commands.busy_until = device->enqueue(commands.handle);
+    buffer->used_at(commands.busy_until, true);
+    EXPECT_EQ(device->completed(), before);
+    std::vector<std::byte> first(1);
+    read_buffer(*buffer, 0, first);
+    device->set_batch_limit(1);
+    EXPECT_EQ(first[0], std::byte{7});
 }
 
 TEST_F(DeviceTest, DeferredWorkRunsWhenTheDeviceIsDone) {
