@@ -8,6 +8,7 @@
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/record.h"
 #include "compiler/ir/text.h"
+#include "compiler/program/disk_cache.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -47,8 +48,10 @@ void dump(const std::filesystem::path& folder, const Graph& graph, const Program
 
 }  // namespace
 
-std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph, const CompileOptions& options) {
+std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph, CompileOptions options) {
     Executor& executor = executor_of(session);
+    options.spirv = session.needs_spirv;
+    options.cache_directory = default_cache_directory();
     std::shared_ptr<const Program> program = compile_graph(session.nodes, graph, executor.profile(), options);
     if (int level = environment_number("FIRN_DEBUG", 0)) print_debug(level, graph, *program);
     if (auto folder = environment("FIRN_DUMP_DIR")) dump(*folder, graph, *program, ++session.dumps);

@@ -37,7 +37,7 @@ namespace {
 
 ArgumentInfo argument_info(const FunctionState& state, size_t k) {
     const Node& node = *state.graph.args[k];
-    return {argument_name(state, k), node.dtype, node.shape, node.as<InputAttr>().scalar, static_cast<int>(k)};
+    return {"", node.dtype, node.shape, node.as<InputAttr>().scalar, static_cast<int>(k)};
 }
 
 }  // namespace
@@ -57,6 +57,7 @@ Function Trace::finish(const std::vector<Tensor>& results) {
     state_->captured = std::move(cut.call.arguments);
     for (size_t k = 0; k < state_->graph.args.size(); ++k)
         state_->signature.arguments.push_back(argument_info(*state_, k));
+    state_->signature.name = "call";
     state_->signature.guards = state_->graph.guards;
     return Function(state_);
 }
@@ -112,7 +113,7 @@ void give_tensor(Given& given, const FunctionState& state, size_t k, const Arg& 
     if (arg.slot()) arg.slot()->node = node;
     std::vector<int64_t> shape;
     for (const Size& size : node->shape) shape.push_back(size.constant());
-    given.call.scalars.emplace_back();
+    given.call.scalars.push_back(Scalar{}.to(spec.dtype));
     given.call.arguments.push_back(node->as<BufferAttr>().storage);
     given.shapes.push_back(std::move(shape));
     if (spec.shape.empty()) given.kinds += 't';
@@ -189,11 +190,16 @@ Variant& last_variant(FunctionState& state) {
 }
 
 SizeEnv bound_symbols(const FunctionState& state, const Given& given, SourceLine line) {
+    SizeEnv env;
     try {
-        return bind_symbols(state.signature, given.shapes, given.call.scalars);
+        env = bind_symbols(state.signature, given.shapes, given.call.scalars);
     } catch (const UserError& error) {
-        fail_at(line, std::string("call: ") + error.what());
+        fail_at(line, error.what());
     }
+    // The value of a scalar on the device is nothing that the host knows.
+    for (size_t k = 0; k < state.specs.size(); ++k)
+        if (state.specs[k].shape.empty() && given.call.arguments[k]) env.erase(scalar_symbol(static_cast<int>(k)));
+    return env;
 }
 
 }  // namespace

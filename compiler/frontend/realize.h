@@ -35,7 +35,7 @@ std::vector<std::shared_ptr<const Node>> realize_nodes(SessionState& session,
                                                        SourceLine line);
 
 /// Compiles `graph` for the session's executor, and writes what FIRN_DEBUG and FIRN_DUMP_DIR ask for.
-std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph, const CompileOptions& options);
+std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph, CompileOptions options);
 
 /// Allocates the results and runs `graph`, as `program` (null where the oracle evaluates it). Gives the
 /// results as Buffer nodes. A result that is an argument, or another result, shares its memory.

@@ -57,7 +57,8 @@ struct Realized {
 struct SessionState {
     NodeTable nodes;
     std::shared_ptr<Executor> executor;
-    bool oracle = false;
+    bool oracle = false;                                   // evaluates graphs, compiles nothing
+    bool needs_spirv = true;                               // false where nothing reads it
     std::vector<Scope> scopes{Scope{}};                    // the first is the root
     uint64_t last_id = 0;
     std::string left_open;                                 // message about a loop that was left by break

@@ -29,6 +29,7 @@ void choose_executor(SessionState& session) {
         session.executor = make_host_executor();
     } else if (choice == "interpret" || (choice.empty() && !factory)) {
         session.executor = make_interpreter();
+        session.needs_spirv = false;
     } else if (choice.empty() || choice == "device") {
         if (!factory)
             throw UserError(
@@ -64,6 +65,12 @@ Session::Session(std::shared_ptr<Executor> executor) : state_(std::make_shared<S
 Session Session::oracle() {
     Session session(make_host_executor());
     session.state_->oracle = true;
+    return session;
+}
+
+Session Session::interpreter(DeviceProfile profile) {
+    Session session(std::shared_ptr<Executor>(make_interpreter(std::move(profile))));
+    session.state_->needs_spirv = false;
     return session;
 }
 

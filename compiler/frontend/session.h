@@ -16,6 +16,8 @@ class Session {
     explicit Session(std::shared_ptr<Executor> executor);
     /// A session that evaluates graphs node by node on the host: slow, obvious, compiles nothing.
     static Session oracle();
+    /// A session that runs compiled programs by the kernel interpreter: checks the compiler without a driver.
+    static Session interpreter(DeviceProfile profile = cpu_profile());
 
     Executor& executor() const;
     /// Plans compiled for lazy evaluation so far: stays the same in a steady frame loop.

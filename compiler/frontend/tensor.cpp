@@ -215,7 +215,11 @@ Tensor operator!=(const Arg& a, const Arg& b) { return apply(Op::NotEqual, {a, b
 Tensor operator+(const Arg& x) { return Tensor::from_node(x.node()); }
 Tensor operator-(const Arg& x) { return apply(Op::Neg, {x}); }
 Tensor operator~(const Arg& x) { return apply(Op::BitNot, {x}); }
-Tensor operator!(const Arg& x) { return apply(Op::Not, {x}); }
+Tensor operator!(const Tensor& x) {
+    Ref node = x.node();
+    return apply(Op::Not, {Arg(x, node->lines.empty() ? SourceLine{} : node->lines.front())});
+}
+Tensor operator!(const Access& x) { return !Tensor(x); }
 
 // --- data out ------------------------------------------------------------------------------------
 

@@ -46,7 +46,9 @@ struct TensorOperators {
     friend Tensor operator+(const Arg& x);
     friend Tensor operator-(const Arg& x);
     friend Tensor operator~(const Arg& x);
-    friend Tensor operator!(const Arg& x);
+    // Exact types: an Arg would be as good as the deleted conversion to bool.
+    friend Tensor operator!(const Tensor& x);
+    friend Tensor operator!(const Access& x);
 };
 
 /// A tensor as a value: `Tensor old = x; x += 1.0f;` leaves `old` as it was. Nothing is computed until
@@ -202,6 +204,19 @@ class Access : public TensorOperators {
     void operator*=(const Arg& value) &&;
     void operator/=(const Arg& value) &&;
     explicit operator bool() const = delete;
+
+    // What is asked of the element that is read.
+    DType dtype() const { return Tensor(*this).dtype(line_); }
+    Tensor as(DType dtype) const { return Tensor(*this).as(dtype, line_); }
+    TensorShape shape() const { return Tensor(*this).shape(line_); }
+    template <Arithmetic T>
+    std::vector<T> to_vector(SourceLine line = here()) const {
+        return Tensor(*this).to_vector<T>(line);
+    }
+    template <Arithmetic T>
+    T item(SourceLine line = here()) const {
+        return Tensor(*this).item<T>(line);
+    }
 
     std::shared_ptr<const Node> read() const;
 

@@ -1,0 +1,175 @@
+// The same programs by the oracle and compiled, run by the kernel interpreter.
+#include <cmath>
+
+#include "tests/frontend/oracle_session.h"
+
+namespace firn {
+namespace {
+
+struct Case {
+    const char* name;
+    std::function<std::vector<Tensor>()> run;
+    friend std::ostream& operator<<(std::ostream& out, const Case& test) { return out << test.name; }
+};
+
+std::vector<float> numbers(int count) {
+    std::vector<float> out;
+    for (int k = 0; k < count; ++k) out.push_back(std::sin(static_cast<float>(k) * 1.7f));
+    return out;
+}
+
+Tensor sample(const Shape& shape) {
+    return tensor(numbers(static_cast<int>(element_count(shape).constant())), shape);
+}
+
+std::vector<Tensor> wave_steps(int n, int m) {
+    auto wave = compile(
+        [](Tensor u, Tensor v, Tensor dt) {
+            auto [i, j] = indices<2>(u.shape());
+            Tensor laplacian = u(i - 1, j) + u(i + 1, j) + u(i, j - 1) + u(i, j + 1) - 4.0f * u;
+            Tensor v_next = v + dt * laplacian;
+            return std::tuple{u + dt * v_next, v_next};
+        },
+        {f32("n", "m"), f32("n", "m"), f32()});
+    Tensor u = sample({n, m}), v = zeros({n, m});
+    for (int frame = 0; frame < 2; ++frame) std::tie(u, v) = wave(u, v, 0.1f);
+    return {u, v};
+}
+
+Tensor trace_spheres() {
+    Tensor origin = sample({9}) * 4.0f, travelled = 0.0f;
+    for (Tensor step : loop(64)) {
+        Tensor distance = abs(origin + travelled) - 1.0f;
+        travelled += distance;
+        if_(distance < 1e-3f, [&] { break_(); });
+    }
+    return travelled;
+}
+
+Tensor diffused(bool by_neighbours) {
+    Tensor x = sample({33}), i = index(x, 0);
+    for (Tensor t : loop(5)) x = by_neighbours ? (x(i - 1) + x(i + 1)) * 0.5f : (x(i) + x(i)) * 0.4f;
+    return x;
+}
+
+Tensor branches() {
+    Tensor x = sample({12}), y = zeros({12});
+    if_(x > 0.0f, [&] { y = sqrt(x); }, [&] { y = -x; });
+    return y;
+}
+
+const std::vector<Case> kCases = {
+    {"elementwise", [] { return std::vector<Tensor>{sin(sample({37})) * 2.0f + 1.0f}; }},
+    {"broadcast", [] { return std::vector<Tensor>{sample({5, 1}) * sample({7})}; }},
+    {"sum", [] { return std::vector<Tensor>{sum(sample({6, 7}), {.axis = 1}), sum(sample({50}))}; }},
+    {"softmax",
+     [] {
+         Tensor x = sample({4, 9});
+         Tensor grown = exp(x - max(x, {.axis = 1, .keep_dims = true}));
+         return std::vector<Tensor>{grown / sum(grown, {.axis = 1, .keep_dims = true})};
+     }},
+    {"matmul", [] { return std::vector<Tensor>{matmul(sample({5, 6}), sample({6, 4}))}; }},
+    {"movement",
+     [] {
+         Tensor x = sample({4, 6});
+         return std::vector<Tensor>{transpose(flip(x)), pad(x, {.before = {1, 2}, .after = {0, 1}, .value = 3}),
+                                    concat({x, x * 2.0f}, {.axis = 1}), reshape(x, {3, 8})};
+     }},
+    {"store",
+     [] {
+         Tensor x = sample({8}), i = index(x, 0);
+         x(i) = x(i) * 2.0f;
+         x(2) = 5.0f;
+         return std::vector<Tensor>{x};
+     }},
+    {"wave", [] { return wave_steps(11, 13); }},
+    {"wave_divisible", [] { return wave_steps(12, 16); }},
+    {"loop_of_its_own_element", [] { return std::vector<Tensor>{diffused(false)}; }},
+    {"loop_of_neighbours", [] { return std::vector<Tensor>{diffused(true)}; }},
+    {"break", [] { return std::vector<Tensor>{trace_spheres()}; }},
+    {"branches", [] { return std::vector<Tensor>{branches()}; }},
+    {"argument_as_result",
+     [] {
+         auto same = compile([](Tensor x) { return std::pair{x, x}; }, {f32("n")});
+         auto [a, b] = same(sample({5}));
+         return std::vector<Tensor>{a, b};
+     }},
+    {"device_scalar",
+     [] {
+         auto scale = compile([](Tensor x, Tensor by) { return x * by; }, {f32("n"), f32()});
+         return std::vector<Tensor>{scale(sample({5}), sum(sample({4}))), scale(sample({5}), 2)};
+     }},
+    {"captured",
+     [] {
+         Tensor w = sample({3}) * 2.0f;
+         auto times = compile([&](Tensor x) { return x * w; }, {f32(3)});
+         return std::vector<Tensor>{times(sample({3}))};
+     }},
+};
+
+class Compiled : public ::testing::TestWithParam<Case> {};
+
+std::vector<std::vector<float>> values(const Case& test, const Session& session) {
+    SessionScope scope(session);
+    std::vector<std::vector<float>> out;
+    for (const Tensor& x : test.run()) out.push_back(x.to_vector<float>());
+    return out;
+}
+
+TEST_P(Compiled, AgreesWithTheOracle) {
+    auto expected = values(GetParam(), Session::oracle());
+    auto got = values(GetParam(), Session::interpreter());
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t r = 0; r < got.size(); ++r) {
+        ASSERT_EQ(got[r].size(), expected[r].size());
+        for (size_t k = 0; k < got[r].size(); ++k)
+            EXPECT_NEAR(got[r][k], expected[r][k], 1e-5f * (1 + std::abs(expected[r][k]))) << r << ", " << k;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Compiled, ::testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(CompiledFunctions, EveryKindOfCallHasAProgramOfItsOwn) {
+    SessionScope scope(Session::interpreter());
+    auto scale = compile([](Tensor x, Tensor by) { return x * by; }, {f32("n"), f32()});
+    scale(ones({8}), 2);
+    scale(ones({12}), 3);
+    EXPECT_EQ(scale.variant_count(), 1u);
+    scale(ones({7}), 3);
+    EXPECT_EQ(scale.variant_count(), 2u);
+    scale(ones({8}), sum(ones({2})));
+    EXPECT_EQ(scale.variant_count(), 3u);
+}
+
+TEST(CompiledFunctions, StatsAndExplainAreThoseOfTheLastCall) {
+    SessionScope scope(Session::interpreter());
+    auto twice = compile([](Tensor x) { return x * 2.0f; }, {f32("n")});
+    twice(ones({8}));
+    EXPECT_EQ(twice.stats().kernels, 1);
+    EXPECT_EQ(twice.stats().bytes_written, 32);
+    EXPECT_NE(twice.explain().find("kernel"), std::string::npos);
+}
+
+TEST(CompiledFunctions, StatsBeforeACallNeedKnownSizes) {
+    SessionScope scope(Session::interpreter());
+    auto twice = compile([](Tensor x) { return x * 2.0f; }, {f32("n")});
+    expect_parts(user_error([&] { twice.stats(); }), {"n has no value yet", "call the function first"});
+}
+
+TEST(CompiledFunctions, LazyFrameLoopCompilesOnce) {
+    Session session = Session::interpreter();
+    SessionScope scope(session);
+    Tensor u = sample({8});
+    size_t after_two = 0;
+    for (int frame = 0; frame < 6; ++frame) {
+        float dt = 0.1f + 0.01f * static_cast<float>(frame);
+        u = u + u * dt;
+        u.to_vector<float>();
+        if (frame == 1) after_two = session.plan_count();
+    }
+    EXPECT_EQ(session.plan_count(), after_two);
+}
+
+}  // namespace
+}  // namespace firn

@@ -1,0 +1,39 @@
+// The table of environment variables.
+#include <cstdlib>
+
+#include "compiler/frontend/record.h"
+#include "tests/frontend/oracle_session.h"
+
+namespace firn {
+namespace {
+
+TEST(Environment, HelpNamesEveryVariable) {
+    std::string help = environment_help();
+    for (const EnvironmentVariable& row : kEnvironment) EXPECT_NE(help.find(row.name), std::string::npos) << row.name;
+}
+
+TEST(Environment, VariableOutsideTheTableIsABug) { EXPECT_THROW(environment("FIRN_NO_SUCH"), InternalError); }
+
+TEST(Environment, NumberThatIsNoneIsAnError) {
+    setenv("FIRN_DEBUG", "much", 1);
+    expect_parts(user_error([] { environment_number("FIRN_DEBUG", 0); }), {"FIRN_DEBUG=much", "FIRN_HELP=1"});
+    unsetenv("FIRN_DEBUG");
+}
+
+TEST(Environment, UnknownExecutorIsAnError) {
+    setenv("FIRN_EXECUTOR", "abacus", 1);
+    Session session(std::make_shared<SessionState>());
+    EXPECT_NE(user_error([&] { session.executor(); }).find("abacus"), std::string::npos);
+    unsetenv("FIRN_EXECUTOR");
+}
+
+TEST(Environment, OracleIsChosenByName) {
+    setenv("FIRN_EXECUTOR", "oracle", 1);
+    SessionScope scope(Session{std::make_shared<SessionState>()});
+    EXPECT_EQ((tensor({1, 2}) + 1).to_vector<int>(), (Ints{2, 3}));
+    EXPECT_EQ(current_session().plan_count(), 0u);
+    unsetenv("FIRN_EXECUTOR");
+}
+
+}  // namespace
+}  // namespace firn

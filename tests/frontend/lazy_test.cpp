@@ -1,0 +1,86 @@
+// Lazy evaluation: what is computed, what is remembered, what a frame loop costs.
+#include "compiler/frontend/cut.h"
+#include "compiler/ir/text.h"
+#include "tests/frontend/oracle_session.h"
+
+namespace firn {
+namespace {
+
+using Lazy = OracleTest;
+
+TEST_F(Lazy, NothingIsComputedBeforeItIsAskedFor) {
+    Tensor c = sum(ones({4}) * 2.0f);
+    EXPECT_EQ(c.node()->op, Op::Reduce);
+    c.item<float>();
+    EXPECT_EQ(c.node()->op, Op::Buffer);
+}
+
+TEST_F(Lazy, RealizeComputesTogether) {
+    Tensor a = ones({2}) + 1.0f, b = a * 3.0f;
+    realize(a, b);
+    EXPECT_EQ(a.node()->op, Op::Buffer);
+    EXPECT_EQ(b.node()->op, Op::Buffer);
+    EXPECT_EQ(b.to_vector<float>(), (Floats{6, 6}));
+}
+
+TEST_F(Lazy, ValueComputedOnceIsRemembered) {
+    Tensor a = sqrt(tensor({16.0f}));
+    Tensor b = a + 1.0f;
+    a.item<float>();
+    Cut cut;
+    EXPECT_EQ(b.item<float>(), 5);
+}
+
+TEST_F(Lazy, FrameLoopDoesNotGrow) {
+    Tensor u = tensor({1.0f, 2.0f}), v = zeros({2});
+    std::vector<size_t> nodes;
+    for (int frame = 0; frame < 10; ++frame) {
+        v = v + u * 0.125f;
+        u = u - v;
+        u.to_vector<float>();
+        nodes.push_back(session.node_count());
+    }
+    EXPECT_EQ(nodes[9], nodes[4]);
+}
+
+TEST_F(Lazy, StateThatNobodyReadsIsComputedWithWhatUsesIt) {
+    Tensor u = tensor({1.0f}), v = zeros({1});
+    v = v + u;
+    u = u - v;
+    u.to_vector<float>();
+    EXPECT_EQ(v.node()->op, Op::Buffer);
+}
+
+TEST_F(Lazy, OtherConstantsAndDataGiveTheSameGraph) {
+    auto graph_text = [&](float dt, const Tensor& data) {
+        Tensor x = data * dt + 1.0f;
+        return print(cut_graph(*std::make_unique<NodeTable>(), {x.node()}, {}).graph);
+    };
+    EXPECT_EQ(graph_text(0.1f, tensor({1.0f, 2.0f})), graph_text(0.3f, tensor({3.0f, 4.0f})));
+}
+
+TEST_F(Lazy, ConstantsWorthFoldingStay) {
+    Tensor x = tensor({1.0f}) * 2.0f;
+    NodeTable table;
+    EXPECT_EQ(cut_graph(table, {x.node()}, {}).graph.args.size(), 1u);
+}
+
+TEST_F(Lazy, LoopIsComputed) {
+    Tensor x = tensor({1.0f, 2.0f});
+    for (Tensor i : loop(3)) x = x * 0.5f + 0.3f;
+    std::vector<float> got = x.to_vector<float>();
+    float a = 1;
+    for (int i = 0; i < 3; ++i) a = a * 0.5f + 0.3f;
+    EXPECT_FLOAT_EQ(got[0], a);
+}
+
+TEST_F(Lazy, EmptyTensorHasNoData) { EXPECT_TRUE((zeros({0, 3}) + 1.0f).to_vector<float>().empty()); }
+
+TEST_F(Lazy, ConstantNeedsNoProgram) { EXPECT_EQ(Tensor(2.5f).item<float>(), 2.5f); }
+
+TEST_F(Lazy, UploadedDataComesBack) {
+    EXPECT_EQ(tensor(std::vector<float>{1, 2, 3}).to_vector<double>(), (std::vector<double>{1, 2, 3}));
+}
+
+}  // namespace
+}  // namespace firn
