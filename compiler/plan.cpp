@@ -259,9 +259,10 @@ class Planner {
         return source;
     }
 
-    /// After a turn current[k] names what source[k] named; names that are left over take what is left over.
-    static std::vector<std::pair<int, int>> rotation(const std::vector<int>& current,
-                                                     const std::vector<int>& source) {
+    /// After a turn current[k] names what source[k] named; names that are left over take what is left over
+    /// of the same size.
+    std::vector<std::pair<int, int>> rotation(const std::vector<int>& current,
+                                                     const std::vector<int>& source) const {
         std::vector<std::pair<int, int>> pairs;
         std::set<int> all(current.begin(), current.end()), free(current.begin(), current.end());
         all.insert(source.begin(), source.end());
@@ -270,8 +271,14 @@ class Planner {
         for (size_t k = 0; k < current.size(); ++k) pairs.emplace_back(current[k], source[k]);
         for (int name : all) {
             if (std::find(current.begin(), current.end(), name) != current.end()) continue;
-            pairs.emplace_back(name, *free.begin());
-            free.erase(free.begin());
+            const auto same_size = [&](int other) {
+                const BufferInfo &a = program_->buffers[name], &b = program_->buffers[other];
+                return a.dtype == b.dtype && a.elements == b.elements;
+            };
+            const auto place = std::find_if(free.begin(), free.end(), same_size);
+            ensure(place != free.end(), "the buffers of a loop do not rotate");
+            pairs.emplace_back(name, *place);
+            free.erase(place);
         }
         std::erase_if(pairs, [](const auto& p) { return p.first == p.second; });
         return pairs;
