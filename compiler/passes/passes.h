@@ -15,7 +15,8 @@ using RuleCounts = std::map<std::string, int>;
 /// Ifs become Selects where both regions are free of Loops, or where the condition is shaped (each
 /// element takes its own side, so both run anyway). A rank-0 condition over a Loop stays an If.
 /// Ensures: every If has a rank-0 condition and a Loop in one of its regions.
-/// First, so that simplify sees the Selects.
+/// Before simplify, which knows Selects; again after dead_loop_values, which may remove a branch's
+/// Loop.
 Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Drops carried values of Loops that no result needs, and substitutes arguments that are never

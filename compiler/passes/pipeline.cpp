@@ -12,9 +12,12 @@ struct PassRow {
     Graph (*run)(NodeTable&, const Graph&, RuleCounts*);
 };
 
+// What simplify folds shows which carried values never change; a loop that goes lets a branch go.
 constexpr PassRow kPipeline[] = {
     {"branches_to_select", branches_to_select},
+    {"simplify", simplify},
     {"dead_loop_values", dead_loop_values},
+    {"branches_to_select", branches_to_select},
     {"simplify", simplify},
 };
 

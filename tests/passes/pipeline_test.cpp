@@ -30,12 +30,14 @@ TEST(RunPasses, RunsTheTableInOrderAndReports) {
         .dump = [&](const std::string& pass, const Graph&) { dumped.push_back(pass); }};
     Graph out = run_passes(table, parse(table, kSmall), options, &runs);
     EXPECT_EQ(print(out), "graph(%0: bool, %1: i32[4]) {\n    return %1\n}\n");
-    EXPECT_EQ(dumped, (std::vector<std::string>{"input", "branches_to_select", "dead_loop_values",
-                                                "simplify"}));
-    ASSERT_EQ(runs.size(), 3u);
+    EXPECT_EQ(dumped,
+              (std::vector<std::string>{"input", "branches_to_select", "simplify",
+                                        "dead_loop_values", "branches_to_select", "simplify"}));
+    ASSERT_EQ(runs.size(), 5u);
     EXPECT_EQ(runs[0].fired, (RuleCounts{{"branch to select", 1}}));
-    EXPECT_EQ(runs[2].fired, (RuleCounts{{"x + 0", 1}, {"c ? x : x", 1}}));
-    EXPECT_LT(runs[2].nodes_after, runs[2].nodes_before);
+    EXPECT_EQ(runs[1].fired, (RuleCounts{{"x + 0", 1}, {"c ? x : x", 1}}));
+    EXPECT_LT(runs[1].nodes_after, runs[1].nodes_before);
+    EXPECT_TRUE(runs[4].fired.empty());
 }
 
 TEST(RunPasses, AnUnsoundGraphIsReportedAsTheInputs) {
@@ -48,6 +50,35 @@ TEST(RunPasses, AnUnsoundGraphIsReportedAsTheInputs) {
     } catch (const InternalError& error) {
         EXPECT_NE(std::string(error.what()).find("after input"), std::string::npos) << error.what();
     }
+}
+
+TEST(RunPasses, ABranchGoesWithTheLoopInIt) {
+    NodeTable table;
+    Graph g = parse(table, R"(graph(%0: bool, %1: f32[4]) {
+    %2 = If %0 {
+        %3: i32 = Constant 0
+        %4: i32 = Constant 3
+        %5: i32 = Constant 1
+        %6 = Loop %3, %4, %5, %1 (%7: i32, %8: f32[4]) {
+            yield %8
+        }
+        %9: f32[4] = Result %6 index=0
+        %10: f32[4] = Neg %9
+        yield %10
+    } else {
+        yield %1
+    }
+    %11: f32[4] = Result %2 index=0
+    return %11
+}
+)");
+    EXPECT_EQ(print(run_passes(table, g)), R"(graph(%0: bool, %1: f32[4]) {
+    %2: bool[4] = Expand %0
+    %3: f32[4] = Neg %1
+    %4: f32[4] = Select %2, %3, %1
+    return %4
+}
+)");
 }
 
 TEST(RunPasses, KeepsTheGuards) {

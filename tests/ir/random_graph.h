@@ -1,0 +1,309 @@
+// Random sound Graphs with every kind of node, and arguments for them: the same ones for the same
+// seed.
+#pragma once
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include "compiler/ir/builder.h"
+#include "compiler/ir/interpret.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+
+struct RandomGraphOptions {
+    int nodes = 30;
+    bool symbols = true;  // dimensions n and m among the numbers
+    bool regions = true;  // loops and branches
+    bool stores = true;
+    bool floats16 = true;
+    bool nonfinite = true;  // inf and nan among the arguments
+};
+
+struct RandomProgram {
+    Graph graph;
+    SizeEnv env;
+    std::vector<HostTensor> args;
+};
+
+class RandomGraphs {
+  public:
+    RandomGraphs(NodeTable& table, uint64_t seed, RandomGraphOptions options = {})
+        : builder_{table, {"random.cpp", 1}}, random_(seed), options_(options) {}
+
+    RandomProgram make() {
+        RandomProgram out;
+        out.env = {{"n", 4}, {"m", 3}};
+        for (int k = 0; k < 5; ++k) {
+            bool scalar = k == 4;
+            DType dtype = scalar ? i32 : any_dtype();
+            Ref arg = input(builder_, k, dtype, scalar ? Shape{} : any_shape(), scalar);
+            out.graph.args.push_back(arg);
+            out.args.push_back(argument(*arg, out.env));
+            pool_.push_back(arg);
+        }
+        grow(options_.nodes, 0);
+        // The newest values, and one older, so that much of the graph is needed.
+        for (int k = 0; k < 3; ++k)
+            out.graph.results.push_back(pool_[pool_.size() - 1 - static_cast<size_t>(k)]);
+        out.graph.results.push_back(any());
+        return out;
+    }
+
+  private:
+    int below(int n) { return static_cast<int>(random_() % static_cast<uint64_t>(n)); }
+    bool chance(int percent) { return below(100) < percent; }
+    template <class T>
+    T pick(std::initializer_list<T> list) {
+        return *(list.begin() + below(static_cast<int>(list.size())));
+    }
+    const Ref& any() { return pool_[static_cast<size_t>(below(static_cast<int>(pool_.size())))]; }
+
+    DType any_dtype() {
+        DType dtype = pick({f32, f32, f32, i32, i32, u32, boolean, f16});
+        return dtype == f16 && !options_.floats16 ? f32 : dtype;
+    }
+    Size any_size() {
+        if (options_.symbols && chance(40)) return Size::symbol(pick({"n", "m"}));
+        return pick({Size(1), Size(2), Size(3), Size(5)});
+    }
+    Shape any_shape() {
+        Shape out;
+        for (int rank = below(4); rank > 0; --rank) out.push_back(any_size());
+        return out;
+    }
+
+    HostTensor argument(const Node& arg, const SizeEnv& env) {
+        std::vector<int64_t> shape;
+        for (const Size& size : arg.shape) shape.push_back(size.evaluate(env));
+        HostTensor out = HostTensor::make(arg.dtype, shape);
+        constexpr double kInf = std::numeric_limits<double>::infinity();
+        for (int64_t k = 0; k < out.elements(); ++k) {
+            double value = (below(41) - 20) * 0.25;
+            if (options_.nonfinite && chance(5))
+                value = pick({kInf, -kInf, std::numeric_limits<double>::quiet_NaN(), -0.0});
+            bool is_float = arg.dtype.is_float();
+            out.set(
+                k, is_float ? scalar_float(value, arg.dtype) : scalar_int(below(9) - 3, arg.dtype));
+        }
+        return out;
+    }
+
+    /// Adds about `count` nodes to the pool.
+    void grow(int count, int depth) {
+        for (int k = 0; k < count; ++k) {
+            size_t before = pool_.size();
+            try {
+                add(depth);
+            } catch (const UserError&) {
+                // Shapes or types that do not meet: another try.
+                pool_.resize(before);
+            }
+        }
+    }
+
+    void add(int depth) {
+        int kind = below(100);
+        if (kind < 45) return add_elementwise();
+        if (kind < 68) return add_movement();
+        if (kind < 76) return add_gather();
+        if (kind < 80) return add_reduce();
+        if (kind < 84 && options_.stores) return add_scatter();
+        if (kind < 92 && options_.regions && depth < 2)
+            return chance(60) ? add_loop(depth) : add_if(depth);
+        if (kind < 96) return pool_.push_back(add_leaf());
+        pool_.push_back(cast(builder_, any(), any_dtype()));
+    }
+
+    Ref add_leaf() {
+        if (chance(40)) {
+            Shape shape = any_shape();
+            if (!shape.empty())
+                return index(builder_, shape, below(static_cast<int>(shape.size())));
+        }
+        if (options_.symbols && chance(20))
+            return size_value(builder_, Size::symbol("n") * Size(2));
+        return chance(50) ? constant_float(builder_, pick({0.0, -0.0, 1.0, 2.0, -1.0, 0.5}))
+                          : constant_int(builder_, below(4) - 1);
+    }
+
+    void add_elementwise() {
+        static const Op kOps[] = {
+            Op::Neg, Op::Abs,   Op::Sign,      Op::Floor,      Op::Sqrt,     Op::Not,
+            Op::Sin, Op::IsNan, Op::BitNot,    Op::Add,        Op::Add,      Op::Sub,
+            Op::Sub, Op::Mul,   Op::Mul,       Op::Div,        Op::Mod,      Op::Min,
+            Op::Max, Op::Less,  Op::LessEqual, Op::Equal,      Op::NotEqual, Op::And,
+            Op::Or,  Op::Xor,   Op::ShiftLeft, Op::ShiftRight, Op::Select,   Op::Select};
+        Op op = kOps[below(std::size(kOps))];
+        std::vector<Ref> inputs;
+        std::vector<bool> weak;
+        for (int k = 0; k < info(op).arity; ++k) {
+            bool literal = k > 0 && chance(25);
+            inputs.push_back(literal ? add_leaf() : any());
+            weak.push_back(literal && inputs.back()->shape.empty());
+        }
+        pool_.push_back(elementwise(builder_, op, inputs, weak));
+    }
+
+    void add_movement() {
+        Ref x = any();
+        int rank = x->rank();
+        switch (below(5)) {
+            case 0: {
+                std::vector<int> axes;
+                for (int k = 0; k < rank; ++k) axes.push_back(k);
+                std::shuffle(axes.begin(), axes.end(), random_);
+                return pool_.push_back(permute(builder_, x, axes));
+            }
+            case 1: {
+                if (chance(50) || rank < 2) return pool_.push_back(reshape(builder_, x, {-1}));
+                Shape shape = x->shape;
+                std::rotate(shape.begin(), shape.begin() + 1, shape.end());
+                return pool_.push_back(reshape(builder_, x, shape));
+            }
+            case 2: {
+                if (rank >= 3) return;
+                Shape shape = x->shape;
+                for (Size& size : shape)
+                    if (size.is(1)) size = any_size();
+                if (chance(50)) shape.insert(shape.begin(), any_size());
+                return pool_.push_back(expand(builder_, x, shape));
+            }
+            case 3:
+                return pool_.push_back(random_slice(x));
+            default: {
+                std::vector<Size> before, after;
+                for (int k = 0; k < rank; ++k) {
+                    before.push_back(below(2));
+                    after.push_back(below(2));
+                }
+                return pool_.push_back(pad(builder_, x, before, after, scalar_int(below(3))));
+            }
+        }
+    }
+
+    Ref random_slice(const Ref& x) {
+        std::vector<Size> begin, extent;
+        std::vector<int64_t> step;
+        for (const Size& n : x->shape) {
+            if (!n.is_constant()) {  // whole, or flipped
+                bool flip = chance(50);
+                begin.push_back(flip ? n - Size(1) : Size(0));
+                extent.push_back(n);
+                step.push_back(flip ? -1 : 1);
+                continue;
+            }
+            int64_t size = n.constant(), first = size ? below(static_cast<int>(size)) : 0;
+            int64_t by = pick({int64_t{1}, int64_t{2}, int64_t{-1}});
+            int64_t most = by > 0 ? (size - first + by - 1) / by : first + 1;
+            begin.push_back(first);
+            extent.push_back(most > 0 ? below(static_cast<int>(most)) + 1 : 0);
+            step.push_back(by);
+        }
+        return slice(builder_, x, begin, extent, step);
+    }
+
+    std::vector<Ref> random_indices(int count) {
+        std::vector<Ref> out;
+        for (int k = 0; k < count; ++k) {
+            Ref position = any();
+            for (int tries = 0; tries < 6 && !position->dtype.is_integer(); ++tries)
+                position = any();
+            out.push_back(cast(builder_, position, i32));
+        }
+        return out;
+    }
+
+    void add_gather() {
+        Ref x = any();
+        if (x->rank() == 0) return;
+        std::vector<Bounds> modes;
+        for (int k = 0; k < x->rank(); ++k)
+            modes.push_back(pick({Bounds::Clamp, Bounds::Wrap, Bounds::Mirror, Bounds::Constant}));
+        Ref y = gather(builder_, x, random_indices(x->rank()), modes, scalar_int(below(3)));
+        if (y->rank() <= 3) pool_.push_back(y);
+    }
+
+    void add_scatter() {
+        Ref x = any();
+        if (x->rank() == 0) return;
+        // Sums of floats depend on their order, which devices choose: integers only.
+        bool combines = x->dtype == i32 || x->dtype == u32;
+        ScatterOp op = combines
+                           ? pick({ScatterOp::Last, ScatterOp::Add, ScatterOp::Min, ScatterOp::Max})
+                           : ScatterOp::Last;
+        pool_.push_back(scatter(builder_, x, any(), random_indices(x->rank()), {op}));
+    }
+
+    void add_reduce() {
+        Ref x = any();
+        if (x->rank() == 0) return;
+        ReduceOp op = pick({ReduceOp::Sum, ReduceOp::Max, ReduceOp::Min, ReduceOp::Any,
+                            ReduceOp::All, ReduceOp::Prod});
+        pool_.push_back(reduce(builder_, op, x, {below(x->rank())}, chance(50)));
+    }
+
+    /// The newest value in the pool with this type that is not `skip`; `otherwise` where there is
+    /// none.
+    Ref newest_like(const Ref& otherwise, size_t first) {
+        for (size_t k = pool_.size(); k-- > first;)
+            if (pool_[k] != otherwise && pool_[k]->dtype == otherwise->dtype &&
+                pool_[k]->shape == otherwise->shape)
+                return pool_[k];
+        return otherwise;
+    }
+
+    void add_loop(int depth) {
+        size_t outer = pool_.size();
+        std::vector<Ref> inits;
+        for (int k = below(3) + 1; k > 0; --k) inits.push_back(any());
+        int active = -1;
+        if (chance(30)) {
+            active = static_cast<int>(inits.size());
+            Ref mask = cast(builder_, constant_int(builder_, 1), boolean);
+            bool shaped = std::all_of(inits.begin(), inits.end(),
+                                      [&](const Ref& x) { return x->shape == inits[0]->shape; });
+            inits.push_back(shaped ? expand(builder_, mask, inits[0]->shape) : mask);
+        }
+        Region body{{region_arg(builder_, i32, {})}, {}};
+        for (const Ref& init : inits)
+            body.args.push_back(region_arg(builder_, init->dtype, init->shape));
+        pool_.insert(pool_.end(), body.args.begin(), body.args.end());
+        grow(8, depth + 1);
+        for (size_t k = 1; k < body.args.size(); ++k)
+            body.results.push_back(newest_like(body.args[k], outer));
+        pool_.resize(outer);
+        Ref end = chance(30) ? constant_int(builder_, below(4))
+                             : size_value(builder_, pick({Size(2), Size(3)}));
+        bool down = chance(30);
+        Ref zero = constant_int(builder_, 0), step = constant_int(builder_, down ? -1 : 1);
+        Ref made = loop(builder_, down ? end : zero, down ? zero : end, step, inits, body, active);
+        for (size_t k = 0; k < inits.size(); ++k)
+            pool_.push_back(result(builder_, made, static_cast<int>(k)));
+    }
+
+    void add_if(int depth) {
+        size_t outer = pool_.size();
+        Ref condition = any();
+        for (int tries = 0; tries < 6 && !condition->dtype.is_bool(); ++tries) condition = any();
+        Region sides[2];
+        std::vector<Ref> patterns = {any(), any()};
+        for (Region& side : sides) {
+            grow(5, depth + 1);
+            for (const Ref& pattern : patterns) side.results.push_back(newest_like(pattern, 0));
+            pool_.resize(outer);
+        }
+        Ref made = branch(builder_, condition, sides[0], sides[1]);
+        for (int k = 0; k < 2; ++k) {
+            Ref value = result(builder_, made, k);
+            if (value->rank() <= 3) pool_.push_back(value);
+        }
+    }
+
+    Builder builder_;
+    std::mt19937_64 random_;
+    RandomGraphOptions options_;
+    std::vector<Ref> pool_;
+};
+
+}  // namespace firn
