@@ -30,8 +30,8 @@ std::vector<std::string> device_extensions(const InstanceTable& vk, VkPhysicalDe
 
 std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
     std::shared_ptr<Device> device(new Device);
-    device->instance_ = std::make_unique<Instance>(
-        InstanceOptions{options.surfaces, options.instance_extensions, options.validation});
+    device->instance_ = std::make_unique<Instance>(InstanceOptions{
+        options.surfaces, options.instance_extensions, options.validation, options.on_message});
     device->info_ = choose_device(list_devices(*device->instance_), options.device);
     device->cache_directory_ = options.cache_directory;
     device->map_memory_ = options.map_memory;

@@ -25,6 +25,8 @@ struct DeviceOptions {
     /// Whether a queue family can present; absent: any that has graphics is taken to.
     std::function<bool(VkInstance, VkPhysicalDevice, uint32_t family)> can_present;
     bool validation = false;
+    /// See InstanceOptions::on_message.
+    std::function<void(const std::string&)> on_message;
     /// Where pipelines are kept between runs; empty: nowhere.
     std::string cache_directory;
     /// False: the host copies through staging buffers even where it could reach the memory of

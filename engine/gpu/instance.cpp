@@ -226,6 +226,7 @@ int rank(const DeviceInfo& info) {
 }  // namespace
 
 Instance::Instance(const InstanceOptions& options) : Instance() {
+    on_message_ = options.on_message;
     initialize_loader();
     if (options.validation && !layer_available(kValidationLayer))
         throw DeviceError("Vulkan: validation was asked for and the layer " +
@@ -304,6 +305,7 @@ std::vector<std::string> Instance::validation_messages() const {
 void Instance::record_message(const std::string& message) {
     std::lock_guard lock(mutex_);
     if (messages_.size() < kMaxMessages) messages_.push_back(message);
+    if (on_message_) on_message_(message);
 }
 
 std::vector<DeviceInfo> list_devices(const Instance& instance) {

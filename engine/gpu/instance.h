@@ -24,6 +24,8 @@ struct InstanceOptions {
     std::vector<std::string> extensions;
     /// The Khronos validation layer with synchronisation validation; messages are recorded.
     bool validation = false;
+    /// Called with every validation message, from any thread and until the instance has ended.
+    std::function<void(const std::string&)> on_message;
 };
 
 /// Owns a VkInstance. Safe to read from several threads.
@@ -55,6 +57,7 @@ class Instance {
     InstanceTable functions_;
     VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
     std::vector<std::string> extensions_;
+    std::function<void(const std::string&)> on_message_;
     mutable std::mutex mutex_;
     std::vector<std::string> messages_;
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,8 @@
 
 namespace firn {
 
-/// Gives every test `device`, made once per test program, and checks its messages afterwards.
+/// Gives every test `device`, made once per suite. Fails the test that draws a validation message
+/// from it, and the suite where the end of the device finds something that was not freed.
 class DeviceTest : public testing::Test {
   protected:
     static DeviceOptions options() {
@@ -22,34 +24,53 @@ class DeviceTest : public testing::Test {
 
     void SetUp() override {
         std::string reason;
-        if (!shared_device() && !try_create(reason)) GTEST_SKIP() << "no device: " << reason;
-        device = shared_device();
-        seen_ = device->validation_messages().size();
+        if (!suite().device && !try_create(reason)) GTEST_SKIP() << "no device: " << reason;
+        device = suite().device;
     }
 
     void TearDown() override {
         if (!device) return;
         device->wait_idle();
-        std::vector<std::string> messages = device->validation_messages();
-        for (size_t i = seen_; i < messages.size(); ++i) ADD_FAILURE() << messages[i];
+        device.reset();
+        fail_on_messages();
+    }
+
+    // Here, not at exit: by then the validation layer has destroyed what it knows.
+    static void TearDownTestSuite() {
+        suite().device.reset();
+        fail_on_messages();
     }
 
     std::shared_ptr<Device> device;
 
   private:
-    static std::shared_ptr<Device>& shared_device() {
-        static std::shared_ptr<Device> shared;
-        return shared;
+    struct Suite {
+        std::shared_ptr<Device> device;
+        std::mutex mutex;
+        std::vector<std::string> messages;
+    };
+    static Suite& suite() {
+        static Suite suite;
+        return suite;
     }
     static bool try_create(std::string& reason) {
         try {
-            shared_device() = Device::create(options());
+            DeviceOptions with_log = options();
+            with_log.on_message = [](const std::string& message) {
+                std::lock_guard lock(suite().mutex);
+                suite().messages.push_back(message);
+            };
+            suite().device = Device::create(with_log);
         } catch (const DeviceError& error) {
             reason = error.what();
         }
-        return shared_device() != nullptr;
+        return suite().device != nullptr;
     }
-    size_t seen_ = 0;
+    static void fail_on_messages() {
+        std::lock_guard lock(suite().mutex);
+        for (const std::string& message : suite().messages) ADD_FAILURE() << message;
+        suite().messages.clear();
+    }
 };
 
 }  // namespace firn
