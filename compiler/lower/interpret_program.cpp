@@ -1,5 +1,8 @@
 // An executor on host memory: runs programs by interpret_kernel in the order and memory of the
 // engine.
+#include <unistd.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -13,6 +16,11 @@ namespace {
 
 /// What fresh memory holds, so that a read of it shows: nan as a float, -1 as an integer.
 constexpr std::byte kUnwritten{0xff};
+
+uint64_t physical_memory() {
+    return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+           static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+}
 
 class HostMemory : public Memory {
   public:
@@ -156,13 +164,17 @@ class Interpreter : public Executor {
     const DeviceProfile& profile() const override { return profile_; }
 
     std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string& name) override {
+        // Asking for more than the machine has may succeed and end the process at the first touch.
+        uint64_t physical = physical_memory(), free = physical - std::min(physical, *held_);
         try {
-            return std::make_shared<HostMemory>(bytes, name, held_);
-        } catch (const std::exception&) {  // bad_alloc, or length_error beyond any address space
-            throw DeviceError("the host has no " + std::to_string(bytes) + " bytes for '" + name +
-                              "'; " + std::to_string(*held_) +
-                              " bytes are held by this executor; free tensors or use smaller ones");
+            if (bytes <= free) return std::make_shared<HostMemory>(bytes, name, held_);
+        } catch (const std::bad_alloc&) {
+            free = 0;
         }
+        throw DeviceError("out of memory: " + std::to_string(bytes) + " bytes were asked for '" +
+                          name + "', " + std::to_string(*held_) +
+                          " bytes are held by this executor and at most " + std::to_string(free) +
+                          " are free; let tensors go or use smaller ones");
     }
 
     void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) override {

@@ -216,9 +216,11 @@ TEST(Interpreter, FreshMemoryIsNotZero) {
 TEST(Interpreter, ImpossibleAllocationSaysWhatIsHeld) {
     Runner runner;
     auto held = runner.executor->allocate(4096, "held");
-    EXPECT_EQ(message<DeviceError>([&] { runner.executor->allocate(uint64_t{1} << 62, "huge"); }),
-              "the host has no 4611686018427387904 bytes for 'huge'; 4096 bytes are held by this "
-              "executor; free tensors or use smaller ones");
+    std::string error =
+        message<DeviceError>([&] { runner.executor->allocate(uint64_t{1} << 62, "huge"); });
+    EXPECT_NE(error.find("4611686018427387904 bytes were asked for 'huge', 4096 bytes are held"),
+              std::string::npos)
+        << error;
 }
 TEST(Interpreter, MemoryMayOutliveItsExecutor) {
     std::shared_ptr<Memory> memory = make_interpreter()->allocate(64, "longer");
