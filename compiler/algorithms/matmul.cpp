@@ -3,18 +3,17 @@
 
 #include "compiler/frontend/movement.h"
 #include "compiler/frontend/reduce.h"
-#include "compiler/ir/graph.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 
 Tensor matmul(const Operand& a, const Operand& b) {
     SourceLine line = a.line();
-    const Shape left = a.node()->shape, right = b.node()->shape;
-    std::string both = "matmul: a is " + text(left) + " and b is " + text(right);
-    std::string where = " (" + text(line) + ")";
+    Tensor x = a.tensor(), y = b.tensor();
+    const Shape left = x.shape(line), right = y.shape(line);
+    const std::string where = " (" + text(line) + ")";
     if (left.empty() || right.empty())
-        throw UserError(both + "; a scalar has no rows or columns: multiply by *" + where);
+        throw UserError("matmul: a is " + text(left) + " and b is " + text(right) +
+                        "; a scalar has no rows or columns, multiply by *" + where);
     bool row = left.size() == 1, column = right.size() == 1;
     const Size& inner = left.back();
     const Size& inner_b = column ? right[0] : right[right.size() - 2];
@@ -22,8 +21,8 @@ Tensor matmul(const Operand& a, const Operand& b) {
     if (never_equal || inner.is(1) != inner_b.is(1))
         throw UserError("matmul: inner sizes differ, a is " + text(left) + " and b is " + text(right) +
                         "; transpose one operand" + where);
-    Tensor x = row ? unsqueeze(a, 0) : Tensor::from_node(a.node());
-    Tensor y = column ? unsqueeze(b, -1) : Tensor::from_node(b.node());
+    if (row) x = unsqueeze(a, 0);
+    if (column) y = unsqueeze(b, -1);
     Tensor terms = Arg(unsqueeze(Operand(x, line), -1), line) * Arg(unsqueeze(Operand(y, line), -3), line);
     Tensor product = sum(Operand(terms, line), {.axis = -2});
     if (column) product = squeeze(Operand(product, line), {.axis = -1});

@@ -1,4 +1,5 @@
 // Compiling for a session, with the reports that the environment asks for.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -40,6 +41,7 @@ void dump(const std::filesystem::path& folder, const Graph& graph, const Program
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     std::string stem = std::to_string(number) + "_" + program.name;
+    std::replace_if(stem.begin(), stem.end(), [](char c) { return c == ':' || c == '/'; }, '_');
     write_text(folder / (stem + ".graph"), print(graph, {.lines = true}));
     write_text(folder / (stem + ".explain"), explain(program));
     for (const KernelInfo& kernel : program.kernels)

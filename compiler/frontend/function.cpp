@@ -175,7 +175,7 @@ Variant& variant_for(FunctionState& state, const std::string& kinds, const std::
 
 void need_program(FunctionState& state, Variant& variant) {
     if (variant.program) return;
-    variant.program = compile_for(*state.session, variant.graph, {.name = "function", .divisors = variant.divisors});
+    variant.program = compile_for(*state.session, variant.graph, {.name = text(state.line), .divisors = variant.divisors});
 }
 
 /// The variant of the most recent call, or the one that assumes nothing.

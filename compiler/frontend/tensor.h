@@ -148,6 +148,8 @@ class Arg : public TensorOperators {
 
     /// The node; a scalar becomes a constant of `dtype`, or of its own type where none is given.
     std::shared_ptr<const Node> node(std::optional<DType> dtype = std::nullopt) const;
+    /// The operand as a tensor of its own.
+    Tensor tensor() const { return Tensor::from_node(node()); }
     bool is_scalar() const { return scalar_.has_value(); }
     const Scalar& scalar() const { return *scalar_; }
     SourceLine line() const { return line_; }
