@@ -12,6 +12,7 @@
 #include "compiler/passes/passes.h"
 #include "compiler/plan.h"
 #include "compiler/schedule/schedule.h"
+#include "compiler/schedule/split_reductions.h"
 
 namespace firn {
 namespace {
@@ -47,7 +48,8 @@ void compile_kernels(Program& program, const CompileOptions& options) {
 std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& graph,
                                              const DeviceProfile& profile,
                                              const CompileOptions& options) {
-    const Graph prepared = run_passes(table, graph);
+    const Graph prepared =
+        split_reductions(table, run_passes(table, graph), profile, options.divisors);
     const Schedule schedule = make_schedule(prepared, profile);
     std::shared_ptr<Program> program = make_plan(prepared, schedule, profile, options);
     if (options.spirv) compile_kernels(*program, options);

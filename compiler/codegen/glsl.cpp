@@ -50,7 +50,6 @@ class Emitter {
         std::ostringstream out;
         out << "#version 460\n";
         for (const std::string& e : extensions()) out << "#extension " << e << " : require\n";
-        out << "// " << code_.name << "\n";
         out << "layout(local_size_x = " << code_.group_size[0] << ", local_size_y = " << code_.group_size[1]
             << ", local_size_z = " << code_.group_size[2] << ") in;\n";
         declare_buffers(out);
@@ -210,9 +209,17 @@ class Emitter {
             types.push_back(code_.nodes[arg].dtype);
             operands.push_back(text_[arg]);
         }
+        if (plain_quotient(n))
+            return "(" + operands[0] + (n.op == Op::Div ? " / " : " % ") + operands[1] + ")";
         std::string out = operation_glsl(n.op, n.dtype, types, operands);
         note_functions(out);
         return out;
+    }
+
+    /// Integer division of indices that are known to be nonnegative needs no care for signs and zero.
+    bool plain_quotient(const KernelNode& n) const {
+        return (n.op == Op::Div || n.op == Op::Mod) && n.dtype == i32 &&
+               code_.nodes[n.args[0]].interval.lo >= 0 && code_.nodes[n.args[1]].interval.lo >= 1;
     }
 
     void note_functions(const std::string& expression) {

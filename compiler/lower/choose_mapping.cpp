@@ -8,6 +8,7 @@ namespace firn {
 namespace {
 
 constexpr int64_t kLargeExtent = 1 << 20;      // stands for a symbolic extent
+constexpr int64_t kLeastGroups = 8;            // workgroups that share a CPU's cores evenly
 constexpr int64_t kBodyBudget = 700;           // nodes of an invocation's body after expansion
 constexpr int64_t kLoopBudget = 400;           // nodes of an unrolled loop body
 
@@ -81,7 +82,7 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     const bool by_four = grid.x.divisor(divisors) % 4 == 0 && x > 0;
     const bool padded = grid.dims == 1 && facts.plain_flat;
     // Enough invocations must remain to keep the device busy.
-    const int64_t busy = int64_t{profile.parallel_invocations} * (cpu ? 1 : 4);
+    const int64_t busy = int64_t{profile.parallel_invocations} * (cpu ? (facts.loops ? 8 : 1) : 4);
     auto room = [&](int64_t factor) {
         return facts.nodes * m.vector * m.unroll * factor <= kBodyBudget &&
                total / (m.vector * m.unroll * factor) >= busy;
@@ -98,17 +99,19 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     const int64_t units_y = std::max<int64_t>(1, grid.dims >= 2 ? y / m.unroll : 1);
     const int64_t lanes = profile.subgroup_size;
     if (grid.dims < 2) {
-        const int64_t share = cpu ? units_x / 4 : units_x;
-        m.group_x = std::min<uint32_t>(256, std::max<uint32_t>(round_up(share, lanes), lanes));
-        if (facts.loops && cpu) m.group_x = std::min<uint32_t>(m.group_x, 64);
+        const int64_t share = cpu ? units_x / kLeastGroups : units_x;
+        m.group_x = std::min<uint32_t>(cpu && facts.loops ? 64 : 256,
+                                       std::max<uint32_t>(round_up(share, lanes), lanes));
     } else {
         const bool square = !cpu && facts.loops;
         m.group_x = std::min<uint32_t>(square ? 16 : cpu ? 64 : 32, std::max<uint32_t>(round_up(units_x, lanes), lanes));
         const int64_t most = 256 / m.group_x;
         int64_t rows_per_group = std::min<int64_t>(most, units_y);
-        while (cpu && rows_per_group > 1 &&
-               ((units_x + m.group_x - 1) / m.group_x) * ((units_y + rows_per_group - 1) / rows_per_group) < 4)
-            rows_per_group /= 2;
+        auto groups = [&] {
+            return (units_x + m.group_x - 1) / m.group_x * ((units_y + rows_per_group - 1) / rows_per_group);
+        };
+        while (cpu && rows_per_group > 1 && groups() < kLeastGroups) rows_per_group /= 2;
+        while (cpu && m.group_x > lanes && m.group_x % 2 == 0 && groups() < kLeastGroups) m.group_x /= 2;
         m.group_y = static_cast<uint32_t>(std::max<int64_t>(1, rows_per_group));
     }
     if (!facts.divergent || facts.loops)

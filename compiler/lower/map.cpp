@@ -361,6 +361,10 @@ class Mapper {
                                          int64_t max_trips = -1) {
         const KernelRegion& old = from_.regions[n.region];
         const Range& old_range = from_.ranges[old.range];
+        if (b_.is_constant(extent_node) && old.alive < 0 && b_.node(extent_node).constant.i <= 1) {
+            if (b_.node(extent_node).constant.i == 1) unroll(n, group, values, start, copies);
+            return values;
+        }
         Range range = old_range;
         range.extent_node = extent_node;
         range.extent = extent;
@@ -422,6 +426,22 @@ class Mapper {
         for (auto& lane : values)
             for (int& v : lane) v = b_.result(made, next++);
         return values;
+    }
+
+    /// The turns without a loop.
+    void unroll(const KernelNode& n, const std::vector<size_t>& group, std::vector<std::vector<int>>& values,
+                int start, int64_t copies) {
+        const KernelRegion& old = from_.regions[n.region];
+        for (int64_t c = 0; c < copies; ++c) {
+            const int index = b_.add(start, b_.integer(c));
+            for (size_t g = 0; g < group.size(); ++g) bind_turn(n.region, group[g], index, values[g]);
+            for (size_t g = 0; g < group.size(); ++g) {
+                std::vector<int> next;
+                for (int y : old.yields) next.push_back(lane_value(y, group[g]));
+                values[g] = std::move(next);
+            }
+            for (size_t l : group) forget_turn(n.region, l);
+        }
     }
 
     int tree(const KernelNode& step, std::vector<int> terms) {

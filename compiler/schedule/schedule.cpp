@@ -192,14 +192,18 @@ class Scheduler {
         const Node& node = *ref;
         ValueVerdict v{ref, Verdict::Inlined, kReasonOnce};
         const double bytes = node.dtype.bytes();
-        v.elements = std::max(1.0, estimate(element_count(node.shape))) * runs(node);
-        for (const Ask& a : asks)
-            v.evaluations += estimate(element_count(grid_shape(*a.root))) * maps_.turns(a.map) * runs(*a.root);
-        const double each = seconds_.at(&node);
-        v.inline_seconds = v.evaluations * each;
-        v.materialise_seconds = v.elements * (each + 2 * bytes / profile_.bytes_per_second) +
-                                v.evaluations * profile_.seconds_per_load +
-                                runs(node) * profile_.seconds_per_launch;
+        const double each = seconds_.at(&node), size = estimate(element_count(node.shape));
+        v.elements = std::max(1.0, size) * runs(node);
+        double loads = 0;
+        for (const Ask& a : asks) {
+            const double grid = estimate(element_count(grid_shape(*a.root)));
+            const double asked = grid * maps_.turns(a.map) * runs(*a.root);
+            v.evaluations += asked;
+            v.inline_seconds += asked * each * idle(grid);
+            loads += asked * profile_.seconds_per_load * idle(grid);
+        }
+        v.materialise_seconds = v.elements * (each * idle(size) + 2 * bytes / profile_.bytes_per_second) +
+                                loads + runs(node) * profile_.seconds_per_launch;
         const bool free = node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Index ||
                           node.op == Op::Input || is_movement(node.op);
         if (inside_kernel_loop(node) || free) return v;
@@ -216,6 +220,11 @@ class Scheduler {
             v.reason = kReasonCheaper;
         }
         return v;
+    }
+
+    /// How much longer work takes on a grid too small to fill the device.
+    double idle(double grid) const {
+        return std::max(1.0, profile_.parallel_invocations / std::max(1.0, grid));
     }
 
     static const Shape& grid_shape(const Node& root) {
