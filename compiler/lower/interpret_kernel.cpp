@@ -285,8 +285,11 @@ class Machine {
                 if (index == body.range)
                     std::fill_n(values_[at(id)].words(), lanes_, static_cast<int32_t>(turn));
             run_region(n.region, mask);
+            // A region argument may be the condition: it counts as it is before it is carried.
+            LaneMask next = mask;
+            if (body.alive >= 0) next = restricted(mask, values_[at(body.alive)].words(), true);
             carry(body, mask);
-            if (body.alive >= 0) mask = restricted(mask, values_[at(body.alive)].words(), true);
+            mask = std::move(next);
         }
     }
 

@@ -145,6 +145,24 @@ TEST(InterpretKernel, AliveDropsLanes) {
     }
 }
 
+TEST(InterpretKernel, AliveMayBeARegionArgumentBeforeItIsCarried) {
+    ByHand k;
+    int y = k.buffer(i32, true);
+    int i = k.range(RangeKind::Grid, 2);
+    int body = k.region();
+    k.serial(body, k.integer(5));
+    int count = k.region_arg(body, i32), flag = k.region_arg(body, boolean);
+    int next = k.op(Op::Add, i32, {count, k.integer(1)}, body);
+    k.code.regions[size_t(body)].yields = {next, k.constant(scalar_bool(true))};
+    k.code.regions[size_t(body)].alive = flag;
+    int first = k.op(Op::Equal, boolean, {i, k.integer(1)}, 0);
+    int loop = k.close(0, Op::For, {k.integer(0), first}, body);
+    k.store(0, y, i, k.result(0, loop, 0, i32));
+    std::vector<int32_t> out(2);
+    interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
+    EXPECT_EQ(out, (std::vector<int32_t>{1, 5}));
+}
+
 TEST(InterpretKernel, CarriedValuesSwapAtOnce) {
     ByHand k;
     int y = k.buffer(i32, true);
