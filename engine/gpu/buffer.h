@@ -136,6 +136,7 @@ class MemoryPool {
     Device& device_;
     Type types_[2];  // by BufferPlace
     uint64_t max_allocation_ = 0;
+    uint64_t host_bytes_ = 0;  // CPU drivers: what the machine had left at the start
     mutable std::mutex mutex_;
     std::vector<std::unique_ptr<MemoryBlock>> blocks_;
     uint64_t used_ = 0, held_ = 0, allocations_ = 0;

@@ -1,5 +1,6 @@
 // The memory pool behind buffers: few allocations, cut, reused and counted.
 #include <algorithm>
+#include <fstream>
 #include <sstream>
 
 #include "engine/gpu/buffer.h"
@@ -45,6 +46,16 @@ std::string mebibytes(uint64_t bytes) {
     out.precision(1);
     out << std::fixed << static_cast<double>(bytes) / (1 << 20) << " MiB";
     return out.str();
+}
+
+/// Bytes that this machine has left; 0 where it does not say. A driver that runs on the CPU names a
+/// heap of any size, so for it the machine itself is asked.
+uint64_t host_available() {
+    std::ifstream file("/proc/meminfo");
+    std::string name, rest;
+    for (uint64_t kibibytes = 0; file >> name >> kibibytes; std::getline(file, rest))
+        if (name == "MemAvailable:") return kibibytes << 10;
+    return 0;
 }
 
 /// The first memory type that has one of the wanted sets of flags, in order of preference.
@@ -101,6 +112,7 @@ MemoryPool::MemoryPool(Device& device) : device_(device) {
     VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                            &maintenance};
     vk.vkGetPhysicalDeviceProperties2(device.physical(), &properties);
+    if (device.info().type == VK_PHYSICAL_DEVICE_TYPE_CPU) host_bytes_ = host_available();
     max_allocation_ = maintenance.maxMemoryAllocationSize;
 
     VkBuffer probe = make_buffer(device, kGranularity, "memory type probe");
@@ -145,6 +157,9 @@ void MemoryPool::trim() {
 
 uint64_t MemoryPool::heap_free(BufferPlace place) const {
     const Type& type = types_[static_cast<int>(place)];
+    // Pages are taken only as they are touched, so what is held counts as gone.
+    if (host_bytes_ > 0)
+        return std::min(host_available(), host_bytes_ > held_ ? host_bytes_ - held_ : 0);
     if (!device_.has_memory_budget()) return type.heap_bytes > held_ ? type.heap_bytes - held_ : 0;
     VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};

@@ -96,6 +96,20 @@ TEST_F(BufferTest, OutOfMemorySaysWhatWasAskedHeldAndFree) {
     EXPECT_NE(message.find("are free on"), std::string::npos) << message;
 }
 
+TEST_F(BufferTest, ManyAllocationsTogetherRunOutOfMemoryToo) {
+    uint64_t step = 512ull << 20, free = device->memory().use().free;
+    if (device->info().type != VK_PHYSICAL_DEVICE_TYPE_CPU || free > (step << 9))
+        GTEST_SKIP() << "only a CPU driver takes no pages until they are touched";
+    std::vector<std::shared_ptr<Buffer>> buffers;
+    auto fill = [&] {
+        for (uint64_t i = 0; i <= free / step; ++i)
+            buffers.push_back(create_buffer(device, step, "part"));
+    };
+    EXPECT_THROW(fill(), DeviceError);
+    buffers.clear();
+    device->memory().trim();
+}
+
 TEST_F(BufferTest, OutOfMemoryIsADeviceErrorAndLeavesTheRestUsable) {
     auto kept = create_buffer(device, 64, "kept");
     EXPECT_THROW(create_buffer(device, 1ull << 45, "huge"), DeviceError);
