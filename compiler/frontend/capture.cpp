@@ -5,12 +5,12 @@
 
 namespace firn {
 
-Ref capture(SessionState& session, const std::shared_ptr<Slot>& slot, const Ref& node) {
+Ref capture(SessionState& session, const std::shared_ptr<Slot>& slot, const Ref& node, size_t depth) {
     const Node* base = node.get();
     while (is_movement(base->op)) base = base->inputs[0].get();
     if (base->op == Op::Constant || node->op == Op::Buffer) return node;
     SourceLine line = node->lines.empty() ? SourceLine{} : node->lines.front();
-    if (slot->scope != 0)
+    if (depth != 1)
         fail_at(line,
                 "compile: a tensor that is still being recorded outside is used inside the function; pass it as "
                 "an argument, or compile the function before");

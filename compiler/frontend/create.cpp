@@ -24,7 +24,18 @@ Tensor tensor_from_bytes(std::span<const std::byte> bytes, const Shape& shape, D
     return Tensor::from_node(upload(*session, bytes, dtype, shape, b.line));
 }
 
+namespace {
+
+void check_sizes(const char* what, const Shape& shape, SourceLine line) {
+    for (const Size& size : shape)
+        if (size.upper_bound() < 0)
+            fail_at(line, std::string(what) + ": the shape " + text(shape) + " has a negative size; sizes are 0 or more");
+}
+
+}  // namespace
+
 Tensor full(const Shape& shape, const Arg& value) {
+    check_sizes("full", shape, value.line());
     return Tensor::from_node(expand(builder_at(value), value.node(), shape));
 }
 
@@ -32,9 +43,7 @@ namespace {
 
 Tensor constant_of(const Shape& shape, int64_t value, DType dtype, SourceLine line) {
     Builder b = builder(*current_state(), line);
-    for (const Size& size : shape)
-        if (size.upper_bound() < 0)
-            fail_at(line, "zeros, ones: the shape " + text(shape) + " has a negative size; sizes are 0 or more");
+    check_sizes(value ? "ones" : "zeros", shape, line);
     return Tensor::from_node(expand(b, constant(b, scalar_int(value).to(dtype)), shape));
 }
 
@@ -44,6 +53,7 @@ Tensor zeros(const Shape& shape, DType dtype, SourceLine line) { return constant
 Tensor ones(const Shape& shape, DType dtype, SourceLine line) { return constant_of(shape, 1, dtype, line); }
 
 Tensor index(const Shape& shape, int axis, SourceLine line) {
+    check_sizes("index", shape, line);
     return Tensor::from_node(index(builder(*current_state(), line), shape, axis));
 }
 

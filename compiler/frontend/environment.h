@@ -14,7 +14,8 @@ struct EnvironmentVariable {
 inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_HELP", "1", "print this table"},
     {"FIRN_DEBUG", "1..5",
-     "print to stderr: 1 kernels and times, 2 and GLSL, 3 and the graph, 4 and every verdict, 5 all"},
+     "print to stderr: 1 kernels and times, 2 GLSL, 3 the graph at both ends, 4 after every pass and every "
+     "verdict, 5 the rules that fired"},
     {"FIRN_DUMP_DIR", "folder", "write graph, GLSL and explain of every compiled program there"},
     {"FIRN_EXECUTOR", "device | interpret | oracle",
      "run on the Vulkan device, by the kernel interpreter, or node by node on the host"},

@@ -6,6 +6,7 @@
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/record.h"
+#include "compiler/ir/builder_checks.h"
 
 namespace firn {
 namespace {
@@ -29,6 +30,9 @@ Tensor permute(const Operand& x, const std::vector<int>& axes) {
 }
 
 Tensor expand(const Operand& x, const Shape& shape) {
+    for (const Size& size : shape)
+        if (size.upper_bound() < 0)
+            fail_at(x.line(), "expand: the shape " + text(shape) + " has a negative size; sizes are 0 or more");
     return Tensor::from_node(expand(builder_at(x), x.node(), shape));
 }
 
@@ -147,13 +151,15 @@ Tensor concat(const std::vector<Tensor>& parts, const JoinOptions& options, Sour
     size_t axis = static_cast<size_t>(axis_of("concat", options.axis, nodes[0]->rank(), nodes[0]->shape, line));
     Shape whole = nodes[0]->shape;
     whole[axis] = 0;
-    for (const Ref& node : nodes) {
-        bool fits = node->shape.size() == whole.size();
-        for (size_t k = 0; fits && k < whole.size(); ++k) fits = k == axis || node->shape[k] == whole[k];
-        if (!fits)
-            fail_at(line, "concat: shapes " + text(nodes[0]->shape) + " and " + text(node->shape) +
-                              " differ beside axis " + std::to_string(axis) + "; all other sizes must be equal");
-        whole[axis] += node->shape[axis];
+    for (Ref& node : nodes) {
+        std::string differ = "concat: shapes " + text(nodes[0]->shape) + " and " + text(node->shape) +
+                             " differ beside axis " + std::to_string(axis) + "; all other sizes must be equal";
+        if (node->shape.size() != whole.size()) fail_at(line, differ);
+        Shape own = nodes[0]->shape;
+        own[axis] = node->shape[axis];
+        for (size_t k = 0; k < own.size(); ++k) require_equal(b, node->shape[k], own[k], differ);
+        node = fit(b, node, own, "concat");
+        whole[axis] += own[axis];
     }
     // Every part in its place with zeros around; the index chooses.
     Ref place = index(b, whole, static_cast<int>(axis)), out;
@@ -175,7 +181,8 @@ Tensor stack(const std::vector<Tensor>& parts, const JoinOptions& options, Sourc
     check_parts("stack", parts, line);
     std::vector<Tensor> rows;
     for (const Tensor& part : parts) rows.push_back(unsqueeze(Operand(part, line), options.axis));
-    return concat(rows, {.axis = options.axis < 0 ? options.axis + parts[0].rank(line) + 1 : options.axis}, line);
+    int axis = options.axis < 0 ? options.axis + rows[0].node(line)->rank() : options.axis;
+    return concat(rows, {.axis = axis}, line);
 }
 
 }  // namespace firn

@@ -9,7 +9,9 @@
 #include "compiler/frontend/cut.h"
 #include "compiler/frontend/oracle.h"
 #include "compiler/frontend/record.h"
+#include "compiler/frontend/report.h"
 #include "compiler/ir/text.h"
+#include "compiler/program/disk_cache.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -89,6 +91,16 @@ std::shared_ptr<const Program> plan_of(SessionState& session, const Graph& graph
 
 }  // namespace
 
+std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph, CompileOptions options) {
+    Executor& executor = executor_of(session);
+    options.spirv = session.needs_spirv;
+    options.cache_directory = default_cache_directory();
+    report_graph(session, graph);
+    std::shared_ptr<const Program> program = compile_graph(session.nodes, graph, executor.profile(), options);
+    report_program(session, graph, *program);
+    return program;
+}
+
 std::vector<Ref> run_graph(SessionState& session, const Graph& graph, const std::shared_ptr<const Program>& program,
                            Call call, SourceLine line) {
     Executor& executor = executor_of(session);
@@ -103,6 +115,7 @@ std::vector<Ref> run_graph(SessionState& session, const Graph& graph, const std:
     }
     if (program) executor.run(program, call);
     else run_oracle(executor, graph, call);
+    report_times(session);
     return out;
 }
 

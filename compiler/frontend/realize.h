@@ -34,7 +34,7 @@ std::vector<std::shared_ptr<const Node>> realize_nodes(SessionState& session,
                                                        const std::vector<std::shared_ptr<const Node>>& nodes,
                                                        SourceLine line);
 
-/// Compiles `graph` for the session's executor, and writes what FIRN_DEBUG and FIRN_DUMP_DIR ask for.
+/// Compiles `graph` for the session's executor, and reports what the environment asks for.
 std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph, CompileOptions options);
 
 /// Allocates the results and runs `graph`, as `program` (null where the oracle evaluates it). Gives the

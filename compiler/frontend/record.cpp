@@ -88,9 +88,8 @@ Ref converted(const Builder& b, const Ref& value, DType dtype) {
     auto kind = [](DType type) { return type.is_bool() ? 0 : type.is_float() ? 2 : 1; };
     if (kind(value->dtype) > kind(dtype))
         fail_at(b.line, std::string("a value of type ") + dtype.name() + " is assigned " + value->dtype.name() +
-                            text(value->shape) +
-                            " inside a loop or branch, where it keeps its type; start it with that type (as in "
-                            "Tensor x = 0.0f) or convert by .as(" + dtype.name() + ")");
+                            text(value->shape) + " inside a loop or branch, where a value keeps its type; start it as " +
+                            value->dtype.name() + " (such as Tensor x = 0.0f), or convert by .as(" + dtype.name() + ")");
     return cast(b, value, dtype);
 }
 
@@ -121,7 +120,7 @@ Ref value_at(SessionState& session, const std::shared_ptr<Slot>& slot, size_t de
     Ref outer = value_at(session, slot, depth - 1);
     if (!outer) return nullptr;
     if (scope.kind == ScopeKind::Function) {
-        outer = capture(session, slot, outer);
+        outer = capture(session, slot, outer, depth);
         return add_entry(session.scopes[depth], {slot, outer, nullptr, outer, false}).value;
     }
     if (scope.kind == ScopeKind::Branch) return outer;

@@ -57,6 +57,7 @@ struct Realized {
 struct SessionState {
     NodeTable nodes;
     std::shared_ptr<Executor> executor;
+    bool started = false;                                  // the executor has been used
     bool oracle = false;                                   // evaluates graphs, compiles nothing
     bool needs_spirv = true;                               // false where nothing reads it
     std::vector<Scope> scopes{Scope{}};                    // the first is the root
@@ -65,6 +66,7 @@ struct SessionState {
     std::map<uint64_t, Slot*> assigned;                    // root slots with `assigned`, by id
     std::unordered_map<const Node*, Realized> realized;    // nodes that have been computed already
     std::unordered_map<std::string, std::shared_ptr<const Program>> plans;   // lazy evaluation, by graph text
+    int debug = 0;                                         // FIRN_DEBUG
     size_t dumps = 0;                                      // programs written to FIRN_DUMP_DIR
 };
 

@@ -54,6 +54,11 @@ const std::shared_ptr<SessionState>& current_state() {
 
 Executor& executor_of(SessionState& session) {
     if (!session.executor) choose_executor(session);
+    if (!session.started) {
+        session.started = true;
+        session.debug = environment_number("FIRN_DEBUG", 0);
+        if (session.debug) session.executor->set_profiling(true);
+    }
     return *session.executor;
 }
 

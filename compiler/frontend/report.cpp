@@ -1,0 +1,90 @@
+// Reports on stderr and as files.
+#include "compiler/frontend/report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "compiler/compile.h"
+#include "compiler/frontend/environment.h"
+#include "compiler/ir/text.h"
+#include "compiler/passes/passes.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
+std::string titled(const std::string& title, const Graph& graph) {
+    return "-- " + title + "\n" + print(graph, {.lines = true});
+}
+
+std::string rules_text(const std::vector<PassRun>& runs) {
+    std::string out;
+    for (const PassRun& run : runs) {
+        out += "-- pass " + run.name + ": " + std::to_string(run.nodes_before) + " to " +
+               std::to_string(run.nodes_after) + " nodes, " + std::to_string(run.milliseconds) + " ms\n";
+        for (const auto& [rule, count] : run.fired) out += "   " + rule + " x " + std::to_string(count) + "\n";
+    }
+    return out;
+}
+
+void write_text(const std::filesystem::path& path, const std::string& content) {
+    std::ofstream file(path);
+    file << content;
+    if (!file.flush())
+        throw UserError("FIRN_DUMP_DIR: cannot write " + path.string() + "; name a folder that can be written to");
+}
+
+void dump(const std::filesystem::path& folder, const Graph& graph, const Program& program, size_t number) {
+    std::error_code exists_already;
+    std::filesystem::create_directories(folder, exists_already);
+    std::string stem = std::to_string(number) + "_" + program.name;
+    std::replace_if(stem.begin(), stem.end(), [](char c) { return c == ':' || c == '/'; }, '_');
+    write_text(folder / (stem + ".graph"), print(graph, {.lines = true}));
+    write_text(folder / (stem + ".explain"), explain(program));
+    for (const KernelInfo& kernel : program.kernels)
+        write_text(folder / (stem + "_" + kernel.name + ".comp"), kernel.glsl);
+}
+
+}  // namespace
+
+void report_graph(SessionState& session, const Graph& graph) {
+    if (session.debug < 3) return;
+    PassOptions options;
+    std::string last;
+    options.dump = [&](const std::string& pass, const Graph& now) {
+        last = titled("after " + pass, now);
+        if (session.debug >= 4) say(last);
+    };
+    std::vector<PassRun> runs;
+    say(titled("recorded", graph));
+    run_passes(session.nodes, graph, options, &runs);
+    if (session.debug == 3) say(last);
+    if (session.debug >= 5) say(rules_text(runs));
+}
+
+void report_program(SessionState& session, const Graph& graph, const Program& program) {
+    if (auto folder = environment("FIRN_DUMP_DIR")) dump(*folder, graph, program, ++session.dumps);
+    if (session.debug < 1) return;
+    say("firn: " + program.name + ", " + std::to_string(program.kernels.size()) + " kernels\n");
+    for (const KernelInfo& kernel : program.kernels) {
+        say("  " + kernel.name + "\n");
+        if (session.debug >= 2) say(kernel.glsl + "\n");
+    }
+    if (session.debug >= 4) say(explain(program));
+}
+
+void report_times(SessionState& session) {
+    if (session.debug < 1) return;
+    session.executor->wait();
+    for (const KernelTime& time : session.executor->take_kernel_times()) {
+        char line[64];
+        std::snprintf(line, sizeof line, "  %9.3f ms x %d  ", time.milliseconds, time.dispatches);
+        say(line + time.name + "\n");
+    }
+}
+
+}  // namespace firn
