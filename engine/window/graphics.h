@@ -1,0 +1,88 @@
+// The few graphics objects that frames need: render passes, pipelines, descriptor sets, an image to draw to.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/gpu/buffer.h"
+#include "engine/gpu/device.h"
+#include "engine/window/picture.h"
+
+namespace firn {
+
+/// A pass that clears one colour image and draws to it. Passes of one format are compatible whatever
+/// their final layout. The caller destroys it.
+VkRenderPass create_render_pass(const Device& device, VkFormat format, VkImageLayout final_layout);
+
+struct DrawPipelineInfo {
+    std::string_view vertex, fragment;  // names for shader_module
+    VkPipelineLayout layout = VK_NULL_HANDLE;
+    VkRenderPass render_pass = VK_NULL_HANDLE;
+    bool blend = false;
+    std::string name;
+};
+/// Triangles with dynamic viewport and scissor, without vertex input. The caller destroys it.
+VkPipeline create_draw_pipeline(const Device& device, const DrawPipelineInfo& info);
+VkPipeline create_compute_pipeline(const Device& device, std::string_view shader, VkPipelineLayout layout,
+                                   const std::string& name);
+
+/// `count` equal sets of storage buffers (bindings 0, 1, ...) and a pipeline layout with push constants.
+/// Must end before its device, and may end while it is in use.
+class StorageSets {
+  public:
+    StorageSets(Device& device, uint32_t bindings, uint32_t count, uint32_t push_bytes,
+                const std::string& name);
+    ~StorageSets();
+    StorageSets(const StorageSets&) = delete;
+    StorageSets& operator=(const StorageSets&) = delete;
+
+    VkPipelineLayout layout() const { return layout_; }
+    VkDescriptorSet operator[](size_t set) const { return sets_[set]; }
+    /// The set must not be in use.
+    void bind(size_t set, uint32_t binding, VkBuffer buffer, uint64_t offset, uint64_t bytes) const;
+    void push(VkCommandBuffer commands, const void* data) const;
+
+  private:
+    Device& device_;
+    uint32_t push_bytes_ = 0;
+    VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
+    VkPipelineLayout layout_ = VK_NULL_HANDLE;
+    VkDescriptorPool pool_ = VK_NULL_HANDLE;
+    std::vector<VkDescriptorSet> sets_;
+};
+
+/// An image that frames without a window are drawn to, and read back from.
+class OffscreenImage {
+  public:
+    OffscreenImage(std::shared_ptr<Device> device, VkFormat format, VkExtent2D extent, VkRenderPass pass);
+    ~OffscreenImage();
+    OffscreenImage(const OffscreenImage&) = delete;
+    OffscreenImage& operator=(const OffscreenImage&) = delete;
+
+    VkFramebuffer framebuffer() const { return framebuffer_; }
+    VkExtent2D extent() const { return extent_; }
+    /// Recorded after the pass, which leaves the image as a source of transfers.
+    void record_read(VkCommandBuffer commands) const;
+    /// The picture, once the commands are complete. Opaque.
+    Picture picture() const;
+
+  private:
+    void allocate();
+
+    std::shared_ptr<Device> device_;
+    VkFormat format_;
+    VkExtent2D extent_;
+    VkImage image_ = VK_NULL_HANDLE;
+    VkDeviceMemory memory_ = VK_NULL_HANDLE;
+    VkImageView view_ = VK_NULL_HANDLE;
+    VkFramebuffer framebuffer_ = VK_NULL_HANDLE;
+    std::shared_ptr<Buffer> pixels_;
+};
+
+VkImageView create_colour_view(const Device& device, VkImage image, VkFormat format, const std::string& name);
+VkFramebuffer create_framebuffer(const Device& device, VkRenderPass pass, VkImageView view, VkExtent2D extent,
+                                 const std::string& name);
+
+}  // namespace firn

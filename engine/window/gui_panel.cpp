@@ -1,0 +1,302 @@
+// Draws the widgets of a Gui through Dear ImGui.
+#include "engine/window/gui_panel.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+constexpr float kFontPixels = 16, kPanelPadding = 12, kWidgetWidth = 170;
+const ImVec4 kDim{0.58f, 0.62f, 0.68f, 1};
+/// Where distributions keep a readable font; without one, the GUI falls back to ImGui's own.
+constexpr const char* kFonts[] = {"/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
+                                  "/usr/share/fonts/TTF/DejaVuSans.ttf",
+                                  "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf"};
+
+void load_font(float scale) {
+    ImGuiIO& io = ImGui::GetIO();
+    static constexpr ImWchar ranges[] = {0x20, 0xff, 0x370, 0x3ff, 0x2013, 0x2026, 0x2190, 0x2193,
+                                         0x2202, 0x2265, 0};
+    ImFont* font = nullptr;
+    for (const char* path : kFonts) {
+        if (!font && std::filesystem::exists(path)) {
+            font = io.Fonts->AddFontFromFileTTF(path, kFontPixels * scale, nullptr, ranges);
+        }
+    }
+    if (!font) {
+        ImFontConfig config;
+        config.SizePixels = 13 * std::max(1.0f, scale);
+        io.Fonts->AddFontDefault(&config);
+    }
+}
+
+void apply_theme(float scale) {
+    ImGui::StyleColorsDark();
+    ImGuiStyle& style = ImGui::GetStyle();
+    style.WindowRounding = 8;
+    style.FrameRounding = style.GrabRounding = style.PopupRounding = 4;
+    style.WindowBorderSize = style.FrameBorderSize = 0;
+    style.WindowPadding = {kPanelPadding, kPanelPadding};
+    style.FramePadding = {8, 4};
+    style.ItemSpacing = {8, 7};
+    style.GrabMinSize = 12;
+    style.WindowTitleAlign = {0, 0.5f};
+    const ImVec4 accent{0.36f, 0.62f, 0.86f, 1}, frame{0.16f, 0.18f, 0.22f, 1}, hover{0.21f, 0.25f, 0.31f, 1},
+        active{0.26f, 0.32f, 0.40f, 1}, background{0.075f, 0.085f, 0.105f, 0.94f};
+    auto set = [&](std::initializer_list<int> colours, ImVec4 value) {
+        for (int colour : colours) style.Colors[colour] = value;
+    };
+    set({ImGuiCol_WindowBg, ImGuiCol_PopupBg}, background);
+    set({ImGuiCol_TitleBg, ImGuiCol_TitleBgActive, ImGuiCol_TitleBgCollapsed}, background);
+    set({ImGuiCol_FrameBg, ImGuiCol_Button, ImGuiCol_Header}, frame);
+    set({ImGuiCol_FrameBgHovered, ImGuiCol_ButtonHovered, ImGuiCol_HeaderHovered}, hover);
+    set({ImGuiCol_FrameBgActive, ImGuiCol_ButtonActive, ImGuiCol_HeaderActive}, active);
+    set({ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive, ImGuiCol_CheckMark, ImGuiCol_PlotLines}, accent);
+    set({ImGuiCol_Separator}, {0.2f, 0.23f, 0.28f, 1});
+    set({ImGuiCol_Text}, {0.90f, 0.92f, 0.95f, 1});
+    style.ScaleAllSizes(scale);
+}
+
+/// Key codes are those of Key, which ImGui 1.86 takes through a table.
+void map_keys() {
+    ImGuiIO& io = ImGui::GetIO();
+    auto map = [&](ImGuiKey key, Key code) { io.KeyMap[key] = static_cast<int>(code); };
+    map(ImGuiKey_Tab, Key::Tab);
+    map(ImGuiKey_LeftArrow, Key::Left);
+    map(ImGuiKey_RightArrow, Key::Right);
+    map(ImGuiKey_UpArrow, Key::Up);
+    map(ImGuiKey_DownArrow, Key::Down);
+    map(ImGuiKey_Home, Key::Home);
+    map(ImGuiKey_End, Key::End);
+    map(ImGuiKey_Delete, Key::Delete);
+    map(ImGuiKey_Backspace, Key::Backspace);
+    map(ImGuiKey_Space, Key::Space);
+    map(ImGuiKey_Enter, Key::Enter);
+    map(ImGuiKey_Escape, Key::Escape);
+    io.KeyMap[ImGuiKey_A] = 'A';
+    io.KeyMap[ImGuiKey_X] = 'X';
+    io.KeyMap[ImGuiKey_Z] = 'Z';
+}
+
+bool draw_text_input(const char* label, std::string& value) {
+    char buffer[256];
+    std::snprintf(buffer, sizeof buffer, "%s", value.c_str());
+    if (!ImGui::InputText(label, buffer, sizeof buffer)) return false;
+    value = buffer;
+    return true;
+}
+
+bool draw_choice(const char* label, const ChoiceVariable& choice) {
+    auto index = static_cast<size_t>(*choice.index);
+    if (!ImGui::BeginCombo(label, index < choice.names.size() ? choice.names[index].c_str() : "")) return false;
+    bool changed = false;
+    for (size_t i = 0; i < choice.names.size(); ++i) {
+        if (ImGui::Selectable(choice.names[i].c_str(), i == index)) {
+            *choice.index = static_cast<int>(i);
+            changed = true;
+        }
+    }
+    ImGui::EndCombo();
+    return changed;
+}
+
+/// True when the person changed the variable.
+bool draw_parameter(const char* label, const Parameter& parameter) {
+    ImGuiSliderFlags flags = ImGuiSliderFlags_AlwaysClamp |
+                             (parameter.logarithmic ? ImGuiSliderFlags_Logarithmic : ImGuiSliderFlags_None);
+    if (auto* value = std::get_if<float*>(&parameter.variable)) {
+        // Four digits in all, so that small ranges can be read.
+        return ImGui::SliderFloat(label, *value, static_cast<float>(parameter.low),
+                                  static_cast<float>(parameter.high), "%.4g", flags | ImGuiSliderFlags_NoRoundToFormat);
+    }
+    if (auto* value = std::get_if<int*>(&parameter.variable)) {
+        return ImGui::SliderInt(label, *value, static_cast<int>(parameter.low), static_cast<int>(parameter.high),
+                                "%d", flags);
+    }
+    if (auto* value = std::get_if<bool*>(&parameter.variable)) return ImGui::Checkbox(label, *value);
+    if (auto* value = std::get_if<std::string*>(&parameter.variable)) return draw_text_input(label, **value);
+    return draw_choice(label, std::get<ChoiceVariable>(parameter.variable));
+}
+
+void draw_widget(Widget& widget, const Parameters& parameters, float label_width, float scale) {
+    std::string label = "##" + widget.name;
+    if (widget.kind == Widget::Kind::Heading) {
+        ImGui::Separator();
+        ImGui::TextColored(kDim, "%s", widget.name.c_str());
+        return;
+    }
+    if (widget.kind == Widget::Kind::Button) {
+        if (ImGui::Button(widget.name.c_str(), {-FLT_MIN, 0})) widget.touched = true;
+    } else {
+        ImGui::AlignTextToFramePadding();
+        ImGui::TextUnformatted(widget.name.c_str());
+        ImGui::SameLine(label_width);
+        ImGui::SetNextItemWidth(kWidgetWidth * scale);
+        if (widget.kind == Widget::Kind::Text) {
+            ImGui::TextUnformatted(widget.text.c_str());
+        } else if (widget.kind == Widget::Kind::Plot) {
+            float newest = widget.history.empty() ? 0 : widget.history.back();
+            char overlay[32];
+            std::snprintf(overlay, sizeof overlay, "%.4g", static_cast<double>(newest));
+            ImGui::PlotLines(label.c_str(), widget.history.data(), static_cast<int>(widget.history.size()), 0,
+                             overlay, FLT_MAX, FLT_MAX, {kWidgetWidth * scale, 44 * scale});
+        } else if (draw_parameter(label.c_str(), *parameters.find(widget.name))) {
+            widget.touched = true;
+        }
+    }
+    ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+    widget.rectangle = {from.x, from.y, to.x - from.x, to.y - from.y};
+    if (!widget.help.empty() && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", widget.help.c_str());
+}
+
+void draw_controls(const PanelState& state, PanelActions& actions) {
+    auto control = [](const char* name, const char* help) {
+        bool pressed = ImGui::Button(name);
+        if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", help);
+        return pressed;
+    };
+    actions.pause = control(state.paused ? "run" : "pause", "Space");
+    ImGui::SameLine();
+    actions.step = control("step", "N: one frame, then pause");
+    ImGui::SameLine();
+    actions.reset = control("reset", "R: start again");
+    ImGui::SameLine();
+    actions.screenshot = control("save", "S: write a PNG of the frame (H hides this panel, Escape quits)");
+}
+
+void draw_kernels(const PanelState& state, PanelActions& actions) {
+    actions.kernels_open = ImGui::CollapsingHeader("kernel times");
+    if (!actions.kernels_open) return;
+    if (state.kernels.empty()) ImGui::TextColored(kDim, "no kernel ran");
+    double total = 0;
+    if (ImGui::BeginTable("kernels", 3, ImGuiTableFlags_SizingFixedFit)) {
+        for (const KernelTime& kernel : state.kernels) {
+            double sum = kernel.milliseconds * kernel.dispatches;
+            total += sum;
+            ImGui::TableNextRow();
+            ImGui::TableNextColumn();
+            ImGui::TextUnformatted(kernel.name.c_str());
+            ImGui::TableNextColumn();
+            ImGui::TextColored(kDim, "%d x", kernel.dispatches);
+            ImGui::TableNextColumn();
+            ImGui::Text("%.3f ms", sum);
+        }
+        ImGui::EndTable();
+    }
+    if (!state.kernels.empty()) ImGui::TextColored(kDim, "%.3f ms in all", total);
+}
+
+float label_width_of(const std::deque<Widget>& widgets) {
+    float widest = 0;
+    for (const Widget& widget : widgets) {
+        if (widget.kind == Widget::Kind::Heading || widget.kind == Widget::Kind::Button) continue;
+        widest = std::max(widest, ImGui::CalcTextSize(widget.name.c_str()).x);
+    }
+    return widest + ImGui::GetStyle().WindowPadding.x + 14;
+}
+
+void draw_panel(Gui& gui, const PanelState& state, float scale, float height, PanelActions& actions) {
+    ImGui::SetNextWindowPos({kPanelPadding * scale, kPanelPadding * scale}, ImGuiCond_FirstUseEver);
+    ImGui::SetNextWindowSizeConstraints({0, 0}, {FLT_MAX, std::max(80.0f, height - 2 * kPanelPadding * scale)});
+    ImGui::Begin((state.title + "###panel").c_str(), nullptr,
+                 ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings);
+    if (state.frame_milliseconds > 0) {
+        ImGui::Text("%.1f ms", state.frame_milliseconds);
+        ImGui::SameLine();
+        ImGui::TextColored(kDim, "%.0f frames/s%s", 1000 / state.frame_milliseconds, state.paused ? ", paused" : "");
+    }
+    ImGui::TextColored(kDim, "%s", state.device.c_str());
+    draw_controls(state, actions);
+    if (!gui.widgets().empty()) ImGui::Separator();
+    float label_width = label_width_of(gui.widgets());
+    for (Widget& widget : gui.widgets()) draw_widget(widget, gui.parameters(), label_width, scale);
+    if (!gui.parameters().all().empty() && ImGui::Button("defaults", {-FLT_MIN, 0})) gui.parameters().reset();
+    draw_kernels(state, actions);
+    ImGui::End();
+}
+
+/// ImGui has one current context per process; every use sets its own and puts the other back.
+struct ContextScope {
+    explicit ContextScope(ImGuiContext* context) : previous(ImGui::GetCurrentContext()) {
+        ImGui::SetCurrentContext(context);
+    }
+    ~ContextScope() { ImGui::SetCurrentContext(previous); }
+    ImGuiContext* previous;
+};
+
+}  // namespace
+
+GuiPanel::GuiPanel(float scale) : scale_(scale) {
+    ImGuiContext* previous = ImGui::GetCurrentContext();
+    context_ = ImGui::CreateContext();
+    ImGui::SetCurrentContext(previous);
+    ContextScope scope(context_);
+    ImGui::GetIO().IniFilename = nullptr;
+    ImGui::GetIO().LogFilename = nullptr;
+    load_font(scale);
+    apply_theme(scale);
+    map_keys();
+    unsigned char* texels = nullptr;
+    int width = 0, height = 0;
+    ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&texels, &width, &height);
+}
+
+GuiPanel::~GuiPanel() {
+    ImGuiContext* current = ImGui::GetCurrentContext();
+    ImGui::DestroyContext(context_);
+    ImGui::SetCurrentContext(current == context_ ? nullptr : current);
+}
+
+FontAtlas GuiPanel::atlas() const {
+    ContextScope scope(context_);
+    unsigned char* texels = nullptr;
+    FontAtlas atlas;
+    ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&texels, &atlas.width, &atlas.height);
+    atlas.texels = texels;
+    return atlas;
+}
+
+void GuiPanel::feed(const RawInput& input, float seconds, float width, float height) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = {width, height};
+    io.DeltaTime = std::max(seconds, 1e-4f);
+    io.MousePos = {input.x, input.y};
+    for (int button = 0; button < 3; ++button) {
+        // A press shorter than a frame still counts.
+        io.MouseDown[button] = input.buttons[button].down || input.buttons[button].pressed;
+    }
+    io.MouseWheel = input.wheel;
+    for (size_t key = 0; key < input.keys.size(); ++key) io.KeysDown[key] = input.keys[key];
+    for (int key : input.pressed) io.KeysDown[key] = true;
+    io.KeyCtrl = input.keys[static_cast<size_t>(Key::Control)];
+    io.KeyShift = input.keys[static_cast<size_t>(Key::Shift)];
+    for (uint32_t character : input.characters) io.AddInputCharacter(character);
+}
+
+const ImDrawData* GuiPanel::update(Gui& gui, const RawInput& input, const PanelState& state, float width,
+                                   float height, PanelActions& actions) {
+    ContextScope scope(context_);
+    feed(input, state.seconds, width, height);
+    ImGui::NewFrame();
+    draw_panel(gui, state, scale_, height, actions);
+    ImGui::Render();
+    return ImGui::GetDrawData();
+}
+
+bool GuiPanel::wants_mouse() const {
+    ContextScope scope(context_);
+    return ImGui::GetIO().WantCaptureMouse;
+}
+
+bool GuiPanel::wants_keys() const {
+    ContextScope scope(context_);
+    return ImGui::GetIO().WantTextInput;
+}
+
+}  // namespace firn

@@ -1,0 +1,41 @@
+// Draws a tensor from its buffer, through a colour map whose range may be found on the device.
+#pragma once
+#include "engine/window/graphics.h"
+#include "engine/window/view.h"
+
+namespace firn {
+
+/// Must end before its device, and may end while it is in use.
+class ViewRenderer {
+  public:
+    /// `slots`: frames that may be in flight at a time.
+    ViewRenderer(std::shared_ptr<Device> device, VkRenderPass pass, uint32_t slots);
+    ~ViewRenderer();
+    ViewRenderer(const ViewRenderer&) = delete;
+    ViewRenderer& operator=(const ViewRenderer&) = delete;
+
+    /// Outside the pass: binds the view to a slot that is not in use, and finds its range where that is
+    /// automatic. Everything written before is seen. The view's buffer must live until the commands are
+    /// complete. Throws UserError where the device cannot bind the view.
+    void prepare(VkCommandBuffer commands, uint32_t slot, const BufferView& view, const ShowOptions& options,
+                 const Rectangle& area);
+    /// Inside the pass.
+    void draw(VkCommandBuffer commands, uint32_t slot, const Rectangle& area) const;
+
+  private:
+    struct Push {
+        int32_t height, width, channels, format, first, colormap, flags;
+        float low, high, shrink;
+    };
+    Push describe(const BufferView& view, const ShowOptions& options, const Rectangle& area) const;
+    void bind(uint32_t slot, const BufferView& view, Push& push);
+    void find_range(VkCommandBuffer commands, uint32_t slot, const Push& push) const;
+
+    std::shared_ptr<Device> device_;
+    StorageSets sets_;
+    VkPipeline draw_ = VK_NULL_HANDLE, range_ = VK_NULL_HANDLE;
+    std::shared_ptr<Buffer> range_buffer_;
+    std::vector<Push> pushes_;  // by slot
+};
+
+}  // namespace firn
