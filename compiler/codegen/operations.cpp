@@ -1,0 +1,308 @@
+// The GLSL of every elementwise operation, literal and type.
+#include "compiler/codegen/operations.h"
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+using Operands = std::vector<std::string>;
+
+std::string call(const std::string& function, const Operands& operands) {
+    std::string out = function + "(";
+    for (size_t k = 0; k < operands.size(); ++k) out += (k ? ", " : "") + operands[k];
+    return out + ")";
+}
+
+/// `pattern` with {0}, {1}, {2} replaced by the operands.
+std::string filled(const std::string& pattern, const Operands& operands) {
+    std::string out;
+    for (size_t k = 0; k < pattern.size(); ++k) {
+        if (pattern[k] != '{') {
+            out += pattern[k];
+            continue;
+        }
+        out += operands.at(static_cast<size_t>(pattern[k + 1] - '0'));
+        k += 2;
+    }
+    return out;
+}
+
+/// Names and plain literals: what costs nothing to evaluate in both arms of a choice.
+bool is_plain(const std::string& text) { return text.find_first_of("([") == std::string::npos; }
+
+/// An integer literal that a division needs no test for.
+bool is_safe_divisor(const std::string& text) {
+    return text[0] >= '1' && text[0] <= '9' && is_plain(text);
+}
+
+/// i8 and u8 are held in 32 bits.
+std::string wrapped(const std::string& value, DType dtype) {
+    if (dtype == i8) return "bitfieldExtract(" + value + ", 0, 8)";
+    if (dtype == u8) return "(" + value + " & 255u)";
+    return value;
+}
+
+/// The name of the type that values of this one are computed in.
+std::string computed_in(DType dtype) {
+    return dtype == f16 ? "f32" : dtype == i8 ? "i32" : dtype == u8 ? "u32" : dtype.name();
+}
+
+bool is_64bit(DType dtype) { return dtype.bytes() == 8; }
+
+/// The result of an operation on f16 is representable: nothing to round.
+bool is_exact(Op op) {
+    switch (op) {
+        case Op::Neg: case Op::Abs: case Op::Sign: case Op::Floor: case Op::Ceil: case Op::Round:
+        case Op::Trunc: case Op::Min: case Op::Max: return true;
+        default: return false;
+    }
+}
+
+/// Operations whose name in math.glsl is firn_<name>_<type>, for the types given to them there.
+std::string function_of(const std::string& name, DType dtype) {
+    return "firn_" + name + "_" + computed_in(dtype);
+}
+
+std::string float_operation(Op op, DType dtype, const Operands& in) {
+    switch (op) {
+        case Op::Sign: return call(function_of("sign", dtype), in);
+        case Op::Frac: return call(function_of("frac", dtype), in);
+        case Op::Mod: return call(function_of("mod", dtype), in);
+        case Op::Min: return call(function_of("min", dtype), in);
+        case Op::Max: return call(function_of("max", dtype), in);
+        case Op::IsNan: return call(function_of("is_nan", dtype), in);
+        case Op::IsInf: return call(function_of("is_inf", dtype), in);
+        case Op::Rsqrt: return call(function_of("rsqrt", dtype), in);
+        case Op::Rcp: return dtype == f64 ? "(1.0lf / " + in[0] + ")" : "(1.0 / " + in[0] + ")";
+        case Op::Div: return filled("({0} / {1})", in);
+        case Op::Pow: return call("firn_pow", in);
+        case Op::Not: return "(" + in[0] + (dtype == f64 ? " == 0.0lf)" : " == 0.0)");
+        default: return filled(info(op).glsl, in);
+    }
+}
+
+std::string integer_operation(Op op, DType dtype, const Operands& in) {
+    const bool is_signed = dtype.is_signed();
+    switch (op) {
+        case Op::Abs: return !is_signed ? in[0] : is_64bit(dtype) ? call(function_of("abs", dtype), in)
+                                                                  : call("abs", in);
+        case Op::Sign: return is_64bit(dtype) || !is_signed ? call(function_of("sign", dtype), in)
+                                                            : call("sign", in);
+        case Op::Not: return "(" + in[0] + " == " + glsl_literal(scalar_int(0, dtype)) + ")";
+        case Op::IsNan:
+        case Op::IsInf: return "false";
+        case Op::ReverseBits: return call(function_of("reverse_bits", dtype), in);
+        case Op::Div: return is_safe_divisor(in[1]) ? filled("({0} / {1})", in)
+                                                    : call(function_of("div", dtype), in);
+        case Op::Mod: return is_safe_divisor(in[1]) && !is_signed
+                                 ? filled("({0} % {1})", in)
+                                 : call(function_of("mod", dtype), in);
+        case Op::Pow: return call(function_of("pow", dtype), in);
+        case Op::Min:
+        case Op::Max: return is_64bit(dtype)
+                                 ? call(function_of(op == Op::Min ? "min" : "max", dtype), in)
+                                 : filled(info(op).glsl, in);
+        case Op::And: return filled("({0} & {1})", in);
+        case Op::Or: return filled("({0} | {1})", in);
+        case Op::Xor: return filled("({0} ^ {1})", in);
+        case Op::ShiftLeft:
+        case Op::ShiftRight: {
+            const std::string mask = std::to_string(8 * dtype.bytes() - 1);
+            return filled(op == Op::ShiftLeft ? "({0} << (int({1}) & " : "({0} >> (int({1}) & ", in) +
+                   mask + "))";
+        }
+        default: return filled(info(op).glsl, in);
+    }
+}
+
+/// And, Or and Less have no form in GLSL that never branches on operands that are expressions, but mix.
+std::string bool_operation(Op op, const Operands& in) {
+    const bool plain = in.size() < 2 || is_plain(in[1]);
+    switch (op) {
+        case Op::Not:
+        case Op::BitNot: return filled("(!{0})", in);
+        case Op::And: return filled(plain ? "({0} && {1})" : "mix(false, {1}, {0})", in);
+        case Op::Or: return filled(plain ? "({0} || {1})" : "mix({1}, true, {0})", in);
+        case Op::Xor:
+        case Op::NotEqual: return filled("({0} != {1})", in);
+        default: return filled("({0} == {1})", in);
+    }
+}
+
+std::string select_operation(const Operands& in) {
+    // A ternary whose arms are expressions becomes a branch.
+    const bool plain = is_plain(in[1]) && is_plain(in[2]);
+    return plain ? filled("({0} ? {1} : {2})", in) : filled("mix({2}, {1}, {0})", in);
+}
+
+/// From a float of either width, saturating.
+std::string float_to_integer(DType to, DType from, const std::string& x) {
+    const std::string held = to == i8 || to == u8 ? computed_in(to) : to.name();
+    const std::string value = "firn_" + held + "_from_" + computed_in(from) + "(" + x + ")";
+    if (to == i8) return "clamp(" + value + ", -128, 127)";
+    if (to == u8) return "min(" + value + ", 255u)";
+    return value;
+}
+
+std::string cast(DType to, DType from, const std::string& x) {
+    if (to == from) return x;
+    if (to.is_bool()) {
+        const Scalar zero = from.is_float() ? scalar_float(0, from) : scalar_int(0, from);
+        return "(" + x + " != " + glsl_literal(zero) + ")";
+    }
+    if (to == f16) {
+        return "firn_round_f16(" + (glsl_type(from) == "float" ? x : "float(" + x + ")") + ")";
+    }
+    if (from.is_float() && !to.is_float()) return float_to_integer(to, from, x);
+    if (glsl_type(to) == glsl_type(from) && (to.is_float() || from.bytes() < to.bytes())) return x;
+    return wrapped(glsl_type(to) + "(" + x + ")", to);
+}
+
+std::string bitcast(DType to, DType from, const std::string& x) {
+    if (to == from) return x;
+    if (to == f32) return (from == i32 ? "intBitsToFloat(" : "uintBitsToFloat(") + x + ")";
+    if (from == f32) return (to == i32 ? "floatBitsToInt(" : "floatBitsToUint(") + x + ")";
+    if (to == f64) return (from == i64 ? "int64BitsToDouble(" : "uint64BitsToDouble(") + x + ")";
+    if (from == f64) return (to == i64 ? "doubleBitsToInt64(" : "doubleBitsToUint64(") + x + ")";
+    return wrapped(glsl_type(to) + "(" + x + ")", to);
+}
+
+std::string float_bits_literal(float value) {
+    return "uintBitsToFloat(" + std::to_string(std::bit_cast<uint32_t>(value)) + "u)";
+}
+
+/// Digits that a GLSL compiler reads back to the same bits, as the shortest text that C++ would.
+template <class T>
+std::string digits(T value) {
+    char buffer[64];
+    std::string out(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+    if (out.find_first_of(".e") == std::string::npos) out += ".0";
+    return out;
+}
+
+std::string float_literal(double value, DType dtype) {
+    if (dtype == f64) {
+        const auto bits = std::bit_cast<uint64_t>(value);
+        if (!std::isnormal(value) && bits != 0)
+            return "packDouble2x32(uvec2(" + std::to_string(static_cast<uint32_t>(bits)) + "u, " +
+                   std::to_string(bits >> 32) + "u))";
+        const std::string text = digits(value) + "lf";
+        return value < 0 ? "(" + text + ")" : text;
+    }
+    const auto narrow = static_cast<float>(value);
+    if (!std::isnormal(narrow) && std::bit_cast<uint32_t>(narrow) != 0) return float_bits_literal(narrow);
+    const std::string text = digits(narrow);
+    return narrow < 0 ? "(" + text + ")" : text;
+}
+
+std::string integer_literal(int64_t value, DType dtype) {
+    const std::string suffix = dtype == i64 ? "l" : dtype == u64 ? "ul" : dtype.is_signed() ? "" : "u";
+    if (dtype == u64) return std::to_string(static_cast<uint64_t>(value)) + suffix;
+    if (value >= 0) return std::to_string(value) + suffix;
+    // The magnitude of the smallest value is no literal of the signed type.
+    if (value == std::numeric_limits<int32_t>::min() && dtype == i32) return "int(2147483648u)";
+    if (value == std::numeric_limits<int64_t>::min()) return "int64_t(9223372036854775808ul)";
+    return "(" + std::to_string(value) + suffix + ")";
+}
+
+[[noreturn]] void reject(Op op, DType operand) {
+    throw UserError(std::string(info(op).name) + " of " + operand.name() +
+                    ": GLSL has no such operation on this type; cast the operand first (" +
+                    (operand == f64 ? "to f32" : "to a type that has it, such as i32 or f32") + ")");
+}
+
+}  // namespace
+
+std::string glsl_type(DType dtype) {
+    switch (dtype.type) {
+        case Type::F32:
+        case Type::F16: return "float";
+        case Type::F64: return "double";
+        case Type::I32:
+        case Type::I8: return "int";
+        case Type::U32:
+        case Type::U8: return "uint";
+        case Type::I64: return "int64_t";
+        case Type::U64: return "uint64_t";
+        case Type::Bool: return "bool";
+    }
+    throw InternalError("internal error: a type without GLSL");
+}
+
+std::string glsl_literal(const Scalar& value) {
+    if (value.dtype.is_bool()) return value.i ? "true" : "false";
+    if (value.dtype.is_float()) return float_literal(value.f, value.dtype);
+    return integer_literal(value.i, value.dtype);
+}
+
+std::vector<std::string> required_extensions(DType dtype) {
+    switch (dtype.type) {
+        case Type::F16: return {"GL_EXT_shader_16bit_storage"};
+        case Type::I8:
+        case Type::U8: return {"GL_EXT_shader_8bit_storage"};
+        case Type::I64:
+        case Type::U64: return {"GL_EXT_shader_explicit_arithmetic_types_int64"};
+        case Type::F32:
+        case Type::F64:
+        case Type::I32:
+        case Type::U32:
+        case Type::Bool: return {};
+    }
+    throw InternalError("internal error: a type without GLSL");
+}
+
+bool supported(Op op, DType operand) {
+    const bool is_float = operand.is_float();
+    // No default: a new row of ops.def is missed here by the compiler, not by a user.
+    switch (op) {
+        case Op::Cast: case Op::Select: case Op::Equal: case Op::NotEqual: case Op::Not: return true;
+        case Op::Bitcast: return !operand.is_bool();
+        case Op::And: case Op::Or: case Op::Xor: case Op::BitNot: return !is_float;
+        case Op::ReverseBits: case Op::ShiftLeft: case Op::ShiftRight: return operand.is_integer();
+        case Op::Neg: case Op::Abs: case Op::Sign: case Op::Add: case Op::Sub: case Op::Mul:
+        case Op::Div: case Op::Mod: case Op::Min: case Op::Max: case Op::Less: case Op::LessEqual:
+        case Op::IsNan: case Op::IsInf: return !operand.is_bool();
+        case Op::Pow: return !operand.is_bool() && operand != f64;
+        case Op::Floor: case Op::Ceil: case Op::Round: case Op::Trunc: case Op::Frac: case Op::Sqrt:
+        case Op::Rsqrt: case Op::Rcp: return is_float;
+        case Op::Exp: case Op::Exp2: case Op::Expm1: case Op::Log: case Op::Log2: case Op::Log1p:
+        case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin: case Op::Acos: case Op::Atan:
+        case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Erf: case Op::Atan2:
+            return is_float && operand != f64;
+
+        case Op::Constant: case Op::SizeValue: case Op::Input: case Op::Buffer: case Op::RegionArg:
+        case Op::Index: case Op::Reshape: case Op::Permute: case Op::Expand: case Op::Slice: case Op::Pad:
+        case Op::Gather: case Op::Scatter: case Op::Reduce: case Op::Loop: case Op::If: case Op::Result:
+        case Op::Range: case Op::Param: case Op::Load: case Op::Lane: case Op::For: case Op::Branch:
+        case Op::Store: case Op::AtomicMax: case Op::AtomicAdd: case Op::SubgroupReduce: return false;
+    }
+    return false;
+}
+
+std::string operation_glsl(Op op, DType dtype, const std::vector<DType>& input_types,
+                           const std::vector<std::string>& operands) {
+    ensure(is_elementwise(op), "only elementwise operations are one GLSL expression");
+    ensure(operands.size() == static_cast<size_t>(info(op).arity) && input_types.size() == operands.size(),
+           "an operation has other operands than its row in the table");
+    const DType operand = input_types.back();
+    if (!supported(op, operand)) reject(op, operand);
+    if (op == Op::Cast) return cast(dtype, operand, operands[0]);
+    if (op == Op::Bitcast) return bitcast(dtype, operand, operands[0]);
+    if (op == Op::Select) return select_operation(operands);
+    if (operand.is_bool()) return bool_operation(op, operands);
+    const bool gives_bool = info(op).result == ResultRule::Bool;
+    if (!operand.is_float()) {
+        const std::string value = integer_operation(op, operand, operands);
+        return gives_bool ? value : wrapped(value, operand);
+    }
+    const std::string value = float_operation(op, operand, operands);
+    return operand == f16 && !gives_bool && !is_exact(op) ? "firn_round_f16(" + value + ")" : value;
+}
+
+}  // namespace firn

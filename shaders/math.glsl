@@ -1,0 +1,764 @@
+// The functions that generated kernels call: what GLSL has not, or has too coarsely.
+//
+// The compiler copies out what a kernel uses: `//@function NAME needs OTHERS` starts a section, and what
+// a function needs stands before it. No loops, no arrays, no branches: arguments of every size take the
+// same way, and selects choose. `precise` marks error-free steps, which compilers must not rearrange.
+// Errors are the largest found against double precision (tests/device/math_test.cpp holds them);
+// results and arguments below 2^-126 may be taken as 0, as devices do.
+
+//@function firn_is_nan_f32
+bool firn_is_nan_f32(float x) { return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u; }
+
+//@function firn_is_inf_f32
+bool firn_is_inf_f32(float x) { return (floatBitsToUint(x) & 0x7fffffffu) == 0x7f800000u; }
+
+//@function firn_is_nan_f64
+bool firn_is_nan_f64(double x) {
+    uvec2 bits = unpackDouble2x32(x);
+    uint high = bits.y & 0x7fffffffu;
+    return high > 0x7ff00000u || (high == 0x7ff00000u && bits.x != 0u);
+}
+
+//@function firn_is_inf_f64
+bool firn_is_inf_f64(double x) {
+    uvec2 bits = unpackDouble2x32(x);
+    return (bits.y & 0x7fffffffu) == 0x7ff00000u && bits.x == 0u;
+}
+
+//@function firn_round_f16
+// The nearest half-precision value, ties to even; packHalf2x16 truncates on some devices.
+float firn_round_f16(float x) {
+    uint bits = floatBitsToUint(x);
+    uint sign = bits & 0x80000000u;
+    uint magnitude = bits ^ sign;
+    uint wide = (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & 0xffffe000u;
+    wide = magnitude >= 0x477ff000u ? 0x7f800000u : wide;
+    wide = magnitude > 0x7f800000u ? (magnitude & 0xffffe000u) | 0x400000u : wide;
+    // Below 2^-14 the steps of 2^-24 are those of floats around 0.5.
+    precise float shifted = uintBitsToFloat(magnitude) + 0.5;
+    precise float small = shifted - 0.5;
+    wide = magnitude < 0x38800000u ? floatBitsToUint(small) : wide;
+    return uintBitsToFloat(sign | wide);
+}
+
+//@function firn_sign_f32
+float firn_sign_f32(float x) {
+    float above = x > 0.0 ? 1.0 : 0.0;
+    float value = x < 0.0 ? -1.0 : above;
+    return x != x ? x : value;
+}
+
+//@function firn_sign_f64
+double firn_sign_f64(double x) {
+    double above = x > 0.0lf ? 1.0lf : 0.0lf;
+    double value = x < 0.0lf ? -1.0lf : above;
+    return x != x ? x : value;
+}
+
+//@function firn_sign_u32
+uint firn_sign_u32(uint x) { return min(x, 1u); }
+
+//@function firn_sign_i64
+int64_t firn_sign_i64(int64_t x) {
+    int64_t above = x > 0l ? 1l : 0l;
+    return x < 0l ? -1l : above;
+}
+
+//@function firn_sign_u64
+uint64_t firn_sign_u64(uint64_t x) { return x != 0ul ? 1ul : 0ul; }
+
+//@function firn_abs_i64
+int64_t firn_abs_i64(int64_t x) {
+    int64_t negated = -x;
+    return x < 0l ? negated : x;
+}
+
+//@function firn_frac_f32
+float firn_frac_f32(float x) { return x - floor(x); }
+
+//@function firn_frac_f64
+double firn_frac_f64(double x) { return x - floor(x); }
+
+//@function firn_rsqrt_f32
+float firn_rsqrt_f32(float x) { return inversesqrt(x); }
+
+//@function firn_rsqrt_f64
+double firn_rsqrt_f64(double x) { return 1.0lf / sqrt(x); }
+
+//@function firn_min_f32
+// The other operand where one is nan; the first where they are equal.
+float firn_min_f32(float a, float b) {
+    float least = b < a ? b : a;
+    return a != a ? b : least;
+}
+
+//@function firn_max_f32
+float firn_max_f32(float a, float b) {
+    float most = a < b ? b : a;
+    return a != a ? b : most;
+}
+
+//@function firn_min_f64
+double firn_min_f64(double a, double b) {
+    double least = b < a ? b : a;
+    return a != a ? b : least;
+}
+
+//@function firn_max_f64
+double firn_max_f64(double a, double b) {
+    double most = a < b ? b : a;
+    return a != a ? b : most;
+}
+
+//@function firn_min_i64
+int64_t firn_min_i64(int64_t a, int64_t b) { return b < a ? b : a; }
+
+//@function firn_max_i64
+int64_t firn_max_i64(int64_t a, int64_t b) { return a < b ? b : a; }
+
+//@function firn_min_u64
+uint64_t firn_min_u64(uint64_t a, uint64_t b) { return b < a ? b : a; }
+
+//@function firn_max_u64
+uint64_t firn_max_u64(uint64_t a, uint64_t b) { return a < b ? b : a; }
+
+//@function firn_mod_f32
+float firn_mod_f32(float x, float y) {
+    precise float whole = y * floor(x / y);
+    return x - whole;
+}
+
+//@function firn_mod_f64
+double firn_mod_f64(double x, double y) {
+    precise double whole = y * floor(x / y);
+    return x - whole;
+}
+
+//@function firn_div_i32
+// Truncates; x / 0 is 0, and the smallest value / -1 wraps without a trap.
+int firn_div_i32(int a, int b) {
+    bool special = b == 0 || b == -1;
+    int divisor = special ? 1 : b;
+    int quotient = a / divisor;
+    int wrapped = b == 0 ? 0 : -a;
+    return special ? wrapped : quotient;
+}
+
+//@function firn_div_u32
+uint firn_div_u32(uint a, uint b) {
+    uint divisor = b == 0u ? 1u : b;
+    uint quotient = a / divisor;
+    return b == 0u ? 0u : quotient;
+}
+
+//@function firn_div_i64
+int64_t firn_div_i64(int64_t a, int64_t b) {
+    bool special = b == 0l || b == -1l;
+    int64_t divisor = special ? 1l : b;
+    int64_t quotient = a / divisor;
+    int64_t negated = -a;
+    int64_t wrapped = b == 0l ? 0l : negated;
+    return special ? wrapped : quotient;
+}
+
+//@function firn_div_u64
+uint64_t firn_div_u64(uint64_t a, uint64_t b) {
+    uint64_t divisor = b == 0ul ? 1ul : b;
+    uint64_t quotient = a / divisor;
+    return b == 0ul ? 0ul : quotient;
+}
+
+//@function firn_mod_i32
+// The remainder of the truncating division, with the sign of a; x % 0 is 0.
+int firn_mod_i32(int a, int b) {
+    bool special = b == 0 || b == -1;
+    int divisor = special ? 1 : b;
+    return a - a / divisor * divisor;
+}
+
+//@function firn_mod_u32
+uint firn_mod_u32(uint a, uint b) {
+    uint divisor = b == 0u ? 1u : b;
+    return a % divisor;
+}
+
+//@function firn_mod_i64
+int64_t firn_mod_i64(int64_t a, int64_t b) {
+    bool special = b == 0l || b == -1l;
+    int64_t divisor = special ? 1l : b;
+    return a - a / divisor * divisor;
+}
+
+//@function firn_mod_u64
+uint64_t firn_mod_u64(uint64_t a, uint64_t b) {
+    uint64_t divisor = b == 0ul ? 1ul : b;
+    return a % divisor;
+}
+
+//@function firn_pow_step_u32
+void firn_pow_step_u32(inout uint result, inout uint factor, inout uint exponent) {
+    result *= (exponent & 1u) != 0u ? factor : 1u;
+    factor *= factor;
+    exponent >>= 1;
+}
+
+//@function firn_pow_u32 needs firn_pow_step_u32
+// Repeated squaring, modulo 2^32. The multiplicative group of odd numbers repeats after 2^30, and a
+// power of an even number with an exponent of 32 or more is 0.
+uint firn_pow_u32(uint base, uint exponent) {
+    uint result = 1u;
+    uint factor = base;
+    uint left = exponent;
+    for (int k = 0; k < 32; ++k) firn_pow_step_u32(result, factor, left);
+    return result;
+}
+
+//@function firn_pow_i32 needs firn_pow_u32
+// A negative exponent gives 0, but for the bases 1 and -1.
+int firn_pow_i32(int base, int exponent) {
+    int power = int(firn_pow_u32(uint(base), uint(exponent)));
+    int unit = (exponent & 1) != 0 ? -1 : 1;
+    int inverse = base == -1 ? unit : 0;
+    inverse = base == 1 ? 1 : inverse;
+    return exponent < 0 ? inverse : power;
+}
+
+//@function firn_pow_step_u64
+void firn_pow_step_u64(inout uint64_t result, inout uint64_t factor, inout uint64_t exponent) {
+    result *= (exponent & 1ul) != 0ul ? factor : 1ul;
+    factor *= factor;
+    exponent >>= 1;
+}
+
+//@function firn_pow_u64 needs firn_pow_step_u64
+uint64_t firn_pow_u64(uint64_t base, uint64_t exponent) {
+    uint64_t result = 1ul;
+    uint64_t factor = base;
+    uint64_t left = exponent;
+    for (int k = 0; k < 32; ++k) firn_pow_step_u64(result, factor, left);
+    for (int k = 0; k < 32; ++k) firn_pow_step_u64(result, factor, left);
+    return result;
+}
+
+//@function firn_pow_i64 needs firn_pow_u64
+int64_t firn_pow_i64(int64_t base, int64_t exponent) {
+    int64_t power = int64_t(firn_pow_u64(uint64_t(base), uint64_t(exponent)));
+    int64_t unit = (exponent & 1l) != 0l ? -1l : 1l;
+    int64_t inverse = base == -1l ? unit : 0l;
+    inverse = base == 1l ? 1l : inverse;
+    return exponent < 0l ? inverse : power;
+}
+
+//@function firn_reverse_bits_i32
+int firn_reverse_bits_i32(int x) { return bitfieldReverse(x); }
+
+//@function firn_reverse_bits_u32
+uint firn_reverse_bits_u32(uint x) { return bitfieldReverse(x); }
+
+//@function firn_reverse_bits_i8
+int firn_reverse_bits_i8(int x) { return bitfieldReverse(x) >> 24; }
+
+//@function firn_reverse_bits_u8
+uint firn_reverse_bits_u8(uint x) { return bitfieldReverse(x) >> 24; }
+
+//@function firn_reverse_bits_u64
+uint64_t firn_reverse_bits_u64(uint64_t x) {
+    uint low = bitfieldReverse(uint(x));
+    uint high = bitfieldReverse(uint(x >> 32));
+    return (uint64_t(low) << 32) | uint64_t(high);
+}
+
+//@function firn_reverse_bits_i64 needs firn_reverse_bits_u64
+int64_t firn_reverse_bits_i64(int64_t x) { return int64_t(firn_reverse_bits_u64(uint64_t(x))); }
+
+//@function firn_i32_from_f32
+// Saturates; nan is 0.
+int firn_i32_from_f32(float x) {
+    int value = int(clamp(x, -2147483648.0, 2147483520.0));
+    value = x >= 2147483648.0 ? 2147483647 : value;
+    return x != x ? 0 : value;
+}
+
+//@function firn_u32_from_f32
+uint firn_u32_from_f32(float x) {
+    uint value = uint(clamp(x, 0.0, 4294967040.0));
+    value = x >= 4294967296.0 ? 4294967295u : value;
+    return x != x ? 0u : value;
+}
+
+//@function firn_i64_from_f32
+int64_t firn_i64_from_f32(float x) {
+    int64_t value = int64_t(clamp(x, -9223372036854775808.0, 9223371487098961920.0));
+    value = x >= 9223372036854775808.0 ? 9223372036854775807l : value;
+    return x != x ? 0l : value;
+}
+
+//@function firn_u64_from_f32
+uint64_t firn_u64_from_f32(float x) {
+    uint64_t value = uint64_t(clamp(x, 0.0, 18446742974197923840.0));
+    value = x >= 18446744073709551616.0 ? 18446744073709551615ul : value;
+    return x != x ? 0ul : value;
+}
+
+//@function firn_i32_from_f64
+int firn_i32_from_f64(double x) {
+    int value = int(clamp(x, -2147483648.0lf, 2147483647.0lf));
+    return x != x ? 0 : value;
+}
+
+//@function firn_u32_from_f64
+uint firn_u32_from_f64(double x) {
+    uint value = uint(clamp(x, 0.0lf, 4294967295.0lf));
+    return x != x ? 0u : value;
+}
+
+//@function firn_i64_from_f64
+int64_t firn_i64_from_f64(double x) {
+    int64_t value = int64_t(clamp(x, -9223372036854775808.0lf, 9223372036854774784.0lf));
+    value = x >= 9223372036854775808.0lf ? 9223372036854775807l : value;
+    return x != x ? 0l : value;
+}
+
+//@function firn_u64_from_f64
+uint64_t firn_u64_from_f64(double x) {
+    uint64_t value = uint64_t(clamp(x, 0.0lf, 18446744073709549568.0lf));
+    value = x >= 18446744073709551616.0lf ? 18446744073709551615ul : value;
+    return x != x ? 0ul : value;
+}
+
+//@function firn_exp_tail
+// exp(r) - 1 for |r| <= ln(2) / 2; the polynomial of Cephes expf.
+float firn_exp_tail(float r) {
+    float p = 1.9875691500e-4;
+    p = p * r + 1.3981999507e-3;
+    p = p * r + 8.3334519073e-3;
+    p = p * r + 4.1665795894e-2;
+    p = p * r + 1.6666665459e-1;
+    p = p * r + 5.0000001201e-1;
+    return p * (r * r) + r;
+}
+
+//@function firn_scale
+// x * 2^n for |n| <= 252, in two steps so that neither factor leaves the range.
+float firn_scale(float x, int n) {
+    int half_n = n >> 1;
+    float first = intBitsToFloat((half_n + 127) << 23);
+    float second = intBitsToFloat((n - half_n + 127) << 23);
+    return x * first * second;
+}
+
+//@function firn_exp_scaled needs firn_exp_tail firn_scale
+// 2^shift * exp(x + low) for a `low` far smaller than x: x = n ln(2) + r, ln(2) in two parts.
+float firn_exp_scaled(float x, float low, int shift) {
+    float bounded = clamp(x, -110.0, 95.0);
+    float n = floor(bounded * 1.44269504 + 0.5);
+    precise float r = (bounded - n * 0.693359375) - n * -2.12194440e-4 + low;
+    float value = firn_scale(firn_exp_tail(r) + 1.0, int(n) + shift);
+    return x != x ? x : value;
+}
+
+//@function firn_exp needs firn_exp_scaled
+// After Cephes expf.
+float firn_exp(float x) { return firn_exp_scaled(x, 0.0, 0); }
+
+//@function firn_exp2 needs firn_exp_tail firn_scale
+float firn_exp2(float x) {
+    float bounded = clamp(x, -155.0, 130.0);
+    float n = floor(bounded + 0.5);
+    float value = firn_scale(firn_exp_tail((bounded - n) * 0.693147181) + 1.0, int(n));
+    return x != x ? x : value;
+}
+
+//@function firn_expm1 needs firn_exp_tail
+// 2^n (exp(r) - 1) + (2^n - 1), computed at half its size so that 2^128 is never needed.
+float firn_expm1(float x) {
+    float bounded = clamp(x, -20.0, 95.0);
+    float n = min(floor(bounded * 1.44269504 + 0.5), 128.0);
+    precise float r = (bounded - n * 0.693359375) - n * -2.12194440e-4;
+    float half_scale = intBitsToFloat((int(n) + 126) << 23);
+    float value = (half_scale * firn_exp_tail(r) + (half_scale - 0.5)) * 2.0;
+    value = x > 89.0 ? uintBitsToFloat(0x7f800000u) : value;
+    // The sign of zero, and nan.
+    return abs(x) > 1.0e-9 ? value : x;
+}
+
+//@function firn_log_tail
+// log(1 + f) - f for 1 + f in [sqrt(1/2), sqrt(2)]; the polynomial of Cephes logf.
+float firn_log_tail(float f) {
+    float z = f * f;
+    float p = 7.0376836292e-2;
+    p = p * f - 1.1514610310e-1;
+    p = p * f + 1.1676998740e-1;
+    p = p * f - 1.2420140846e-1;
+    p = p * f + 1.4249322787e-1;
+    p = p * f - 1.6668057665e-1;
+    p = p * f + 2.0000714765e-1;
+    p = p * f - 2.4999993993e-1;
+    p = p * f + 3.3333331174e-1;
+    return p * f * z - 0.5 * z;
+}
+
+//@function firn_split
+// x = (1 + f) 2^exponent with 1 + f in [sqrt(1/2), sqrt(2)], for finite x > 0. Subnormals are read as
+// integers, so that devices that flush them to zero see them too.
+float firn_split(float x, out float exponent) {
+    int bits = floatBitsToInt(x);
+    bool subnormal = bits < 0x00800000;
+    int normal = floatBitsToInt(float(bits));
+    bits = subnormal ? normal : bits;
+    int above = bits - 0x3f3504f3;
+    float shift = subnormal ? 149.0 : 0.0;
+    exponent = float(above >> 23) - shift;
+    return intBitsToFloat((above & 0x007fffff) + 0x3f3504f3) - 1.0;
+}
+
+//@function firn_log_edges
+// The logarithm of 0, infinity, negative numbers and nan, where `value` has none.
+float firn_log_edges(float x, float value) {
+    uint bits = floatBitsToUint(x);
+    float result = bits == 0x7f800000u ? x : value;
+    result = bits > 0x7f800000u ? uintBitsToFloat(0x7fc00000u) : result;
+    return (bits & 0x7fffffffu) == 0u ? uintBitsToFloat(0xff800000u) : result;
+}
+
+//@function firn_log needs firn_log_tail firn_split firn_log_edges
+// After Cephes logf.
+float firn_log(float x) {
+    float e;
+    float f = firn_split(x, e);
+    precise float value = firn_log_tail(f) + e * -2.12194440e-4 + f + e * 0.693359375;
+    return firn_log_edges(x, value);
+}
+
+//@function firn_log2 needs firn_log_tail firn_split firn_log_edges
+float firn_log2(float x) {
+    float e;
+    float f = firn_split(x, e);
+    // log2(e) in two parts: 1.4426950 = 1 + 0.4426950.
+    float tail = firn_log_tail(f);
+    precise float value = tail * 0.44269504 + f * 0.44269504 + tail + f + e;
+    return firn_log_edges(x, value);
+}
+
+//@function firn_log1p needs firn_log_tail firn_split firn_log_edges
+// log(1 + x) of the rounded sum and the part that rounding lost; near 0 without the sum.
+float firn_log1p(float x) {
+    precise float sum = 1.0 + x;
+    precise float lost = x > 1.0 ? 1.0 - (sum - x) : x - (sum - 1.0);
+    float e;
+    float f = firn_split(sum, e);
+    float correction = lost / sum;
+    f = e == 0.0 ? x : f;
+    correction = e == 0.0 ? 0.0 : correction;
+    precise float value = firn_log_tail(f) + (e * -2.12194440e-4 + correction) + f + e * 0.693359375;
+    value = firn_log_edges(sum, value);
+    return abs(x) < 1.0e-8 ? x : value;
+}
+
+//@function firn_quarter_turns
+// x = n pi/2 + r with |r| <= pi/4 (Cody and Waite, pi/2 in four parts of 8, 8, 8 and 24 bits): exact for
+// |x| <= 1e5; r loses its bits beyond.
+float firn_quarter_turns(float x, out int n) {
+    float turns = floor(x * 0.636619747 + 0.5);
+    n = int(clamp(turns, -2147483648.0, 2147483520.0));
+    precise float r = x - turns * 1.5703125;
+    r = r - turns * 0.0004825592041015625;
+    r = r - turns * 1.2665987014770508e-06;
+    r = r - turns * 9.92093629470503e-10;
+    return r;
+}
+
+//@function firn_sin_part
+// After Cephes sinf, for |r| <= pi/4.
+float firn_sin_part(float r) {
+    float z = r * r;
+    float p = -1.9515295891e-4;
+    p = p * z + 8.3321608736e-3;
+    p = p * z - 1.6666654611e-1;
+    return p * z * r + r;
+}
+
+//@function firn_cos_part
+float firn_cos_part(float r) {
+    float z = r * r;
+    float p = 2.443315711809948e-5;
+    p = p * z - 1.388731625493765e-3;
+    p = p * z + 4.166664568298827e-2;
+    return p * z * z - 0.5 * z + 1.0;
+}
+
+//@function firn_turned needs firn_sin_part firn_cos_part
+// sin(r + n pi/2).
+float firn_turned(float r, int n) {
+    float s = firn_sin_part(r);
+    float c = firn_cos_part(r);
+    float value = (n & 1) != 0 ? c : s;
+    return uintBitsToFloat(floatBitsToUint(value) ^ (uint(n & 2) << 30));
+}
+
+//@function firn_sin needs firn_quarter_turns firn_turned
+float firn_sin(float x) {
+    int n;
+    float r = firn_quarter_turns(x, n);
+    return x == 0.0 ? x : firn_turned(r, n);
+}
+
+//@function firn_cos needs firn_quarter_turns firn_turned
+float firn_cos(float x) {
+    int n;
+    float r = firn_quarter_turns(x, n);
+    return firn_turned(r, n + 1);
+}
+
+//@function firn_tan needs firn_quarter_turns
+// After Cephes tanf.
+float firn_tan(float x) {
+    int n;
+    float r = firn_quarter_turns(x, n);
+    float z = r * r;
+    float p = 9.38540185543e-3;
+    p = p * z + 3.11992232697e-3;
+    p = p * z + 2.44301354525e-2;
+    p = p * z + 5.34112807005e-2;
+    p = p * z + 1.33387994085e-1;
+    p = p * z + 3.33331568548e-1;
+    float t = p * z * r + r;
+    bool odd = (n & 1) != 0;
+    float above = odd ? -1.0 : t;
+    float below = odd ? t : 1.0;
+    float value = above / below;
+    return x == 0.0 ? x : value;
+}
+
+//@function firn_asin_tail
+// asin(s) - s for z = s * s <= 1/4; the polynomial of Cephes asinf.
+float firn_asin_tail(float z, float s) {
+    float p = 4.2163199048e-2;
+    p = p * z + 2.4181311049e-2;
+    p = p * z + 4.5470025998e-2;
+    p = p * z + 7.4953002686e-2;
+    p = p * z + 1.6666752422e-1;
+    return p * z * s;
+}
+
+//@function firn_asin needs firn_asin_tail
+// Beyond 1/2: asin(x) = pi/2 - 2 asin(sqrt((1 - x) / 2)).
+float firn_asin(float x) {
+    float a = abs(x);
+    bool large = a > 0.5;
+    float z = large ? 0.5 - 0.5 * a : a * a;
+    float root = sqrt(z);
+    float s = large ? root : a;
+    float angle = firn_asin_tail(z, s) + s;
+    precise float mirrored = 1.57079637 - (2.0 * angle + 4.37113883e-8);
+    angle = large ? mirrored : angle;
+    return uintBitsToFloat(floatBitsToUint(angle) | (floatBitsToUint(x) & 0x80000000u));
+}
+
+//@function firn_acos needs firn_asin_tail
+float firn_acos(float x) {
+    float a = abs(x);
+    bool large = a > 0.5;
+    float z = large ? 0.5 - 0.5 * a : a * a;
+    float root = sqrt(z);
+    float s = large ? root : x;
+    float tail = firn_asin_tail(z, s);
+    precise float near_zero = 1.57079637 - (s + (tail + 4.37113883e-8));
+    float near_one = 2.0 * (s + tail);
+    precise float near_minus_one = 3.14159274 - (near_one + 8.74227766e-8);
+    float near_end = x < 0.0 ? near_minus_one : near_one;
+    return large ? near_end : near_zero;
+}
+
+//@function firn_atan_part
+// atan(q) for |q| <= tan(pi/8); after Cephes atanf.
+float firn_atan_part(float q) {
+    float z = q * q;
+    float p = 8.05374449538e-2;
+    p = p * z - 1.38776856032e-1;
+    p = p * z + 1.99777106478e-1;
+    p = p * z - 3.33329491539e-1;
+    return p * z * q + q;
+}
+
+//@function firn_atan needs firn_atan_part
+// One division serves the three ranges: around 0, around 1 and around infinity.
+float firn_atan(float x) {
+    float a = abs(x);
+    bool beyond = a > 2.41421356;
+    bool middle = a > 0.414213562;
+    float above = middle ? a - 1.0 : a;
+    above = beyond ? -1.0 : above;
+    float below = middle ? a + 1.0 : 1.0;
+    below = beyond ? a : below;
+    float offset = middle ? 0.785398185 : 0.0;
+    offset = beyond ? 1.57079637 : offset;
+    float low = middle ? -2.18556941e-8 : 0.0;
+    low = beyond ? -4.37113883e-8 : low;
+    precise float angle = offset + (firn_atan_part(above / below) + low);
+    return uintBitsToFloat(floatBitsToUint(angle) | (floatBitsToUint(x) & 0x80000000u));
+}
+
+//@function firn_atan2 needs firn_atan_part
+// The angle in the first eighth by one division, then turned to where it belongs.
+float firn_atan2(float y, float x) {
+    float ax = abs(x);
+    float ay = abs(y);
+    bool steep = ay > ax;
+    float least = steep ? ax : ay;
+    float most = steep ? ay : ax;
+    // Both infinite is the diagonal; sums must not overflow, nor divisors be subnormal.
+    bool infinite = floatBitsToUint(least) == 0x7f800000u;
+    least = infinite ? 1.0 : least;
+    most = infinite ? 1.0 : most;
+    float scale = most > 1.0e38 ? 0.25 : 1.0;
+    scale = most < 1.0e-18 ? 1.67772160e7 : scale;
+    least *= scale;
+    most *= scale;
+    bool middle = least > 0.414213562 * most;
+    float above = middle ? least - most : least;
+    float below = middle ? least + most : most;
+    float quotient = above / below;
+    quotient = most == 0.0 ? 0.0 : quotient;
+    float offset = middle ? 0.785398185 : 0.0;
+    float low = middle ? -2.18556941e-8 : 0.0;
+    precise float part = firn_atan_part(quotient) + low;
+    // The offsets join before the small part does, so that it is rounded once.
+    float turn = steep ? 1.57079637 - offset : offset;
+    float turn_low = steep ? -4.37113883e-8 : 0.0;
+    part = steep ? -part : part;
+    bool left = (floatBitsToUint(x) & 0x80000000u) != 0u;
+    turn = left ? 3.14159274 - turn : turn;
+    turn_low = left ? -8.74227766e-8 - turn_low : turn_low;
+    part = left ? -part : part;
+    precise float angle = turn + (part + turn_low);
+    angle = uintBitsToFloat(floatBitsToUint(angle) | (floatBitsToUint(y) & 0x80000000u));
+    return x != x || y != y ? uintBitsToFloat(0x7fc00000u) : angle;
+}
+
+//@function firn_sinh needs firn_exp_scaled
+// Below 1 the polynomial of Cephes sinhf.
+float firn_sinh(float x) {
+    float a = abs(x);
+    float z = x * x;
+    float p = 2.03721912945e-4;
+    p = p * z + 8.33028376239e-3;
+    p = p * z + 1.66667160211e-1;
+    float small = p * z * x + x;
+    float half_exp = firn_exp_scaled(a, 0.0, -1);
+    float large = half_exp - 0.25 / half_exp;
+    large = uintBitsToFloat(floatBitsToUint(large) | (floatBitsToUint(x) & 0x80000000u));
+    return a > 1.0 ? large : small;
+}
+
+//@function firn_cosh needs firn_exp_scaled
+float firn_cosh(float x) {
+    float half_exp = firn_exp_scaled(abs(x), 0.0, -1);
+    return half_exp + 0.25 / half_exp;
+}
+
+//@function firn_tanh needs firn_exp_scaled
+// Below 0.625 the polynomial of Cephes tanhf.
+float firn_tanh(float x) {
+    float a = abs(x);
+    float z = x * x;
+    float p = -5.70498872745e-3;
+    p = p * z + 2.06390887954e-2;
+    p = p * z - 5.37397155531e-2;
+    p = p * z + 1.33314422036e-1;
+    p = p * z - 3.33332819422e-1;
+    float small = p * z * x + x;
+    float large = 1.0 - 2.0 / (firn_exp_scaled(a + a, 0.0, 0) + 1.0);
+    large = uintBitsToFloat(floatBitsToUint(large) | (floatBitsToUint(x) & 0x80000000u));
+    return a > 0.625 ? large : small;
+}
+
+//@function firn_erf needs firn_exp_scaled
+// Two minimax polynomials by N. Juffa: of erf(x) / x - 1, and of log(erfc(|x|)) beyond 0.9277.
+float firn_erf(float x) {
+    float a = min(abs(x), 4.0);
+    float z = a * a;
+    float q = -1.72853470e-5 * a + 3.83197126e-4;
+    q = q * z + (-3.88396438e-3 * a + 2.42546219e-2);
+    q = q * a - 1.06777877e-1;
+    q = q * a - 6.34846687e-1;
+    q = q * a - 1.28717512e-1;
+    q = q * a - a;
+    float large = 1.0 - firn_exp_scaled(q, 0.0, 0);
+    large = uintBitsToFloat(floatBitsToUint(large) | (floatBitsToUint(x) & 0x80000000u));
+    float p = -5.96761703e-4;
+    p = p * z + 4.99119423e-3;
+    p = p * z - 2.67681349e-2;
+    p = p * z + 1.12819925e-1;
+    p = p * z - 3.76125336e-1;
+    p = p * z + 1.28379166e-1;
+    float small = p * x + x;
+    float value = a > 0.927734375 ? large : small;
+    return x != x ? x : value;
+}
+
+//@function firn_high_bits
+// The leading 12 bits of x; the rest, x - firn_high_bits(x), has 12 too.
+float firn_high_bits(float x) { return uintBitsToFloat(floatBitsToUint(x) & 0xfffff000u); }
+
+//@function firn_log_pair needs firn_high_bits firn_split
+// log(x) for finite x > 0 as the sum of the result and `low`, to about 2^-30 of itself:
+// log(1 + f) = 2 atanh(q), q = f / (2 + f) with its rounding error.
+float firn_log_pair(float x, out float low) {
+    float e;
+    precise float f = firn_split(x, e);
+    precise float m = f + 1.0;
+    precise float d = m + 1.0;
+    precise float d_lost = m - (d - 1.0);
+    precise float q = f / d;
+    precise float q_high = firn_high_bits(q);
+    precise float d_high = firn_high_bits(d);
+    precise float d_low = (d - d_high) + d_lost;
+    precise float q_low = ((f - q_high * d_high) - q_high * d_low) / d;
+    float z = q * q;
+    float p = 2.4007078e-1;
+    p = p * z + 2.8518319e-1;
+    p = p * z + 4.0000796e-1;
+    p = p * z + 6.6666663e-1;
+    precise float tail = 2.0 * q_low + p * z * q;
+    precise float base = e * 0.693359375;
+    precise float leading = 2.0 * q_high;
+    precise float sum = base + leading;
+    precise float lost = leading - (sum - base);
+    precise float rest = e * -2.12194440e-4 + lost + tail;
+    precise float high = sum + rest;
+    low = rest - (high - sum);
+    return high;
+}
+
+//@function firn_pow needs firn_exp_scaled firn_log_pair firn_high_bits
+// exp(y log|x|) with the logarithm and the product in two parts; the edges of C's pow.
+float firn_pow(float x, float y) {
+    float a = abs(x);
+    float log_low;
+    float log_high = firn_log_pair(a, log_low);
+    bool zero = a == 0.0;
+    bool infinite = floatBitsToUint(a) == 0x7f800000u;
+    log_high = zero ? -1.0e9 : log_high;
+    log_high = infinite ? 1.0e9 : log_high;
+    log_low = zero || infinite ? 0.0 : log_low;
+    float bounded = clamp(y, -1.0e25, 1.0e25);
+
+    precise float l_high = firn_high_bits(log_high);
+    precise float l_low = (log_high - l_high) + log_low;
+    precise float y_high = firn_high_bits(bounded);
+    precise float y_low = bounded - y_high;
+    precise float product = y_high * l_high;
+    precise float rest = y_high * l_low + y_low * l_high + y_low * l_low;
+    bool outside = abs(product) > 120.0;
+    float value = firn_exp_scaled(product, outside ? 0.0 : rest, 0);
+
+    float half_y = 0.5 * y;
+    bool whole = floor(y) == y;
+    bool odd = whole && floor(half_y) != half_y && abs(y) < 1.67772160e7;
+    bool negative = (floatBitsToUint(x) & 0x80000000u) != 0u;
+    value = uintBitsToFloat(floatBitsToUint(value) ^ (negative && odd ? 0x80000000u : 0u));
+    bool undefined = negative && !whole && !zero && !infinite;
+    value = undefined || x != x || y != y ? uintBitsToFloat(0x7fc00000u) : value;
+    return y == 0.0 || x == 1.0 ? 1.0 : value;
+}
