@@ -49,8 +49,8 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
                                              const DeviceProfile& profile,
                                              const CompileOptions& options) {
     const Graph prepared =
-        split_reductions(table, run_passes(table, graph), profile, options.divisors);
-    const Schedule schedule = make_schedule(prepared, profile);
+        split_reductions(table, run_passes(table, graph), profile, options.facts);
+    const Schedule schedule = make_schedule(prepared, profile, options.facts);
     std::shared_ptr<Program> program = make_plan(prepared, schedule, profile, options);
     if (options.spirv) compile_kernels(*program, options);
     return program;

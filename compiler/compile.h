@@ -1,6 +1,5 @@
 // The compiler as one function: Graph and DeviceProfile in, Program out.
 #pragma once
-#include <map>
 #include <memory>
 #include <string>
 
@@ -11,8 +10,8 @@ namespace firn {
 
 struct CompileOptions {
     std::string name = "program";
-    /// Known divisors of symbols: what a variant assumes. Empty: nothing is assumed.
-    std::map<std::string, int64_t> divisors;
+    /// What this variant assumes of the symbols; checked at the call. Empty: nothing.
+    SymbolFacts facts;
     bool spirv = true;               // false: stop at GLSL
     std::string cache_directory;     // where SPIR-V is kept between runs; empty: nowhere
     bool validate =

@@ -20,7 +20,7 @@ class Planner {
             const CompileOptions& options)
         : graph_(graph), schedule_(schedule), profile_(profile), options_(options),
           program_(std::make_shared<Program>()) {
-        context_.divisors = options.divisors;
+        context_.facts = options.facts;
     }
 
     std::shared_ptr<Program> run() {
@@ -112,8 +112,8 @@ class Planner {
         verify(lowered, "lower");
         place(lowered);
         const Work work = count_work(lowered);
-        const Mapping mapping = choose_mapping(lowered, profile_, options_.divisors);
-        KernelCode code = map_kernel(lowered, mapping, profile_, options_.divisors);
+        const Mapping mapping = choose_mapping(lowered, profile_, options_.facts);
+        KernelCode code = map_kernel(lowered, mapping, profile_, options_.facts);
         verify(code, "map");
         DispatchStep step;
         step.work = work;

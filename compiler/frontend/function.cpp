@@ -161,21 +161,35 @@ Graph with_kinds(NodeTable& table, const Graph& graph, const std::string& kinds)
     return out;
 }
 
-Variant& variant_for(FunctionState& state, const std::string& kinds, const std::map<std::string, int64_t>& divisors) {
+/// What a variant may assume at these sizes: coarse, so that few variants serve all calls.
+SymbolFacts facts_of(const SizeEnv& symbols) {
+    SymbolFacts facts;
+    for (const auto& [symbol, value] : symbols) {
+        if (symbol[0] == '$') continue;
+        if (value % 4 == 0) facts.divisors[symbol] = 4;
+        int64_t most = 64;
+        while (most < value) most *= 16;
+        facts.largest[symbol] = std::min<int64_t>(most, INT32_MAX);
+    }
+    return facts;
+}
+
+Variant& variant_for(FunctionState& state, const std::string& kinds, const SymbolFacts& facts) {
     std::string key = kinds + ":";
-    for (const auto& [symbol, divisor] : divisors) key += symbol + "%" + std::to_string(divisor) + ",";
+    for (const auto& [symbol, divisor] : facts.divisors) key += symbol + "%" + std::to_string(divisor) + ",";
+    for (const auto& [symbol, most] : facts.largest) key += symbol + "<=" + std::to_string(most) + ",";
     auto [at, added] = state.variants.try_emplace(key);
     Variant& variant = at->second;
     if (added) {
         variant.graph = with_kinds(state.session->nodes, state.graph, kinds);
-        variant.divisors = divisors;
+        variant.facts = facts;
     }
     return variant;
 }
 
 void need_program(FunctionState& state, Variant& variant) {
     if (variant.program) return;
-    variant.program = compile_for(*state.session, variant.graph, {.name = text(state.line), .divisors = variant.divisors});
+    variant.program = compile_for(*state.session, variant.graph, {.name = text(state.line), .facts = variant.facts});
 }
 
 /// The variant of the most recent call, or the one that assumes nothing.
@@ -209,17 +223,16 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     SourceLine line = args.empty() ? state.line : args[0].line();
     if (state.session != current_state())
         fail_at(line, "call: the function was compiled in another session; make that one current, or compile again");
-    ensure(args.size() == state.specs.size(), "the call operator takes one argument per spec");
+    if (args.size() != state.specs.size())
+        fail_at(line, "call: " + std::to_string(args.size()) + " arguments are given, the function was compiled for " +
+                          std::to_string(state.specs.size()) + "; give one per declared argument");
     builder(*state.session, line);
     if (is_recording(*state.session)) return inline_call(state, args);
     Given given;
     for (size_t k = 0; k < args.size(); ++k) give(given, state, k, args[k]);
     give_captured(given, state);
     given.call.symbols = bound_symbols(state, given, line);
-    std::map<std::string, int64_t> divisors;
-    for (const auto& [symbol, value] : given.call.symbols)
-        if (symbol[0] != '$' && value % 4 == 0) divisors[symbol] = 4;
-    Variant& variant = variant_for(state, given.kinds, divisors);
+    Variant& variant = variant_for(state, given.kinds, facts_of(given.call.symbols));
     executor_of(*state.session);
     if (!state.session->oracle) need_program(state, variant);
     state.last = &variant;

@@ -13,7 +13,7 @@ namespace firn {
 /// The graph for one kind of call, and its program once it was needed.
 struct Variant {
     Graph graph;
-    std::map<std::string, int64_t> divisors;
+    SymbolFacts facts;
     std::shared_ptr<const Program> program;
 };
 

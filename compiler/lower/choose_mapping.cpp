@@ -7,7 +7,7 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kLargeExtent = 1 << 20;      // stands for a symbolic extent
+constexpr int64_t kLargeExtent = 1 << 20;      // as good as any larger extent
 constexpr int64_t kLeastGroups = 8;            // workgroups that share a CPU's cores evenly
 constexpr int64_t kBodyBudget = 700;           // nodes of an invocation's body after expansion
 constexpr int64_t kLoopBudget = 400;           // nodes of an unrolled loop body
@@ -29,40 +29,42 @@ Shape2 grid_shape(const KernelCode& code) {
     return out;
 }
 
-int64_t extent_or_large(const Size& s) { return s.is_constant() ? s.constant() : kLargeExtent; }
+int64_t extent_or_large(const Size& s, const SymbolFacts& facts) {
+    return std::min(kLargeExtent, s.upper_bound(facts.largest));
+}
 
-struct Facts {
+struct Traits {
     int64_t nodes = 0;
     bool loops = false, divergent = false;
     bool plain_flat = true;    // every access is at the index of the one grid range, on narrow types
     bool shifted = false;      // some access is not
 };
 
-Facts inspect(KernelCode code) {
+Traits inspect(KernelCode code) {
     place(code);
-    Facts facts;
+    Traits traits;
     auto visit = [&](int id) {
         const KernelNode& n = code.nodes[id];
-        ++facts.nodes;
-        facts.loops |= n.op == Op::For;
+        ++traits.nodes;
+        traits.loops |= n.op == Op::For;
         if (n.op != Op::Load && n.op != Op::Store) return;
         const KernelNode& index = code.nodes[n.args[0]];
         const bool plain = index.op == Op::Range && code.ranges[index.index].kind == RangeKind::Grid;
         const bool fixed = index.op == Op::Constant;
-        if (!plain && !fixed) facts.plain_flat = false;
-        if (n.op == Op::Load && !plain && !fixed) facts.shifted = true;
-        if (code.buffers[n.index].dtype.bytes() > 4) facts.plain_flat = false;
+        if (!plain && !fixed) traits.plain_flat = false;
+        if (n.op == Op::Load && !plain && !fixed) traits.shifted = true;
+        if (code.buffers[n.index].dtype.bytes() > 4) traits.plain_flat = false;
     };
     for (const KernelRegion& region : code.regions) {
         for (int id : region.order) visit(id);
         for (int id : region.effects) visit(id);
-        facts.divergent |= region.alive >= 0;
+        traits.divergent |= region.alive >= 0;
         if (region.range >= 0 && code.ranges[region.range].extent_node >= 0 &&
             code.nodes[code.ranges[region.range].extent_node].op != Op::Constant &&
             code.nodes[code.ranges[region.range].extent_node].op != Op::Param)
-            facts.divergent |= true;   // trips may differ per invocation
+            traits.divergent |= true;   // trips may differ per invocation
     }
-    return facts;
+    return traits;
 }
 
 uint32_t round_up(int64_t value, int64_t step) {
@@ -72,27 +74,27 @@ uint32_t round_up(int64_t value, int64_t step) {
 }  // namespace
 
 Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
-                       const std::map<std::string, int64_t>& divisors) {
+                       const SymbolFacts& facts) {
     const Shape2 grid = grid_shape(lowered);
-    const Facts facts = inspect(lowered);
+    const Traits traits = inspect(lowered);
     const bool cpu = profile.device_class == DeviceClass::Cpu;
-    const int64_t x = extent_or_large(grid.x), y = extent_or_large(grid.y), z = extent_or_large(grid.z);
+    const int64_t x = extent_or_large(grid.x, facts), y = extent_or_large(grid.y, facts), z = extent_or_large(grid.z, facts);
     const int64_t total = x * std::min<int64_t>(y * z, kLargeExtent);
     Mapping m;
-    const bool by_four = grid.x.divisor(divisors) % 4 == 0 && x > 0;
-    const bool padded = grid.dims == 1 && facts.plain_flat;
+    const bool by_four = grid.x.divisor(facts.divisors) % 4 == 0 && x > 0;
+    const bool padded = grid.dims == 1 && traits.plain_flat;
     // Enough invocations must remain to keep the device busy.
-    const int64_t busy = int64_t{profile.parallel_invocations} * (cpu ? (facts.loops ? 8 : 1) : 4);
+    const int64_t busy = int64_t{profile.parallel_invocations} * (cpu ? (traits.loops ? 8 : 1) : 4);
     auto room = [&](int64_t factor) {
-        return facts.nodes * m.vector * m.unroll * factor <= kBodyBudget &&
+        return traits.nodes * m.vector * m.unroll * factor <= kBodyBudget &&
                total / (m.vector * m.unroll * factor) >= busy;
     };
-    if (!facts.divergent && (by_four || padded) && room(4)) m.vector = 4;
-    const bool rows = grid.dims >= 2 && !facts.divergent && (facts.shifted || facts.loops);
+    if (!traits.divergent && (by_four || padded) && room(4)) m.vector = 4;
+    const bool rows = grid.dims >= 2 && !traits.divergent && (traits.shifted || traits.loops);
     if (rows)
         for (int64_t u : {4, 2})
-            if (m.unroll == 1 && grid.y.divisor(divisors) % u == 0 && y > 0 && room(u)) m.unroll = u;
-    const bool strides = grid.dims == 1 && !facts.loops && !facts.divergent && cpu;
+            if (m.unroll == 1 && grid.y.divisor(facts.divisors) % u == 0 && y > 0 && room(u)) m.unroll = u;
+    const bool strides = grid.dims == 1 && !traits.loops && !traits.divergent && cpu;
     if (strides && room(4) && total >= 65536) m.unroll = 4;
 
     const int64_t units_x = std::max<int64_t>(1, (x + m.vector - 1) / m.vector / (strides ? m.unroll : 1));
@@ -100,10 +102,10 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     const int64_t lanes = profile.subgroup_size;
     if (grid.dims < 2) {
         const int64_t share = cpu ? units_x / kLeastGroups : units_x;
-        m.group_x = std::min<uint32_t>(cpu && facts.loops ? 64 : 256,
+        m.group_x = std::min<uint32_t>(cpu && traits.loops ? 64 : 256,
                                        std::max<uint32_t>(round_up(share, lanes), lanes));
     } else {
-        const bool square = !cpu && facts.loops;
+        const bool square = !cpu && traits.loops;
         m.group_x = std::min<uint32_t>(square ? 16 : cpu ? 64 : 32, std::max<uint32_t>(round_up(units_x, lanes), lanes));
         const int64_t most = 256 / m.group_x;
         int64_t rows_per_group = std::min<int64_t>(most, units_y);
@@ -114,9 +116,9 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
         while (cpu && m.group_x > lanes && m.group_x % 2 == 0 && groups() < kLeastGroups) m.group_x /= 2;
         m.group_y = static_cast<uint32_t>(std::max<int64_t>(1, rows_per_group));
     }
-    if (!facts.divergent || facts.loops)
+    if (!traits.divergent || traits.loops)
         for (int64_t f : {16, 8, 4, 2})
-            if (m.serial_unroll == 1 && facts.loops && facts.nodes * m.vector * m.unroll * f <= kLoopBudget)
+            if (m.serial_unroll == 1 && traits.loops && traits.nodes * m.vector * m.unroll * f <= kLoopBudget)
                 m.serial_unroll = f;
     return m;
 }

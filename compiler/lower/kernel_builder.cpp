@@ -42,8 +42,8 @@ void add_lines(std::vector<SourceLine>& to, const std::vector<SourceLine>& from)
 
 }  // namespace
 
-KernelBuilder::KernelBuilder(KernelCode& code, std::map<std::string, int64_t> divisors)
-    : code_(code), divisors_(std::move(divisors)) {}
+KernelBuilder::KernelBuilder(KernelCode& code, SymbolFacts facts)
+    : code_(code), symbol_facts_(std::move(facts)) {}
 
 int KernelBuilder::intern(KernelNode node) {
     const bool unique = node.op == Op::For || node.op == Op::Branch || node.op == Op::RegionArg ||
@@ -85,7 +85,8 @@ int KernelBuilder::size(const Size& value) {
     n.index = static_cast<int>(it - code_.params.begin());
     if (it == code_.params.end()) code_.params.push_back(param);
     n.interval = {std::max<int64_t>(value.lower_bound(), INT32_MIN),
-                  std::min<int64_t>(value.upper_bound(), INT32_MAX), value.divisor(divisors_), 0};
+                  std::min<int64_t>(value.upper_bound(symbol_facts_.largest), INT32_MAX),
+                  value.divisor(symbol_facts_.divisors), 0};
     if (n.interval.mod < 1) n.interval.mod = 1;
     return intern(std::move(n));
 }
@@ -115,7 +116,7 @@ int KernelBuilder::range(int id) {
     const int64_t trips =
         r.kind == RangeKind::Serial && r.max_trips < 0 ? INT32_MAX
         : r.kind == RangeKind::Serial                  ? r.max_trips
-                                                       : r.extent.upper_bound();
+                                                       : r.extent.upper_bound(symbol_facts_.largest);
     n.interval = {0, std::clamp<int64_t>(trips - 1, 0, INT32_MAX), 1, 0};
     return intern(std::move(n));
 }

@@ -17,10 +17,10 @@ namespace firn {
 /// symbolic bounds, are known for every i32 node and remove clamps, comparisons and divisions.
 class KernelBuilder {
   public:
-    /// `divisors`: symbols with a known divisor.
-    KernelBuilder(KernelCode& code, std::map<std::string, int64_t> divisors);
+    KernelBuilder(KernelCode& code, SymbolFacts facts);
 
     KernelCode& code() { return code_; }
+    const SymbolFacts& symbol_facts() const { return symbol_facts_; }
     const KernelNode& node(int id) const { return code_.nodes[id]; }
     void set_lines(const std::vector<SourceLine>& lines) { lines_ = lines; }
 
@@ -87,7 +87,7 @@ class KernelBuilder {
     void derive_interval(KernelNode& node) const;
 
     KernelCode& code_;
-    std::map<std::string, int64_t> divisors_;
+    SymbolFacts symbol_facts_;
     std::vector<Facts> facts_;
     std::unordered_multimap<uint64_t, int> table_;
     std::vector<SourceLine> lines_;

@@ -17,8 +17,8 @@ constexpr int64_t kFoldedGroups = 32768;   // groups along x before they fold in
 class Mapper {
   public:
     Mapper(const KernelCode& from, KernelCode& to, const Mapping& mapping, const DeviceProfile& profile,
-           const std::map<std::string, int64_t>& divisors)
-        : from_(from), b_(to, divisors), mapping_(mapping), profile_(profile), divisors_(divisors),
+           const SymbolFacts& facts)
+        : from_(from), b_(to, facts), mapping_(mapping), profile_(profile), symbol_facts_(facts),
           needs_(region_needs(from)) {}
 
     void run() {
@@ -43,7 +43,7 @@ class Mapper {
     };
 
     bool divides(const Size& extent, int64_t factor) const {
-        const int64_t d = extent.divisor(divisors_);
+        const int64_t d = extent.divisor(symbol_facts_.divisors);
         return d % factor == 0;
     }
 
@@ -61,7 +61,7 @@ class Mapper {
         KernelCode& to = b_.code();
         const Size groups = ceil_div(count, Size(size));
         const int spare = dim + 1;
-        const bool fold = groups.upper_bound() > profile_.max_groups[dim] && spare < 3 &&
+        const bool fold = groups.upper_bound(symbol_facts_.largest) > profile_.max_groups[dim] && spare < 3 &&
                           static_cast<size_t>(spare) >= grid_.size();
         int group;
         if (fold) {
@@ -157,7 +157,7 @@ class Mapper {
     int strided_base(const Size& per_thread, int64_t u_count) {
         KernelCode& to = b_.code();
         const Size groups = ceil_div(per_thread, Size(mapping_.group_x));
-        const bool fold = groups.upper_bound() > profile_.max_groups[0];
+        const bool fold = groups.upper_bound(symbol_facts_.largest) > profile_.max_groups[0];
         int group;
         if (fold) {
             to.groups[0] = min(groups, Size(kFoldedGroups));
@@ -556,7 +556,7 @@ class Mapper {
     KernelBuilder b_;
     const Mapping& mapping_;
     const DeviceProfile& profile_;
-    const std::map<std::string, int64_t>& divisors_;
+    const SymbolFacts& symbol_facts_;
     std::vector<std::vector<int>> needs_;
     std::vector<int> grid_;                       // Grid ranges of from_, x first
     std::vector<Lane> lanes_;
@@ -622,9 +622,9 @@ void drop_unused_buffers(KernelCode& code) {
 }  // namespace
 
 KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,
-                      const std::map<std::string, int64_t>& divisors) {
+                      const SymbolFacts& facts) {
     KernelCode code;
-    Mapper(lowered, code, mapping, profile, divisors).run();
+    Mapper(lowered, code, mapping, profile, facts).run();
     split_lonely_blocks(code);
     place(code);
     drop_unused_buffers(code);

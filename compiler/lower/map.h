@@ -17,13 +17,13 @@ struct Mapping {
 
 /// The schedule template of the profile's class, sized by what the kernel does.
 Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
-                       const std::map<std::string, int64_t>& divisors);
+                       const SymbolFacts& facts);
 
 /// Post-condition: ranges are Group, Invocation and Serial; copies along Vector and Unroll are expanded and
 /// jammed into shared loops; neighbouring loads and stores are merged; read-only buffers have the
 /// profile's form; one guard per tail; group_size, groups, guards, back_edges and schedule are set. Placed.
 KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,
-                      const std::map<std::string, int64_t>& divisors);
+                      const SymbolFacts& facts);
 
 /// Largest number of loop back edges of one invocation; -1 where only the data or the symbols know.
 int64_t count_back_edges(const KernelCode& code);

@@ -39,7 +39,7 @@ Op reduce_step(ReduceOp op) {
 class Walk {
   public:
     Walk(const KernelRequest& request, const LowerContext& context, KernelCode& code)
-        : request_(request), context_(context), b_(code, context.divisors) {}
+        : request_(request), context_(context), b_(code, context.facts) {}
 
     void run() {
         const bool flat = is_flat_kernel(request_.outputs, request_.shape, context_);

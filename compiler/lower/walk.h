@@ -18,7 +18,7 @@ struct LowerContext {
     std::unordered_map<const Node*, int> buffers;
     /// Values that the host knows: inductions of host loops.
     std::unordered_map<const Node*, Size> host_values;
-    std::map<std::string, int64_t> divisors;
+    SymbolFacts facts;
 };
 
 /// A kernel to be made: `outputs` share the grid `shape`; output k goes to Program buffer targets[k].

@@ -202,7 +202,8 @@ int serial_range(KernelBuilder& b, const Size& extent, const std::string& name) 
     range.kind = RangeKind::Serial;
     range.extent = extent;
     range.extent_node = b.size(extent);
-    range.max_trips = extent.upper_bound() >= INT32_MAX ? -1 : extent.upper_bound();
+    const int64_t most = extent.upper_bound(b.symbol_facts().largest);
+    range.max_trips = most >= INT32_MAX ? -1 : most;
     return b.add_range(range);
 }
 

@@ -47,8 +47,9 @@ class Size {
     /// Names of all symbols inside, sorted, each once.
     std::vector<std::string> symbols() const;
     /// Bounds known for every value of the symbols (dimensions are in [0, 2^31 - 1]).
+    /// `largest` names symbols whose value is known to be at most that (and at least 0).
     int64_t lower_bound() const;
-    int64_t upper_bound() const;
+    int64_t upper_bound(const std::map<std::string, int64_t>& largest = {}) const;
     /// The largest m known to divide the value whatever the symbols are (0 for the constant 0).
     /// `facts` names symbols with a known divisor.
     int64_t divisor(const std::map<std::string, int64_t>& facts = {}) const;
@@ -82,6 +83,12 @@ Size max(const Size& a, const Size& b);
 bool proved_less_equal(const Size& a, const Size& b);
 /// Reads what Size::text wrote; throws UserError at anything else.
 Size parse_size(const std::string& text);
+
+/// What a variant of a program assumes of its symbols.
+struct SymbolFacts {
+    std::map<std::string, int64_t> divisors;   // the value is a multiple of this
+    std::map<std::string, int64_t> largest;    // the value is in [0, this]
+};
 
 using Shape = std::vector<Size>;
 

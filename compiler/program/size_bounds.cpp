@@ -31,7 +31,9 @@ int64_t sum(int64_t a, int64_t b) {
     return saturated(static_cast<__int128>(a) + b);
 }
 
-Bounds64 bounds(const Size& size);
+using Largest = std::map<std::string, int64_t>;
+
+Bounds64 bounds(const Size& size, const Largest& largest = {});
 
 Bounds64 product(Bounds64 a, Bounds64 b) {
     auto [lo, hi] = std::minmax(
@@ -56,13 +58,14 @@ Bounds64 divided(Bounds64 a, Bounds64 b) {
     return result;
 }
 
-Bounds64 bounds(const SizeAtom& atom) {
+Bounds64 bounds(const SizeAtom& atom, const Largest& largest) {
     if (atom.kind == Kind::Symbol) {
+        if (auto it = largest.find(atom.name); it != largest.end()) return {0, it->second};
         if (atom.name[0] == '$')
             return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
         return {0, std::numeric_limits<int32_t>::max()};
     }
-    Bounds64 a = bounds(atom.args[0]), b = bounds(atom.args[1]);
+    Bounds64 a = bounds(atom.args[0], largest), b = bounds(atom.args[1], largest);
     switch (atom.kind) {
         case Kind::Symbol: break;
         case Kind::FloorDiv: return divided(a, b);
@@ -76,11 +79,11 @@ Bounds64 bounds(const SizeAtom& atom) {
     throw InternalError("internal error: unknown kind of size atom");
 }
 
-Bounds64 bounds(const Size& size) {
+Bounds64 bounds(const Size& size, const Largest& largest) {
     Bounds64 total{SizeBuilder::constant_term(size), SizeBuilder::constant_term(size)};
     for (const SizeTerm& term : SizeBuilder::terms(size)) {
         Bounds64 part{term.coefficient, term.coefficient};
-        for (const SizeAtom& atom : term.atoms) part = product(part, bounds(atom));
+        for (const SizeAtom& atom : term.atoms) part = product(part, bounds(atom, largest));
         total = {sum(total.lo, part.lo), sum(total.hi, part.hi)};
     }
     return total;
@@ -127,16 +130,16 @@ std::optional<Extremum> find_extremum(const Size& size) {
 }
 
 /// The best lower bound found; `budget` limits how many minima and maxima are opened.
-int64_t lower(const Size& size, int budget) {
-    int64_t best = bounds(size).lo;
+int64_t lower(const Size& size, int budget, const Largest& largest = {}) {
+    int64_t best = bounds(size, largest).lo;
     if (budget == 0 || size.is_constant()) return best;
-    if (auto other = rewritten(size, Kind::FloorDiv)) best = std::max(best, bounds(*other).lo);
+    if (auto other = rewritten(size, Kind::FloorDiv)) best = std::max(best, bounds(*other, largest).lo);
     auto extremum = find_extremum(size);
     if (!extremum) return best;
     const SizeAtom& atom = extremum->term.atoms[0];
     Size factor = extremum->term.coefficient;
-    int64_t first = lower(extremum->rest + factor * atom.args[0], budget - 1);
-    int64_t second = lower(extremum->rest + factor * atom.args[1], budget - 1);
+    int64_t first = lower(extremum->rest + factor * atom.args[0], budget - 1, largest);
+    int64_t second = lower(extremum->rest + factor * atom.args[1], budget - 1, largest);
     // factor * min(a, b) is the smaller of two products when factor > 0, the greater otherwise.
     bool smaller = (atom.kind == Kind::Min) == (extremum->term.coefficient > 0);
     return std::max(best, smaller ? std::min(first, second) : std::max(first, second));
@@ -174,9 +177,9 @@ int64_t terms_divisor(const Size& size, const std::map<std::string, int64_t>& fa
 
 int64_t Size::lower_bound() const { return lower(*this, kOpenedExtrema); }
 
-int64_t Size::upper_bound() const {
+int64_t Size::upper_bound(const Largest& largest) const {
     if (is_constant()) return constant_;
-    int64_t negated = lower(Size(0) - *this, kOpenedExtrema);
+    int64_t negated = lower(Size(0) - *this, kOpenedExtrema, largest);
     return negated == kLeast ? kMost : -negated;
 }
 

@@ -10,7 +10,7 @@
 namespace firn {
 namespace {
 
-constexpr double kSymbolEstimate = 1024;
+constexpr int64_t kSymbolEstimate = 1024;
 
 enum Tag : uint64_t { kGrid, kRange, kConstant, kAffine, kOpaque, kReshape };
 
@@ -26,10 +26,13 @@ uint64_t id_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer)
 
 }  // namespace
 
-double estimate(const Size& size) {
+double estimate(const Size& size, const SymbolFacts& facts) {
     if (size.is_constant()) return static_cast<double>(size.constant());
     SizeEnv env;
-    for (const std::string& s : size.symbols()) env[s] = static_cast<int64_t>(kSymbolEstimate);
+    for (const std::string& s : size.symbols()) {
+        const auto known = facts.largest.find(s);
+        env[s] = known == facts.largest.end() ? kSymbolEstimate : std::max<int64_t>(1, known->second / 4);
+    }
     return static_cast<double>(size.evaluate(env));
 }
 
@@ -166,7 +169,7 @@ int AccessMaps::input_map(const Node& node, int k, int map) {
                     continue;
                 }
                 const uint64_t id = id_of(&node) + j;
-                axes.push_back(expr({kRange, id}, {{id, estimate(input.shape[j])}}));
+                axes.push_back(expr({kRange, id}, {{id, estimate(input.shape[j], facts_)}}));
             }
             return tuple(std::move(axes));
         }

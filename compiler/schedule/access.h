@@ -12,14 +12,15 @@
 
 namespace firn {
 
-/// Estimated value of a size: symbols count as 1024.
-double estimate(const Size& size);
+/// Estimated value of a size: a symbol counts as a quarter of the most that it can be, or as 1024.
+double estimate(const Size& size, const SymbolFacts& facts = {});
 
 /// Interns index expressions and tuples of them (maps), so that equal accesses are equal numbers. An index is
 /// a grid axis (counted from the right), the range of a reduction or loop, a constant, base * scale +
 /// offset, or opaque: named by the node that computes it and the tuple at which that is asked.
 class AccessMaps {
   public:
+    explicit AccessMaps(SymbolFacts facts = {}) : facts_(std::move(facts)) {}
     /// The map that asks a value of `shape` at the grid's own indices, right-aligned.
     int identity(const Shape& shape);
     /// Map for input `k` of `node` when the node is asked by `map`; regions are not entered.
@@ -51,6 +52,7 @@ class AccessMaps {
     uint64_t size_id(const Size& size);
     int reshape_map(const Node& node, int map);
 
+    SymbolFacts facts_;
     std::vector<Expr> exprs_;
     std::vector<Map> maps_;
     std::map<std::vector<uint64_t>, int> expr_table_;

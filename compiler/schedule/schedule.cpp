@@ -26,8 +26,8 @@ struct Ask {
 
 class Scheduler {
   public:
-    Scheduler(const Graph& graph, const DeviceProfile& profile)
-        : graph_(graph), profile_(profile), facts_(region_facts(graph)) {
+    Scheduler(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts)
+        : graph_(graph), profile_(profile), symbol_facts_(facts), facts_(region_facts(graph)), maps_(facts) {
         maps_.set_loop_dependencies([this](const Node& node) { return kernel_loops(node); });
     }
 
@@ -48,7 +48,7 @@ class Scheduler {
             if (!size) return std::nullopt;
             for (const std::string& s : size->symbols())
                 if (s[0] == '$') return std::nullopt;
-            return estimate(*size);
+            return estimate(*size, symbol_facts_);
         };
         const auto begin = value(0), end = value(1), step = value(2);
         if (!begin || !end || !step || *step == 0) return kUnknownTrips;
@@ -101,7 +101,7 @@ class Scheduler {
                 cost = load;
             } else if (node.op == Op::Reduce) {
                 double turns = 1;
-                for (int axis : node.as<ReduceAttr>().axes) turns *= estimate(node.inputs[0]->shape[axis]);
+                for (int axis : node.as<ReduceAttr>().axes) turns *= estimate(node.inputs[0]->shape[axis], symbol_facts_);
                 const Node& input = *node.inputs[0];
                 cost = turns * (seconds_[&input] + operation);
                 nodes += nodes_[&input];
@@ -192,11 +192,11 @@ class Scheduler {
         const Node& node = *ref;
         ValueVerdict v{ref, Verdict::Inlined, kReasonOnce};
         const double bytes = node.dtype.bytes();
-        const double each = seconds_.at(&node), size = estimate(element_count(node.shape));
+        const double each = seconds_.at(&node), size = estimate(element_count(node.shape), symbol_facts_);
         v.elements = std::max(1.0, size) * runs(node);
         double loads = 0;
         for (const Ask& a : asks) {
-            const double grid = estimate(element_count(grid_shape(*a.root)));
+            const double grid = estimate(element_count(grid_shape(*a.root)), symbol_facts_);
             const double asked = grid * maps_.turns(a.map) * runs(*a.root);
             v.evaluations += asked;
             v.inline_seconds += asked * each * idle(grid);
@@ -399,6 +399,7 @@ class Scheduler {
 
     const Graph& graph_;
     const DeviceProfile& profile_;
+    const SymbolFacts& symbol_facts_;
     RegionFacts facts_;
     AccessMaps maps_;
     Schedule schedule_;
@@ -409,8 +410,8 @@ class Scheduler {
 
 }  // namespace
 
-Schedule make_schedule(const Graph& graph, const DeviceProfile& profile) {
-    return Scheduler(graph, profile).run();
+Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts) {
+    return Scheduler(graph, profile, facts).run();
 }
 
 }  // namespace firn

@@ -48,7 +48,7 @@ struct Schedule {
 
 /// Verdicts come from access maps, trip counts and the profile's rates; then materialised values with the
 /// same grid join one kernel where no dependency forbids it.
-Schedule make_schedule(const Graph& graph, const DeviceProfile& profile);
+Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts = {});
 
 /// A rank-0 integer value as a host expression: constants, sizes, integer arguments, inductions of host loops
 /// (given in `inductions`) and their sums, products, quotients, minima and maxima.

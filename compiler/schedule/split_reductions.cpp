@@ -14,10 +14,10 @@ constexpr int64_t kColumns = 256;            // neighbouring partial results of 
 constexpr int64_t kRows = 256;               // elements of one partial result
 
 /// Reduces the last axis (extent `count`) of x, shape [outer..., count].
-Ref reduce_last(Builder b, ReduceOp op, const Ref& x) {
+Ref reduce_last(Builder b, ReduceOp op, const Ref& x, const SymbolFacts& facts) {
     const Size& count = x->shape.back();
     const int axis = x->rank() - 1;
-    if (estimate(count) <= kSmallReduction) return reduce(b, op, x, {axis}, false);
+    if (count.upper_bound(facts.largest) <= kSmallReduction) return reduce(b, op, x, {axis}, false);
     const int64_t rows = count.is_constant()
                              ? std::clamp<int64_t>(count.constant() / kColumns / 4, 8, kRows)
                              : kRows;
@@ -36,41 +36,39 @@ Ref reduce_last(Builder b, ReduceOp op, const Ref& x) {
     split.insert(split.end(), {groups, Size(rows), Size(kColumns)});
     flat.push_back(groups * Size(kColumns));
     const Ref partial = reduce(b, op, reshape(b, whole, split), {x->rank()}, false);
-    return reduce_last(b, op, reshape(b, partial, flat));
+    return reduce_last(b, op, reshape(b, partial, flat), facts);
 }
 
 }  // namespace
 
 Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
-                       const std::map<std::string, int64_t>&) {
+                       const SymbolFacts& facts) {
     // As many results as keep every invocation slot busy several times over.
     const double enough = profile.parallel_invocations * (profile.device_class == DeviceClass::Cpu ? 16 : 4);
     auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
         if (node.op != Op::Reduce) return nullptr;
         const auto& attr = node.as<ReduceAttr>();
-        double turns = 1;
-        for (int axis : attr.axes) turns *= estimate(inputs[0]->shape[axis]);
-        const double results = estimate(element_count(node.shape));
-        if (turns <= kSmallReduction || results >= enough) return nullptr;
+        Size count(1);
+        for (int axis : attr.axes) count = count * inputs[0]->shape[axis];
+        const double turns = static_cast<double>(count.upper_bound(facts.largest));
+        const double results = estimate(element_count(node.shape), facts);
+        const bool cut_off = profile.max_back_edges && turns > profile.max_back_edges;
+        if (turns <= kSmallReduction || (results >= enough && !cut_off)) return nullptr;
         Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0]};
         std::vector<int> order;
         Shape outer;
-        Size count(1);
         for (int axis = 0; axis < inputs[0]->rank(); ++axis)
             if (std::find(attr.axes.begin(), attr.axes.end(), axis) == attr.axes.end()) {
                 order.push_back(axis);
                 outer.push_back(inputs[0]->shape[axis]);
             }
-        for (int axis : attr.axes) {
-            order.push_back(axis);
-            count = count * inputs[0]->shape[axis];
-        }
+        order.insert(order.end(), attr.axes.begin(), attr.axes.end());
         Shape rows = outer;
         rows.push_back(count);
         // Partial sums keep the accumulator's type.
         const DType type = inputs[0]->dtype == f16 && attr.op == ReduceOp::Sum ? f32 : inputs[0]->dtype;
         const Ref last = reshape(b, permute(b, cast(b, inputs[0], type), order), rows);
-        return cast(b, reduce_last(b, attr.op, last), node.dtype);
+        return cast(b, reduce_last(b, attr.op, last, facts), node.dtype);
     };
     Graph out = graph;
     out.results = rewrite(table, graph.results, visit);

@@ -13,6 +13,6 @@ namespace firn {
 /// Ensures: the same values up to the order of float additions. Before the schedule, which then makes
 /// each stage a kernel.
 Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
-                       const std::map<std::string, int64_t>& divisors);
+                       const SymbolFacts& facts);
 
 }  // namespace firn
