@@ -17,7 +17,7 @@ float element(int index) {
     if (format == 1) return unpackHalf2x16(words[index >> 1])[index & 1];                        // f16
     if (format == 2) return float(int(words[index]));                                            // i32
     if (format == 3) return float(words[index]);                                                 // u32
-    if (format == 4) return float(bitfieldExtract(words[index >> 2], 8 * (index & 3), 8));       // u8
+    if (format == 4) return float(bitfieldExtract(words[index >> 2], 8 * (index & 3), 8)) / 255.0;  // u8
     if (format == 5) return float(bitfieldExtract(int(words[index >> 2]), 8 * (index & 3), 8));  // i8
     return words[index] != 0u ? 1.0 : 0.0;                                                       // bool
 }

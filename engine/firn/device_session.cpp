@@ -1,0 +1,38 @@
+// Sessions that run on a Vulkan device.
+#include "engine/firn/device_session.h"
+
+#include "compiler/frontend/environment.h"
+#include "compiler/frontend/record.h"
+#include "compiler/program/disk_cache.h"
+#include "engine/runtime/vulkan_executor.h"
+
+namespace firn {
+namespace {
+
+std::shared_ptr<Executor> make_executor(const DeviceChoice& choice) {
+    DeviceOptions options;
+    options.device = choice.device.empty() ? environment("FIRN_DEVICE").value_or("") : choice.device;
+    options.validation = choice.validation || environment_number("FIRN_VALIDATION", 0) != 0;
+    options.surfaces = SurfaceSupport::IfAvailable;
+    options.cache_directory = default_cache_directory();
+    return std::make_shared<VulkanExecutor>(Device::create(options));
+}
+
+}  // namespace
+
+Session device_session(const DeviceChoice& choice) { return Session(make_executor(choice)); }
+
+std::string validation_report(const Session& session) {
+    std::string report;
+    if (auto* executor = dynamic_cast<VulkanExecutor*>(session.state()->executor.get())) {
+        for (const std::string& message : executor->device().validation_messages()) report += message + "\n";
+    }
+    return report;
+}
+
+bool use_device_by_default() {
+    set_default_executor([] { return make_executor({}); });
+    return true;
+}
+
+}  // namespace firn

@@ -1,0 +1,31 @@
+// Sessions that run on a Vulkan device, and the one that programs get by default.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "compiler/frontend/session.h"
+
+namespace firn {
+
+struct DeviceChoice {
+    /// Number or part of a name, see list_devices; empty: FIRN_DEVICE, else the best there is.
+    std::string device;
+    /// Validation layers; FIRN_VALIDATION=1 turns them on too.
+    bool validation = false;
+};
+
+/// A session on a device of its own, on which windows can be opened. Throws UserError (no such device:
+/// lists them) or DeviceError (no loader, no driver).
+Session device_session(const DeviceChoice& choice = {});
+
+/// What the validation layers said of the session's device so far, one message a line; empty where they
+/// are off or silent.
+std::string validation_report(const Session& session);
+
+/// Makes default sessions run on the device. Including firn/firn.h does it.
+bool use_device_by_default();
+namespace detail {
+inline const bool kDeviceByDefault = use_device_by_default();
+}
+
+}  // namespace firn

@@ -1,0 +1,83 @@
+// The window of tensors: joins the session's memory to the engine's window.
+#include "engine/firn/window.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/frontend/create.h"
+#include "compiler/frontend/realize.h"
+#include "compiler/frontend/record.h"
+#include "engine/firn/device_session.h"
+
+namespace firn {
+namespace {
+
+/// The executor whose device the window is on.
+std::shared_ptr<VulkanExecutor> window_executor() {
+    std::shared_ptr<SessionState> session = current_session().state();
+    executor_of(*session);
+    if (auto executor = std::dynamic_pointer_cast<VulkanExecutor>(session->executor)) return executor;
+    return std::static_pointer_cast<VulkanExecutor>(device_session().state()->executor);
+}
+
+bool is_on(const Memory& memory, const Device& device) {
+    auto* buffer = dynamic_cast<const Buffer*>(&memory);
+    return buffer && &buffer->device() == &device;
+}
+
+}  // namespace
+
+Window::Window(const WindowOptions& options) : ViewWindow(window_executor(), options) {}
+
+void Window::show(const Tensor& x, const ShowOptions& options, SourceLine line) {
+    TensorMemory tensor = memory_of(x, line);
+    BufferView view{tensor.memory, 0, tensor.dtype, tensor.shape};
+    try {
+        check_showable(view);
+    } catch (const UserError& error) {
+        throw UserError(error.what() + (" (" + text(line) + ")"));
+    }
+    if (!is_on(*view.memory, executor().device())) {
+        std::vector<std::byte> bytes = read_tensor(x, line);
+        view.memory = executor().allocate(bytes.size(), "shown tensor");
+        executor().write(*view.memory, 0, bytes);
+    }
+    ViewWindow::show(view, options);
+}
+
+void Window::show(const Tensor& x, Colormap map, ValueRange range, SourceLine line) {
+    show(x, ShowOptions{.colormap = map, .range = range}, line);
+}
+
+Tensor load_image(const std::string& path, SourceLine line) {
+    Picture picture = read_picture(path);
+    size_t pixels = picture.rgba.size() / 4;
+    std::vector<float> values;
+    values.reserve(3 * pixels);
+    for (size_t pixel = 0; pixel < pixels; ++pixel) {
+        for (size_t channel = 0; channel < 3; ++channel) {
+            values.push_back(static_cast<float>(picture.rgba[4 * pixel + channel]) / 255.0f);
+        }
+    }
+    return tensor(values, {picture.height, picture.width, 3}, line);
+}
+
+void save_image(const std::string& path, const Tensor& x, SourceLine line) {
+    TensorMemory memory = memory_of(x, line);
+    check_showable({memory.memory, 0, memory.dtype, memory.shape});
+    Picture picture{static_cast<int>(memory.shape[1]), static_cast<int>(memory.shape[0]), {}};
+    size_t channels = memory.shape.size() == 3 ? static_cast<size_t>(memory.shape[2]) : 1;
+    std::vector<float> values = x.to_vector<float>(line);
+    float scale = memory.dtype == u8 ? 1.0f : 255.0f;
+    for (size_t pixel = 0; pixel < values.size() / channels; ++pixel) {
+        for (size_t channel = 0; channel < 4; ++channel) {
+            bool opaque = channel == 3 && channels < 4;
+            float value = opaque ? 255.0f : values[pixel * channels + std::min(channel, channels - 1)] * scale;
+            // The comparison is false for nan, which becomes black.
+            picture.rgba.push_back(value > 0 ? static_cast<uint8_t>(std::lround(std::min(value, 255.0f))) : 0);
+        }
+    }
+    write_png(path, picture);
+}
+
+}  // namespace firn

@@ -1,0 +1,28 @@
+// The window as programs over tensors use it.
+#pragma once
+#include "compiler/frontend/tensor.h"
+#include "engine/window/view_window.h"
+
+namespace firn {
+
+/// A window on the current session's device; see ViewWindow for the loop, the panel, mouse and keys.
+///     Window window({.title = "wave", .size = {1280, 720}});
+///     while (window.open()) window.show(u, colormap::viridis);
+/// A session without a device (an interpreter) gets one for the window; tensors are then copied to it.
+class Window : public ViewWindow {
+  public:
+    explicit Window(const WindowOptions& options = {});
+
+    using ViewWindow::show;
+    /// [h, w] grey from 0 to 1, [h, w, 3] RGB, [h, w, 4] RGBA; computed where it is not yet.
+    void show(const Tensor& x, const ShowOptions& options = {}, SourceLine line = here());
+    /// [h, w] through a map; without a range the smallest and largest element of each frame are its ends.
+    void show(const Tensor& x, Colormap map, ValueRange range = {}, SourceLine line = here());
+};
+
+/// A picture file as [h, w, 3] f32 in [0, 1]. Throws UserError where it is not one.
+Tensor load_image(const std::string& path, SourceLine line = here());
+/// Writes [h, w], [h, w, 3] or [h, w, 4] with values from 0 to 1 as a PNG, whole or not at all.
+void save_image(const std::string& path, const Tensor& x, SourceLine line = here());
+
+}  // namespace firn

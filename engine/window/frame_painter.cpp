@@ -1,0 +1,99 @@
+// Draws frames to the window or to a picture.
+#include "engine/window/frame_painter.h"
+
+namespace firn {
+namespace {
+
+constexpr VkClearValue kBackground{{{0.055f, 0.063f, 0.078f, 1}}};  // as in view.frag
+
+}  // namespace
+
+Rectangle view_area(const BufferView& view, VkExtent2D extent) {
+    Rectangle all{0, 0, static_cast<float>(extent.width), static_cast<float>(extent.height)};
+    return view.memory ? letterbox(all, view.shape[1], view.shape[0]) : all;
+}
+
+FramePainter::FramePainter(std::shared_ptr<Device> device, const OsWindow* window, const FontAtlas& atlas)
+    : device_(std::move(device)), window_(window), commands_(*device_, "frames") {
+    if (window_) {
+        swapchain_ = std::make_unique<Swapchain>(device_, *window_);
+        format_ = swapchain_->format();
+        present_pass_ = create_render_pass(*device_, format_, VK_IMAGE_LAYOUT_PRESENT_SRC_KHR);
+        for (Slot& slot : slots_) {
+            VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
+            check(device_->vk().vkCreateSemaphore(device_->handle(), &info, nullptr, &slot.acquired),
+                  "vkCreateSemaphore", "acquired");
+            device_->set_name(slot.acquired, VK_OBJECT_TYPE_SEMAPHORE, "acquired");
+        }
+    }
+    picture_pass_ = create_render_pass(*device_, format_, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
+    view_renderer_ = std::make_unique<ViewRenderer>(device_, picture_pass_, kSlots + 1);
+    gui_renderer_ = std::make_unique<GuiRenderer>(device_, picture_pass_, kSlots + 1, atlas);
+}
+
+FramePainter::~FramePainter() {
+    try {
+        device_->wait_idle();
+    } catch (const DeviceError&) {
+        // The device is lost: nothing is pending any more.
+    }
+    swapchain_.reset();  // waits for what is being presented
+    const VolkDeviceTable& vk = device_->vk();
+    for (const Slot& slot : slots_) vk.vkDestroySemaphore(device_->handle(), slot.acquired, nullptr);
+    vk.vkDestroyRenderPass(device_->handle(), present_pass_, nullptr);
+    vk.vkDestroyRenderPass(device_->handle(), picture_pass_, nullptr);
+}
+
+void FramePainter::record(VkCommandBuffer commands, uint32_t slot, const Frame& frame, VkRenderPass pass,
+                          VkFramebuffer framebuffer, VkExtent2D extent) {
+    const VolkDeviceTable& vk = device_->vk();
+    Rectangle area = view_area(frame.view, extent);
+    if (frame.view.memory) view_renderer_->prepare(commands, slot, frame.view, frame.options, area);
+    VkRenderPassBeginInfo begin{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
+    begin.renderPass = pass;
+    begin.framebuffer = framebuffer;
+    begin.renderArea = {{0, 0}, extent};
+    begin.clearValueCount = 1;
+    begin.pClearValues = &kBackground;
+    vk.vkCmdBeginRenderPass(commands, &begin, VK_SUBPASS_CONTENTS_INLINE);
+    if (frame.view.memory) view_renderer_->draw(commands, slot, area);
+    if (frame.gui) gui_renderer_->draw(commands, slot, *frame.gui, extent);
+    vk.vkCmdEndRenderPass(commands);
+}
+
+void FramePainter::present(const Frame& frame) {
+    Slot& slot = slots_[next_slot_];
+    device_->wait(slot.busy_until);
+    std::optional<uint32_t> image = swapchain_->acquire(*window_, present_pass_, slot.acquired);
+    if (!image) {
+        device_->flush();  // what was enqueued for the frame must run all the same
+        return;
+    }
+    CommandBuffer& commands = commands_.take();
+    begin(*device_, commands.handle, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    record(commands.handle, next_slot_, frame, present_pass_, swapchain_->framebuffer(*image),
+           swapchain_->extent());
+    end(*device_, commands.handle);
+    SemaphoreWait wait{slot.acquired, VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT};
+    VkSemaphore rendered = swapchain_->rendered(*image);
+    slot.busy_until = device_->submit({&commands.handle, 1}, {&wait, 1}, {&rendered, 1});
+    commands.busy_until = slot.busy_until;
+    if (frame.view.memory) static_cast<Buffer&>(*frame.view.memory).used_at(slot.busy_until, false);
+    swapchain_->present(*image);
+    next_slot_ = (next_slot_ + 1) % kSlots;
+}
+
+Picture FramePainter::picture(const Frame& frame, VkExtent2D extent) {
+    bool fits = image_ && image_->extent().width == extent.width && image_->extent().height == extent.height;
+    if (!fits) image_ = std::make_unique<OffscreenImage>(device_, format_, extent, picture_pass_);
+    CommandBuffer& commands = commands_.take();
+    begin(*device_, commands.handle, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    record(commands.handle, kPictureSlot, frame, picture_pass_, image_->framebuffer(), extent);
+    image_->record_read(commands.handle);
+    end(*device_, commands.handle);
+    commands.busy_until = device_->submit({&commands.handle, 1});
+    device_->wait(commands.busy_until);
+    return image_->picture();
+}
+
+}  // namespace firn

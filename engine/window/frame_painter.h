@@ -1,0 +1,59 @@
+// Draws frames, a tensor and the panel over it, to the window or to a picture.
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "engine/gpu/commands.h"
+#include "engine/window/gui_renderer.h"
+#include "engine/window/swapchain.h"
+#include "engine/window/view_renderer.h"
+
+namespace firn {
+
+struct Frame {
+    BufferView view;                  // no memory: only the background
+    ShowOptions options;
+    const ImDrawData* gui = nullptr;  // null: no panel
+};
+
+/// Where the tensor of a frame lies in it.
+Rectangle view_area(const BufferView& view, VkExtent2D extent);
+
+class FramePainter {
+  public:
+    /// `window` may be null: then only pictures can be made. It must outlive the painter.
+    FramePainter(std::shared_ptr<Device> device, const OsWindow* window, const FontAtlas& atlas);
+    ~FramePainter();
+    FramePainter(const FramePainter&) = delete;
+    FramePainter& operator=(const FramePainter&) = delete;
+
+    /// Submits the frame behind everything enqueued before, in the same submission, and presents it.
+    /// Does nothing while the window cannot show one.
+    void present(const Frame& frame);
+    /// Draws the frame and waits for the picture.
+    Picture picture(const Frame& frame, VkExtent2D extent);
+
+  private:
+    static constexpr uint32_t kSlots = 2;       // frames in flight
+    static constexpr uint32_t kPictureSlot = 2;
+    struct Slot {
+        VkSemaphore acquired = VK_NULL_HANDLE;
+        TimelinePoint busy_until = 0;
+    };
+    void record(VkCommandBuffer commands, uint32_t slot, const Frame& frame, VkRenderPass pass,
+                VkFramebuffer framebuffer, VkExtent2D extent);
+
+    std::shared_ptr<Device> device_;
+    const OsWindow* window_;
+    std::unique_ptr<Swapchain> swapchain_;
+    VkFormat format_ = VK_FORMAT_R8G8B8A8_UNORM;
+    VkRenderPass present_pass_ = VK_NULL_HANDLE, picture_pass_ = VK_NULL_HANDLE;
+    CommandPool commands_;
+    std::unique_ptr<ViewRenderer> view_renderer_;
+    std::unique_ptr<GuiRenderer> gui_renderer_;
+    std::unique_ptr<OffscreenImage> image_;     // of the last picture
+    Slot slots_[kSlots];
+    uint32_t next_slot_ = 0;
+};
+
+}  // namespace firn

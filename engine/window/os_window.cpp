@@ -1,0 +1,122 @@
+// A window of the operating system, through GLFW.
+#include "engine/window/os_window.h"
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace firn {
+namespace {
+
+std::string glfw_error() {
+    const char* text = nullptr;
+    glfwGetError(&text);
+    return text ? text : "GLFW gives no reason";
+}
+
+/// GLFW is one per process, so its users must be counted per process too.
+std::shared_ptr<void> use_glfw() {
+    static std::weak_ptr<void> current;
+    if (auto library = current.lock()) return library;
+    if (!glfwInit()) {
+        throw UserError("window: there is no display to open it on (" + glfw_error() +
+                        "); set DISPLAY to one, or run headless (--headless --out picture.png)");
+    }
+    std::shared_ptr<void> library(nullptr, [](void*) { glfwTerminate(); });
+    current = library;
+    return library;
+}
+
+int button_index(int glfw_button) {
+    return glfw_button == GLFW_MOUSE_BUTTON_LEFT ? 0 : glfw_button == GLFW_MOUSE_BUTTON_RIGHT ? 1 : 2;
+}
+
+/// Left and right keys count as one.
+int key_code(int key) {
+    if (key == GLFW_KEY_RIGHT_CONTROL) return GLFW_KEY_LEFT_CONTROL;
+    if (key == GLFW_KEY_RIGHT_SHIFT) return GLFW_KEY_LEFT_SHIFT;
+    return key == GLFW_KEY_KP_ENTER ? GLFW_KEY_ENTER : key;
+}
+
+}  // namespace
+
+static_assert(static_cast<int>(Key::Escape) == GLFW_KEY_ESCAPE && static_cast<int>(Key::Up) == GLFW_KEY_UP &&
+              static_cast<int>(Key::End) == GLFW_KEY_END && static_cast<int>(Key::Control) == GLFW_KEY_LEFT_CONTROL);
+
+OsWindow::OsWindow(const std::string& title, int width, int height) : library_(use_glfw()) {
+    if (!glfwVulkanSupported()) {
+        throw UserError("window: GLFW finds no Vulkan for windows (" + glfw_error() +
+                        "); install libvulkan1 and a driver, or run headless");
+    }
+    glfwWindowHint(GLFW_CLIENT_API, GLFW_NO_API);
+    handle_ = glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr);
+    if (!handle_) {
+        throw UserError("window: cannot open one of " + std::to_string(width) + "x" + std::to_string(height) +
+                        " (" + glfw_error() + "); run headless (--headless --out picture.png)");
+    }
+    glfwSetWindowUserPointer(handle_, this);
+    set_callbacks();
+}
+
+OsWindow::~OsWindow() {
+    if (handle_) glfwDestroyWindow(handle_);
+}
+
+OsWindow& OsWindow::of(GLFWwindow* handle) { return *static_cast<OsWindow*>(glfwGetWindowUserPointer(handle)); }
+
+void OsWindow::set_callbacks() {
+    glfwSetMouseButtonCallback(handle_, [](GLFWwindow* handle, int button, int action, int) {
+        if (button > GLFW_MOUSE_BUTTON_MIDDLE) return;
+        MouseButton& state = of(handle).input_.buttons[button_index(button)];
+        state.down = action == GLFW_PRESS;
+        (state.down ? state.pressed : state.released) = true;
+    });
+    glfwSetScrollCallback(handle_, [](GLFWwindow* handle, double, double y) {
+        of(handle).input_.wheel += static_cast<float>(y);
+    });
+    glfwSetKeyCallback(handle_, [](GLFWwindow* handle, int key, int, int action, int) {
+        if (key < 0 || key >= 512) return;
+        RawInput& input = of(handle).input_;
+        key = key_code(key);
+        input.keys[static_cast<size_t>(key)] = action != GLFW_RELEASE;
+        if (action == GLFW_PRESS) input.pressed.push_back(key);
+    });
+    glfwSetCharCallback(handle_, [](GLFWwindow* handle, unsigned int character) {
+        of(handle).input_.characters.push_back(character);
+    });
+    glfwSetWindowCloseCallback(handle_, [](GLFWwindow* handle) { of(handle).input_.close = true; });
+}
+
+VkSurfaceKHR OsWindow::create_surface(VkInstance instance) const {
+    VkSurfaceKHR surface = VK_NULL_HANDLE;
+    check(glfwCreateWindowSurface(instance, handle_, nullptr, &surface), "glfwCreateWindowSurface", "window");
+    return surface;
+}
+
+void OsWindow::poll() {
+    input_.begin_frame();
+    glfwPollEvents();
+    double x = 0, y = 0;
+    int width = 0, height = 0;
+    glfwGetCursorPos(handle_, &x, &y);
+    glfwGetWindowSize(handle_, &width, &height);
+    VkExtent2D pixels = extent();
+    input_.x = static_cast<float>(x * pixels.width / std::max(width, 1));
+    input_.y = static_cast<float>(y * pixels.height / std::max(height, 1));
+}
+
+VkExtent2D OsWindow::extent() const {
+    int width = 0, height = 0;
+    glfwGetFramebufferSize(handle_, &width, &height);
+    return {static_cast<uint32_t>(width), static_cast<uint32_t>(height)};
+}
+
+float OsWindow::scale() const {
+    float x = 1, y = 1;
+    glfwGetWindowContentScale(handle_, &x, &y);
+    return std::clamp(std::round(x * 4) / 4, 1.0f, 4.0f);
+}
+
+}  // namespace firn

@@ -1,0 +1,41 @@
+// A window of the operating system and its input, through GLFW.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "engine/gpu/vulkan.h"
+#include "engine/window/input.h"
+
+struct GLFWwindow;
+
+namespace firn {
+
+/// Used from the main thread only, as GLFW asks.
+class OsWindow {
+  public:
+    /// Throws UserError where there is no display, or no window can be opened on it.
+    OsWindow(const std::string& title, int width, int height);
+    ~OsWindow();
+    OsWindow(const OsWindow&) = delete;
+    OsWindow& operator=(const OsWindow&) = delete;
+
+    /// Throws DeviceError where the instance cannot make one. The caller destroys it.
+    VkSurfaceKHR create_surface(VkInstance instance) const;
+    /// Forgets the input of the last frame and takes what has come since.
+    void poll();
+    const RawInput& input() const { return input_; }
+    /// Pixels of the frame; 0 while it is minimised.
+    VkExtent2D extent() const;
+    /// Pixels per 1/96 inch.
+    float scale() const;
+
+  private:
+    static OsWindow& of(GLFWwindow* handle);
+    void set_callbacks();
+
+    std::shared_ptr<void> library_;  // GLFW ends with the last window
+    GLFWwindow* handle_ = nullptr;
+    RawInput input_;
+};
+
+}  // namespace firn

@@ -1,0 +1,54 @@
+// The images of a window's surface, acquired and presented in turn.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/gpu/device.h"
+#include "engine/window/os_window.h"
+
+namespace firn {
+
+/// Owns the surface and its swapchain. Must end before the OsWindow.
+class Swapchain {
+  public:
+    /// Throws DeviceError where the device cannot present to the window.
+    Swapchain(std::shared_ptr<Device> device, const OsWindow& window);
+    ~Swapchain();
+    Swapchain(const Swapchain&) = delete;
+    Swapchain& operator=(const Swapchain&) = delete;
+
+    /// UNORM: frames are already as the screen shows them.
+    VkFormat format() const { return format_.format; }
+    VkExtent2D extent() const { return extent_; }
+
+    /// An image to draw to; `acquired` is signalled when it is free. Nothing while the window has no
+    /// pixels or changes under our hands: try again after the next poll. `pass` makes framebuffers.
+    std::optional<uint32_t> acquire(const OsWindow& window, VkRenderPass pass, VkSemaphore acquired);
+    VkFramebuffer framebuffer(uint32_t image) const { return images_[image].framebuffer; }
+    /// To be signalled by the submission that draws the image.
+    VkSemaphore rendered(uint32_t image) const { return images_[image].rendered; }
+    void present(uint32_t image);
+
+  private:
+    struct Image {
+        VkImage image = VK_NULL_HANDLE;
+        VkImageView view = VK_NULL_HANDLE;
+        VkFramebuffer framebuffer = VK_NULL_HANDLE;
+        VkSemaphore rendered = VK_NULL_HANDLE;  // one per image: presenting may still wait for it
+    };
+    void choose_format();
+    bool create(VkExtent2D wanted, VkRenderPass pass);
+    void create_images(VkRenderPass pass);
+    void destroy_images();
+
+    std::shared_ptr<Device> device_;
+    VkSurfaceKHR surface_ = VK_NULL_HANDLE;
+    VkSurfaceFormatKHR format_{};
+    VkExtent2D extent_{};
+    VkSwapchainKHR swapchain_ = VK_NULL_HANDLE;
+    std::vector<Image> images_;
+    bool outdated_ = true;
+};
+
+}  // namespace firn

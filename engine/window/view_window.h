@@ -1,0 +1,91 @@
+// A window that shows tensors from their own memory, with a panel of widgets; headless, the same into pictures.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/runtime/vulkan_executor.h"
+#include "engine/window/gui.h"
+#include "engine/window/input.h"
+#include "engine/window/picture.h"
+#include "engine/window/view.h"
+
+namespace firn {
+
+struct WindowSize {
+    int width = 1280, height = 720;
+};
+
+struct WindowOptions {
+    std::string title = "firn";
+    WindowSize size;
+    /// Opens no window and needs no display; the same frames are drawn when a picture is asked for.
+    bool headless = false;
+    /// open() turns false after so many frames; 0: never.
+    int frames = 0;
+    /// Frames a second at most, in a window; 0: no limit.
+    double max_rate = 60;
+    /// Draws the panel in pictures too.
+    bool gui_in_pictures = false;
+    /// Prints where each widget and the tensor are, as `widget NAME X Y WIDTH HEIGHT`, when that changes.
+    bool print_widgets = false;
+    /// Takes the kernels' times in every frame; else only while the panel shows them.
+    bool profile = false;
+    /// Where S writes; `{}` in it becomes a number. Empty: `<title>-{}.png`.
+    std::string screenshot_path;
+};
+
+/// Keys: space pauses, N makes one frame, R resets, S writes a screenshot, H hides the panel, Escape
+/// quits. Used from the main thread; several may be open. The frame that a loop's body shows is
+/// drawn by the next call of open(), in one submission with what computed it.
+class ViewWindow {
+  public:
+    /// Throws UserError (no display, a size that is not positive), DeviceError (the device cannot present).
+    ViewWindow(std::shared_ptr<VulkanExecutor> executor, const WindowOptions& options);
+    ~ViewWindow();
+    ViewWindow(const ViewWindow&) = delete;
+    ViewWindow& operator=(const ViewWindow&) = delete;
+
+    /// Ends a frame and begins the next: draws, takes input, keeps the rate. False when the window is
+    /// closed or all frames are done. While it is paused it does not return, and goes on drawing the
+    /// last frame, unless the program asks playing().
+    bool open();
+    void close();
+    /// What this frame shows; the last call counts. Throws UserError where it is no picture.
+    void show(const BufferView& view, const ShowOptions& options = {});
+
+    Gui& gui();
+    const Mouse& mouse() const;
+    /// Letters and digits by their upper-case character.
+    bool key_down(Key key) const;
+    bool key_pressed(Key key) const;  // went down since the last frame
+    bool key_down(char key) const { return key_down(static_cast<Key>(key)); }
+    bool key_pressed(char key) const { return key_pressed(static_cast<Key>(key)); }
+    /// Whether this frame should advance: not paused, or one step was asked for. A program that asks
+    /// runs on while it is paused, and leaves its state alone.
+    bool playing();
+    /// True once after R or the button: the program should start again.
+    bool reset();
+
+    const WindowOptions& options() const;
+    /// Size of a frame in pixels.
+    WindowSize size() const;
+    /// Frames finished so far.
+    int frame() const;
+    /// The frame as it is shown now.
+    Picture picture();
+    /// Writes it as a PNG, whole or not at all. Throws UserError where it cannot be written.
+    void save(const std::string& path);
+    /// Called after every frame, for recording.
+    void on_frame(std::function<void()> callback);
+    /// Of the kernels that ran, where they are taken: in the last frame with `profile`, else over half a second.
+    const std::vector<KernelTime>& kernel_times() const;
+    VulkanExecutor& executor() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace firn
