@@ -120,7 +120,7 @@ class Printer {
     /// `%7: f32[n, 4]`; a region node has no type.
     void declare(const Node& node) {
         int id = static_cast<int>(numbers_.size());
-        numbers_.emplace(&node, id);
+        numbers_.insert(&node, id);
         out_ += '%';
         number(id);
         if (info(node.op).result == ResultRule::None) return;
@@ -256,7 +256,7 @@ class Printer {
     PrintOptions options_;
     Placement placement_;
     std::string out_;
-    std::unordered_map<const Node*, int> numbers_;
+    NodeMap<int> numbers_;
     std::unordered_map<const void*, size_t> buffers_;
 };
 

@@ -20,8 +20,9 @@ struct Placer {
     }
 
     void use(const Ref& node, int region) {
-        auto [entry, first] = out.region_of.emplace(node.get(), region);
-        if (!first) entry->second = common_ancestor(entry->second, region);
+        if (out.region_of.insert(node.get(), region)) return;
+        int& home = *out.region_of.find(node.get());
+        home = common_ancestor(home, region);
     }
 
     void open(const Node& owner, const Region& region, int parent) {
@@ -36,15 +37,15 @@ struct Placer {
     void settle_arg(const Ref& arg) {
         auto owner = arg_owner.find(arg.get());
         ensure(owner != arg_owner.end(), "a region argument belongs to no region of this graph");
-        auto [entry, unused] = out.region_of.emplace(arg.get(), owner->second);
-        if (!unused && common_ancestor(entry->second, owner->second) != owner->second)
+        use(arg, owner->second);
+        int& home = *out.region_of.find(arg.get());
+        if (home != owner->second)
             throw InternalError("internal error: a region argument is used outside its region");
-        entry->second = owner->second;
     }
 
     void settle(const Ref& node) {
         if (node->op == Op::RegionArg) return settle_arg(node);
-        if (node->op == Op::Input) out.region_of[node.get()] = 0;
+        if (node->op == Op::Input) use(node, 0);
         int region = out.region_of.at(node.get());
         for (const Ref& input : node->inputs) use(input, region);
         if (node->op != Op::Loop && node->op != Op::If) return;

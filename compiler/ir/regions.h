@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "compiler/ir/node_map.h"
 
 namespace firn {
 
@@ -18,8 +19,8 @@ struct PlacedRegion {
 };
 
 struct Placement {
-    std::vector<PlacedRegion> regions;               // [0] is the root
-    std::unordered_map<const Node*, int> region_of;  // of every node, region arguments too
+    std::vector<PlacedRegion> regions;  // [0] is the root
+    NodeMap<int> region_of;             // of every node, region arguments too
     std::unordered_map<const Node*, int>
         first_region;  // of a Loop its body; of an If `then`, +1 `else`
 };

@@ -1,9 +1,8 @@
 // Walks over Graphs: topological order and bottom-up rebuilding, both without recursion over
 // inputs.
-#include <unordered_set>
-
 #include "compiler/ir/builder.h"
 #include "compiler/ir/graph.h"
+#include "compiler/ir/node_map.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -57,16 +56,14 @@ class Rewriter {
   public:
     Rewriter(NodeTable& table, const Visit& visit,
              const std::unordered_map<const Node*, Ref>& replace, const VisitRegion& visit_region)
-        : table_(table), visit_(visit), visit_region_(visit_region), memo_(replace) {}
+        : table_(table), visit_(visit), visit_region_(visit_region) {
+        for (const auto& [node, replacement] : replace) memo_.insert(node, replacement);
+    }
 
     std::vector<Ref> run(const std::vector<Ref>& results) {
-        std::unordered_set<const Node*> entered;
         walk(
-            results,
-            [&](const Ref& node) {
-                return !memo_.contains(node.get()) && entered.insert(node.get()).second;
-            },
-            [&](const Ref& node) { memo_.emplace(node.get(), rebuild(node)); });
+            results, [&](const Ref& node) { return memo_.insert(node.get(), nullptr); },
+            [&](const Ref& node) { *memo_.find(node.get()) = rebuild(node); });
         return mapped(results);
     }
 
@@ -136,16 +133,16 @@ class Rewriter {
     NodeTable& table_;
     const Visit& visit_;
     const VisitRegion& visit_region_;
-    std::unordered_map<const Node*, Ref> memo_;
+    NodeMap<Ref> memo_;  // null: entered, not rebuilt yet
 };
 
 }  // namespace
 
 std::vector<Ref> topological(const std::vector<Ref>& results) {
     std::vector<Ref> order;
-    std::unordered_set<const Node*> seen;
+    NodeMap<char> seen;
     walk(
-        results, [&](const Ref& node) { return seen.insert(node.get()).second; },
+        results, [&](const Ref& node) { return seen.insert(node.get(), 1); },
         [&](const Ref& node) { order.push_back(node); });
     return order;
 }

@@ -201,6 +201,19 @@ TEST(Rewrite, ChangesInsideNestedLoops) {
     EXPECT_EQ(print(changed), expected);
 }
 
+TEST(NodeMap, KeepsTheFirstValueWhileItGrows) {
+    NodeTable table;
+    std::vector<Ref> nodes;
+    NodeMap<int> map;
+    for (int k = 0; k < 1000; ++k) {
+        nodes.push_back(constant_int({table}, k));
+        EXPECT_TRUE(map.insert(nodes.back().get(), k));
+        EXPECT_FALSE(map.insert(nodes.back().get(), -1));
+    }
+    for (int k = 0; k < 1000; ++k) EXPECT_EQ(map.at(nodes[static_cast<size_t>(k)].get()), k);
+    EXPECT_THROW(map.at(constant_int({table}, 1000).get()), InternalError);
+}
+
 TEST(Topological, PutsABodyBeforeItsLoop) {
     NodeTable table;
     Builder b{table};
