@@ -84,7 +84,7 @@ void pass_on_asked(SessionState& session, const Scope& scope, const Carried& car
     }
     std::vector<Ref> asked;
     for (const auto& [value, line] : scope.asked) asked.push_back(value);
-    asked = rewrite(session.nodes, asked, [](const Node&, const std::vector<Ref>&) { return Ref(); }, replace);
+    asked = infer_again(builder(session, {}), asked, std::move(replace), parts.body.args[0]);
     for (size_t k = 0; k < asked.size(); ++k)
         session.scopes[outer].asked.emplace_back(asked[k], scope.asked[k].second);
 }

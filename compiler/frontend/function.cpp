@@ -166,7 +166,8 @@ SymbolFacts facts_of(const SizeEnv& symbols) {
     SymbolFacts facts;
     for (const auto& [symbol, value] : symbols) {
         if (symbol[0] == '$') continue;
-        if (value % 4 == 0) facts.divisors[symbol] = 4;
+        for (int64_t divisor : {65536, 4})
+            if (value % divisor == 0 && !facts.divisors.contains(symbol)) facts.divisors[symbol] = divisor;
         int64_t most = 64;
         while (most < value) most *= 16;
         facts.largest[symbol] = std::min<int64_t>(most, INT32_MAX);

@@ -164,6 +164,31 @@ auto compile(Fn fn, SourceLine line = here()) {
     return compile_arity<0>(std::move(fn), {}, line);
 }
 
+/// A compiled function over a list of tensors, for models whose number of parameters the program decides.
+template <class Layout>
+class CompiledList : public Function {
+  public:
+    explicit CompiledList(Function function) : Function(std::move(function)) {}
+
+    typename Results<Layout>::Type operator()(const std::vector<Tensor>& args, SourceLine line = here()) const {
+        std::vector<Arg> operands;
+        for (const Tensor& arg : args) operands.emplace_back(arg, line);
+        std::vector<Tensor> all = call(operands);
+        size_t next = 0;
+        return Results<Layout>::give(all, next);
+    }
+};
+/// The same for a function that takes `const std::vector<Tensor>&`.
+template <class Fn>
+    requires std::invocable<Fn&, const std::vector<Tensor>&>
+auto compile(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line = here()) {
+    Trace trace(specs, line);
+    auto result = fn(trace.arguments());
+    std::vector<Tensor> flat;
+    Results<decltype(result)>::take(result, flat);
+    return CompiledList<decltype(result)>(trace.finish(flat));
+}
+
 /// The number of tensors that `Fn` takes.
 template <class Fn, size_t Arity = 0>
 constexpr size_t tensor_arity() {

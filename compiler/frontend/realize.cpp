@@ -53,17 +53,25 @@ void check_not_recording(const SessionState& session, SourceLine line) {
                       ", where it has no value yet; return it, or ask after the end");
 }
 
-/// Tensors that somebody assigns again and again are computed with what uses them, else their graphs
-/// would grow from frame to frame.
-std::vector<Slot*> state_inside(const SessionState& session,
-                                                               const std::vector<Ref>& results) {
+/// A value that costs nothing to have twice.
+bool is_trivial(const Node& node) {
+    const Node* base = &node;
+    while (is_movement(base->op)) base = base->inputs[0].get();
+    return base->inputs.empty();
+}
+
+/// Tensors that somebody assigns again and again, and whose computation shares something with that of
+/// `results`: they are computed with it, else their graphs would grow from frame to frame.
+std::vector<Slot*> pending_state(const SessionState& session, const std::vector<Ref>& results) {
     std::vector<Slot*> out;
     if (session.assigned.empty()) return out;
     std::unordered_set<const Node*> used;
-    for (const Ref& node : topological(results)) used.insert(node.get());
+    for (const Ref& node : topological(results))
+        if (!is_trivial(*node)) used.insert(node.get());
     for (const auto& [id, slot] : session.assigned) {
-        const Ref& node = slot->node;
-        if (node && node->op != Op::Buffer && node->op != Op::Constant && used.contains(node.get()))
+        if (!slot->node || is_trivial(*slot->node)) continue;
+        std::vector<Ref> below = topological({slot->node});
+        if (std::any_of(below.begin(), below.end(), [&](const Ref& node) { return used.contains(node.get()); }))
             out.push_back(slot);
     }
     return out;
@@ -126,7 +134,7 @@ std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& no
             wanted.push_back(node);
     if (!wanted.empty()) {
         forget_dead(session);
-        std::vector<Slot*> state = state_inside(session, wanted);
+        std::vector<Slot*> state = pending_state(session, wanted);
         for (Slot* slot : state)
             if (!known_buffer(session, slot->node) && std::find(wanted.begin(), wanted.end(), slot->node) == wanted.end())
                 wanted.push_back(slot->node);
@@ -158,12 +166,44 @@ void realize(std::vector<Tensor>& tensors, SourceLine line) {
     realize(std::span<Tensor* const>(all), line);
 }
 
+namespace {
+
+/// The node of a tensor whose data is asked for.
+Ref checked_node(const Tensor& x, SourceLine line) {
+    SessionState& session = *x.slot()->session;
+    builder(session, line);
+    Ref node = read_slot(x.slot(), line);
+    check_not_recording(session, line);
+    return node;
+}
+
+}  // namespace
+
+TensorMemory memory_of(const Tensor& x, SourceLine line) {
+    Ref node = realize_nodes(*x.slot()->session, {checked_node(x, line)}, line)[0];
+    x.slot()->node = node;
+    TensorMemory out{node->as<BufferAttr>().storage, node->dtype, {}};
+    for (const Size& size : node->shape) out.shape.push_back(size.constant());
+    return out;
+}
+
+Tensor tensor_over(std::shared_ptr<Memory> memory, DType dtype, const Shape& shape, SourceLine line) {
+    SessionState& session = *current_state();
+    builder(session, line);
+    for (const Size& size : shape)
+        if (!size.is_constant() || size.constant() < 0)
+            fail_at(line, "tensor_over: memory cannot have shape " + text(shape) + "; give sizes that are numbers from 0 up");
+    if (memory->bytes() < padded(storage_bytes(dtype, shape)))
+        fail_at(line, "tensor_over: shape " + text(shape) + " of " + dtype.name() + " needs " +
+                          std::to_string(padded(storage_bytes(dtype, shape))) + " bytes (a multiple of 16), the memory has " +
+                          std::to_string(memory->bytes()) + "; allocate that much");
+    return Tensor::from_node(buffer_node(session, std::move(memory), dtype, shape, line));
+}
+
 std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line) {
     const std::shared_ptr<Slot>& slot = x.slot();
     SessionState& session = *slot->session;
-    builder(session, line);
-    Ref node = read_slot(slot, line);
-    check_not_recording(session, line);
+    Ref node = checked_node(x, line);
     std::vector<std::byte> data(storage_bytes(node->dtype, node->shape));
     if (node->op == Op::Constant) {
         store_scalar(node->as<ConstantAttr>().value, data.data());

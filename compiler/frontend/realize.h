@@ -22,6 +22,17 @@ void realize(Tensor& first, More&... more) {
     realize(std::span<Tensor* const>(all));
 }
 
+/// The memory of a tensor, computed where it was not: what a window shows, or a host binds.
+struct TensorMemory {
+    std::shared_ptr<Memory> memory;
+    DType dtype;
+    std::vector<int64_t> shape;
+};
+TensorMemory memory_of(const Tensor& x, SourceLine line = here());
+/// A tensor over memory that the current session's executor gave; nothing is copied, so nobody may write
+/// to it any more.
+Tensor tensor_over(std::shared_ptr<Memory> memory, DType dtype, const Shape& shape, SourceLine line = here());
+
 /// Computes a tensor and gives its elements in storage form.
 std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line);
 

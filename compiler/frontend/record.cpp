@@ -93,6 +93,17 @@ Ref converted(const Builder& b, const Ref& value, DType dtype) {
     return cast(b, value, dtype);
 }
 
+/// Assigns in the scope that the slot was born in.
+void assign_own(SessionState& session, Slot& slot, Ref node) {
+    // A first value is a declaration; only a later one makes the slot somebody's state.
+    bool again = slot.node != nullptr;
+    slot.node = std::move(node);
+    slot.lost.clear();
+    if (session.scopes.size() > 1 || !again || slot.assigned) return;
+    slot.assigned = true;
+    session.assigned.emplace(slot.id, &slot);
+}
+
 /// `value` where every loop that the write leaves is still active, else `old`.
 Ref masked(SessionState& session, const Builder& b, size_t born, const Slot& slot, Ref value, const Ref& old) {
     for (size_t depth = session.scopes.size() - 1; depth > born; --depth) {
@@ -155,14 +166,7 @@ bool write_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line) {
     if (born < 0) return false;
     size_t top = session.scopes.size() - 1;
     if (static_cast<size_t>(born) == top) {
-        // A first value is a declaration; only a later one makes the slot somebody's state.
-        bool again = slot->node != nullptr;
-        slot->node = std::move(node);
-        slot->lost.clear();
-        if (top == 0 && again && !slot->assigned) {
-            slot->assigned = true;
-            session.assigned.emplace(slot->id, slot.get());
-        }
+        assign_own(session, *slot, std::move(node));
         return true;
     }
     Builder b = builder(session, line.line || node->lines.empty() ? line : node->lines.front());
@@ -175,11 +179,7 @@ bool write_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line) {
 
 void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref node) {
     Scope& scope = session.scopes.back();
-    if (scope.id == slot->scope) {
-        slot->node = std::move(node);
-        slot->lost.clear();
-        return;
-    }
+    if (scope.id == slot->scope) return assign_own(session, *slot, std::move(node));
     Ref before = value_at(session, slot, session.scopes.size() - 1);
     ScopeEntry* entry = find_entry(session.scopes.back(), *slot);
     if (!entry) entry = &add_entry(session.scopes.back(), {slot, before, nullptr, before, false});

@@ -2,9 +2,11 @@
 #include "compiler/frontend/report.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "compiler/compile.h"
 #include "compiler/frontend/environment.h"
@@ -38,15 +40,20 @@ void write_text(const std::filesystem::path& path, const std::string& content) {
         throw UserError("FIRN_DUMP_DIR: cannot write " + path.string() + "; name a folder that can be written to");
 }
 
+std::string file_name(std::string text) {
+    auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_'; };
+    std::replace_if(text.begin(), text.end(), std::not_fn(plain), '_');
+    return text;
+}
+
 void dump(const std::filesystem::path& folder, const Graph& graph, const Program& program, size_t number) {
     std::error_code exists_already;
     std::filesystem::create_directories(folder, exists_already);
     std::string stem = std::to_string(number) + "_" + program.name;
-    std::replace_if(stem.begin(), stem.end(), [](char c) { return c == ':' || c == '/'; }, '_');
-    write_text(folder / (stem + ".graph"), print(graph, {.lines = true}));
-    write_text(folder / (stem + ".explain"), explain(program));
+    write_text(folder / file_name(stem + ".graph"), print(graph, {.lines = true}));
+    write_text(folder / file_name(stem + ".explain"), explain(program));
     for (const KernelInfo& kernel : program.kernels)
-        write_text(folder / (stem + "_" + kernel.name + ".comp"), kernel.glsl);
+        write_text(folder / file_name(stem + "_" + kernel.name + ".comp"), kernel.glsl);
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // Infers loop bodies again with wider carried values.
 #include "compiler/frontend/widen.h"
 
+#include <algorithm>
+#include <unordered_set>
+
 #include "compiler/frontend/record.h"
 #include "compiler/program/error.h"
 
@@ -11,18 +14,43 @@ SourceLine line_of(const Node& node) { return node.lines.empty() ? SourceLine{} 
 
 class Inference {
   public:
-    Inference(Builder b, std::unordered_map<const Node*, Ref> replace) : b_(b), memo_(std::move(replace)) {}
+    Inference(Builder b, std::unordered_map<const Node*, Ref> replace, uint64_t oldest)
+        : b_(b), memo_(std::move(replace)), oldest_(oldest) {}
 
     std::vector<Ref> run(const std::vector<Ref>& roots) {
-        for (const Ref& node : topological(roots))
-            if (!memo_.contains(node.get())) memo_.emplace(node.get(), again(node));
+        for (const Ref& node : younger(roots)) memo_.emplace(node.get(), again(node));
         return mapped(roots);
     }
 
   private:
+    /// What is to be made again, in the order of creation: inputs and bodies come before their users.
+    std::vector<Ref> younger(const std::vector<Ref>& roots) const {
+        std::vector<Ref> found, open = roots;
+        std::unordered_set<const Node*> seen;
+        while (!open.empty()) {
+            Ref node = std::move(open.back());
+            open.pop_back();
+            if (node->serial < oldest_ || memo_.contains(node.get()) || !seen.insert(node.get()).second) continue;
+            open.insert(open.end(), node->inputs.begin(), node->inputs.end());
+            for (const Region* region : regions(*node)) open.insert(open.end(), region->results.begin(), region->results.end());
+            found.push_back(std::move(node));
+        }
+        std::sort(found.begin(), found.end(), [](const Ref& a, const Ref& b) { return a->serial < b->serial; });
+        return found;
+    }
+
+    static std::vector<const Region*> regions(const Node& node) {
+        if (node.op == Op::Loop) return {node.as<LoopAttr>().body.get()};
+        if (node.op == Op::If) return {node.as<IfAttr>().then_body.get(), node.as<IfAttr>().else_body.get()};
+        return {};
+    }
+
     std::vector<Ref> mapped(const std::vector<Ref>& nodes) const {
         std::vector<Ref> out;
-        for (const Ref& node : nodes) out.push_back(memo_.at(node.get()));
+        for (const Ref& node : nodes) {
+            auto at = memo_.find(node.get());
+            out.push_back(at == memo_.end() ? node : at->second);
+        }
         return out;
     }
 
@@ -76,6 +104,7 @@ class Inference {
 
     Builder b_;
     std::unordered_map<const Node*, Ref> memo_;
+    uint64_t oldest_;
 };
 
 void check_asked(const Asked& asked, const std::vector<Ref>& now, size_t first) {
@@ -108,7 +137,7 @@ Pass infer(const Builder& b, const LoopParts& parts, std::vector<Shape>& shapes,
     }
     std::vector<Ref> roots = parts.body.results;
     for (const auto& [node, line] : asked) roots.push_back(node);
-    pass.results = Inference(b, std::move(replace)).run(roots);
+    pass.results = infer_again(b, roots, std::move(replace), parts.body.args[0]);
     for (size_t k = 0; k < shapes.size(); ++k) {
         Shape joined = broadcast_shapes(b, shapes[k], pass.results[k]->shape, "loop: a carried value");
         pass.grew |= joined != shapes[k];
@@ -120,6 +149,11 @@ Pass infer(const Builder& b, const LoopParts& parts, std::vector<Shape>& shapes,
 }
 
 }  // namespace
+
+std::vector<Ref> infer_again(Builder b, const std::vector<Ref>& roots, std::unordered_map<const Node*, Ref> replace,
+                             const Ref& oldest) {
+    return Inference(b, std::move(replace), oldest->serial).run(roots);
+}
 
 Ref make_loop(Builder b, LoopParts parts, const std::unordered_map<const Node*, Ref>& replace,
               const Asked& asked) {

@@ -56,6 +56,26 @@ TEST_F(Functions, GenericLambdasAndNoArguments) {
     EXPECT_EQ(constant().to_vector<int>(), (Ints{3, 3}));
 }
 
+TEST_F(Functions, ListOfArguments) {
+    auto total = compile(
+        [](const std::vector<Tensor>& parts) {
+            Tensor out = 0.0f;
+            for (const Tensor& part : parts) out += sum(part);
+            return out;
+        },
+        std::vector<ArgSpec>{f32("n"), f32("m")});
+    EXPECT_EQ(total(std::vector<Tensor>{ones({2}), ones({3})}).item<float>(), 5);
+    expect_parts(user_error([&] { total(std::vector<Tensor>{ones({2})}); }), {"1 arguments", "2", "function_test.cpp:"});
+}
+
+TEST_F(Functions, CompileInALoopMayNotCaptureWhatIsRecorded) {
+    Tensor w = tensor({2.0f});
+    expect_parts(user_error([&] {
+                     for (Tensor i : loop(3)) compile([&](Tensor x) { return x * w; }, {f32("n")});
+                 }),
+                 {"still being recorded", "pass it as an argument"});
+}
+
 TEST_F(Functions, CapturedTensorKeepsItsValue) {
     Tensor w = tensor({2.0f});
     auto times = compile([&](Tensor x) { return x * w; }, {f32("n")});

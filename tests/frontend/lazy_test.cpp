@@ -1,5 +1,6 @@
 // Lazy evaluation: what is computed, what is remembered, what a frame loop costs.
 #include "compiler/frontend/cut.h"
+#include "compiler/frontend/record.h"
 #include "compiler/ir/text.h"
 #include "tests/frontend/oracle_session.h"
 
@@ -27,7 +28,8 @@ TEST_F(Lazy, ValueComputedOnceIsRemembered) {
     Tensor a = sqrt(tensor({16.0f}));
     Tensor b = a + 1.0f;
     a.item<float>();
-    Cut cut;
+    size_t plans = session.state()->realized.size();
+    EXPECT_EQ(plans, 1u);
     EXPECT_EQ(b.item<float>(), 5);
 }
 
@@ -41,6 +43,61 @@ TEST_F(Lazy, FrameLoopDoesNotGrow) {
         nodes.push_back(session.node_count());
     }
     EXPECT_EQ(nodes[9], nodes[4]);
+}
+
+TEST_F(Lazy, FrameLoopWithARecordedLoopDoesNotGrow) {
+    Tensor u = tensor({1.0f, 2.0f}), v = zeros({2});
+    std::vector<size_t> nodes;
+    for (int frame = 0; frame < 10; ++frame) {
+        for (Tensor i : loop(3)) {
+            v = v + u * 0.125f;
+            u = u - v;
+        }
+        u.to_vector<float>();
+        nodes.push_back(session.node_count());
+    }
+    EXPECT_EQ(nodes[9], nodes[4]);
+}
+
+TEST_F(Lazy, RunningTotalDoesNotGrow) {
+    Tensor w = tensor({1.0f, 2.0f}), total = 0.0f;
+    std::vector<size_t> nodes;
+    for (int frame = 0; frame < 10; ++frame) {
+        w = w * 0.9f;
+        Tensor loss = sum(w * w);
+        total += loss;
+        loss.item<float>();
+        nodes.push_back(session.node_count());
+    }
+    EXPECT_EQ(nodes[9], nodes[4]);
+}
+
+TEST_F(Lazy, UnrelatedPendingTensorsStayPending) {
+    Tensor a = tensor({1.0f}), b = tensor({2.0f});
+    a = sqrt(a);
+    b = sqrt(b);
+    a.item<float>();
+    EXPECT_EQ(b.node()->op, Op::Sqrt);
+}
+
+TEST_F(Lazy, MemoryOfATensorIsItsData) {
+    TensorMemory got = memory_of(ones({2, 3}) * 2.0f);
+    std::vector<float> data(6);
+    session.executor().read(*got.memory, 0, std::as_writable_bytes(std::span(data)));
+    EXPECT_EQ(got.shape, (std::vector<int64_t>{2, 3}));
+    EXPECT_EQ(data, Floats(6, 2.0f));
+}
+
+TEST_F(Lazy, TensorOverMemoryCopiesNothing) {
+    TensorMemory got = memory_of(ones({4}) * 3.0f);
+    Tensor same = tensor_over(got.memory, f32, {2, 2});
+    EXPECT_EQ(memory_of(same).memory, got.memory);
+    EXPECT_EQ((same + 1.0f).to_vector<float>(), Floats(4, 4.0f));
+}
+
+TEST_F(Lazy, TensorOverTooLittleMemoryIsAnError) {
+    TensorMemory got = memory_of(ones({4}) * 3.0f);
+    expect_parts(user_error([&] { tensor_over(got.memory, f32, {5}); }), {"needs 32 bytes", "has 16", "lazy_test.cpp:"});
 }
 
 TEST_F(Lazy, StateThatNobodyReadsIsComputedWithWhatUsesIt) {
