@@ -1,0 +1,45 @@
+// The command line of every demo, as plain data.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/window/parameters.h"
+#include "engine/window/view_window.h"
+
+namespace firn {
+
+struct CommandLine {
+    bool list_devices = false, headless = false, validate = false, print_widgets = false, show_gui = false;
+    std::string device, out, preset, profile;
+    WindowSize size;
+    int frames = 0;   // 0: until the window is closed
+    uint32_t seed = 1;
+    std::vector<std::pair<std::string, std::string>> sets;  // --set, in order
+};
+
+/// A flag of one demo alone.
+struct ExtraOption {
+    std::string name, help;
+    std::string* value = nullptr;
+};
+
+/// What a person typed is wrong, or a help page is all that was asked for.
+struct CommandLineEnd {
+    int status = 0;
+    std::string text;
+};
+
+struct CommandLineSpec {
+    std::string name, help;
+    WindowSize size;
+    int headless_frames = 100;
+    const Parameters* parameters = nullptr;  // listed by --help
+    std::vector<ExtraOption> extras;
+};
+
+/// Throws CommandLineEnd with status 0 (--help) or 2 (an unknown flag, a bad value).
+CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spec);
+
+}  // namespace firn

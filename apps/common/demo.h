@@ -1,0 +1,52 @@
+// What all demos share: the command line, the session, the window, and what is written at the end.
+#pragma once
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <firn/firn.h>
+
+namespace firn {
+
+struct DemoInfo {
+    std::string name;
+    std::string help;           // one sentence: what is seen
+    WindowSize size;
+    int headless_frames = 100;  // where --frames is not given
+};
+
+/// A demo: its parameters are made first, so that --help lists them and --set and --preset are checked
+/// before anything runs; then its program runs with a window.
+///     float dt = 0.1f;
+///     Demo demo({.name = "wave", .help = "Waves on a square drum."});
+///     demo.gui().slider("dt", dt, 0.0f, 0.5f, {.help = "time step"});
+///     return demo.run(argc, argv, [&](Window& window) { while (window.open()) { ... } });
+class Demo {
+  public:
+    explicit Demo(DemoInfo info) : info_(std::move(info)) {}
+
+    /// Where widgets are made before the window is there.
+    Gui& gui() { return gui_; }
+    /// A flag of its own, `--name TEXT`, for files and the like.
+    void option(const std::string& name, std::string& value, const std::string& help);
+    /// Of --seed; the same numbers give the same pictures.
+    uint32_t seed() const { return seed_; }
+
+    /// Runs `program` as the command line says, and writes what it asks for. Gives the exit status: 0; 2
+    /// where the caller can mend it (a message says how); 1 otherwise. Nothing is written half.
+    int run(int argc, char** argv, const std::function<void(Window&)>& program);
+
+  private:
+    struct Option {
+        std::string name, help;
+        std::string* value;
+    };
+
+    DemoInfo info_;
+    Gui gui_;
+    std::vector<Option> options_;
+    uint32_t seed_ = 1;
+};
+
+}  // namespace firn

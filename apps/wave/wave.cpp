@@ -1,0 +1,29 @@
+// Waves on a membrane: one fused kernel per step, shown straight from device memory.
+#include "apps/common/demo.h"
+#include "apps/common/initial_states.h"
+
+using namespace firn;
+
+int main(int argc, char** argv) {
+    float dt = 0.1f;
+    Demo demo({.name = "wave", .help = "Waves on a membrane.", .size = {1280, 720}});
+    demo.gui().slider("dt", dt, 0.0f, 0.5f, {.help = "time step"});
+    return demo.run(argc, argv, [&](Window& window) {
+        // Shapes may be symbolic: one compiled program serves every n, m.
+        auto wave = compile(
+            [](Tensor u, Tensor v, Tensor dt) {
+                auto [i, j] = indices<2>(u.shape());
+                Tensor laplacian = u(i - 1, j) + u(i + 1, j) + u(i, j - 1) + u(i, j + 1) - 4.0f * u;
+                Tensor v_next = v + dt * laplacian;
+                return std::tuple{u + dt * v_next, v_next};
+            },
+            {f32("n", "m"), f32("n", "m"), f32()});
+
+        auto [width, height] = window.size();
+        Tensor u = gaussian_drop(height, width), v = zeros({height, width});
+        while (window.open()) {
+            std::tie(u, v) = wave(u, v, dt);  // a scalar argument is a push constant: no recompile, no upload
+            window.show(u, colormap::viridis);  // straight from device memory to the swapchain
+        }
+    });
+}
