@@ -456,15 +456,17 @@ float firn_log1p(float x) {
 }
 
 //@function firn_quarter_turns
-// x = n pi/2 + r with |r| <= pi/4 (Cody and Waite, pi/2 in four parts of 8, 8, 8 and 24 bits): exact for
-// |x| <= 1e5; r loses its bits beyond.
+// x = n pi/2 + r with |r| <= pi/4 (Cody and Waite, pi/2 in parts of 8 bits, whose multiples are exact for
+// |n| < 2^16).
 float firn_quarter_turns(float x, out int n) {
     float turns = floor(x * 0.636619747 + 0.5);
     n = int(clamp(turns, -2147483648.0, 2147483520.0));
     precise float r = x - turns * 1.5703125;
     r = r - turns * 0.0004825592041015625;
     r = r - turns * 1.2665987014770508e-06;
-    r = r - turns * 9.92093629470503e-10;
+    r = r - turns * 9.89530235528946e-10;
+    r = r - turns * 2.5579538487363607e-12;
+    r = r - turns * 5.390302953474238e-15;
     return r;
 }
 
@@ -661,16 +663,16 @@ float firn_cosh(float x) {
 // Below 0.625 the polynomial of Cephes tanhf.
 float firn_tanh(float x) {
     float a = abs(x);
-    float z = x * x;
+    float z = a * a;
     float p = -5.70498872745e-3;
     p = p * z + 2.06390887954e-2;
     p = p * z - 5.37397155531e-2;
     p = p * z + 1.33314422036e-1;
     p = p * z - 3.33332819422e-1;
-    float small = p * z * x + x;
+    float small = p * z * a + a;
     float large = 1.0 - 2.0 / (firn_exp_scaled(a + a, 0.0, 0) + 1.0);
-    large = uintBitsToFloat(floatBitsToUint(large) | (floatBitsToUint(x) & 0x80000000u));
-    return a > 0.625 ? large : small;
+    float value = a > 0.625 ? large : small;
+    return uintBitsToFloat(floatBitsToUint(value) | (floatBitsToUint(x) & 0x80000000u));
 }
 
 //@function firn_erf needs firn_exp_scaled
@@ -739,9 +741,6 @@ float firn_pow(float x, float y) {
     float log_high = firn_log_pair(a, log_low);
     bool zero = a == 0.0;
     bool infinite = floatBitsToUint(a) == 0x7f800000u;
-    log_high = zero ? -1.0e9 : log_high;
-    log_high = infinite ? 1.0e9 : log_high;
-    log_low = zero || infinite ? 0.0 : log_low;
     float bounded = clamp(y, -1.0e25, 1.0e25);
 
     precise float l_high = firn_high_bits(log_high);
@@ -753,6 +752,8 @@ float firn_pow(float x, float y) {
     bool outside = abs(product) > 120.0;
     float value = firn_exp_scaled(product, outside ? 0.0 : rest, 0);
 
+    float edge = zero == (y > 0.0) ? 0.0 : uintBitsToFloat(0x7f800000u);
+    value = zero || infinite ? edge : value;
     float half_y = 0.5 * y;
     bool whole = floor(y) == y;
     bool odd = whole && floor(half_y) != half_y && abs(y) < 1.67772160e7;

@@ -1,0 +1,141 @@
+// The functions of shaders/math.glsl on the device against double precision, over the whole range of f32.
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "tests/device/element_kernel.h"
+
+namespace firn {
+namespace {
+
+using Reference = double (*)(double);
+
+/// `ulps`: the largest error that is allowed, in units in the last place of the exact result.
+struct Function {
+    const char* name;
+    Reference reference;
+    double ulps;
+    double largest_argument = std::numeric_limits<double>::infinity();
+};
+
+const Function kFunctions[] = {
+    {"firn_exp", std::exp, 4},     {"firn_exp2", std::exp2, 4},   {"firn_expm1", std::expm1, 4},
+    {"firn_log", std::log, 4},     {"firn_log2", std::log2, 4},   {"firn_log1p", std::log1p, 4},
+    {"firn_sin", std::sin, 4, 1e5},     {"firn_cos", std::cos, 4, 1e5},     {"firn_tan", std::tan, 4, 1e5},
+    {"firn_asin", std::asin, 4},   {"firn_acos", std::acos, 4},   {"firn_atan", std::atan, 4},
+    {"firn_sinh", std::sinh, 4},   {"firn_cosh", std::cosh, 4},   {"firn_tanh", std::tanh, 4},
+    {"firn_erf", std::erf, 4},
+};
+
+/// Distance in f32 steps at `exact`; 0 where both are the same nan, infinity or flushed subnormal.
+double error_in_ulps(float got, double exact) {
+    if (std::isnan(exact)) return std::isnan(got) ? 0 : INFINITY;
+    const auto nearest = static_cast<float>(exact);
+    if (got == nearest) return got == 0 && exact == 0 && std::signbit(got) != std::signbit(exact) ? INFINITY : 0;
+    if (std::isnan(got)) return INFINITY;
+    constexpr double kSmallest = std::numeric_limits<float>::min();
+    if (std::abs(exact) < kSmallest && got == 0) return 0;
+    // Beyond the largest number an infinity is one step further.
+    const double value = std::isinf(got) ? std::copysign(std::ldexp(1.0, 128), got) : double(got);
+    const double bounded = std::isinf(nearest) ? std::copysign(std::ldexp(1.0, 128), exact) : exact;
+    const double step = std::ldexp(1.0, std::max(std::ilogb(std::max(std::abs(exact), kSmallest)), -126) - 23);
+    return std::abs(value - bounded) / std::min(step, std::ldexp(1.0, 104));
+}
+
+/// Every exponent and sign with many mantissas, and the neighbourhoods where functions are difficult.
+std::vector<float> arguments() {
+    std::vector<float> out = {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN};
+    uint32_t state = 12345;
+    auto next = [&] { return state = state * 1664525u + 1013904223u; };
+    for (uint32_t exponent = 0; exponent < 255; ++exponent)
+        for (int k = 0; k < 1500; ++k)
+            out.push_back(std::bit_cast<float>((next() & 0x80000000u) | exponent << 23 | next() >> 9));
+    for (float center : {0.0f, 0.5f, 1.0f, -1.0f, 2.0f, 88.7f, -87.3f, 128.0f, -126.0f, 0.7071068f})
+        for (int k = -2000; k < 2000; ++k)
+            out.push_back(std::bit_cast<float>(std::bit_cast<uint32_t>(center) + static_cast<uint32_t>(k)));
+    for (int k = -60000; k < 60000; ++k) out.push_back(static_cast<float>(k * (M_PI / 2)));
+    for (int k = 0; k < 400000; ++k)
+        out.push_back(static_cast<float>(static_cast<int32_t>(next())) * 0x1p-31f *
+                      (k % 4 == 0 ? 100.0f : k % 4 == 1 ? 10.0f : k % 4 == 2 ? 3.0f : 1.0f));
+    return out;
+}
+
+std::vector<std::byte> bytes_of(const std::vector<float>& values) {
+    std::vector<std::byte> out(values.size() * sizeof(float));
+    std::memcpy(out.data(), values.data(), out.size());
+    return out;
+}
+
+std::vector<float> evaluated(const std::shared_ptr<Device>& device, const std::string& expression,
+                             const std::vector<std::vector<float>>& columns) {
+    VulkanExecutor executor(device);
+    std::vector<std::vector<std::byte>> stored;
+    for (const std::vector<float>& column : columns) stored.push_back(bytes_of(column));
+    const auto count = static_cast<int64_t>(columns[0].size());
+    std::vector<std::byte> raw =
+        run_element(executor, {expression, f32, std::vector<DType>(columns.size(), f32)}, stored, count);
+    std::vector<float> out(columns[0].size());
+    std::memcpy(out.data(), raw.data(), raw.size());
+    return out;
+}
+
+class MathTest : public DeviceTest, public testing::WithParamInterface<Function> {};
+
+TEST_P(MathTest, StaysWithinItsStatedError) {
+    const Function& function = GetParam();
+    const std::vector<float> x = arguments();
+    const std::vector<float> got = evaluated(device, std::string(function.name) + "(v0)", {x});
+    double worst = 0;
+    size_t where = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+        if (std::isfinite(x[i]) && std::abs(x[i]) > function.largest_argument) continue;
+        double error = error_in_ulps(got[i], function.reference(x[i]));
+        // A device may take a subnormal argument for 0.
+        if (std::abs(x[i]) < std::numeric_limits<float>::min())
+            error = std::min(error, error_in_ulps(got[i], function.reference(std::copysign(0.0, x[i]))));
+        if (error > worst) worst = error, where = i;
+    }
+    RecordProperty("max_ulps", std::to_string(worst));
+    EXPECT_LE(worst, function.ulps) << function.name << "(" << x[where] << ") = " << got[where]
+                                    << ", exactly " << function.reference(x[where]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Functions, MathTest, testing::ValuesIn(kFunctions),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+class MathOfTwo : public DeviceTest {
+  protected:
+    void expect_within(const std::string& name, double (*reference)(double, double), double ulps) {
+        std::vector<float> x = arguments(), y(x.size());
+        for (size_t i = 0; i < x.size(); ++i) {
+            y[i] = x[(i * 7919 + 13) % x.size()];
+            // Most pairs of any exponents overflow: give half of them a moderate second argument.
+            if (i % 2) y[i] = std::remainder(y[i], 40.0f);
+        }
+        for (float a : {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, 2.0f, -3.0f, 0.5f, 3e38f, 1e-30f})
+            for (float b : {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, 2.0f, 3.0f, 0.5f, -3e38f, 1e-30f}) {
+                x.push_back(a);
+                y.push_back(b);
+            }
+        const std::vector<float> got = evaluated(device, name + "(v0, v1)", {x, y});
+        double worst = 0;
+        size_t where = 0;
+        auto flushed = [](float v) {
+            return std::abs(v) < std::numeric_limits<float>::min() ? std::copysign(0.0f, v) : v;
+        };
+        for (size_t i = 0; i < x.size(); ++i) {
+            double error = std::min(error_in_ulps(got[i], reference(x[i], y[i])),
+                                    error_in_ulps(got[i], reference(flushed(x[i]), flushed(y[i]))));
+            if (error > worst) worst = error, where = i;
+        }
+        RecordProperty("max_ulps", std::to_string(worst));
+        EXPECT_LE(worst, ulps) << name << "(" << x[where] << ", " << y[where] << ") = " << got[where]
+                               << ", exactly " << reference(x[where], y[where]);
+    }
+};
+
+TEST_F(MathOfTwo, PowStaysWithinItsStatedError) { expect_within("firn_pow", std::pow, 4); }
+TEST_F(MathOfTwo, Atan2StaysWithinItsStatedError) { expect_within("firn_atan2", std::atan2, 4); }
+
+}  // namespace
+}  // namespace firn
