@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kMapBudget = 48;        // distinct maps of one value that are followed
 constexpr double kUnknownTrips = 32;     // a loop whose trips nothing tells
 constexpr size_t kMaxOutputs = 8;        // values that leave one kernel
+constexpr double kStageTurns = 32;       // a reduction this long inside another one is a stage of its own
 constexpr double kNodeBudget = 3000;     // nodes that one kernel's walk may reach
 
 /// A value asked by a kernel's root at a map.
@@ -100,10 +101,8 @@ class Scheduler {
             if (lives_in_memory(node)) {
                 cost = load;
             } else if (node.op == Op::Reduce) {
-                double turns = 1;
-                for (int axis : node.as<ReduceAttr>().axes) turns *= estimate(node.inputs[0]->shape[axis], symbol_facts_);
                 const Node& input = *node.inputs[0];
-                cost = turns * (seconds_[&input] + operation);
+                cost = reduction_turns(node) * (seconds_[&input] + operation);
                 nodes += nodes_[&input];
             } else if (node.op == Op::Result) {
                 const Node& owner = *node.inputs[0];
@@ -213,6 +212,9 @@ class Scheduler {
         } else if (nodes_.at(&node) > kNodeBudget) {
             v.verdict = Verdict::Materialised;
             v.reason = kReasonLarge;
+        } else if (node.op == Op::Reduce && reduction_turns(node) >= kStageTurns && asked_in_a_range(asks)) {
+            v.verdict = Verdict::Materialised;
+            v.reason = kReasonStage;
         } else if (v.inline_seconds > v.materialise_seconds) {
             v.verdict = Verdict::Materialised;
             v.reason = kReasonDearer;
@@ -220,6 +222,17 @@ class Scheduler {
             v.reason = kReasonCheaper;
         }
         return v;
+    }
+
+    double reduction_turns(const Node& node) const {
+        double turns = 1;
+        for (int axis : node.as<ReduceAttr>().axes)
+            turns *= estimate(node.inputs[0]->shape[axis], symbol_facts_);
+        return turns;
+    }
+
+    bool asked_in_a_range(const std::set<Ask>& asks) const {
+        return std::any_of(asks.begin(), asks.end(), [&](const Ask& a) { return maps_.turns(a.map) > 1; });
     }
 
     /// How much longer work takes on a grid too small to fill the device.

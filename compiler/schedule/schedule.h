@@ -29,6 +29,7 @@ inline constexpr const char* kReasonOnce = "asked-once";            // nothing i
 inline constexpr const char* kReasonCheaper = "cheaper-recomputed"; // costs less than memory traffic
 inline constexpr const char* kReasonDearer = "dearer-recomputed";   // costs more than memory traffic
 inline constexpr const char* kReasonBudget = "too-many-accesses";   // asked at more places than are followed
+inline constexpr const char* kReasonStage = "stage-of-reduction";   // nested, it would walk memory in long strides
 inline constexpr const char* kReasonStore = "store";                // written by index
 inline constexpr const char* kReasonLarge = "kernel-too-large";     // the kernel would grow beyond its budget
 

@@ -23,10 +23,11 @@ Ref reduce_last(Builder b, ReduceOp op, const Ref& x, const SymbolFacts& facts) 
                              : kRows;
     // [outer, groups, rows, columns]: neighbours in a row are read together by neighbouring invocations.
     const int64_t block = rows * kColumns;
-    const Size groups = ceil_div(count, Size(block));
+    const bool exact = count.divisor(facts.divisors) % block == 0;
+    const Size groups = exact ? floor_div(count, Size(block)) : ceil_div(count, Size(block));
     const Size padded = groups * Size(block);
     Ref whole = x;
-    if (padded != count) {
+    if (!exact) {
         std::vector<Size> before(x->shape.size(), Size(0)), after = before;
         after.back() = padded - count;
         whole = pad(b, x, before, after, reduce_identity(op, x->dtype));
@@ -45,6 +46,7 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
                        const SymbolFacts& facts) {
     // As many results as keep every invocation slot busy several times over.
     const double enough = profile.parallel_invocations * (profile.device_class == DeviceClass::Cpu ? 16 : 4);
+    Graph out = graph;
     auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
         if (node.op != Op::Reduce) return nullptr;
         const auto& attr = node.as<ReduceAttr>();
@@ -54,7 +56,7 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         const double results = estimate(element_count(node.shape), facts);
         const bool cut_off = profile.max_back_edges && turns > profile.max_back_edges;
         if (turns <= kSmallReduction || (results >= enough && !cut_off)) return nullptr;
-        Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0]};
+        Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0], &out.guards};
         std::vector<int> order;
         Shape outer;
         for (int axis = 0; axis < inputs[0]->rank(); ++axis)
@@ -70,7 +72,6 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         const Ref last = reshape(b, permute(b, cast(b, inputs[0], type), order), rows);
         return cast(b, reduce_last(b, attr.op, last, facts), node.dtype);
     };
-    Graph out = graph;
     out.results = rewrite(table, graph.results, visit);
     return out;
 }
