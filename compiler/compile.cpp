@@ -11,6 +11,7 @@
 #include "compiler/lower/kernel_code.h"
 #include "compiler/passes/passes.h"
 #include "compiler/plan.h"
+#include "compiler/schedule/bound_loops.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/split_reductions.h"
 
@@ -48,8 +49,9 @@ void compile_kernels(Program& program, const CompileOptions& options) {
 std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& graph,
                                              const DeviceProfile& profile,
                                              const CompileOptions& options) {
-    const Graph prepared =
-        split_reductions(table, run_passes(table, graph), profile, options.facts);
+    Graph prepared = run_passes(table, graph);
+    prepared = split_reductions(table, prepared, profile, options.facts);
+    prepared = bound_loops(table, prepared, profile, options.facts);
     const Schedule schedule = make_schedule(prepared, profile, options.facts);
     std::shared_ptr<Program> program = make_plan(prepared, schedule, profile, options);
     if (options.spirv) compile_kernels(*program, options);

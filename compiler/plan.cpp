@@ -165,6 +165,10 @@ class Planner {
                             " tensors at once, more than the device binds (" +
                             std::to_string(profile_.max_storage_buffers) +
                             "); concatenate some of them" + at_line(*outputs[0]));
+        if (profile_.max_back_edges && code.back_edges < 0)
+            throw UserError("only the data knows how many turns a loop in this kernel takes, and this device "
+                            "stops an invocation after " + std::to_string(profile_.max_back_edges) +
+                            "; bound it, as in loop(min(n, 60000))" + at_line(*outputs[0]));
         if (profile_.max_back_edges && code.back_edges > profile_.max_back_edges)
             throw UserError("a loop inside one kernel takes up to " + std::to_string(code.back_edges) +
                             " turns and this device stops an invocation after " +

@@ -51,8 +51,9 @@ struct ScatterAttr { ScatterOp op = ScatterOp::Last; bool unique = false; };
 struct ReduceAttr { ReduceOp op = ReduceOp::Sum; std::vector<int> axes; };  // axes sorted
 /// Region arguments: the induction value (i32), then the carried values. Results: the next carried
 /// values. `active`: which carried value (bool) says that an element still runs, -1 where no break
-/// exists; where it is false the element's carried values stay as they are.
-struct LoopAttr { std::shared_ptr<const Region> body; int active = -1; };
+/// exists; where it is false the element's carried values stay as they are. `host`: the scheduler wants
+/// it as a loop of kernels, whatever the body allows.
+struct LoopAttr { std::shared_ptr<const Region> body; int active = -1; bool host = false; };
 /// Both regions take no arguments and have results of equal dtypes; result k has the broadcast shape of
 /// the condition and both results k.
 struct IfAttr { std::shared_ptr<const Region> then_body, else_body; };
@@ -130,6 +131,8 @@ using VisitRegion = std::function<Ref(const Node& node, const Ref& rebuilt)>;
 std::vector<Ref> rewrite(NodeTable& table, const std::vector<Ref>& results, const Visit& visit,
                          const std::unordered_map<const Node*, Ref>& replace = {},
                          const VisitRegion& visit_region = {});
+/// A region with arguments of its own that computes the same.
+Region with_fresh_args(NodeTable& table, const Region& region);
 /// `results` with nodes replaced, and nothing else changed.
 std::vector<Ref> substitute(NodeTable& table, const std::vector<Ref>& results,
                             const std::unordered_map<const Node*, Ref>& replace);

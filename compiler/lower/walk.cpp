@@ -258,7 +258,7 @@ class Walk {
         }
         b_.set_lines(loop.lines);
         const int region = b_.add_region();
-        const int range = loop_range(b_, begin, end, step);
+        const int range = loop_range(b_, begin, end, step, may_start(loop, project_to));
         b_.code().regions[region].range = range;
         const size_t mark = log_.size();
         remember({body.args[0].get(), {}}, b_.add(begin, b_.mul(b_.range(range), step)));
@@ -287,6 +287,16 @@ class Walk {
             loop_results_[{&loop, k, project_to(k)}] = value;
         }
         return mine;
+    }
+
+    /// Whether the loop takes any turn: an element that broke off before does not go on.
+    template <class Project>
+    int may_start(const Node& loop, Project project_to) {
+        const int active = loop.as<LoopAttr>().active;
+        if (active < 0) return b_.boolean_value(true);
+        const Node& init = *loop.inputs[active + 3];
+        return ask(init, project(b_, project_to(active), loop.as<LoopAttr>().body->results[active]->shape,
+                                 init.shape));
     }
 
     /// The carried values to run together when result `wanted` is asked: the active flag, those of the

@@ -207,7 +207,7 @@ int serial_range(KernelBuilder& b, const Size& extent, const std::string& name) 
     return b.add_range(range);
 }
 
-int loop_range(KernelBuilder& b, int begin, int end, int step) {
+int loop_range(KernelBuilder& b, int begin, int end, int step, int starts) {
     const int zero = b.integer(0), one = b.integer(1);
     const int distance = b.sub(end, begin);
     int trips;
@@ -224,7 +224,7 @@ int loop_range(KernelBuilder& b, int begin, int end, int step) {
                                                b.sub(zero, step)});
         trips = b.select(b.make(Op::Less, boolean, {zero, step}), up, down);
     }
-    trips = b.make(Op::Max, i32, {trips, zero});
+    trips = b.select(starts, b.make(Op::Max, i32, {trips, zero}), zero);
     Range range;
     range.name = "t";
     range.kind = RangeKind::Serial;

@@ -36,7 +36,8 @@ Read bounded(KernelBuilder& b, int i, const Size& n, Bounds mode);
 
 /// A Serial range with `extent` turns (never negative).
 int serial_range(KernelBuilder& b, const Size& extent, const std::string& name);
-/// The Serial range of a loop from begin to end by step (i32 nodes); step 0 gives no turn.
-int loop_range(KernelBuilder& b, int begin, int end, int step);
+/// The Serial range of a loop from begin to end by step (i32 nodes); step 0 gives no turn, nor does a false
+/// `starts` (bool node).
+int loop_range(KernelBuilder& b, int begin, int end, int step, int starts);
 
 }  // namespace firn

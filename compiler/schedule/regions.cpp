@@ -140,7 +140,7 @@ RegionFacts region_facts(const Graph& graph) {
     }
     for (const Ref& ref : facts.order) {
         if (ref->op != Op::Loop) continue;
-        bool host = !ElementLoop(facts, *ref).check();
+        bool host = ref->as<LoopAttr>().host || !ElementLoop(facts, *ref).check();
         for (const Ref& inner : topological(ref->as<LoopAttr>().body->results)) {
             const auto& loops = facts.loops[inner.get()];
             host |= facts.host_loops.contains(inner.get()) &&

@@ -1,0 +1,13 @@
+// Keeps every loop inside a kernel below the number of turns that the driver allows.
+#pragma once
+#include "compiler/ir/graph.h"
+#include "compiler/program/device_profile.h"
+
+namespace firn {
+
+/// Loops that could take more back edges in one invocation than the profile's limit become a loop of kernels
+/// over chunks of the same loop. Ensures: the same values; a loop whose bounds only the data knows stays
+/// as it is. After split_reductions, which bounds the reductions inside.
+Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts);
+
+}  // namespace firn
