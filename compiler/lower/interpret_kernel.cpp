@@ -93,21 +93,29 @@ class Machine {
         return reinterpret_cast<std::byte*>(memory_.back().data());
     }
 
-    /// Gives every node that takes part in the kernel its lanes.
-    void place_values() {
-        values_.resize(code_.nodes.size());
-        results_.resize(code_.nodes.size());
-        back_edges_.assign(at(lanes_), 0);
-        // A node's operands and everything inside its regions stand before it or in `args` of
-        // regions, so that region arguments first and then ids in order find every view's owner
-        // placed.
-        for (const KernelRegion& body : code_.regions)
-            for (int arg : body.args) use(arg);
+    /// The regions that run: a region of a dead loop still has its yields, which nobody evaluates.
+    std::vector<int> live_regions() const {
+        std::vector<int> live{0};
+        for (size_t next = 0; next < live.size(); ++next) {
+            const KernelRegion& body = region(live[next]);
+            for (const std::vector<int>* list : {&body.order, &body.effects})
+                for (int id : *list) {
+                    const KernelNode& n = node(id);
+                    if (n.op != Op::For && n.op != Op::Branch) continue;
+                    live.push_back(n.region);
+                    if (n.else_region >= 0) live.push_back(n.else_region);
+                }
+        }
+        return live;
+    }
+
+    std::vector<bool> needed_nodes(const std::vector<int>& regions) const {
         std::vector<bool> needed(code_.nodes.size());
         auto need = [&](int id) {
             if (id >= 0) needed[at(id)] = true;
         };
-        for (const KernelRegion& body : code_.regions) {
+        for (int live : regions) {
+            const KernelRegion& body = region(live);
             for (const std::vector<int>* list : {&body.order, &body.effects})
                 for (int id : *list) {
                     need(id);
@@ -117,14 +125,28 @@ class Machine {
             need(body.alive);
             if (body.range >= 0) need(code_.ranges[at(body.range)].extent_node);
         }
+        return needed;
+    }
+
+    /// Gives every node that takes part in the kernel its lanes.
+    void place_values() {
+        values_.resize(code_.nodes.size());
+        results_.resize(code_.nodes.size());
+        back_edges_.assign(at(lanes_), 0);
+        // Region arguments first, then operands before users: so a view finds its owner placed.
+        std::vector<int> regions = live_regions();
+        for (int live : regions)
+            for (int arg : region(live).args) use(arg);
+        std::vector<bool> needed = needed_nodes(regions);
         for (size_t id = 0; id < needed.size(); ++id) {
             if (!needed[id]) continue;
             const KernelNode& n = code_.nodes[id];
             if (n.op == Op::Branch)
                 for (int yield : region(n.region).yields)
                     results_[id].push_back({node(yield).dtype, allocate(node(yield).dtype, 1)});
-            if (n.op == Op::Result || n.op == Op::Lane)
-                ensure(values_[at(n.args[0])].data, "a result or a lane stands before its operand");
+            if ((n.op == Op::Result || n.op == Op::Lane) && !values_[at(n.args[0])].data)
+                fail("%" + std::to_string(id) + " is part of %" + std::to_string(n.args[0]) +
+                     ", which is not evaluated");
             if (n.op == Op::Range) range_values_.emplace_back(n.index, static_cast<int>(id));
             use(static_cast<int>(id));
         }

@@ -119,9 +119,11 @@ Size divide_rest(Size rest, int64_t divisor) {
     const SizeAtom* atom = single_atom(rest);
     if (atom && atom->kind == Kind::FloorDiv && atom->args[1].is_constant() &&
         atom->args[1].constant() > 0) {
-        int64_t inner = atom->args[1].constant();
-        Size shift = checked_mul(SizeBuilder::constant_term(rest), inner);
-        return floor_div(atom->args[0] + shift, checked_mul(inner, divisor));
+        int64_t inner = atom->args[1].constant(), shift, both;
+        // Where the product does not fit the divisions stay nested.
+        if (!__builtin_mul_overflow(SizeBuilder::constant_term(rest), inner, &shift) &&
+            !__builtin_mul_overflow(inner, divisor, &both))
+            return floor_div(atom->args[0] + shift, both);
     }
     return SizeBuilder::atom(Kind::FloorDiv, rest, divisor);
 }

@@ -163,6 +163,22 @@ TEST(InterpretKernel, AliveMayBeARegionArgumentBeforeItIsCarried) {
     EXPECT_EQ(out, (std::vector<int32_t>{1, 5}));
 }
 
+TEST(InterpretKernel, RegionsOfDeadLoopsDoNotRun) {
+    ByHand k;
+    int y = k.buffer(i32, true);
+    int i = k.range(RangeKind::Grid, 2);
+    int inner = k.region(), outer = k.region();
+    k.serial(inner, i);
+    int value = k.region_arg(inner, i32);
+    k.code.regions[size_t(inner)].yields = {value};
+    int loop = k.close(-1, Op::For, {i}, inner);
+    k.code.regions[size_t(outer)].yields = {k.result(-1, loop, 0, i32)};
+    k.store(0, y, i, i);
+    std::vector<int32_t> out(2);
+    interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
+    EXPECT_EQ(out, (std::vector<int32_t>{0, 1}));
+}
+
 TEST(InterpretKernel, CarriedValuesSwapAtOnce) {
     ByHand k;
     int y = k.buffer(i32, true);

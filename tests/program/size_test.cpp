@@ -53,6 +53,11 @@ TEST(SizeDivision, NestedMerges) { expect_form(floor_div(floor_div(n, 4), 3), "f
 TEST(SizeDivision, NestedWithOffsetMerges) {
     expect_form(floor_div(floor_div(n, 4) + 2, 3), "floordiv(n + 8, 12)");
 }
+TEST(SizeDivision, NestedStaysWhereTheProductIsTooLarge) {
+    Size outer = ceil_div(floor_div(n * m * k, int64_t{1} << 40), int64_t{1} << 30);
+    expect_form(outer, "floordiv(floordiv(k*m*n, 1099511627776) + 1073741823, 1073741824)");
+    EXPECT_EQ(outer.evaluate({{"n", 1 << 30}, {"m", 1 << 30}, {"k", 1}}), 1);
+}
 TEST(SizeDivision, ByZeroIsZero) { EXPECT_TRUE(floor_div(n, 0).is(0)); }
 TEST(SizeDivision, FloorsTowardsMinusInfinity) { EXPECT_TRUE(floor_div(-7, 2).is(-4)); }
 TEST(SizeDivision, OfASmallValueIsZero) { EXPECT_TRUE(floor_div(mod(n, 4), 4).is(0)); }
