@@ -71,7 +71,7 @@ Ref chunked(Builder b, const Node& loop, const std::vector<Ref>& inputs, int64_t
     for (const Ref& init : inits) outer.args.push_back(region_arg(b, init->dtype, init->shape));
     const Ref done = op(Op::Mul, outer.args[0], number(chunk));
     const Ref start = op(Op::Add, begin, op(Op::Mul, done, step));
-    const Ref turns = op(Op::Min, op(Op::Sub, trips, done), number(chunk));
+    const Ref turns = op(Op::Max, op(Op::Min, op(Op::Sub, trips, done), number(chunk)), number(0));
     inner_inputs = {start, op(Op::Add, start, op(Op::Mul, turns, step)), step};
     inner_inputs.insert(inner_inputs.end(), outer.args.begin() + 1, outer.args.end());
     const Ref inner = b.table.intern(Op::Loop, loop.dtype, loop.shape, inner_inputs, attr, b.line);
