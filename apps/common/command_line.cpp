@@ -13,7 +13,7 @@ namespace {
     throw CommandLineEnd{2, flag + " " + value + ": " + why};
 }
 
-WindowSize parse_size(const std::string& text) {
+WindowSize parse_window_size(const std::string& text) {
     WindowSize size{0, 0};
     const char* end = text.data() + text.size();
     auto [middle, first] = std::from_chars(text.data(), end, size.width);
@@ -99,7 +99,7 @@ CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spe
     } catch (const CLI::ParseError& error) {
         throw CommandLineEnd{2, std::string(error.what()) + "; " + spec.name + " --help lists all flags"};
     }
-    if (!size.empty()) line.size = parse_size(size);
+    if (!size.empty()) line.size = parse_window_size(size);
     for (const std::string& text : sets) line.sets.push_back(parse_set(text));
     check_file("--out", line.out, {".png", ".mp4"});
     check_file("--profile", line.profile, {".json"});

@@ -52,7 +52,7 @@ void VideoWriter::add(const Picture& picture) {
     }
     ++frames_;
     if (!has_ffmpeg_) {
-        char number[16];
+        char number[24];
         std::snprintf(number, sizeof number, "-%05d.png", frames_);
         write_png(std::filesystem::path(path_).replace_extension().string() + number, picture);
     } else if (std::fwrite(picture.rgba.data(), 1, picture.rgba.size(), pipe_) != picture.rgba.size()) {
