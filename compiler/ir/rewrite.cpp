@@ -106,27 +106,15 @@ class Rewriter {
         const auto& attr = node->as<LoopAttr>();
         auto body = mapped_region(attr.body);
         if (!inputs_changed && body == attr.body) return node;
-        return remake_as(*node, inputs, LoopAttr{with_fresh_args(*body), attr.active});
+        return remake_as(
+            *node, inputs,
+            LoopAttr{std::make_shared<Region>(with_fresh_args(table_, *body)), attr.active});
     }
 
     /// The same pointer where nothing inside changed.
     std::shared_ptr<const Region> mapped_region(const std::shared_ptr<const Region>& region) const {
         Region out{mapped(region->args), mapped(region->results)};
         if (out.args == region->args && out.results == region->results) return region;
-        return std::make_shared<Region>(std::move(out));
-    }
-
-    std::shared_ptr<const Region> with_fresh_args(const Region& region) {
-        Region out;
-        std::unordered_map<const Node*, Ref> renamed;
-        for (const Ref& arg : region.args) {
-            ensure(arg->op == Op::RegionArg, "a region argument was replaced by another node");
-            out.args.push_back(
-                table_.intern(Op::RegionArg, arg->dtype, arg->shape, {}, RegionArgAttr{}));
-            note_lines(*out.args.back(), arg->lines);
-            renamed.emplace(arg.get(), out.args.back());
-        }
-        out.results = substitute(table_, region.results, renamed);
         return std::make_shared<Region>(std::move(out));
     }
 
@@ -151,6 +139,20 @@ std::vector<Ref> rewrite(NodeTable& table, const std::vector<Ref>& results, cons
                          const std::unordered_map<const Node*, Ref>& replace,
                          const VisitRegion& visit_region) {
     return Rewriter(table, visit, replace, visit_region).run(results);
+}
+
+Region with_fresh_args(NodeTable& table, const Region& region) {
+    Region out;
+    std::unordered_map<const Node*, Ref> renamed;
+    for (const Ref& arg : region.args) {
+        ensure(arg->op == Op::RegionArg, "a region argument was replaced by another node");
+        out.args.push_back(
+            table.intern(Op::RegionArg, arg->dtype, arg->shape, {}, RegionArgAttr{}));
+        note_lines(*out.args.back(), arg->lines);
+        renamed.emplace(arg.get(), out.args.back());
+    }
+    out.results = substitute(table, region.results, renamed);
+    return out;
 }
 
 std::vector<Ref> substitute(NodeTable& table, const std::vector<Ref>& results,

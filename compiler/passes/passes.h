@@ -12,6 +12,11 @@ namespace firn {
 /// How often each rule of a pass fired, by name.
 using RuleCounts = std::map<std::string, int>;
 
+/// Writes out what the active value of a Loop means. Ensures: the next value of every carried value
+/// is Select(active, new, old), and an element that left does not come back, without a look at the
+/// mask. First: later stages may run all elements to the end.
+Graph freeze_inactive(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
+
 /// Ifs become Selects where both regions are free of Loops, or where the condition is shaped (each
 /// element takes its own side, so both run anyway). A rank-0 condition over a Loop stays an If.
 /// Ensures: every If has a rank-0 condition and a Loop in one of its regions.

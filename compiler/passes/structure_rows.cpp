@@ -140,6 +140,41 @@ Ref movement_of_nothing(const Builder&, const Node& node) {
     return x;
 }
 
+// --- reads and stores ----------------------------------------------------------------------------
+
+/// The indices from `first` on are those of a tensor's own elements, all of them.
+bool indexes_itself(const Node& node, size_t first, const Shape& shape) {
+    for (size_t k = first; k < node.inputs.size(); ++k) {
+        const Node& index = *node.inputs[k];
+        if (index.op != Op::Index || index.shape != shape ||
+            index.as<IndexAttr>().axis != static_cast<int>(k - first))
+            return false;
+    }
+    return true;
+}
+
+Ref read_of_every_element(const Builder&, const Node& node) {
+    const Ref& x = node.inputs[0];
+    return x->shape == node.shape && indexes_itself(node, 1, x->shape) ? x : nullptr;
+}
+
+/// Every element is stored exactly once.
+Ref store_to_every_element(const Builder& b, const Node& node) {
+    const Ref &target = node.inputs[0], &values = node.inputs[1];
+    if (values->shape != target->shape || !indexes_itself(node, 2, target->shape)) return nullptr;
+    switch (node.as<ScatterAttr>().op) {
+        case ScatterOp::Last:
+            return values;
+        case ScatterOp::Add:
+            return elementwise(b, Op::Add, {target, values});
+        case ScatterOp::Min:
+            return elementwise(b, Op::Min, {target, values});
+        case ScatterOp::Max:
+            return elementwise(b, Op::Max, {target, values});
+    }
+    return nullptr;
+}
+
 // --- regions -------------------------------------------------------------------------------------
 
 Ref result_of_no_turns(const Builder&, const Node& node) {
@@ -179,6 +214,8 @@ constexpr StructureRow kRows[] = {
     {"reshape of a repeated scalar", Op::Reshape, single_moved},
     {"permute of a repeated scalar", Op::Permute, single_moved},
     {"slice of a repeated scalar", Op::Slice, single_moved},
+    {"read of every element", Op::Gather, read_of_every_element},
+    {"store to every element", Op::Scatter, store_to_every_element},
     {"loop of no turns", Op::Result, result_of_no_turns},
     {"branch of a known condition", Op::Result, result_of_known_branch},
 };

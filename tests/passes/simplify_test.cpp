@@ -207,6 +207,41 @@ TEST(Simplify, SizesThatOnlyAGuardMakesEqual) {
 )");
 }
 
+TEST(Simplify, ReadsAndStoresOfEveryElement) {
+    check(simplify, R"(graph(%0: f32[n, 4], %1: f32[n, 4]) {
+    %2: i32[n, 4] = Index axis=0
+    %3: i32[n, 4] = Index axis=1
+    %4: f32[n, 4] = Gather %1, %2, %3 modes=[clamp, wrap] fill=0.0
+    %5: f32[n, 4] = Scatter %0, %4, %2, %3 op=last
+    %6: f32[n, 4] = Scatter %0, %1, %2, %3 op=add
+    %7: f32[n, 4] = Scatter %0, %1, %2, %3 op=min
+    %8: f32[n, 4] = Scatter %0, %1, %2, %3 op=max
+    return %5, %6, %7, %8
+}
+)",
+          R"(graph(%0: f32[n, 4], %1: f32[n, 4]) {
+    %2: f32[n, 4] = Add %0, %1
+    %3: f32[n, 4] = Min %0, %1
+    %4: f32[n, 4] = Max %0, %1
+    return %1, %2, %3, %4
+}
+)");
+}
+
+TEST(Simplify, ReadsAndStoresOfOtherElementsStay) {
+    // The axes are swapped, and the store covers a part.
+    unchanged(R"(graph(%0: f32[4, 4], %1: f32[2, 4]) {
+    %2: i32[4, 4] = Index axis=1
+    %3: i32[4, 4] = Index axis=0
+    %4: f32[4, 4] = Gather %0, %2, %3 modes=[clamp, clamp] fill=0.0
+    %5: i32[2, 4] = Index axis=0
+    %6: i32[2, 4] = Index axis=1
+    %7: f32[4, 4] = Scatter %0, %1, %5, %6 op=last
+    return %4, %7
+}
+)");
+}
+
 TEST(Simplify, ALoopOfNoTurns) {
     check(simplify, R"(graph(%0: f32[4]) {
     %1: i32 = Constant 3
