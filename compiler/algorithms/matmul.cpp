@@ -19,11 +19,12 @@ Tensor matmul(const Operand& a, const Operand& b) {
     const Size& inner_b = column ? right[0] : right[right.size() - 2];
     bool never_equal = (inner - inner_b).is_constant() && !(inner == inner_b);
     if (never_equal || inner.is(1) != inner_b.is(1))
-        throw UserError("matmul: inner sizes differ, a is " + text(left) + " and b is " + text(right) +
-                        "; transpose one operand" + where);
+        throw UserError("matmul: inner sizes differ, a is " + text(left) + " and b is " +
+                        text(right) + "; transpose one operand" + where);
     if (row) x = unsqueeze(a, 0);
     if (column) y = unsqueeze(b, -1);
-    Tensor terms = Arg(unsqueeze(Operand(x, line), -1), line) * Arg(unsqueeze(Operand(y, line), -3), line);
+    Tensor terms =
+        Arg(unsqueeze(Operand(x, line), -1), line) * Arg(unsqueeze(Operand(y, line), -3), line);
     Tensor product = sum(Operand(terms, line), {.axis = -2});
     if (column) product = squeeze(Operand(product, line), {.axis = -1});
     if (row) product = squeeze(Operand(product, line), {.axis = column ? -1 : -2});

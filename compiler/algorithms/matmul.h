@@ -4,8 +4,8 @@
 
 namespace firn {
 
-/// The matrix product as in numpy: [.., n, k] and [.., k, m] give [.., n, m], leading axes broadcast; a
-/// 1-D operand is a row on the left and a column on the right, and its axis goes.
+/// The matrix product as in numpy: [.., n, k] and [.., k, m] give [.., n, m], leading axes
+/// broadcast; a 1-D operand is a row on the left and a column on the right, and its axis goes.
 Tensor matmul(const Operand& a, const Operand& b);
 
 }  // namespace firn

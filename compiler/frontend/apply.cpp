@@ -1,4 +1,5 @@
-// C++ scalars become constants of the type that they will be used in, so that nothing is lost twice.
+// C++ scalars become constants of the type that they will be used in, so that nothing is lost
+// twice.
 #include "compiler/frontend/apply.h"
 
 #include "compiler/frontend/record.h"
@@ -21,7 +22,8 @@ std::optional<DType> constant_type(const Arg& arg, DType strong) {
     if (strong.is_float()) return strong;
     if (value.dtype.is_float() || strong.is_bool() || strong.bytes() == 1) return std::nullopt;
     if (!holds(strong, value))
-        fail_at(arg.line(), "the constant " + text(value) + " does not fit the tensor's type " + strong.name() +
+        fail_at(arg.line(), "the constant " + text(value) + " does not fit the tensor's type " +
+                                strong.name() +
                                 "; cast the tensor to i64, or use a smaller constant");
     return strong;
 }
@@ -46,10 +48,12 @@ Tensor apply(Op op, const std::vector<Arg>& args) {
     for (size_t k = 0; k < args.size(); ++k) {
         bool scalar = args[k].is_scalar();
         weak.push_back(scalar);
-        inputs.push_back(scalar && strong && k >= first_value ? args[k].node(constant_type(args[k], *strong))
-                                                              : args[k].node());
+        inputs.push_back(scalar && strong && k >= first_value
+                             ? args[k].node(constant_type(args[k], *strong))
+                             : args[k].node());
     }
-    return Tensor::from_node(elementwise(builder(*current_state(), line), op, std::move(inputs), std::move(weak)));
+    return Tensor::from_node(
+        elementwise(builder(*current_state(), line), op, std::move(inputs), std::move(weak)));
 }
 
 }  // namespace firn

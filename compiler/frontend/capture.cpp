@@ -5,14 +5,16 @@
 
 namespace firn {
 
-Ref capture(SessionState& session, const std::shared_ptr<Slot>& slot, const Ref& node, size_t depth) {
+Ref capture(SessionState& session, const std::shared_ptr<Slot>& slot, const Ref& node,
+            size_t depth) {
     const Node* base = node.get();
     while (is_movement(base->op)) base = base->inputs[0].get();
     if (base->op == Op::Constant || node->op == Op::Buffer) return node;
     SourceLine line = node->lines.empty() ? SourceLine{} : node->lines.front();
     if (depth != 1)
         fail_at(line,
-                "compile: a tensor that is still being recorded outside is used inside the function; pass it as "
+                "compile: a tensor that is still being recorded outside is used inside the "
+                "function; pass it as "
                 "an argument, or compile the function before");
     slot->node = realize_nodes(session, {node}, line)[0];
     return slot->node;

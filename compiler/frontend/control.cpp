@@ -24,7 +24,8 @@ LoopRange::Turn LoopRange::begin() {
     Builder b = builder(*session_, line_);
     for (const Ref& bound : {begin_, end_, step_})
         if (!bound->shape.empty() || !bound->dtype.is_integer())
-            fail_at(line_, std::string("loop: a bound is ") + bound->dtype.name() + text(bound->shape) +
+            fail_at(line_, std::string("loop: a bound is ") + bound->dtype.name() +
+                               text(bound->shape) +
                                "; bounds are single integers: reduce it, or convert by .as(i32)");
     induction_ = region_arg(b, i32, {});
     push_scope(*session_, ScopeKind::Loop, line_);
@@ -36,13 +37,16 @@ LoopRange::~LoopRange() {
     if (closed_ || !scope_) return;
     while (session_->scopes.back().id >= scope_) pop_scope(*session_);
     if (std::uncaught_exceptions() == exceptions_)
-        session_->left_open = "loop: its body was left by a native break or return, which cannot be recorded; use "
-                              "break_() inside if_ (" + text(line_) + ")";
+        session_->left_open =
+            "loop: its body was left by a native break or return, which cannot be recorded; use "
+            "break_() inside if_ (" +
+            text(line_) + ")";
 }
 
 namespace {
 
-/// The values that a loop's turns assign, and what to put in the place of the arguments that none does.
+/// The values that a loop's turns assign, and what to put in the place of the arguments that none
+/// does.
 struct Carried {
     std::vector<const ScopeEntry*> entries;
     std::unordered_map<const Node*, Ref> replace;
@@ -72,15 +76,16 @@ Ref frozen(const Builder& b, const Carried& carried, size_t k) {
 }
 
 /// The shapes that were asked for inside, as the enclosing loop sees them.
-void pass_on_asked(SessionState& session, const Scope& scope, const Carried& carried, const LoopParts& parts,
-                   const Ref& node) {
+void pass_on_asked(SessionState& session, const Scope& scope, const Carried& carried,
+                   const LoopParts& parts, const Ref& node) {
     size_t outer = innermost_loop(session);
     if (!outer || scope.asked.empty()) return;
     std::unordered_map<const Node*, Ref> replace = carried.replace;
     replace.emplace(parts.body.args[0].get(), parts.begin);
     for (size_t k = 0; k < carried.entries.size(); ++k) {
         const Ref& init = node->inputs[3 + k];
-        if (init->shape == carried.entries[k]->arg->shape) replace.emplace(carried.entries[k]->arg.get(), init);
+        if (init->shape == carried.entries[k]->arg->shape)
+            replace.emplace(carried.entries[k]->arg.get(), init);
     }
     std::vector<Ref> asked;
     for (const auto& [value, line] : scope.asked) asked.push_back(value);
@@ -112,7 +117,8 @@ void LoopRange::close() {
     for (const ScopeEntry& entry : scope.entries)
         if (entry.written && !entry.arg)
             leave_lost(*session_, entry.slot,
-                       "a tensor without a value was assigned only inside the loop at " + text(line_) +
+                       "a tensor without a value was assigned only inside the loop at " +
+                           text(line_) +
                            ", which may take no turn; start it with a value before the loop");
 }
 
@@ -162,13 +168,14 @@ std::vector<Merge> merges(SessionState& session, const Scope& then_side, const S
 
 }  // namespace
 
-void if_(const Arg& condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
+void if_(const Arg& condition, const std::function<void()>& then,
+         const std::function<void()>& otherwise) {
     std::shared_ptr<SessionState> session = current_state();
     SourceLine line = condition.line();
     Ref test = condition.node();
     if (!test->dtype.is_bool())
-        fail_at(line, std::string("if_: the condition is ") + test->dtype.name() + text(test->shape) +
-                          "; it must be a bool: compare it, as in x != 0");
+        fail_at(line, std::string("if_: the condition is ") + test->dtype.name() +
+                          text(test->shape) + "; it must be a bool: compare it, as in x != 0");
     Scope then_side = record_side(*session, line, then);
     Scope else_side = record_side(*session, line, otherwise);
     Builder b = builder(*session, line);
@@ -177,8 +184,8 @@ void if_(const Arg& condition, const std::function<void()>& then, const std::fun
     for (Merge& merge : merges(*session, then_side, else_side)) {
         if (!merge.then_value || !merge.else_value) {
             leave_lost(*session, merge.slot,
-                       "a tensor without a value is assigned in one branch only of the if_ at " + text(line) +
-                           "; start it with a value before, or assign it in both");
+                       "a tensor without a value is assigned in one branch only of the if_ at " +
+                           text(line) + "; start it with a value before, or assign it in both");
             continue;
         }
         DType dtype = join(merge.then_value->dtype, merge.else_value->dtype);
@@ -198,7 +205,8 @@ void break_(SourceLine line) {
     SessionState& session = *current_state();
     Builder b = builder(session, line);
     size_t depth = innermost_loop(session);
-    if (!depth) fail_at(line, "break_: there is no recorded loop to leave; a C++ loop is left by break");
+    if (!depth)
+        fail_at(line, "break_: there is no recorded loop to leave; a C++ loop is left by break");
     Scope& scope = session.scopes[depth];
     if (!scope.active) {
         scope.active = std::make_shared<Slot>();

@@ -8,8 +8,8 @@ namespace firn {
 
 struct SessionState;
 
-/// The range of a recorded loop. The C++ body runs once; what it assigns to tensors from outside becomes
-/// the values that the loop carries.
+/// The range of a recorded loop. The C++ body runs once; what it assigns to tensors from outside
+/// becomes the values that the loop carries.
 class LoopRange {
   public:
     LoopRange(const Arg& begin, const Arg& end, const Arg& step);
@@ -45,21 +45,28 @@ class LoopRange {
     int exceptions_ = 0;
 };
 
-/// `for (Tensor i : loop(n))`: i is an i32 from 0 to n - 1. Bounds are integers, sizes or rank-0 integer
-/// tensors. A tensor keeps its type through the loop; its shape grows to what the turns assign. A loop
-/// without turns leaves every value as it was. Leave it early by break_(), never by break or return.
-inline LoopRange loop(const Arg& end) { return LoopRange(Arg(0, end.line()), end, Arg(1, end.line())); }
-inline LoopRange loop(const Arg& begin, const Arg& end) { return LoopRange(begin, end, Arg(1, end.line())); }
+/// `for (Tensor i : loop(n))`: i is an i32 from 0 to n - 1. Bounds are integers, sizes or rank-0
+/// integer tensors. A tensor keeps its type through the loop; its shape grows to what the turns
+/// assign. A loop without turns leaves every value as it was. Leave it early by break_(), never by
+/// break or return.
+inline LoopRange loop(const Arg& end) {
+    return LoopRange(Arg(0, end.line()), end, Arg(1, end.line()));
+}
+inline LoopRange loop(const Arg& begin, const Arg& end) {
+    return LoopRange(begin, end, Arg(1, end.line()));
+}
 /// Counts by `step`, down where it is negative.
-inline LoopRange loop(const Arg& begin, const Arg& end, const Arg& step) { return LoopRange(begin, end, step); }
+inline LoopRange loop(const Arg& begin, const Arg& end, const Arg& step) {
+    return LoopRange(begin, end, step);
+}
 
-/// Records both sides and merges what they assign to tensors from outside. The condition is a bool. Where
-/// it has a shape, it chooses element by element, and the values take the broadcast shape.
+/// Records both sides and merges what they assign to tensors from outside. The condition is a bool.
+/// Where it has a shape, it chooses element by element, and the values take the broadcast shape.
 void if_(const Arg& condition, const std::function<void()>& then,
          const std::function<void()>& otherwise = nullptr);
 
-/// Ends the innermost loop for the elements whose conditions hold: their values stay as they are from
-/// here on. The loop ends when no element is left.
+/// Ends the innermost loop for the elements whose conditions hold: their values stay as they are
+/// from here on. The loop ends when no element is left.
 void break_(SourceLine line = here());
 
 }  // namespace firn

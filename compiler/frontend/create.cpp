@@ -9,17 +9,21 @@
 
 namespace firn {
 
-Tensor tensor_from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype, SourceLine line) {
+Tensor tensor_from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype,
+                         SourceLine line) {
     const std::shared_ptr<SessionState>& session = current_state();
     Size count = element_count(shape);
     for (const Size& size : shape)
         if (!size.is_constant() || size.constant() < 0)
-            fail_at(line, "tensor: data cannot have shape " + text(shape) + "; give sizes that are numbers from 0 up");
-    uint64_t wanted = static_cast<uint64_t>(count.constant()) * static_cast<uint64_t>(dtype.bytes());
+            fail_at(line, "tensor: data cannot have shape " + text(shape) +
+                              "; give sizes that are numbers from 0 up");
+    uint64_t wanted =
+        static_cast<uint64_t>(count.constant()) * static_cast<uint64_t>(dtype.bytes());
     if (bytes.size() != wanted)
-        fail_at(line, "tensor: " + std::to_string(bytes.size() / static_cast<size_t>(dtype.bytes())) +
-                          " values do not fill shape " + text(shape) + ", which has " + count.text() +
-                          "; give as many, or reshape");
+        fail_at(line,
+                "tensor: " + std::to_string(bytes.size() / static_cast<size_t>(dtype.bytes())) +
+                    " values do not fill shape " + text(shape) + ", which has " + count.text() +
+                    "; give as many, or reshape");
     Builder b = builder(*session, line);
     return Tensor::from_node(upload(*session, bytes, dtype, shape, b.line));
 }
@@ -29,7 +33,8 @@ namespace {
 void check_sizes(const char* what, const Shape& shape, SourceLine line) {
     for (const Size& size : shape)
         if (size.upper_bound() < 0)
-            fail_at(line, std::string(what) + ": the shape " + text(shape) + " has a negative size; sizes are 0 or more");
+            fail_at(line, std::string(what) + ": the shape " + text(shape) +
+                              " has a negative size; sizes are 0 or more");
 }
 
 }  // namespace
@@ -49,8 +54,12 @@ Tensor constant_of(const Shape& shape, int64_t value, DType dtype, SourceLine li
 
 }  // namespace
 
-Tensor zeros(const Shape& shape, DType dtype, SourceLine line) { return constant_of(shape, 0, dtype, line); }
-Tensor ones(const Shape& shape, DType dtype, SourceLine line) { return constant_of(shape, 1, dtype, line); }
+Tensor zeros(const Shape& shape, DType dtype, SourceLine line) {
+    return constant_of(shape, 0, dtype, line);
+}
+Tensor ones(const Shape& shape, DType dtype, SourceLine line) {
+    return constant_of(shape, 1, dtype, line);
+}
 
 Tensor index(const Shape& shape, int axis, SourceLine line) {
     check_sizes("index", shape, line);
@@ -65,8 +74,9 @@ Tensor index_of(const Operand& x, int axis) {
 
 void check_index_rank(const Shape& shape, size_t rank, SourceLine line) {
     if (shape.size() != rank)
-        fail_at(line, "indices<" + std::to_string(rank) + ">: the shape " + text(shape) + " has rank " +
-                          std::to_string(shape.size()) + "; ask for as many indices as it has axes");
+        fail_at(line, "indices<" + std::to_string(rank) + ">: the shape " + text(shape) +
+                          " has rank " + std::to_string(shape.size()) +
+                          "; ask for as many indices as it has axes");
 }
 
 Tensor arange(const Size& end, SourceLine line) { return arange(Size(0), end, 1, line); }
@@ -92,9 +102,11 @@ Tensor linspace(const Arg& begin, const Arg& end, const Size& count) {
     if (count.upper_bound() < 1)
         fail_at(line, "linspace: the count is " + count.text() + "; at least one number is needed");
     if (count.is(1)) return full({Size(1)}, Arg(begin * Arg(1.0f, line), line));
-    Tensor t = index(Shape{count}, 0, line).as(f32, line) / Arg(Tensor(count - Size(1), line).as(f32, line), line);
+    Tensor t = index(Shape{count}, 0, line).as(f32, line) /
+               Arg(Tensor(count - Size(1), line).as(f32, line), line);
     // Both ends come out exactly.
-    return Arg(begin * Arg(Arg(1.0f, line) - Arg(t, line), line), line) + Arg(end * Arg(t, line), line);
+    return Arg(begin * Arg(Arg(1.0f, line) - Arg(t, line), line), line) +
+           Arg(end * Arg(t, line), line);
 }
 
 Tensor eye(const Size& n, DType dtype, SourceLine line) { return eye(n, n, dtype, line); }

@@ -8,11 +8,13 @@
 
 namespace firn {
 
-/// A tensor of bytes in storage form (see DType::bytes), row-major. UserError where their number is wrong.
+/// A tensor of bytes in storage form (see DType::bytes), row-major. UserError where their number is
+/// wrong.
 Tensor tensor_from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype,
                          SourceLine line = here());
 
-/// Data in: `tensor(values, {n, m})`, row-major. A vector<double> is f64; without a shape it is 1-D.
+/// Data in: `tensor(values, {n, m})`, row-major. A vector<double> is f64; without a shape it is
+/// 1-D.
 template <Arithmetic T>
 Tensor tensor(const std::vector<T>& values, const Shape& shape, SourceLine line = here()) {
     if constexpr (std::is_same_v<T, bool>) {
@@ -33,12 +35,14 @@ Tensor tensor(std::span<const T> values, const Shape& shape, SourceLine line = h
     static_assert(stored_as<T>().has_value(), "there is no dtype with elements of this type");
     return tensor_from_bytes(std::as_bytes(values), shape, *stored_as<T>(), line);
 }
-/// Literals: floating point is f32, integers are i32: `tensor({1, 2, 3})`, `tensor({0.5, 1.0}, {1, 2})`.
+/// Literals: floating point is f32, integers are i32: `tensor({1, 2, 3})`, `tensor({0.5, 1.0}, {1,
+/// 2})`.
 template <Arithmetic T>
 Tensor tensor(std::initializer_list<T> values, const Shape& shape, SourceLine line = here()) {
-    using Element = std::conditional_t<std::is_floating_point_v<T>, float,
-                                       std::conditional_t<std::is_same_v<T, bool>, bool,
-                                       std::conditional_t<std::is_same_v<T, unsigned>, uint32_t, int32_t>>>;
+    using Element = std::conditional_t<
+        std::is_floating_point_v<T>, float,
+        std::conditional_t<std::is_same_v<T, bool>, bool,
+                           std::conditional_t<std::is_same_v<T, unsigned>, uint32_t, int32_t>>>;
     std::vector<Element> narrow;
     for (T value : values) narrow.push_back(static_cast<Element>(value));
     return tensor(narrow, shape, line);
@@ -84,7 +88,8 @@ template <size_t Rank>
 std::array<Tensor, Rank> indices(const Shape& shape, SourceLine line) {
     check_index_rank(shape, Rank, line);
     std::array<Tensor, Rank> out;
-    for (size_t axis = 0; axis < Rank; ++axis) out[axis] = index(shape, static_cast<int>(axis), line);
+    for (size_t axis = 0; axis < Rank; ++axis)
+        out[axis] = index(shape, static_cast<int>(axis), line);
     return out;
 }
 

@@ -16,7 +16,8 @@ bool worth_folding(const Scalar& value) {
 
 class Cutter {
   public:
-    Cutter(NodeTable& table, Cut& cut, bool constants) : table_(table), cut_(cut), constants_(constants) {}
+    Cutter(NodeTable& table, Cut& cut, bool constants)
+        : table_(table), cut_(cut), constants_(constants) {}
 
     Ref operator()(const Node& node) {
         if (node.op == Op::Buffer) return add(node, node.as<BufferAttr>().storage, {});
@@ -43,7 +44,8 @@ class Cutter {
 
 std::vector<Ref> replaced(NodeTable& table, const std::vector<Ref>& results,
                           const std::unordered_map<const Node*, Ref>& by) {
-    return rewrite(table, results, [](const Node&, const std::vector<Ref>&) { return Ref(); }, by);
+    return rewrite(
+        table, results, [](const Node&, const std::vector<Ref>&) { return Ref(); }, by);
 }
 
 }  // namespace
@@ -52,20 +54,21 @@ Cut cut_graph(NodeTable& table, const std::vector<Ref>& results,
               const std::unordered_map<const Node*, Ref>& computed) {
     Cut cut;
     Cutter cutter(table, cut, true);
-    cut.graph.results = rewrite(
-        table, replaced(table, results, computed),
-        [&](const Node& node, const std::vector<Ref>&) { return cutter(node); });
+    cut.graph.results =
+        rewrite(table, replaced(table, results, computed),
+                [&](const Node& node, const std::vector<Ref>&) { return cutter(node); });
     return cut;
 }
 
-Cut cut_buffers(NodeTable& table, const std::vector<Ref>& results, const std::vector<Ref>& declared) {
+Cut cut_buffers(NodeTable& table, const std::vector<Ref>& results,
+                const std::vector<Ref>& declared) {
     Cut cut;
     cut.graph.args = declared;
     cut.call.arguments.resize(declared.size());
     cut.call.scalars.resize(declared.size());
     Cutter cutter(table, cut, false);
-    cut.graph.results =
-        rewrite(table, results, [&](const Node& node, const std::vector<Ref>&) { return cutter(node); });
+    cut.graph.results = rewrite(
+        table, results, [&](const Node& node, const std::vector<Ref>&) { return cutter(node); });
     return cut;
 }
 

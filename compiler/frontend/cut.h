@@ -1,4 +1,5 @@
-// Cuts a recorded graph at its leaves: buffers and constants become the arguments of a call; internal.
+// Cuts a recorded graph at its leaves: buffers and constants become the arguments of a call;
+// internal.
 #pragma once
 #include <unordered_map>
 #include <vector>
@@ -10,17 +11,18 @@ namespace firn {
 
 struct Cut {
     Graph graph;
-    Call call;   // arguments and scalars
+    Call call;  // arguments and scalars
 };
 
 /// The graph of `results` whose Buffers are arguments, in the order of first use, and whose float
-/// constants are scalar arguments, save those worth folding. `computed`: nodes to be taken as the Buffer
-/// given. Recorded again with other data or other constants it is the same graph.
+/// constants are scalar arguments, save those worth folding. `computed`: nodes to be taken as the
+/// Buffer given. Recorded again with other data or other constants it is the same graph.
 Cut cut_graph(NodeTable& table, const std::vector<Ref>& results,
               const std::unordered_map<const Node*, Ref>& computed);
 
 /// The same for Buffers only, with arguments after `first` declared ones (which come first in the
 /// graph): how a compiled function holds the tensors it captured. Constants stay.
-Cut cut_buffers(NodeTable& table, const std::vector<Ref>& results, const std::vector<Ref>& declared);
+Cut cut_buffers(NodeTable& table, const std::vector<Ref>& results,
+                const std::vector<Ref>& declared);
 
 }  // namespace firn

@@ -9,8 +9,8 @@
 
 namespace firn {
 
-/// What `x.size(k)` and `x.shape()[k]` give. Used as an integer it must be known: a symbolic one is a
-/// UserError with the line that asked for it. Arithmetic with integers and sizes stays symbolic.
+/// What `x.size(k)` and `x.shape()[k]` give. Used as an integer it must be known: a symbolic one is
+/// a UserError with the line that asked for it. Arithmetic with integers and sizes stays symbolic.
 class Dimension : public Size {
   public:
     explicit Dimension(const Size& size, SourceLine line = {}) : Size(size), line_(line) {}
@@ -18,10 +18,11 @@ class Dimension : public Size {
     template <std::integral T>
     operator T() const {
         if (!is_constant())
-            throw UserError("size: " + Size::text() +
-                            " is symbolic and has no value while recording, so it cannot be a C++ integer; "
-                            "use it in shapes, loop bounds and indices as it is, or Tensor(size) (" +
-                            firn::text(line_) + ")");
+            throw UserError(
+                "size: " + Size::text() +
+                " is symbolic and has no value while recording, so it cannot be a C++ integer; "
+                "use it in shapes, loop bounds and indices as it is, or Tensor(size) (" +
+                firn::text(line_) + ")");
         return static_cast<T>(constant());
     }
     SourceLine line() const { return line_; }
@@ -45,40 +46,28 @@ class TensorShape : public Shape {
 template <class A, class B>
 concept DimensionPair = (std::same_as<A, Dimension> &&
                          (std::integral<B> || std::derived_from<B, Size>)) ||
-                        (std::same_as<B, Dimension> && (std::integral<A> || std::derived_from<A, Size>));
+                        (std::same_as<B, Dimension> &&
+                         (std::integral<A> || std::derived_from<A, Size>));
 
 template <class A, class B>
-    requires DimensionPair<A, B>
-Size operator+(const A& a, const B& b) {
-    return Size(a) + Size(b);
-}
+requires DimensionPair<A, B> Size operator+(const A& a, const B& b) { return Size(a) + Size(b); }
 template <class A, class B>
-    requires DimensionPair<A, B>
-Size operator-(const A& a, const B& b) {
-    return Size(a) - Size(b);
-}
+requires DimensionPair<A, B> Size operator-(const A& a, const B& b) { return Size(a) - Size(b); }
 template <class A, class B>
-    requires DimensionPair<A, B>
-Size operator*(const A& a, const B& b) {
-    return Size(a) * Size(b);
-}
+requires DimensionPair<A, B> Size operator*(const A& a, const B& b) { return Size(a) * Size(b); }
 /// Floor division, as for every Size.
 template <class A, class B>
-    requires DimensionPair<A, B>
-Size operator/(const A& a, const B& b) {
+requires DimensionPair<A, B> Size operator/(const A& a, const B& b) {
     return floor_div(Size(a), Size(b));
 }
 template <class A, class B>
-    requires DimensionPair<A, B>
-Size operator%(const A& a, const B& b) {
+requires DimensionPair<A, B> Size operator%(const A& a, const B& b) {
     return mod(Size(a), Size(b));
 }
 /// Equal forms; two symbols are equal when they are the same.
 template <class A, class B>
-    requires DimensionPair<A, B>
-bool operator==(const A& a, const B& b) {
-    return Size(a) == Size(b);
-}
+requires DimensionPair<A, B>
+bool operator==(const A& a, const B& b) { return Size(a) == Size(b); }
 
 /// `for (int k = 0; k < x.size(0); ++k)`: the size must be known.
 template <std::integral T>

@@ -11,8 +11,9 @@
 namespace firn {
 
 std::optional<std::string> environment(const char* name) {
-    bool known = std::any_of(std::begin(kEnvironment), std::end(kEnvironment),
-                             [&](const EnvironmentVariable& row) { return !std::strcmp(row.name, name); });
+    bool known =
+        std::any_of(std::begin(kEnvironment), std::end(kEnvironment),
+                    [&](const EnvironmentVariable& row) { return !std::strcmp(row.name, name); });
     ensure(known, "an environment variable is missing in the table of environment.h");
     const char* value = std::getenv(name);
     if (!value || !*value) return std::nullopt;
@@ -25,7 +26,8 @@ int environment_number(const char* name, int otherwise) {
     int number = 0;
     auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), number);
     if (error != std::errc{} || end != value->data() + value->size())
-        throw UserError(std::string(name) + "=" + *value + " is not a number; FIRN_HELP=1 lists what each variable takes");
+        throw UserError(std::string(name) + "=" + *value +
+                        " is not a number; FIRN_HELP=1 lists what each variable takes");
     return number;
 }
 

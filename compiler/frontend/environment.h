@@ -14,7 +14,8 @@ struct EnvironmentVariable {
 inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_HELP", "1", "print this table"},
     {"FIRN_DEBUG", "1..5",
-     "print to stderr: 1 kernels and times, 2 GLSL, 3 the graph at both ends, 4 after every pass and every "
+     "print to stderr: 1 kernels and times, 2 GLSL, 3 the graph at both ends, 4 after every pass "
+     "and every "
      "verdict, 5 the rules that fired"},
     {"FIRN_DUMP_DIR", "folder", "write graph, GLSL and explain of every compiled program there"},
     {"FIRN_EXECUTOR", "device | interpret | oracle",
@@ -24,8 +25,8 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_DEVICE", "number or part of a name", "choose the Vulkan device"},
 };
 
-/// Value of one of the variables in the table; nothing where it is unset or empty. A name that is not
-/// in the table is an InternalError.
+/// Value of one of the variables in the table; nothing where it is unset or empty. A name that is
+/// not in the table is an InternalError.
 std::optional<std::string> environment(const char* name);
 /// The same as a number; UserError where it is not one.
 int environment_number(const char* name, int otherwise);

@@ -12,7 +12,8 @@ namespace firn {
 
 // --- tracing -------------------------------------------------------------------------------------
 
-Trace::Trace(const std::vector<ArgSpec>& specs, SourceLine line) : state_(std::make_shared<FunctionState>()) {
+Trace::Trace(const std::vector<ArgSpec>& specs, SourceLine line)
+    : state_(std::make_shared<FunctionState>()) {
     state_->session = current_state();
     state_->line = line;
     state_->specs = specs;
@@ -22,7 +23,8 @@ Trace::Trace(const std::vector<ArgSpec>& specs, SourceLine line) : state_(std::m
     scope_ = session.scopes.back().id;
     for (size_t k = 0; k < specs.size(); ++k) {
         bool scalar = specs[k].shape.empty();
-        state_->graph.args.push_back(input(b, static_cast<int>(k), specs[k].dtype, specs[k].shape, scalar));
+        state_->graph.args.push_back(
+            input(b, static_cast<int>(k), specs[k].dtype, specs[k].shape, scalar));
         arguments_.push_back(Tensor::from_node(state_->graph.args.back()));
     }
 }
@@ -50,7 +52,8 @@ Function Trace::finish(const std::vector<Tensor>& results) {
     ensure(session.scopes.back().id == scope_, "scopes close in the order they were opened");
     Scope scope = pop_scope(session);
     scope_ = 0;
-    if (nodes.empty()) fail_at(state_->line, "compile: the function gives no tensor; return at least one");
+    if (nodes.empty())
+        fail_at(state_->line, "compile: the function gives no tensor; return at least one");
     Cut cut = cut_buffers(session.nodes, nodes, state_->graph.args);
     state_->graph = std::move(cut.graph);
     state_->graph.guards = std::move(scope.guards);
@@ -74,12 +77,15 @@ std::string argument_name(const FunctionState& function, size_t k) {
 Scalar checked_scalar(const Arg& arg, DType dtype, const std::string& what) {
     const Scalar& given = arg.scalar();
     Scalar value = given.to(dtype);
-    // Rounding a float to another float is what everybody means; anything else must come back the same.
+    // Rounding a float to another float is what everybody means; anything else must come back the
+    // same.
     bool both_float = given.dtype.is_float() && dtype.is_float();
-    bool lost = both_float ? std::isfinite(given.f) && !std::isfinite(value.f) : !(value.to(given.dtype) == given);
+    bool lost = both_float ? std::isfinite(given.f) && !std::isfinite(value.f)
+                           : !(value.to(given.dtype) == given);
     if (lost)
-        fail_at(arg.line(), what + " is given " + text(given) + ", which " + dtype.name() +
-                                " cannot hold; give a number of the declared type, or declare another");
+        fail_at(arg.line(),
+                what + " is given " + text(given) + ", which " + dtype.name() +
+                    " cannot hold; give a number of the declared type, or declare another");
     return value;
 }
 
@@ -89,7 +95,7 @@ namespace {
 struct Given {
     Call call;
     std::vector<std::vector<int64_t>> shapes;
-    std::string kinds;   // per rank-0 argument: s for a number, t for a tensor on the device
+    std::string kinds;  // per rank-0 argument: s for a number, t for a tensor on the device
 };
 
 void give_scalar(Given& given, const Scalar& value) {
@@ -105,10 +111,11 @@ void give_tensor(Given& given, const FunctionState& state, size_t k, const Arg& 
     std::string what = "call: " + argument_name(state, k);
     if (node->dtype != spec.dtype)
         fail_at(arg.line(), what + " is given " + node->dtype.name() + text(node->shape) +
-                                "; convert it by .as(" + spec.dtype.name() + "), or declare its type");
+                                "; convert it by .as(" + spec.dtype.name() +
+                                "), or declare its type");
     if (node->shape.size() != spec.shape.size())
-        fail_at(arg.line(), what + " is given a tensor of shape " + text(node->shape) + "; the rank must be " +
-                                std::to_string(spec.shape.size()));
+        fail_at(arg.line(), what + " is given a tensor of shape " + text(node->shape) +
+                                "; the rank must be " + std::to_string(spec.shape.size()));
     node = realize_nodes(*state.session, {node}, arg.line())[0];
     if (arg.slot()) arg.slot()->node = node;
     std::vector<int64_t> shape;
@@ -124,9 +131,12 @@ void give(Given& given, const FunctionState& state, size_t k, const Arg& arg) {
     bool rank0 = spec.shape.empty();
     if (arg.is_scalar()) {
         if (!rank0)
-            fail_at(arg.line(), "call: " + argument_name(state, k) + " is given the number " + text(arg.scalar()) +
-                                    "; it has a shape, so give a tensor, such as full(shape, value)");
-        return give_scalar(given, checked_scalar(arg, spec.dtype, "call: " + argument_name(state, k)));
+            fail_at(arg.line(),
+                    "call: " + argument_name(state, k) + " is given the number " +
+                        text(arg.scalar()) +
+                        "; it has a shape, so give a tensor, such as full(shape, value)");
+        return give_scalar(given,
+                           checked_scalar(arg, spec.dtype, "call: " + argument_name(state, k)));
     }
     const Node& node = *arg.node();
     // A constant is known on the host already.
@@ -157,7 +167,9 @@ Graph with_kinds(NodeTable& table, const Graph& graph, const std::string& kinds)
         arg = tensor;
     }
     if (!replace.empty())
-        out.results = rewrite(table, out.results, [](const Node&, const std::vector<Ref>&) { return Ref(); }, replace);
+        out.results = rewrite(
+            table, out.results, [](const Node&, const std::vector<Ref>&) { return Ref(); },
+            replace);
     return out;
 }
 
@@ -167,7 +179,8 @@ SymbolFacts facts_of(const SizeEnv& symbols) {
     for (const auto& [symbol, value] : symbols) {
         if (symbol[0] == '$') continue;
         for (int64_t divisor : {65536, 4})
-            if (value % divisor == 0 && !facts.divisors.contains(symbol)) facts.divisors[symbol] = divisor;
+            if (value % divisor == 0 && !facts.divisors.contains(symbol))
+                facts.divisors[symbol] = divisor;
         int64_t most = 64;
         while (most < value) most *= 16;
         facts.largest[symbol] = std::min<int64_t>(most, INT32_MAX);
@@ -177,8 +190,10 @@ SymbolFacts facts_of(const SizeEnv& symbols) {
 
 Variant& variant_for(FunctionState& state, const std::string& kinds, const SymbolFacts& facts) {
     std::string key = kinds + ":";
-    for (const auto& [symbol, divisor] : facts.divisors) key += symbol + "%" + std::to_string(divisor) + ",";
-    for (const auto& [symbol, most] : facts.largest) key += symbol + "<=" + std::to_string(most) + ",";
+    for (const auto& [symbol, divisor] : facts.divisors)
+        key += symbol + "%" + std::to_string(divisor) + ",";
+    for (const auto& [symbol, most] : facts.largest)
+        key += symbol + "<=" + std::to_string(most) + ",";
     auto [at, added] = state.variants.try_emplace(key);
     Variant& variant = at->second;
     if (added) {
@@ -190,7 +205,8 @@ Variant& variant_for(FunctionState& state, const std::string& kinds, const Symbo
 
 void need_program(FunctionState& state, Variant& variant) {
     if (variant.program) return;
-    variant.program = compile_for(*state.session, variant.graph, {.name = text(state.line), .facts = variant.facts});
+    variant.program = compile_for(*state.session, variant.graph,
+                                  {.name = text(state.line), .facts = variant.facts});
 }
 
 /// The variant of the most recent call, or the one that assumes nothing.
@@ -213,7 +229,8 @@ SizeEnv bound_symbols(const FunctionState& state, const Given& given, SourceLine
     }
     // The value of a scalar on the device is nothing that the host knows.
     for (size_t k = 0; k < state.specs.size(); ++k)
-        if (state.specs[k].shape.empty() && given.call.arguments[k]) env.erase(scalar_symbol(static_cast<int>(k)));
+        if (state.specs[k].shape.empty() && given.call.arguments[k])
+            env.erase(scalar_symbol(static_cast<int>(k)));
     return env;
 }
 
@@ -223,9 +240,12 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     FunctionState& state = *state_;
     SourceLine line = args.empty() ? state.line : args[0].line();
     if (state.session != current_state())
-        fail_at(line, "call: the function was compiled in another session; make that one current, or compile again");
+        fail_at(line,
+                "call: the function was compiled in another session; make that one current, or "
+                "compile again");
     if (args.size() != state.specs.size())
-        fail_at(line, "call: " + std::to_string(args.size()) + " arguments are given, the function was compiled for " +
+        fail_at(line, "call: " + std::to_string(args.size()) +
+                          " arguments are given, the function was compiled for " +
                           std::to_string(state.specs.size()) + "; give one per declared argument");
     builder(*state.session, line);
     if (is_recording(*state.session)) return inline_call(state, args);
@@ -239,7 +259,8 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     state.last = &variant;
     state.last_symbols = given.call.symbols;
     std::vector<Tensor> out;
-    for (Ref& node : run_graph(*state.session, variant.graph, variant.program, std::move(given.call), line))
+    for (Ref& node :
+         run_graph(*state.session, variant.graph, variant.program, std::move(given.call), line))
         out.push_back(Tensor::from_node(std::move(node)));
     return out;
 }
@@ -253,7 +274,8 @@ ProgramStats Function::stats() const {
         for (const Size& size : argument.shape)
             for (const std::string& symbol : size.symbols())
                 if (!env.contains(symbol))
-                    fail_at(state_->line, "stats: the size " + symbol + " has no value yet; call the function first");
+                    fail_at(state_->line, "stats: the size " + symbol +
+                                              " has no value yet; call the function first");
     return firn::stats(program, env);
 }
 

@@ -16,13 +16,15 @@ namespace firn {
 struct FunctionState;
 struct Graph;
 
-/// A compiled function over flat lists of tensors; copies share its programs. One program is compiled
-/// for each kind of call: which sizes are divisible by 4, and which scalars are tensors on the device.
+/// A compiled function over flat lists of tensors; copies share its programs. One program is
+/// compiled for each kind of call: which sizes are divisible by 4, and which scalars are tensors on
+/// the device.
 class Function {
   public:
     std::vector<Tensor> call(const std::vector<Arg>& args) const;
 
-    /// The program of the most recent call; before the first, the one that assumes nothing of its sizes.
+    /// The program of the most recent call; before the first, the one that assumes nothing of its
+    /// sizes.
     std::shared_ptr<const Program> program() const;
     /// What that program does at the sizes of the most recent call.
     ProgramStats stats() const;
@@ -76,10 +78,14 @@ template <class... T>
 struct Results<std::tuple<T...>> {
     using Type = std::tuple<typename Results<T>::Type...>;
     static void take(const std::tuple<T...>& from, std::vector<Tensor>& to) {
-        std::apply([&](const auto&... each) { (Results<std::remove_cvref_t<decltype(each)>>::take(each, to), ...); }, from);
+        std::apply(
+            [&](const auto&... each) {
+                (Results<std::remove_cvref_t<decltype(each)>>::take(each, to), ...);
+            },
+            from);
     }
     static Type give(const std::vector<Tensor>& all, size_t& next) {
-        return Type{Results<T>::give(all, next)...};   // braces: in order
+        return Type{Results<T>::give(all, next)...};  // braces: in order
     }
 };
 template <class A, class B>
@@ -96,7 +102,9 @@ struct Results<std::pair<A, B>> {
 template <size_t N>
 struct Results<std::array<Tensor, N>> {
     using Type = std::array<Tensor, N>;
-    static void take(const Type& from, std::vector<Tensor>& to) { to.insert(to.end(), from.begin(), from.end()); }
+    static void take(const Type& from, std::vector<Tensor>& to) {
+        to.insert(to.end(), from.begin(), from.end());
+    }
     static Type give(const std::vector<Tensor>& all, size_t& next) {
         Type out;
         for (Tensor& each : out) each = all[next++];
@@ -107,7 +115,9 @@ struct Results<std::array<Tensor, N>> {
 template <>
 struct Results<std::vector<Tensor>> {
     using Type = std::vector<Tensor>;
-    static void take(const Type& from, std::vector<Tensor>& to) { to.insert(to.end(), from.begin(), from.end()); }
+    static void take(const Type& from, std::vector<Tensor>& to) {
+        to.insert(to.end(), from.begin(), from.end());
+    }
     static Type give(const std::vector<Tensor>& all, size_t& next) {
         Type out(all.begin() + static_cast<long>(next), all.end());
         next = all.size();
@@ -141,10 +151,10 @@ auto call_with(Fn& fn, const std::vector<Tensor>& args, std::index_sequence<K...
     return fn(Tensor(args[K])...);
 }
 
-/// Records `fn` once with arguments of the given types and shapes, and compiles it when it is called.
-/// Sizes may be symbols: `f32("n", "m")`; one that appears twice must be equal at the call. Rank-0
-/// arguments take C++ numbers without compiling again. Tensors captured by `fn` keep the value they
-/// have now. Called while something else is recorded, the function becomes part of that.
+/// Records `fn` once with arguments of the given types and shapes, and compiles it when it is
+/// called. Sizes may be symbols: `f32("n", "m")`; one that appears twice must be equal at the call.
+/// Rank-0 arguments take C++ numbers without compiling again. Tensors captured by `fn` keep the
+/// value they have now. Called while something else is recorded, the function becomes part of that.
 template <size_t Arity, class Fn>
 auto compile_arity(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line) {
     auto sequence = std::make_index_sequence<Arity>();
@@ -159,18 +169,18 @@ auto compile(Fn fn, const ArgSpec (&specs)[Arity], SourceLine line = here()) {
     return compile_arity<Arity>(std::move(fn), {std::begin(specs), std::end(specs)}, line);
 }
 template <class Fn>
-    requires std::invocable<Fn&>
-auto compile(Fn fn, SourceLine line = here()) {
-    return compile_arity<0>(std::move(fn), {}, line);
-}
+requires std::invocable<Fn&>
+auto compile(Fn fn, SourceLine line = here()) { return compile_arity<0>(std::move(fn), {}, line); }
 
-/// A compiled function over a list of tensors, for models whose number of parameters the program decides.
+/// A compiled function over a list of tensors, for models whose number of parameters the program
+/// decides.
 template <class Layout>
 class CompiledList : public Function {
   public:
     explicit CompiledList(Function function) : Function(std::move(function)) {}
 
-    typename Results<Layout>::Type operator()(const std::vector<Tensor>& args, SourceLine line = here()) const {
+    typename Results<Layout>::Type operator()(const std::vector<Tensor>& args,
+                                              SourceLine line = here()) const {
         std::vector<Arg> operands;
         for (const Tensor& arg : args) operands.emplace_back(arg, line);
         std::vector<Tensor> all = call(operands);
@@ -180,8 +190,8 @@ class CompiledList : public Function {
 };
 /// The same for a function that takes `const std::vector<Tensor>&`.
 template <class Fn>
-    requires std::invocable<Fn&, const std::vector<Tensor>&>
-auto compile(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line = here()) {
+requires std::invocable < Fn&, const std::vector<Tensor>
+& > auto compile(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line = here()) {
     Trace trace(specs, line);
     auto result = fn(trace.arguments());
     std::vector<Tensor> flat;
@@ -197,7 +207,8 @@ constexpr size_t tensor_arity() {
                       return std::invocable<Fn&, Repeated<K, Tensor>...>;
                   }(std::make_index_sequence<Arity>()))
         return Arity;
-    else return tensor_arity<Fn, Arity + 1>();
+    else
+        return tensor_arity<Fn, Arity + 1>();
 }
 
 /// The spec of an argument as it is given: its type and its shape.
@@ -231,7 +242,10 @@ class JitCall<Fn, std::index_sequence<K...>> {
         auto at = programs_.find(text(specs));
         if (at == programs_.end()) {
             SourceLine line = all.empty() ? SourceLine{} : all[0].line();
-            at = programs_.emplace(text(specs), std::make_shared<Function>(compile_arity<sizeof...(K)>(fn_, specs, line))).first;
+            at = programs_
+                     .emplace(text(specs), std::make_shared<Function>(
+                                               compile_arity<sizeof...(K)>(fn_, specs, line)))
+                     .first;
         }
         last_ = at->second;
         std::vector<Tensor> results = last_->call(all);

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "compiler/frontend/cut.h"
 #include "compiler/frontend/function.h"
 #include "compiler/frontend/record.h"
-#include "compiler/frontend/cut.h"
 
 namespace firn {
 
@@ -21,9 +21,10 @@ struct FunctionState {
     std::shared_ptr<SessionState> session;
     SourceLine line;
     std::vector<ArgSpec> specs;
-    Graph graph;                                      // scalars as scalars
-    std::vector<std::shared_ptr<Memory>> captured;    // memory of the hidden arguments, after the declared
-    Program signature;                                // arguments and guards alone: binds symbols
+    Graph graph;  // scalars as scalars
+    std::vector<std::shared_ptr<Memory>>
+        captured;       // memory of the hidden arguments, after the declared
+    Program signature;  // arguments and guards alone: binds symbols
     std::map<std::string, Variant> variants;
     Variant* last = nullptr;
     SizeEnv last_symbols;

@@ -1,4 +1,5 @@
-// A compiled function called while something is recorded becomes part of that: symbols take the sizes given.
+// A compiled function called while something is recorded becomes part of that: symbols take the
+// sizes given.
 #include "compiler/frontend/function_state.h"
 #include "compiler/ir/builder_checks.h"
 #include "compiler/program/error.h"
@@ -29,7 +30,8 @@ Attr substituted(const Attr& attr, const SizeMap& map) {
 void bind_symbols_of(const ArgSpec& spec, const Node& given, SizeMap& map) {
     for (size_t k = 0; k < spec.shape.size(); ++k) {
         std::vector<std::string> symbols = spec.shape[k].symbols();
-        if (symbols.size() == 1 && spec.shape[k] == Size::symbol(symbols[0])) map.emplace(symbols[0], given.shape[k]);
+        if (symbols.size() == 1 && spec.shape[k] == Size::symbol(symbols[0]))
+            map.emplace(symbols[0], given.shape[k]);
     }
 }
 
@@ -39,7 +41,8 @@ Ref argument_node(const FunctionState& function, size_t k, const Arg& arg) {
     Builder b = builder(*function.session, arg.line());
     if (arg.is_scalar()) {
         if (!spec.shape.empty())
-            fail(b, what + " is given the number " + text(arg.scalar()) + "; it has a shape, so give a tensor");
+            fail(b, what + " is given the number " + text(arg.scalar()) +
+                        "; it has a shape, so give a tensor");
         return constant(b, checked_scalar(arg, spec.dtype, what));
     }
     Ref node = arg.node();
@@ -50,21 +53,25 @@ Ref argument_node(const FunctionState& function, size_t k, const Arg& arg) {
 }
 
 /// The argument with exactly the shape that the function was recorded with.
-Ref fitted(const FunctionState& function, size_t k, const Ref& node, const SizeMap& map, SourceLine line) {
+Ref fitted(const FunctionState& function, size_t k, const Ref& node, const SizeMap& map,
+           SourceLine line) {
     Builder b = builder(*function.session, line);
     Shape wanted = substituted(function.specs[k].shape, map);
-    std::string what = "call: " + argument_name(function, k) + " is given shape " + text(node->shape);
+    std::string what =
+        "call: " + argument_name(function, k) + " is given shape " + text(node->shape);
     for (size_t axis = 0; axis < wanted.size(); ++axis)
         require_equal(b, node->shape[axis], wanted[axis],
-                      what + ", and axis " + std::to_string(axis) + " must have size " + wanted[axis].text() +
-                          " as its symbol has in an earlier argument");
+                      what + ", and axis " + std::to_string(axis) + " must have size " +
+                          wanted[axis].text() + " as its symbol has in an earlier argument");
     return fit(b, node, wanted, what);
 }
 
-Ref substitute_node(const Builder& b, const Node& node, const std::vector<Ref>& inputs, const SizeMap& map) {
+Ref substitute_node(const Builder& b, const Node& node, const std::vector<Ref>& inputs,
+                    const SizeMap& map) {
     if (node.op == Op::Loop || node.op == Op::If || node.op == Op::Result) return nullptr;
     SourceLine line = node.lines.empty() ? b.line : node.lines.front();
-    return b.table.intern(node.op, node.dtype, substituted(node.shape, map), inputs, substituted(node.attr, map), line);
+    return b.table.intern(node.op, node.dtype, substituted(node.shape, map), inputs,
+                          substituted(node.attr, map), line);
 }
 
 }  // namespace
@@ -93,7 +100,9 @@ std::vector<Tensor> inline_call(const FunctionState& function, const std::vector
             replace[node.get()] = region_arg(b, node->dtype, substituted(node->shape, map));
     std::vector<Ref> results = rewrite(
         b.table, function.graph.results,
-        [&](const Node& node, const std::vector<Ref>& inputs) { return substitute_node(b, node, inputs, map); },
+        [&](const Node& node, const std::vector<Ref>& inputs) {
+            return substitute_node(b, node, inputs, map);
+        },
         replace);
     std::vector<Tensor> out;
     for (Ref& result : results) out.push_back(Tensor::from_node(std::move(result)));

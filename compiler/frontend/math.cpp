@@ -41,7 +41,9 @@ Tensor sigmoid(const Operand& x) {
     return apply(Op::Rcp, {Arg(Arg(1.0f, x.line()) + Arg(grown, x.line()), x.line())});
 }
 
-Tensor cast(const Operand& x, DType dtype) { return Tensor::from_node(cast(builder_at(x), x.node(), dtype)); }
+Tensor cast(const Operand& x, DType dtype) {
+    return Tensor::from_node(cast(builder_at(x), x.node(), dtype));
+}
 Tensor bitcast(const Operand& x, DType dtype) {
     return Tensor::from_node(bitcast(builder_at(x), x.node(), dtype));
 }
@@ -74,7 +76,8 @@ Tensor step_of(const Arg& edge, const Arg& x) {
 Tensor smoothstep_of(const Arg& low, const Arg& high, const Arg& x) {
     SourceLine line = x.line();
     Tensor from_low = x - low, width = high - low;
-    Tensor ratio = apply(Op::Div, {Arg(from_low.as(join(from_low.dtype(line), f32), line), line), Arg(width, line)});
+    Tensor ratio = apply(
+        Op::Div, {Arg(from_low.as(join(from_low.dtype(line), f32), line), line), Arg(width, line)});
     Tensor t = min_of(Arg(max_of(Arg(ratio, line), Arg(0.0f, line)), line), Arg(1.0f, line));
     Tensor slope = Arg(3.0f, line) - Arg(Arg(2.0f, line) * Arg(t, line), line);
     return Arg(Arg(t, line) * Arg(t, line), line) * Arg(slope, line);

@@ -6,21 +6,21 @@ namespace firn {
 
 // Integers and bools become f32 where the result is a real number; other floats keep their type.
 Tensor abs(const Operand& x);
-Tensor sign(const Operand& x);            // -1, 0 or 1
+Tensor sign(const Operand& x);  // -1, 0 or 1
 Tensor floor(const Operand& x);
 Tensor ceil(const Operand& x);
-Tensor round(const Operand& x);           // ties to even
+Tensor round(const Operand& x);  // ties to even
 Tensor trunc(const Operand& x);
-Tensor frac(const Operand& x);            // x - floor(x)
+Tensor frac(const Operand& x);  // x - floor(x)
 Tensor exp(const Operand& x);
 Tensor exp2(const Operand& x);
-Tensor expm1(const Operand& x);           // exp(x) - 1, exact near 0
+Tensor expm1(const Operand& x);  // exp(x) - 1, exact near 0
 Tensor log(const Operand& x);
 Tensor log2(const Operand& x);
-Tensor log1p(const Operand& x);           // log(1 + x), exact near 0
+Tensor log1p(const Operand& x);  // log(1 + x), exact near 0
 Tensor sqrt(const Operand& x);
-Tensor rsqrt(const Operand& x);           // 1 / sqrt(x)
-Tensor rcp(const Operand& x);             // 1 / x
+Tensor rsqrt(const Operand& x);  // 1 / sqrt(x)
+Tensor rcp(const Operand& x);    // 1 / x
 Tensor sin(const Operand& x);
 Tensor cos(const Operand& x);
 Tensor tan(const Operand& x);
@@ -33,9 +33,9 @@ Tensor tanh(const Operand& x);
 Tensor erf(const Operand& x);
 Tensor is_nan(const Operand& x);
 Tensor is_inf(const Operand& x);
-Tensor reverse_bits(const Operand& x);    // integers
-Tensor square(const Operand& x);          // x * x
-Tensor sigmoid(const Operand& x);         // 1 / (1 + exp(-x))
+Tensor reverse_bits(const Operand& x);  // integers
+Tensor square(const Operand& x);        // x * x
+Tensor sigmoid(const Operand& x);       // 1 / (1 + exp(-x))
 
 /// Converted to `dtype`: floats to integers truncate and saturate, nan becomes 0; to bool is != 0.
 Tensor cast(const Operand& x, DType dtype);
@@ -58,78 +58,74 @@ Tensor fma_of(const Arg& a, const Arg& b, const Arg& c);
 
 /// a to the power b. Integers: by squaring; a negative exponent gives 0 (or 1, -1 for such a base).
 template <class A, class B>
-    requires SomeTensor<A, B>
-Tensor pow(const A& a, const B& b, SourceLine line = here()) {
+requires SomeTensor<A, B> Tensor pow(const A& a, const B& b, SourceLine line = here()) {
     return pow_of(Arg(a, line), Arg(b, line));
 }
 /// The angle of the point (x, y), in (-pi, pi].
 template <class A, class B>
-    requires SomeTensor<A, B>
-Tensor atan2(const A& y, const B& x, SourceLine line = here()) {
+requires SomeTensor<A, B> Tensor atan2(const A& y, const B& x, SourceLine line = here()) {
     return atan2_of(Arg(y, line), Arg(x, line));
 }
 /// The smallest of two or three, element by element; where one is nan, the other.
 template <class A, class B>
-    requires SomeTensor<A, B>
-Tensor min(const A& a, const B& b, SourceLine line = here()) {
+requires SomeTensor<A, B> Tensor min(const A& a, const B& b, SourceLine line = here()) {
     return min_of(Arg(a, line), Arg(b, line));
 }
 template <class A, class B, class C>
-    requires SomeTensor<A, B, C>
-Tensor min(const A& a, const B& b, const C& c, SourceLine line = here()) {
+requires SomeTensor<A, B, C> Tensor min(const A& a, const B& b, const C& c,
+                                        SourceLine line = here()) {
     return min_of(Arg(a, line), Arg(min_of(Arg(b, line), Arg(c, line)), line));
 }
 /// The largest of two or three, element by element; where one is nan, the other.
 template <class A, class B>
-    requires SomeTensor<A, B>
-Tensor max(const A& a, const B& b, SourceLine line = here()) {
+requires SomeTensor<A, B> Tensor max(const A& a, const B& b, SourceLine line = here()) {
     return max_of(Arg(a, line), Arg(b, line));
 }
 template <class A, class B, class C>
-    requires SomeTensor<A, B, C>
-Tensor max(const A& a, const B& b, const C& c, SourceLine line = here()) {
+requires SomeTensor<A, B, C> Tensor max(const A& a, const B& b, const C& c,
+                                        SourceLine line = here()) {
     return max_of(Arg(a, line), Arg(max_of(Arg(b, line), Arg(c, line)), line));
 }
 /// a where the condition holds, else b. Both are computed; the condition is a bool.
 template <class C, class A, class B>
-    requires SomeTensor<C, A, B>
-Tensor select(const C& condition, const A& a, const B& b, SourceLine line = here()) {
+requires SomeTensor<C, A, B> Tensor select(const C& condition, const A& a, const B& b,
+                                           SourceLine line = here()) {
     return select_of(Arg(condition, line), Arg(a, line), Arg(b, line));
 }
 /// x kept between low and high.
 template <class X, class A, class B>
-    requires SomeTensor<X, A, B>
-Tensor clamp(const X& x, const A& low, const B& high, SourceLine line = here()) {
+requires SomeTensor<X, A, B> Tensor clamp(const X& x, const A& low, const B& high,
+                                          SourceLine line = here()) {
     return min_of(Arg(max_of(Arg(x, line), Arg(low, line)), line), Arg(high, line));
 }
 /// a at t = 0, b at t = 1, and on the line between.
 template <class A, class B, class T>
-    requires SomeTensor<A, B, T>
-Tensor mix(const A& a, const B& b, const T& t, SourceLine line = here()) {
+requires SomeTensor<A, B, T> Tensor mix(const A& a, const B& b, const T& t,
+                                        SourceLine line = here()) {
     return mix_of(Arg(a, line), Arg(b, line), Arg(t, line));
 }
 /// 0 where x < edge, else 1, as f32.
 template <class E, class X>
-    requires SomeTensor<E, X>
-Tensor step(const E& edge, const X& x, SourceLine line = here()) {
+requires SomeTensor<E, X> Tensor step(const E& edge, const X& x, SourceLine line = here()) {
     return step_of(Arg(edge, line), Arg(x, line));
 }
 /// 0 below low, 1 above high, and 3t^2 - 2t^3 between.
 template <class A, class B, class X>
-    requires SomeTensor<A, B, X>
-Tensor smoothstep(const A& low, const B& high, const X& x, SourceLine line = here()) {
+requires SomeTensor<A, B, X> Tensor smoothstep(const A& low, const B& high, const X& x,
+                                               SourceLine line = here()) {
     return smoothstep_of(Arg(low, line), Arg(high, line), Arg(x, line));
 }
 /// a * b + c.
 template <class A, class B, class C>
-    requires SomeTensor<A, B, C>
-Tensor fma(const A& a, const B& b, const C& c, SourceLine line = here()) {
+requires SomeTensor<A, B, C> Tensor fma(const A& a, const B& b, const C& c,
+                                        SourceLine line = here()) {
     return fma_of(Arg(a, line), Arg(b, line), Arg(c, line));
 }
 
 template <Arithmetic T>
 Tensor cast(const Operand& x) {
-    if constexpr (std::is_same_v<T, bool>) return cast(x, boolean);
+    if constexpr (std::is_same_v<T, bool>)
+        return cast(x, boolean);
     else {
         static_assert(stored_as<T>().has_value(), "there is no dtype with elements of this type");
         return cast(x, *stored_as<T>());

@@ -13,8 +13,10 @@ namespace {
 
 int axis_of(const char* what, int axis, int rank, const Shape& shape, SourceLine line) {
     if (axis < -rank || axis >= rank)
-        fail_at(line, std::string(what) + ": axis " + std::to_string(axis) + " does not exist in shape " + text(shape) +
-                          (rank ? "; give one from " + std::to_string(-rank) + " to " + std::to_string(rank - 1)
+        fail_at(line, std::string(what) + ": axis " + std::to_string(axis) +
+                          " does not exist in shape " + text(shape) +
+                          (rank ? "; give one from " + std::to_string(-rank) + " to " +
+                                      std::to_string(rank - 1)
                                 : "; a scalar has no axes"));
     return axis < 0 ? axis + rank : axis;
 }
@@ -32,7 +34,8 @@ Tensor permute(const Operand& x, const std::vector<int>& axes) {
 Tensor expand(const Operand& x, const Shape& shape) {
     for (const Size& size : shape)
         if (size.upper_bound() < 0)
-            fail_at(x.line(), "expand: the shape " + text(shape) + " has a negative size; sizes are 0 or more");
+            fail_at(x.line(), "expand: the shape " + text(shape) +
+                                  " has a negative size; sizes are 0 or more");
     return Tensor::from_node(expand(builder_at(x), x.node(), shape));
 }
 
@@ -56,10 +59,12 @@ Tensor squeeze(const Operand& x, const SqueezeOptions& options) {
     Ref node = x.node();
     std::vector<bool> dropped(node->shape.size(), false);
     for (int axis : options.axis.values) {
-        size_t k = static_cast<size_t>(axis_of("squeeze", axis, node->rank(), node->shape, x.line()));
+        size_t k =
+            static_cast<size_t>(axis_of("squeeze", axis, node->rank(), node->shape, x.line()));
         if (!node->shape[k].is(1))
-            fail_at(x.line(), "squeeze: axis " + std::to_string(axis) + " of shape " + text(node->shape) + " has size " +
-                                  node->shape[k].text() + "; only axes of size 1 can go");
+            fail_at(x.line(), "squeeze: axis " + std::to_string(axis) + " of shape " +
+                                  text(node->shape) + " has size " + node->shape[k].text() +
+                                  "; only axes of size 1 can go");
         dropped[k] = true;
     }
     Shape shape;
@@ -90,8 +95,10 @@ Size position(const Size& value, const Size& n) {
 
 Tensor slice(const Operand& x, const SliceOptions& options) {
     Ref node = x.node();
-    size_t axis = static_cast<size_t>(axis_of("slice", options.axis, node->rank(), node->shape, x.line()));
-    if (options.step == 0) fail_at(x.line(), "slice: the step is 0; use 1, or a negative step to go backwards");
+    size_t axis =
+        static_cast<size_t>(axis_of("slice", options.axis, node->rank(), node->shape, x.line()));
+    if (options.step == 0)
+        fail_at(x.line(), "slice: the step is 0; use 1, or a negative step to go backwards");
     const Size& n = node->shape[axis];
     Size begin = position(options.begin, n);
     Size length = (options.end ? position(*options.end, n) : n) - begin;
@@ -123,20 +130,25 @@ Tensor flip(const Operand& x, const FlipOptions& options) {
 Tensor pad(const Operand& x, const PadOptions& options) {
     Ref node = x.node(), value = options.value.node(x.line());
     if (value->op != Op::Constant)
-        fail_at(x.line(), "pad: the value must be a number known while recording; pad with 0 and choose by select");
+        fail_at(x.line(),
+                "pad: the value must be a number known while recording; pad with 0 and choose by "
+                "select");
     if (options.before.size() > node->shape.size() || options.after.size() > node->shape.size())
-        fail_at(x.line(), "pad: " + std::to_string(std::max(options.before.size(), options.after.size())) +
-                              " widths are given for shape " + text(node->shape) + "; give one per axis");
+        fail_at(x.line(),
+                "pad: " + std::to_string(std::max(options.before.size(), options.after.size())) +
+                    " widths are given for shape " + text(node->shape) + "; give one per axis");
     std::vector<Size> before = options.before, after = options.after;
     before.resize(node->shape.size(), Size(0));
     after.resize(node->shape.size(), Size(0));
-    return Tensor::from_node(pad(builder_at(x), node, before, after, value->as<ConstantAttr>().value));
+    return Tensor::from_node(
+        pad(builder_at(x), node, before, after, value->as<ConstantAttr>().value));
 }
 
 namespace {
 
 void check_parts(const char* what, const std::vector<Tensor>& parts, SourceLine line) {
-    if (parts.empty()) fail_at(line, std::string(what) + ": there are no tensors; give at least one");
+    if (parts.empty())
+        fail_at(line, std::string(what) + ": there are no tensors; give at least one");
 }
 
 }  // namespace
@@ -148,12 +160,14 @@ Tensor concat(const std::vector<Tensor>& parts, const JoinOptions& options, Sour
     for (const Tensor& part : parts) nodes.push_back(part.node(line));
     DType dtype = nodes[0]->dtype;
     for (const Ref& node : nodes) dtype = node->dtype == dtype ? dtype : join(dtype, node->dtype);
-    size_t axis = static_cast<size_t>(axis_of("concat", options.axis, nodes[0]->rank(), nodes[0]->shape, line));
+    size_t axis = static_cast<size_t>(
+        axis_of("concat", options.axis, nodes[0]->rank(), nodes[0]->shape, line));
     Shape whole = nodes[0]->shape;
     whole[axis] = 0;
     for (Ref& node : nodes) {
-        std::string differ = "concat: shapes " + text(nodes[0]->shape) + " and " + text(node->shape) +
-                             " differ beside axis " + std::to_string(axis) + "; all other sizes must be equal";
+        std::string differ = "concat: shapes " + text(nodes[0]->shape) + " and " +
+                             text(node->shape) + " differ beside axis " + std::to_string(axis) +
+                             "; all other sizes must be equal";
         if (node->shape.size() != whole.size()) fail_at(line, differ);
         Shape own = nodes[0]->shape;
         own[axis] = node->shape[axis];
@@ -170,8 +184,10 @@ Tensor concat(const std::vector<Tensor>& parts, const JoinOptions& options, Sour
         before[axis] = begin;
         after[axis] = whole[axis] - end;
         Ref part = pad(b, cast(b, nodes[k], dtype), before, after, scalar_int(0).to(dtype));
-        out = !out ? part
-                   : elementwise(b, Op::Select, {elementwise(b, Op::Less, {place, size_value(b, end)}), part, out});
+        out = !out
+                  ? part
+                  : elementwise(b, Op::Select,
+                                {elementwise(b, Op::Less, {place, size_value(b, end)}), part, out});
         end = begin;
     }
     return Tensor::from_node(out);

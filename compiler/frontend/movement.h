@@ -28,7 +28,7 @@ Tensor permute(const Operand& x, const std::vector<int>& axes);
 Tensor expand(const Operand& x, const Shape& shape);
 
 struct SqueezeOptions {
-    Axes axis = {};   // none: every axis of size 1
+    Axes axis = {};  // none: every axis of size 1
 };
 /// Removes axes of size 1.
 Tensor squeeze(const Operand& x, const SqueezeOptions& options = {});
@@ -39,22 +39,22 @@ struct SliceOptions {
     int axis = 0;
     Size begin = 0;                          // a negative number counts from the end
     std::optional<Size> end = std::nullopt;  // none: to the end
-    int64_t step = 1;                        // negative: backwards, from the last of the range to its first
+    int64_t step = 1;  // negative: backwards, from the last of the range to its first
 };
 /// Elements begin, begin + step, ... before end of one axis. Numbers beyond the axis are cut, as in
 /// Python; symbolic ones must be inside, which is checked at the call.
 Tensor slice(const Operand& x, const SliceOptions& options);
 
 struct FlipOptions {
-    Axes axis = {};   // none: all
+    Axes axis = {};  // none: all
 };
 /// Reverses axes.
 Tensor flip(const Operand& x, const FlipOptions& options = {});
 
 struct PadOptions {
-    std::vector<Size> before = {};   // one per axis; fewer: the first axes
+    std::vector<Size> before = {};  // one per axis; fewer: the first axes
     std::vector<Size> after = {};
-    Tensor value = 0.0f;             // a number
+    Tensor value = 0.0f;  // a number
 };
 /// Puts a constant around x.
 Tensor pad(const Operand& x, const PadOptions& options);
@@ -63,8 +63,10 @@ struct JoinOptions {
     int axis = 0;
 };
 /// Tensors one after the other along an axis that they have; the other sizes must be equal.
-Tensor concat(const std::vector<Tensor>& parts, const JoinOptions& options = {}, SourceLine line = here());
+Tensor concat(const std::vector<Tensor>& parts, const JoinOptions& options = {},
+              SourceLine line = here());
 /// Tensors of one shape along a new axis.
-Tensor stack(const std::vector<Tensor>& parts, const JoinOptions& options = {}, SourceLine line = here());
+Tensor stack(const std::vector<Tensor>& parts, const JoinOptions& options = {},
+             SourceLine line = here());
 
 }  // namespace firn

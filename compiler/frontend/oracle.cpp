@@ -57,8 +57,10 @@ void run_oracle(Executor& executor, const Graph& graph, const Call& call) {
     for (size_t k = 0; k < graph.args.size(); ++k) {
         const Node& input = *graph.args[k];
         args.push_back(HostTensor::make(input.dtype, concrete(input.shape, call.symbols)));
-        if (call.arguments[k]) executor.read(*call.arguments[k], 0, args.back().data);
-        else args.back().set(0, call.scalars[k]);
+        if (call.arguments[k])
+            executor.read(*call.arguments[k], 0, args.back().data);
+        else
+            args.back().set(0, call.scalars[k]);
     }
     std::vector<HostTensor> results = interpret(graph, args, call.symbols);
     for (size_t k = 0; k < results.size(); ++k)

@@ -1,4 +1,5 @@
-// Lazy evaluation: the graph is cut at buffers and constants, so that the next frame finds its plan again.
+// Lazy evaluation: the graph is cut at buffers and constants, so that the next frame finds its plan
+// again.
 #include "compiler/frontend/realize.h"
 
 #include <algorithm>
@@ -19,8 +20,8 @@ namespace {
 
 uint64_t padded(uint64_t bytes) { return std::max<uint64_t>(16, (bytes + 15) / 16 * 16); }
 
-Ref buffer_node(SessionState& session, std::shared_ptr<Memory> memory, DType dtype, const Shape& shape,
-                SourceLine line) {
+Ref buffer_node(SessionState& session, std::shared_ptr<Memory> memory, DType dtype,
+                const Shape& shape, SourceLine line) {
     return session.nodes.intern(Op::Buffer, dtype, shape, {}, BufferAttr{std::move(memory)}, line);
 }
 
@@ -31,14 +32,16 @@ Shape concrete(const Shape& shape, const SizeEnv& env) {
 }
 
 uint64_t storage_bytes(DType dtype, const Shape& shape) {
-    return static_cast<uint64_t>(element_count(shape).constant()) * static_cast<uint64_t>(dtype.bytes());
+    return static_cast<uint64_t>(element_count(shape).constant()) *
+           static_cast<uint64_t>(dtype.bytes());
 }
 
 /// The argument or earlier result whose memory result k shares; null where it has its own.
 std::shared_ptr<Memory> shared_memory(const Program& program, const Call& call, size_t k) {
     int buffer = program.results[k].buffer;
     for (size_t a = 0; a < program.arguments.size(); ++a)
-        if (!program.arguments[a].scalar && program.arguments[a].buffer == buffer) return call.arguments[a];
+        if (!program.arguments[a].scalar && program.arguments[a].buffer == buffer)
+            return call.arguments[a];
     for (size_t r = 0; r < k; ++r)
         if (program.results[r].buffer == buffer) return call.results[r];
     return nullptr;
@@ -47,10 +50,11 @@ std::shared_ptr<Memory> shared_memory(const Program& program, const Call& call, 
 void check_not_recording(const SessionState& session, SourceLine line) {
     if (!is_recording(session)) return;
     const Scope& scope = session.scopes.back();
-    fail_at(line, "a tensor's data is asked for inside the " +
-                      std::string(scope.kind == ScopeKind::Function ? "function" : "loop or branch") +
-                      " that is being recorded at " + text(scope.line) +
-                      ", where it has no value yet; return it, or ask after the end");
+    fail_at(line,
+            "a tensor's data is asked for inside the " +
+                std::string(scope.kind == ScopeKind::Function ? "function" : "loop or branch") +
+                " that is being recorded at " + text(scope.line) +
+                ", where it has no value yet; return it, or ask after the end");
 }
 
 /// A value that costs nothing to have twice.
@@ -60,8 +64,8 @@ bool is_trivial(const Node& node) {
     return base->inputs.empty();
 }
 
-/// Tensors that somebody assigns again and again, and whose computation shares something with that of
-/// `results`: they are computed with it, else their graphs would grow from frame to frame.
+/// Tensors that somebody assigns again and again, and whose computation shares something with that
+/// of `results`: they are computed with it, else their graphs would grow from frame to frame.
 std::vector<Slot*> pending_state(const SessionState& session, const std::vector<Ref>& results) {
     std::vector<Slot*> out;
     if (session.assigned.empty()) return out;
@@ -71,7 +75,8 @@ std::vector<Slot*> pending_state(const SessionState& session, const std::vector<
     for (const auto& [id, slot] : session.assigned) {
         if (!slot->node || is_trivial(*slot->node)) continue;
         std::vector<Ref> below = topological({slot->node});
-        if (std::any_of(below.begin(), below.end(), [&](const Ref& node) { return used.contains(node.get()); }))
+        if (std::any_of(below.begin(), below.end(),
+                        [&](const Ref& node) { return used.contains(node.get()); }))
             out.push_back(slot);
     }
     return out;
@@ -80,7 +85,8 @@ std::vector<Slot*> pending_state(const SessionState& session, const std::vector<
 Ref known_buffer(const SessionState& session, const Ref& node) {
     if (node->op == Op::Buffer) return node;
     auto at = session.realized.find(node.get());
-    return at != session.realized.end() && at->second.node.lock() == node ? at->second.buffer : nullptr;
+    return at != session.realized.end() && at->second.node.lock() == node ? at->second.buffer
+                                                                          : nullptr;
 }
 
 void forget_dead(SessionState& session) {
@@ -93,56 +99,69 @@ std::shared_ptr<const Program> plan_of(SessionState& session, const Graph& graph
     std::string key = print(graph);
     auto at = session.plans.find(key);
     if (at == session.plans.end())
-        at = session.plans.emplace(std::move(key), compile_for(session, graph, {.name = "lazy"})).first;
+        at = session.plans.emplace(std::move(key), compile_for(session, graph, {.name = "lazy"}))
+                 .first;
     return at->second;
 }
 
 }  // namespace
 
-std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph, CompileOptions options) {
+std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph,
+                                           CompileOptions options) {
     Executor& executor = executor_of(session);
     options.spirv = session.needs_spirv;
     options.cache_directory = default_cache_directory();
     report_graph(session, graph);
-    std::shared_ptr<const Program> program = compile_graph(session.nodes, graph, executor.profile(), options);
+    std::shared_ptr<const Program> program =
+        compile_graph(session.nodes, graph, executor.profile(), options);
     report_program(session, graph, *program);
     return program;
 }
 
-std::vector<Ref> run_graph(SessionState& session, const Graph& graph, const std::shared_ptr<const Program>& program,
-                           Call call, SourceLine line) {
+std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
+                           const std::shared_ptr<const Program>& program, Call call,
+                           SourceLine line) {
     Executor& executor = executor_of(session);
     std::vector<Ref> out;
     for (size_t k = 0; k < graph.results.size(); ++k) {
         const Node& result = *graph.results[k];
         Shape shape = concrete(result.shape, call.symbols);
         std::shared_ptr<Memory> memory = program ? shared_memory(*program, call, k) : nullptr;
-        if (!memory) memory = executor.allocate(padded(storage_bytes(result.dtype, shape)), "result " + std::to_string(k));
+        if (!memory)
+            memory = executor.allocate(padded(storage_bytes(result.dtype, shape)),
+                                       "result " + std::to_string(k));
         call.results.push_back(memory);
         out.push_back(buffer_node(session, std::move(memory), result.dtype, shape, line));
     }
-    if (program) executor.run(program, call);
-    else run_oracle(executor, graph, call);
+    if (program)
+        executor.run(program, call);
+    else
+        run_oracle(executor, graph, call);
     report_times(session);
     return out;
 }
 
-std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& nodes, SourceLine line) {
+std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& nodes,
+                               SourceLine line) {
     std::vector<Ref> wanted;
     for (const Ref& node : nodes)
-        if (!known_buffer(session, node) && std::find(wanted.begin(), wanted.end(), node) == wanted.end())
+        if (!known_buffer(session, node) &&
+            std::find(wanted.begin(), wanted.end(), node) == wanted.end())
             wanted.push_back(node);
     if (!wanted.empty()) {
         forget_dead(session);
         std::vector<Slot*> state = pending_state(session, wanted);
         for (Slot* slot : state)
-            if (!known_buffer(session, slot->node) && std::find(wanted.begin(), wanted.end(), slot->node) == wanted.end())
+            if (!known_buffer(session, slot->node) &&
+                std::find(wanted.begin(), wanted.end(), slot->node) == wanted.end())
                 wanted.push_back(slot->node);
         std::unordered_map<const Node*, Ref> computed;
         for (const auto& [node, entry] : session.realized) computed.emplace(node, entry.buffer);
         Cut cut = cut_graph(session.nodes, wanted, computed);
-        std::vector<Ref> buffers = run_graph(session, cut.graph, plan_of(session, cut.graph), std::move(cut.call), line);
-        for (size_t k = 0; k < wanted.size(); ++k) session.realized[wanted[k].get()] = {wanted[k], buffers[k]};
+        std::vector<Ref> buffers =
+            run_graph(session, cut.graph, plan_of(session, cut.graph), std::move(cut.call), line);
+        for (size_t k = 0; k < wanted.size(); ++k)
+            session.realized[wanted[k].get()] = {wanted[k], buffers[k]};
         for (Slot* slot : state) slot->node = known_buffer(session, slot->node);
     }
     std::vector<Ref> out;
@@ -187,15 +206,18 @@ TensorMemory memory_of(const Tensor& x, SourceLine line) {
     return out;
 }
 
-Tensor tensor_over(std::shared_ptr<Memory> memory, DType dtype, const Shape& shape, SourceLine line) {
+Tensor tensor_over(std::shared_ptr<Memory> memory, DType dtype, const Shape& shape,
+                   SourceLine line) {
     SessionState& session = *current_state();
     builder(session, line);
     for (const Size& size : shape)
         if (!size.is_constant() || size.constant() < 0)
-            fail_at(line, "tensor_over: memory cannot have shape " + text(shape) + "; give sizes that are numbers from 0 up");
+            fail_at(line, "tensor_over: memory cannot have shape " + text(shape) +
+                              "; give sizes that are numbers from 0 up");
     if (memory->bytes() < padded(storage_bytes(dtype, shape)))
         fail_at(line, "tensor_over: shape " + text(shape) + " of " + dtype.name() + " needs " +
-                          std::to_string(padded(storage_bytes(dtype, shape))) + " bytes (a multiple of 16), the memory has " +
+                          std::to_string(padded(storage_bytes(dtype, shape))) +
+                          " bytes (a multiple of 16), the memory has " +
                           std::to_string(memory->bytes()) + "; allocate that much");
     return Tensor::from_node(buffer_node(session, std::move(memory), dtype, shape, line));
 }

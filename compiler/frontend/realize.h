@@ -12,8 +12,8 @@ struct CompileOptions;
 struct Graph;
 struct SessionState;
 
-/// Computes the tensors together, in one program, unless they are already; they then refer to memory.
-/// An error while something is being recorded.
+/// Computes the tensors together, in one program, unless they are already; they then refer to
+/// memory. An error while something is being recorded.
 void realize(std::span<Tensor* const> tensors, SourceLine line = here());
 void realize(std::vector<Tensor>& tensors, SourceLine line = here());
 template <std::same_as<Tensor>... More>
@@ -29,29 +29,30 @@ struct TensorMemory {
     std::vector<int64_t> shape;
 };
 TensorMemory memory_of(const Tensor& x, SourceLine line = here());
-/// A tensor over memory that the current session's executor gave; nothing is copied, so nobody may write
-/// to it any more.
-Tensor tensor_over(std::shared_ptr<Memory> memory, DType dtype, const Shape& shape, SourceLine line = here());
+/// A tensor over memory that the current session's executor gave; nothing is copied, so nobody may
+/// write to it any more.
+Tensor tensor_over(std::shared_ptr<Memory> memory, DType dtype, const Shape& shape,
+                   SourceLine line = here());
 
 /// Computes a tensor and gives its elements in storage form.
 std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line);
 
 /// A Buffer node with this data.
-std::shared_ptr<const Node> upload(SessionState& session, std::span<const std::byte> data, DType dtype,
-                                   const Shape& shape, SourceLine line);
+std::shared_ptr<const Node> upload(SessionState& session, std::span<const std::byte> data,
+                                   DType dtype, const Shape& shape, SourceLine line);
 
 /// Computes nodes of the root scope (no inputs or region arguments below) and gives their Buffers.
-std::vector<std::shared_ptr<const Node>> realize_nodes(SessionState& session,
-                                                       const std::vector<std::shared_ptr<const Node>>& nodes,
-                                                       SourceLine line);
+std::vector<std::shared_ptr<const Node>> realize_nodes(
+    SessionState& session, const std::vector<std::shared_ptr<const Node>>& nodes, SourceLine line);
 
 /// Compiles `graph` for the session's executor, and reports what the environment asks for.
-std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph, CompileOptions options);
+std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph,
+                                           CompileOptions options);
 
-/// Allocates the results and runs `graph`, as `program` (null where the oracle evaluates it). Gives the
-/// results as Buffer nodes. A result that is an argument, or another result, shares its memory.
+/// Allocates the results and runs `graph`, as `program` (null where the oracle evaluates it). Gives
+/// the results as Buffer nodes. A result that is an argument, or another result, shares its memory.
 std::vector<std::shared_ptr<const Node>> run_graph(SessionState& session, const Graph& graph,
-                                                   const std::shared_ptr<const Program>& program, Call call,
-                                                   SourceLine line);
+                                                   const std::shared_ptr<const Program>& program,
+                                                   Call call, SourceLine line);
 
 }  // namespace firn

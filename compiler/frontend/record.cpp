@@ -74,12 +74,14 @@ ScopeEntry& add_entry(Scope& scope, ScopeEntry entry) {
 void check_session(const Slot& slot, SourceLine line) {
     if (slot.session != current_state())
         fail_at(line,
-                "a tensor of another session is used; a tensor belongs to the session that was current when "
+                "a tensor of another session is used; a tensor belongs to the session that was "
+                "current when "
                 "it was made: keep them apart, or move the data by to_vector and tensor");
 }
 
 const char* where_born(const Slot& slot) {
-    return slot.lost.empty() ? "the tensor has no value yet; assign one before it is read" : slot.lost.c_str();
+    return slot.lost.empty() ? "the tensor has no value yet; assign one before it is read"
+                             : slot.lost.c_str();
 }
 
 /// A value as `dtype` where that loses nothing of its kind; a carried value keeps its type.
@@ -87,9 +89,11 @@ Ref converted(const Builder& b, const Ref& value, DType dtype) {
     if (value->dtype == dtype) return value;
     auto kind = [](DType type) { return type.is_bool() ? 0 : type.is_float() ? 2 : 1; };
     if (kind(value->dtype) > kind(dtype))
-        fail_at(b.line, std::string("a value of type ") + dtype.name() + " is assigned " + value->dtype.name() +
-                            text(value->shape) + " inside a loop or branch, where a value keeps its type; start it as " +
-                            value->dtype.name() + " (such as Tensor x = 0.0f), or convert by .as(" + dtype.name() + ")");
+        fail_at(b.line, std::string("a value of type ") + dtype.name() + " is assigned " +
+                            value->dtype.name() + text(value->shape) +
+                            " inside a loop or branch, where a value keeps its type; start it as " +
+                            value->dtype.name() + " (such as Tensor x = 0.0f), or convert by .as(" +
+                            dtype.name() + ")");
     return cast(b, value, dtype);
 }
 
@@ -105,11 +109,13 @@ void assign_own(SessionState& session, Slot& slot, Ref node) {
 }
 
 /// `value` where every loop that the write leaves is still active, else `old`.
-Ref masked(SessionState& session, const Builder& b, size_t born, const Slot& slot, Ref value, const Ref& old) {
+Ref masked(SessionState& session, const Builder& b, size_t born, const Slot& slot, Ref value,
+           const Ref& old) {
     for (size_t depth = session.scopes.size() - 1; depth > born; --depth) {
         std::shared_ptr<Slot> active = session.scopes[depth].active;
         if (!active || active.get() == &slot) continue;
-        value = elementwise(b, Op::Select, {value_at(session, active, session.scopes.size() - 1), value, old});
+        value = elementwise(b, Op::Select,
+                            {value_at(session, active, session.scopes.size() - 1), value, old});
     }
     return value;
 }
@@ -117,9 +123,11 @@ Ref masked(SessionState& session, const Builder& b, size_t born, const Slot& slo
 void check_function_boundary(const SessionState& session, size_t born, SourceLine line) {
     for (size_t depth = born + 1; depth < session.scopes.size(); ++depth)
         if (session.scopes[depth].kind == ScopeKind::Function)
-            fail_at(line, "a tensor from outside is assigned inside a function that is being compiled at " +
-                              text(session.scopes[depth].line) +
-                              "; that would happen only once, while recording: return the value instead");
+            fail_at(
+                line,
+                "a tensor from outside is assigned inside a function that is being compiled at " +
+                    text(session.scopes[depth].line) +
+                    "; that would happen only once, while recording: return the value instead");
 }
 
 }  // namespace
@@ -145,7 +153,8 @@ Ref read_slot(const std::shared_ptr<Slot>& slot, SourceLine line) {
     SessionState& session = *slot->session;
     if (birth_depth(session, *slot) < 0)
         fail_at(line,
-                "a tensor that was made inside a loop, a branch or a compiled function is used after it; "
+                "a tensor that was made inside a loop, a branch or a compiled function is used "
+                "after it; "
                 "declare it before, with its starting value, and assign it inside");
     Ref node = value_at(session, slot, session.scopes.size() - 1);
     if (!node) fail_at(line, where_born(*slot));
@@ -172,7 +181,8 @@ bool write_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line) {
     Builder b = builder(session, line.line || node->lines.empty() ? line : node->lines.front());
     check_function_boundary(session, static_cast<size_t>(born), b.line);
     if (Ref old = value_at(session, slot, top))
-        node = masked(session, b, static_cast<size_t>(born), *slot, converted(b, node, old->dtype), old);
+        node = masked(session, b, static_cast<size_t>(born), *slot, converted(b, node, old->dtype),
+                      old);
     leave_value(session, slot, std::move(node));
     return true;
 }
@@ -190,8 +200,10 @@ void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref n
 void leave_lost(SessionState& session, const std::shared_ptr<Slot>& slot, std::string why) {
     slot->lost = std::move(why);
     Scope& scope = session.scopes.back();
-    if (scope.id == slot->scope) slot->node = nullptr;
-    else if (ScopeEntry* entry = find_entry(scope, *slot)) entry->value = nullptr;
+    if (scope.id == slot->scope)
+        slot->node = nullptr;
+    else if (ScopeEntry* entry = find_entry(scope, *slot))
+        entry->value = nullptr;
 }
 
 void note_asked(SessionState& session, const Ref& node, SourceLine line) {

@@ -1,8 +1,8 @@
 // Recording: slots, scopes, and the state of a session; internal to the frontend.
 //
-// A tensor handle owns a slot, born in the scope that was innermost then. Reading a slot from a deeper
-// scope asks every scope between: a loop answers with a region argument, a branch with what is outside.
-// Writing from a deeper scope stays in the innermost scope until that closes.
+// A tensor handle owns a slot, born in the scope that was innermost then. Reading a slot from a
+// deeper scope asks every scope between: a loop answers with a region argument, a branch with what
+// is outside. Writing from a deeper scope stays in the innermost scope until that closes.
 #pragma once
 #include <map>
 #include <memory>
@@ -20,19 +20,19 @@ namespace firn {
 struct Slot {
     std::shared_ptr<SessionState> session;
     uint64_t id = 0;
-    uint64_t scope = 0;      // the scope it was born in
-    Ref node;                // its value there; null: none
-    bool assigned = false;   // written again in the root scope: the state of somebody's frame loop
-    std::string lost;        // why it has no value, where a loop or branch left it so
+    uint64_t scope = 0;     // the scope it was born in
+    Ref node;               // its value there; null: none
+    bool assigned = false;  // written again in the root scope: the state of somebody's frame loop
+    std::string lost;       // why it has no value, where a loop or branch left it so
     ~Slot();
 };
 
 /// What a scope knows of a slot that was born outside it.
 struct ScopeEntry {
     std::shared_ptr<Slot> slot;
-    Ref initial;             // on entry; null: it had no value
-    Ref arg;                 // in a loop: the region argument that stands for it
-    Ref value;               // now
+    Ref initial;  // on entry; null: it had no value
+    Ref arg;      // in a loop: the region argument that stands for it
+    Ref value;    // now
     bool written = false;
 };
 
@@ -42,11 +42,11 @@ struct Scope {
     uint64_t id = 0;
     ScopeKind kind = ScopeKind::Root;
     SourceLine line;
-    std::vector<ScopeEntry> entries;                       // in the order of first use
-    std::unordered_map<const Slot*, size_t> positions;     // into entries
-    std::shared_ptr<Slot> active;                          // Loop: false once break_ was met
-    std::vector<std::pair<Ref, SourceLine>> asked;         // Loop: values whose shape somebody asked for
-    std::vector<Guard> guards;                             // Function
+    std::vector<ScopeEntry> entries;                    // in the order of first use
+    std::unordered_map<const Slot*, size_t> positions;  // into entries
+    std::shared_ptr<Slot> active;                       // Loop: false once break_ was met
+    std::vector<std::pair<Ref, SourceLine>> asked;  // Loop: values whose shape somebody asked for
+    std::vector<Guard> guards;                      // Function
 };
 
 struct Realized {
@@ -57,17 +57,18 @@ struct Realized {
 struct SessionState {
     NodeTable nodes;
     std::shared_ptr<Executor> executor;
-    bool started = false;                                  // the executor has been used
-    bool oracle = false;                                   // evaluates graphs, compiles nothing
-    bool needs_spirv = true;                               // false where nothing reads it
-    std::vector<Scope> scopes{Scope{}};                    // the first is the root
+    bool started = false;                // the executor has been used
+    bool oracle = false;                 // evaluates graphs, compiles nothing
+    bool needs_spirv = true;             // false where nothing reads it
+    std::vector<Scope> scopes{Scope{}};  // the first is the root
     uint64_t last_id = 0;
-    std::string left_open;                                 // message about a loop that was left by break
-    std::map<uint64_t, Slot*> assigned;                    // root slots with `assigned`, by id
-    std::unordered_map<const Node*, Realized> realized;    // nodes that have been computed already
-    std::unordered_map<std::string, std::shared_ptr<const Program>> plans;   // lazy evaluation, by graph text
-    int debug = 0;                                         // FIRN_DEBUG
-    size_t dumps = 0;                                      // programs written to FIRN_DUMP_DIR
+    std::string left_open;               // message about a loop that was left by break
+    std::map<uint64_t, Slot*> assigned;  // root slots with `assigned`, by id
+    std::unordered_map<const Node*, Realized> realized;  // nodes that have been computed already
+    std::unordered_map<std::string, std::shared_ptr<const Program>>
+        plans;         // lazy evaluation, by graph text
+    int debug = 0;     // FIRN_DEBUG
+    size_t dumps = 0;  // programs written to FIRN_DUMP_DIR
 };
 
 /// The current session's state, made on first use.

@@ -15,12 +15,24 @@ Tensor reduced(ReduceOp op, const Operand& x, const ReduceOptions& options) {
 
 }  // namespace
 
-Tensor sum(const Operand& x, const ReduceOptions& options) { return reduced(ReduceOp::Sum, x, options); }
-Tensor prod(const Operand& x, const ReduceOptions& options) { return reduced(ReduceOp::Prod, x, options); }
-Tensor max(const Operand& x, const ReduceOptions& options) { return reduced(ReduceOp::Max, x, options); }
-Tensor min(const Operand& x, const ReduceOptions& options) { return reduced(ReduceOp::Min, x, options); }
-Tensor any(const Operand& x, const ReduceOptions& options) { return reduced(ReduceOp::Any, x, options); }
-Tensor all(const Operand& x, const ReduceOptions& options) { return reduced(ReduceOp::All, x, options); }
+Tensor sum(const Operand& x, const ReduceOptions& options) {
+    return reduced(ReduceOp::Sum, x, options);
+}
+Tensor prod(const Operand& x, const ReduceOptions& options) {
+    return reduced(ReduceOp::Prod, x, options);
+}
+Tensor max(const Operand& x, const ReduceOptions& options) {
+    return reduced(ReduceOp::Max, x, options);
+}
+Tensor min(const Operand& x, const ReduceOptions& options) {
+    return reduced(ReduceOp::Min, x, options);
+}
+Tensor any(const Operand& x, const ReduceOptions& options) {
+    return reduced(ReduceOp::Any, x, options);
+}
+Tensor all(const Operand& x, const ReduceOptions& options) {
+    return reduced(ReduceOp::All, x, options);
+}
 
 Tensor mean(const Operand& x, const ReduceOptions& options) {
     SourceLine line = x.line();
@@ -31,7 +43,8 @@ Tensor mean(const Operand& x, const ReduceOptions& options) {
     Tensor total = sum(Operand(cast(x, wide), line), options);
     Size count = 1;
     if (options.axis.values.empty()) count = element_count(node->shape);
-    for (int axis : options.axis.values) count *= node->shape[static_cast<size_t>(axis < 0 ? axis + node->rank() : axis)];
+    for (int axis : options.axis.values)
+        count *= node->shape[static_cast<size_t>(axis < 0 ? axis + node->rank() : axis)];
     Tensor divisor = Tensor(count, line).as(wide, line);
     Tensor out = Arg(total, line) / Arg(divisor, line);
     return own == f16 ? out.as(f16, line) : out;

@@ -5,8 +5,8 @@
 namespace firn {
 
 struct ReduceOptions {
-    Axes axis = {};           // none: all
-    bool keep_dims = false;   // reduced axes stay with size 1
+    Axes axis = {};          // none: all
+    bool keep_dims = false;  // reduced axes stay with size 1
 };
 /// Sums of f16 accumulate in f32; bool, u8 and i8 sum to i32. Without elements: 0.
 Tensor sum(const Operand& x, const ReduceOptions& options = {});

@@ -27,8 +27,10 @@ std::string rules_text(const std::vector<PassRun>& runs) {
     std::string out;
     for (const PassRun& run : runs) {
         out += "-- pass " + run.name + ": " + std::to_string(run.nodes_before) + " to " +
-               std::to_string(run.nodes_after) + " nodes, " + std::to_string(run.milliseconds) + " ms\n";
-        for (const auto& [rule, count] : run.fired) out += "   " + rule + " x " + std::to_string(count) + "\n";
+               std::to_string(run.nodes_after) + " nodes, " + std::to_string(run.milliseconds) +
+               " ms\n";
+        for (const auto& [rule, count] : run.fired)
+            out += "   " + rule + " x " + std::to_string(count) + "\n";
     }
     return out;
 }
@@ -37,16 +39,20 @@ void write_text(const std::filesystem::path& path, const std::string& content) {
     std::ofstream file(path);
     file << content;
     if (!file.flush())
-        throw UserError("FIRN_DUMP_DIR: cannot write " + path.string() + "; name a folder that can be written to");
+        throw UserError("FIRN_DUMP_DIR: cannot write " + path.string() +
+                        "; name a folder that can be written to");
 }
 
 std::string file_name(std::string text) {
-    auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_'; };
+    auto plain = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_';
+    };
     std::replace_if(text.begin(), text.end(), std::not_fn(plain), '_');
     return text;
 }
 
-void dump(const std::filesystem::path& folder, const Graph& graph, const Program& program, size_t number) {
+void dump(const std::filesystem::path& folder, const Graph& graph, const Program& program,
+          size_t number) {
     std::error_code exists_already;
     std::filesystem::create_directories(folder, exists_already);
     std::string stem = std::to_string(number) + "_" + program.name;

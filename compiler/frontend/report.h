@@ -4,7 +4,8 @@
 
 namespace firn {
 
-/// FIRN_DEBUG 3 and up: the graph before and after the passes; 4: after every pass; 5: rules that fired.
+/// FIRN_DEBUG 3 and up: the graph before and after the passes; 4: after every pass; 5: rules that
+/// fired.
 void report_graph(SessionState& session, const Graph& graph);
 /// FIRN_DEBUG 1 and up: the kernels; 2: their GLSL; 4: verdicts. FIRN_DUMP_DIR: all of it as files.
 void report_program(SessionState& session, const Graph& graph, const Program& program);

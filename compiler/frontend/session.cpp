@@ -33,7 +33,8 @@ void choose_executor(SessionState& session) {
     } else if (choice.empty() || choice == "device") {
         if (!factory)
             throw UserError(
-                "FIRN_EXECUTOR=device, but this program links the compiler alone; link firn::firn, or use "
+                "FIRN_EXECUTOR=device, but this program links the compiler alone; link firn::firn, "
+                "or use "
                 "interpret or oracle");
         session.executor = factory();
     } else {
@@ -85,7 +86,9 @@ size_t Session::node_count() const { return state_->nodes.live_nodes(); }
 
 Session current_session() { return Session(current_state()); }
 
-SessionScope::SessionScope(const Session& session) : previous_(current()) { current() = session.state(); }
+SessionScope::SessionScope(const Session& session) : previous_(current()) {
+    current() = session.state();
+}
 SessionScope::~SessionScope() { current() = previous_; }
 
 void set_default_executor(ExecutorFactory factory) { default_executor.store(factory); }

@@ -8,15 +8,16 @@ namespace firn {
 
 struct SessionState;
 
-/// A handle of a session; copies are the same session. A tensor belongs to the session that was current
-/// when it was made and keeps it alive; mixing tensors of two sessions is a UserError.
+/// A handle of a session; copies are the same session. A tensor belongs to the session that was
+/// current when it was made and keeps it alive; mixing tensors of two sessions is a UserError.
 class Session {
   public:
     /// A session that runs its programs on `executor`.
     explicit Session(std::shared_ptr<Executor> executor);
     /// A session that evaluates graphs node by node on the host: slow, obvious, compiles nothing.
     static Session oracle();
-    /// A session that runs compiled programs by the kernel interpreter: checks the compiler without a driver.
+    /// A session that runs compiled programs by the kernel interpreter: checks the compiler without
+    /// a driver.
     static Session interpreter(DeviceProfile profile = cpu_profile());
 
     Executor& executor() const;
@@ -32,8 +33,8 @@ class Session {
     std::shared_ptr<SessionState> state_;
 };
 
-/// The current session of this thread. The first use makes one: FIRN_EXECUTOR says what runs it, and
-/// the factory below makes the device's.
+/// The current session of this thread. The first use makes one: FIRN_EXECUTOR says what runs it,
+/// and the factory below makes the device's.
 Session current_session();
 
 /// Makes `session` current in this thread until the scope ends.

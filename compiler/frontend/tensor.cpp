@@ -13,7 +13,8 @@ bool fits(const Scalar& value, DType dtype) {
     if (value.dtype == u64 && value.i < 0) return dtype == u64;
     int bits = 8 * dtype.bytes();
     if (bits == 64) return true;
-    if (dtype.is_signed()) return value.i >= -(int64_t{1} << (bits - 1)) && value.i < (int64_t{1} << (bits - 1));
+    if (dtype.is_signed())
+        return value.i >= -(int64_t{1} << (bits - 1)) && value.i < (int64_t{1} << (bits - 1));
     return value.i >= 0 && value.i < (int64_t{1} << bits);
 }
 
@@ -40,7 +41,8 @@ Tensor::Tensor(const Size& size, SourceLine line)
     : slot_(make_slot(current_state(), size_value(builder(*current_state(), line), size))) {}
 
 Tensor::Tensor(const Tensor& other)
-    : slot_(make_slot(current_state(), has_value(other.slot_) ? read_slot(other.slot_, {}) : nullptr)) {}
+    : slot_(make_slot(current_state(),
+                      has_value(other.slot_) ? read_slot(other.slot_, {}) : nullptr)) {}
 
 Tensor Tensor::from_node(Ref node) {
     Tensor out;
@@ -64,8 +66,12 @@ Tensor& Tensor::operator%=(const Arg& value) & { return *this = Arg(*this, value
 Tensor& Tensor::operator&=(const Arg& value) & { return *this = Arg(*this, value.line()) & value; }
 Tensor& Tensor::operator|=(const Arg& value) & { return *this = Arg(*this, value.line()) | value; }
 Tensor& Tensor::operator^=(const Arg& value) & { return *this = Arg(*this, value.line()) ^ value; }
-Tensor& Tensor::operator<<=(const Arg& value) & { return *this = Arg(*this, value.line()) << value; }
-Tensor& Tensor::operator>>=(const Arg& value) & { return *this = Arg(*this, value.line()) >> value; }
+Tensor& Tensor::operator<<=(const Arg& value) & {
+    return *this = Arg(*this, value.line()) << value;
+}
+Tensor& Tensor::operator>>=(const Arg& value) & {
+    return *this = Arg(*this, value.line()) >> value;
+}
 
 Ref Tensor::node(SourceLine line) const { return read_slot(slot_, line); }
 
@@ -79,8 +85,9 @@ Dimension Tensor::size(int axis, SourceLine line) const {
     TensorShape own = shape(line);
     int rank = static_cast<int>(own.size());
     if (axis < -rank || axis >= rank)
-        fail_at(line, "size: axis " + std::to_string(axis) + " does not exist, the tensor has shape " +
-                          text(own) + "; give an axis below its rank " + std::to_string(rank));
+        fail_at(line, "size: axis " + std::to_string(axis) +
+                          " does not exist, the tensor has shape " + text(own) +
+                          "; give an axis below its rank " + std::to_string(rank));
     return own[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
 }
 
@@ -120,23 +127,24 @@ std::vector<Ref> nodes_of(const std::vector<Arg>& args) {
     return out;
 }
 
-Ref read_elements(const Ref& source, const std::vector<Arg>& indices, Bounds mode, const Scalar& fill,
-                  SourceLine line) {
+Ref read_elements(const Ref& source, const std::vector<Arg>& indices, Bounds mode,
+                  const Scalar& fill, SourceLine line) {
     std::vector<Bounds> modes(indices.size(), mode);
-    return gather(builder(*current_state(), line), source, nodes_of(indices), std::move(modes), fill);
+    return gather(builder(*current_state(), line), source, nodes_of(indices), std::move(modes),
+                  fill);
 }
 
 }  // namespace
 
-Access Tensor::operator()(const Index& i, const Index& j, const Index& k, const Index& l, const Index& m,
-                          const Index& n) & {
+Access Tensor::operator()(const Index& i, const Index& j, const Index& k, const Index& l,
+                          const Index& m, const Index& n) & {
     SourceLine line;
     std::vector<Arg> indices = given({&i, &j, &k, &l, &m, &n}, line);
     return Access(*this, std::move(indices), line);
 }
 
-Tensor Tensor::operator()(const Index& i, const Index& j, const Index& k, const Index& l, const Index& m,
-                          const Index& n) const& {
+Tensor Tensor::operator()(const Index& i, const Index& j, const Index& k, const Index& l,
+                          const Index& m, const Index& n) const& {
     SourceLine line;
     std::vector<Arg> indices = given({&i, &j, &k, &l, &m, &n}, line);
     return from_node(read_elements(node(line), indices, Bounds::Clamp, scalar_int(0), line));
@@ -151,7 +159,8 @@ Arg::Arg(const Size& size, SourceLine line)
 
 Ref Arg::node(std::optional<DType> dtype) const {
     if (!scalar_) return node_;
-    return constant(builder(*current_state(), line_), scalar_->to(dtype.value_or(natural_type(*scalar_))));
+    return constant(builder(*current_state(), line_),
+                    scalar_->to(dtype.value_or(natural_type(*scalar_))));
 }
 
 // --- Access --------------------------------------------------------------------------------------
@@ -159,7 +168,9 @@ Ref Arg::node(std::optional<DType> dtype) const {
 Access::Access(Tensor& target, std::vector<Arg> indices, SourceLine line)
     : target_(&target), version_(target.node(line)), indices_(std::move(indices)), line_(line) {}
 
-Ref Access::read() const { return read_elements(version_, indices_, Bounds::Clamp, scalar_int(0), line_); }
+Ref Access::read() const {
+    return read_elements(version_, indices_, Bounds::Clamp, scalar_int(0), line_);
+}
 Access::operator Tensor() const { return Tensor::from_node(read()); }
 
 void Access::operator=(const Arg& value) && {
@@ -168,15 +179,23 @@ void Access::operator=(const Arg& value) && {
     *target_ = Tensor::from_node(std::move(stored));
 }
 
-void Access::operator+=(const Arg& value) && { std::move(*this) = Arg(*this, value.line()) + value; }
-void Access::operator-=(const Arg& value) && { std::move(*this) = Arg(*this, value.line()) - value; }
-void Access::operator*=(const Arg& value) && { std::move(*this) = Arg(*this, value.line()) * value; }
-void Access::operator/=(const Arg& value) && { std::move(*this) = Arg(*this, value.line()) / value; }
+void Access::operator+=(const Arg& value) && {
+    std::move(*this) = Arg(*this, value.line()) + value;
+}
+void Access::operator-=(const Arg& value) && {
+    std::move(*this) = Arg(*this, value.line()) - value;
+}
+void Access::operator*=(const Arg& value) && {
+    std::move(*this) = Arg(*this, value.line()) * value;
+}
+void Access::operator/=(const Arg& value) && {
+    std::move(*this) = Arg(*this, value.line()) / value;
+}
 
 // --- reading with a bounds mode ------------------------------------------------------------------
 
-Tensor Reader::operator()(const Index& i, const Index& j, const Index& k, const Index& l, const Index& m,
-                          const Index& n) const {
+Tensor Reader::operator()(const Index& i, const Index& j, const Index& k, const Index& l,
+                          const Index& m, const Index& n) const {
     SourceLine line;
     std::vector<Arg> indices = given({&i, &j, &k, &l, &m, &n}, line);
     return Tensor::from_node(read_elements(source_.node(), indices, mode_, fill_, line));
@@ -189,8 +208,9 @@ Reader unchecked(const Operand& x) { return Reader(x, Bounds::Unchecked, scalar_
 Reader fill(const Operand& x, const Arg& value) {
     Ref node = value.node();
     if (node->op != Op::Constant)
-        fail_at(value.line(), "fill: the value outside must be a number known while recording; for a tensor read "
-                              "with clamping and choose by select");
+        fail_at(value.line(),
+                "fill: the value outside must be a number known while recording; for a tensor read "
+                "with clamping and choose by select");
     return Reader(x, Bounds::Constant, node->as<ConstantAttr>().value);
 }
 

@@ -24,14 +24,16 @@ enum class Bounds : uint8_t;
 template <class T>
 concept Arithmetic = std::is_arithmetic_v<std::remove_cvref_t<T>>;
 
-/// Operators of Tensor and Access (and of Arg), found through either operand; the other may be a C++ scalar, which
-/// takes the tensor's type, or a Size. Shapes broadcast as in numpy. `&&` and `||` do not exist: `&`, `|`.
+/// Operators of Tensor and Access (and of Arg), found through either operand; the other may be a
+/// C++ scalar, which takes the tensor's type, or a Size. Shapes broadcast as in numpy. `&&` and
+/// `||` do not exist: `&`, `|`.
 struct TensorOperators {
     friend Tensor operator+(const Arg& a, const Arg& b);
     friend Tensor operator-(const Arg& a, const Arg& b);
     friend Tensor operator*(const Arg& a, const Arg& b);
-    friend Tensor operator/(const Arg& a, const Arg& b);   // integers truncate; x / 0 is 0
-    friend Tensor operator%(const Arg& a, const Arg& b);   // floats: the divisor's sign; x % 0 is 0 for integers
+    friend Tensor operator/(const Arg& a, const Arg& b);  // integers truncate; x / 0 is 0
+    // Floats take the divisor's sign, integers the dividend's; x % 0 is 0 for integers.
+    friend Tensor operator%(const Arg& a, const Arg& b);
     friend Tensor operator&(const Arg& a, const Arg& b);
     friend Tensor operator|(const Arg& a, const Arg& b);
     friend Tensor operator^(const Arg& a, const Arg& b);
@@ -51,8 +53,8 @@ struct TensorOperators {
     friend Tensor operator!(const Access& x);
 };
 
-/// A tensor as a value: `Tensor old = x; x += 1.0f;` leaves `old` as it was. Nothing is computed until
-/// its data is asked for, or at once where it is the result of a compiled function.
+/// A tensor as a value: `Tensor old = x; x += 1.0f;` leaves `old` as it was. Nothing is computed
+/// until its data is asked for, or at once where it is the result of a compiled function.
 ///
 /// Inside `loop`, `if_` and `compile`, assigning to a tensor that was made outside is recorded: it
 /// becomes a value that the loop carries, or that the branches merge.
@@ -60,8 +62,8 @@ class Tensor : public TensorOperators {
   public:
     /// No value yet; it must be assigned before it is read.
     Tensor();
-    /// A rank-0 tensor: f32 from floating point (0.1 too), i32 from integers (u32 or i64 where they do
-    /// not fit), bool.
+    /// A rank-0 tensor: f32 from floating point (0.1 too), i32 from integers (u32 or i64 where they
+    /// do not fit), bool.
     template <Arithmetic T>
     Tensor(T value, SourceLine line = here()) : Tensor(literal(value), line) {}
     /// The size as a rank-0 i32; it may be symbolic.
@@ -83,27 +85,29 @@ class Tensor : public TensorOperators {
     Tensor& operator<<=(const Arg& value) &;
     Tensor& operator>>=(const Arg& value) &;
 
-    /// A native `if` cannot be recorded: use if_(condition, then, otherwise) or select(condition, a, b).
+    /// A native `if` cannot be recorded: use if_(condition, then, otherwise) or select(...).
     explicit operator bool() const = delete;
 
     class Index;
-    /// The element at an index, one index per axis (fewer: whole trailing rows). Reading outside clamps to
-    /// the edge. On a tensor that is not const it can be stored to: `x(i, j) = v` makes a new version of x;
-    /// a store outside is dropped; where indices collide the last in row-major order wins.
+    /// The element at an index, one index per axis (fewer: whole trailing rows). Reading outside
+    /// clamps to the edge. On a tensor that is not const it can be stored to: `x(i, j) = v` makes a
+    /// new version of x; a store outside is dropped; where indices collide the last in row-major
+    /// order wins.
     Access operator()(const Index& i, const Index& j = none(), const Index& k = none(),
                       const Index& l = none(), const Index& m = none(), const Index& n = none()) &;
     Tensor operator()(const Index& i, const Index& j = none(), const Index& k = none(),
-                      const Index& l = none(), const Index& m = none(), const Index& n = none()) const&;
+                      const Index& l = none(), const Index& m = none(),
+                      const Index& n = none()) const&;
 
     TensorShape shape(SourceLine line = here()) const;
     /// Size of one axis; a negative axis counts from the end.
     Dimension size(int axis, SourceLine line = here()) const;
     int rank(SourceLine line = here()) const;
     DType dtype(SourceLine line = here()) const;
-    /// Converted to another type: floats to integers truncate and saturate, anything to bool is != 0.
+    /// Converted to another type: floats to integers truncate and saturate; to bool it is != 0.
     Tensor as(DType dtype, SourceLine line = here()) const;
 
-    /// The elements in row-major order; computes and waits. T is an arithmetic type; elements convert.
+    /// The elements in row-major order, converted to T; computes and waits.
     template <Arithmetic T>
     std::vector<T> to_vector(SourceLine line = here()) const;
     /// The only element of a tensor that has one.
@@ -116,15 +120,20 @@ class Tensor : public TensorOperators {
     static Tensor from_node(std::shared_ptr<const Node> node);
     const std::shared_ptr<Slot>& slot() const { return slot_; }
 
-    /// A C++ scalar with its own type kept: f64 for floating point, else an integer of its width, or bool.
+    /// A C++ scalar with its own type kept: f64 for floating point, else an integer of its width,
+    /// or bool.
     template <Arithmetic T>
     static Scalar literal(T value) {
-        if constexpr (std::is_same_v<T, bool>) return scalar_bool(value);
-        else if constexpr (std::is_floating_point_v<T>) return scalar_float(static_cast<double>(value), f64);
+        if constexpr (std::is_same_v<T, bool>)
+            return scalar_bool(value);
+        else if constexpr (std::is_floating_point_v<T>)
+            return scalar_float(static_cast<double>(value), f64);
         else if constexpr (sizeof(T) == 8)
             return scalar_int(static_cast<int64_t>(value), std::is_signed_v<T> ? i64 : u64);
-        else if constexpr (sizeof(T) == 4 && std::is_unsigned_v<T>) return scalar_int(value, u32);
-        else return scalar_int(value, i32);
+        else if constexpr (sizeof(T) == 4 && std::is_unsigned_v<T>)
+            return scalar_int(value, u32);
+        else
+            return scalar_int(value, i32);
     }
 
   private:
@@ -136,8 +145,8 @@ class Tensor : public TensorOperators {
     std::shared_ptr<Slot> slot_;
 };
 
-/// An operand: made implicitly from a Tensor, an element access, a C++ scalar or a Size, at the caller's
-/// line. A scalar is weak: it takes the type of the tensors it meets.
+/// An operand: made implicitly from a Tensor, an element access, a C++ scalar or a Size, at the
+/// caller's line. A scalar is weak: it takes the type of the tensors it meets.
 class Arg : public TensorOperators {
   public:
     Arg(const Tensor& x, SourceLine line = here());
@@ -174,7 +183,8 @@ class Operand : public Arg {
 /// True when one of the types is a tensor or an access, and all can be operands.
 template <class... T>
 concept SomeTensor = ((std::same_as<std::remove_cvref_t<T>, Tensor> ||
-                       std::same_as<std::remove_cvref_t<T>, Access>) || ...) &&
+                       std::same_as<std::remove_cvref_t<T>, Access>) ||
+                      ...) &&
                      (std::constructible_from<Arg, const T&> && ...);
 
 /// An index of an access; may be absent.
@@ -182,16 +192,16 @@ class Tensor::Index {
   public:
     Index() = default;
     template <class T>
-        requires std::constructible_from<Arg, const T&>
-    Index(const T& index, SourceLine line = here()) : arg_(Arg(index, line)) {}
+    requires std::constructible_from<Arg, const T&> Index(const T& index, SourceLine line = here())
+        : arg_(Arg(index, line)) {}
     const std::optional<Arg>& arg() const { return arg_; }
 
   private:
     std::optional<Arg> arg_;
 };
 
-/// An element (or a tensor of elements) of a tensor, as `u(i, j)` gives it: read where a value is wanted,
-/// stored to by assignment. It reads the version of the tensor at its creation.
+/// An element (or a tensor of elements) of a tensor, as `u(i, j)` gives it: read where a value is
+/// wanted, stored to by assignment. It reads the version of the tensor at its creation.
 class Access : public TensorOperators {
   public:
     Access(Tensor& target, std::vector<Arg> indices, SourceLine line);
@@ -232,7 +242,8 @@ class Access : public TensorOperators {
 /// Reads a tensor with a bounds mode: `wrap(u)(i - 1, j)`.
 class Reader {
   public:
-    Reader(const Operand& source, Bounds mode, Scalar fill) : source_(source), mode_(mode), fill_(fill) {}
+    Reader(const Operand& source, Bounds mode, Scalar fill)
+        : source_(source), mode_(mode), fill_(fill) {}
     using Index = Tensor::Index;
     Tensor operator()(const Index& i, const Index& j = {}, const Index& k = {}, const Index& l = {},
                       const Index& m = {}, const Index& n = {}) const;
@@ -258,36 +269,39 @@ template <class A, class B>
 concept FloatWithDimension = (std::same_as<A, Dimension> && std::floating_point<B>) ||
                              (std::same_as<B, Dimension> && std::floating_point<A>);
 template <class A, class B>
-    requires FloatWithDimension<A, B>
-Tensor operator+(const A& a, const B& b) {
+requires FloatWithDimension<A, B> Tensor operator+(const A& a, const B& b) {
     return Tensor(a) + Tensor(b);
 }
 template <class A, class B>
-    requires FloatWithDimension<A, B>
-Tensor operator-(const A& a, const B& b) {
+requires FloatWithDimension<A, B> Tensor operator-(const A& a, const B& b) {
     return Tensor(a) - Tensor(b);
 }
 template <class A, class B>
-    requires FloatWithDimension<A, B>
-Tensor operator*(const A& a, const B& b) {
+requires FloatWithDimension<A, B> Tensor operator*(const A& a, const B& b) {
     return Tensor(a) * Tensor(b);
 }
 template <class A, class B>
-    requires FloatWithDimension<A, B>
-Tensor operator/(const A& a, const B& b) {
+requires FloatWithDimension<A, B> Tensor operator/(const A& a, const B& b) {
     return Tensor(a) / Tensor(b);
 }
 
 /// The dtype whose elements in memory are a T; nothing where there is none.
 template <Arithmetic T>
 constexpr std::optional<DType> stored_as() {
-    if constexpr (std::is_same_v<T, bool>) return std::nullopt;
+    if constexpr (std::is_same_v<T, bool>)
+        return std::nullopt;
     else if constexpr (std::is_floating_point_v<T>)
-        return sizeof(T) == 4 ? std::optional(f32) : sizeof(T) == 8 ? std::optional(f64) : std::nullopt;
-    else if constexpr (sizeof(T) == 8) return std::is_signed_v<T> ? i64 : u64;
-    else if constexpr (sizeof(T) == 4) return std::is_signed_v<T> ? i32 : u32;
-    else if constexpr (sizeof(T) == 1) return std::is_signed_v<T> ? i8 : u8;
-    else return std::nullopt;
+        return sizeof(T) == 4   ? std::optional(f32)
+               : sizeof(T) == 8 ? std::optional(f64)
+                                : std::nullopt;
+    else if constexpr (sizeof(T) == 8)
+        return std::is_signed_v<T> ? i64 : u64;
+    else if constexpr (sizeof(T) == 4)
+        return std::is_signed_v<T> ? i32 : u32;
+    else if constexpr (sizeof(T) == 1)
+        return std::is_signed_v<T> ? i8 : u8;
+    else
+        return std::nullopt;
 }
 
 template <Arithmetic T>
@@ -303,9 +317,12 @@ std::vector<T> Tensor::to_vector(SourceLine line) const {
         }
     for (size_t k = 0; k < count; ++k) {
         Scalar value = load_scalar(type, bytes.data() + k * static_cast<size_t>(type.bytes()));
-        if constexpr (std::is_floating_point_v<T>) out[k] = static_cast<T>(value.as_double());
-        else if constexpr (std::is_same_v<T, bool>) out[k] = value.to(boolean).i != 0;
-        else out[k] = static_cast<T>(value.to(std::is_signed_v<T> ? i64 : u64).i);
+        if constexpr (std::is_floating_point_v<T>)
+            out[k] = static_cast<T>(value.as_double());
+        else if constexpr (std::is_same_v<T, bool>)
+            out[k] = value.to(boolean).i != 0;
+        else
+            out[k] = static_cast<T>(value.to(std::is_signed_v<T> ? i64 : u64).i);
     }
     return out;
 }

@@ -10,7 +10,9 @@
 namespace firn {
 namespace {
 
-SourceLine line_of(const Node& node) { return node.lines.empty() ? SourceLine{} : node.lines.front(); }
+SourceLine line_of(const Node& node) {
+    return node.lines.empty() ? SourceLine{} : node.lines.front();
+}
 
 class Inference {
   public:
@@ -23,25 +25,31 @@ class Inference {
     }
 
   private:
-    /// What is to be made again, in the order of creation: inputs and bodies come before their users.
+    /// What is to be made again, in the order of creation: inputs and bodies come before their
+    /// users.
     std::vector<Ref> younger(const std::vector<Ref>& roots) const {
         std::vector<Ref> found, open = roots;
         std::unordered_set<const Node*> seen;
         while (!open.empty()) {
             Ref node = std::move(open.back());
             open.pop_back();
-            if (node->serial < oldest_ || memo_.contains(node.get()) || !seen.insert(node.get()).second) continue;
+            if (node->serial < oldest_ || memo_.contains(node.get()) ||
+                !seen.insert(node.get()).second)
+                continue;
             open.insert(open.end(), node->inputs.begin(), node->inputs.end());
-            for (const Region* region : regions(*node)) open.insert(open.end(), region->results.begin(), region->results.end());
+            for (const Region* region : regions(*node))
+                open.insert(open.end(), region->results.begin(), region->results.end());
             found.push_back(std::move(node));
         }
-        std::sort(found.begin(), found.end(), [](const Ref& a, const Ref& b) { return a->serial < b->serial; });
+        std::sort(found.begin(), found.end(),
+                  [](const Ref& a, const Ref& b) { return a->serial < b->serial; });
         return found;
     }
 
     static std::vector<const Region*> regions(const Node& node) {
         if (node.op == Op::Loop) return {node.as<LoopAttr>().body.get()};
-        if (node.op == Op::If) return {node.as<IfAttr>().then_body.get(), node.as<IfAttr>().else_body.get()};
+        if (node.op == Op::If)
+            return {node.as<IfAttr>().then_body.get(), node.as<IfAttr>().else_body.get()};
         return {};
     }
 
@@ -54,13 +62,15 @@ class Inference {
         return out;
     }
 
-    Region mapped(const Region& region) const { return {mapped(region.args), mapped(region.results)}; }
+    Region mapped(const Region& region) const {
+        return {mapped(region.args), mapped(region.results)};
+    }
 
     Ref again(const Ref& node) {
         std::vector<Ref> inputs = mapped(node->inputs);
         Builder b{b_.table, line_of(*node), b_.guards};
-        Ref made = node->op == Op::Loop ? again_loop(b, node, inputs)
-                   : node->op == Op::If ? again_if(b, node, inputs)
+        Ref made = node->op == Op::Loop     ? again_loop(b, node, inputs)
+                   : node->op == Op::If     ? again_if(b, node, inputs)
                    : inputs == node->inputs ? node
                                             : again_plain(b, *node, inputs);
         if (made != node) note_lines(*made, node->lines);
@@ -71,8 +81,14 @@ class Inference {
         const auto& attr = node->as<LoopAttr>();
         Region body = mapped(*attr.body);
         if (inputs == node->inputs && body.results == attr.body->results) return node;
-        return make_loop(b, {inputs[0], inputs[1], inputs[2], {inputs.begin() + 3, inputs.end()}, std::move(body),
-                             attr.active}, {}, {});
+        return make_loop(b,
+                         {inputs[0],
+                          inputs[1],
+                          inputs[2],
+                          {inputs.begin() + 3, inputs.end()},
+                          std::move(body),
+                          attr.active},
+                         {}, {});
     }
 
     Ref again_if(const Builder& b, const Ref& node, const std::vector<Ref>& inputs) {
@@ -93,12 +109,14 @@ class Inference {
                 narrow = node.inputs[k].get();
                 wide = inputs[k].get();
             }
-        if (!narrow || node.op == Op::Cast || node.op == Op::Bitcast) return remake(b, node, inputs, node.attr);
+        if (!narrow || node.op == Op::Cast || node.op == Op::Bitcast)
+            return remake(b, node, inputs, node.attr);
         if (node.op == Op::Expand)
             return expand(b, inputs[0], broadcast_shapes(b, inputs[0]->shape, node.shape, "loop"));
         if (is_elementwise(node.op)) return elementwise(b, node.op, inputs);
-        fail_at(b.line, "loop: a carried value starts with shape " + text(narrow->shape) + " and becomes " +
-                            text(wide->shape) + ", but its first shape was already used; start it as zeros(" +
+        fail_at(b.line, "loop: a carried value starts with shape " + text(narrow->shape) +
+                            " and becomes " + text(wide->shape) +
+                            ", but its first shape was already used; start it as zeros(" +
                             text(wide->shape) + ") or full(...) of that shape");
     }
 
@@ -113,8 +131,9 @@ void check_asked(const Asked& asked, const std::vector<Ref>& now, size_t first) 
         const Shape& after = now[first + k]->shape;
         if (before != after)
             fail_at(asked[k].second, "loop: a carried value has shape " + text(before) +
-                                         " where its shape is asked for, and becomes " + text(after) +
-                                         " later; start it as zeros(" + text(after) + ") or full(...)");
+                                         " where its shape is asked for, and becomes " +
+                                         text(after) + " later; start it as zeros(" + text(after) +
+                                         ") or full(...)");
     }
 }
 
@@ -139,7 +158,8 @@ Pass infer(const Builder& b, const LoopParts& parts, std::vector<Shape>& shapes,
     for (const auto& [node, line] : asked) roots.push_back(node);
     pass.results = infer_again(b, roots, std::move(replace), parts.body.args[0]);
     for (size_t k = 0; k < shapes.size(); ++k) {
-        Shape joined = broadcast_shapes(b, shapes[k], pass.results[k]->shape, "loop: a carried value");
+        Shape joined =
+            broadcast_shapes(b, shapes[k], pass.results[k]->shape, "loop: a carried value");
         pass.grew |= joined != shapes[k];
         shapes[k] = std::move(joined);
     }
@@ -150,8 +170,8 @@ Pass infer(const Builder& b, const LoopParts& parts, std::vector<Shape>& shapes,
 
 }  // namespace
 
-std::vector<Ref> infer_again(Builder b, const std::vector<Ref>& roots, std::unordered_map<const Node*, Ref> replace,
-                             const Ref& oldest) {
+std::vector<Ref> infer_again(Builder b, const std::vector<Ref>& roots,
+                             std::unordered_map<const Node*, Ref> replace, const Ref& oldest) {
     return Inference(b, std::move(replace), oldest->serial).run(roots);
 }
 

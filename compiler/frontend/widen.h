@@ -10,21 +10,22 @@ namespace firn {
 struct LoopParts {
     Ref begin, end, step;
     std::vector<Ref> inits;
-    Region body;       // the induction value and one argument per init; one result per init
+    Region body;  // the induction value and one argument per init; one result per init
     int active = -1;
 };
 
 /// Values whose shape the user's code has seen, and where.
 using Asked = std::vector<std::pair<Ref, SourceLine>>;
 
-/// `roots` made again with the nodes in `replace` exchanged; shapes may be wider. Only nodes that are not
-/// older than `oldest` can depend on what is replaced.
-std::vector<Ref> infer_again(Builder b, const std::vector<Ref>& roots, std::unordered_map<const Node*, Ref> replace,
-                             const Ref& oldest);
+/// `roots` made again with the nodes in `replace` exchanged; shapes may be wider. Only nodes that
+/// are not older than `oldest` can depend on what is replaced.
+std::vector<Ref> infer_again(Builder b, const std::vector<Ref>& roots,
+                             std::unordered_map<const Node*, Ref> replace, const Ref& oldest);
 
-/// Makes the Loop node. Where a result is wider than its argument, the argument is widened and the body
-/// inferred again until nothing grows. `replace` are nodes that the body must not keep. Throws UserError
-/// when the narrow shape was already asked for, or used by anything but elementwise operations.
+/// Makes the Loop node. Where a result is wider than its argument, the argument is widened and the
+/// body inferred again until nothing grows. `replace` are nodes that the body must not keep. Throws
+/// UserError when the narrow shape was already asked for, or used by anything but elementwise
+/// operations.
 Ref make_loop(Builder b, LoopParts parts, const std::unordered_map<const Node*, Ref>& replace,
               const Asked& asked);
 

@@ -123,12 +123,14 @@ TEST_F(Accesses, ExpressionIsIndexedToo) {
 
 TEST_F(Accesses, FloatIndexIsAnError) {
     Tensor u = tensor({1, 2});
-    expect_parts(user_error([&] { Tensor x = u(0.5f); }), {"index 0 is f32", "cast", "access_test.cpp:"});
+    expect_parts(user_error([&] { Tensor x = u(0.5f); }),
+                 {"index 0 is f32", "cast", "access_test.cpp:"});
 }
 
 TEST_F(Accesses, TooManyIndicesAreAnError) {
     Tensor u = tensor({1, 2});
-    expect_parts(user_error([&] { Tensor x = u(0, 0); }), {"2 indices", "1 axes", "access_test.cpp:"});
+    expect_parts(user_error([&] { Tensor x = u(0, 0); }),
+                 {"2 indices", "1 axes", "access_test.cpp:"});
 }
 
 TEST_F(Accesses, EmptyTensorReadsZero) {
@@ -138,7 +140,8 @@ TEST_F(Accesses, EmptyTensorReadsZero) {
 
 TEST_F(Accesses, TensorFillIsAnError) {
     Tensor u = tensor({1, 2});
-    expect_parts(user_error([&] { Tensor x = fill(u, u(0))(3); }), {"fill", "known while recording"});
+    expect_parts(user_error([&] { Tensor x = fill(u, u(0))(3); }),
+                 {"fill", "known while recording"});
 }
 
 }  // namespace

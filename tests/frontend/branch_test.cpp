@@ -16,13 +16,15 @@ TEST_F(Branches, TakenSideAssigns) {
 
 TEST_F(Branches, EitherSideAssigns) {
     Tensor c = tensor({0, 1}), out = zeros({2}, i32), i = index({2}, 0);
-    if_(c == 1, [&] { out = i + 10; }, [&] { out = i + 20; });
+    if_(
+        c == 1, [&] { out = i + 10; }, [&] { out = i + 20; });
     EXPECT_EQ(out.to_vector<int>(), (Ints{20, 11}));
 }
 
 TEST_F(Branches, TensorAssignedInBothNeedsNoStart) {
     Tensor c = tensor({1}), out;
-    if_(c(0) == 1, [&] { out = 10; }, [&] { out = 20; });
+    if_(
+        c(0) == 1, [&] { out = 10; }, [&] { out = 20; });
     EXPECT_EQ(out.item<int>(), 10);
 }
 
@@ -34,7 +36,8 @@ TEST_F(Branches, TensorAssignedInOneNeedsAStart) {
 
 TEST_F(Branches, OneSideDoesNotSeeTheOther) {
     Tensor c = tensor({0}), x = 1, seen = 0;
-    if_(c(0) == 1, [&] { x = 5; }, [&] { seen = x; });
+    if_(
+        c(0) == 1, [&] { x = 5; }, [&] { seen = x; });
     EXPECT_EQ(seen.item<int>(), 1);
     EXPECT_EQ(x.item<int>(), 1);
 }
@@ -59,13 +62,18 @@ TEST_F(Branches, StoreInABranchIsMerged) {
 
 TEST_F(Branches, NestedBranches) {
     Tensor x = tensor({0, 1, 2, 3}), out = zeros({4}, i32);
-    if_(x > 0, [&] { if_(x > 1, [&] { out = x * 10; }, [&] { out = x * 100; }); });
+    if_(x > 0, [&] {
+        if_(
+            x > 1, [&] { out = x * 10; }, [&] { out = x * 100; });
+    });
     EXPECT_EQ(out.to_vector<int>(), (Ints{0, 100, 20, 30}));
 }
 
 TEST_F(Branches, BranchInALoop) {
     Tensor even = 0, odd = 0;
-    for (Tensor i : loop(6)) if_(i % 2 == 0, [&] { even += i; }, [&] { odd += i; });
+    for (Tensor i : loop(6))
+        if_(
+            i % 2 == 0, [&] { even += i; }, [&] { odd += i; });
     EXPECT_EQ(even.item<int>(), 6);
     EXPECT_EQ(odd.item<int>(), 9);
 }
@@ -80,7 +88,8 @@ TEST_F(Branches, LoopInABranch) {
 
 TEST_F(Branches, ConditionMustBeABool) {
     Tensor x = 1;
-    expect_parts(user_error([&] { if_(x, [&] { x = 2; }); }), {"if_", "i32", "compare", "branch_test.cpp:"});
+    expect_parts(user_error([&] { if_(x, [&] { x = 2; }); }),
+                 {"if_", "i32", "compare", "branch_test.cpp:"});
 }
 
 TEST_F(Branches, BreakEndsTheLoop) {
@@ -103,17 +112,20 @@ TEST_F(Branches, WhatComesBeforeTheBreakStillHappens) {
 
 TEST_F(Branches, AssignmentsAfterTheBreakInItsBranchAreDropped) {
     Tensor x = 0;
-    for (Tensor i : loop(10)) if_(i == 3, [&] {
-        x += 1;
-        break_();
-        x += 100;
-    });
+    for (Tensor i : loop(10))
+        if_(i == 3, [&] {
+            x += 1;
+            break_();
+            x += 100;
+        });
     EXPECT_EQ(x.item<int>(), 1);
 }
 
 TEST_F(Branches, BreakInTheOtherSide) {
     Tensor x = 0;
-    for (Tensor i : loop(10)) if_(i < 4, [&] { x += 1; }, [&] { break_(); });
+    for (Tensor i : loop(10))
+        if_(
+            i < 4, [&] { x += 1; }, [&] { break_(); });
     EXPECT_EQ(x.item<int>(), 4);
 }
 

@@ -9,7 +9,9 @@ namespace {
 struct Case {
     const char* name;
     std::function<std::vector<Tensor>()> run;
-    friend std::ostream& operator<<(std::ostream& out, const Case& test) { return out << test.name; }
+    friend std::ostream& operator<<(std::ostream& out, const Case& test) {
+        return out << test.name;
+    }
 };
 
 std::vector<float> numbers(int count) {
@@ -48,31 +50,43 @@ Tensor trace_spheres() {
 
 Tensor diffused(bool by_neighbours) {
     Tensor x = sample({33}), i = index(x, 0);
-    for (Tensor t : loop(5)) x = by_neighbours ? (x(i - 1) + x(i + 1)) * 0.5f : (x(i) + x(i)) * 0.4f;
+    for (Tensor t : loop(5))
+        x = by_neighbours ? (x(i - 1) + x(i + 1)) * 0.5f : (x(i) + x(i)) * 0.4f;
     return x;
 }
 
 Tensor branches() {
     Tensor x = sample({12}), y = zeros({12});
-    if_(x > 0.0f, [&] { y = sqrt(x); }, [&] { y = -x; });
+    if_(
+        x > 0.0f, [&] { y = sqrt(x); }, [&] { y = -x; });
     return y;
 }
 
 const std::vector<Case> kCases = {
     {"elementwise", [] { return std::vector<Tensor>{sin(sample({37})) * 2.0f + 1.0f}; }},
-    {"broadcast", [] { return std::vector<Tensor>{sample({5, 1}) * sample({7})}; }},
-    {"sum", [] { return std::vector<Tensor>{sum(sample({6, 7}), {.axis = 1}), sum(sample({50}))}; }},
+    {"broadcast",
+     [] {
+         return std::vector<Tensor>{sample({5, 1}) * sample({7})};
+     }},
+    {"sum",
+     [] {
+         return std::vector<Tensor>{sum(sample({6, 7}), {.axis = 1}), sum(sample({50}))};
+     }},
     {"softmax",
      [] {
          Tensor x = sample({4, 9});
          Tensor grown = exp(x - max(x, {.axis = 1, .keep_dims = true}));
          return std::vector<Tensor>{grown / sum(grown, {.axis = 1, .keep_dims = true})};
      }},
-    {"matmul", [] { return std::vector<Tensor>{matmul(sample({5, 6}), sample({6, 4}))}; }},
+    {"matmul",
+     [] {
+         return std::vector<Tensor>{matmul(sample({5, 6}), sample({6, 4}))};
+     }},
     {"movement",
      [] {
          Tensor x = sample({4, 6});
-         return std::vector<Tensor>{transpose(flip(x)), pad(x, {.before = {1, 2}, .after = {0, 1}, .value = 3}),
+         return std::vector<Tensor>{transpose(flip(x)),
+                                    pad(x, {.before = {1, 2}, .after = {0, 1}, .value = 3}),
                                     concat({x, x * 2.0f}, {.axis = 1}), reshape(x, {3, 8})};
      }},
     {"store",
@@ -123,7 +137,8 @@ TEST_P(Compiled, AgreesWithTheOracle) {
     for (size_t r = 0; r < got.size(); ++r) {
         ASSERT_EQ(got[r].size(), expected[r].size());
         for (size_t k = 0; k < got[r].size(); ++k)
-            EXPECT_NEAR(got[r][k], expected[r][k], 1e-5f * (1 + std::abs(expected[r][k]))) << r << ", " << k;
+            EXPECT_NEAR(got[r][k], expected[r][k], 1e-5f * (1 + std::abs(expected[r][k])))
+                << r << ", " << k;
     }
 }
 
@@ -154,7 +169,8 @@ TEST(CompiledFunctions, StatsAndExplainAreThoseOfTheLastCall) {
 TEST(CompiledFunctions, StatsBeforeACallNeedKnownSizes) {
     SessionScope scope(Session::interpreter());
     auto twice = compile([](Tensor x) { return x * 2.0f; }, {f32("n")});
-    expect_parts(user_error([&] { twice.stats(); }), {"n has no value yet", "call the function first"});
+    expect_parts(user_error([&] { twice.stats(); }),
+                 {"n has no value yet", "call the function first"});
 }
 
 TEST(CompiledFunctions, LazyFrameLoopCompilesOnce) {

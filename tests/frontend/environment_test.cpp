@@ -9,14 +9,18 @@ namespace {
 
 TEST(Environment, HelpNamesEveryVariable) {
     std::string help = environment_help();
-    for (const EnvironmentVariable& row : kEnvironment) EXPECT_NE(help.find(row.name), std::string::npos) << row.name;
+    for (const EnvironmentVariable& row : kEnvironment)
+        EXPECT_NE(help.find(row.name), std::string::npos) << row.name;
 }
 
-TEST(Environment, VariableOutsideTheTableIsABug) { EXPECT_THROW(environment("FIRN_NO_SUCH"), InternalError); }
+TEST(Environment, VariableOutsideTheTableIsABug) {
+    EXPECT_THROW(environment("FIRN_NO_SUCH"), InternalError);
+}
 
 TEST(Environment, NumberThatIsNoneIsAnError) {
     setenv("FIRN_DEBUG", "much", 1);
-    expect_parts(user_error([] { environment_number("FIRN_DEBUG", 0); }), {"FIRN_DEBUG=much", "FIRN_HELP=1"});
+    expect_parts(user_error([] { environment_number("FIRN_DEBUG", 0); }),
+                 {"FIRN_DEBUG=much", "FIRN_HELP=1"});
     unsetenv("FIRN_DEBUG");
 }
 

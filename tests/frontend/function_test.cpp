@@ -33,7 +33,11 @@ TEST_F(Functions, SeveralResults) {
 }
 
 TEST_F(Functions, TieAssignsTheResults) {
-    auto step = compile([](Tensor u, Tensor v) { return std::tuple{u + v, v * 2}; }, {i32(), i32()});
+    auto step = compile(
+        [](Tensor u, Tensor v) {
+            return std::tuple{u + v, v * 2};
+        },
+        {i32(), i32()});
     Tensor u = 1, v = 1;
     for (int frame = 0; frame < 3; ++frame) std::tie(u, v) = step(u, v);
     EXPECT_EQ(u.item<int>(), 8);
@@ -65,7 +69,8 @@ TEST_F(Functions, ListOfArguments) {
         },
         std::vector<ArgSpec>{f32("n"), f32("m")});
     EXPECT_EQ(total(std::vector<Tensor>{ones({2}), ones({3})}).item<float>(), 5);
-    expect_parts(user_error([&] { total(std::vector<Tensor>{ones({2})}); }), {"1 arguments", "2", "function_test.cpp:"});
+    expect_parts(user_error([&] { total(std::vector<Tensor>{ones({2})}); }),
+                 {"1 arguments", "2", "function_test.cpp:"});
 }
 
 TEST_F(Functions, CompileInALoopMayNotCaptureWhatIsRecorded) {
@@ -103,7 +108,8 @@ TEST_F(Functions, CallInsideARecordingIsInlined) {
 }
 
 TEST_F(Functions, InlinedSymbolsAreRenamedApart) {
-    auto total = compile([](Tensor x) { return sum(x, {.axis = 0}) + Tensor(x.size(0)).as(f32); }, {f32("m", "n")});
+    auto total = compile([](Tensor x) { return sum(x, {.axis = 0}) + Tensor(x.size(0)).as(f32); },
+                         {f32("m", "n")});
     auto outer = compile([&](Tensor x) { return total(x); }, {f32("n", "m")});
     EXPECT_EQ(outer(ones({2, 3})).to_vector<float>(), (Floats{4, 4, 4}));
 }
@@ -116,7 +122,8 @@ TEST_F(Functions, InlinedLoopTakesTheSizesGiven) {
             return y;
         },
         {f32("k")});
-    auto outer = compile([&](Tensor a, Tensor b) { return sum(powers(a)) + sum(powers(b)); }, {f32("p"), f32("q")});
+    auto outer = compile([&](Tensor a, Tensor b) { return sum(powers(a)) + sum(powers(b)); },
+                         {f32("p"), f32("q")});
     EXPECT_EQ(outer(tensor({2.0f, 2.0f}), tensor({3.0f})).item<float>(), 4 + 4 + 3);
 }
 
@@ -192,27 +199,36 @@ TEST_F(Functions, SymbolBoundTwiceNamesBothArguments) {
 TEST_F(Functions, SymbolsThatMustMeetAreCheckedAtTheCall) {
     auto add = compile([](Tensor a, Tensor b) { return a + b; }, {f32("n"), f32("m")});
     EXPECT_EQ(add(ones({2}), ones({2})).to_vector<float>(), (Floats{2, 2}));
-    expect_parts(user_error([&] { add(zeros({2}), zeros({3})); }), {"n", "m", "function_test.cpp:"});
+    expect_parts(user_error([&] { add(zeros({2}), zeros({3})); }),
+                 {"n", "m", "function_test.cpp:"});
 }
 
 TEST_F(Functions, OtherTypeIsAnError) {
     auto f = compile([](Tensor a) { return a; }, {f32("n")});
-    expect_parts(user_error([&] { f(tensor({1, 2})); }), {"argument 0", "f32[n]", "i32[2]", ".as(f32)", "function_test.cpp:"});
+    expect_parts(user_error([&] {
+                     f(tensor({1, 2}));
+                 }),
+                 {"argument 0", "f32[n]", "i32[2]", ".as(f32)", "function_test.cpp:"});
 }
 
 TEST_F(Functions, OtherRankIsAnError) {
     auto f = compile([](Tensor a) { return a; }, {f32("n")});
-    expect_parts(user_error([&] { f(zeros({2, 2})); }), {"argument 0", "[2, 2]", "rank", "function_test.cpp:"});
+    expect_parts(user_error([&] {
+                     f(zeros({2, 2}));
+                 }),
+                 {"argument 0", "[2, 2]", "rank", "function_test.cpp:"});
 }
 
 TEST_F(Functions, OtherFixedSizeIsAnError) {
     auto f = compile([](Tensor a) { return a; }, {f32(4)});
-    expect_parts(user_error([&] { f(zeros({2})); }), {"argument 0", "[2]", "4", "function_test.cpp:"});
+    expect_parts(user_error([&] { f(zeros({2})); }),
+                 {"argument 0", "[2]", "4", "function_test.cpp:"});
 }
 
 TEST_F(Functions, NumberForAShapedArgumentIsAnError) {
     auto f = compile([](Tensor a) { return a; }, {f32("n")});
-    expect_parts(user_error([&] { f(1.5f); }), {"argument 0", "1.5", "full(", "function_test.cpp:"});
+    expect_parts(user_error([&] { f(1.5f); }),
+                 {"argument 0", "1.5", "full(", "function_test.cpp:"});
 }
 
 TEST_F(Functions, LossyNumberIsAnError) {
@@ -225,62 +241,83 @@ TEST_F(Functions, LossyNumberIsAnError) {
 TEST_F(Functions, AssigningAnOutsideTensorIsAnError) {
     Tensor outside = 1.0f;
     expect_parts(user_error([&] {
-                     compile([&](Tensor x) {
-                         outside += x;
-                         return x;
-                     }, {f32()});
+                     compile(
+                         [&](Tensor x) {
+                             outside += x;
+                             return x;
+                         },
+                         {f32()});
                  }),
                  {"outside", "compiled", "function_test.cpp:"});
     EXPECT_EQ(outside.item<float>(), 1);
 }
 
 TEST_F(Functions, DataWhileCompilingIsAnError) {
-    expect_parts(user_error([] { compile([](Tensor x) { x.item<float>(); return x; }, {f32()}); }),
+    expect_parts(user_error([] {
+                     compile(
+                         [](Tensor x) {
+                             x.item<float>();
+                             return x;
+                         },
+                         {f32()});
+                 }),
                  {"data is asked for inside the function", "function_test.cpp:"});
 }
 
 TEST_F(Functions, SymbolicSizeAsACppIntegerIsAnError) {
     expect_parts(user_error([] {
-                     compile([](Tensor x) {
-                         int n = x.size(0);
-                         return x * n;
-                     }, {f32("n")});
+                     compile(
+                         [](Tensor x) {
+                             int n = x.size(0);
+                             return x * n;
+                         },
+                         {f32("n")});
                  }),
                  {"n is symbolic", "function_test.cpp:"});
 }
 
 TEST_F(Functions, SymbolicSizeInACppLoopIsAnError) {
     expect_parts(user_error([] {
-                     compile([](Tensor x) {
-                         Tensor y = x;
-                         for (int k = 0; k < x.size(0); ++k) y += x;
-                         return y;
-                     }, {f32("n")});
+                     compile(
+                         [](Tensor x) {
+                             Tensor y = x;
+                             for (int k = 0; k < x.size(0); ++k) y += x;
+                             return y;
+                         },
+                         {f32("n")});
                  }),
                  {"n is symbolic", "function_test.cpp:"});
 }
 
 TEST_F(Functions, ExceptionWhileCompilingLeavesTheSessionUsable) {
-    EXPECT_THROW(compile([](Tensor) -> Tensor { throw std::runtime_error("mine"); }, {f32()}), std::runtime_error);
+    EXPECT_THROW(compile([](Tensor) -> Tensor { throw std::runtime_error("mine"); }, {f32()}),
+                 std::runtime_error);
     EXPECT_EQ((Tensor(1) + 1).item<int>(), 2);
 }
 
 TEST_F(Functions, ArgumentKeptAfterTheCompileIsAnError) {
     Tensor kept;
     std::vector<Tensor> all;
-    compile([&](Tensor x) { all.push_back(x); return x; }, {f32()});
+    compile(
+        [&](Tensor x) {
+            all.push_back(x);
+            return x;
+        },
+        {f32()});
     expect_parts(user_error([&] { all[0].item<float>(); }), {"compiled function is used after it"});
 }
 
 TEST_F(Functions, NativeBreakInTheBodyIsReportedByCompile) {
     expect_parts(user_error([] {
-                     compile([](Tensor x) {
-                         for (Tensor i : loop(3)) {
-                             x += 1.0f;
-                             break;
-                         }
-                         return x;
-                     }, {f32()});
+                     compile(
+                         [](Tensor x) {
+                             for (Tensor i : loop(3)) {
+                                 x += 1.0f;
+                                 break;
+                             }
+                             return x;
+                         },
+                         {f32()});
                  }),
                  {"native break", "function_test.cpp:"});
 }

@@ -97,7 +97,8 @@ TEST_F(Lazy, TensorOverMemoryCopiesNothing) {
 
 TEST_F(Lazy, TensorOverTooLittleMemoryIsAnError) {
     TensorMemory got = memory_of(ones({4}) * 3.0f);
-    expect_parts(user_error([&] { tensor_over(got.memory, f32, {5}); }), {"needs 32 bytes", "has 16", "lazy_test.cpp:"});
+    expect_parts(user_error([&] { tensor_over(got.memory, f32, {5}); }),
+                 {"needs 32 bytes", "has 16", "lazy_test.cpp:"});
 }
 
 TEST_F(Lazy, StateThatNobodyReadsIsComputedWithWhatUsesIt) {
@@ -131,12 +132,15 @@ TEST_F(Lazy, LoopIsComputed) {
     EXPECT_FLOAT_EQ(got[0], a);
 }
 
-TEST_F(Lazy, EmptyTensorHasNoData) { EXPECT_TRUE((zeros({0, 3}) + 1.0f).to_vector<float>().empty()); }
+TEST_F(Lazy, EmptyTensorHasNoData) {
+    EXPECT_TRUE((zeros({0, 3}) + 1.0f).to_vector<float>().empty());
+}
 
 TEST_F(Lazy, ConstantNeedsNoProgram) { EXPECT_EQ(Tensor(2.5f).item<float>(), 2.5f); }
 
 TEST_F(Lazy, UploadedDataComesBack) {
-    EXPECT_EQ(tensor(std::vector<float>{1, 2, 3}).to_vector<double>(), (std::vector<double>{1, 2, 3}));
+    EXPECT_EQ(tensor(std::vector<float>{1, 2, 3}).to_vector<double>(),
+              (std::vector<double>{1, 2, 3}));
 }
 
 }  // namespace

@@ -231,13 +231,15 @@ TEST_F(Loops, DataInsideAnOpenLoopIsAnError) {
 TEST_F(Loops, TensorOfAClosedLoopIsAnError) {
     std::vector<Tensor> kept;
     for (Tensor i : loop(3)) kept.push_back(i);
-    expect_parts(user_error([&] { kept[0].to_vector<int>(); }), {"inside a loop", "declare it before"});
+    expect_parts(user_error([&] { kept[0].to_vector<int>(); }),
+                 {"inside a loop", "declare it before"});
 }
 
 TEST_F(Loops, TensorWithoutAStartIsAnErrorAfterTheLoop) {
     Tensor last;
     for (Tensor i : loop(3)) last = i;
-    expect_parts(user_error([&] { last.item<int>(); }), {"only inside the loop", "start it with a value"});
+    expect_parts(user_error([&] { last.item<int>(); }),
+                 {"only inside the loop", "start it with a value"});
 }
 
 TEST_F(Loops, FloatBoundIsAnError) {

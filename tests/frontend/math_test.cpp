@@ -20,7 +20,8 @@ TEST_F(Math, SelectOfTwoNumbers) {
 
 TEST_F(Math, SelectNeedsABool) {
     Tensor x = tensor({-1, 2});
-    expect_parts(user_error([&] { select(x, 1, 2); }), {"select", "i32", "compare", "math_test.cpp:"});
+    expect_parts(user_error([&] { select(x, 1, 2); }),
+                 {"select", "i32", "compare", "math_test.cpp:"});
 }
 
 TEST_F(Math, MinAndMaxOfSeveral) {
@@ -52,11 +53,11 @@ TEST_F(Math, PowWithANumber) {
     EXPECT_EQ(pow(2, tensor({3})).item<int>(), 8);
 }
 
-TEST_F(Math, IntegersBecomeFloatInRealFunctions) {
-    EXPECT_EQ(sqrt(tensor({9})).item<float>(), 3);
-}
+TEST_F(Math, IntegersBecomeFloatInRealFunctions) { EXPECT_EQ(sqrt(tensor({9})).item<float>(), 3); }
 
-TEST_F(Math, Sigmoid) { EXPECT_FLOAT_EQ(sigmoid(tensor({1.0f})).item<float>(), 1 / (1 + std::exp(-1.0f))); }
+TEST_F(Math, Sigmoid) {
+    EXPECT_FLOAT_EQ(sigmoid(tensor({1.0f})).item<float>(), 1 / (1 + std::exp(-1.0f)));
+}
 
 TEST_F(Math, FmaSquareAndFrac) {
     Tensor x = tensor({1.5f});
@@ -65,7 +66,9 @@ TEST_F(Math, FmaSquareAndFrac) {
     EXPECT_EQ(frac(-x).item<float>(), 0.5f);
 }
 
-TEST_F(Math, Atan2TakesYFirst) { EXPECT_FLOAT_EQ(atan2(tensor({1.0f}), 0).item<float>(), std::atan2(1.0f, 0.0f)); }
+TEST_F(Math, Atan2TakesYFirst) {
+    EXPECT_FLOAT_EQ(atan2(tensor({1.0f}), 0).item<float>(), std::atan2(1.0f, 0.0f));
+}
 
 TEST_F(Math, ShapesThatDoNotBroadcastAreAnError) {
     Tensor a = zeros({2, 3}), b = zeros({4});

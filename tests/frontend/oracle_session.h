@@ -30,7 +30,8 @@ std::string user_error(const Body& body) {
 /// Expects that `message` contains every part.
 inline void expect_parts(const std::string& message, const std::vector<std::string>& parts) {
     for (const std::string& part : parts)
-        EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' is not in: " << message;
+        EXPECT_NE(message.find(part), std::string::npos)
+            << "'" << part << "' is not in: " << message;
 }
 
 using Floats = std::vector<float>;

@@ -13,7 +13,10 @@ TEST_F(Shapes, TensorFillsItsShapeRowMajor) {
 }
 
 TEST_F(Shapes, WrongNumberOfValuesIsAnError) {
-    expect_parts(user_error([] { tensor({1, 2, 3}, {2, 2}); }), {"3 values", "[2, 2]", "4", "shapes_test.cpp:"});
+    expect_parts(user_error([] {
+                     tensor({1, 2, 3}, {2, 2});
+                 }),
+                 {"3 values", "[2, 2]", "4", "shapes_test.cpp:"});
 }
 
 TEST_F(Shapes, Factories) {
@@ -40,7 +43,8 @@ TEST_F(Shapes, IndicesCountEveryAxis) {
 
 TEST_F(Shapes, IndicesOfAnotherRankAreAnError) {
     Tensor x = zeros({2});
-    expect_parts(user_error([&] { indices<2>(x.shape()); }), {"indices<2>", "rank 1", "shapes_test.cpp:"});
+    expect_parts(user_error([&] { indices<2>(x.shape()); }),
+                 {"indices<2>", "rank 1", "shapes_test.cpp:"});
 }
 
 TEST_F(Shapes, SizeIsANumberWhereItIsKnown) {
@@ -81,7 +85,8 @@ TEST_F(Shapes, ExpandSqueezeUnsqueeze) {
 }
 
 TEST_F(Shapes, SqueezeOfALargerAxisIsAnError) {
-    expect_parts(user_error([] { squeeze(zeros({2}), {.axis = 0}); }), {"squeeze", "size 2", "shapes_test.cpp:"});
+    expect_parts(user_error([] { squeeze(zeros({2}), {.axis = 0}); }),
+                 {"squeeze", "size 2", "shapes_test.cpp:"});
 }
 
 TEST_F(Shapes, SliceCutsAsPythonDoes) {
@@ -96,7 +101,8 @@ TEST_F(Shapes, SliceCutsAsPythonDoes) {
 TEST_F(Shapes, FlipPadConcatStack) {
     Tensor x = tensor({1, 2}), y = tensor({3});
     EXPECT_EQ(flip(x).to_vector<int>(), (Ints{2, 1}));
-    EXPECT_EQ(pad(x, {.before = {1}, .after = {2}, .value = 9}).to_vector<int>(), (Ints{9, 1, 2, 9, 9}));
+    EXPECT_EQ(pad(x, {.before = {1}, .after = {2}, .value = 9}).to_vector<int>(),
+              (Ints{9, 1, 2, 9, 9}));
     EXPECT_EQ(concat({x, y, x}).to_vector<int>(), (Ints{1, 2, 3, 1, 2}));
     EXPECT_EQ(stack({x, x}, {.axis = 1}).to_vector<int>(), (Ints{1, 1, 2, 2}));
     EXPECT_EQ(stack({x, x}, {.axis = -1}).to_vector<int>(), (Ints{1, 1, 2, 2}));
@@ -112,7 +118,9 @@ TEST_F(Shapes, ConcatMeetsInOneType) {
 }
 
 TEST_F(Shapes, ConcatOfOtherSizesIsAnError) {
-    expect_parts(user_error([] { concat({zeros({2, 1}), zeros({3, 1})}, {.axis = 1}); }),
+    expect_parts(user_error([] {
+                     concat({zeros({2, 1}), zeros({3, 1})}, {.axis = 1});
+                 }),
                  {"concat", "[2, 1]", "[3, 1]", "shapes_test.cpp:"});
 }
 
@@ -160,9 +168,12 @@ TEST_F(Shapes, MatmulOfBatches) {
 }
 
 TEST_F(Shapes, MatmulOfOtherInnerSizesIsAnError) {
-    expect_parts(user_error([] { matmul(zeros({64, 32}), zeros({16, 8})); }),
-                 {"matmul: inner sizes differ, a is [64, 32] and b is [16, 8]; transpose one operand",
-                  "shapes_test.cpp:"});
+    expect_parts(
+        user_error([] {
+            matmul(zeros({64, 32}), zeros({16, 8}));
+        }),
+        {"matmul: inner sizes differ, a is [64, 32] and b is [16, 8]; transpose one operand",
+         "shapes_test.cpp:"});
 }
 
 TEST_F(Shapes, ItemOfSeveralIsAnError) {

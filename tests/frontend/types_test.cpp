@@ -56,7 +56,8 @@ TEST_F(Types, DivisionByZeroIsZeroForIntegers) {
 
 TEST_F(Types, ConstantBeyondTheTypeIsAnError) {
     Tensor x = tensor({1});
-    expect_parts(user_error([&] { x + (int64_t{1} << 40); }), {"1099511627776", "does not fit", "i32", "types_test.cpp:"});
+    expect_parts(user_error([&] { x + (int64_t{1} << 40); }),
+                 {"1099511627776", "does not fit", "i32", "types_test.cpp:"});
 }
 
 TEST_F(Types, ComparisonsAreBool) {
@@ -102,7 +103,8 @@ TEST_F(Types, BitcastKeepsTheBits) {
 }
 
 TEST_F(Types, BitcastToAnotherWidthIsAnError) {
-    expect_parts(user_error([] { bitcast(tensor({1.0f}), f16); }), {"bitcast: f32 to f16", "types_test.cpp:"});
+    expect_parts(user_error([] { bitcast(tensor({1.0f}), f16); }),
+                 {"bitcast: f32 to f16", "types_test.cpp:"});
 }
 
 TEST_F(Types, LiteralListsAreF32AndI32) {
@@ -114,13 +116,18 @@ TEST_F(Types, LiteralListsAreF32AndI32) {
 }
 
 TEST_F(Types, BoolsComeBackAsTheyWentIn) {
-    EXPECT_EQ(tensor(std::vector<bool>{true, false, true}).to_vector<bool>(), (std::vector<bool>{true, false, true}));
+    EXPECT_EQ(tensor(std::vector<bool>{true, false, true}).to_vector<bool>(),
+              (std::vector<bool>{true, false, true}));
 }
 
 // Functions of host numbers stay on the host.
 template <class T>
-concept FunctionsTake = requires(T a) { firn::min(a, 1.0f); } || requires(T a) { firn::clamp(a, a, a); } ||
-                        requires(T a) { firn::sum(a); } || requires(T a) { firn::sin(a); };
+concept FunctionsTake = requires(T a) {
+    firn::min(a, 1.0f);
+}
+|| requires(T a) { firn::clamp(a, a, a); }
+|| requires(T a) { firn::sum(a); }
+|| requires(T a) { firn::sin(a); };
 static_assert(!FunctionsTake<float> && !FunctionsTake<double> && FunctionsTake<Tensor>);
 
 TEST_F(Types, CompoundAssignments) {

@@ -136,25 +136,30 @@ TEST_F(Values, StoreReadsTheVersionBeforeIt) {
 
 TEST_F(Values, TensorWithoutAValueIsAnErrorWithTheLine) {
     Tensor x;
-    expect_parts(user_error([&] { x.to_vector<float>(); }), {"no value yet", "value_semantics_test.cpp:"});
+    expect_parts(user_error([&] { x.to_vector<float>(); }),
+                 {"no value yet", "value_semantics_test.cpp:"});
 }
 
 TEST_F(Values, TensorsOfTwoSessionsDoNotMix) {
     Tensor x = tensor({1.0f});
     Session other = Session::oracle();
     SessionScope inner(other);
-    expect_parts(user_error([&] { Tensor y = x + 1.0f; }), {"another session", "value_semantics_test.cpp:"});
+    expect_parts(user_error([&] { Tensor y = x + 1.0f; }),
+                 {"another session", "value_semantics_test.cpp:"});
 }
 
 static_assert(!std::is_constructible_v<bool, Tensor>, "a native if on a tensor does not compile");
 static_assert(!std::is_convertible_v<Tensor, bool>);
-static_assert(!std::is_assignable_v<Access&, float>, "auto a = u(i); a = v; would store nothing one can see");
+static_assert(!std::is_assignable_v<Access&, float>,
+              "auto a = u(i); a = v; would store nothing one can see");
 static_assert(std::is_same_v<decltype(std::declval<const Tensor&>()(0)), Tensor>,
               "reading a const tensor gives a value, so that nothing is stored to it silently");
 static_assert(!std::is_assignable_v<Tensor, float>, "a value that nobody holds cannot be assigned");
 
 template <class T>
-concept HasLogicalAnd = requires(T a, T b) { a && b; };
+concept HasLogicalAnd = requires(T a, T b) {
+    a&& b;
+};
 static_assert(!HasLogicalAnd<Tensor>);
 
 }  // namespace

@@ -37,7 +37,8 @@ TEST_F(Readme, Wave) {
         for (int i = 0; i < 12; ++i)
             for (int j = 0; j < 16; ++j) {
                 size_t k = static_cast<size_t>(i * 16 + j);
-                float laplacian = at(old, i - 1, j) + at(old, i + 1, j) + at(old, i, j - 1) + at(old, i, j + 1) - 4 * old[k];
+                float laplacian = at(old, i - 1, j) + at(old, i + 1, j) + at(old, i, j - 1) +
+                                  at(old, i, j + 1) - 4 * old[k];
                 expected_v[k] += dt * laplacian;
                 expected_u[k] += dt * expected_v[k];
             }

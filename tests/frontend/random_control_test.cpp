@@ -1,0 +1,173 @@
+// Random programs of loops, branches and breaks: recorded over tensors, and run natively element by
+// element.
+#include <algorithm>
+#include <memory>
+#include <random>
+
+#include "tests/frontend/oracle_session.h"
+
+namespace firn {
+namespace {
+
+constexpr int kVariables = 4;
+constexpr int kElements = 5;
+
+enum class Kind { Assign, If, Loop, Break };
+
+struct Statement {
+    Kind kind = Kind::Assign;
+    int target = 0, a = 0, b = 0, operation = 0, number = 0;
+    std::vector<Statement> body, otherwise;
+};
+
+class Generator {
+  public:
+    explicit Generator(unsigned seed) : random_(seed) {}
+
+    std::vector<Statement> block(int depth, bool in_loop) {
+        std::vector<Statement> out;
+        for (int count = pick(1, 4); count > 0; --count) out.push_back(statement(depth, in_loop));
+        return out;
+    }
+
+  private:
+    int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+
+    Statement statement(int depth, bool in_loop) {
+        Statement s;
+        s.target = pick(0, kVariables - 1);
+        s.a = pick(0, kVariables - 1);
+        s.b = pick(0, kVariables - 1);
+        s.operation = pick(0, 4);
+        s.number = pick(0, 5);
+        int choice = pick(0, 9);
+        if (depth > 0 && choice < 3) {
+            s.kind = Kind::If;
+            s.body = block(depth - 1, in_loop);
+            if (in_loop && pick(0, 2) == 0) s.body.insert(s.body.begin() + pick(0, 1), breaking());
+            if (pick(0, 1)) s.otherwise = block(depth - 1, in_loop);
+        } else if (depth > 0 && choice < 6) {
+            s.kind = Kind::Loop;
+            s.body = block(depth - 1, true);
+        }
+        return s;
+    }
+
+    static Statement breaking() {
+        Statement s;
+        s.kind = Kind::Break;
+        return s;
+    }
+
+    std::mt19937 random_;
+};
+
+// --- natively ------------------------------------------------------------------------------------
+
+int apply_natively(const Statement& s, int a, int b) {
+    switch (s.operation) {
+        case 0:
+            return (a + b) % 1000;
+        case 1:
+            return a - b + s.number;
+        case 2:
+            return (a * b) % 97;
+        case 3:
+            return std::min(a, b) + 1;
+        default:
+            return std::max(a, s.number);
+    }
+}
+
+/// Gives true when a break is on its way to its loop.
+bool run_natively(const std::vector<Statement>& block, std::array<int, kVariables>& x) {
+    auto at = [&](int k) -> int& { return x[static_cast<size_t>(k)]; };
+    for (const Statement& s : block) switch (s.kind) {
+            case Kind::Assign:
+                at(s.target) = apply_natively(s, at(s.a), at(s.b));
+                break;
+            case Kind::If:
+                if (run_natively(at(s.a) % 3 == s.number % 3 ? s.body : s.otherwise, x))
+                    return true;
+                break;
+            case Kind::Loop:
+                for (int i = 0; i < s.number; ++i) {
+                    at(s.target) += i;
+                    if (run_natively(s.body, x)) break;
+                }
+                break;
+            case Kind::Break:
+                return true;
+        }
+    return false;
+}
+
+// --- recorded ------------------------------------------------------------------------------------
+
+Tensor apply_recorded(const Statement& s, const Tensor& a, const Tensor& b) {
+    switch (s.operation) {
+        case 0:
+            return (a + b) % 1000;
+        case 1:
+            return a - b + s.number;
+        case 2:
+            return (a * b) % 97;
+        case 3:
+            return min(a, b) + 1;
+        default:
+            return max(a, s.number);
+    }
+}
+
+void record(const std::vector<Statement>& block, std::vector<Tensor>& x) {
+    auto at = [&](int k) -> Tensor& { return x[static_cast<size_t>(k)]; };
+    for (const Statement& s : block) switch (s.kind) {
+            case Kind::Assign:
+                at(s.target) = apply_recorded(s, at(s.a), at(s.b));
+                break;
+            case Kind::If:
+                if_(
+                    at(s.a) % 3 == s.number % 3, [&] { record(s.body, x); },
+                    [&] { record(s.otherwise, x); });
+                break;
+            case Kind::Loop:
+                for (Tensor i : loop(s.number)) {
+                    at(s.target) += i;
+                    record(s.body, x);
+                }
+                break;
+            case Kind::Break:
+                break_();
+                break;
+        }
+}
+
+class RandomControl : public ::testing::TestWithParam<bool> {
+  protected:
+    static void check(unsigned seed, bool shaped) {
+        std::vector<Statement> program = Generator(seed).block(3, false);
+        Tensor first = shaped ? arange(kElements) * 7 : Tensor(sum(tensor({3, 4})));
+        std::vector<Tensor> x{first, Tensor(1), Tensor(2), Tensor(3)};
+        record(program, x);
+        std::vector<std::vector<int>> got;
+        for (Tensor& each : x) got.push_back((each + zeros({kElements}, i32)).to_vector<int>());
+        for (int element = 0; element < kElements; ++element) {
+            std::array<int, kVariables> expected{shaped ? element * 7 : 7, 1, 2, 3};
+            run_natively(program, expected);
+            for (size_t k = 0; k < kVariables; ++k)
+                ASSERT_EQ(got[k][static_cast<size_t>(element)], expected[k])
+                    << "seed " << seed << ", variable " << k << ", element " << element;
+        }
+    }
+};
+
+TEST_P(RandomControl, OracleAgreesWithCpp) {
+    SessionScope scope(Session::oracle());
+    for (unsigned seed = 0; seed < 300; ++seed) check(seed, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Conditions, RandomControl, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "shaped" : "scalar"; });
+
+}  // namespace
+}  // namespace firn
