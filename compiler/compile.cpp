@@ -44,6 +44,12 @@ void compile_kernels(Program& program, const CompileOptions& options) {
     if (failure) std::rethrow_exception(failure);
 }
 
+std::string microseconds(double seconds) {
+    std::ostringstream out;
+    out << std::fixed << std::setprecision(1) << seconds * 1e6 << " us";
+    return out.str();
+}
+
 }  // namespace
 
 std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& graph,
@@ -66,8 +72,9 @@ std::string explain(const Program& program, const SizeEnv& env) {
     for (const VerdictInfo& v : program.verdicts) {
         out << "  " << v.verdict << ": " << v.reason << "  " << v.value;
         if (v.inline_seconds > 0 || v.materialise_seconds > 0)
-            out << "  inline " << v.inline_seconds * 1e6 << " us, materialise " << v.materialise_seconds * 1e6
-                << " us";
+            out << "  inline " << v.inline_seconds * 1e6 << " us, "
+                << (v.stage_seconds > 0 ? "stage " + microseconds(v.stage_seconds) + ", " : std::string())
+                << "materialise " << v.materialise_seconds * 1e6 << " us";
         if (!v.lines.empty()) out << "  (" << v.lines << ")";
         out << "\n";
     }

@@ -93,7 +93,7 @@ class Planner {
             else if (item.outputs[0]->op == Op::Scatter && !is_invertible_store(*item.outputs[0]))
                 throw UserError("a store at computed indices is not available yet; store at constants or at "
                                 "indices() plus a constant" + at_line(*item.outputs[0]));
-            else add_kernel(item.outputs, out);
+            else add_kernel(item, out);
         }
         return out;
     }
@@ -103,8 +103,10 @@ class Planner {
         return line.empty() ? "" : " (" + line + ")";
     }
 
-    void add_kernel(const std::vector<Ref>& outputs, std::vector<Step>& out) {
+    void add_kernel(const ScheduleItem& item, std::vector<Step>& out) {
+        const std::vector<Ref>& outputs = item.outputs;
         KernelRequest request;
+        request.inner = item.inner;
         request.shape = outputs[0]->shape;
         request.outputs = outputs;
         for (const Ref& r : outputs) request.targets.push_back(value_buffer(*r));
@@ -305,7 +307,10 @@ class Planner {
     void add_verdict(const ValueVerdict& v) {
         VerdictInfo row;
         row.value = std::string(info(v.value->op).name) + " " + v.value->dtype.name() + text(v.value->shape);
-        row.verdict = v.verdict == Verdict::Inlined ? "inlined" : "materialised";
+        row.verdict = v.verdict == Verdict::Inlined  ? "inlined"
+                      : v.verdict == Verdict::Staged ? "staged"
+                                                     : "materialised";
+        row.stage_seconds = v.stage_seconds;
         row.reason = v.reason;
         for (const SourceLine& line : v.value->lines)
             row.lines += (row.lines.empty() ? "" : ", ") + text(line);

@@ -36,6 +36,7 @@ int64_t extent_or_large(const Size& s, const SymbolFacts& facts) {
 struct Traits {
     int64_t nodes = 0;
     bool loops = false, divergent = false;
+    bool rows = false;         // stores stand in loops: each invocation walks a row
     bool plain_flat = true;    // every access is at the index of the one grid range, on narrow types
     bool shifted = false;      // some access is not
 };
@@ -57,7 +58,10 @@ Traits inspect(KernelCode code) {
     };
     for (const KernelRegion& region : code.regions) {
         for (int id : region.order) visit(id);
-        for (int id : region.effects) visit(id);
+        for (int id : region.effects) {
+            visit(id);
+            traits.rows |= code.nodes[id].op == Op::For;
+        }
         traits.divergent |= region.alive >= 0;
         if (region.range >= 0 && code.ranges[region.range].extent_node >= 0 &&
             code.nodes[code.ranges[region.range].extent_node].op != Op::Constant &&
@@ -89,8 +93,8 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
         return traits.nodes * m.vector * m.unroll * factor <= kBodyBudget &&
                total / (m.vector * m.unroll * factor) >= busy;
     };
-    if (!traits.divergent && (by_four || padded) && room(4)) m.vector = 4;
-    const bool rows = grid.dims >= 2 && !traits.divergent && (traits.shifted || traits.loops);
+    if (!traits.divergent && !traits.rows && (by_four || padded) && room(4)) m.vector = 4;
+    const bool rows = grid.dims >= 2 && !traits.divergent && !traits.rows && (traits.shifted || traits.loops);
     if (rows)
         for (int64_t u : {4, 2})
             if (m.unroll == 1 && grid.y.divisor(facts.divisors) % u == 0 && y > 0 && room(u)) m.unroll = u;

@@ -504,8 +504,11 @@ class Mapper {
 
     void store_all(int effect, std::vector<std::vector<int>>& stores) {
         const KernelNode& n = from_.nodes[effect];
+        if (n.op == Op::For) {
+            for (size_t l = 0; l < lanes_.size(); ++l) walk_row(n, l, stores[l]);
+            return;
+        }
         ensure(n.op == Op::Store, "map: an effect that it does not know");
-        const KernelBuffer& b = from_.buffers[n.index];
         const size_t width = static_cast<size_t>(mapping_.vector);
         for (size_t first = 0; first < lanes_.size(); first += width) {
             std::vector<int> index, value;
@@ -513,18 +516,75 @@ class Mapper {
                 index.push_back(lane_value(n.args[0], first + v));
                 value.push_back(lane_value(n.args[1], first + v));
             }
-            b_.set_lines(n.lines);
-            const Interval& at = b_.node(index[0]).interval;
-            bool block = width == 4 && b.dtype.bytes() == 4 && at.mod % 4 == 0 && at.rem % 4 == 0;
-            for (size_t v = 1; v < width && block; ++v)
-                block = index[v] == b_.add(index[0], b_.integer(static_cast<int64_t>(v)));
-            if (block) {
-                stores[first].push_back(b_.store(program_buffer(b, true, 4), index[0], value));
-                continue;
+            store_run(n, index, value, stores[first]);
+        }
+    }
+
+    /// A loop of stores: the row that one invocation walks, in copies of `serial_unroll` turns and a rest.
+    void walk_row(const KernelNode& n, size_t lane, std::vector<int>& effects) {
+        const KernelRegion& body = from_.regions[n.region];
+        const Range& range = from_.ranges[body.range];
+        const int extent = lane_value(range.extent_node, lane);
+        const bool nested = from_.nodes[body.effects[0]].op == Op::For;
+        const int64_t copies = nested ? 1 : std::max<int64_t>(1, mapping_.serial_unroll);
+        const int turns = b_.make(Op::Div, i32, {extent, b_.integer(copies)});
+        row_loop(n, lane, turns, copies > 1 ? floor_div(range.extent, Size(copies)) : range.extent,
+                 b_.integer(0), copies, effects);
+        if (copies == 1 || divides(range.extent, copies)) return;
+        const int done = b_.mul(turns, b_.integer(copies));
+        row_loop(n, lane, b_.sub(extent, done), Size(0), done, 1, effects);
+    }
+
+    void row_loop(const KernelNode& n, size_t lane, int turns, const Size& extent, int start, int64_t copies,
+                  std::vector<int>& effects) {
+        if (b_.is_constant(turns) && b_.node(turns).constant.i == 0) return;
+        const KernelRegion& body = from_.regions[n.region];
+        Range range = from_.ranges[body.range];
+        if (range.max_trips >= 0) range.max_trips = extent.is(0) ? mapping_.serial_unroll : range.max_trips / copies;
+        range.extent_node = turns;
+        const Size whole = range.extent;
+        range.extent = extent;
+        const int range_id = b_.add_range(range);
+        const int region = b_.add_region();
+        b_.code().regions[region].range = range_id;
+        int base = b_.range(range_id);
+        if (copies > 1) {
+            base = b_.mul(base, b_.integer(copies));
+            b_.assume(base, Size(0), whole - Size(copies));
+        }
+        base = b_.add(base, start);
+        std::vector<int> inside, index, value;
+        for (int64_t c = 0; c < copies; ++c) {
+            bind_turn(n.region, lane, b_.add(base, b_.integer(c)), {});
+            const KernelNode& effect = from_.nodes[body.effects[0]];
+            if (effect.op == Op::For) {
+                walk_row(effect, lane, inside);
+            } else {
+                index.push_back(lane_value(effect.args[0], lane));
+                value.push_back(lane_value(effect.args[1], lane));
             }
-            const int buffer = program_buffer(b, true, 1);
-            for (size_t v = 0; v < width; ++v)
-                stores[first].push_back(b_.store(buffer, index[v], std::span(&value[v], 1)));
+            forget_turn(n.region, lane);
+        }
+        if (!index.empty()) store_run(from_.nodes[body.effects[0]], index, value, inside);
+        b_.code().regions[region].effects = std::move(inside);
+        b_.set_lines(n.lines);
+        effects.push_back(b_.close_for(region, {}));
+    }
+
+    /// Stores of one buffer, four neighbours at a time where they are aligned.
+    void store_run(const KernelNode& n, const std::vector<int>& index, const std::vector<int>& value,
+                   std::vector<int>& stores) {
+        const KernelBuffer& b = from_.buffers[n.index];
+        b_.set_lines(n.lines);
+        for (size_t first = 0; first < index.size();) {
+            const Interval& at = b_.node(index[first]).interval;
+            bool block = first + 4 <= index.size() && b.dtype.bytes() == 4 && at.mod % 4 == 0 && at.rem % 4 == 0;
+            for (size_t v = 1; v < 4 && block; ++v)
+                block = index[first + v] == b_.add(index[first], b_.integer(static_cast<int64_t>(v)));
+            const size_t width = block ? 4 : 1;
+            stores.push_back(b_.store(program_buffer(b, true, static_cast<int>(width)), index[first],
+                                      std::span(value).subspan(first, width)));
+            first += width;
         }
     }
 

@@ -42,8 +42,10 @@ class Walk {
         : request_(request), context_(context), b_(code, context.facts) {}
 
     void run() {
-        const bool flat = is_flat_kernel(request_.outputs, request_.shape, context_);
-        const Grid grid = make_grid(b_, request_.shape, flat);
+        const bool flat = !request_.inner && is_flat_kernel(request_.outputs, request_.shape, context_);
+        const Shape outer(request_.shape.begin(), request_.shape.end() - request_.inner);
+        const Grid grid = make_grid(b_, outer, flat);
+        if (request_.inner) return run_rows(grid.indices);
         KernelCode& code = b_.code();
         for (size_t k = 0; k < request_.outputs.size(); ++k) own_[request_.outputs[k].get()] = grid.indices;
         for (size_t k = 0; k < request_.outputs.size(); ++k) {
@@ -57,6 +59,39 @@ class Walk {
     }
 
   private:
+    /// Every invocation walks the inner dimensions of its own row.
+    void run_rows(const Indices& row) {
+        for (size_t k = 0; k < request_.outputs.size(); ++k) {
+            Indices at = row;
+            const int effect = walk_row(k, at);
+            b_.code().regions[0].effects.push_back(effect);
+        }
+    }
+
+    int walk_row(size_t output, Indices& at) {
+        const Ref& node = request_.outputs[output];
+        if (at.size() == request_.shape.size()) {
+            const int value = evaluate_own(*node, at);
+            b_.set_lines(node->lines);
+            const int target = b_.buffer(request_.targets[output], node->dtype, element_count(node->shape),
+                                         BindingForm::Storage, 1, true);
+            return b_.store(target, flat_index(b_, at, node->shape), std::span(&value, 1));
+        }
+        const int region = b_.add_region();
+        const int range = serial_range(b_, request_.shape[at.size()], "j");
+        b_.code().regions[region].range = range;
+        at.push_back(b_.range(range));
+        const int effect = walk_row(output, at);
+        b_.code().regions[region].effects = {effect};
+        b_.set_lines(node->lines);
+        return b_.close_for(region, {});
+    }
+
+    int evaluate_own(const Node& node, const Indices& at) {
+        own_[&node] = at;
+        return ask(node, at);
+    }
+
     /// Value of `node` at `at` as a Kernel code node.
     int ask(const Node& node, const Indices& at) {
         const auto key = std::make_pair(&node, at);

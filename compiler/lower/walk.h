@@ -25,6 +25,7 @@ struct LowerContext {
 struct KernelRequest {
     std::string name;
     Shape shape;
+    int inner = 0;   // trailing dimensions of `shape` that each invocation walks in loops
     std::vector<Ref> outputs;
     std::vector<int> targets;
 };

@@ -36,9 +36,9 @@ double estimate(const Size& size, const SymbolFacts& facts) {
     return static_cast<double>(size.evaluate(env));
 }
 
-int AccessMaps::expr(std::vector<uint64_t> key, Ranges ranges) {
+int AccessMaps::expr(std::vector<uint64_t> key, Ranges ranges, uint64_t innermost) {
     auto [it, added] = expr_table_.emplace(std::move(key), static_cast<int>(exprs_.size()));
-    if (added) exprs_.push_back({it->first, std::move(ranges)});
+    if (added) exprs_.push_back({it->first, std::move(ranges), innermost});
     return it->second;
 }
 
@@ -51,7 +51,7 @@ int AccessMaps::constant(const Size& value) { return expr({kConstant, size_id(va
 int AccessMaps::affine(int base, int64_t scale, const Size& offset) {
     if (scale == 1 && offset.is(0)) return base;
     return expr({kAffine, static_cast<uint64_t>(base), static_cast<uint64_t>(scale), size_id(offset)},
-                exprs_[base].ranges);
+                exprs_[base].ranges, exprs_[base].innermost);
 }
 
 int AccessMaps::opaque(uint64_t tag, const Node& node, int axis, int map) {
@@ -62,21 +62,26 @@ int AccessMaps::opaque(uint64_t tag, const Node& node, int axis, int map) {
         std::sort(loops.begin(), loops.end());
         ranges = merge(ranges, loops);
     }
-    return expr({tag, id_of(&node), static_cast<uint64_t>(axis), static_cast<uint64_t>(map)}, ranges);
+    return expr({tag, id_of(&node), static_cast<uint64_t>(axis), static_cast<uint64_t>(map)}, ranges,
+                maps_[map].innermost);
 }
 
 int AccessMaps::tuple(std::vector<int> axes) {
     Ranges ranges;
-    for (int e : axes) ranges = merge(ranges, exprs_[e].ranges);
+    uint64_t innermost = kNoAxis;
+    for (int e : axes) {
+        ranges = merge(ranges, exprs_[e].ranges);
+        innermost = std::min(innermost, exprs_[e].innermost);
+    }
     auto [it, added] = map_table_.emplace(std::move(axes), static_cast<int>(maps_.size()));
-    if (added) maps_.push_back({it->first, std::move(ranges)});
+    if (added) maps_.push_back({it->first, std::move(ranges), innermost});
     return it->second;
 }
 
 int AccessMaps::identity(const Shape& shape) {
     std::vector<int> axes;
     for (size_t k = 0; k < shape.size(); ++k)
-        axes.push_back(shape[k].is(1) ? constant(Size(0)) : expr({kGrid, shape.size() - k}, {}));
+        axes.push_back(shape[k].is(1) ? constant(Size(0)) : expr({kGrid, shape.size() - k}, {}, shape.size() - k));
     return tuple(std::move(axes));
 }
 
@@ -175,6 +180,11 @@ int AccessMaps::input_map(const Node& node, int k, int map) {
         }
         default: throw InternalError(std::string("access map: no edge of ") + info(node.op).name);
     }
+}
+
+int AccessMaps::prefix(int map, int rank) const {
+    const uint64_t innermost = maps_[map].innermost;
+    return innermost == kNoAxis ? 0 : rank - static_cast<int>(innermost) + 1;
 }
 
 double AccessMaps::turns(int map) const {

@@ -29,6 +29,8 @@ class AccessMaps {
     int projected(int map, const Shape& from, const Shape& to);
     /// How often per grid index a value asked by `map` is evaluated: the turns of the ranges it uses.
     double turns(int map) const;
+    /// How many leading axes of a grid of `rank` axes the indices of `map` use.
+    int prefix(int map, int rank) const;
     /// Marks everything asked inside a loop's body: an opaque index computed by `node` depends on the
     /// loops in `loops`, which turn `trips` times.
     void set_loop_dependencies(std::function<std::vector<std::pair<const Node*, double>>(const Node&)> f) {
@@ -36,15 +38,19 @@ class AccessMaps {
     }
 
   private:
+    static constexpr uint64_t kNoAxis = UINT64_MAX;
     struct Expr {
         std::vector<uint64_t> key;
         std::vector<std::pair<uint64_t, double>> ranges;   // id and turns of the ranges it uses, sorted
+        uint64_t innermost = kNoAxis;                      // of the grid axes it uses, counted from the right
     };
     struct Map {
         std::vector<int> axes;
         std::vector<std::pair<uint64_t, double>> ranges;
+        uint64_t innermost = kNoAxis;
     };
-    int expr(std::vector<uint64_t> key, std::vector<std::pair<uint64_t, double>> ranges);
+    int expr(std::vector<uint64_t> key, std::vector<std::pair<uint64_t, double>> ranges,
+             uint64_t innermost = kNoAxis);
     int affine(int base, int64_t scale, const Size& offset);
     int constant(const Size& value);
     int opaque(uint64_t tag, const Node& node, int axis, int map);

@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kMapBudget = 48;        // distinct maps of one value that are followed
 constexpr double kUnknownTrips = 32;     // a loop whose trips nothing tells
 constexpr size_t kMaxOutputs = 8;        // values that leave one kernel
+constexpr double kLongestRow = 16384;    // elements that one invocation walks in a row kernel
 constexpr double kStageTurns = 32;       // a reduction this long inside another one is a stage of its own
 constexpr double kNodeBudget = 3000;     // nodes that one kernel's walk may reach
 
@@ -180,6 +181,7 @@ class Scheduler {
                                                ? node.inputs[1]->shape : node.shape;
                 ask_inputs(node, {{&node, maps_.identity(asked_shape)}});
             } else {
+                if (verdict.verdict == Verdict::Staged) stage(asked->second);
                 ask_inputs(node, asked->second);
             }
             if (!node.shape.empty() || verdict.verdict == Verdict::Materialised)
@@ -196,13 +198,14 @@ class Scheduler {
         double loads = 0;
         for (const Ask& a : asks) {
             const double grid = estimate(element_count(grid_shape(*a.root)), symbol_facts_);
-            const double asked = grid * maps_.turns(a.map) * runs(*a.root);
+            const double asked = evaluated_at(a) * maps_.turns(a.map) * runs(*a.root);
             v.evaluations += asked;
             v.inline_seconds += asked * each * idle(grid);
             loads += asked * profile_.seconds_per_load * idle(grid);
         }
         v.materialise_seconds = v.elements * (each * idle(size) + 2 * bytes / profile_.bytes_per_second) +
                                 loads + runs(node) * profile_.seconds_per_launch;
+        v.stage_seconds = stage_seconds(node, asks);
         const bool free = node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Index ||
                           node.op == Op::Input || is_movement(node.op);
         if (inside_kernel_loop(node) || free) return v;
@@ -215,6 +218,9 @@ class Scheduler {
         } else if (node.op == Op::Reduce && reduction_turns(node) >= kStageTurns && asked_in_a_range(asks)) {
             v.verdict = Verdict::Materialised;
             v.reason = kReasonStage;
+        } else if (v.stage_seconds > 0 && v.stage_seconds < std::min(v.inline_seconds, v.materialise_seconds)) {
+            v.verdict = Verdict::Staged;
+            v.reason = kReasonRow;
         } else if (v.inline_seconds > v.materialise_seconds) {
             v.verdict = Verdict::Materialised;
             v.reason = kReasonDearer;
@@ -222,6 +228,56 @@ class Scheduler {
             v.reason = kReasonCheaper;
         }
         return v;
+    }
+
+    // --- staging: the kernel's grid is a prefix of its result's dimensions, and the rest is walked by each
+    // invocation, which keeps in registers what does not depend on the rest.
+
+    /// Grid indices at which an asker's kernel evaluates a value.
+    double evaluated_at(const Ask& a) const {
+        const Shape& shape = grid_shape(*a.root);
+        const auto staged = inner_.find(a.root);
+        const int rank = static_cast<int>(shape.size());
+        if (staged == inner_.end() || maps_.prefix(a.map, rank) > rank - staged->second)
+            return estimate(element_count(shape), symbol_facts_);
+        return prefix_size(shape, staged->second);
+    }
+
+    double prefix_size(const Shape& shape, int inner) const {
+        return estimate(element_count(Shape(shape.begin(), shape.end() - inner)), symbol_facts_);
+    }
+
+    /// Seconds when every asker keeps the value per row; 0 where that is not possible.
+    double stage_seconds(const Node& node, const std::set<Ask>& asks) const {
+        double total = 0;
+        std::set<const Node*> roots;
+        for (const Ask& a : asks) {
+            const Node& root = *a.root;
+            const int inner = inner_dimensions(a);
+            if (inner <= 0 || maps_.turns(a.map) > 1) return 0;
+            if (!roots.insert(&root).second) continue;
+            const double rows = prefix_size(root.shape, inner);
+            const double all = estimate(element_count(root.shape), symbol_facts_);
+            if (rows <= 0 || all / rows > kLongestRow) return 0;
+            total += runs(root) * (rows * seconds_.at(&node) * idle(rows) +
+                                   all * seconds_.at(&root) * (idle(rows) - idle(all)));
+        }
+        return total;
+    }
+
+    /// Trailing dimensions of the asker's result that the value does not depend on; the same for all that
+    /// this asker stages.
+    int inner_dimensions(const Ask& a) const {
+        const Node& root = *a.root;
+        if (root.op == Op::Scatter && !is_invertible_store(root)) return 0;
+        const int inner = root.rank() - maps_.prefix(a.map, root.rank());
+        const auto staged = inner_.find(&root);
+        if (staged == inner_.end()) return inner;
+        return inner >= staged->second ? staged->second : 0;
+    }
+
+    void stage(const std::set<Ask>& asks) {
+        for (const Ask& a : asks) inner_.emplace(a.root, inner_dimensions(a));
     }
 
     double reduction_turns(const Node& node) const {
@@ -382,15 +438,17 @@ class Scheduler {
             }
             const auto needs = dependencies(*ref);
             const bool is_heavy = heavy(*ref);
+            const auto rows = inner_.find(ref.get());
             size_t first = 0;
             for (const auto& [node, own] : needs)
                 if (auto it = group_of.find(node); it != group_of.end())
                     first = std::max(first, it->second + (own && !groups[it->second].item.loop ? 0 : 1));
             size_t at = first;
-            while (at < groups.size() && !can_join(groups[at], *ref, is_heavy)) ++at;
+            while (at < groups.size() && (rows != inner_.end() || !can_join(groups[at], *ref, is_heavy))) ++at;
             if (at == groups.size()) {
                 groups.emplace_back();
                 groups.back().heavy = is_heavy;
+                if (rows != inner_.end()) groups.back().item.inner = rows->second;
             }
             groups[at].item.outputs.push_back(ref);
             group_of[ref.get()] = at;
@@ -401,7 +459,7 @@ class Scheduler {
     }
 
     bool can_join(const Group& group, const Node& root, bool is_heavy) const {
-        if (group.item.loop || group.heavy != is_heavy || group.item.outputs.size() >= kMaxOutputs)
+        if (group.item.loop || group.item.inner || group.heavy != is_heavy || group.item.outputs.size() >= kMaxOutputs)
             return false;
         const Node& other = *group.item.outputs[0];
         if ((root.op == Op::Scatter && !is_invertible_store(root)) ||
@@ -417,6 +475,7 @@ class Scheduler {
     AccessMaps maps_;
     Schedule schedule_;
     std::unordered_map<const Node*, double> seconds_, nodes_;
+    std::unordered_map<const Node*, int> inner_;   // roots that stage values: dimensions walked inside
     std::unordered_map<const Node*, const char*> forced_;
     std::unordered_map<const Node*, std::set<Ask>> asks_;
 };

@@ -12,7 +12,11 @@
 
 namespace firn {
 
-enum class Verdict : uint8_t { Inlined, Materialised };
+enum class Verdict : uint8_t {
+    Inlined,       // evaluated where it is asked
+    Staged,        // in registers, once per row of the kernel that asks for it
+    Materialised,  // in memory
+};
 
 /// One value's verdict with the costs that competed, in seconds over the whole program. `reason` is one of
 /// the codes below.
@@ -20,7 +24,7 @@ struct ValueVerdict {
     Ref value;
     Verdict verdict = Verdict::Inlined;
     std::string reason;
-    double inline_seconds = 0, materialise_seconds = 0;
+    double inline_seconds = 0, stage_seconds = 0, materialise_seconds = 0;   // stage: 0 where it cannot be
     double evaluations = 0, elements = 0;   // if inlined; if materialised
 };
 inline constexpr const char* kReasonResult = "result";              // the program gives it back
@@ -29,6 +33,7 @@ inline constexpr const char* kReasonOnce = "asked-once";            // nothing i
 inline constexpr const char* kReasonCheaper = "cheaper-recomputed"; // costs less than memory traffic
 inline constexpr const char* kReasonDearer = "dearer-recomputed";   // costs more than memory traffic
 inline constexpr const char* kReasonBudget = "too-many-accesses";   // asked at more places than are followed
+inline constexpr const char* kReasonRow = "once-per-row";           // the row's kernel keeps it
 inline constexpr const char* kReasonStage = "stage-of-reduction";   // nested, it would walk memory in long strides
 inline constexpr const char* kReasonStore = "store";                // written by index
 inline constexpr const char* kReasonLarge = "kernel-too-large";     // the kernel would grow beyond its budget
@@ -36,6 +41,7 @@ inline constexpr const char* kReasonLarge = "kernel-too-large";     // the kerne
 /// A step of a region: values that one kernel computes, or a loop of kernels.
 struct ScheduleItem {
     std::vector<Ref> outputs;               // one kernel, outputs of equal shape
+    int inner = 0;                          // trailing dimensions that each invocation walks by itself
     Ref loop;                               // or: this Loop as a host step
     std::vector<ScheduleItem> body;         // of the loop
 };
@@ -47,7 +53,7 @@ struct Schedule {
     std::unordered_set<const Node*> host_loops;
 };
 
-/// Verdicts come from access maps, trip counts and the profile's rates; then materialised values with the
+/// Verdicts are the cheapest of three costs from access maps, trip counts and the profile's rates; then materialised values with the
 /// same grid join one kernel where no dependency forbids it.
 Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts = {});
 
