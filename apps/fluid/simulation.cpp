@@ -1,0 +1,99 @@
+// The compiled step and what a simulation starts from.
+#include "apps/fluid/simulation.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace firn::fluid {
+namespace {
+
+/// A picture f32[h, w, 3] scaled to cover n x m cells, one channel of it.
+Tensor covering(const Tensor& picture, int channel, int n, int m) {
+    float h = static_cast<float>(int(picture.size(0))), w = static_cast<float>(int(picture.size(1)));
+    float scale = std::min(h / float(n), w / float(m));
+    auto [i, j] = indices<2>(Shape{n, m});
+    Tensor y = 0.5f * h + (i - 0.5f * float(n - 1)) * scale - 0.5f;
+    Tensor x = 0.5f * w + (j - 0.5f * float(m - 1)) * scale - 0.5f;
+    Tensor top = floor(y), left = floor(x), s = y - top, t = x - left;
+    Tensor row = cast<int>(top), column = cast<int>(left);
+    auto at = [&](int a, int b) { return picture(row + a, column + b, channel); };
+    return mix(mix(at(0, 0), at(0, 1), t), mix(at(1, 0), at(1, 1), t), s);
+}
+
+}  // namespace
+
+StepFunction compile_step(int levels) {
+    ArgSpec field = f32("n", "m"), number = f32();
+    return compile(
+        [levels](Tensor u, Tensor v, Tensor pressure, Tensor red, Tensor green, Tensor blue, Tensor open,
+                 Tensor dt, Tensor confinement, Tensor velocity_kept, Tensor dye_kept, Tensor cycles, Tensor sweeps,
+                 Tensor from_y, Tensor from_x, Tensor to_y, Tensor to_x, Tensor radius, Tensor push_u,
+                 Tensor push_v, Tensor strength, Tensor ink, Tensor brush_red, Tensor brush_green, Tensor brush_blue) {
+            Brush brush{from_y, from_x, to_y, to_x, radius, push_u, push_v, strength, ink,
+                        {brush_red, brush_green, brush_blue}};
+            FlowStep next = step({u, v, pressure, {red, green, blue}}, open, brush,
+                                 {dt, confinement, velocity_kept, dye_kept, cycles, sweeps}, levels);
+            const Flow& flow = next.flow;
+            return std::tuple{flow.u, flow.v, flow.pressure, flow.dye[0], flow.dye[1], flow.dye[2], next.divergence};
+        },
+        {field, field, field, field, field, field, field,
+         number, number, number, number, i32(), i32(),
+         number, number, number, number, number, number,
+         number, number, number, number, number, number});
+}
+
+Simulation make_simulation(const Tensor& picture, const Tensor& open) {
+    int n = open.size(0), m = open.size(1);
+    Tensor still = zeros({n, m});
+    Flow flow{still, still, still, {covering(picture, 0, n, m), covering(picture, 1, n, m), covering(picture, 2, n, m)}};
+    return {flow, open, still, compile_step(multigrid_levels(n, m))};
+}
+
+void advance(Simulation& simulation, const Settings& settings, const Stroke& stroke) {
+    Flow& flow = simulation.flow;
+    auto& [red, green, blue] = flow.dye;
+    float velocity_kept = std::pow(1 - settings.velocity_loss, settings.dt);
+    float dye_kept = std::pow(1 - settings.dye_loss, settings.dt);
+    std::tie(flow.u, flow.v, flow.pressure, red, green, blue, simulation.divergence) = simulation.step(
+        flow.u, flow.v, flow.pressure, red, green, blue, simulation.open, settings.dt, settings.confinement,
+        velocity_kept, dye_kept, settings.cycles, settings.sweeps, stroke.from_y, stroke.from_x, stroke.to_y,
+        stroke.to_x, stroke.radius, stroke.u, stroke.v, stroke.strength, stroke.ink, stroke.colour[0], stroke.colour[1],
+        stroke.colour[2]);
+}
+
+std::array<float, 3> hue(float turn) {
+    std::array<float, 3> colour;
+    for (int c = 0; c < 3; ++c) {
+        float wave = std::cos(2 * std::numbers::pi_v<float> * (turn - float(c) / 3));
+        colour[size_t(c)] = 0.1f + 0.9f * std::pow(0.5f + 0.5f * wave, 1.5f);
+    }
+    return colour;
+}
+
+Tensor default_obstacles(int n, int m) {
+    float unit = float(std::min(n, m));
+    auto [i, j] = indices<2>(Shape{n, m});
+    Tensor y = (i - 0.5f * float(n)) / unit, x = (j - 0.5f * float(m)) / unit;
+    auto disc = [&](float cy, float cx, float radius) {
+        return square(y - cy) + square(x - cx) < radius * radius;
+    };
+    Tensor along = 0.94f * x + 0.34f * (y - 0.28f), across = 0.94f * (y - 0.28f) - 0.34f * x;
+    Tensor bar = (abs(along) < 0.16f) & (abs(across) < 0.018f);
+    return cast<float>(!(disc(-0.12f, -0.42f, 0.09f) | disc(-0.05f, 0.45f, 0.11f) | bar));
+}
+
+Stroke scripted_stroke(int frame, int n, int m, const Settings& settings) {
+    float unit = float(std::min(n, m));
+    auto place = [&](float time) {
+        float y = 0.5f + 0.30f * std::sin(2.3f * time + 0.6f), x = 0.5f + 0.38f * std::sin(1.6f * time - 0.9f);
+        return std::pair{y * float(n), x * float(m)};
+    };
+    float time = float(frame) * settings.dt;
+    auto [from_y, from_x] = place(time);
+    auto [to_y, to_x] = place(time + settings.dt);
+    float per_second = 1 / std::max(settings.dt, 1e-6f);
+    return {from_y, from_x, to_y, to_x, 0.04f * unit,
+            (to_x - from_x) * per_second, (to_y - from_y) * per_second, 0.5f, 0.25f, hue(0.11f * time)};
+}
+
+}  // namespace firn::fluid
