@@ -97,13 +97,12 @@ TEST_F(BufferTest, OutOfMemorySaysWhatWasAskedHeldAndFree) {
 }
 
 TEST_F(BufferTest, ManyAllocationsTogetherRunOutOfMemoryToo) {
-    uint64_t step = 512ull << 20, free = device->memory().use().free;
-    if (device->info().type != VK_PHYSICAL_DEVICE_TYPE_CPU || free > (step << 9))
+    if (device->info().type != VK_PHYSICAL_DEVICE_TYPE_CPU)
         GTEST_SKIP() << "only a CPU driver takes no pages until they are touched";
     std::vector<std::shared_ptr<Buffer>> buffers;
     auto fill = [&] {
-        for (uint64_t i = 0; i <= free / step; ++i)
-            buffers.push_back(create_buffer(device, step, "part"));
+        for (int i = 0; i < 4096; ++i)  // 4 TiB
+            buffers.push_back(create_buffer(device, 1ull << 30, "part"));
     };
     EXPECT_THROW(fill(), DeviceError);
     buffers.clear();
