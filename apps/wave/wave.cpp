@@ -5,8 +5,8 @@
 using namespace firn;
 
 int main(int argc, char** argv) {
-    float dt = 0.1f;
-    Demo demo({.name = "wave", .help = "Waves on a membrane.", .size = {1280, 720}});
+    float dt = 0.4f;
+    Demo demo({.name = "wave", .help = "Waves on a membrane.", .size = {1280, 720}, .headless_frames = 400});
     demo.gui().slider("dt", dt, 0.0f, 0.5f, {.help = "time step"});
     return demo.run(argc, argv, [&](Window& window) {
         // Shapes may be symbolic: one compiled program serves every n, m.

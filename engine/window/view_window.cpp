@@ -147,7 +147,9 @@ void ViewWindow::State::keep_rate() {
     }
     Clock::time_point now = Clock::now();
     last_seconds = seconds_between(last, now);
-    frame_seconds = frame_seconds > 0 ? 0.9 * frame_seconds + 0.1 * last_seconds : last_seconds;
+    // The first frames compile kernels; they would spoil the mean for long.
+    bool settled = frames > 2 && frame_seconds > 0;
+    frame_seconds = settled ? 0.9 * frame_seconds + 0.1 * last_seconds : last_seconds;
     last = now;
 }
 

@@ -1,0 +1,55 @@
+// Pictures as files: read, refused, written whole or not at all.
+#include "engine/window/picture.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+std::string path_of(const std::string& name) { return testing::TempDir() + "/" + name; }
+
+std::string read_error(const std::string& path) {
+    try {
+        read_picture(path);
+    } catch (const UserError& error) {
+        return error.what();
+    }
+    return "read";
+}
+
+TEST(Picture, IsReadBackAsWritten) {
+    Picture picture{2, 1, {1, 2, 3, 255, 4, 5, 6, 128}};
+    write_png(path_of("round_trip.png"), picture);
+    EXPECT_EQ(read_picture(path_of("round_trip.png")).rgba, picture.rgba);
+}
+TEST(Picture, WhatIsNoPictureIsNamed) {
+    std::ofstream(path_of("text.png")) << "not a picture";
+    EXPECT_NE(read_error(path_of("text.png")).find("text.png: this is no picture"), std::string::npos);
+}
+TEST(Picture, AMissingFileIsNamed) {
+    EXPECT_NE(read_error(path_of("missing.png")).find("No such file"), std::string::npos);
+}
+TEST(Picture, AFolderIsRefused) {
+    EXPECT_NE(read_error(testing::TempDir()).find("this is a folder"), std::string::npos);
+}
+TEST(Picture, AFailedWriteLeavesNothing) {
+    std::string folder = path_of("no_such_folder");
+    EXPECT_THROW(write_png(folder + "/a.png", {1, 1, {0, 0, 0, 0}}), UserError);
+    EXPECT_FALSE(std::filesystem::exists(folder));
+}
+TEST(Picture, AWriteLeavesNoPartBehind) {
+    std::filesystem::path folder = path_of("picture_parts");
+    std::filesystem::create_directories(folder);
+    write_png(folder / "a.png", {1, 1, {0, 0, 0, 0}});
+    auto files = std::filesystem::directory_iterator(folder);
+    EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+    std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace firn
