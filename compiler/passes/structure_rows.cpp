@@ -198,6 +198,16 @@ Ref result_of_known_branch(const Builder& b, const Node& node) {
     return expand(b, taken->results[static_cast<size_t>(node.as<ResultAttr>().index)], node.shape);
 }
 
+/// Branches have no arguments, so what both give means the same outside.
+Ref result_of_equal_branches(const Builder& b, const Node& node) {
+    const Node& owner = *node.inputs[0];
+    if (owner.op != Op::If) return nullptr;
+    const auto& attr = owner.as<IfAttr>();
+    size_t k = static_cast<size_t>(node.as<ResultAttr>().index);
+    const Ref& value = attr.then_body->results[k];
+    return value == attr.else_body->results[k] ? expand(b, value, node.shape) : nullptr;
+}
+
 constexpr StructureRow kRows[] = {
     {"cast of cast", Op::Cast, cast_of_cast},
     {"bitcast of bitcast", Op::Bitcast, bitcast_of_bitcast},
@@ -218,6 +228,7 @@ constexpr StructureRow kRows[] = {
     {"store to every element", Op::Scatter, store_to_every_element},
     {"loop of no turns", Op::Result, result_of_no_turns},
     {"branch of a known condition", Op::Result, result_of_known_branch},
+    {"branch of equal values", Op::Result, result_of_equal_branches},
 };
 
 }  // namespace

@@ -273,6 +273,21 @@ TEST(Simplify, ABranchOfAKnownCondition) {
           "graph(%0: f32[4], %1: f32) {\n    %2: f32[4] = Expand %1\n    return %2\n}\n");
 }
 
+TEST(Simplify, ABranchOfEqualValues) {
+    check(simplify, R"(graph(%0: bool, %1: f32[4]) {
+    %2: f32[4] = Sin %1
+    %3 = If %0 {
+        yield %2
+    } else {
+        yield %2
+    }
+    %4: f32[4] = Result %3 index=0
+    return %4
+}
+)",
+          "graph(%0: bool, %1: f32[4]) {\n    %2: f32[4] = Sin %1\n    return %2\n}\n");
+}
+
 TEST(Simplify, InsideALoop) {
     check(simplify, R"(graph(%0: i32[4], %1: i32 scalar) {
     %2: i32 = Constant 0
