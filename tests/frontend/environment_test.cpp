@@ -1,5 +1,7 @@
 // The table of environment variables.
 #include <cstdlib>
+#include <filesystem>
+#include <set>
 
 #include "compiler/frontend/record.h"
 #include "tests/frontend/oracle_session.h"
@@ -37,6 +39,34 @@ TEST(Environment, OracleIsChosenByName) {
     EXPECT_EQ((tensor({1, 2}) + 1).to_vector<int>(), (Ints{2, 3}));
     EXPECT_EQ(current_session().plan_count(), 0u);
     unsetenv("FIRN_EXECUTOR");
+}
+
+TEST(Environment, DumpWritesGraphGlslAndExplain) {
+    auto folder = std::filesystem::path(::testing::TempDir()) / "firn_dump_test";
+    std::filesystem::remove_all(folder);
+    setenv("FIRN_DUMP_DIR", folder.c_str(), 1);
+    {
+        SessionScope scope(Session::interpreter());
+        (tensor({1.0f, 2.0f}) * 3.0f).to_vector<float>();
+    }
+    unsetenv("FIRN_DUMP_DIR");
+    std::set<std::string> kinds;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        kinds.insert(entry.path().extension());
+    std::filesystem::remove_all(folder);
+    EXPECT_EQ(kinds, (std::set<std::string>{".comp", ".explain", ".graph"}));
+}
+
+TEST(Environment, DebugPrintsKernelsAndGraphs) {
+    setenv("FIRN_DEBUG", "3", 1);
+    ::testing::internal::CaptureStderr();
+    {
+        SessionScope scope(Session::interpreter());
+        (tensor({1.0f, 2.0f}) * 3.0f).to_vector<float>();
+    }
+    unsetenv("FIRN_DEBUG");
+    expect_parts(::testing::internal::GetCapturedStderr(),
+                 {"-- recorded", "-- after", "1 kernels", "#version 460", " ms x 1"});
 }
 
 }  // namespace
