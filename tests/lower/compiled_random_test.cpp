@@ -1,0 +1,104 @@
+// Random graphs, compiled and run by the kernel interpreter, give what the oracle gives.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compiler/compile.h"
+#include "compiler/ir/text.h"
+#include "compiler/lower/interpret_kernel.h"
+#include "tests/ir/random_graph.h"
+
+namespace firn {
+namespace {
+
+uint64_t padded(const HostTensor& tensor) { return (tensor.data.size() + 15) / 16 * 16; }
+
+std::shared_ptr<const Program> compiled(NodeTable& table, const Graph& graph,
+                                        const DeviceProfile& profile) {
+    CompileOptions options;
+    options.spirv = false;
+    return compile_graph(table, graph, profile, options);
+}
+
+/// Uploads the arguments, runs `program`, and reads results of the shapes of `like`.
+std::vector<HostTensor> run_compiled(const std::shared_ptr<const Program>& program,
+                                     const RandomProgram& random,
+                                     const std::vector<HostTensor>& like) {
+    std::unique_ptr<Executor> executor = make_interpreter(program->profile);
+    Call call;
+    std::vector<std::vector<int64_t>> shapes;
+    for (size_t k = 0; k < random.args.size(); ++k) {
+        const HostTensor& arg = random.args[k];
+        bool scalar = program->arguments[k].scalar;
+        shapes.push_back(arg.shape);
+        call.scalars.push_back(scalar ? arg.at(0) : Scalar{});
+        call.arguments.push_back(scalar ? nullptr : executor->allocate(padded(arg), "argument"));
+        if (!scalar) executor->write(*call.arguments.back(), 0, arg.data);
+    }
+    call.symbols = random.env;
+    for (const auto& [name, value] : bind_symbols(*program, shapes, call.scalars))
+        call.symbols[name] = value;
+    for (const HostTensor& result : like)
+        call.results.push_back(executor->allocate(padded(result), "result"));
+    executor->run(program, call);
+    std::vector<HostTensor> results;
+    for (size_t k = 0; k < like.size(); ++k) {
+        results.push_back(HostTensor::make(like[k].dtype, like[k].shape));
+        executor->read(*call.results[k], 0, results.back().data);
+    }
+    return results;
+}
+
+/// Equal bits; floats may differ by what another order of a sum gives.
+bool close(const Scalar& a, const Scalar& b) {
+    if (a == b || (std::isnan(a.f) && std::isnan(b.f))) return true;
+    if (!a.dtype.is_float()) return false;
+    double scale = a.dtype == f16 ? 2e-3 : 1e-5;
+    return a.f == b.f || std::fabs(a.f - b.f) <= scale * std::max(1.0, std::fabs(b.f));
+}
+
+void expect_compiled_is_oracle(uint64_t seed, const RandomGraphOptions& options,
+                               const DeviceProfile& profile) {
+    NodeTable table;
+    RandomProgram random = RandomGraphs(table, seed, options).make();
+    std::vector<HostTensor> expected = interpret(random.graph, random.args, random.env);
+    std::vector<HostTensor> got =
+        run_compiled(compiled(table, random.graph, profile), random, expected);
+    for (size_t r = 0; r < expected.size(); ++r)
+        for (int64_t k = 0; k < expected[r].elements(); ++k)
+            ASSERT_TRUE(close(got[r].at(k), expected[r].at(k)))
+                << "result " << r << ", element " << k << ": " << text(got[r].at(k))
+                << " instead of " << text(expected[r].at(k)) << "\n"
+                << print(random.graph);
+}
+
+class CompiledRandom : public testing::TestWithParam<uint64_t> {};
+
+RandomGraphOptions without_stores(bool regions) {
+    RandomGraphOptions options;
+    options.stores = false;
+    options.regions = regions;
+    return options;
+}
+
+/// No limit on back edges: the trip counts of random loops are data, which a driver with one
+/// refuses.
+DeviceProfile patient_cpu() {
+    DeviceProfile profile = cpu_profile();
+    profile.max_back_edges = 0;
+    return profile;
+}
+
+TEST_P(CompiledRandom, PlainGraphs) {
+    expect_compiled_is_oracle(GetParam(), without_stores(false), patient_cpu());
+}
+TEST_P(CompiledRandom, LoopsAndBranches) {
+    expect_compiled_is_oracle(GetParam(), without_stores(true), patient_cpu());
+}
+TEST_P(CompiledRandom, LoopsAndBranchesForAGpu) {
+    expect_compiled_is_oracle(GetParam(), without_stores(true), gpu_profile());
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, CompiledRandom, testing::Range(uint64_t{0}, uint64_t{200}));
+
+}  // namespace
+}  // namespace firn
