@@ -86,7 +86,7 @@ TEST(Layers, HeavyHeadersStayOutOfHeaders) {
 }
 
 TEST(Layers, EveryFileBeginsWithItsRole) {
-    for (const char* folder : {"compiler", "engine", "apps", "tests"})
+    for (const char* folder : {"compiler", "engine", "apps", "assets", "tests"})
         for (const auto& path : sources(folder)) {
             std::ifstream in(path);
             std::string first;
