@@ -34,7 +34,8 @@ StepFunction compile_step(int levels) {
             FlowStep next = step({u, v, pressure, {red, green, blue}}, open, brush,
                                  {dt, confinement, velocity_kept, dye_kept, cycles, sweeps}, levels);
             const Flow& flow = next.flow;
-            return std::tuple{flow.u, flow.v, flow.pressure, flow.dye[0], flow.dye[1], flow.dye[2], next.divergence};
+            return std::tuple{flow.u, flow.v, flow.pressure, flow.dye[0], flow.dye[1], flow.dye[2],
+                              next.u_before, next.v_before};
         },
         {field, field, field, field, field, field, field,
          number, number, number, number, i32(), i32(),
@@ -46,7 +47,7 @@ Simulation make_simulation(const Tensor& picture, const Tensor& open) {
     int n = open.size(0), m = open.size(1);
     Tensor still = zeros({n, m});
     Flow flow{still, still, still, {covering(picture, 0, n, m), covering(picture, 1, n, m), covering(picture, 2, n, m)}};
-    return {flow, open, still, compile_step(multigrid_levels(n, m))};
+    return {flow, open, still, still, compile_step(multigrid_levels(n, m))};
 }
 
 void advance(Simulation& simulation, const Settings& settings, const Stroke& stroke) {
@@ -54,7 +55,7 @@ void advance(Simulation& simulation, const Settings& settings, const Stroke& str
     auto& [red, green, blue] = flow.dye;
     float velocity_kept = std::pow(1 - settings.velocity_loss, settings.dt);
     float dye_kept = std::pow(1 - settings.dye_loss, settings.dt);
-    std::tie(flow.u, flow.v, flow.pressure, red, green, blue, simulation.divergence) = simulation.step(
+    std::tie(flow.u, flow.v, flow.pressure, red, green, blue, simulation.u_before, simulation.v_before) = simulation.step(
         flow.u, flow.v, flow.pressure, red, green, blue, simulation.open, settings.dt, settings.confinement,
         velocity_kept, dye_kept, settings.cycles, settings.sweeps, stroke.from_y, stroke.from_x, stroke.to_y,
         stroke.to_x, stroke.radius, stroke.u, stroke.v, stroke.strength, stroke.ink, stroke.colour[0], stroke.colour[1],

@@ -25,7 +25,7 @@ struct Stroke {
 
 /// The step as a compiled function: see compile_step.
 using StepFunction =
-    Compiled<std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>, 25>;
+    Compiled<std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>, 25>;
 
 /// One program for all sizes with so many levels of the multigrid; every constant is a scalar argument,
 /// so that turning it compiles nothing.
@@ -33,8 +33,8 @@ StepFunction compile_step(int levels);
 
 struct Simulation {
     Flow flow;
-    Tensor open;         // 1 where the fluid may be
-    Tensor divergence;   // of the newest step, before its projection
+    Tensor open;                 // 1 where the fluid may be
+    Tensor u_before, v_before;   // velocity of the newest step before its projection
     StepFunction step;
 };
 

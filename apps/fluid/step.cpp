@@ -224,10 +224,12 @@ FlowStep step(const Flow& flow, const Tensor& open, const Brush& brush, const Co
     // The pressure whose gradient takes the divergence away, starting from that of the step before.
     std::vector<Level> multigrid{finest};
     while (int(multigrid.size()) < levels) multigrid.push_back(coarser(multigrid.back()));
-    next.divergence = divergence(moved_u, moved_v);
+    next.u_before = moved_u;
+    next.v_before = moved_v;
+    Tensor source = divergence(moved_u, moved_v);
     Tensor pressure = flow.pressure;
     for (Tensor cycle : loop(constants.cycles))
-        pressure = v_cycle(multigrid, 0, pressure, next.divergence, 0, constants.sweeps);
+        pressure = v_cycle(multigrid, 0, pressure, source, 0, constants.sweeps);
     next.flow.pressure = pressure;
     next.flow.u = moved_u - finest.left * (pressure - pressure(i, j - 1));
     next.flow.v = moved_v - finest.upper * (pressure - pressure(i - 1, j));

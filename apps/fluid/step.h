@@ -37,7 +37,7 @@ struct Constants {
 
 struct FlowStep {
     Flow flow;
-    Tensor divergence;           // before the projection, that which the pressure was solved for
+    Tensor u_before, v_before;   // the velocity before the projection, with divergence
 };
 
 /// Levels of the multigrid for n x m cells: the coarsest has 4 or fewer cells on its shorter side.

@@ -14,7 +14,7 @@ void show(Window& window, const Simulation& simulation, View view) {
         case View::Speed: return window.show(speed(flow.u, flow.v), colormap::inferno);
         case View::Pressure: return window.show(flow.pressure, colormap::coolwarm);
         case View::Divergence: return window.show(divergence(flow.u, flow.v), colormap::icefire);
-        case View::DivergenceBefore: return window.show(simulation.divergence, colormap::icefire);
+        case View::DivergenceBefore: return window.show(divergence(simulation.u_before, simulation.v_before), colormap::icefire);
         case View::Vorticity: return window.show(vorticity(flow.u, flow.v, simulation.open), colormap::icefire);
     }
 }
@@ -27,7 +27,7 @@ Tensor dye_picture(const Flow& flow, const Tensor& open) {
 }
 
 DivergenceStats divergence_stats(const Simulation& simulation) {
-    Tensor before = rms(simulation.divergence), after = rms(divergence(simulation.flow.u, simulation.flow.v));
+    Tensor before = rms(divergence(simulation.u_before, simulation.v_before)), after = rms(divergence(simulation.flow.u, simulation.flow.v));
     realize(before, after);
     return {before.item<float>(), after.item<float>()};
 }
