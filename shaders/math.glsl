@@ -455,12 +455,12 @@ float firn_log1p(float x) {
     return abs(x) < 1.0e-8 ? x : value;
 }
 
-//@function firn_quarter_turns
+//@function firn_few_quarter_turns
 // x = n pi/2 + r with |r| <= pi/4 (Cody and Waite, pi/2 in parts of 8 bits, whose multiples are exact for
 // |n| < 2^16).
-float firn_quarter_turns(float x, out int n) {
+float firn_few_quarter_turns(float x, out int n) {
     float turns = floor(x * 0.636619747 + 0.5);
-    n = int(clamp(turns, -2147483648.0, 2147483520.0));
+    n = int(clamp(turns, -65536.0, 65536.0));
     precise float r = x - turns * 1.5703125;
     r = r - turns * 0.0004825592041015625;
     r = r - turns * 1.2665987014770508e-06;
@@ -468,6 +468,51 @@ float firn_quarter_turns(float x, out int n) {
     r = r - turns * 2.5579538487363607e-12;
     r = r - turns * 5.390302953474238e-15;
     return r;
+}
+
+//@function firn_word_at
+// Word `k` (0 to 4) of five.
+uint firn_word_at(int k, uint w0, uint w1, uint w2, uint w3, uint w4) {
+    uint word = k == 0 ? w0 : w1;
+    word = k == 2 ? w2 : word;
+    word = k == 3 ? w3 : word;
+    return k == 4 ? w4 : word;
+}
+
+//@function firn_many_quarter_turns needs firn_word_at
+// The same for any finite |x| >= 1 (Payne and Hanek): m 2^s times those 64 bits of 2/pi that do more than
+// add whole turns. The 24 bits of m leave 40 of the fraction, so r is off by 4e-12 at most.
+float firn_many_quarter_turns(float x, out int n) {
+    uint bits = floatBitsToUint(x);
+    uint sign = bits & 0x80000000u;
+    int offset = int((bits >> 23) & 255u) - 120;
+    uint m = (bits & 0x007fffffu) | 0x00800000u;
+    int word = offset >> 5;
+    int shift = offset & 31;
+    uint t0 = firn_word_at(word, 0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u);
+    uint t1 = firn_word_at(word, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u);
+    uint t2 = firn_word_at(word, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u);
+    // Shifted right twice: a shift by 32 is not defined.
+    uint high = (t0 << shift) | ((t1 >> 1) >> (31 - shift));
+    uint low = (t1 << shift) | ((t2 >> 1) >> (31 - shift));
+    uint product_high, product_low;
+    umulExtended(m, low, product_high, product_low);
+    // The leading two bits are quarters, the rest is their fraction: rounded to the nearest quarter.
+    uint turns = m * high + product_high;
+    uint quarters = (turns + 0x20000000u) >> 30;
+    turns -= quarters << 30;
+    float r = float(int(turns)) * 1.46291807e-9 + float(product_low) * 3.40612168e-19;
+    n = sign != 0u ? -int(quarters) : int(quarters);
+    return uintBitsToFloat(floatBitsToUint(r) ^ sign);
+}
+
+//@function firn_quarter_turns needs firn_few_quarter_turns firn_many_quarter_turns
+// A branch, because GPUs skip the long way where no invocation needs it.
+float firn_quarter_turns(float x, out int n) {
+    float r = firn_few_quarter_turns(x, n);
+    if (abs(x) > 1.0e5) r = firn_many_quarter_turns(x, n);
+    bool finite = (floatBitsToUint(x) & 0x7fffffffu) < 0x7f800000u;
+    return finite ? r : uintBitsToFloat(0x7fc00000u);
 }
 
 //@function firn_sin_part

@@ -97,7 +97,7 @@ std::string integer_operation(Op op, DType dtype, const Operands& in) {
         case Op::Not: return "(" + in[0] + " == " + glsl_literal(scalar_int(0, dtype)) + ")";
         case Op::IsNan:
         case Op::IsInf: return "false";
-        case Op::ReverseBits: return call(function_of("reverse_bits", dtype), in);
+        case Op::ReverseBits: return call(std::string("firn_reverse_bits_") + dtype.name(), in);
         case Op::Div: return is_safe_divisor(in[1]) ? filled("({0} / {1})", in)
                                                     : call(function_of("div", dtype), in);
         case Op::Mod: return is_safe_divisor(in[1]) && !is_signed

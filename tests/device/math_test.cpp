@@ -10,21 +10,22 @@ namespace {
 
 using Reference = double (*)(double);
 
-/// `ulps`: the largest error that is allowed, in units in the last place of the exact result.
+/// `ulps`: the largest error that is allowed, in units in the last place of the exact result; arguments
+/// beyond 1e5 may add an error of `huge_error`, relative to results beyond 1.
 struct Function {
     const char* name;
     Reference reference;
     double ulps;
-    double largest_argument = std::numeric_limits<double>::infinity();
+    double huge_error = 0;
 };
 
 const Function kFunctions[] = {
-    {"firn_exp", std::exp, 4},     {"firn_exp2", std::exp2, 4},   {"firn_expm1", std::expm1, 4},
-    {"firn_log", std::log, 4},     {"firn_log2", std::log2, 4},   {"firn_log1p", std::log1p, 4},
-    {"firn_sin", std::sin, 4, 1e5},     {"firn_cos", std::cos, 4, 1e5},     {"firn_tan", std::tan, 4, 1e5},
-    {"firn_asin", std::asin, 4},   {"firn_acos", std::acos, 4},   {"firn_atan", std::atan, 4},
-    {"firn_sinh", std::sinh, 4},   {"firn_cosh", std::cosh, 4},   {"firn_tanh", std::tanh, 4},
-    {"firn_erf", std::erf, 4},
+    {"firn_exp", std::exp, 2},     {"firn_exp2", std::exp2, 2},  {"firn_expm1", std::expm1, 2},
+    {"firn_log", std::log, 1},     {"firn_log2", std::log2, 2},  {"firn_log1p", std::log1p, 1},
+    {"firn_sin", std::sin, 3, 1e-11}, {"firn_cos", std::cos, 3, 1e-11}, {"firn_tan", std::tan, 4, 1e-11},
+    {"firn_asin", std::asin, 3},   {"firn_acos", std::acos, 2},  {"firn_atan", std::atan, 3},
+    {"firn_sinh", std::sinh, 2},   {"firn_cosh", std::cosh, 2},  {"firn_tanh", std::tanh, 2},
+    {"firn_erf", std::erf, 2},
 };
 
 /// Distance in f32 steps at `exact`; 0 where both are the same nan, infinity or flushed subnormal.
@@ -88,8 +89,10 @@ TEST_P(MathTest, StaysWithinItsStatedError) {
     double worst = 0;
     size_t where = 0;
     for (size_t i = 0; i < x.size(); ++i) {
-        if (std::isfinite(x[i]) && std::abs(x[i]) > function.largest_argument) continue;
-        double error = error_in_ulps(got[i], function.reference(x[i]));
+        const double exact = function.reference(x[i]);
+        const double slack = function.huge_error * std::max(1.0, exact * exact);
+        if (std::abs(x[i]) > 1e5f && std::abs(got[i] - exact) <= slack) continue;
+        double error = error_in_ulps(got[i], exact);
         // A device may take a subnormal argument for 0.
         if (std::abs(x[i]) < std::numeric_limits<float>::min())
             error = std::min(error, error_in_ulps(got[i], function.reference(std::copysign(0.0, x[i]))));
@@ -134,8 +137,8 @@ class MathOfTwo : public DeviceTest {
     }
 };
 
-TEST_F(MathOfTwo, PowStaysWithinItsStatedError) { expect_within("firn_pow", std::pow, 4); }
-TEST_F(MathOfTwo, Atan2StaysWithinItsStatedError) { expect_within("firn_atan2", std::atan2, 4); }
+TEST_F(MathOfTwo, PowStaysWithinItsStatedError) { expect_within("firn_pow", std::pow, 3); }
+TEST_F(MathOfTwo, Atan2StaysWithinItsStatedError) { expect_within("firn_atan2", std::atan2, 3); }
 
 }  // namespace
 }  // namespace firn
