@@ -1,0 +1,149 @@
+// The GLSL text of operations, literals and the functions that are copied into a kernel.
+#include "compiler/codegen/operations.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "compiler/codegen/spirv.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+std::string of_two(Op op, DType dtype, const std::string& a, const std::string& b) {
+    return operation_glsl(op, dtype, {dtype, dtype}, {a, b});
+}
+std::string cast_of(DType to, DType from) { return operation_glsl(Op::Cast, to, {from}, {"x"}); }
+
+std::string message_of(Op op, DType dtype) {
+    try {
+        operation_glsl(op, dtype, {dtype}, {"x"});
+    } catch (const UserError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Operations, SimpleArithmeticIsTheOperator) { EXPECT_EQ(of_two(Op::Add, f32, "a", "b"), "(a + b)"); }
+
+TEST(Operations, HalfPrecisionIsRoundedAfterEachOperation) {
+    EXPECT_EQ(of_two(Op::Mul, f16, "a", "b"), "firn_round_f16((a * b))");
+}
+TEST(Operations, AnExactOperationOnHalfPrecisionIsNotRounded) {
+    EXPECT_EQ(operation_glsl(Op::Floor, f16, {f16}, {"a"}), "floor(a)");
+}
+TEST(Operations, SmallIntegersWrap) { EXPECT_EQ(of_two(Op::Add, u8, "a", "b"), "((a + b) & 255u)"); }
+
+TEST(Operations, DivisionByAVariableIsGuarded) {
+    EXPECT_EQ(of_two(Op::Div, i32, "a", "b"), "firn_div_i32(a, b)");
+}
+TEST(Operations, DivisionByALiteralIsNot) { EXPECT_EQ(of_two(Op::Div, i32, "a", "3"), "(a / 3)"); }
+TEST(Operations, DivisionByTheLiteralZeroIsGuarded) {
+    EXPECT_EQ(of_two(Op::Div, i32, "a", "0"), "firn_div_i32(a, 0)");
+}
+TEST(Operations, DivisionByANegativeLiteralIsGuarded) {
+    EXPECT_EQ(of_two(Op::Div, i32, "a", "(-1)"), "firn_div_i32(a, (-1))");
+}
+TEST(Operations, RemainderByALiteralIsPlainWhereGlslDefinesIt) {
+    EXPECT_EQ(of_two(Op::Mod, u32, "a", "7u"), "(a % 7u)");
+    EXPECT_EQ(of_two(Op::Mod, i32, "a", "7"), "firn_mod_i32(a, 7)");
+}
+
+TEST(Operations, ShiftCountsAreMasked) {
+    EXPECT_EQ(of_two(Op::ShiftLeft, i32, "a", "b"), "(a << (int(b) & 31))");
+    EXPECT_EQ(of_two(Op::ShiftRight, u64, "a", "b"), "(a >> (int(b) & 63))");
+}
+
+TEST(Operations, AChoiceBetweenExpressionsNeverBranches) {
+    const std::vector<DType> types = {boolean, f32, f32};
+    EXPECT_EQ(operation_glsl(Op::Select, f32, types, {"c", "a", "b"}), "(c ? a : b)");
+    EXPECT_EQ(operation_glsl(Op::Select, f32, types, {"c", "(a * a)", "b"}), "mix(b, (a * a), c)");
+}
+
+TEST(Operations, CastsOfFloatsToIntegersSaturate) {
+    EXPECT_EQ(cast_of(i32, f32), "firn_i32_from_f32(x)");
+    EXPECT_EQ(cast_of(u8, f16), "min(firn_u32_from_f32(x), 255u)");
+}
+TEST(Operations, HalfPrecisionIsHeldInAFloatSoWideningIsFree) { EXPECT_EQ(cast_of(f32, f16), "x"); }
+
+TEST(Operations, EveryRowAndTypeIsEitherTextOrAUserError) {
+    for (int k = 0; k < kOpCount; ++k) {
+        const Op op = static_cast<Op>(k);
+        if (!is_elementwise(op)) continue;
+        const auto arity = static_cast<size_t>(info(op).arity);
+        for (DType dtype : kAllTypes) {
+            const std::vector<DType> types(arity, dtype);
+            const std::vector<std::string> operands(arity, "x");
+            if (supported(op, dtype))
+                EXPECT_NE(operation_glsl(op, dtype, types, operands), "") << info(op).name;
+            else
+                EXPECT_THROW(operation_glsl(op, dtype, types, operands), UserError) << info(op).name;
+        }
+    }
+}
+
+TEST(Operations, AnOperationThatATypeHasNotIsNamedWithTheType) {
+    EXPECT_EQ(message_of(Op::Sin, f64), "Sin of f64: GLSL has no such operation on this type; cast the operand "
+                                        "first (to f32)");
+}
+
+TEST(Literals, AreTheShortestTextOfTheirBits) {
+    EXPECT_EQ(glsl_literal(scalar_float(0.1)), "0.1");
+    EXPECT_EQ(glsl_literal(scalar_float(3)), "3.0");
+    EXPECT_EQ(glsl_literal(scalar_float(1e20)), "1e+20");
+    EXPECT_EQ(glsl_literal(scalar_float(0.1, f64)), "0.1lf");
+}
+TEST(Literals, NegativeOnesStandInParentheses) {
+    EXPECT_EQ(glsl_literal(scalar_float(-2.5)), "(-2.5)");
+    EXPECT_EQ(glsl_literal(scalar_int(-7)), "(-7)");
+}
+TEST(Literals, WhatHasNoDigitsIsWrittenByItsBits) {
+    EXPECT_EQ(glsl_literal(scalar_float(INFINITY)), "uintBitsToFloat(2139095040u)");
+    EXPECT_EQ(glsl_literal(scalar_float(-0.0)), "uintBitsToFloat(2147483648u)");
+    EXPECT_EQ(glsl_literal(scalar_float(1e-45)), "uintBitsToFloat(1u)");
+}
+TEST(Literals, TheSmallestIntegersAreCastFromUnsigned) {
+    EXPECT_EQ(glsl_literal(scalar_int(INT32_MIN)), "int(2147483648u)");
+    EXPECT_EQ(glsl_literal(scalar_int(INT64_MIN, i64)), "int64_t(9223372036854775808ul)");
+}
+
+size_t occurrences(const std::string& text, const std::string& part) {
+    size_t count = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
+}
+
+TEST(MathLibrary, OfNothingIsEmpty) { EXPECT_EQ(math_library({}), ""); }
+
+TEST(MathLibrary, ASharedPartComesOnceAndBeforeItsUsers) {
+    const std::string text = math_library({"firn_sin", "firn_cos"});
+    EXPECT_EQ(occurrences(text, "float firn_sin_part("), 1u);
+    EXPECT_LT(text.find("float firn_sin_part("), text.find("float firn_sin("));
+}
+
+TEST(MathLibrary, LeavesOutWhatIsNotNeeded) {
+    EXPECT_EQ(math_library({"firn_exp"}).find("firn_log"), std::string::npos);
+}
+
+TEST(MathLibrary, AnUnknownFunctionIsAnInternalError) {
+    EXPECT_THROW(math_library({"firn_nothing"}), InternalError);
+}
+
+TEST(MathLibrary, WhatEachFunctionOfTheTableNeedsIsThere) {
+    for (int k = 0; k < kOpCount; ++k) {
+        const Op op = static_cast<Op>(k);
+        if (!is_elementwise(op) || !supported(op, f32) || op == Op::Bitcast || op == Op::Select) continue;
+        const auto arity = static_cast<size_t>(info(op).arity);
+        const std::string value = operation_glsl(op, f32, std::vector<DType>(arity, f32),
+                                                 std::vector<std::string>(arity, "x"));
+        if (!value.starts_with("firn_")) continue;
+        const std::string glsl = "#version 460\n" + math_library({value.substr(0, value.find('('))}) +
+                                 "void main() { float x = 1.0; " + value + "; }\n";
+        EXPECT_NO_THROW(glsl_to_spirv(glsl, info(op).name)) << info(op).name;
+    }
+}
+
+}  // namespace
+}  // namespace firn
