@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -115,6 +116,9 @@ class Device {
     }
     void set_object_name(uint64_t object, VkObjectType type, const std::string& name) const;
 
+    /// Ends with the device, after its instance.
+    void keep(std::shared_ptr<void> object) { kept_.insert(std::move(object)); }
+
     std::vector<std::string> validation_messages() const {
         return instance_->validation_messages();
     }
@@ -130,6 +134,7 @@ class Device {
     void load_pipeline_cache();
     void store_pipeline_cache();
 
+    std::set<std::shared_ptr<void>, std::owner_less<>> kept_;  // first: destroyed last
     std::unique_ptr<Instance> instance_;
     DeviceInfo info_;
     DeviceProfile profile_;

@@ -21,6 +21,9 @@ class OsWindow {
 
     /// Throws DeviceError where the instance cannot make one. The caller destroys it.
     VkSurfaceKHR create_surface(VkInstance instance) const;
+    /// GLFW itself. Whoever made a surface holds it as long as its instance lives: drivers remember the
+    /// display's connection by its address, and take a new one at the same address for the old.
+    const std::shared_ptr<void>& library() const { return library_; }
     /// Forgets the input of the last frame and takes what has come since.
     void poll();
     const RawInput& input() const { return input_; }
@@ -33,7 +36,7 @@ class OsWindow {
     static OsWindow& of(GLFWwindow* handle);
     void set_callbacks();
 
-    std::shared_ptr<void> library_;  // GLFW ends with the last window
+    std::shared_ptr<void> library_;  // GLFW ends with its last user
     GLFWwindow* handle_ = nullptr;
     RawInput input_;
 };

@@ -12,6 +12,7 @@ Swapchain::Swapchain(std::shared_ptr<Device> device, const OsWindow& window) : d
         throw DeviceError("window: device '" + device_->info().name +
                           "' cannot present; choose another device (--list-devices) or run headless");
     }
+    device_->keep(window.library());
     surface_ = window.create_surface(device_->instance().handle());
     VkBool32 supported = VK_FALSE;
     const InstanceTable& vk = device_->instance().functions();

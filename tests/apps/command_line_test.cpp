@@ -1,0 +1,153 @@
+// The command line of the demos: values, messages, and the exit statuses of a real demo.
+#include "apps/common/command_line.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+namespace firn {
+namespace {
+
+CommandLine parse(std::vector<std::string> arguments) {
+    static const Parameters none;
+    arguments.insert(arguments.begin(), "demo");
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    CommandLineSpec spec{"demo", "A demo.", {320, 200}, 7, &none, {}};
+    return parse_command_line(static_cast<int>(argv.size()), argv.data(), spec);
+}
+CommandLineEnd end_of(std::vector<std::string> arguments) {
+    try {
+        parse(std::move(arguments));
+    } catch (const CommandLineEnd& end) {
+        return end;
+    }
+    return {-1, "went on"};
+}
+
+TEST(CommandLineOf, NothingIsTheDemosOwnSize) { EXPECT_EQ(parse({}).size.width, 320); }
+TEST(CommandLineOf, SizeIsWidthByHeight) {
+    CommandLine line = parse({"--size", "640x360"});
+    EXPECT_EQ(line.size.width, 640);
+    EXPECT_EQ(line.size.height, 360);
+}
+TEST(CommandLineOf, AHeadlessRunEndsByItself) { EXPECT_EQ(parse({"--headless"}).frames, 7); }
+TEST(CommandLineOf, FramesAreKeptWhenHeadless) { EXPECT_EQ(parse({"--headless", "--frames", "3"}).frames, 3); }
+TEST(CommandLineOf, SetMayBeGivenSeveralTimes) {
+    CommandLine line = parse({"--set", "a=1", "--set", "b=x=y"});
+    ASSERT_EQ(line.sets.size(), 2u);
+    EXPECT_EQ(line.sets[1].first, "b");
+    EXPECT_EQ(line.sets[1].second, "x=y");
+}
+TEST(CommandLineOf, HelpEndsWell) {
+    CommandLineEnd end = end_of({"--help"});
+    EXPECT_EQ(end.status, 0);
+    EXPECT_NE(end.text.find("--headless"), std::string::npos);
+}
+TEST(CommandLineOf, AnUnknownFlagIsNamed) {
+    CommandLineEnd end = end_of({"--spede", "3"});
+    EXPECT_EQ(end.status, 2);
+    EXPECT_NE(end.text.find("--spede"), std::string::npos);
+}
+TEST(CommandLineOf, ASizeOfZeroIsRefused) { EXPECT_EQ(end_of({"--size", "0x20"}).status, 2); }
+TEST(CommandLineOf, ASizeWithTextBehindItIsRefused) {
+    EXPECT_NE(end_of({"--size", "20x20y"}).text.find("such as 1280x720"), std::string::npos);
+}
+TEST(CommandLineOf, NegativeFramesAreRefused) { EXPECT_EQ(end_of({"--frames", "-1"}).status, 2); }
+TEST(CommandLineOf, AnOutputOfUnknownKindIsRefused) {
+    EXPECT_NE(end_of({"--out", "f.gif"}).text.find(".png or .mp4"), std::string::npos);
+}
+TEST(CommandLineOf, AnOutputInNoFolderIsRefused) {
+    EXPECT_NE(end_of({"--out", "no/such/f.png"}).text.find("there is no folder no/such"), std::string::npos);
+}
+TEST(CommandLineOf, ASetWithoutAValueIsRefused) { EXPECT_EQ(end_of({"--set", "dt"}).status, 2); }
+TEST(CommandLineOf, AMissingPresetIsRefused) { EXPECT_EQ(end_of({"--preset", "none.json"}).status, 2); }
+
+struct DemoRun {
+    int status = -1;
+    std::string text;
+};
+/// The wave demo with its messages; no display.
+DemoRun wave(const std::string& arguments, const std::string& environment = "") {
+    std::string command = "env -u DISPLAY -u WAYLAND_DISPLAY " + environment + " " FIRN_BIN_DIR "/wave " +
+                          arguments + " 2>&1";
+    std::FILE* pipe = popen(command.c_str(), "r");
+    DemoRun run;
+    std::array<char, 512> buffer;
+    while (size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) run.text.append(buffer.data(), count);
+    int status = pclose(pipe);
+    run.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return run;
+}
+bool has_driver() { return wave("--list-devices").status == 0; }
+#define NEEDS_DRIVER() \
+    if (!has_driver()) GTEST_SKIP() << "no Vulkan driver"
+
+std::string picture_path(const std::string& name) {
+    std::string path = testing::TempDir() + "/" + name;
+    std::filesystem::remove(path);
+    return path;
+}
+
+TEST(Wave, HelpNeedsNoDriver) {
+    DemoRun run = wave("--help", "VK_DRIVER_FILES=/dev/null VK_ICD_FILENAMES=/dev/null");
+    EXPECT_EQ(run.status, 0);
+    EXPECT_NE(run.text.find("a number in [0, 0.5]"), std::string::npos) << run.text;
+}
+TEST(Wave, WithoutADriverItSaysSo) {
+    DemoRun run = wave("--headless", "VK_DRIVER_FILES=/dev/null VK_ICD_FILENAMES=/dev/null");
+    EXPECT_EQ(run.status, 1);
+    EXPECT_NE(run.text.find("driver"), std::string::npos) << run.text;
+}
+TEST(Wave, WithoutADisplayItSaysSo) {
+    NEEDS_DRIVER();
+    DemoRun run = wave("--frames 1");
+    EXPECT_EQ(run.status, 2);
+    EXPECT_NE(run.text.find("there is no display"), std::string::npos) << run.text;
+}
+TEST(Wave, AnUnknownDeviceListsThoseThereAre) {
+    NEEDS_DRIVER();
+    DemoRun run = wave("--headless --device nonesuch");
+    EXPECT_EQ(run.status, 2);
+    EXPECT_NE(run.text.find("nonesuch"), std::string::npos) << run.text;
+}
+TEST(Wave, AValueOutsideItsRangeWritesNothing) {
+    std::string path = picture_path("wave_refused.png");
+    DemoRun run = wave("--headless --set dt=9 --out " + path);
+    EXPECT_EQ(run.status, 2);
+    EXPECT_NE(run.text.find("outside its range"), std::string::npos) << run.text;
+    EXPECT_FALSE(std::filesystem::exists(path));
+}
+TEST(Wave, HeadlessRunsWriteIdenticalPicturesWithoutValidationMessages) {
+    NEEDS_DRIVER();
+    std::string first = picture_path("wave_1.png"), second = picture_path("wave_2.png");
+    for (const std::string& path : {first, second}) {
+        DemoRun run = wave("--headless --validate --frames 20 --size 97x61 --out " + path);
+        EXPECT_EQ(run.status, 0) << run.text;
+    }
+    EXPECT_EQ(std::system(("cmp " + first + " " + second).c_str()), 0);
+}
+TEST(Wave, APresetChangesThePicture) {
+    NEEDS_DRIVER();
+    std::string plain = picture_path("wave_plain.png"), preset = picture_path("wave_preset.png");
+    std::string json = picture_path("wave.json");
+    std::ofstream(json) << R"({"dt": 0.05})";
+    EXPECT_EQ(wave("--headless --frames 50 --size 64x64 --out " + plain).status, 0);
+    EXPECT_EQ(wave("--headless --frames 50 --size 64x64 --preset " + json + " --out " + preset).status, 0);
+    EXPECT_NE(std::system(("cmp -s " + plain + " " + preset).c_str()), 0);
+}
+TEST(Wave, AProfileNamesKernels) {
+    NEEDS_DRIVER();
+    std::string path = picture_path("wave_trace.json");
+    EXPECT_EQ(wave("--headless --frames 3 --size 64x64 --profile " + path).status, 0);
+    std::ifstream file(path);
+    std::string text((std::istreambuf_iterator<char>(file)), {});
+    EXPECT_NE(text.find("dispatches"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace firn

@@ -1,0 +1,193 @@
+// The fluid: its step on every executor, what its projection leaves, and the demo's own exit statuses.
+#include "apps/fluid/simulation.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "apps/fluid/views.h"
+
+namespace firn::fluid {
+namespace {
+
+/// What is left of a flow after some steps of the scripted stroke.
+struct Fields {
+    std::vector<float> u, v, pressure, red;
+};
+
+Tensor waves(int n, int m) {
+    auto [i, j, c] = indices<3>(Shape{n, m, 3});
+    return 0.5f + 0.5f * sin(0.31f * i + cast<float>(c)) * cos(0.23f * j);
+}
+
+Simulation stirred(int n, int m, int steps, Settings settings = {}) {
+    Simulation simulation = make_simulation(waves(n, m), default_obstacles(n, m));
+    for (int frame = 0; frame < steps; ++frame)
+        advance(simulation, settings, scripted_stroke(frame, n, m, settings));
+    return simulation;
+}
+
+Fields fields(Session session, int n, int m, int steps) {
+    SessionScope scope(session);
+    Flow flow = stirred(n, m, steps).flow;
+    return {flow.u.to_vector<float>(), flow.v.to_vector<float>(), flow.pressure.to_vector<float>(),
+            flow.dye[0].to_vector<float>()};
+}
+
+/// The largest difference over the largest number.
+double difference(const std::vector<float>& a, const std::vector<float>& b) {
+    double largest = 0, most = 0;
+    for (size_t k = 0; k < a.size(); ++k) {
+        most = std::max(most, std::abs(double(a[k]) - double(b[k])));
+        largest = std::max(largest, std::abs(double(a[k])));
+    }
+    return a.size() == b.size() && std::isfinite(most) ? most / largest : HUGE_VAL;
+}
+
+void expect_near(const Fields& a, const Fields& b, double tolerance) {
+    EXPECT_LT(difference(a.u, b.u), tolerance);
+    EXPECT_LT(difference(a.v, b.v), tolerance);
+    EXPECT_LT(difference(a.pressure, b.pressure), tolerance);
+    EXPECT_LT(difference(a.red, b.red), tolerance);
+}
+
+const Fields& by_oracle() {
+    static const Fields oracle = fields(Session::oracle(), 48, 64, 20);
+    return oracle;
+}
+
+TEST(FluidStep, TwentyStepsByTheKernelInterpreterAreThoseOfTheOracle) {
+    expect_near(by_oracle(), fields(Session::interpreter(), 48, 64, 20), 1e-3);
+}
+
+TEST(FluidStep, TwentyStepsOnTheDeviceAreThoseOfTheOracle) {
+    expect_near(by_oracle(), fields(device_session(), 48, 64, 20), 1e-3);
+}
+
+TEST(FluidStep, IsFewKernels) {
+    Session session = Session::interpreter();
+    SessionScope scope(session);
+    // A level has 4 kernels on the way down and 2 on the way up at most; the flow itself, 4.
+    EXPECT_LE(stirred(48, 64, 1).step.stats().kernels, 6 * multigrid_levels(48, 64) + 4);
+}
+
+class FluidOnDevice : public ::testing::Test {
+  protected:
+    Session session = device_session();
+    SessionScope scope{session};
+};
+
+TEST_F(FluidOnDevice, ProjectionTakesAHundredthOfTheDivergence) {
+    DivergenceStats stats = divergence_stats(stirred(96, 128, 10));
+    EXPECT_GT(stats.before, 100 * stats.after);
+}
+
+TEST_F(FluidOnDevice, ProjectionIsAsGoodAtOddSizes) {
+    DivergenceStats stats = divergence_stats(stirred(61, 97, 10));
+    EXPECT_GT(stats.before, 100 * stats.after);
+}
+
+TEST_F(FluidOnDevice, MoreCyclesLeaveLess) {
+    DivergenceStats few = divergence_stats(stirred(61, 97, 3, {.cycles = 1}));
+    DivergenceStats many = divergence_stats(stirred(61, 97, 3, {.cycles = 5}));
+    EXPECT_GT(few.after, 100 * many.after);
+}
+
+TEST_F(FluidOnDevice, NothingFlowsIntoObstacles) {
+    Simulation simulation = stirred(48, 64, 5);
+    auto [i, j] = indices<2>(Shape{48, 64});
+    const Flow& flow = simulation.flow;
+    Tensor open = simulation.open;
+    Tensor through = select(open * zero(open)(i, j - 1) == 0.0f, abs(flow.u), 0.0f) +
+                     select(open * zero(open)(i - 1, j) == 0.0f, abs(flow.v), 0.0f);
+    EXPECT_EQ(max(through).item<float>(), 0.0f);
+    EXPECT_GT(max(abs(flow.u)).item<float>(), 1.0f);
+}
+
+TEST_F(FluidOnDevice, DyeHasNoNewExtremes) {
+    Simulation simulation = stirred(48, 64, 20, {.dye_loss = 0});
+    EXPECT_GE(min(simulation.flow.dye[1]).item<float>(), 0.0f);
+    EXPECT_LE(max(simulation.flow.dye[1]).item<float>(), 1.0f);
+}
+
+TEST_F(FluidOnDevice, AtRestItStaysAtRest) {
+    Simulation simulation = make_simulation(waves(48, 64), default_obstacles(48, 64));
+    std::vector<float> before = simulation.flow.dye[0].to_vector<float>();
+    for (int frame = 0; frame < 3; ++frame) advance(simulation, {.dye_loss = 0}, Stroke{});
+    EXPECT_LT(difference(before, simulation.flow.dye[0].to_vector<float>()), 1e-5);
+}
+
+TEST_F(FluidOnDevice, TurningAConstantCompilesNothing) {
+    Simulation simulation = stirred(48, 64, 1);
+    size_t programs = simulation.step.variant_count();
+    advance(simulation, {.dt = 0.02f, .confinement = 1, .cycles = 2, .sweeps = 3}, Stroke{});
+    EXPECT_EQ(simulation.step.variant_count(), programs);
+}
+
+// --- the demo --------------------------------------------------------------------------------------
+
+struct Outcome {
+    int status = -1;
+    std::string text;   // of stdout and stderr
+};
+
+Outcome run_demo(const std::string& arguments) {
+    std::string command = FIRN_BIN_DIR "/fluid " + arguments + " 2>&1";
+    std::FILE* pipe = popen(command.c_str(), "r");
+    Outcome run;
+    std::array<char, 4096> part;
+    while (size_t count = std::fread(part.data(), 1, part.size(), pipe)) run.text.append(part.data(), count);
+    int status = pclose(pipe);
+    run.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return run;
+}
+
+std::filesystem::path temporary(const std::string& name) {
+    std::filesystem::path path = std::filesystem::path(testing::TempDir()) / name;
+    std::filesystem::remove(path);
+    return path;
+}
+
+std::string bytes_of(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(FluidDemo, APictureThatIsNoneIsRefusedByName) {
+    std::filesystem::path out = temporary("fluid_refused.png");
+    Outcome run = run_demo("--headless --frames 1 --size 64x48 --picture " FIRN_SOURCE_DIR "/README.md --out " + out.string());
+    EXPECT_EQ(run.status, 2) << run.text;
+    EXPECT_NE(run.text.find("README.md"), std::string::npos) << run.text;
+    EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+TEST(FluidDemo, APictureThatIsMissingIsRefusedByName) {
+    Outcome run = run_demo("--headless --frames 1 --size 64x48 --picture /nowhere/ink.png");
+    EXPECT_EQ(run.status, 2) << run.text;
+    EXPECT_NE(run.text.find("/nowhere/ink.png"), std::string::npos) << run.text;
+}
+
+TEST(FluidDemo, TwoHeadlessRunsGiveTheSameBytes) {
+    std::filesystem::path first = temporary("fluid_first.png"), second = temporary("fluid_second.png");
+    std::string arguments = "--headless --frames 8 --size 96x64 --out ";
+    Outcome run = run_demo(arguments + first.string());
+    EXPECT_EQ(run.status, 0) << run.text;
+    EXPECT_EQ(run_demo(arguments + second.string()).status, 0);
+    EXPECT_FALSE(bytes_of(first).empty());
+    EXPECT_EQ(bytes_of(first), bytes_of(second));
+}
+
+TEST(FluidDemo, StatsArePrintedForEveryFrame) {
+    Outcome run = run_demo("--headless --frames 2 --size 96x64 --set stats=true");
+    EXPECT_EQ(run.status, 0) << run.text;
+    EXPECT_NE(run.text.find("frame 1: divergence (rms)"), std::string::npos) << run.text;
+}
+
+}  // namespace
+}  // namespace firn::fluid

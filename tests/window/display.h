@@ -1,0 +1,56 @@
+// A virtual display for tests with real windows, and a hand that clicks in them.
+#pragma once
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace firn {
+
+/// An Xvfb of its own on a free display; DISPLAY names it until the end.
+class VirtualDisplay {
+  public:
+    VirtualDisplay() {
+        int ends[2];
+        if (pipe(ends) != 0) return;
+        process_ = fork();
+        if (process_ == 0) {
+            std::string descriptor = std::to_string(ends[1]);
+            // Without -noreset the server starts afresh when the last window is closed, under the next one.
+            execlp("Xvfb", "Xvfb", "-displayfd", descriptor.c_str(), "-screen", "0", "1000x800x24", "-noreset", "-nolisten",
+                   "tcp", nullptr);
+            _exit(127);
+        }
+        close(ends[1]);
+        char c = 0;
+        while (read(ends[0], &c, 1) == 1 && c != '\n') number_ += c;
+        close(ends[0]);
+        if (!number_.empty()) setenv("DISPLAY", (":" + number_).c_str(), 1);
+    }
+    ~VirtualDisplay() {
+        if (process_ <= 0) return;
+        kill(process_, SIGTERM);
+        waitpid(process_, nullptr, 0);
+        unsetenv("DISPLAY");
+    }
+    VirtualDisplay(const VirtualDisplay&) = delete;
+    VirtualDisplay& operator=(const VirtualDisplay&) = delete;
+
+    /// False where Xvfb is not installed.
+    bool works() const { return !number_.empty(); }
+
+  private:
+    pid_t process_ = -1;
+    std::string number_;
+};
+
+/// Starts xdotool commands on the window of this title; `$id` is the window. Returns at once.
+inline void by_hand(const std::string& title, const std::string& commands) {
+    std::string script = "id=\\$(xdotool search --name '^" + title + "$' | head -1); xdotool " + commands;
+    int status = std::system(("sh -c \"" + script + "\" > /dev/null 2>&1 &").c_str());
+    if (status != 0) std::abort();
+}
+
+}  // namespace firn

@@ -1,0 +1,228 @@
+// Real windows under a virtual display, with real clicks; validation must stay silent.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+
+#include "engine/window/view_window.h"
+#include "tests/window/display.h"
+
+namespace firn {
+namespace {
+
+class RealWindow : public testing::Test {
+  protected:
+    static void TearDownTestSuite() {
+        shared().reset();
+        display().reset();
+    }
+    void SetUp() override {
+        if (std::system("command -v Xvfb xdotool import > /dev/null") != 0)
+            GTEST_SKIP() << "needs Xvfb, xdotool and imagemagick";
+        if (!display()) display() = std::make_unique<VirtualDisplay>();
+        ASSERT_TRUE(display()->works());
+        if (!shared()) {
+            DeviceOptions options;
+            options.validation = true;
+            options.surfaces = SurfaceSupport::IfAvailable;
+            try {
+                shared() = std::make_shared<VulkanExecutor>(Device::create(options));
+            } catch (const DeviceError& error) {
+                GTEST_SKIP() << "no device: " << error.what();
+            }
+        }
+        executor = shared();
+        // A gradient, so that every place looks different.
+        std::vector<float> values(40 * 80);
+        for (size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>(k % 80) / 79.0f;
+        auto memory = executor->allocate(values.size() * 4, "gradient");
+        executor->write(*memory, 0, std::as_bytes(std::span(values)));
+        gradient = {memory, 0, f32, {40, 80}};
+    }
+    void TearDown() override {
+        if (!executor) return;
+        executor->wait();
+        for (const std::string& message : executor->device().validation_messages()) ADD_FAILURE() << message;
+    }
+
+    static WindowOptions options(const std::string& title) {
+        return {.title = title, .size = {640, 320}, .frames = 100000};
+    }
+    /// Frames until `done`, at most 20 seconds of them.
+    bool frames_until(ViewWindow& window, const std::function<bool()>& done) {
+        auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (!done() && std::chrono::steady_clock::now() < end && window.open()) window.show(gradient);
+        return done();
+    }
+    void settle(ViewWindow& window, int frames = 5) {
+        int last = window.frame() + frames;
+        frames_until(window, [&] { return window.frame() >= last; });
+    }
+
+    std::shared_ptr<VulkanExecutor> executor;
+    BufferView gradient;
+
+  private:
+    static std::shared_ptr<VulkanExecutor>& shared() {
+        static std::shared_ptr<VulkanExecutor> executor;
+        return executor;
+    }
+    static std::unique_ptr<VirtualDisplay>& display() {
+        static std::unique_ptr<VirtualDisplay> display;
+        return display;
+    }
+};
+
+std::string at(float x, float y) {
+    return "mousemove --window \\$id " + std::to_string(std::lround(x)) + " " + std::to_string(std::lround(y)) + " ";
+}
+
+TEST_F(RealWindow, DraggingASliderChangesItsVariable) {
+    float dt = 0.1f;
+    ViewWindow window(executor, options("slider"));
+    window.gui().slider("dt", dt, 0.0f, 0.5f);
+    settle(window);
+    Rectangle slider = window.gui().find("dt")->rectangle;
+    float y = slider.y + slider.height / 2;
+    by_hand("slider", at(slider.x + slider.width * 0.2f, y) + "sleep 0.15 mousedown 1 sleep 0.3 " +
+                          at(slider.x + slider.width * 0.8f, y) + "sleep 0.3 mouseup 1");
+    EXPECT_TRUE(frames_until(window, [&] { return std::abs(dt - 0.4f) < 0.02f; })) << dt;
+}
+
+TEST_F(RealWindow, AClickPressesAButtonOnce) {
+    ViewWindow window(executor, options("button"));
+    window.gui().button("splash");
+    settle(window);
+    Rectangle button = window.gui().find("splash")->rectangle;
+    by_hand("button", at(button.x + button.width / 2, button.y + button.height / 2) +
+                          "sleep 0.15 mousedown 1 sleep 0.1 mouseup 1");
+    int presses = 0;
+    auto pressed = [&] { return (presses += window.gui().button("splash")) > 0; };
+    EXPECT_TRUE(frames_until(window, pressed));
+    settle(window);
+    pressed();
+    EXPECT_EQ(presses, 1);
+}
+
+TEST_F(RealWindow, AStrokeArrivesInTensorCoordinates) {
+    ViewWindow window(executor, options("stroke"));
+    settle(window);
+    // 640x320 pixels show 40 x 80 elements: 8 pixels each.
+    by_hand("stroke", at(400, 200) + "sleep 0.2 mousedown 1 sleep 0.3 " + at(480, 240) + "sleep 0.3 mouseup 1");
+    float from_i = -1, from_j = -1, to_i = 0, to_j = 0;
+    bool released = false;
+    frames_until(window, [&] {
+        const Mouse& mouse = window.mouse();
+        if (mouse.left.pressed) from_i = mouse.i, from_j = mouse.j;
+        if (mouse.left.down) to_i = mouse.i, to_j = mouse.j;
+        return released = released || mouse.left.released;
+    });
+    EXPECT_NEAR(from_i, 25, 0.2);
+    EXPECT_NEAR(from_j, 50, 0.2);
+    EXPECT_NEAR(to_i, 30, 0.2);
+    EXPECT_NEAR(to_j, 60, 0.2);
+}
+
+TEST_F(RealWindow, ThePanelKeepsItsClicksFromTheTensor) {
+    float dt = 0.1f;
+    ViewWindow window(executor, options("capture"));
+    window.gui().slider("dt", dt, 0.0f, 0.5f);
+    settle(window);
+    Rectangle slider = window.gui().find("dt")->rectangle;
+    by_hand("capture", at(slider.x + 9, slider.y + 9) + "sleep 0.3 mousedown 1 sleep 0.3 mouseup 1");
+    bool reached = false;
+    frames_until(window, [&] {
+        reached = reached || window.mouse().left.down;
+        return dt < 0.05f;
+    });
+    EXPECT_LT(dt, 0.05f);
+    EXPECT_FALSE(reached);
+}
+
+TEST_F(RealWindow, ResizingKeepsTheState) {
+    float dt = 0.3f;
+    ViewWindow window(executor, options("resize"));
+    window.gui().slider("dt", dt, 0.0f, 0.5f);
+    settle(window);
+    by_hand("resize", "windowsize \\$id 500 400");
+    EXPECT_TRUE(frames_until(window, [&] { return window.size().width == 500; }));
+    settle(window);
+    EXPECT_EQ(window.size().height, 400);
+    EXPECT_EQ(dt, 0.3f);
+}
+
+TEST_F(RealWindow, TheScreenShowsWhatAHeadlessPictureShows) {
+    ViewWindow window(executor, options("screen"));
+    settle(window);
+    by_hand("screen", "key --window \\$id h");
+    settle(window, 60);
+    std::string path = testing::TempDir() + "/real_window_test.png";
+    ASSERT_EQ(std::system(("import -window root -crop 640x320+0+0 +repage " + path).c_str()), 0);
+    Picture screen = read_picture(path);
+    ViewWindow headless(executor, {.size = {640, 320}, .headless = true});
+    headless.show(gradient);
+    Picture picture = headless.picture();
+    ASSERT_EQ(screen.rgba.size(), picture.rgba.size());
+    int largest = 0;
+    for (size_t k = 0; k < picture.rgba.size(); ++k) largest = std::max(largest, std::abs(screen.rgba[k] - picture.rgba[k]));
+    EXPECT_LE(largest, 1);
+    std::filesystem::remove(path);
+}
+
+TEST_F(RealWindow, SpacePausesAndNMakesOneStep) {
+    ViewWindow window(executor, options("pause"));
+    settle(window);
+    by_hand("pause", "key --window \\$id space; sleep 0.3; xdotool key --window \\$id n");
+    int stopped = 0, steps = 0;
+    auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (steps == 0 && std::chrono::steady_clock::now() < end && window.open()) {
+        if (!window.playing()) ++stopped;
+        else if (stopped > 0) ++steps;
+        window.show(gradient);
+    }
+    int after = 0;
+    for (int k = 0; k < 5 && window.open(); ++k) after += window.playing();
+    EXPECT_GT(stopped, 0);
+    EXPECT_EQ(steps, 1);
+    EXPECT_EQ(after, 0);
+}
+
+TEST_F(RealWindow, EscapeCloses) {
+    ViewWindow window(executor, options("escape"));
+    settle(window);
+    by_hand("escape", "key --window \\$id Escape");
+    EXPECT_FALSE(frames_until(window, [] { return false; }));
+    EXPECT_FALSE(window.open());
+}
+
+TEST_F(RealWindow, TwoWindowsAreOpenAtOnce) {
+    ViewWindow first(executor, options("first")), second(executor, options("second"));
+    for (int frame = 0; frame < 4; ++frame) {
+        EXPECT_TRUE(first.open() && second.open());
+        first.show(gradient);
+        second.show(gradient, {.colormap = colormap::magma});
+    }
+}
+
+TEST(NoDisplay, SaysSoAndWhatToDo) {
+    std::shared_ptr<VulkanExecutor> executor;
+    try {
+        executor = std::make_shared<VulkanExecutor>(Device::create());
+    } catch (const DeviceError& error) {
+        GTEST_SKIP() << "no device: " << error.what();
+    }
+    unsetenv("DISPLAY");
+    unsetenv("WAYLAND_DISPLAY");
+    try {
+        ViewWindow window(executor, {});
+        FAIL() << "opened";
+    } catch (const UserError& error) {
+        EXPECT_NE(std::string(error.what()).find("window: there is no display"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("--headless"), std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace firn
