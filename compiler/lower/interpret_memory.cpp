@@ -21,15 +21,33 @@ const KernelBuffer& buffer_of(const LaneAccess& access) {
                         (node.lines.empty() ? "" : " (" + text(node.lines[0]) + ")"));
 }
 
-/// The place of a lane's first element; `width` elements lie inside.
-std::byte* element(const LaneAccess& access, int lane, int width) {
-    int64_t index = access.index[lane], bytes = buffer_of(access).dtype.bytes();
-    auto size = static_cast<int64_t>(access.memory.size());
-    if (index < 0 || (index + width) * bytes > size)
-        fail(access, "at index " + std::to_string(index) + ", " + std::to_string(width) +
-                         " wide: it has " + std::to_string(size / bytes) + " elements");
-    return access.memory.data() + index * bytes;
-}
+/// Where the elements of an access lie, checked: worked out once for all lanes.
+class Elements {
+  public:
+    Elements(const LaneAccess& access, int width)
+        : access_(access),
+          bytes_(buffer_of(access).dtype.bytes()),
+          width_(width),
+          places_(static_cast<int64_t>(access.memory.size()) / bytes_ - width + 1) {}
+
+    /// The place of a lane's first element; all of its elements lie inside.
+    std::byte* operator[](int lane) const {
+        int64_t index = access_.index[lane];
+        if (index < 0 || index >= places_) outside(index);
+        return access_.memory.data() + index * bytes_;
+    }
+
+  private:
+    [[noreturn]] void outside(int64_t index) const {
+        fail(access_, "at index " + std::to_string(index) + ", " + std::to_string(width_) +
+                          " wide: it has " + std::to_string(places_ + width_ - 1) + " elements");
+    }
+
+    const LaneAccess& access_;
+    int64_t bytes_;
+    int width_;
+    int64_t places_;  // for a first element
+};
 
 void check_written(const LaneAccess& access) {
     if (!buffer_of(access).written) fail(access, "which is bound read-only");
@@ -51,16 +69,20 @@ void for_running(const LaneMask& mask, F f) {
 void load_lanes(const LaneAccess& access, const Lanes& target) {
     DType stored = buffer_of(access).dtype;
     int width = access.node.width, lanes = static_cast<int>(access.mask.on.size());
-    bool direct = same_words(stored, target.dtype);
+    Elements elements(access, width);
+    if (same_words(stored, target.dtype)) {
+        int32_t* words = target.words();
+        for_running(access.mask, [&](int lane) {
+            const std::byte* source = elements[lane];
+            for (int k = 0; k < width; ++k)
+                std::memcpy(words + k * lanes + lane, source + 4 * k, 4);
+        });
+        return;
+    }
     for_running(access.mask, [&](int lane) {
-        const std::byte* source = element(access, lane, width);
-        for (int k = 0; k < width; ++k, source += stored.bytes()) {
-            int slot = k * lanes + lane;
-            if (direct)
-                std::memcpy(target.words() + slot, source, 4);
-            else
-                set_lane(target, slot, load_scalar(stored, source).to(target.dtype));
-        }
+        const std::byte* source = elements[lane];
+        for (int k = 0; k < width; ++k, source += stored.bytes())
+            set_lane(target, k * lanes + lane, load_scalar(stored, source).to(target.dtype));
     });
 }
 
@@ -69,23 +91,28 @@ void store_lanes(const LaneAccess& access, std::span<const Lanes> values) {
     DType stored = buffer_of(access).dtype;
     int width = access.node.width;
     ensure(static_cast<int>(values.size()) == width, "a store has not one value per element");
-    for_running(access.mask, [&](int lane) {
-        std::byte* target = element(access, lane, width);
-        for (const Lanes& value : values) {
-            if (same_words(stored, value.dtype))
-                std::memcpy(target, value.words() + lane, 4);
-            else
-                store_scalar(get_lane(value, lane).to(stored), target);
-            target += stored.bytes();
+    Elements elements(access, width);
+    for (int k = 0; k < width; ++k) {
+        const Lanes& value = values[static_cast<size_t>(k)];
+        ptrdiff_t offset = ptrdiff_t{k} * stored.bytes();
+        if (same_words(stored, value.dtype)) {
+            const int32_t* words = value.words();
+            for_running(access.mask,
+                        [&](int lane) { std::memcpy(elements[lane] + offset, words + lane, 4); });
+        } else {
+            for_running(access.mask, [&](int lane) {
+                store_scalar(get_lane(value, lane).to(stored), elements[lane] + offset);
+            });
         }
-    });
+    }
 }
 
 void combine_lanes(const LaneAccess& access, ReduceOp op, const Lanes& value) {
     check_written(access);
     DType stored = buffer_of(access).dtype;
+    Elements elements(access, 1);
     for_running(access.mask, [&](int lane) {
-        std::byte* place = element(access, lane, 1);
+        std::byte* place = elements[lane];
         Scalar operand = get_lane(value, lane).to(stored);
         store_scalar(evaluate_reduce(op, load_scalar(stored, place), operand), place);
     });

@@ -19,7 +19,7 @@ struct LaneAccess {
 };
 /// `target` holds node.width values per lane, one after the other.
 void load_lanes(const LaneAccess& access, const Lanes& target);
-/// Lane after lane, as many values as the node is wide.
+/// As many values as the node is wide; each goes lane after lane.
 void store_lanes(const LaneAccess& access, std::span<const Lanes> values);
 /// Lane after lane: memory = memory op value.
 void combine_lanes(const LaneAccess& access, ReduceOp op, const Lanes& value);
