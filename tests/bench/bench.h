@@ -11,10 +11,14 @@ namespace firn::bench {
 
 struct Contest {
     std::string name;
-    /// One run each; may return before it is done.
-    std::function<void()> firn, hand_written;
-    /// The largest difference of the two results, relative to the largest value.
+    /// One run each; may return before it is done. `plain` is the GLSL that one would write first:
+    /// one element per invocation, storage buffers only.
+    std::function<void()> firn, hand_written, plain;
+    /// The largest difference of the others' results from the hand-written one's, relative to the
+    /// largest value.
     std::function<double()> difference;
+    /// What any program for this work must read and write at least.
+    double bytes = 0;
     double tolerance = 1e-5;
 };
 
@@ -23,9 +27,9 @@ Contest wave_contest(Executor& executor);
 Contest chain_contest(Executor& executor);
 Contest sum_contest(Executor& executor);
 
-/// Milliseconds of one run: medians over rounds in which both sides take turns.
+/// Milliseconds of one run: medians over rounds in which all sides take turns.
 struct Outcome {
-    double firn = 0, hand_written = 0;
+    double firn = 0, hand_written = 0, plain = 0;
 };
 /// Checks the results first; throws InternalError where they differ by more than the tolerance.
 Outcome measure(Executor& executor, const Contest& contest, int rounds);
