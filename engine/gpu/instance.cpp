@@ -107,8 +107,13 @@ std::vector<std::string> wanted_extensions(const InstanceOptions& options) {
     add("VK_EXT_debug_utils");
     add("VK_KHR_portability_enumeration");
     if (options.validation) add("VK_EXT_validation_features");
+    // Without this directory no Wayland compositor can be reached, and Mesa says so on stderr when
+    // asked.
+    const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+    bool wayland = runtime && *runtime;
     if (options.surfaces != SurfaceSupport::None)
-        for (const char* name : kSurfaceExtensions) add(name);
+        for (const std::string name : kSurfaceExtensions)
+            if (wayland || name != "VK_KHR_wayland_surface") add(name);
     if (options.surfaces == SurfaceSupport::Required && !contains(wanted, "VK_KHR_surface"))
         throw DeviceError(
             "Vulkan: no driver here can present to a window (VK_KHR_surface is missing); "
