@@ -69,24 +69,24 @@ OsWindow& OsWindow::of(GLFWwindow* handle) { return *static_cast<OsWindow*>(glfw
 void OsWindow::set_callbacks() {
     glfwSetMouseButtonCallback(handle_, [](GLFWwindow* handle, int button, int action, int) {
         if (button > GLFW_MOUSE_BUTTON_MIDDLE) return;
-        MouseButton& state = of(handle).input_.buttons[button_index(button)];
+        MouseButton& state = of(handle).incoming_.buttons[button_index(button)];
         state.down = action == GLFW_PRESS;
         (state.down ? state.pressed : state.released) = true;
     });
     glfwSetScrollCallback(handle_, [](GLFWwindow* handle, double, double y) {
-        of(handle).input_.wheel += static_cast<float>(y);
+        of(handle).incoming_.wheel += static_cast<float>(y);
     });
     glfwSetKeyCallback(handle_, [](GLFWwindow* handle, int key, int, int action, int) {
         if (key < 0 || key >= 512) return;
-        RawInput& input = of(handle).input_;
+        RawInput& input = of(handle).incoming_;
         key = key_code(key);
         input.keys[static_cast<size_t>(key)] = action != GLFW_RELEASE;
         if (action == GLFW_PRESS) input.pressed.push_back(key);
     });
     glfwSetCharCallback(handle_, [](GLFWwindow* handle, unsigned int character) {
-        of(handle).input_.characters.push_back(character);
+        of(handle).incoming_.characters.push_back(character);
     });
-    glfwSetWindowCloseCallback(handle_, [](GLFWwindow* handle) { of(handle).input_.close = true; });
+    glfwSetWindowCloseCallback(handle_, [](GLFWwindow* handle) { of(handle).incoming_.close = true; });
 }
 
 VkSurfaceKHR OsWindow::create_surface(VkInstance instance) const {
@@ -96,8 +96,9 @@ VkSurfaceKHR OsWindow::create_surface(VkInstance instance) const {
 }
 
 void OsWindow::poll() {
-    input_.begin_frame();
-    glfwPollEvents();
+    glfwPollEvents();  // of all windows: what is not ours waits for its own window's poll
+    input_ = incoming_;
+    incoming_.begin_frame();
     double x = 0, y = 0;
     int width = 0, height = 0;
     glfwGetCursorPos(handle_, &x, &y);

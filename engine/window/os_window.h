@@ -38,7 +38,8 @@ class OsWindow {
 
     std::shared_ptr<void> library_;  // GLFW ends with its last user
     GLFWwindow* handle_ = nullptr;
-    RawInput input_;
+    RawInput incoming_;  // since the last poll
+    RawInput input_;     // of the frame
 };
 
 }  // namespace firn

@@ -174,6 +174,7 @@ TEST_F(RealWindow, TheScreenShowsWhatAHeadlessPictureShows) {
 TEST_F(RealWindow, SpacePausesAndNMakesOneStep) {
     ViewWindow window(executor, options("pause"));
     settle(window);
+    window.playing();  // from now on open() returns while it is paused
     by_hand("pause", "key --window \\$id space; sleep 0.3; xdotool key --window \\$id n");
     int stopped = 0, steps = 0;
     auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
@@ -187,6 +188,21 @@ TEST_F(RealWindow, SpacePausesAndNMakesOneStep) {
     EXPECT_GT(stopped, 0);
     EXPECT_EQ(steps, 1);
     EXPECT_EQ(after, 0);
+}
+
+TEST_F(RealWindow, AProgramThatDoesNotAskIsHeldWhilePaused) {
+    ViewWindow window(executor, options("held"));
+    settle(window);
+    by_hand("held", "key --window \\$id space; sleep 1.5; xdotool key --window \\$id n; sleep 0.3; xdotool key --window \\$id Escape");
+    double longest = 0;
+    auto last = std::chrono::steady_clock::now();
+    while (window.open()) {
+        auto now = std::chrono::steady_clock::now();
+        longest = std::max(longest, std::chrono::duration<double>(now - last).count());
+        last = now;
+        window.show(gradient);
+    }
+    EXPECT_GT(longest, 1.0);
 }
 
 TEST_F(RealWindow, EscapeCloses) {
