@@ -2,14 +2,14 @@
 #include "apps/common/command_line.h"
 
 #include <CLI/CLI.hpp>
-
 #include <charconv>
 #include <filesystem>
 
 namespace firn {
 namespace {
 
-[[noreturn]] void refuse(const std::string& flag, const std::string& value, const std::string& why) {
+[[noreturn]] void refuse(const std::string& flag, const std::string& value,
+                         const std::string& why) {
     throw CommandLineEnd{2, flag + " " + value + ": " + why};
 }
 
@@ -22,14 +22,17 @@ WindowSize parse_window_size(const std::string& text) {
         auto [stop, second] = std::from_chars(middle + 1, end, size.height);
         good = second == std::errc{} && stop == end;
     }
-    if (!good) refuse("--size", text, "this is no size; give width and height in pixels, such as 1280x720");
+    if (!good)
+        refuse("--size", text,
+               "this is no size; give width and height in pixels, such as 1280x720");
     if (size.width < 1 || size.height < 1 || size.width > 16384 || size.height > 16384) {
         refuse("--size", text, "each side must be from 1 to 16384 pixels");
     }
     return size;
 }
 
-void check_file(const std::string& flag, const std::string& path, const std::vector<std::string>& endings) {
+void check_file(const std::string& flag, const std::string& path,
+                const std::vector<std::string>& endings) {
     if (path.empty()) return;
     std::filesystem::path file(path);
     std::string known;
@@ -67,7 +70,8 @@ std::string parameter_help(const Parameters& parameters) {
 }
 
 constexpr const char* kKeys =
-    "\nKeys: space pauses, N makes one frame, R resets, S writes a screenshot, H hides the panel, Escape quits.";
+    "\nKeys: space pauses, N makes one frame, R resets, S writes a screenshot, H hides the panel, "
+    "Escape quits.";
 
 }  // namespace
 
@@ -80,24 +84,30 @@ CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spe
     app.add_flag("--list-devices", line.list_devices, "list the Vulkan devices and end");
     app.add_option("--device", line.device, "number or part of the name of the device to use");
     app.add_option("--size", size, "size of the window or picture, such as 1280x720");
-    auto* frames = app.add_option("--frames", line.frames, "end after so many frames")->check(CLI::Range(1, 1 << 30));
+    auto* frames = app.add_option("--frames", line.frames, "end after so many frames")
+                       ->check(CLI::Range(1, 1 << 30));
     app.add_flag("--headless", line.headless, "open no window");
     app.add_option("--out", line.out, "write the last frame (.png) or all of them (.mp4)");
     app.add_flag("--gui", line.show_gui, "draw the panel in what --out writes");
     app.add_option("--seed", line.seed, "seed of everything random");
-    app.add_option("--set", sets, "set a parameter: NAME=VALUE; may be given several times")->take_all();
-    app.add_option("--preset", line.preset, "set parameters from a JSON file")->check(CLI::ExistingFile);
-    app.add_flag("--validate", line.validate, "run with the Vulkan validation layers; a message is an error");
+    app.add_option("--set", sets, "set a parameter: NAME=VALUE; may be given several times")
+        ->take_all();
+    app.add_option("--preset", line.preset, "set parameters from a JSON file")
+        ->check(CLI::ExistingFile);
+    app.add_flag("--validate", line.validate,
+                 "run with the Vulkan validation layers; a message is an error");
     app.add_option("--profile", line.profile, "write kernel times as a Chrome trace (.json)");
     app.add_flag("--print-widgets", line.print_widgets, "print where the widgets are, for tests");
-    for (const ExtraOption& extra : spec.extras) app.add_option("--" + extra.name, *extra.value, extra.help);
+    for (const ExtraOption& extra : spec.extras)
+        app.add_option("--" + extra.name, *extra.value, extra.help);
     app.footer(parameter_help(*spec.parameters) + kKeys);
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
         throw CommandLineEnd{0, app.help()};
     } catch (const CLI::ParseError& error) {
-        throw CommandLineEnd{2, std::string(error.what()) + "; " + spec.name + " --help lists all flags"};
+        throw CommandLineEnd{
+            2, std::string(error.what()) + "; " + spec.name + " --help lists all flags"};
     }
     if (!size.empty()) line.size = parse_window_size(size);
     for (const std::string& text : sets) line.sets.push_back(parse_set(text));

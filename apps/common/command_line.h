@@ -11,10 +11,11 @@
 namespace firn {
 
 struct CommandLine {
-    bool list_devices = false, headless = false, validate = false, print_widgets = false, show_gui = false;
+    bool list_devices = false, headless = false, validate = false, print_widgets = false,
+         show_gui = false;
     std::string device, out, preset, profile;
     WindowSize size;
-    int frames = 0;   // 0: until the window is closed
+    int frames = 0;  // 0: until the window is closed
     uint32_t seed = 1;
     std::vector<std::pair<std::string, std::string>> sets;  // --set, in order
 };

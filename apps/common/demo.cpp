@@ -26,7 +26,8 @@ std::string file_text(const std::string& path) {
 }
 
 bool ends_in(const std::string& text, const std::string& end) {
-    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+    return text.size() >= end.size() &&
+           text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 /// What a run leaves behind: a picture, a film, a trace.
@@ -83,9 +84,11 @@ void set_parameters(Parameters& parameters, const CommandLine& line) {
 
 void run_program(const DemoInfo& info, const CommandLine& line, const Gui& gui,
                  const std::function<void(Window&)>& program) {
-    // FIRN_EXECUTOR chooses the default session's executor; without it, the device is ours to choose.
+    // FIRN_EXECUTOR chooses the default session's executor; without it, the device is ours to
+    // choose.
     bool by_environment = environment("FIRN_EXECUTOR").has_value() && line.device.empty();
-    Session session = by_environment ? current_session() : device_session({line.device, line.validate});
+    Session session =
+        by_environment ? current_session() : device_session({line.device, line.validate});
     SessionScope scope(session);
     {
         Window window(window_options(info, line));
@@ -106,8 +109,10 @@ void Demo::option(const std::string& name, std::string& value, const std::string
 
 int Demo::run(int argc, char** argv, const std::function<void(Window&)>& program) {
     try {
-        CommandLineSpec spec{info_.name, info_.help, info_.size, info_.headless_frames, &gui_.parameters(), {}};
-        for (const Option& option : options_) spec.extras.push_back({option.name, option.help, option.value});
+        CommandLineSpec spec{info_.name,         info_.help, info_.size, info_.headless_frames,
+                             &gui_.parameters(), {}};
+        for (const Option& option : options_)
+            spec.extras.push_back({option.name, option.help, option.value});
         CommandLine line = parse_command_line(argc, argv, spec);
         if (line.list_devices) {
             std::fputs(list_devices().c_str(), stdout);

@@ -1,23 +1,23 @@
 // What all demos share: the command line, the session, the window, and what is written at the end.
 #pragma once
+#include <firn/firn.h>
+
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <firn/firn.h>
-
 namespace firn {
 
 struct DemoInfo {
     std::string name;
-    std::string help;           // one sentence: what is seen
+    std::string help;  // one sentence: what is seen
     WindowSize size;
     int headless_frames = 100;  // where --frames is not given
 };
 
-/// A demo: its parameters are made first, so that --help lists them and --set and --preset are checked
-/// before anything runs; then its program runs with a window.
+/// A demo: its parameters are made first, so that --help lists them and --set and --preset are
+/// checked before anything runs; then its program runs with a window.
 ///     float dt = 0.1f;
 ///     Demo demo({.name = "wave", .help = "Waves on a square drum."});
 ///     demo.gui().slider("dt", dt, 0.0f, 0.5f, {.help = "time step"});
@@ -33,8 +33,9 @@ class Demo {
     /// Of --seed; the same numbers give the same pictures.
     uint32_t seed() const { return seed_; }
 
-    /// Runs `program` as the command line says, and writes what it asks for. Gives the exit status: 0; 2
-    /// where the caller can mend it (a message says how); 1 otherwise. Nothing is written half.
+    /// Runs `program` as the command line says, and writes what it asks for. Gives the exit status:
+    /// 0; 2 where the caller can mend it (a message says how); 1 otherwise. Nothing is written
+    /// half.
     int run(int argc, char** argv, const std::function<void(Window&)>& program);
 
   private:

@@ -4,7 +4,8 @@
 
 namespace firn {
 
-/// A drop in the middle of an f32[h, w] field: exp(-r^2 / (2 s^2)) with s a fortieth of the shorter side.
+/// A drop in the middle of an f32[h, w] field: exp(-r^2 / (2 s^2)) with s a fortieth of the shorter
+/// side.
 inline Tensor gaussian_drop(int h, int w) {
     auto [i, j] = indices<2>(Shape{h, w});
     float s = static_cast<float>(h < w ? h : w) / 40.0f;

@@ -14,16 +14,18 @@ namespace firn {
 std::string trace_text(const std::vector<FrameTimes>& frames) {
     using Json = nlohmann::ordered_json;
     Json events = Json::array();
-    double now = 0;   // microseconds
+    double now = 0;  // microseconds
     auto event = [](const std::string& name, double begin, double length, int track) {
-        return Json{{"name", name}, {"ph", "X"}, {"ts", begin}, {"dur", length}, {"pid", 1}, {"tid", track}};
+        return Json{{"name", name},  {"ph", "X"}, {"ts", begin},
+                    {"dur", length}, {"pid", 1},  {"tid", track}};
     };
     for (const FrameTimes& frame : frames) {
         double begin = now;
         for (const KernelTime& kernel : frame.kernels) {
             double length = kernel.milliseconds * kernel.dispatches * 1e3;
             Json kernel_event = event(kernel.name, now, length, 2);
-            kernel_event["args"] = {{"dispatches", kernel.dispatches}, {"milliseconds each", kernel.milliseconds}};
+            kernel_event["args"] = {{"dispatches", kernel.dispatches},
+                                    {"milliseconds each", kernel.milliseconds}};
             events.push_back(kernel_event);
             now += length;
         }
@@ -43,7 +45,8 @@ void write_text_file(const std::string& path, const std::string& text) {
     if (written) std::filesystem::rename(temporary, path, error);
     if (!written || error) {
         std::filesystem::remove(temporary, error);
-        throw UserError("file " + path + ": cannot be written; name one in a folder that can be written to");
+        throw UserError("file " + path +
+                        ": cannot be written; name one in a folder that can be written to");
     }
 }
 

@@ -6,7 +6,7 @@ using namespace firn;
 
 int main(int argc, char** argv) {
     float dt = 0.4f;
-    Demo demo({.name = "wave", .help = "Waves on a membrane.", .size = {1280, 720}, .headless_frames = 400});
+    Demo demo({.name = "wave", .help = "Waves on a membrane.", .headless_frames = 400});
     demo.gui().slider("dt", dt, 0.0f, 0.5f, {.help = "time step"});
     return demo.run(argc, argv, [&](Window& window) {
         // Shapes may be symbolic: one compiled program serves every n, m.
@@ -20,9 +20,12 @@ int main(int argc, char** argv) {
             {f32("n", "m"), f32("n", "m"), f32()});
 
         auto [width, height] = window.size();
-        Tensor u = gaussian_drop(height, width), v = zeros({height, width});
+        Tensor u, v;
+        auto start = [&] { u = gaussian_drop(height, width), v = zeros({height, width}); };
+        start();
         while (window.open()) {
-            std::tie(u, v) = wave(u, v, dt);  // a scalar argument is a push constant: no recompile, no upload
+            if (window.reset()) start();
+            std::tie(u, v) = wave(u, v, dt);    // dt is a push constant: no recompile, no upload
             window.show(u, colormap::viridis);  // straight from device memory to the swapchain
         }
     });

@@ -11,7 +11,8 @@ namespace {
 
 std::shared_ptr<Executor> make_executor(const DeviceChoice& choice) {
     DeviceOptions options;
-    options.device = choice.device.empty() ? environment("FIRN_DEVICE").value_or("") : choice.device;
+    options.device =
+        choice.device.empty() ? environment("FIRN_DEVICE").value_or("") : choice.device;
     options.validation = choice.validation || environment_number("FIRN_VALIDATION", 0) != 0;
     options.surfaces = SurfaceSupport::IfAvailable;
     options.cache_directory = default_cache_directory();
@@ -25,7 +26,8 @@ Session device_session(const DeviceChoice& choice) { return Session(make_executo
 std::string validation_report(const Session& session) {
     std::string report;
     if (auto* executor = dynamic_cast<VulkanExecutor*>(session.state()->executor.get())) {
-        for (const std::string& message : executor->device().validation_messages()) report += message + "\n";
+        for (const std::string& message : executor->device().validation_messages())
+            report += message + "\n";
     }
     return report;
 }

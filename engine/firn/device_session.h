@@ -14,12 +14,12 @@ struct DeviceChoice {
     bool validation = false;
 };
 
-/// A session on a device of its own, on which windows can be opened. Throws UserError (no such device:
-/// lists them) or DeviceError (no loader, no driver).
+/// A session on a device of its own, on which windows can be opened. Throws UserError (no such
+/// device: lists them) or DeviceError (no loader, no driver).
 Session device_session(const DeviceChoice& choice = {});
 
-/// What the validation layers said of the session's device so far, one message a line; empty where they
-/// are off or silent.
+/// What the validation layers said of the session's device so far, one message a line; empty where
+/// they are off or silent.
 std::string validation_report(const Session& session);
 
 /// Makes default sessions run on the device. Including firn/firn.h does it.

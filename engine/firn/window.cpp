@@ -16,7 +16,8 @@ namespace {
 std::shared_ptr<VulkanExecutor> window_executor() {
     std::shared_ptr<SessionState> session = current_session().state();
     executor_of(*session);
-    if (auto executor = std::dynamic_pointer_cast<VulkanExecutor>(session->executor)) return executor;
+    if (auto executor = std::dynamic_pointer_cast<VulkanExecutor>(session->executor))
+        return executor;
     return std::static_pointer_cast<VulkanExecutor>(device_session().state()->executor);
 }
 
@@ -72,9 +73,12 @@ void save_image(const std::string& path, const Tensor& x, SourceLine line) {
     for (size_t pixel = 0; pixel < values.size() / channels; ++pixel) {
         for (size_t channel = 0; channel < 4; ++channel) {
             bool opaque = channel == 3 && channels < 4;
-            float value = opaque ? 255.0f : values[pixel * channels + std::min(channel, channels - 1)] * scale;
+            float value = opaque
+                              ? 255.0f
+                              : values[pixel * channels + std::min(channel, channels - 1)] * scale;
             // The comparison is false for nan, which becomes black.
-            picture.rgba.push_back(value > 0 ? static_cast<uint8_t>(std::lround(std::min(value, 255.0f))) : 0);
+            picture.rgba.push_back(
+                value > 0 ? static_cast<uint8_t>(std::lround(std::min(value, 255.0f))) : 0);
         }
     }
     write_png(path, picture);

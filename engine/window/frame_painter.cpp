@@ -13,7 +13,8 @@ Rectangle view_area(const BufferView& view, VkExtent2D extent) {
     return view.memory ? letterbox(all, view.shape[1], view.shape[0]) : all;
 }
 
-FramePainter::FramePainter(std::shared_ptr<Device> device, const OsWindow* window, const FontAtlas& atlas)
+FramePainter::FramePainter(std::shared_ptr<Device> device, const OsWindow* window,
+                           const FontAtlas& atlas)
     : device_(std::move(device)), window_(window), commands_(*device_, "frames") {
     if (window_) {
         swapchain_ = std::make_unique<Swapchain>(device_, *window_);
@@ -21,8 +22,9 @@ FramePainter::FramePainter(std::shared_ptr<Device> device, const OsWindow* windo
         present_pass_ = create_render_pass(*device_, format_, VK_IMAGE_LAYOUT_PRESENT_SRC_KHR);
         for (Slot& slot : slots_) {
             VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
-            check(device_->vk().vkCreateSemaphore(device_->handle(), &info, nullptr, &slot.acquired),
-                  "vkCreateSemaphore", "acquired");
+            check(
+                device_->vk().vkCreateSemaphore(device_->handle(), &info, nullptr, &slot.acquired),
+                "vkCreateSemaphore", "acquired");
             device_->set_name(slot.acquired, VK_OBJECT_TYPE_SEMAPHORE, "acquired");
         }
     }
@@ -39,13 +41,14 @@ FramePainter::~FramePainter() {
     }
     swapchain_.reset();  // waits for what is being presented
     const VolkDeviceTable& vk = device_->vk();
-    for (const Slot& slot : slots_) vk.vkDestroySemaphore(device_->handle(), slot.acquired, nullptr);
+    for (const Slot& slot : slots_)
+        vk.vkDestroySemaphore(device_->handle(), slot.acquired, nullptr);
     vk.vkDestroyRenderPass(device_->handle(), present_pass_, nullptr);
     vk.vkDestroyRenderPass(device_->handle(), picture_pass_, nullptr);
 }
 
-void FramePainter::record(VkCommandBuffer commands, uint32_t slot, const Frame& frame, VkRenderPass pass,
-                          VkFramebuffer framebuffer, VkExtent2D extent) {
+void FramePainter::record(VkCommandBuffer commands, uint32_t slot, const Frame& frame,
+                          VkRenderPass pass, VkFramebuffer framebuffer, VkExtent2D extent) {
     const VolkDeviceTable& vk = device_->vk();
     Rectangle area = view_area(frame.view, extent);
     if (frame.view.memory) view_renderer_->prepare(commands, slot, frame.view, frame.options, area);
@@ -84,7 +87,8 @@ void FramePainter::present(const Frame& frame) {
 }
 
 Picture FramePainter::picture(const Frame& frame, VkExtent2D extent) {
-    bool fits = image_ && image_->extent().width == extent.width && image_->extent().height == extent.height;
+    bool fits = image_ && image_->extent().width == extent.width &&
+                image_->extent().height == extent.height;
     if (!fits) image_ = std::make_unique<OffscreenImage>(device_, format_, extent, picture_pass_);
     CommandBuffer& commands = commands_.take();
     begin(*device_, commands.handle, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);

@@ -11,7 +11,7 @@
 namespace firn {
 
 struct Frame {
-    BufferView view;                  // no memory: only the background
+    BufferView view;  // no memory: only the background
     ShowOptions options;
     const ImDrawData* gui = nullptr;  // null: no panel
 };
@@ -27,14 +27,14 @@ class FramePainter {
     FramePainter(const FramePainter&) = delete;
     FramePainter& operator=(const FramePainter&) = delete;
 
-    /// Submits the frame behind everything enqueued before, in the same submission, and presents it.
-    /// Does nothing while the window cannot show one.
+    /// Submits the frame behind everything enqueued before, in the same submission, and presents
+    /// it. Does nothing while the window cannot show one.
     void present(const Frame& frame);
     /// Draws the frame and waits for the picture.
     Picture picture(const Frame& frame, VkExtent2D extent);
 
   private:
-    static constexpr uint32_t kSlots = 2;       // frames in flight
+    static constexpr uint32_t kSlots = 2;  // frames in flight
     static constexpr uint32_t kPictureSlot = 2;
     struct Slot {
         VkSemaphore acquired = VK_NULL_HANDLE;
@@ -51,7 +51,7 @@ class FramePainter {
     CommandPool commands_;
     std::unique_ptr<ViewRenderer> view_renderer_;
     std::unique_ptr<GuiRenderer> gui_renderer_;
-    std::unique_ptr<OffscreenImage> image_;     // of the last picture
+    std::unique_ptr<OffscreenImage> image_;  // of the last picture
     Slot slots_[kSlots];
     uint32_t next_slot_ = 0;
 };

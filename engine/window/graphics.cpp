@@ -12,8 +12,8 @@ VkShaderModule create_module(const Device& device, std::string_view file) {
     info.codeSize = code.size_bytes();
     info.pCode = code.data();
     VkShaderModule module = VK_NULL_HANDLE;
-    check(device.vk().vkCreateShaderModule(device.handle(), &info, nullptr, &module), "vkCreateShaderModule",
-          std::string(file));
+    check(device.vk().vkCreateShaderModule(device.handle(), &info, nullptr, &module),
+          "vkCreateShaderModule", std::string(file));
     return module;
 }
 
@@ -34,8 +34,8 @@ VkPipelineColorBlendAttachmentState blend_state(bool blend) {
     state.srcAlphaBlendFactor = VK_BLEND_FACTOR_ONE;
     state.dstAlphaBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA;
     state.alphaBlendOp = VK_BLEND_OP_ADD;
-    state.colorWriteMask = VK_COLOR_COMPONENT_R_BIT | VK_COLOR_COMPONENT_G_BIT | VK_COLOR_COMPONENT_B_BIT |
-                           VK_COLOR_COMPONENT_A_BIT;
+    state.colorWriteMask = VK_COLOR_COMPONENT_R_BIT | VK_COLOR_COMPONENT_G_BIT |
+                           VK_COLOR_COMPONENT_B_BIT | VK_COLOR_COMPONENT_A_BIT;
     return state;
 }
 
@@ -63,7 +63,8 @@ VkRenderPass create_render_pass(const Device& device, VkFormat format, VkImageLa
     dependencies[0].srcStageMask =
         VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
     dependencies[0].dstStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
-    dependencies[0].srcAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT;
+    dependencies[0].srcAccessMask =
+        VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT;
     dependencies[0].dstAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
     dependencies[1].srcSubpass = 0;
     dependencies[1].dstSubpass = VK_SUBPASS_EXTERNAL;
@@ -79,28 +80,37 @@ VkRenderPass create_render_pass(const Device& device, VkFormat format, VkImageLa
     info.dependencyCount = 2;
     info.pDependencies = dependencies;
     VkRenderPass pass = VK_NULL_HANDLE;
-    check(device.vk().vkCreateRenderPass(device.handle(), &info, nullptr, &pass), "vkCreateRenderPass", "frame");
+    check(device.vk().vkCreateRenderPass(device.handle(), &info, nullptr, &pass),
+          "vkCreateRenderPass", "frame");
     device.set_name(pass, VK_OBJECT_TYPE_RENDER_PASS, "frame");
     return pass;
 }
 
 VkPipeline create_draw_pipeline(const Device& device, const DrawPipelineInfo& wanted) {
-    VkShaderModule modules[2] = {create_module(device, wanted.vertex), create_module(device, wanted.fragment)};
-    VkPipelineShaderStageCreateInfo stages[2] = {stage_info(VK_SHADER_STAGE_VERTEX_BIT, modules[0]),
-                                                 stage_info(VK_SHADER_STAGE_FRAGMENT_BIT, modules[1])};
-    VkPipelineVertexInputStateCreateInfo input{VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
-    VkPipelineInputAssemblyStateCreateInfo assembly{VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO};
+    VkShaderModule modules[2] = {create_module(device, wanted.vertex),
+                                 create_module(device, wanted.fragment)};
+    VkPipelineShaderStageCreateInfo stages[2] = {
+        stage_info(VK_SHADER_STAGE_VERTEX_BIT, modules[0]),
+        stage_info(VK_SHADER_STAGE_FRAGMENT_BIT, modules[1])};
+    VkPipelineVertexInputStateCreateInfo input{
+        VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
+    VkPipelineInputAssemblyStateCreateInfo assembly{
+        VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO};
     assembly.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
-    VkPipelineViewportStateCreateInfo viewport{VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO};
+    VkPipelineViewportStateCreateInfo viewport{
+        VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO};
     viewport.viewportCount = viewport.scissorCount = 1;
-    VkPipelineRasterizationStateCreateInfo raster{VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO};
+    VkPipelineRasterizationStateCreateInfo raster{
+        VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO};
     raster.polygonMode = VK_POLYGON_MODE_FILL;
     raster.cullMode = VK_CULL_MODE_NONE;
     raster.lineWidth = 1;
-    VkPipelineMultisampleStateCreateInfo samples{VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO};
+    VkPipelineMultisampleStateCreateInfo samples{
+        VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO};
     samples.rasterizationSamples = VK_SAMPLE_COUNT_1_BIT;
     VkPipelineColorBlendAttachmentState attachment = blend_state(wanted.blend);
-    VkPipelineColorBlendStateCreateInfo blend{VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO};
+    VkPipelineColorBlendStateCreateInfo blend{
+        VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO};
     blend.attachmentCount = 1;
     blend.pAttachments = &attachment;
     VkDynamicState dynamics[2] = {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_SCISSOR};
@@ -120,23 +130,24 @@ VkPipeline create_draw_pipeline(const Device& device, const DrawPipelineInfo& wa
     info.layout = wanted.layout;
     info.renderPass = wanted.render_pass;
     VkPipeline pipeline = VK_NULL_HANDLE;
-    VkResult result = device.vk().vkCreateGraphicsPipelines(device.handle(), device.pipeline_cache(), 1, &info,
-                                                            nullptr, &pipeline);
-    for (VkShaderModule module : modules) device.vk().vkDestroyShaderModule(device.handle(), module, nullptr);
+    VkResult result = device.vk().vkCreateGraphicsPipelines(
+        device.handle(), device.pipeline_cache(), 1, &info, nullptr, &pipeline);
+    for (VkShaderModule module : modules)
+        device.vk().vkDestroyShaderModule(device.handle(), module, nullptr);
     check(result, "vkCreateGraphicsPipelines", wanted.name);
     device.set_name(pipeline, VK_OBJECT_TYPE_PIPELINE, wanted.name);
     return pipeline;
 }
 
-VkPipeline create_compute_pipeline(const Device& device, std::string_view shader, VkPipelineLayout layout,
-                                   const std::string& name) {
+VkPipeline create_compute_pipeline(const Device& device, std::string_view shader,
+                                   VkPipelineLayout layout, const std::string& name) {
     VkShaderModule module = create_module(device, shader);
     VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
     info.stage = stage_info(VK_SHADER_STAGE_COMPUTE_BIT, module);
     info.layout = layout;
     VkPipeline pipeline = VK_NULL_HANDLE;
-    VkResult result = device.vk().vkCreateComputePipelines(device.handle(), device.pipeline_cache(), 1, &info,
-                                                           nullptr, &pipeline);
+    VkResult result = device.vk().vkCreateComputePipelines(device.handle(), device.pipeline_cache(),
+                                                           1, &info, nullptr, &pipeline);
     device.vk().vkDestroyShaderModule(device.handle(), module, nullptr);
     check(result, "vkCreateComputePipelines", name);
     device.set_name(pipeline, VK_OBJECT_TYPE_PIPELINE, name);
@@ -164,21 +175,23 @@ StorageSets::StorageSets(Device& device, uint32_t bindings, uint32_t count, uint
     layout_info.pSetLayouts = &set_layout_;
     layout_info.pushConstantRangeCount = 1;
     layout_info.pPushConstantRanges = &push;
-    check(vk.vkCreatePipelineLayout(device.handle(), &layout_info, nullptr, &layout_), "vkCreatePipelineLayout",
-          name);
+    check(vk.vkCreatePipelineLayout(device.handle(), &layout_info, nullptr, &layout_),
+          "vkCreatePipelineLayout", name);
     VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, bindings * count};
     VkDescriptorPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
     pool_info.maxSets = count;
     pool_info.poolSizeCount = 1;
     pool_info.pPoolSizes = &size;
-    check(vk.vkCreateDescriptorPool(device.handle(), &pool_info, nullptr, &pool_), "vkCreateDescriptorPool", name);
+    check(vk.vkCreateDescriptorPool(device.handle(), &pool_info, nullptr, &pool_),
+          "vkCreateDescriptorPool", name);
     std::vector<VkDescriptorSetLayout> layouts(count, set_layout_);
     VkDescriptorSetAllocateInfo sets_info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
     sets_info.descriptorPool = pool_;
     sets_info.descriptorSetCount = count;
     sets_info.pSetLayouts = layouts.data();
     sets_.resize(count);
-    check(vk.vkAllocateDescriptorSets(device.handle(), &sets_info, sets_.data()), "vkAllocateDescriptorSets", name);
+    check(vk.vkAllocateDescriptorSets(device.handle(), &sets_info, sets_.data()),
+          "vkAllocateDescriptorSets", name);
     for (VkDescriptorSet set : sets_) device.set_name(set, VK_OBJECT_TYPE_DESCRIPTOR_SET, name);
 }
 
@@ -190,7 +203,8 @@ StorageSets::~StorageSets() {
     });
 }
 
-void StorageSets::bind(size_t set, uint32_t binding, VkBuffer buffer, uint64_t offset, uint64_t bytes) const {
+void StorageSets::bind(size_t set, uint32_t binding, VkBuffer buffer, uint64_t offset,
+                       uint64_t bytes) const {
     VkDescriptorBufferInfo range{buffer, offset, bytes};
     VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
     write.dstSet = sets_[set];
@@ -203,24 +217,27 @@ void StorageSets::bind(size_t set, uint32_t binding, VkBuffer buffer, uint64_t o
 
 void StorageSets::push(VkCommandBuffer commands, const void* data) const {
     device_.vk().vkCmdPushConstants(
-        commands, layout_, VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT | VK_SHADER_STAGE_COMPUTE_BIT,
-        0, push_bytes_, data);
+        commands, layout_,
+        VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT | VK_SHADER_STAGE_COMPUTE_BIT, 0,
+        push_bytes_, data);
 }
 
-VkImageView create_colour_view(const Device& device, VkImage image, VkFormat format, const std::string& name) {
+VkImageView create_colour_view(const Device& device, VkImage image, VkFormat format,
+                               const std::string& name) {
     VkImageViewCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
     info.image = image;
     info.viewType = VK_IMAGE_VIEW_TYPE_2D;
     info.format = format;
     info.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
     VkImageView view = VK_NULL_HANDLE;
-    check(device.vk().vkCreateImageView(device.handle(), &info, nullptr, &view), "vkCreateImageView", name);
+    check(device.vk().vkCreateImageView(device.handle(), &info, nullptr, &view),
+          "vkCreateImageView", name);
     device.set_name(view, VK_OBJECT_TYPE_IMAGE_VIEW, name);
     return view;
 }
 
-VkFramebuffer create_framebuffer(const Device& device, VkRenderPass pass, VkImageView view, VkExtent2D extent,
-                                 const std::string& name) {
+VkFramebuffer create_framebuffer(const Device& device, VkRenderPass pass, VkImageView view,
+                                 VkExtent2D extent, const std::string& name) {
     VkFramebufferCreateInfo info{VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO};
     info.renderPass = pass;
     info.attachmentCount = 1;
@@ -229,8 +246,8 @@ VkFramebuffer create_framebuffer(const Device& device, VkRenderPass pass, VkImag
     info.height = extent.height;
     info.layers = 1;
     VkFramebuffer framebuffer = VK_NULL_HANDLE;
-    check(device.vk().vkCreateFramebuffer(device.handle(), &info, nullptr, &framebuffer), "vkCreateFramebuffer",
-          name);
+    check(device.vk().vkCreateFramebuffer(device.handle(), &info, nullptr, &framebuffer),
+          "vkCreateFramebuffer", name);
     device.set_name(framebuffer, VK_OBJECT_TYPE_FRAMEBUFFER, name);
     return framebuffer;
 }

@@ -1,4 +1,5 @@
-// The few graphics objects that frames need: render passes, pipelines, descriptor sets, an image to draw to.
+// The few graphics objects that frames need: render passes, pipelines, descriptor sets, an image to
+// draw to.
 #pragma once
 #include <memory>
 #include <span>
@@ -12,8 +13,8 @@
 
 namespace firn {
 
-/// A pass that clears one colour image and draws to it. Passes of one format are compatible whatever
-/// their final layout. The caller destroys it.
+/// A pass that clears one colour image and draws to it. Passes of one format are compatible
+/// whatever their final layout. The caller destroys it.
 VkRenderPass create_render_pass(const Device& device, VkFormat format, VkImageLayout final_layout);
 
 struct DrawPipelineInfo {
@@ -25,11 +26,11 @@ struct DrawPipelineInfo {
 };
 /// Triangles with dynamic viewport and scissor, without vertex input. The caller destroys it.
 VkPipeline create_draw_pipeline(const Device& device, const DrawPipelineInfo& info);
-VkPipeline create_compute_pipeline(const Device& device, std::string_view shader, VkPipelineLayout layout,
-                                   const std::string& name);
+VkPipeline create_compute_pipeline(const Device& device, std::string_view shader,
+                                   VkPipelineLayout layout, const std::string& name);
 
-/// `count` equal sets of storage buffers (bindings 0, 1, ...) and a pipeline layout with push constants.
-/// Must end before its device, and may end while it is in use.
+/// `count` equal sets of storage buffers (bindings 0, 1, ...) and a pipeline layout with push
+/// constants. Must end before its device, and may end while it is in use.
 class StorageSets {
   public:
     StorageSets(Device& device, uint32_t bindings, uint32_t count, uint32_t push_bytes,
@@ -56,7 +57,8 @@ class StorageSets {
 /// An image that frames without a window are drawn to, and read back from.
 class OffscreenImage {
   public:
-    OffscreenImage(std::shared_ptr<Device> device, VkFormat format, VkExtent2D extent, VkRenderPass pass);
+    OffscreenImage(std::shared_ptr<Device> device, VkFormat format, VkExtent2D extent,
+                   VkRenderPass pass);
     ~OffscreenImage();
     OffscreenImage(const OffscreenImage&) = delete;
     OffscreenImage& operator=(const OffscreenImage&) = delete;
@@ -81,8 +83,9 @@ class OffscreenImage {
     std::shared_ptr<Buffer> pixels_;
 };
 
-VkImageView create_colour_view(const Device& device, VkImage image, VkFormat format, const std::string& name);
-VkFramebuffer create_framebuffer(const Device& device, VkRenderPass pass, VkImageView view, VkExtent2D extent,
-                                 const std::string& name);
+VkImageView create_colour_view(const Device& device, VkImage image, VkFormat format,
+                               const std::string& name);
+VkFramebuffer create_framebuffer(const Device& device, VkRenderPass pass, VkImageView view,
+                                 VkExtent2D extent, const std::string& name);
 
 }  // namespace firn

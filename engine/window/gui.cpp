@@ -20,7 +20,8 @@ Widget& Gui::widget(Widget::Kind kind, const std::string& name, const std::strin
     for (Widget& known : widgets_) {
         if (known.name != name) continue;
         if (known.kind != kind) {
-            throw UserError("gui: two different widgets are named '" + name + "'; give one another name");
+            throw UserError("gui: two different widgets are named '" + name +
+                            "'; give one another name");
         }
         return known;
     }
@@ -36,11 +37,13 @@ bool Gui::bind(Parameter parameter) {
     return std::exchange(widget(Widget::Kind::Parameter, bound.name, bound.help).touched, false);
 }
 
-bool Gui::slider(const std::string& name, float& value, float low, float high, const SliderOptions& options) {
+bool Gui::slider(const std::string& name, float& value, float low, float high,
+                 const SliderOptions& options) {
     return bind({name, options.help, &value, low, high, options.logarithmic});
 }
 
-bool Gui::slider(const std::string& name, int& value, int low, int high, const SliderOptions& options) {
+bool Gui::slider(const std::string& name, int& value, int low, int high,
+                 const SliderOptions& options) {
     return bind({name, options.help, &value, static_cast<double>(low), static_cast<double>(high),
                  options.logarithmic});
 }

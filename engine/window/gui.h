@@ -1,4 +1,5 @@
-// The panel of a window as a list of widgets: sliders and other ways to change variables, text and plots.
+// The panel of a window as a list of widgets: sliders and other ways to change variables, text and
+// plots.
 #pragma once
 #include <deque>
 #include <string>
@@ -10,7 +11,7 @@
 namespace firn {
 
 struct SliderOptions {
-    std::string help;          // shown when the mouse rests on it, and by --help
+    std::string help;  // shown when the mouse rests on it, and by --help
     bool logarithmic = false;
 };
 
@@ -19,20 +20,22 @@ struct Widget {
     enum class Kind : uint8_t { Parameter, Button, Text, Plot, Heading };
     Kind kind = Kind::Text;
     std::string name, help;
-    std::string text;             // Text
-    std::vector<float> history;   // Plot, the newest last
-    bool touched = false;         // changed or pressed since the program last asked
-    Rectangle rectangle;          // where it was drawn last, in pixels; empty: not yet
+    std::string text;            // Text
+    std::vector<float> history;  // Plot, the newest last
+    bool touched = false;        // changed or pressed since the program last asked
+    Rectangle rectangle;         // where it was drawn last, in pixels; empty: not yet
 };
 
 /// Widgets stay once they are made, in the order in which they were; asking again by the same name
-/// finds the same one. A variable that is bound to a widget must live as long as the window is used.
-/// Every bound variable is a parameter, which the command line and presets can set too.
+/// finds the same one. A variable that is bound to a widget must live as long as the window is
+/// used. Every bound variable is a parameter, which the command line and presets can set too.
 class Gui {
   public:
     /// True when the person has changed the variable since the last time this was asked.
-    bool slider(const std::string& name, float& value, float low, float high, const SliderOptions& options = {});
-    bool slider(const std::string& name, int& value, int low, int high, const SliderOptions& options = {});
+    bool slider(const std::string& name, float& value, float low, float high,
+                const SliderOptions& options = {});
+    bool slider(const std::string& name, int& value, int low, int high,
+                const SliderOptions& options = {});
     bool checkbox(const std::string& name, bool& value, const std::string& help = "");
     /// `index` is the chosen one of `names`.
     bool combo(const std::string& name, int& index, const std::vector<std::string>& names,

@@ -21,8 +21,8 @@ constexpr const char* kFonts[] = {"/usr/share/fonts/truetype/dejavu/DejaVuSans.t
 
 void load_font(float scale) {
     ImGuiIO& io = ImGui::GetIO();
-    static constexpr ImWchar ranges[] = {0x20, 0xff, 0x370, 0x3ff, 0x2013, 0x2026, 0x2190, 0x2193,
-                                         0x2202, 0x2265, 0};
+    static constexpr ImWchar ranges[] = {0x20,   0xff,   0x370,  0x3ff,  0x2013, 0x2026,
+                                         0x2190, 0x2193, 0x2202, 0x2265, 0};
     ImFont* font = nullptr;
     for (const char* path : kFonts) {
         if (!font && std::filesystem::exists(path)) {
@@ -47,8 +47,9 @@ void apply_theme(float scale) {
     style.ItemSpacing = {8, 7};
     style.GrabMinSize = 12;
     style.WindowTitleAlign = {0, 0.5f};
-    const ImVec4 accent{0.36f, 0.62f, 0.86f, 1}, frame{0.16f, 0.18f, 0.22f, 1}, hover{0.21f, 0.25f, 0.31f, 1},
-        active{0.26f, 0.32f, 0.40f, 1}, background{0.075f, 0.085f, 0.105f, 0.94f};
+    const ImVec4 accent{0.36f, 0.62f, 0.86f, 1}, frame{0.16f, 0.18f, 0.22f, 1},
+        hover{0.21f, 0.25f, 0.31f, 1}, active{0.26f, 0.32f, 0.40f, 1},
+        background{0.075f, 0.085f, 0.105f, 0.94f};
     auto set = [&](std::initializer_list<int> colours, ImVec4 value) {
         for (int colour : colours) style.Colors[colour] = value;
     };
@@ -57,7 +58,8 @@ void apply_theme(float scale) {
     set({ImGuiCol_FrameBg, ImGuiCol_Button, ImGuiCol_Header}, frame);
     set({ImGuiCol_FrameBgHovered, ImGuiCol_ButtonHovered, ImGuiCol_HeaderHovered}, hover);
     set({ImGuiCol_FrameBgActive, ImGuiCol_ButtonActive, ImGuiCol_HeaderActive}, active);
-    set({ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive, ImGuiCol_CheckMark, ImGuiCol_PlotLines}, accent);
+    set({ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive, ImGuiCol_CheckMark, ImGuiCol_PlotLines},
+        accent);
     set({ImGuiCol_Separator}, {0.2f, 0.23f, 0.28f, 1});
     set({ImGuiCol_Text}, {0.90f, 0.92f, 0.95f, 1});
     style.ScaleAllSizes(scale);
@@ -94,7 +96,8 @@ bool draw_text_input(const char* label, std::string& value) {
 
 bool draw_choice(const char* label, const ChoiceVariable& choice) {
     auto index = static_cast<size_t>(*choice.index);
-    if (!ImGui::BeginCombo(label, index < choice.names.size() ? choice.names[index].c_str() : "")) return false;
+    if (!ImGui::BeginCombo(label, index < choice.names.size() ? choice.names[index].c_str() : ""))
+        return false;
     bool changed = false;
     for (size_t i = 0; i < choice.names.size(); ++i) {
         if (ImGui::Selectable(choice.names[i].c_str(), i == index)) {
@@ -108,19 +111,23 @@ bool draw_choice(const char* label, const ChoiceVariable& choice) {
 
 /// True when the person changed the variable.
 bool draw_parameter(const char* label, const Parameter& parameter) {
-    ImGuiSliderFlags flags = ImGuiSliderFlags_AlwaysClamp |
-                             (parameter.logarithmic ? ImGuiSliderFlags_Logarithmic : ImGuiSliderFlags_None);
+    ImGuiSliderFlags flags =
+        ImGuiSliderFlags_AlwaysClamp |
+        (parameter.logarithmic ? ImGuiSliderFlags_Logarithmic : ImGuiSliderFlags_None);
     if (auto* value = std::get_if<float*>(&parameter.variable)) {
         // Four digits in all, so that small ranges can be read.
         return ImGui::SliderFloat(label, *value, static_cast<float>(parameter.low),
-                                  static_cast<float>(parameter.high), "%.4g", flags | ImGuiSliderFlags_NoRoundToFormat);
+                                  static_cast<float>(parameter.high), "%.4g",
+                                  flags | ImGuiSliderFlags_NoRoundToFormat);
     }
     if (auto* value = std::get_if<int*>(&parameter.variable)) {
-        return ImGui::SliderInt(label, *value, static_cast<int>(parameter.low), static_cast<int>(parameter.high),
-                                "%d", flags);
+        return ImGui::SliderInt(label, *value, static_cast<int>(parameter.low),
+                                static_cast<int>(parameter.high), "%d", flags);
     }
-    if (auto* value = std::get_if<bool*>(&parameter.variable)) return ImGui::Checkbox(label, *value);
-    if (auto* value = std::get_if<std::string*>(&parameter.variable)) return draw_text_input(label, **value);
+    if (auto* value = std::get_if<bool*>(&parameter.variable))
+        return ImGui::Checkbox(label, *value);
+    if (auto* value = std::get_if<std::string*>(&parameter.variable))
+        return draw_text_input(label, **value);
     return draw_choice(label, std::get<ChoiceVariable>(parameter.variable));
 }
 
@@ -144,15 +151,17 @@ void draw_widget(Widget& widget, const Parameters& parameters, float label_width
             float newest = widget.history.empty() ? 0 : widget.history.back();
             char overlay[32];
             std::snprintf(overlay, sizeof overlay, "%.4g", static_cast<double>(newest));
-            ImGui::PlotLines(label.c_str(), widget.history.data(), static_cast<int>(widget.history.size()), 0,
-                             overlay, FLT_MAX, FLT_MAX, {kWidgetWidth * scale, 44 * scale});
+            ImGui::PlotLines(label.c_str(), widget.history.data(),
+                             static_cast<int>(widget.history.size()), 0, overlay, FLT_MAX, FLT_MAX,
+                             {kWidgetWidth * scale, 44 * scale});
         } else if (draw_parameter(label.c_str(), *parameters.find(widget.name))) {
             widget.touched = true;
         }
     }
     ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
     widget.rectangle = {from.x, from.y, to.x - from.x, to.y - from.y};
-    if (!widget.help.empty() && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", widget.help.c_str());
+    if (!widget.help.empty() && ImGui::IsItemHovered())
+        ImGui::SetTooltip("%s", widget.help.c_str());
 }
 
 void draw_controls(const PanelState& state, PanelActions& actions) {
@@ -167,7 +176,8 @@ void draw_controls(const PanelState& state, PanelActions& actions) {
     ImGui::SameLine();
     actions.reset = control("reset", "R: start again");
     ImGui::SameLine();
-    actions.screenshot = control("save", "S: write a PNG of the frame (H hides this panel, Escape quits)");
+    actions.screenshot =
+        control("save", "S: write a PNG of the frame (H hides this panel, Escape quits)");
 }
 
 void draw_kernels(const PanelState& state, PanelActions& actions) {
@@ -201,22 +211,26 @@ float label_width_of(const std::deque<Widget>& widgets) {
     return widest + ImGui::GetStyle().WindowPadding.x + 14;
 }
 
-void draw_panel(Gui& gui, const PanelState& state, float scale, float height, PanelActions& actions) {
+void draw_panel(Gui& gui, const PanelState& state, float scale, float height,
+                PanelActions& actions) {
     ImGui::SetNextWindowPos({kPanelPadding * scale, kPanelPadding * scale}, ImGuiCond_FirstUseEver);
-    ImGui::SetNextWindowSizeConstraints({0, 0}, {FLT_MAX, std::max(80.0f, height - 2 * kPanelPadding * scale)});
+    ImGui::SetNextWindowSizeConstraints(
+        {0, 0}, {FLT_MAX, std::max(80.0f, height - 2 * kPanelPadding * scale)});
     ImGui::Begin((state.title + "###panel").c_str(), nullptr,
                  ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings);
     if (state.frame_milliseconds > 0) {
         ImGui::Text("%.1f ms", state.frame_milliseconds);
         ImGui::SameLine();
-        ImGui::TextColored(kDim, "%.0f frames/s%s", 1000 / state.frame_milliseconds, state.paused ? ", paused" : "");
+        ImGui::TextColored(kDim, "%.0f frames/s%s", 1000 / state.frame_milliseconds,
+                           state.paused ? ", paused" : "");
     }
     ImGui::TextColored(kDim, "%s", state.device.c_str());
     draw_controls(state, actions);
     if (!gui.widgets().empty()) ImGui::Separator();
     float label_width = label_width_of(gui.widgets());
     for (Widget& widget : gui.widgets()) draw_widget(widget, gui.parameters(), label_width, scale);
-    if (!gui.parameters().all().empty() && ImGui::Button("defaults", {-FLT_MIN, 0})) gui.parameters().reset();
+    if (!gui.parameters().all().empty() && ImGui::Button("defaults", {-FLT_MIN, 0}))
+        gui.parameters().reset();
     draw_kernels(state, actions);
     ImGui::End();
 }
@@ -279,8 +293,8 @@ void GuiPanel::feed(const RawInput& input, float seconds, float width, float hei
     for (uint32_t character : input.characters) io.AddInputCharacter(character);
 }
 
-const ImDrawData* GuiPanel::update(Gui& gui, const RawInput& input, const PanelState& state, float width,
-                                   float height, PanelActions& actions) {
+const ImDrawData* GuiPanel::update(Gui& gui, const RawInput& input, const PanelState& state,
+                                   float width, float height, PanelActions& actions) {
     ContextScope scope(context_);
     feed(input, state.seconds, width, height);
     ImGui::NewFrame();

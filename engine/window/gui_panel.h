@@ -1,4 +1,5 @@
-// Draws the widgets of a Gui as a panel, with the window's own controls and times, through Dear ImGui.
+// Draws the widgets of a Gui as a panel, with the window's own controls and times, through Dear
+// ImGui.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,16 +16,16 @@ namespace firn {
 /// What the window tells the panel.
 struct PanelState {
     std::string title, device;
-    double frame_milliseconds = 0;   // 0: not known, and not shown
+    double frame_milliseconds = 0;  // 0: not known, and not shown
     bool paused = false;
-    float seconds = 1.0f / 60;       // since the last frame
+    float seconds = 1.0f / 60;  // since the last frame
     std::vector<KernelTime> kernels;
 };
 
 /// What the person asked the window for by the panel.
 struct PanelActions {
     bool pause = false, step = false, reset = false, screenshot = false;
-    bool kernels_open = false;       // kernel times are looked at
+    bool kernels_open = false;  // kernel times are looked at
 };
 
 /// One byte of coverage per texel.
@@ -43,10 +44,10 @@ class GuiPanel {
     GuiPanel& operator=(const GuiPanel&) = delete;
 
     FontAtlas atlas() const;
-    /// Lets the widgets see the input and draws them; variables change here. The draw data lives until
-    /// the next update.
-    const ImDrawData* update(Gui& gui, const RawInput& input, const PanelState& state, float width, float height,
-                             PanelActions& actions);
+    /// Lets the widgets see the input and draws them; variables change here. The draw data lives
+    /// until the next update.
+    const ImDrawData* update(Gui& gui, const RawInput& input, const PanelState& state, float width,
+                             float height, PanelActions& actions);
     bool wants_mouse() const;
     bool wants_keys() const;
 

@@ -1,4 +1,5 @@
-// Draws Dear ImGui's draw lists with one pipeline over three storage buffers: vertices, indices, font.
+// Draws Dear ImGui's draw lists with one pipeline over three storage buffers: vertices, indices,
+// font.
 #pragma once
 #include "engine/window/graphics.h"
 #include "engine/window/gui_panel.h"
@@ -11,7 +12,8 @@ namespace firn {
 class GuiRenderer {
   public:
     /// `slots`: frames that may be in flight at a time.
-    GuiRenderer(std::shared_ptr<Device> device, VkRenderPass pass, uint32_t slots, const FontAtlas& atlas);
+    GuiRenderer(std::shared_ptr<Device> device, VkRenderPass pass, uint32_t slots,
+                const FontAtlas& atlas);
     ~GuiRenderer();
     GuiRenderer(const GuiRenderer&) = delete;
     GuiRenderer& operator=(const GuiRenderer&) = delete;

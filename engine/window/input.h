@@ -13,14 +13,14 @@ struct MouseButton {
     bool released = false;  // went up since the last frame
 };
 
-/// Row i and column j of the tensor; element (2, 3) covers i in [2, 3), j in [3, 4). Buttons and the
-/// wheel stay still while the GUI has the mouse.
+/// Row i and column j of the tensor; element (2, 3) covers i in [2, 3), j in [3, 4). Buttons and
+/// the wheel stay still while the GUI has the mouse.
 struct Mouse {
     float i = 0, j = 0;
-    float di = 0, dj = 0;   // movement since the last frame
-    bool inside = false;    // over the tensor, not over its border or the GUI
+    float di = 0, dj = 0;  // movement since the last frame
+    bool inside = false;   // over the tensor, not over its border or the GUI
     MouseButton left, right, middle;
-    float wheel = 0;        // steps since the last frame, away from the person counts up
+    float wheel = 0;  // steps since the last frame, away from the person counts up
 };
 
 /// Keys beyond letters and digits; those are their upper-case characters.
@@ -43,12 +43,12 @@ enum class Key : int16_t {
 
 /// Everything since the last frame as the operating system tells it, in pixels of the frame.
 struct RawInput {
-    float x = -1e9f, y = -1e9f;         // the mouse; far away where there is none
-    MouseButton buttons[3];             // left, right, middle
+    float x = -1e9f, y = -1e9f;  // the mouse; far away where there is none
+    MouseButton buttons[3];      // left, right, middle
     float wheel = 0;
-    std::bitset<512> keys;              // down, by Key
-    std::vector<int> pressed;           // keys that went down, in order
-    std::vector<uint32_t> characters;   // typed text
+    std::bitset<512> keys;             // down, by Key
+    std::vector<int> pressed;          // keys that went down, in order
+    std::vector<uint32_t> characters;  // typed text
     bool close = false;
 
     /// Forgets what belongs to one frame only.

@@ -30,7 +30,9 @@ std::shared_ptr<void> use_glfw() {
 }
 
 int button_index(int glfw_button) {
-    return glfw_button == GLFW_MOUSE_BUTTON_LEFT ? 0 : glfw_button == GLFW_MOUSE_BUTTON_RIGHT ? 1 : 2;
+    return glfw_button == GLFW_MOUSE_BUTTON_LEFT    ? 0
+           : glfw_button == GLFW_MOUSE_BUTTON_RIGHT ? 1
+                                                    : 2;
 }
 
 /// Left and right keys count as one.
@@ -42,8 +44,10 @@ int key_code(int key) {
 
 }  // namespace
 
-static_assert(static_cast<int>(Key::Escape) == GLFW_KEY_ESCAPE && static_cast<int>(Key::Up) == GLFW_KEY_UP &&
-              static_cast<int>(Key::End) == GLFW_KEY_END && static_cast<int>(Key::Control) == GLFW_KEY_LEFT_CONTROL);
+static_assert(static_cast<int>(Key::Escape) == GLFW_KEY_ESCAPE &&
+              static_cast<int>(Key::Up) == GLFW_KEY_UP &&
+              static_cast<int>(Key::End) == GLFW_KEY_END &&
+              static_cast<int>(Key::Control) == GLFW_KEY_LEFT_CONTROL);
 
 OsWindow::OsWindow(const std::string& title, int width, int height) : library_(use_glfw()) {
     if (!glfwVulkanSupported()) {
@@ -53,8 +57,9 @@ OsWindow::OsWindow(const std::string& title, int width, int height) : library_(u
     glfwWindowHint(GLFW_CLIENT_API, GLFW_NO_API);
     handle_ = glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr);
     if (!handle_) {
-        throw UserError("window: cannot open one of " + std::to_string(width) + "x" + std::to_string(height) +
-                        " (" + glfw_error() + "); run headless (--headless --out picture.png)");
+        throw UserError("window: cannot open one of " + std::to_string(width) + "x" +
+                        std::to_string(height) + " (" + glfw_error() +
+                        "); run headless (--headless --out picture.png)");
     }
     glfwSetWindowUserPointer(handle_, this);
     set_callbacks();
@@ -64,7 +69,9 @@ OsWindow::~OsWindow() {
     if (handle_) glfwDestroyWindow(handle_);
 }
 
-OsWindow& OsWindow::of(GLFWwindow* handle) { return *static_cast<OsWindow*>(glfwGetWindowUserPointer(handle)); }
+OsWindow& OsWindow::of(GLFWwindow* handle) {
+    return *static_cast<OsWindow*>(glfwGetWindowUserPointer(handle));
+}
 
 void OsWindow::set_callbacks() {
     glfwSetMouseButtonCallback(handle_, [](GLFWwindow* handle, int button, int action, int) {
@@ -86,12 +93,14 @@ void OsWindow::set_callbacks() {
     glfwSetCharCallback(handle_, [](GLFWwindow* handle, unsigned int character) {
         of(handle).incoming_.characters.push_back(character);
     });
-    glfwSetWindowCloseCallback(handle_, [](GLFWwindow* handle) { of(handle).incoming_.close = true; });
+    glfwSetWindowCloseCallback(handle_,
+                               [](GLFWwindow* handle) { of(handle).incoming_.close = true; });
 }
 
 VkSurfaceKHR OsWindow::create_surface(VkInstance instance) const {
     VkSurfaceKHR surface = VK_NULL_HANDLE;
-    check(glfwCreateWindowSurface(instance, handle_, nullptr, &surface), "glfwCreateWindowSurface", "window");
+    check(glfwCreateWindowSurface(instance, handle_, nullptr, &surface), "glfwCreateWindowSurface",
+          "window");
     return surface;
 }
 

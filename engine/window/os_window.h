@@ -21,8 +21,8 @@ class OsWindow {
 
     /// Throws DeviceError where the instance cannot make one. The caller destroys it.
     VkSurfaceKHR create_surface(VkInstance instance) const;
-    /// GLFW itself. Whoever made a surface holds it as long as its instance lives: drivers remember the
-    /// display's connection by its address, and take a new one at the same address for the old.
+    /// GLFW itself. Whoever made a surface holds it as long as its instance lives: drivers remember
+    /// the display's connection by its address, and take a new one at the same address for the old.
     const std::shared_ptr<void>& library() const { return library_; }
     /// Forgets the input of the last frame and takes what has come since.
     void poll();

@@ -1,4 +1,5 @@
-// The registry of named parameters: variables of a program that sliders, the command line and presets change.
+// The registry of named parameters: variables of a program that sliders, the command line and
+// presets change.
 #pragma once
 #include <deque>
 #include <map>
@@ -20,14 +21,14 @@ struct Parameter {
     std::string name;
     std::string help;
     std::variant<float*, int*, bool*, std::string*, ChoiceVariable> variable;
-    double low = 0, high = 0;   // inclusive range of a float or int; low == high: any value
-    bool logarithmic = false;   // a slider moves in powers
+    double low = 0, high = 0;  // inclusive range of a float or int; low == high: any value
+    bool logarithmic = false;  // a slider moves in powers
 };
 
 class Parameters {
   public:
-    /// Adds a parameter, or binds the existing one of that name to another variable of the same kind.
-    /// A value that was set before the parameter was known is written to the variable now.
+    /// Adds a parameter, or binds the existing one of that name to another variable of the same
+    /// kind. A value that was set before the parameter was known is written to the variable now.
     /// Throws UserError for an empty name, another kind, or a pending value that does not fit.
     const Parameter& add(Parameter parameter);
 
@@ -40,7 +41,8 @@ class Parameters {
     void set(const std::string& name, const std::string& text);
     /// Like set, for a parameter that may be added later: checked and written when it is.
     void set_when_added(const std::string& name, const std::string& text);
-    /// Throws UserError naming a value that was set for a parameter nobody added, and those there are.
+    /// Throws UserError naming a value that was set for a parameter nobody added, and those there
+    /// are.
     void check_all_known() const;
 
     /// Writes the values that the variables had when they were added.
@@ -59,8 +61,8 @@ std::string describe(const Parameter& parameter);
 
 /// All values as a JSON object, in the order of the registry.
 std::string preset_text(const Parameters& parameters);
-/// Reads a JSON object of names and values. Throws UserError naming `origin` where the text is no JSON
-/// object, a name is unknown or a value does not fit; then no variable has been changed.
+/// Reads a JSON object of names and values. Throws UserError naming `origin` where the text is no
+/// JSON object, a name is unknown or a value does not fit; then no variable has been changed.
 void apply_preset(Parameters& parameters, const std::string& text, const std::string& origin);
 
 }  // namespace firn

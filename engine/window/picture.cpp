@@ -35,7 +35,8 @@ Picture read_picture(const std::string& path) {
     }
     Picture picture;
     int channels = 0;
-    unsigned char* pixels = stbi_load_from_file(file, &picture.width, &picture.height, &channels, 4);
+    unsigned char* pixels =
+        stbi_load_from_file(file, &picture.width, &picture.height, &channels, 4);
     std::fclose(file);
     if (!pixels) {
         throw UserError("picture " + path + ": this is no picture that can be read (" +
@@ -50,8 +51,8 @@ Picture read_picture(const std::string& path) {
 void write_png(const std::string& path, const Picture& picture) {
     std::string temporary = path + "." + std::to_string(getpid()) + ".part";
     errno = 0;
-    int written = stbi_write_png(temporary.c_str(), picture.width, picture.height, 4, picture.rgba.data(),
-                                 picture.width * 4);
+    int written = stbi_write_png(temporary.c_str(), picture.width, picture.height, 4,
+                                 picture.rgba.data(), picture.width * 4);
     std::string reason = errno ? std::strerror(errno) : "disk full?";
     std::error_code error;
     if (written) std::filesystem::rename(temporary, path, error);

@@ -12,7 +12,8 @@ struct Picture {
     std::vector<uint8_t> rgba;
 };
 
-/// Throws UserError that names the file: not there, or neither PNG nor JPEG (BMP, TGA and GIF are read too).
+/// Throws UserError that names the file: not there, or neither PNG nor JPEG (BMP, TGA and GIF are
+/// read too).
 Picture read_picture(const std::string& path);
 /// Writes a PNG beside `path` and renames it, so that the file is whole or not there.
 /// Throws UserError where it cannot be written.

@@ -7,21 +7,24 @@
 
 namespace firn {
 
-Swapchain::Swapchain(std::shared_ptr<Device> device, const OsWindow& window) : device_(std::move(device)) {
+Swapchain::Swapchain(std::shared_ptr<Device> device, const OsWindow& window)
+    : device_(std::move(device)) {
     if (!device_->can_present()) {
-        throw DeviceError("window: device '" + device_->info().name +
-                          "' cannot present; choose another device (--list-devices) or run headless");
+        throw DeviceError(
+            "window: device '" + device_->info().name +
+            "' cannot present; choose another device (--list-devices) or run headless");
     }
     device_->keep(window.library());
     surface_ = window.create_surface(device_->instance().handle());
     VkBool32 supported = VK_FALSE;
     const InstanceTable& vk = device_->instance().functions();
-    VkResult result = vk.vkGetPhysicalDeviceSurfaceSupportKHR(device_->physical(), device_->queue_family(),
-                                                              surface_, &supported);
+    VkResult result = vk.vkGetPhysicalDeviceSurfaceSupportKHR(
+        device_->physical(), device_->queue_family(), surface_, &supported);
     if (result != VK_SUCCESS || !supported) {
         vk.vkDestroySurfaceKHR(device_->instance().handle(), surface_, nullptr);
-        throw DeviceError("window: device '" + device_->info().name +
-                          "' cannot present to this display; choose another device or run headless");
+        throw DeviceError(
+            "window: device '" + device_->info().name +
+            "' cannot present to this display; choose another device or run headless");
     }
     choose_format();
 }
@@ -29,7 +32,8 @@ Swapchain::Swapchain(std::shared_ptr<Device> device, const OsWindow& window) : d
 Swapchain::~Swapchain() {
     destroy_images();
     if (swapchain_) device_->vk().vkDestroySwapchainKHR(device_->handle(), swapchain_, nullptr);
-    device_->instance().functions().vkDestroySurfaceKHR(device_->instance().handle(), surface_, nullptr);
+    device_->instance().functions().vkDestroySurfaceKHR(device_->instance().handle(), surface_,
+                                                        nullptr);
 }
 
 void Swapchain::choose_format() {
@@ -38,26 +42,30 @@ void Swapchain::choose_format() {
     check(vk.vkGetPhysicalDeviceSurfaceFormatsKHR(device_->physical(), surface_, &count, nullptr),
           "vkGetPhysicalDeviceSurfaceFormatsKHR", "window");
     std::vector<VkSurfaceFormatKHR> formats(count);
-    check(vk.vkGetPhysicalDeviceSurfaceFormatsKHR(device_->physical(), surface_, &count, formats.data()),
+    check(vk.vkGetPhysicalDeviceSurfaceFormatsKHR(device_->physical(), surface_, &count,
+                                                  formats.data()),
           "vkGetPhysicalDeviceSurfaceFormatsKHR", "window");
     for (const VkSurfaceFormatKHR& format : formats) {
-        if (format.format == VK_FORMAT_B8G8R8A8_UNORM || format.format == VK_FORMAT_R8G8B8A8_UNORM) {
+        if (format.format == VK_FORMAT_B8G8R8A8_UNORM ||
+            format.format == VK_FORMAT_R8G8B8A8_UNORM) {
             format_ = format;
             return;
         }
     }
-    throw DeviceError("window: the display offers no UNORM format of 8 bits a channel; run headless");
+    throw DeviceError(
+        "window: the display offers no UNORM format of 8 bits a channel; run headless");
 }
 
 bool Swapchain::create(VkExtent2D wanted, VkRenderPass pass) {
     VkSurfaceCapabilitiesKHR can{};
-    check(device_->instance().functions().vkGetPhysicalDeviceSurfaceCapabilitiesKHR(device_->physical(), surface_,
-                                                                                    &can),
+    check(device_->instance().functions().vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
+              device_->physical(), surface_, &can),
           "vkGetPhysicalDeviceSurfaceCapabilitiesKHR", "window");
     VkExtent2D extent = can.currentExtent;
     if (extent.width == UINT32_MAX) {
         extent.width = std::clamp(wanted.width, can.minImageExtent.width, can.maxImageExtent.width);
-        extent.height = std::clamp(wanted.height, can.minImageExtent.height, can.maxImageExtent.height);
+        extent.height =
+            std::clamp(wanted.height, can.minImageExtent.height, can.maxImageExtent.height);
     }
     if (extent.width == 0 || extent.height == 0) return false;
     VkSwapchainCreateInfoKHR info{VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR};
@@ -93,8 +101,8 @@ bool Swapchain::create(VkExtent2D wanted, VkRenderPass pass) {
 void Swapchain::create_images(VkRenderPass pass) {
     const VolkDeviceTable& vk = device_->vk();
     uint32_t count = 0;
-    check(vk.vkGetSwapchainImagesKHR(device_->handle(), swapchain_, &count, nullptr), "vkGetSwapchainImagesKHR",
-          "window");
+    check(vk.vkGetSwapchainImagesKHR(device_->handle(), swapchain_, &count, nullptr),
+          "vkGetSwapchainImagesKHR", "window");
     std::vector<VkImage> images(count);
     check(vk.vkGetSwapchainImagesKHR(device_->handle(), swapchain_, &count, images.data()),
           "vkGetSwapchainImagesKHR", "window");
@@ -104,8 +112,8 @@ void Swapchain::create_images(VkRenderPass pass) {
         image.view = create_colour_view(*device_, handle, format_.format, "window");
         image.framebuffer = create_framebuffer(*device_, pass, image.view, extent_, "window");
         VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
-        check(vk.vkCreateSemaphore(device_->handle(), &info, nullptr, &image.rendered), "vkCreateSemaphore",
-              "rendered");
+        check(vk.vkCreateSemaphore(device_->handle(), &info, nullptr, &image.rendered),
+              "vkCreateSemaphore", "rendered");
         device_->set_name(image.rendered, VK_OBJECT_TYPE_SEMAPHORE, "rendered");
     }
 }
@@ -125,7 +133,8 @@ void Swapchain::destroy_images() {
     images_.clear();
 }
 
-std::optional<uint32_t> Swapchain::acquire(const OsWindow& window, VkRenderPass pass, VkSemaphore acquired) {
+std::optional<uint32_t> Swapchain::acquire(const OsWindow& window, VkRenderPass pass,
+                                           VkSemaphore acquired) {
     VkExtent2D wanted = window.extent();
     if (wanted.width == 0 || wanted.height == 0) return std::nullopt;
     if (wanted.width != extent_.width || wanted.height != extent_.height) outdated_ = true;
@@ -133,8 +142,8 @@ std::optional<uint32_t> Swapchain::acquire(const OsWindow& window, VkRenderPass 
     for (int attempt = 0; attempt < 2; ++attempt) {
         if (outdated_ && !create(wanted, pass)) return std::nullopt;
         uint32_t image = 0;
-        VkResult result = device_->vk().vkAcquireNextImageKHR(device_->handle(), swapchain_, UINT64_MAX, acquired,
-                                                              VK_NULL_HANDLE, &image);
+        VkResult result = device_->vk().vkAcquireNextImageKHR(
+            device_->handle(), swapchain_, UINT64_MAX, acquired, VK_NULL_HANDLE, &image);
         if (result == VK_SUCCESS) return image;
         outdated_ = true;
         if (result == VK_SUBOPTIMAL_KHR) return image;

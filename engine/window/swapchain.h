@@ -22,9 +22,11 @@ class Swapchain {
     VkFormat format() const { return format_.format; }
     VkExtent2D extent() const { return extent_; }
 
-    /// An image to draw to; `acquired` is signalled when it is free. Nothing while the window has no
-    /// pixels or changes under our hands: try again after the next poll. `pass` makes framebuffers.
-    std::optional<uint32_t> acquire(const OsWindow& window, VkRenderPass pass, VkSemaphore acquired);
+    /// An image to draw to; `acquired` is signalled when it is free. Nothing while the window has
+    /// no pixels or changes under our hands: try again after the next poll. `pass` makes
+    /// framebuffers.
+    std::optional<uint32_t> acquire(const OsWindow& window, VkRenderPass pass,
+                                    VkSemaphore acquired);
     VkFramebuffer framebuffer(uint32_t image) const { return images_[image].framebuffer; }
     /// To be signalled by the submission that draws the image.
     VkSemaphore rendered(uint32_t image) const { return images_[image].rendered; }

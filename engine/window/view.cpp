@@ -18,7 +18,8 @@ std::string shape_text(const std::vector<int64_t>& shape) {
 }  // namespace
 
 Rectangle letterbox(const Rectangle& outer, int64_t width, int64_t height) {
-    float scale = std::min(outer.width / static_cast<float>(width), outer.height / static_cast<float>(height));
+    float scale = std::min(outer.width / static_cast<float>(width),
+                           outer.height / static_cast<float>(height));
     Rectangle inner;
     // Whole pixels, so that a tensor of the window's size is shown element by pixel.
     inner.width = std::max(1.0f, std::round(static_cast<float>(width) * scale));
@@ -32,17 +33,21 @@ void check_showable(const BufferView& view) {
     std::string what = "show: a tensor " + std::string(view.dtype.name()) + shape_text(view.shape);
     size_t rank = view.shape.size();
     if (rank != 2 && rank != 3) {
-        throw UserError(what + " is no picture; show [height, width] or [height, width, 1, 3 or 4 channels]");
+        throw UserError(
+            what + " is no picture; show [height, width] or [height, width, 1, 3 or 4 channels]");
     }
     if (rank == 3 && view.shape[2] != 1 && view.shape[2] != 3 && view.shape[2] != 4) {
         throw UserError(what + " has " + std::to_string(view.shape[2]) +
                         " channels; show 1 (grey), 3 (RGB) or 4 (RGBA) of them");
     }
     for (int64_t size : view.shape) {
-        if (size <= 0) throw UserError(what + " has a size of zero, there is nothing to see; give it elements");
+        if (size <= 0)
+            throw UserError(what +
+                            " has a size of zero, there is nothing to see; give it elements");
     }
     if (view.dtype.bytes() == 8) {
-        throw UserError(what + " has elements of 64 bits, which frames cannot read; show x.as(f32)");
+        throw UserError(what +
+                        " has elements of 64 bits, which frames cannot read; show x.as(f32)");
     }
     ensure(view.memory != nullptr, "a view without memory was shown");
 }

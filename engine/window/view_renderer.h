@@ -14,11 +14,11 @@ class ViewRenderer {
     ViewRenderer(const ViewRenderer&) = delete;
     ViewRenderer& operator=(const ViewRenderer&) = delete;
 
-    /// Outside the pass: binds the view to a slot that is not in use, and finds its range where that is
-    /// automatic. Everything written before is seen. The view's buffer must live until the commands are
-    /// complete. Throws UserError where the device cannot bind the view.
-    void prepare(VkCommandBuffer commands, uint32_t slot, const BufferView& view, const ShowOptions& options,
-                 const Rectangle& area);
+    /// Outside the pass: binds the view to a slot that is not in use, and finds its range where
+    /// that is automatic. Everything written before is seen. The view's buffer must live until the
+    /// commands are complete. Throws UserError where the device cannot bind the view.
+    void prepare(VkCommandBuffer commands, uint32_t slot, const BufferView& view,
+                 const ShowOptions& options, const Rectangle& area);
     /// Inside the pass.
     void draw(VkCommandBuffer commands, uint32_t slot, const Rectangle& area) const;
 

@@ -24,7 +24,8 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 void check_options(const WindowOptions& options) {
     if (options.size.width > 0 && options.size.height > 0) return;
     throw UserError("window: a size of " + std::to_string(options.size.width) + "x" +
-                    std::to_string(options.size.height) + " has no pixels; give both sides at least 1");
+                    std::to_string(options.size.height) +
+                    " has no pixels; give both sides at least 1");
 }
 
 std::unique_ptr<OsWindow> open_os_window(const WindowOptions& options) {
@@ -78,12 +79,12 @@ struct ViewWindow::State {
     PanelActions actions;
     std::vector<KernelTime> kernels;
     bool started = false, closed = false, hidden = false;
-    bool paused = false, step = false, reset = false;  // as the person wants it
+    bool paused = false, step = false, reset = false;           // as the person wants it
     bool asks_playing = false, playing = true, resets = false;  // as this frame is told
     int frames = 0, screenshots = 0;
     std::string printed;
     Clock::time_point last = Clock::now(), times_at = last;
-    double frame_seconds = 0;      // smoothed
+    double frame_seconds = 0;  // smoothed
     double last_seconds = 1.0 / 60;
     std::function<void()> callback;
 };
@@ -117,7 +118,8 @@ const ImDrawData* ViewWindow::State::update_panel(const RawInput& events, VkExte
     return data;
 }
 
-/// Draws what was shown last, in the window; headless, frames are drawn when somebody wants a picture.
+/// Draws what was shown last, in the window; headless, frames are drawn when somebody wants a
+/// picture.
 void ViewWindow::State::draw() {
     if (!os) {
         executor->device().flush();
@@ -134,7 +136,8 @@ void ViewWindow::State::draw() {
 
 void ViewWindow::State::take_times() {
     // A person reads means over half a second; a profile wants every frame.
-    bool due = options.profile || (actions.kernels_open && seconds_between(times_at, Clock::now()) > 0.5);
+    bool due =
+        options.profile || (actions.kernels_open && seconds_between(times_at, Clock::now()) > 0.5);
     if (!due) return;
     kernels = executor->take_kernel_times();
     times_at = Clock::now();
@@ -142,8 +145,9 @@ void ViewWindow::State::take_times() {
 
 void ViewWindow::State::keep_rate() {
     if (options.max_rate > 0) {
-        std::this_thread::sleep_until(last + std::chrono::duration_cast<Clock::duration>(
-                                                 std::chrono::duration<double>(1 / options.max_rate)));
+        std::this_thread::sleep_until(last +
+                                      std::chrono::duration_cast<Clock::duration>(
+                                          std::chrono::duration<double>(1 / options.max_rate)));
     }
     Clock::time_point now = Clock::now();
     last_seconds = seconds_between(last, now);
@@ -166,13 +170,26 @@ void ViewWindow::State::take_keys() {
     if (!hidden && panel.wants_keys()) return;
     for (int key : input.pressed) {
         switch (key) {
-            case ' ': paused = !paused; break;
-            case 'N': paused = step = true; break;
-            case 'R': reset = true; break;
-            case 'S': screenshot(); break;
-            case 'H': hidden = !hidden; break;
-            case static_cast<int>(Key::Escape): closed = true; break;
-            default: break;
+            case ' ':
+                paused = !paused;
+                break;
+            case 'N':
+                paused = step = true;
+                break;
+            case 'R':
+                reset = true;
+                break;
+            case 'S':
+                screenshot();
+                break;
+            case 'H':
+                hidden = !hidden;
+                break;
+            case static_cast<int>(Key::Escape):
+                closed = true;
+                break;
+            default:
+                break;
         }
     }
 }
@@ -187,8 +204,8 @@ void ViewWindow::State::take_mouse() {
     mouse.di = mouse.i - before.i;
     mouse.dj = mouse.j - before.j;
     bool gui_has_it = !hidden && panel.wants_mouse();
-    mouse.inside = !gui_has_it && input.x >= area.x && input.y >= area.y && input.x < area.x + area.width &&
-                   input.y < area.y + area.height;
+    mouse.inside = !gui_has_it && input.x >= area.x && input.y >= area.y &&
+                   input.x < area.x + area.width && input.y < area.y + area.height;
     if (gui_has_it) return;
     MouseButton* buttons[3] = {&mouse.left, &mouse.right, &mouse.middle};
     for (int k = 0; k < 3; ++k) {
@@ -211,7 +228,8 @@ Picture ViewWindow::State::picture() {
 }
 
 void ViewWindow::State::screenshot() {
-    std::string pattern = options.screenshot_path.empty() ? options.title + "-{}.png" : options.screenshot_path;
+    std::string pattern =
+        options.screenshot_path.empty() ? options.title + "-{}.png" : options.screenshot_path;
     std::string path = pattern;
     do {
         path = pattern;
@@ -229,8 +247,8 @@ void ViewWindow::State::print_widgets() {
     auto line = [&](const std::string& name, const Rectangle& at) {
         char buffer[160];
         std::snprintf(buffer, sizeof buffer, "widget %s %.0f %.0f %.0f %.0f\n", name.c_str(),
-                      static_cast<double>(at.x), static_cast<double>(at.y), static_cast<double>(at.width),
-                      static_cast<double>(at.height));
+                      static_cast<double>(at.x), static_cast<double>(at.y),
+                      static_cast<double>(at.width), static_cast<double>(at.height));
         text += buffer;
     };
     line("view", view_area(shown.view, extent()));
@@ -282,7 +300,8 @@ const Mouse& ViewWindow::mouse() const { return state_->mouse; }
 bool ViewWindow::key_down(Key key) const {
     auto code = static_cast<size_t>(key);
     bool typing = !state_->hidden && state_->panel.wants_keys();
-    return !typing && code < state_->input.keys.size() && (state_->input.keys[code] || key_pressed(key));
+    return !typing && code < state_->input.keys.size() &&
+           (state_->input.keys[code] || key_pressed(key));
 }
 
 bool ViewWindow::key_pressed(Key key) const {
@@ -310,7 +329,9 @@ WindowSize ViewWindow::size() const {
 int ViewWindow::frame() const { return state_->frames; }
 Picture ViewWindow::picture() { return state_->picture(); }
 void ViewWindow::save(const std::string& path) { write_png(path, state_->picture()); }
-void ViewWindow::on_frame(std::function<void()> callback) { state_->callback = std::move(callback); }
+void ViewWindow::on_frame(std::function<void()> callback) {
+    state_->callback = std::move(callback);
+}
 const std::vector<KernelTime>& ViewWindow::kernel_times() const { return state_->kernels; }
 VulkanExecutor& ViewWindow::executor() const { return *state_->executor; }
 

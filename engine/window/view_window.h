@@ -1,4 +1,5 @@
-// A window that shows tensors from their own memory, with a panel of widgets; headless, the same into pictures.
+// A window that shows tensors from their own memory, with a panel of widgets; headless, the same
+// into pictures.
 #pragma once
 #include <functional>
 #include <memory>
@@ -28,7 +29,8 @@ struct WindowOptions {
     double max_rate = 60;
     /// Draws the panel in pictures too.
     bool gui_in_pictures = false;
-    /// Prints where each widget and the tensor are, as `widget NAME X Y WIDTH HEIGHT`, when that changes.
+    /// Prints where each widget and the tensor are, as `widget NAME X Y WIDTH HEIGHT`, when that
+    /// changes.
     bool print_widgets = false;
     /// Takes the kernels' times in every frame; else only while the panel shows them.
     bool profile = false;
@@ -36,20 +38,21 @@ struct WindowOptions {
     std::string screenshot_path;
 };
 
-/// Keys: space pauses, N makes one frame, R resets, S writes a screenshot, H hides the panel, Escape
-/// quits. Used from the main thread; several may be open. The frame that a loop's body shows is
-/// drawn by the next call of open(), in one submission with what computed it.
+/// Keys: space pauses, N makes one frame, R resets, S writes a screenshot, H hides the panel,
+/// Escape quits. Used from the main thread; several may be open. The frame that a loop's body shows
+/// is drawn by the next call of open(), in one submission with what computed it.
 class ViewWindow {
   public:
-    /// Throws UserError (no display, a size that is not positive), DeviceError (the device cannot present).
+    /// Throws UserError (no display, a size that is not positive), DeviceError (the device cannot
+    /// present).
     ViewWindow(std::shared_ptr<VulkanExecutor> executor, const WindowOptions& options);
     ~ViewWindow();
     ViewWindow(const ViewWindow&) = delete;
     ViewWindow& operator=(const ViewWindow&) = delete;
 
-    /// Ends a frame and begins the next: draws, takes input, keeps the rate. False when the window is
-    /// closed or all frames are done. While it is paused it does not return, and goes on drawing the
-    /// last frame, unless the program asks playing().
+    /// Ends a frame and begins the next: draws, takes input, keeps the rate. False when the window
+    /// is closed or all frames are done. While it is paused it does not return, and goes on drawing
+    /// the last frame, unless the program asks playing().
     bool open();
     void close();
     /// What this frame shows; the last call counts. Throws UserError where it is no picture.
@@ -62,8 +65,8 @@ class ViewWindow {
     bool key_pressed(Key key) const;  // went down since the last frame
     bool key_down(char key) const { return key_down(static_cast<Key>(key)); }
     bool key_pressed(char key) const { return key_pressed(static_cast<Key>(key)); }
-    /// Whether this frame should advance: not paused, or one step was asked for. A program that asks
-    /// runs on while it is paused, and leaves its state alone.
+    /// Whether this frame should advance: not paused, or one step was asked for. A program that
+    /// asks runs on while it is paused, and leaves its state alone.
     bool playing();
     /// True once after R or the button: the program should start again.
     bool reset();
@@ -79,7 +82,8 @@ class ViewWindow {
     void save(const std::string& path);
     /// Called after every frame, for recording.
     void on_frame(std::function<void()> callback);
-    /// Of the kernels that ran, where they are taken: in the last frame with `profile`, else over half a second.
+    /// Of the kernels that ran, where they are taken: in the last frame with `profile`, else over
+    /// half a second.
     const std::vector<KernelTime>& kernel_times() const;
     VulkanExecutor& executor() const;
 

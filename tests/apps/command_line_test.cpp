@@ -36,7 +36,9 @@ TEST(CommandLineOf, SizeIsWidthByHeight) {
     EXPECT_EQ(line.size.height, 360);
 }
 TEST(CommandLineOf, AHeadlessRunEndsByItself) { EXPECT_EQ(parse({"--headless"}).frames, 7); }
-TEST(CommandLineOf, FramesAreKeptWhenHeadless) { EXPECT_EQ(parse({"--headless", "--frames", "3"}).frames, 3); }
+TEST(CommandLineOf, FramesAreKeptWhenHeadless) {
+    EXPECT_EQ(parse({"--headless", "--frames", "3"}).frames, 3);
+}
 TEST(CommandLineOf, SetMayBeGivenSeveralTimes) {
     CommandLine line = parse({"--set", "a=1", "--set", "b=x=y"});
     ASSERT_EQ(line.sets.size(), 2u);
@@ -62,10 +64,13 @@ TEST(CommandLineOf, AnOutputOfUnknownKindIsRefused) {
     EXPECT_NE(end_of({"--out", "f.gif"}).text.find(".png or .mp4"), std::string::npos);
 }
 TEST(CommandLineOf, AnOutputInNoFolderIsRefused) {
-    EXPECT_NE(end_of({"--out", "no/such/f.png"}).text.find("there is no folder no/such"), std::string::npos);
+    EXPECT_NE(end_of({"--out", "no/such/f.png"}).text.find("there is no folder no/such"),
+              std::string::npos);
 }
 TEST(CommandLineOf, ASetWithoutAValueIsRefused) { EXPECT_EQ(end_of({"--set", "dt"}).status, 2); }
-TEST(CommandLineOf, AMissingPresetIsRefused) { EXPECT_EQ(end_of({"--preset", "none.json"}).status, 2); }
+TEST(CommandLineOf, AMissingPresetIsRefused) {
+    EXPECT_EQ(end_of({"--preset", "none.json"}).status, 2);
+}
 
 struct DemoRun {
     int status = -1;
@@ -73,12 +78,13 @@ struct DemoRun {
 };
 /// The wave demo with its messages; no display.
 DemoRun wave(const std::string& arguments, const std::string& environment = "") {
-    std::string command = "env -u DISPLAY -u WAYLAND_DISPLAY " + environment + " " FIRN_BIN_DIR "/wave " +
-                          arguments + " 2>&1";
+    std::string command = "env -u DISPLAY -u WAYLAND_DISPLAY " + environment +
+                          " " FIRN_BIN_DIR "/wave " + arguments + " 2>&1";
     std::FILE* pipe = popen(command.c_str(), "r");
     DemoRun run;
     std::array<char, 512> buffer;
-    while (size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) run.text.append(buffer.data(), count);
+    while (size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
+        run.text.append(buffer.data(), count);
     int status = pclose(pipe);
     run.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return run;
@@ -137,7 +143,9 @@ TEST(Wave, APresetChangesThePicture) {
     std::string json = picture_path("wave.json");
     std::ofstream(json) << R"({"dt": 0.05})";
     EXPECT_EQ(wave("--headless --frames 50 --size 64x64 --out " + plain).status, 0);
-    EXPECT_EQ(wave("--headless --frames 50 --size 64x64 --preset " + json + " --out " + preset).status, 0);
+    EXPECT_EQ(
+        wave("--headless --frames 50 --size 64x64 --preset " + json + " --out " + preset).status,
+        0);
     EXPECT_NE(std::system(("cmp -s " + plain + " " + preset).c_str()), 0);
 }
 TEST(Wave, AProfileNamesKernels) {

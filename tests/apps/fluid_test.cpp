@@ -1,6 +1,5 @@
-// The fluid: its step on every executor, what its projection leaves, and the demo's own exit statuses.
-#include "apps/fluid/simulation.h"
-
+// The fluid: its step on every executor, what its projection leaves, and the demo's own exit
+// statuses.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -11,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "apps/fluid/simulation.h"
 #include "apps/fluid/views.h"
 
 namespace firn::fluid {
@@ -130,11 +130,12 @@ TEST_F(FluidOnDevice, TurningAConstantCompilesNothing) {
     EXPECT_EQ(simulation.step.variant_count(), programs);
 }
 
-// --- the demo --------------------------------------------------------------------------------------
+// --- the demo
+// --------------------------------------------------------------------------------------
 
 struct Outcome {
     int status = -1;
-    std::string text;   // of stdout and stderr
+    std::string text;  // of stdout and stderr
 };
 
 Outcome run_demo(const std::string& arguments) {
@@ -142,7 +143,8 @@ Outcome run_demo(const std::string& arguments) {
     std::FILE* pipe = popen(command.c_str(), "r");
     Outcome run;
     std::array<char, 4096> part;
-    while (size_t count = std::fread(part.data(), 1, part.size(), pipe)) run.text.append(part.data(), count);
+    while (size_t count = std::fread(part.data(), 1, part.size(), pipe))
+        run.text.append(part.data(), count);
     int status = pclose(pipe);
     run.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return run;
@@ -161,7 +163,9 @@ std::string bytes_of(const std::filesystem::path& path) {
 
 TEST(FluidDemo, APictureThatIsNoneIsRefusedByName) {
     std::filesystem::path out = temporary("fluid_refused.png");
-    Outcome run = run_demo("--headless --frames 1 --size 64x48 --picture " FIRN_SOURCE_DIR "/README.md --out " + out.string());
+    Outcome run = run_demo("--headless --frames 1 --size 64x48 --picture " FIRN_SOURCE_DIR
+                           "/README.md --out " +
+                           out.string());
     EXPECT_EQ(run.status, 2) << run.text;
     EXPECT_NE(run.text.find("README.md"), std::string::npos) << run.text;
     EXPECT_FALSE(std::filesystem::exists(out));
@@ -174,7 +178,8 @@ TEST(FluidDemo, APictureThatIsMissingIsRefusedByName) {
 }
 
 TEST(FluidDemo, TwoHeadlessRunsGiveTheSameBytes) {
-    std::filesystem::path first = temporary("fluid_first.png"), second = temporary("fluid_second.png");
+    std::filesystem::path first = temporary("fluid_first.png"),
+                          second = temporary("fluid_second.png");
     std::string arguments = "--headless --frames 8 --size 96x64 --out ";
     Outcome run = run_demo(arguments + first.string());
     EXPECT_EQ(run.status, 0) << run.text;

@@ -18,9 +18,10 @@ class VirtualDisplay {
         process_ = fork();
         if (process_ == 0) {
             std::string descriptor = std::to_string(ends[1]);
-            // Without -noreset the server starts afresh when the last window is closed, under the next one.
-            execlp("Xvfb", "Xvfb", "-displayfd", descriptor.c_str(), "-screen", "0", "1000x800x24", "-noreset", "-nolisten",
-                   "tcp", nullptr);
+            // Without -noreset the server starts afresh when the last window is closed, under the
+            // next one.
+            execlp("Xvfb", "Xvfb", "-displayfd", descriptor.c_str(), "-screen", "0", "1000x800x24",
+                   "-noreset", "-nolisten", "tcp", nullptr);
             _exit(127);
         }
         close(ends[1]);
@@ -48,7 +49,8 @@ class VirtualDisplay {
 
 /// Starts xdotool commands on the window of this title; `$id` is the window. Returns at once.
 inline void by_hand(const std::string& title, const std::string& commands) {
-    std::string script = "id=\\$(xdotool search --name '^" + title + "$' | head -1); xdotool " + commands;
+    std::string script =
+        "id=\\$(xdotool search --name '^" + title + "$' | head -1); xdotool " + commands;
     int status = std::system(("sh -c \"" + script + "\" > /dev/null 2>&1 &").c_str());
     if (status != 0) std::abort();
 }

@@ -56,7 +56,8 @@ TEST_F(ParametersTest, SetWritesText) {
 }
 TEST_F(ParametersTest, OutsideTheRangeNamesValueAndRange) {
     EXPECT_EQ(message_of([&] { parameters.set("dt", "0.6"); }),
-              "parameter dt: cannot be set to '0.6', which is outside its range; it takes a number in [0, 0.5]");
+              "parameter dt: cannot be set to '0.6', which is outside its range; it takes a number "
+              "in [0, 0.5]");
     EXPECT_EQ(dt, 0.1f);
 }
 TEST_F(ParametersTest, TrailingTextIsNoNumber) {
@@ -64,14 +65,17 @@ TEST_F(ParametersTest, TrailingTextIsNoNumber) {
               std::string::npos);
 }
 TEST_F(ParametersTest, NanIsRefused) {
-    EXPECT_NE(message_of([&] { parameters.set("dt", "nan"); }).find("not finite"), std::string::npos);
+    EXPECT_NE(message_of([&] { parameters.set("dt", "nan"); }).find("not finite"),
+              std::string::npos);
 }
 TEST_F(ParametersTest, UnknownChoiceListsThem) {
-    EXPECT_NE(message_of([&] { parameters.set("view", "ink"); }).find("one of dye, speed"), std::string::npos);
+    EXPECT_NE(message_of([&] { parameters.set("view", "ink"); }).find("one of dye, speed"),
+              std::string::npos);
 }
 TEST_F(ParametersTest, UnknownNameListsThoseThereAre) {
-    EXPECT_NE(message_of([&] { parameters.set("speed", "1"); })
-                  .find("this program has dt, steps, walls, view, title"),
+    EXPECT_NE(message_of([&] {
+                  parameters.set("speed", "1");
+              }).find("this program has dt, steps, walls, view, title"),
               std::string::npos);
 }
 TEST_F(ParametersTest, AddedAgainItFollowsTheNewVariable) {
@@ -82,12 +86,16 @@ TEST_F(ParametersTest, AddedAgainItFollowsTheNewVariable) {
     EXPECT_EQ(dt, 0.1f);
 }
 TEST_F(ParametersTest, AddedAgainAsAnotherKindIsRefused) {
-    EXPECT_NE(message_of([&] { parameters.add({"dt", "", &steps, 0, 3}); }).find("different kinds"),
+    EXPECT_NE(message_of([&] {
+                  parameters.add({"dt", "", &steps, 0, 3});
+              }).find("different kinds"),
               std::string::npos);
 }
 TEST_F(ParametersTest, StartingOutsideItsRangeIsRefused) {
     float value = 3;
-    EXPECT_NE(message_of([&] { parameters.add({"x", "", &value, 0, 1}); }).find("outside its range"),
+    EXPECT_NE(message_of([&] {
+                  parameters.add({"x", "", &value, 0, 1});
+              }).find("outside its range"),
               std::string::npos);
 }
 TEST_F(ParametersTest, AValueSetBeforehandArrivesWhenAdded) {
@@ -98,8 +106,9 @@ TEST_F(ParametersTest, AValueSetBeforehandArrivesWhenAdded) {
 }
 TEST_F(ParametersTest, AValueForNobodyIsReported) {
     parameters.set_when_added("lost", "1");
-    EXPECT_NE(message_of([&] { parameters.check_all_known(); }).find("parameter lost: there is none"),
-              std::string::npos);
+    EXPECT_NE(
+        message_of([&] { parameters.check_all_known(); }).find("parameter lost: there is none"),
+        std::string::npos);
 }
 TEST_F(ParametersTest, ResetGivesTheFirstValues) {
     parameters.set("dt", "0.4");
@@ -121,8 +130,9 @@ TEST_F(ParametersTest, PresetWritesShortNumbers) {
     EXPECT_NE(preset_text(parameters).find("\"dt\": 0.1,"), std::string::npos);
 }
 TEST_F(ParametersTest, APresetWithABadValueChangesNothing) {
-    EXPECT_NE(message_of([&] { apply_preset(parameters, R"({"dt": 0.2, "steps": 99})", "p.json"); })
-                  .find("preset p.json: parameter steps"),
+    EXPECT_NE(message_of([&] {
+                  apply_preset(parameters, R"({"dt": 0.2, "steps": 99})", "p.json");
+              }).find("preset p.json: parameter steps"),
               std::string::npos);
     EXPECT_EQ(dt, 0.1f);
 }

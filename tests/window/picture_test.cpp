@@ -29,7 +29,8 @@ TEST(Picture, IsReadBackAsWritten) {
 }
 TEST(Picture, WhatIsNoPictureIsNamed) {
     std::ofstream(path_of("text.png")) << "not a picture";
-    EXPECT_NE(read_error(path_of("text.png")).find("text.png: this is no picture"), std::string::npos);
+    EXPECT_NE(read_error(path_of("text.png")).find("text.png: this is no picture"),
+              std::string::npos);
 }
 TEST(Picture, AMissingFileIsNamed) {
     EXPECT_NE(read_error(path_of("missing.png")).find("No such file"), std::string::npos);

@@ -44,7 +44,8 @@ class RealWindow : public testing::Test {
     void TearDown() override {
         if (!executor) return;
         executor->wait();
-        for (const std::string& message : executor->device().validation_messages()) ADD_FAILURE() << message;
+        for (const std::string& message : executor->device().validation_messages())
+            ADD_FAILURE() << message;
     }
 
     static WindowOptions options(const std::string& title) {
@@ -53,7 +54,8 @@ class RealWindow : public testing::Test {
     /// Frames until `done`, at most 20 seconds of them.
     bool frames_until(ViewWindow& window, const std::function<bool()>& done) {
         auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        while (!done() && std::chrono::steady_clock::now() < end && window.open()) window.show(gradient);
+        while (!done() && std::chrono::steady_clock::now() < end && window.open())
+            window.show(gradient);
         return done();
     }
     void settle(ViewWindow& window, int frames = 5) {
@@ -76,7 +78,8 @@ class RealWindow : public testing::Test {
 };
 
 std::string at(float x, float y) {
-    return "mousemove --window \\$id " + std::to_string(std::lround(x)) + " " + std::to_string(std::lround(y)) + " ";
+    return "mousemove --window \\$id " + std::to_string(std::lround(x)) + " " +
+           std::to_string(std::lround(y)) + " ";
 }
 
 TEST_F(RealWindow, DraggingASliderChangesItsVariable) {
@@ -110,7 +113,8 @@ TEST_F(RealWindow, AStrokeArrivesInTensorCoordinates) {
     ViewWindow window(executor, options("stroke"));
     settle(window);
     // 640x320 pixels show 40 x 80 elements: 8 pixels each.
-    by_hand("stroke", at(400, 200) + "sleep 0.2 mousedown 1 sleep 0.3 " + at(480, 240) + "sleep 0.3 mouseup 1");
+    by_hand("stroke", at(400, 200) + "sleep 0.2 mousedown 1 sleep 0.3 " + at(480, 240) +
+                          "sleep 0.3 mouseup 1");
     float from_i = -1, from_j = -1, to_i = 0, to_j = 0;
     bool released = false;
     frames_until(window, [&] {
@@ -131,7 +135,8 @@ TEST_F(RealWindow, ThePanelKeepsItsClicksFromTheTensor) {
     window.gui().slider("dt", dt, 0.0f, 0.5f);
     settle(window);
     Rectangle slider = window.gui().find("dt")->rectangle;
-    by_hand("capture", at(slider.x + 9, slider.y + 9) + "sleep 0.3 mousedown 1 sleep 0.3 mouseup 1");
+    by_hand("capture",
+            at(slider.x + 9, slider.y + 9) + "sleep 0.3 mousedown 1 sleep 0.3 mouseup 1");
     bool reached = false;
     frames_until(window, [&] {
         reached = reached || window.mouse().left.down;
@@ -166,7 +171,8 @@ TEST_F(RealWindow, TheScreenShowsWhatAHeadlessPictureShows) {
     Picture picture = headless.picture();
     ASSERT_EQ(screen.rgba.size(), picture.rgba.size());
     int largest = 0;
-    for (size_t k = 0; k < picture.rgba.size(); ++k) largest = std::max(largest, std::abs(screen.rgba[k] - picture.rgba[k]));
+    for (size_t k = 0; k < picture.rgba.size(); ++k)
+        largest = std::max(largest, std::abs(screen.rgba[k] - picture.rgba[k]));
     EXPECT_LE(largest, 1);
     std::filesystem::remove(path);
 }
@@ -179,8 +185,10 @@ TEST_F(RealWindow, SpacePausesAndNMakesOneStep) {
     int stopped = 0, steps = 0;
     auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (steps == 0 && std::chrono::steady_clock::now() < end && window.open()) {
-        if (!window.playing()) ++stopped;
-        else if (stopped > 0) ++steps;
+        if (!window.playing())
+            ++stopped;
+        else if (stopped > 0)
+            ++steps;
         window.show(gradient);
     }
     int after = 0;
@@ -193,7 +201,9 @@ TEST_F(RealWindow, SpacePausesAndNMakesOneStep) {
 TEST_F(RealWindow, AProgramThatDoesNotAskIsHeldWhilePaused) {
     ViewWindow window(executor, options("held"));
     settle(window);
-    by_hand("held", "key --window \\$id space; sleep 1.5; xdotool key --window \\$id n; sleep 0.3; xdotool key --window \\$id Escape");
+    by_hand("held",
+            "key --window \\$id space; sleep 1.5; xdotool key --window \\$id n; sleep 0.3; xdotool "
+            "key --window \\$id Escape");
     double longest = 0;
     auto last = std::chrono::steady_clock::now();
     while (window.open()) {
@@ -235,7 +245,8 @@ TEST(NoDisplay, SaysSoAndWhatToDo) {
         ViewWindow window(executor, {});
         FAIL() << "opened";
     } catch (const UserError& error) {
-        EXPECT_NE(std::string(error.what()).find("window: there is no display"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("window: there is no display"), std::string::npos)
+            << error.what();
         EXPECT_NE(std::string(error.what()).find("--headless"), std::string::npos);
     }
 }

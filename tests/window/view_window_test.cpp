@@ -16,8 +16,9 @@ namespace {
 using Pixel = std::array<int, 3>;
 
 Pixel pixel(const Picture& picture, int x, int y) {
-    const uint8_t* at = &picture.rgba[4 * (static_cast<size_t>(y) * static_cast<size_t>(picture.width) +
-                                           static_cast<size_t>(x))];
+    const uint8_t* at =
+        &picture.rgba[4 * (static_cast<size_t>(y) * static_cast<size_t>(picture.width) +
+                           static_cast<size_t>(x))];
     return {at[0], at[1], at[2]};
 }
 
@@ -38,7 +39,8 @@ class ViewWindowTest : public DeviceTest {
         executor->write(*memory, 0, std::as_bytes(std::span(values)));
         return {memory, 0, dtype, std::move(shape)};
     }
-    Picture picture_of(const BufferView& shown, const ShowOptions& options = {}, WindowSize size = {4, 4}) {
+    Picture picture_of(const BufferView& shown, const ShowOptions& options = {},
+                       WindowSize size = {4, 4}) {
         ViewWindow window(executor, {.size = size, .headless = true});
         EXPECT_TRUE(window.open());
         window.show(shown, options);
@@ -100,7 +102,8 @@ TEST_F(ViewWindowTest, AnAutomaticRangeOfManyGroupsSeesEveryElement) {
     EXPECT_EQ(pixel(picture, 298, 99), (Pixel{255, 255, 255}));
 }
 TEST_F(ViewWindowTest, ViridisGoesFromPurpleToYellow) {
-    Picture picture = picture_of(view<float>({0, 1}, {1, 2}), {.colormap = colormap::viridis}, {2, 1});
+    Picture picture =
+        picture_of(view<float>({0, 1}, {1, 2}), {.colormap = colormap::viridis}, {2, 1});
     Pixel first = pixel(picture, 0, 0), last = pixel(picture, 1, 0);
     EXPECT_NEAR(first[0], 68, 6);
     EXPECT_NEAR(first[2], 84, 6);
@@ -108,7 +111,8 @@ TEST_F(ViewWindowTest, ViridisGoesFromPurpleToYellow) {
     EXPECT_NEAR(last[1], 231, 6);
 }
 TEST_F(ViewWindowTest, ADivergingMapHasZeroInItsMiddle) {
-    Picture picture = picture_of(view<float>({0, 3, -1}, {1, 3}), {.colormap = colormap::coolwarm, .range = {}}, {3, 1});
+    Picture picture = picture_of(view<float>({0, 3, -1}, {1, 3}),
+                                 {.colormap = colormap::coolwarm, .range = {}}, {3, 1});
     EXPECT_EQ(pixel(picture, 0, 0), (Pixel{242, 242, 242}));
 }
 TEST_F(ViewWindowTest, NanIsMagenta) {
@@ -157,7 +161,8 @@ TEST_F(ViewWindowTest, OpenEndsAfterItsFrames) {
     EXPECT_EQ(window.frame(), 3);
 }
 TEST_F(ViewWindowTest, TwoWindowsLiveSideBySide) {
-    ViewWindow first(executor, {.size = {2, 2}, .headless = true}), second(executor, {.size = {2, 2}, .headless = true});
+    ViewWindow first(executor, {.size = {2, 2}, .headless = true}),
+        second(executor, {.size = {2, 2}, .headless = true});
     first.show(view<float>({0}, {1, 1}));
     second.show(view<float>({1}, {1, 1}));
     EXPECT_EQ(pixel(first.picture(), 0, 0), (Pixel{0, 0, 0}));
