@@ -86,28 +86,28 @@ float firn_rsqrt_f32(float x) { return inversesqrt(x); }
 double firn_rsqrt_f64(double x) { return 1.0lf / sqrt(x); }
 
 //@function firn_min_f32
-// The other operand where one is nan; the first where they are equal.
+// The other operand where one is nan; the first where they are equal. A literal b costs one test.
 float firn_min_f32(float a, float b) {
-    float least = b < a ? b : a;
-    return a != a ? b : least;
+    float least = a <= b ? a : b;
+    return b != b ? a : least;
 }
 
 //@function firn_max_f32
 float firn_max_f32(float a, float b) {
-    float most = a < b ? b : a;
-    return a != a ? b : most;
+    float most = a >= b ? a : b;
+    return b != b ? a : most;
 }
 
 //@function firn_min_f64
 double firn_min_f64(double a, double b) {
-    double least = b < a ? b : a;
-    return a != a ? b : least;
+    double least = a <= b ? a : b;
+    return b != b ? a : least;
 }
 
 //@function firn_max_f64
 double firn_max_f64(double a, double b) {
-    double most = a < b ? b : a;
-    return a != a ? b : most;
+    double most = a >= b ? a : b;
+    return b != b ? a : most;
 }
 
 //@function firn_min_i64

@@ -56,8 +56,8 @@ std::string math_library(const std::set<std::string>& functions) {
         bodies.push_back(all[k].body);
     }
     if (!wanted.empty())
-        throw InternalError("internal error: math.glsl has no function " + std::string(*wanted.begin()) +
-                            " before the ones that need it");
+        throw InternalError("internal error: math.glsl has no function " +
+                            std::string(*wanted.begin()) + " before the ones that need it");
     std::string out;
     for (size_t k = bodies.size(); k-- > 0;) out += bodies[k];
     return out;

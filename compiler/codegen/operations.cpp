@@ -41,6 +41,17 @@ bool is_safe_divisor(const std::string& text) {
     return text[0] >= '1' && text[0] <= '9' && is_plain(text);
 }
 
+/// A literal of a finite number, positive or in parentheses.
+bool is_number(const std::string& text) {
+    const size_t digit = text.starts_with("(-") ? 2 : 0;
+    return text[digit] >= '0' && text[digit] <= '9';
+}
+
+/// The operands of a minimum or maximum, in the order that spares the test for nan.
+Operands literal_last(const Operands& in) {
+    return is_number(in[0]) ? Operands{in[1], in[0]} : in;
+}
+
 /// i8 and u8 are held in 32 bits.
 std::string wrapped(const std::string& value, DType dtype) {
     if (dtype == i8) return "bitfieldExtract(" + value + ", 0, 8)";
@@ -74,8 +85,8 @@ std::string float_operation(Op op, DType dtype, const Operands& in) {
         case Op::Sign: return call(function_of("sign", dtype), in);
         case Op::Frac: return call(function_of("frac", dtype), in);
         case Op::Mod: return call(function_of("mod", dtype), in);
-        case Op::Min: return call(function_of("min", dtype), in);
-        case Op::Max: return call(function_of("max", dtype), in);
+        case Op::Min: return call(function_of("min", dtype), literal_last(in));
+        case Op::Max: return call(function_of("max", dtype), literal_last(in));
         case Op::IsNan: return call(function_of("is_nan", dtype), in);
         case Op::IsInf: return call(function_of("is_inf", dtype), in);
         case Op::Rsqrt: return call(function_of("rsqrt", dtype), in);

@@ -1,4 +1,5 @@
-// The GLSL of every elementwise operation, literal and type, and the hand-written functions they call.
+// The GLSL of every elementwise operation, literal and type, and the hand-written functions they
+// call.
 #pragma once
 #include <set>
 #include <string>
@@ -9,29 +10,29 @@
 
 namespace firn {
 
-/// The type that holds a value in a kernel: f16 is a float that is rounded after each operation, i8 and
-/// u8 are an int and a uint that are wrapped.
+/// The type that holds a value in a kernel: f16 is a float that is rounded after each operation, i8
+/// and u8 are an int and a uint that are wrapped.
 std::string glsl_type(DType dtype);
 
 /// Text with exactly the value's bits; negative values stand in parentheses.
 std::string glsl_literal(const Scalar& value);
 
-/// Names for `#extension NAME : require` in a kernel whose values or buffers have this type, with every
-/// function that operation_glsl() may call on it.
+/// Names for `#extension NAME : require` in a kernel whose values or buffers have this type, with
+/// every function that operation_glsl() may call on it.
 std::vector<std::string> required_extensions(DType dtype);
 
-/// False where no device of Vulkan 1.2 has `op` on operands (Select: on the two values) of this type:
-/// exp and its like of f64, arithmetic on bools, bits of floats.
+/// False where no device of Vulkan 1.2 has `op` on operands (Select: on the two values) of this
+/// type: exp and its like of f64, arithmetic on bools, bits of floats.
 bool supported(Op op, DType operand);
 
 /// The expression of an elementwise operation with the meaning of evaluate(). Operands are names,
-/// literals, or expressions that bind as tightly as a call; each appears once in the result, which does
-/// too. Throws UserError where the types are not supported.
+/// literals, or expressions that bind as tightly as a call; each appears once in the result, which
+/// does too. Throws UserError where the types are not supported.
 std::string operation_glsl(Op op, DType dtype, const std::vector<DType>& input_types,
                            const std::vector<std::string>& operands);
 
-/// The text of the named functions of shaders/math.glsl and of all that they need, each once, in the
-/// order of the file. Throws InternalError for a name that is not there.
+/// The text of the named functions of shaders/math.glsl and of all that they need, each once, in
+/// the order of the file. Throws InternalError for a name that is not there.
 std::string math_library(const std::set<std::string>& functions);
 
 }  // namespace firn

@@ -26,7 +26,9 @@ std::string message_of(Op op, DType dtype) {
     return "";
 }
 
-TEST(Operations, SimpleArithmeticIsTheOperator) { EXPECT_EQ(of_two(Op::Add, f32, "a", "b"), "(a + b)"); }
+TEST(Operations, SimpleArithmeticIsTheOperator) {
+    EXPECT_EQ(of_two(Op::Add, f32, "a", "b"), "(a + b)");
+}
 
 TEST(Operations, HalfPrecisionIsRoundedAfterEachOperation) {
     EXPECT_EQ(of_two(Op::Mul, f16, "a", "b"), "firn_round_f16((a * b))");
@@ -34,7 +36,9 @@ TEST(Operations, HalfPrecisionIsRoundedAfterEachOperation) {
 TEST(Operations, AnExactOperationOnHalfPrecisionIsNotRounded) {
     EXPECT_EQ(operation_glsl(Op::Floor, f16, {f16}, {"a"}), "floor(a)");
 }
-TEST(Operations, SmallIntegersWrap) { EXPECT_EQ(of_two(Op::Add, u8, "a", "b"), "((a + b) & 255u)"); }
+TEST(Operations, SmallIntegersWrap) {
+    EXPECT_EQ(of_two(Op::Add, u8, "a", "b"), "((a + b) & 255u)");
+}
 
 TEST(Operations, DivisionByAVariableIsGuarded) {
     EXPECT_EQ(of_two(Op::Div, i32, "a", "b"), "firn_div_i32(a, b)");
@@ -62,6 +66,11 @@ TEST(Operations, AChoiceBetweenExpressionsNeverBranches) {
     EXPECT_EQ(operation_glsl(Op::Select, f32, types, {"c", "(a * a)", "b"}), "mix(b, (a * a), c)");
 }
 
+TEST(Operations, ALiteralIsTheSecondOperandOfAMinimum) {
+    EXPECT_EQ(of_two(Op::Min, f32, "(-2.5)", "(a * b)"), "firn_min_f32((a * b), (-2.5))");
+    EXPECT_EQ(of_two(Op::Max, f32, "a", "b"), "firn_max_f32(a, b)");
+}
+
 TEST(Operations, CastsOfFloatsToIntegersSaturate) {
     EXPECT_EQ(cast_of(i32, f32), "firn_i32_from_f32(x)");
     EXPECT_EQ(cast_of(u8, f16), "min(firn_u32_from_f32(x), 255u)");
@@ -79,14 +88,16 @@ TEST(Operations, EveryRowAndTypeIsEitherTextOrAUserError) {
             if (supported(op, dtype))
                 EXPECT_NE(operation_glsl(op, dtype, types, operands), "") << info(op).name;
             else
-                EXPECT_THROW(operation_glsl(op, dtype, types, operands), UserError) << info(op).name;
+                EXPECT_THROW(operation_glsl(op, dtype, types, operands), UserError)
+                    << info(op).name;
         }
     }
 }
 
 TEST(Operations, AnOperationThatATypeHasNotIsNamedWithTheType) {
-    EXPECT_EQ(message_of(Op::Sin, f64), "Sin of f64: GLSL has no such operation on this type; cast the operand "
-                                        "first (to f32)");
+    EXPECT_EQ(message_of(Op::Sin, f64),
+              "Sin of f64: GLSL has no such operation on this type; cast the operand "
+              "first (to f32)");
 }
 
 TEST(Literals, AreTheShortestTextOfTheirBits) {
@@ -111,7 +122,8 @@ TEST(Literals, TheSmallestIntegersAreCastFromUnsigned) {
 
 size_t occurrences(const std::string& text, const std::string& part) {
     size_t count = 0;
-    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+        ++count;
     return count;
 }
 
@@ -134,12 +146,14 @@ TEST(MathLibrary, AnUnknownFunctionIsAnInternalError) {
 TEST(MathLibrary, WhatEachFunctionOfTheTableNeedsIsThere) {
     for (int k = 0; k < kOpCount; ++k) {
         const Op op = static_cast<Op>(k);
-        if (!is_elementwise(op) || !supported(op, f32) || op == Op::Bitcast || op == Op::Select) continue;
+        if (!is_elementwise(op) || !supported(op, f32) || op == Op::Bitcast || op == Op::Select)
+            continue;
         const auto arity = static_cast<size_t>(info(op).arity);
         const std::string value = operation_glsl(op, f32, std::vector<DType>(arity, f32),
                                                  std::vector<std::string>(arity, "x"));
         if (!value.starts_with("firn_")) continue;
-        const std::string glsl = "#version 460\n" + math_library({value.substr(0, value.find('('))}) +
+        const std::string glsl = "#version 460\n" +
+                                 math_library({value.substr(0, value.find('('))}) +
                                  "void main() { float x = 1.0; " + value + "; }\n";
         EXPECT_NO_THROW(glsl_to_spirv(glsl, info(op).name)) << info(op).name;
     }

@@ -32,7 +32,8 @@ struct ElementKernel {
 
 inline std::set<std::string> called_functions(const std::string& expression) {
     std::set<std::string> out;
-    for (size_t at = expression.find("firn_"); at != std::string::npos; at = expression.find("firn_", at + 1))
+    for (size_t at = expression.find("firn_"); at != std::string::npos;
+         at = expression.find("firn_", at + 1))
         out.insert(expression.substr(at, expression.find('(', at) - at));
     return out;
 }
@@ -52,14 +53,16 @@ inline std::string element_glsl(const ElementKernel& kernel) {
                 (k + 1 < types.size() ? "readonly " : "") + "buffer B" + number + " { " +
                 stored_glsl_type(types[k]) + " b" + number + "[]; };\n";
     }
-    glsl += "layout(push_constant) uniform Params { int count; };\n" +
-            math_library(called_functions(kernel.expression)) +
-            "void main() {\n    int i = int(gl_GlobalInvocationID.x);\n    if (i >= count) return;\n";
+    glsl +=
+        "layout(push_constant) uniform Params { int count; };\n" +
+        math_library(called_functions(kernel.expression)) +
+        "void main() {\n    int i = int(gl_GlobalInvocationID.x);\n    if (i >= count) return;\n";
     for (size_t k = 0; k < kernel.inputs.size(); ++k) {
         const std::string number = std::to_string(k), value = "b" + number + "[i]";
         const DType type = kernel.inputs[k];
         glsl += "    " + glsl_type(type) + " v" + number + " = " +
-                (type == boolean ? "(" + value + " != 0u)" : glsl_type(type) + "(" + value + ")") + ";\n";
+                (type == boolean ? "(" + value + " != 0u)" : glsl_type(type) + "(" + value + ")") +
+                ";\n";
     }
     const std::string value = kernel.result == boolean
                                   ? "(" + kernel.expression + " ? 1u : 0u)"
@@ -82,10 +85,16 @@ inline std::shared_ptr<Program> element_program(const ElementKernel& kernel, int
         const bool written = k == kernel.inputs.size();
         const DType type = written ? kernel.result : kernel.inputs[k];
         const int index = static_cast<int>(k);
-        program->buffers.push_back({"b" + std::to_string(k), type, Size(count),
-                                    written ? BufferRole::Result : BufferRole::Argument, {}});
-        if (written) program->results.push_back({type, {Size(count)}, index});
-        else program->arguments.push_back({"b" + std::to_string(k), type, {Size(count)}, false, index});
+        program->buffers.push_back({"b" + std::to_string(k),
+                                    type,
+                                    Size(count),
+                                    written ? BufferRole::Result : BufferRole::Argument,
+                                    {}});
+        if (written)
+            program->results.push_back({type, {Size(count)}, index});
+        else
+            program->arguments.push_back(
+                {"b" + std::to_string(k), type, {Size(count)}, false, index});
         info.bindings.push_back({BindingForm::Storage, type, 1, written});
         dispatch.buffers.push_back(index);
     }

@@ -1,4 +1,5 @@
-// The functions of shaders/math.glsl on the device against double precision, over the whole range of f32.
+// The functions of shaders/math.glsl on the device against double precision, over the whole range
+// of f32.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -10,8 +11,8 @@ namespace {
 
 using Reference = double (*)(double);
 
-/// `ulps`: the largest error that is allowed, in units in the last place of the exact result; arguments
-/// beyond 1e5 may add an error of `huge_error`, relative to results beyond 1.
+/// `ulps`: the largest error that is allowed, in units in the last place of the exact result;
+/// arguments beyond 1e5 may add an error of `huge_error`, relative to results beyond 1.
 struct Function {
     const char* name;
     Reference reference;
@@ -20,44 +21,54 @@ struct Function {
 };
 
 const Function kFunctions[] = {
-    {"firn_exp", std::exp, 2},     {"firn_exp2", std::exp2, 2},  {"firn_expm1", std::expm1, 2},
-    {"firn_log", std::log, 1},     {"firn_log2", std::log2, 2},  {"firn_log1p", std::log1p, 1},
-    {"firn_sin", std::sin, 3, 1e-11}, {"firn_cos", std::cos, 3, 1e-11}, {"firn_tan", std::tan, 4, 1e-11},
-    {"firn_asin", std::asin, 3},   {"firn_acos", std::acos, 2},  {"firn_atan", std::atan, 3},
-    {"firn_sinh", std::sinh, 2},   {"firn_cosh", std::cosh, 2},  {"firn_tanh", std::tanh, 2},
-    {"firn_erf", std::erf, 2},
+    {"firn_exp", std::exp, 2},        {"firn_exp2", std::exp2, 2},
+    {"firn_expm1", std::expm1, 2},    {"firn_log", std::log, 1},
+    {"firn_log2", std::log2, 2},      {"firn_log1p", std::log1p, 1},
+    {"firn_sin", std::sin, 3, 1e-11}, {"firn_cos", std::cos, 3, 1e-11},
+    {"firn_tan", std::tan, 4, 1e-11}, {"firn_asin", std::asin, 3},
+    {"firn_acos", std::acos, 2},      {"firn_atan", std::atan, 3},
+    {"firn_sinh", std::sinh, 2},      {"firn_cosh", std::cosh, 2},
+    {"firn_tanh", std::tanh, 2},      {"firn_erf", std::erf, 2},
 };
 
 /// Distance in f32 steps at `exact`; 0 where both are the same nan, infinity or flushed subnormal.
 double error_in_ulps(float got, double exact) {
     if (std::isnan(exact)) return std::isnan(got) ? 0 : INFINITY;
     const auto nearest = static_cast<float>(exact);
-    if (got == nearest) return got == 0 && exact == 0 && std::signbit(got) != std::signbit(exact) ? INFINITY : 0;
+    if (got == nearest)
+        return got == 0 && exact == 0 && std::signbit(got) != std::signbit(exact) ? INFINITY : 0;
     if (std::isnan(got)) return INFINITY;
     constexpr double kSmallest = std::numeric_limits<float>::min();
     if (std::abs(exact) < kSmallest && got == 0) return 0;
     // Beyond the largest number an infinity is one step further.
     const double value = std::isinf(got) ? std::copysign(std::ldexp(1.0, 128), got) : double(got);
     const double bounded = std::isinf(nearest) ? std::copysign(std::ldexp(1.0, 128), exact) : exact;
-    const double step = std::ldexp(1.0, std::max(std::ilogb(std::max(std::abs(exact), kSmallest)), -126) - 23);
+    const double step =
+        std::ldexp(1.0, std::max(std::ilogb(std::max(std::abs(exact), kSmallest)), -126) - 23);
     return std::abs(value - bounded) / std::min(step, std::ldexp(1.0, 104));
 }
 
-/// Every exponent and sign with many mantissas, and the neighbourhoods where functions are difficult.
+/// Every exponent and sign with many mantissas, and the neighbourhoods where functions are
+/// difficult.
 std::vector<float> arguments() {
     std::vector<float> out = {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN};
     uint32_t state = 12345;
     auto next = [&] { return state = state * 1664525u + 1013904223u; };
     for (uint32_t exponent = 0; exponent < 255; ++exponent)
         for (int k = 0; k < 1500; ++k)
-            out.push_back(std::bit_cast<float>((next() & 0x80000000u) | exponent << 23 | next() >> 9));
+            out.push_back(
+                std::bit_cast<float>((next() & 0x80000000u) | exponent << 23 | next() >> 9));
     for (float center : {0.0f, 0.5f, 1.0f, -1.0f, 2.0f, 88.7f, -87.3f, 128.0f, -126.0f, 0.7071068f})
         for (int k = -2000; k < 2000; ++k)
-            out.push_back(std::bit_cast<float>(std::bit_cast<uint32_t>(center) + static_cast<uint32_t>(k)));
+            out.push_back(
+                std::bit_cast<float>(std::bit_cast<uint32_t>(center) + static_cast<uint32_t>(k)));
     for (int k = -60000; k < 60000; ++k) out.push_back(static_cast<float>(k * (M_PI / 2)));
     for (int k = 0; k < 400000; ++k)
         out.push_back(static_cast<float>(static_cast<int32_t>(next())) * 0x1p-31f *
-                      (k % 4 == 0 ? 100.0f : k % 4 == 1 ? 10.0f : k % 4 == 2 ? 3.0f : 1.0f));
+                      (k % 4 == 0   ? 100.0f
+                       : k % 4 == 1 ? 10.0f
+                       : k % 4 == 2 ? 3.0f
+                                    : 1.0f));
     return out;
 }
 
@@ -73,8 +84,8 @@ std::vector<float> evaluated(const std::shared_ptr<Device>& device, const std::s
     std::vector<std::vector<std::byte>> stored;
     for (const std::vector<float>& column : columns) stored.push_back(bytes_of(column));
     const auto count = static_cast<int64_t>(columns[0].size());
-    std::vector<std::byte> raw =
-        run_element(executor, {expression, f32, std::vector<DType>(columns.size(), f32)}, stored, count);
+    std::vector<std::byte> raw = run_element(
+        executor, {expression, f32, std::vector<DType>(columns.size(), f32)}, stored, count);
     std::vector<float> out(columns[0].size());
     std::memcpy(out.data(), raw.data(), raw.size());
     return out;
@@ -95,7 +106,8 @@ TEST_P(MathTest, StaysWithinItsStatedError) {
         double error = error_in_ulps(got[i], exact);
         // A device may take a subnormal argument for 0.
         if (std::abs(x[i]) < std::numeric_limits<float>::min())
-            error = std::min(error, error_in_ulps(got[i], function.reference(std::copysign(0.0, x[i]))));
+            error = std::min(error,
+                             error_in_ulps(got[i], function.reference(std::copysign(0.0, x[i]))));
         if (error > worst) worst = error, where = i;
     }
     RecordProperty("max_ulps", std::to_string(worst));
@@ -115,8 +127,10 @@ class MathOfTwo : public DeviceTest {
             // Most pairs of any exponents overflow: give half of them a moderate second argument.
             if (i % 2) y[i] = std::remainder(y[i], 40.0f);
         }
-        for (float a : {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, 2.0f, -3.0f, 0.5f, 3e38f, 1e-30f})
-            for (float b : {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, 2.0f, 3.0f, 0.5f, -3e38f, 1e-30f}) {
+        for (float a :
+             {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, 2.0f, -3.0f, 0.5f, 3e38f, 1e-30f})
+            for (float b : {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, 2.0f, 3.0f, 0.5f,
+                            -3e38f, 1e-30f}) {
                 x.push_back(a);
                 y.push_back(b);
             }
@@ -132,8 +146,9 @@ class MathOfTwo : public DeviceTest {
             if (error > worst) worst = error, where = i;
         }
         RecordProperty("max_ulps", std::to_string(worst));
-        EXPECT_LE(worst, ulps) << name << "(" << x[where] << ", " << y[where] << ") = " << got[where]
-                               << ", exactly " << reference(x[where], y[where]);
+        EXPECT_LE(worst, ulps) << name << "(" << x[where] << ", " << y[where]
+                               << ") = " << got[where] << ", exactly "
+                               << reference(x[where], y[where]);
     }
 };
 

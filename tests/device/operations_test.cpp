@@ -14,38 +14,41 @@ std::vector<Scalar> ugly_values(DType dtype) {
     std::vector<Scalar> out;
     if (dtype.is_bool()) return {scalar_bool(false), scalar_bool(true)};
     if (dtype.is_float()) {
-        for (double v : {0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, -7.0, 1e-3, 100.0, 255.5, -128.5,
-                         6e4, -6e4, 65519.0, 6e-8, 0.1, -0.3, kInf, -kInf, std::nan("")})
+        for (double v : {0.0,  -0.0,    1.0,  -1.0, 0.5,   -0.5,  1.5,    2.5,
+                         -2.5, 3.0,     -7.0, 1e-3, 100.0, 255.5, -128.5, 6e4,
+                         -6e4, 65519.0, 6e-8, 0.1,  -0.3,  kInf,  -kInf,  std::nan("")})
             out.push_back(scalar_float(v, dtype));
-        for (double v : {3.4028235e38, 1.17549435e-38, -1e-30, 16777217.0, 2147483647.0, 2147483648.0, -2147483648.0,
-                         4294967295.0, 4294967296.0, 9.3e18, -9.3e18, 1.9e19})
+        for (double v :
+             {3.4028235e38, 1.17549435e-38, -1e-30, 16777217.0, 2147483647.0, 2147483648.0,
+              -2147483648.0, 4294967295.0, 4294967296.0, 9.3e18, -9.3e18, 1.9e19})
             if (dtype != f16) out.push_back(scalar_float(v, dtype));
         return out;
     }
     const int bits = 8 * dtype.bytes();
     const int64_t low = INT64_MIN >> (64 - bits);
-    for (int64_t v : {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{2}, int64_t{3}, int64_t{-7}, int64_t{31},
-                      int64_t{33}, int64_t{100}, int64_t{16777217}, int64_t{0x5a5a1234deadbeef}, low, low + 1,
-                      -(low + 1)})
+    for (int64_t v : {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{2}, int64_t{3}, int64_t{-7},
+                      int64_t{31}, int64_t{33}, int64_t{100}, int64_t{16777217},
+                      int64_t{0x5a5a1234deadbeef}, low, low + 1, -(low + 1)})
         out.push_back(scalar_int(v, dtype));
     return out;
 }
 
 /// What an operation on values of one type was asked, and what it gave.
 struct Columns {
-    std::vector<std::vector<Scalar>> inputs;   // one row per element
+    std::vector<std::vector<Scalar>> inputs;  // one row per element
     std::vector<Scalar> results;
 };
 
-Columns run_on_device(const std::shared_ptr<Device>& device, Op op, DType result, const std::vector<DType>& types,
-                      std::vector<std::vector<Scalar>> inputs) {
+Columns run_on_device(const std::shared_ptr<Device>& device, Op op, DType result,
+                      const std::vector<DType>& types, std::vector<std::vector<Scalar>> inputs) {
     std::vector<std::string> operands;
     std::vector<std::vector<std::byte>> stored;
     for (size_t k = 0; k < types.size(); ++k) {
         operands.push_back("v" + std::to_string(k));
         const auto width = static_cast<size_t>(types[k].bytes());
         stored.emplace_back(inputs.size() * width);
-        for (size_t i = 0; i < inputs.size(); ++i) store_scalar(inputs[i][k], stored.back().data() + i * width);
+        for (size_t i = 0; i < inputs.size(); ++i)
+            store_scalar(inputs[i][k], stored.back().data() + i * width);
     }
     VulkanExecutor executor(device);
     const std::vector<std::byte> raw =
@@ -53,18 +56,20 @@ Columns run_on_device(const std::shared_ptr<Device>& device, Op op, DType result
                     static_cast<int64_t>(inputs.size()));
     Columns out{std::move(inputs), {}};
     for (size_t i = 0; i < out.inputs.size(); ++i)
-        out.results.push_back(load_scalar(result, raw.data() + i * static_cast<size_t>(result.bytes())));
+        out.results.push_back(
+            load_scalar(result, raw.data() + i * static_cast<size_t>(result.bytes())));
     return out;
 }
 
 /// 0 with the same sign for a subnormal f32, which devices may flush.
 Scalar flushed(const Scalar& x) {
-    const bool subnormal = x.dtype == f32 && x.f != 0 && std::abs(x.f) < std::numeric_limits<float>::min();
+    const bool subnormal =
+        x.dtype == f32 && x.f != 0 && std::abs(x.f) < std::numeric_limits<float>::min();
     return subnormal ? scalar_float(std::copysign(0.0, x.f), f32) : x;
 }
 
-/// Exact, but for the functions of math.glsl (math_test.cpp states their errors) and the sign of zero
-/// where a minimum or maximum has two to choose from.
+/// Exact, but for the functions of math.glsl (math_test.cpp states their errors) and the sign of
+/// zero where a minimum or maximum has two to choose from.
 bool agree(Op op, const Scalar& got, const Scalar& expected) {
     if (!expected.dtype.is_float()) return got == expected;
     if (std::isnan(expected.f)) return std::isnan(got.f);
@@ -138,13 +143,15 @@ class ConversionOnDevice : public DeviceTest, public testing::WithParamInterface
 TEST_P(ConversionOnDevice, CastsToEveryType) {
     const DType from = GetParam();
     for (DType to : kAllTypes)
-        expect_agreement(Op::Cast, to, run_on_device(device, Op::Cast, to, {from}, combinations({from})));
+        expect_agreement(Op::Cast, to,
+                         run_on_device(device, Op::Cast, to, {from}, combinations({from})));
 }
 
 TEST_P(ConversionOnDevice, BitcastsToEveryTypeOfItsWidth) {
     const DType from = GetParam();
     for (DType to : kAllTypes)
-        if (from.bytes() == to.bytes() && supported(Op::Bitcast, from) && supported(Op::Bitcast, to))
+        if (from.bytes() == to.bytes() && supported(Op::Bitcast, from) &&
+            supported(Op::Bitcast, to))
             expect_agreement(Op::Bitcast, to,
                              run_on_device(device, Op::Bitcast, to, {from}, combinations({from})));
 }
@@ -162,17 +169,20 @@ TEST_P(LiteralsOnDevice, HaveTheBitsOfTheirValue) {
     }
     std::string chosen = glsl_literal(values[0]);
     for (size_t k = 1; k < values.size(); ++k)
-        chosen = operation_glsl(Op::Select, dtype, {boolean, dtype, dtype},
-                                {"(v0 == " + std::to_string(k) + ")", glsl_literal(values[k]), chosen});
+        chosen =
+            operation_glsl(Op::Select, dtype, {boolean, dtype, dtype},
+                           {"(v0 == " + std::to_string(k) + ")", glsl_literal(values[k]), chosen});
     std::vector<std::byte> index(values.size() * 4);
-    for (size_t k = 0; k < values.size(); ++k) store_scalar(scalar_int(static_cast<int64_t>(k)), &index[4 * k]);
+    for (size_t k = 0; k < values.size(); ++k)
+        store_scalar(scalar_int(static_cast<int64_t>(k)), &index[4 * k]);
     VulkanExecutor executor(device);
     const std::vector<std::byte> raw =
         run_element(executor, {chosen, dtype, {i32}}, {index}, static_cast<int64_t>(values.size()));
     for (size_t k = 0; k < values.size(); ++k) {
         const Scalar got = load_scalar(dtype, raw.data() + k * static_cast<size_t>(dtype.bytes()));
         EXPECT_TRUE(got == values[k] || (std::isnan(got.f) && std::isnan(values[k].f)))
-            << text(values[k]) << " is written " << glsl_literal(values[k]) << " and read " << text(got);
+            << text(values[k]) << " is written " << glsl_literal(values[k]) << " and read "
+            << text(got);
     }
 }
 INSTANTIATE_TEST_SUITE_P(Types, LiteralsOnDevice, testing::ValuesIn(kAllTypes), type_name);
