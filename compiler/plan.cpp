@@ -145,6 +145,7 @@ class Planner {
         for (const KernelBuffer& b : code.buffers) info.bindings.push_back({b.form, b.dtype, b.width, b.written});
         for (const ParamInfo& p : code.params) info.param_types.push_back(p.dtype);
         info.back_edges = code.back_edges;
+        info.guards = code.guards;
         code.name = info.name;
         info.code = std::make_shared<KernelCode>(std::move(code));
         program_->kernels.push_back(std::move(info));

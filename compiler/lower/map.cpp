@@ -675,7 +675,7 @@ void drop_unused_buffers(KernelCode& code) {
             kept.push_back(code.buffers[k]);
         }
     for (KernelNode& n : code.nodes)
-        if (names_buffer(n) && renamed[n.index] >= 0) n.index = renamed[n.index];
+        if (names_buffer(n)) n.index = std::max(0, renamed[n.index]);   // dead nodes name any
     code.buffers = std::move(kept);
 }
 

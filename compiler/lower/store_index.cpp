@@ -24,7 +24,10 @@ std::optional<AffineIndex> affine_index(const Node& node) {
         case Op::Index: return AffineIndex{node.as<IndexAttr>().axis, Size(0)};
         case Op::Expand: {
             auto inner = affine_index(*node.inputs[0]);
-            if (inner && inner->axis >= 0) inner->axis += node.rank() - node.inputs[0]->rank();
+            if (!inner || inner->axis < 0) return inner;
+            // The one index of a dimension of 1 is repeated.
+            if (node.inputs[0]->shape[inner->axis].is(1)) return AffineIndex{-1, inner->offset};
+            inner->axis += node.rank() - node.inputs[0]->rank();
             return inner;
         }
         case Op::Add: return sum(node, 1);

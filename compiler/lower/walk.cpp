@@ -2,6 +2,7 @@
 #include "compiler/lower/walk.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "compiler/ir/builder.h"
 #include "compiler/lower/kernel_builder.h"
@@ -47,7 +48,7 @@ class Walk {
         const Grid grid = make_grid(b_, outer, flat);
         if (request_.inner) return run_rows(grid.indices);
         KernelCode& code = b_.code();
-        for (size_t k = 0; k < request_.outputs.size(); ++k) own_[request_.outputs[k].get()] = grid.indices;
+        for (size_t k = 0; k < request_.outputs.size(); ++k) own_[request_.outputs[k].get()] = normal(request_.outputs[k]->shape, grid.indices);
         for (size_t k = 0; k < request_.outputs.size(); ++k) {
             const Ref& output = request_.outputs[k];
             int value = ask(*output, grid.indices);
@@ -88,17 +89,26 @@ class Walk {
     }
 
     int evaluate_own(const Node& node, const Indices& at) {
-        own_[&node] = at;
+        own_[&node] = normal(node.shape, at);
         return ask(node, at);
     }
 
     /// Value of `node` at `at` as a Kernel code node.
-    int ask(const Node& node, const Indices& at) {
+    int ask(const Node& node, const Indices& asked) {
+        const Indices at = normal(node.shape, asked);
         const auto key = std::make_pair(&node, at);
         if (auto it = memo_.find(key); it != memo_.end()) return it->second;
         const int value = evaluate(node, at);
         remember(key, value);
         return value;
+    }
+
+    /// The index along a dimension of 1 is 0: equal places have equal indices.
+    Indices normal(const Shape& shape, Indices at) {
+        if (at.size() == shape.size())
+            for (size_t k = 0; k < at.size(); ++k)
+                if (shape[k].is(1)) at[k] = b_.integer(0);
+        return at;
     }
 
     void remember(const std::pair<const Node*, Indices>& key, int value) {
@@ -123,7 +133,8 @@ class Walk {
     int evaluate(const Node& node, const Indices& at) {
         auto own = own_.find(&node);
         const bool in_memory = context_.buffers.contains(&node);
-        if (in_memory && (own == own_.end() || own->second != at)) return load(node, at);
+        ensure(own == own_.end() || own->second == at, "a kernel reads an output of its own at another index");
+        if (in_memory && own == own_.end()) return load(node, at);
         if (auto it = context_.host_values.find(&node); it != context_.host_values.end())
             return b_.size(it->second);
         b_.set_lines(node.lines);
@@ -281,7 +292,7 @@ class Walk {
         const Region& body = *attr.body;
         const int wanted = node.as<ResultAttr>().index;
         if (auto it = loop_results_.find({&loop, wanted, at}); it != loop_results_.end()) return it->second;
-        const std::vector<int> carried = loop_members(loop, wanted);
+        const std::vector<int>& carried = loop_members(loop, wanted);
         auto project_to = [&](int k) { return project(b_, at, node.shape, body.results[k]->shape); };
 
         const int begin = ask(*loop.inputs[0], {}), end = ask(*loop.inputs[1], {}),
@@ -299,7 +310,7 @@ class Walk {
         remember({body.args[0].get(), {}}, b_.add(begin, b_.mul(b_.range(range), step)));
         for (int k : carried) {
             const int arg = b_.region_arg(region, body.results[k]->dtype);
-            remember({body.args[k + 1].get(), project_to(k)},
+            remember({body.args[k + 1].get(), normal(body.results[k]->shape, project_to(k))},
                      k == attr.active ? b_.boolean_value(true) : arg);
         }
         std::vector<int> yields;
@@ -308,7 +319,8 @@ class Walk {
             auto it = std::find(carried.begin(), carried.end(), attr.active);
             const int alive = it != carried.end() ? yields[it - carried.begin()]
                                                   : ask(*body.results[attr.active], project_to(attr.active));
-            if (!b_.is_constant(alive)) b_.code().regions[region].alive = alive;
+            const bool always = b_.is_constant(alive) && b_.node(alive).constant.i;
+            if (!always) b_.code().regions[region].alive = alive;
         }
         b_.code().regions[region].yields = std::move(yields);
         b_.set_lines(loop.lines);
@@ -336,7 +348,9 @@ class Walk {
 
     /// The carried values to run together when result `wanted` is asked: the active flag, those of the
     /// same shape, and what they depend on.
-    std::vector<int> loop_members(const Node& loop, int wanted) {
+    const std::vector<int>& loop_members(const Node& loop, int wanted) {
+        const auto key = std::make_pair(&loop, wanted);
+        if (auto it = members_.find(key); it != members_.end()) return it->second;
         const LoopAttr& attr = loop.as<LoopAttr>();
         const Region& body = *attr.body;
         std::vector<bool> in(body.results.size(), false);
@@ -351,14 +365,44 @@ class Walk {
         while (!queue.empty()) {
             const int k = queue.back();
             queue.pop_back();
-            for (const Ref& node : topological({body.results[k]}))
-                for (size_t a = 1; a < body.args.size(); ++a)
-                    if (body.args[a] == node) push(static_cast<int>(a) - 1);
+            const std::unordered_set<const Node*> needed = needed_by(*body.results[k]);
+            for (size_t a = 1; a < body.args.size(); ++a)
+                if (needed.contains(body.args[a].get())) push(static_cast<int>(a) - 1);
         }
         std::vector<int> out;
         for (size_t k = 0; k < in.size(); ++k)
             if (in[k]) out.push_back(static_cast<int>(k));
-        return out;
+        return members_.emplace(key, std::move(out)).first->second;
+    }
+
+    /// Every node whose value is asked on the way to `root`; of a loop inside, only the carried values that
+    /// run together with the one that is asked.
+    std::unordered_set<const Node*> needed_by(const Node& root) {
+        std::unordered_set<const Node*> seen;
+        std::vector<const Node*> queue{&root};
+        while (!queue.empty()) {
+            const Node& node = *queue.back();
+            queue.pop_back();
+            if (!seen.insert(&node).second || context_.buffers.contains(&node)) continue;
+            if (node.op != Op::Result) {
+                for (const Ref& input : node.inputs) queue.push_back(input.get());
+                continue;
+            }
+            const Node& owner = *node.inputs[0];
+            const int k = node.as<ResultAttr>().index;
+            if (owner.op == Op::If) {
+                queue.push_back(owner.inputs[0].get());
+                queue.push_back(owner.as<IfAttr>().then_body->results[k].get());
+                queue.push_back(owner.as<IfAttr>().else_body->results[k].get());
+                continue;
+            }
+            for (int bound = 0; bound < 3; ++bound) queue.push_back(owner.inputs[bound].get());
+            for (int member : loop_members(owner, k)) {
+                queue.push_back(owner.inputs[member + 3].get());
+                queue.push_back(owner.as<LoopAttr>().body->results[member].get());
+            }
+        }
+        return seen;
     }
 
     int branch_result(const Node& node, const Indices& at) {
@@ -387,6 +431,7 @@ class Walk {
     KernelBuilder b_;
     std::unordered_map<std::pair<const Node*, Indices>, int, KeyHash> memo_;
     std::vector<std::pair<const Node*, Indices>> log_;   // keys in the order they were remembered
+    std::map<std::pair<const Node*, int>, std::vector<int>> members_;
     std::unordered_map<const Node*, Indices> own_;
     std::map<std::tuple<const Node*, int, Indices>, int> loop_results_;
 };

@@ -169,9 +169,7 @@ class Scheduler {
             const auto forced = forced_.find(&node);
             auto asked = asks_.find(&node);
             if (forced == forced_.end() && asked == asks_.end()) continue;
-            if (node.op == Op::RegionArg) {
-                continue;
-            }
+            if (node.op == Op::RegionArg && forced == forced_.end()) continue;
             ValueVerdict verdict = forced != forced_.end()
                                        ? ValueVerdict{facts_.order[k], Verdict::Materialised, forced->second}
                                        : judge(facts_.order[k], asked->second);
