@@ -30,8 +30,8 @@ std::string cache_text(const std::string& glsl, const SpirvOptions& options) {
     unsigned version = 0, revision = 0;
     shaderc_get_spv_version(&version, &revision);
     std::ostringstream key;
-    key << "spirv " << version << '.' << revision << ' ' << spvSoftwareVersionString() << " optimize "
-        << options.optimize << " vulkan 1." << options.vulkan_minor << '\n'
+    key << "spirv " << version << '.' << revision << ' ' << spvSoftwareVersionString()
+        << " optimize " << options.optimize << " vulkan 1." << options.vulkan_minor << '\n'
         << glsl;
     return key.str();
 }
@@ -46,10 +46,13 @@ std::vector<uint32_t> cached(const std::string& directory, const std::string& na
 
 spv_target_env environment(int vulkan_minor) {
     switch (vulkan_minor) {
-        case 2: return SPV_ENV_VULKAN_1_2;
-        case 3: return SPV_ENV_VULKAN_1_3;
-        default: throw InternalError("SPIR-V: no target environment for Vulkan 1." +
-                                     std::to_string(vulkan_minor) + "; 1.2 and 1.3 are known");
+        case 2:
+            return SPV_ENV_VULKAN_1_2;
+        case 3:
+            return SPV_ENV_VULKAN_1_3;
+        default:
+            throw InternalError("SPIR-V: no target environment for Vulkan 1." +
+                                std::to_string(vulkan_minor) + "; 1.2 and 1.3 are known");
     }
 }
 
@@ -89,10 +92,10 @@ std::vector<uint32_t> glsl_to_spirv(const std::string& glsl, const std::string& 
 void validate_spirv(std::span<const uint32_t> spirv, const std::string& name, int vulkan_minor) {
     spvtools::SpirvTools tools(environment(vulkan_minor));
     std::string messages;
-    tools.SetMessageConsumer([&](spv_message_level_t, const char*, const spv_position_t& position,
-                                 const char* message) {
-        messages += "word " + std::to_string(position.index) + ": " + message + "\n";
-    });
+    tools.SetMessageConsumer(
+        [&](spv_message_level_t, const char*, const spv_position_t& position, const char* message) {
+            messages += "word " + std::to_string(position.index) + ": " + message + "\n";
+        });
     spvtools::ValidatorOptions options;
     if (!tools.Validate(spirv.data(), spirv.size(), options))
         throw InternalError("SPIR-V of kernel '" + name + "' is not valid:\n" + messages +
@@ -102,8 +105,9 @@ void validate_spirv(std::span<const uint32_t> spirv, const std::string& name, in
 std::string spirv_text(std::span<const uint32_t> spirv, int vulkan_minor) {
     spvtools::SpirvTools tools(environment(vulkan_minor));
     std::string text;
-    if (!tools.Disassemble(std::vector<uint32_t>(spirv.begin(), spirv.end()), &text,
-                           SPV_BINARY_TO_TEXT_OPTION_INDENT | SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES))
+    if (!tools.Disassemble(
+            std::vector<uint32_t>(spirv.begin(), spirv.end()), &text,
+            SPV_BINARY_TO_TEXT_OPTION_INDENT | SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES))
         return "(not SPIR-V: " + std::to_string(spirv.size()) + " words)\n";
     return text;
 }

@@ -8,7 +8,8 @@
 namespace firn {
 
 struct SpirvOptions {
-    /// Runs the SPIR-V optimiser. Off: it takes 4 to 10 times as long and measured kernels run no faster.
+    /// Runs the SPIR-V optimiser. Off: it takes 4 to 10 times as long and measured kernels run no
+    /// faster.
     bool optimize = false;
     /// Vulkan 1.<minor> is the target: 2 gives SPIR-V 1.5, 3 gives SPIR-V 1.6.
     int vulkan_minor = 2;
@@ -16,9 +17,9 @@ struct SpirvOptions {
     std::string cache_directory;
 };
 
-/// Compiles a GLSL compute shader. `name` appears in errors and dumps, and is no part of the result.
-/// Throws InternalError with the compiler's message and the numbered source: GLSL is written by Firn.
-/// May be called from any thread; each thread keeps one compiler alive.
+/// Compiles a GLSL compute shader. `name` appears in errors and dumps, and is no part of the
+/// result. Throws InternalError with the compiler's message and the numbered source: GLSL is
+/// written by Firn. May be called from any thread; each thread keeps one compiler alive.
 std::vector<uint32_t> glsl_to_spirv(const std::string& glsl, const std::string& name,
                                     const SpirvOptions& options = {});
 

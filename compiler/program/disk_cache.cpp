@@ -77,7 +77,8 @@ std::optional<std::vector<std::byte>> cache_load(const std::string& directory,
     if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) return std::nullopt;
     if (header.bytes != size - sizeof(Header)) return std::nullopt;
     std::vector<std::byte> bytes(header.bytes);
-    if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size())))
+    if (!file.read(reinterpret_cast<char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size())))
         return std::nullopt;
     Header expected = make_header(kind, bytes);
     if (std::memcmp(&header, &expected, sizeof header) != 0) return std::nullopt;

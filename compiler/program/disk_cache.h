@@ -10,21 +10,20 @@
 
 namespace firn {
 
-/// `$XDG_CACHE_HOME/firn` or `~/.cache/firn`; empty (no cache) where FIRN_NO_CACHE is set to anything
-/// but 0 or where there is no home.
+/// `$XDG_CACHE_HOME/firn` or `~/.cache/firn`; empty (no cache) where FIRN_NO_CACHE is set to
+/// anything but 0 or where there is no home.
 std::string default_cache_directory();
 
 /// Name of an entry: 32 hex digits that stand for all of `text`.
 std::string cache_hash(std::string_view text);
 
-/// The bytes stored as `name` of this `kind`. Nothing where there are none, or where the file is damaged,
-/// cut short, of another kind or of another version of Firn.
-/// `directory` empty: nothing.
+/// The bytes stored as `name` of this `kind`. Nothing where there are none, or where the file is
+/// damaged, cut short, of another kind or of another version of Firn. `directory` empty: nothing.
 std::optional<std::vector<std::byte>> cache_load(const std::string& directory,
                                                  const std::string& kind, const std::string& name);
 
-/// Stores bytes so that a reader sees all of them or none. Failure (full or read-only disk, no rights)
-/// is silent: it only loses speed. `directory` empty: does nothing.
+/// Stores bytes so that a reader sees all of them or none. Failure (full or read-only disk, no
+/// rights) is silent: it only loses speed. `directory` empty: does nothing.
 void cache_store(const std::string& directory, const std::string& kind, const std::string& name,
                  std::span<const std::byte> bytes);
 
