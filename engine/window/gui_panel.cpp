@@ -187,19 +187,20 @@ void draw_kernels(const PanelState& state, PanelActions& actions) {
     double total = 0;
     if (ImGui::BeginTable("kernels", 3, ImGuiTableFlags_SizingFixedFit)) {
         for (const KernelTime& kernel : state.kernels) {
-            double sum = kernel.milliseconds * kernel.dispatches;
+            double dispatches = static_cast<double>(kernel.dispatches) / state.kernel_frames;
+            double sum = kernel.milliseconds * dispatches;
             total += sum;
             ImGui::TableNextRow();
             ImGui::TableNextColumn();
             ImGui::TextUnformatted(kernel.name.c_str());
             ImGui::TableNextColumn();
-            ImGui::TextColored(kDim, "%d x", kernel.dispatches);
+            ImGui::TextColored(kDim, "%.3g x", dispatches);
             ImGui::TableNextColumn();
             ImGui::Text("%.3f ms", sum);
         }
         ImGui::EndTable();
     }
-    if (!state.kernels.empty()) ImGui::TextColored(kDim, "%.3f ms in all", total);
+    if (!state.kernels.empty()) ImGui::TextColored(kDim, "%.3f ms a frame", total);
 }
 
 float label_width_of(const std::deque<Widget>& widgets) {

@@ -18,8 +18,9 @@ struct PanelState {
     std::string title, device;
     double frame_milliseconds = 0;  // 0: not known, and not shown
     bool paused = false;
-    float seconds = 1.0f / 60;  // since the last frame
-    std::vector<KernelTime> kernels;
+    float seconds = 1.0f / 60;        // since the last frame
+    std::vector<KernelTime> kernels;  // of `kernel_frames` frames
+    int kernel_frames = 1;
 };
 
 /// What the person asked the window for by the panel.

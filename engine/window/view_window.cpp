@@ -1,6 +1,7 @@
 // A window's loop: frames, pause and step, input in tensor coordinates, pictures.
 #include "engine/window/view_window.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -82,6 +83,7 @@ struct ViewWindow::State {
     bool paused = false, step = false, reset = false;           // as the person wants it
     bool asks_playing = false, playing = true, resets = false;  // as this frame is told
     int frames = 0, screenshots = 0;
+    int times_frame = 0, kernel_frames = 1;  // when kernel times were taken, and over how many
     std::string printed;
     Clock::time_point last = Clock::now(), times_at = last;
     double frame_seconds = 0;  // smoothed
@@ -104,6 +106,7 @@ const ImDrawData* ViewWindow::State::update_panel(const RawInput& events, VkExte
     state.seconds = static_cast<float>(last_seconds);
     state.paused = paused;
     state.kernels = kernels;
+    state.kernel_frames = kernel_frames;
     PanelActions wanted;
     const ImDrawData* data = panel.update(gui, events, state, static_cast<float>(at.width),
                                           static_cast<float>(at.height), wanted);
@@ -140,6 +143,8 @@ void ViewWindow::State::take_times() {
         options.profile || (actions.kernels_open && seconds_between(times_at, Clock::now()) > 0.5);
     if (!due) return;
     kernels = executor->take_kernel_times();
+    kernel_frames = std::max(1, frames - times_frame);
+    times_frame = frames;
     times_at = Clock::now();
 }
 
