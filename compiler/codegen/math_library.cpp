@@ -1,4 +1,4 @@
-// Takes the functions that a kernel calls out of shaders/math.glsl.
+// Takes the functions that a kernel calls out of shaders/arithmetic.glsl and shaders/math.glsl.
 #include <algorithm>
 #include <string_view>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kMark = "//@function ";
 
-/// One function of the file: `//@function NAME needs OTHER OTHER`, then its text.
+/// One function of a file: `//@function NAME needs OTHER OTHER`, then its text.
 struct Section {
     std::string_view name;
     std::vector<std::string_view> needs;
@@ -46,7 +46,8 @@ std::vector<Section> sections(std::string_view text) {
 
 std::string math_library(const std::set<std::string>& functions) {
     if (functions.empty()) return "";
-    const std::vector<Section> all = sections(shader_source("math.glsl"));
+    std::vector<Section> all = sections(shader_source("arithmetic.glsl"));
+    for (Section& section : sections(shader_source("math.glsl"))) all.push_back(std::move(section));
     std::set<std::string_view> wanted(functions.begin(), functions.end());
     // What a function needs stands before it, so one walk from the end finds everything.
     std::vector<std::string_view> bodies;
@@ -56,7 +57,7 @@ std::string math_library(const std::set<std::string>& functions) {
         bodies.push_back(all[k].body);
     }
     if (!wanted.empty())
-        throw InternalError("internal error: math.glsl has no function " +
+        throw InternalError("internal error: there is no shader function " +
                             std::string(*wanted.begin()) + " before the ones that need it");
     std::string out;
     for (size_t k = bodies.size(); k-- > 0;) out += bodies[k];

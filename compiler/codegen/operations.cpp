@@ -75,7 +75,7 @@ bool is_exact(Op op) {
     }
 }
 
-/// Operations whose name in math.glsl is firn_<name>_<type>, for the types given to them there.
+/// Operations whose name in arithmetic.glsl is firn_<name>_<type>.
 std::string function_of(const std::string& name, DType dtype) {
     return "firn_" + name + "_" + computed_in(dtype);
 }

@@ -31,8 +31,8 @@ bool supported(Op op, DType operand);
 std::string operation_glsl(Op op, DType dtype, const std::vector<DType>& input_types,
                            const std::vector<std::string>& operands);
 
-/// The text of the named functions of shaders/math.glsl and of all that they need, each once, in
-/// the order of the file. Throws InternalError for a name that is not there.
+/// The text of the named functions of shaders/arithmetic.glsl and math.glsl and of all that they
+/// need, each once, in the order of the file. Throws InternalError for a name that is not there.
 std::string math_library(const std::set<std::string>& functions);
 
 }  // namespace firn

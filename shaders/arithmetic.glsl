@@ -1,0 +1,331 @@
+// Arithmetic that generated kernels call where GLSL leaves something undefined: division, conversion,
+// minima, rounding to half precision.
+//
+// The compiler copies out what a kernel uses: `//@function NAME needs OTHERS` starts a section, and what
+// a function needs stands before it.
+
+//@function NAME needs OTHERS` starts a section, and what
+// a function needs stands before it. No loops, no arrays, no branches: arguments of every size take the
+// same way, and selects choose. `precise` marks error-free steps, which compilers must not rearrange.
+// Errors are the largest found against double precision (tests/device/math_test.cpp holds them);
+// results and arguments below 2^-126 may be taken as 0, as devices do.
+
+//@function firn_is_nan_f32
+bool firn_is_nan_f32(float x) { return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u; }
+
+//@function firn_is_inf_f32
+bool firn_is_inf_f32(float x) { return (floatBitsToUint(x) & 0x7fffffffu) == 0x7f800000u; }
+
+//@function firn_is_nan_f64
+bool firn_is_nan_f64(double x) {
+    uvec2 bits = unpackDouble2x32(x);
+    uint high = bits.y & 0x7fffffffu;
+    return high > 0x7ff00000u || (high == 0x7ff00000u && bits.x != 0u);
+}
+
+//@function firn_is_inf_f64
+bool firn_is_inf_f64(double x) {
+    uvec2 bits = unpackDouble2x32(x);
+    return (bits.y & 0x7fffffffu) == 0x7ff00000u && bits.x == 0u;
+}
+
+//@function firn_round_f16
+// The nearest half-precision value, ties to even; packHalf2x16 truncates on some devices.
+float firn_round_f16(float x) {
+    uint bits = floatBitsToUint(x);
+    uint sign = bits & 0x80000000u;
+    uint magnitude = bits ^ sign;
+    uint wide = (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & 0xffffe000u;
+    wide = magnitude >= 0x477ff000u ? 0x7f800000u : wide;
+    wide = magnitude > 0x7f800000u ? (magnitude & 0xffffe000u) | 0x400000u : wide;
+    // Below 2^-14 the steps of 2^-24 are those of floats around 0.5.
+    precise float shifted = uintBitsToFloat(magnitude) + 0.5;
+    precise float small = shifted - 0.5;
+    wide = magnitude < 0x38800000u ? floatBitsToUint(small) : wide;
+    return uintBitsToFloat(sign | wide);
+}
+
+//@function firn_sign_f32
+float firn_sign_f32(float x) {
+    float above = x > 0.0 ? 1.0 : 0.0;
+    float value = x < 0.0 ? -1.0 : above;
+    return x != x ? x : value;
+}
+
+//@function firn_sign_f64
+double firn_sign_f64(double x) {
+    double above = x > 0.0lf ? 1.0lf : 0.0lf;
+    double value = x < 0.0lf ? -1.0lf : above;
+    return x != x ? x : value;
+}
+
+//@function firn_sign_u32
+uint firn_sign_u32(uint x) { return min(x, 1u); }
+
+//@function firn_sign_i64
+int64_t firn_sign_i64(int64_t x) {
+    int64_t above = x > 0l ? 1l : 0l;
+    return x < 0l ? -1l : above;
+}
+
+//@function firn_sign_u64
+uint64_t firn_sign_u64(uint64_t x) { return x != 0ul ? 1ul : 0ul; }
+
+//@function firn_abs_i64
+int64_t firn_abs_i64(int64_t x) {
+    int64_t negated = -x;
+    return x < 0l ? negated : x;
+}
+
+//@function firn_frac_f32
+float firn_frac_f32(float x) { return x - floor(x); }
+
+//@function firn_frac_f64
+double firn_frac_f64(double x) { return x - floor(x); }
+
+//@function firn_rsqrt_f32
+float firn_rsqrt_f32(float x) { return inversesqrt(x); }
+
+//@function firn_rsqrt_f64
+double firn_rsqrt_f64(double x) { return 1.0lf / sqrt(x); }
+
+//@function firn_min_f32
+// The other operand where one is nan; the first where they are equal. A literal b costs one test.
+float firn_min_f32(float a, float b) {
+    float least = a <= b ? a : b;
+    return b != b ? a : least;
+}
+
+//@function firn_max_f32
+float firn_max_f32(float a, float b) {
+    float most = a >= b ? a : b;
+    return b != b ? a : most;
+}
+
+//@function firn_min_f64
+double firn_min_f64(double a, double b) {
+    double least = a <= b ? a : b;
+    return b != b ? a : least;
+}
+
+//@function firn_max_f64
+double firn_max_f64(double a, double b) {
+    double most = a >= b ? a : b;
+    return b != b ? a : most;
+}
+
+//@function firn_min_i64
+int64_t firn_min_i64(int64_t a, int64_t b) { return b < a ? b : a; }
+
+//@function firn_max_i64
+int64_t firn_max_i64(int64_t a, int64_t b) { return a < b ? b : a; }
+
+//@function firn_min_u64
+uint64_t firn_min_u64(uint64_t a, uint64_t b) { return b < a ? b : a; }
+
+//@function firn_max_u64
+uint64_t firn_max_u64(uint64_t a, uint64_t b) { return a < b ? b : a; }
+
+//@function firn_mod_f32
+float firn_mod_f32(float x, float y) {
+    precise float whole = y * floor(x / y);
+    return x - whole;
+}
+
+//@function firn_mod_f64
+double firn_mod_f64(double x, double y) {
+    precise double whole = y * floor(x / y);
+    return x - whole;
+}
+
+//@function firn_div_i32
+// Truncates; x / 0 is 0, and the smallest value / -1 wraps without a trap.
+int firn_div_i32(int a, int b) {
+    bool special = b == 0 || b == -1;
+    int divisor = special ? 1 : b;
+    int quotient = a / divisor;
+    int wrapped = b == 0 ? 0 : -a;
+    return special ? wrapped : quotient;
+}
+
+//@function firn_div_u32
+uint firn_div_u32(uint a, uint b) {
+    uint divisor = b == 0u ? 1u : b;
+    uint quotient = a / divisor;
+    return b == 0u ? 0u : quotient;
+}
+
+//@function firn_div_i64
+int64_t firn_div_i64(int64_t a, int64_t b) {
+    bool special = b == 0l || b == -1l;
+    int64_t divisor = special ? 1l : b;
+    int64_t quotient = a / divisor;
+    int64_t negated = -a;
+    int64_t wrapped = b == 0l ? 0l : negated;
+    return special ? wrapped : quotient;
+}
+
+//@function firn_div_u64
+uint64_t firn_div_u64(uint64_t a, uint64_t b) {
+    uint64_t divisor = b == 0ul ? 1ul : b;
+    uint64_t quotient = a / divisor;
+    return b == 0ul ? 0ul : quotient;
+}
+
+//@function firn_mod_i32
+// The remainder of the truncating division, with the sign of a; x % 0 is 0.
+int firn_mod_i32(int a, int b) {
+    bool special = b == 0 || b == -1;
+    int divisor = special ? 1 : b;
+    return a - a / divisor * divisor;
+}
+
+//@function firn_mod_u32
+uint firn_mod_u32(uint a, uint b) {
+    uint divisor = b == 0u ? 1u : b;
+    return a % divisor;
+}
+
+//@function firn_mod_i64
+int64_t firn_mod_i64(int64_t a, int64_t b) {
+    bool special = b == 0l || b == -1l;
+    int64_t divisor = special ? 1l : b;
+    return a - a / divisor * divisor;
+}
+
+//@function firn_mod_u64
+uint64_t firn_mod_u64(uint64_t a, uint64_t b) {
+    uint64_t divisor = b == 0ul ? 1ul : b;
+    return a % divisor;
+}
+
+//@function firn_pow_step_u32
+void firn_pow_step_u32(inout uint result, inout uint factor, inout uint exponent) {
+    result *= (exponent & 1u) != 0u ? factor : 1u;
+    factor *= factor;
+    exponent >>= 1;
+}
+
+//@function firn_pow_u32 needs firn_pow_step_u32
+// Repeated squaring, modulo 2^32. The multiplicative group of odd numbers repeats after 2^30, and a
+// power of an even number with an exponent of 32 or more is 0.
+uint firn_pow_u32(uint base, uint exponent) {
+    uint result = 1u;
+    uint factor = base;
+    uint left = exponent;
+    for (int k = 0; k < 32; ++k) firn_pow_step_u32(result, factor, left);
+    return result;
+}
+
+//@function firn_pow_i32 needs firn_pow_u32
+// A negative exponent gives 0, but for the bases 1 and -1.
+int firn_pow_i32(int base, int exponent) {
+    int power = int(firn_pow_u32(uint(base), uint(exponent)));
+    int unit = (exponent & 1) != 0 ? -1 : 1;
+    int inverse = base == -1 ? unit : 0;
+    inverse = base == 1 ? 1 : inverse;
+    return exponent < 0 ? inverse : power;
+}
+
+//@function firn_pow_step_u64
+void firn_pow_step_u64(inout uint64_t result, inout uint64_t factor, inout uint64_t exponent) {
+    result *= (exponent & 1ul) != 0ul ? factor : 1ul;
+    factor *= factor;
+    exponent >>= 1;
+}
+
+//@function firn_pow_u64 needs firn_pow_step_u64
+uint64_t firn_pow_u64(uint64_t base, uint64_t exponent) {
+    uint64_t result = 1ul;
+    uint64_t factor = base;
+    uint64_t left = exponent;
+    for (int k = 0; k < 32; ++k) firn_pow_step_u64(result, factor, left);
+    for (int k = 0; k < 32; ++k) firn_pow_step_u64(result, factor, left);
+    return result;
+}
+
+//@function firn_pow_i64 needs firn_pow_u64
+int64_t firn_pow_i64(int64_t base, int64_t exponent) {
+    int64_t power = int64_t(firn_pow_u64(uint64_t(base), uint64_t(exponent)));
+    int64_t unit = (exponent & 1l) != 0l ? -1l : 1l;
+    int64_t inverse = base == -1l ? unit : 0l;
+    inverse = base == 1l ? 1l : inverse;
+    return exponent < 0l ? inverse : power;
+}
+
+//@function firn_reverse_bits_i32
+int firn_reverse_bits_i32(int x) { return bitfieldReverse(x); }
+
+//@function firn_reverse_bits_u32
+uint firn_reverse_bits_u32(uint x) { return bitfieldReverse(x); }
+
+//@function firn_reverse_bits_i8
+int firn_reverse_bits_i8(int x) { return bitfieldReverse(x) >> 24; }
+
+//@function firn_reverse_bits_u8
+uint firn_reverse_bits_u8(uint x) { return bitfieldReverse(x) >> 24; }
+
+//@function firn_reverse_bits_u64
+uint64_t firn_reverse_bits_u64(uint64_t x) {
+    uint low = bitfieldReverse(uint(x));
+    uint high = bitfieldReverse(uint(x >> 32));
+    return (uint64_t(low) << 32) | uint64_t(high);
+}
+
+//@function firn_reverse_bits_i64 needs firn_reverse_bits_u64
+int64_t firn_reverse_bits_i64(int64_t x) { return int64_t(firn_reverse_bits_u64(uint64_t(x))); }
+
+//@function firn_i32_from_f32
+// Saturates; nan is 0.
+int firn_i32_from_f32(float x) {
+    int value = int(clamp(x, -2147483648.0, 2147483520.0));
+    value = x >= 2147483648.0 ? 2147483647 : value;
+    return x != x ? 0 : value;
+}
+
+//@function firn_u32_from_f32
+uint firn_u32_from_f32(float x) {
+    uint value = uint(clamp(x, 0.0, 4294967040.0));
+    value = x >= 4294967296.0 ? 4294967295u : value;
+    return x != x ? 0u : value;
+}
+
+//@function firn_i64_from_f32
+int64_t firn_i64_from_f32(float x) {
+    int64_t value = int64_t(clamp(x, -9223372036854775808.0, 9223371487098961920.0));
+    value = x >= 9223372036854775808.0 ? 9223372036854775807l : value;
+    return x != x ? 0l : value;
+}
+
+//@function firn_u64_from_f32
+uint64_t firn_u64_from_f32(float x) {
+    uint64_t value = uint64_t(clamp(x, 0.0, 18446742974197923840.0));
+    value = x >= 18446744073709551616.0 ? 18446744073709551615ul : value;
+    return x != x ? 0ul : value;
+}
+
+//@function firn_i32_from_f64
+int firn_i32_from_f64(double x) {
+    int value = int(clamp(x, -2147483648.0lf, 2147483647.0lf));
+    return x != x ? 0 : value;
+}
+
+//@function firn_u32_from_f64
+uint firn_u32_from_f64(double x) {
+    uint value = uint(clamp(x, 0.0lf, 4294967295.0lf));
+    return x != x ? 0u : value;
+}
+
+//@function firn_i64_from_f64
+int64_t firn_i64_from_f64(double x) {
+    int64_t value = int64_t(clamp(x, -9223372036854775808.0lf, 9223372036854774784.0lf));
+    value = x >= 9223372036854775808.0lf ? 9223372036854775807l : value;
+    return x != x ? 0l : value;
+}
+
+//@function firn_u64_from_f64
+uint64_t firn_u64_from_f64(double x) {
+    uint64_t value = uint64_t(clamp(x, 0.0lf, 18446744073709549568.0lf));
+    value = x >= 18446744073709551616.0lf ? 18446744073709551615ul : value;
+    return x != x ? 0ul : value;
+}
