@@ -21,7 +21,7 @@ Stroke mouse_stroke(const Mouse& mouse, float radius, float push, float ink, int
     if (!mouse.left.down || !mouse.inside) return {};
     float per_second = push / std::max(settings.dt, 1e-6f);
     return {mouse.i - mouse.di, mouse.j - mouse.dj, mouse.i, mouse.j, radius,
-            mouse.dj * per_second, mouse.di * per_second, 0.6f, ink, hue(0.004f * float(frame))};
+            mouse.dj * per_second, mouse.di * per_second, 0.6f, ink, ink_colour(0.004f * float(frame))};
 }
 
 void report(Window& window, const DivergenceStats& stats) {

@@ -1,8 +1,8 @@
 // The compiled step and what a simulation starts from.
 #include "apps/fluid/simulation.h"
 
+#include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace firn::fluid {
 namespace {
@@ -62,12 +62,16 @@ void advance(Simulation& simulation, const Settings& settings, const Stroke& str
         stroke.colour[2]);
 }
 
-std::array<float, 3> hue(float turn) {
+std::array<float, 3> ink_colour(float turn) {
+    constexpr std::array<std::array<float, 3>, 5> kInks{{{0.95f, 0.38f, 0.27f},
+                                                          {0.98f, 0.72f, 0.28f},
+                                                          {0.97f, 0.94f, 0.88f},
+                                                          {0.25f, 0.72f, 0.70f},
+                                                          {0.80f, 0.28f, 0.55f}}};
+    float place = (turn - std::floor(turn)) * float(kInks.size()), t = place - std::floor(place);
+    size_t first = static_cast<size_t>(place) % kInks.size();
     std::array<float, 3> colour;
-    for (int c = 0; c < 3; ++c) {
-        float wave = std::cos(2 * std::numbers::pi_v<float> * (turn - float(c) / 3));
-        colour[size_t(c)] = 0.1f + 0.9f * std::pow(0.5f + 0.5f * wave, 1.5f);
-    }
+    for (size_t c = 0; c < 3; ++c) colour[c] = std::lerp(kInks[first][c], kInks[(first + 1) % kInks.size()][c], t);
     return colour;
 }
 
@@ -94,7 +98,7 @@ Stroke scripted_stroke(int frame, int n, int m, const Settings& settings) {
     auto [to_y, to_x] = place(time + settings.dt);
     float per_second = 1 / std::max(settings.dt, 1e-6f);
     return {from_y, from_x, to_y, to_x, 0.04f * unit,
-            (to_x - from_x) * per_second, (to_y - from_y) * per_second, 0.5f, 0.25f, hue(0.11f * time)};
+            (to_x - from_x) * per_second, (to_y - from_y) * per_second, 0.5f, 0.25f, ink_colour(0.13f * time)};
 }
 
 }  // namespace firn::fluid

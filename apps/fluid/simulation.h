@@ -9,7 +9,7 @@ namespace firn::fluid {
 /// What a person may turn.
 struct Settings {
     float dt = 1.0f / 60;          // seconds
-    float confinement = 3.0f;
+    float confinement = 2.0f;
     float velocity_loss = 0.05f;   // share lost in a second
     float dye_loss = 0.02f;
     int cycles = 3;                // V-cycles a step
@@ -44,8 +44,8 @@ Simulation make_simulation(const Tensor& picture, const Tensor& open);
 /// One step of settings.dt.
 void advance(Simulation& simulation, const Settings& settings, const Stroke& stroke);
 
-/// A bright colour; it goes round the hues once from 0 to 1.
-std::array<float, 3> hue(float turn);
+/// The colour of a brush; it goes through all inks and back from 0 to 1.
+std::array<float, 3> ink_colour(float turn);
 
 /// Two round obstacles and a slanted bar between walls, f32[n, m]: 0 inside them.
 Tensor default_obstacles(int n, int m);

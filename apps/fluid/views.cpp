@@ -20,9 +20,13 @@ void show(Window& window, const Simulation& simulation, View view) {
 }
 
 Tensor dye_picture(const Flow& flow, const Tensor& open) {
+    auto [i, j] = indices<2>(open.shape());
+    // Edges of obstacles are softened over a cell and lit from the upper left.
+    Tensor soft = 0.4f * open + 0.15f * (open(i - 1, j) + open(i + 1, j) + open(i, j - 1) + open(i, j + 1));
+    Tensor light = 0.5f * (open(i - 2, j - 2) - open(i + 2, j + 2));
+    const float stone[] = {0.20f, 0.21f, 0.23f};
     std::vector<Tensor> channels;
-    const float obstacle[] = {0.13f, 0.14f, 0.16f};
-    for (size_t c = 0; c < 3; ++c) channels.push_back(mix(obstacle[c], flow.dye[c], open));
+    for (size_t c = 0; c < 3; ++c) channels.push_back(mix(stone[c] + 0.12f * light, flow.dye[c], soft));
     return stack(channels, {.axis = 2});
 }
 
