@@ -157,6 +157,34 @@ TEST_P(ConversionOnDevice, BitcastsToEveryTypeOfItsWidth) {
 }
 INSTANTIATE_TEST_SUITE_P(Types, ConversionOnDevice, testing::ValuesIn(kAllTypes), type_name);
 
+class RandomBitsOnDevice : public DeviceTest {
+  protected:
+    /// Values of every size, as bits are drawn.
+    void expect_agreement_on(Op op, DType result, const std::vector<DType>& types) {
+        uint64_t state = 1;
+        std::vector<std::vector<Scalar>> inputs(50000);
+        for (std::vector<Scalar>& row : inputs)
+            for (DType type : types) {
+                state = state * 6364136223846793005ull + 1442695040888963407ull;
+                const uint64_t bits = state >> 16 >> (type.is_integer() ? state >> 59 : 0);
+                row.push_back(load_scalar(type, &bits));
+            }
+        expect_agreement(op, result, run_on_device(device, op, result, types, std::move(inputs)));
+    }
+};
+
+TEST_F(RandomBitsOnDevice, RoundToHalfPrecision) { expect_agreement_on(Op::Cast, f16, {f32}); }
+TEST_F(RandomBitsOnDevice, SaturateAsIntegers) {
+    expect_agreement_on(Op::Cast, i32, {f32});
+    expect_agreement_on(Op::Cast, u32, {f32});
+}
+TEST_F(RandomBitsOnDevice, DivideAsFloats) { expect_agreement_on(Op::Div, f32, {f32, f32}); }
+TEST_F(RandomBitsOnDevice, DivideAsIntegers) {
+    expect_agreement_on(Op::Div, i32, {i32, i32});
+    expect_agreement_on(Op::Mod, u32, {u32, u32});
+}
+TEST_F(RandomBitsOnDevice, HavePowersAsIntegers) { expect_agreement_on(Op::Pow, i32, {i32, i32}); }
+
 class LiteralsOnDevice : public DeviceTest, public testing::WithParamInterface<DType> {};
 
 TEST_P(LiteralsOnDevice, HaveTheBitsOfTheirValue) {
