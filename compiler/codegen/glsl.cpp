@@ -2,6 +2,8 @@
 #include "compiler/codegen/glsl.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
 #include <sstream>
 
@@ -209,11 +211,23 @@ class Emitter {
             types.push_back(code_.nodes[arg].dtype);
             operands.push_back(text_[arg]);
         }
+        if (is_zero_divisor(n))
+            // A software driver drops what is computed from x / 0 with a literal 0; this is the same value.
+            return "(" + operands[0] + " * " + glsl_literal(inverse_of_zero(code_.nodes[n.args[1]].constant)) + ")";
         if (plain_quotient(n))
             return "(" + operands[0] + (n.op == Op::Div ? " / " : " % ") + operands[1] + ")";
         std::string out = operation_glsl(n.op, n.dtype, types, operands);
         note_functions(out);
         return out;
+    }
+
+    bool is_zero_divisor(const KernelNode& n) const {
+        const KernelNode* divisor = n.op == Op::Div && n.dtype.is_float() ? &code_.nodes[n.args[1]] : nullptr;
+        return divisor && divisor->op == Op::Constant && divisor->constant.f == 0;
+    }
+
+    static Scalar inverse_of_zero(const Scalar& zero) {
+        return scalar_float(std::copysign(std::numeric_limits<double>::infinity(), zero.f), zero.dtype);
     }
 
     /// Integer division of indices that are known to be nonnegative needs no care for signs and zero.

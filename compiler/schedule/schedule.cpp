@@ -17,7 +17,7 @@ constexpr double kUnknownTrips = 32;     // a loop whose trips nothing tells
 constexpr size_t kMaxOutputs = 8;        // values that leave one kernel
 constexpr double kLongestRow = 16384;    // elements that one invocation walks in a row kernel
 constexpr double kStageTurns = 32;       // a reduction this long inside another one is a stage of its own
-constexpr double kNodeBudget = 3000;     // nodes that one kernel's walk may reach
+constexpr int kNodeBudget = 2000;        // values that one kernel may reach
 
 /// A value asked by a kernel's root at a map.
 struct Ask {
@@ -94,47 +94,36 @@ class Scheduler {
         const double load = profile_.seconds_per_load;
         for (const Ref& ref : facts_.order) {
             const Node& node = *ref;
-            double cost = 0, nodes = 1;
-            auto add = [&](const Ref& input) {
-                cost += std::min(seconds_[input.get()], load);
-                nodes += std::min(nodes_[input.get()], kNodeBudget);
-            };
+            double cost = 0;
             if (lives_in_memory(node)) {
                 cost = load;
             } else if (node.op == Op::Reduce) {
-                const Node& input = *node.inputs[0];
-                cost = reduction_turns(node) * (seconds_[&input] + operation);
-                nodes += nodes_[&input];
+                cost = reduction_turns(node) * (seconds_[node.inputs[0].get()] + operation);
             } else if (node.op == Op::Result) {
-                const Node& owner = *node.inputs[0];
-                if (owner.op == Op::Loop) {
-                    for (const Ref& r : owner.as<LoopAttr>().body->results) {
-                        cost += seconds_[r.get()] * std::max(1.0, trips(owner));
-                        nodes += nodes_[r.get()];
-                    }
-                } else {
-                    for (const auto& body : {owner.as<IfAttr>().then_body, owner.as<IfAttr>().else_body}) {
-                        const Node* r = body->results[node.as<ResultAttr>().index].get();
-                        cost += seconds_[r];
-                        nodes += nodes_[r];
-                    }
-                }
-            } else if (node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Input ||
-                       node.op == Op::Index || node.op == Op::RegionArg) {
-                nodes = 0;
-            } else {
+                cost = result_seconds(node);
+            } else if (!(info(node.op).properties & kLeaf)) {
                 std::set<const Node*> distinct;
                 for (const Ref& input : node.inputs)
-                    if (distinct.insert(input.get()).second) add(input);
+                    if (distinct.insert(input.get()).second) cost += std::min(seconds_[input.get()], load);
                 if (is_elementwise(node.op)) cost += operation * operation_cost(node.op);
                 else if (!is_movement(node.op) || node.op == Op::Pad)
                     cost += operation * 3 * static_cast<double>(node.rank() + 1);
-                else
-                    nodes -= 1;
             }
             seconds_[&node] = cost;
-            nodes_[&node] = nodes;
         }
+    }
+
+    double result_seconds(const Node& node) {
+        const Node& owner = *node.inputs[0];
+        double cost = 0;
+        if (owner.op == Op::Loop) {
+            for (const Ref& r : owner.as<LoopAttr>().body->results)
+                cost += seconds_[r.get()] * std::max(1.0, trips(owner));
+            return cost;
+        }
+        for (const auto& body : {owner.as<IfAttr>().then_body, owner.as<IfAttr>().else_body})
+            cost += seconds_[body->results[node.as<ResultAttr>().index].get()];
+        return cost;
     }
 
     void force(const Ref& ref, const char* reason) {
@@ -210,7 +199,7 @@ class Scheduler {
         if (asks.size() > kMapBudget) {
             v.verdict = Verdict::Materialised;
             v.reason = kReasonBudget;
-        } else if (nodes_.at(&node) > kNodeBudget) {
+        } else if (overgrown(asks)) {
             v.verdict = Verdict::Materialised;
             v.reason = kReasonLarge;
         } else if (node.op == Op::Reduce && reduction_turns(node) >= kStageTurns && asked_in_a_range(asks)) {
@@ -241,6 +230,12 @@ class Scheduler {
         return prefix_size(shape, staged->second);
     }
 
+    /// The row's length is known to stay below what one invocation may walk.
+    bool row_fits(const Shape& shape, int inner) const {
+        const Size row = element_count(Shape(shape.end() - inner, shape.end()));
+        return row.upper_bound(symbol_facts_.largest) <= static_cast<int64_t>(kLongestRow) * 2;
+    }
+
     double prefix_size(const Shape& shape, int inner) const {
         return estimate(element_count(Shape(shape.begin(), shape.end() - inner)), symbol_facts_);
     }
@@ -256,7 +251,7 @@ class Scheduler {
             if (!roots.insert(&root).second) continue;
             const double rows = prefix_size(root.shape, inner);
             const double all = estimate(element_count(root.shape), symbol_facts_);
-            if (rows <= 0 || all / rows > kLongestRow) return 0;
+            if (rows <= 0 || all / rows > kLongestRow || !row_fits(root.shape, inner)) return 0;
             total += runs(root) * (rows * seconds_.at(&node) * idle(rows) +
                                    all * seconds_.at(&root) * (idle(rows) - idle(all)));
         }
@@ -276,6 +271,12 @@ class Scheduler {
 
     void stage(const std::set<Ask>& asks) {
         for (const Ask& a : asks) inner_.emplace(a.root, inner_dimensions(a));
+    }
+
+    /// A kernel that asks for the value has reached its budget already.
+    bool overgrown(const std::set<Ask>& asks) const {
+        return std::any_of(asks.begin(), asks.end(),
+                           [&](const Ask& a) { return reached_.at(a.root) > kNodeBudget; });
     }
 
     double reduction_turns(const Node& node) const {
@@ -300,7 +301,7 @@ class Scheduler {
 
     void ask(const Node& node, const Ask& a) {
         std::set<Ask>& asks = asks_[&node];
-        if (asks.size() <= kMapBudget) asks.insert(a);
+        if (asks.size() <= kMapBudget && asks.insert(a).second) ++reached_[a.root];
     }
 
     void ask_inputs(const Node& node, std::set<Ask> asks) {
@@ -472,7 +473,8 @@ class Scheduler {
     RegionFacts facts_;
     AccessMaps maps_;
     Schedule schedule_;
-    std::unordered_map<const Node*, double> seconds_, nodes_;
+    std::unordered_map<const Node*, double> seconds_;
+    std::unordered_map<const Node*, int> reached_;   // values that a root's kernel asks for
     std::unordered_map<const Node*, int> inner_;   // roots that stage values: dimensions walked inside
     std::unordered_map<const Node*, const char*> forced_;
     std::unordered_map<const Node*, std::set<Ask>> asks_;
