@@ -7,15 +7,32 @@ std::vector<std::string> view_names() {
     return {"dye", "speed", "pressure", "divergence", "divergence_before", "vorticity"};
 }
 
+namespace {
+
+/// From -1 to 1 about 0, with room for small values: three times the root mean square becomes 0.83.
+Tensor balanced(const Tensor& x) { return x / sqrt(x * x + 4.0f * mean(x * x) + 1e-20f); }
+
+}  // namespace
+
 void show(Window& window, const Simulation& simulation, View view) {
     const Flow& flow = simulation.flow;
+    const Tensor& open = simulation.open;
+    constexpr ValueRange kBalanced{-1, 1};
     switch (view) {
-        case View::Dye: return window.show(dye_picture(flow, simulation.open));
+        case View::Dye: return window.show(dye_picture(flow, open));
         case View::Speed: return window.show(speed(flow.u, flow.v), colormap::inferno);
-        case View::Pressure: return window.show(flow.pressure, colormap::coolwarm);
-        case View::Divergence: return window.show(divergence(flow.u, flow.v), colormap::icefire);
-        case View::DivergenceBefore: return window.show(divergence(simulation.u_before, simulation.v_before), colormap::icefire);
-        case View::Vorticity: return window.show(vorticity(flow.u, flow.v, simulation.open), colormap::icefire);
+        case View::Pressure: {
+            Tensor difference = open * (flow.pressure - sum(open * flow.pressure) / sum(open));
+            return window.show(balanced(difference), colormap::coolwarm, kBalanced);
+        }
+        case View::Divergence:
+            return window.show(balanced(divergence(flow.u, flow.v)), colormap::icefire, kBalanced);
+        case View::DivergenceBefore: {
+            Tensor before = divergence(simulation.u_before, simulation.v_before);
+            return window.show(balanced(before), colormap::icefire, kBalanced);
+        }
+        case View::Vorticity:
+            return window.show(balanced(vorticity(flow.u, flow.v, open)), colormap::icefire, kBalanced);
     }
 }
 
