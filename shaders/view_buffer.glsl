@@ -11,13 +11,17 @@ layout(push_constant) uniform Push {
     float shrink;     // tensor elements per pixel
 };
 
+// One load whatever the format: CPU drivers run both sides of every branch, loads and all.
 float element(int index) {
     index += first;
-    if (format == 0) return uintBitsToFloat(words[index]);                                       // f32
-    if (format == 1) return unpackHalf2x16(words[index >> 1])[index & 1];                        // f16
-    if (format == 2) return float(int(words[index]));                                            // i32
-    if (format == 3) return float(words[index]);                                                 // u32
-    if (format == 4) return float(bitfieldExtract(words[index >> 2], 8 * (index & 3), 8)) / 255.0;  // u8
-    if (format == 5) return float(bitfieldExtract(int(words[index >> 2]), 8 * (index & 3), 8));  // i8
-    return words[index] != 0u ? 1.0 : 0.0;                                                       // bool
+    int shift = format == 1 ? 1 : format == 4 || format == 5 ? 2 : 0;  // elements of a word: 1, 2, 4
+    uint word = words[index >> shift];
+    int part = index & ((1 << shift) - 1);
+    if (format == 0) return uintBitsToFloat(word);                                 // f32
+    if (format == 1) return unpackHalf2x16(word >> (16 * part)).x;                 // f16
+    if (format == 2) return float(int(word));                                      // i32
+    if (format == 3) return float(word);                                           // u32
+    if (format == 4) return float(bitfieldExtract(word, 8 * part, 8)) / 255.0;     // u8
+    if (format == 5) return float(bitfieldExtract(int(word), 8 * part, 8));        // i8
+    return word != 0u ? 1.0 : 0.0;                                                 // bool
 }
