@@ -1,10 +1,11 @@
-// Makes assets/fluid.png, the dye that apps/fluid starts from: drops of ink on water, by mathematics.
+// Makes assets/fluid.png, the dye that apps/fluid starts from: drops of ink on water, by
+// mathematics.
+#include <firn/firn.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
-
-#include <firn/firn.h>
 
 using namespace firn;
 
@@ -12,7 +13,7 @@ namespace {
 
 /// Ink that was dropped: it pushes aside all that was there before, and keeps its area.
 struct Drops {
-    std::vector<float> y, x, area;   // area: radius squared; the shorter side of the picture is 1
+    std::vector<float> y, x, area;  // area: radius squared; the shorter side of the picture is 1
     std::vector<int> colour;
 };
 
@@ -36,7 +37,8 @@ Drops rings(float width) {
     };
     std::vector<Place> places;
     for (int k = 0; k < 13; ++k)
-        places.push_back({(k % 2 ? 0.70f : 0.20f) + 0.16f * numbers.next(), width * (float(k) + 0.2f + 0.6f * numbers.next()) / 13,
+        places.push_back({(k % 2 ? 0.70f : 0.20f) + 0.16f * numbers.next(),
+                          width * (float(k) + 0.2f + 0.6f * numbers.next()) / 13,
                           static_cast<int>(6 * numbers.next())});
     for (int turn = 0; turn < 12; ++turn)
         for (const Place& place : places) {
@@ -49,8 +51,8 @@ Drops rings(float width) {
     return drops;
 }
 
-/// The ink at every point of a picture, followed back through the drops, the newest first: a drop of area
-/// a around c moved what was at p to c + (p - c) sqrt(1 + a / |p - c|^2).
+/// The ink at every point of a picture, followed back through the drops, the newest first: a drop
+/// of area a around c moved what was at p to c + (p - c) sqrt(1 + a / |p - c|^2).
 Tensor marbled(int h, int w, const Drops& drops) {
     auto [i, j] = indices<2>(Shape{h, w});
     Tensor y = (i + 0.5f) / float(h), x = (j + 0.5f) / float(h);
@@ -60,7 +62,8 @@ Tensor marbled(int h, int w, const Drops& drops) {
     int count = static_cast<int>(drops.y.size());
     for (Tensor drop : loop(count)) {
         Tensor k = count - 1 - drop;
-        Tensor dy = y - centre_y(k), dx = x - centre_x(k), distance = max(dy * dy + dx * dx, 1e-12f);
+        Tensor dy = y - centre_y(k), dx = x - centre_x(k),
+               distance = max(dy * dy + dx * dx, 1e-12f);
         Tensor shrink = sqrt(max(1.0f - area(k) / distance, 0.0f));
         ink = select((ink == 0) & (distance < area(k)), colours(k), ink);
         y = centre_y(k) + dy * shrink;
@@ -77,11 +80,13 @@ int main(int argc, char** argv) {
         return 2;
     }
     try {
-        constexpr int kHeight = 720, kWidth = 1280, kSamples = 3;   // samples along each side of a pixel
+        constexpr int kHeight = 720, kWidth = 1280,
+                      kSamples = 3;  // samples along each side of a pixel
         Tensor ink = marbled(kHeight * kSamples, kWidth * kSamples, rings(float(kWidth) / kHeight));
-        Tensor palette = tensor({0.055, 0.075, 0.150,   0.035, 0.330, 0.420,   0.930, 0.360, 0.250,
-                                 0.960, 0.930, 0.860,   0.970, 0.690, 0.250,   0.120, 0.130, 0.340,
-                                 0.300, 0.660, 0.640}, {7, 3});
+        Tensor palette =
+            tensor({0.055, 0.075, 0.150, 0.035, 0.330, 0.420, 0.930, 0.360, 0.250, 0.960, 0.930,
+                    0.860, 0.970, 0.690, 0.250, 0.120, 0.130, 0.340, 0.300, 0.660, 0.640},
+                   {7, 3});
         Tensor colours = palette(unsqueeze(ink, 2), arange(3));
         Tensor pixels = reshape(colours, {kHeight, kSamples, kWidth, kSamples, 3});
         save_image(argv[1], mean(pixels, {.axis = {1, 3}}));

@@ -9,7 +9,8 @@ namespace {
 
 /// A picture f32[h, w, 3] scaled to cover n x m cells, one channel of it.
 Tensor covering(const Tensor& picture, int channel, int n, int m) {
-    float h = static_cast<float>(int(picture.size(0))), w = static_cast<float>(int(picture.size(1)));
+    float h = static_cast<float>(int(picture.size(0))),
+          w = static_cast<float>(int(picture.size(1)));
     float scale = std::min(h / float(n), w / float(m));
     auto [i, j] = indices<2>(Shape{n, m});
     Tensor y = 0.5f * h + (i - 0.5f * float(n - 1)) * scale - 0.5f;
@@ -25,28 +26,32 @@ Tensor covering(const Tensor& picture, int channel, int n, int m) {
 StepFunction compile_step(int levels) {
     ArgSpec field = f32("n", "m"), number = f32();
     return compile(
-        [levels](Tensor u, Tensor v, Tensor pressure, Tensor red, Tensor green, Tensor blue, Tensor open,
-                 Tensor dt, Tensor confinement, Tensor velocity_kept, Tensor dye_kept, Tensor cycles, Tensor sweeps,
-                 Tensor from_y, Tensor from_x, Tensor to_y, Tensor to_x, Tensor radius, Tensor push_u,
-                 Tensor push_v, Tensor strength, Tensor ink, Tensor brush_red, Tensor brush_green, Tensor brush_blue) {
-            Brush brush{from_y, from_x, to_y, to_x, radius, push_u, push_v, strength, ink,
-                        {brush_red, brush_green, brush_blue}};
-            FlowStep next = step({u, v, pressure, {red, green, blue}}, open, brush,
-                                 {dt, confinement, velocity_kept, dye_kept, cycles, sweeps}, levels);
+        [levels](Tensor u, Tensor v, Tensor pressure, Tensor red, Tensor green, Tensor blue,
+                 Tensor open, Tensor dt, Tensor confinement, Tensor velocity_kept, Tensor dye_kept,
+                 Tensor cycles, Tensor sweeps, Tensor from_y, Tensor from_x, Tensor to_y,
+                 Tensor to_x, Tensor radius, Tensor push_u, Tensor push_v, Tensor strength,
+                 Tensor ink, Tensor brush_red, Tensor brush_green, Tensor brush_blue) {
+            Brush brush{from_y, from_x, to_y,     to_x, radius,
+                        push_u, push_v, strength, ink,  {brush_red, brush_green, brush_blue}};
+            FlowStep next =
+                step({u, v, pressure, {red, green, blue}}, open, brush,
+                     {dt, confinement, velocity_kept, dye_kept, cycles, sweeps}, levels);
             const Flow& flow = next.flow;
-            return std::tuple{flow.u, flow.v, flow.pressure, flow.dye[0], flow.dye[1], flow.dye[2],
-                              next.u_before, next.v_before};
+            return std::tuple{flow.u,      flow.v,      flow.pressure, flow.dye[0],
+                              flow.dye[1], flow.dye[2], next.u_before, next.v_before};
         },
-        {field, field, field, field, field, field, field,
-         number, number, number, number, i32(), i32(),
-         number, number, number, number, number, number,
-         number, number, number, number, number, number});
+        {field,  field,  field,  field,  field,  field,  field,  number, number,
+         number, number, i32(),  i32(),  number, number, number, number, number,
+         number, number, number, number, number, number, number});
 }
 
 Simulation make_simulation(const Tensor& picture, const Tensor& open) {
     int n = open.size(0), m = open.size(1);
     Tensor still = zeros({n, m});
-    Flow flow{still, still, still, {covering(picture, 0, n, m), covering(picture, 1, n, m), covering(picture, 2, n, m)}};
+    Flow flow{still,
+              still,
+              still,
+              {covering(picture, 0, n, m), covering(picture, 1, n, m), covering(picture, 2, n, m)}};
     return {flow, open, still, still, compile_step(multigrid_levels(n, m))};
 }
 
@@ -55,23 +60,26 @@ void advance(Simulation& simulation, const Settings& settings, const Stroke& str
     auto& [red, green, blue] = flow.dye;
     float velocity_kept = std::pow(1 - settings.velocity_loss, settings.dt);
     float dye_kept = std::pow(1 - settings.dye_loss, settings.dt);
-    std::tie(flow.u, flow.v, flow.pressure, red, green, blue, simulation.u_before, simulation.v_before) = simulation.step(
-        flow.u, flow.v, flow.pressure, red, green, blue, simulation.open, settings.dt, settings.confinement,
-        velocity_kept, dye_kept, settings.cycles, settings.sweeps, stroke.from_y, stroke.from_x, stroke.to_y,
-        stroke.to_x, stroke.radius, stroke.u, stroke.v, stroke.strength, stroke.ink, stroke.colour[0], stroke.colour[1],
-        stroke.colour[2]);
+    std::tie(flow.u, flow.v, flow.pressure, red, green, blue, simulation.u_before,
+             simulation.v_before) =
+        simulation.step(flow.u, flow.v, flow.pressure, red, green, blue, simulation.open,
+                        settings.dt, settings.confinement, velocity_kept, dye_kept, settings.cycles,
+                        settings.sweeps, stroke.from_y, stroke.from_x, stroke.to_y, stroke.to_x,
+                        stroke.radius, stroke.u, stroke.v, stroke.strength, stroke.ink,
+                        stroke.colour[0], stroke.colour[1], stroke.colour[2]);
 }
 
 std::array<float, 3> ink_colour(float turn) {
     constexpr std::array<std::array<float, 3>, 5> kInks{{{0.95f, 0.38f, 0.27f},
-                                                          {0.98f, 0.72f, 0.28f},
-                                                          {0.97f, 0.94f, 0.88f},
-                                                          {0.25f, 0.72f, 0.70f},
-                                                          {0.80f, 0.28f, 0.55f}}};
+                                                         {0.98f, 0.72f, 0.28f},
+                                                         {0.97f, 0.94f, 0.88f},
+                                                         {0.25f, 0.72f, 0.70f},
+                                                         {0.80f, 0.28f, 0.55f}}};
     float place = (turn - std::floor(turn)) * float(kInks.size()), t = place - std::floor(place);
     size_t first = static_cast<size_t>(place) % kInks.size();
     std::array<float, 3> colour;
-    for (size_t c = 0; c < 3; ++c) colour[c] = std::lerp(kInks[first][c], kInks[(first + 1) % kInks.size()][c], t);
+    for (size_t c = 0; c < 3; ++c)
+        colour[c] = std::lerp(kInks[first][c], kInks[(first + 1) % kInks.size()][c], t);
     return colour;
 }
 
@@ -90,15 +98,24 @@ Tensor default_obstacles(int n, int m) {
 Stroke scripted_stroke(int frame, int n, int m, const Settings& settings) {
     float unit = float(std::min(n, m));
     auto place = [&](float time) {
-        float y = 0.5f + 0.30f * std::sin(2.3f * time + 0.6f), x = 0.5f + 0.38f * std::sin(1.6f * time - 0.9f);
+        float y = 0.5f + 0.30f * std::sin(2.3f * time + 0.6f),
+              x = 0.5f + 0.38f * std::sin(1.6f * time - 0.9f);
         return std::pair{y * float(n), x * float(m)};
     };
     float time = float(frame) * settings.dt;
     auto [from_y, from_x] = place(time);
     auto [to_y, to_x] = place(time + settings.dt);
     float per_second = 1 / std::max(settings.dt, 1e-6f);
-    return {from_y, from_x, to_y, to_x, 0.04f * unit,
-            (to_x - from_x) * per_second, (to_y - from_y) * per_second, 0.5f, 0.25f, ink_colour(0.13f * time)};
+    return {from_y,
+            from_x,
+            to_y,
+            to_x,
+            0.04f * unit,
+            (to_x - from_x) * per_second,
+            (to_y - from_y) * per_second,
+            0.5f,
+            0.25f,
+            ink_colour(0.13f * time)};
 }
 
 }  // namespace firn::fluid

@@ -8,12 +8,12 @@ namespace firn::fluid {
 
 /// What a person may turn.
 struct Settings {
-    float dt = 1.0f / 60;          // seconds
+    float dt = 1.0f / 60;  // seconds
     float confinement = 2.0f;
-    float velocity_loss = 0.05f;   // share lost in a second
+    float velocity_loss = 0.05f;  // share lost in a second
     float dye_loss = 0.02f;
-    int cycles = 3;                // V-cycles a step
-    int sweeps = 2;                // smoothing sweeps on the way down and on the way up
+    int cycles = 3;  // V-cycles a step
+    int sweeps = 2;  // smoothing sweeps on the way down and on the way up
 };
 
 /// A brush as C++ numbers, in cells, cells per second, and colours from 0 to 1.
@@ -27,19 +27,19 @@ struct Stroke {
 using StepFunction =
     Compiled<std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>, 25>;
 
-/// One program for all sizes with so many levels of the multigrid; every constant is a scalar argument,
-/// so that turning it compiles nothing.
+/// One program for all sizes with so many levels of the multigrid; every constant is a scalar
+/// argument, so that turning it compiles nothing.
 StepFunction compile_step(int levels);
 
 struct Simulation {
     Flow flow;
-    Tensor open;                 // 1 where the fluid may be
-    Tensor u_before, v_before;   // velocity of the newest step before its projection
+    Tensor open;                // 1 where the fluid may be
+    Tensor u_before, v_before;  // velocity of the newest step before its projection
     StepFunction step;
 };
 
-/// Fluid at rest. `picture` is f32[h, w, 3] of any size: it is scaled so that it covers the n x m cells,
-/// and becomes the dye. `open` is f32[n, m].
+/// Fluid at rest. `picture` is f32[h, w, 3] of any size: it is scaled so that it covers the n x m
+/// cells, and becomes the dye. `open` is f32[n, m].
 Simulation make_simulation(const Tensor& picture, const Tensor& open);
 /// One step of settings.dt.
 void advance(Simulation& simulation, const Settings& settings, const Stroke& stroke);

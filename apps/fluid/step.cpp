@@ -7,7 +7,8 @@
 namespace firn::fluid {
 namespace {
 
-/// Gradients of the curl well below this, in 1 / (second cell), are noise that confinement leaves alone.
+/// Gradients of the curl well below this, in 1 / (second cell), are noise that confinement leaves
+/// alone.
 constexpr float kCalm = 0.5f;
 
 /// Points in cell units, one per element.
@@ -15,13 +16,15 @@ struct Point {
     Tensor y, x;
 };
 
-// --- sampling between elements ---------------------------------------------------------------------
+// --- sampling between elements
+// ---------------------------------------------------------------------
 
 /// `field` at a point given in its own indices, linear between the four nearest elements.
 Tensor bilinear(const Reader& field, const Point& at) {
     Tensor top = floor(at.y), left = floor(at.x);
     Tensor i = cast<int>(top), j = cast<int>(left), s = at.y - top, t = at.x - left;
-    return mix(mix(field(i, j), field(i, j + 1), t), mix(field(i + 1, j), field(i + 1, j + 1), t), s);
+    return mix(mix(field(i, j), field(i, j + 1), t), mix(field(i + 1, j), field(i + 1, j + 1), t),
+               s);
 }
 
 std::array<Tensor, 4> catmull_rom(const Tensor& t) {
@@ -29,8 +32,8 @@ std::array<Tensor, 4> catmull_rom(const Tensor& t) {
             t * (0.5f + t * (2.0f - 1.5f * t)), t * t * (0.5f * t - 0.5f)};
 }
 
-/// The Catmull-Rom spline through the sixteen nearest elements, kept within the range of the nearest
-/// four: sharp, and without new extremes.
+/// The Catmull-Rom spline through the sixteen nearest elements, kept within the range of the
+/// nearest four: sharp, and without new extremes.
 template <class Field>
 Tensor bicubic(const Field& field, const Point& at) {
     Tensor top = floor(at.y), left = floor(at.x);
@@ -49,7 +52,8 @@ Tensor bicubic(const Field& field, const Point& at) {
 /// Where the fluid at `to` was `dt` before, by the classical Runge-Kutta method.
 Point trace_back(const Tensor& u, const Tensor& v, const Point& to, const Tensor& dt) {
     auto velocity = [&](const Point& at) {
-        return Point{bilinear(zero(v), {at.y, at.x - 0.5f}), bilinear(zero(u), {at.y - 0.5f, at.x})};
+        return Point{bilinear(zero(v), {at.y, at.x - 0.5f}),
+                     bilinear(zero(u), {at.y - 0.5f, at.x})};
     };
     auto behind = [&](const Point& speed, const Tensor& time) {
         return Point{to.y - time * speed.y, to.x - time * speed.x};
@@ -69,10 +73,11 @@ Tensor coverage(const Brush& brush, const Point& at) {
     return exp(-(off_y * off_y + off_x * off_x) / (brush.radius * brush.radius));
 }
 
-// --- pressure: multigrid ---------------------------------------------------------------------------
+// --- pressure: multigrid
+// ---------------------------------------------------------------------------
 
-/// How open the left and the upper side of every cell are, from 0 to 1. On coarser levels cells hold
-/// four of the level before; what lies beyond an odd edge counts as an obstacle.
+/// How open the left and the upper side of every cell are, from 0 to 1. On coarser levels cells
+/// hold four of the level before; what lies beyond an odd edge counts as an obstacle.
 struct Level {
     Tensor left, upper;
 };
@@ -85,7 +90,8 @@ Level coarser(const Level& fine) {
             0.5f * (upper(2 * i, 2 * j) + upper(2 * i, 2 * j + 1))};
 }
 
-/// The pressure of a cell's neighbours summed through its open sides, and how much of these are open.
+/// The pressure of a cell's neighbours summed through its open sides, and how much of these are
+/// open.
 struct Surroundings {
     Tensor sum, openness;
 };
@@ -99,17 +105,19 @@ Surroundings surroundings(const Level& level, const Tensor& pressure) {
             left + right + upper + lower};
 }
 
-/// The weights of the Jacobi sweeps alternate so that two are the Chebyshev polynomial for the upper
-/// three quarters of the spectrum: rough errors shrink to 0.22, as by red-black Gauss-Seidel.
+/// The weights of the Jacobi sweeps alternate so that two are the Chebyshev polynomial for the
+/// upper three quarters of the spectrum: rough errors shrink to 0.22, as by red-black Gauss-Seidel.
 constexpr int kCoarsestSweeps = 4;
 constexpr float kEvenWeight = 1.389f, kOddWeight = 0.5616f;
 
 /// Sweeps `first` to `end` - 1 over the whole level.
-Tensor smooth(const Level& level, Tensor pressure, const Tensor& source, int first, const Tensor& end) {
+Tensor smooth(const Level& level, Tensor pressure, const Tensor& source, int first,
+              const Tensor& end) {
     for (Tensor sweep : loop(first, end)) {
         Surroundings around = surroundings(level, pressure);
         Tensor change = around.sum - source - around.openness * pressure;
-        pressure += select(sweep % 2 == 0, kEvenWeight, kOddWeight) * change / max(around.openness, 0.25f);
+        pressure +=
+            select(sweep % 2 == 0, kEvenWeight, kOddWeight) * change / max(around.openness, 0.25f);
     }
     return pressure;
 }
@@ -118,28 +126,33 @@ Tensor smooth(const Level& level, Tensor pressure, const Tensor& source, int fir
 Tensor restricted(const Tensor& fine, const Level& coarse) {
     auto [i, j] = indices<2>(coarse.left.shape());
     Reader read = zero(fine);
-    return read(2 * i, 2 * j) + read(2 * i, 2 * j + 1) + read(2 * i + 1, 2 * j) + read(2 * i + 1, 2 * j + 1);
+    return read(2 * i, 2 * j) + read(2 * i, 2 * j + 1) + read(2 * i + 1, 2 * j) +
+           read(2 * i + 1, 2 * j + 1);
 }
 
-/// Linear from the coarse cell that holds each cell towards the nearest two, as far as the way is open.
+/// Linear from the coarse cell that holds each cell towards the nearest two, as far as the way is
+/// open.
 Tensor prolonged(const Tensor& error, const Level& coarse, const Level& fine) {
     auto [i, j] = indices<2>(fine.left.shape());
     Tensor row = i / 2, column = j / 2, below = i % 2, after = j % 2;
     Tensor own = error(row, column);
-    Tensor open_y = zero(coarse.upper)(row + below, column), open_x = zero(coarse.left)(row, column + after);
+    Tensor open_y = zero(coarse.upper)(row + below, column),
+           open_x = zero(coarse.left)(row, column + after);
     return own + 0.25f * (open_y * (error(row + 2 * below - 1, column) - own) +
                           open_x * (error(row, column + 2 * after - 1) - own));
 }
 
 /// What corrects a pressure whose residual is `source`, by one V-cycle from `depth` down.
-Tensor correction(const std::vector<Level>& levels, size_t depth, const Tensor& source, const Tensor& sweeps);
+Tensor correction(const std::vector<Level>& levels, size_t depth, const Tensor& source,
+                  const Tensor& sweeps);
 
-/// One V-cycle: brings the pressure nearer to that whose flow out of every cell is `source`. The first
-/// sweep is done already.
-Tensor v_cycle(const std::vector<Level>& levels, size_t depth, Tensor pressure, const Tensor& source, int first,
-               const Tensor& sweeps) {
+/// One V-cycle: brings the pressure nearer to that whose flow out of every cell is `source`. The
+/// first sweep is done already.
+Tensor v_cycle(const std::vector<Level>& levels, size_t depth, Tensor pressure,
+               const Tensor& source, int first, const Tensor& sweeps) {
     const Level& level = levels[depth];
-    if (depth + 1 == levels.size()) return smooth(level, pressure, source, first, kCoarsestSweeps * sweeps);
+    if (depth + 1 == levels.size())
+        return smooth(level, pressure, source, first, kCoarsestSweeps * sweeps);
     pressure = smooth(level, pressure, source, first, sweeps);
     Surroundings around = surroundings(level, pressure);
     Tensor residual = source - around.sum + around.openness * pressure;
@@ -148,11 +161,13 @@ Tensor v_cycle(const std::vector<Level>& levels, size_t depth, Tensor pressure, 
     return smooth(level, pressure + prolonged(error, coarse, level), source, 0, sweeps);
 }
 
-Tensor correction(const std::vector<Level>& levels, size_t depth, const Tensor& source, const Tensor& sweeps) {
+Tensor correction(const std::vector<Level>& levels, size_t depth, const Tensor& source,
+                  const Tensor& sweeps) {
     auto [i, j] = indices<2>(source.shape());
     const Level& level = levels[depth];
     // From nothing, the first sweep needs no neighbours.
-    Tensor openness = level.left + zero(level.left)(i, j + 1) + level.upper + zero(level.upper)(i + 1, j);
+    Tensor openness =
+        level.left + zero(level.left)(i, j + 1) + level.upper + zero(level.upper)(i + 1, j);
     return v_cycle(levels, depth, -kEvenWeight * source / max(openness, 0.25f), source, 1, sweeps);
 }
 
@@ -184,41 +199,50 @@ Tensor speed(const Tensor& u, const Tensor& v) {
 
 Tensor rms(const Tensor& x) { return sqrt(mean(x * x)); }
 
-FlowStep step(const Flow& flow, const Tensor& open, const Brush& brush, const Constants& constants, int levels) {
+FlowStep step(const Flow& flow, const Tensor& open, const Brush& brush, const Constants& constants,
+              int levels) {
     const Tensor &u = flow.u, &v = flow.v, &dt = constants.dt;
     auto [i, j] = indices<2>(u.shape());
     Tensor y = cast<float>(i), x = cast<float>(j);
     Point middle{y + 0.5f, x + 0.5f}, left_side{y + 0.5f, x}, upper_side{y, x + 0.5f};
 
-    // Vorticity confinement: a force across the gradient of |curl|, towards the middle of each whirl.
+    // Vorticity confinement: a force across the gradient of |curl|, towards the middle of each
+    // whirl. The gradients are between means of two, so that they do not see (and feed) ripples of
+    // one cell.
     Tensor curl = vorticity(u, v, open), strength = abs(curl);
+    auto at = [&](int down, int across) { return strength(i + down, j + across); };
     auto force = [&](const Tensor& gradient_y, const Tensor& gradient_x, const Tensor& around) {
         Tensor length = sqrt(gradient_y * gradient_y + gradient_x * gradient_x) + kCalm;
         return std::pair{constants.confinement * gradient_y / length * around,
                          -constants.confinement * gradient_x / length * around};
     };
-    auto at = [&](const Tensor& field, int down, int across) { return field(i + down, j + across); };
-    Tensor push_u = force(at(strength, 1, 0) - strength,
-                          0.25f * (at(strength, 0, 1) - at(strength, 0, -1) + at(strength, 1, 1) - at(strength, 1, -1)),
-                          0.5f * (curl + at(curl, 1, 0))).first;
-    Tensor push_v = force(0.25f * (at(strength, 1, 0) - at(strength, -1, 0) + at(strength, 1, 1) - at(strength, -1, 1)),
-                          at(strength, 0, 1) - strength,
-                          0.5f * (curl + at(curl, 0, 1))).second;
+    Tensor push_u =
+        force(0.25f * (at(2, 0) + at(1, 0) - at(0, 0) - at(-1, 0)),
+              0.25f * (at(0, 1) - at(0, -1) + at(1, 1) - at(1, -1)), 0.5f * (curl + curl(i + 1, j)))
+            .first;
+    Tensor push_v =
+        force(0.25f * (at(1, 0) - at(-1, 0) + at(1, 1) - at(-1, 1)),
+              0.25f * (at(0, 2) + at(0, 1) - at(0, 0) - at(0, -1)), 0.5f * (curl + curl(i, j + 1)))
+            .second;
 
-    // Every quantity comes from where its place was before, then the brush and the forces act on it.
+    // Every quantity comes from where its place was before, then the brush and the forces act on
+    // it.
     Level finest{open * zero(open)(i, j - 1), open * zero(open)(i - 1, j)};
     Point from = trace_back(u, v, left_side, dt);
-    Tensor moved_u = bicubic(zero(u), {from.y - 0.5f, from.x}) * constants.velocity_kept + dt * push_u;
+    Tensor moved_u =
+        bicubic(zero(u), {from.y - 0.5f, from.x}) * constants.velocity_kept + dt * push_u;
     moved_u = finest.left * mix(moved_u, brush.u, brush.strength * coverage(brush, left_side));
     from = trace_back(u, v, upper_side, dt);
-    Tensor moved_v = bicubic(zero(v), {from.y, from.x - 0.5f}) * constants.velocity_kept + dt * push_v;
+    Tensor moved_v =
+        bicubic(zero(v), {from.y, from.x - 0.5f}) * constants.velocity_kept + dt * push_v;
     moved_v = finest.upper * mix(moved_v, brush.v, brush.strength * coverage(brush, upper_side));
 
     FlowStep next;
     from = trace_back(u, v, middle, dt);
     for (size_t c = 0; c < 3; ++c) {
         Tensor moved = bicubic(flow.dye[c], {from.y - 0.5f, from.x - 0.5f});
-        next.flow.dye[c] = mix(moved * constants.dye_kept, brush.colour[c], brush.ink * coverage(brush, middle));
+        next.flow.dye[c] =
+            mix(moved * constants.dye_kept, brush.colour[c], brush.ink * coverage(brush, middle));
     }
 
     // The pressure whose gradient takes the divergence away, starting from that of the step before.
