@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
                .size = {1280, 720},
                .headless_frames = 240});
     Gui& gui = demo.gui();
-    gui.combo("view", view, view_names(), "what is shown");
+    gui.combo("field", view, view_names(), "what is shown");
     gui.slider("dt", settings.dt, 0.0f, 0.05f, {.help = "time step, seconds"});
     gui.slider("confinement", settings.confinement, 0.0f, 30.0f,
                {.help = "vorticity confinement: keeps whirls alive"});
