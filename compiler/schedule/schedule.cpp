@@ -88,10 +88,13 @@ class Scheduler {
         return schedule_.materialised.contains(&node);
     }
 
-    /// Seconds to evaluate one element when its inputs are at hand or worth inlining: a lower bound.
+    /// Seconds to evaluate one element where it is inlined.
     void count_costs() {
         const double operation = 1 / profile_.operations_per_second;
         const double load = profile_.seconds_per_load;
+        std::unordered_map<const Node*, int> uses;
+        for (const Ref& ref : facts_.order)
+            for (const Ref& input : ref->inputs) ++uses[input.get()];
         for (const Ref& ref : facts_.order) {
             const Node& node = *ref;
             double cost = 0;
@@ -103,8 +106,13 @@ class Scheduler {
                 cost = result_seconds(node);
             } else if (!(info(node.op).properties & kLeaf)) {
                 std::set<const Node*> distinct;
+                // A value that serves others too, or many elements of this one, would be kept in memory where
+                // that is cheaper; one that serves only this node would not: the node itself would.
                 for (const Ref& input : node.inputs)
-                    if (distinct.insert(input.get()).second) cost += std::min(seconds_[input.get()], load);
+                    if (distinct.insert(input.get()).second)
+                        cost += uses[input.get()] > 1 || node.op == Op::Expand
+                                    ? std::min(seconds_[input.get()], load)
+                                    : seconds_[input.get()];
                 if (is_elementwise(node.op)) cost += operation * operation_cost(node.op);
                 else if (!is_movement(node.op) || node.op == Op::Pad)
                     cost += operation * 3 * static_cast<double>(node.rank() + 1);

@@ -1,0 +1,22 @@
+// Programs of the schedule tests: written on the frontend, compiled for a profile, run by nobody.
+#pragma once
+#include "compiler/compile.h"
+#include "compiler/frontend/frontend.h"
+
+namespace firn {
+
+/// The program of `function` for `profile`.
+template <class F>
+std::shared_ptr<const Program> program_for(const DeviceProfile& profile, F function,
+                                           const std::vector<ArgSpec>& specs) {
+    SessionScope scope(Session::interpreter(profile));
+    return compile([&](const std::vector<Tensor>& args) { return function(args); }, specs).program();
+}
+
+inline std::string verdict_of(const Program& program, const std::string& value) {
+    for (const VerdictInfo& v : program.verdicts)
+        if (v.value == value) return v.verdict + ": " + v.reason;
+    return "none";
+}
+
+}  // namespace firn

@@ -1,0 +1,99 @@
+// What fuses and what does not, by counted kernels and operations.
+#include <gtest/gtest.h>
+
+#include "tests/schedule/compile_helpers.h"
+
+namespace firn {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+Tensors wave(const Tensors& a) {
+    Tensor u = a[0], v = a[1], dt = a[2];
+    auto [i, j] = indices<2>(u.shape());
+    Tensor next = v + dt * (u(i - 1, j) + u(i + 1, j) + u(i, j - 1) + u(i, j + 1) - 4.0f * u);
+    return {u + dt * next, next};
+}
+
+Tensors softmax(const Tensors& a) {
+    Tensor most = max(a[0], {.axis = 1, .keep_dims = true});
+    Tensor e = exp(a[0] - most);
+    return {e / sum(e, {.axis = 1, .keep_dims = true})};
+}
+
+TEST(Fusion, TheWaveIsOneKernelWithTwoResults) {
+    auto program = program_for(cpu_profile(), wave, {f32("n", "m"), f32("n", "m"), f32()});
+    EXPECT_EQ(program->kernels.size(), 1u);
+}
+
+TEST(Fusion, TheWaveHasNoGuardButItsTail) {
+    auto program = program_for(cpu_profile(), wave, {f32(1000, 1000), f32(1000, 1000), f32()});
+    EXPECT_EQ(stats(*program, {}).guards, 1);
+}
+
+TEST(Fusion, TheWaveNeedsNoGuardWhereGroupsCoverIt) {
+    auto program = program_for(cpu_profile(), wave, {f32(1024, 1024), f32(1024, 1024), f32()});
+    EXPECT_EQ(stats(*program, {}).guards, 0);
+}
+
+TEST(Fusion, AChainOfElementwiseOperationsReadsAndWritesOnce) {
+    auto chain = [](const Tensors& a) {
+        Tensor x = a[0];
+        for (int k = 0; k < 4; ++k) x = sin(x) * 1.5f;
+        return Tensors{x};
+    };
+    ProgramStats s = stats(*program_for(cpu_profile(), chain, {f32(4096)}), {});
+    EXPECT_EQ(s.kernels, 1);
+    EXPECT_EQ(s.operations, 8 * 4096);
+    EXPECT_EQ(s.bytes_read, 4 * 4096);
+    EXPECT_EQ(s.bytes_written, 4 * 4096);
+}
+
+TEST(Fusion, SumsThatShareATermLeaveOneKernel) {
+    auto sums = [](const Tensors& a) { return Tensors{a[0] + a[1] + a[2], a[0] + a[1] + a[3]}; };
+    auto program = program_for(cpu_profile(), sums, {f32(64, 64), f32(64, 64), f32(64, 64), f32(64, 64)});
+    EXPECT_EQ(program->kernels.size(), 1u);
+    EXPECT_EQ(stats(*program, {}).operations, 3 * 64 * 64);
+}
+
+TEST(Fusion, ASoftmaxOverARowIsOneKernel) {
+    EXPECT_EQ(program_for(cpu_profile(), softmax, {f32(4096, 4096)})->kernels.size(), 1u);
+}
+
+TEST(Fusion, ASoftmaxOfOneLongRowIsNotDoneByOneInvocation) {
+    EXPECT_GT(program_for(cpu_profile(), softmax, {f32(1, 1 << 20)})->kernels.size(), 1u);
+}
+
+TEST(Fusion, AnActivationIsTheEpilogueOfTheMatmul) {
+    auto layer = [](const Tensors& a) { return Tensors{tanh(matmul(a[0], a[1]))}; };
+    auto program = program_for(cpu_profile(), layer, {f32(512, 512), f32(512, 512)});
+    EXPECT_EQ(program->kernels.size(), 1u);
+    EXPECT_EQ(stats(*program, {}).operations, 2 * 512 * 512 * 512 + 512 * 512);
+}
+
+TEST(Fusion, CostlyOperandsOfAMatmulAreNotEvaluatedPerProduct) {
+    auto product = [](const Tensors& a) { return Tensors{matmul(sin(a[0]), cos(a[1]))}; };
+    ProgramStats s = stats(*program_for(cpu_profile(), product, {f32(512, 512), f32(512, 512)}), {});
+    EXPECT_LE(s.operations, 275'000'000);
+}
+
+TEST(Fusion, ALargeSumIsDoneInStages) {
+    auto total = [](const Tensors& a) { return Tensors{sum(a[0])}; };
+    auto program = program_for(cpu_profile(), total, {f32(1 << 24)});
+    EXPECT_GE(program->steps.size(), 2u);
+    EXPECT_LE(program->steps.size(), 4u);
+}
+
+TEST(Fusion, ADiamondHasTheBarriersItNeeds) {
+    // Two reductions of one matmul, met by a third kernel: one barrier before each rank of the diamond.
+    auto diamond = [](const Tensors& a) {
+        Tensor product = matmul(a[0], a[0]);
+        Tensor rows = matmul(product, a[0]), columns = matmul(a[0], product);
+        return Tensors{matmul(rows, columns)};
+    };
+    auto program = program_for(cpu_profile(), diamond, {f32(64, 64)});
+    EXPECT_EQ(stats(*program, {}).barriers, 2);
+}
+
+}  // namespace
+}  // namespace firn

@@ -1,0 +1,106 @@
+// Where recorded loops run: inside a kernel, or as steps of kernels with rotating buffers.
+#include <gtest/gtest.h>
+
+#include "tests/schedule/compile_helpers.h"
+
+namespace firn {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+/// One body in which only an index differs: `reach` 0 reads the element itself, 1 its neighbour.
+auto relaxed(int reach) {
+    return [reach](const Tensors& a) {
+        Tensor x = a[0];
+        for (Tensor turn : loop(10)) {
+            auto [i, j] = indices<2>(x.shape());
+            x = 0.5f * x + 0.5f * x(i, j + reach);
+        }
+        return Tensors{x};
+    };
+}
+
+TEST(Loop, ABodyOfItsOwnElementStaysInOneKernel) {
+    ProgramStats s = stats(*program_for(cpu_profile(), relaxed(0), {f32(64, 64)}), {});
+    EXPECT_EQ(s.kernels, 1);
+    EXPECT_EQ(s.dispatches, 1);
+    EXPECT_EQ(s.peak_bytes, 0);
+}
+
+TEST(Loop, ABodyThatReadsANeighbourIsALoopOfKernelsWithTwoBuffers) {
+    auto program = program_for(cpu_profile(), relaxed(1), {f32(64, 64)});
+    ProgramStats s = stats(*program, {});
+    EXPECT_EQ(s.kernels, 1);
+    EXPECT_EQ(s.dispatches, 10);
+    EXPECT_EQ(s.peak_bytes, 64 * 64 * 4);   // beside the result's own memory
+}
+
+TEST(Loop, LeapfrogRotatesThreeBuffers) {
+    auto leapfrog = [](const Tensors& a) {
+        Tensor before = a[0], now = a[1];
+        for (Tensor turn : loop(7)) {
+            auto [i, j] = indices<2>(now.shape());
+            Tensor next = 2.0f * now - before + 0.1f * (now(i, j - 1) + now(i, j + 1));
+            before = now;
+            now = next;
+        }
+        return Tensors{before, now};
+    };
+    ProgramStats s = stats(*program_for(cpu_profile(), leapfrog, {f32(64, 64), f32(64, 64)}), {});
+    EXPECT_EQ(s.kernels, 1);
+    EXPECT_EQ(s.dispatches, 7);
+    EXPECT_EQ(s.peak_bytes, 64 * 64 * 4);   // one more than the two results
+}
+
+TEST(Loop, BackEdgesStayBelowTheDriversLimit) {
+    auto longer = [](const Tensors& a) {
+        Tensor x = a[0];
+        for (Tensor turn : loop(1'000'000)) x = 0.5f * x + 1.0f;
+        return Tensors{x};
+    };
+    auto program = program_for(cpu_profile(), longer, {f32(64)});
+    for (const KernelInfo& kernel : program->kernels) {
+        EXPECT_GE(kernel.back_edges, 0);
+        EXPECT_LE(kernel.back_edges, 65535);
+    }
+}
+
+TEST(Loop, ADriverWithoutALimitKeepsALongLoopWhole) {
+    auto longer = [](const Tensors& a) {
+        Tensor x = a[0];
+        for (Tensor turn : loop(1'000'000)) x = 0.5f * x + 1.0f;
+        return Tensors{x};
+    };
+    EXPECT_EQ(stats(*program_for(gpu_profile(), longer, {f32(64)}), {}).dispatches, 1);
+}
+
+TEST(Loop, TurnsThatOnlyTheDataKnowsAreRefusedWhereTheDriverCutsLoops) {
+    auto counted = [](const Tensors& a) {
+        Tensor x = 0.0f;
+        for (Tensor turn : loop(sum(a[0]))) x += 1.0f;
+        return Tensors{x};
+    };
+    try {
+        program_for(cpu_profile(), counted, {i32(8)});
+        FAIL() << "compiled";
+    } catch (const UserError& error) {
+        EXPECT_NE(std::string(error.what()).find("only the data knows how many turns"), std::string::npos);
+        EXPECT_NE(std::string(error.what()).find("loop_test.cpp:"), std::string::npos) << error.what();
+    }
+}
+
+TEST(Loop, LevelsOfAPyramidShareKernels) {
+    auto pyramid = [](const Tensors& a) {
+        Tensor x = a[0];
+        for (int level = 0; level < 3; ++level) {
+            auto [i, j] = indices<2>({ceil_div(x.size(0), 2), ceil_div(x.size(1), 2)});
+            x = matmul(x(2 * i, 2 * j) + x(2 * i + 1, 2 * j), x(2 * i, 2 * j));
+        }
+        return Tensors{x};
+    };
+    auto program = program_for(cpu_profile(), pyramid, {f32("n", "n")});
+    EXPECT_LT(program->kernels.size(), static_cast<size_t>(stats(*program, {{"n", 64}}).dispatches));
+}
+
+}  // namespace
+}  // namespace firn
