@@ -1,0 +1,77 @@
+// Golden files of a few small programs: kernels and their GLSL change on purpose only.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/compile.h"
+#include "compiler/frontend/frontend.h"
+#include "compiler/lower/kernel_code.h"
+
+namespace firn {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+struct GoldenProgram {
+    const char* name;
+    std::vector<ArgSpec> specs;
+    Tensors (*function)(const Tensors&);
+};
+
+Tensors stencil(const Tensors& a) {
+    auto [i, j] = indices<2>(a[0].shape());
+    return {a[0] + a[1] * (a[0](i - 1, j) + a[0](i, j + 1))};
+}
+Tensors row_sums(const Tensors& a) { return {sum(a[0] * a[0], {.axis = 1})}; }
+Tensors escape(const Tensors& a) {
+    Tensor z = a[0], count = 0;
+    for (Tensor turn : loop(100)) {
+        z = z * z + a[0];
+        if_(abs(z) > 2.0f, [&] { break_(); });
+        count += 1;
+    }
+    return {z, count};
+}
+
+const GoldenProgram kPrograms[] = {
+    {"stencil", {f32(16, 16), f32()}, stencil},
+    {"stencil_symbolic", {f32("n", "m"), f32()}, stencil},
+    {"row_sums", {f32(100, 37)}, row_sums},
+    {"escape", {f32(64)}, escape},
+};
+
+/// Kernels without the lines, which move with this file.
+std::string text_of(const GoldenProgram& golden) {
+    SessionScope scope(Session::interpreter());
+    auto program = compile([&](const Tensors& args) { return golden.function(args); }, golden.specs).program();
+    std::ostringstream out;
+    for (const KernelInfo& kernel : program->kernels) {
+        KernelCode code = *kernel.code;
+        code.name.clear();
+        for (KernelNode& node : code.nodes) node.lines.clear();
+        out << print(code) << "---\n" << kernel.glsl << "===\n";
+    }
+    return out.str();
+}
+
+class Golden : public testing::TestWithParam<GoldenProgram> {};
+
+TEST_P(Golden, StaysAsItIs) {
+    const std::string path =
+        std::string(FIRN_SOURCE_DIR) + "/tests/codegen/golden/" + GetParam().name + ".txt";
+    const std::string text = text_of(GetParam());
+    if (std::getenv("FIRN_WRITE_GOLDEN")) std::ofstream(path) << text;
+    std::ifstream file(path);
+    ASSERT_TRUE(file) << path << " is missing; FIRN_WRITE_GOLDEN=1 writes it: read what it says";
+    std::stringstream expected;
+    expected << file.rdbuf();
+    EXPECT_EQ(text, expected.str()) << "where the change is meant, FIRN_WRITE_GOLDEN=1 writes " << path;
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Golden, testing::ValuesIn(kPrograms),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace firn
