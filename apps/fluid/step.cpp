@@ -16,8 +16,7 @@ struct Point {
     Tensor y, x;
 };
 
-// --- sampling between elements
-// ---------------------------------------------------------------------
+// --- sampling between elements -------------------------------------------------------------------
 
 /// `field` at a point given in its own indices, linear between the four nearest elements.
 Tensor bilinear(const Reader& field, const Point& at) {
@@ -73,8 +72,7 @@ Tensor coverage(const Brush& brush, const Point& at) {
     return exp(-(off_y * off_y + off_x * off_x) / (brush.radius * brush.radius));
 }
 
-// --- pressure: multigrid
-// ---------------------------------------------------------------------------
+// --- pressure: multigrid -------------------------------------------------------------------------
 
 /// How open the left and the upper side of every cell are, from 0 to 1. On coarser levels cells
 /// hold four of the level before; what lies beyond an odd edge counts as an obstacle.

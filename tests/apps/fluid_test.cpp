@@ -130,8 +130,7 @@ TEST_F(FluidOnDevice, TurningAConstantCompilesNothing) {
     EXPECT_EQ(simulation.step.variant_count(), programs);
 }
 
-// --- the demo
-// --------------------------------------------------------------------------------------
+// --- the demo ------------------------------------------------------------------------------------
 
 struct Outcome {
     int status = -1;
