@@ -156,7 +156,9 @@ std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& no
                 std::find(wanted.begin(), wanted.end(), slot->node) == wanted.end())
                 wanted.push_back(slot->node);
         std::unordered_map<const Node*, Ref> computed;
-        for (const auto& [node, entry] : session.realized) computed.emplace(node, entry.buffer);
+        // Numbers stay numbers: a loop's bound must not become a load because somebody looked at a 3.
+        for (const auto& [node, entry] : session.realized)
+            if (!is_trivial(*node)) computed.emplace(node, entry.buffer);
         Cut cut = cut_graph(session.nodes, wanted, computed);
         std::vector<Ref> buffers =
             run_graph(session, cut.graph, plan_of(session, cut.graph), std::move(cut.call), line);

@@ -134,7 +134,10 @@ class Walk {
         auto own = own_.find(&node);
         const bool in_memory = context_.buffers.contains(&node);
         ensure(own == own_.end() || own->second == at, "a kernel reads an output of its own at another index");
-        if (in_memory && own == own_.end()) return load(node, at);
+        // A number that is also a result is no reason to load it.
+        const bool number = node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Index ||
+                            context_.host_values.contains(&node);
+        if (in_memory && own == own_.end() && !number) return load(node, at);
         if (auto it = context_.host_values.find(&node); it != context_.host_values.end())
             return b_.size(it->second);
         b_.set_lines(node.lines);
