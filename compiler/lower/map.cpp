@@ -462,12 +462,16 @@ class Mapper {
         for (int side = 0; side < 2; ++side) {
             if (y.args[side] != body.args[k]) continue;
             const int term = y.args[1 - side];
-            return uses_argument(term, body) ? -1 : term;
+            if (uses_any(term, body.args)) return -1;
+            // Nobody may see the value between the copies.
+            for (size_t j = 0; j < body.yields.size(); ++j)
+                if (j != k && uses_any(body.yields[j], {body.args[k]})) return -1;
+            return term;
         }
         return -1;
     }
 
-    bool uses_argument(int id, const KernelRegion& body) const {
+    bool uses_any(int id, const std::vector<int>& wanted) const {
         std::vector<int> queue{id};
         std::vector<bool> seen(from_.nodes.size(), false);
         while (!queue.empty()) {
@@ -475,7 +479,7 @@ class Mapper {
             queue.pop_back();
             if (seen[at]) continue;
             seen[at] = true;
-            if (std::find(body.args.begin(), body.args.end(), at) != body.args.end()) return true;
+            if (std::find(wanted.begin(), wanted.end(), at) != wanted.end()) return true;
             const KernelNode& n = from_.nodes[at];
             for (int arg : n.args) queue.push_back(arg);
             if (n.op == Op::For || n.op == Op::Branch)

@@ -166,6 +166,11 @@ TEST_P(RandomControl, OracleAgreesWithCpp) {
     for (unsigned seed = 0; seed < 300; ++seed) check(seed, GetParam());
 }
 
+TEST_P(RandomControl, CompiledAgreesWithCpp) {
+    SessionScope scope(Session::interpreter());
+    for (unsigned seed = 0; seed < 150; ++seed) check(seed, GetParam());
+}
+
 INSTANTIATE_TEST_SUITE_P(Conditions, RandomControl, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "shaped" : "scalar"; });
 
