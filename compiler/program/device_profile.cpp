@@ -43,7 +43,7 @@ std::string cache_key(const DeviceProfile& p) {
         << p.max_back_edges << " features " << p.texel_loads << p.storage_8bit << p.storage_16bit
         << p.has_f64 << p.has_i64 << p.subgroup_shuffle << p.float_atomic_add << " rates "
         << p.operations_per_second << ' ' << p.bytes_per_second << ' ' << p.seconds_per_load << ' '
-        << p.seconds_per_launch << ' ' << p.parallel_invocations;
+        << p.seconds_per_launch << ' ' << p.parallel_invocations << ' ' << p.cache_bytes;
     return key.str();
 }
 

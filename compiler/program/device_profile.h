@@ -37,6 +37,7 @@ struct DeviceProfile {
     // Rates, measured (limits.md) or estimated from the class.
     double operations_per_second = 110e9;  // simple f32 operations, whole device
     double bytes_per_second = 14e9;        // streaming reads and writes
+    uint64_t cache_bytes = 32ull << 20;    // what stays near the cores from one kernel to the next
     double seconds_per_load = 0.07e-9;     // a cached 4-byte load, whole device
     double seconds_per_launch = 40e-6;     // a dispatch and its barrier
     uint32_t parallel_invocations = 16;    // invocations that run at once: below this, rates drop

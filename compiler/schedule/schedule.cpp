@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kMapBudget = 48;        // distinct maps of one value that are followed
 constexpr double kUnknownTrips = 32;     // a loop whose trips nothing tells
 constexpr size_t kMaxOutputs = 8;        // values that leave one kernel
+constexpr double kWorkingSet = 16;       // tensors of this size that pass through the cache between two uses
 constexpr double kLongestRow = 16384;    // elements that one invocation walks in a row kernel
 constexpr double kStageTurns = 32;       // a reduction this long inside another one is a stage of its own
 constexpr int kNodeBudget = 2000;        // values that one kernel may reach
@@ -190,14 +191,19 @@ class Scheduler {
         const double bytes = node.dtype.bytes();
         const double each = seconds_.at(&node), size = estimate(element_count(node.shape), symbol_facts_);
         v.elements = std::max(1.0, size) * runs(node);
-        double loads = 0;
+        double loads = 0, streams = -runs(node);   // the first read comes with the write
+        std::set<const Node*> readers;
         for (const Ask& a : asks) {
+            if (readers.insert(a.root).second) streams += runs(*a.root);
             const double grid = estimate(element_count(grid_shape(*a.root)), symbol_facts_);
             const double asked = evaluated_at(a) * maps_.turns(a.map) * runs(*a.root);
             v.evaluations += asked;
             v.inline_seconds += asked * each * idle(grid);
             loads += asked * profile_.seconds_per_load * idle(grid);
         }
+        // A value too large for the cache comes from memory again for every further kernel.
+        if (streams > 0 && size * bytes * kWorkingSet > static_cast<double>(profile_.cache_bytes))
+            loads += streams * size * bytes / profile_.bytes_per_second;
         v.materialise_seconds = v.elements * (each * idle(size) + 2 * bytes / profile_.bytes_per_second) +
                                 loads + runs(node) * profile_.seconds_per_launch;
         v.stage_seconds = stage_seconds(node, asks);
