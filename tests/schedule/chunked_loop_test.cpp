@@ -1,0 +1,78 @@
+// Loops that a driver would cut short run in chunks, and give what whole ones give.
+#include <gtest/gtest.h>
+
+#include "compiler/frontend/frontend.h"
+
+namespace firn {
+namespace {
+
+/// The values of `make` on the oracle, and compiled for a driver that allows `limit` back edges.
+template <class F>
+void expect_equal_values(F make, uint32_t limit = 50) {
+    DeviceProfile short_breath = cpu_profile();
+    short_breath.max_back_edges = limit;
+    std::vector<float> expected, got;
+    {
+        SessionScope scope(Session::oracle());
+        expected = make().template to_vector<float>();
+    }
+    {
+        SessionScope scope(Session::interpreter(short_breath));
+        got = make().template to_vector<float>();
+    }
+    EXPECT_EQ(got, expected);
+}
+
+TEST(ChunkedLoop, ALongLoopTakesAllItsTurns) {
+    expect_equal_values([] {
+        Tensor x = 0.0f;
+        for (Tensor turn : loop(1003)) x += cast<float>(turn % 7);
+        return x;
+    });
+}
+
+TEST(ChunkedLoop, StepsAndNegativeStepsAreKept) {
+    expect_equal_values([] {
+        Tensor x = zeros({3});
+        for (Tensor turn : loop(500, 2, -3)) x = x * 0.5f + cast<float>(turn);
+        return x;
+    });
+}
+
+TEST(ChunkedLoop, WhoBrokeOffStaysOff) {
+    expect_equal_values([] {
+        Tensor limit = cast<float>(arange(8)) * 40.0f, count = zeros({8});
+        for (Tensor turn : loop(400)) {
+            if_(count >= limit, [&] { break_(); });
+            count += 1.0f;
+        }
+        return count;
+    });
+}
+
+TEST(ChunkedLoop, NestedLoopsCountTogether) {
+    expect_equal_values([] {
+        Tensor x = zeros({2});
+        for (Tensor i : loop(30))
+            for (Tensor j : loop(20)) x += cast<float>((i * j) % 5);
+        return x;
+    });
+}
+
+TEST(ChunkedLoop, ALongReductionIsSplit) {
+    expect_equal_values([] { return sum(ones({600, 5000}), {.axis = 1}); }, 3000);
+}
+
+TEST(ChunkedLoop, AnUnrolledSumIsNotGatheredWhereItIsSeen) {
+    expect_equal_values([] {
+        Tensor x = 0.0f, seen = 0.0f;
+        for (Tensor turn : loop(16)) {
+            x += cast<float>(turn);
+            seen = seen * 0.5f + x;
+        }
+        return seen;
+    });
+}
+
+}  // namespace
+}  // namespace firn
