@@ -56,29 +56,36 @@ class Mapper {
         return b_.range(b_.add_range(range));
     }
 
-    /// group x size + invocation along one grid range that is covered in `blocks` of `block` invocations.
-    int invocation_index(int dim, const Size& count, uint32_t size) {
+    /// The index of the group along a dimension of `groups` groups; more than the device launches in a row
+    /// fold into the next dimension where that is free.
+    int group_index(int dim, const Size& groups) {
         KernelCode& to = b_.code();
-        const Size groups = ceil_div(count, Size(size));
+        to.schedule.push_back({dim, 0, RangeKind::Group, dim});
         const int spare = dim + 1;
         const bool fold = groups.upper_bound(symbol_facts_.largest) > profile_.max_groups[dim] && spare < 3 &&
                           static_cast<size_t>(spare) >= grid_.size();
-        int group;
-        if (fold) {
-            to.groups[dim] = min(groups, Size(kFoldedGroups));
-            to.groups[spare] = ceil_div(groups, Size(kFoldedGroups));
-            const int low = new_range("g", RangeKind::Group, to.groups[dim], dim);
-            const int high = new_range("g", RangeKind::Group, to.groups[spare], spare);
-            group = b_.add(b_.mul(high, b_.integer(kFoldedGroups)), low);
-        } else {
+        if (!fold) {
             to.groups[dim] = groups;
-            group = new_range("g", RangeKind::Group, groups, dim);
+            return new_range("g", RangeKind::Group, groups, dim);
         }
-        to.schedule.push_back({dim, 0, RangeKind::Group, dim});
-        if (size == 1) return group;
-        to.schedule.push_back({dim, size, RangeKind::Invocation, dim});
+        to.groups[dim] = min(groups, Size(kFoldedGroups));
+        to.groups[spare] = ceil_div(groups, Size(kFoldedGroups));
+        const int low = new_range("g", RangeKind::Group, to.groups[dim], dim);
+        const int high = new_range("g", RangeKind::Group, to.groups[spare], spare);
+        return b_.add(b_.mul(high, b_.integer(kFoldedGroups)), low);
+    }
+
+    /// group x stride + invocation: the first index of an invocation, where a group of `size` covers `stride`.
+    int invocation_index(int dim, const Size& groups, uint32_t size, int64_t stride) {
+        const int group = group_index(dim, groups);
+        if (size == 1 && stride == 1) return group;
+        b_.code().schedule.push_back({dim, size, RangeKind::Invocation, dim});
         const int local = new_range("t", RangeKind::Invocation, Size(size), dim);
-        return b_.add(b_.mul(group, b_.integer(size)), local);
+        return b_.add(b_.mul(group, b_.integer(stride)), local);
+    }
+
+    int invocation_index(int dim, const Size& count, uint32_t size) {
+        return invocation_index(dim, ceil_div(count, Size(size)), size, size);
     }
 
     bool covers(const Size& count, uint32_t size) const {
@@ -98,7 +105,9 @@ class Mapper {
         std::vector<int> x_index;      // per u (strided) or one
         if (strided) {
             const Size per_thread = ceil_div(vectors, Size(u_count));
-            const int base = strided_base(per_thread, u_count);
+            // The further vectors of an invocation are a group's width apart.
+            const int base = invocation_index(0, ceil_div(per_thread, Size(mapping_.group_x)), mapping_.group_x,
+                                              u_count * mapping_.group_x);
             for (int64_t u = 0; u < u_count; ++u)
                 x_index.push_back(b_.add(base, b_.integer(u * mapping_.group_x)));
         } else {
@@ -151,28 +160,6 @@ class Mapper {
                 lanes_.push_back(std::move(lane));
             }
         }
-    }
-
-    /// First vector of an invocation whose further ones are a group's width apart.
-    int strided_base(const Size& per_thread, int64_t u_count) {
-        KernelCode& to = b_.code();
-        const Size groups = ceil_div(per_thread, Size(mapping_.group_x));
-        const bool fold = groups.upper_bound(symbol_facts_.largest) > profile_.max_groups[0];
-        int group;
-        if (fold) {
-            to.groups[0] = min(groups, Size(kFoldedGroups));
-            to.groups[1] = ceil_div(groups, Size(kFoldedGroups));
-            const int low = new_range("g", RangeKind::Group, to.groups[0], 0);
-            const int high = new_range("g", RangeKind::Group, to.groups[1], 1);
-            group = b_.add(b_.mul(high, b_.integer(kFoldedGroups)), low);
-        } else {
-            to.groups[0] = groups;
-            group = new_range("g", RangeKind::Group, groups, 0);
-        }
-        to.schedule.push_back({0, 0, RangeKind::Group, 0});
-        to.schedule.push_back({0, mapping_.group_x, RangeKind::Invocation, 0});
-        const int local = new_range("t", RangeKind::Invocation, Size(mapping_.group_x), 0);
-        return b_.add(b_.mul(group, b_.integer(u_count * mapping_.group_x)), local);
     }
 
     /// Which nodes differ between lanes: they depend on a Grid range whose index does, or on the index or a
