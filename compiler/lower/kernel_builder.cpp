@@ -140,15 +140,6 @@ int KernelBuilder::lane(int vector, int lane, int index) {
     return intern(std::move(n));
 }
 
-int KernelBuilder::subgroup_reduce(ReduceOp op, int value) {
-    KernelNode n;
-    n.op = Op::SubgroupReduce;
-    n.dtype = node(value).dtype;
-    n.args = {value};
-    n.reduce = op;
-    return intern(std::move(n));
-}
-
 int KernelBuilder::add_region() {
     code_.regions.emplace_back();
     return static_cast<int>(code_.regions.size()) - 1;

@@ -42,7 +42,6 @@ class KernelBuilder {
     int load(int buffer, int index, int width = 1);
     /// Element `lane` of a vector load, which is the element at the flat `index`.
     int lane(int vector, int lane, int index);
-    int subgroup_reduce(ReduceOp op, int value);
 
     /// Opens a body; its arguments are created by region_arg.
     int add_region();

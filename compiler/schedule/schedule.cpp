@@ -24,7 +24,10 @@ constexpr int kNodeBudget = 2000;        // values that one kernel may reach
 struct Ask {
     const Node* root;
     int map;
-    friend auto operator<=>(const Ask&, const Ask&) = default;
+    /// By age, never by address: the same graph is judged the same way in every run.
+    friend bool operator<(const Ask& a, const Ask& b) {
+        return std::pair(a.root->serial, a.map) < std::pair(b.root->serial, b.map);
+    }
 };
 
 class Scheduler {
