@@ -24,7 +24,7 @@ Builder builder(SessionState& session, SourceLine line) {
     std::vector<Guard>* guards = nullptr;
     for (Scope& scope : session.scopes)
         if (scope.kind == ScopeKind::Function) guards = &scope.guards;
-    return Builder{session.nodes, line, guards};
+    return Builder{session.nodes, session.caller.line ? session.caller : line, guards};
 }
 
 std::shared_ptr<Slot> make_slot(const std::shared_ptr<SessionState>& session, Ref node) {

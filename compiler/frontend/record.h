@@ -63,6 +63,7 @@ struct SessionState {
     std::vector<Scope> scopes{Scope{}};  // the first is the root
     uint64_t last_id = 0;
     std::string left_open;               // message about a loop that was left by break
+    SourceLine caller;  // set while a library function records, see LineScope
     std::map<uint64_t, Slot*> assigned;  // root slots with `assigned`, by id
     std::unordered_map<const Node*, Realized> realized;  // nodes that have been computed already
     std::unordered_map<std::string, std::shared_ptr<const Program>>
