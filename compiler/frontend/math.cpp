@@ -1,7 +1,10 @@
 // Elementwise functions as rows of the operation table, and those composed of them.
 #include "compiler/frontend/math.h"
 
+#include <cmath>
+
 #include "compiler/frontend/apply.h"
+#include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/record.h"
 
 namespace firn {
@@ -81,6 +84,79 @@ Tensor smoothstep_of(const Arg& low, const Arg& high, const Arg& x) {
     Tensor t = min_of(Arg(max_of(Arg(ratio, line), Arg(0.0f, line)), line), Arg(1.0f, line));
     Tensor slope = Arg(3.0f, line) - Arg(Arg(2.0f, line) * Arg(t, line), line);
     return Arg(Arg(t, line) * Arg(t, line), line) * Arg(slope, line);
+}
+
+// --- compositions with numpy's rules -------------------------------------------------------------
+
+Tensor log10(const Operand& x) {
+    LineScope at(x.line());
+    return log2(x) * 0.30102999566398119521;
+}
+
+WholeAndFraction modf(const Operand& x) {
+    LineScope at(x.line());
+    Tensor whole = trunc(x);
+    return {whole, select(is_inf(whole), 0, x.tensor() - whole)};
+}
+
+Tensor where_of(const Arg& condition, const Arg& a, const Arg& b) {
+    LineScope at(condition.line());
+    Tensor test = condition.tensor();
+    return select_of(test.as(boolean), a, b);
+}
+
+Tensor clip_of(const Arg& x, const Arg& low, const Arg& high) {
+    LineScope at(x.line());
+    Tensor kept = min_of(max_of(x, low), high);
+    if (x.is_scalar() || !x.node()->dtype.is_float()) return kept;
+    return select(is_nan(x.tensor()), x.tensor(), kept);
+}
+
+namespace {
+
+/// Both operands in the type that they meet in.
+std::pair<Tensor, Tensor> meet(const Arg& a, const Arg& b) {
+    Tensor sum = a + b;  // only its type counts
+    DType type = sum.dtype();
+    return {a.tensor().as(type), b.tensor().as(type)};
+}
+
+}  // namespace
+
+Tensor hypot_of(const Arg& x, const Arg& y) {
+    LineScope at(x.line());
+    auto [a, b] = meet(x * 1.0f, y);
+    Tensor large = max(abs(a), abs(b)), ratio = min(abs(a), abs(b)) / large;
+    Tensor length = select(large == 0, 0, large * sqrt(1 + ratio * ratio));
+    length = select(is_nan(a) | is_nan(b), a + b, length);
+    return select(is_inf(large), large, length);
+}
+
+Tensor floor_div_of(const Arg& a, const Arg& b) {
+    LineScope at(a.line());
+    auto [x, y] = meet(a, b);
+    if (x.dtype().is_float()) return floor(x / y);
+    Tensor quotient = x / y;
+    if (!x.dtype().is_signed()) return quotient;
+    Tensor rest = x % y;
+    return select((rest != 0) & ((rest ^ y) < 0), quotient - 1, quotient);
+}
+
+Tensor remainder_of(const Arg& a, const Arg& b) {
+    LineScope at(a.line());
+    auto [x, y] = meet(a, b);
+    Tensor rest = x % y;
+    if (x.dtype().is_float() || !x.dtype().is_signed()) return rest;
+    return select((rest != 0) & ((rest ^ y) < 0), rest + y, rest);
+}
+
+Tensor logaddexp_of(const Arg& a, const Arg& b) {
+    LineScope at(a.line());
+    auto [x, y] = meet(a * 1.0f, b);
+    Tensor large = max(x, y);
+    // Equal operands come first: the difference of two infinities is nan.
+    Tensor grown = log1p(exp(-abs(x - y)));
+    return select(x == y, x + std::log(2.0), large + grown);
 }
 
 }  // namespace firn

@@ -36,6 +36,14 @@ Tensor is_inf(const Operand& x);
 Tensor reverse_bits(const Operand& x);  // integers
 Tensor square(const Operand& x);        // x * x
 Tensor sigmoid(const Operand& x);       // 1 / (1 + exp(-x))
+Tensor log10(const Operand& x);
+
+struct WholeAndFraction {
+    Tensor whole, fraction;
+};
+/// x cut towards 0, and what is left with the sign of x (0 where x is infinite), as C's modf.
+/// Integers become f32.
+WholeAndFraction modf(const Operand& x);
 
 /// Converted to `dtype`: floats to integers truncate and saturate, nan becomes 0; to bool is != 0.
 Tensor cast(const Operand& x, DType dtype);
@@ -55,6 +63,12 @@ Tensor mix_of(const Arg& a, const Arg& b, const Arg& t);
 Tensor smoothstep_of(const Arg& low, const Arg& high, const Arg& x);
 Tensor step_of(const Arg& edge, const Arg& x);
 Tensor fma_of(const Arg& a, const Arg& b, const Arg& c);
+Tensor where_of(const Arg& condition, const Arg& a, const Arg& b);
+Tensor clip_of(const Arg& x, const Arg& low, const Arg& high);
+Tensor hypot_of(const Arg& x, const Arg& y);
+Tensor floor_div_of(const Arg& a, const Arg& b);
+Tensor remainder_of(const Arg& a, const Arg& b);
+Tensor logaddexp_of(const Arg& a, const Arg& b);
 
 /// a to the power b. Integers: by squaring; a negative exponent gives 0 (or 1, -1 for such a base).
 template <class A, class B>
@@ -120,6 +134,42 @@ template <class A, class B, class C>
 requires SomeTensor<A, B, C> Tensor fma(const A& a, const B& b, const C& c,
                                         SourceLine line = here()) {
     return fma_of(Arg(a, line), Arg(b, line), Arg(c, line));
+}
+
+/// As numpy's where: a where the condition is not 0, else b; the condition is of any type. `select`
+/// insists on a bool.
+template <class C, class A, class B>
+requires SomeTensor<C, A, B> Tensor where(const C& condition, const A& a, const B& b,
+                                          SourceLine line = here()) {
+    return where_of(Arg(condition, line), Arg(a, line), Arg(b, line));
+}
+/// As numpy's clip: x kept between low and high, and nan stays nan, which `clamp` turns into low.
+/// Where low > high it is high.
+template <class X, class A, class B>
+requires SomeTensor<X, A, B> Tensor clip(const X& x, const A& low, const B& high,
+                                         SourceLine line = here()) {
+    return clip_of(Arg(x, line), Arg(low, line), Arg(high, line));
+}
+/// sqrt(x x + y y) without overflow on the way; infinite where one of them is, even beside nan.
+template <class A, class B>
+requires SomeTensor<A, B> Tensor hypot(const A& x, const B& y, SourceLine line = here()) {
+    return hypot_of(Arg(x, line), Arg(y, line));
+}
+/// a / b rounded down, where `/` of integers truncates. Integers: x / 0 is 0.
+template <class A, class B>
+requires SomeTensor<A, B> Tensor floor_div(const A& a, const B& b, SourceLine line = here()) {
+    return floor_div_of(Arg(a, line), Arg(b, line));
+}
+/// What floor_div leaves, with the sign of b, where `%` of integers has the sign of a. Integers:
+/// x % 0 is 0.
+template <class A, class B>
+requires SomeTensor<A, B> Tensor remainder(const A& a, const B& b, SourceLine line = here()) {
+    return remainder_of(Arg(a, line), Arg(b, line));
+}
+/// log(exp(a) + exp(b)) without overflow on the way; nan where one of them is.
+template <class A, class B>
+requires SomeTensor<A, B> Tensor logaddexp(const A& a, const B& b, SourceLine line = here()) {
+    return logaddexp_of(Arg(a, line), Arg(b, line));
 }
 
 template <Arithmetic T>

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "compiler/frontend/apply.h"
+#include "compiler/frontend/create.h"
+#include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/record.h"
 #include "compiler/ir/builder_checks.h"
@@ -80,6 +82,81 @@ Tensor unsqueeze(const Operand& x, int axis) {
     int at = axis_of("unsqueeze", axis, static_cast<int>(shape.size()) + 1, shape, x.line());
     shape.insert(shape.begin() + at, Size(1));
     return reshape(x, shape);
+}
+
+Tensor split_axis(const Operand& x, int axis, const Shape& sizes) {
+    LineScope at(x.line());
+    Shape shape = x.node()->shape;
+    int k = checked_axis("split_axis", axis, shape);
+    Size left = shape[static_cast<size_t>(k)];
+    Shape parts = sizes;
+    for (const Size& size : sizes)
+        if (!size.is(-1) && !size.is(0)) left = floor_div(left, size);
+    for (Size& size : parts)
+        if (size.is(-1)) size = left;
+    shape.erase(shape.begin() + k);
+    shape.insert(shape.begin() + k, parts.begin(), parts.end());
+    return reshape(x, shape);
+}
+
+Tensor merge_axes(const Operand& x, int first, int last) {
+    LineScope at(x.line());
+    Shape shape = x.node()->shape;
+    int from = checked_axis("merge_axes", first, shape),
+        to = checked_axis("merge_axes", last, shape);
+    if (from > to)
+        refuse("merge_axes: axis " + std::to_string(first) + " is behind axis " +
+               std::to_string(last) + "; give the first one first");
+    Size whole = element_count(Shape(shape.begin() + from, shape.begin() + to + 1));
+    shape.erase(shape.begin() + from, shape.begin() + to);
+    shape[static_cast<size_t>(from)] = whole;
+    return reshape(x, shape);
+}
+
+Tensor roll(const Operand& x, const Arg& shift, const AlongOptions& options) {
+    LineScope at(x.line());
+    Ref node = x.node();
+    if (!options.axis)
+        return reshape(roll(reshape(x, {Size(-1)}), shift, {.axis = 0}), node->shape);
+    int axis = checked_axis("roll", *options.axis, node->shape);
+    if (!shift.node()->shape.empty() || !shift.node()->dtype.is_integer())
+        refuse(std::string("roll: the shift is ") + shift.node()->dtype.name() +
+               text(shift.node()->shape) + "; it is one integer");
+    // The axis goes first, so that one index reads whole rows.
+    Tensor rows = transpose(x, 0, axis);
+    Tensor rolled = wrap(rows)(index(Shape{node->shape[static_cast<size_t>(axis)]}, 0) - shift);
+    return transpose(rolled, 0, axis);
+}
+
+Tensor tile(const Operand& x, const Shape& counts) {
+    LineScope at(x.line());
+    Shape own = x.node()->shape, times = counts;
+    size_t rank = std::max(own.size(), times.size());
+    own.insert(own.begin(), rank - own.size(), Size(1));
+    times.insert(times.begin(), rank - times.size(), Size(1));
+    Shape apart, repeated, whole;
+    for (size_t k = 0; k < rank; ++k) {
+        if (times[k].upper_bound() < 0)
+            refuse("tile: the counts " + text(counts) +
+                   " have a negative one; repeat 0 times or more");
+        apart.insert(apart.end(), {Size(1), own[k]});
+        repeated.insert(repeated.end(), {times[k], own[k]});
+        whole.push_back(times[k] * own[k]);
+    }
+    return reshape(expand(reshape(x, apart), repeated), whole);
+}
+
+Tensor repeat(const Operand& x, const Size& count, const AlongOptions& options) {
+    LineScope at(x.line());
+    if (!options.axis) return repeat(reshape(x, {Size(-1)}), count, {.axis = 0});
+    Shape shape = x.node()->shape;
+    int axis = checked_axis("repeat", *options.axis, shape);
+    if (count.upper_bound() < 0)
+        refuse("repeat: the count is " + count.text() + "; repeat 0 times or more");
+    Shape apart = shape;
+    apart.insert(apart.begin() + axis + 1, count);
+    shape[static_cast<size_t>(axis)] *= count;
+    return reshape(expand(unsqueeze(x, axis + 1), apart), shape);
 }
 
 namespace {

@@ -35,6 +35,11 @@ Tensor squeeze(const Operand& x, const SqueezeOptions& options = {});
 /// Puts an axis of size 1 before `axis` of the result; -1 is the last.
 Tensor unsqueeze(const Operand& x, int axis);
 
+/// One axis as several, whose sizes multiply to its own; at most one may be -1.
+Tensor split_axis(const Operand& x, int axis, const Shape& sizes);
+/// Axes `first` to `last`, both included, as one.
+Tensor merge_axes(const Operand& x, int first, int last);
+
 struct SliceOptions {
     int axis = 0;
     Size begin = 0;                          // a negative number counts from the end
@@ -50,6 +55,18 @@ struct FlipOptions {
 };
 /// Reverses axes.
 Tensor flip(const Operand& x, const FlipOptions& options = {});
+
+/// Which axis a function goes along.
+struct AlongOptions {
+    std::optional<int> axis = std::nullopt;  // none: x is flattened first
+};
+/// Moves elements by `shift` along an axis, around its end, as numpy's roll: element i comes from
+/// i - shift. The shift is one integer, a tensor's too. Flattened, x gets its shape back.
+Tensor roll(const Operand& x, const Arg& shift, const AlongOptions& options = {});
+/// x repeated as a whole counts[k] times along axis k, right-aligned, as numpy's tile.
+Tensor tile(const Operand& x, const Shape& counts);
+/// Every element `count` times in a row, as numpy's repeat: {a, b} to {a, a, b, b}.
+Tensor repeat(const Operand& x, const Size& count, const AlongOptions& options = {});
 
 struct PadOptions {
     std::vector<Size> before = {};  // one per axis; fewer: the first axes

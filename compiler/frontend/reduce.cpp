@@ -2,6 +2,8 @@
 #include "compiler/frontend/reduce.h"
 
 #include "compiler/frontend/apply.h"
+#include "compiler/frontend/create.h"
+#include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/record.h"
 
@@ -48,6 +50,42 @@ Tensor mean(const Operand& x, const ReduceOptions& options) {
     Tensor divisor = Tensor(count, line).as(wide, line);
     Tensor out = Arg(total, line) / Arg(divisor, line);
     return own == f16 ? out.as(f16, line) : out;
+}
+
+namespace {
+
+Tensor first_of(const char* what, ReduceOp op, const Operand& x, const ArgOptions& options) {
+    if (!options.axis) {
+        Tensor at = first_of(what, op, reshape(x, {Size(-1)}), {.axis = 0});
+        if (!options.keep_dims) return at;
+        return reshape(at, Shape(x.node()->shape.size(), Size(1)));
+    }
+    const Shape& shape = x.node()->shape;
+    int axis = checked_axis(what, *options.axis, shape);
+    const Size& n = shape[static_cast<size_t>(axis)];
+    if (n.is(0))
+        refuse(std::string(what) + ": axis " + std::to_string(axis) + " of shape " + text(shape) +
+               " has no elements; check the size first");
+    Tensor i = index(shape, axis);
+    Tensor found = x.tensor() == reduced(op, x, {.axis = axis, .keep_dims = true});
+    Tensor candidate = select(found, i, n);
+    if (!x.node()->dtype.is_float())
+        return min(candidate, {.axis = axis, .keep_dims = options.keep_dims});
+    // A nan comes before all numbers: its candidates are negative.
+    candidate = select(is_nan(x), i - n, candidate);
+    Tensor first = min(candidate, {.axis = axis, .keep_dims = options.keep_dims});
+    return select(first < 0, first + n, first);
+}
+
+}  // namespace
+
+Tensor argmax(const Operand& x, const ArgOptions& options) {
+    LineScope at(x.line());
+    return first_of("argmax", ReduceOp::Max, x, options);
+}
+Tensor argmin(const Operand& x, const ArgOptions& options) {
+    LineScope at(x.line());
+    return first_of("argmin", ReduceOp::Min, x, options);
 }
 
 }  // namespace firn

@@ -19,4 +19,13 @@ Tensor min(const Operand& x, const ReduceOptions& options = {});
 Tensor any(const Operand& x, const ReduceOptions& options = {});
 Tensor all(const Operand& x, const ReduceOptions& options = {});
 
+struct ArgOptions {
+    std::optional<int> axis = std::nullopt;  // none: the index into x flattened
+    bool keep_dims = false;
+};
+/// The index of the largest or smallest element as i32, the first where several are equal; the
+/// first nan where there is one, as in numpy. An axis without elements is a UserError.
+Tensor argmax(const Operand& x, const ArgOptions& options = {});
+Tensor argmin(const Operand& x, const ArgOptions& options = {});
+
 }  // namespace firn

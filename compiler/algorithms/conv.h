@@ -1,0 +1,40 @@
+// Convolutions as in neural networks: x is read by index, shifted by the kernel's.
+#pragma once
+#include <array>
+
+#include "compiler/frontend/tensor.h"
+
+namespace firn {
+
+/// One number for every axis, or one per axis.
+template <size_t N>
+struct PerAxis {
+    PerAxis(int all) { values.fill(Size(all)); }
+    PerAxis(const Size& all) { values.fill(all); }
+    template <class... Each>
+    requires(sizeof...(Each) == N && N > 1) PerAxis(const Each&... each) : values{Size(each)...} {}
+    std::array<Size, N> values;
+};
+
+struct Conv1dOptions {
+    PerAxis<1> stride = 1, padding = 0, dilation = 1;
+    int groups = 1;
+};
+struct Conv2dOptions {
+    PerAxis<2> stride = 1, padding = 0, dilation = 1;  // rows, columns
+    int groups = 1;
+};
+
+// out[b, o, p] = sum over c and k of x[b, c, p stride - padding + k dilation] weight[o, c, k], with
+// 0 outside of x (as torch's conv: the kernel is not mirrored). x is [batch, channels, ..], the
+// weight [out channels, channels / groups, ..]; group g of the results sees group g of the
+// channels. The result's sizes are (size + 2 padding - dilation (kernel - 1) - 1) / stride + 1,
+// rounded down. Numbers of channels that do not fit, and kernels larger than the padded x, are
+// UserErrors.
+
+/// x [batch, channels, n], weight [out, channels / groups, k].
+Tensor conv1d(const Operand& x, const Operand& weight, const Conv1dOptions& options = {});
+/// x [batch, channels, n, m], weight [out, channels / groups, k, l].
+Tensor conv2d(const Operand& x, const Operand& weight, const Conv2dOptions& options = {});
+
+}  // namespace firn

@@ -1,0 +1,19 @@
+// Sums of products by named axes.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/tensor.h"
+
+namespace firn {
+
+/// Einstein's summation, as numpy's einsum: `einsum("ij,jk->ik", {a, b})`. A letter names an axis;
+/// one that is not in the result is summed over; one twice in an operand is its diagonal. "..."
+/// stands for any axes in front, which broadcast. Without "->" the result has the letters that
+/// occur once, in alphabetical order. Operands are multiplied from the left, and summed as soon as
+/// nobody after needs an axis. Sizes of one letter must be equal, or 1; mistakes are UserErrors
+/// that show the text.
+Tensor einsum(const std::string& text, const std::vector<Tensor>& operands,
+              SourceLine line = here());
+
+}  // namespace firn

@@ -1,0 +1,51 @@
+// Discrete Fourier transforms along one axis or several.
+#pragma once
+#include "compiler/frontend/movement.h"
+
+namespace firn {
+
+/// Complex numbers as two tensors of one shape and type.
+struct Complex {
+    Tensor re, im;
+
+    friend Complex operator+(const Complex& a, const Complex& b) {
+        return {a.re + b.re, a.im + b.im};
+    }
+    friend Complex operator-(const Complex& a, const Complex& b) {
+        return {a.re - b.re, a.im - b.im};
+    }
+    friend Complex operator*(const Complex& a, const Complex& b) {
+        return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    }
+    friend Complex operator*(const Complex& a, const Arg& b) { return {a.re * b, a.im * b}; }
+};
+/// The complex conjugate.
+Complex conj(const Complex& x);
+/// |x| squared.
+Tensor squared_magnitude(const Complex& x);
+
+struct FftOptions {
+    int axis = -1;
+};
+struct FftnOptions {
+    Axes axis = {};  // none: all
+};
+
+// X[k] = sum over j of x[j] exp(-2 pi i j k / n), and back with the other sign and a factor of 1 /
+// n, as in numpy. Computed in the type of x, f32 or f64; integers and f16 become f32. Sizes: up to
+// 16 directly; powers of two by Stockham's form of Cooley and Tukey, radix 4, in log4 n runs of one
+// kernel; all others, up to 4194304, and symbols by Bluestein's convolution over the next power of
+// two from 2 n - 1 on. L. Bluestein, "A linear filtering approach to the computation of discrete
+// Fourier transform", 1970. N. Govindaraju et al., "High performance discrete Fourier transforms on
+// graphics processors", 2008.
+
+Complex fft(const Complex& x, const FftOptions& options = {}, SourceLine line = here());
+Complex fft(const Operand& x, const FftOptions& options = {});
+Complex ifft(const Complex& x, const FftOptions& options = {}, SourceLine line = here());
+
+/// The same along several axes, one after the other.
+Complex fftn(const Complex& x, const FftnOptions& options = {}, SourceLine line = here());
+Complex fftn(const Operand& x, const FftnOptions& options = {});
+Complex ifftn(const Complex& x, const FftnOptions& options = {}, SourceLine line = here());
+
+}  // namespace firn

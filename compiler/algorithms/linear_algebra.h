@@ -1,0 +1,47 @@
+// Factorisations of matrices and what they solve.
+#pragma once
+#include "compiler/frontend/tensor.h"
+
+namespace firn {
+
+// Matrices are the last two axes; leading axes are a batch. Integers and f16 are computed in f32.
+// Each is a loop over columns with a few kernels a turn, in the textbook order: G. Golub and C. Van
+// Loan, "Matrix Computations", 4th edition, chapters 3 to 5. Axes that do not fit are UserErrors; a
+// matrix that has no such factorisation gives nan or infinity, never an error.
+
+struct TriangularOptions {
+    bool lower = true;  // false: the upper triangle is read
+    bool unit = false;  // the diagonal counts as 1 and is not read
+};
+/// x with a x = b, for a triangular [.., n, n] and b [.., n, k]; or b [n] where a has no batch. The
+/// other triangle is not read.
+Tensor solve_triangular(const Operand& a, const Operand& b, const TriangularOptions& options = {});
+
+/// The lower triangular l with l transpose(l) = a, for a symmetric and positive definite; only its
+/// lower triangle is read. nan from the first column on where a is not positive definite.
+Tensor cholesky(const Operand& a);
+
+struct Lu {
+    Tensor lu;           // l below the diagonal, whose own diagonal is 1, and u on and above it
+    Tensor permutation;  // i32 [.., n]: row i of l u is row permutation[i] of a
+    Tensor sign;         // [..], 1 or -1: the permutation's sign, in the type of lu
+};
+/// Gaussian elimination with partial pivoting, for a [.., n, n].
+Lu lu(const Operand& a);
+/// x with a x = b by `lu`, for a [.., n, n] and b [.., n, k]; or b [n] where a has no batch.
+Tensor solve(const Operand& a, const Operand& b);
+/// The inverse of a [.., n, n].
+Tensor inverse(const Operand& a);
+/// The determinant of a [.., n, n], and the logarithm of its magnitude, which does not overflow.
+Tensor determinant(const Operand& a);
+Tensor log_determinant(const Operand& a);
+
+struct Qr {
+    Tensor q;  // [.., m, k] with orthonormal columns
+    Tensor r;  // [.., k, n], upper triangular; k = min(m, n)
+};
+/// a = q r by Householder's reflections, for a [.., m, n]. The diagonal of r may be negative, as in
+/// numpy.
+Qr qr(const Operand& a);
+
+}  // namespace firn

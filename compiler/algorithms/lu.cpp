@@ -1,0 +1,78 @@
+// Gaussian elimination with row exchanges, and what it solves.
+#include "compiler/algorithms/linear_algebra.h"
+#include "compiler/algorithms/matrices.h"
+#include "compiler/frontend/control.h"
+#include "compiler/frontend/create.h"
+#include "compiler/frontend/indexing.h"
+#include "compiler/frontend/line_scope.h"
+#include "compiler/frontend/math.h"
+#include "compiler/frontend/reduce.h"
+
+namespace firn {
+namespace {
+
+/// The same with one axis of batches.
+Lu factorised(const Matrices& matrix) {
+    Tensor m = matrix.values;
+    Size n = matrix.rows, batches = m.size(0);
+    auto [batch, i, j] = indices<3>(m.shape());
+    auto [batch_of_row, row] = indices<2>(Shape{batches, n});
+    Tensor order = row, sign = ones({batches}, m.dtype());
+    for (Tensor k : loop(n)) {
+        Tensor column = abs(unchecked(m)(batch_of_row, row, k));
+        Tensor pivot = argmax(select(row >= k, column, -1), {.axis = 1});  // [batches]
+        // The row that stands at i after the exchange of rows k and pivot.
+        auto exchanged = [&](const Tensor& b, const Tensor& r) {
+            Tensor p = unchecked(pivot)(b);
+            return select(r == k, p, select(r == p, k, r));
+        };
+        order = unchecked(order)(batch_of_row, exchanged(batch_of_row, row));
+        sign = select(pivot == k, sign, -sign);
+        Tensor from = exchanged(batch, i), p = unchecked(pivot)(batch);
+        Tensor own = unchecked(m)(batch, from, j), top = unchecked(m)(batch, p, j);
+        Tensor factor = unchecked(m)(batch, from, k) / unchecked(m)(batch, p, k);
+        // A column of zeros needs no elimination, and leaves a 0 on the diagonal.
+        factor = select(unchecked(m)(batch, p, k) == 0, 0, factor);
+        m = select(i > k, select(j > k, own - factor * top, select(j == k, factor, own)), own);
+    }
+    return {m, order, sign};
+}
+
+}  // namespace
+
+Lu lu(const Operand& a) {
+    LineScope at(a.line());
+    Matrices matrix = as_square_matrices("lu", a);
+    Lu out = factorised(matrix);
+    return {with_batch(out.lu, matrix.batch), with_batch(out.permutation, matrix.batch),
+            with_batch(out.sign, matrix.batch)};
+}
+
+Tensor solve(const Operand& a, const Operand& b) {
+    LineScope at(a.line());
+    if (b.tensor().rank() == 1) return squeeze(solve(a, unsqueeze(b, 1)), {.axis = -1});
+    Lu factors = lu(a);
+    Tensor right = gather(b, unsqueeze(factors.permutation, -1), {.axis = -2});
+    Tensor below = solve_triangular(factors.lu, right, {.unit = true});
+    return solve_triangular(factors.lu, below, {.lower = false});
+}
+
+Tensor inverse(const Operand& a) {
+    LineScope at(a.line());
+    const Shape& shape = a.tensor().shape();
+    as_square_matrices("inverse", a);
+    return solve(a, expand(eye(shape.back()), shape));
+}
+
+Tensor determinant(const Operand& a) {
+    LineScope at(a.line());
+    Lu factors = lu(a);
+    return prod(diagonal(factors.lu), {.axis = -1}) * factors.sign;
+}
+
+Tensor log_determinant(const Operand& a) {
+    LineScope at(a.line());
+    return sum(log(abs(diagonal(lu(a).lu))), {.axis = -1});
+}
+
+}  // namespace firn

@@ -1,0 +1,50 @@
+// Sorting along an axis, and what is made of it.
+#pragma once
+#include "compiler/frontend/movement.h"
+#include "compiler/frontend/random.h"
+
+namespace firn {
+
+struct SortOptions {
+    std::optional<int> axis = -1;  // none: x is flattened
+    bool descending = false;
+};
+
+// Equal elements keep their order (stable), also where descending. A nan counts as larger than
+// every number and -0 as 0, as in numpy. A bitonic network of compare-exchanges over the next power
+// of two n: k (k + 1) / 2 kernel runs with k = log2 n, in one kernel. K. Batcher, "Sorting Networks
+// and Their Applications", 1968.
+
+/// The elements in order.
+Tensor sort(const Operand& x, const SortOptions& options = {});
+/// The indices that put x in order, i32: take them by `gather`.
+Tensor argsort(const Operand& x, const SortOptions& options = {});
+
+struct SortedPairs {
+    Tensor keys, values;
+};
+/// Keys in order, and the values in the order of their keys; both have one shape.
+SortedPairs sort_pairs(const Operand& keys, const Operand& values, const SortOptions& options = {});
+
+struct TopK {
+    Tensor values, indices;
+};
+struct TopKOptions {
+    int axis = -1;
+    bool smallest = false;
+};
+/// The k largest elements of an axis in descending order, and their indices, i32; of equal ones the
+/// first. k is at most the size of the axis.
+TopK topk(const Operand& x, const Size& k, const TopKOptions& options = {});
+
+/// The numbers 0 to n - 1 in random order, i32: every order is equally likely, but for equal random
+/// keys of 32 bits.
+Tensor permutation(const Size& n, const RandomOptions& options = {}, SourceLine line = here());
+struct ShuffleOptions {
+    int axis = 0;
+    Tensor seed = 0, stream = 0;  // see RandomOptions
+};
+/// The slices of an axis in random order.
+Tensor shuffle(const Operand& x, const ShuffleOptions& options = {});
+
+}  // namespace firn

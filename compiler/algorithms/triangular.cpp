@@ -1,0 +1,63 @@
+// Triangular systems and Cholesky's factorisation, column by column.
+#include "compiler/algorithms/linear_algebra.h"
+#include "compiler/algorithms/matrices.h"
+#include "compiler/frontend/control.h"
+#include "compiler/frontend/create.h"
+#include "compiler/frontend/line_scope.h"
+#include "compiler/frontend/math.h"
+#include "compiler/frontend/movement.h"
+
+namespace firn {
+namespace {
+
+void check_right_side(const Shape& a, const Shape& b) {
+    bool vector = b.size() == 1 && a.size() == 2;
+    size_t rows = vector ? 0 : b.size() - 2;
+    bool fit = vector || b.size() == a.size();
+    for (size_t k = 0; fit && k <= rows; ++k) fit = !(a[k] - b[k]).is_constant() || a[k] == b[k];
+    if (!fit)
+        refuse("solve: a is " + text(a) + " and b is " + text(b) +
+               "; b has as many rows as a, and the same batch");
+}
+
+}  // namespace
+
+Tensor solve_triangular(const Operand& a, const Operand& b, const TriangularOptions& options) {
+    LineScope at(a.line());
+    Matrices matrix = as_square_matrices("solve_triangular", a);
+    const Shape& right = b.tensor().shape();
+    check_right_side(a.tensor().shape(), right);
+    if (right.size() == 1)
+        return squeeze(solve_triangular(a, unsqueeze(b, 1), options), {.axis = -1});
+    const Tensor& m = matrix.values;
+    Matrices columns = as_matrices("solve_triangular", b);
+    Tensor x = columns.values.as(m.dtype() == f64 ? f64 : columns.values.dtype());
+    Size n = matrix.rows;
+    auto [batch, i, j] = indices<3>(x.shape());
+    for (Tensor turn : loop(n)) {
+        Tensor k = options.lower ? turn : n - 1 - turn;
+        Tensor known = unchecked(x)(batch, k, j);
+        if (!options.unit) known = known / unchecked(m)(batch, k, k);
+        Tensor open = options.lower ? i > k : i < k;
+        x = select(i == k, known, select(open, x - unchecked(m)(batch, i, k) * known, x));
+    }
+    return with_batch(x, columns.batch);
+}
+
+Tensor cholesky(const Operand& a) {
+    LineScope at(a.line());
+    Matrices matrix = as_square_matrices("cholesky", a);
+    Tensor l = matrix.values;
+    auto [batch, i, j] = indices<3>(l.shape());
+    for (Tensor k : loop(matrix.rows)) {
+        Tensor pivot = sqrt(unchecked(l)(batch, k, k));
+        // The column below the pivot is done; what is right of it loses its outer product.
+        Tensor down = unchecked(l)(batch, i, k) / pivot, across = unchecked(l)(batch, j, k) / pivot;
+        Tensor column = select(i == k, pivot, down);
+        Tensor rest = select((j > k) & (i >= j), l - down * across, l);
+        l = select((j == k) & (i >= k), column, rest);
+    }
+    return with_batch(select(i >= j, l, 0), matrix.batch);
+}
+
+}  // namespace firn

@@ -1,0 +1,116 @@
+// Compositions of reductions, in a type wide enough for them.
+#include "compiler/frontend/statistics.h"
+
+#include <cmath>
+
+#include "compiler/frontend/line_scope.h"
+#include "compiler/frontend/math.h"
+#include "compiler/ir/graph.h"
+
+namespace firn {
+namespace {
+
+/// The type that reductions of real numbers are computed in.
+DType wide_type(DType own) { return own.is_float() && own != f16 ? own : f32; }
+/// The type that they come out in.
+DType real_type(DType own) { return own.is_float() ? own : f32; }
+
+/// The number of elements that are reduced.
+Size reduced_count(const char* what, const Shape& shape, const Axes& axes) {
+    if (axes.values.empty()) return element_count(shape);
+    Size count = 1;
+    for (int axis : axes.values)
+        count *= shape[static_cast<size_t>(checked_axis(what, axis, shape))];
+    return count;
+}
+
+Tensor variance(const Tensor& x, const Size& count, const VarianceOptions& options) {
+    Tensor away = x - mean(x, {.axis = options.axis, .keep_dims = true});
+    Tensor total = sum(away * away, {.axis = options.axis, .keep_dims = options.keep_dims});
+    return total / max(Tensor(count) - options.correction, 0).as(x.dtype());
+}
+
+}  // namespace
+
+Tensor var(const Operand& x, const VarianceOptions& options) {
+    LineScope at(x.line());
+    DType own = x.node()->dtype;
+    Size count = reduced_count("var", x.node()->shape, options.axis);
+    return variance(cast(x, wide_type(own)), count, options).as(real_type(own));
+}
+
+Tensor stddev(const Operand& x, const VarianceOptions& options) {
+    LineScope at(x.line());
+    DType own = x.node()->dtype;
+    Size count = reduced_count("stddev", x.node()->shape, options.axis);
+    return sqrt(variance(cast(x, wide_type(own)), count, options)).as(real_type(own));
+}
+
+Tensor norm(const Operand& x, const NormOptions& options) {
+    LineScope at(x.line());
+    DType own = x.node()->dtype;
+    Tensor size = abs(cast(x, wide_type(own)));
+    ReduceOptions over{options.axis, options.keep_dims};
+    if (std::isnan(options.order) || options.order < 0)
+        refuse("norm: the order is " + std::to_string(options.order) +
+               "; give 0 or more, or infinity");
+    Tensor length;
+    if (std::isinf(options.order)) {
+        length = max(size, over);
+        length = select(any(is_nan(size), over), std::nanf(""), length);
+    } else if (options.order == 0) {
+        length = sum((size != 0).as(size.dtype()), over);
+    } else if (options.order == 1) {
+        length = sum(size, over);
+    } else if (options.order == 2) {
+        length = sqrt(sum(size * size, over));
+    } else {
+        length = pow(sum(pow(size, options.order), over), 1 / options.order);
+    }
+    return length.as(real_type(own));
+}
+
+namespace {
+
+/// The largest element along axes that stay; 0 where it is infinite, so that nothing is taken from
+/// infinity.
+Tensor finite_max(const Tensor& x, const Axes& axes) {
+    Tensor largest = max(x, {.axis = axes, .keep_dims = true});
+    return select(is_inf(largest), 0, largest);
+}
+
+Tensor log_of_sum(const Tensor& x, const Axes& axes) {
+    Tensor largest = finite_max(x, axes);
+    return log(sum(exp(x - largest), {.axis = axes, .keep_dims = true})) + largest;
+}
+
+}  // namespace
+
+Tensor logsumexp(const Operand& x, const ReduceOptions& options) {
+    LineScope at(x.line());
+    DType own = x.node()->dtype;
+    Tensor out = log_of_sum(cast(x, wide_type(own)), options.axis).as(real_type(own));
+    if (options.keep_dims) return out;
+    Shape shape = sum(x, options).node()->shape;  // only its shape counts
+    return reshape(out, shape);
+}
+
+Tensor softmax(const Operand& x, const SoftmaxOptions& options) {
+    LineScope at(x.line());
+    DType own = x.node()->dtype;
+    checked_axis("softmax", options.axis, x.node()->shape);
+    Tensor wide = cast(x, wide_type(own));
+    Tensor grown = exp(wide - max(wide, {.axis = options.axis, .keep_dims = true}));
+    return (grown / sum(grown, {.axis = options.axis, .keep_dims = true})).as(real_type(own));
+}
+
+Tensor log_softmax(const Operand& x, const SoftmaxOptions& options) {
+    LineScope at(x.line());
+    DType own = x.node()->dtype;
+    checked_axis("log_softmax", options.axis, x.node()->shape);
+    Tensor wide = cast(x, wide_type(own));
+    Tensor away = wide - max(wide, {.axis = options.axis, .keep_dims = true});
+    return (away - log_of_sum(away, options.axis)).as(real_type(own));
+}
+
+}  // namespace firn

@@ -1,0 +1,82 @@
+// Programs by the oracle and compiled: both must give what plain C++ says.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/frontend.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+
+template <class T>
+void expect_near(const std::vector<T>& got, const std::vector<T>& expected, double tolerance) {
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t k = 0; k < got.size(); ++k) {
+        double a = static_cast<double>(got[k]), b = static_cast<double>(expected[k]);
+        if ((std::isnan(a) && std::isnan(b)) || a == b) continue;
+        ASSERT_LE(std::abs(a - b), tolerance * std::max(1.0, std::abs(b))) << "element " << k;
+    }
+}
+
+/// What `make()` gives in the oracle, and compiled for CPU drivers and for GPUs, is `expected`; up
+/// to `tolerance` relative to numbers above 1, absolute below. nan equals nan.
+template <class T, class Make>
+void expect_values(const Make& make, const std::vector<T>& expected, double tolerance = 0) {
+    struct Way {
+        const char* name;
+        Session session;
+    };
+    for (const Way& way : {Way{"oracle", Session::oracle()},
+                           Way{"compiled for a CPU driver", Session::interpreter(cpu_profile())},
+                           Way{"compiled for a GPU", Session::interpreter(gpu_profile())}}) {
+        SCOPED_TRACE(way.name);
+        SessionScope scope(way.session);
+        Tensor out = make();
+        expect_near(out.to_vector<T>(), expected, tolerance);
+    }
+}
+
+/// The message of the UserError that `body` throws; empty when it throws none.
+template <class Body>
+std::string error_of(const Body& body) {
+    SessionScope scope(Session::oracle());
+    try {
+        body();
+    } catch (const UserError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+/// Expects that `message` contains every part.
+inline void expect_message(const std::string& message, const std::vector<std::string>& parts) {
+    for (const std::string& part : parts)
+        EXPECT_NE(message.find(part), std::string::npos)
+            << "'" << part << "' is not in: " << message;
+}
+
+inline std::vector<float> random_floats(size_t count, uint32_t seed = 1, float low = -1,
+                                        float high = 1) {
+    std::mt19937 bits(seed);
+    std::uniform_real_distribution<float> numbers(low, high);
+    std::vector<float> out(count);
+    for (float& x : out) x = numbers(bits);
+    return out;
+}
+
+inline std::vector<int> random_ints(size_t count, uint32_t seed, int low, int high) {
+    std::mt19937 bits(seed);
+    std::uniform_int_distribution<int> numbers(low, high);
+    std::vector<int> out(count);
+    for (int& x : out) x = numbers(bits);
+    return out;
+}
+
+using Floats = std::vector<float>;
+using Ints = std::vector<int>;
+
+}  // namespace firn

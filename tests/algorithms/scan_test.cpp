@@ -1,0 +1,107 @@
+// Scans against a loop on the host.
+#include <numeric>
+
+#include "tests/algorithms/agreement.h"
+
+namespace firn {
+namespace {
+
+Ints running(const Ints& x) {
+    Ints out(x.size());
+    std::partial_sum(x.begin(), x.end(), out.begin());
+    return out;
+}
+
+class Scan : public ::testing::TestWithParam<int> {};
+
+TEST_P(Scan, CumsumOfAnySize) {
+    Ints x = random_ints(static_cast<size_t>(GetParam()), 3, -9, 9);
+    expect_values([&] { return cumsum(tensor(x)); }, running(x));
+}
+
+TEST_P(Scan, CumsumOfASymbolicSize) {
+    Ints x = random_ints(static_cast<size_t>(GetParam()), 3, -9, 9);
+    expect_values(
+        [&] { return compile([](Tensor x) { return cumsum(x); }, {i32("n")})(tensor(x)); },
+        running(x));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Scan, ::testing::Values(1, 2, 31, 32, 33, 100, 1024, 1025, 3000));
+
+TEST(Scans, AlongAnAxisInTheMiddle) {
+    Ints x = random_ints(2 * 40 * 3, 5, -9, 9), expected(x);
+    for (size_t b = 0; b < 2; ++b)
+        for (size_t k = 1; k < 40; ++k)
+            for (size_t c = 0; c < 3; ++c)
+                expected[(b * 40 + k) * 3 + c] += expected[(b * 40 + k - 1) * 3 + c];
+    expect_values([&] { return cumsum(tensor(x, {2, 40, 3}), {.axis = 1}); }, expected);
+}
+
+TEST(Scans, WithoutAnAxisTheTensorIsFlattened) {
+    expect_values([] { return cumsum(tensor({1, 2, 3, 4}, {2, 2})); }, Ints{1, 3, 6, 10});
+}
+
+TEST(Scans, ExclusiveStartsFromTheIdentity) {
+    Ints x(70, 2), expected;
+    for (int k = 0; k < 70; ++k) expected.push_back(2 * k);
+    expect_values([&] { return cumsum(tensor(x), {.exclusive = true}); }, expected);
+    expect_values([] { return cumprod(tensor({2, 3, 4}), {.exclusive = true}); }, Ints{1, 2, 6});
+}
+
+TEST(Scans, ReverseStartsAtTheEnd) {
+    Ints x = random_ints(70, 7, -9, 9), turned(x.rbegin(), x.rend());
+    Ints expected = running(turned);
+    std::reverse(expected.begin(), expected.end());
+    expect_values([&] { return cumsum(tensor(x), {.reverse = true}); }, expected);
+}
+
+TEST(Scans, CumprodMultiplies) {
+    Floats x = random_floats(50, 2, 0.5f, 1.5f), expected(x);
+    std::partial_sum(x.begin(), x.end(), expected.begin(), std::multiplies<>());
+    expect_values([&] { return cumprod(tensor(x)); }, expected, 1e-5);
+}
+
+TEST(Scans, CummaxAndCumminKeepTheExtremum) {
+    Floats x = random_floats(80, 4), highest(x), lowest(x);
+    for (size_t k = 1; k < x.size(); ++k) {
+        highest[k] = std::max(highest[k - 1], x[k]);
+        lowest[k] = std::min(lowest[k - 1], x[k]);
+    }
+    expect_values([&] { return cummax(tensor(x)); }, highest);
+    expect_values([&] { return cummin(tensor(x)); }, lowest);
+}
+
+TEST(Scans, CummaxOfIntegersReachesTheLowest) {
+    Ints x(40, INT32_MIN);
+    x[35] = INT32_MIN + 1;
+    Ints expected(x);
+    for (size_t k = 36; k < 40; ++k) expected[k] = INT32_MIN + 1;
+    expect_values([&] { return cummax(tensor(x)); }, expected);
+}
+
+TEST(Scans, NanStaysFromItsPlaceOn) {
+    Floats x(40, 1.0f), expected;
+    x[34] = NAN;
+    for (int k = 0; k < 40; ++k) expected.push_back(k < 34 ? static_cast<float>(k + 1) : NAN);
+    expect_values([&] { return cumsum(tensor(x)); }, expected);
+}
+
+TEST(Scans, BoolsAreCounted) {
+    expect_values([] { return cumsum(tensor({true, false, true})); }, Ints{1, 1, 2});
+}
+
+TEST(Scans, ALongScanTakesAFewKernels) {
+    SessionScope scope(Session::interpreter());
+    auto scan = compile([](Tensor x) { return cumsum(x); }, {f32(100000)});
+    scan(ones({100000}));
+    EXPECT_LE(scan.stats().dispatches, 8);
+    EXPECT_LE(scan.stats().operations, 100000 * 400);
+}
+
+TEST(Scans, AMissingAxisIsAnErrorWithTheLine) {
+    expect_message(error_of([] { cumsum(ones({3}), {.axis = 1}); }),
+                   {"cumsum", "axis 1", "[3]", "scan_test.cpp:"});
+}
+
+}  // namespace
+}  // namespace firn

@@ -1,0 +1,167 @@
+// Sorting against std::stable_sort.
+#include <algorithm>
+#include <numeric>
+
+#include "tests/algorithms/agreement.h"
+
+namespace firn {
+namespace {
+
+template <class T>
+Ints stable_order(const std::vector<T>& x) {
+    Ints order(x.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+        return x[static_cast<size_t>(a)] < x[static_cast<size_t>(b)];
+    });
+    return order;
+}
+
+class Sort : public ::testing::TestWithParam<int> {};
+
+TEST_P(Sort, FloatsOfAnySize) {
+    Floats x = random_floats(static_cast<size_t>(GetParam()), 11), expected(x);
+    std::sort(expected.begin(), expected.end());
+    expect_values([&] { return sort(tensor(x)); }, expected);
+}
+
+TEST_P(Sort, EqualKeysKeepTheirOrder) {
+    Ints x = random_ints(static_cast<size_t>(GetParam()), 12, -3, 3);
+    expect_values([&] { return argsort(tensor(x)); }, stable_order(x));
+}
+
+TEST_P(Sort, OfASymbolicSize) {
+    Ints x = random_ints(static_cast<size_t>(GetParam()), 12, -3, 3);
+    expect_values(
+        [&] { return compile([](Tensor x) { return argsort(x); }, {i32("n")})(tensor(x)); },
+        stable_order(x));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Sort, ::testing::Values(1, 2, 3, 5, 8, 31, 64, 100));
+
+TEST(Sorts, DescendingKeepsTheOrderOfEqualKeysToo) {
+    expect_values(
+        [] {
+            return argsort(tensor({1, 2, 1, 2}), {.descending = true});
+        },
+        Ints{1, 3, 0, 2});
+}
+
+TEST(Sorts, AlongAnAxis) {
+    Ints x = random_ints(5 * 3, 8, 0, 99), expected(x);
+    for (size_t c = 0; c < 3; ++c) {
+        Ints column;
+        for (size_t r = 0; r < 5; ++r) column.push_back(x[r * 3 + c]);
+        std::sort(column.begin(), column.end());
+        for (size_t r = 0; r < 5; ++r) expected[r * 3 + c] = column[r];
+    }
+    expect_values([&] { return sort(tensor(x, {5, 3}), {.axis = 0}); }, expected);
+}
+
+TEST(Sorts, WithoutAnAxisTheTensorIsFlattened) {
+    expect_values(
+        [] {
+            return sort(tensor({4, 3, 2, 1}, {2, 2}), {.axis = std::nullopt});
+        },
+        Ints{1, 2, 3, 4});
+}
+
+TEST(Sorts, NanComesLastAndInfinitiesAreNumbers) {
+    float inf = INFINITY;
+    expect_values(
+        [&] {
+            return sort(tensor(Floats{NAN, inf, -1, -inf, 0}));
+        },
+        Floats{-inf, -1, 0, inf, NAN});
+}
+
+TEST(Sorts, MinusZeroEqualsZero) {
+    expect_values([] { return argsort(tensor({0.0f, -0.0f, -1.0f})); }, Ints{2, 0, 1});
+}
+
+TEST(Sorts, TheLargestIntegerStandsBeforeThePadding) {
+    Ints x{INT32_MAX, INT32_MIN, INT32_MAX};
+    expect_values([&] { return sort(tensor(x)); }, Ints{INT32_MIN, INT32_MAX, INT32_MAX});
+    expect_values([&] { return argsort(tensor(x), {.descending = true}); }, Ints{0, 2, 1});
+}
+
+TEST(Sorts, UnsignedIntegersAreNotNegative) {
+    expect_values([] { return argsort(tensor({0x80000000u, 1u, 0xFFFFFFFFu})); }, Ints{1, 0, 2});
+}
+
+TEST(Sorts, PairsFollowTheirKeys) {
+    expect_values(
+        [] {
+            SortedPairs pairs = sort_pairs(tensor({3, 1, 2}), tensor({0.3f, 0.1f, 0.2f}));
+            return pairs.values;
+        },
+        Floats{0.1f, 0.2f, 0.3f});
+}
+
+TEST(Sorts, PairsOfTwoShapesAreAnError) {
+    expect_message(error_of([] { sort_pairs(zeros({3}), zeros({4})); }),
+                   {"sort_pairs", "[3]", "[4]", "sort_test.cpp:"});
+}
+
+TEST(Sorts, TopkGivesTheFirstOfTheLargest) {
+    Ints x{5, 1, 5, 3, 2, 5};
+    expect_values([&] { return topk(tensor(x), 3).indices; }, Ints{0, 2, 5});
+    expect_values([&] { return topk(tensor(x), 3, {.smallest = true}).values; }, Ints{1, 2, 3});
+}
+
+TEST(Sorts, TopkOfMoreThanThereAreIsAnError) {
+    expect_message(error_of([] { topk(zeros({3}), 4); }), {"topk", "4", "3", "sort_test.cpp:"});
+}
+
+TEST(Sorts, OneKernelRunsForEveryStep) {
+    SessionScope scope(Session::interpreter());
+    auto order = compile([](Tensor x) { return argsort(x); }, {f32(1000)});
+    order(ones({1000}));
+    EXPECT_LE(order.program()->kernels.size(), 4u);
+    EXPECT_LE(order.stats().dispatches, 10 * 11 / 2 + 3);
+}
+
+TEST(Permutations, HaveEveryNumberOnce) {
+    Ints sorted(50);
+    std::iota(sorted.begin(), sorted.end(), 0);
+    expect_values([] { return sort(permutation(50, {.seed = 3})); }, sorted);
+}
+
+TEST(Permutations, EveryOrderOfThreeIsEquallyLikely) {
+    SessionScope scope(Session::oracle());
+    constexpr int kDraws = 600;
+    Ints counts(27);
+    Tensor keys = random_bits({kDraws, 3}, {.seed = 5});
+    Ints order = argsort(keys).to_vector<int>();
+    for (size_t draw = 0; draw < kDraws; ++draw)
+        ++counts[static_cast<size_t>(order[3 * draw] * 9 + order[3 * draw + 1] * 3 +
+                                     order[3 * draw + 2])];
+    double chi = 0;
+    for (int code : {5, 7, 11, 15, 19, 21}) {
+        double away = counts[static_cast<size_t>(code)] - kDraws / 6.0;
+        chi += away * away / (kDraws / 6.0);
+    }
+    EXPECT_LT(chi, 20.5);  // 5 degrees of freedom, 0.1 percent
+}
+
+TEST(Permutations, ShuffleMovesWholeSlices) {
+    expect_values(
+        [] {
+            Tensor x = reshape(arange(40), {20, 2});
+            return sort(sum(shuffle(x, {.seed = 1}), {.axis = 1}));
+        },
+        [] {
+            Ints sums;
+            for (int k = 0; k < 20; ++k) sums.push_back(4 * k + 1);
+            return sums;
+        }());
+}
+
+TEST(Permutations, ShuffleDependsOnTheSeed) {
+    SessionScope scope(Session::oracle());
+    Tensor x = arange(30);
+    EXPECT_NE(shuffle(x, {.seed = 1}).to_vector<int>(), shuffle(x, {.seed = 2}).to_vector<int>());
+}
+
+}  // namespace
+}  // namespace firn
