@@ -134,7 +134,9 @@ Complex checked(const char* what, const Complex& x) {
     return {x.re.as(type), x.im.as(type)};
 }
 
-Complex real(const Operand& x) { return {x.tensor(), zeros(x.tensor().shape(), x.tensor().dtype())}; }
+Complex real(const Operand& x) {
+    return {x.tensor(), zeros(x.tensor().shape(), x.tensor().dtype())};
+}
 
 Complex along_all(const char* what, Complex x, const Axes& axes, Direction direction) {
     std::vector<int> all = axes.values;

@@ -50,6 +50,8 @@ Lu lu(const Operand& a) {
 
 Tensor solve(const Operand& a, const Operand& b) {
     LineScope at(a.line());
+    as_square_matrices("solve", a);
+    check_right_side("solve", a.tensor().shape(), b.tensor().shape());
     if (b.tensor().rank() == 1) return squeeze(solve(a, unsqueeze(b, 1)), {.axis = -1});
     Lu factors = lu(a);
     Tensor right = gather(b, unsqueeze(factors.permutation, -1), {.axis = -2});

@@ -25,6 +25,16 @@ Matrices as_square_matrices(const char* what, const Operand& x) {
     return out;
 }
 
+void check_right_side(const char* what, const Shape& a, const Shape& b) {
+    bool vector = b.size() == 1 && a.size() == 2;
+    size_t rows = vector ? 0 : b.size() - 2;
+    bool fit = vector || b.size() == a.size();
+    for (size_t k = 0; fit && k <= rows; ++k) fit = !(a[k] - b[k]).is_constant() || a[k] == b[k];
+    if (!fit)
+        refuse(std::string(what) + ": a is " + text(a) + " and b is " + text(b) +
+               "; b has as many rows as a, and the same batch");
+}
+
 Tensor with_batch(const Tensor& x, const Shape& batch) {
     Shape shape = batch, own = x.shape();
     shape.insert(shape.end(), own.begin() + 1, own.end());

@@ -15,6 +15,8 @@ struct Matrices {
 Matrices as_matrices(const char* what, const Operand& x);
 /// The same; not square is a UserError too.
 Matrices as_square_matrices(const char* what, const Operand& x);
+/// UserError unless b is [.., n, k], or [n] without a batch, for a [.., n, n].
+void check_right_side(const char* what, const Shape& a, const Shape& b);
 /// The batch as it was; `x` has any axes after the first.
 Tensor with_batch(const Tensor& x, const Shape& batch);
 

@@ -8,25 +8,11 @@
 #include "compiler/frontend/movement.h"
 
 namespace firn {
-namespace {
-
-void check_right_side(const Shape& a, const Shape& b) {
-    bool vector = b.size() == 1 && a.size() == 2;
-    size_t rows = vector ? 0 : b.size() - 2;
-    bool fit = vector || b.size() == a.size();
-    for (size_t k = 0; fit && k <= rows; ++k) fit = !(a[k] - b[k]).is_constant() || a[k] == b[k];
-    if (!fit)
-        refuse("solve: a is " + text(a) + " and b is " + text(b) +
-               "; b has as many rows as a, and the same batch");
-}
-
-}  // namespace
-
 Tensor solve_triangular(const Operand& a, const Operand& b, const TriangularOptions& options) {
     LineScope at(a.line());
     Matrices matrix = as_square_matrices("solve_triangular", a);
     const Shape& right = b.tensor().shape();
-    check_right_side(a.tensor().shape(), right);
+    check_right_side("solve_triangular", a.tensor().shape(), right);
     if (right.size() == 1)
         return squeeze(solve_triangular(a, unsqueeze(b, 1), options), {.axis = -1});
     const Tensor& m = matrix.values;
