@@ -1,0 +1,143 @@
+// Algorithms and random numbers on the device give what the oracle gives.
+#include <functional>
+
+#include "engine/firn/device_session.h"
+#include "tests/algorithms/agreement.h"
+
+namespace firn {
+namespace {
+
+struct Case {
+    const char* name;
+    std::function<Tensor()> run;
+    double tolerance = 0;
+    friend std::ostream& operator<<(std::ostream& out, const Case& test) {
+        return out << test.name;
+    }
+};
+
+Tensor random_tensor(const Shape& shape) {
+    return tensor(random_floats(static_cast<size_t>(element_count(shape).constant()), 7), shape);
+}
+
+Tensor both(const Complex& x) { return stack({x.re, x.im}); }
+
+const Case kCases[] = {
+    {"cumsum", [] { return cumsum(tensor(random_ints(5000, 1, -9, 9))); }},
+    {"cumsum_rows",
+     [] {
+         return cumsum(random_tensor({3, 700}), {.axis = 1});
+     },
+     1e-4},
+    {"sort",
+     [] {
+         return sort(random_tensor({3, 300}), {.axis = 1});
+     }},
+    {"argsort", [] { return argsort(tensor(random_ints(1000, 2, -20, 20))); }},
+    {"permutation", [] { return permutation(500, {.seed = 3}); }},
+    {"fft",
+     [] {
+         return both(fft(random_tensor({2, 512})));
+     },
+     1e-4},
+    {"fft_of_any_size",
+     [] {
+         return both(fft(random_tensor({2, 300})));
+     },
+     1e-4},
+    {"fft_in_two_dimensions",
+     [] {
+         return both(fftn(random_tensor({32, 64})));
+     },
+     1e-4},
+    {"conv2d",
+     [] {
+         return conv2d(random_tensor({2, 3, 16, 16}), random_tensor({4, 3, 3, 3}),
+                       {.stride = 2, .padding = 1});
+     },
+     1e-5},
+    {"einsum",
+     [] {
+         return einsum("bij,bjk->bki", {random_tensor({2, 9, 12}), random_tensor({2, 12, 7})});
+     },
+     1e-5},
+    {"cholesky",
+     [] {
+         Tensor a = random_tensor({2, 12, 12});
+         return cholesky(matmul(a, transpose(a, 1, 2)) + eye(12));
+     },
+     1e-4},
+    {"solve",
+     [] {
+         return solve(random_tensor({2, 12, 12}) + 3 * eye(12), random_tensor({2, 12, 3}));
+     },
+     1e-4},
+    {"qr",
+     [] {
+         return qr(random_tensor({2, 10, 6})).r;
+     },
+     1e-4},
+    {"random_bits",
+     [] {
+         return random_bits({64, 33}, {.seed = 5});
+     }},
+    {"rand", [] { return rand({999}, {.seed = 5}); }},
+    {"randn", [] { return randn({999}, {.seed = 5}); }, 1e-5},
+    {"randint", [] { return randint(-50, 50, {999}, {.seed = 5}); }},
+    {"pcg", [] { return pcg(arange(999)); }},
+    {"generator_in_a_loop",
+     [] {
+         Generator random{pcg(arange(500))};
+         Tensor sum = zeros({500});
+         for (Tensor turn : loop(50)) sum += random.uniform();
+         return sum;
+     },
+     1e-6},
+    {"argmax",
+     [] {
+         return argmax(random_tensor({40, 50}), {.axis = 1});
+     }},
+    {"softmax",
+     [] {
+         return softmax(random_tensor({40, 50}));
+     },
+     1e-6},
+    {"hypot", [] { return hypot(random_tensor({99}) * 1e30f, 1e30f); }, 1e-6},
+    {"floor_div", [] { return floor_div(tensor(random_ints(99, 1, -50, 50)), 7); }},
+};
+
+class DeviceAlgorithm : public ::testing::TestWithParam<Case> {
+  protected:
+    static void SetUpTestSuite() {
+        try {
+            session() = std::make_unique<Session>(device_session({.validation = true}));
+        } catch (const DeviceError&) {
+        }
+    }
+    static void TearDownTestSuite() { session().reset(); }
+    static std::unique_ptr<Session>& session() {
+        static std::unique_ptr<Session> session;
+        return session;
+    }
+};
+
+TEST_P(DeviceAlgorithm, AgreesWithTheOracle) {
+    if (!session()) GTEST_SKIP() << "no device";
+    std::vector<double> expected, got;
+    {
+        SessionScope scope(Session::oracle());
+        expected = GetParam().run().to_vector<double>();
+    }
+    {
+        SessionScope scope(*session());
+        got = GetParam().run().to_vector<double>();
+    }
+    expect_near(got, expected, GetParam().tolerance);
+    EXPECT_EQ(validation_report(*session()), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, DeviceAlgorithm, ::testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace firn
