@@ -2,9 +2,12 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "view_buffer.glsl"
-layout(set = 0, binding = 1, std430) readonly buffer Range { uint smallest, largest; };
+
+layout(constant_id = 2) const int colormap = 0;   // as Colormap of view.h
+layout(constant_id = 3) const int filtering = 1;  // as Filter of view_renderer.cpp
 
 layout(location = 0) in vec2 uv;
+layout(location = 1) flat in vec2 range;  // the value of the first colour, colours per value
 layout(location = 0) out vec4 result;
 
 const vec3 kBackground = vec3(0.055, 0.063, 0.078);
@@ -13,7 +16,7 @@ vec4 texel(ivec2 at) {
     at = clamp(at, ivec2(0), ivec2(width, height) - 1);
     int index = (at.y * width + at.x) * channels;
     if (channels == 1) return vec4(element(index), 0.0, 0.0, 1.0);
-    float alpha = channels == 4 ? element(index + 3) : high;
+    float alpha = channels == 4 ? element(index + 3) : 1.0;
     return vec4(element(index), element(index + 1), element(index + 2), alpha);
 }
 
@@ -26,23 +29,16 @@ vec4 bilinear(vec2 position) {
     return mix(top, bottom, part.y);
 }
 
-// Elements under the pixel: their mean where several share one, else the nearest or a blend of four.
+// The nearest element; a blend of four; or the mean of 2 x 2 to 4 x 4 of those under the pixel.
 vec4 sampled() {
     vec2 position = uv * vec2(width, height);
-    int taps = clamp(int(ceil(shrink - 0.01)), 1, 4);
-    if (taps > 1) {
-        vec4 sum = vec4(0.0);
-        for (int y = 0; y < taps; ++y)
-            for (int x = 0; x < taps; ++x)
-                sum += texel(ivec2(floor(position + ((vec2(x, y) + 0.5) / float(taps) - 0.5) * shrink)));
-        return sum / float(taps * taps);
-    }
-    bool exact = abs(shrink - 1.0) < 1e-4;
-    return (flags & 2) != 0 && !exact ? bilinear(position) : texel(ivec2(floor(position)));
-}
-
-float value_of(uint ordered) {
-    return uintBitsToFloat((ordered & 0x80000000u) != 0u ? ordered & 0x7fffffffu : ~ordered);
+    if (filtering == 0) return bilinear(position);
+    if (filtering == 1) return texel(ivec2(floor(position)));
+    vec4 sum = vec4(0.0);
+    for (int y = 0; y < filtering; ++y)
+        for (int x = 0; x < filtering; ++x)
+            sum += texel(ivec2(floor(position + ((vec2(x, y) + 0.5) / float(filtering) - 0.5) * shrink)));
+    return sum / float(filtering * filtering);
 }
 
 // Fits of degree 6 to matplotlib's maps (CC0), by Matt Zucker, https://www.shadertoy.com/view/WlfXRN.
@@ -104,24 +100,15 @@ vec3 mapped(float t) {
 }
 
 void main() {
-    float from = low, to = high;
-    if ((flags & 1) != 0) {
-        bool any = smallest <= largest;  // else nothing is finite
-        from = any ? value_of(smallest) : 0.0;
-        to = any ? value_of(largest) : 1.0;
-        if ((flags & 4) != 0) {
-            to = max(abs(from), abs(to));
-            from = -to;
-        }
-    }
-    vec4 value = to != from ? (sampled() - from) / (to - from) : vec4(0.5);
+    vec4 value = (sampled() - range.x) * range.y;
     // nan is shown as magenta, so that it cannot hide.
-    if (isnan(value.r + value.g + value.b)) {
-        result = vec4(0.9, 0.0, 0.9, 1.0);
-    } else if (channels == 1) {
-        result = vec4(clamp(mapped(clamp(value.r, 0.0, 1.0)), 0.0, 1.0), 1.0);
+    bool undefined = isnan(channels == 1 ? value.r : value.r + value.g + value.b);
+    vec3 colour;
+    if (channels == 1) {
+        colour = clamp(mapped(clamp(value.r, 0.0, 1.0)), 0.0, 1.0);
     } else {
-        vec4 colour = clamp(value, 0.0, 1.0);
-        result = vec4(mix(kBackground, colour.rgb, colour.a), 1.0);
+        value = clamp(value, 0.0, 1.0);
+        colour = channels == 4 ? mix(kBackground, value.rgb, value.a) : value.rgb;
     }
+    result = vec4(undefined ? vec3(0.9, 0.0, 0.9) : colour, 1.0);
 }

@@ -2,16 +2,16 @@
 
 layout(set = 0, binding = 0, std430) readonly buffer Words { uint words[]; };
 layout(push_constant) uniform Push {
-    int height, width, channels;
-    int format;       // as ElementFormat of view_renderer.cpp
+    int height, width;
     int first;        // index of the first element
-    int colormap;     // as Colormap of view.h
-    int flags;        // 1: automatic range, 2: smooth, 4: the range is symmetric about 0
     float low, high;  // the range that is not automatic
     float shrink;     // tensor elements per pixel
 };
 
-// One load whatever the format: CPU drivers run both sides of every branch, loads and all.
+// What would be a branch is a constant of the pipeline: CPU drivers run both sides of every branch.
+layout(constant_id = 0) const int format = 0;    // as ElementFormat of view_renderer.cpp
+layout(constant_id = 1) const int channels = 1;
+
 float element(int index) {
     index += first;
     int shift = format == 1 ? 1 : format == 4 || format == 5 ? 2 : 0;  // elements of a word: 1, 2, 4

@@ -25,6 +25,22 @@ VkPipelineShaderStageCreateInfo stage_info(VkShaderStageFlagBits stage, VkShader
     return info;
 }
 
+/// Values for the specialization constants 0, 1, ... of a shader; those it has not are ignored.
+struct Specialization {
+    explicit Specialization(std::span<const int32_t> constants) {
+        for (size_t id = 0; id < constants.size(); ++id)
+            entries.push_back({static_cast<uint32_t>(id),
+                               static_cast<uint32_t>(id * sizeof(int32_t)), sizeof(int32_t)});
+        info = {static_cast<uint32_t>(entries.size()), entries.data(), constants.size_bytes(),
+                constants.data()};
+    }
+    Specialization(const Specialization&) = delete;
+    Specialization& operator=(const Specialization&) = delete;
+
+    std::vector<VkSpecializationMapEntry> entries;
+    VkSpecializationInfo info{};
+};
+
 VkPipelineColorBlendAttachmentState blend_state(bool blend) {
     VkPipelineColorBlendAttachmentState state{};
     state.blendEnable = blend;
@@ -92,6 +108,8 @@ VkPipeline create_draw_pipeline(const Device& device, const DrawPipelineInfo& wa
     VkPipelineShaderStageCreateInfo stages[2] = {
         stage_info(VK_SHADER_STAGE_VERTEX_BIT, modules[0]),
         stage_info(VK_SHADER_STAGE_FRAGMENT_BIT, modules[1])};
+    Specialization special(wanted.constants);
+    for (VkPipelineShaderStageCreateInfo& stage : stages) stage.pSpecializationInfo = &special.info;
     VkPipelineVertexInputStateCreateInfo input{
         VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
     VkPipelineInputAssemblyStateCreateInfo assembly{
@@ -140,10 +158,13 @@ VkPipeline create_draw_pipeline(const Device& device, const DrawPipelineInfo& wa
 }
 
 VkPipeline create_compute_pipeline(const Device& device, std::string_view shader,
-                                   VkPipelineLayout layout, const std::string& name) {
+                                   VkPipelineLayout layout, const std::string& name,
+                                   std::span<const int32_t> constants) {
     VkShaderModule module = create_module(device, shader);
     VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
     info.stage = stage_info(VK_SHADER_STAGE_COMPUTE_BIT, module);
+    Specialization special(constants);
+    info.stage.pSpecializationInfo = &special.info;
     info.layout = layout;
     VkPipeline pipeline = VK_NULL_HANDLE;
     VkResult result = device.vk().vkCreateComputePipelines(device.handle(), device.pipeline_cache(),

@@ -23,11 +23,13 @@ struct DrawPipelineInfo {
     VkRenderPass render_pass = VK_NULL_HANDLE;
     bool blend = false;
     std::string name;
+    std::span<const int32_t> constants;  // constant_id 0, 1, ... of both shaders
 };
 /// Triangles with dynamic viewport and scissor, without vertex input. The caller destroys it.
 VkPipeline create_draw_pipeline(const Device& device, const DrawPipelineInfo& info);
 VkPipeline create_compute_pipeline(const Device& device, std::string_view shader,
-                                   VkPipelineLayout layout, const std::string& name);
+                                   VkPipelineLayout layout, const std::string& name,
+                                   std::span<const int32_t> constants = {});
 
 /// `count` equal sets of storage buffers (bindings 0, 1, ...) and a pipeline layout with push
 /// constants. Must end before its device, and may end while it is in use.

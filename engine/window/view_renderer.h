@@ -1,5 +1,8 @@
 // Draws a tensor from its buffer, through a colour map whose range may be found on the device.
 #pragma once
+#include <array>
+#include <map>
+
 #include "engine/window/graphics.h"
 #include "engine/window/view.h"
 
@@ -24,18 +27,33 @@ class ViewRenderer {
 
   private:
     struct Push {
-        int32_t height, width, channels, format, first, colormap, flags;
+        int32_t height, width, first;
         float low, high, shrink;
     };
-    Push describe(const BufferView& view, const ShowOptions& options, const Rectangle& area) const;
+    /// The constants of view.frag: one pipeline for each combination that is shown.
+    struct Variant {
+        int32_t format, channels, colormap, filter, range;
+        auto operator<=>(const Variant&) const = default;
+    };
+    struct Slot {
+        Push push;
+        VkPipeline draw = VK_NULL_HANDLE;
+    };
+    static Push describe(const BufferView& view, const ShowOptions& options, const Rectangle& area);
+    static Variant variant_of(const BufferView& view, const ShowOptions& options, float shrink);
     void bind(uint32_t slot, const BufferView& view, Push& push);
-    void find_range(VkCommandBuffer commands, uint32_t slot, const Push& push) const;
+    void find_range(VkCommandBuffer commands, uint32_t slot, const Push& push,
+                    const Variant& variant);
+    VkPipeline draw_pipeline(const Variant& variant);
+    VkPipeline range_pipeline(const Variant& variant);
 
     std::shared_ptr<Device> device_;
+    VkRenderPass pass_;  // the caller's
     StorageSets sets_;
-    VkPipeline draw_ = VK_NULL_HANDLE, range_ = VK_NULL_HANDLE;
+    std::map<Variant, VkPipeline> draw_;
+    std::map<std::array<int32_t, 2>, VkPipeline> range_;  // by format and channels
     std::shared_ptr<Buffer> range_buffer_;
-    std::vector<Push> pushes_;  // by slot
+    std::vector<Slot> slots_;
 };
 
 }  // namespace firn

@@ -47,12 +47,19 @@ class VirtualDisplay {
     std::string number_;
 };
 
-/// Starts xdotool commands on the window of this title; `$id` is the window. Returns at once.
+/// Starts xdotool commands on the window of this title; `$id` is the window. Returns at once, but
+/// lets the hand of an earlier test finish first: it may still hold the mouse.
 inline void by_hand(const std::string& title, const std::string& commands) {
-    std::string script =
-        "id=\\$(xdotool search --name '^" + title + "$' | head -1); xdotool " + commands;
-    int status = std::system(("sh -c \"" + script + "\" > /dev/null 2>&1 &").c_str());
-    if (status != 0) std::abort();
+    static pid_t hand = -1;
+    if (hand > 0) waitpid(hand, nullptr, 0);
+    std::string script = "sh -c \"id=\\$(xdotool search --name '^" + title +
+                         "$' | head -1); xdotool " + commands + "\" > /dev/null 2>&1";
+    hand = fork();
+    if (hand == 0) {
+        execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
+        _exit(127);
+    }
+    if (hand < 0) std::abort();
 }
 
 }  // namespace firn

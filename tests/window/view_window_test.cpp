@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 
+#include "compiler/frontend/frontend.h"
 #include "tests/gpu/device_fixture.h"
 
 namespace firn {
@@ -76,6 +78,73 @@ TEST_F(ViewWindowTest, FullAlphaHidesTheBackground) {
 TEST_F(ViewWindowTest, BytesCountInStepsOf255) {
     Picture picture = picture_of(view<uint8_t>({10, 20, 30}, {1, 1, 3}, u8), {}, {1, 1});
     EXPECT_EQ(pixel(picture, 0, 0), (Pixel{10, 20, 30}));
+}
+TEST_F(ViewWindowTest, WholeNumbersAreTheirValues) {
+    EXPECT_EQ(pixel(picture_of(view<int32_t>({-1, 1}, {1, 2}, i32), {}, {2, 1}), 1, 0)[0], 255);
+    EXPECT_EQ(pixel(picture_of(view<int32_t>({-1, 1}, {1, 2}, i32), {}, {2, 1}), 0, 0)[0], 0);
+    EXPECT_EQ(pixel(picture_of(view<uint32_t>({0xffffffffu}, {1, 1}, u32), {}, {1, 1}), 0, 0)[0],
+              255);
+    EXPECT_EQ(pixel(picture_of(view<int8_t>({0, -5, 1}, {1, 3}, i8), {}, {3, 1}), 1, 0)[0], 0);
+    EXPECT_EQ(pixel(picture_of(view<int8_t>({0, -5, 1}, {1, 3}, i8), {}, {3, 1}), 2, 0)[0], 255);
+}
+TEST_F(ViewWindowTest, HalvesAndTruthsAreShown) {
+    // 0.2 and 1 as f16.
+    Picture halves = picture_of(view<uint16_t>({0x3266, 0x3c00}, {1, 2}, f16), {}, {2, 1});
+    EXPECT_EQ(pixel(halves, 0, 0)[0], 51);
+    EXPECT_EQ(pixel(halves, 1, 0)[0], 255);
+    Picture truths = picture_of(view<uint32_t>({0, 1}, {1, 2}, boolean), {}, {2, 1});
+    EXPECT_EQ(pixel(truths, 0, 0)[0], 0);
+    EXPECT_EQ(pixel(truths, 1, 0)[0], 255);
+}
+TEST_F(ViewWindowTest, AnAutomaticRangeKnowsTheType) {
+    Picture picture =
+        picture_of(view<uint8_t>({10, 30, 20, 30}, {1, 4}, u8), {.range = {}}, {4, 1});
+    EXPECT_EQ(pixel(picture, 0, 0)[0], 0);
+    EXPECT_EQ(pixel(picture, 1, 0)[0], 255);
+    EXPECT_NEAR(pixel(picture, 2, 0)[0], 128, 1);
+}
+TEST_F(ViewWindowTest, WhatIsShownMayChangeFromFrameToFrame) {
+    ViewWindow window(executor, {.size = {2, 1}, .headless = true});
+    BufferView grey = view<float>({0.2f, 1}, {1, 2});
+    window.show(grey);
+    EXPECT_EQ(pixel(window.picture(), 0, 0), (Pixel{51, 51, 51}));
+    window.show(view<float>({1, 0, 0, 0, 1, 0}, {1, 2, 3}));
+    EXPECT_EQ(pixel(window.picture(), 1, 0), (Pixel{0, 255, 0}));
+    window.show(grey, {.range = {}});
+    EXPECT_EQ(pixel(window.picture(), 0, 0), (Pixel{0, 0, 0}));
+    window.show(grey);
+    EXPECT_EQ(pixel(window.picture(), 0, 0), (Pixel{51, 51, 51}));
+}
+TEST_F(ViewWindowTest, KernelTimesAreRightBesideFramesThatAreDrawn) {
+    SessionScope scope{Session(executor)};
+    auto busy = compile(
+        [](Tensor x) {
+            Tensor y = x;
+            for (Tensor turn : loop(400)) y = sin(y) + x;
+            return y;
+        },
+        {f32("n")});
+    ViewWindow window(executor, {.size = {16, 16}, .headless = true, .profile = true});
+    window.show(view<float>({1}, {1, 1}));
+    Tensor x = zeros({1 << 16});
+    for (int frame = 0; frame < 3; ++frame) {
+        ASSERT_TRUE(window.open());
+        window.picture();
+        x = busy(x);
+    }
+    executor->wait();
+    executor->take_kernel_times();
+    window.picture();  // what is drawn before the kernel must not hide its time
+    auto begin = std::chrono::steady_clock::now();
+    x = busy(x);
+    executor->wait();
+    double measured =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    double sum = 0;
+    for (const KernelTime& time : executor->take_kernel_times())
+        sum += time.milliseconds * time.dispatches;
+    EXPECT_GT(sum, 0.5 * measured);
+    EXPECT_LT(sum, 1.1 * measured);
 }
 TEST_F(ViewWindowTest, AViewMayStartInsideItsBuffer) {
     BufferView inside = view<float>({0, 0, 0, 0.2f}, {1, 1});
