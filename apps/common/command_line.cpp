@@ -2,6 +2,8 @@
 #include "apps/common/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <filesystem>
 
@@ -58,7 +60,8 @@ std::pair<std::string, std::string> parse_set(const std::string& text) {
 
 std::string parameter_help(const Parameters& parameters) {
     if (parameters.all().empty()) return "";
-    std::string text = "Parameters (--set NAME=VALUE, --preset):\n";
+    std::string text =
+        "Parameters (--set NAME=VALUE, --preset; true or false also by --NAME, --NAME=false):\n";
     for (const Parameter& parameter : parameters.all()) {
         std::string line = "  " + parameter.name;
         line.resize(std::max<size_t>(line.size() + 1, 30), ' ');
@@ -67,6 +70,26 @@ std::string parameter_help(const Parameters& parameters) {
         text += line + "\n";
     }
     return text;
+}
+
+/// What a flag can be called, and no flag of every demo.
+bool can_be_flag(const CLI::App& app, const std::string& name) {
+    auto fits = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; };
+    return name.size() > 1 && std::isalpha(static_cast<unsigned char>(name[0])) &&
+           std::all_of(name.begin(), name.end(), fits) && !app.get_option_no_throw("--" + name);
+}
+
+/// A flag for each parameter that is true or false; their options, with the parameter's name.
+std::vector<std::pair<std::string, CLI::Option*>> add_parameter_flags(
+    CLI::App& app, const Parameters& parameters) {
+    std::vector<std::pair<std::string, CLI::Option*>> flags;
+    for (const Parameter& parameter : parameters.all()) {
+        if (!std::holds_alternative<bool*>(parameter.variable)) continue;
+        if (!can_be_flag(app, parameter.name)) continue;
+        // No group: the footer lists it with the other parameters.
+        flags.emplace_back(parameter.name, app.add_flag("--" + parameter.name)->group(""));
+    }
+    return flags;
 }
 
 constexpr const char* kKeys =
@@ -100,6 +123,7 @@ CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spe
     app.add_flag("--print-widgets", line.print_widgets, "print where the widgets are, for tests");
     for (const ExtraOption& extra : spec.extras)
         app.add_option("--" + extra.name, *extra.value, extra.help);
+    auto flags = add_parameter_flags(app, *spec.parameters);
     app.footer(parameter_help(*spec.parameters) + kKeys);
     try {
         app.parse(argc, argv);
@@ -110,6 +134,8 @@ CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spe
             2, std::string(error.what()) + "; " + spec.name + " --help lists all flags"};
     }
     if (!size.empty()) line.size = parse_window_size(size);
+    for (const auto& [name, flag] : flags)
+        if (flag->count() > 0) line.sets.emplace_back(name, flag->as<std::string>());
     for (const std::string& text : sets) line.sets.push_back(parse_set(text));
     check_file("--out", line.out, {".png", ".mp4"});
     check_file("--profile", line.profile, {".json"});

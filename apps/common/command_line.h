@@ -17,7 +17,8 @@ struct CommandLine {
     WindowSize size;
     int frames = 0;  // 0: until the window is closed
     uint32_t seed = 1;
-    std::vector<std::pair<std::string, std::string>> sets;  // --set, in order
+    /// What --set and the parameters' own flags ask for: flags first, then --set in order.
+    std::vector<std::pair<std::string, std::string>> sets;
 };
 
 /// A flag of one demo alone.
@@ -36,7 +37,8 @@ struct CommandLineSpec {
     std::string name, help;
     WindowSize size;
     int headless_frames = 100;
-    const Parameters* parameters = nullptr;  // listed by --help
+    /// Listed by --help; one that is true or false is a flag too: --NAME, --NAME=false.
+    const Parameters* parameters = nullptr;
     std::vector<ExtraOption> extras;
 };
 

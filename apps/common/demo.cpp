@@ -79,7 +79,7 @@ WindowOptions window_options(const DemoInfo& info, const CommandLine& line) {
 
 void set_parameters(Parameters& parameters, const CommandLine& line) {
     if (!line.preset.empty()) apply_preset(parameters, file_text(line.preset), line.preset);
-    for (const auto& [name, value] : line.sets) parameters.set(name, value);
+    for (const auto& [name, value] : line.sets) parameters.set_when_added(name, value);
 }
 
 void run_program(const DemoInfo& info, const CommandLine& line, const Gui& gui,
@@ -95,6 +95,7 @@ void run_program(const DemoInfo& info, const CommandLine& line, const Gui& gui,
         window.gui() = gui;
         Outputs outputs(window, line);
         program(window);
+        window.gui().parameters().check_all_known();
         outputs.write();
     }
     std::string report = validation_report(session);

@@ -16,8 +16,9 @@ struct DemoInfo {
     int headless_frames = 100;  // where --frames is not given
 };
 
-/// A demo: its parameters are made first, so that --help lists them and --set and --preset are
-/// checked before anything runs; then its program runs with a window.
+/// A demo: its parameters are made first, so that --help lists them, and --set and --preset are
+/// checked before anything runs; then its program runs with a window. Parameters that the program
+/// makes itself are set when it does; a name that nobody made is an error after the first frame.
 ///     float dt = 0.1f;
 ///     Demo demo({.name = "wave", .help = "Waves on a square drum."});
 ///     demo.gui().slider("dt", dt, 0.0f, 0.5f, {.help = "time step"});

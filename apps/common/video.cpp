@@ -23,7 +23,13 @@ std::string shell_quoted(const std::string& text) {
 VideoWriter::VideoWriter(const std::string& path)
     : path_(path),
       temporary_(path + ".part.mp4"),
-      has_ffmpeg_(std::system("command -v ffmpeg > /dev/null 2>&1") == 0) {}
+      has_ffmpeg_(std::system("command -v ffmpeg > /dev/null 2>&1") == 0) {
+    if (has_ffmpeg_) return;
+    std::fprintf(stderr,
+                 "film %s: there is no ffmpeg to make it, so every frame becomes a PNG; "
+                 "apt-get install ffmpeg for a film\n",
+                 path_.c_str());
+}
 
 VideoWriter::~VideoWriter() {
     if (!pipe_) return;

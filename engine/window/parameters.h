@@ -61,8 +61,9 @@ std::string describe(const Parameter& parameter);
 
 /// All values as a JSON object, in the order of the registry.
 std::string preset_text(const Parameters& parameters);
-/// Reads a JSON object of names and values. Throws UserError naming `origin` where the text is no
-/// JSON object, a name is unknown or a value does not fit; then no variable has been changed.
+/// Reads a JSON object of names and values; names that are not known yet wait: see set_when_added.
+/// Throws UserError naming `origin` where the text is no JSON object or a value does not fit; then
+/// no variable has been changed.
 void apply_preset(Parameters& parameters, const std::string& text, const std::string& origin);
 
 }  // namespace firn

@@ -44,18 +44,24 @@ void apply_preset(Parameters& parameters, const std::string& text, const std::st
         throw UserError("preset " + origin + ": holds " + object.type_name() +
                         "; it must be an object such as {\"dt\": 0.1}");
     }
-    std::vector<std::pair<std::string, std::string>> before;
+    std::vector<std::pair<std::string, std::string>> waiting, before;
     for (const Parameter& parameter : parameters.all()) {
         before.emplace_back(parameter.name, text_of(parameter));
     }
     try {
         for (const auto& [name, value] : object.items()) {
-            parameters.set(name, text_of_value(name, value, origin));
+            std::string text_value = text_of_value(name, value, origin);
+            if (parameters.find(name)) {
+                parameters.set(name, text_value);
+            } else {
+                waiting.emplace_back(name, text_value);
+            }
         }
     } catch (const UserError& error) {
         for (const auto& [name, value] : before) parameters.set(name, value);
         throw UserError("preset " + origin + ": " + error.what());
     }
+    for (const auto& [name, value] : waiting) parameters.set_when_added(name, value);
 }
 
 }  // namespace firn

@@ -72,6 +72,38 @@ TEST(CommandLineOf, AMissingPresetIsRefused) {
     EXPECT_EQ(end_of({"--preset", "none.json"}).status, 2);
 }
 
+/// The settings that a demo with a checkbox and two sliders is asked for.
+std::vector<std::pair<std::string, std::string>> sets_of(std::vector<std::string> arguments) {
+    bool stats = false, gui = false;
+    float dt = 0;
+    Parameters parameters;
+    parameters.add({.name = "stats", .help = "", .variable = &stats});
+    parameters.add({.name = "gui", .help = "", .variable = &gui});
+    parameters.add({.name = "time step", .help = "", .variable = &stats});
+    parameters.add({.name = "dt", .help = "", .variable = &dt});
+    arguments.insert(arguments.begin(), "demo");
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    CommandLineSpec spec{"demo", "A demo.", {320, 200}, 7, &parameters, {}};
+    return parse_command_line(static_cast<int>(argv.size()), argv.data(), spec).sets;
+}
+using Sets = std::vector<std::pair<std::string, std::string>>;
+
+TEST(ParameterFlags, ACheckboxIsAFlag) {
+    EXPECT_EQ(sets_of({"--stats"}), (Sets{{"stats", "true"}}));
+}
+TEST(ParameterFlags, AFlagMayBeSwitchedOff) {
+    EXPECT_EQ(sets_of({"--stats=false"}), (Sets{{"stats", "false"}}));
+}
+TEST(ParameterFlags, SetComesAfterFlags) {
+    EXPECT_EQ(sets_of({"--set", "stats=false", "--stats"}),
+              (Sets{{"stats", "true"}, {"stats", "false"}}));
+}
+TEST(ParameterFlags, AreNotSetByOthers) { EXPECT_TRUE(sets_of({"--gui"}).empty()); }
+TEST(ParameterFlags, ANumberIsNone) {
+    EXPECT_THROW(sets_of({"--dt"}), CommandLineEnd);
+    EXPECT_THROW(sets_of({"--stat"}), CommandLineEnd);
+}
 struct DemoRun {
     int status = -1;
     std::string text;
@@ -147,6 +179,37 @@ TEST(Wave, APresetChangesThePicture) {
         wave("--headless --frames 50 --size 64x64 --preset " + json + " --out " + preset).status,
         0);
     EXPECT_NE(std::system(("cmp -s " + plain + " " + preset).c_str()), 0);
+}
+TEST(Wave, AnUnknownParameterWritesNothing) {
+    NEEDS_DRIVER();
+    std::string path = picture_path("wave_unknown.png");
+    DemoRun run = wave("--headless --frames 2 --size 32x32 --set tempo=1 --out " + path);
+    EXPECT_EQ(run.status, 2);
+    EXPECT_NE(run.text.find("parameter tempo: there is none of this name"), std::string::npos)
+        << run.text;
+    EXPECT_FALSE(std::filesystem::exists(path));
+}
+TEST(Wave, AFilmIsWrittenWhereThereIsFfmpeg) {
+    NEEDS_DRIVER();
+    if (std::system("command -v ffmpeg > /dev/null") != 0) GTEST_SKIP() << "needs ffmpeg";
+    std::string path = picture_path("wave.mp4");
+    DemoRun run = wave("--headless --frames 5 --size 65x33 --out " + path);
+    EXPECT_EQ(run.status, 0) << run.text;
+    std::ifstream film(path, std::ios::binary);
+    std::string head(12, ' ');
+    film.read(head.data(), 12);
+    EXPECT_EQ(head.substr(4, 4), "ftyp");
+    EXPECT_FALSE(std::filesystem::exists(path + ".part.mp4"));
+}
+TEST(Wave, WithoutFfmpegAFilmBecomesPicturesAndSaysSo) {
+    NEEDS_DRIVER();
+    std::string path = picture_path("wave_film.mp4"), last = picture_path("wave_film-00002.png");
+    DemoRun run = wave("--headless --frames 2 --size 32x32 --out " + path, "PATH=/nonexistent");
+    EXPECT_EQ(run.status, 0) << run.text;
+    EXPECT_NE(run.text.find("there is no ffmpeg"), std::string::npos) << run.text;
+    EXPECT_NE(run.text.find("apt-get install ffmpeg"), std::string::npos) << run.text;
+    EXPECT_TRUE(std::filesystem::exists(last));
+    EXPECT_FALSE(std::filesystem::exists(path));
 }
 TEST(Wave, AProfileNamesKernels) {
     NEEDS_DRIVER();

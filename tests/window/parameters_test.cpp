@@ -136,6 +136,19 @@ TEST_F(ParametersTest, APresetWithABadValueChangesNothing) {
               std::string::npos);
     EXPECT_EQ(dt, 0.1f);
 }
+TEST_F(ParametersTest, APresetWaitsForParametersThatComeLater) {
+    apply_preset(parameters, R"({"late": 4, "dt": 0.2})", "p.json");
+    EXPECT_EQ(dt, 0.2f);
+    int late = 1;
+    parameters.add({.name = "late", .help = "", .variable = &late});
+    EXPECT_EQ(late, 4);
+    parameters.check_all_known();
+}
+TEST_F(ParametersTest, APresetWithABadValueLeavesNothingWaiting) {
+    EXPECT_NE(
+        message_of([&] { apply_preset(parameters, R"({"late": 4, "steps": 99})", "p.json"); }), "");
+    parameters.check_all_known();
+}
 TEST_F(ParametersTest, APresetThatIsNoJsonIsRefused) {
     EXPECT_NE(message_of([&] { apply_preset(parameters, "dt = 1", "p.json"); }).find("not JSON"),
               std::string::npos);
