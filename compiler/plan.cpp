@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compiler/codegen/glsl.h"
+#include "compiler/ir/affine_index.h"
 #include "compiler/lower/count.h"
 #include "compiler/lower/map.h"
 #include "compiler/lower/place.h"
@@ -90,9 +91,7 @@ class Planner {
         std::vector<Step> out;
         for (const ScheduleItem& item : items) {
             if (item.loop) add_loop(item, out);
-            else if (item.outputs[0]->op == Op::Scatter && !is_invertible_store(*item.outputs[0]))
-                throw UserError("a store at computed indices is not available yet; store at constants or at "
-                                "indices() plus a constant" + at_line(*item.outputs[0]));
+            else if (is_scattering(*item.outputs[0])) add_scatter(item, out);
             else add_kernel(item, out);
         }
         return out;
@@ -103,13 +102,52 @@ class Planner {
         return line.empty() ? "" : " (" + line + ")";
     }
 
+    /// The new version starts as what the target is, in place where nobody else needs that; then every
+    /// position is stored.
+    void add_scatter(const ScheduleItem& item, std::vector<Step>& out) {
+        const Node& scatter = *item.outputs[0];
+        check_atomics(scatter);
+        const Ref& target = scatter.inputs[0];
+        const auto from = context_.buffers.find(target.get());
+        const bool in_memory = from != context_.buffers.end();
+        if (in_memory && uses_[target.get()] == 1 && owned(*target, home(scatter))) {
+            context_.buffers[&scatter] = from->second;
+        } else if (in_memory) {
+            const int source = from->second;
+            out.push_back({CopyStep{source, value_buffer(scatter)}});
+        } else {
+            add_kernel({target}, {value_buffer(scatter)}, target->shape, 0, out);
+        }
+        add_kernel(item.outputs, {context_.buffers.at(&scatter)}, scatter.inputs[1]->shape, 0, out);
+    }
+
+    void check_atomics(const Node& scatter) const {
+        if (scatter.as<ScatterAttr>().op == ScatterOp::Last || scatter.dtype.bytes() == 4) return;
+        throw UserError(std::string("stores into ") + scatter.dtype.name() +
+                        " that combine are not available on this device; cast the tensor to f32 or i32" +
+                        at_line(scatter));
+    }
+
+    /// The program may write over the value: it is computed anew at every turn of `loop` (null: once), or it is
+    /// what that loop carries.
+    bool owned(const Node& value, const Node* loop) {
+        if (value.op == Op::RegionArg) return facts().arg_owner.at(&value) == loop;
+        return made_in(value, loop);
+    }
+
     void add_kernel(const ScheduleItem& item, std::vector<Step>& out) {
-        const std::vector<Ref>& outputs = item.outputs;
+        std::vector<int> targets;
+        for (const Ref& r : item.outputs) targets.push_back(value_buffer(*r));
+        add_kernel(item.outputs, targets, item.outputs[0]->shape, item.inner, out);
+    }
+
+    void add_kernel(const std::vector<Ref>& outputs, const std::vector<int>& targets, const Shape& shape,
+                    int inner, std::vector<Step>& out) {
         KernelRequest request;
-        request.inner = item.inner;
-        request.shape = outputs[0]->shape;
+        request.inner = inner;
+        request.shape = shape;
         request.outputs = outputs;
-        for (const Ref& r : outputs) request.targets.push_back(value_buffer(*r));
+        request.targets = targets;
         KernelCode lowered = lower_kernel(request, context_);
         verify(lowered, "lower");
         place(lowered);
@@ -130,7 +168,8 @@ class Planner {
     int kernel_of(KernelCode code, const std::vector<Ref>& outputs) {
         KernelInfo info;
         info.params_in_buffer = needs_param_buffer(code, profile_);
-        info.glsl = emit_glsl(code, info.params_in_buffer);
+        info.keeps_special_floats = keeps_special_floats(code, profile_);
+        info.glsl = emit_glsl(code, profile_);
         std::string key = info.glsl;
         for (const ParamInfo& p : code.params) key += p.dtype.name();
         if (auto it = kernels_.find(key); it != kernels_.end()) {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "compiler/codegen/operations.h"
+#include "compiler/ir/builder.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -16,6 +17,10 @@ namespace {
 constexpr size_t kLongestInlineText = 160;
 const char* const kLane[] = {"x", "y", "z", "w"};
 const char* const kDim[] = {"x", "y", "z"};
+
+/// Capability and execution mode SignedZeroInfNanPreserve, for f32: GLSL has no word of its own for it.
+const char* const kKeepSpecialFloats =
+    "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4466], 4461, 32);\n";
 
 /// The element type of a storage buffer.
 std::string stored_type(DType dtype, int width) {
@@ -40,10 +45,10 @@ std::string texel_format(DType dtype, int width) {
 
 class Emitter {
   public:
-    Emitter(const KernelCode& code, bool params_in_buffer)
-        : code_(code), params_in_buffer_(params_in_buffer), text_(code.nodes.size()),
-          uses_(code.nodes.size(), 0), region_of_(code.nodes.size(), -1),
-          use_region_(code.nodes.size(), -1) {}
+    Emitter(const KernelCode& code, const DeviceProfile& profile)
+        : code_(code), params_in_buffer_(needs_param_buffer(code, profile)),
+          keep_floats_(keeps_special_floats(code, profile)), text_(code.nodes.size()),
+          uses_(code.nodes.size(), 0), region_of_(code.nodes.size(), -1), use_region_(code.nodes.size(), -1) {}
 
     std::string run() {
         count_uses();
@@ -52,6 +57,7 @@ class Emitter {
         std::ostringstream out;
         out << "#version 460\n";
         for (const std::string& e : extensions()) out << "#extension " << e << " : require\n";
+        if (keep_floats_) out << kKeepSpecialFloats;
         out << "layout(local_size_x = " << code_.group_size[0] << ", local_size_y = " << code_.group_size[1]
             << ", local_size_z = " << code_.group_size[2] << ") in;\n";
         declare_buffers(out);
@@ -72,6 +78,7 @@ class Emitter {
         for (const KernelBuffer& b : code_.buffers) types.insert(b.dtype.type);
         for (Type t : types)
             for (const std::string& e : required_extensions(DType{t})) out.insert(e);
+        if (keep_floats_) out.insert("GL_EXT_spirv_intrinsics");
         if (subgroup_used_) {
             out.insert("GL_KHR_shader_subgroup_basic");
             out.insert("GL_KHR_shader_subgroup_shuffle");
@@ -111,7 +118,7 @@ class Emitter {
         switch (range.kind) {
             case RangeKind::Group: return "int(gl_WorkGroupID." + dim + ")";
             case RangeKind::Invocation: return "int(gl_LocalInvocationID." + dim + ")";
-            case RangeKind::Subgroup: return "int(gl_SubgroupInvocationID)";
+            case RangeKind::Subgroup: return range.dim ? "int(gl_SubgroupID)" : "int(gl_SubgroupInvocationID)";
             default: throw InternalError("emit: a range of kind " + std::string(name(range.kind)) +
                                          " reached the emitter");
         }
@@ -151,8 +158,9 @@ class Emitter {
             if (n.op == Op::RegionArg) text_[id] = "a" + std::to_string(id);
             if (n.op == Op::Range) {
                 text_[id] = "r" + std::to_string(n.index);
-                if (uses_[id] && code_.ranges[n.index].kind != RangeKind::Serial)
-                    range_used_[n.index] = true;
+                const RangeKind kind = code_.ranges[n.index].kind;
+                if (uses_[id] && kind != RangeKind::Serial) range_used_[n.index] = true;
+                if (uses_[id] && kind == RangeKind::Subgroup) subgroup_used_ = true;
             }
         }
     }
@@ -170,11 +178,7 @@ class Emitter {
             case Op::For: return for_statement(id, indent);
             case Op::Branch: return branch_statement(id, indent);
             case Op::Store: return store_statement(n, indent);
-            case Op::AtomicMax:
-            case Op::AtomicAdd:
-                line(indent) << (n.op == Op::AtomicMax ? "atomicMax" : "atomicAdd") << "(b" << n.index << "["
-                             << text_[n.args[0]] << "], " << text_[n.args[1]] << ");\n";
-                return;
+            case Op::Atomic: return atomic_statement(id, indent);
             case Op::Result: text_[id] = result_text(n); return;
             case Op::SubgroupReduce: return subgroup_statement(id, indent);
             default: break;
@@ -277,6 +281,46 @@ class Emitter {
                      << ", " << stored(n.args[4]) << ");\n";
     }
 
+    /// By the device's own operation where there is one, else by compare and exchange.
+    void atomic_statement(int id, int indent) {
+        const KernelNode& n = code_.nodes[id];
+        const DType stored = code_.buffers[n.index].dtype;
+        const std::string place = "b" + std::to_string(n.index) + "[" + text_[n.args[0]] + "]";
+        const std::string value = text_[n.args[1]];
+        const char* native = stored == n.dtype ? native_atomic(n.combine) : nullptr;
+        if (native) {
+            line(indent) << native << "(" << place << ", "
+                         << (n.dtype.is_bool() ? "(" + value + " ? 1u : 0u)" : value) << ");\n";
+            return;
+        }
+        const bool bits = stored != n.dtype;   // floats are exchanged as their bits
+        const std::string old = "o" + std::to_string(id), seen = "s" + std::to_string(id);
+        std::string next = operation_glsl(combining_op(n.combine), n.dtype, {n.dtype, n.dtype},
+                                          {bits ? "uintBitsToFloat(" + old + ")" : old, value});
+        note_functions(next);
+        const std::string type = glsl_type(stored);
+        line(indent) << "for (" << type << " " << old << " = " << place << ";;) {\n";
+        line(indent + 1) << type << " " << seen << " = atomicCompSwap(" << place << ", " << old << ", "
+                         << (bits ? "floatBitsToUint(" + next + ")" : next) << ");\n";
+        line(indent + 1) << "if (" << seen << " == " << old << ") break;\n";
+        line(indent + 1) << old << " = " << seen << ";\n";
+        line(indent) << "}\n";
+    }
+
+    static const char* native_atomic(ScatterOp op) {
+        switch (op) {
+            case ScatterOp::Add: return "atomicAdd";
+            case ScatterOp::Min: return "atomicMin";
+            case ScatterOp::Max: return "atomicMax";
+            case ScatterOp::And: return "atomicAnd";
+            case ScatterOp::Or: return "atomicOr";
+            case ScatterOp::Xor: return "atomicXor";
+            case ScatterOp::Last:
+            case ScatterOp::Mul: break;
+        }
+        return nullptr;
+    }
+
     void for_statement(int id, int indent) {
         const KernelNode& n = code_.nodes[id];
         const KernelRegion& body = code_.regions[n.region];
@@ -344,14 +388,28 @@ class Emitter {
                         : n.reduce == ReduceOp::Max  ? Op::Max
                         : n.reduce == ReduceOp::Any  ? Op::Or
                                                      : Op::And;
-        line(indent) << "for (uint s = gl_SubgroupSize / 2u; s > 0u; s /= 2u) " << v << " = "
-                     << operation_glsl(step, n.dtype, {n.dtype, n.dtype},
-                                       {v, "subgroupShuffleXor(" + v + ", s)"})
-                     << ";\n";
+        auto exchange = [&](const std::string& distance) {
+            const std::string both = operation_glsl(
+                step, n.dtype, {n.dtype, n.dtype}, {v, "subgroupShuffleXor(" + v + ", " + distance + ")"});
+            note_functions(both);
+            return v + " = " + both + ";\n";
+        };
+        if (const int64_t lanes = lane_count(); lanes > 0)
+            for (int64_t s = lanes / 2; s > 0; s /= 2) line(indent) << exchange(std::to_string(s) + "u");
+        else
+            line(indent) << "for (uint s = gl_SubgroupSize / 2u; s > 0u; s /= 2u) " << exchange("s");
+    }
+
+    /// Lanes of a subgroup, where the kernel says it: a tree without a loop.
+    int64_t lane_count() const {
+        for (const Range& range : code_.ranges)
+            if (range.kind == RangeKind::Subgroup && range.dim == 0) return range.extent.constant();
+        return 0;
     }
 
     const KernelCode& code_;
     bool params_in_buffer_;
+    bool keep_floats_;
     std::vector<std::string> text_;     // how each node is written where it is used
     std::vector<int> uses_, region_of_, use_region_;
     std::vector<bool> range_used_;
@@ -362,14 +420,19 @@ class Emitter {
 
 }  // namespace
 
-std::string emit_glsl(const KernelCode& code, bool params_in_buffer) {
-    return Emitter(code, params_in_buffer).run();
+std::string emit_glsl(const KernelCode& code, const DeviceProfile& profile) {
+    return Emitter(code, profile).run();
 }
 
 bool needs_param_buffer(const KernelCode& code, const DeviceProfile& profile) {
     std::vector<DType> types;
     for (const ParamInfo& p : code.params) types.push_back(p.dtype);
     return param_offsets(types).back() > profile.push_constant_bytes;
+}
+
+bool keeps_special_floats(const KernelCode& code, const DeviceProfile& profile) {
+    auto is_f32 = [](const KernelNode& n) { return n.dtype == f32; };
+    return profile.keeps_special_floats && std::any_of(code.nodes.begin(), code.nodes.end(), is_f32);
 }
 
 }  // namespace firn

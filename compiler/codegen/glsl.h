@@ -3,15 +3,19 @@
 #include <string>
 
 #include "compiler/lower/kernel_code.h"
+#include "compiler/program/device_profile.h"
 
 namespace firn {
 
 /// A complete compute shader. Needs placed code whose ranges are Group, Invocation, Serial or Subgroup.
-/// `params_in_buffer`: parameters come from a storage buffer after the last binding instead of push
-/// constants. Equal code gives equal text; the user's lines stand in comments.
-std::string emit_glsl(const KernelCode& code, bool params_in_buffer);
+/// Equal code and equal answers of the two functions below give equal text; the user's lines stand in comments.
+std::string emit_glsl(const KernelCode& code, const DeviceProfile& profile);
 
-/// Kernel parameters exceed the push-constant limit of the profile.
+/// Kernel parameters exceed the push-constant limit of the profile: they come from a storage buffer after the
+/// last binding.
 bool needs_param_buffer(const KernelCode& code, const DeviceProfile& profile);
+
+/// The kernel asks for -0, inf and nan to be kept: it computes in f32, and the device can.
+bool keeps_special_floats(const KernelCode& code, const DeviceProfile& profile);
 
 }  // namespace firn

@@ -67,10 +67,10 @@ Carried carried_values(const Scope& scope) {
     return out;
 }
 
-/// Elements that had left before the turn keep what they had.
+/// Elements that had left before the turn keep what they had; their stores did not take place.
 Ref frozen(const Builder& b, const Carried& carried, size_t k) {
     const ScopeEntry& entry = *carried.entries[k];
-    if (carried.active < 0 || static_cast<int>(k) == carried.active) return entry.value;
+    if (carried.active < 0 || static_cast<int>(k) == carried.active || !entry.assigned) return entry.value;
     const Ref& active = carried.entries[static_cast<size_t>(carried.active)]->arg;
     return elementwise(b, Op::Select, {active, entry.value, entry.arg});
 }
@@ -111,7 +111,8 @@ void LoopRange::close() {
         }
         Ref node = make_loop(b, parts, carried.replace, scope.asked);
         for (size_t k = 0; k < carried.entries.size(); ++k)
-            leave_value(*session_, carried.entries[k]->slot, result(b, node, static_cast<int>(k)));
+            leave_value(*session_, carried.entries[k]->slot, result(b, node, static_cast<int>(k)),
+                        carried.entries[k]->assigned);
         pass_on_asked(*session_, scope, carried, parts, node);
     }
     for (const ScopeEntry& entry : scope.entries)
@@ -126,9 +127,11 @@ void LoopRange::close() {
 
 namespace {
 
-/// Records one side; the scope is discarded when the body throws.
-Scope record_side(SessionState& session, SourceLine line, const std::function<void()>& body) {
+/// Records one side, chosen by `condition`; the scope is discarded when the body throws.
+Scope record_side(SessionState& session, SourceLine line, const Ref& condition,
+                  const std::function<void()>& body) {
     push_scope(session, ScopeKind::Branch, line);
+    if (!condition->shape.empty()) session.scopes.back().condition = condition;
     uint64_t id = session.scopes.back().id;
     if (body) {
         try {
@@ -142,28 +145,52 @@ Scope record_side(SessionState& session, SourceLine line, const std::function<vo
     return pop_scope(session);
 }
 
-/// What a side leaves in a slot; null: it has no value there.
-Ref value_after(SessionState& session, const Scope& side, const std::shared_ptr<Slot>& slot) {
+/// What a side leaves in a slot.
+struct Side {
+    Ref value;              // null: it has no value there
+    bool assigned = false;  // not only by stores
+};
+
+Side side_of(SessionState& session, const Scope& side, const std::shared_ptr<Slot>& slot) {
     auto at = side.positions.find(slot.get());
-    if (at != side.positions.end()) return side.entries[at->second].value;
-    return value_at(session, slot, session.scopes.size() - 1);
+    if (at == side.positions.end()) return {value_at(session, slot, session.scopes.size() - 1)};
+    const ScopeEntry& entry = side.entries[at->second];
+    return {entry.value, entry.written && entry.assigned};
+}
+
+bool was_written(const Scope& side, const std::shared_ptr<Slot>& slot) {
+    auto at = side.positions.find(slot.get());
+    return at != side.positions.end() && side.entries[at->second].written;
 }
 
 struct Merge {
     std::shared_ptr<Slot> slot;
-    Ref then_value, else_value;
+    Side then_side, else_side;
 };
 
 std::vector<Merge> merges(SessionState& session, const Scope& then_side, const Scope& else_side) {
     std::vector<Merge> out;
     for (const Scope* side : {&then_side, &else_side})
         for (const ScopeEntry& entry : side->entries) {
-            bool seen = side == &else_side && then_side.positions.contains(entry.slot.get());
+            bool seen = side == &else_side && was_written(then_side, entry.slot);
             if (!entry.written || seen) continue;
-            out.push_back({entry.slot, value_after(session, then_side, entry.slot),
-                           value_after(session, else_side, entry.slot)});
+            out.push_back({entry.slot, side_of(session, then_side, entry.slot),
+                           side_of(session, else_side, entry.slot)});
         }
     return out;
+}
+
+/// Of a shaped condition, where a side only stored: its positions were masked already, so the sides follow one
+/// another. Gives the value after both.
+Ref in_sequence(SessionState& session, const Builder& b, const Ref& test, const Merge& merge) {
+    const Ref before = value_at(session, merge.slot, session.scopes.size() - 1);
+    auto chosen = [&](const Ref& yes, const Ref& no) {
+        DType dtype = join(yes->dtype, no->dtype);
+        return elementwise(b, Op::Select, {test, cast(b, yes, dtype), cast(b, no, dtype)});
+    };
+    Ref after_then = merge.then_side.assigned ? chosen(merge.then_side.value, before) : merge.then_side.value;
+    if (merge.else_side.assigned) return chosen(after_then, merge.else_side.value);
+    return substitute(session.nodes, {merge.else_side.value}, {{before.get(), after_then}})[0];
 }
 
 }  // namespace
@@ -176,48 +203,117 @@ void if_(const Arg& condition, const std::function<void()>& then,
     if (!test->dtype.is_bool())
         fail_at(line, std::string("if_: the condition is ") + test->dtype.name() +
                           text(test->shape) + "; it must be a bool: compare it, as in x != 0");
-    Scope then_side = record_side(*session, line, then);
-    Scope else_side = record_side(*session, line, otherwise);
     Builder b = builder(*session, line);
+    Scope then_side = record_side(*session, line, test, then);
+    Scope else_side = record_side(*session, line, elementwise(b, Op::Not, {test}), otherwise);
     Region then_body, else_body;
-    std::vector<std::shared_ptr<Slot>> slots;
+    struct Left {
+        std::shared_ptr<Slot> slot;
+        bool assigned;
+    };
+    std::vector<Left> left;
     for (Merge& merge : merges(*session, then_side, else_side)) {
-        if (!merge.then_value || !merge.else_value) {
+        const Side &yes = merge.then_side, &no = merge.else_side;
+        if (!yes.value || !no.value) {
             leave_lost(*session, merge.slot,
                        "a tensor without a value is assigned in one branch only of the if_ at " +
                            text(line) + "; start it with a value before, or assign it in both");
             continue;
         }
-        DType dtype = join(merge.then_value->dtype, merge.else_value->dtype);
-        then_body.results.push_back(cast(b, merge.then_value, dtype));
-        else_body.results.push_back(cast(b, merge.else_value, dtype));
-        slots.push_back(merge.slot);
+        const bool stored = (!yes.assigned && was_written(then_side, merge.slot)) ||
+                            (!no.assigned && was_written(else_side, merge.slot));
+        if (!test->shape.empty() && stored) {
+            leave_value(*session, merge.slot, in_sequence(*session, b, test, merge), yes.assigned || no.assigned);
+            continue;
+        }
+        DType dtype = join(yes.value->dtype, no.value->dtype);
+        then_body.results.push_back(cast(b, yes.value, dtype));
+        else_body.results.push_back(cast(b, no.value, dtype));
+        left.push_back({merge.slot, yes.assigned || no.assigned});
     }
-    if (slots.empty()) return;
+    if (left.empty()) return;
     Ref node = branch(b, test, std::move(then_body), std::move(else_body));
-    for (size_t k = 0; k < slots.size(); ++k)
-        leave_value(*session, slots[k], result(b, node, static_cast<int>(k)));
+    for (size_t k = 0; k < left.size(); ++k)
+        leave_value(*session, left[k].slot, result(b, node, static_cast<int>(k)), left[k].assigned);
 }
 
-// --- break_ --------------------------------------------------------------------------------------
+// --- break_, continue_, while_ -------------------------------------------------------------------
+
+namespace {
+
+/// The loop that break_ or continue_ means; UserError where there is none.
+size_t loop_to_leave(const SessionState& session, SourceLine line, const char* what, const char* native) {
+    size_t depth = innermost_loop(session);
+    if (!depth)
+        fail_at(line, std::string(what) + ": there is no recorded loop to leave; a C++ loop is left by " + native);
+    return depth;
+}
+
+std::shared_ptr<Slot> make_flag(SessionState& session, Ref value, uint64_t scope) {
+    auto flag = std::make_shared<Slot>();
+    flag->session = current_state();
+    flag->id = ++session.last_id;
+    flag->scope = scope;
+    flag->node = std::move(value);
+    return flag;
+}
+
+/// Where the loop at `depth` runs at all: not for elements that the branches and loops around it left out. They
+/// would never leave it, since nothing that they assign counts.
+Ref runs_at_all(SessionState& session, const Builder& b, size_t depth) {
+    Ref all;
+    auto join = [&](const Ref& more) { all = all ? elementwise(b, Op::And, {all, more}) : more; };
+    for (size_t k = depth - 1; k > 0 && session.scopes[k].kind != ScopeKind::Function; --k) {
+        const Scope& scope = session.scopes[k];
+        if (scope.condition) join(scope.condition);
+        for (const std::shared_ptr<Slot>& flag : {scope.active, scope.turn})
+            if (flag) join(value_at(session, flag, depth - 1));
+    }
+    return all ? all : constant(b, scalar_bool(true));
+}
+
+/// Sets a flag to false where this turn has not been left before.
+void lower(SessionState& session, const Builder& b, const Scope& loop, const std::shared_ptr<Slot>& flag) {
+    Ref value = constant(b, scalar_bool(false));
+    const size_t top = session.scopes.size() - 1;
+    // Asking for the value first makes the loop carry it.
+    const Ref old = value_at(session, flag, top);
+    if (loop.turn && loop.turn != flag)
+        value = elementwise(b, Op::And, {old, elementwise(b, Op::Not, {value_at(session, loop.turn, top)})});
+    leave_value(session, flag, std::move(value));
+}
+
+}  // namespace
 
 void break_(SourceLine line) {
     SessionState& session = *current_state();
     Builder b = builder(session, line);
-    size_t depth = innermost_loop(session);
-    if (!depth)
-        fail_at(line, "break_: there is no recorded loop to leave; a C++ loop is left by break");
-    Scope& scope = session.scopes[depth];
-    if (!scope.active) {
-        scope.active = std::make_shared<Slot>();
-        scope.active->session = current_state();
-        scope.active->id = ++session.last_id;
-        scope.active->scope = session.scopes[depth - 1].id;
-        scope.active->node = constant(b, scalar_bool(true));
+    size_t depth = loop_to_leave(session, line, "break_", "break");
+    if (!session.scopes[depth].active)
+        session.scopes[depth].active =
+            make_flag(session, runs_at_all(session, b, depth), session.scopes[depth - 1].id);
+    lower(session, b, session.scopes[depth], session.scopes[depth].active);
+}
+
+void continue_(SourceLine line) {
+    SessionState& session = *current_state();
+    Builder b = builder(session, line);
+    size_t depth = loop_to_leave(session, line, "continue_", "continue");
+    if (!session.scopes[depth].turn)
+        session.scopes[depth].turn =
+            make_flag(session, constant(b, scalar_bool(true)), session.scopes[depth].id);
+    lower(session, b, session.scopes[depth], session.scopes[depth].turn);
+}
+
+void while_(const std::function<Tensor()>& condition, const std::function<void()>& body,
+            const WhileOptions& options, SourceLine line) {
+    if (options.max_steps < 0)
+        fail_at(line, "while_: max_steps is " + std::to_string(options.max_steps) + "; it counts turns");
+    const Arg steps(Size(std::min<int64_t>(options.max_steps, INT32_MAX)), line);
+    for (Tensor turn : loop(steps)) {
+        if_(Arg(!condition(), line), [&] { break_(line); });
+        body();
     }
-    // Asking for the value first makes the loop carry it.
-    value_at(session, scope.active, session.scopes.size() - 1);
-    leave_value(session, scope.active, constant(b, scalar_bool(false)));
 }
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// Loops and branches that are recorded: loop, if_ and break_.
+// Loops and branches that are recorded: loop, while_, if_, break_ and continue_.
 #pragma once
 #include <functional>
 
@@ -68,5 +68,21 @@ void if_(const Arg& condition, const std::function<void()>& then,
 /// Ends the innermost loop for the elements whose conditions hold: their values stay as they are
 /// from here on. The loop ends when no element is left.
 void break_(SourceLine line = here());
+
+/// Ends this turn of the innermost loop for the elements whose conditions hold: what follows in the body
+/// does not count for them.
+void continue_(SourceLine line = here());
+
+struct WhileOptions {
+    /// The loop ends after so many turns, whether or not its condition still holds. Drivers that stop an
+    /// invocation after a number of turns need it for loops that may take more.
+    int64_t max_steps = INT32_MAX;
+};
+/// Runs `body` as long as `condition()` holds, which is asked before every turn. A shaped condition is asked
+/// element by element: an element for which it does not hold stays as it is, and the loop ends when it
+/// holds for none.
+/// `while_([&] { return x > 1.0f; }, [&] { x *= 0.5f; });`
+void while_(const std::function<Tensor()>& condition, const std::function<void()>& body,
+            const WhileOptions& options = {}, SourceLine line = here());
 
 }  // namespace firn

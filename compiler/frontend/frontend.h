@@ -18,6 +18,7 @@
 #include "compiler/frontend/random.h"
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/reduce.h"
+#include "compiler/frontend/scatter.h"
 #include "compiler/frontend/session.h"
 #include "compiler/frontend/statistics.h"
 #include "compiler/frontend/tensor.h"

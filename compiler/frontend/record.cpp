@@ -108,15 +108,20 @@ void assign_own(SessionState& session, Slot& slot, Ref node) {
     session.assigned.emplace(slot.id, &slot);
 }
 
+/// The flags that say, element by element, whether the loops that a write leaves still run, and this turn.
+std::vector<std::shared_ptr<Slot>> loop_masks(const SessionState& session, size_t born, const Slot& slot) {
+    std::vector<std::shared_ptr<Slot>> out;
+    for (size_t depth = session.scopes.size() - 1; depth > born; --depth)
+        for (const std::shared_ptr<Slot>& mask : {session.scopes[depth].active, session.scopes[depth].turn})
+            if (mask && mask.get() != &slot) out.push_back(mask);
+    return out;
+}
+
 /// `value` where every loop that the write leaves is still active, else `old`.
 Ref masked(SessionState& session, const Builder& b, size_t born, const Slot& slot, Ref value,
            const Ref& old) {
-    for (size_t depth = session.scopes.size() - 1; depth > born; --depth) {
-        std::shared_ptr<Slot> active = session.scopes[depth].active;
-        if (!active || active.get() == &slot) continue;
-        value = elementwise(b, Op::Select,
-                            {value_at(session, active, session.scopes.size() - 1), value, old});
-    }
+    for (const std::shared_ptr<Slot>& mask : loop_masks(session, born, slot))
+        value = elementwise(b, Op::Select, {value_at(session, mask, session.scopes.size() - 1), value, old});
     return value;
 }
 
@@ -167,7 +172,9 @@ bool has_value(const std::shared_ptr<Slot>& slot) {
     return birth_depth(session, *slot) >= 0 && value_at(session, slot, session.scopes.size() - 1);
 }
 
-bool write_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line) {
+namespace {
+
+bool write(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line, bool assigned) {
     if (!slot->node && slot->session != current_state()) return false;
     check_session(*slot, line);
     SessionState& session = *slot->session;
@@ -180,14 +187,38 @@ bool write_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line) {
     }
     Builder b = builder(session, line.line || node->lines.empty() ? line : node->lines.front());
     check_function_boundary(session, static_cast<size_t>(born), b.line);
-    if (Ref old = value_at(session, slot, top))
+    if (Ref old = value_at(session, slot, top); old && assigned)
         node = masked(session, b, static_cast<size_t>(born), *slot, converted(b, node, old->dtype),
                       old);
-    leave_value(session, slot, std::move(node));
+    leave_value(session, slot, std::move(node), assigned);
     return true;
 }
 
-void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref node) {
+}  // namespace
+
+bool write_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line) {
+    return write(slot, std::move(node), line, true);
+}
+
+bool store_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line) {
+    return write(slot, std::move(node), line, false);
+}
+
+Ref store_mask(const std::shared_ptr<Slot>& slot, SourceLine line) {
+    SessionState& session = *slot->session;
+    const int born = birth_depth(session, *slot);
+    if (born < 0) return nullptr;
+    Builder b = builder(session, line);
+    Ref mask;
+    auto join = [&](const Ref& more) { mask = mask ? elementwise(b, Op::And, {mask, more}) : more; };
+    for (size_t depth = static_cast<size_t>(born) + 1; depth < session.scopes.size(); ++depth)
+        if (session.scopes[depth].condition) join(session.scopes[depth].condition);
+    for (const std::shared_ptr<Slot>& flag : loop_masks(session, static_cast<size_t>(born), *slot))
+        join(value_at(session, flag, session.scopes.size() - 1));
+    return mask;
+}
+
+void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref node, bool assigned) {
     Scope& scope = session.scopes.back();
     if (scope.id == slot->scope) return assign_own(session, *slot, std::move(node));
     Ref before = value_at(session, slot, session.scopes.size() - 1);
@@ -195,6 +226,7 @@ void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref n
     if (!entry) entry = &add_entry(session.scopes.back(), {slot, before, nullptr, before, false});
     entry->value = std::move(node);
     entry->written = true;
+    entry->assigned |= assigned;
 }
 
 void leave_lost(SessionState& session, const std::shared_ptr<Slot>& slot, std::string why) {

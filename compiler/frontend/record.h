@@ -34,6 +34,7 @@ struct ScopeEntry {
     Ref arg;      // in a loop: the region argument that stands for it
     Ref value;    // now
     bool written = false;
+    bool assigned = false;  // some write was no store: the masks around it choose between whole values
 };
 
 enum class ScopeKind : uint8_t { Root, Function, Loop, Branch };
@@ -44,7 +45,9 @@ struct Scope {
     SourceLine line;
     std::vector<ScopeEntry> entries;                    // in the order of first use
     std::unordered_map<const Slot*, size_t> positions;  // into entries
+    Ref condition;                                      // Branch: where it is shaped, what chooses this side
     std::shared_ptr<Slot> active;                       // Loop: false once break_ was met
+    std::shared_ptr<Slot> turn;                         // Loop: false once continue_ was met in this turn
     std::vector<std::pair<Ref, SourceLine>> asked;  // Loop: values whose shape somebody asked for
     std::vector<Guard> guards;                      // Function
 };
@@ -89,6 +92,12 @@ bool has_value(const std::shared_ptr<Slot>& slot);
 /// Assigns; gives false when the slot's scope has closed, so that the handle needs a new slot.
 bool write_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line);
 
+/// Writes a version of the slot's tensor that differs only by stores at positions that store_mask allows.
+bool store_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line);
+/// The conditions under which a store to the slot takes place, position by position, joined by And; null:
+/// always. UserError where their shapes do not broadcast.
+Ref store_mask(const std::shared_ptr<Slot>& slot, SourceLine line);
+
 /// True while a loop, branch or function is being recorded.
 inline bool is_recording(const SessionState& session) { return session.scopes.size() > 1; }
 void push_scope(SessionState& session, ScopeKind kind, SourceLine line);
@@ -96,7 +105,8 @@ Scope pop_scope(SessionState& session);
 /// The value of a slot at the scope with this depth; null where it has none.
 Ref value_at(SessionState& session, const std::shared_ptr<Slot>& slot, size_t depth);
 /// Writes at the innermost scope what a closed scope leaves behind: no masks, no conversions.
-void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref node);
+/// `assigned`: not only by stores.
+void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref node, bool assigned = true);
 /// Marks a slot that a closed scope left without a value.
 void leave_lost(SessionState& session, const std::shared_ptr<Slot>& slot, std::string why);
 /// Remembers that somebody asked for the shape of `node`: loops must not widen it any more.

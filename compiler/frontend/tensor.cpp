@@ -58,6 +58,10 @@ Tensor& Tensor::operator=(const Tensor& other) & {
     return *this;
 }
 
+void Tensor::take_version(Ref node, SourceLine line) {
+    if (!store_slot(slot_, node, line)) slot_ = make_slot(current_state(), std::move(node));
+}
+
 Tensor& Tensor::operator+=(const Arg& value) & { return *this = Arg(*this, value.line()) + value; }
 Tensor& Tensor::operator-=(const Arg& value) & { return *this = Arg(*this, value.line()) - value; }
 Tensor& Tensor::operator*=(const Arg& value) & { return *this = Arg(*this, value.line()) * value; }
@@ -173,11 +177,20 @@ Ref Access::read() const {
 }
 Access::operator Tensor() const { return Tensor::from_node(read()); }
 
-void Access::operator=(const Arg& value) && {
+void Access::store(const Arg& value, const ScatterAttr& how) && {
     Builder b = builder(*current_state(), value.line());
-    Ref stored = scatter(b, version_, value.node(), nodes_of(indices_), ScatterAttr{});
-    *target_ = Tensor::from_node(std::move(stored));
+    std::vector<Ref> indices = nodes_of(indices_);
+    if (Ref mask = store_mask(target_->slot(), value.line())) {
+        broadcast_shapes(b, mask->shape, indices[0]->shape, "a store under a condition: the condition and the index");
+        // A store outside is dropped.
+        if (indices[0]->dtype.is_integer())
+            indices[0] = elementwise(b, Op::Select, {mask, cast(b, indices[0], i32), constant_int(b, -1)});
+    }
+    Ref version = scatter(b, version_, value.node(), std::move(indices), how);
+    target_->take_version(std::move(version), value.line());
 }
+
+void Access::operator=(const Arg& value) && { std::move(*this).store(value, ScatterAttr{}); }
 
 void Access::operator+=(const Arg& value) && {
     std::move(*this) = Arg(*this, value.line()) + value;

@@ -15,6 +15,7 @@
 namespace firn {
 
 struct Node;
+struct ScatterAttr;
 struct Slot;
 class Tensor;
 class Access;
@@ -137,7 +138,10 @@ class Tensor : public TensorOperators {
     }
 
   private:
+    friend class Access;
     static const Index& none();
+    /// The version that stores made of the tensor.
+    void take_version(std::shared_ptr<const Node> node, SourceLine line);
     Tensor(const Scalar& value, SourceLine line);
     std::vector<std::byte> read(SourceLine line) const;
     void require_single(SourceLine line) const;
@@ -209,6 +213,9 @@ class Access : public TensorOperators {
 
     operator Tensor() const;
 
+    /// Stores or combines (scatter_add and its kin are made of it). A store under `if_` or after `break_` takes
+    /// place at the positions whose condition holds.
+    void store(const Arg& value, const ScatterAttr& how) &&;
     void operator=(const Arg& value) &&;
     void operator=(const Access& value) && { std::move(*this) = Arg(value, line_); }
     void operator+=(const Arg& value) &&;

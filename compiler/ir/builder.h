@@ -63,6 +63,9 @@ Ref result(Builder b, const Ref& region_node, int index);
 /// what `rewrite` does where its visitor gives null.
 Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr);
 
+/// The elementwise operation that combines a Scatter's value with what is there; none for Last.
+Op combining_op(ScatterOp op);
+
 /// Identity of a reduction in a dtype: 0, 1, the largest (inf), the smallest, false, true.
 Scalar reduce_identity(ReduceOp op, DType dtype);
 

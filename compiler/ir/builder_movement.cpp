@@ -179,9 +179,12 @@ Ref gather(Builder b, const Ref& x, std::vector<Ref> indices, std::vector<Bounds
 Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices,
             ScatterAttr attr) {
     std::string asked = "store into " + text(x->shape);
-    if (attr.op != ScatterOp::Last && (x->dtype.is_bool() || x->dtype.bytes() == 1))
+    const bool bits = attr.op == ScatterOp::And || attr.op == ScatterOp::Or || attr.op == ScatterOp::Xor;
+    if (attr.op != ScatterOp::Last && (x->dtype.bytes() == 1 || (x->dtype.is_bool() && !bits)))
         fail(b, asked + ": combining stores into " + x->dtype.name() +
                     " do not exist; cast the tensor to i32");
+    if (bits && x->dtype.is_float())
+        fail(b, asked + ": bits of " + x->dtype.name() + " are not combined; cast the tensor to i32");
     Shape shape = values->shape, index_shape;
     complete_indices(b, asked, x, indices, index_shape);
     Shape joined = broadcast_shapes(b, index_shape, shape, asked + " of values");
@@ -192,6 +195,28 @@ Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices
     Ref fitted = fit(b, cast(b, values, x->dtype), index_shape, asked);
     indices.insert(indices.begin(), {x, fitted});
     return b.table.intern(Op::Scatter, x->dtype, x->shape, std::move(indices), attr, b.line);
+}
+
+Op combining_op(ScatterOp op) {
+    switch (op) {
+        case ScatterOp::Last:
+            break;
+        case ScatterOp::Add:
+            return Op::Add;
+        case ScatterOp::Mul:
+            return Op::Mul;
+        case ScatterOp::Min:
+            return Op::Min;
+        case ScatterOp::Max:
+            return Op::Max;
+        case ScatterOp::And:
+            return Op::And;
+        case ScatterOp::Or:
+            return Op::Or;
+        case ScatterOp::Xor:
+            return Op::Xor;
+    }
+    throw InternalError("a store that replaces combines nothing");
 }
 
 Scalar reduce_identity(ReduceOp op, DType dtype) {

@@ -49,14 +49,6 @@ Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vect
     if (active >= 0) {
         const Node& mask = *body.args[static_cast<size_t>(active) + 1];
         ensure(mask.dtype.is_bool(), "the active value of a loop is a bool");
-        for (const Ref& init : inits) {
-            Builder quiet{b.table, b.line};
-            if (broadcast_shapes(quiet, init->shape, mask.shape,
-                                 "loop: carried value and break condition") != init->shape)
-                fail(b, "loop: elements of shape " + text(mask.shape) +
-                            " leave on their own, but a carried value has shape " +
-                            text(init->shape) + "; start it as zeros(...) of that shape");
-        }
     }
     std::vector<Ref> inputs = {loop_bound(b, begin, "begin"), loop_bound(b, end, "end"),
                                loop_bound(b, step, "step")};

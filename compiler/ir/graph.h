@@ -26,7 +26,7 @@ enum class Bounds : uint8_t { Clamp, Wrap, Mirror, Constant, Unchecked };
 enum class ReduceOp : uint8_t { Sum, Prod, Min, Max, Any, All };
 /// What a Scatter does where it writes: Last replaces (where indices collide, the last in row-major
 /// order wins); the others combine with what is there.
-enum class ScatterOp : uint8_t { Last, Add, Min, Max };
+enum class ScatterOp : uint8_t { Last, Add, Mul, Min, Max, And, Or, Xor };
 
 /// A body with arguments; `results` may use the arguments and any node of the enclosing regions.
 struct Region {
@@ -51,7 +51,9 @@ struct ScatterAttr { ScatterOp op = ScatterOp::Last; bool unique = false; };
 struct ReduceAttr { ReduceOp op = ReduceOp::Sum; std::vector<int> axes; };  // axes sorted
 /// Region arguments: the induction value (i32), then the carried values. Results: the next carried
 /// values. `active`: which carried value (bool) says that an element still runs, -1 where no break
-/// exists; where it is false the element's carried values stay as they are. `host`: the scheduler wants
+/// exists: the loop ends when no element of it is true. Where it is false the body gives an element's
+/// carried values back as they are (but stores by position, which leave out positions by their index): a
+/// loop inside a kernel leaves each element on its own. `host`: the scheduler wants
 /// it as a loop of kernels, whatever the body allows.
 struct LoopAttr { std::shared_ptr<const Region> body; int active = -1; bool host = false; };
 /// Both regions take no arguments and have results of equal dtypes; result k has the broadcast shape of

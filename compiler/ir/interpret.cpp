@@ -177,10 +177,7 @@ class Interpreter {
                 make_value(filled(scalar_int(begin + trip * step), {}));
             for (size_t k = 0; k < carried.size(); ++k)
                 values_[attr.body->args[k + 1].get()] = carried[k];
-            std::vector<Value> next = run_body(body, attr.body->results);
-            for (size_t k = 0; active && k < carried.size(); ++k)
-                next[k] = selected(active, next[k], carried[k], carried[k]->shape);
-            carried = std::move(next);
+            carried = run_body(body, attr.body->results);
         }
         region_results_[&node] = std::move(carried);
     }

@@ -195,21 +195,12 @@ HostTensor scattered(const HostTensor& target, const HostTensor& values,
             position += asked * strides[axis];
         }
         if (!inside) continue;
-        Scalar old = op == ScatterOp::Last ? Scalar{} : out.at(position);
-        switch (op) {
-            case ScatterOp::Last:
-                copy_element(out, position, values, flat);
-                break;
-            case ScatterOp::Add:
-                out.set(position, evaluate_reduce(ReduceOp::Sum, old, values.at(flat)));
-                break;
-            case ScatterOp::Min:
-                out.set(position, evaluate_reduce(ReduceOp::Min, old, values.at(flat)));
-                break;
-            case ScatterOp::Max:
-                out.set(position, evaluate_reduce(ReduceOp::Max, old, values.at(flat)));
-                break;
+        if (op == ScatterOp::Last) {
+            copy_element(out, position, values, flat);
+            continue;
         }
+        const Scalar operands[] = {out.at(position), values.at(flat)};
+        out.set(position, evaluate(combining_op(op), out.dtype, operands));
     }
     return out;
 }

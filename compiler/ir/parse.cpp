@@ -341,7 +341,7 @@ class Parser {
     Attr scatter_attribute() {
         expect("op");
         expect("=");
-        ScatterOp op = named(ScatterOp::Max);
+        ScatterOp op = named(ScatterOp::Xor);
         return ScatterAttr{op, accept("unique")};
     }
 

@@ -46,10 +46,18 @@ const char* name(ScatterOp op) {
             return "last";
         case ScatterOp::Add:
             return "add";
+        case ScatterOp::Mul:
+            return "mul";
         case ScatterOp::Min:
             return "min";
         case ScatterOp::Max:
             return "max";
+        case ScatterOp::And:
+            return "and";
+        case ScatterOp::Or:
+            return "or";
+        case ScatterOp::Xor:
+            return "xor";
     }
     return "?";
 }

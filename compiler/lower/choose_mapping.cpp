@@ -48,6 +48,7 @@ Traits inspect(KernelCode code) {
         const KernelNode& n = code.nodes[id];
         ++traits.nodes;
         traits.loops |= n.op == Op::For;
+        if (n.op == Op::Atomic) traits.plain_flat = false;   // what lies behind the end must not take part
         if (n.op != Op::Load && n.op != Op::Store) return;
         const KernelNode& index = code.nodes[n.args[0]];
         const bool plain = index.op == Op::Range && code.ranges[index.index].kind == RangeKind::Grid;

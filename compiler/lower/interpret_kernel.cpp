@@ -216,7 +216,8 @@ class Machine {
             for (int lane = 0; lane < lanes; ++lane) {
                 if (range.kind == RangeKind::Invocation)
                     words[lane] = lane / strides[range.dim] % extents[range.dim];
-                if (range.kind == RangeKind::Subgroup) words[lane] = lane % subgroup_;
+                if (range.kind == RangeKind::Subgroup)
+                    words[lane] = range.dim ? lane / subgroup_ : lane % subgroup_;
             }
             if (range.kind == RangeKind::Unroll || range.kind == RangeKind::Vector)
                 fail("range " + range.name + " is not expanded");
@@ -257,8 +258,7 @@ class Machine {
             case Op::Lane: return;
             case Op::Load: return load(n, values_[at(id)], mask);
             case Op::Store: return store(n, mask);
-            case Op::AtomicAdd: return combine(n, ReduceOp::Sum, mask);
-            case Op::AtomicMax: return combine(n, ReduceOp::Max, mask);
+            case Op::Atomic: return combine(n, mask);
             case Op::SubgroupReduce: return reduce(n, values_[at(id)], mask);
             case Op::For: return run_for(n, mask);
             case Op::Branch: return run_branch(id, mask);
@@ -370,11 +370,11 @@ class Machine {
         store_lanes(access(n, mask), values);
     }
 
-    void combine(const KernelNode& n, ReduceOp op, const LaneMask& mask) {
+    void combine(const KernelNode& n, const LaneMask& mask) {
         counts_.stores += mask.active;
         counts_.bytes_read += mask.active * stored_bytes(n);
         counts_.bytes_written += mask.active * stored_bytes(n);
-        combine_lanes(access(n, mask), op, values_[at(n.args[1])]);
+        combine_lanes(access(n, mask), values_[at(n.args[1])]);
     }
 
     /// A tree over exchanged lanes: distances from half a subgroup down to 1.

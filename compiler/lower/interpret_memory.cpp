@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "compiler/ir/builder.h"
 #include "compiler/ir/evaluate.h"
 #include "compiler/program/error.h"
 
@@ -107,14 +108,16 @@ void store_lanes(const LaneAccess& access, std::span<const Lanes> values) {
     }
 }
 
-void combine_lanes(const LaneAccess& access, ReduceOp op, const Lanes& value) {
+void combine_lanes(const LaneAccess& access, const Lanes& value) {
     check_written(access);
-    DType stored = buffer_of(access).dtype;
+    const DType type = access.node.dtype;
+    ensure(type.bytes() == buffer_of(access).dtype.bytes(), "an atomic of another width than its buffer");
+    const Op op = combining_op(access.node.combine);
     Elements elements(access, 1);
     for_running(access.mask, [&](int lane) {
         std::byte* place = elements[lane];
-        Scalar operand = get_lane(value, lane).to(stored);
-        store_scalar(evaluate_reduce(op, load_scalar(stored, place), operand), place);
+        const Scalar operands[] = {load_scalar(type, place), get_lane(value, lane).to(type)};
+        store_scalar(evaluate(op, type, operands), place);
     });
 }
 

@@ -24,7 +24,7 @@ int KernelBuilder::make(Op op, DType dtype, std::vector<int> args) {
         const int made = make_integer(op, args);
         if (made >= 0) return made;
     }
-    if (integers && dtype == boolean) {
+    if (integers && dtype == boolean && args.size() == 2) {
         if (std::optional<bool> known = compare(op, args[0], args[1])) return boolean_value(*known);
     }
     if ((op == Op::And || op == Op::Or) && dtype == boolean) {
@@ -195,7 +195,8 @@ int KernelBuilder::product(int a, int b) {
 }
 
 int KernelBuilder::divide(int a, int b, bool remainder) {
-    const KernelNode &x = node(a), &y = node(b);
+    // Copies: making a node moves the others.
+    const KernelNode x = node(a), y = node(b);
     const bool positive = x.interval.lo >= 0 || (facts_[a].lo && facts_[a].lo->lower_bound() >= 0);
     if (!positive) return -1;
     if (is_constant(b) && y.constant.i == 1) return remainder ? integer(0) : a;

@@ -196,6 +196,25 @@ int KernelBuilder::store(int buffer, int index, std::span<const int> values) {
     return intern(std::move(n));
 }
 
+int KernelBuilder::atomic(int buffer, ScatterOp combine, int index, int value) {
+    KernelNode n;
+    n.op = Op::Atomic;
+    n.dtype = node(value).dtype;
+    n.args = {index, value};
+    n.index = buffer;
+    n.combine = combine;
+    return intern(std::move(n));
+}
+
+int KernelBuilder::subgroup_reduce(ReduceOp op, int value) {
+    KernelNode n;
+    n.op = Op::SubgroupReduce;
+    n.dtype = node(value).dtype;
+    n.args = {value};
+    n.reduce = op;
+    return intern(std::move(n));
+}
+
 void KernelBuilder::assume(int id, const Size& lo, const Size& hi) {
     facts_[id].lo = lo;
     facts_[id].hi = hi;

@@ -51,6 +51,9 @@ class KernelBuilder {
     int branch(int condition, int then_region, int else_region, bool guard);
     int result(int region_node, int index);
     int store(int buffer, int index, std::span<const int> values);
+    /// `value` of all lanes of the subgroup combined; every lane has the result.
+    int subgroup_reduce(ReduceOp op, int value);
+    int atomic(int buffer, ScatterOp combine, int index, int value);
 
     /// States that an i32 node lies in [lo, hi] wherever it is evaluated (a guard makes sure of it).
     void assume(int id, const Size& lo, const Size& hi);

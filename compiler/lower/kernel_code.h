@@ -20,7 +20,7 @@ enum class RangeKind : uint8_t {
     Serial,      // a loop inside the invocation (a For)
     Unroll,      // expanded: several copies in the same invocation
     Vector,      // expanded, and neighbours in memory: loads and stores merge
-    Subgroup,    // the lanes of a subgroup (gl_SubgroupInvocationID)
+    Subgroup,    // the lanes of a subgroup (gl_SubgroupInvocationID), the subgroups of a group (gl_SubgroupID)
 };
 const char* name(RangeKind kind);
 
@@ -30,7 +30,7 @@ struct Range {
     RangeKind kind = RangeKind::Grid;
     Size extent;            // symbolic; meaningless for a Serial range whose extent is a value
     int extent_node = -1;   // Serial: the i32 node with the trip count (never negative)
-    int dim = 0;            // Group, Invocation: 0 x, 1 y, 2 z
+    int dim = 0;            // Group, Invocation: 0 x, 1 y, 2 z. Subgroup: 0 the lane, 1 its place in the group
     int64_t max_trips = -1; // Serial: the most turns it can take, -1: only the data knows
 };
 
@@ -47,13 +47,14 @@ struct KernelNode {
     DType dtype = f32;
     std::vector<int> args;      // node ids, always smaller than the node's own
     Scalar constant;            // Constant
-    /// Range: range id. Param: parameter. Load, Store, Atomic*: buffer (KernelCode::buffers).
+    /// Range: range id. Param: parameter. Load, Store, Atomic: buffer (KernelCode::buffers).
     /// Result: which result of args[0]. RegionArg: position in its region's args. Lane: which lane.
     int index = 0;
     int width = 1;              // Load, Store: consecutive elements from the flat index on
     int region = -1;            // For: its body. Branch: taken when args[0] is true. RegionArg: its owner
     int else_region = -1;       // Branch: the other; -1 where there is none
     ReduceOp reduce = ReduceOp::Sum;  // SubgroupReduce
+    ScatterOp combine = ScatterOp::Add;   // Atomic
     bool guard = false;         // Branch: keeps a store or an invocation inside its range (counted)
     Interval interval;          // i32 nodes
     std::vector<SourceLine> lines;
@@ -65,7 +66,7 @@ struct KernelNode {
 struct KernelRegion {
     int range = -1;
     std::vector<int> args;
-    std::vector<int> effects;   // Store, Atomic*, and For / Branch nodes that contain effects, in order
+    std::vector<int> effects;   // Store, Atomic, and For / Branch nodes that contain effects, in order
     std::vector<int> yields;
     int alive = -1;
     /// Filled by place(): every node that this region evaluates itself, operands first. Leaves that are

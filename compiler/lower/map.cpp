@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "compiler/ir/builder.h"
 #include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/place.h"
+#include "compiler/lower/share_loops.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -19,7 +21,9 @@ class Mapper {
     Mapper(const KernelCode& from, KernelCode& to, const Mapping& mapping, const DeviceProfile& profile,
            const SymbolFacts& facts)
         : from_(from), b_(to, facts), mapping_(mapping), profile_(profile), symbol_facts_(facts),
-          needs_(region_needs(from)) {}
+          needs_(region_needs(from)) {
+        if (mapping.lanes > 1) shared_ = share_loops(from, mapping.lanes);
+    }
 
     void run() {
         KernelCode& to = b_.code();
@@ -28,6 +32,7 @@ class Mapper {
             if (from_.ranges[r].kind == RangeKind::Grid) grid_.push_back(static_cast<int>(r));
         std::reverse(grid_.begin(), grid_.end());   // x first
         to.group_size = {mapping_.group_x, mapping_.group_y, mapping_.group_z};
+        if (mapping_.lanes > 1) share_rows();
         make_lanes();
         mark_varying();
         std::vector<std::vector<int>> stores(lanes_.size());
@@ -79,6 +84,8 @@ class Mapper {
     int invocation_index(int dim, const Size& groups, uint32_t size, int64_t stride) {
         const int group = group_index(dim, groups);
         if (size == 1 && stride == 1) return group;
+        if (dim == 0 && mapping_.lanes > 1)
+            return b_.add(b_.mul(group, b_.integer(stride)), new_range("s", RangeKind::Subgroup, Size(size), 1));
         b_.code().schedule.push_back({dim, size, RangeKind::Invocation, dim});
         const int local = new_range("t", RangeKind::Invocation, Size(size), dim);
         return b_.add(b_.mul(group, b_.integer(stride)), local);
@@ -87,6 +94,18 @@ class Mapper {
     int invocation_index(int dim, const Size& count, uint32_t size) {
         return invocation_index(dim, ceil_div(count, Size(size)), size, size);
     }
+
+    /// Every index along x is the work of a subgroup, whose lanes have numbers of their own.
+    void share_rows() {
+        ensure(mapping_.lanes == profile_.subgroup_size && mapping_.group_x % mapping_.lanes == 0 &&
+                   mapping_.group_y == 1 && mapping_.group_z == 1 && !shared_.empty(),
+               "map: lanes cannot share the work of this kernel");
+        b_.code().schedule.push_back({0, mapping_.lanes, RangeKind::Subgroup, 0});
+        lane_ = new_range("l", RangeKind::Subgroup, Size(mapping_.lanes), 0);
+    }
+
+    /// Indices along x that a workgroup evaluates side by side.
+    uint32_t group_units() const { return mapping_.group_x / mapping_.lanes; }
 
     bool covers(const Size& count, uint32_t size) const {
         return divides(count, size) && count.is_constant();
@@ -106,13 +125,13 @@ class Mapper {
         if (strided) {
             const Size per_thread = ceil_div(vectors, Size(u_count));
             // The further vectors of an invocation are a group's width apart.
-            const int base = invocation_index(0, ceil_div(per_thread, Size(mapping_.group_x)), mapping_.group_x,
-                                              u_count * mapping_.group_x);
+            const int base = invocation_index(0, ceil_div(per_thread, Size(group_units())), group_units(),
+                                              u_count * group_units());
             for (int64_t u = 0; u < u_count; ++u)
-                x_index.push_back(b_.add(base, b_.integer(u * mapping_.group_x)));
+                x_index.push_back(b_.add(base, b_.integer(u * group_units())));
         } else {
-            x_index.push_back(invocation_index(0, vectors, mapping_.group_x));
-            if (!covers(vectors, mapping_.group_x))
+            x_index.push_back(invocation_index(0, vectors, group_units()));
+            if (!covers(vectors, group_units()))
                 first_guards.push_back(b_.make(Op::Less, boolean, {x_index[0], b_.size(vectors)}));
         }
         std::vector<int> rest;         // unit index of y and z
@@ -138,7 +157,7 @@ class Mapper {
         for (int g : first_guards) guard = guard < 0 ? g : b_.make(Op::And, boolean, {guard, g});
         for (int64_t u = 0; u < u_count; ++u) {
             const int unit = strided ? x_index[static_cast<size_t>(u)] : x_index[0];
-            if (strided && !covers(vectors, static_cast<uint32_t>(mapping_.group_x * u_count)))
+            if (strided && !covers(vectors, static_cast<uint32_t>(group_units() * u_count)))
                 guard = b_.make(Op::Less, boolean, {unit, b_.size(vectors)});
             int x = unit;
             if (v_count > 1) {
@@ -291,10 +310,19 @@ class Mapper {
         else if (jam)
             for (size_t l = 0; l < lanes_.size(); ++l) group.push_back(l);
         else group = {lane};
-        std::vector<std::vector<int>> values(group.size());
+        const auto shared = shared_.find(id);
+        const std::vector<Combine> combine = shared == shared_.end() ? std::vector<Combine>() : shared->second.combine;
+        std::vector<std::vector<int>> inits(group.size());
         for (size_t g = 0; g < group.size(); ++g)
-            for (int init : n.args) values[g].push_back(lane_value(init, group[g]));
-        values = loop(n, group, std::move(values));
+            for (int init : n.args) inits[g].push_back(lane_value(init, group[g]));
+        std::vector<std::vector<int>> starts = inits;
+        for (auto& lane : starts)
+            for (size_t k = 0; k < combine.size(); ++k)
+                lane[k] = b_.constant(reduce_identity(combine[k].reduce, from_.nodes[n.args[k]].dtype));
+        std::vector<std::vector<int>> values = loop(n, group, std::move(starts), is_split(id));
+        for (size_t g = 0; g < group.size(); ++g)
+            for (size_t k = 0; k < combine.size(); ++k)
+                values[g][k] = combined(n, combine[k], inits[g][k], values[g][k]);
         for (size_t l = 0; l < lanes_.size(); ++l) {
             if (!varies_[id]) for_results_[key(l)] = values[0];
             else if (auto it = std::find(group.begin(), group.end(), l); it != group.end())
@@ -303,25 +331,85 @@ class Mapper {
         return for_results_.at(key(lane));
     }
 
+    bool is_split(int loop) const {
+        const auto it = shared_.find(loop);
+        return it != shared_.end() && it->second.split;
+    }
+
+    /// The lanes' parts of a reduction that began at `init`.
+    int combined(const KernelNode& loop, const Combine& by, int init, int part) {
+        b_.set_lines(loop.lines);
+        const DType dtype = b_.node(part).dtype;
+        const int all = b_.subgroup_reduce(by.reduce, part);
+        if (init == b_.constant(reduce_identity(by.reduce, dtype))) return all;
+        return b_.make(by.step, dtype, {init, all});
+    }
+
     std::vector<std::vector<int>> loop(const KernelNode& n, const std::vector<size_t>& group,
-                                       std::vector<std::vector<int>> values) {
+                                       std::vector<std::vector<int>> values, bool split) {
         const KernelRegion& body = from_.regions[n.region];
         const Range& range = from_.ranges[body.range];
         const int extent = lane_value(range.extent_node, group[0]);
         const bool innermost = is_innermost(body);
-        int64_t factor = body.alive < 0 && innermost ? mapping_.serial_unroll : 1;
-        if (b_.is_constant(extent)) factor = std::min<int64_t>(factor, std::max<int64_t>(1, b_.node(extent).constant.i));
-        if (factor <= 1) return serial(n, group, std::move(values), extent, range.extent, b_.integer(0), 1);
-        const Size whole = floor_div(range.extent, Size(factor));
+        const Deal deal = deal_turns(range, body.alive < 0 && innermost ? mapping_.serial_unroll : 1, split, extent);
+        const int64_t chunk = deal.copies * deal.lanes;
+        if (chunk <= 1) return serial(n, group, std::move(values), extent, range.extent, b_.integer(0), deal);
         const bool symbolic = !range.extent.is(0) || b_.is_constant(extent);
-        const int turns = b_.make(Op::Div, i32, {extent, b_.integer(factor)});
-        const bool exact = symbolic && divides(range.extent, factor);
-        values = serial(n, group, std::move(values), turns, symbolic ? whole : Size(0), b_.integer(0), factor);
-        if (exact) return values;
-        const int done = b_.mul(turns, b_.integer(factor));
+        const int turns = b_.make(Op::Div, i32, {extent, b_.integer(chunk)});
+        values = serial(n, group, std::move(values), turns, symbolic ? floor_div(range.extent, Size(chunk)) : Size(0),
+                        b_.integer(0), deal);
+        if (symbolic && divides(range.extent, chunk)) return values;
+        const int done = b_.mul(turns, b_.integer(chunk));
         const int left = b_.sub(extent, done);
         if (b_.is_constant(left) && b_.node(left).constant.i == 0) return values;
-        return serial(n, group, std::move(values), left, Size(0), done, 1, factor - 1);
+        return serial(n, group, std::move(values), left_turns(left, deal), Size(0), done, {deal.lanes, 1, 1},
+                      most_left(deal));
+    }
+
+    /// How the turns of a loop are dealt: a lane takes `copies` of them at once, in runs of `vector`
+    /// neighbours; then the next lane's follow.
+    struct Deal {
+        int64_t lanes = 1, copies = 1, vector = 1;
+    };
+
+    Deal deal_turns(const Range& range, int64_t copies, bool split, int extent_node) const {
+        Deal deal{split ? mapping_.lanes : 1, copies, 1};
+        if (b_.is_constant(extent_node)) {
+            const int64_t extent = b_.node(extent_node).constant.i;
+            if (split)
+                while (deal.copies > 1 && deal.copies * deal.lanes > extent) deal.copies /= 2;
+            else
+                deal.copies = std::min<int64_t>(copies, std::max<int64_t>(1, extent));
+        }
+        const bool known = !range.extent.is(0);
+        if (split && deal.copies % 4 == 0 && known && (divides(range.extent, 4) || one_row())) deal.vector = 4;
+        return deal;
+    }
+
+    /// Rows begin at multiples of their length: a kernel of one row begins at 0.
+    bool one_row() const {
+        return std::all_of(grid_.begin(), grid_.end(), [&](int r) { return from_.ranges[r].extent.is(1); });
+    }
+
+    /// Turns of this lane among the last `left` ones, which are dealt one by one.
+    int left_turns(int left, const Deal& deal) {
+        if (deal.lanes == 1) return left;
+        return b_.make(Op::Div, i32, {b_.add(b_.sub(left, lane_), b_.integer(deal.lanes - 1)), b_.integer(deal.lanes)});
+    }
+    static int64_t most_left(const Deal& deal) { return deal.lanes == 1 ? deal.copies - 1 : deal.copies; }
+
+    /// The first old index of a turn; copy c of it is turn_copy(c) further on.
+    int turn_base(int turn, int start, const Deal& deal, const Size& extent) {
+        int base = turn;
+        if (deal.copies * deal.lanes > 1) base = b_.mul(base, b_.integer(deal.copies * deal.lanes));
+        if (deal.lanes > 1) base = b_.add(base, b_.mul(lane_, b_.integer(deal.vector)));
+        base = b_.add(base, start);
+        if (deal.copies * deal.lanes > 1 && !extent.is(0) && !b_.is_constant(base))
+            b_.assume(base, Size(0), extent - Size(turn_copy(deal.copies - 1, deal) + 1));
+        return base;
+    }
+    static int64_t turn_copy(int64_t copy, const Deal& deal) {
+        return copy / deal.vector * deal.lanes * deal.vector + copy % deal.vector;
     }
 
     bool is_innermost(const KernelRegion& body) const {
@@ -341,22 +429,23 @@ class Mapper {
         return true;
     }
 
-    /// One loop with `copies` turns of the old one per turn, from old index `start` on.
+    /// One loop with turns of the old one as `deal` says per turn, from old index `start` on.
     std::vector<std::vector<int>> serial(const KernelNode& n, const std::vector<size_t>& group,
                                          std::vector<std::vector<int>> values, int extent_node,
-                                         const Size& extent, int start, int64_t copies,
+                                         const Size& extent, int start, const Deal& deal,
                                          int64_t max_trips = -1) {
+        const int64_t copies = deal.copies;
         const KernelRegion& old = from_.regions[n.region];
         const Range& old_range = from_.ranges[old.range];
         if (b_.is_constant(extent_node) && old.alive < 0 && b_.node(extent_node).constant.i <= 1) {
-            if (b_.node(extent_node).constant.i == 1) unroll(n, group, values, start, copies);
+            if (b_.node(extent_node).constant.i == 1) unroll(n, group, values, start, deal);
             return values;
         }
         Range range = old_range;
         range.extent_node = extent_node;
         range.extent = extent;
         if (max_trips >= 0) range.max_trips = max_trips;
-        else if (range.max_trips >= 0) range.max_trips /= copies;
+        else if (range.max_trips >= 0) range.max_trips /= copies * deal.lanes;
         if (b_.is_constant(extent_node)) range.max_trips = b_.node(extent_node).constant.i;
         const int range_id = b_.add_range(range);
         const int region = b_.add_region();
@@ -365,24 +454,19 @@ class Mapper {
         for (size_t g = 0; g < group.size(); ++g)
             for (int arg : old.args) current[g].push_back(b_.region_arg(region, from_.nodes[arg].dtype));
         const std::vector<std::vector<int>> args = current;
-        int base = b_.range(range_id);
-        if (copies > 1) {
-            base = b_.mul(base, b_.integer(copies));
-            if (!extent.is(0)) b_.assume(base, Size(0), old_range.extent - Size(copies));
-        }
-        base = b_.add(base, start);
+        const int base = turn_base(b_.range(range_id), start, deal, extent.is(0) ? Size(0) : old_range.extent);
         std::vector<std::vector<std::vector<int>>> terms(group.size(),
                                                          std::vector<std::vector<int>>(old.args.size()));
         int alive = -1;
         for (int64_t c = 0; c < copies; ++c) {
-            const int index = b_.add(base, b_.integer(c));
+            const int index = b_.add(base, b_.integer(turn_copy(c, deal)));
             for (size_t g = 0; g < group.size(); ++g) bind_turn(n.region, group[g], index, current[g]);
             for (size_t g = 0; g < group.size(); ++g) {
                 std::vector<int> next;
                 for (size_t k = 0; k < old.yields.size(); ++k) {
-                    const int term = copies > 1 ? reduction_term(old, k) : -1;
-                    if (term >= 0) {
-                        terms[g][k].push_back(lane_value(term, group[g]));
+                    const auto gathered = copies > 1 ? gathered_term(from_, old, k) : std::nullopt;
+                    if (gathered) {
+                        terms[g][k].push_back(lane_value(gathered->term, group[g]));
                         next.push_back(current[g][k]);
                     } else {
                         next.push_back(lane_value(old.yields[k], group[g]));
@@ -417,10 +501,11 @@ class Mapper {
 
     /// The turns without a loop.
     void unroll(const KernelNode& n, const std::vector<size_t>& group, std::vector<std::vector<int>>& values,
-                int start, int64_t copies) {
+                int start, const Deal& deal) {
         const KernelRegion& old = from_.regions[n.region];
-        for (int64_t c = 0; c < copies; ++c) {
-            const int index = b_.add(start, b_.integer(c));
+        const int base = turn_base(b_.integer(0), start, deal, Size(0));
+        for (int64_t c = 0; c < deal.copies; ++c) {
+            const int index = b_.add(base, b_.integer(turn_copy(c, deal)));
             for (size_t g = 0; g < group.size(); ++g) bind_turn(n.region, group[g], index, values[g]);
             for (size_t g = 0; g < group.size(); ++g) {
                 std::vector<int> next;
@@ -442,41 +527,6 @@ class Mapper {
         return terms[0];
     }
 
-    /// A carried value that only gathers terms (arg = arg + term): the term, else -1.
-    int reduction_term(const KernelRegion& body, size_t k) const {
-        const KernelNode& y = from_.nodes[body.yields[k]];
-        if (!(info(y.op).properties & kAssociative)) return -1;
-        for (int side = 0; side < 2; ++side) {
-            if (y.args[side] != body.args[k]) continue;
-            const int term = y.args[1 - side];
-            if (uses_any(term, body.args)) return -1;
-            // Nobody may see the value between the copies.
-            for (size_t j = 0; j < body.yields.size(); ++j)
-                if (j != k && uses_any(body.yields[j], {body.args[k]})) return -1;
-            return term;
-        }
-        return -1;
-    }
-
-    bool uses_any(int id, const std::vector<int>& wanted) const {
-        std::vector<int> queue{id};
-        std::vector<bool> seen(from_.nodes.size(), false);
-        while (!queue.empty()) {
-            const int at = queue.back();
-            queue.pop_back();
-            if (seen[at]) continue;
-            seen[at] = true;
-            if (std::find(wanted.begin(), wanted.end(), at) != wanted.end()) return true;
-            const KernelNode& n = from_.nodes[at];
-            for (int arg : n.args) queue.push_back(arg);
-            if (n.op == Op::For || n.op == Op::Branch)
-                for (int r : {n.region, n.else_region})
-                    if (r >= 0) queue.insert(queue.end(), from_.regions[r].yields.begin(),
-                                             from_.regions[r].yields.end());
-        }
-        return false;
-    }
-
     void bind_turn(int region, size_t lane, int index, const std::vector<int>& args) {
         const KernelRegion& body = from_.regions[region];
         for (size_t id = 0; id < from_.nodes.size(); ++id)
@@ -496,10 +546,13 @@ class Mapper {
     void store_all(int effect, std::vector<std::vector<int>>& stores) {
         const KernelNode& n = from_.nodes[effect];
         if (n.op == Op::For) {
-            for (size_t l = 0; l < lanes_.size(); ++l) walk_row(n, l, stores[l]);
+            for (size_t l = 0; l < lanes_.size(); ++l) walk_row(effect, l, stores[l]);
             return;
         }
-        ensure(n.op == Op::Store, "map: an effect that it does not know");
+        if (n.op != Op::Store) {
+            for (size_t l = 0; l < lanes_.size(); ++l) lane_effect(effect, l, stores[l]);
+            return;
+        }
         const size_t width = static_cast<size_t>(mapping_.vector);
         for (size_t first = 0; first < lanes_.size(); first += width) {
             std::vector<int> index, value;
@@ -511,48 +564,69 @@ class Mapper {
         }
     }
 
+    /// An effect at computed indices, possibly behind a condition, for one lane.
+    void lane_effect(int effect, size_t lane, std::vector<int>& effects) {
+        const KernelNode& n = from_.nodes[effect];
+        if (n.op == Op::Branch) {
+            ensure(n.else_region < 0, "map: an effect with two sides");
+            const int condition = lane_value(n.args[0], lane);
+            std::vector<int> inside;
+            for (int e : from_.regions[n.region].effects) lane_effect(e, lane, inside);
+            const int region = b_.add_region();
+            b_.code().regions[region].effects = std::move(inside);
+            b_.set_lines(n.lines);
+            effects.push_back(b_.branch(condition, region, -1, n.guard));
+            return;
+        }
+        const int index = lane_value(n.args[0], lane), value = lane_value(n.args[1], lane);
+        b_.set_lines(n.lines);
+        const int buffer = program_buffer(from_.buffers[n.index], true, 1);
+        effects.push_back(n.op == Op::Atomic ? b_.atomic(buffer, n.combine, index, value)
+                                             : b_.store(buffer, index, std::span(&value, 1)));
+    }
+
     /// A loop of stores: the row that one invocation walks, in copies of `serial_unroll` turns and a rest.
-    void walk_row(const KernelNode& n, size_t lane, std::vector<int>& effects) {
+    void walk_row(int loop, size_t lane, std::vector<int>& effects) {
+        const KernelNode& n = from_.nodes[loop];
         const KernelRegion& body = from_.regions[n.region];
         const Range& range = from_.ranges[body.range];
         const int extent = lane_value(range.extent_node, lane);
         const bool nested = from_.nodes[body.effects[0]].op == Op::For;
-        const int64_t copies = nested ? 1 : std::max<int64_t>(1, mapping_.serial_unroll);
-        const int turns = b_.make(Op::Div, i32, {extent, b_.integer(copies)});
-        row_loop(n, lane, turns, copies > 1 ? floor_div(range.extent, Size(copies)) : range.extent,
-                 b_.integer(0), copies, effects);
-        if (copies == 1 || divides(range.extent, copies)) return;
-        const int done = b_.mul(turns, b_.integer(copies));
-        row_loop(n, lane, b_.sub(extent, done), Size(0), done, 1, effects);
+        const Deal deal = deal_turns(range, nested ? 1 : std::max<int64_t>(1, mapping_.serial_unroll), is_split(loop),
+                                     extent);
+        const int64_t chunk = deal.copies * deal.lanes;
+        const int turns = b_.make(Op::Div, i32, {extent, b_.integer(chunk)});
+        row_loop(n, lane, turns, chunk > 1 ? floor_div(range.extent, Size(chunk)) : range.extent, b_.integer(0), deal,
+                 effects);
+        if (chunk == 1 || divides(range.extent, chunk)) return;
+        const int done = b_.mul(turns, b_.integer(chunk));
+        row_loop(n, lane, left_turns(b_.sub(extent, done), deal), Size(0), done, {deal.lanes, 1, 1}, effects,
+                 most_left(deal));
     }
 
-    void row_loop(const KernelNode& n, size_t lane, int turns, const Size& extent, int start, int64_t copies,
-                  std::vector<int>& effects) {
+    void row_loop(const KernelNode& n, size_t lane, int turns, const Size& extent, int start, const Deal& deal,
+                  std::vector<int>& effects, int64_t max_trips = -1) {
         if (b_.is_constant(turns) && b_.node(turns).constant.i == 0) return;
         const KernelRegion& body = from_.regions[n.region];
         Range range = from_.ranges[body.range];
-        if (range.max_trips >= 0) range.max_trips = extent.is(0) ? mapping_.serial_unroll : range.max_trips / copies;
+        if (max_trips >= 0) range.max_trips = max_trips;
+        else if (range.max_trips >= 0) range.max_trips /= deal.copies * deal.lanes;
         range.extent_node = turns;
         const Size whole = range.extent;
         range.extent = extent;
         const int range_id = b_.add_range(range);
         const int region = b_.add_region();
         b_.code().regions[region].range = range_id;
-        int base = b_.range(range_id);
-        if (copies > 1) {
-            base = b_.mul(base, b_.integer(copies));
-            b_.assume(base, Size(0), whole - Size(copies));
-        }
-        base = b_.add(base, start);
+        const int base = turn_base(b_.range(range_id), start, deal, whole);
         std::vector<int> inside, index, value;
-        for (int64_t c = 0; c < copies; ++c) {
-            bind_turn(n.region, lane, b_.add(base, b_.integer(c)), {});
-            const KernelNode& effect = from_.nodes[body.effects[0]];
-            if (effect.op == Op::For) {
+        for (int64_t c = 0; c < deal.copies; ++c) {
+            bind_turn(n.region, lane, b_.add(base, b_.integer(turn_copy(c, deal))), {});
+            const int effect = body.effects[0];
+            if (from_.nodes[effect].op == Op::For) {
                 walk_row(effect, lane, inside);
             } else {
-                index.push_back(lane_value(effect.args[0], lane));
-                value.push_back(lane_value(effect.args[1], lane));
+                index.push_back(lane_value(from_.nodes[effect].args[0], lane));
+                value.push_back(lane_value(from_.nodes[effect].args[1], lane));
             }
             forget_turn(n.region, lane);
         }
@@ -587,7 +661,8 @@ class Mapper {
         levels[0].first = -1;
         for (size_t l = 0; l < lanes_.size(); ++l) {
             if (lanes_[l].guard >= 0) levels.push_back({lanes_[l].guard, {}});
-            levels.back().second.insert(levels.back().second.end(), stores[l].begin(), stores[l].end());
+            const std::vector<int> effects = by_first_lane(stores[l]);
+            levels.back().second.insert(levels.back().second.end(), effects.begin(), effects.end());
         }
         int inner = -1;   // the Branch of the next level
         for (size_t k = levels.size(); k-- > 0;) {
@@ -603,6 +678,18 @@ class Mapper {
         }
     }
 
+    /// What all lanes of a subgroup know is stored by one of them; rows are dealt already.
+    std::vector<int> by_first_lane(const std::vector<int>& effects) {
+        if (mapping_.lanes == 1) return effects;
+        std::vector<int> out, alone;
+        for (int e : effects) (b_.node(e).op == Op::For ? out : alone).push_back(e);
+        if (alone.empty()) return out;
+        const int region = b_.add_region();
+        b_.code().regions[region].effects = alone;
+        out.push_back(b_.branch(b_.make(Op::Equal, boolean, {lane_, b_.integer(0)}), region, -1, false));
+        return out;
+    }
+
     const KernelCode& from_;
     KernelBuilder b_;
     const Mapping& mapping_;
@@ -610,6 +697,8 @@ class Mapper {
     const SymbolFacts& symbol_facts_;
     std::vector<std::vector<int>> needs_;
     std::vector<int> grid_;                       // Grid ranges of from_, x first
+    std::map<int, SharedLoop> shared_;            // where lanes > 1: what they share
+    int lane_ = -1;                               // where lanes > 1: the lane's number
     std::vector<Lane> lanes_;
     std::vector<bool> varies_;
     std::vector<std::vector<int>> memo_;          // per lane and node

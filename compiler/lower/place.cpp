@@ -8,11 +8,58 @@
 namespace firn {
 namespace {
 
+/// The lanes of a subgroup, as far as placing must know them.
+struct LaneFacts {
+    std::vector<bool> differs;    // per node: lanes may have different values
+    std::vector<bool> together;   // per node: all lanes must come by (SubgroupReduce, and loops around it)
+};
+
+bool lanes_differ(const KernelCode& code, const KernelNode& n, const std::vector<bool>& differs,
+                  const std::vector<bool>& loop_differs) {
+    if (n.op == Op::Range) return code.ranges[n.index].kind == RangeKind::Subgroup && code.ranges[n.index].dim == 0;
+    if (n.op == Op::SubgroupReduce) return false;
+    if (n.op == Op::RegionArg) return loop_differs[n.region];
+    auto any = [&](const std::vector<int>& ids) {
+        return std::any_of(ids.begin(), ids.end(), [&](int id) { return differs[id]; });
+    };
+    if (any(n.args)) return true;
+    if (n.op != Op::For && n.op != Op::Branch) return false;
+    for (int body : {n.region, n.else_region}) {
+        if (body < 0) continue;
+        const KernelRegion& r = code.regions[body];
+        if (any(r.yields) || (r.alive >= 0 && differs[r.alive])) return true;
+        if (r.range >= 0 && differs[code.ranges[r.range].extent_node]) return true;
+    }
+    return false;
+}
+
+LaneFacts lane_facts(const KernelCode& code, const std::vector<std::vector<int>>& needs) {
+    LaneFacts out{std::vector<bool>(code.nodes.size()), std::vector<bool>(code.nodes.size())};
+    std::vector<bool> loop_differs(code.regions.size()), holds(code.regions.size());
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t id = 0; id < code.nodes.size(); ++id) {
+            const KernelNode& n = code.nodes[id];
+            if (out.differs[id] || !lanes_differ(code, n, out.differs, loop_differs)) continue;
+            out.differs[id] = changed = true;
+            if (n.op == Op::For) loop_differs[n.region] = true;
+        }
+    }
+    for (size_t id = 0; id < code.nodes.size(); ++id) {
+        const KernelNode& n = code.nodes[id];
+        out.together[id] = n.op == Op::SubgroupReduce || (n.op == Op::For && holds[n.region]);
+        if (!out.together[id]) continue;
+        for (int region : needs[id]) holds[region] = true;
+    }
+    return out;
+}
+
 class Placer {
   public:
     explicit Placer(KernelCode& code)
         : code_(code), late_(code.nodes.size(), kUnused), parent_(code.regions.size(), -1),
-          depth_(code.regions.size(), 0), needs_(region_needs(code)) {}
+          depth_(code.regions.size(), 0), apart_(code.regions.size(), false), needs_(region_needs(code)),
+          lanes_(lane_facts(code, needs_)) {}
 
     void run() {
         for (KernelRegion& region : code_.regions) region.order.clear();
@@ -25,9 +72,10 @@ class Placer {
             KernelNode& node = code_.nodes[id];
             int region = late_[id];
             if (!effect[id]) region = hoist(id, region);
+            if (lanes_.together[id]) region = rejoin(id, region);
             if (node.region >= 0 && node.op != Op::RegionArg) {
-                enter(node.region, region);
-                if (node.else_region >= 0) enter(node.else_region, region);
+                enter(node.region, region, node);
+                if (node.else_region >= 0) enter(node.else_region, region, node);
                 if (const int range = code_.regions[node.region].range; range >= 0)
                     use(code_.ranges[range].extent_node, region);
             }
@@ -42,9 +90,13 @@ class Placer {
   private:
     static constexpr int kUnused = -1;
 
-    void enter(int region, int parent) {
+    void enter(int region, int parent, const KernelNode& owner) {
         parent_[region] = parent;
         depth_[region] = depth_[parent] + 1;
+        const KernelRegion& body = code_.regions[region];
+        apart_[region] = apart_[parent] || (owner.op == Op::Branch && lanes_.differs[owner.args[0]]) ||
+                         (body.alive >= 0 && lanes_.differs[body.alive]) ||
+                         (body.range >= 0 && lanes_.differs[code_.ranges[body.range].extent_node]);
         use_region(region);
     }
 
@@ -75,9 +127,21 @@ class Placer {
         return region;
     }
 
+    /// Out of every branch and loop that some lanes may pass by.
+    int rejoin(int id, int region) const {
+        while (apart_[region]) {
+            ensure(std::find(needs_[id].begin(), needs_[id].end(), region) == needs_[id].end(),
+                   "place: lanes that went apart are to compute something together");
+            region = parent_[region];
+        }
+        return region;
+    }
+
     KernelCode& code_;
     std::vector<int> late_, parent_, depth_;
+    std::vector<bool> apart_;               // regions that not all lanes of a subgroup run
     std::vector<std::vector<int>> needs_;   // regions of loops that a node depends on
+    LaneFacts lanes_;
 };
 
 }  // namespace

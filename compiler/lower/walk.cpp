@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "compiler/ir/affine_index.h"
 #include "compiler/ir/builder.h"
 #include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/walk_index.h"
@@ -43,9 +44,10 @@ class Walk {
         : request_(request), context_(context), b_(code, context.facts) {}
 
     void run() {
-        const bool flat = !request_.inner && is_flat_kernel(request_.outputs, request_.shape, context_);
+        const bool flat = !request_.inner && !is_scattering(*request_.outputs[0]) && is_flat_kernel(request_.outputs, request_.shape, context_);
         const Shape outer(request_.shape.begin(), request_.shape.end() - request_.inner);
         const Grid grid = make_grid(b_, outer, flat);
+        if (is_scattering(*request_.outputs[0])) return run_positions(grid.indices);
         if (request_.inner) return run_rows(grid.indices);
         KernelCode& code = b_.code();
         for (size_t k = 0; k < request_.outputs.size(); ++k) own_[request_.outputs[k].get()] = normal(request_.outputs[k]->shape, grid.indices);
@@ -60,6 +62,36 @@ class Walk {
     }
 
   private:
+    /// A Scatter: the invocation of each position stores or combines at the position's own index.
+    void run_positions(const Indices& at) {
+        const Node& scatter = *request_.outputs[0];
+        const Shape& shape = scatter.shape;
+        int inside = b_.boolean_value(true);
+        Indices to;
+        for (size_t axis = 0; axis < shape.size(); ++axis) {
+            to.push_back(ask(*scatter.inputs[axis + 2], at));
+            b_.set_lines(scatter.lines);
+            inside = b_.make(Op::And, boolean, {inside, bounded(b_, to[axis], shape[axis], Bounds::Constant).inside});
+        }
+        const int value = ask(*scatter.inputs[1], at);
+        b_.set_lines(scatter.lines);
+        const ScatterOp op = scatter.as<ScatterAttr>().op;
+        // Floats are combined by exchanging their bits.
+        const DType stored = op != ScatterOp::Last && scatter.dtype == f32 ? u32 : scatter.dtype;
+        const int target = b_.buffer(request_.targets[0], stored, element_count(shape), BindingForm::Storage, 1, true);
+        const int place = flat_index(b_, to, shape);
+        const int effect = op == ScatterOp::Last ? b_.store(target, place, std::span(&value, 1))
+                                                 : b_.atomic(target, op, place, value);
+        std::vector<int>& effects = b_.code().regions[0].effects;
+        if (b_.is_constant(inside)) {
+            if (b_.node(inside).constant.i) effects.push_back(effect);
+            return;
+        }
+        const int region = b_.add_region();
+        b_.code().regions[region].effects = {effect};
+        b_.code().regions[0].effects.push_back(b_.branch(inside, region, -1, true));
+    }
+
     /// Every invocation walks the inner dimensions of its own row.
     void run_rows(const Indices& row) {
         for (size_t k = 0; k < request_.outputs.size(); ++k) {

@@ -1,7 +1,6 @@
 // Stage 4: one demand walk per kernel turns Graph values into Kernel code.
 #pragma once
 #include <map>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -33,16 +32,5 @@ struct KernelRequest {
 /// Post-condition: Grid ranges (at most three, x last), Storage bindings of width 1, one store per output,
 /// every index inside its buffer. Not placed. Movement has become index arithmetic.
 KernelCode lower_kernel(const KernelRequest& request, const LowerContext& context);
-
-/// How an index tensor depends on the position: offset + index along `axis` (-1: a constant), where it is
-/// of that form. Shared by stores that are turned round and by the access maps of the scheduler.
-struct AffineIndex {
-    int axis = -1;
-    Size offset;
-};
-std::optional<AffineIndex> affine_index(const Node& node);
-/// True when a Scatter can be read as a function of its result's index: it replaces, and its indices
-/// are affine with unit steps.
-bool is_invertible_store(const Node& scatter);
 
 }  // namespace firn

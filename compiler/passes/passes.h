@@ -12,11 +12,6 @@ namespace firn {
 /// How often each rule of a pass fired, by name.
 using RuleCounts = std::map<std::string, int>;
 
-/// Writes out what the active value of a Loop means. Ensures: the next value of every carried value
-/// is Select(active, new, old), and an element that left does not come back, without a look at the
-/// mask. First: later stages may run all elements to the end.
-Graph freeze_inactive(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
-
 /// Ifs become Selects where both regions are free of Loops, or where the condition is shaped (each
 /// element takes its own side, so both run anyway). A rank-0 condition over a Loop stays an If.
 /// Ensures: every If has a rank-0 condition and a Loop in one of its regions.
@@ -33,6 +28,11 @@ Graph dead_loop_values(NodeTable& table, const Graph& graph, RuleCounts* fired =
 /// Never changes a result, nan, infinities and the sign of zero included. Linear in the size of the
 /// graph. Last: the other passes leave work for it.
 Graph simplify(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
+
+/// Ensures: a Scatter that replaces is a function of its result's index, or no two positions store different
+/// values at one place (promised, or all values are equal); other stores read the last position that wrote,
+/// found by a Scatter that takes the largest. Scatters that combine f16 do so in f32.
+Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// One run of one pass.
 struct PassRun {

@@ -14,11 +14,11 @@ struct PassRow {
 
 // What simplify folds shows which carried values never change; a loop that goes lets a branch go.
 constexpr PassRow kPipeline[] = {
-    {"freeze_inactive", freeze_inactive},
     {"branches_to_select", branches_to_select},
     {"simplify", simplify},
     {"dead_loop_values", dead_loop_values},
     {"branches_to_select", branches_to_select},
+    {"settle_stores", settle_stores},
     {"simplify", simplify},
 };
 

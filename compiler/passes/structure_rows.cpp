@@ -162,17 +162,8 @@ Ref read_of_every_element(const Builder&, const Node& node) {
 Ref store_to_every_element(const Builder& b, const Node& node) {
     const Ref &target = node.inputs[0], &values = node.inputs[1];
     if (values->shape != target->shape || !indexes_itself(node, 2, target->shape)) return nullptr;
-    switch (node.as<ScatterAttr>().op) {
-        case ScatterOp::Last:
-            return values;
-        case ScatterOp::Add:
-            return elementwise(b, Op::Add, {target, values});
-        case ScatterOp::Min:
-            return elementwise(b, Op::Min, {target, values});
-        case ScatterOp::Max:
-            return elementwise(b, Op::Max, {target, values});
-    }
-    return nullptr;
+    const ScatterOp op = node.as<ScatterAttr>().op;
+    return op == ScatterOp::Last ? values : elementwise(b, combining_op(op), {target, values});
 }
 
 // --- regions -------------------------------------------------------------------------------------

@@ -33,6 +33,8 @@ struct DeviceProfile {
     bool has_f64 = true, has_i64 = true;
     bool subgroup_shuffle = true;
     bool float_atomic_add = true;
+    /// Kernels may ask that f32 keeps -0, inf and nan; without it a driver may assume them away.
+    bool keeps_special_floats = true;
 
     // Rates, measured (limits.md) or estimated from the class.
     double operations_per_second = 110e9;  // simple f32 operations, whole device

@@ -50,6 +50,7 @@ struct KernelInfo {
     std::vector<BindingInfo> bindings;
     std::vector<DType> param_types;
     bool params_in_buffer = false;
+    bool keeps_special_floats = false;            // asks for -0, inf and nan of f32 to be kept
     uint32_t shared_bytes = 0;
     int64_t back_edges = 0;   // largest number of loop back edges of one invocation; -1: only the data knows
     int guards = 0;           // conditions that keep stores or invocations inside their ranges

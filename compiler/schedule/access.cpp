@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "compiler/lower/walk.h"
+#include "compiler/ir/affine_index.h"
 #include "compiler/program/error.h"
 
 namespace firn {

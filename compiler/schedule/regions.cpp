@@ -1,7 +1,7 @@
 // Which loops become steps of kernels, and to which loop's body each value belongs.
 #include <algorithm>
 
-#include "compiler/lower/walk.h"
+#include "compiler/ir/affine_index.h"
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/schedule.h"
 
@@ -98,7 +98,7 @@ class ElementLoop {
             push(*body_of(owner)->results[k], map);
             return true;
         }
-        if (node.op == Op::Scatter && !is_invertible_store(node)) return false;
+        if (is_scattering(node)) return false;
         for (size_t k = 0; k < node.inputs.size(); ++k)
             push(*node.inputs[k], maps_.input_map(node, static_cast<int>(k), map));
         return true;

@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-#include "compiler/lower/walk.h"
+#include "compiler/ir/affine_index.h"
 #include "compiler/program/error.h"
 #include "compiler/schedule/access.h"
 
@@ -146,20 +146,11 @@ class Scheduler {
     void find_roots() {
         for (const Ref& r : graph_.results) force(r, kReasonResult);
         for (const Ref& ref : facts_.order) {
-            if (ref->op == Op::Scatter && !is_invertible_store(*ref)) {
-                if (inside_kernel_loop(*ref))
-                    throw UserError("a store at computed indices inside a loop that runs in one kernel is not "
-                                    "available; store at the loop's own index" + where(*ref));
-                force(ref, kReasonStore);
-            }
+            if (is_scattering(*ref)) force(ref, kReasonStore);
             if (!facts_.host_loops.contains(ref.get())) continue;
             for (size_t k = 3; k < ref->inputs.size(); ++k) force(ref->inputs[k], kReasonCarried);
             for (const Ref& r : ref->as<LoopAttr>().body->results) force(r, kReasonCarried);
         }
-    }
-
-    static std::string where(const Node& node) {
-        return node.lines.empty() ? "" : " (" + text(node.lines[0]) + ")";
     }
 
     /// From consumers to producers: by the time a value is reached, all its askers are decided.
@@ -176,9 +167,7 @@ class Scheduler {
                                        : judge(facts_.order[k], asked->second);
             if (verdict.verdict == Verdict::Materialised) {
                 schedule_.materialised.insert(&node);
-                const Shape& asked_shape = node.op == Op::Scatter && !is_invertible_store(node)
-                                               ? node.inputs[1]->shape : node.shape;
-                ask_inputs(node, {{&node, maps_.identity(asked_shape)}});
+                ask_inputs(node, {{&node, maps_.identity(grid_shape(node))}});
             } else {
                 if (verdict.verdict == Verdict::Staged) stage(asked->second);
                 ask_inputs(node, asked->second);
@@ -279,7 +268,7 @@ class Scheduler {
     /// this asker stages.
     int inner_dimensions(const Ask& a) const {
         const Node& root = *a.root;
-        if (root.op == Op::Scatter && !is_invertible_store(root)) return 0;
+        if (is_scattering(root)) return 0;
         const int inner = root.rank() - maps_.prefix(a.map, root.rank());
         const auto staged = inner_.find(&root);
         if (staged == inner_.end()) return inner;
@@ -313,7 +302,7 @@ class Scheduler {
     }
 
     static const Shape& grid_shape(const Node& root) {
-        return root.op == Op::Scatter && !is_invertible_store(root) ? root.inputs[1]->shape : root.shape;
+        return is_scattering(root) ? root.inputs[1]->shape : root.shape;
     }
 
     void ask(const Node& node, const Ask& a) {
@@ -327,7 +316,7 @@ class Scheduler {
                 ask_owner(node, a);
                 continue;
             }
-            if (node.op == Op::Scatter && !is_invertible_store(node)) {
+            if (is_scattering(node)) {
                 // The target is copied element by element; values and indices run over the positions.
                 ask(*node.inputs[0], {a.root, maps_.identity(node.shape)});
                 for (size_t k = 1; k < node.inputs.size(); ++k) ask(*node.inputs[k], a);
@@ -396,7 +385,7 @@ class Scheduler {
     void expand(const Node& node, int map, Push push) {
         if (node.op == Op::RegionArg) return;
         if (node.op != Op::Result) {
-            const bool scatter = node.op == Op::Scatter && !is_invertible_store(node);
+            const bool scatter = is_scattering(node);
             for (size_t k = 0; k < node.inputs.size(); ++k)
                 push(*node.inputs[k], scatter ? (k ? map : maps_.identity(node.shape))
                                               : maps_.input_map(node, static_cast<int>(k), map));
@@ -478,8 +467,7 @@ class Scheduler {
         if (group.item.loop || group.item.inner || group.heavy != is_heavy || group.item.outputs.size() >= kMaxOutputs)
             return false;
         const Node& other = *group.item.outputs[0];
-        if ((root.op == Op::Scatter && !is_invertible_store(root)) ||
-            (other.op == Op::Scatter && !is_invertible_store(other)))
+        if (is_scattering(root) || is_scattering(other))
             return false;
         return other.shape == root.shape;
     }

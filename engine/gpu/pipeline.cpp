@@ -44,6 +44,11 @@ void check_limits(const DeviceProfile& profile, const KernelInfo& kernel) {
     if (!kernel.params_in_buffer)
         require(kernel, "bytes of push constants", param_offsets(kernel.param_types).back(),
                 profile.push_constant_bytes);
+    if (kernel.keeps_special_floats && !profile.keeps_special_floats)
+        throw UserError("kernel '" + kernel.name +
+                        "' asks for signed zeros, inf and nan to be kept and this device does not "
+                        "promise it; the program was compiled for another device: compile it for "
+                        "this one");
     if (profile.max_back_edges > 0 && kernel.back_edges > 0)
         require(kernel, "loop turns in one invocation", static_cast<uint64_t>(kernel.back_edges),
                 profile.max_back_edges);

@@ -74,8 +74,10 @@ DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
 
 DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
                             const DeviceFeatures& features) {
+    VkPhysicalDeviceFloatControlsProperties floats{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
     VkPhysicalDeviceVulkan11Properties vulkan11{
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES};
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES, &floats};
     VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                            &vulkan11};
     vk.vkGetPhysicalDeviceProperties2(info.handle, &properties);
@@ -112,6 +114,7 @@ DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
         (vulkan11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
         (vulkan11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT);
     profile.float_atomic_add = features.float_atomics.shaderBufferFloat32AtomicAdd;
+    profile.keeps_special_floats = floats.shaderSignedZeroInfNanPreserveFloat32;
     if (cpu) scale_rates(profile);
     return profile;
 }

@@ -340,15 +340,6 @@ TEST_F(LoopTest, BoundsAreIntegerScalars) {
                  "count down");
 }
 
-TEST_F(LoopTest, AShapedBreakNeedsShapedCarriedValues) {
-    Ref mask = region_arg(b, boolean, {4}), carried = region_arg(b, f32, {});
-    EXPECT_ERROR(loop(b, zero, four, one, {arg(boolean, {4}), arg(f32, {})},
-                      {{turn, mask, carried}, {mask, carried}}, 0),
-                 "loop: elements of shape [4] leave on their own, but a carried value has shape "
-                 "[]; start it as "
-                 "zeros(...) of that shape");
-}
-
 TEST_F(LoopTest, BranchesAgreeInType) {
     EXPECT_ERROR(branch(b, arg(boolean, {}), {{}, {arg(f32, {})}}, {{}, {arg(i32, {})}}),
                  "if_: value 0 is f32[] in one branch and i32[] in the other; a value keeps its "

@@ -248,7 +248,7 @@ TEST(InterpretLoop, CarriedValuesMoveTogether) {
               (Numbers{2}));
 }
 
-TEST(InterpretLoop, ElementsThatLeaveFreeze) {
+TEST(InterpretLoop, EndsWhenNoElementIsActive) {
     // Doubles each element until it exceeds 10: the active value is the third carried one.
     EXPECT_EQ(run(R"(graph(%0: f32[4]) {
     %1: i32 = Constant 0
@@ -263,38 +263,21 @@ TEST(InterpretLoop, ElementsThatLeaveFreeze) {
     %10 = Loop %1, %2, %3, %0, %6, %5 active=2 (%11: i32, %12: f32[4], %13: i32[4], %14: bool[4]) {
         %15: f32[4] = Add %12, %12
         %16: i32[4] = Add %13, %9
-        %17: bool[4] = LessEqual %15, %8
-        yield %15, %16, %17
+        %17: f32[4] = Select %14, %15, %12
+        %18: i32[4] = Select %14, %16, %13
+        %19: bool[4] = LessEqual %15, %8
+        %20: bool[4] = And %14, %19
+        yield %17, %18, %20
     }
-    %18: f32[4] = Result %10 index=0
-    %19: i32[4] = Result %10 index=1
-    %20: f32[4] = Cast %19
-    %21: f32[4] = Mul %20, %18
-    return %21
+    %21: f32[4] = Result %10 index=0
+    %22: i32[4] = Result %10 index=1
+    %23: f32[4] = Cast %22
+    %24: f32[4] = Mul %23, %21
+    return %24
 }
 )",
                   {host(f32, {4}, {1, 3, 6, 20})}),
               (Numbers{16 * 4, 12 * 2, 12 * 1, 40 * 1}));
-}
-
-TEST(InterpretLoop, FrozenElementsStayReadableByNeighbours) {
-    // Element 0 leaves at once; element 1 keeps adding what it reads there.
-    EXPECT_EQ(run(R"(graph(%0: f32[2], %1: bool[2]) {
-    %2: i32 = Constant 0
-    %3: i32 = Constant 3
-    %4: i32 = Constant 1
-    %5: i32[2] = Expand %2
-    %6 = Loop %2, %3, %4, %0, %1 active=1 (%7: i32, %8: f32[2], %9: bool[2]) {
-        %10: f32[2] = Gather %8, %5 modes=[clamp] fill=0.0
-        %11: f32[2] = Add %8, %10
-        yield %11, %9
-    }
-    %12: f32[2] = Result %6 index=0
-    return %12
-}
-)",
-                  {host(f32, {2}, {5, 1}), host(boolean, {2}, {0, 1})}),
-              (Numbers{5, 16}));
 }
 
 const char* const kBranches = R"(graph(%0: CONDITION, %1: f32[2]) {
@@ -314,6 +297,7 @@ Numbers run_branches(const char* type, const HostTensor& condition) {
     text.replace(text.find("CONDITION"), 9, type);
     return run(text, {condition, host(f32, {2}, {1, 2})});
 }
+
 TEST(InterpretIf, TakesOneSideAndExpandsIt) {
     EXPECT_EQ(run_branches("bool", host(boolean, {}, {1})), (Numbers{-1, -2}));
     EXPECT_EQ(run_branches("bool", host(boolean, {}, {0})), (Numbers{7, 7}));

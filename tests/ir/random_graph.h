@@ -229,8 +229,9 @@ class RandomGraphs {
         if (x->rank() == 0) return;
         // Sums of floats depend on their order, which devices choose: integers only.
         bool combines = x->dtype == i32 || x->dtype == u32;
-        ScatterOp op = combines
-                           ? pick({ScatterOp::Last, ScatterOp::Add, ScatterOp::Min, ScatterOp::Max})
+        ScatterOp op = combines ? static_cast<ScatterOp>(below(int(ScatterOp::Xor) + 1))
+                       : x->dtype.is_bool()
+                           ? pick({ScatterOp::Last, ScatterOp::And, ScatterOp::Or, ScatterOp::Xor})
                            : ScatterOp::Last;
         pool_.push_back(scatter(builder_, x, any(), random_indices(x->rank()), {op}));
     }
@@ -272,6 +273,10 @@ class RandomGraphs {
         grow(8, depth + 1);
         for (size_t k = 1; k < body.args.size(); ++k)
             body.results.push_back(newest_like(body.args[k], outer));
+        for (size_t k = 0; active >= 0 && k < body.results.size(); ++k)
+            body.results[k] = elementwise(
+                builder_, Op::Select,
+                {body.args[static_cast<size_t>(active) + 1], body.results[k], body.args[k + 1]});
         pool_.resize(outer);
         Ref end = chance(30) ? constant_int(builder_, below(4))
                              : size_value(builder_, pick({Size(2), Size(3)}));

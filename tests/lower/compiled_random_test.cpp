@@ -74,9 +74,8 @@ void expect_compiled_is_oracle(uint64_t seed, const RandomGraphOptions& options,
 
 class CompiledRandom : public testing::TestWithParam<uint64_t> {};
 
-RandomGraphOptions without_stores(bool regions) {
+RandomGraphOptions with_regions(bool regions) {
     RandomGraphOptions options;
-    options.stores = false;
     options.regions = regions;
     return options;
 }
@@ -90,13 +89,13 @@ DeviceProfile patient_cpu() {
 }
 
 TEST_P(CompiledRandom, PlainGraphs) {
-    expect_compiled_is_oracle(GetParam(), without_stores(false), patient_cpu());
+    expect_compiled_is_oracle(GetParam(), with_regions(false), patient_cpu());
 }
 TEST_P(CompiledRandom, LoopsAndBranches) {
-    expect_compiled_is_oracle(GetParam(), without_stores(true), patient_cpu());
+    expect_compiled_is_oracle(GetParam(), with_regions(true), patient_cpu());
 }
 TEST_P(CompiledRandom, LoopsAndBranchesForAGpu) {
-    expect_compiled_is_oracle(GetParam(), without_stores(true), gpu_profile());
+    expect_compiled_is_oracle(GetParam(), with_regions(true), gpu_profile());
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, CompiledRandom, testing::Range(uint64_t{0}, uint64_t{200}));
 

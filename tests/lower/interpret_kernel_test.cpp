@@ -301,8 +301,8 @@ TEST(InterpretKernel, AtomicsCombineInLaneOrder) {
     int y = k.buffer(i32, true);
     int i = k.range(RangeKind::Grid, 300);
     int bin = k.op(Op::Mod, i32, {i, k.integer(3)}, 0);
-    k.effect(0, k.atomic(Op::AtomicAdd, y, bin, i));
-    k.effect(0, k.atomic(Op::AtomicMax, y, k.integer(3), i));
+    k.effect(0, k.atomic(ScatterOp::Add, y, bin, i));
+    k.effect(0, k.atomic(ScatterOp::Max, y, k.integer(3), i));
     std::vector<int32_t> out(4);
     interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
     EXPECT_EQ(out, (std::vector<int32_t>{14850, 14950, 15050, 299}));

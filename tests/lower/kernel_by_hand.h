@@ -118,8 +118,10 @@ struct ByHand {
     void store(int region, int buffer, int index, int value) {
         store(region, buffer, index, std::vector<int>{value});
     }
-    int atomic(Op op, int buffer, int index, int value) {
-        return add(make(op, i32, {index, value}, buffer));
+    int atomic(ScatterOp op, int buffer, int index, int value) {
+        KernelNode n = make(Op::Atomic, i32, {index, value}, buffer);
+        n.combine = op;
+        return add(n);
     }
 };
 

@@ -1,7 +1,5 @@
 // Recognises index tensors of the form offset + position, so that stores can be turned round.
-#include <set>
-
-#include "compiler/lower/walk.h"
+#include "compiler/ir/affine_index.h"
 
 namespace firn {
 namespace {
@@ -42,5 +40,7 @@ bool is_invertible_store(const Node& scatter) {
         if (!affine_index(*scatter.inputs[k])) return false;
     return true;
 }
+
+bool is_scattering(const Node& node) { return node.op == Op::Scatter && !is_invertible_store(node); }
 
 }  // namespace firn

@@ -1,0 +1,22 @@
+// Index tensors of the form offset + position, and the stores that they make.
+#pragma once
+#include <optional>
+
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+/// How an index tensor depends on the position: offset + index along `axis` (-1: a constant), where it is
+/// of that form.
+struct AffineIndex {
+    int axis = -1;
+    Size offset;
+};
+std::optional<AffineIndex> affine_index(const Node& node);
+
+/// A Scatter that can be read as a function of its result's index: it replaces, and its indices are affine.
+bool is_invertible_store(const Node& node);
+/// A Scatter that is written by position: every position stores or combines at its own index.
+bool is_scattering(const Node& node);
+
+}  // namespace firn

@@ -1,0 +1,60 @@
+// Stores at computed indices: which position wins is settled by combining stores, which do not depend on order.
+#include "compiler/ir/affine_index.h"
+#include "compiler/ir/builder.h"
+#include "compiler/passes/passes.h"
+
+namespace firn {
+namespace {
+
+/// Every position stores the same value: it does not matter which one wins.
+bool stores_one_value(const Node& values) {
+    return element_count(values.shape).is(1) ||
+           (values.op == Op::Expand && element_count(values.inputs[0]->shape).is(1));
+}
+
+Ref filled(const Builder& b, int64_t value, const Shape& shape) {
+    return expand(b, constant_int(b, value), shape);
+}
+
+/// For every element of the target the last position that stores there, -1 where none does.
+Ref last_position(const Builder& b, const Shape& target, const Shape& positions, std::vector<Ref> indices) {
+    const Size count = element_count(positions);
+    Ref position = reshape(b, index(b, {count}, 0), positions);
+    return scatter(b, filled(b, -1, target), position, std::move(indices), {ScatterOp::Max});
+}
+
+Ref read_by_owner(const Builder& b, const Node& node, const std::vector<Ref>& inputs) {
+    const Ref &target = inputs[0], &values = inputs[1];
+    Ref owner = last_position(b, target->shape, values->shape, {inputs.begin() + 2, inputs.end()});
+    Ref zero = filled(b, 0, target->shape);
+    Ref written = elementwise(b, Op::LessEqual, {zero, owner});
+    Ref flat = reshape(b, values, {element_count(values->shape)});
+    Ref stored = gather(b, flat, {elementwise(b, Op::Max, {owner, zero})}, {Bounds::Unchecked}, scalar_int(0));
+    Ref made = elementwise(b, Op::Select, {written, stored, target});
+    note_lines(*made, node.lines);
+    return made;
+}
+
+}  // namespace
+
+Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired) {
+    auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
+        if (node.op != Op::Scatter) return nullptr;
+        std::vector<Guard> known;   // shapes that met here have met before
+        Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0], &known};
+        const ScatterAttr& attr = node.as<ScatterAttr>();
+        if (attr.op == ScatterOp::Last) {
+            Ref same = scatter(b, inputs[0], inputs[1], {inputs.begin() + 2, inputs.end()}, attr);
+            if (is_invertible_store(*same) || attr.unique || stores_one_value(*inputs[1])) return nullptr;
+            if (fired) ++(*fired)["read by owner"];
+            return read_by_owner(b, node, inputs);
+        }
+        if (node.dtype != f16) return nullptr;
+        if (fired) ++(*fired)["combine in f32"];
+        return cast(b, scatter(b, cast(b, inputs[0], f32), cast(b, inputs[1], f32),
+                               {inputs.begin() + 2, inputs.end()}, attr), f16);
+    };
+    return {graph.args, rewrite(table, graph.results, visit), graph.guards};
+}
+
+}  // namespace firn
