@@ -58,6 +58,8 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
     Graph prepared = run_passes(table, graph);
     prepared = split_reductions(table, prepared, profile, options.facts);
     prepared = bound_loops(table, prepared, profile, options.facts);
+    if (const auto host_loops = region_facts(prepared).host_loops; !host_loops.empty())
+        prepared = run_both_sides(table, prepared, host_loops);
     const Schedule schedule = make_schedule(prepared, profile, options.facts);
     std::shared_ptr<Program> program = make_plan(prepared, schedule, profile, options);
     if (options.spirv) compile_kernels(*program, options);

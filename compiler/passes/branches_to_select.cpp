@@ -9,18 +9,23 @@ namespace {
 /// Which regions are dissolved: those of Ifs that become Selects.
 struct Dissolving {
     Placement placement;
-    std::vector<bool> holds_loop, dissolves;
+    std::vector<bool> holds_loop, holds_host_loop, dissolves;
 
-    explicit Dissolving(const Graph& graph) : placement(place(graph.results)) {
+    Dissolving(const Graph& graph, const std::unordered_set<const Node*>& host_loops)
+        : placement(place(graph.results)) {
         size_t count = placement.regions.size();
         holds_loop.resize(count);
+        holds_host_loop.resize(count);
         dissolves.resize(count);
         // A region comes after its parent, so inner regions report to outer ones in this order.
         for (size_t r = count; r-- > 0;) {
-            for (const Ref& node : placement.regions[r].order)
+            for (const Ref& node : placement.regions[r].order) {
                 holds_loop[r] = holds_loop[r] || node->op == Op::Loop;
+                holds_host_loop[r] = holds_host_loop[r] || host_loops.contains(node.get());
+            }
             int parent = placement.regions[r].parent;
             if (parent >= 0 && holds_loop[r]) holds_loop[static_cast<size_t>(parent)] = true;
+            if (parent >= 0 && holds_host_loop[r]) holds_host_loop[static_cast<size_t>(parent)] = true;
         }
         for (size_t r = 1; r < count; ++r) {
             const Node& owner = *placement.regions[r].owner;
@@ -30,7 +35,8 @@ struct Dissolving {
 
     bool becomes_select(const Node& branch) const {
         size_t first = static_cast<size_t>(placement.first_region.at(&branch));
-        return !branch.inputs[0]->shape.empty() || (!holds_loop[first] && !holds_loop[first + 1]);
+        return !branch.inputs[0]->shape.empty() || (!holds_loop[first] && !holds_loop[first + 1]) ||
+               holds_host_loop[first] || holds_host_loop[first + 1];
     }
 
     /// Inside a region that will be evaluated although its condition may not hold.
@@ -54,10 +60,7 @@ Ref clamped(NodeTable& table, const Node& node, const std::vector<Ref>& inputs) 
     return made;
 }
 
-}  // namespace
-
-Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired) {
-    Dissolving dissolving(graph);
+Graph dissolve(NodeTable& table, const Graph& graph, RuleCounts* fired, const Dissolving& dissolving) {
     auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
         if (node.op == Op::Gather && dissolving.loses_its_condition(node))
             return clamped(table, node, inputs);
@@ -80,6 +83,16 @@ Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired
     };
     auto keep_regions = [](const Node&, const Ref&) { return Ref(); };
     return {graph.args, rewrite(table, graph.results, visit, {}, keep_regions), graph.guards};
+}
+
+}  // namespace
+
+Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired) {
+    return dissolve(table, graph, fired, Dissolving(graph, {}));
+}
+
+Graph run_both_sides(NodeTable& table, const Graph& graph, const std::unordered_set<const Node*>& host_loops) {
+    return dissolve(table, graph, nullptr, Dissolving(graph, host_loops));
 }
 
 }  // namespace firn

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -18,6 +19,11 @@ using RuleCounts = std::map<std::string, int>;
 /// Before simplify, which knows Selects; again after dead_loop_values, which may remove a branch's
 /// Loop.
 Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
+
+/// The Ifs around `host_loops`, which are steps of several kernels, become Selects too: no kernel could choose.
+/// Both sides are total, since the host knows the bounds of such Loops. No row of the pipeline: the scheduler
+/// knows the loops.
+Graph run_both_sides(NodeTable& table, const Graph& graph, const std::unordered_set<const Node*>& host_loops);
 
 /// Drops carried values of Loops that no result needs, and substitutes arguments that are never
 /// changed by their initial values. Ensures: every carried value is changed by the body and read by

@@ -102,6 +102,17 @@ const std::vector<Case> kCases = {
     {"loop_of_neighbours", [] { return std::vector<Tensor>{diffused(true)}; }},
     {"break", [] { return std::vector<Tensor>{trace_spheres()}; }},
     {"branches", [] { return std::vector<Tensor>{branches()}; }},
+    {"branch_around_a_loop_of_neighbours",
+     [] {
+         Tensor x = sample({9}), i = index(x, 0), many = sum(x) > 0.0f;
+         if_(many, [&] {
+             for (Tensor turn : loop(5)) x = 0.5f * x + 0.25f * (x(i - 1) + x(i + 1));
+         });
+         if_(!many, [&] {
+             for (Tensor turn : loop(5)) x = x(i + 1);
+         });
+         return std::vector<Tensor>{x};
+     }},
     {"argument_as_result",
      [] {
          auto same = compile([](Tensor x) { return std::pair{x, x}; }, {f32("n")});

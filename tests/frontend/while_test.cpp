@@ -1,0 +1,134 @@
+// while_ and continue_: per element, nested, with stores. On the oracle and compiled.
+#include "tests/frontend/oracle_session.h"
+
+namespace firn {
+namespace {
+
+class Whiles : public ::testing::TestWithParam<bool> {
+  protected:
+    Session session_ = GetParam() ? Session::interpreter() : Session::oracle();
+    SessionScope scope_{session_};
+};
+INSTANTIATE_TEST_SUITE_P(Executors, Whiles, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "compiled" : "oracle"; });
+
+Ints collatz(int n) {
+    Ints out;
+    for (int k = 1; k <= n; ++k) {
+        int steps = 0;
+        for (int x = k; x != 1; x = x % 2 ? 3 * x + 1 : x / 2) ++steps;
+        out.push_back(steps);
+    }
+    return out;
+}
+
+TEST_P(Whiles, EveryElementEndsOnItsOwn) {
+    Tensor x = arange(30) + 1, steps = zeros({30}, i32);
+    while_([&] { return x != 1; },
+           [&] {
+               x = select(x % 2 == 1, 3 * x + 1, x / 2);
+               steps += 1;
+           },
+           {.max_steps = 200});
+    EXPECT_EQ(steps.to_vector<int>(), collatz(30));
+}
+
+TEST_P(Whiles, AScalarCondition) {
+    Tensor x = 100, turns = 0;
+    while_([&] { return x > 3; }, [&] { x = x / 2, turns += 1; }, {.max_steps = 50});
+    EXPECT_EQ(x.item<int>(), 3);
+    EXPECT_EQ(turns.item<int>(), 5);
+}
+
+TEST_P(Whiles, NoTurnLeavesTheValues) {
+    Tensor x = tensor({5, 6});
+    while_([&] { return x < 0; }, [&] { x = x * 0; }, {.max_steps = 9});
+    EXPECT_EQ(x.to_vector<int>(), (Ints{5, 6}));
+}
+
+TEST_P(Whiles, MaxStepsEndsIt) {
+    Tensor x = 0;
+    while_([&] { return x >= 0; }, [&] { x += 1; }, {.max_steps = 7});
+    EXPECT_EQ(x.item<int>(), 7);
+}
+
+TEST_P(Whiles, ContinueSkipsTheRestOfTheTurn) {
+    Tensor sum = zeros({3}, i32), x = arange(3);
+    for (Tensor i : loop(10)) {
+        if_(i % 3 == x, [&] { continue_(); });
+        sum += i;
+    }
+    EXPECT_EQ(sum.to_vector<int>(), (Ints{45 - 18, 45 - 12, 45 - 15}));
+}
+
+TEST_P(Whiles, ContinueForAllElements) {
+    Tensor sum = 0;
+    for (Tensor i : loop(5)) {
+        sum += i;
+        continue_();
+        sum += 100;
+    }
+    EXPECT_EQ(sum.item<int>(), 10);
+}
+
+TEST_P(Whiles, AnElementThatContinuedDoesNotBreak) {
+    Tensor sum = zeros({2}, i32), x = arange(2);
+    for (Tensor i : loop(6)) {
+        if_(x == 1, [&] { continue_(); });
+        if_(i == 2, [&] { break_(); });
+        sum += 1;
+    }
+    EXPECT_EQ(sum.to_vector<int>(), (Ints{2, 0}));
+}
+
+TEST_P(Whiles, ContinueIsOfTheInnermostLoop) {
+    Tensor inner = 0, outer = 0;
+    for (Tensor i : loop(3)) {
+        for (Tensor j : loop(4)) {
+            if_(j == i, [&] { continue_(); });
+            inner += 1;
+        }
+        outer += 1;
+    }
+    EXPECT_EQ(inner.item<int>(), 9);
+    EXPECT_EQ(outer.item<int>(), 3);
+}
+
+TEST_P(Whiles, ContinuedElementsStoreNothing) {
+    Tensor count = zeros({4}, i32), x = arange(4);
+    for (Tensor i : loop(3)) {
+        if_(x == i, [&] { continue_(); });
+        scatter_add(count(x), 1);
+    }
+    EXPECT_EQ(count.to_vector<int>(), (Ints{2, 2, 2, 3}));
+}
+
+TEST_P(Whiles, ElementsThatABranchLeavesOutDoNotKeepALoopRunning) {
+    // Where x <= 0 the inner loop would never end.
+    Tensor x = tensor({8, -1, 3, 0}), turns = zeros({4}, i32);
+    if_(x > 0, [&] {
+        Tensor y = x;
+        while_([&] { return y != 0; }, [&] { y = y / 2, turns += 1; }, {.max_steps = 1000000});
+    });
+    EXPECT_EQ(turns.to_vector<int>(), (Ints{4, 0, 2, 0}));
+}
+
+TEST_P(Whiles, Nested) {
+    // For every element: the number of pairs (a, b) with a > b >= 0, a up to the element.
+    Tensor n = arange(5), pairs = zeros({5}, i32), a = zeros({5}, i32);
+    while_([&] { return a < n; },
+           [&] {
+               a += 1;
+               Tensor b = zeros({5}, i32);
+               while_([&] { return b < a; }, [&] { b += 1, pairs += 1; }, {.max_steps = 100});
+           },
+           {.max_steps = 100});
+    EXPECT_EQ(pairs.to_vector<int>(), (Ints{0, 1, 3, 6, 10}));
+}
+
+TEST_P(Whiles, ContinueOutsideALoopIsNamed) {
+    expect_parts(user_error([] { continue_(); }), {"continue_", "no recorded loop", "while_test.cpp:"});
+}
+
+}  // namespace
+}  // namespace firn
