@@ -18,6 +18,7 @@ Lu factorised(const Matrices& matrix) {
     auto [batch, i, j] = indices<3>(m.shape());
     auto [batch_of_row, row] = indices<2>(Shape{batches, n});
     Tensor order = row, sign = ones({batches}, m.dtype());
+    if (n.is(0)) return {m, order, sign};
     for (Tensor k : loop(n)) {
         Tensor column = abs(unchecked(m)(batch_of_row, row, k));
         Tensor pivot = argmax(select(row >= k, column, -1), {.axis = 1});  // [batches]

@@ -29,16 +29,14 @@ Tensor sort_keys(const Tensor& x) {
     return select(is_nan(x), ~lowest, select(x == 0, 0, ordered));
 }
 
-/// Indices that order the last of two axes.
-Tensor order_of(const Tensor& x, bool descending) {
-    Size n = x.size(1), padded = power_of_two_from(n);
-    Tensor key = sort_keys(x);
-    if (descending) key = ~key;
+/// Indices that order the last of two axes by a network: every step compares all pairs.
+Tensor order_by_network(Tensor key) {
+    Size n = key.size(1), padded = power_of_two_from(n);
     Tensor highest = key.dtype() == i32 ? Tensor(std::numeric_limits<int32_t>::max())
                                         : Tensor(std::numeric_limits<int64_t>::max());
     // What is added stands behind equal keys, since its indices are larger.
     key = pad(key, {.after = {0, padded - n}, .value = highest});
-    auto [row, i] = indices<2>(Shape{x.size(0), padded});
+    auto [row, i] = indices<2>(Shape{key.size(0), padded});
     Tensor order = i;
     for (Tensor block : loop(log2_from(n))) {
         for (Tensor step : loop(block + 1)) {
@@ -55,6 +53,42 @@ Tensor order_of(const Tensor& x, bool descending) {
     return slice(order, {.axis = 1, .end = n});
 }
 
+/// The same by merging sorted runs of 1, 2, 4, .. elements. Every element of a merged pair of runs
+/// finds what it takes by a binary search: how many of the elements before it come from the first
+/// run.
+Tensor order_by_merging(Tensor key) {
+    Size n = key.size(1);
+    auto [row, i] = indices<2>(Shape{key.size(0), n});
+    Tensor order = i;
+    for (Tensor level : loop(log2_from(n))) {
+        Tensor length = 1 << level, begin = (i >> (level + 1)) << (level + 1), place = i - begin;
+        Tensor middle = min(begin + length, n), first = middle - begin;
+        Tensor second = min(begin + 2 * length, n) - middle;
+        Tensor low = max(place - second, 0), high = min(place, first);
+        for (Tensor step : loop(min(level + 1, 31))) {
+            Tensor half = (low + high) >> 1, open = low < high;
+            // Of equal keys those of the first run come first.
+            Tensor taken = key(row, begin + half) <= key(row, middle + place - 1 - half);
+            low = select(open & taken, half + 1, low);
+            high = select(open & !taken, half, high);
+        }
+        Tensor other = place - low;
+        Tensor from_first = (low < first) & ((other >= second) |
+                                             (key(row, begin + low) <= key(row, middle + other)));
+        Tensor from = select(from_first, begin + low, middle + other);
+        order = unchecked(order)(row, from);
+        key = unchecked(key)(row, from);
+    }
+    return order;
+}
+
+/// Indices that order the last of two axes.
+Tensor order_of(const Tensor& x, const SortOptions& options) {
+    Tensor key = sort_keys(x);
+    if (options.descending) key = ~key;
+    return options.method == SortMethod::Network ? order_by_network(key) : order_by_merging(key);
+}
+
 Tensor back(const Tensor& values, const Rows& rows) {
     return rows.flattened ? reshape(values, {Size(-1)}) : from_rows(values, rows);
 }
@@ -64,13 +98,13 @@ Tensor back(const Tensor& values, const Rows& rows) {
 Tensor sort(const Operand& x, const SortOptions& options) {
     LineScope at(x.line());
     Rows rows = rows_along("sort", x.tensor(), options.axis);
-    return back(gather(rows.values, order_of(rows.values, options.descending)), rows);
+    return back(gather(rows.values, order_of(rows.values, options)), rows);
 }
 
 Tensor argsort(const Operand& x, const SortOptions& options) {
     LineScope at(x.line());
     Rows rows = rows_along("argsort", x.tensor(), options.axis);
-    return back(order_of(rows.values, options.descending), rows);
+    return back(order_of(rows.values, options), rows);
 }
 
 SortedPairs sort_pairs(const Operand& keys, const Operand& values, const SortOptions& options) {
@@ -81,7 +115,7 @@ SortedPairs sort_pairs(const Operand& keys, const Operand& values, const SortOpt
                "; every key has one value, use argsort and take for rows");
     Rows rows = rows_along("sort_pairs", keys.tensor(), options.axis);
     Rows others = rows_along("sort_pairs", values.tensor(), options.axis);
-    Tensor order = order_of(rows.values, options.descending);
+    Tensor order = order_of(rows.values, options);
     return {back(gather(rows.values, order), rows), back(gather(others.values, order), rows)};
 }
 
@@ -91,7 +125,8 @@ TopK topk(const Operand& x, const Size& k, const TopKOptions& options) {
     if (k.upper_bound() < 0 || (k - rows.n).lower_bound() > 0)
         refuse("topk: k is " + k.text() + " and axis " + std::to_string(options.axis) + " has " +
                rows.n.text() + " elements; ask for at most as many");
-    Tensor order = slice(order_of(rows.values, !options.smallest), {.axis = 1, .end = k});
+    Tensor order =
+        slice(order_of(rows.values, {.descending = !options.smallest}), {.axis = 1, .end = k});
     return {from_rows(gather(rows.values, order), rows), from_rows(order, rows)};
 }
 

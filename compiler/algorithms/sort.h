@@ -5,15 +5,20 @@
 
 namespace firn {
 
+enum class SortMethod : uint8_t {
+    Merge,    // log2 n runs of one kernel
+    Network,  // k (k + 1) / 2 runs with k = log2 n, in which no step depends on the data
+};
 struct SortOptions {
     std::optional<int> axis = -1;  // none: x is flattened
     bool descending = false;
+    SortMethod method = SortMethod::Merge;
 };
 
 // Equal elements keep their order (stable), also where descending. A nan counts as larger than
-// every number and -0 as 0, as in numpy. A bitonic network of compare-exchanges over the next power
-// of two n: k (k + 1) / 2 kernel runs with k = log2 n, in one kernel. K. Batcher, "Sorting Networks
-// and Their Applications", 1968.
+// every number and -0 as 0, as in numpy. Merging: pairs of sorted runs, each element of the result
+// finding its source by binary search; O. Green et al., "GPU Merge Path", 2012. The network:
+// bitonic, over the next power of two; K. Batcher, "Sorting Networks and Their Applications", 1968.
 
 /// The elements in order.
 Tensor sort(const Operand& x, const SortOptions& options = {});

@@ -77,6 +77,20 @@ TEST(Ffts, OfASymbolicSize) {
         imaginary(transformed(x, 1, 24, 1)), 2e-5);
 }
 
+TEST(Ffts, OfDoublesIsExactToDoubles) {
+    for (size_t n : {size_t{16}, size_t{64}, size_t{50}}) {
+        Numbers x = random_numbers(n, 8), expected = transformed(x, 1, n, 1);
+        std::vector<double> re;
+        for (const auto& each : expected) re.push_back(each.real());
+        expect_values(
+            [&] {
+                Complex numbers = tensors(x, {n});
+                return fft(Complex{numbers.re.as(f64), numbers.im.as(f64)}).re;
+            },
+            re, 1e-13);
+    }
+}
+
 TEST(Ffts, AlongAnyAxis) {
     Numbers x = random_numbers(32 * 3, 4);
     expect_values(

@@ -30,6 +30,12 @@ TEST_P(Sort, EqualKeysKeepTheirOrder) {
     expect_values([&] { return argsort(tensor(x)); }, stable_order(x));
 }
 
+TEST_P(Sort, ByTheNetwork) {
+    Ints x = random_ints(static_cast<size_t>(GetParam()), 13, -3, 3);
+    expect_values([&] { return argsort(tensor(x), {.method = SortMethod::Network}); },
+                  stable_order(x));
+}
+
 TEST_P(Sort, OfASymbolicSize) {
     Ints x = random_ints(static_cast<size_t>(GetParam()), 12, -3, 3);
     expect_values(
@@ -82,7 +88,9 @@ TEST(Sorts, MinusZeroEqualsZero) {
 TEST(Sorts, TheLargestIntegerStandsBeforeThePadding) {
     Ints x{INT32_MAX, INT32_MIN, INT32_MAX};
     expect_values([&] { return sort(tensor(x)); }, Ints{INT32_MIN, INT32_MAX, INT32_MAX});
-    expect_values([&] { return argsort(tensor(x), {.descending = true}); }, Ints{0, 2, 1});
+    for (SortMethod method : {SortMethod::Merge, SortMethod::Network})
+        expect_values([&] { return argsort(tensor(x), {.descending = true, .method = method}); },
+                      Ints{0, 2, 1});
 }
 
 TEST(Sorts, UnsignedIntegersAreNotNegative) {
@@ -118,7 +126,18 @@ TEST(Sorts, OneKernelRunsForEveryStep) {
     auto order = compile([](Tensor x) { return argsort(x); }, {f32(1000)});
     order(ones({1000}));
     EXPECT_LE(order.program()->kernels.size(), 4u);
-    EXPECT_LE(order.stats().dispatches, 10 * 11 / 2 + 3);
+    EXPECT_LE(order.stats().dispatches, 10 + 3);
+}
+
+TEST(Sorts, TheNetworkOfASymbolicSize) {
+    Ints x = random_ints(40, 12, -3, 3);
+    expect_values(
+        [&] {
+            auto f = compile([](Tensor x) { return argsort(x, {.method = SortMethod::Network}); },
+                             {i32("n")});
+            return f(tensor(x));
+        },
+        stable_order(x));
 }
 
 TEST(Permutations, HaveEveryNumberOnce) {
