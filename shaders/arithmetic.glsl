@@ -83,6 +83,57 @@ float firn_frac_f32(float x) { return x - floor(x); }
 //@function firn_frac_f64
 double firn_frac_f64(double x) { return x - floor(x); }
 
+//@function firn_plus_zero_f32
+// Sums and products with a literal 0 work on bits: drivers fold them otherwise, and forget -0, inf and nan.
+float firn_plus_zero_f32(float x) {
+    uint bits = floatBitsToUint(x);
+    return uintBitsToFloat(bits == 0x80000000u ? 0u : bits);
+}
+
+//@function firn_zero_minus_f32
+float firn_zero_minus_f32(float x) {
+    uint bits = floatBitsToUint(x);
+    return uintBitsToFloat(bits == 0u ? 0u : bits ^ 0x80000000u);
+}
+
+//@function firn_times_zero_f32
+float firn_times_zero_f32(float x) {
+    uint bits = floatBitsToUint(x);
+    bool finite = (bits & 0x7f800000u) != 0x7f800000u;
+    return uintBitsToFloat(finite ? bits & 0x80000000u : 0x7fc00000u);
+}
+
+//@function firn_zero_over_f32
+float firn_zero_over_f32(float x) {
+    uint bits = floatBitsToUint(x);
+    return uintBitsToFloat(x != x || x == 0.0 ? 0x7fc00000u : bits & 0x80000000u);
+}
+
+//@function firn_plus_zero_f64
+double firn_plus_zero_f64(double x) {
+    uvec2 bits = unpackDouble2x32(x);
+    return packDouble2x32(bits == uvec2(0u, 0x80000000u) ? uvec2(0u) : bits);
+}
+
+//@function firn_zero_minus_f64
+double firn_zero_minus_f64(double x) {
+    uvec2 bits = unpackDouble2x32(x);
+    return packDouble2x32(uvec2(bits.x, bits == uvec2(0u) ? 0u : bits.y ^ 0x80000000u));
+}
+
+//@function firn_times_zero_f64
+double firn_times_zero_f64(double x) {
+    uint high = unpackDouble2x32(x).y;
+    bool finite = (high & 0x7ff00000u) != 0x7ff00000u;
+    return packDouble2x32(uvec2(0u, finite ? high & 0x80000000u : 0x7ff80000u));
+}
+
+//@function firn_zero_over_f64
+double firn_zero_over_f64(double x) {
+    uint high = unpackDouble2x32(x).y;
+    return packDouble2x32(uvec2(0u, x != x || x == 0.0lf ? 0x7ff80000u : high & 0x80000000u));
+}
+
 //@function firn_rsqrt_f32
 float firn_rsqrt_f32(float x) { return inversesqrt(x); }
 

@@ -2,11 +2,10 @@
 #include "compiler/codegen/glsl.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <set>
 #include <sstream>
 
+#include "compiler/codegen/literal_zero.h"
 #include "compiler/codegen/operations.h"
 #include "compiler/ir/builder.h"
 #include "compiler/program/error.h"
@@ -17,10 +16,6 @@ namespace {
 constexpr size_t kLongestInlineText = 160;
 const char* const kLane[] = {"x", "y", "z", "w"};
 const char* const kDim[] = {"x", "y", "z"};
-
-/// Capability and execution mode SignedZeroInfNanPreserve, for f32: GLSL has no word of its own for it.
-const char* const kKeepSpecialFloats =
-    "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4466], 4461, 32);\n";
 
 /// The element type of a storage buffer.
 std::string stored_type(DType dtype, int width) {
@@ -48,7 +43,8 @@ class Emitter {
     Emitter(const KernelCode& code, const DeviceProfile& profile)
         : code_(code), params_in_buffer_(needs_param_buffer(code, profile)),
           keep_floats_(keeps_special_floats(code, profile)), text_(code.nodes.size()),
-          uses_(code.nodes.size(), 0), region_of_(code.nodes.size(), -1), use_region_(code.nodes.size(), -1) {}
+          uses_(code.nodes.size(), 0), region_of_(code.nodes.size(), -1),
+          use_region_(code.nodes.size(), -1) {}
 
     std::string run() {
         count_uses();
@@ -57,7 +53,7 @@ class Emitter {
         std::ostringstream out;
         out << "#version 460\n";
         for (const std::string& e : extensions()) out << "#extension " << e << " : require\n";
-        if (keep_floats_) out << kKeepSpecialFloats;
+        if (keep_floats_) declare_floats(out);
         out << "layout(local_size_x = " << code_.group_size[0] << ", local_size_y = " << code_.group_size[1]
             << ", local_size_z = " << code_.group_size[2] << ") in;\n";
         declare_buffers(out);
@@ -84,6 +80,16 @@ class Emitter {
             out.insert("GL_KHR_shader_subgroup_shuffle");
         }
         return out;
+    }
+
+    /// GLSL has no word of its own for the execution mode SignedZeroInfNanPreserve, 4461.
+    void declare_floats(std::ostream& out) const {
+        std::set<int> widths;  // f16 is computed in 32 bits
+        for (const KernelNode& n : code_.nodes)
+            if (n.dtype.is_float()) widths.insert(n.dtype == f64 ? 64 : 32);
+        for (int width : widths)
+            out << "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4466], 4461, "
+                << width << ");\n";
     }
 
     void declare_buffers(std::ostream& out) const {
@@ -215,23 +221,15 @@ class Emitter {
             types.push_back(code_.nodes[arg].dtype);
             operands.push_back(text_[arg]);
         }
-        if (is_zero_divisor(n))
-            // A software driver drops what is computed from x / 0 with a literal 0; this is the same value.
-            return "(" + operands[0] + " * " + glsl_literal(inverse_of_zero(code_.nodes[n.args[1]].constant)) + ")";
+        if (const std::string special = literal_zero_glsl(code_, n, operands); !special.empty()) {
+            note_functions(special);
+            return special;
+        }
         if (plain_quotient(n))
             return "(" + operands[0] + (n.op == Op::Div ? " / " : " % ") + operands[1] + ")";
         std::string out = operation_glsl(n.op, n.dtype, types, operands);
         note_functions(out);
         return out;
-    }
-
-    bool is_zero_divisor(const KernelNode& n) const {
-        const KernelNode* divisor = n.op == Op::Div && n.dtype.is_float() ? &code_.nodes[n.args[1]] : nullptr;
-        return divisor && divisor->op == Op::Constant && divisor->constant.f == 0;
-    }
-
-    static Scalar inverse_of_zero(const Scalar& zero) {
-        return scalar_float(std::copysign(std::numeric_limits<double>::infinity(), zero.f), zero.dtype);
     }
 
     /// Integer division of indices that are known to be nonnegative needs no care for signs and zero.
@@ -431,8 +429,8 @@ bool needs_param_buffer(const KernelCode& code, const DeviceProfile& profile) {
 }
 
 bool keeps_special_floats(const KernelCode& code, const DeviceProfile& profile) {
-    auto is_f32 = [](const KernelNode& n) { return n.dtype == f32; };
-    return profile.keeps_special_floats && std::any_of(code.nodes.begin(), code.nodes.end(), is_f32);
+    auto is_float = [](const KernelNode& n) { return n.dtype.is_float(); };
+    return profile.keeps_special_floats && std::any_of(code.nodes.begin(), code.nodes.end(), is_float);
 }
 
 }  // namespace firn

@@ -15,7 +15,7 @@ std::string emit_glsl(const KernelCode& code, const DeviceProfile& profile);
 /// last binding.
 bool needs_param_buffer(const KernelCode& code, const DeviceProfile& profile);
 
-/// The kernel asks for -0, inf and nan to be kept: it computes in f32, and the device can.
+/// The kernel asks for -0, inf and nan to be kept: it computes with floats, and the device can.
 bool keeps_special_floats(const KernelCode& code, const DeviceProfile& profile);
 
 }  // namespace firn

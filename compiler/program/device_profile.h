@@ -33,7 +33,8 @@ struct DeviceProfile {
     bool has_f64 = true, has_i64 = true;
     bool subgroup_shuffle = true;
     bool float_atomic_add = true;
-    /// Kernels may ask that f32 keeps -0, inf and nan; without it a driver may assume them away.
+    /// Kernels may ask that floats keep -0, inf and nan (f32, and f64 where there is f64); else a driver may
+    /// assume them away.
     bool keeps_special_floats = true;
 
     // Rates, measured (limits.md) or estimated from the class.

@@ -114,7 +114,9 @@ DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
         (vulkan11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
         (vulkan11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT);
     profile.float_atomic_add = features.float_atomics.shaderBufferFloat32AtomicAdd;
-    profile.keeps_special_floats = floats.shaderSignedZeroInfNanPreserveFloat32;
+    profile.keeps_special_floats =
+        floats.shaderSignedZeroInfNanPreserveFloat32 &&
+        (!profile.has_f64 || floats.shaderSignedZeroInfNanPreserveFloat64);
     if (cpu) scale_rates(profile);
     return profile;
 }

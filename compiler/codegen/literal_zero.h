@@ -1,0 +1,16 @@
+// Arithmetic with a literal 0, which software drivers fold as if there were no -0, inf or nan.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/lower/kernel_code.h"
+
+namespace firn {
+
+/// GLSL of a sum, difference, product or quotient of floats with a literal 0, where drivers fold it to a
+/// wrong result, whatever they promise; empty for every other node.
+/// `operands` are the texts of the node's inputs. May call functions of math_library().
+std::string literal_zero_glsl(const KernelCode& code, const KernelNode& node,
+                              const std::vector<std::string>& operands);
+
+}  // namespace firn
