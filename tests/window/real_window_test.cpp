@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "compiler/frontend/frontend.h"
 #include "engine/window/view_window.h"
 #include "tests/window/display.h"
 
@@ -221,6 +222,28 @@ TEST_F(RealWindow, EscapeCloses) {
     by_hand("escape", "key --window \\$id Escape");
     EXPECT_FALSE(frames_until(window, [] { return false; }));
     EXPECT_FALSE(window.open());
+}
+
+TEST_F(RealWindow, KernelTimesAreThoseOfTheFrame) {
+    SessionScope scope{Session(executor)};
+    auto busy = compile([](Tensor x) { return sin(exp(sin(exp(sin(x + 1.0f))))); }, {f32("n")});
+    WindowOptions options{.title = "times", .size = {640, 320}, .max_rate = 0, .profile = true};
+    ViewWindow window(executor, options);
+    Tensor x = zeros({1 << 20});
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point begin;
+    double kernels = 0;  // milliseconds
+    for (int frame = 0; frame < 12 && window.open(); ++frame) {
+        if (frame == 4) begin = Clock::now();  // the first ones compile
+        if (frame > 4)
+            for (const KernelTime& time : window.kernel_times())
+                kernels += time.milliseconds * time.dispatches;
+        x = busy(x);
+        window.show(gradient);
+    }
+    double frames = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    EXPECT_GT(kernels, 0.4 * frames);
+    EXPECT_LT(kernels, frames);
 }
 
 TEST_F(RealWindow, TwoWindowsAreOpenAtOnce) {
