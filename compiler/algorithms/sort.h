@@ -6,19 +6,23 @@
 namespace firn {
 
 enum class SortMethod : uint8_t {
-    Merge,    // log2 n runs of one kernel
-    Network,  // k (k + 1) / 2 runs with k = log2 n, in which no step depends on the data
+    Automatic,  // Radix from 32768 elements on, where their number is known; else Merge
+    Merge,      // log2 n runs of one kernel
+    Radix,      // 8 turns over digits of 4 bits (16 for types of 64 bits), whatever n is
+    Network,    // k (k + 1) / 2 runs with k = log2 n, in which no step depends on the data
 };
 struct SortOptions {
     std::optional<int> axis = -1;  // none: x is flattened
     bool descending = false;
-    SortMethod method = SortMethod::Merge;
+    SortMethod method = SortMethod::Automatic;
 };
 
 // Equal elements keep their order (stable), also where descending. A nan counts as larger than
 // every number and -0 as 0, as in numpy. Merging: pairs of sorted runs, each element of the result
-// finding its source by binary search; O. Green et al., "GPU Merge Path", 2012. The network:
-// bitonic, over the next power of two; K. Batcher, "Sorting Networks and Their Applications", 1968.
+// finding its source by binary search; O. Green et al., "GPU Merge Path", 2012. Radix: counts of
+// digits in blocks, their running sum, and a store of every element where it belongs; N. Satish et
+// al., "Designing Efficient Sorting Algorithms for Manycore GPUs", 2009. The network: bitonic, over
+// the next power of two; K. Batcher, "Sorting Networks and Their Applications", 1968.
 
 /// The elements in order.
 Tensor sort(const Operand& x, const SortOptions& options = {});

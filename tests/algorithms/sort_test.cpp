@@ -30,9 +30,21 @@ TEST_P(Sort, EqualKeysKeepTheirOrder) {
     expect_values([&] { return argsort(tensor(x)); }, stable_order(x));
 }
 
+TEST_P(Sort, ByMerging) {
+    Ints x = random_ints(static_cast<size_t>(GetParam()), 13, -3, 3);
+    expect_values([&] { return argsort(tensor(x), {.method = SortMethod::Merge}); },
+                  stable_order(x));
+}
+
 TEST_P(Sort, ByTheNetwork) {
     Ints x = random_ints(static_cast<size_t>(GetParam()), 13, -3, 3);
     expect_values([&] { return argsort(tensor(x), {.method = SortMethod::Network}); },
+                  stable_order(x));
+}
+
+TEST_P(Sort, ByDigits) {
+    Ints x = random_ints(static_cast<size_t>(GetParam()), 14, -300, 300);
+    expect_values([&] { return argsort(tensor(x), {.method = SortMethod::Radix}); },
                   stable_order(x));
 }
 
@@ -88,7 +100,7 @@ TEST(Sorts, MinusZeroEqualsZero) {
 TEST(Sorts, TheLargestIntegerStandsBeforeThePadding) {
     Ints x{INT32_MAX, INT32_MIN, INT32_MAX};
     expect_values([&] { return sort(tensor(x)); }, Ints{INT32_MIN, INT32_MAX, INT32_MAX});
-    for (SortMethod method : {SortMethod::Merge, SortMethod::Network})
+    for (SortMethod method : {SortMethod::Merge, SortMethod::Radix, SortMethod::Network})
         expect_values([&] { return argsort(tensor(x), {.descending = true, .method = method}); },
                       Ints{0, 2, 1});
 }
@@ -119,6 +131,24 @@ TEST(Sorts, TopkGivesTheFirstOfTheLargest) {
 
 TEST(Sorts, TopkOfMoreThanThereAreIsAnError) {
     expect_message(error_of([] { topk(zeros({3}), 4); }), {"topk", "4", "3", "sort_test.cpp:"});
+}
+
+TEST(Sorts, AnyTypeIsSortedByDigits) {
+    Ints x = random_ints(50, 15, -100, 100);
+    for (DType type : {f32, f64, i32, i64, f16, i8})
+        expect_values([&] { return argsort(tensor(x).as(type), {.method = SortMethod::Radix}); },
+                      stable_order(x));
+}
+
+TEST(Sorts, ManyElementsAreSortedByDigits) {
+    SessionScope scope(Session::interpreter());
+    auto dispatches = [](SortMethod method) {
+        auto order =
+            compile([=](Tensor x) { return argsort(x, {.method = method}); }, {i32(32768)});
+        return order.stats().dispatches;
+    };
+    EXPECT_EQ(dispatches(SortMethod::Automatic), dispatches(SortMethod::Radix));
+    EXPECT_NE(dispatches(SortMethod::Automatic), dispatches(SortMethod::Merge));
 }
 
 TEST(Sorts, OneKernelRunsForEveryStep) {

@@ -68,6 +68,13 @@ TEST(Layers, ProgramKnowsNothingAboveIt) {
     });
 }
 
+TEST(Layers, AlgorithmsAreWrittenWithTheFrontendAlone) {
+    check_includes("compiler/algorithms", [](const std::string&, const std::string& name) {
+        return !starts(name, "compiler/") || starts(name, "compiler/frontend/") ||
+               starts(name, "compiler/algorithms/") || name == "compiler/program/size.h";
+    });
+}
+
 TEST(Layers, OnlySpirvIncludesTheShaderCompiler) {
     check_includes("compiler", [](const std::string& file, const std::string& name) {
         bool shader_compiler =

@@ -1,0 +1,22 @@
+// Counting by value.
+#pragma once
+#include "compiler/frontend/tensor.h"
+
+namespace firn {
+
+/// How often each of 0 to count - 1 occurs in a tensor of integers, i32 [count], as numpy's
+/// bincount; others are not counted.
+Tensor bincount(const Operand& x, const Size& count);
+/// The sums of the weights instead, in their type (32-bit at least); x and weights broadcast. Float
+/// sums are atomic: the last bits may differ from run to run.
+Tensor bincount(const Operand& x, const Size& count, const Operand& weights);
+
+struct HistogramOptions {
+    Tensor low = 0.0f, high = 1.0f;  // numbers, or rank-0 tensors
+};
+/// How many elements lie in each of `bins` equal parts of [low, high], i32 [bins], as numpy's
+/// histogram: parts are closed below, the last one on both sides; what is outside, and nan, is not
+/// counted. The part is found by one multiplication: beside an edge, rounding decides.
+Tensor histogram(const Operand& x, const Size& bins, const HistogramOptions& options = {});
+
+}  // namespace firn

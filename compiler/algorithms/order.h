@@ -1,0 +1,17 @@
+// The ways of sorting: indices that bring integer keys in order; internal.
+#pragma once
+#include "compiler/frontend/tensor.h"
+
+namespace firn {
+
+// `key` is i32 or i64 [rows, n]; each row is ordered by itself, equal keys keep their order. Gives
+// i32 [rows, n].
+
+/// A bitonic network: every step compares all pairs.
+Tensor order_by_network(Tensor key);
+/// Sorted runs of 1, 2, 4, .. elements are merged in pairs.
+Tensor order_by_merging(Tensor key);
+/// Stable counting sorts by digits, the lowest first.
+Tensor order_by_digits(Tensor key);
+
+}  // namespace firn
