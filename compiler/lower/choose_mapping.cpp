@@ -3,6 +3,7 @@
 
 #include "compiler/lower/map.h"
 #include "compiler/lower/place.h"
+#include "compiler/lower/share_loops.h"
 
 namespace firn {
 namespace {
@@ -11,6 +12,8 @@ constexpr int64_t kLargeExtent = 1 << 20;      // as good as any larger extent
 constexpr int64_t kLeastGroups = 8;            // workgroups that share a CPU's cores evenly
 constexpr int64_t kBodyBudget = 700;           // nodes of an invocation's body after expansion
 constexpr int64_t kLoopBudget = 400;           // nodes of an unrolled loop body
+constexpr int64_t kLeastShare = 4;             // turns of a loop per lane that are worth combining
+constexpr int64_t kLongShare = 64;             // turns per lane that pay for a subgroup's fixed costs on a CPU
 
 struct Shape2 {
     Size x = Size(1), y = Size(1), z = Size(1);
@@ -76,6 +79,99 @@ uint32_t round_up(int64_t value, int64_t step) {
     return static_cast<uint32_t>((value + step - 1) / step * step);
 }
 
+/// How an index moves with a range.
+enum class Stride { None, One, Other };
+
+Stride stride_along(const KernelCode& code, int id, int range) {
+    const KernelNode& n = code.nodes[id];
+    if (n.op == Op::Range) return n.index == range ? Stride::One : Stride::None;
+    if (n.op == Op::For || n.op == Op::Branch) return Stride::Other;
+    Stride out = Stride::None;
+    int moving = 0;
+    for (int arg : n.args) {
+        const Stride s = stride_along(code, arg, range);
+        moving += s != Stride::None;
+        out = std::max(out, s);
+    }
+    const bool keeps = n.op == Op::Add || n.op == Op::Sub || n.op == Op::Min || n.op == Op::Max;
+    return moving == 0 ? Stride::None : moving == 1 && keeps ? out : Stride::Other;
+}
+
+/// What the lanes of a subgroup would share.
+struct Sharing {
+    int64_t turns = 0;        // the most turns of a loop that is dealt
+    bool repeated = false;    // every lane would take some other loop too
+    bool along_loop = false;  // neighbouring turns read neighbours in memory
+    bool along_grid = false;  // neighbouring indices do
+    bool blocks = true;       // rows hold whole blocks of four
+};
+
+Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts) {
+    place(code);
+    const std::map<int, SharedLoop> shared = share_loops(code, profile.subgroup_size);
+    Sharing out;
+    if (shared.empty()) return out;
+    int x = -1;
+    for (size_t r = 0; r < code.ranges.size(); ++r)
+        if (code.ranges[r].kind == RangeKind::Grid) x = static_cast<int>(r);
+    const std::vector<std::vector<int>> needs = region_needs(code);
+    std::vector<int> dealt, bodies;
+    for (const auto& [loop, how] : shared) {
+        const int region = code.nodes[loop].region;
+        bodies.push_back(region);
+        if (!how.split) continue;
+        const Range& range = code.ranges[code.regions[region].range];
+        dealt.push_back(code.regions[region].range);
+        out.blocks &= !range.extent.is(0) && range.extent.divisor(facts.divisors) % 4 == 0;
+        out.turns = std::max(out.turns, range.max_trips < 0 ? kLargeExtent : range.max_trips);
+    }
+    auto visit = [&](int id) {
+        const KernelNode& n = code.nodes[id];
+        auto inside = [&](int body) { return std::find(bodies.begin(), bodies.end(), body) != bodies.end(); };
+        const bool in_shared = std::any_of(needs[id].begin(), needs[id].end(), inside);
+        if (n.op == Op::For && !shared.contains(id) && !in_shared) out.repeated = true;
+        if (n.op != Op::Load) return;
+        for (int range : dealt) out.along_loop |= stride_along(code, n.args[0], range) == Stride::One;
+        out.along_grid |= in_shared && x >= 0 && stride_along(code, n.args[0], x) == Stride::One;
+    };
+    for (const KernelRegion& region : code.regions)
+        for (int id : region.order) visit(id);
+    return out;
+}
+
+/// Lanes that share one index, where that is faster. On a CPU driver the gain is in loads of whole blocks
+/// of long rows, on a GPU in neighbouring lanes that read neighbours; on both it is in filling a device that
+/// the grid alone leaves idle, unless neighbouring indices read neighbours as they are.
+uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, const SymbolFacts& facts,
+                      int64_t total) {
+    if (!lanes_share(profile)) return 1;
+    const uint32_t lanes = profile.subgroup_size;
+    const Sharing sharing = inspect_sharing(lowered, profile, facts);
+    if (sharing.repeated || sharing.turns < kLeastShare * lanes) return 1;
+    const bool cpu = profile.device_class == DeviceClass::Cpu;
+    const int64_t busy = int64_t{profile.parallel_invocations} * (cpu ? 16 : 1);
+    const bool idle = sharing.along_grid ? total * lanes * lanes < busy : total * (cpu ? lanes : 1) < busy;
+    const bool rows = sharing.along_loop && !sharing.along_grid;
+    const bool better = rows && (!cpu || (sharing.blocks && sharing.turns >= kLongShare * lanes));
+    return idle || better ? lanes : 1;
+}
+
+/// Unrolling and groups of a kernel whose indices are shared by `lanes` each.
+Mapping shared_mapping(const Traits& traits, const DeviceProfile& profile, uint32_t lanes, int64_t total) {
+    Mapping m;
+    m.lanes = lanes;
+    const bool cpu = profile.device_class == DeviceClass::Cpu;
+    const int64_t slots = std::max<int64_t>(1, profile.parallel_invocations / lanes);
+    int64_t subgroups = 1;   // of a group: more only where groups remain for every core
+    while (subgroups < (cpu ? 8 : 4) && subgroups * lanes * 2 <= profile.max_group_size &&
+           total >= subgroups * 2 * slots * (cpu ? kLeastGroups : 1))
+        subgroups *= 2;
+    m.group_x = static_cast<uint32_t>(subgroups * lanes);
+    for (int64_t f : {32, 16, 8, 4, 2})
+        if (m.serial_unroll == 1 && (cpu || f <= 16) && traits.nodes * f <= kLoopBudget) m.serial_unroll = f;
+    return m;
+}
+
 }  // namespace
 
 Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
@@ -85,6 +181,9 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     const bool cpu = profile.device_class == DeviceClass::Cpu;
     const int64_t x = extent_or_large(grid.x, facts), y = extent_or_large(grid.y, facts), z = extent_or_large(grid.z, facts);
     const int64_t total = x * std::min<int64_t>(y * z, kLargeExtent);
+    if (traits.loops || traits.rows)
+        if (const uint32_t lanes = choose_lanes(lowered, profile, facts, total); lanes > 1)
+            return shared_mapping(traits, profile, lanes, total);
     Mapping m;
     const bool by_four = grid.x.divisor(facts.divisors) % 4 == 0 && x > 0;
     const bool padded = grid.dims == 1 && traits.plain_flat;

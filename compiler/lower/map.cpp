@@ -12,6 +12,7 @@
 namespace firn {
 namespace {
 
+constexpr int64_t kSmallDeal = 4;          // turns of a lane at once in what full turns leave
 constexpr int64_t kFoldedGroups = 32768;   // groups along x before they fold into the next dimension
 
 /// Rebuilds a kernel with each Grid index replaced by one expression per lane (a copy of the body in the
@@ -108,7 +109,7 @@ class Mapper {
     uint32_t group_units() const { return mapping_.group_x / mapping_.lanes; }
 
     bool covers(const Size& count, uint32_t size) const {
-        return divides(count, size) && count.is_constant();
+        return size == 1 || (divides(count, size) && count.is_constant());
     }
 
     void make_lanes() {
@@ -352,18 +353,9 @@ class Mapper {
         const int extent = lane_value(range.extent_node, group[0]);
         const bool innermost = is_innermost(body);
         const Deal deal = deal_turns(range, body.alive < 0 && innermost ? mapping_.serial_unroll : 1, split, extent);
-        const int64_t chunk = deal.copies * deal.lanes;
-        if (chunk <= 1) return serial(n, group, std::move(values), extent, range.extent, b_.integer(0), deal);
-        const bool symbolic = !range.extent.is(0) || b_.is_constant(extent);
-        const int turns = b_.make(Op::Div, i32, {extent, b_.integer(chunk)});
-        values = serial(n, group, std::move(values), turns, symbolic ? floor_div(range.extent, Size(chunk)) : Size(0),
-                        b_.integer(0), deal);
-        if (symbolic && divides(range.extent, chunk)) return values;
-        const int done = b_.mul(turns, b_.integer(chunk));
-        const int left = b_.sub(extent, done);
-        if (b_.is_constant(left) && b_.node(left).constant.i == 0) return values;
-        return serial(n, group, std::move(values), left_turns(left, deal), Size(0), done, {deal.lanes, 1, 1},
-                      most_left(deal));
+        for (const Part& part : parts_of(range, extent, deal))
+            values = serial(n, group, std::move(values), part);
+        return values;
     }
 
     /// How the turns of a loop are dealt: a lane takes `copies` of them at once, in runs of `vector`
@@ -391,12 +383,47 @@ class Mapper {
         return std::all_of(grid_.begin(), grid_.end(), [&](int r) { return from_.ranges[r].extent.is(1); });
     }
 
-    /// Turns of this lane among the last `left` ones, which are dealt one by one.
-    int left_turns(int left, const Deal& deal) {
-        if (deal.lanes == 1) return left;
-        return b_.make(Op::Div, i32, {b_.add(b_.sub(left, lane_), b_.integer(deal.lanes - 1)), b_.integer(deal.lanes)});
+    /// Consecutive turns of an old loop that run as one new loop.
+    struct Part {
+        Deal deal;
+        int turns = -1;           // of the new loop
+        Size extent = Size(0);    // the same, where it is a size
+        int start = -1;           // the first old turn
+        int64_t max_trips = -1;   // the most new turns; -1: as the old loop says
+    };
+
+    /// Full turns of the deal; what is left in smaller ones, at last a turn for each lane.
+    std::vector<Part> parts_of(const Range& range, int extent, const Deal& deal) {
+        const bool symbolic = !range.extent.is(0) || b_.is_constant(extent);
+        const int64_t chunk = deal.copies * deal.lanes;
+        if (chunk == 1) return {{deal, extent, range.extent, b_.integer(0), -1}};
+        std::vector<Part> parts{{deal, b_.make(Op::Div, i32, {extent, b_.integer(chunk)}),
+                                 symbolic ? floor_div(range.extent, Size(chunk)) : Size(0), b_.integer(0), -1}};
+        if (symbolic && divides(range.extent, chunk)) return parts;
+        int done = b_.mul(parts[0].turns, b_.integer(chunk));
+        if (deal.lanes > 1 && deal.copies > kSmallDeal) {
+            const Deal small{deal.lanes, kSmallDeal, deal.vector};
+            const int64_t step = small.copies * small.lanes;
+            const int turns = b_.make(Op::Div, i32, {b_.sub(extent, done), b_.integer(step)});
+            parts.push_back({small, turns, Size(0), done, deal.copies / small.copies});
+            done = b_.add(done, b_.mul(turns, b_.integer(step)));
+            if (symbolic && divides(range.extent, step)) return parts;
+        }
+        const Deal single{deal.lanes, 1, 1};
+        const int left = b_.sub(extent, done);
+        if (b_.is_constant(left) && b_.node(left).constant.i == 0) return parts;
+        if (deal.lanes == 1)
+            parts.push_back({single, left, Size(0), done, deal.copies - 1});
+        else
+            parts.push_back({single, lane_turns(left), Size(0), done, std::min(deal.copies, kSmallDeal)});
+        return parts;
     }
-    static int64_t most_left(const Deal& deal) { return deal.lanes == 1 ? deal.copies - 1 : deal.copies; }
+
+    /// Turns of this lane among `left` ones that are dealt one by one.
+    int lane_turns(int left) {
+        const int64_t lanes = mapping_.lanes;
+        return b_.make(Op::Div, i32, {b_.add(b_.sub(left, lane_), b_.integer(lanes - 1)), b_.integer(lanes)});
+    }
 
     /// The first old index of a turn; copy c of it is turn_copy(c) further on.
     int turn_base(int turn, int start, const Deal& deal, const Size& extent) {
@@ -429,11 +456,11 @@ class Mapper {
         return true;
     }
 
-    /// One loop with turns of the old one as `deal` says per turn, from old index `start` on.
+    /// One loop for a part of the old one's turns.
     std::vector<std::vector<int>> serial(const KernelNode& n, const std::vector<size_t>& group,
-                                         std::vector<std::vector<int>> values, int extent_node,
-                                         const Size& extent, int start, const Deal& deal,
-                                         int64_t max_trips = -1) {
+                                         std::vector<std::vector<int>> values, const Part& part) {
+        const Deal& deal = part.deal;
+        const int extent_node = part.turns, start = part.start;
         const int64_t copies = deal.copies;
         const KernelRegion& old = from_.regions[n.region];
         const Range& old_range = from_.ranges[old.range];
@@ -443,8 +470,8 @@ class Mapper {
         }
         Range range = old_range;
         range.extent_node = extent_node;
-        range.extent = extent;
-        if (max_trips >= 0) range.max_trips = max_trips;
+        range.extent = part.extent;
+        if (part.max_trips >= 0) range.max_trips = part.max_trips;
         else if (range.max_trips >= 0) range.max_trips /= copies * deal.lanes;
         if (b_.is_constant(extent_node)) range.max_trips = b_.node(extent_node).constant.i;
         const int range_id = b_.add_range(range);
@@ -454,7 +481,7 @@ class Mapper {
         for (size_t g = 0; g < group.size(); ++g)
             for (int arg : old.args) current[g].push_back(b_.region_arg(region, from_.nodes[arg].dtype));
         const std::vector<std::vector<int>> args = current;
-        const int base = turn_base(b_.range(range_id), start, deal, extent.is(0) ? Size(0) : old_range.extent);
+        const int base = turn_base(b_.range(range_id), start, deal, old_range.extent);
         std::vector<std::vector<std::vector<int>>> terms(group.size(),
                                                          std::vector<std::vector<int>>(old.args.size()));
         int alive = -1;
@@ -594,30 +621,23 @@ class Mapper {
         const bool nested = from_.nodes[body.effects[0]].op == Op::For;
         const Deal deal = deal_turns(range, nested ? 1 : std::max<int64_t>(1, mapping_.serial_unroll), is_split(loop),
                                      extent);
-        const int64_t chunk = deal.copies * deal.lanes;
-        const int turns = b_.make(Op::Div, i32, {extent, b_.integer(chunk)});
-        row_loop(n, lane, turns, chunk > 1 ? floor_div(range.extent, Size(chunk)) : range.extent, b_.integer(0), deal,
-                 effects);
-        if (chunk == 1 || divides(range.extent, chunk)) return;
-        const int done = b_.mul(turns, b_.integer(chunk));
-        row_loop(n, lane, left_turns(b_.sub(extent, done), deal), Size(0), done, {deal.lanes, 1, 1}, effects,
-                 most_left(deal));
+        for (const Part& part : parts_of(range, extent, deal)) row_loop(n, lane, part, effects);
     }
 
-    void row_loop(const KernelNode& n, size_t lane, int turns, const Size& extent, int start, const Deal& deal,
-                  std::vector<int>& effects, int64_t max_trips = -1) {
-        if (b_.is_constant(turns) && b_.node(turns).constant.i == 0) return;
+    void row_loop(const KernelNode& n, size_t lane, const Part& part, std::vector<int>& effects) {
+        const Deal& deal = part.deal;
+        if (b_.is_constant(part.turns) && b_.node(part.turns).constant.i == 0) return;
         const KernelRegion& body = from_.regions[n.region];
         Range range = from_.ranges[body.range];
-        if (max_trips >= 0) range.max_trips = max_trips;
+        if (part.max_trips >= 0) range.max_trips = part.max_trips;
         else if (range.max_trips >= 0) range.max_trips /= deal.copies * deal.lanes;
-        range.extent_node = turns;
+        range.extent_node = part.turns;
         const Size whole = range.extent;
-        range.extent = extent;
+        range.extent = part.extent;
         const int range_id = b_.add_range(range);
         const int region = b_.add_region();
         b_.code().regions[region].range = range_id;
-        const int base = turn_base(b_.range(range_id), start, deal, whole);
+        const int base = turn_base(b_.range(range_id), part.start, deal, whole);
         std::vector<int> inside, index, value;
         for (int64_t c = 0; c < deal.copies; ++c) {
             bind_turn(n.region, lane, b_.add(base, b_.integer(turn_copy(c, deal))), {});

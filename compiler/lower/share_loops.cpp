@@ -2,8 +2,10 @@
 #include "compiler/lower/share_loops.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "compiler/lower/place.h"
+#include "compiler/program/error.h"
 
 namespace firn {
 namespace {
@@ -31,21 +33,23 @@ bool uses_any(const KernelCode& code, int id, const std::vector<int>& wanted) {
     return false;
 }
 
-/// Only words and floats of 32 bits are exchanged between lanes on every device.
-bool lanes_exchange(DType dtype) {
-    return dtype == f32 || dtype == i32 || dtype == u32 || dtype == boolean;
-}
-
 std::optional<ReduceOp> reduce_op(Op op, DType dtype) {
     if (!lanes_exchange(dtype)) return std::nullopt;
     switch (op) {
-        case Op::Add: return ReduceOp::Sum;
-        case Op::Mul: return ReduceOp::Prod;
-        case Op::Min: return ReduceOp::Min;
-        case Op::Max: return ReduceOp::Max;
-        case Op::Or: return dtype.is_bool() ? std::optional(ReduceOp::Any) : std::nullopt;
-        case Op::And: return dtype.is_bool() ? std::optional(ReduceOp::All) : std::nullopt;
-        default: return std::nullopt;
+        case Op::Add:
+            return ReduceOp::Sum;
+        case Op::Mul:
+            return ReduceOp::Prod;
+        case Op::Min:
+            return ReduceOp::Min;
+        case Op::Max:
+            return ReduceOp::Max;
+        case Op::Or:
+            return dtype.is_bool() ? std::optional(ReduceOp::Any) : std::nullopt;
+        case Op::And:
+            return dtype.is_bool() ? std::optional(ReduceOp::All) : std::nullopt;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -90,7 +94,7 @@ class Sharer {
             effect = region.effects[0];
         }
         if (!loops.empty()) share(loops, {});
-        return code_.nodes[effect].op != Op::Branch;
+        return loops.empty() || code_.nodes[effect].op != Op::Branch;
     }
 
     void share(const std::vector<int>& loops, const std::vector<Combine>& combine) {
@@ -110,9 +114,8 @@ class Sharer {
     /// The innermost walks neighbours in memory; but not where it leaves lanes idle.
     int split_loop(const std::vector<int>& loops) const {
         if (most_turns(loops.back()) >= lanes_) return loops.back();
-        return *std::max_element(loops.begin(), loops.end(), [&](int a, int b) {
-            return most_turns(a) < most_turns(b);
-        });
+        return *std::max_element(loops.begin(), loops.end(),
+                                 [&](int a, int b) { return most_turns(a) < most_turns(b); });
     }
 
     std::optional<Nest> nest_of(int loop) const {
@@ -160,6 +163,34 @@ class Sharer {
 };
 
 }  // namespace
+
+bool lanes_share(const DeviceProfile& profile) {
+    return profile.subgroup_shuffle && profile.subgroup_size > 1 &&
+           std::has_single_bit(profile.subgroup_size);
+}
+
+/// Words and floats of 32 bits are exchanged on every device; the others are extensions.
+bool lanes_exchange(DType dtype) {
+    return dtype == f32 || dtype == i32 || dtype == u32 || dtype == boolean;
+}
+
+Op reduce_step(ReduceOp op) {
+    switch (op) {
+        case ReduceOp::Sum:
+            return Op::Add;
+        case ReduceOp::Prod:
+            return Op::Mul;
+        case ReduceOp::Min:
+            return Op::Min;
+        case ReduceOp::Max:
+            return Op::Max;
+        case ReduceOp::Any:
+            return Op::Or;
+        case ReduceOp::All:
+            return Op::And;
+    }
+    throw InternalError("internal error: unknown reduction");
+}
 
 std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes) {
     return Sharer(code, lanes).run();

@@ -5,8 +5,16 @@
 #include <vector>
 
 #include "compiler/lower/kernel_code.h"
+#include "compiler/program/device_profile.h"
 
 namespace firn {
+
+/// The lanes of a subgroup can exchange values, and so share a reduction.
+bool lanes_share(const DeviceProfile& profile);
+/// They can exchange values of this type.
+bool lanes_exchange(DType dtype);
+/// The operation that takes one more value into a reduction.
+Op reduce_step(ReduceOp op);
 
 /// How the parts of a carried value combine: by `step` two at a time, by `reduce` over the lanes.
 struct Combine {
@@ -22,15 +30,15 @@ struct SharedLoop {
     std::vector<Combine> combine;
 };
 
-/// The loops that lanes share, by For node. Loops of stores: each turn stores for itself. Reductions,
-/// nests of them too, that stand where all lanes do the same, outside every other shared loop. Of a
-/// nest one loop is split: the innermost, where it is not known to be short. Loops that are not
-/// listed are taken by every lane with the same values. Empty, too, for a kernel whose effects stand in
-/// other loops or in branches.
+/// The loops that lanes share, by For node. Loops of stores: each turn stores for itself.
+/// Reductions, nests of them too, that stand where all lanes do the same, outside every other
+/// shared loop. Of a nest one loop is split: the innermost, where it is not known to be short.
+/// Loops that are not listed are taken by every lane with the same values. Empty, too, for a kernel
+/// whose effects stand in other loops or in branches.
 std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes);
 
-/// The operation that a body only gathers terms with (arg = arg + term) for its carried value k, and
-/// that term; nobody sees the value in between.
+/// The operation that a body only gathers terms with (arg = arg + term) for its carried value k,
+/// and that term; nobody sees the value in between.
 struct GatheredTerm {
     Op op = Op::Add;
     int term = -1;

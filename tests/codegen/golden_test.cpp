@@ -39,6 +39,7 @@ const GoldenProgram kPrograms[] = {
     {"stencil", {f32(16, 16), f32()}, stencil},
     {"stencil_symbolic", {f32("n", "m"), f32()}, stencil},
     {"row_sums", {f32(100, 37)}, row_sums},
+    {"long_row_sums", {f32(64, 4100)}, row_sums},
     {"escape", {f32(64)}, escape},
 };
 

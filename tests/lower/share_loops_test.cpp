@@ -1,0 +1,311 @@
+// Kernels whose lanes share reductions and rows, run lane by lane on the host, give what the oracle
+// gives.
+#include "compiler/lower/share_loops.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "compiler/ir/builder.h"
+#include "compiler/ir/interpret.h"
+#include "compiler/lower/interpret_kernel.h"
+#include "compiler/lower/map.h"
+#include "compiler/lower/walk.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kExtents[] = {0, 1, 7, 8, 9, 31, 32, 33, 128, 129, 4097};
+
+/// A kernel of one result with its arguments' values.
+struct Case {
+    NodeTable table;
+    Builder b{table};
+    Graph graph;
+    std::vector<HostTensor> args;
+    SizeEnv env;
+    int inner = 0;
+
+    /// Small whole numbers: their sums and products are exact in any order.
+    Ref argument(DType dtype, const Shape& shape) {
+        std::vector<int64_t> sizes;
+        for (const Size& n : shape) sizes.push_back(n.evaluate(env));
+        HostTensor values = HostTensor::make(dtype, sizes);
+        for (int64_t k = 0; k < values.elements(); ++k)
+            values.set(k, scalar_int((k * 7 + k / 5) % 11 - 5).to(dtype));
+        args.push_back(std::move(values));
+        const int index = static_cast<int>(graph.args.size());
+        graph.args.push_back(input(b, index, dtype, shape, false));
+        return graph.args.back();
+    }
+};
+
+KernelCode lowered(const Case& test) {
+    LowerContext context;
+    for (size_t k = 0; k < test.graph.args.size(); ++k)
+        context.buffers[test.graph.args[k].get()] = static_cast<int>(k);
+    const int target = static_cast<int>(test.graph.args.size());
+    const Ref& result = test.graph.results[0];
+    context.buffers[result.get()] = target;
+    return lower_kernel({"k", result->shape, test.inner, {result}, {target}}, context);
+}
+
+struct Lanes {
+    uint32_t lanes = 8, subgroups = 1;
+    int64_t unroll = 1;
+};
+
+KernelCode mapped(const Case& test, const Lanes& how) {
+    DeviceProfile profile = cpu_profile();
+    profile.subgroup_size = how.lanes;
+    Mapping mapping;
+    mapping.lanes = how.lanes;
+    mapping.group_x = how.lanes * how.subgroups;
+    mapping.serial_unroll = how.unroll;
+    KernelCode code = map_kernel(lowered(test), mapping, profile, {});
+    verify(code, "map");
+    return code;
+}
+
+HostTensor run(const Case& test, const KernelCode& code, uint32_t lanes) {
+    const Ref& node = test.graph.results[0];
+    std::vector<int64_t> shape;
+    for (const Size& n : node->shape) shape.push_back(n.evaluate(test.env));
+    std::vector<std::vector<std::byte>> memory;
+    for (const HostTensor& arg : test.args) memory.push_back(arg.data);
+    HostTensor out = HostTensor::make(node->dtype, shape);
+    memory.push_back(out.data);
+    std::vector<std::span<std::byte>> buffers;
+    for (const KernelBuffer& b : code.buffers) {
+        std::vector<std::byte>& bytes = memory[static_cast<size_t>(b.buffer)];
+        bytes.resize((bytes.size() + 15) / 16 * 16);
+        buffers.push_back(bytes);
+    }
+    std::vector<Scalar> params;
+    for (const ParamInfo& p : code.params) params.push_back(scalar_int(p.size.evaluate(test.env)));
+    interpret_kernel(code, buffers, params, test.env, lanes);
+    std::copy_n(memory.back().begin(), out.data.size(), out.data.begin());
+    return out;
+}
+
+void expect_oracle(const Case& test, const Lanes& how) {
+    const HostTensor expected = interpret(test.graph, test.args, test.env)[0];
+    const KernelCode code = mapped(test, how);
+    const HostTensor got = run(test, code, how.lanes);
+    for (int64_t k = 0; k < expected.elements(); ++k)
+        ASSERT_EQ(text(got.at(k)), text(expected.at(k)))
+            << "element " << k << ", " << how.lanes << " lanes, " << how.subgroups
+            << " subgroups, unrolled " << how.unroll << "\n"
+            << print(code);
+}
+
+void expect_oracle(const Case& test) {
+    for (const Lanes& how :
+         {Lanes{8, 1, 1}, Lanes{8, 1, 16}, Lanes{8, 4, 4}, Lanes{32, 2, 16}, Lanes{2, 1, 8}})
+        expect_oracle(test, how);
+}
+
+/// Reductions of the rows of [3, n], where n is a number and where it is a symbol.
+void expect_rows(ReduceOp op, DType dtype) {
+    const bool extremum = op == ReduceOp::Min || op == ReduceOp::Max;
+    for (int64_t n : kExtents)
+        for (bool symbolic : {false, true}) {
+            if (n == 0 && extremum && !symbolic) continue;  // refused where it is built
+            Case test;
+            test.env = {{"n", n}};
+            Ref x = test.argument(dtype, {Size(3), symbolic ? Size::symbol("n") : Size(n)});
+            test.graph.results = {reduce(test.b, op, x, {1}, false)};
+            SCOPED_TRACE("rows of " + std::to_string(n));
+            expect_oracle(test);
+        }
+}
+
+TEST(SharedReductions, SumsOfFloats) { expect_rows(ReduceOp::Sum, f32); }
+TEST(SharedReductions, SumsOfIntegers) { expect_rows(ReduceOp::Sum, i32); }
+TEST(SharedReductions, ProductsWrapAround) { expect_rows(ReduceOp::Prod, i32); }
+TEST(SharedReductions, MinimaOfFloats) { expect_rows(ReduceOp::Min, f32); }
+TEST(SharedReductions, MaximaOfUnsigned) { expect_rows(ReduceOp::Max, u32); }
+TEST(SharedReductions, Any) { expect_rows(ReduceOp::Any, boolean); }
+TEST(SharedReductions, All) { expect_rows(ReduceOp::All, boolean); }
+
+TEST(SharedReductions, ATotalHasOneSubgroup) {
+    for (int64_t n : kExtents) {
+        Case test;
+        Ref x = test.argument(i32, {Size(n)});
+        test.graph.results = {reduce(test.b, ReduceOp::Sum, x, {0}, false)};
+        expect_oracle(test);
+    }
+}
+
+TEST(SharedReductions, SeveralAxesAreOneNest) {
+    for (int64_t n : {1, 5, 40}) {
+        Case test;
+        Ref x = test.argument(i32, {Size(n), Size(4), Size(41 - n)});
+        test.graph.results = {reduce(test.b, ReduceOp::Sum, x, {0, 2}, false)};
+        expect_oracle(test);
+    }
+}
+
+TEST(SharedReductions, OneMayUseAnother) {
+    Case test;
+    Ref x = test.argument(f32, {Size(5), Size(37)});
+    Ref most = reduce(test.b, ReduceOp::Max, x, {1}, true);
+    Ref below = elementwise(test.b, Op::Less, {x, most});
+    test.graph.results = {reduce(test.b, ReduceOp::Sum, cast(test.b, below, i32), {1}, false)};
+    expect_oracle(test);
+}
+
+TEST(SharedReductions, AReductionInsideAnotherIsEveryLanesOwn) {
+    Case test;
+    Ref x = test.argument(i32, {Size(3), Size(20)}), y = test.argument(i32, {Size(20), Size(9)});
+    Ref inner = reduce(test.b, ReduceOp::Max, y, {1}, false);
+    Ref scaled = elementwise(test.b, Op::Mul, {x, inner});
+    test.graph.results = {reduce(test.b, ReduceOp::Sum, scaled, {1}, false)};
+    expect_oracle(test);
+}
+
+TEST(SharedReductions, ARecordedLoopOfAllLanesMayHoldThem) {
+    Case test;
+    Ref x = test.argument(i32, {Size(3), Size(21)});
+    Ref turn = region_arg(test.b, i32, {}), carried = region_arg(test.b, i32, {Size(3)});
+    Ref column = elementwise(test.b, Op::Mul, {x, reshape(test.b, carried, {Size(3), Size(1)})});
+    Region body{{turn, carried}, {reduce(test.b, ReduceOp::Sum, column, {1}, false)}};
+    Ref start =
+        elementwise(test.b, Op::Add, {index(test.b, {Size(3)}, 0), constant_int(test.b, 1)});
+    Ref repeat = loop(test.b, constant_int(test.b, 0), constant_int(test.b, 3),
+                      constant_int(test.b, 1), {start}, body, -1);
+    test.graph.results = {result(test.b, repeat, 0)};
+    expect_oracle(test);
+}
+
+/// x minus the largest of its row, times the row's sum: every element needs two reductions.
+void make_rows(Case& test, const Size& rows, const Size& columns) {
+    Ref x = test.argument(i32, {rows, columns});
+    Ref most = reduce(test.b, ReduceOp::Max, x, {1}, true);
+    Ref sum = reduce(test.b, ReduceOp::Sum, x, {1}, true);
+    Ref rest = elementwise(test.b, Op::Sub, {x, most});
+    test.graph.results = {elementwise(test.b, Op::Mul, {rest, sum})};
+    test.inner = 1;
+}
+
+TEST(SharedRows, LanesDealTheStoresOfARow) {
+    for (int64_t n : kExtents)
+        for (bool symbolic : {false, true}) {
+            if (n == 0 && !symbolic) continue;
+            Case test;
+            test.env = {{"n", n}};
+            make_rows(test, Size(3), symbolic ? Size::symbol("n") : Size(n));
+            SCOPED_TRACE("rows of " + std::to_string(n));
+            expect_oracle(test);
+        }
+}
+
+TEST(SharedRows, EveryElementIsStoredOnce) {
+    Case test;
+    make_rows(test, Size(5), Size(77));
+    const KernelCode code = mapped(test, {8, 2, 4});
+    std::vector<std::byte> x = test.args[0].data, y(5 * 77 * 4 + 16);
+    x.resize(x.size() + 16);
+    std::vector<std::span<std::byte>> buffers;
+    for (const KernelBuffer& b : code.buffers)
+        buffers.push_back(b.written ? std::span(y) : std::span(x));
+    EXPECT_EQ(interpret_kernel(code, buffers, {}, {}, 8).bytes_written, 5 * 77 * 4);
+}
+
+TEST(SharedRows, ASumUsedOnlyOnOneSideOfABranchIsTakenByAllLanes) {
+    Case test;
+    Ref x = test.argument(i32, {Size(3), Size(50)});
+    Ref sum = expand(test.b, reduce(test.b, ReduceOp::Sum, x, {1}, true), x->shape);
+    Ref odd = elementwise(
+        test.b, Op::Equal,
+        {elementwise(test.b, Op::Mod, {index(test.b, x->shape, 1), constant_int(test.b, 2)}),
+         constant_int(test.b, 1)});
+    Region yes{{}, {sum}}, no{{}, {x}};
+    test.graph.results = {result(test.b, branch(test.b, odd, yes, no), 0)};
+    test.inner = 1;
+    expect_oracle(test);
+}
+
+std::map<int, SharedLoop> shared_of(const Case& test) { return share_loops(lowered(test), 8); }
+
+TEST(ShareLoops, TheLongerLoopOfANestIsDealt) {
+    Case test;
+    Ref x = test.argument(i32, {Size(100), Size(3)});
+    test.graph.results = {reduce(test.b, ReduceOp::Sum, x, {0, 1}, false)};
+    const KernelCode code = lowered(test);
+    for (const auto& [loop, how] : share_loops(code, 8)) {
+        const Range& range = code.ranges[static_cast<size_t>(
+            code.regions[static_cast<size_t>(code.nodes[static_cast<size_t>(loop)].region)].range)];
+        EXPECT_EQ(how.split, range.extent.is(100)) << range.extent.text();
+    }
+}
+
+TEST(ShareLoops, ADifferenceIsNoReduction) {
+    Case test;
+    Ref x = test.argument(i32, {Size(3), Size(9)});
+    Ref turn = region_arg(test.b, i32, {}), carried = region_arg(test.b, i32, {Size(3)});
+    Region body{{turn, carried}, {elementwise(test.b, Op::Sub, {turn, carried})}};
+    Ref repeat = loop(test.b, constant_int(test.b, 0), constant_int(test.b, 9),
+                      constant_int(test.b, 1), {index(test.b, {Size(3)}, 0)}, body, -1);
+    test.graph.results = {result(test.b, repeat, 0)};
+    EXPECT_TRUE(shared_of(test).empty());
+}
+
+TEST(ShareLoops, TypesThatLanesDoNotExchangeAreNotShared) {
+    Case test;
+    Ref x = test.argument(f64, {Size(3), Size(100)});
+    test.graph.results = {reduce(test.b, ReduceOp::Sum, x, {1}, false)};
+    EXPECT_TRUE(shared_of(test).empty());
+}
+
+/// What the templates choose for a reduction of axis `axis` of [rows, columns].
+Mapping chosen(const DeviceProfile& profile, const Size& rows, const Size& columns, int axis = 1) {
+    Case test;
+    test.env = {{"n", 1}, {"m", 1}};
+    Ref x = test.argument(f32, {Size(1), Size(1)});
+    test.graph.args.clear();
+    x = input(test.b, 0, f32, {rows, columns}, false);
+    test.graph.args = {x};
+    test.graph.results = {reduce(test.b, ReduceOp::Sum, x, {axis}, false)};
+    return choose_mapping(lowered(test), profile, {});
+}
+
+TEST(ChooseLanes, FewLongRowsAreShared) {
+    EXPECT_EQ(chosen(cpu_profile(), 8, 5001).lanes, 8u);
+    EXPECT_EQ(chosen(gpu_profile(), 64, 5001).lanes, 32u);
+}
+
+TEST(ChooseLanes, LongRowsOfWholeBlocksAreSharedHoweverMany) {
+    EXPECT_EQ(chosen(cpu_profile(), 4096, 4096).lanes, 8u);
+    EXPECT_EQ(chosen(gpu_profile(), 1 << 20, 4096).lanes, 32u);
+}
+
+TEST(ChooseLanes, ManyOddRowsOnACpuAreNot) {
+    EXPECT_EQ(chosen(cpu_profile(), 4096, 4097).lanes, 1u);
+    EXPECT_EQ(chosen(gpu_profile(), 4096, 4097).lanes, 32u);
+}
+
+TEST(ChooseLanes, ShortRowsAreNotShared) {
+    EXPECT_EQ(chosen(cpu_profile(), 8, 16).lanes, 1u);
+    EXPECT_EQ(chosen(gpu_profile(), 8, 64).lanes, 1u);
+}
+
+TEST(ChooseLanes, ColumnsSideBySideAreNotShared) {
+    EXPECT_EQ(chosen(cpu_profile(), 4096, 4096, 0).lanes, 1u);
+    EXPECT_EQ(chosen(gpu_profile(), 4096, 4096, 0).lanes, 1u);
+}
+
+TEST(ChooseLanes, ADeviceWithoutShufflesSharesNothing) {
+    DeviceProfile profile = gpu_profile();
+    profile.subgroup_shuffle = false;
+    EXPECT_EQ(chosen(profile, 64, 5001).lanes, 1u);
+}
+
+TEST(ChooseLanes, AGroupIsNoLargerThanTheDeviceAllows) {
+    DeviceProfile profile = gpu_profile();
+    profile.max_group_size = 64;
+    EXPECT_LE(chosen(profile, 1 << 20, 4096).group_x, 64u);
+}
+
+}  // namespace
+}  // namespace firn
