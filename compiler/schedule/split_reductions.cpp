@@ -2,75 +2,187 @@
 #include "compiler/schedule/split_reductions.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "compiler/ir/builder.h"
+#include "compiler/lower/share_loops.h"
 #include "compiler/schedule/access.h"
 
 namespace firn {
 namespace {
 
-constexpr int64_t kSmallReduction = 2048;    // elements that one invocation reduces alone
-constexpr int64_t kColumns = 256;            // neighbouring partial results of one run
-constexpr int64_t kRows = 256;               // elements of one partial result
+constexpr int64_t kSmallReduction = 2048;  // elements that one invocation reduces alone
+constexpr int64_t kColumns = 256;          // neighbouring partial results of one run
+constexpr int64_t kRows = 256;             // elements of one partial result
+constexpr int64_t kLeastPart = 64;         // elements per lane of a part that a subgroup reduces
+constexpr int64_t kLargestPart = 8192;     // elements of one
+constexpr double kBeside = 16;             // results side by side in memory that fill a load
 
-/// Reduces the last axis (extent `count`) of x, shape [outer..., count].
-Ref reduce_last(Builder b, ReduceOp op, const Ref& x, const SymbolFacts& facts) {
-    const Size& count = x->shape.back();
-    const int axis = x->rank() - 1;
-    if (count.upper_bound(facts.largest) <= kSmallReduction) return reduce(b, op, x, {axis}, false);
-    const int64_t rows = count.is_constant()
-                             ? std::clamp<int64_t>(count.constant() / kColumns / 4, 8, kRows)
-                             : kRows;
-    // [outer, groups, rows, columns]: neighbours in a row are read together by neighbouring invocations.
-    const int64_t block = rows * kColumns;
-    const bool exact = count.divisor(facts.divisors) % block == 0;
-    const Size groups = exact ? floor_div(count, Size(block)) : ceil_div(count, Size(block));
-    const Size padded = groups * Size(block);
-    Ref whole = x;
-    if (!exact) {
-        std::vector<Size> before(x->shape.size(), Size(0)), after = before;
-        after.back() = padded - count;
-        whole = pad(b, x, before, after, reduce_identity(op, x->dtype));
+/// How the reductions of one graph are cut for one device.
+struct Cutter {
+    Builder b;
+    ReduceOp op;
+    const SymbolFacts& facts;
+    bool shared = false;  // the lanes of a subgroup share a reduction
+    int64_t lanes = 1;
+    int64_t small = 0;  // elements that are reduced in one go
+    double enough = 0;  // reductions at once that keep the device busy
+
+    double estimated(const Size& size) const { return std::max(1.0, estimate(size, facts)); }
+    bool is_small(const Size& count) const { return count.upper_bound(facts.largest) <= small; }
+
+    bool divides(const Size& count, int64_t size) const {
+        return count.divisor(facts.divisors) % size == 0;
     }
-    Shape outer(x->shape.begin(), x->shape.end() - 1);
-    Shape split = outer, flat = outer;
-    split.insert(split.end(), {groups, Size(rows), Size(kColumns)});
-    flat.push_back(groups * Size(kColumns));
-    const Ref partial = reduce(b, op, reshape(b, whole, split), {x->rank()}, false);
-    return reduce_last(b, op, reshape(b, partial, flat), facts);
+    /// The elements of whole parts, as a product: split into its factors it costs no division, even
+    /// where it is known to be all of `count`.
+    static Size whole_parts(const Size& count, int64_t size) {
+        return floor_div(count, Size(size)) * Size(size);
+    }
+
+    /// A part is [rows, columns]: its rows are reduced, and leave a partial result per column.
+    struct Part {
+        int64_t rows = 1, columns = 1;
+        int64_t size() const { return rows * columns; }
+    };
+
+    Part part_of(const Size& count, double results) const {
+        if (shared) {
+            const double fair = estimated(count) * results / (enough * 4);
+            const auto least = static_cast<double>(kLeastPart * lanes);
+            return {power_of_two(std::clamp(fair, least, double{kLargestPart})), 1};
+        }
+        // Neighbours in a row are read together by neighbouring invocations.
+        const int64_t most = count.upper_bound(facts.largest);
+        return {std::clamp<int64_t>(most / kColumns / 4, 8, kRows), kColumns};
+    }
+    static int64_t power_of_two(double value) {
+        return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(value)));
+    }
+
+    /// A run of x along `axis`.
+    Ref part(const Ref& x, int axis, const Size& begin, const Size& extent) const {
+        std::vector<Size> begins(x->shape.size(), Size(0)), extents = x->shape;
+        begins[static_cast<size_t>(axis)] = begin;
+        extents[static_cast<size_t>(axis)] = extent;
+        // Inside by construction: no guard is left to the call.
+        if (extents == x->shape) return x;
+        return b.table.intern(Op::Slice, x->dtype, extents, {x},
+                              SliceAttr{begins, std::vector<int64_t>(x->shape.size(), 1)}, b.line);
+    }
+
+    /// `whole` and the reduction of what parts of `size` leave along `axis` of x.
+    Ref with_rest(const Ref& whole, const Ref& x, int axis, int64_t size,
+                  const std::vector<int>& axes) const {
+        const Size& count = x->shape[static_cast<size_t>(axis)];
+        if (divides(count, size)) return whole;
+        const Ref left = part(x, axis, whole_parts(count, size), mod(count, Size(size)));
+        const Ref rest = reduce(b, op, left, axes, false);
+        return elementwise(b, reduce_step(op), {whole, rest});
+    }
+
+    /// Reduces the last axis of x, shape [outer..., count].
+    Ref reduce_last(const Ref& x) const {
+        const Size& count = x->shape.back();
+        const int axis = x->rank() - 1;
+        if (is_small(count)) return reduce(b, op, x, {axis}, false);
+        Shape flat(x->shape.begin(), x->shape.end() - 1);
+        const Part size = part_of(count, estimated(element_count(flat)));
+        const Size parts = floor_div(count, Size(size.size()));
+        Shape split = flat;
+        split.insert(split.end(), {parts, Size(size.rows), Size(size.columns)});
+        flat.push_back(parts * Size(size.columns));
+        const Ref whole =
+            reshape(b, part(x, axis, Size(0), whole_parts(count, size.size())), split);
+        const Ref partial = reshape(b, reduce(b, op, whole, {axis + 1}, false), flat);
+        return with_rest(reduce_last(partial), x, axis, size.size(), {axis});
+    }
+
+    /// Reduces `axes` where results lie side by side: parts are runs along the longest axis, and
+    /// each is summed up for all neighbours at once.
+    Ref reduce_columns(const Ref& x, const std::vector<int>& axes) const {
+        const int axis = *std::max_element(axes.begin(), axes.end(), [&](int p, int q) {
+            return estimated(x->shape[static_cast<size_t>(p)]) <
+                   estimated(x->shape[static_cast<size_t>(q)]);
+        });
+        const Size& count = x->shape[static_cast<size_t>(axis)];
+        const double fair = count.is_constant() ? std::sqrt(estimated(count)) : double{kRows};
+        const int64_t rows = power_of_two(std::clamp(fair, 8.0, double{kRows}));
+        const Size groups = floor_div(count, Size(rows));
+        Shape split = x->shape;
+        split[static_cast<size_t>(axis)] = groups;
+        split.insert(split.begin() + axis + 1, Size(rows));
+        std::vector<int> inside{axis + 1};
+        int before = 0;
+        for (int other : axes) {
+            if (other != axis) inside.push_back(other < axis ? other : other + 1);
+            before += other < axis;
+        }
+        std::sort(inside.begin(), inside.end());
+        const Ref partial =
+            reduce(b, op, reshape(b, part(x, axis, Size(0), whole_parts(count, rows)), split),
+                   inside, false);
+        const std::vector<int> left{axis - before};
+        const Ref whole =
+            is_small(groups) ? reduce(b, op, partial, left, false) : reduce_columns(partial, left);
+        return with_rest(whole, x, axis, rows, axes);
+    }
+};
+
+/// [outer..., count] with the reduced axes at the end, as one.
+Ref reduced_last(Builder b, const Ref& x, const std::vector<int>& axes) {
+    std::vector<int> order;
+    Shape rows;
+    Size count(1);
+    for (int axis = 0; axis < x->rank(); ++axis) {
+        if (std::find(axes.begin(), axes.end(), axis) != axes.end()) continue;
+        order.push_back(axis);
+        rows.push_back(x->shape[static_cast<size_t>(axis)]);
+    }
+    for (int axis : axes) count = count * x->shape[static_cast<size_t>(axis)];
+    order.insert(order.end(), axes.begin(), axes.end());
+    rows.push_back(count);
+    return reshape(b, permute(b, x, order), rows);
 }
 
 }  // namespace
 
 Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
                        const SymbolFacts& facts) {
-    // As many results as keep every invocation slot busy several times over.
-    const double enough = profile.parallel_invocations * (profile.device_class == DeviceClass::Cpu ? 16 : 4);
+    const bool cpu = profile.device_class == DeviceClass::Cpu;
     Graph out = graph;
     auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
         if (node.op != Op::Reduce) return nullptr;
         const auto& attr = node.as<ReduceAttr>();
-        Size count(1);
-        for (int axis : attr.axes) count = count * inputs[0]->shape[axis];
-        const double turns = static_cast<double>(count.upper_bound(facts.largest));
-        const double results = estimate(element_count(node.shape), facts);
-        const bool cut_off = profile.max_back_edges && turns > profile.max_back_edges;
-        if (turns <= kSmallReduction || (results >= enough && !cut_off)) return nullptr;
-        Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0], &out.guards};
-        std::vector<int> order;
-        Shape outer;
-        for (int axis = 0; axis < inputs[0]->rank(); ++axis)
-            if (std::find(attr.axes.begin(), attr.axes.end(), axis) == attr.axes.end()) {
-                order.push_back(axis);
-                outer.push_back(inputs[0]->shape[axis]);
-            }
-        order.insert(order.end(), attr.axes.begin(), attr.axes.end());
-        Shape rows = outer;
-        rows.push_back(count);
+        const Ref& input = inputs[0];
         // Partial sums keep the accumulator's type.
-        const DType type = inputs[0]->dtype == f16 && attr.op == ReduceOp::Sum ? f32 : inputs[0]->dtype;
-        const Ref last = reshape(b, permute(b, cast(b, inputs[0], type), order), rows);
-        return cast(b, reduce_last(b, attr.op, last, facts), node.dtype);
+        const DType type = input->dtype == f16 && attr.op == ReduceOp::Sum ? f32 : input->dtype;
+        Cutter cut{{table, node.lines.empty() ? SourceLine{} : node.lines[0], &out.guards},
+                   attr.op,
+                   facts};
+        // As many results as keep every invocation slot busy several times over.
+        cut.enough = profile.parallel_invocations * (cpu ? 16.0 : 4.0);
+        const double results = estimate(element_count(node.shape), facts);
+        const bool last_kept = attr.axes.back() != input->rank() - 1;
+        const bool columns =
+            last_kept && cut.estimated(input->shape.back()) >= kBeside && attr.axes.size() > 0;
+        cut.shared = !columns && lanes_share(profile) && lanes_exchange(type);
+        cut.lanes = cut.shared ? profile.subgroup_size : 1;
+        cut.small = cut.shared ? cut.lanes * (cpu ? 4096 : 256) : kSmallReduction;
+        // Several may meet in one kernel whose lanes do not share them after all.
+        if (profile.max_back_edges)
+            cut.small = std::min<int64_t>(cut.small, profile.max_back_edges / 8);
+        Size count(1);
+        for (int axis : attr.axes) count = count * input->shape[static_cast<size_t>(axis)];
+        const auto turns = static_cast<double>(count.upper_bound(facts.largest));
+        const bool cut_off = profile.max_back_edges && turns > profile.max_back_edges;
+        cut.enough /= static_cast<double>(cut.lanes);
+        if (cut.is_small(count) || (results >= cut.enough && !cut_off)) return nullptr;
+        const Ref x = cast(cut.b, input, type);
+        const Ref reduced = columns ? cut.reduce_columns(x, attr.axes)
+                                    : cut.reduce_last(reduced_last(cut.b, x, attr.axes));
+        return cast(cut.b, reduced, node.dtype);
     };
     out.results = rewrite(table, graph.results, visit);
     return out;
