@@ -74,8 +74,8 @@ constexpr const char* kUsage =
     R"(usage: firn_bench [--only CASE] [--rounds N] [--csv FILE]
 
 Times Firn, the best and the plain hand-written GLSL for the same work in turns, on the same device.
-CASE is wave, chain or sum (all of them by default), N the number of rounds (15). FILE gets one line
-per case: case,firn_ms,best_ms,plain_ms,firn_gb_per_s.
+CASE is wave, chain, sum, rowsum or softmax (all of them by default), N the number of rounds (15).
+FILE gets one line per case: case,firn_ms,best_ms,plain_ms,firn_gb_per_s.
 )";
 
 struct Options {
@@ -120,7 +120,11 @@ void run(const Options& options) {
     Executor& executor = session.executor();
     std::string csv = "case,firn_ms,best_ms,plain_ms,firn_gb_per_s\n";
     const std::pair<const char*, Contest (*)(Executor&)> contests[] = {
-        {"wave", wave_contest}, {"chain", chain_contest}, {"sum", sum_contest}};
+        {"wave", wave_contest},
+        {"chain", chain_contest},
+        {"sum", sum_contest},
+        {"rowsum", rowsum_contest},
+        {"softmax", softmax_contest}};
     bool any = false;
     for (const auto& [name, make] : contests) {
         if (!options.only.empty() && options.only != name) continue;
@@ -135,7 +139,9 @@ void run(const Options& options) {
         csv += report(contest, measure(executor, contest, options.rounds));
     }
     if (!any)
-        throw UserError("there is no case '" + options.only + "'; there are wave, chain and sum");
+        throw UserError("there is no case '" + options.only +
+                        "'; there are wave, chain, sum, rowsum "
+                        "and softmax");
     if (options.csv.empty()) return;
     std::ofstream file(options.csv);
     if (!(file << csv << std::flush)) throw UserError("cannot write '" + options.csv + "'");

@@ -26,6 +26,8 @@ struct Contest {
 Contest wave_contest(Executor& executor);
 Contest chain_contest(Executor& executor);
 Contest sum_contest(Executor& executor);
+Contest rowsum_contest(Executor& executor);
+Contest softmax_contest(Executor& executor);
 
 /// Milliseconds of one run: medians over rounds in which all sides take turns.
 struct Outcome {
