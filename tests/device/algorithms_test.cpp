@@ -34,6 +34,14 @@ const Case kCases[] = {
          return sort(random_tensor({3, 300}), {.axis = 1});
      }},
     {"argsort", [] { return argsort(tensor(random_ints(1000, 2, -20, 20))); }},
+    {"sort_by_digits",
+     [] {
+         return argsort(tensor(random_ints(3000, 2, -200, 200)), {.method = SortMethod::Radix});
+     }},
+    {"sort_by_the_network",
+     [] { return argsort(tensor(random_ints(500, 2, -20, 20)), {.method = SortMethod::Network}); }},
+    {"histogram", [] { return histogram(random_tensor({5000}), 50, {.low = -1, .high = 1}); }},
+    {"compact", [] { return compact(arange(3000), random_tensor({3000}) > 0.3f).values; }},
     {"permutation", [] { return permutation(500, {.seed = 3}); }},
     {"fft",
      [] {
