@@ -12,9 +12,9 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kBlock = 32;
-/// Levels of blocks for a size that is a symbol: 3 of them leave n / 32768 sums.
-constexpr int kSymbolicLevels = 3;
+constexpr int64_t kBlock = 16;  // measured: a sum of so many is unrolled
+/// Levels of blocks for a size that is a symbol: 4 of them leave n / 65536 sums.
+constexpr int kSymbolicLevels = 4;
 
 enum class Scan : uint8_t { Sum, Product, Largest, Smallest };
 

@@ -11,10 +11,9 @@ struct ScanOptions {
     bool reverse = false;  // from the end of the axis
 };
 
-// One pass over blocks, one over the sums of the blocks, and one that adds them: work in proportion
-// to the elements, in 3 kernels up to 1024 of them and 2 more for each factor of 32. Floats are
-// added in that order, which is not the order from the left. G. Blelloch, "Prefix Sums and Their
-// Applications", 1990.
+// Sums of blocks, the scan of those, and every element with what is before it: work in proportion
+// to the elements, 5 kernels for a million of them. Floats are added in that order, which is not
+// the order from the left. G. Blelloch, "Prefix Sums and Their Applications", 1990.
 
 /// out[k] = x[0] + .. + x[k], as numpy's cumsum. Bools and 8-bit integers give i32, f16 is added in
 /// f32; from a nan on everything is nan.

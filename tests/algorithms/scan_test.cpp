@@ -26,7 +26,7 @@ TEST_P(Scan, CumsumOfASymbolicSize) {
         running(x));
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, Scan, ::testing::Values(1, 2, 31, 32, 33, 100, 1024, 1025, 3000));
+INSTANTIATE_TEST_SUITE_P(Sizes, Scan, ::testing::Values(1, 2, 15, 16, 17, 100, 256, 257, 3000));
 
 TEST(Scans, AlongAnAxisInTheMiddle) {
     Ints x = random_ints(2 * 40 * 3, 5, -9, 9), expected(x);
@@ -95,7 +95,7 @@ TEST(Scans, ALongScanTakesAFewKernels) {
     auto scan = compile([](Tensor x) { return cumsum(x); }, {f32(100000)});
     scan(ones({100000}));
     EXPECT_LE(scan.stats().dispatches, 8);
-    EXPECT_LE(scan.stats().operations, 100000 * 400);
+    EXPECT_LE(scan.stats().operations, 100000 * 80);
 }
 
 TEST(Scans, AMissingAxisIsAnErrorWithTheLine) {
