@@ -24,6 +24,7 @@ Rows rows_along(const char* what, const Tensor& x, std::optional<int> axis) {
 }
 
 Tensor from_rows(const Tensor& values, const Rows& rows) {
+    if (rows.flattened) return reshape(values, {-1});
     Shape shape = rows.others;
     shape.push_back(values.shape()[1]);
     std::vector<int> back;
@@ -32,10 +33,6 @@ Tensor from_rows(const Tensor& values, const Rows& rows) {
                        : k == rows.axis ? static_cast<int>(shape.size()) - 1
                                         : k - 1);
     return permute(reshape(values, shape), back);
-}
-
-Tensor from_row_values(const Tensor& values, const Rows& rows) {
-    return reshape(values, rows.others);
 }
 
 }  // namespace firn

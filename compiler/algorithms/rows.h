@@ -17,9 +17,7 @@ struct Rows {
 
 /// `axis`: none flattens x. `what` names the function in the UserError where there is no such axis.
 Rows rows_along(const char* what, const Tensor& x, std::optional<int> axis);
-/// [rows, m] for any m, with the axis back where it was.
+/// [rows, m] for any m, with the axis back where it was; flattened it stays.
 Tensor from_rows(const Tensor& values, const Rows& rows);
-/// The same for one value a row: the axis is gone.
-Tensor from_row_values(const Tensor& values, const Rows& rows);
 
 }  // namespace firn

@@ -94,7 +94,7 @@ Tensor scan_along(const char* what, Scan scan, const Operand& x, const ScanOptio
     Tensor values = options.reverse ? flip(rows.values, {.axis = 1}) : rows.values;
     values = scan_rows(scan, values, options.exclusive, 0);
     if (options.reverse) values = flip(values, {.axis = 1});
-    return (rows.flattened ? reshape(values, {Size(-1)}) : from_rows(values, rows)).as(type);
+    return from_rows(values, rows).as(type);
 }
 
 }  // namespace

@@ -48,22 +48,18 @@ Tensor order_of(const Tensor& x, const SortOptions& options) {
     return Tensor();
 }
 
-Tensor back(const Tensor& values, const Rows& rows) {
-    return rows.flattened ? reshape(values, {Size(-1)}) : from_rows(values, rows);
-}
-
 }  // namespace
 
 Tensor sort(const Operand& x, const SortOptions& options) {
     LineScope at(x.line());
     Rows rows = rows_along("sort", x.tensor(), options.axis);
-    return back(gather(rows.values, order_of(rows.values, options)), rows);
+    return from_rows(gather(rows.values, order_of(rows.values, options)), rows);
 }
 
 Tensor argsort(const Operand& x, const SortOptions& options) {
     LineScope at(x.line());
     Rows rows = rows_along("argsort", x.tensor(), options.axis);
-    return back(order_of(rows.values, options), rows);
+    return from_rows(order_of(rows.values, options), rows);
 }
 
 SortedPairs sort_pairs(const Operand& keys, const Operand& values, const SortOptions& options) {
@@ -75,7 +71,8 @@ SortedPairs sort_pairs(const Operand& keys, const Operand& values, const SortOpt
     Rows rows = rows_along("sort_pairs", keys.tensor(), options.axis);
     Rows others = rows_along("sort_pairs", values.tensor(), options.axis);
     Tensor order = order_of(rows.values, options);
-    return {back(gather(rows.values, order), rows), back(gather(others.values, order), rows)};
+    return {from_rows(gather(rows.values, order), rows),
+            from_rows(gather(others.values, order), rows)};
 }
 
 TopK topk(const Operand& x, const Size& k, const TopKOptions& options) {

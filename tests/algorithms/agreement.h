@@ -22,22 +22,39 @@ void expect_near(const std::vector<T>& got, const std::vector<T>& expected, doub
     }
 }
 
+/// The ways of evaluation that every function is tested in.
+struct Way {
+    const char* name;
+    Session session;
+};
+inline std::vector<Way> ways() {
+    return {{"oracle", Session::oracle()},
+            {"compiled for a CPU driver", Session::interpreter(cpu_profile())},
+            {"compiled for a GPU", Session::interpreter(gpu_profile())}};
+}
+
 /// What `make()` gives in the oracle, and compiled for CPU drivers and for GPUs, is `expected`; up
 /// to `tolerance` relative to numbers above 1, absolute below. nan equals nan.
 template <class T, class Make>
 void expect_values(const Make& make, const std::vector<T>& expected, double tolerance = 0) {
-    struct Way {
-        const char* name;
-        Session session;
-    };
-    for (const Way& way : {Way{"oracle", Session::oracle()},
-                           Way{"compiled for a CPU driver", Session::interpreter(cpu_profile())},
-                           Way{"compiled for a GPU", Session::interpreter(gpu_profile())}}) {
+    for (const Way& way : ways()) {
         SCOPED_TRACE(way.name);
         SessionScope scope(way.session);
         Tensor out = make();
         expect_near(out.to_vector<T>(), expected, tolerance);
     }
+}
+
+/// Compiled, `make()` gives what it gives in the oracle.
+template <class Make>
+void expect_agreement(const Make& make, double tolerance = 0) {
+    std::vector<double> expected;
+    {
+        SessionScope scope(Session::oracle());
+        Tensor out = make();
+        expected = out.to_vector<double>();
+    }
+    expect_values(make, expected, tolerance);
 }
 
 /// The message of the UserError that `body` throws; empty when it throws none.

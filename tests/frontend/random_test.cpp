@@ -61,6 +61,29 @@ TEST(Random, WideSeedsKeepTheirBits) {
     expect_values([] { return random_bits({1}, {.seed = 0x0123456789abcdefull}); }, expected);
 }
 
+TEST(Random, NegativeSeedsAreTheirBits) {
+    Words expected{philox_on_host({0, 0, 0, 0}, {0xffffffff, 0})[0]};
+    expect_values([] { return random_bits({1}, {.seed = -1}); }, expected);
+    expect_values([] { return random_bits({1}, {.seed = sum(tensor({-1}))}); }, expected);
+}
+
+TEST(Random, OfASymbolicShape) {
+    Words expected;
+    for (uint32_t k = 0; k < 6; ++k) expected.push_back(philox_on_host({k, 0, 0, 0}, {3, 0})[0]);
+    expect_values(
+        [] {
+            auto f = compile([](Tensor x) { return random_bits(x.shape(), {.seed = 3}); },
+                             {f32("n", "m")});
+            return f(zeros({2, 3}));
+        },
+        expected);
+}
+
+TEST(Random, AFloatSeedIsAnError) {
+    expect_message(error_of([] { rand({2}, {.seed = 1.5f}); }),
+                   {"seed", "f32", "one integer", "random_test.cpp:"});
+}
+
 TEST(Random, SeedsOfACompiledFunctionNeedNoNewProgram) {
     SessionScope scope(Session::interpreter());
     auto noise = compile([](Tensor seed) { return rand({4}, {.seed = seed}); }, {i32()});
