@@ -131,7 +131,14 @@ bool draw_parameter(const char* label, const Parameter& parameter) {
     return draw_choice(label, std::get<ChoiceVariable>(parameter.variable));
 }
 
-void draw_widget(Widget& widget, const Parameters& parameters, float label_width, float scale) {
+/// Where the panel's two columns lie, in pixels.
+struct Columns {
+    float second = 0, second_width = 0;  // of widgets, right of their labels
+    float all_width = 0;                 // of what has no label
+};
+
+void draw_widget(Widget& widget, const Parameters& parameters, const Columns& columns,
+                 float scale) {
     std::string label = "##" + widget.name;
     if (widget.kind == Widget::Kind::Heading) {
         ImGui::Separator();
@@ -139,12 +146,12 @@ void draw_widget(Widget& widget, const Parameters& parameters, float label_width
         return;
     }
     if (widget.kind == Widget::Kind::Button) {
-        if (ImGui::Button(widget.name.c_str(), {-FLT_MIN, 0})) widget.touched = true;
+        if (ImGui::Button(widget.name.c_str(), {columns.all_width, 0})) widget.touched = true;
     } else {
         ImGui::AlignTextToFramePadding();
         ImGui::TextUnformatted(widget.name.c_str());
-        ImGui::SameLine(label_width);
-        ImGui::SetNextItemWidth(kWidgetWidth * scale);
+        ImGui::SameLine(columns.second);
+        ImGui::SetNextItemWidth(columns.second_width);
         if (widget.kind == Widget::Kind::Text) {
             ImGui::TextUnformatted(widget.text.c_str());
         } else if (widget.kind == Widget::Kind::Plot) {
@@ -153,7 +160,7 @@ void draw_widget(Widget& widget, const Parameters& parameters, float label_width
             std::snprintf(overlay, sizeof overlay, "%.4g", static_cast<double>(newest));
             ImGui::PlotLines(label.c_str(), widget.history.data(),
                              static_cast<int>(widget.history.size()), 0, overlay, FLT_MAX, FLT_MAX,
-                             {kWidgetWidth * scale, 44 * scale});
+                             {columns.second_width, 44 * scale});
         } else if (draw_parameter(label.c_str(), *parameters.find(widget.name))) {
             widget.touched = true;
         }
@@ -164,7 +171,9 @@ void draw_widget(Widget& widget, const Parameters& parameters, float label_width
         ImGui::SetTooltip("%s", widget.help.c_str());
 }
 
-void draw_controls(const PanelState& state, PanelActions& actions) {
+/// The window's own buttons; gives the width of their row.
+float draw_controls(const PanelState& state, PanelActions& actions) {
+    float left = ImGui::GetCursorPosX();
     auto control = [](const char* name, const char* help) {
         bool pressed = ImGui::Button(name);
         if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", help);
@@ -178,38 +187,57 @@ void draw_controls(const PanelState& state, PanelActions& actions) {
     ImGui::SameLine();
     actions.screenshot =
         control("save", "S: write a PNG of the frame (H hides this panel, Escape quits)");
+    return ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x - left;
+}
+
+/// Text that ends `width` pixels from here.
+void draw_right(float width, const char* text) {
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + width - ImGui::CalcTextSize(text).x);
+    ImGui::TextUnformatted(text);
 }
 
 void draw_kernels(const PanelState& state, PanelActions& actions) {
     actions.kernels_open = ImGui::CollapsingHeader("kernel times");
     if (!actions.kernels_open) return;
-    if (state.kernels.empty()) ImGui::TextColored(kDim, "no kernel ran");
+    auto per_frame = [&](const KernelTime& kernel) {
+        return static_cast<double>(kernel.dispatches) / state.kernel_frames;
+    };
     double total = 0;
-    if (ImGui::BeginTable("kernels", 3, ImGuiTableFlags_SizingFixedFit)) {
-        for (const KernelTime& kernel : state.kernels) {
-            double dispatches = static_cast<double>(kernel.dispatches) / state.kernel_frames;
-            double sum = kernel.milliseconds * dispatches;
-            total += sum;
-            ImGui::TableNextRow();
-            ImGui::TableNextColumn();
-            ImGui::TextUnformatted(kernel.name.c_str());
-            ImGui::TableNextColumn();
-            ImGui::TextColored(kDim, "%.3g x", dispatches);
-            ImGui::TableNextColumn();
-            ImGui::Text("%.3f ms", sum);
-        }
-        ImGui::EndTable();
+    for (const KernelTime& kernel : state.kernels) total += kernel.milliseconds * per_frame(kernel);
+    if (state.kernels.empty())
+        ImGui::TextColored(kDim, "no kernel ran");
+    else  // first, so that it is seen above a long table
+        ImGui::Text("%.3f ms a frame", total);
+    if (!ImGui::BeginTable("kernels", 3, ImGuiTableFlags_SizingFixedFit)) return;
+    const float width = ImGui::CalcTextSize("10000.000 ms").x;
+    for (const KernelTime& kernel : state.kernels) {
+        char text[32];
+        ImGui::TableNextRow();
+        ImGui::TableNextColumn();
+        ImGui::TextUnformatted(kernel.name.c_str());
+        ImGui::TableNextColumn();
+        ImGui::TextColored(kDim, "%.3g x", per_frame(kernel));
+        ImGui::TableNextColumn();
+        std::snprintf(text, sizeof text, "%.3f ms", kernel.milliseconds * per_frame(kernel));
+        draw_right(width, text);
     }
-    if (!state.kernels.empty()) ImGui::TextColored(kDim, "%.3f ms a frame", total);
+    ImGui::EndTable();
 }
 
-float label_width_of(const std::deque<Widget>& widgets) {
+/// As wide as the labels and the row of controls need; the panel is never wider for what it drew
+/// before, such as the table of kernels.
+Columns columns_of(const std::deque<Widget>& widgets, float controls_width, float scale) {
     float widest = 0;
     for (const Widget& widget : widgets) {
         if (widget.kind == Widget::Kind::Heading || widget.kind == Widget::Kind::Button) continue;
         widest = std::max(widest, ImGui::CalcTextSize(widget.name.c_str()).x);
     }
-    return widest + ImGui::GetStyle().WindowPadding.x + 14;
+    const float padding = ImGui::GetStyle().WindowPadding.x, gap = 14 * scale;
+    Columns columns;
+    columns.second = padding + widest + gap;
+    columns.second_width = std::max(kWidgetWidth * scale, controls_width - widest - gap);
+    columns.all_width = widest + gap + columns.second_width;
+    return columns;
 }
 
 void draw_panel(Gui& gui, const PanelState& state, float scale, float height,
@@ -226,11 +254,11 @@ void draw_panel(Gui& gui, const PanelState& state, float scale, float height,
                            state.paused ? ", paused" : "");
     }
     ImGui::TextColored(kDim, "%s", state.device.c_str());
-    draw_controls(state, actions);
+    float controls_width = draw_controls(state, actions);
     if (!gui.widgets().empty()) ImGui::Separator();
-    float label_width = label_width_of(gui.widgets());
-    for (Widget& widget : gui.widgets()) draw_widget(widget, gui.parameters(), label_width, scale);
-    if (!gui.parameters().all().empty() && ImGui::Button("defaults", {-FLT_MIN, 0}))
+    Columns columns = columns_of(gui.widgets(), controls_width, scale);
+    for (Widget& widget : gui.widgets()) draw_widget(widget, gui.parameters(), columns, scale);
+    if (!gui.parameters().all().empty() && ImGui::Button("defaults", {columns.all_width, 0}))
         gui.parameters().reset();
     draw_kernels(state, actions);
     ImGui::End();
