@@ -103,6 +103,7 @@ struct Sharing {
     bool repeated = false;    // every lane would take some other loop too
     bool along_loop = false;  // neighbouring turns read neighbours in memory
     bool along_grid = false;  // neighbouring indices do
+    bool streams = false;     // something is read that no other index reads too
     bool blocks = true;       // rows hold whole blocks of four
 };
 
@@ -111,9 +112,9 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile, const Sym
     const std::map<int, SharedLoop> shared = share_loops(code, profile.subgroup_size);
     Sharing out;
     if (shared.empty()) return out;
-    int x = -1;
+    std::vector<int> grid;   // x last
     for (size_t r = 0; r < code.ranges.size(); ++r)
-        if (code.ranges[r].kind == RangeKind::Grid) x = static_cast<int>(r);
+        if (code.ranges[r].kind == RangeKind::Grid && !code.ranges[r].extent.is(1)) grid.push_back(static_cast<int>(r));
     const std::vector<std::vector<int>> needs = region_needs(code);
     std::vector<int> dealt, bodies;
     for (const auto& [loop, how] : shared) {
@@ -131,8 +132,10 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile, const Sym
         const bool in_shared = std::any_of(needs[id].begin(), needs[id].end(), inside);
         if (n.op == Op::For && !shared.contains(id) && !in_shared) out.repeated = true;
         if (n.op != Op::Load) return;
+        auto moves = [&](int range) { return stride_along(code, n.args[0], range) != Stride::None; };
+        out.streams |= std::all_of(grid.begin(), grid.end(), moves);
         for (int range : dealt) out.along_loop |= stride_along(code, n.args[0], range) == Stride::One;
-        out.along_grid |= in_shared && x >= 0 && stride_along(code, n.args[0], x) == Stride::One;
+        out.along_grid |= in_shared && !grid.empty() && stride_along(code, n.args[0], grid.back()) == Stride::One;
     };
     for (const KernelRegion& region : code.regions)
         for (int id : region.order) visit(id);
@@ -141,7 +144,8 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile, const Sym
 
 /// Lanes that share one index, where that is faster. On a CPU driver the gain is in loads of whole blocks
 /// of long rows, on a GPU in neighbouring lanes that read neighbours; on both it is in filling a device that
-/// the grid alone leaves idle, unless neighbouring indices read neighbours as they are.
+/// the grid alone leaves idle, unless neighbouring indices read neighbours as they are. Products of matrices,
+/// whose indices read the same rows again and again, are better tiled.
 uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, const SymbolFacts& facts,
                       int64_t total) {
     if (!lanes_share(profile)) return 1;
@@ -151,7 +155,7 @@ uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, c
     const bool cpu = profile.device_class == DeviceClass::Cpu;
     const int64_t busy = int64_t{profile.parallel_invocations} * (cpu ? 16 : 1);
     const bool idle = sharing.along_grid ? total * lanes * lanes < busy : total * (cpu ? lanes : 1) < busy;
-    const bool rows = sharing.along_loop && !sharing.along_grid;
+    const bool rows = sharing.along_loop && !sharing.along_grid && sharing.streams;
     const bool better = rows && (!cpu || (sharing.blocks && sharing.turns >= kLongShare * lanes));
     return idle || better ? lanes : 1;
 }

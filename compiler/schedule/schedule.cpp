@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/ir/affine_index.h"
+#include "compiler/lower/share_loops.h"
 #include "compiler/program/error.h"
 #include "compiler/schedule/access.h"
 
@@ -17,6 +18,7 @@ constexpr double kUnknownTrips = 32;     // a loop whose trips nothing tells
 constexpr size_t kMaxOutputs = 8;        // values that leave one kernel
 constexpr double kWorkingSet = 16;       // tensors of this size that pass through the cache between two uses
 constexpr double kLongestRow = 16384;    // elements that one invocation walks in a row kernel
+constexpr double kSharedRow = 4;         // elements of a row per lane that are worth sharing
 constexpr double kStageTurns = 32;       // a reduction this long inside another one is a stage of its own
 constexpr int kNodeBudget = 2000;        // values that one kernel may reach
 
@@ -258,8 +260,11 @@ class Scheduler {
             const double rows = prefix_size(root.shape, inner);
             const double all = estimate(element_count(root.shape), symbol_facts_);
             if (rows <= 0 || all / rows > kLongestRow || !row_fits(root.shape, inner)) return 0;
-            total += runs(root) * (rows * seconds_.at(&node) * idle(rows) +
-                                   all * seconds_.at(&root) * (idle(rows) - idle(all)));
+            // Lanes that share long rows keep the device as busy as that many more rows.
+            const bool shared = lanes_share(profile_) && all / rows >= kSharedRow * profile_.subgroup_size;
+            const double busy = rows * (shared ? profile_.subgroup_size : 1);
+            total += runs(root) * (rows * seconds_.at(&node) * idle(busy) +
+                                   all * seconds_.at(&root) * (idle(busy) - idle(all)));
         }
         return total;
     }

@@ -97,6 +97,28 @@ TEST_P(CompiledRandom, LoopsAndBranches) {
 TEST_P(CompiledRandom, LoopsAndBranchesForAGpu) {
     expect_compiled_is_oracle(GetParam(), with_regions(true), gpu_profile());
 }
+/// Subgroups so small that the short loops of random graphs are worth sharing.
+DeviceProfile pairs_of_lanes() {
+    DeviceProfile profile = gpu_profile();
+    profile.subgroup_size = 2;
+    return profile;
+}
+TEST_P(CompiledRandom, PlainGraphsWhoseLanesShare) {
+    expect_compiled_is_oracle(GetParam(), with_regions(false), pairs_of_lanes());
+}
+TEST_P(CompiledRandom, LoopsAndBranchesWhoseLanesShare) {
+    expect_compiled_is_oracle(GetParam(), with_regions(true), pairs_of_lanes());
+}
+TEST(CompiledRandomLanes, DoShare) {
+    int shared = 0;
+    for (uint64_t seed = 0; seed < 50; ++seed) {
+        NodeTable table;
+        const RandomProgram random = RandomGraphs(table, seed, with_regions(true)).make();
+        for (const KernelInfo& kernel : compiled(table, random.graph, pairs_of_lanes())->kernels)
+            shared += kernel.glsl.find("subgroupShuffleXor") != std::string::npos;
+    }
+    EXPECT_GT(shared, 10);
+}
 INSTANTIATE_TEST_SUITE_P(Seeds, CompiledRandom, testing::Range(uint64_t{0}, uint64_t{200}));
 
 }  // namespace

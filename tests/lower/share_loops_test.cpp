@@ -295,6 +295,18 @@ TEST(ChooseLanes, ColumnsSideBySideAreNotShared) {
     EXPECT_EQ(chosen(gpu_profile(), 4096, 4096, 0).lanes, 1u);
 }
 
+TEST(ChooseLanes, AProductOfMatricesIsNotShared) {
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        Case test;
+        Ref a = input(test.b, 0, f32, {Size(512), Size(1), Size(1024)}, false);
+        Ref b = input(test.b, 1, f32, {Size(512), Size(1024)}, false);
+        test.graph.args = {a, b};
+        test.graph.results = {
+            reduce(test.b, ReduceOp::Sum, elementwise(test.b, Op::Mul, {a, b}), {2}, false)};
+        EXPECT_EQ(choose_mapping(lowered(test), profile, {}).lanes, 1u) << profile.name;
+    }
+}
+
 TEST(ChooseLanes, ADeviceWithoutShufflesSharesNothing) {
     DeviceProfile profile = gpu_profile();
     profile.subgroup_shuffle = false;

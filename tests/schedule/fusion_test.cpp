@@ -1,6 +1,8 @@
 // What fuses and what does not, by counted kernels and operations.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/schedule/compile_helpers.h"
 
 namespace firn {
@@ -82,6 +84,50 @@ TEST(Fusion, ALargeSumIsDoneInStages) {
     auto program = program_for(cpu_profile(), total, {f32(1 << 24)});
     EXPECT_GE(program->steps.size(), 2u);
     EXPECT_LE(program->steps.size(), 4u);
+}
+
+bool lanes_share(const Program& program) {
+    return std::all_of(program.kernels.begin(), program.kernels.end(), [](const KernelInfo& kernel) {
+        return kernel.glsl.find("subgroupShuffleXor") != std::string::npos;
+    });
+}
+
+TEST(Fusion, ALargeSumIsTwoStagesOfSubgroups) {
+    auto total = [](const Tensors& a) { return Tensors{sum(a[0])}; };
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        auto program = program_for(profile, total, {f32(1 << 24)});
+        EXPECT_EQ(program->steps.size(), 2u) << profile.name;
+        EXPECT_TRUE(lanes_share(*program)) << profile.name;
+    }
+}
+
+TEST(Fusion, LongRowsAreOneKernelWhoseLanesShare) {
+    auto rows = [](const Tensors& a) { return Tensors{sum(a[0], {.axis = 1})}; };
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        auto program = program_for(profile, rows, {f32(4096, 4096)});
+        EXPECT_EQ(program->kernels.size(), 1u) << profile.name;
+        EXPECT_TRUE(lanes_share(*program)) << profile.name;
+    }
+}
+
+TEST(Fusion, ASoftmaxOfLongRowsOnAGpuIsOneKernelWhoseLanesShare) {
+    auto program = program_for(gpu_profile(), softmax, {f32(4096, 4096)});
+    EXPECT_EQ(program->kernels.size(), 1u);
+    EXPECT_TRUE(lanes_share(*program));
+}
+
+TEST(Fusion, SumsOfColumnsReadNeighboursTogether) {
+    auto columns = [](const Tensors& a) { return Tensors{sum(a[0], {.axis = 0})}; };
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        auto program = program_for(profile, columns, {f32(65536, 64)});
+        EXPECT_EQ(program->steps.size(), 2u) << profile.name;
+        EXPECT_FALSE(lanes_share(*program)) << profile.name;
+    }
+}
+
+TEST(Fusion, WhatRunsLeaveNeedsNoKernelOfItsOwn) {
+    auto total = [](const Tensors& a) { return Tensors{sum(a[0])}; };
+    EXPECT_EQ(program_for(cpu_profile(), total, {f32((1 << 24) + 7)})->steps.size(), 2u);
 }
 
 TEST(Fusion, ADiamondHasTheBarriersItNeeds) {

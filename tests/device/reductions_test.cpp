@@ -1,0 +1,95 @@
+// Reductions and rows that the lanes of a subgroup share give on the device what the oracle gives.
+#include <functional>
+
+#include "engine/firn/device_session.h"
+#include "tests/algorithms/agreement.h"
+
+namespace firn {
+namespace {
+
+struct Case {
+    const char* name;
+    std::function<Tensor()> run;
+    double tolerance = 0;
+    friend std::ostream& operator<<(std::ostream& out, const Case& test) {
+        return out << test.name;
+    }
+};
+
+/// Numbers in random order, which a compiler cannot fold.
+Tensor floats(const Shape& shape) {
+    return tensor(random_floats(static_cast<size_t>(element_count(shape).constant()), 7), shape);
+}
+Tensor integers(int64_t rows, int64_t columns) {
+    return reshape(tensor(random_ints(static_cast<size_t>(rows * columns), 3, -9, 9)),
+                   {rows, columns});
+}
+
+const Case kCases[] = {
+    {"sums_of_long_rows",
+     [] {
+         return sum(floats({100, 1024}), {.axis = 1});
+     },
+     1e-5},
+    {"sums_of_few_odd_rows",
+     [] {
+         return sum(floats({5, 4099}), {.axis = 1});
+     },
+     1e-5},
+    {"sums_of_integers", [] { return sum(integers(3, 5001), {.axis = 1}); }},
+    {"maxima",
+     [] {
+         return max(floats({7, 777}), {.axis = 1});
+     }},
+    {"minima_of_integers", [] { return min(integers(9, 1001), {.axis = 1}); }},
+    {"products", [] { return prod(integers(4, 999) % 2 * 2 + 1, {.axis = 1}); }},
+    {"any", [] { return any(integers(6, 130) == 9, {.axis = 1}); }},
+    {"all", [] { return all(integers(6, 130) < 9, {.axis = 1}); }},
+    {"a_total_in_stages", [] { return sum(floats({300001})); }, 1e-4},
+    {"a_largest_in_stages", [] { return max(integers(17, 20011)); }},
+    {"columns",
+     [] {
+         return sum(floats({9001, 24}), {.axis = 0});
+     },
+     1e-4},
+    {"columns_of_planes", [] { return sum(integers(6000, 4 * 20) * 3, {.axis = 0}); }},
+    {"softmax",
+     [] {
+         Tensor x = floats({20, 1028});
+         Tensor e = exp(x - max(x, {.axis = 1, .keep_dims = true}));
+         return e / sum(e, {.axis = 1, .keep_dims = true});
+     },
+     1e-5},
+    {"matrix_times_vector",
+     [] {
+         return sum(floats({70, 2048}) * floats({2048}), {.axis = 1});
+     },
+     1e-5},
+};
+
+class ReducedOnDevice : public testing::TestWithParam<Case> {};
+
+TEST_P(ReducedOnDevice, IsTheOracles) {
+    const auto values = [](const Session& session) {
+        SessionScope scope(session);
+        return GetParam().run().to_vector<double>();
+    };
+    const std::vector<double> expected = values(Session::oracle());
+    expect_near(values(Session::interpreter(gpu_profile())), expected, GetParam().tolerance);
+    std::unique_ptr<Session> session;
+    try {
+        session = std::make_unique<Session>(device_session({.validation = true}));
+    } catch (const DeviceError&) {
+        GTEST_SKIP() << "no device";
+    }
+    expect_near(values(*session), expected, GetParam().tolerance);
+    // Bit by bit the same from run to run.
+    EXPECT_EQ(values(*session), values(*session));
+    EXPECT_EQ(validation_report(*session), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, ReducedOnDevice, testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace firn
