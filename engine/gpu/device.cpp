@@ -103,6 +103,8 @@ void Device::create_handle(const DeviceOptions& options) {
     std::vector<const char*> extensions;
     bool float_atomics = has("VK_EXT_shader_atomic_float");
     if (float_atomics) extensions.push_back("VK_EXT_shader_atomic_float");
+    bool subgroup_sizes = has("VK_EXT_subgroup_size_control");
+    if (subgroup_sizes) extensions.push_back("VK_EXT_subgroup_size_control");
     has_memory_budget_ = has("VK_EXT_memory_budget");
     if (has_memory_budget_) extensions.push_back("VK_EXT_memory_budget");
     if (has("VK_KHR_portability_subset")) extensions.push_back("VK_KHR_portability_subset");
@@ -113,7 +115,8 @@ void Device::create_handle(const DeviceOptions& options) {
         throw DeviceError("device '" + info_.name +
                           "' cannot present to a window; choose another device or run headless");
 
-    DeviceFeatures features(vk, info_.handle, float_atomics);
+    DeviceFeatures features(vk, info_.handle, float_atomics, subgroup_sizes);
+    full_subgroups_ = features.subgroup_sizes.computeFullSubgroups;
     profile_ = query_profile(vk, info_, features);
     float priority = 1;
     VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};

@@ -73,6 +73,8 @@ class Device {
     CommandPool& transfers() const { return *transfers_; }
     /// The driver says how much of its memory is free.
     bool has_memory_budget() const { return has_memory_budget_; }
+    /// A pipeline may ask for subgroups without idle lanes.
+    bool full_subgroups() const { return full_subgroups_; }
     /// See DeviceOptions::map_memory.
     bool map_memory() const { return map_memory_; }
     /// Nanoseconds of one timestamp tick; 0 where the queue has no timestamps.
@@ -144,6 +146,7 @@ class Device {
     VkQueue queue_ = VK_NULL_HANDLE;
     uint32_t queue_family_ = 0;
     bool can_present_ = false, has_memory_budget_ = false, map_memory_ = true;
+    bool full_subgroups_ = false;
     double timestamp_period_ = 0;
     VkPipelineCache pipeline_cache_ = VK_NULL_HANDLE;
     std::string cache_directory_, pipeline_cache_name_;

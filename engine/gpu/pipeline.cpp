@@ -71,6 +71,15 @@ void check_storage_range(const Device& device, const BufferRange& range, const s
                         std::to_string(step) + "; move it");
 }
 
+/// The module declares operations over subgroups. Capabilities are the first instructions of a
+/// module.
+bool uses_subgroups(std::span<const uint32_t> spirv) {
+    constexpr uint32_t kCapability = 2u << 16 | 17u, kGroupNonUniform = 61, kHeader = 5;
+    for (size_t at = kHeader; at + 1 < spirv.size() && spirv[at] == kCapability; at += 2)
+        if (spirv[at + 1] == kGroupNonUniform) return true;
+    return false;
+}
+
 }  // namespace
 
 Pipeline::Pipeline(Device& device, const KernelInfo& kernel)
@@ -82,7 +91,7 @@ Pipeline::Pipeline(Device& device, const KernelInfo& kernel)
     param_bytes_ = param_offsets(kernel.param_types).back();
     try {
         create_layouts();
-        create_pipeline(kernel.spirv);
+        create_pipeline(kernel);
     } catch (...) {
         const VolkDeviceTable& vk = device.vk();
         vk.vkDestroyPipelineLayout(device.handle(), layout_, nullptr);
@@ -132,7 +141,8 @@ void Pipeline::create_layouts() {
     device_.set_name(layout_, VK_OBJECT_TYPE_PIPELINE_LAYOUT, name_);
 }
 
-void Pipeline::create_pipeline(std::span<const uint32_t> spirv) {
+void Pipeline::create_pipeline(const KernelInfo& kernel) {
+    const std::span<const uint32_t> spirv = kernel.spirv;
     const VolkDeviceTable& vk = device_.vk();
     VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
     module_info.codeSize = spirv.size_bytes();
@@ -145,6 +155,9 @@ void Pipeline::create_pipeline(std::span<const uint32_t> spirv) {
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     info.stage.module = module;
     info.stage.pName = "main";
+    const bool whole = kernel.group_size[0] % device_.profile().subgroup_size == 0;
+    if (device_.full_subgroups() && whole && uses_subgroups(spirv))
+        info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
     info.layout = layout_;
     VkResult result = vk.vkCreateComputePipelines(device_.handle(), device_.pipeline_cache(), 1,
                                                   &info, nullptr, &pipeline_);

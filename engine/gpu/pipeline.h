@@ -32,7 +32,7 @@ class Pipeline {
 
   private:
     void create_layouts();
-    void create_pipeline(std::span<const uint32_t> spirv);
+    void create_pipeline(const KernelInfo& kernel);
 
     Device& device_;
     std::string name_;

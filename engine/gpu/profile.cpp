@@ -36,10 +36,15 @@ uint32_t clamp_count(uint64_t count) {
 }  // namespace
 
 DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
-                               bool has_float_atomics) {
+                               bool has_float_atomics, bool has_subgroup_sizes)
+    : has_subgroup_sizes(has_subgroup_sizes) {
     vulkan11.pNext = &vulkan12;
     core.pNext = &vulkan11;
     if (has_float_atomics) vulkan12.pNext = &float_atomics;
+    if (has_subgroup_sizes) {
+        subgroup_sizes.pNext = vulkan12.pNext;
+        vulkan12.pNext = &subgroup_sizes;
+    }
     vk.vkGetPhysicalDeviceFeatures2(device, &core);
 
     const VkPhysicalDeviceFeatures all = core.features;
@@ -66,11 +71,31 @@ DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
     vulkan12.vulkanMemoryModelDeviceScope = all12.vulkanMemoryModelDeviceScope;
     vulkan12.shaderBufferInt64Atomics = all12.shaderBufferInt64Atomics;
 
+    const auto all_sizes = subgroup_sizes;
+    subgroup_sizes = {all_sizes.sType, all_sizes.pNext};
+    subgroup_sizes.computeFullSubgroups = all_sizes.computeFullSubgroups;
+
     const auto all_atomics = float_atomics;
     float_atomics = {all_atomics.sType, all_atomics.pNext};
     float_atomics.shaderBufferFloat32Atomics = all_atomics.shaderBufferFloat32Atomics;
     float_atomics.shaderBufferFloat32AtomicAdd = all_atomics.shaderBufferFloat32AtomicAdd;
 }
+
+namespace {
+
+/// Every subgroup of a kernel has the size that the profile says: shuffles may count on it.
+bool has_full_subgroups(const InstanceTable& vk, VkPhysicalDevice device,
+                        const DeviceFeatures& features) {
+    if (!features.has_subgroup_sizes) return false;
+    if (features.subgroup_sizes.computeFullSubgroups) return true;
+    VkPhysicalDeviceSubgroupSizeControlPropertiesEXT sizes{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES_EXT};
+    VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &sizes};
+    vk.vkGetPhysicalDeviceProperties2(device, &properties);
+    return sizes.minSubgroupSize == sizes.maxSubgroupSize;
+}
+
+}  // namespace
 
 DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
                             const DeviceFeatures& features) {
@@ -112,7 +137,8 @@ DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
     profile.has_i64 = features.core.features.shaderInt64;
     profile.subgroup_shuffle =
         (vulkan11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
-        (vulkan11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT);
+        (vulkan11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) &&
+        has_full_subgroups(vk, info.handle, features);
     profile.float_atomic_add = features.float_atomics.shaderBufferFloat32AtomicAdd;
     profile.keeps_special_floats =
         floats.shaderSignedZeroInfNanPreserveFloat32 &&

@@ -15,14 +15,19 @@ class Device;
 struct DeviceFeatures {
     VkPhysicalDeviceShaderAtomicFloatFeaturesEXT float_atomics{
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT};
+    VkPhysicalDeviceSubgroupSizeControlFeaturesEXT subgroup_sizes{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT};
     VkPhysicalDeviceVulkan12Features vulkan12{
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
     VkPhysicalDeviceVulkan11Features vulkan11{
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES};
     VkPhysicalDeviceFeatures2 core{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
 
+    bool has_subgroup_sizes = false;  // the extension is there
+
     /// Asks what `device` has and keeps only what Firn uses.
-    DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device, bool has_float_atomics);
+    DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device, bool has_float_atomics,
+                   bool has_subgroup_sizes);
     DeviceFeatures(const DeviceFeatures&) = delete;
     DeviceFeatures& operator=(const DeviceFeatures&) = delete;
 };
