@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "compiler/ir/builder.h"
+#include "compiler/lower/bindings.h"
 #include "compiler/lower/kernel_builder.h"
+#include "compiler/lower/map_grid.h"
 #include "compiler/lower/place.h"
 #include "compiler/lower/share_loops.h"
 #include "compiler/program/error.h"
@@ -13,7 +15,6 @@ namespace firn {
 namespace {
 
 constexpr int64_t kSmallDeal = 4;          // turns of a lane at once in what full turns leave
-constexpr int64_t kFoldedGroups = 32768;   // groups along x before they fold into the next dimension
 
 /// Rebuilds a kernel with each Grid index replaced by one expression per lane (a copy of the body in the
 /// same invocation).
@@ -23,18 +24,18 @@ class Mapper {
            const SymbolFacts& facts)
         : from_(from), b_(to, facts), mapping_(mapping), profile_(profile), symbol_facts_(facts),
           needs_(region_needs(from)) {
-        if (mapping.lanes > 1) shared_ = share_loops(from, mapping.lanes);
+        if (mapping.lanes == 1) return;
+        shared_ = share_loops(from, mapping.lanes);
+        ensure(!shared_.empty(), "map: lanes cannot share the work of this kernel");
     }
 
     void run() {
         KernelCode& to = b_.code();
         to.name = from_.name;
-        for (size_t r = 0; r < from_.ranges.size(); ++r)
-            if (from_.ranges[r].kind == RangeKind::Grid) grid_.push_back(static_cast<int>(r));
-        std::reverse(grid_.begin(), grid_.end());   // x first
-        to.group_size = {mapping_.group_x, mapping_.group_y, mapping_.group_z};
-        if (mapping_.lanes > 1) share_rows();
-        make_lanes();
+        MappedGrid mapped = map_grid(from_, b_, mapping_, profile_);
+        grid_ = std::move(mapped.ranges);
+        lanes_ = std::move(mapped.copies);
+        lane_ = mapped.lane;
         mark_varying();
         std::vector<std::vector<int>> stores(lanes_.size());
         memo_.assign(lanes_.size(), std::vector<int>(from_.nodes.size(), -1));
@@ -43,143 +44,9 @@ class Mapper {
     }
 
   private:
-    struct Lane {
-        std::vector<int> index;   // per grid range (x first): the index in this copy
-        int guard = -1;           // condition under which this lane exists beyond the lane before; -1: always
-    };
-
     bool divides(const Size& extent, int64_t factor) const {
         const int64_t d = extent.divisor(symbol_facts_.divisors);
         return d % factor == 0;
-    }
-
-    int new_range(const std::string& name, RangeKind kind, const Size& extent, int dim) {
-        Range range;
-        range.name = name;
-        range.kind = kind;
-        range.extent = extent;
-        range.dim = dim;
-        return b_.range(b_.add_range(range));
-    }
-
-    /// The index of the group along a dimension of `groups` groups; more than the device launches in a row
-    /// fold into the next dimension where that is free.
-    int group_index(int dim, const Size& groups) {
-        KernelCode& to = b_.code();
-        to.schedule.push_back({dim, 0, RangeKind::Group, dim});
-        const int spare = dim + 1;
-        const bool fold = groups.upper_bound(symbol_facts_.largest) > profile_.max_groups[dim] && spare < 3 &&
-                          static_cast<size_t>(spare) >= grid_.size();
-        if (!fold) {
-            to.groups[dim] = groups;
-            return new_range("g", RangeKind::Group, groups, dim);
-        }
-        to.groups[dim] = min(groups, Size(kFoldedGroups));
-        to.groups[spare] = ceil_div(groups, Size(kFoldedGroups));
-        const int low = new_range("g", RangeKind::Group, to.groups[dim], dim);
-        const int high = new_range("g", RangeKind::Group, to.groups[spare], spare);
-        return b_.add(b_.mul(high, b_.integer(kFoldedGroups)), low);
-    }
-
-    /// group x stride + invocation: the first index of an invocation, where a group of `size` covers `stride`.
-    int invocation_index(int dim, const Size& groups, uint32_t size, int64_t stride) {
-        const int group = group_index(dim, groups);
-        if (size == 1 && stride == 1) return group;
-        if (dim == 0 && mapping_.lanes > 1)
-            return b_.add(b_.mul(group, b_.integer(stride)), new_range("s", RangeKind::Subgroup, Size(size), 1));
-        b_.code().schedule.push_back({dim, size, RangeKind::Invocation, dim});
-        const int local = new_range("t", RangeKind::Invocation, Size(size), dim);
-        return b_.add(b_.mul(group, b_.integer(stride)), local);
-    }
-
-    int invocation_index(int dim, const Size& count, uint32_t size) {
-        return invocation_index(dim, ceil_div(count, Size(size)), size, size);
-    }
-
-    /// Every index along x is the work of a subgroup, whose lanes have numbers of their own.
-    void share_rows() {
-        ensure(mapping_.lanes == profile_.subgroup_size && mapping_.group_x % mapping_.lanes == 0 &&
-                   mapping_.group_y == 1 && mapping_.group_z == 1 && !shared_.empty(),
-               "map: lanes cannot share the work of this kernel");
-        b_.code().schedule.push_back({0, mapping_.lanes, RangeKind::Subgroup, 0});
-        lane_ = new_range("l", RangeKind::Subgroup, Size(mapping_.lanes), 0);
-    }
-
-    /// Indices along x that a workgroup evaluates side by side.
-    uint32_t group_units() const { return mapping_.group_x / mapping_.lanes; }
-
-    bool covers(const Size& count, uint32_t size) const {
-        return size == 1 || (divides(count, size) && count.is_constant());
-    }
-
-    void make_lanes() {
-        if (grid_.empty()) {
-            lanes_.push_back({});
-            return;
-        }
-        const bool strided = grid_.size() == 1 && mapping_.unroll > 1;
-        const int64_t v_count = mapping_.vector, u_count = mapping_.unroll;
-        const Size x_extent = from_.ranges[grid_[0]].extent;
-        const Size vectors = v_count > 1 ? floor_div(x_extent + Size(v_count - 1), Size(v_count)) : x_extent;
-        std::vector<int> first_guards;
-        std::vector<int> x_index;      // per u (strided) or one
-        if (strided) {
-            const Size per_thread = ceil_div(vectors, Size(u_count));
-            // The further vectors of an invocation are a group's width apart.
-            const int base = invocation_index(0, ceil_div(per_thread, Size(group_units())), group_units(),
-                                              u_count * group_units());
-            for (int64_t u = 0; u < u_count; ++u)
-                x_index.push_back(b_.add(base, b_.integer(u * group_units())));
-        } else {
-            x_index.push_back(invocation_index(0, vectors, group_units()));
-            if (!covers(vectors, group_units()))
-                first_guards.push_back(b_.make(Op::Less, boolean, {x_index[0], b_.size(vectors)}));
-        }
-        std::vector<int> rest;         // unit index of y and z
-        for (size_t d = 1; d < grid_.size(); ++d) {
-            const Size& extent = from_.ranges[grid_[d]].extent;
-            const int64_t u = d == 1 ? u_count : 1;
-            const Size count = u > 1 ? ceil_div(extent, Size(u)) : extent;
-            const uint32_t size = d == 1 ? mapping_.group_y : mapping_.group_z;
-            int index = invocation_index(static_cast<int>(d), count, size);
-            if (size > 1 && !covers(count, size))
-                first_guards.push_back(b_.make(Op::Less, boolean, {index, b_.size(count)}));
-            if (u > 1) {
-                index = b_.mul(index, b_.integer(u));
-                b_.assume(index, Size(0), extent - Size(u));
-            } else {
-                b_.assume(index, Size(0), extent - Size(1));
-            }
-            rest.push_back(index);
-        }
-        if (v_count > 1) b_.code().schedule.push_back({0, v_count, RangeKind::Vector, 0});
-        if (u_count > 1) b_.code().schedule.push_back({strided ? 0 : 1, u_count, RangeKind::Unroll, 0});
-        int guard = -1;
-        for (int g : first_guards) guard = guard < 0 ? g : b_.make(Op::And, boolean, {guard, g});
-        for (int64_t u = 0; u < u_count; ++u) {
-            const int unit = strided ? x_index[static_cast<size_t>(u)] : x_index[0];
-            if (strided && !covers(vectors, static_cast<uint32_t>(group_units() * u_count)))
-                guard = b_.make(Op::Less, boolean, {unit, b_.size(vectors)});
-            int x = unit;
-            if (v_count > 1) {
-                x = b_.mul(unit, b_.integer(v_count));
-                b_.assume(x, Size(0), divides(x_extent, v_count) ? x_extent - Size(v_count)
-                                                                 : x_extent - Size(1));
-            } else {
-                b_.assume(x, Size(0), x_extent - Size(1));
-            }
-            for (int64_t v = 0; v < v_count; ++v) {
-                Lane lane;
-                lane.index.push_back(v ? b_.add(x, b_.integer(v)) : x);
-                for (size_t d = 0; d < rest.size(); ++d)
-                    lane.index.push_back(d == 0 && u && !strided ? b_.add(rest[d], b_.integer(u)) : rest[d]);
-                if (v == 0) {
-                    lane.guard = guard;
-                    guard = -1;
-                }
-                lanes_.push_back(std::move(lane));
-            }
-        }
     }
 
     /// Which nodes differ between lanes: they depend on a Grid range whose index does, or on the index or a
@@ -187,7 +54,7 @@ class Mapper {
     void mark_varying() {
         std::vector<bool> range_varies(from_.ranges.size(), false);
         for (size_t d = 0; d < grid_.size(); ++d)
-            for (const Lane& lane : lanes_)
+            for (const GridCopy& lane : lanes_)
                 if (lane.index[d] != lanes_[0].index[d]) range_varies[grid_[d]] = true;
         std::vector<bool> region_varies(from_.regions.size(), false);
         varies_.assign(from_.nodes.size(), false);
@@ -719,65 +586,11 @@ class Mapper {
     std::vector<int> grid_;                       // Grid ranges of from_, x first
     std::map<int, SharedLoop> shared_;            // where lanes > 1: what they share
     int lane_ = -1;                               // where lanes > 1: the lane's number
-    std::vector<Lane> lanes_;
+    std::vector<GridCopy> lanes_;
     std::vector<bool> varies_;
     std::vector<std::vector<int>> memo_;          // per lane and node
     std::map<std::pair<int, size_t>, std::vector<int>> for_results_;
 };
-
-/// Blocks of four of which fewer than three are used become plain loads again.
-void split_lonely_blocks(KernelCode& code) {
-    place(code);
-    std::vector<std::vector<int>> lanes(code.nodes.size());
-    for (const KernelRegion& region : code.regions)
-        for (int id : region.order)
-            if (code.nodes[id].op == Op::Lane) lanes[code.nodes[id].args[0]].push_back(id);
-    for (size_t block = 0; block < code.nodes.size(); ++block) {
-        if (lanes[block].empty() || lanes[block].size() >= 3) continue;
-        const KernelNode vector = code.nodes[block];
-        const KernelBuffer wide = code.buffers[vector.index];
-        int narrow = -1;
-        for (size_t k = 0; k < code.buffers.size(); ++k)
-            if (code.buffers[k].buffer == wide.buffer && code.buffers[k].form == wide.form &&
-                code.buffers[k].width == 1 && !code.buffers[k].written)
-                narrow = static_cast<int>(k);
-        if (narrow < 0) {
-            narrow = static_cast<int>(code.buffers.size());
-            code.buffers.push_back(wide);
-            code.buffers.back().width = 1;
-        }
-        for (int id : lanes[block]) {
-            KernelNode& lane = code.nodes[id];
-            lane.op = Op::Load;
-            lane.index = narrow;
-            lane.args = {lane.args[1]};
-        }
-    }
-}
-
-/// Drops bindings that no live node uses.
-void drop_unused_buffers(KernelCode& code) {
-    std::vector<int> renamed(code.buffers.size(), -1);
-    std::vector<int> live;
-    for (const KernelRegion& region : code.regions) {
-        live.insert(live.end(), region.order.begin(), region.order.end());
-        live.insert(live.end(), region.effects.begin(), region.effects.end());
-    }
-    auto names_buffer = [&](const KernelNode& n) {
-        return n.op == Op::Load || (info(n.op).properties & kEffect);
-    };
-    for (int id : live)
-        if (names_buffer(code.nodes[id])) renamed[code.nodes[id].index] = 0;
-    std::vector<KernelBuffer> kept;
-    for (size_t k = 0; k < renamed.size(); ++k)
-        if (renamed[k] == 0) {
-            renamed[k] = static_cast<int>(kept.size());
-            kept.push_back(code.buffers[k]);
-        }
-    for (KernelNode& n : code.nodes)
-        if (names_buffer(n)) n.index = std::max(0, renamed[n.index]);   // dead nodes name any
-    code.buffers = std::move(kept);
-}
 
 }  // namespace
 

@@ -55,8 +55,7 @@ struct Lanes {
     int64_t unroll = 1;
 };
 
-KernelCode mapped(const Case& test, const Lanes& how) {
-    DeviceProfile profile = cpu_profile();
+KernelCode mapped(const Case& test, const Lanes& how, DeviceProfile profile = cpu_profile()) {
     profile.subgroup_size = how.lanes;
     Mapping mapping;
     mapping.lanes = how.lanes;
@@ -135,6 +134,18 @@ TEST(SharedReductions, ATotalHasOneSubgroup) {
         test.graph.results = {reduce(test.b, ReduceOp::Sum, x, {0}, false)};
         expect_oracle(test);
     }
+}
+
+TEST(SharedReductions, GroupsThatFoldLeaveNoRowOutAndAddNone) {
+    Case test;
+    Ref x = test.argument(i32, {Size(32770), Size(3)});
+    test.graph.results = {reduce(test.b, ReduceOp::Sum, x, {1}, false)};
+    DeviceProfile profile = cpu_profile();
+    profile.max_groups[0] = 32768;
+    const KernelCode code = mapped(test, {2, 1, 1}, profile);
+    EXPECT_EQ(code.groups[0] * code.groups[1], Size(2 * 32768));
+    const HostTensor expected = interpret(test.graph, test.args, {})[0];
+    EXPECT_EQ(run(test, code, 2).data, expected.data);
 }
 
 TEST(SharedReductions, SeveralAxesAreOneNest) {

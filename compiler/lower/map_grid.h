@@ -1,0 +1,27 @@
+// The indices of a kernel's grid, as workgroups and invocations have them.
+#pragma once
+#include <vector>
+
+#include "compiler/lower/kernel_builder.h"
+#include "compiler/lower/map.h"
+
+namespace firn {
+
+/// One of the copies of the body in the same invocation.
+struct GridCopy {
+    std::vector<int> index;  // per Grid range (x first): the index in this copy
+    int guard = -1;          // condition under which it exists beyond the copy before; -1: always
+};
+
+struct MappedGrid {
+    std::vector<int> ranges;       // the Grid ranges of the kernel that is mapped, x first
+    std::vector<GridCopy> copies;  // neighbours along x next to each other
+    int lane = -1;                 // where lanes share an index: the lane's number
+};
+
+/// Adds the Group, Invocation and Subgroup ranges of `mapping` to the kernel that `b` builds, and
+/// sets its group_size, groups and schedule.
+MappedGrid map_grid(const KernelCode& from, KernelBuilder& b, const Mapping& mapping,
+                    const DeviceProfile& profile);
+
+}  // namespace firn
