@@ -12,6 +12,7 @@
 #include "compiler/passes/passes.h"
 #include "compiler/plan.h"
 #include "compiler/schedule/bound_loops.h"
+#include "compiler/schedule/open_loops.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/split_reductions.h"
 
@@ -58,6 +59,8 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
     Graph prepared = run_passes(table, graph);
     prepared = split_reductions(table, prepared, profile, options.facts);
     prepared = bound_loops(table, prepared, profile, options.facts);
+    prepared = open_loops(table, prepared, profile, options.facts);
+    prepared = split_reductions(table, prepared, profile, options.facts);
     if (const auto host_loops = region_facts(prepared).host_loops; !host_loops.empty())
         prepared = run_both_sides(table, prepared, host_loops);
     const Schedule schedule = make_schedule(prepared, profile, options.facts);

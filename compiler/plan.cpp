@@ -254,6 +254,8 @@ class Planner {
         repeat.body = steps(item.body);
         const std::vector<int> source = next_buffers(loop, body, current, repeat.body);
         repeat.rotation = rotation(current, source);
+        if (const LoopAttr& attr = loop.as<LoopAttr>(); attr.open)
+            repeat.alive = current[static_cast<size_t>(attr.active)];
         for (const Ref& r : results_of_[&loop])
             context_.buffers[r.get()] = current[static_cast<size_t>(r->as<ResultAttr>().index)];
         out.push_back({std::move(repeat)});

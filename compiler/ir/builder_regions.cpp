@@ -142,7 +142,11 @@ Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr) {
     ensure(inputs.size() == node.inputs.size(), "a node made again has the same number of inputs");
     if (node.op == Op::Loop) {
         const auto& a = std::get<LoopAttr>(attr);
-        return loop(b, inputs[0], inputs[1], inputs[2], after(inputs, 3), *a.body, a.active);
+        const Ref made = loop(b, inputs[0], inputs[1], inputs[2], after(inputs, 3), *a.body, a.active);
+        LoopAttr kept = made->as<LoopAttr>();
+        kept.host = a.host;
+        kept.open = a.open;
+        return b.table.intern(Op::Loop, made->dtype, made->shape, made->inputs, kept, b.line);
     }
     if (node.op == Op::If) {
         const auto& a = std::get<IfAttr>(attr);

@@ -55,7 +55,9 @@ struct ReduceAttr { ReduceOp op = ReduceOp::Sum; std::vector<int> axes; };  // a
 /// carried values back as they are (but stores by position, which leave out positions by their index): a
 /// loop inside a kernel leaves each element on its own. `host`: the scheduler wants
 /// it as a loop of kernels, whatever the body allows.
-struct LoopAttr { std::shared_ptr<const Region> body; int active = -1; bool host = false; };
+/// `open`: turns after the one that makes the active value (one element) false change nothing, so that whoever
+/// runs the loop need not look at it after every turn.
+struct LoopAttr { std::shared_ptr<const Region> body; int active = -1; bool host = false, open = false; };
 /// Both regions take no arguments and have results of equal dtypes; result k has the broadcast shape of
 /// the condition and both results k.
 struct IfAttr { std::shared_ptr<const Region> then_body, else_body; };

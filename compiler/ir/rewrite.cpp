@@ -106,9 +106,9 @@ class Rewriter {
         const auto& attr = node->as<LoopAttr>();
         auto body = mapped_region(attr.body);
         if (!inputs_changed && body == attr.body) return node;
-        return remake_as(
-            *node, inputs,
-            LoopAttr{std::make_shared<Region>(with_fresh_args(table_, *body)), attr.active});
+        LoopAttr made = attr;
+        made.body = std::make_shared<Region>(with_fresh_args(table_, *body));
+        return remake_as(*node, inputs, made);
     }
 
     /// The same pointer where nothing inside changed.

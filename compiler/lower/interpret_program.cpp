@@ -192,21 +192,8 @@ class Interpreter : public Executor {
     void run(const std::shared_ptr<const Program>& program, const Call& call) override {
         FlatProgram flat = flatten(*program, call.symbols);
         BoundSlots slots(*program, flat, call);
-        HazardCheck hazards;
-        for (const FlatStep& step : flat.steps) {
-            if (step.copy) {
-                hazards.step(step, {false, true}, slots);
-                std::span<std::byte> source = slots[step.slots[0]], target = slots[step.slots[1]];
-                ensure(source.size() == target.size(), "a copy between buffers of different sizes");
-                std::memcpy(target.data(), source.data(), source.size());
-                continue;
-            }
-            const KernelInfo& kernel = program->kernels[static_cast<size_t>(step.dispatch->kernel)];
-            std::vector<bool> written;
-            for (const BindingInfo& binding : kernel.bindings) written.push_back(binding.written);
-            hazards.step(step, written, slots);
-            dispatch(kernel, step, slots, call.scalars);
-        }
+        Running running{*program, flat, slots, call.scalars, {}};
+        run_steps(running, 0, flat.steps.size(), 0);
         slots.copy_shared_results(flat, call);
     }
 
@@ -224,6 +211,56 @@ class Interpreter : public Executor {
     }
 
   private:
+    /// A call that runs.
+    struct Running {
+        const Program& program;
+        const FlatProgram& flat;
+        const BoundSlots& slots;
+        const std::vector<Scalar>& scalars;
+        SizeEnv done;   // turns of the loops around that earlier runs of their steps did
+    };
+
+    /// Steps [first, last); `loop`: the first of the loops that may begin there.
+    void run_steps(Running& running, size_t first, size_t last, size_t loop) {
+        HazardCheck hazards;
+        for (size_t at = first; at < last;) {
+            const std::vector<FlatLoop>& loops = running.flat.loops;
+            while (loop < loops.size() && loops[loop].first < at) ++loop;
+            if (loop == loops.size() || loops[loop].first != at) {
+                run_step(running, running.flat.steps[at++], hazards);
+                continue;
+            }
+            const FlatLoop& again = loops[loop++];
+            for (int64_t turn = 0; turn < again.trips; turn += again.turns) {
+                running.done[again.induction] = turn;
+                run_steps(running, again.first, again.last, loop);
+                uint32_t alive = 0;
+                std::memcpy(&alive, running.slots[again.alive].data(), 4);
+                if (!alive) break;
+            }
+            running.done.erase(again.induction);
+            hazards = HazardCheck();
+            at = again.last;
+        }
+    }
+
+    void run_step(const Running& running, const FlatStep& step, HazardCheck& hazards) {
+        if (step.copy) {
+            hazards.step(step, {false, true}, running.slots);
+            std::span<std::byte> source = running.slots[step.slots[0]], target = running.slots[step.slots[1]];
+            ensure(source.size() == target.size(), "a copy between buffers of different sizes");
+            std::memcpy(target.data(), source.data(), source.size());
+            return;
+        }
+        const KernelInfo& kernel = running.program.kernels[static_cast<size_t>(step.dispatch->kernel)];
+        std::vector<bool> written;
+        for (const BindingInfo& binding : kernel.bindings) written.push_back(binding.written);
+        hazards.step(step, written, running.slots);
+        FlatStep now = step;
+        for (const auto& [induction, turns] : running.done) now.env[induction] += turns;
+        dispatch(kernel, now, running.slots, running.scalars);
+    }
+
     /// The memory is ours and has these bytes.
     static void check(const Memory& memory, uint64_t offset, uint64_t bytes) {
         auto* host = dynamic_cast<const HostMemory*>(&memory);

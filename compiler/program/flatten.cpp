@@ -1,5 +1,6 @@
 // Unrolls the host steps of a program: rotations resolved to slots, barriers only at hazards.
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "compiler/program/error.h"
@@ -7,6 +8,9 @@
 
 namespace firn {
 namespace {
+
+/// Turns of a loop whose end only the data knows between two looks at whether it has ended.
+constexpr int64_t kTurnsPerLook = 16;
 
 /// Which slots were touched since the last barrier.
 class Hazards {
@@ -98,15 +102,38 @@ class Flattener {
         int64_t trips = repeat.trips.evaluate(env_);
         std::optional<int64_t> outer;
         if (auto found = env_.find(repeat.induction); found != env_.end()) outer = found->second;
-        for (int64_t turn = 0; turn < trips; ++turn) {
+        const int64_t chunk = turns_per_look(repeat);
+        const bool endless = repeat.alive >= 0 && trips > chunk;
+        const size_t loop = flat_.loops.size();
+        if (endless)
+            flat_.loops.push_back({flat_.steps.size(), 0, slot(repeat.alive), chunk, trips, repeat.induction});
+        for (int64_t turn = 0; turn < (endless ? chunk : trips); ++turn) {
             if (!repeat.induction.empty()) env_[repeat.induction] = turn;
             add(repeat.body);
             rotate(repeat.rotation);
         }
+        if (endless && flat_.loops[loop].first == flat_.steps.size()) flat_.loops.resize(loop);
+        else if (endless) flat_.loops[loop].last = flat_.steps.size();
         if (outer)
             env_[repeat.induction] = *outer;
         else
             env_.erase(repeat.induction);
+    }
+
+    /// At least kTurnsPerLook, and as many as bring every buffer back to its own memory.
+    static int64_t turns_per_look(const RepeatStep& repeat) {
+        int64_t period = 1;
+        for (const auto& [first, second] : repeat.rotation) {
+            int64_t length = 1;
+            for (int at = second; at != first; ++length) {
+                const auto next = std::find_if(repeat.rotation.begin(), repeat.rotation.end(),
+                                               [&](const auto& pair) { return pair.first == at; });
+                if (next == repeat.rotation.end()) break;
+                at = next->second;
+            }
+            period = std::lcm(period, length);
+        }
+        return (kTurnsPerLook + period - 1) / period * period;
     }
 
     void rotate(const std::vector<std::pair<int, int>>& rotation) {

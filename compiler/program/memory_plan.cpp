@@ -18,6 +18,7 @@ struct Block {
     int slot = 0;
     uint64_t bytes = 0;  // padded to the alignment
     int first = 0, last = 0;
+    size_t first_step = 0;
 };
 
 bool meet(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
@@ -35,8 +36,10 @@ std::vector<Block> find_blocks(const Program& program, const FlatProgram& flat,
     std::vector<int> block_of(program.buffers.size(), -1);
     uint64_t alignment = std::max<uint32_t>(program.profile.buffer_alignment, 16);
     int epoch = 0;
+    std::vector<int> epochs;   // by step
     for (const FlatStep& step : flat.steps) {
         epoch += step.barrier_before;
+        epochs.push_back(epoch);
         for (int slot : step.slots) {
             auto at = static_cast<size_t>(slot);
             if (external[at]) continue;
@@ -46,10 +49,18 @@ std::vector<Block> find_blocks(const Program& program, const FlatProgram& flat,
                     1, static_cast<uint64_t>(program.buffers[at].bytes().evaluate(env)));
                 block_of[at] = static_cast<int>(blocks.size());
                 blocks.push_back(
-                    {slot, (bytes + alignment - 1) / alignment * alignment, epoch, epoch});
+                    {slot, (bytes + alignment - 1) / alignment * alignment, epoch, epoch, epochs.size() - 1});
             }
             blocks[static_cast<size_t>(block_of[at])].last = epoch;
         }
+    }
+    // What comes into steps that run again is needed until their last run. Inner loops last: they lie inside.
+    for (size_t k = flat.loops.size(); k-- > 0;) {
+        const FlatLoop& loop = flat.loops[k];
+        if (loop.first == loop.last) continue;
+        const int first = epochs[loop.first], last = epochs[loop.last - 1];
+        for (Block& block : blocks)
+            if (block.first_step < loop.first && block.last >= first) block.last = std::max(block.last, last);
     }
     return blocks;
 }

@@ -50,7 +50,7 @@ struct KernelInfo {
     std::vector<BindingInfo> bindings;
     std::vector<DType> param_types;
     bool params_in_buffer = false;
-    bool keeps_special_floats = false;            // asks for -0, inf and nan of f32 to be kept
+    bool keeps_special_floats = false;            // asks for -0, inf and nan to be kept
     uint32_t shared_bytes = 0;
     int64_t back_edges = 0;   // largest number of loop back edges of one invocation; -1: only the data knows
     int guards = 0;           // conditions that keep stores or invocations inside their ranges
@@ -100,6 +100,9 @@ struct RepeatStep {
     Size trips;                        // negative counts as 0
     std::vector<Step> body;
     std::vector<std::pair<int, int>> rotation;
+    /// A bool buffer of one element, -1 where there is none: once it is false further turns change nothing, and
+    /// who runs the program may look at it between chunks of turns and stop.
+    int alive = -1;
 };
 struct Step {
     std::variant<DispatchStep, CopyStep, RepeatStep> step;
@@ -161,10 +164,20 @@ struct FlatStep {
     SizeEnv env;                       // the symbols, with inductions
     bool barrier_before = false;       // a hazard with an earlier step since the last barrier
 };
+/// Steps [first, last) of a flat program that are run again and again: `turns` turns of a loop whose end only the
+/// data knows. Until the bool in slot `alive` is false, or `trips` turns are done; in run c the symbol
+/// `induction` is c * turns more than in the steps' symbols. Loops inside come after it.
+struct FlatLoop {
+    size_t first = 0, last = 0;
+    int alive = -1;
+    int64_t turns = 0, trips = 0;
+    std::string induction;
+};
 /// A program unrolled for given symbol values: the one order that recorder, interpreter, memory
 /// planner and statistics share. `result_slots[i]` is the slot that holds result i at the end.
 struct FlatProgram {
     std::vector<FlatStep> steps;
+    std::vector<FlatLoop> loops;
     std::vector<int> result_slots;
 };
 /// Steps that do nothing (no groups, no elements, a copy onto itself) are left out. `program` must outlive

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/ir/builder.h"
+#include "compiler/schedule/open_loops.h"
 #include "compiler/schedule/schedule.h"
 
 namespace firn {
@@ -11,25 +12,38 @@ namespace {
 
 constexpr double kUnknown = 1e18;
 
-struct Trips {
-    Size count;           // symbolic
-    double most = 0;      // upper bound
-};
+using Inductions = std::unordered_map<const Node*, Size>;
 
-std::optional<Trips> trips_of(const Node& loop, const SymbolFacts& facts) {
-    const auto begin = host_size(*loop.inputs[0], {}), end = host_size(*loop.inputs[1], {}),
-               step = host_size(*loop.inputs[2], {});
+/// The most that a rank-0 i32 can be, where something tells.
+std::optional<double> most(const Node& node, const Inductions& known, const SymbolFacts& facts) {
+    if (const auto size = host_size(node, known)) return static_cast<double>(size->upper_bound(facts.largest));
+    if (node.op != Op::Min && node.op != Op::Max) return std::nullopt;
+    const auto a = most(*node.inputs[0], known, facts), b = most(*node.inputs[1], known, facts);
+    if (a && b) return node.op == Op::Min ? std::min(*a, *b) : std::max(*a, *b);
+    return node.op == Op::Min ? (a ? a : b) : std::nullopt;
+}
+
+bool is_number(const Node& node, int64_t value) {
+    return node.op == Op::Constant && node.as<ConstantAttr>().value.i == value;
+}
+
+/// The most turns that a loop can take.
+std::optional<double> trips_of(const Node& loop, const Inductions& known, const SymbolFacts& facts) {
+    if (is_number(*loop.inputs[0], 0) && is_number(*loop.inputs[2], 1)) return most(*loop.inputs[1], known, facts);
+    const auto begin = host_size(*loop.inputs[0], known), end = host_size(*loop.inputs[1], known),
+               step = host_size(*loop.inputs[2], known);
     if (!begin || !end || !step || !step->is_constant() || step->is(0)) return std::nullopt;
     const Size distance = step->constant() > 0 ? *end - *begin : *begin - *end;
     const Size stride(std::abs(step->constant()));
     const Size count = max(floor_div(distance + stride - Size(1), stride), Size(0));
-    return Trips{count, static_cast<double>(count.upper_bound(facts.largest))};
+    return static_cast<double>(count.upper_bound(facts.largest));
 }
 
 /// Back edges that one turn of a loop's body takes at the most; host loops do not count.
 class TurnCost {
   public:
-    TurnCost(const RegionFacts& facts, const SymbolFacts& symbols) : facts_(facts), symbols_(symbols) {}
+    TurnCost(const RegionFacts& facts, const Inductions& known, const SymbolFacts& symbols)
+        : facts_(facts), known_(known), symbols_(symbols) {}
 
     double of(const Node& loop) {
         double edges = 0;
@@ -37,8 +51,8 @@ class TurnCost {
             const auto& loops = facts_.loops.at(node.get());
             if (std::find(loops.begin(), loops.end(), &loop) == loops.end()) continue;
             if (node->op == Op::Loop && !facts_.host_loops.contains(node.get())) {
-                const auto trips = trips_of(*node, symbols_);
-                edges += trips ? trips->most : 0;
+                const auto trips = trips_of(*node, known_, symbols_);
+                edges += trips.value_or(kUnknown);
             }
             if (node->op != Op::Reduce) continue;
             double turns = 1;
@@ -51,6 +65,7 @@ class TurnCost {
 
   private:
     const RegionFacts& facts_;
+    const Inductions& known_;
     const SymbolFacts& symbols_;
 };
 
@@ -60,26 +75,30 @@ Ref chunked(Builder b, const Node& loop, const std::vector<Ref>& inputs, int64_t
     auto number = [&](int64_t v) { return constant_int(b, v); };
     auto op = [&](Op o, const Ref& x, const Ref& y) { return elementwise(b, o, {x, y}); };
     const Ref &begin = inputs[0], &end = inputs[1], &step = inputs[2];
-    const int64_t stride = host_size(*step, {})->constant();
-    const Ref distance = stride > 0 ? op(Op::Sub, end, begin) : op(Op::Sub, begin, end);
-    const Ref trips = op(Op::Max, op(Op::Div, op(Op::Max, op(Op::Add, distance, number(std::abs(stride) - 1)),
-                                                 number(0)), number(std::abs(stride))), number(0));
-    const Ref chunks = op(Op::Div, op(Op::Add, trips, number(chunk - 1)), number(chunk));
+    const Ref trips = loop_turns(b, begin, end, step);
+    const Ref chunks = count_steps(b, trips, number(chunk));
     Region outer;
     outer.args.push_back(region_arg(b, i32, {}));
-    std::vector<Ref> inits(inputs.begin() + 3, inputs.end()), inner_inputs;
+    std::vector<Ref> inits(inputs.begin() + 3, inputs.end());
     for (const Ref& init : inits) outer.args.push_back(region_arg(b, init->dtype, init->shape));
     const Ref done = op(Op::Mul, outer.args[0], number(chunk));
-    const Ref start = op(Op::Add, begin, op(Op::Mul, done, step));
     const Ref turns = op(Op::Max, op(Op::Min, op(Op::Sub, trips, done), number(chunk)), number(0));
-    inner_inputs = {start, op(Op::Add, start, op(Op::Mul, turns, step)), step};
+    // The chunk counts from 0: its length is known where its place is not.
+    Region body = with_fresh_args(b.table, *attr.body);
+    const Ref turn = region_arg(b, i32, {});
+    const Ref at = op(Op::Add, begin, op(Op::Mul, op(Op::Add, done, turn), step));
+    body.results = substitute(b.table, body.results, {{body.args[0].get(), at}});
+    body.args[0] = turn;
+    LoopAttr inner_attr = attr;
+    inner_attr.body = std::make_shared<const Region>(std::move(body));
+    std::vector<Ref> inner_inputs{number(0), turns, number(1)};
     inner_inputs.insert(inner_inputs.end(), outer.args.begin() + 1, outer.args.end());
-    const Ref inner = b.table.intern(Op::Loop, loop.dtype, loop.shape, inner_inputs, attr, b.line);
+    const Ref inner = b.table.intern(Op::Loop, loop.dtype, loop.shape, inner_inputs, inner_attr, b.line);
     for (size_t k = 0; k < inits.size(); ++k) outer.results.push_back(result(b, inner, static_cast<int>(k)));
     std::vector<Ref> outer_inputs{number(0), chunks, number(1)};
     outer_inputs.insert(outer_inputs.end(), inits.begin(), inits.end());
     return b.table.intern(Op::Loop, loop.dtype, loop.shape, outer_inputs,
-                          LoopAttr{std::make_shared<const Region>(std::move(outer)), -1, true}, b.line);
+                          LoopAttr{std::make_shared<const Region>(std::move(outer)), attr.active, true}, b.line);
 }
 
 }  // namespace
@@ -91,12 +110,13 @@ Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& pro
     for (bool changed = true; changed;) {
         changed = false;
         const RegionFacts regions = region_facts(out);
-        TurnCost cost(regions, facts);
+        const Inductions known = host_inductions(regions);
+        TurnCost cost(regions, known, facts);
         for (const Ref& ref : regions.order) {
             if (ref->op != Op::Loop || regions.host_loops.contains(ref.get())) continue;
-            const auto trips = trips_of(*ref, facts);
+            const auto trips = trips_of(*ref, known, facts);
             const double turn = 1 + cost.of(*ref);
-            if (!trips || trips->most * turn <= profile.max_back_edges) continue;
+            if (trips && *trips * turn <= profile.max_back_edges) continue;
             const auto chunk = static_cast<int64_t>(std::max(1.0, profile.max_back_edges / 2 / turn));
             const Node* target = ref.get();
             out.results = rewrite(table, out.results, [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {

@@ -6,8 +6,7 @@
 namespace firn {
 
 /// Loops that could take more back edges in one invocation than the profile's limit become a loop of kernels
-/// over chunks of the same loop. Ensures: the same values; a loop whose bounds only the data knows stays
-/// as it is. After split_reductions, which bounds the reductions inside.
+/// over chunks of the same loop; so do those whose turns only the data knows. Ensures: the same values. After split_reductions, which bounds the reductions inside.
 Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts);
 
 }  // namespace firn

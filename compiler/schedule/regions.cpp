@@ -161,6 +161,14 @@ const Node* home_loop(const RegionFacts& facts, const Node& node) {
     return home;
 }
 
+std::unordered_map<const Node*, Size> host_inductions(const RegionFacts& facts) {
+    std::unordered_map<const Node*, Size> out;
+    for (const Ref& ref : facts.order)
+        if (facts.host_loops.contains(ref.get()))
+            out.emplace(ref->as<LoopAttr>().body->args[0].get(), Size::symbol("$i" + std::to_string(out.size())));
+    return out;
+}
+
 std::optional<Size> host_size(const Node& node, const std::unordered_map<const Node*, Size>& inductions) {
     if (auto it = inductions.find(&node); it != inductions.end()) return it->second;
     auto input = [&](int k) { return host_size(*node.inputs[k], inductions); };

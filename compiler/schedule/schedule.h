@@ -72,6 +72,8 @@ struct RegionFacts {
     std::unordered_set<const Node*> host_loops;
 };
 RegionFacts region_facts(const Graph& graph);
+/// The induction of every host loop as a symbol of its own: for host_size before the loops have their steps.
+std::unordered_map<const Node*, Size> host_inductions(const RegionFacts& facts);
 /// The innermost host loop that a node belongs to, null for the top.
 const Node* home_loop(const RegionFacts& facts, const Node& node);
 

@@ -80,6 +80,7 @@ class Planner {
         FlatProgram flat = flatten(program_, env_);
         MemoryPlan memory = plan_memory(program_, flat, env_);
         plan_.result_slots = flat.result_slots;
+        plan_.loops = flat.loops;
         plan_.scratch_offsets = memory.offsets;
         size_t slots = program_.buffers.size();
         plan_.slot_used.resize(slots);
@@ -170,7 +171,7 @@ class Planner {
     void add_param(const FlatStep& step, const ParamInfo& param, DType dtype, uint32_t offset) {
         if (param.scalar >= 0) {
             plan_.patches.push_back({offset, dtype, param.scalar, Size(), -1});
-        } else if (depends_on_scalars(param.size)) {
+        } else if (known_at_the_call(param.size)) {
             plan_.envs.push_back(step.env);
             plan_.patches.push_back(
                 {offset, dtype, -1, param.size, static_cast<int>(plan_.envs.size()) - 1});
@@ -180,10 +181,13 @@ class Planner {
         }
     }
 
-    bool depends_on_scalars(const Size& size) const {
+    bool known_at_the_call(const Size& size) const {
         std::vector<std::string> names = size.symbols();
         return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-            return is_scalar_symbol(name) && !use_.shape.contains(name);
+            const bool turn = std::any_of(plan_.loops.begin(), plan_.loops.end(),
+                                          [&](const FlatLoop& loop) { return loop.induction == name; });
+            return turn || (is_scalar_symbol(name) && !use_.shape.contains(name) &&
+                            !use_.inductions.contains(name));
         });
     }
 
@@ -211,7 +215,7 @@ CallPlan plan_call(const Program& program, const DeviceProfile& profile, const S
     return Planner(program, profile, env).run();
 }
 
-void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars,
+void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars, const TurnsDone& done,
                   std::vector<std::byte>& params, std::vector<SizeEnv>& envs) {
     for (const ParamPatch& patch : plan.patches) {
         std::byte* target = &params[patch.offset];
@@ -224,6 +228,10 @@ void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars,
         SizeEnv& env = envs[static_cast<size_t>(patch.env)];
         for (size_t k = 0; k < scalars.size(); ++k)
             if (scalars[k].dtype == i32) env[scalar_symbol(static_cast<int>(k))] = scalars[k].i;
+        const SizeEnv& planned = plan.envs[static_cast<size_t>(patch.env)];
+        for (const auto& [induction, turns] : done)
+            if (auto found = planned.find(induction); found != planned.end())
+                env[induction] = found->second + turns;
         store_param(scalar_int(patch.size.evaluate(env), i64), patch.dtype, target);
     }
 }

@@ -38,6 +38,7 @@ struct ParamPatch {
 
 struct CallPlan {
     std::vector<PlannedStep> steps;
+    std::vector<FlatLoop> loops;       // steps that are run again until the device says stop
     std::vector<PlannedSet> sets;
     std::vector<uint64_t> slot_bytes;  // what a binding of each slot may touch
     std::vector<bool> slot_used, slot_written;
@@ -60,9 +61,11 @@ std::vector<std::string> plan_symbols(const Program& program);
 /// Throws UserError where a dispatch has more workgroups than `profile` allows.
 CallPlan plan_call(const Program& program, const DeviceProfile& profile, const SizeEnv& env);
 
-/// Fills in what depends on the scalars of this call: `params` and `envs` are copies of the plan's
-/// that are written over again and again. Allocates nothing.
-void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars,
+/// Turns of loops that earlier runs of their steps did, by induction symbol.
+using TurnsDone = std::vector<std::pair<std::string, int64_t>>;
+/// Fills in what depends on the scalars of this call, and on the turns done: `params` and `envs` are copies of
+/// the plan's that are written over again and again. Allocates nothing.
+void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars, const TurnsDone& done,
                   std::vector<std::byte>& params, std::vector<SizeEnv>& envs);
 
 }  // namespace firn

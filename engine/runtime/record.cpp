@@ -160,9 +160,18 @@ void PreparedCall::upload_params(VkCommandBuffer commands) const {
 
 void record(PreparedCall& call, VkCommandBuffer commands, const std::vector<Scalar>& scalars,
             Timestamps* timestamps) {
+    if (!call.plan_->loops.empty())
+        throw UserError("a program with a loop whose end only the data knows cannot be recorded into one command "
+                        "buffer; give the loop a bound of at most " +
+                        std::to_string(call.plan_->loops[0].turns) + " turns (while_ takes max_steps)");
+    record_part(call, commands, scalars, {0, call.plan_->steps.size(), {}}, timestamps);
+}
+
+void record_part(PreparedCall& call, VkCommandBuffer commands, const std::vector<Scalar>& scalars,
+                 const RecordedPart& part, Timestamps* timestamps) {
     const CallPlan& plan = *call.plan_;
     const VolkDeviceTable& vk = call.device_.vk();
-    patch_params(plan, scalars, call.params_, call.envs_);
+    patch_params(plan, scalars, part.done, call.params_, call.envs_);
     call.upload_params(commands);
     if (timestamps) {
         timestamps->reset(commands);
@@ -170,7 +179,8 @@ void record(PreparedCall& call, VkCommandBuffer commands, const std::vector<Scal
     }
     VkPipeline bound_pipeline = VK_NULL_HANDLE;
     VkDescriptorSet bound_set = VK_NULL_HANDLE;
-    for (const PlannedStep& step : plan.steps) {
+    for (size_t at = part.first; at < part.last; ++at) {
+        const PlannedStep& step = plan.steps[at];
         if (step.barrier_before) barrier_compute(call.device_, commands);
         if (step.binding_set < 0) {
             call.copy(commands, {call.slots_[static_cast<size_t>(step.source)],
@@ -192,7 +202,7 @@ void record(PreparedCall& call, VkCommandBuffer commands, const std::vector<Scal
         }
         if (timestamps) timestamps->mark(commands);
     }
-    if (call.final_copies_.empty()) return;
+    if (call.final_copies_.empty() || part.last < plan.steps.size()) return;
     barrier_compute(call.device_, commands);
     for (const PreparedCall::Copy& copy : call.final_copies_) call.copy(commands, copy);
 }

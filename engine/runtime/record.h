@@ -56,6 +56,12 @@ struct Bindings {
 /// True where result `result` needs memory of its own even if nobody wants it.
 bool result_needs_memory(const Program& program, const CallPlan& plan, size_t result);
 
+/// Some of a plan's steps, for programs with loops whose end only the data knows.
+struct RecordedPart {
+    size_t first = 0, last = 0;
+    TurnsDone done;   // by the loops around them
+};
+
 /// A plan bound to memory: everything that `record` needs, made beforehand. Must end before its
 /// device, and may end while commands that it recorded are pending.
 class PreparedCall {
@@ -68,9 +74,13 @@ class PreparedCall {
 
     const CallPlan& plan() const { return *plan_; }
     const Bindings& bindings() const { return bindings_; }
+    /// The memory of a slot of the program.
+    const BufferRange& slot(int slot) const { return slots_[static_cast<size_t>(slot)]; }
 
   private:
     friend void record(PreparedCall&, VkCommandBuffer, const std::vector<Scalar>&, Timestamps*);
+    friend void record_part(PreparedCall&, VkCommandBuffer, const std::vector<Scalar>&, const RecordedPart&,
+                            Timestamps*);
     struct BoundSet {
         VkPipeline pipeline = VK_NULL_HANDLE;
         VkPipelineLayout layout = VK_NULL_HANDLE;
@@ -103,7 +113,11 @@ class PreparedCall {
 /// otherwise, must be ordered by the caller (barrier_all before, a barrier to the reader after).
 /// Submits, waits and allocates nothing. `scalars`: one per argument, of the declared types.
 /// `timestamps`, where given, gets one mark before the first step and one after each.
+/// UserError where the plan has loops whose end only the data knows: a command buffer cannot look at the data.
 void record(PreparedCall& call, VkCommandBuffer commands, const std::vector<Scalar>& scalars,
             Timestamps* timestamps = nullptr);
+/// The same for steps [first, last) of the plan. The last step brings what is copied at the end.
+void record_part(PreparedCall& call, VkCommandBuffer commands, const std::vector<Scalar>& scalars,
+                 const RecordedPart& part, Timestamps* timestamps = nullptr);
 
 }  // namespace firn

@@ -95,6 +95,12 @@ void check_call(const Program& program, const Call& call) {
 
 }  // namespace
 
+struct VulkanExecutor::LoopedRun {
+    PreparedCall& call;
+    const std::vector<Scalar>& scalars;
+    TurnsDone done;
+};
+
 VulkanExecutor::VulkanExecutor(std::shared_ptr<Device> device)
     : device_(std::move(device)), commands_(*device_, "programs") {}
 
@@ -220,7 +226,10 @@ void VulkanExecutor::run(const std::shared_ptr<const Program>& program, const Ca
     Entry& entry = prepare(loaded, *program, plan, bindings);
     limit_pending();
     TimelinePoint point = 0;
-    if (profiling_ && device_->timestamp_period() > 0) {
+    if (!plan->loops.empty()) {
+        LoopedRun looped{*entry.call, scalars, {}};
+        point = run_looped(looped, 0, plan->steps.size(), 0);
+    } else if (profiling_ && device_->timestamp_period() > 0) {
         point = run_profiled(entry, *program, scalars);
     } else {
         if (!entry.commands || entry.scalars != scalars) record_entry(entry, scalars);
@@ -234,6 +243,50 @@ void VulkanExecutor::run(const std::shared_ptr<const Program>& program, const Ca
     if (plan->scratch_bytes > 0) scratch_->used_at(point, true);
     for (const auto& constant : loaded.loaded->constants())
         if (constant) constant->used_at(point, false);
+}
+
+TimelinePoint VulkanExecutor::run_part(LoopedRun& run, size_t first, size_t last) {
+    CommandBuffer& commands = commands_.acquire();
+    try {
+        begin(*device_, commands.handle, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        barrier_all(*device_, commands.handle);
+        record_part(run.call, commands.handle, run.scalars, {first, last, run.done});
+        barrier_compute_to(*device_, commands.handle, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+        end(*device_, commands.handle);
+    } catch (...) {
+        commands_.release(commands);
+        throw;
+    }
+    ++counts_.recordings;
+    const TimelinePoint point = device_->enqueue(commands.handle);
+    commands.busy_until = point;
+    commands_.release(commands);
+    return point;
+}
+
+TimelinePoint VulkanExecutor::run_looped(LoopedRun& run, size_t first, size_t last, size_t loop) {
+    const std::vector<FlatLoop>& loops = run.call.plan().loops;
+    TimelinePoint point = 0;
+    while (first < last) {
+        while (loop < loops.size() && loops[loop].first < first) ++loop;
+        if (loop == loops.size() || loops[loop].first >= last) return run_part(run, first, last);
+        const FlatLoop& again = loops[loop++];
+        if (first < again.first) run_part(run, first, again.first);
+        run.done.emplace_back(again.induction, 0);
+        for (uint32_t alive = 1; alive && run.done.back().second < again.trips;
+             run.done.back().second += again.turns) {
+            point = run_looped(run, again.first, again.last, loop);
+            device_->wait(point);
+            const BufferRange& flag = run.call.slot(again.alive);
+            ensure(flag.buffer == scratch_->range().buffer, "the flag of a loop is no temporary");
+            read_buffer(*scratch_, flag.offset - scratch_->range().offset,
+                        std::as_writable_bytes(std::span(&alive, 1)));
+        }
+        run.done.pop_back();
+        first = again.last;
+    }
+    // What is copied at the end comes with the last step.
+    return last == run.call.plan().steps.size() && run.done.empty() ? run_part(run, last, last) : point;
 }
 
 /// Keeps the host from running arbitrarily far ahead of the device.

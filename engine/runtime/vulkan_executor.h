@@ -67,6 +67,10 @@ class VulkanExecutor : public Executor {
     Entry& prepare(Loaded& loaded, const Program& program, std::shared_ptr<const CallPlan> plan,
                    const Bindings& bindings);
     void record_entry(Entry& entry, const std::vector<Scalar>& scalars);
+    /// Steps [first, last) of a plan with loops that ask the device whether to go on.
+    struct LoopedRun;
+    TimelinePoint run_looped(LoopedRun& run, size_t first, size_t last, size_t loop);
+    TimelinePoint run_part(LoopedRun& run, size_t first, size_t last);
     TimelinePoint run_profiled(Entry& entry, const Program& program,
                                const std::vector<Scalar>& scalars);
     void harvest(PendingTimes& pending);

@@ -1,20 +1,8 @@
 // Algorithms and random numbers on the device give what the oracle gives.
-#include <functional>
-
-#include "engine/firn/device_session.h"
-#include "tests/algorithms/agreement.h"
+#include "tests/device/on_device.h"
 
 namespace firn {
 namespace {
-
-struct Case {
-    const char* name;
-    std::function<Tensor()> run;
-    double tolerance = 0;
-    friend std::ostream& operator<<(std::ostream& out, const Case& test) {
-        return out << test.name;
-    }
-};
 
 Tensor random_tensor(const Shape& shape) {
     return tensor(random_floats(static_cast<size_t>(element_count(shape).constant()), 7), shape);
@@ -22,7 +10,7 @@ Tensor random_tensor(const Shape& shape) {
 
 Tensor both(const Complex& x) { return stack({x.re, x.im}); }
 
-const Case kCases[] = {
+const DeviceCase kCases[] = {
     {"cumsum", [] { return cumsum(tensor(random_ints(5000, 1, -9, 9))); }},
     {"cumsum_rows",
      [] {
@@ -114,38 +102,7 @@ const Case kCases[] = {
     {"floor_div", [] { return floor_div(tensor(random_ints(99, 1, -50, 50)), 7); }},
 };
 
-class DeviceAlgorithm : public ::testing::TestWithParam<Case> {
-  protected:
-    static void SetUpTestSuite() {
-        try {
-            session() = std::make_unique<Session>(device_session({.validation = true}));
-        } catch (const DeviceError&) {
-        }
-    }
-    static void TearDownTestSuite() { session().reset(); }
-    static std::unique_ptr<Session>& session() {
-        static std::unique_ptr<Session> session;
-        return session;
-    }
-};
-
-TEST_P(DeviceAlgorithm, AgreesWithTheOracle) {
-    if (!session()) GTEST_SKIP() << "no device";
-    std::vector<double> expected, got;
-    {
-        SessionScope scope(Session::oracle());
-        expected = GetParam().run().to_vector<double>();
-    }
-    {
-        SessionScope scope(*session());
-        got = GetParam().run().to_vector<double>();
-    }
-    expect_near(got, expected, GetParam().tolerance);
-    EXPECT_EQ(validation_report(*session()), "");
-}
-
-INSTANTIATE_TEST_SUITE_P(Programs, DeviceAlgorithm, ::testing::ValuesIn(kCases),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Algorithms, OnDevice, ::testing::ValuesIn(kCases), name_of);
 
 }  // namespace
 }  // namespace firn

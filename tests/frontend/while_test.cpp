@@ -126,6 +126,87 @@ TEST_P(Whiles, Nested) {
     EXPECT_EQ(pairs.to_vector<int>(), (Ints{0, 1, 3, 6, 10}));
 }
 
+TEST_P(Whiles, WithoutABound) {
+    // More turns than a driver may allow one invocation.
+    Tensor x = tensor({3, 200000, 70000}), turns = zeros({3}, i32);
+    while_([&] { return x > 0; }, [&] { x -= 2, turns += 1; });
+    EXPECT_EQ(turns.to_vector<int>(), (Ints{2, 100000, 35000}));
+}
+
+TEST_P(Whiles, BoundsThatATensorHolds) {
+    Tensor bounds = tensor({2, 50, 3}), sum = zeros({2}, i32), x = arange(2) + 1;
+    for (Tensor i : loop(bounds(0), bounds(1), bounds(2))) sum += i * x;
+    int expected = 0;
+    for (int i = 2; i < 50; i += 3) expected += i;
+    EXPECT_EQ(sum.to_vector<int>(), (Ints{expected, 2 * expected}));
+}
+
+TEST_P(Whiles, BoundsThatATensorHoldsCountDown) {
+    Tensor bounds = tensor({40, 1, -4, 0}), sum = zeros({3}, i32);
+    for (Tensor i : loop(bounds(0), bounds(1), bounds(2))) sum += i;
+    for (Tensor i : loop(bounds(1), bounds(0), bounds(2))) sum += 1000;
+    int expected = 0;
+    for (int i = 40; i > 1; i += -4) expected += i;
+    EXPECT_EQ(sum.to_vector<int>(), (Ints{expected, expected, expected}));
+}
+
+TEST_P(Whiles, NeighboursAreReadUntilNothingChanges) {
+    // The largest value spreads by one place a turn: 40 turns of several kernels.
+    Tensor x = zeros({41}, i32), i = index(x, 0), turns = 0, changed = true;
+    x(0) = 7;
+    while_([&] { return changed; },
+           [&] {
+               Tensor next = max(x, x(i - 1));
+               changed = any(next != x);
+               x = next;
+               turns += 1;
+           });
+    EXPECT_EQ(x.to_vector<int>(), Ints(41, 7));
+    EXPECT_EQ(turns.item<int>(), 41);
+}
+
+TEST_P(Whiles, NeighboursThatLeaveOneByOne) {
+    // Element k takes what its left neighbour has for k turns.
+    Tensor x = arange(30), i = index(x, 0), left = arange(30);
+    while_([&] { return left > 0; }, [&] { x = x(i - 1), left -= 1; });
+    Ints expected(30), other(30);
+    for (int k = 0; k < 30; ++k) expected[static_cast<size_t>(k)] = k;
+    for (int turn = 0; turn < 30; ++turn) {
+        other = expected;
+        for (int k = 0; k < 30; ++k)
+            if (turn < k) expected[static_cast<size_t>(k)] = other[static_cast<size_t>(k - 1)];
+    }
+    EXPECT_EQ(x.to_vector<int>(), expected);
+}
+
+TEST_P(Whiles, NeighboursForAsManyTurnsAsATensorSays) {
+    Tensor x = arange(50), i = index(x, 0), many = tensor({37});
+    for (Tensor turn : loop(many(0))) x = x(i - 1) + turn * 0;
+    Ints expected(50);
+    for (int k = 0; k < 50; ++k) expected[static_cast<size_t>(k)] = std::max(k - 37, 0);
+    EXPECT_EQ(x.to_vector<int>(), expected);
+}
+
+TEST_P(Whiles, AnOpenLoopInAnOpenLoop) {
+    // Shift by one place as often as the element's group says, group after group.
+    Tensor x = arange(8), i = index(x, 0), groups = tensor({2, 0, 3}), group = 0;
+    while_([&] { return group < 3; },
+           [&] {
+               Tensor left = groups(group);
+               while_([&] { return left > 0; }, [&] { x = x(i - 1), left -= 1; });
+               group += 1;
+           });
+    EXPECT_EQ(x.to_vector<int>(), (Ints{0, 0, 0, 0, 0, 0, 1, 2}));
+}
+
+TEST_P(Whiles, MaxStepsEndsALoopOfKernels) {
+    Tensor x = arange(60), i = index(x, 0);
+    while_([&] { return x(0) == 0; }, [&] { x = x(i - 1); }, {.max_steps = 21});
+    Ints expected(60);
+    for (int k = 0; k < 60; ++k) expected[static_cast<size_t>(k)] = std::max(k - 21, 0);
+    EXPECT_EQ(x.to_vector<int>(), expected);
+}
+
 TEST_P(Whiles, ContinueOutsideALoopIsNamed) {
     expect_parts(user_error([] { continue_(); }), {"continue_", "no recorded loop", "while_test.cpp:"});
 }

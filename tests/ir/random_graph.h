@@ -15,7 +15,6 @@ struct RandomGraphOptions {
     int nodes = 30;
     bool symbols = true;  // dimensions n and m among the numbers
     bool regions = true;  // loops and branches
-    bool stores = true;
     bool floats16 = true;
     bool nonfinite = true;  // inf and nan among the arguments
 };
@@ -108,7 +107,7 @@ class RandomGraphs {
         if (kind < 68) return add_movement();
         if (kind < 76) return add_gather();
         if (kind < 80) return add_reduce();
-        if (kind < 84 && options_.stores) return add_scatter();
+        if (kind < 84) return add_scatter();
         if (kind < 92 && options_.regions && depth < 2)
             return chance(60) ? add_loop(depth) : add_if(depth);
         if (kind < 96) return pool_.push_back(add_leaf());

@@ -76,14 +76,13 @@ class CompiledOnDevice : public DeviceTest, public testing::WithParamInterface<u
 TEST_P(CompiledOnDevice, PlainGraphs) {
     RandomGraphOptions options;
     options.nodes = 20;
-    options.regions = options.stores = false;
+    options.regions = false;
     expect_oracle(options);
 }
 
 TEST_P(CompiledOnDevice, LoopsAndBranches) {
     RandomGraphOptions options;
     options.nodes = 20;
-    options.stores = false;
     expect_oracle(options);
 }
 

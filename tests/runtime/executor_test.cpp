@@ -500,7 +500,7 @@ TEST(CallPlan, ASizeOfAScalarIsFilledInAtTheCall) {
     CallPlan plan = plan_call(*program, cpu_profile(), {{"n", 10}, {"$1", 1}});
     std::vector<std::byte> params = plan.params;
     std::vector<SizeEnv> envs = plan.envs;
-    patch_params(plan, {Scalar{}, scalar_int(7)}, params, envs);
+    patch_params(plan, {Scalar{}, scalar_int(7)}, {}, params, envs);
     EXPECT_EQ(load_scalar(i32, params.data()).i, 70);
 }
 

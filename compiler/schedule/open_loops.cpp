@@ -1,0 +1,126 @@
+// Loops of kernels whose end only the data knows.
+#include "compiler/schedule/open_loops.h"
+
+#include <limits>
+
+#include "compiler/ir/builder.h"
+#include "compiler/schedule/schedule.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kFewTurns = 16;   // a loop so short runs to its end unasked
+
+/// The bounds of loops of kernels, as far as the host knows them.
+class KnownBounds {
+  public:
+    explicit KnownBounds(const RegionFacts& facts) : inductions_(host_inductions(facts)) {}
+
+    bool known(const Node& loop) const {
+        for (int k = 0; k < 3; ++k)
+            if (!host_size(*loop.inputs[k], inductions_)) return false;
+        return loop.inputs[2]->op == Op::Constant;   // never 0
+    }
+
+    bool short_enough(const Node& loop, const SymbolFacts& facts) const {
+        if (!known(loop)) return false;
+        const Size begin = *host_size(*loop.inputs[0], inductions_), end = *host_size(*loop.inputs[1], inductions_);
+        const int64_t step = loop.inputs[2]->as<ConstantAttr>().value.i;
+        const Size distance = step > 0 ? end - begin : begin - end;
+        return distance.upper_bound(facts.largest) <= kFewTurns * std::abs(step);
+    }
+
+  private:
+    std::unordered_map<const Node*, Size> inductions_;
+};
+
+/// The Loop with its bounds counted by the device and one bool that ends it.
+Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, bool known) {
+    const LoopAttr& attr = loop.as<LoopAttr>();
+    const Region old = with_fresh_args(b.table, *attr.body);
+    const Ref zero = constant_int(b, 0), one = constant_int(b, 1);
+    auto op = [&](Op o, std::vector<Ref> in) { return elementwise(b, o, std::move(in)); };
+    const Ref trips = loop_turns(b, inputs[0], inputs[1], inputs[2]);
+    const Ref turn = region_arg(b, i32, {}), go = region_arg(b, boolean, {});
+
+    std::unordered_map<const Node*, Ref> replace;
+    replace[old.args[0].get()] = op(Op::Add, {inputs[0], op(Op::Mul, {turn, inputs[2]})});
+    std::vector<Ref> next = substitute(b.table, old.results, replace);
+    const Ref more = op(Op::Less, {op(Op::Add, {turn, one}), trips});
+    std::vector<Ref> inits(inputs.begin() + 3, inputs.end());
+    Ref goes_on = more;
+    Region body{{turn}, {}};
+    body.args.insert(body.args.end(), old.args.begin() + 1, old.args.end());
+    if (attr.active >= 0) {
+        const size_t k = static_cast<size_t>(attr.active);
+        // The loop's own end leaves every element inactive, so that further turns change nothing.
+        next[k] = op(Op::And, {next[k], more});
+        goes_on = reduce(b, ReduceOp::Any, next[k], {}, false);
+        inits[k] = op(Op::And, {inits[k], op(Op::Less, {zero, trips})});
+    } else {
+        for (size_t k = 0; k < next.size(); ++k) next[k] = op(Op::Select, {go, next[k], body.args[k + 1]});
+    }
+    body.args.push_back(go);
+    body.results = next;
+    body.results.push_back(goes_on);
+    inits.push_back(op(Op::Less, {zero, trips}));
+    std::vector<Ref> made{zero, known ? trips : constant_int(b, std::numeric_limits<int32_t>::max()), one};
+    made.insert(made.end(), inits.begin(), inits.end());
+    return b.table.intern(Op::Loop, loop.dtype, loop.shape, std::move(made),
+                          LoopAttr{std::make_shared<const Region>(std::move(body)),
+                                   static_cast<int>(inits.size()) - 1, true, true}, b.line);
+}
+
+bool is_open(const Node& loop, const KnownBounds& bounds, const SymbolFacts& facts) {
+    if (loop.as<LoopAttr>().open) return false;
+    if (!bounds.known(loop)) return true;
+    return loop.as<LoopAttr>().active >= 0 && !bounds.short_enough(loop, facts);
+}
+
+}  // namespace
+
+Ref count_steps(const Builder& b, const Ref& distance, const Ref& pace) {
+    auto op = [&](Op o, const Ref& x, const Ref& y) { return elementwise(b, o, {x, y}); };
+    const Ref zero = constant_int(b, 0), one = constant_int(b, 1);
+    if (pace->op == Op::Constant && pace->as<ConstantAttr>().value.i == 1) return op(Op::Max, distance, zero);
+    const Ref further = op(Op::Div, op(Op::Sub, op(Op::Max, distance, one), one), pace);
+    return op(Op::Add, further, op(Op::Min, op(Op::Max, distance, zero), one));
+}
+
+Ref loop_turns(const Builder& b, const Ref& begin, const Ref& end, const Ref& step) {
+    auto op = [&](Op o, std::vector<Ref> in) { return elementwise(b, o, std::move(in)); };
+    if (step->op == Op::Constant) {
+        const int64_t stride = step->as<ConstantAttr>().value.i;
+        const Ref distance = stride > 0 ? op(Op::Sub, {end, begin}) : op(Op::Sub, {begin, end});
+        return count_steps(b, distance, constant_int(b, std::abs(stride)));
+    }
+    const Ref zero = constant_int(b, 0), up = op(Op::Less, {zero, step});
+    const Ref distance = op(Op::Select, {up, op(Op::Sub, {end, begin}), op(Op::Sub, {begin, end})});
+    const Ref turns = count_steps(b, distance, op(Op::Abs, {step}));
+    return op(Op::Select, {op(Op::Equal, {step, zero}), zero, turns});
+}
+
+Graph open_loops(NodeTable& table, const Graph& graph, const DeviceProfile&, const SymbolFacts& facts) {
+    // One loop at a time, the outermost first: the bounds of a loop inside may then be known.
+    Graph out = graph;
+    for (bool changed = true; changed;) {
+        changed = false;
+        const RegionFacts regions = region_facts(out);
+        const KnownBounds bounds(regions);
+        for (size_t k = regions.order.size(); k-- > 0;) {
+            const Node* target = regions.order[k].get();
+            if (!regions.host_loops.contains(target) || !is_open(*target, bounds, facts)) continue;
+            const bool known = bounds.known(*target);
+            out.results = rewrite(table, out.results, [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
+                if (&node != target) return nullptr;
+                std::vector<Guard> met;
+                return opened({table, node.lines.empty() ? SourceLine{} : node.lines[0], &met}, node, inputs, known);
+            });
+            changed = true;
+            break;
+        }
+    }
+    return out;
+}
+
+}  // namespace firn

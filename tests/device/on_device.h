@@ -1,0 +1,38 @@
+// Programs on the device give what the oracle gives, and validation says nothing.
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "engine/firn/device_session.h"
+#include "tests/algorithms/agreement.h"
+
+namespace firn {
+
+struct DeviceCase {
+    const char* name;
+    std::function<Tensor()> run;
+    double tolerance = 0;
+    friend std::ostream& operator<<(std::ostream& out, const DeviceCase& test) {
+        return out << test.name;
+    }
+};
+
+/// One device for all cases of a suite.
+class OnDevice : public ::testing::TestWithParam<DeviceCase> {
+  protected:
+    static void SetUpTestSuite() {
+        try {
+            session() = std::make_unique<Session>(device_session({.validation = true}));
+        } catch (const DeviceError&) {
+        }
+    }
+    static void TearDownTestSuite() { session().reset(); }
+    static std::unique_ptr<Session>& session() {
+        static std::unique_ptr<Session> session;
+        return session;
+    }
+};
+
+inline std::string name_of(const ::testing::TestParamInfo<DeviceCase>& info) { return info.param.name; }
+
+}  // namespace firn

@@ -1,0 +1,21 @@
+// The one test of programs on the device; its cases stand beside it.
+#include "tests/device/on_device.h"
+
+namespace firn {
+
+TEST_P(OnDevice, AgreesWithTheOracle) {
+    if (!session()) GTEST_SKIP() << "no device";
+    std::vector<double> expected, got;
+    {
+        SessionScope scope(Session::oracle());
+        expected = GetParam().run().to_vector<double>();
+    }
+    {
+        SessionScope scope(*session());
+        got = GetParam().run().to_vector<double>();
+    }
+    expect_near(got, expected, GetParam().tolerance);
+    EXPECT_EQ(validation_report(*session()), "");
+}
+
+}  // namespace firn
