@@ -155,6 +155,8 @@ class Planner {
         const Mapping mapping = choose_mapping(lowered, profile_, options_.facts);
         KernelCode code = map_kernel(lowered, mapping, profile_, options_.facts);
         verify(code, "map");
+        // A row that is too long for one invocation is left to as many as it has elements.
+        if (inner && !within_back_edges(code)) return add_kernel(outputs, targets, shape, 0, out);
         DispatchStep step;
         step.work = work;
         step.params = code.params;
@@ -162,6 +164,10 @@ class Planner {
         for (const KernelBuffer& b : code.buffers) step.buffers.push_back(b.buffer);
         step.kernel = kernel_of(std::move(code), outputs);
         out.push_back({std::move(step)});
+    }
+
+    bool within_back_edges(const KernelCode& code) const {
+        return !profile_.max_back_edges || (code.back_edges >= 0 && code.back_edges <= profile_.max_back_edges);
     }
 
     /// The kernel's place in the program; an equal one is shared.

@@ -62,7 +62,11 @@ struct Nest {
 class Sharer {
   public:
     Sharer(const KernelCode& code, uint32_t lanes)
-        : code_(code), lanes_(lanes), needs_(region_needs(code)), differs_(code.regions.size()) {}
+        : code_(code), lanes_(lanes), needs_(region_needs(code)), owner_(code.regions.size(), -1),
+          differs_(code.regions.size()) {
+        for (size_t id = 0; id < code.nodes.size(); ++id)
+            if (code.nodes[id].op == Op::For) owner_[code.nodes[id].region] = static_cast<int>(id);
+    }
 
     std::map<int, SharedLoop> run() {
         for (int effect : code_.regions[0].effects)
@@ -78,9 +82,11 @@ class Sharer {
   private:
     const KernelRegion& body(int loop) const { return code_.regions[code_.nodes[loop].region]; }
 
+    /// Also where the loop that it stands in does: an inner loop need not know the outer index itself.
     bool in_shared_loop(int id) const {
-        return std::any_of(needs_[id].begin(), needs_[id].end(),
-                           [&](int region) { return differs_[region]; });
+        return std::any_of(needs_[id].begin(), needs_[id].end(), [&](int region) {
+            return differs_[region] || (owner_[region] >= 0 && in_shared_loop(owner_[region]));
+        });
     }
 
     /// False where an effect stands in anything but plain loops around it: it cannot be dealt.
@@ -158,6 +164,7 @@ class Sharer {
     const KernelCode& code_;
     uint32_t lanes_;
     std::vector<std::vector<int>> needs_;  // bodies that a node depends on
+    std::vector<int> owner_;               // the For of a body
     std::vector<bool> differs_;            // bodies that lanes run with values of their own
     std::map<int, SharedLoop> out_;
 };

@@ -63,7 +63,7 @@ const std::vector<Step> kSteps = {
      [](const Tensor& x, const Tensor&) {
          return sort(sin(x * 9.0f), {.method = SortMethod::Radix});
      }},
-    {"cumsum", {64}, [](const Tensor& x, const Tensor&) { return cumsum(x) * 0.1f; }},
+    {"cumsum", {50}, [](const Tensor& x, const Tensor&) { return cumsum(x) * 0.1f; }},
     {"fft", {37}, [](const Tensor& x, const Tensor&) { return fft(x).im * 0.1f; }},
     {"inverse",
      {5, 5},

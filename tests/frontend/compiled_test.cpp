@@ -113,6 +113,17 @@ const std::vector<Case> kCases = {
          });
          return std::vector<Tensor>{x};
      }},
+    {"sums_inside_rows_that_lanes_share",
+     [] {
+         Tensor x = sample({50}), b = sample({4, 16});
+         return std::vector<Tensor>{
+             sum(unsqueeze(x, 1) * sum(b, {.axis = 1}), {.axis = 1}) + sum(x), cumsum(x) + sum(x)};
+     }},
+    {"a_row_too_long_for_one_invocation",
+     [] {
+         Tensor x = sample({300});
+         return std::vector<Tensor>{cumsum(x) + sum(x)};
+     }},
     {"argument_as_result",
      [] {
          auto same = compile([](Tensor x) { return std::pair{x, x}; }, {f32("n")});
