@@ -91,7 +91,7 @@ class Planner {
         std::vector<Step> out;
         for (const ScheduleItem& item : items) {
             if (item.loop) add_loop(item, out);
-            else if (is_scattering(*item.outputs[0])) add_scatter(item, out);
+            else if (is_scattering(*item.outputs[0])) add_scatters(item, out);
             else add_kernel(item, out);
         }
         return out;
@@ -102,23 +102,37 @@ class Planner {
         return line.empty() ? "" : " (" + line + ")";
     }
 
-    /// The new version starts as what the target is, in place where nobody else needs that; then every
+    /// The new versions start as what their targets are, in place where nobody else needs that; then every
     /// position is stored.
-    void add_scatter(const ScheduleItem& item, std::vector<Step>& out) {
-        const Node& scatter = *item.outputs[0];
-        check_atomics(scatter);
-        const Ref& target = scatter.inputs[0];
-        const auto from = context_.buffers.find(target.get());
-        const bool in_memory = from != context_.buffers.end();
-        if (in_memory && uses_[target.get()] == 1 && owned(*target, home(scatter))) {
-            context_.buffers[&scatter] = from->second;
-        } else if (in_memory) {
-            const int source = from->second;
-            out.push_back({CopyStep{source, value_buffer(scatter)}});
-        } else {
-            add_kernel({target}, {value_buffer(scatter)}, target->shape, 0, out);
+    void add_scatters(const ScheduleItem& item, std::vector<Step>& out) {
+        std::vector<int> targets;
+        std::vector<ScheduleItem> starts;   // computed values that versions start as, by shape
+        std::vector<std::vector<int>> started;
+        for (const Ref& scatter : item.outputs) {
+            check_atomics(*scatter);
+            const Ref& target = scatter->inputs[0];
+            if (const auto from = context_.buffers.find(target.get()); from != context_.buffers.end()) {
+                targets.push_back(version_in_memory(*scatter, from->second, out));
+                continue;
+            }
+            targets.push_back(value_buffer(*scatter));
+            size_t k = 0;
+            while (k < starts.size() && starts[k].outputs[0]->shape != target->shape) ++k;
+            if (k == starts.size()) starts.emplace_back(), started.emplace_back();
+            starts[k].outputs.push_back(target);
+            started[k].push_back(targets.back());
         }
-        add_kernel(item.outputs, {context_.buffers.at(&scatter)}, scatter.inputs[1]->shape, 0, out);
+        for (size_t k = 0; k < starts.size(); ++k)
+            add_kernel(starts[k].outputs, started[k], starts[k].outputs[0]->shape, 0, out);
+        add_kernel(item.outputs, targets, item.outputs[0]->inputs[1]->shape, 0, out);
+    }
+
+    int version_in_memory(const Node& scatter, int target, std::vector<Step>& out) {
+        const Node& old = *scatter.inputs[0];
+        if (uses_[&old] == 1 && owned(old, home(scatter))) return context_.buffers[&scatter] = target;
+        const int to = value_buffer(scatter);
+        out.push_back({CopyStep{target, to}});
+        return to;
     }
 
     void check_atomics(const Node& scatter) const {

@@ -47,7 +47,10 @@ class Walk {
         const bool flat = !request_.inner && !is_scattering(*request_.outputs[0]) && is_flat_kernel(request_.outputs, request_.shape, context_);
         const Shape outer(request_.shape.begin(), request_.shape.end() - request_.inner);
         const Grid grid = make_grid(b_, outer, flat);
-        if (is_scattering(*request_.outputs[0])) return run_positions(grid.indices);
+        if (is_scattering(*request_.outputs[0])) {
+            for (size_t k = 0; k < request_.outputs.size(); ++k) store_position(k, grid.indices);
+            return;
+        }
         if (request_.inner) return run_rows(grid.indices);
         KernelCode& code = b_.code();
         for (size_t k = 0; k < request_.outputs.size(); ++k) own_[request_.outputs[k].get()] = normal(request_.outputs[k]->shape, grid.indices);
@@ -63,8 +66,8 @@ class Walk {
 
   private:
     /// A Scatter: the invocation of each position stores or combines at the position's own index.
-    void run_positions(const Indices& at) {
-        const Node& scatter = *request_.outputs[0];
+    void store_position(size_t output, const Indices& at) {
+        const Node& scatter = *request_.outputs[output];
         const Shape& shape = scatter.shape;
         int inside = b_.boolean_value(true);
         Indices to;
@@ -78,7 +81,7 @@ class Walk {
         const ScatterOp op = scatter.as<ScatterAttr>().op;
         // Floats are combined by exchanging their bits.
         const DType stored = op != ScatterOp::Last && scatter.dtype == f32 ? u32 : scatter.dtype;
-        const int target = b_.buffer(request_.targets[0], stored, element_count(shape), BindingForm::Storage, 1, true);
+        const int target = b_.buffer(request_.targets[output], stored, element_count(shape), BindingForm::Storage, 1, true);
         const int place = flat_index(b_, to, shape);
         const int effect = op == ScatterOp::Last ? b_.store(target, place, std::span(&value, 1))
                                                  : b_.atomic(target, op, place, value);

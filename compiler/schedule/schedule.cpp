@@ -472,9 +472,8 @@ class Scheduler {
         if (group.item.loop || group.item.inner || group.heavy != is_heavy || group.item.outputs.size() >= kMaxOutputs)
             return false;
         const Node& other = *group.item.outputs[0];
-        if (is_scattering(root) || is_scattering(other))
-            return false;
-        return other.shape == root.shape;
+        // Stores by position join where the positions are the same.
+        return is_scattering(root) == is_scattering(other) && grid_shape(other) == grid_shape(root);
     }
 
     const Graph& graph_;

@@ -203,6 +203,22 @@ TEST(ScatterPlans, CombineInPlaceWhereNobodyReadsTheOldVersion) {
     EXPECT_EQ(add.stats().dispatches, 3);   // zeros, and one for each store
 }
 
+TEST(ScatterPlans, StoresOfTheSamePositionsShareAKernel) {
+    SessionScope scope(Session::interpreter());
+    auto splat = compile(
+        [](Tensor at, Tensor x) {
+            Tensor red = zeros({64}), green = zeros({64}), blue = ones({64});
+            scatter_add(red(at), x);
+            scatter_add(green(at), 2.0f * x);
+            scatter_max(blue(at), x);
+            return std::tuple{red, green, blue};
+        },
+        {i32("n"), f32("n")});
+    auto [red, green, blue] = splat(arange(100), sin(arange(100).as(f32)));
+    EXPECT_EQ(splat.stats().dispatches, 2);   // what they start as, and the stores
+    EXPECT_NEAR(green.to_vector<float>()[5], 2.0f * std::sin(5.0f), 1e-6f);
+}
+
 TEST(ScatterPlans, ALoopCountsInPlace) {
     SessionScope scope(Session::interpreter());
     auto add = compile(
