@@ -15,6 +15,7 @@
 #include "compiler/frontend/function.h"
 #include "compiler/frontend/indexing.h"
 #include "compiler/frontend/line_scope.h"
+#include "compiler/frontend/mat.h"
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
 #include "compiler/frontend/random.h"
@@ -24,3 +25,5 @@
 #include "compiler/frontend/session.h"
 #include "compiler/frontend/statistics.h"
 #include "compiler/frontend/tensor.h"
+#include "compiler/frontend/vec.h"
+#include "compiler/frontend/vec_math.h"

@@ -1,0 +1,151 @@
+// mat2 mat3 mat4 over tensors: columns of vectors, as in GLSL.
+#pragma once
+#include "compiler/frontend/vec_math.h"
+
+namespace firn {
+
+/// N columns of N tensors: `m[column][row]`. Like vectors they are so many values of their own.
+template <size_t N>
+struct Mat {
+    std::array<Vec<N>, N> columns;
+
+    /// No value yet.
+    Mat() = default;
+    /// `diagonal` on the diagonal, 0 elsewhere: `mat3(1.0f)` is the identity.
+    explicit Mat(const Arg& diagonal) {
+        for (size_t j = 0; j < N; ++j)
+            for (size_t i = 0; i < N; ++i)
+                columns[j][i] = i == j ? to_kind(diagonal, VecKind::Float) : Tensor(0.0f);
+    }
+    template <std::same_as<Vec<N>>... More>
+    requires(sizeof...(More) == N - 1) Mat(const Vec<N>& first, const More&... more)
+        : columns{first, more...} {}
+
+    Vec<N>& operator[](size_t column) { return columns.at(column); }
+    const Vec<N>& operator[](size_t column) const { return columns.at(column); }
+
+    friend Mat operator*(const Mat& a, const Mat& b) {
+        return by_column([&](size_t j) { return a * b[j]; });
+    }
+    friend Vec<N> operator*(const Mat& m, const Vec<N>& v) {
+        Vec<N> sum = m[0] * v.x;
+        for (size_t j = 1; j < N; ++j) sum += m[j] * v[j];
+        return sum;
+    }
+    /// The row vector times the matrix.
+    friend Vec<N> operator*(const Vec<N>& v, const Mat& m) {
+        Vec<N> out;
+        for (size_t j = 0; j < N; ++j) out[j] = dot(v, m[j]);
+        return out;
+    }
+    friend Mat operator*(const Mat& m, const Arg& s) {
+        return by_column(
+            [&](size_t j) { return m[j] * VecArg<N, VecKind::Float>(s.tensor(), s.line()); });
+    }
+    friend Mat operator*(const Arg& s, const Mat& m) { return m * s; }
+    friend Mat operator/(const Mat& m, const Arg& s) {
+        return by_column(
+            [&](size_t j) { return m[j] / VecArg<N, VecKind::Float>(s.tensor(), s.line()); });
+    }
+    friend Mat operator+(const Mat& a, const Mat& b) {
+        return by_column([&](size_t j) { return a[j] + b[j]; });
+    }
+    friend Mat operator-(const Mat& a, const Mat& b) {
+        return by_column([&](size_t j) { return a[j] - b[j]; });
+    }
+    friend Mat operator-(const Mat& m) {
+        return by_column([&](size_t j) { return -m[j]; });
+    }
+
+    /// The matrix whose columns `column(j)` gives.
+    template <class F>
+    static Mat by_column(const F& column) {
+        Mat out;
+        for (size_t j = 0; j < N; ++j) out[j] = column(j);
+        return out;
+    }
+};
+
+using mat2 = Mat<2>;
+using mat3 = Mat<3>;
+using mat4 = Mat<4>;
+
+template <size_t N>
+Mat<N> transpose(const Mat<N>& m) {
+    Mat<N> out;
+    for (size_t j = 0; j < N; ++j)
+        for (size_t i = 0; i < N; ++i) out[j][i] = m[i][j];
+    return out;
+}
+
+/// Element (i, j) is a[i] b[j].
+template <size_t N>
+Mat<N> outerProduct(const Vec<N>& a, const Vec<N>& b, SourceLine line = here()) {
+    LineScope at(line);
+    return Mat<N>::by_column([&](size_t j) { return a * b[j]; });
+}
+
+/// The determinant of what is left without one row and one column.
+template <size_t N>
+Tensor minor_of(const Mat<N>& m, size_t row, size_t column);
+
+template <size_t N>
+Tensor determinant(const Mat<N>& m, SourceLine line = here()) {
+    LineScope at(line);
+    if constexpr (N == 2) {
+        return m[0].x * m[1].y - m[1].x * m[0].y;
+    } else {
+        Tensor sum = m[0].x * minor_of(m, 0, 0);
+        for (size_t j = 1; j < N; ++j) {
+            Tensor part = m[j].x * minor_of(m, 0, j);
+            sum = j % 2 ? sum - part : sum + part;
+        }
+        return sum;
+    }
+}
+
+template <size_t N>
+Tensor minor_of(const Mat<N>& m, size_t row, size_t column) {
+    if constexpr (N == 2) {
+        return m[1 - column][1 - row];
+    } else {
+        Mat<N - 1> rest;
+        for (size_t j = 0; j + 1 < N; ++j)
+            for (size_t i = 0; i + 1 < N; ++i)
+                rest[j][i] = m[j < column ? j : j + 1][i < row ? i : i + 1];
+        return determinant(rest);
+    }
+}
+
+/// By cofactors; not finite where the determinant is 0.
+template <size_t N>
+Mat<N> inverse(const Mat<N>& m, SourceLine line = here()) {
+    LineScope at(line);
+    Tensor scale = 1.0f / determinant(m);
+    Mat<N> out;
+    for (size_t j = 0; j < N; ++j)
+        for (size_t i = 0; i < N; ++i) {
+            Tensor cofactor = minor_of(m, j, i) * scale;
+            out[j][i] = (i + j) % 2 ? -cofactor : cofactor;
+        }
+    return out;
+}
+
+/// The last two axes of a tensor, rows and columns, as a matrix: `mat_of<mat3>(t)`; `stack(m)` is
+/// the way back.
+template <class M>
+M mat_of(const Operand& x) {
+    using V = std::remove_cvref_t<decltype(M()[0])>;
+    M out;
+    std::vector<Tensor> columns = components(x, V::kSize);
+    for (size_t j = 0; j < columns.size(); ++j) out[j] = vec_of<V>(Operand(columns[j], x.line()));
+    return out;
+}
+template <size_t N>
+Tensor stack(const Mat<N>& m, SourceLine line = here()) {
+    std::vector<Tensor> columns;
+    for (size_t j = 0; j < N; ++j) columns.push_back(stack(m[j], line));
+    return stack_components(columns, line);
+}
+
+}  // namespace firn

@@ -1,0 +1,322 @@
+// Shader types over tensors: vec2 vec3 vec4 and their int, uint and bool kinds, with GLSL's names.
+#pragma once
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "compiler/frontend/function.h"
+#include "compiler/frontend/line_scope.h"
+#include "compiler/frontend/math.h"
+#include "compiler/frontend/tensor.h"
+
+namespace firn {
+
+/// What the components of a vector are. Floats of every width are Float, signed integers Int.
+enum class VecKind : uint8_t { Float, Int, Uint, Bool };
+
+template <size_t N, VecKind K = VecKind::Float>
+struct Vec;
+
+using vec2 = Vec<2>;
+using vec3 = Vec<3>;
+using vec4 = Vec<4>;
+using ivec2 = Vec<2, VecKind::Int>;
+using ivec3 = Vec<3, VecKind::Int>;
+using ivec4 = Vec<4, VecKind::Int>;
+using uvec2 = Vec<2, VecKind::Uint>;
+using uvec3 = Vec<3, VecKind::Uint>;
+using uvec4 = Vec<4, VecKind::Uint>;
+using bvec2 = Vec<2, VecKind::Bool>;
+using bvec3 = Vec<3, VecKind::Bool>;
+using bvec4 = Vec<4, VecKind::Bool>;
+
+/// x converted to `kind`: as it is where it is of that kind, else as f32, i32, u32 or bool.
+Tensor to_kind(const Arg& x, VecKind kind);
+/// An operand beside vectors of `kind`: numbers take their type, integers become floats; UserError
+/// where something would be lost.
+Arg operand_of_kind(const Arg& x, VecKind kind);
+
+template <size_t N>
+struct VecFields;
+template <>
+struct VecFields<2> {
+    Tensor x, y;
+    static constexpr std::array kAll{&VecFields::x, &VecFields::y};
+};
+template <>
+struct VecFields<3> {
+    Tensor x, y, z;
+    static constexpr std::array kAll{&VecFields::x, &VecFields::y, &VecFields::z};
+};
+template <>
+struct VecFields<4> {
+    Tensor x, y, z, w;
+    static constexpr std::array kAll{&VecFields::x, &VecFields::y, &VecFields::z, &VecFields::w};
+};
+
+/// An operand of functions on vectors: a vector, or a tensor or number that stands for all
+/// components.
+template <size_t N, VecKind K>
+class VecArg {
+  public:
+    template <VecKind L>
+    requires(L == K || (K == VecKind::Float && L != VecKind::Bool))
+        VecArg(const Vec<N, L>& v, SourceLine line = here())
+        : VecArg([&](size_t k) { return Arg(v[k], line); }, line, std::make_index_sequence<N>()) {}
+    template <class T>
+    requires std::constructible_from<Arg, const T&> VecArg(const T& value, SourceLine line = here())
+        : VecArg([&](size_t) { return Arg(value, line); }, line, std::make_index_sequence<N>()) {}
+
+    const Arg& operator[](size_t k) const { return parts_[k]; }
+    SourceLine line() const { return line_; }
+
+  private:
+    template <class F, size_t... I>
+    VecArg(const F& part, SourceLine line, std::index_sequence<I...>)
+        : parts_{operand_of_kind(part(I), K)...}, line_(line) {}
+
+    std::array<Arg, N> parts_;
+    SourceLine line_;
+};
+
+/// f of the components of the operands, one after the other, at the first one's line.
+template <VecKind K, size_t N, VecKind L, class F, class... V>
+Vec<N, K> by_component(F f, const VecArg<N, L>& first, const V&... more) {
+    LineScope at(first.line());
+    Vec<N, K> out;
+    for (size_t k = 0; k < N; ++k) out[k] = f(first[k], more[k]...);
+    return out;
+}
+
+/// The letters of a swizzle, of xyzw or of rgba.
+struct Swizzle {
+    std::array<size_t, 4> from{};
+    size_t count = 0;
+    template <size_t M>
+    consteval Swizzle(const char (&letters)[M]) : count(M - 1) {
+        static_assert(M >= 3 && M <= 5, "a swizzle has two to four letters");
+        for (size_t k = 0; k < count; ++k) {
+            size_t place = std::string_view("xyzwrgba").find(letters[k]);
+            from[k] = place == std::string_view::npos ? 4 : place % 4;
+        }
+    }
+};
+
+// clang-format off
+#define FIRN_SWIZZLE_2(a, b) Vec<2, K> a##b() const { return {this->a, this->b}; }
+#define FIRN_SWIZZLE_3(a, b, c) Vec<3, K> a##b##c() const { return {this->a, this->b, this->c}; }
+#define FIRN_SWIZZLES_3(a, b) \
+    FIRN_SWIZZLE_2(a, b) FIRN_SWIZZLE_3(a, b, x) FIRN_SWIZZLE_3(a, b, y) FIRN_SWIZZLE_3(a, b, z) \
+    FIRN_SWIZZLE_3(a, b, w)
+#define FIRN_SWIZZLES_2(a) \
+    FIRN_SWIZZLES_3(a, x) FIRN_SWIZZLES_3(a, y) FIRN_SWIZZLES_3(a, z) FIRN_SWIZZLES_3(a, w)
+// clang-format on
+
+/// A vector of N tensors, which broadcast against one another: `vec3 p(x, y, 0.0f)`. Every
+/// component is a value of its own, carried by loops and merged by branches as any tensor; no axis
+/// is spent on them. Operators go component by component; the other side may be one tensor or
+/// number. Whole-number vectors become floats beside floats, never the other way round unasked.
+template <size_t N, VecKind K>
+struct Vec : VecFields<N> {
+    static constexpr size_t kSize = N;
+    static constexpr VecKind kKind = K;
+
+    /// No value yet.
+    Vec() = default;
+    /// All components are `all`.
+    explicit Vec(const Arg& all) {
+        for (size_t k = 0; k < N; ++k) (*this)[k] = to_kind(all, K);
+    }
+    /// The components in order, from tensors, numbers and shorter vectors, converted to the kind.
+    template <class A, class B, class... More>
+    Vec(const A& a, const B& b, const More&... more) {
+        size_t next = 0;
+        append(next, a), append(next, b), (append(next, more), ...);
+        static_assert(width<A>() + width<B>() + (width<More>() + ... + 0) == N,
+                      "the parts of a vector must have as many components as it has");
+    }
+    /// Another kind, converted; or the first components of a longer vector.
+    template <size_t M, VecKind L>
+    requires(M >= N && !(M == N && L == K)) explicit Vec(const Vec<M, L>& from) {
+        for (size_t k = 0; k < N; ++k) (*this)[k] = to_kind(from[k], K);
+    }
+
+    Tensor& operator[](size_t k) { return this->*(VecFields<N>::kAll.at(k)); }
+    const Tensor& operator[](size_t k) const { return this->*(VecFields<N>::kAll.at(k)); }
+
+    // xy(), zyx(), .. of all letters; four letters by swizzle<"wzyx">().
+    FIRN_SWIZZLES_2(x)
+    FIRN_SWIZZLES_2(y)
+    FIRN_SWIZZLES_2(z)
+    FIRN_SWIZZLES_2(w)
+    template <Swizzle letters>
+    Vec<letters.count, K> swizzle() const {
+        Vec<letters.count, K> out;
+        [&]<size_t... I>(std::index_sequence<I...>) {
+            static_assert(((letters.from[I] < N) && ...), "the vector has no such component");
+            ((out[I] = (*this)[letters.from[I]]), ...);
+        }
+        (std::make_index_sequence<letters.count>());
+        return out;
+    }
+    const Tensor& r() const { return this->x; }
+    const Tensor& g() const { return this->y; }
+    const Tensor& b() const { return this->z; }
+    const Tensor& a() const { return this->w; }
+    Vec<3, K> rgb() const { return this->xyz(); }
+
+    using Other = VecArg<N, K>;
+    Vec& operator+=(const Other& v) & {
+        LineScope at(v.line());
+        return *this = *this + v;
+    }
+    Vec& operator-=(const Other& v) & {
+        LineScope at(v.line());
+        return *this = *this - v;
+    }
+    Vec& operator*=(const Other& v) & {
+        LineScope at(v.line());
+        return *this = *this * v;
+    }
+    Vec& operator/=(const Other& v) & {
+        LineScope at(v.line());
+        return *this = *this / v;
+    }
+
+// As hidden friends they convert both sides.
+#define FIRN_VEC_BINARY(kind, name, expression, condition)                                       \
+    friend Vec<N, kind> name(const VecArg<N, K>& a, const VecArg<N, K>& b) requires(condition) { \
+        return by_component<kind>([](const Arg& s, const Arg& t) { return expression; }, a, b);  \
+    }
+    FIRN_VEC_BINARY(K, operator+, s + t, K != VecKind::Bool)
+    FIRN_VEC_BINARY(K, operator-, s - t, K != VecKind::Bool)
+    FIRN_VEC_BINARY(K, operator*, s* t, K != VecKind::Bool)
+    FIRN_VEC_BINARY(K, operator/, s / t, K != VecKind::Bool)
+    FIRN_VEC_BINARY(K, operator%, s % t, K == VecKind::Int || K == VecKind::Uint)
+    FIRN_VEC_BINARY(K, operator<<, s << t, K == VecKind::Int || K == VecKind::Uint)
+    FIRN_VEC_BINARY(K, operator>>, s >> t, K == VecKind::Int || K == VecKind::Uint)
+    FIRN_VEC_BINARY(K, operator&, s& t, K != VecKind::Float)
+    FIRN_VEC_BINARY(K, operator|, s | t, K != VecKind::Float)
+    FIRN_VEC_BINARY(K, operator^, s ^ t, K != VecKind::Float)
+    FIRN_VEC_BINARY(VecKind::Bool, lessThan, s < t, K != VecKind::Bool)
+    FIRN_VEC_BINARY(VecKind::Bool, lessThanEqual, s <= t, K != VecKind::Bool)
+    FIRN_VEC_BINARY(VecKind::Bool, greaterThan, s > t, K != VecKind::Bool)
+    FIRN_VEC_BINARY(VecKind::Bool, greaterThanEqual, s >= t, K != VecKind::Bool)
+    FIRN_VEC_BINARY(VecKind::Bool, equal, s == t, true)
+    FIRN_VEC_BINARY(VecKind::Bool, notEqual, s != t, true)
+    FIRN_VEC_BINARY(K, min, min_of(s, t), K != VecKind::Bool)
+    FIRN_VEC_BINARY(K, max, max_of(s, t), K != VecKind::Bool)
+    FIRN_VEC_BINARY(K, mod, s % t, K == VecKind::Float)  // the sign of the divisor
+    FIRN_VEC_BINARY(K, pow, pow_of(s, t), K == VecKind::Float)
+    FIRN_VEC_BINARY(K, atan2, atan2_of(s, t), K == VecKind::Float)
+    FIRN_VEC_BINARY(K, step, step_of(s, t), K == VecKind::Float)  // the edge comes first
+#undef FIRN_VEC_BINARY
+
+    /// One bool, as in GLSL: all components are equal.
+    friend Tensor operator==(const VecArg<N, K>& a, const VecArg<N, K>& b) {
+        LineScope at(a.line());
+        Tensor out = a[0] == b[0];
+        for (size_t k = 1; k < N; ++k) out = out & (a[k] == b[k]);
+        return out;
+    }
+    friend Tensor operator!=(const VecArg<N, K>& a, const VecArg<N, K>& b) {
+        LineScope at(a.line());
+        Tensor out = a[0] != b[0];
+        for (size_t k = 1; k < N; ++k) out = out | (a[k] != b[k]);
+        return out;
+    }
+    friend Vec clamp(const VecArg<N, K>& v, const VecArg<N, K>& low, const VecArg<N, K>& high) {
+        return by_component<K>(
+            [](const Arg& s, const Arg& l, const Arg& h) { return min_of(max_of(s, l), h); }, v,
+            low, high);
+    }
+    /// a where the condition holds, else b; the condition is one bool or one of each component.
+    friend Vec select(const VecArg<N, VecKind::Bool>& condition, const VecArg<N, K>& a,
+                      const VecArg<N, K>& b) {
+        return by_component<K>(select_of, condition, a, b);
+    }
+    friend Vec mix(const VecArg<N, K>& a, const VecArg<N, K>& b,
+                   const VecArg<N, K>& t) requires(K == VecKind::Float) {
+        return by_component<K>(mix_of, a, b, t);
+    }
+    friend Vec smoothstep(const VecArg<N, K>& low, const VecArg<N, K>& high,
+                          const VecArg<N, K>& v) requires(K == VecKind::Float) {
+        return by_component<K>(smoothstep_of, low, high, v);
+    }
+
+  private:
+    template <class T>
+    static consteval size_t width() {
+        if constexpr (std::constructible_from<Arg, const T&>)
+            return 1;
+        else
+            return T::kSize;
+    }
+    template <class T>
+    void append(size_t& next, const T& part) {
+        if constexpr (std::constructible_from<Arg, const T&>)
+            (*this)[next++] = to_kind(part, K);
+        else
+            for (size_t k = 0; k < width<T>(); ++k) (*this)[next++] = to_kind(part[k], K);
+    }
+};
+#undef FIRN_SWIZZLE_2
+#undef FIRN_SWIZZLE_3
+#undef FIRN_SWIZZLES_2
+#undef FIRN_SWIZZLES_3
+
+/// Whether some component holds, or all do; element by element.
+template <size_t N>
+Tensor any(const Vec<N, VecKind::Bool>& v, SourceLine line = here()) {
+    LineScope at(line);
+    Tensor out = v.x;
+    for (size_t k = 1; k < N; ++k) out = out | v[k];
+    return out;
+}
+template <size_t N>
+Tensor all(const Vec<N, VecKind::Bool>& v, SourceLine line = here()) {
+    LineScope at(line);
+    Tensor out = v.x;
+    for (size_t k = 1; k < N; ++k) out = out & v[k];
+    return out;
+}
+
+/// The components of a tensor whose last axis holds `count` of them. UserError where it does not.
+std::vector<Tensor> components(const Operand& x, size_t count);
+/// The components along a new last axis, broadcast to one shape.
+Tensor stack_components(const std::vector<Tensor>& parts, SourceLine line);
+
+/// A tensor with a last axis of N components as a vector over the other axes: `vec_of<vec3>(t)`;
+/// `stack(v)` is the way back.
+template <class V>
+V vec_of(const Operand& x) {
+    V out;
+    std::vector<Tensor> parts = components(x, V::kSize);
+    for (size_t k = 0; k < parts.size(); ++k) out[k] = to_kind(Arg(parts[k], x.line()), V::kKind);
+    return out;
+}
+inline vec2 vec2_of(const Operand& x) { return vec_of<vec2>(x); }
+inline vec3 vec3_of(const Operand& x) { return vec_of<vec3>(x); }
+inline vec4 vec4_of(const Operand& x) { return vec_of<vec4>(x); }
+template <size_t N, VecKind K>
+Tensor stack(const Vec<N, K>& v, SourceLine line = here()) {
+    std::vector<Tensor> parts;
+    for (size_t k = 0; k < N; ++k) parts.push_back(v[k]);
+    return stack_components(parts, line);
+}
+
+/// Compiled functions may return vectors: every component is a result.
+template <size_t N, VecKind K>
+struct Results<Vec<N, K>> {
+    using Type = Vec<N, K>;
+    static void take(const Type& from, std::vector<Tensor>& to) {
+        for (size_t k = 0; k < N; ++k) to.push_back(from[k]);
+    }
+    static Type give(const std::vector<Tensor>& all, size_t& next) {
+        Type out;
+        for (size_t k = 0; k < N; ++k) out[k] = all[next++];
+        return out;
+    }
+};
+
+}  // namespace firn

@@ -1,0 +1,103 @@
+// GLSL's functions of vectors: lengths, products and reflections, and elementwise functions by
+// component.
+#pragma once
+#include "compiler/frontend/vec.h"
+
+namespace firn {
+
+/// x - floor(x) and 1 / sqrt(x) by GLSL's names.
+inline Tensor fract(const Operand& x) { return frac(x); }
+inline Tensor inversesqrt(const Operand& x) { return rsqrt(x); }
+
+#define FIRN_VEC_UNARY(name, kind)                                                               \
+    template <size_t N, VecKind K>                                                               \
+    requires(kind) Vec<N, K> name(const Vec<N, K>& v, SourceLine line = here()) {                \
+        return by_component<K>([](const Arg& x) { return name(Operand(x.tensor(), x.line())); }, \
+                               VecArg<N, K>(v, line));                                           \
+    }
+FIRN_VEC_UNARY(abs, K != VecKind::Bool)
+FIRN_VEC_UNARY(sign, K != VecKind::Bool)
+FIRN_VEC_UNARY(floor, K == VecKind::Float)
+FIRN_VEC_UNARY(ceil, K == VecKind::Float)
+FIRN_VEC_UNARY(round, K == VecKind::Float)
+FIRN_VEC_UNARY(trunc, K == VecKind::Float)
+FIRN_VEC_UNARY(fract, K == VecKind::Float)
+FIRN_VEC_UNARY(exp, K == VecKind::Float)
+FIRN_VEC_UNARY(exp2, K == VecKind::Float)
+FIRN_VEC_UNARY(log, K == VecKind::Float)
+FIRN_VEC_UNARY(log2, K == VecKind::Float)
+FIRN_VEC_UNARY(sqrt, K == VecKind::Float)
+FIRN_VEC_UNARY(inversesqrt, K == VecKind::Float)
+FIRN_VEC_UNARY(sin, K == VecKind::Float)
+FIRN_VEC_UNARY(cos, K == VecKind::Float)
+FIRN_VEC_UNARY(tan, K == VecKind::Float)
+FIRN_VEC_UNARY(asin, K == VecKind::Float)
+FIRN_VEC_UNARY(acos, K == VecKind::Float)
+FIRN_VEC_UNARY(atan, K == VecKind::Float)
+#undef FIRN_VEC_UNARY
+
+template <size_t N, VecKind K>
+requires(K == VecKind::Float || K == VecKind::Int) Vec<N, K>
+operator-(const Vec<N, K>& v) {
+    Vec<N, K> out;
+    for (size_t k = 0; k < N; ++k) out[k] = -v[k];
+    return out;
+}
+template <size_t N>
+Vec<N, VecKind::Bool> operator!(const Vec<N, VecKind::Bool>& v) {
+    Vec<N, VecKind::Bool> out;
+    for (size_t k = 0; k < N; ++k) out[k] = !v[k];
+    return out;
+}
+
+template <size_t N>
+Tensor dot(const Vec<N>& a, const Vec<N>& b, SourceLine line = here()) {
+    LineScope at(line);
+    Tensor sum = a.x * b.x;
+    for (size_t k = 1; k < N; ++k) sum = sum + a[k] * b[k];
+    return sum;
+}
+inline vec3 cross(const vec3& a, const vec3& b, SourceLine line = here()) {
+    LineScope at(line);
+    return vec3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+template <size_t N>
+Tensor length(const Vec<N>& v, SourceLine line = here()) {
+    LineScope at(line);
+    return sqrt(dot(v, v));
+}
+template <size_t N>
+Tensor distance(const Vec<N>& a, const Vec<N>& b, SourceLine line = here()) {
+    LineScope at(line);
+    return length(a - b);
+}
+/// The vector of length 1 in its direction; not a number where the length is 0.
+template <size_t N>
+Vec<N> normalize(const Vec<N>& v, SourceLine line = here()) {
+    LineScope at(line);
+    return v * rsqrt(dot(v, v));
+}
+/// What comes in along `v`, mirrored at the plane whose normal is n, of length 1.
+template <size_t N>
+Vec<N> reflect(const Vec<N>& v, const Vec<N>& n, SourceLine line = here()) {
+    LineScope at(line);
+    return v - n * (2.0f * dot(n, v));
+}
+/// What comes in along v, of length 1, bent at a surface with normal n; eta is the index of
+/// refraction before it over that behind it. Zero where all is reflected.
+template <size_t N>
+Vec<N> refract(const Vec<N>& v, const Vec<N>& n, const Arg& eta, SourceLine line = here()) {
+    LineScope at(line);
+    Tensor ratio = to_kind(eta, VecKind::Float), along = dot(n, v);
+    Tensor rest = 1.0f - ratio * ratio * (1.0f - along * along);
+    return select(rest < 0.0f, 0.0f, v * ratio - n * (ratio * along + sqrt(max(rest, 0.0f))));
+}
+/// n, turned so that it points against v where `facing` does.
+template <size_t N>
+Vec<N> faceforward(const Vec<N>& n, const Vec<N>& v, const Vec<N>& facing,
+                   SourceLine line = here()) {
+    LineScope at(line);
+    return select(dot(facing, v) < 0.0f, n, -n);
+}
+
+}  // namespace firn
