@@ -5,7 +5,7 @@
 #include <set>
 
 #include "compiler/codegen/glsl.h"
-#include "compiler/ir/affine_index.h"
+#include "compiler/ir/accumulation.h"
 #include "compiler/lower/count.h"
 #include "compiler/lower/map.h"
 #include "compiler/lower/place.h"
@@ -91,7 +91,7 @@ class Planner {
         std::vector<Step> out;
         for (const ScheduleItem& item : items) {
             if (item.loop) add_loop(item, out);
-            else if (is_scattering(*item.outputs[0])) add_scatters(item, out);
+            else if (written(*item.outputs[0], schedule_.host_loops)) add_written(item, out);
             else add_kernel(item, out);
         }
         return out;
@@ -104,18 +104,19 @@ class Planner {
 
     /// The new versions start as what their targets are, in place where nobody else needs that; then every
     /// position is stored.
-    void add_scatters(const ScheduleItem& item, std::vector<Step>& out) {
+    void add_written(const ScheduleItem& item, std::vector<Step>& out) {
         std::vector<int> targets;
         std::vector<ScheduleItem> starts;   // computed values that versions start as, by shape
         std::vector<std::vector<int>> started;
-        for (const Ref& scatter : item.outputs) {
-            check_atomics(*scatter);
-            const Ref& target = scatter->inputs[0];
+        for (const Ref& output : item.outputs) {
+            const Written w = written(*output, schedule_.host_loops);
+            check_atomics(*w.scatters[0]);
+            const Ref& target = w.target;
             if (const auto from = context_.buffers.find(target.get()); from != context_.buffers.end()) {
-                targets.push_back(version_in_memory(*scatter, from->second, out));
+                targets.push_back(version_in_memory(*output, *target, from->second, out));
                 continue;
             }
-            targets.push_back(value_buffer(*scatter));
+            targets.push_back(value_buffer(*output));
             size_t k = 0;
             while (k < starts.size() && starts[k].outputs[0]->shape != target->shape) ++k;
             if (k == starts.size()) starts.emplace_back(), started.emplace_back();
@@ -124,14 +125,14 @@ class Planner {
         }
         for (size_t k = 0; k < starts.size(); ++k)
             add_kernel(starts[k].outputs, started[k], starts[k].outputs[0]->shape, 0, out);
-        add_kernel(item.outputs, targets, item.outputs[0]->inputs[1]->shape, 0, out);
+        add_kernel(item.outputs, targets, written(*item.outputs[0], schedule_.host_loops).positions(), 0, out);
     }
 
-    int version_in_memory(const Node& scatter, int target, std::vector<Step>& out) {
-        const Node& old = *scatter.inputs[0];
-        if (uses_[&old] == 1 && owned(old, home(scatter))) return context_.buffers[&scatter] = target;
-        const int to = value_buffer(scatter);
-        out.push_back({CopyStep{target, to}});
+    /// The buffer of a version of `old`, which lives in buffer `from`.
+    int version_in_memory(const Node& version, const Node& old, int from, std::vector<Step>& out) {
+        if (uses_[&old] == 1 && owned(old, home(version))) return context_.buffers[&version] = from;
+        const int to = value_buffer(version);
+        out.push_back({CopyStep{from, to}});
         return to;
     }
 

@@ -439,7 +439,7 @@ class Mapper {
 
     void store_all(int effect, std::vector<std::vector<int>>& stores) {
         const KernelNode& n = from_.nodes[effect];
-        if (n.op == Op::For) {
+        if (is_row(effect)) {
             for (size_t l = 0; l < lanes_.size(); ++l) walk_row(effect, l, stores[l]);
             return;
         }
@@ -458,9 +458,46 @@ class Mapper {
         }
     }
 
-    /// An effect at computed indices, possibly behind a condition, for one lane.
+    /// A loop of stores and nothing else.
+    bool is_row(int effect) const {
+        const KernelNode& n = from_.nodes[effect];
+        if (n.op != Op::For || !n.args.empty()) return false;
+        const KernelRegion& body = from_.regions[n.region];
+        return body.alive < 0 && body.effects.size() == 1 &&
+               (from_.nodes[body.effects[0]].op == Op::Store || is_row(body.effects[0]));
+    }
+
+    /// A loop with effects and values of its own, for one lane.
+    int lane_loop(const KernelNode& n, size_t lane) {
+        const KernelRegion& old = from_.regions[n.region];
+        std::vector<int> inits, yields, inside, args;
+        for (int init : n.args) inits.push_back(lane_value(init, lane));
+        Range range = from_.ranges[old.range];
+        range.extent_node = lane_value(range.extent_node, lane);
+        const int range_id = b_.add_range(range);
+        const int region = b_.add_region();
+        b_.code().regions[region].range = range_id;
+        for (int arg : old.args) args.push_back(b_.region_arg(region, from_.nodes[arg].dtype));
+        bind_turn(n.region, lane, b_.range(range_id), args);
+        for (int e : old.effects) lane_effect(e, lane, inside);
+        for (int y : old.yields) yields.push_back(lane_value(y, lane));
+        const int alive = old.alive >= 0 ? lane_value(old.alive, lane) : -1;
+        forget_turn(n.region, lane);
+        KernelRegion& body = b_.code().regions[region];
+        body.effects = std::move(inside);
+        body.yields = std::move(yields);
+        body.alive = alive;
+        b_.set_lines(n.lines);
+        return b_.close_for(region, std::move(inits));
+    }
+
+    /// An effect at computed indices, possibly in a loop or behind a condition, for one lane.
     void lane_effect(int effect, size_t lane, std::vector<int>& effects) {
         const KernelNode& n = from_.nodes[effect];
+        if (n.op == Op::For) {
+            effects.push_back(lane_loop(n, lane));
+            return;
+        }
         if (n.op == Op::Branch) {
             ensure(n.else_region < 0, "map: an effect with two sides");
             const int condition = lane_value(n.args[0], lane);

@@ -2,8 +2,10 @@
 #include "compiler/lower/walk.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_set>
 
+#include "compiler/ir/accumulation.h"
 #include "compiler/ir/affine_index.h"
 #include "compiler/ir/builder.h"
 #include "compiler/lower/kernel_builder.h"
@@ -44,13 +46,11 @@ class Walk {
         : request_(request), context_(context), b_(code, context.facts) {}
 
     void run() {
-        const bool flat = !request_.inner && !is_scattering(*request_.outputs[0]) && is_flat_kernel(request_.outputs, request_.shape, context_);
+        const Written by_position = written(*request_.outputs[0], {});
+        const bool flat = !request_.inner && !by_position && is_flat_kernel(request_.outputs, request_.shape, context_);
         const Shape outer(request_.shape.begin(), request_.shape.end() - request_.inner);
         const Grid grid = make_grid(b_, outer, flat);
-        if (is_scattering(*request_.outputs[0])) {
-            for (size_t k = 0; k < request_.outputs.size(); ++k) store_position(k, grid.indices);
-            return;
-        }
+        if (by_position) return write_position(by_position.loop, grid.indices);
         if (request_.inner) return run_rows(grid.indices);
         KernelCode& code = b_.code();
         for (size_t k = 0; k < request_.outputs.size(); ++k) own_[request_.outputs[k].get()] = normal(request_.outputs[k]->shape, grid.indices);
@@ -65,9 +65,35 @@ class Walk {
     }
 
   private:
-    /// A Scatter: the invocation of each position stores or combines at the position's own index.
-    void store_position(size_t output, const Indices& at) {
-        const Node& scatter = *request_.outputs[output];
+    /// The invocation of each position stores or combines at the position's own index, in every turn of the
+    /// `loop` where there is one.
+    void write_position(const Node* loop, const Indices& at) {
+        if (!loop) {
+            const std::vector<int> effects = position_effects(at);
+            b_.code().regions[0].effects = effects;
+            return;
+        }
+        std::set<int> needed;
+        for (const Ref& output : request_.outputs)
+            for (const Node* scatter : written(*output, {}).scatters)
+                for (size_t k = 1; k < scatter->inputs.size(); ++k) add_needed(*loop, *scatter->inputs[k], needed);
+        const OpenLoop open = open_loop(*loop, members_of(*loop, needed), request_.shape, at);
+        const std::vector<int> effects = position_effects(at);
+        b_.code().regions[open.region].effects = effects;
+        const int made = close_loop(*loop, open, request_.shape, at);
+        b_.code().regions[0].effects.push_back(made);
+    }
+
+    std::vector<int> position_effects(const Indices& at) {
+        std::vector<int> effects;
+        for (size_t k = 0; k < request_.outputs.size(); ++k) {
+            const Written w = written(*request_.outputs[k], {});
+            for (size_t s = w.scatters.size(); s-- > 0;) store_position(*w.scatters[s], request_.targets[k], at, effects);
+        }
+        return effects;
+    }
+
+    void store_position(const Node& scatter, int program_buffer, const Indices& at, std::vector<int>& effects) {
         const Shape& shape = scatter.shape;
         int inside = b_.boolean_value(true);
         Indices to;
@@ -81,18 +107,17 @@ class Walk {
         const ScatterOp op = scatter.as<ScatterAttr>().op;
         // Floats are combined by exchanging their bits.
         const DType stored = op != ScatterOp::Last && scatter.dtype == f32 ? u32 : scatter.dtype;
-        const int target = b_.buffer(request_.targets[output], stored, element_count(shape), BindingForm::Storage, 1, true);
+        const int target = b_.buffer(program_buffer, stored, element_count(shape), BindingForm::Storage, 1, true);
         const int place = flat_index(b_, to, shape);
         const int effect = op == ScatterOp::Last ? b_.store(target, place, std::span(&value, 1))
                                                  : b_.atomic(target, op, place, value);
-        std::vector<int>& effects = b_.code().regions[0].effects;
         if (b_.is_constant(inside)) {
             if (b_.node(inside).constant.i) effects.push_back(effect);
             return;
         }
         const int region = b_.add_region();
         b_.code().regions[region].effects = {effect};
-        b_.code().regions[0].effects.push_back(b_.branch(inside, region, -1, true));
+        effects.push_back(b_.branch(inside, region, -1, true));
     }
 
     /// Every invocation walks the inner dimensions of its own row.
@@ -322,56 +347,80 @@ class Walk {
         return b_.result(b_.close_for(region, {accumulator}), 0);
     }
 
+    /// A Loop whose For is being built.
+    struct OpenLoop {
+        std::vector<int> carried;   // carried values that run together
+        std::vector<int> inits;
+        int region = -1, range = -1;
+        size_t mark = 0;            // what was remembered before
+    };
+
     /// All results of a loop at one index share one For: carried values that have the asked shape, and
     /// those they need.
     int loop_result(const Node& node, const Indices& at) {
         const Node& loop = *node.inputs[0];
-        const LoopAttr& attr = loop.as<LoopAttr>();
-        const Region& body = *attr.body;
         const int wanted = node.as<ResultAttr>().index;
         if (auto it = loop_results_.find({&loop, wanted, at}); it != loop_results_.end()) return it->second;
-        const std::vector<int>& carried = loop_members(loop, wanted);
-        auto project_to = [&](int k) { return project(b_, at, node.shape, body.results[k]->shape); };
+        const OpenLoop open = open_loop(loop, loop_members(loop, wanted), node.shape, at);
+        const int for_node = close_loop(loop, open, node.shape, at);
+        int mine = -1;
+        for (size_t i = 0; i < open.carried.size(); ++i) {
+            const int k = open.carried[i];
+            const int value = b_.result(for_node, static_cast<int>(i));
+            if (k == wanted) mine = value;
+            loop_results_[{&loop, k, carried_index(loop, k, node.shape, at)}] = value;
+        }
+        return mine;
+    }
 
+    Indices carried_index(const Node& loop, int k, const Shape& shape, const Indices& at) {
+        return project(b_, at, shape, loop.as<LoopAttr>().body->results[k]->shape);
+    }
+
+    OpenLoop open_loop(const Node& loop, const std::vector<int>& carried, const Shape& shape, const Indices& at) {
+        const LoopAttr& attr = loop.as<LoopAttr>();
+        const Region& body = *attr.body;
+        auto project_to = [&](int k) { return carried_index(loop, k, shape, at); };
+        OpenLoop open;
+        open.carried = carried;
         const int begin = ask(*loop.inputs[0], {}), end = ask(*loop.inputs[1], {}),
                   step = ask(*loop.inputs[2], {});
-        std::vector<int> inits;
         for (int k : carried) {
             const Node& init = *loop.inputs[k + 3];
-            inits.push_back(ask(init, project(b_, project_to(k), body.results[k]->shape, init.shape)));
+            open.inits.push_back(ask(init, project(b_, project_to(k), body.results[k]->shape, init.shape)));
         }
         b_.set_lines(loop.lines);
-        const int region = b_.add_region();
-        const int range = loop_range(b_, begin, end, step, may_start(loop, project_to));
-        b_.code().regions[region].range = range;
-        const size_t mark = log_.size();
-        remember({body.args[0].get(), {}}, b_.add(begin, b_.mul(b_.range(range), step)));
+        open.region = b_.add_region();
+        open.range = loop_range(b_, begin, end, step, may_start(loop, project_to));
+        b_.code().regions[open.region].range = open.range;
+        open.mark = log_.size();
+        remember({body.args[0].get(), {}}, b_.add(begin, b_.mul(b_.range(open.range), step)));
         for (int k : carried) {
-            const int arg = b_.region_arg(region, body.results[k]->dtype);
+            const int arg = b_.region_arg(open.region, body.results[k]->dtype);
             remember({body.args[k + 1].get(), normal(body.results[k]->shape, project_to(k))},
                      k == attr.active ? b_.boolean_value(true) : arg);
         }
+        return open;
+    }
+
+    int close_loop(const Node& loop, const OpenLoop& open, const Shape& shape, const Indices& at) {
+        const LoopAttr& attr = loop.as<LoopAttr>();
+        const Region& body = *attr.body;
+        auto project_to = [&](int k) { return carried_index(loop, k, shape, at); };
         std::vector<int> yields;
-        for (int k : carried) yields.push_back(ask(*body.results[k], project_to(k)));
+        for (int k : open.carried) yields.push_back(ask(*body.results[k], project_to(k)));
         if (attr.active >= 0) {
-            auto it = std::find(carried.begin(), carried.end(), attr.active);
-            const int alive = it != carried.end() ? yields[it - carried.begin()]
-                                                  : ask(*body.results[attr.active], project_to(attr.active));
+            auto it = std::find(open.carried.begin(), open.carried.end(), attr.active);
+            const int alive = it != open.carried.end() ? yields[it - open.carried.begin()]
+                                                       : ask(*body.results[attr.active], project_to(attr.active));
             const bool always = b_.is_constant(alive) && b_.node(alive).constant.i;
-            if (!always) b_.code().regions[region].alive = alive;
+            if (!always) b_.code().regions[open.region].alive = alive;
         }
-        b_.code().regions[region].yields = std::move(yields);
+        b_.code().regions[open.region].yields = std::move(yields);
         b_.set_lines(loop.lines);
-        const int for_node = b_.close_for(region, std::move(inits));
-        forget_turn(mark, range);
-        int mine = -1;
-        for (size_t i = 0; i < carried.size(); ++i) {
-            const int k = carried[i];
-            const int value = b_.result(for_node, static_cast<int>(i));
-            if (k == wanted) mine = value;
-            loop_results_[{&loop, k, project_to(k)}] = value;
-        }
-        return mine;
+        const int for_node = b_.close_for(open.region, open.inits);
+        forget_turn(open.mark, open.range);
+        return for_node;
     }
 
     /// Whether the loop takes any turn: an element that broke off before does not go on.
@@ -389,28 +438,36 @@ class Walk {
     const std::vector<int>& loop_members(const Node& loop, int wanted) {
         const auto key = std::make_pair(&loop, wanted);
         if (auto it = members_.find(key); it != members_.end()) return it->second;
+        const Region& body = *loop.as<LoopAttr>().body;
+        std::set<int> needed{wanted};
+        for (size_t k = 0; k < body.results.size(); ++k)
+            if (body.results[k]->shape == body.results[wanted]->shape && accumulation(loop, k).empty())
+                needed.insert(static_cast<int>(k));
+        return members_.emplace(key, members_of(loop, needed)).first->second;
+    }
+
+    /// `needed`, the active flag, and what they depend on.
+    std::vector<int> members_of(const Node& loop, std::set<int> needed) {
         const LoopAttr& attr = loop.as<LoopAttr>();
-        const Region& body = *attr.body;
-        std::vector<bool> in(body.results.size(), false);
-        std::vector<int> queue;
-        auto push = [&](int k) {
-            if (!in[k]) in[k] = true, queue.push_back(k);
-        };
-        push(wanted);
-        if (attr.active >= 0) push(attr.active);
-        for (size_t k = 0; k < in.size(); ++k)
-            if (body.results[k]->shape == body.results[wanted]->shape) push(static_cast<int>(k));
+        if (attr.active >= 0) needed.insert(attr.active);
+        std::vector<int> queue(needed.begin(), needed.end());
         while (!queue.empty()) {
             const int k = queue.back();
             queue.pop_back();
-            const std::unordered_set<const Node*> needed = needed_by(*body.results[k]);
-            for (size_t a = 1; a < body.args.size(); ++a)
-                if (needed.contains(body.args[a].get())) push(static_cast<int>(a) - 1);
+            std::set<int> more;
+            add_needed(loop, *attr.body->results[k], more);
+            for (int m : more)
+                if (needed.insert(m).second) queue.push_back(m);
         }
-        std::vector<int> out;
-        for (size_t k = 0; k < in.size(); ++k)
-            if (in[k]) out.push_back(static_cast<int>(k));
-        return members_.emplace(key, std::move(out)).first->second;
+        return {needed.begin(), needed.end()};
+    }
+
+    /// The carried values of the loop that `value` depends on.
+    void add_needed(const Node& loop, const Node& value, std::set<int>& needed) {
+        const Region& body = *loop.as<LoopAttr>().body;
+        const std::unordered_set<const Node*> asked = needed_by(value);
+        for (size_t a = 1; a < body.args.size(); ++a)
+            if (asked.contains(body.args[a].get())) needed.insert(static_cast<int>(a) - 1);
     }
 
     /// Every node whose value is asked on the way to `root`; of a loop inside, only the carried values that

@@ -1,6 +1,7 @@
 // Which loops become steps of kernels, and to which loop's body each value belongs.
 #include <algorithm>
 
+#include "compiler/ir/accumulation.h"
 #include "compiler/ir/affine_index.h"
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/schedule.h"
@@ -29,18 +30,46 @@ std::vector<Ref> region_results(const Node& node) {
     return out;
 }
 
+using Uses = std::unordered_map<const Node*, int>;
+
+Uses count_uses(const std::vector<Ref>& order) {
+    Uses uses;
+    for (const Ref& ref : order) {
+        for (const Ref& input : ref->inputs) ++uses[input.get()];
+        for (const Ref& r : region_results(*ref)) ++uses[r.get()];
+    }
+    return uses;
+}
+
 /// Walks a loop's body from its next values: true when each carried value is asked only at the element's own
-/// index, so that the loop can run inside one kernel.
+/// index, so that the loop can run inside one kernel. What turns only combine into is no value of an element:
+/// each element is a position there, and combines on its own.
 class ElementLoop {
   public:
-    ElementLoop(const RegionFacts& facts, const Node& loop) : facts_(facts), loop_(loop) {}
+    ElementLoop(const RegionFacts& facts, const Uses& uses, const Node& loop)
+        : facts_(facts), uses_(uses), loop_(loop) {}
 
     bool check() {
         const Region& body = *loop_.as<LoopAttr>().body;
         Shape domain;
-        for (const Ref& r : body.results)
-            if (!join(domain, r->shape)) return false;
-        for (const Ref& r : body.results) push(*r, maps_.identity(r->shape));
+        const Shape* positions = nullptr;
+        for (size_t k = 0; k < body.results.size(); ++k) {
+            const Ref& r = body.results[k];
+            const std::vector<const Node*> chain = accumulation(loop_, k);
+            if (!only_combines(chain, *body.args[k + 1])) {
+                if (!join(domain, r->shape)) return false;
+                push(*r, maps_.identity(r->shape));
+                continue;
+            }
+            for (const Node* scatter : chain) {
+                const Shape& at = scatter->inputs[1]->shape;
+                if (positions && *positions != at) return false;
+                positions = &at;
+                for (size_t input = 1; input < scatter->inputs.size(); ++input)
+                    push(*scatter->inputs[input], maps_.identity(at));
+            }
+        }
+        if (positions && (!join(domain, *positions) || domain != *positions)) return false;
         while (!queue_.empty()) {
             if (seen_.size() > kWalkBudget) return false;
             const auto [node, map] = queue_.back();
@@ -51,6 +80,11 @@ class ElementLoop {
     }
 
   private:
+    bool only_combines(const std::vector<const Node*>& chain, const Node& arg) const {
+        return !chain.empty() && uses_.at(&arg) == 1 &&
+               std::all_of(chain.begin(), chain.end(), [&](const Node* n) { return uses_.at(n) == 1; });
+    }
+
     static bool join(Shape& domain, const Shape& shape) {
         if (shape.size() > domain.size()) domain.insert(domain.begin(), shape.size() - domain.size(), Size(1));
         for (size_t k = 0; k < shape.size(); ++k) {
@@ -110,6 +144,7 @@ class ElementLoop {
         }
     };
     const RegionFacts& facts_;
+    const Uses& uses_;
     const Node& loop_;
     AccessMaps maps_;
     std::unordered_set<std::pair<const Node*, int>, PairHash> seen_;
@@ -138,9 +173,10 @@ RegionFacts region_facts(const Graph& graph) {
         std::erase(loops, ref.get());
         facts.loops[ref.get()] = std::move(loops);
     }
+    const Uses uses = count_uses(facts.order);
     for (const Ref& ref : facts.order) {
         if (ref->op != Op::Loop) continue;
-        bool host = ref->as<LoopAttr>().host || !ElementLoop(facts, *ref).check();
+        bool host = ref->as<LoopAttr>().host || !ElementLoop(facts, uses, *ref).check();
         for (const Ref& inner : topological(ref->as<LoopAttr>().body->results)) {
             const auto& loops = facts.loops[inner.get()];
             host |= facts.host_loops.contains(inner.get()) &&

@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-#include "compiler/ir/affine_index.h"
+#include "compiler/ir/accumulation.h"
 #include "compiler/lower/share_loops.h"
 #include "compiler/program/error.h"
 #include "compiler/schedule/access.h"
@@ -148,7 +148,7 @@ class Scheduler {
     void find_roots() {
         for (const Ref& r : graph_.results) force(r, kReasonResult);
         for (const Ref& ref : facts_.order) {
-            if (is_scattering(*ref)) force(ref, kReasonStore);
+            if (const Written w = written(*ref); w && !inside_kernel_loop(*ref)) force(ref, kReasonStore);
             if (!facts_.host_loops.contains(ref.get())) continue;
             for (size_t k = 3; k < ref->inputs.size(); ++k) force(ref->inputs[k], kReasonCarried);
             for (const Ref& r : ref->as<LoopAttr>().body->results) force(r, kReasonCarried);
@@ -273,7 +273,7 @@ class Scheduler {
     /// this asker stages.
     int inner_dimensions(const Ask& a) const {
         const Node& root = *a.root;
-        if (is_scattering(root)) return 0;
+        if (written(root)) return 0;
         const int inner = root.rank() - maps_.prefix(a.map, root.rank());
         const auto staged = inner_.find(&root);
         if (staged == inner_.end()) return inner;
@@ -306,8 +306,11 @@ class Scheduler {
         return std::max(1.0, profile_.parallel_invocations / std::max(1.0, grid));
     }
 
-    static const Shape& grid_shape(const Node& root) {
-        return is_scattering(root) ? root.inputs[1]->shape : root.shape;
+    Written written(const Node& node) const { return firn::written(node, facts_.host_loops); }
+
+    const Shape& grid_shape(const Node& root) const {
+        const Written w = written(root);
+        return w ? w.positions() : root.shape;
     }
 
     void ask(const Node& node, const Ask& a) {
@@ -317,18 +320,39 @@ class Scheduler {
 
     void ask_inputs(const Node& node, std::set<Ask> asks) {
         for (const Ask& a : asks) {
+            if (written(node)) {
+                for_written(node, a.map, [&](const Node& input, int map) { ask(input, {a.root, map}); });
+                continue;
+            }
             if (node.op == Op::Result) {
                 ask_owner(node, a);
                 continue;
             }
-            if (is_scattering(node)) {
-                // The target is copied element by element; values and indices run over the positions.
-                ask(*node.inputs[0], {a.root, maps_.identity(node.shape)});
-                for (size_t k = 1; k < node.inputs.size(); ++k) ask(*node.inputs[k], a);
-                continue;
-            }
             for (size_t k = 0; k < node.inputs.size(); ++k)
                 ask(*node.inputs[k], {a.root, maps_.input_map(node, static_cast<int>(k), a.map)});
+        }
+    }
+
+    /// What a value that is written by position asks for, with the map: its target element by element, what is
+    /// written where by position.
+    template <class Visit>
+    void for_written(const Node& node, int map, Visit visit) {
+        const Written w = written(node);
+        visit(*w.target, maps_.identity(node.shape));
+        for (const Node* scatter : w.scatters)
+            for (size_t k = 1; k < scatter->inputs.size(); ++k) visit(*scatter->inputs[k], map);
+        if (w.loop) for_carried(*w.loop, map, w.positions(), visit);
+    }
+
+    /// What the turns of a loop ask for at one element: bounds, and carried values that are of elements.
+    template <class Visit>
+    void for_carried(const Node& loop, int map, const Shape& shape, Visit visit) {
+        for (int bound = 0; bound < 3; ++bound) visit(*loop.inputs[bound], maps_.identity({}));
+        const Region& body = *loop.as<LoopAttr>().body;
+        for (size_t j = 0; j < body.results.size(); ++j) {
+            if (body.results[j]->shape.size() > shape.size() || !accumulation(loop, j).empty()) continue;
+            for (const Ref& to : {loop.inputs[j + 3], body.results[j]})
+                visit(*to, maps_.projected(map, shape, to->shape));
         }
     }
 
@@ -345,15 +369,8 @@ class Scheduler {
             return;
         }
         // Every carried value of the loop may be needed: all are asked at the same element.
-        for (int bound = 0; bound < 3; ++bound) ask(*owner.inputs[bound], {a.root, maps_.identity({})});
-        const Region& body = *owner.as<LoopAttr>().body;
-        for (size_t j = 0; j < body.results.size(); ++j) {
-            if (body.results[j]->shape.size() > node.shape.size()) continue;
-            project(owner.inputs[j + 3]);
-            project(body.results[j]);
-        }
+        for_carried(owner, a.map, node.shape, [&](const Node& to, int map) { ask(to, {a.root, map}); });
     }
-
 
     // --- groups
 
@@ -375,7 +392,7 @@ class Scheduler {
             }
             if (schedule_.materialised.contains(node)) {
                 const bool own = node->shape == grid_shape(root) && map == maps_.identity(node->shape) &&
-                                 root.op != Op::Scatter;
+                                 root.op != Op::Scatter && !written(root);
                 auto [it, added] = out.emplace(node, own);
                 if (!added) it->second = it->second && own;
                 continue;
@@ -389,11 +406,10 @@ class Scheduler {
     template <class Push>
     void expand(const Node& node, int map, Push push) {
         if (node.op == Op::RegionArg) return;
+        if (written(node)) return for_written(node, map, push);
         if (node.op != Op::Result) {
-            const bool scatter = is_scattering(node);
             for (size_t k = 0; k < node.inputs.size(); ++k)
-                push(*node.inputs[k], scatter ? (k ? map : maps_.identity(node.shape))
-                                              : maps_.input_map(node, static_cast<int>(k), map));
+                push(*node.inputs[k], maps_.input_map(node, static_cast<int>(k), map));
             return;
         }
         const Node& owner = *node.inputs[0];
@@ -407,8 +423,7 @@ class Scheduler {
             project(owner.as<IfAttr>().else_body->results[k]);
             return;
         }
-        for (const Ref& input : owner.inputs) project(input);
-        for (const Ref& r : owner.as<LoopAttr>().body->results) project(r);
+        for_carried(owner, map, node.shape, push);
     }
 
     struct Group {
@@ -473,7 +488,9 @@ class Scheduler {
             return false;
         const Node& other = *group.item.outputs[0];
         // Stores by position join where the positions are the same.
-        return is_scattering(root) == is_scattering(other) && grid_shape(other) == grid_shape(root);
+        const Written a = written(root), b = written(other);
+        return static_cast<bool>(a) == static_cast<bool>(b) && a.loop == b.loop &&
+               grid_shape(other) == grid_shape(root);
     }
 
     const Graph& graph_;

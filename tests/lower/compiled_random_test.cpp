@@ -114,7 +114,8 @@ TEST(CompiledRandomLanes, DoShare) {
     for (uint64_t seed = 0; seed < 50; ++seed) {
         NodeTable table;
         const RandomProgram random = RandomGraphs(table, seed, with_regions(true)).make();
-        for (const KernelInfo& kernel : compiled(table, random.graph, pairs_of_lanes())->kernels)
+        const auto program = compiled(table, random.graph, pairs_of_lanes());
+        for (const KernelInfo& kernel : program->kernels)
             shared += kernel.glsl.find("subgroupShuffleXor") != std::string::npos;
     }
     EXPECT_GT(shared, 10);

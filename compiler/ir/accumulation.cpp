@@ -1,0 +1,30 @@
+// Values that are written position by position.
+#include "compiler/ir/accumulation.h"
+
+#include "compiler/ir/affine_index.h"
+
+namespace firn {
+
+std::vector<const Node*> accumulation(const Node& loop, size_t k) {
+    const Region& body = *loop.as<LoopAttr>().body;
+    std::vector<const Node*> chain;
+    const Node* at = body.results[k].get();
+    for (; at->op == Op::Scatter; at = at->inputs[0].get()) {
+        const ScatterOp op = at->as<ScatterAttr>().op;
+        if (op == ScatterOp::Last || (!chain.empty() && op != chain[0]->as<ScatterAttr>().op)) return {};
+        chain.push_back(at);
+    }
+    if (at != body.args[k + 1].get()) return {};
+    return chain;
+}
+
+Written written(const Node& node, const std::unordered_set<const Node*>& host_loops) {
+    if (is_scattering(node)) return {{&node}, node.inputs[0]};
+    if (node.op != Op::Result || node.inputs[0]->op != Op::Loop) return {};
+    const Node& loop = *node.inputs[0];
+    const size_t k = static_cast<size_t>(node.as<ResultAttr>().index);
+    if (host_loops.contains(&loop)) return {};
+    return {accumulation(loop, k), loop.inputs[k + 3], &loop};
+}
+
+}  // namespace firn
