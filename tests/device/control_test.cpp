@@ -91,6 +91,16 @@ const DeviceCase kCases[] = {
          for (Tensor turn : loop(20)) scatter_add(out((bins(500) + turn) % 61), turn);
          return out;
      }},
+    {"orbits_leave_marks",
+     [] {
+         Tensor visits = zeros({300}, i32), x = arange(2000) + 1;
+         for (Tensor turn : loop(200)) {
+             if_(x == 1, [&] { break_(); });
+             scatter_add(visits(x), turn);
+             x = select(x % 2 == 1, 3 * x + 1, x / 2);
+         }
+         return visits;
+     }},
     {"element_by_element_until_done", [] { return halvings(arange(5000)); }},
     {"more_turns_than_the_driver_allows",
      [] {
