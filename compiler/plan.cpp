@@ -22,6 +22,7 @@ class Planner {
         : graph_(graph), schedule_(schedule), profile_(profile), options_(options),
           program_(std::make_shared<Program>()) {
         context_.facts = options.facts;
+        context_.float_atomic_add = profile.float_atomic_add;
     }
 
     std::shared_ptr<Program> run() {

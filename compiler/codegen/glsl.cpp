@@ -75,6 +75,7 @@ class Emitter {
         for (Type t : types)
             for (const std::string& e : required_extensions(DType{t})) out.insert(e);
         if (keep_floats_) out.insert("GL_EXT_spirv_intrinsics");
+        if (float_atomics_used_) out.insert("GL_EXT_shader_atomic_float");
         if (subgroup_used_) {
             out.insert("GL_KHR_shader_subgroup_basic");
             out.insert("GL_KHR_shader_subgroup_shuffle");
@@ -287,6 +288,7 @@ class Emitter {
         const std::string value = text_[n.args[1]];
         const char* native = stored == n.dtype ? native_atomic(n.combine) : nullptr;
         if (native) {
+            float_atomics_used_ |= n.dtype.is_float();
             line(indent) << native << "(" << place << ", "
                          << (n.dtype.is_bool() ? "(" + value + " ? 1u : 0u)" : value) << ");\n";
             return;
@@ -412,6 +414,7 @@ class Emitter {
     std::vector<int> uses_, region_of_, use_region_;
     std::vector<bool> range_used_;
     std::set<std::string> functions_;
+    bool float_atomics_used_ = false;
     bool subgroup_used_ = false;
     std::ostringstream body_;
 };

@@ -105,8 +105,9 @@ class Walk {
         const int value = ask(*scatter.inputs[1], at);
         b_.set_lines(scatter.lines);
         const ScatterOp op = scatter.as<ScatterAttr>().op;
-        // Floats are combined by exchanging their bits.
-        const DType stored = op != ScatterOp::Last && scatter.dtype == f32 ? u32 : scatter.dtype;
+        // What the device cannot do to floats is done by exchanging their bits.
+        const bool own = op == ScatterOp::Last || (op == ScatterOp::Add && context_.float_atomic_add);
+        const DType stored = scatter.dtype == f32 && !own ? u32 : scatter.dtype;
         const int target = b_.buffer(program_buffer, stored, element_count(shape), BindingForm::Storage, 1, true);
         const int place = flat_index(b_, to, shape);
         const int effect = op == ScatterOp::Last ? b_.store(target, place, std::span(&value, 1))

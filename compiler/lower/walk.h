@@ -18,6 +18,7 @@ struct LowerContext {
     /// Values that the host knows: inductions of host loops.
     std::unordered_map<const Node*, Size> host_values;
     SymbolFacts facts;
+    bool float_atomic_add = false;   // the device adds to an f32 in memory
 };
 
 /// A kernel to be made: `outputs` share the grid `shape`; output k goes to Program buffer targets[k].

@@ -1,0 +1,62 @@
+// How stores at computed indices are done: by the device's own atomics where it has them.
+#include <gtest/gtest.h>
+
+#include "tests/schedule/programs.h"
+
+namespace firn {
+namespace {
+
+std::string glsl_of_sums(DeviceProfile profile, bool adds, DType dtype = f32) {
+    profile.float_atomic_add = adds;
+    auto sums = [&](const Tensors& a) {
+        Tensor out = zeros({64}, dtype);
+        scatter_add(out(a[0]), a[1]);
+        return Tensors{out};
+    };
+    std::string all;
+    for (const KernelInfo& kernel : program_for(profile, sums, {i32("n"), f32("n")})->kernels) all += kernel.glsl;
+    return all;
+}
+
+TEST(Stores, FloatsAddByTheDevicesOwnOperationWhereItHasOne) {
+    const std::string text = glsl_of_sums(gpu_profile(), true);
+    EXPECT_NE(text.find("atomicAdd"), std::string::npos);
+    EXPECT_NE(text.find("GL_EXT_shader_atomic_float"), std::string::npos);
+}
+
+TEST(Stores, FloatsAddByCompareAndExchangeElsewhere) {
+    const std::string text = glsl_of_sums(gpu_profile(), false);
+    EXPECT_NE(text.find("atomicCompSwap"), std::string::npos);
+    EXPECT_EQ(text.find("GL_EXT_shader_atomic_float"), std::string::npos);
+}
+
+TEST(Stores, IntegersNeedNoExtension) {
+    const std::string text = glsl_of_sums(cpu_profile(), true, i32);
+    EXPECT_NE(text.find("atomicAdd"), std::string::npos);
+    EXPECT_EQ(text.find("GL_EXT_shader_atomic_float"), std::string::npos);
+}
+
+TEST(Stores, APromiseSavesTheOwnerPass) {
+    auto with = [](bool unique) {
+        return [unique](const Tensors& a) {
+            Tensor out = zeros({64});
+            store(out(a[0]), a[1], {.unique = unique});
+            return Tensors{out};
+        };
+    };
+    const SizeEnv env{{"n", 100}};
+    EXPECT_EQ(stats(*program_for(cpu_profile(), with(true), {i32("n"), f32("n")}), env).dispatches, 2);
+    EXPECT_EQ(stats(*program_for(cpu_profile(), with(false), {i32("n"), f32("n")}), env).dispatches, 3);
+}
+
+TEST(Stores, OneValueNeedsNoOwner) {
+    auto mark = [](const Tensors& a) {
+        Tensor out = zeros({64});
+        out(a[0]) = 1.0f;
+        return Tensors{out};
+    };
+    EXPECT_EQ(stats(*program_for(cpu_profile(), mark, {i32("n")}), {{"n", 100}}).dispatches, 2);
+}
+
+}  // namespace
+}  // namespace firn
