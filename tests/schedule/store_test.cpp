@@ -1,10 +1,12 @@
 // How stores at computed indices are done: by the device's own atomics where it has them.
 #include <gtest/gtest.h>
 
-#include "tests/schedule/programs.h"
+#include "tests/schedule/compile_helpers.h"
 
 namespace firn {
 namespace {
+
+using Tensors = std::vector<Tensor>;
 
 std::string glsl_of_sums(DeviceProfile profile, bool adds, DType dtype = f32) {
     profile.float_atomic_add = adds;
