@@ -1,0 +1,100 @@
+// The Buddhabrot: where the orbits go that leave the Mandelbrot set, gathered over many frames.
+#include "apps/common/demo.h"
+
+using namespace firn;
+
+namespace {
+
+constexpr int kOrbits = 8192, kTries = 64, kPart = 16;  // in a frame; to find one; turns at once
+
+struct Orbit {
+    Tensor x, y;
+    void step(const Tensor& cx, const Tensor& cy) {
+        Tensor next = x * x - y * y + cx;
+        y = 2.0f * x * y + cy;
+        x = next;
+    }
+    Tensor gone() const { return x * x + y * y > 16.0f; }
+};
+
+/// The first random points whose orbits leave before `limit`, and after how many turns; 0: none.
+struct Starts {
+    Tensor x, y, turns;
+};
+Starts find_starts(const Tensor& seed, const Tensor& limit) {
+    Tensor cx = zeros({kOrbits}), cy = cx, turns = zeros({kOrbits}, i32);
+    Generator random{pcg(arange(kOrbits) + pcg(seed))};
+    for (Tensor attempt : loop(kTries)) {
+        cx = 4.0f * random.uniform() - 2.5f, cy = 3.0f * random.uniform() - 1.5f;
+        Orbit orbit{cx, cy};
+        turns = zeros({kOrbits}, i32);
+        for (Tensor turn : loop(min(limit, 900))) {
+            orbit.step(cx, cy);
+            turns += 1;
+            if_(orbit.gone(), [&] { break_(); });
+        }
+        turns = select(orbit.gone() & (turns > 5), turns, 0);
+        if_(turns > 0, [&] { break_(); });
+    }
+    return {cx, cy, turns};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    int limit = 720;
+    float exposure = 1.0f;
+    Demo demo({.name = "buddhabrot",
+               .help = "Where the orbits go that leave the Mandelbrot set.",
+               .size = {1000, 1000}});
+    demo.gui().slider("limit", limit, 50, 900, {.help = "turns of the longest orbits"});
+    demo.gui().slider("exposure", exposure, 0.1f, 10.0f, {.logarithmic = true});
+    return demo.run(argc, argv, [&](Window& window) {
+        // One layer for short orbits, one for longer and one for the longest.
+        auto gather = compile(
+            [](Tensor hits, Tensor limit, Tensor parts, Tensor seed) {
+                auto [cx, cy, turns] = find_starts(seed, limit);
+                Orbit orbit{cx, cy};
+                auto [n, k] = indices<2>({kOrbits, kPart});
+                Tensor scale = cast<float>(Tensor(hits.size(0))) / 3.0f;
+                for (Tensor part : loop(parts)) {
+                    Orbit at{orbit.x(n), orbit.y(n)};
+                    for (Tensor t : loop(kPart)) if_(t < k, [&] { at.step(cx(n), cy(n)); });
+                    // The picture stands upright: the real axis goes down.
+                    Tensor i = cast<int>(floor((at.x + 2.05f) * scale)),
+                           j = cast<int>(floor(at.y * scale + 0.5f * hits.size(1)));
+                    Tensor last = turns(n),
+                           layer = cast<int>(last > limit / 40) + cast<int>(last > limit / 6);
+                    if_(part * kPart + k < last, [&] { scatter_add(hits(i, j, layer), 1.0f); });
+                    for (Tensor t : loop(kPart)) orbit.step(cx, cy);
+                }
+                return hits;
+            },
+            {f32("h", "w", 3), i32(), i32(), i32()});
+        auto develop = compile(
+            [](Tensor hits, Tensor exposure) {
+                auto [i, j] = indices<2>({hits.size(0), hits.size(1)});
+                Tensor light = 0.3f * exposure * hits / (mean(hits, {.axis = {0, 1}}) + 1e-6f);
+                std::vector<Tensor> channels;
+                const float blue[] = {.04f, .10f, .34f}, teal[] = {.03f, .22f, .20f},
+                            amber[] = {.60f, .30f, .09f};
+                for (size_t c = 0; c < 3; ++c) {
+                    Tensor x = blue[c] * light(i, j, 0) + teal[c] * light(i, j, 1) +
+                               amber[c] * light(i, j, 2);
+                    channels.push_back(sqrt(x * (x + 0.6f) / (x * (x + 0.9f) + 1.0f)));
+                }
+                return stack(channels, {.axis = 2});
+            },
+            {f32("h", "w", 3), f32()});
+
+        auto [width, height] = window.size();
+        Tensor hits;
+        int frame = 0, shown = 0;
+        while (window.open()) {
+            if (window.reset() || limit != shown) hits = zeros({height, width, 3});
+            shown = limit;
+            hits = gather(hits, limit, limit / kPart + 1, int(demo.seed()) + frame++);
+            window.show(develop(hits, exposure));
+        }
+    });
+}

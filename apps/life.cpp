@@ -1,0 +1,82 @@
+// Conway's Game of Life and its kin: cells glow while they live and fade when they die.
+#include "apps/common/demo.h"
+
+using namespace firn;
+
+namespace {
+
+/// Bit n: a dead cell with n neighbours is born; bit 9 + n: a living one stays.
+constexpr int rule(std::initializer_list<int> born, std::initializer_list<int> stays) {
+    int bits = 0;
+    for (int n : born) bits |= 1 << n;
+    for (int n : stays) bits |= 1 << (9 + n);
+    return bits;
+}
+const std::vector<std::string> kNames{"life", "high life", "day and night", "maze", "coral"};
+constexpr int kRules[] = {rule({3}, {2, 3}), rule({3, 6}, {2, 3}),
+                          rule({3, 6, 7, 8}, {3, 4, 6, 7, 8}), rule({3}, {1, 2, 3, 4, 5}),
+                          rule({3}, {4, 5, 6, 7, 8})};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    int kind = 0, cell = 2;
+    float density = 0.25f, fading = 0.96f, brush = 4.0f;
+    Demo demo({.name = "life", .help = "The Game of Life; drag to sow.", .headless_frames = 300});
+    Gui& gui = demo.gui();
+    gui.combo("rule", kind, kNames, "when cells are born and when they stay");
+    gui.slider("density", density, 0.02f, 0.9f, {.help = "of the soup that it starts from"});
+    gui.slider("fading", fading, 0.5f, 0.995f, {.help = "of dead cells, in every frame"});
+    gui.slider("brush", brush, 1.0f, 40.0f, {.help = "cells"});
+    gui.slider("cell", cell, 1, 16, {.help = "pixels; takes effect on reset"});
+    return demo.run(argc, argv, [&](Window& window) {
+        auto live = compile(
+            [](Tensor cells, Tensor heat, Tensor age, Tensor rule, Tensor fading, Tensor at_i,
+               Tensor at_j, Tensor brush, Tensor seed) {
+                auto [i, j] = indices<2>(cells.shape());
+                Tensor sown = (square(i - at_i) + square(j - at_j) < brush * brush) &
+                              (pcgf(i * 8192 + j + pcg(seed)) < 0.4f);
+                Tensor now = select(sown, 1, cells);
+                Reader at = wrap(now);
+                Tensor neighbours = at(i - 1, j - 1) + at(i - 1, j) + at(i - 1, j + 1) +
+                                    at(i, j - 1) + at(i, j + 1) + at(i + 1, j - 1) + at(i + 1, j) +
+                                    at(i + 1, j + 1);
+                Tensor next = (rule >> (9 * now + neighbours)) & 1;
+                return std::tuple{next, select(next == 1, 1.0f, heat * fading),
+                                  select(next == 1, age + 1.0f, 0.0f)};
+            },
+            {i32("n", "m"), f32("n", "m"), f32("n", "m"), i32(), f32(), f32(), f32(), f32(),
+             i32()});
+        // Newborn cells are white hot, old ones gold; what died cools through violet to blue.
+        auto draw = compile(
+            [](Tensor cells, Tensor heat, Tensor age) {
+                const float born[] = {1.0f, 0.98f, 0.92f}, old[] = {1.0f, 0.62f, 0.18f},
+                            warm[] = {0.62f, 0.12f, 0.48f}, cold[] = {0.03f, 0.05f, 0.16f};
+                Tensor aged = 1.0f - exp(-0.15f * age);
+                std::vector<Tensor> channels;
+                for (size_t c = 0; c < 3; ++c) {
+                    Tensor ash = mix(0.3f * cold[c], mix(cold[c], warm[c], heat), sqrt(heat));
+                    channels.push_back(select(cells == 1, mix(born[c], old[c], aged), ash));
+                }
+                return stack(channels, {.axis = 2});
+            },
+            {i32("n", "m"), f32("n", "m"), f32("n", "m")});
+
+        auto [width, height] = window.size();
+        Tensor cells, heat, age;
+        auto start = [&, width = width, height = height] {
+            Shape shape{std::max(height / cell, 1), std::max(width / cell, 1)};
+            cells = cast<int>(rand(shape, {.seed = int(demo.seed())}) < density);
+            heat = age = zeros(shape);
+        };
+        start();
+        while (window.open()) {
+            if (window.reset()) start();
+            const Mouse& mouse = window.mouse();
+            bool sow = mouse.left.down && mouse.inside;
+            std::tie(cells, heat, age) = live(cells, heat, age, kRules[kind], fading, mouse.i,
+                                              mouse.j, sow ? brush : 0.0f, window.frame());
+            window.show(draw(cells, heat, age), {.smooth = false});
+        }
+    });
+}

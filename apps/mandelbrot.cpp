@@ -1,0 +1,91 @@
+// The Mandelbrot set: drag to move, the wheel zooms; a view that stays gets sharper.
+#include <algorithm>
+#include <cmath>
+
+#include "apps/common/demo.h"
+
+using namespace firn;
+
+namespace {
+
+constexpr float kFar = 256.0f;  // where a point counts as escaped; larger is smoother
+
+/// Turns until z -> z^2 + c leaves the circle, with a fraction that makes it smooth; 0 inside.
+Tensor escape_time(const Tensor& cx, const Tensor& cy, const Tensor& limit) {
+    Tensor x = cx, y = cy, turns = 0.0f;
+    for (Tensor turn : loop(min(limit, 20000))) {
+        if_(x * x + y * y > kFar, [&] { break_(); });
+        Tensor next = x * x - y * y + cx;
+        y = 2.0f * x * y + cy;
+        x = next;
+        turns += 1.0f;
+    }
+    Tensor far = x * x + y * y;
+    return select(far > kFar, turns + 2.0f - log2(0.5f * log2(max(far, kFar))), 0.0f);
+}
+
+/// Deep blue, white and gold in turns; the set itself is black.
+Tensor palette(const Tensor& time) {
+    Tensor phase = 0.25f + 0.5f * log2(time + 2.0f);
+    std::vector<Tensor> channels;
+    const float shift[] = {0.0f, 0.10f, 0.22f};
+    for (float s : shift) {
+        Tensor wave = 0.5f - 0.5f * cos(2 * 3.14159265f * (phase - s));
+        channels.push_back(select(time > 0.0f, wave * (0.35f + 0.65f * wave), 0.0f));
+    }
+    return stack(channels, {.axis = 2});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    float x = -0.7454f, y = 0.1316f, zoom = 8.5f;
+    int limit = 400;
+    Demo demo({.name = "mandelbrot",
+               .help = "The Mandelbrot set: drag to move, the wheel zooms.",
+               .headless_frames = 16});
+    Gui& gui = demo.gui();
+    gui.slider("x", x, -2.5f, 1.5f, {.help = "of the middle"});
+    gui.slider("y", y, -1.5f, 1.5f, {.help = "of the middle"});
+    gui.slider("zoom", zoom, -1.0f, 14.0f, {.help = "powers of two; f32 ends at about 14"});
+    gui.slider("limit", limit, 16, 4000, {.help = "turns until a point counts as inside"});
+    return demo.run(argc, argv, [&](Window& window) {
+        // Adds one sample of every pixel, each frame somewhere else inside it.
+        auto sample = compile(
+            [](Tensor total, Tensor x, Tensor y, Tensor scale, Tensor limit, Tensor frame) {
+                auto [i, j] = indices<2>({total.size(0), total.size(1)});
+                Tensor di = frac(frame * 0.7548777f), dj = frac(frame * 0.5698403f);
+                Tensor cx = x + scale * (j + dj - 0.5f * total.size(1)),
+                       cy = y - scale * (i + di - 0.5f * total.size(0));
+                return total + palette(escape_time(cx, cy, limit));
+            },
+            {f32("h", "w", 3), f32(), f32(), f32(), i32(), f32()});
+        auto mean = compile([](Tensor total, Tensor count) { return total / count; },
+                            {f32("h", "w", 3), f32()});
+
+        auto [width, height] = window.size();
+        Tensor total;
+        std::array<float, 4> shown{};
+        int samples = 0;
+        while (window.open()) {
+            const Mouse& mouse = window.mouse();
+            float scale = 3.0f * std::exp2(-zoom) / float(height);
+            if (mouse.left.down && mouse.inside) x -= scale * mouse.dj, y += scale * mouse.di;
+            if (mouse.inside && mouse.wheel != 0) {
+                // What is under the mouse stays there.
+                float before = scale;
+                zoom = std::clamp(zoom + 0.25f * mouse.wheel, -1.0f, 14.0f);
+                scale = 3.0f * std::exp2(-zoom) / float(height);
+                x += (before - scale) * (mouse.j - 0.5f * float(width));
+                y -= (before - scale) * (mouse.i - 0.5f * float(height));
+            }
+            std::array<float, 4> view{x, y, zoom, float(limit)};
+            if (window.reset() || view != shown || samples == 0) {
+                total = zeros({height, width, 3});
+                shown = view, samples = 0;
+            }
+            total = sample(total, x, y, scale, limit, float(samples++));
+            window.show(mean(total, float(samples)));
+        }
+    });
+}

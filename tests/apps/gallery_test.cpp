@@ -1,0 +1,94 @@
+// The small demos: each runs headless, and its picture shows what it should.
+#include <firn/firn.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+namespace firn {
+namespace {
+
+/// The last frame of a demo as [h, w, 3] values; fails where it does not run.
+std::vector<float> picture_of(const std::string& demo, const std::string& arguments) {
+    std::string out = (std::filesystem::path(testing::TempDir()) / (demo + "_test.png")).string();
+    std::filesystem::remove(out);
+    std::string command =
+        FIRN_BIN_DIR "/" + demo + " --headless --out " + out + " " + arguments + " 2>&1";
+    std::FILE* pipe = popen(command.c_str(), "r");
+    std::string text;
+    std::array<char, 4096> part;
+    while (size_t count = std::fread(part.data(), 1, part.size(), pipe))
+        text.append(part.data(), count);
+    EXPECT_EQ(pclose(pipe), 0) << text;
+    SessionScope scope(Session::interpreter());
+    return load_image(out).to_vector<float>();
+}
+
+/// Red, green and blue of pixel (i, j) of `width` columns, summed.
+float brightness(const std::vector<float>& picture, int width, int i, int j) {
+    auto at = static_cast<size_t>(3 * (i * width + j));
+    return picture.at(at) + picture.at(at + 1) + picture.at(at + 2);
+}
+
+TEST(Mandelbrot, IsBlackInsideTheSetAndColouredOutside) {
+    // 60 rows are 3 high: a row or column is 0.05.
+    std::vector<float> p =
+        picture_of("mandelbrot", "--size 80x60 --frames 2 --set x=-0.5 --set y=0 --set zoom=0");
+    for (auto [x, y] : {std::pair{0.0, 0.0}, {-1.0, 0.0}, {-0.1, 0.74}})
+        EXPECT_EQ(brightness(p, 80, int(30 - y / 0.05), int(40 + (x + 0.5) / 0.05)), 0.0f) << x;
+    for (auto [x, y] : {std::pair{0.6, 0.0}, {-1.0, 0.6}, {0.4, 0.4}})
+        EXPECT_GT(brightness(p, 80, int(30 - y / 0.05), int(40 + (x + 0.5) / 0.05)), 0.1f) << x;
+}
+
+TEST(Mandelbrot, GoesToTheLargestLimit) {
+    picture_of("mandelbrot", "--size 16x16 --frames 1 --set limit=4000");
+}
+
+TEST(Buddhabrot, IsBrightestInTheMiddleAndTheSameOnBothSides) {
+    std::vector<float> p = picture_of("buddhabrot", "--size 64x64 --frames 3 --set limit=200");
+    double left = 0, right = 0, corner = 0, middle = 0;
+    for (int i = 0; i < 64; ++i)
+        for (int j = 0; j < 32; ++j) {
+            left += double(brightness(p, 64, i, j)), right += double(brightness(p, 64, i, 63 - j));
+            if (i < 8 && j < 8) corner += double(brightness(p, 64, i, j));
+            if (i >= 40 && i < 48 && j >= 24) middle += double(brightness(p, 64, i, j));
+        }
+    EXPECT_NEAR(left / right, 1.0, 0.1);
+    EXPECT_GT(middle, 3 * corner);
+}
+
+TEST(ReactionDiffusion, GrowsPatterns) {
+    std::vector<float> early = picture_of("reaction_diffusion", "--size 80x80 --frames 1"),
+                       late = picture_of("reaction_diffusion", "--size 80x80 --frames 120");
+    auto bright = [](const std::vector<float>& picture) {
+        int count = 0;
+        for (float value : picture) count += value > 0.4f;
+        return count;
+    };
+    EXPECT_GT(bright(late), 2 * bright(early));
+    EXPECT_LT(bright(late), int(late.size()) / 2);
+}
+
+/// Cells of a run of life on 24 x 24 pixels, one pixel a cell: 1 where it lives.
+int population(const std::string& arguments) {
+    std::vector<float> p =
+        picture_of("life", "--size 24x24 --set cell=1 --set fading=0.5 " + arguments);
+    int count = 0;
+    for (int i = 0; i < 24 * 24; ++i) count += p[size_t(3 * i)] > 0.9f;
+    return count;
+}
+
+TEST(Life, ThinsAFullSoupAndKeepsASparseOneEmpty) {
+    // More than three neighbours kill; fewer than three bear nothing.
+    EXPECT_LT(population("--frames 1 --set density=0.9"), 60);
+    EXPECT_EQ(population("--frames 40 --set density=0.02"), 0);
+}
+
+TEST(Life, MazesFillThePlane) {
+    EXPECT_GT(population("--frames 60 --set rule=maze --set density=0.3"), 24 * 24 / 4);
+}
+
+}  // namespace
+}  // namespace firn
