@@ -131,7 +131,7 @@ namespace {
 Scope record_side(SessionState& session, SourceLine line, const Ref& condition,
                   const std::function<void()>& body) {
     push_scope(session, ScopeKind::Branch, line);
-    if (!condition->shape.empty()) session.scopes.back().condition = condition;
+    session.scopes.back().condition = condition;
     uint64_t id = session.scopes.back().id;
     if (body) {
         try {
@@ -180,8 +180,8 @@ std::vector<Merge> merges(SessionState& session, const Scope& then_side, const S
     return out;
 }
 
-/// Of a shaped condition, where a side only stored: its positions were masked already, so the sides follow one
-/// another. Gives the value after both.
+/// Where a side only stored: its positions were masked already, so the sides follow one another. Gives the
+/// value after both.
 Ref in_sequence(SessionState& session, const Builder& b, const Ref& test, const Merge& merge) {
     const Ref before = value_at(session, merge.slot, session.scopes.size() - 1);
     auto chosen = [&](const Ref& yes, const Ref& no) {
@@ -222,7 +222,7 @@ void if_(const Arg& condition, const std::function<void()>& then,
         }
         const bool stored = (!yes.assigned && was_written(then_side, merge.slot)) ||
                             (!no.assigned && was_written(else_side, merge.slot));
-        if (!test->shape.empty() && stored) {
+        if (stored) {
             leave_value(*session, merge.slot, in_sequence(*session, b, test, merge), yes.assigned || no.assigned);
             continue;
         }
@@ -249,29 +249,6 @@ size_t loop_to_leave(const SessionState& session, SourceLine line, const char* w
     return depth;
 }
 
-std::shared_ptr<Slot> make_flag(SessionState& session, Ref value, uint64_t scope) {
-    auto flag = std::make_shared<Slot>();
-    flag->session = current_state();
-    flag->id = ++session.last_id;
-    flag->scope = scope;
-    flag->node = std::move(value);
-    return flag;
-}
-
-/// Where the loop at `depth` runs at all: not for elements that the branches and loops around it left out. They
-/// would never leave it, since nothing that they assign counts.
-Ref runs_at_all(SessionState& session, const Builder& b, size_t depth) {
-    Ref all;
-    auto join = [&](const Ref& more) { all = all ? elementwise(b, Op::And, {all, more}) : more; };
-    for (size_t k = depth - 1; k > 0 && session.scopes[k].kind != ScopeKind::Function; --k) {
-        const Scope& scope = session.scopes[k];
-        if (scope.condition) join(scope.condition);
-        for (const std::shared_ptr<Slot>& flag : {scope.active, scope.turn})
-            if (flag) join(value_at(session, flag, depth - 1));
-    }
-    return all ? all : constant(b, scalar_bool(true));
-}
-
 /// Sets a flag to false where this turn has not been left before.
 void lower(SessionState& session, const Builder& b, const Scope& loop, const std::shared_ptr<Slot>& flag) {
     Ref value = constant(b, scalar_bool(false));
@@ -289,20 +266,14 @@ void break_(SourceLine line) {
     SessionState& session = *current_state();
     Builder b = builder(session, line);
     size_t depth = loop_to_leave(session, line, "break_", "break");
-    if (!session.scopes[depth].active)
-        session.scopes[depth].active =
-            make_flag(session, runs_at_all(session, b, depth), session.scopes[depth - 1].id);
-    lower(session, b, session.scopes[depth], session.scopes[depth].active);
+    lower(session, b, session.scopes[depth], active_flag(session, b, depth));
 }
 
 void continue_(SourceLine line) {
     SessionState& session = *current_state();
     Builder b = builder(session, line);
     size_t depth = loop_to_leave(session, line, "continue_", "continue");
-    if (!session.scopes[depth].turn)
-        session.scopes[depth].turn =
-            make_flag(session, constant(b, scalar_bool(true)), session.scopes[depth].id);
-    lower(session, b, session.scopes[depth], session.scopes[depth].turn);
+    lower(session, b, session.scopes[depth], turn_flag(session, b, depth));
 }
 
 void while_(const std::function<Tensor()>& condition, const std::function<void()>& body,

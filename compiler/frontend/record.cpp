@@ -204,6 +204,47 @@ bool store_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line) {
     return write(slot, std::move(node), line, false);
 }
 
+namespace {
+
+std::shared_ptr<Slot> make_flag(SessionState& session, Ref value, uint64_t scope) {
+    auto flag = std::make_shared<Slot>();
+    flag->session = current_state();
+    flag->id = ++session.last_id;
+    flag->scope = scope;
+    flag->node = std::move(value);
+    return flag;
+}
+
+/// Where the loop at `depth` runs at all: not for elements that the branches and loops around it left out. They
+/// would never leave it, since nothing that they assign counts.
+Ref runs_at_all(SessionState& session, const Builder& b, size_t depth) {
+    Ref all;
+    auto join = [&](const Ref& more) { all = all ? elementwise(b, Op::And, {all, more}) : more; };
+    for (size_t k = depth - 1; k > 0 && session.scopes[k].kind != ScopeKind::Function; --k) {
+        const Scope& scope = session.scopes[k];
+        if (scope.condition) join(scope.condition);
+        for (const std::shared_ptr<Slot>& flag : {scope.active, scope.turn})
+            if (flag) join(value_at(session, flag, depth - 1));
+    }
+    return all ? all : constant(b, scalar_bool(true));
+}
+
+}  // namespace
+
+std::shared_ptr<Slot> active_flag(SessionState& session, const Builder& b, size_t depth) {
+    if (!session.scopes[depth].active)
+        session.scopes[depth].active =
+            make_flag(session, runs_at_all(session, b, depth), session.scopes[depth - 1].id);
+    return session.scopes[depth].active;
+}
+
+std::shared_ptr<Slot> turn_flag(SessionState& session, const Builder& b, size_t depth) {
+    if (!session.scopes[depth].turn)
+        session.scopes[depth].turn =
+            make_flag(session, constant(b, scalar_bool(true)), session.scopes[depth].id);
+    return session.scopes[depth].turn;
+}
+
 Ref store_mask(const std::shared_ptr<Slot>& slot, SourceLine line) {
     SessionState& session = *slot->session;
     const int born = birth_depth(session, *slot);
@@ -211,8 +252,11 @@ Ref store_mask(const std::shared_ptr<Slot>& slot, SourceLine line) {
     Builder b = builder(session, line);
     Ref mask;
     auto join = [&](const Ref& more) { mask = mask ? elementwise(b, Op::And, {mask, more}) : more; };
-    for (size_t depth = static_cast<size_t>(born) + 1; depth < session.scopes.size(); ++depth)
+    for (size_t depth = static_cast<size_t>(born) + 1; depth < session.scopes.size(); ++depth) {
         if (session.scopes[depth].condition) join(session.scopes[depth].condition);
+        // A break_ further down in the body counts from the next turn on.
+        if (session.scopes[depth].kind == ScopeKind::Loop) active_flag(session, b, depth);
+    }
     for (const std::shared_ptr<Slot>& flag : loop_masks(session, static_cast<size_t>(born), *slot))
         join(value_at(session, flag, session.scopes.size() - 1));
     return mask;

@@ -45,8 +45,8 @@ struct Scope {
     SourceLine line;
     std::vector<ScopeEntry> entries;                    // in the order of first use
     std::unordered_map<const Slot*, size_t> positions;  // into entries
-    Ref condition;                                      // Branch: where it is shaped, what chooses this side
-    std::shared_ptr<Slot> active;                       // Loop: false once break_ was met
+    Ref condition;                                      // Branch: what chooses this side
+    std::shared_ptr<Slot> active;                       // Loop: false once break_ was met; see active_flag
     std::shared_ptr<Slot> turn;                         // Loop: false once continue_ was met in this turn
     std::vector<std::pair<Ref, SourceLine>> asked;  // Loop: values whose shape somebody asked for
     std::vector<Guard> guards;                      // Function
@@ -94,6 +94,10 @@ bool write_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line);
 
 /// Writes a version of the slot's tensor that differs only by stores at positions that store_mask allows.
 bool store_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line);
+/// The flag of the loop at `depth` that says whether an element still runs, and that of its turn; made on first use.
+/// A flag that nobody lowers costs nothing in the end.
+std::shared_ptr<Slot> active_flag(SessionState& session, const Builder& b, size_t depth);
+std::shared_ptr<Slot> turn_flag(SessionState& session, const Builder& b, size_t depth);
 /// The conditions under which a store to the slot takes place, position by position, joined by And; null:
 /// always. UserError where their shapes do not broadcast.
 Ref store_mask(const std::shared_ptr<Slot>& slot, SourceLine line);

@@ -1,6 +1,8 @@
 // Tensors, operands and element accesses over slots.
 #include "compiler/frontend/tensor.h"
 
+#include <algorithm>
+
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/record.h"
@@ -133,6 +135,12 @@ std::vector<Ref> nodes_of(const std::vector<Arg>& args) {
 
 Ref read_elements(const Ref& source, const std::vector<Arg>& indices, Bounds mode,
                   const Scalar& fill, SourceLine line) {
+    // A promise that holds only where a branch is taken is none for the stores of the branch, which are made at
+    // masked positions.
+    const SessionState& session = *current_state();
+    const bool in_branch = std::any_of(session.scopes.begin(), session.scopes.end(),
+                                       [](const Scope& scope) { return scope.condition != nullptr; });
+    if (mode == Bounds::Unchecked && in_branch) mode = Bounds::Clamp;
     std::vector<Bounds> modes(indices.size(), mode);
     return gather(builder(*current_state(), line), source, nodes_of(indices), std::move(modes),
                   fill);

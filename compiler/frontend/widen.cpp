@@ -114,6 +114,8 @@ class Inference {
         if (node.op == Op::Expand)
             return expand(b, inputs[0], broadcast_shapes(b, inputs[0]->shape, node.shape, "loop"));
         if (is_elementwise(node.op)) return elementwise(b, node.op, inputs);
+        // A store of more positions: each element stores for itself.
+        if (node.op == Op::Scatter && inputs[0]->shape == node.shape) return remake(b, node, inputs, node.attr);
         fail_at(b.line, "loop: a carried value starts with shape " + text(narrow->shape) +
                             " and becomes " + text(wide->shape) +
                             ", but its first shape was already used; start it as zeros(" +

@@ -34,10 +34,41 @@ std::optional<AffineIndex> affine_index(const Node& node) {
     }
 }
 
+namespace {
+
+/// Nowhere inside any tensor.
+bool is_outside(const Node& node) {
+    const Node* at = &node;
+    while (at->op == Op::Expand) at = at->inputs[0].get();
+    return at->op == Op::Constant && at->as<ConstantAttr>().value.i < 0;
+}
+
+}  // namespace
+
+std::optional<StoreIndex> store_index(const Node& node) {
+    if (node.op == Op::Select && is_outside(*node.inputs[2])) {
+        const auto inner = affine_index(*node.inputs[1]);
+        if (!inner) return std::nullopt;
+        return StoreIndex{*inner, node.inputs[0].get()};
+    }
+    const auto plain = affine_index(node);
+    if (!plain) return std::nullopt;
+    return StoreIndex{*plain};
+}
+
 bool is_invertible_store(const Node& scatter) {
     if (scatter.op != Op::Scatter || scatter.as<ScatterAttr>().op != ScatterOp::Last) return false;
-    for (size_t k = 2; k < scatter.inputs.size(); ++k)
-        if (!affine_index(*scatter.inputs[k])) return false;
+    std::vector<bool> solved(scatter.inputs[1]->shape.size(), false);
+    bool guarded = false;
+    for (size_t k = 2; k < scatter.inputs.size(); ++k) {
+        const auto index = store_index(*scatter.inputs[k]);
+        if (!index) return false;
+        if (index->index.axis >= 0) solved[static_cast<size_t>(index->index.axis)] = true;
+        guarded |= index->guard != nullptr;
+    }
+    // Of positions that write one place the last wins; with a guard nobody knows which that is.
+    for (size_t axis = 0; guarded && axis < solved.size(); ++axis)
+        if (!solved[axis] && !scatter.inputs[1]->shape[axis].is(1)) return false;
     return true;
 }
 

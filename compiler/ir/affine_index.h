@@ -14,6 +14,14 @@ struct AffineIndex {
 };
 std::optional<AffineIndex> affine_index(const Node& node);
 
+/// The index of a store: affine where `guard` holds, outside elsewhere. The guard is a bool that broadcasts to the
+/// index; null: everywhere.
+struct StoreIndex {
+    AffineIndex index;
+    const Node* guard = nullptr;
+};
+std::optional<StoreIndex> store_index(const Node& node);
+
 /// A Scatter that can be read as a function of its result's index: it replaces, and its indices are affine.
 bool is_invertible_store(const Node& node);
 /// A Scatter that is written by position: every position stores or combines at its own index.

@@ -288,16 +288,19 @@ class Walk {
         std::vector<int> p(positions.size(), -1);
         int written = b_.boolean_value(true);
         auto require = [&](int condition) { written = b_.make(Op::And, boolean, {written, condition}); };
+        std::vector<const Node*> guards;
         for (size_t k = 0; k < at.size(); ++k) {
-            const std::optional<AffineIndex> index = affine_index(*node.inputs[k + 2]);
-            ensure(index.has_value(), "a store that is not affine reached the walk");
-            const int offset = b_.size(index->offset);
-            if (index->axis < 0) {
+            const std::optional<StoreIndex> stored = store_index(*node.inputs[k + 2]);
+            ensure(stored.has_value(), "a store that is not affine reached the walk");
+            const AffineIndex& index = stored->index;
+            if (stored->guard) guards.push_back(stored->guard);
+            const int offset = b_.size(index.offset);
+            if (index.axis < 0) {
                 require(b_.make(Op::Equal, boolean, {at[k], offset}));
-            } else if (const int solved = b_.sub(at[k], offset); p[index->axis] < 0) {
-                p[index->axis] = solved;
+            } else if (const int solved = b_.sub(at[k], offset); p[index.axis] < 0) {
+                p[index.axis] = solved;
             } else {
-                require(b_.make(Op::Equal, boolean, {p[index->axis], solved}));
+                require(b_.make(Op::Equal, boolean, {p[index.axis], solved}));
             }
         }
         for (size_t axis = 0; axis < p.size(); ++axis) {
@@ -307,6 +310,7 @@ class Walk {
             require(read.inside);
             p[axis] = read.index;
         }
+        for (const Node* guard : guards) require(ask(*guard, project(b_, p, positions, guard->shape)));
         const int value = ask(*node.inputs[1], p);
         const int old = ask(*node.inputs[0], at);
         b_.set_lines(node.lines);

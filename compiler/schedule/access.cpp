@@ -156,9 +156,9 @@ int AccessMaps::input_map(const Node& node, int k, int map) {
             if (k == 0) return map;
             std::vector<int> axes(input.shape.size(), -1);
             for (size_t j = 2; j < node.inputs.size(); ++j) {
-                const auto known = affine_index(*node.inputs[j]);
-                if (known && known->axis >= 0)
-                    axes[known->axis] = affine(maps_[map].axes[j - 2], 1, Size(0) - known->offset);
+                const auto known = store_index(*node.inputs[j]);
+                if (known && known->index.axis >= 0)
+                    axes[known->index.axis] = affine(maps_[map].axes[j - 2], 1, Size(0) - known->index.offset);
             }
             for (size_t j = 0; j < axes.size(); ++j)
                 if (axes[j] < 0) axes[j] = constant(input.shape[j] - Size(1));

@@ -126,7 +126,8 @@ class ElementLoop {
                     push(*region->results[k], maps_.projected(map, node.shape, region->results[k]->shape));
                 return true;
             }
-            if (facts_.host_loops.contains(&owner)) return false;
+            if (facts_.host_loops.contains(&owner) || !accumulation(owner, static_cast<size_t>(k)).empty())
+                return false;
             const Ref& init = owner.inputs[k + 3];
             push(*init, maps_.projected(map, node.shape, init->shape));
             push(*body_of(owner)->results[k], map);

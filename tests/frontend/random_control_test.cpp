@@ -1,5 +1,5 @@
-// Random programs of loops, branches and breaks: recorded over tensors, and run natively element by
-// element.
+// Random programs of loops, branches, breaks and marks: recorded over tensors, and run natively element
+// by element.
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -11,8 +11,9 @@ namespace {
 
 constexpr int kVariables = 4;
 constexpr int kElements = 5;
+constexpr int kMarks = 8;
 
-enum class Kind { Assign, If, Loop, Break };
+enum class Kind { Assign, If, Loop, While, Break, Continue, Mark };
 
 struct Statement {
     Kind kind = Kind::Assign;
@@ -44,18 +45,21 @@ class Generator {
         if (depth > 0 && choice < 3) {
             s.kind = Kind::If;
             s.body = block(depth - 1, in_loop);
-            if (in_loop && pick(0, 2) == 0) s.body.insert(s.body.begin() + pick(0, 1), breaking());
+            if (in_loop && pick(0, 2) == 0) s.body.insert(s.body.begin() + pick(0, 1), leaving(Kind::Break));
+            else if (in_loop && pick(0, 2) == 0) s.body.insert(s.body.begin() + pick(0, 1), leaving(Kind::Continue));
             if (pick(0, 1)) s.otherwise = block(depth - 1, in_loop);
         } else if (depth > 0 && choice < 6) {
-            s.kind = Kind::Loop;
+            s.kind = pick(0, 2) ? Kind::Loop : Kind::While;
             s.body = block(depth - 1, true);
+        } else if (choice == 6) {
+            s.kind = Kind::Mark;
         }
         return s;
     }
 
-    static Statement breaking() {
+    static Statement leaving(Kind kind) {
         Statement s;
-        s.kind = Kind::Break;
+        s.kind = kind;
         return s;
     }
 
@@ -79,27 +83,43 @@ int apply_natively(const Statement& s, int a, int b) {
     }
 }
 
-/// Gives true when a break is on its way to its loop.
-bool run_natively(const std::vector<Statement>& block, std::array<int, kVariables>& x) {
-    auto at = [&](int k) -> int& { return x[static_cast<size_t>(k)]; };
+struct Native {
+    std::array<int, kVariables> x{};
+    std::array<int, kMarks> marks{};
+};
+
+int mark_of(int x) { return std::abs(x % kMarks); }
+
+/// What is on its way to its loop: Break, Continue, or Assign for nothing.
+Kind run_natively(const std::vector<Statement>& block, Native& native) {
+    auto at = [&](int k) -> int& { return native.x[static_cast<size_t>(k)]; };
     for (const Statement& s : block) switch (s.kind) {
             case Kind::Assign:
                 at(s.target) = apply_natively(s, at(s.a), at(s.b));
                 break;
-            case Kind::If:
-                if (run_natively(at(s.a) % 3 == s.number % 3 ? s.body : s.otherwise, x))
-                    return true;
+            case Kind::Mark:
+                native.marks[static_cast<size_t>(mark_of(at(s.a)))] += s.number + 1;
                 break;
+            case Kind::If: {
+                const Kind left = run_natively(at(s.a) % 3 == s.number % 3 ? s.body : s.otherwise, native);
+                if (left != Kind::Assign) return left;
+                break;
+            }
             case Kind::Loop:
                 for (int i = 0; i < s.number; ++i) {
                     at(s.target) += i;
-                    if (run_natively(s.body, x)) break;
+                    if (run_natively(s.body, native) == Kind::Break) break;
                 }
                 break;
+            case Kind::While:
+                for (int i = 0; i < s.number && at(s.a) % 3 != 1; ++i)
+                    if (run_natively(s.body, native) == Kind::Break) break;
+                break;
             case Kind::Break:
-                return true;
+            case Kind::Continue:
+                return s.kind;
         }
-    return false;
+    return Kind::Assign;
 }
 
 // --- recorded ------------------------------------------------------------------------------------
@@ -119,25 +139,40 @@ Tensor apply_recorded(const Statement& s, const Tensor& a, const Tensor& b) {
     }
 }
 
-void record(const std::vector<Statement>& block, std::vector<Tensor>& x) {
-    auto at = [&](int k) -> Tensor& { return x[static_cast<size_t>(k)]; };
+struct Recorded {
+    std::vector<Tensor> x;
+    Tensor marks, lanes;   // lanes: 0 for every element
+};
+
+void record(const std::vector<Statement>& block, Recorded& recorded) {
+    auto at = [&](int k) -> Tensor& { return recorded.x[static_cast<size_t>(k)]; };
     for (const Statement& s : block) switch (s.kind) {
             case Kind::Assign:
                 at(s.target) = apply_recorded(s, at(s.a), at(s.b));
                 break;
+            case Kind::Mark:
+                scatter_add(recorded.marks(abs(at(s.a) % kMarks) + recorded.lanes), s.number + 1);
+                break;
             case Kind::If:
                 if_(
-                    at(s.a) % 3 == s.number % 3, [&] { record(s.body, x); },
-                    [&] { record(s.otherwise, x); });
+                    at(s.a) % 3 == s.number % 3, [&] { record(s.body, recorded); },
+                    [&] { record(s.otherwise, recorded); });
                 break;
             case Kind::Loop:
                 for (Tensor i : loop(s.number)) {
                     at(s.target) += i;
-                    record(s.body, x);
+                    record(s.body, recorded);
                 }
+                break;
+            case Kind::While:
+                while_([&] { return at(s.a) % 3 != 1; }, [&] { record(s.body, recorded); },
+                       {.max_steps = s.number});
                 break;
             case Kind::Break:
                 break_();
+                break;
+            case Kind::Continue:
+                continue_();
                 break;
         }
 }
@@ -147,17 +182,20 @@ class RandomControl : public ::testing::TestWithParam<bool> {
     static void check(unsigned seed, bool shaped) {
         std::vector<Statement> program = Generator(seed).block(3, false);
         Tensor first = shaped ? arange(kElements) * 7 : Tensor(sum(tensor({3, 4})));
-        std::vector<Tensor> x{first, Tensor(1), Tensor(2), Tensor(3)};
-        record(program, x);
+        Recorded recorded{{first, Tensor(1), Tensor(2), Tensor(3)}, zeros({kMarks}, i32), first * 0};
+        record(program, recorded);
         std::vector<std::vector<int>> got;
-        for (Tensor& each : x) got.push_back((each + zeros({kElements}, i32)).to_vector<int>());
+        for (Tensor& each : recorded.x) got.push_back((each + zeros({kElements}, i32)).to_vector<int>());
+        Ints marks(kMarks);
         for (int element = 0; element < kElements; ++element) {
-            std::array<int, kVariables> expected{shaped ? element * 7 : 7, 1, 2, 3};
-            run_natively(program, expected);
+            Native native{{shaped ? element * 7 : 7, 1, 2, 3}, {}};
+            run_natively(program, native);
             for (size_t k = 0; k < kVariables; ++k)
-                ASSERT_EQ(got[k][static_cast<size_t>(element)], expected[k])
+                ASSERT_EQ(got[k][static_cast<size_t>(element)], native.x[k])
                     << "seed " << seed << ", variable " << k << ", element " << element;
+            for (size_t k = 0; (shaped || element == 0) && k < kMarks; ++k) marks[k] += native.marks[k];
         }
+        ASSERT_EQ(recorded.marks.to_vector<int>(), marks) << "seed " << seed;
     }
 };
 
