@@ -165,6 +165,7 @@ class Planner {
         request.outputs = outputs;
         request.targets = targets;
         KernelCode lowered = lower_kernel(request, context_);
+        if (lowered.regions[0].effects.empty()) return;   // stores that never take place
         verify(lowered, "lower");
         place(lowered);
         const Work work = count_work(lowered);

@@ -79,6 +79,7 @@ class Walk {
                 for (size_t k = 1; k < scatter->inputs.size(); ++k) add_needed(*loop, *scatter->inputs[k], needed);
         const OpenLoop open = open_loop(*loop, members_of(*loop, needed), request_.shape, at);
         const std::vector<int> effects = position_effects(at);
+        if (effects.empty()) return;   // no position is ever inside
         b_.code().regions[open.region].effects = effects;
         const int made = close_loop(*loop, open, request_.shape, at);
         b_.code().regions[0].effects.push_back(made);

@@ -256,6 +256,19 @@ TEST(ScatterPlans, ATurnThatReadsWhatOthersCountedIsAKernelOfItsOwn) {
     EXPECT_EQ(sums.to_vector<int>(), Ints(4, 26));
 }
 
+TEST(ScatterPlans, StoresThatNeverTakePlaceAreNoKernel) {
+    SessionScope scope(Session::interpreter());
+    auto count = compile(
+        [](Tensor x) {
+            Tensor sums = zeros({4}, i32), one = 1;
+            scatter_add(sums(x * 0 + 9), 1);
+            while_([&] { return one % 3 != 1; }, [&] { scatter_add(sums(x), one), one += x(0); }, {.max_steps = 2});
+            return sums;
+        },
+        {i32("n")});
+    EXPECT_EQ(count(arange(3)).to_vector<int>(), Ints(4));
+}
+
 TEST(ScatterPlans, ALoopCountsInPlace) {
     SessionScope scope(Session::interpreter());
     auto add = compile(
