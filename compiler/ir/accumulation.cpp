@@ -24,7 +24,9 @@ Written written(const Node& node, const std::unordered_set<const Node*>& host_lo
     const Node& loop = *node.inputs[0];
     const size_t k = static_cast<size_t>(node.as<ResultAttr>().index);
     if (host_loops.contains(&loop)) return {};
-    return {accumulation(loop, k), loop.inputs[k + 3], &loop};
+    std::vector<const Node*> chain = accumulation(loop, k);
+    if (chain.empty()) return {};
+    return {std::move(chain), loop.inputs[k + 3], &loop};
 }
 
 }  // namespace firn
