@@ -1,0 +1,199 @@
+// The path tracer against closed forms, on every executor, and the demo's own exit statuses.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+
+#include "apps/path_tracer/trace.h"
+
+namespace firn::path_tracer {
+namespace {
+
+/// What a white ball that fills the picture looks like in a white room.
+std::vector<float> furnace(float roughness, float metal, int size, int samples) {
+    Tracer tracer(SceneName::Furnace, make_sky(ones({8, 16, 3})));
+    Settings settings{.camera = {.view = 0.25f},
+                      .colour = {1, 1, 1},
+                      .roughness = roughness,
+                      .metal = metal,
+                      .coat = 0,
+                      .bounces = 4};
+    Film film = make_film(size, size);
+    for (int k = 0; k < samples; ++k) tracer.add_sample(film, settings, 1);
+    return linear_picture(film).to_vector<float>();
+}
+
+double mean_of(const std::vector<float>& x) {
+    return std::accumulate(x.begin(), x.end(), 0.0) / double(x.size());
+}
+
+class PathTracerOnDevice : public ::testing::Test {
+  protected:
+    Session session = device_session();
+    SessionScope scope{session};
+};
+
+TEST_F(PathTracerOnDevice, AWhiteBallInAWhiteRoomStaysWhite) {
+    std::vector<float> picture = furnace(1, 0, 64, 128);
+    EXPECT_NEAR(mean_of(picture), 1, 0.005);
+    // Everywhere: the means of rows, from the top of the ball to its bottom.
+    for (size_t row = 0; row < 64; row += 8) {
+        auto begin = picture.begin() + static_cast<long>(row * 64 * 3);
+        EXPECT_NEAR(mean_of({begin, begin + 8 * 64 * 3}), 1, 0.01) << row;
+    }
+}
+
+TEST_F(PathTracerOnDevice, AWhiteMirrorInAWhiteRoomStaysWhite) {
+    EXPECT_NEAR(mean_of(furnace(0, 1, 64, 64)), 1, 0.005);
+}
+
+TEST_F(PathTracerOnDevice, RoughMetalKeepsWhatItsModelKeeps) {
+    // One reflection leaves out the light that meets the rough metal twice: little, or 8 to 12 %.
+    double smooth = mean_of(furnace(0.2f, 1, 64, 64)), rough = mean_of(furnace(0.5f, 1, 64, 64));
+    EXPECT_NEAR(smooth, 0.99, 0.01);
+    EXPECT_NEAR(rough, 0.90, 0.02);
+}
+
+TEST_F(PathTracerOnDevice, MovingTheEyeCompilesNothing) {
+    Tracer tracer(SceneName::Spheres, make_sky(ones({8, 16, 3})));
+    Film film = make_film(16, 24);
+    tracer.add_sample(film, {}, 1);
+    size_t programs = tracer.function().variant_count();
+    tracer.add_sample(film, {.camera = {.around = 1, .aperture = 0.2f}, .bounces = 2}, 7);
+    EXPECT_EQ(tracer.function().variant_count(), programs);
+}
+
+/// Two samples of a small picture.
+std::vector<float> small_picture(Session session, SceneName scene) {
+    SessionScope scope(session);
+    auto [i, j, c] = indices<3>(Shape{8, 16, 3});
+    Tracer tracer(scene, make_sky(1.0f + 0.5f * sin(i * 0.9f + c) * cos(0.7f * j)));
+    Film film = make_film(9, 12);
+    for (int k = 0; k < 2; ++k) tracer.add_sample(film, {.bounces = 3}, 5);
+    return linear_picture(film).to_vector<float>();
+}
+
+class PathTracerExecutors : public ::testing::TestWithParam<SceneName> {};
+
+TEST_P(PathTracerExecutors, GiveThePictureOfTheOracle) {
+    std::vector<float> oracle = small_picture(Session::oracle(), GetParam());
+    EXPECT_GT(mean_of(oracle), 0.1);
+    for (Session session : {Session::interpreter(), device_session()}) {
+        std::vector<float> other = small_picture(session, GetParam());
+        ASSERT_EQ(other.size(), oracle.size());
+        // A rounding may turn a path: most pixels agree, and no more than a few do not.
+        size_t apart = 0;
+        for (size_t k = 0; k < other.size(); ++k)
+            apart += !(std::abs(other[k] - oracle[k]) < 2e-3f * (1 + oracle[k]));
+        EXPECT_LE(apart, other.size() / 20);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenes, PathTracerExecutors,
+                         ::testing::Values(SceneName::Sponge, SceneName::Bulb, SceneName::Spheres),
+                         [](const auto& info) { return scene_names()[size_t(info.param)]; });
+
+class PathTracerParts : public ::testing::Test {
+  protected:
+    Session session = Session::interpreter();
+    SessionScope scope{session};
+};
+
+TEST_F(PathTracerParts, DirectionsAreDrawnByTheChanceThatIsTold) {
+    // Dividing by the chance, the mean of a function over drawn directions is its integral.
+    auto [i, j, c] = indices<3>(Shape{16, 32, 3});
+    Tensor light = select((i == 5) & (j == 9), 300.0f, 0.2f) + 0.0f * c;
+    Sky sky = make_sky(light);
+    Tensor k = arange(1 << 15), turn = 0.3f;
+    Tensor first = (k + 0.5f) * (1.0f / (1 << 15)), second = frac(k * 0.61803398875f);
+    vec3 direction = draw_direction(sky, first, second, turn);
+    EXPECT_NEAR(max(abs(length(direction) - 1.0f)).item<float>(), 0, 1e-5f);
+    Tensor chance = sky_chance(sky, direction, turn);
+    float sphere = mean(1.0f / chance).item<float>();
+    EXPECT_NEAR(sphere, 4 * 3.14159265f, 0.4f);
+    Tensor up = max(direction.y, 0.0f);
+    EXPECT_NEAR(mean(up / chance).item<float>(), 3.14159265f, 0.1f);
+}
+
+TEST_F(PathTracerParts, TheSpongesDistanceCannotBeOverstepped) {
+    Tensor p = rand({3, 4096}, {.seed = 3}) * 3.0f - 1.5f, q = rand({3, 4096}, {.seed = 4}) * 0.1f;
+    auto at = [](const Tensor& x) { return vec3(Tensor(x(0)), Tensor(x(1)), Tensor(x(2))); };
+    Tensor change = abs(sponge_distance(at(p)) - sponge_distance(at(p + q)));
+    EXPECT_LE(max(change - length(at(q))).item<float>(), 1e-5f);
+    EXPECT_GT(max(change).item<float>(), 0.01f);
+}
+
+TEST_F(PathTracerParts, ASphereIsMetFromOutsideAndInside) {
+    auto met = [](float z) {
+        Ray ray{vec3(0, 0, z), vec3(0, 0, 1)};
+        return sphere_distance(ray, vec3(0), 1.0f).item<float>();
+    };
+    EXPECT_NEAR(met(-3), 2, 1e-6f);
+    EXPECT_NEAR(met(0), 1, 1e-6f);
+    EXPECT_EQ(met(2), kFar);
+}
+
+// --- the demo ------------------------------------------------------------------------------------
+
+struct Outcome {
+    int status = -1;
+    std::string text;  // of stdout and stderr
+};
+
+Outcome run_demo(const std::string& arguments) {
+    std::string command =
+        FIRN_BIN_DIR "/path_tracer --headless --size 48x27 " + arguments + " 2>&1";
+    std::FILE* pipe = popen(command.c_str(), "r");
+    Outcome run;
+    std::array<char, 4096> part;
+    while (size_t count = std::fread(part.data(), 1, part.size(), pipe))
+        run.text.append(part.data(), count);
+    int status = pclose(pipe);
+    run.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return run;
+}
+
+std::filesystem::path temporary(const std::string& name) {
+    std::filesystem::path path = std::filesystem::path(testing::TempDir()) / name;
+    std::filesystem::remove(path);
+    return path;
+}
+
+std::string bytes_of(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(PathTracerDemo, APanoramaThatIsNoneIsRefusedByName) {
+    Outcome run = run_demo("--sky " FIRN_SOURCE_DIR "/README.md");
+    EXPECT_EQ(run.status, 2) << run.text;
+    EXPECT_NE(run.text.find("README.md"), std::string::npos) << run.text;
+}
+
+TEST(PathTracerDemo, NoSamplesAreRefused) {
+    Outcome run = run_demo("--samples none");
+    EXPECT_EQ(run.status, 2) << run.text;
+    EXPECT_NE(run.text.find("none"), std::string::npos) << run.text;
+}
+
+TEST(PathTracerDemo, TwoRunsGiveTheSamePictureAndTheLinearOne) {
+    std::filesystem::path first = temporary("path_first.png"),
+                          second = temporary("path_second.png"),
+                          linear = temporary("path_linear.hdr");
+    Outcome run = run_demo("--samples 2 --out " + first.string() + " --hdr " + linear.string());
+    EXPECT_EQ(run.status, 0) << run.text;
+    // The same samples over two frames.
+    EXPECT_EQ(run_demo("--frames 2 --samples 1 --out " + second.string()).status, 0);
+    EXPECT_FALSE(bytes_of(first).empty());
+    EXPECT_EQ(bytes_of(first), bytes_of(second));
+    EXPECT_EQ(bytes_of(linear).rfind("#?RADIANCE", 0), 0u);
+}
+
+}  // namespace
+}  // namespace firn::path_tracer
