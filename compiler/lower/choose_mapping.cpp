@@ -82,20 +82,36 @@ uint32_t round_up(int64_t value, int64_t step) {
 /// How an index moves with a range.
 enum class Stride { None, One, Other };
 
-Stride stride_along(const KernelCode& code, int id, int range) {
-    const KernelNode& n = code.nodes[id];
-    if (n.op == Op::Range) return n.index == range ? Stride::One : Stride::None;
-    if (n.op == Op::For || n.op == Op::Branch) return Stride::Other;
-    Stride out = Stride::None;
-    int moving = 0;
-    for (int arg : n.args) {
-        const Stride s = stride_along(code, arg, range);
-        moving += s != Stride::None;
-        out = std::max(out, s);
+/// Nodes share their arguments: each is asked once for each range.
+class Strides {
+  public:
+    explicit Strides(const KernelCode& code) : code_(code) {}
+
+    Stride along(int id, int range) {
+        if (auto at = known_.find({id, range}); at != known_.end()) return at->second;
+        const Stride out = find(code_.nodes[id], range);
+        known_.emplace(std::pair{id, range}, out);
+        return out;
     }
-    const bool keeps = n.op == Op::Add || n.op == Op::Sub || n.op == Op::Min || n.op == Op::Max;
-    return moving == 0 ? Stride::None : moving == 1 && keeps ? out : Stride::Other;
-}
+
+  private:
+    Stride find(const KernelNode& n, int range) {
+        if (n.op == Op::Range) return n.index == range ? Stride::One : Stride::None;
+        if (n.op == Op::For || n.op == Op::Branch) return Stride::Other;
+        Stride out = Stride::None;
+        int moving = 0;
+        for (int arg : n.args) {
+            const Stride s = along(arg, range);
+            moving += s != Stride::None;
+            out = std::max(out, s);
+        }
+        const bool keeps = n.op == Op::Add || n.op == Op::Sub || n.op == Op::Min || n.op == Op::Max;
+        return moving == 0 ? Stride::None : moving == 1 && keeps ? out : Stride::Other;
+    }
+
+    const KernelCode& code_;
+    std::map<std::pair<int, int>, Stride> known_;
+};
 
 /// What the lanes of a subgroup would share.
 struct Sharing {
@@ -126,16 +142,17 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile, const Sym
         out.blocks &= !range.extent.is(0) && range.extent.divisor(facts.divisors) % 4 == 0;
         out.turns = std::max(out.turns, range.max_trips < 0 ? kLargeExtent : range.max_trips);
     }
+    Strides strides(code);
     auto visit = [&](int id) {
         const KernelNode& n = code.nodes[id];
         auto inside = [&](int body) { return std::find(bodies.begin(), bodies.end(), body) != bodies.end(); };
         const bool in_shared = std::any_of(needs[id].begin(), needs[id].end(), inside);
         if (n.op == Op::For && !shared.contains(id) && !in_shared) out.repeated = true;
         if (n.op != Op::Load) return;
-        auto moves = [&](int range) { return stride_along(code, n.args[0], range) != Stride::None; };
+        auto moves = [&](int range) { return strides.along(n.args[0], range) != Stride::None; };
         out.streams |= std::all_of(grid.begin(), grid.end(), moves);
-        for (int range : dealt) out.along_loop |= stride_along(code, n.args[0], range) == Stride::One;
-        out.along_grid |= in_shared && !grid.empty() && stride_along(code, n.args[0], grid.back()) == Stride::One;
+        for (int range : dealt) out.along_loop |= strides.along(n.args[0], range) == Stride::One;
+        out.along_grid |= in_shared && !grid.empty() && strides.along(n.args[0], grid.back()) == Stride::One;
     };
     for (const KernelRegion& region : code.regions)
         for (int id : region.order) visit(id);

@@ -318,6 +318,23 @@ TEST(ChooseLanes, AProductOfMatricesIsNotShared) {
     }
 }
 
+TEST(ChooseLanes, AnIndexWhosePartsAreSharedIsFollowedOnce) {
+    Case test;
+    Ref x = input(test.b, 0, f32, {Size(8), Size(5001)}, false);
+    Ref row = index(test.b, {Size(8)}, 0);
+    // Without a memory of what was asked it would be followed 2^60 times.
+    for (int k = 1; k <= 60; ++k) {
+        Ref k_node = constant_int(test.b, k);
+        row = elementwise(test.b, Op::Xor,
+                          {elementwise(test.b, Op::Mul, {row, k_node}),
+                           elementwise(test.b, Op::ShiftRight, {row, k_node})});
+    }
+    Ref rows = gather(test.b, x, {row}, {Bounds::Clamp}, scalar_int(0));
+    test.graph.args = {x};
+    test.graph.results = {reduce(test.b, ReduceOp::Sum, rows, {1}, false)};
+    EXPECT_EQ(choose_mapping(lowered(test), cpu_profile(), {}).lanes, 8u);
+}
+
 TEST(ChooseLanes, ADeviceWithoutShufflesSharesNothing) {
     DeviceProfile profile = gpu_profile();
     profile.subgroup_shuffle = false;
