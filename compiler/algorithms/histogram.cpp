@@ -1,6 +1,9 @@
 // Counts are combining stores.
 #include "compiler/algorithms/histogram.h"
 
+#include "compiler/algorithms/scan.h"
+#include "compiler/algorithms/sort.h"
+#include "compiler/frontend/control.h"
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
@@ -45,6 +48,26 @@ Tensor histogram(const Operand& x, const Size& bins, const HistogramOptions& opt
     Tensor bin = min(floor(part * Tensor(bins).as(value.dtype())).as(i32), bins - Size(1));
     Tensor inside = (value >= options.low) & (value <= options.high);
     return bincount(select(inside, bin, -1), bins);
+}
+
+Tensor segment_sum(const Operand& values, const Operand& ids, const Size& count) {
+    LineScope at(values.line());
+    check(ids, count);
+    Tensor x = values.tensor(), id = ids.tensor().as(i32);
+    if (x.rank() != 1 || x.shape() != id.shape())
+        refuse("segment_sum: the values are " + text(x.shape()) + " and the ids are " + text(id.shape()) +
+               "; both are vectors of one length");
+    const DType type = x.dtype().is_bool() || x.dtype().bytes() == 1 ? i32 : x.dtype();
+    id = select((id >= 0) & (id < count), id, count);   // what is left out stands behind the others
+    Tensor order = argsort(id), counts = bincount(id, count);
+    Tensor begins = cumsum(counts, {.exclusive = true});
+    Tensor sums = zeros({count}, type == f16 ? f32 : type), k = zeros({count}, i32);
+    while_([&] { return k < counts; },
+           [&] {
+               sums += x(order(begins + k)).as(sums.dtype());
+               k += 1;
+           });
+    return sums.as(type);
 }
 
 }  // namespace firn

@@ -29,6 +29,24 @@ TEST(Bincount, OfFloatsIsAnError) {
                    {"bincount", "f32", "histogram", "histogram_test.cpp:"});
 }
 
+TEST(SegmentSum, AddsInTheOrderOfTheValues) {
+    Ints ids = random_ints(400, 1, -2, 11);
+    Floats values = random_floats(400, 2, -100, 100), expected(10);
+    for (size_t k = 0; k < ids.size(); ++k)
+        if (ids[k] >= 0 && ids[k] < 10) expected[static_cast<size_t>(ids[k])] += values[k];
+    expect_values([&] { return segment_sum(tensor(values), tensor(ids), 10); }, expected);
+}
+
+TEST(SegmentSum, OfNothingAndOfSmallTypes) {
+    expect_values([] { return segment_sum(zeros({0}), zeros({0}, i32), 3); }, Floats{0, 0, 0});
+    expect_values([] { return segment_sum(tensor({true, true, false}), tensor({1, 1, 0}), 2); }, Ints{0, 2});
+}
+
+TEST(SegmentSum, LengthsMustBeEqual) {
+    expect_message(error_of([] { segment_sum(zeros({2}), zeros({3}, i32), 4); }),
+                   {"segment_sum", "[2]", "[3]", "histogram_test.cpp:"});
+}
+
 TEST(Histogram, PartsAreClosedBelowAndTheLastOnBothSides) {
     Floats x{0, 0.25f, 0.5f, 1, -0.1f, 1.1f, NAN};
     expect_values([&] { return histogram(tensor(x), 4); }, Ints{1, 1, 1, 1});
