@@ -28,6 +28,8 @@ Contest chain_contest(Executor& executor);
 Contest sum_contest(Executor& executor);
 Contest rowsum_contest(Executor& executor);
 Contest softmax_contest(Executor& executor);
+Contest n_body_contest(Executor& executor);
+Contest mandelbrot_contest(Executor& executor);
 
 /// Milliseconds of one run: medians over rounds in which all sides take turns.
 struct Outcome {

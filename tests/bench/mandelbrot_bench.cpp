@@ -1,0 +1,115 @@
+// The Mandelbrot set at 1024 x 1024 with at most 256 turns, the inner loop of apps/mandelbrot.
+#include <firn/firn.h>
+
+#include <algorithm>
+
+#include "tests/bench/bench.h"
+#include "tests/bench/hand_written.h"
+
+namespace firn::bench {
+namespace {
+
+constexpr int kSide = 1024, kTurns = 256;
+constexpr float kLeft = -2.2f, kTop = -1.5f, kPixel = 3.0f / kSide;
+
+// Four turns between two looks at who has left; what happens after that is undone by a select.
+constexpr const char* kMandelbrot = R"(#version 450
+#extension GL_EXT_control_flow_attributes : require
+layout(local_size_x = 64, local_size_y = 4) in;
+layout(set = 0, binding = 0, std430) writeonly buffer Time { float time[]; };
+const int side = 1024, turns = 256, part = 4;
+void main() {
+    int j = int(gl_GlobalInvocationID.x), i = int(gl_GlobalInvocationID.y);
+    float cx = -2.2 + 3.0 / 1024.0 * float(j), cy = -1.5 + 3.0 / 1024.0 * float(i);
+    float x = cx, y = cy, count = 0.0;
+    for (int turn = 0; turn < turns; turn += part) {
+        bool alive = true;
+        [[unroll]] for (int k = 0; k < part; ++k) {
+            float xx = x * x, yy = y * y;
+            alive = alive && !(xx + yy > 256.0);
+            float next = xx - yy + cx;
+            y = alive ? 2.0 * x * y + cy : y;
+            x = alive ? next : x;
+            count = alive ? count + 1.0 : count;
+        }
+        if (!alive) break;
+    }
+    float far = x * x + y * y;
+    time[i * side + j] = far > 256.0 ? count + 2.0 - log2(0.5 * log2(far)) : 0.0;
+}
+)";
+
+constexpr const char* kPlainMandelbrot = R"(#version 450
+layout(local_size_x = 16, local_size_y = 16) in;
+layout(set = 0, binding = 0, std430) writeonly buffer Time { float time[]; };
+const int side = 1024, turns = 256;
+void main() {
+    int j = int(gl_GlobalInvocationID.x), i = int(gl_GlobalInvocationID.y);
+    float cx = -2.2 + 3.0 / 1024.0 * float(j), cy = -1.5 + 3.0 / 1024.0 * float(i);
+    float x = cx, y = cy, count = 0.0;
+    for (int turn = 0; turn < turns; ++turn) {
+        if (x * x + y * y > 256.0) break;
+        float next = x * x - y * y + cx;
+        y = 2.0 * x * y + cy;
+        x = next;
+        count += 1.0;
+    }
+    float far = x * x + y * y;
+    time[i * side + j] = far > 256.0 ? count + 2.0 - log2(0.5 * log2(far)) : 0.0;
+}
+)";
+
+/// The share of pixels whose times differ by more than a hundredth of a turn: those whose orbits
+/// are so wild that another rounding is another orbit.
+double share_that_differs(const std::vector<float>& a, const std::vector<float>& b) {
+    size_t count = 0;
+    for (size_t k = 0; k < a.size(); ++k) count += !(std::abs(a[k] - b[k]) < 0.01f);
+    return double(count) / double(a.size());
+}
+
+}  // namespace
+
+Contest mandelbrot_contest(Executor& executor) {
+    auto draw = compile(
+        [](Tensor left, Tensor top, Tensor pixel, Tensor turns) {
+            auto [i, j] = indices<2>({kSide, kSide});
+            Tensor cx = left + pixel * j, cy = top + pixel * i, x = cx, y = cy, count = 0.0f;
+            for (Tensor turn : loop(min(turns, 20000))) {
+                if_(x * x + y * y > 256.0f, [&] { break_(); });
+                Tensor next = x * x - y * y + cx;
+                y = 2.0f * x * y + cy;
+                x = next;
+                count += 1.0f;
+            }
+            Tensor far = x * x + y * y;
+            return select(far > 256.0f, count + 2.0f - log2(0.5f * log2(max(far, 256.0f))), 0.0f);
+        },
+        {f32(), f32(), f32(), i32()});
+
+    auto by_hand = [&](const std::string& name, const char* glsl, uint32_t across, uint32_t down) {
+        HandKernel kernel{name,
+                          glsl,
+                          {across, down, 1},
+                          {storage(true)},
+                          {0},
+                          {kSide / int(across), kSide / int(down), 1}};
+        std::vector<HandBuffer> buffers{{int64_t(kSide) * kSide, BufferRole::Result}};
+        return std::make_shared<HandWritten>(executor, name, buffers, std::vector{kernel});
+    };
+    auto hand = by_hand("mandelbrot by hand", kMandelbrot, 64, 4),
+         plain = by_hand("plain mandelbrot", kPlainMandelbrot, 16, 16);
+    auto time = std::make_shared<Tensor>();
+    return {"mandelbrot 1024x1024",
+            [=] { *time = draw(kLeft, kTop, kPixel, kTurns); },
+            [=] { hand->run(); },
+            [=] { plain->run(); },
+            [=] {
+                const std::vector<float> expected = hand->read(0);
+                return std::max(share_that_differs(time->to_vector<float>(), expected),
+                                share_that_differs(plain->read(0), expected));
+            },
+            4.0 * kSide * kSide,
+            0.02};
+}
+
+}  // namespace firn::bench
