@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kLargeExtent = 1 << 20;      // as good as any larger extent
 constexpr int64_t kLeastGroups = 8;            // workgroups that share a CPU's cores evenly
 constexpr int64_t kBodyBudget = 700;           // nodes of an invocation's body after expansion
-constexpr int64_t kLoopBudget = 400;           // nodes of an unrolled loop body
+constexpr int64_t kLoopBudget = 900;           // nodes of an unrolled loop body: turns are dear on a CPU
 constexpr int64_t kLeastShare = 4;             // turns of a loop per lane that are worth combining
 constexpr int64_t kLongShare = 64;             // turns per lane that pay for a subgroup's fixed costs on a CPU
 
@@ -119,7 +119,7 @@ struct Sharing {
     bool repeated = false;    // every lane would take some other loop too
     bool along_loop = false;  // neighbouring turns read neighbours in memory
     bool along_grid = false;  // neighbouring indices do
-    bool streams = false;     // something is read that no other index reads too
+    bool streams = false;     // turns read something that no other index reads too
     bool blocks = true;       // rows hold whole blocks of four
 };
 
@@ -150,7 +150,7 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile, const Sym
         if (n.op == Op::For && !shared.contains(id) && !in_shared) out.repeated = true;
         if (n.op != Op::Load) return;
         auto moves = [&](int range) { return strides.along(n.args[0], range) != Stride::None; };
-        out.streams |= std::all_of(grid.begin(), grid.end(), moves);
+        out.streams |= in_shared && std::all_of(grid.begin(), grid.end(), moves);
         for (int range : dealt) out.along_loop |= strides.along(n.args[0], range) == Stride::One;
         out.along_grid |= in_shared && !grid.empty() && strides.along(n.args[0], grid.back()) == Stride::One;
     };

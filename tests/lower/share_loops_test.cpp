@@ -335,6 +335,21 @@ TEST(ChooseLanes, AnIndexWhosePartsAreSharedIsFollowedOnce) {
     EXPECT_EQ(choose_mapping(lowered(test), cpu_profile(), {}).lanes, 8u);
 }
 
+TEST(ChooseLanes, PairsAreNotSharedForWhatStandsBesideTheLoop) {
+    // Every row walks along the same values; its own is read once, before.
+    for (auto [profile, count] : {std::pair{cpu_profile(), 4096}, {gpu_profile(), 1 << 20}}) {
+        Case test;
+        Ref own = input(test.b, 0, f32, {Size(count), Size(1)}, false);
+        Ref others = input(test.b, 1, f32, {Size(count)}, false);
+        test.graph.args = {own, others};
+        Ref pairs = elementwise(test.b, Op::Mul, {own, others});
+        test.graph.results = {reduce(test.b, ReduceOp::Sum, pairs, {1}, false)};
+        const Mapping mapping = choose_mapping(lowered(test), profile, {});
+        EXPECT_EQ(mapping.lanes, 1u) << profile.name;
+        EXPECT_EQ(mapping.vector, 4) << profile.name;
+    }
+}
+
 TEST(ChooseLanes, ADeviceWithoutShufflesSharesNothing) {
     DeviceProfile profile = gpu_profile();
     profile.subgroup_shuffle = false;
