@@ -113,6 +113,10 @@ class Planner {
             const Written w = written(*output, schedule_.host_loops);
             check_atomics(*w.scatters[0]);
             const Ref& target = w.target;
+            if (w.scatters[0]->as<ScatterAttr>().complete) {
+                targets.push_back(value_buffer(*output));
+                continue;
+            }
             if (const auto from = context_.buffers.find(target.get()); from != context_.buffers.end()) {
                 targets.push_back(version_in_memory(*output, *target, from->second, out));
                 continue;

@@ -15,9 +15,9 @@
 namespace firn {
 namespace {
 
-constexpr int kDigitBits = 4;
+constexpr int kDigitBits = 8;
 constexpr int64_t kDigits = 1 << kDigitBits;
-constexpr int64_t kBlock = 32;  // elements whose digits are counted together
+constexpr int64_t kBlock = 256;  // elements whose digits are counted together
 
 }  // namespace
 
@@ -79,16 +79,12 @@ Tensor order_by_digits(Tensor key) {
     key = wide ? bitcast(key ^ Tensor(std::numeric_limits<int64_t>::min()), u64)
                : bitcast(key ^ Tensor(std::numeric_limits<int32_t>::min()), u32);
     auto [row, i] = indices<2>(Shape{rows, n});
-    auto [count_row, digit_here, block_here, inside] =
-        indices<4>(Shape{rows, kDigits, blocks, kBlock});
-    Tensor element = block_here * kBlock + inside;
     Tensor near = reshape(arange(kBlock), {kBlock, 1, 1}), block = i / kBlock;
     Tensor order = i;
     for (Tensor turn : loop((wide ? 64 : 32) / kDigitBits)) {
         Tensor digit = ((key >> (turn * kDigitBits)) & (kDigits - 1)).as(i32);
-        Tensor found =
-            (unchecked(digit)(count_row, min(element, n - 1)) == digit_here) & (element < n);
-        Tensor counts = sum(found, {.axis = 3});
+        Tensor counts = zeros({rows, kDigits, blocks}, i32);
+        scatter_add(counts(row, digit, block), 1);
         Tensor begins =
             cumsum(reshape(counts, {rows, kDigits * blocks}), {.axis = 1, .exclusive = true});
         // Elements before it with its digit: in other blocks, and in its own.
@@ -97,8 +93,8 @@ Tensor order_by_digits(Tensor key) {
             sum((other < i) & (unchecked(digit)(row, min(other, n - 1)) == digit), {.axis = 0});
         Tensor place = unchecked(begins)(row, digit * blocks + block) + before;
         Tensor sorted_key = zeros({rows, n}, key.dtype()), sorted = zeros({rows, n}, i32);
-        store(sorted_key(row, place), key, {.unique = true});
-        store(sorted(row, place), order, {.unique = true});
+        store(sorted_key(row, place), key, {.permutation = true});
+        store(sorted(row, place), order, {.permutation = true});
         key = sorted_key;
         order = sorted;
     }

@@ -7,6 +7,9 @@ namespace firn {
 struct ScatterOptions {
     /// A promise that no two positions have the same index: nothing is done to settle which wins.
     bool unique = false;
+    /// A promise that the indices are a permutation of the tensor's: every element is stored exactly once, so that
+    /// the old values need not be kept.
+    bool permutation = false;
 };
 
 /// `scatter_add(histogram(bin), 1)`: every position adds its value at its own index, however many meet there.

@@ -59,7 +59,7 @@ struct AttrHash {
         return mix(hash_of_numbers(a.modes), hash_of(a.fill));
     }
     uint64_t operator()(const ScatterAttr& a) const {
-        return mix(static_cast<uint64_t>(a.op), a.unique);
+        return mix(mix(static_cast<uint64_t>(a.op), a.unique), a.complete);
     }
     uint64_t operator()(const ReduceAttr& a) const {
         return mix(static_cast<uint64_t>(a.op), hash_of_numbers(a.axes));
@@ -109,7 +109,7 @@ struct AttrEqual {
     }
     bool operator()(const ScatterAttr& a) const {
         const auto& b = same<ScatterAttr>();
-        return a.op == b.op && a.unique == b.unique;
+        return a.op == b.op && a.unique == b.unique && a.complete == b.complete;
     }
     bool operator()(const ReduceAttr& a) const {
         const auto& b = same<ReduceAttr>();

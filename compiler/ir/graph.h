@@ -46,8 +46,9 @@ struct SliceAttr { std::vector<Size> begin; std::vector<int64_t> step; };   // s
 struct PadAttr { std::vector<Size> before, after; Scalar value; };
 /// One mode per source axis; `fill` is what Constant axes read outside.
 struct GatherAttr { std::vector<Bounds> modes; Scalar fill; };
-/// Stores outside are dropped. `unique`: the caller promises that no two indices are equal.
-struct ScatterAttr { ScatterOp op = ScatterOp::Last; bool unique = false; };
+/// Stores outside are dropped. `unique`: the caller promises that no two indices are equal; `complete`: and that
+/// every element of the target has one, so that nothing of it is left.
+struct ScatterAttr { ScatterOp op = ScatterOp::Last; bool unique = false, complete = false; };
 struct ReduceAttr { ReduceOp op = ReduceOp::Sum; std::vector<int> axes; };  // axes sorted
 /// Region arguments: the induction value (i32), then the carried values. Results: the next carried
 /// values. `active`: which carried value (bool) says that an element still runs, -1 where no break

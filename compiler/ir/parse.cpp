@@ -342,7 +342,8 @@ class Parser {
         expect("op");
         expect("=");
         ScatterOp op = named(ScatterOp::Xor);
-        return ScatterAttr{op, accept("unique")};
+        const bool unique = accept("unique");
+        return ScatterAttr{op, unique, accept("complete")};
     }
 
     Attr buffer_attribute() {

@@ -241,6 +241,7 @@ class Printer {
             case Op::Scatter:
                 out_ += std::string(" op=") + name(node.as<ScatterAttr>().op);
                 if (node.as<ScatterAttr>().unique) out_ += " unique";
+                if (node.as<ScatterAttr>().complete) out_ += " complete";
                 break;
             case Op::Reduce:
                 out_ += std::string(" op=") + name(node.as<ReduceAttr>().op);

@@ -12,6 +12,16 @@ bool stores_one_value(const Node& values) {
            (values.op == Op::Expand && element_count(values.inputs[0]->shape).is(1));
 }
 
+/// A condition around the store sends some positions outside: the promise of a whole permutation was the branch's.
+bool leaves_some_out(const Node& index) {
+    const Node* at = &index;
+    while (at->op == Op::Expand) at = at->inputs[0].get();
+    if (at->op != Op::Select) return false;
+    at = at->inputs[2].get();
+    while (at->op == Op::Expand) at = at->inputs[0].get();
+    return at->op == Op::Constant && at->as<ConstantAttr>().value.i < 0;
+}
+
 Ref filled(const Builder& b, int64_t value, const Shape& shape) {
     return expand(b, constant_int(b, value), shape);
 }
@@ -44,7 +54,10 @@ Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired) {
         Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0], &known};
         const ScatterAttr& attr = node.as<ScatterAttr>();
         if (attr.op == ScatterOp::Last) {
-            Ref same = scatter(b, inputs[0], inputs[1], {inputs.begin() + 2, inputs.end()}, attr);
+            const std::vector<Ref> indices(inputs.begin() + 2, inputs.end());
+            Ref same = scatter(b, inputs[0], inputs[1], indices, attr);
+            if (attr.complete && leaves_some_out(*indices[0]))
+                return scatter(b, inputs[0], inputs[1], indices, {attr.op, attr.unique});
             if (is_invertible_store(*same) || attr.unique || stores_one_value(*inputs[1])) return nullptr;
             if (fired) ++(*fired)["read by owner"];
             return read_by_owner(b, node, inputs);
