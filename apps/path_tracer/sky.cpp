@@ -52,10 +52,10 @@ Sky make_sky(const Tensor& radiance) {
     vec3 light = vec3_of(radiance);
     Tensor share = sin((index({h, w}, 0) + 0.5f) * (kPi / float(h)));
     Tensor bright = dot(light, vec3(0.2126f, 0.7152f, 0.0722f)) + 1e-4f;
-    // A direction takes its light from the texels around it too, so its chance counts them.
+    // The mean of what sky_radiance gives over a texel, with a part from its neighbours.
     auto [i, j] = indices<2>(Shape{h, w});
-    Tensor near = max(wrap(bright)(i, j - 1), bright, wrap(bright)(i, j + 1));
-    Tensor weight = max(near(i - 1, j), near, near(i + 1, j)) * share;
+    Tensor along = 0.75f * bright + 0.125f * (wrap(bright)(i, j - 1) + wrap(bright)(i, j + 1));
+    Tensor weight = (0.75f * along + 0.125f * (along(i - 1, j) + along(i + 1, j))) * share;
     Tensor columns = cumsum(weight, {.axis = 1}), of_row = columns(arange(h), w - 1);
     Tensor rows = cumsum(of_row, {.axis = 0});
     Sky sky{radiance, weight * (float(h) * float(w) / rows(h - 1)), rows / rows(h - 1),
