@@ -64,17 +64,12 @@ Vector crossed(const Vector& a, const Vector& b) {
 /// In the order of inputs_from.
 void append_inputs(std::vector<Arg>& args, const Settings& s, float aspect, int sample,
                    uint32_t seed) {
-    auto three = [&](const Vector& v, float scale = 1) {
-        for (float x : v) args.emplace_back(x * scale);
+    auto three = [&](const Vector& v) {
+        for (float x : v) args.emplace_back(x);
     };
     const Camera& camera = s.camera;
-    Vector back{std::cos(camera.above) * std::sin(camera.around), std::sin(camera.above),
-                std::cos(camera.above) * std::cos(camera.around)};
-    Vector eye, forward{-back[0], -back[1], -back[2]};
-    for (size_t k = 0; k < 3; ++k) eye[k] = camera.at[k] + back[k] * camera.distance;
-    Vector right = normalized(crossed(forward, {0, 1, 0})), up = crossed(right, forward);
-    float high = std::tan(0.5f * camera.view);
-    three(eye), three(forward), three(right, high * aspect), three(up, high);
+    View view = view_of(camera, aspect);
+    three(view.eye), three(view.forward), three(view.right), three(view.up);
     args.emplace_back(0.5f * camera.aperture), args.emplace_back(camera.distance);
     three(s.colour);
     for (float x : {s.roughness, s.metal, s.coat, s.ground, s.sky_turn, s.sky_strength})
@@ -171,6 +166,22 @@ vec3 traced(const Scene& scene, const Sky& sky, const Inputs& in, const Shape& s
 }
 
 }  // namespace
+
+View view_of(const Camera& camera, float aspect) {
+    Vector back{std::cos(camera.above) * std::sin(camera.around), std::sin(camera.above),
+                std::cos(camera.above) * std::cos(camera.around)};
+    View view;
+    view.forward = {-back[0], -back[1], -back[2]};
+    view.right = normalized(crossed(view.forward, {0, 1, 0}));
+    view.up = crossed(view.right, view.forward);
+    float high = std::tan(0.5f * camera.view);
+    for (size_t k = 0; k < 3; ++k) {
+        view.eye[k] = camera.at[k] + back[k] * camera.distance;
+        view.right[k] *= high * aspect;
+        view.up[k] *= high;
+    }
+    return view;
+}
 
 Film make_film(int height, int width) {
     Tensor dark = zeros({height, width});

@@ -17,6 +17,13 @@ struct Camera {
     friend bool operator==(const Camera&, const Camera&) = default;
 };
 
+/// Where a camera stands; right and up reach from the middle to the edges of the picture, at the
+/// distance of `forward`, which is 1.
+struct View {
+    std::array<float, 3> eye, forward, right, up;
+};
+View view_of(const Camera& camera, float aspect);
+
 /// All that a sample depends on beside its number: where it changes, the sum starts again.
 struct Settings {
     int scene = 0;

@@ -74,8 +74,8 @@ constexpr const char* kUsage =
     R"(usage: firn_bench [--only CASE] [--rounds N] [--csv FILE]
 
 Times Firn, the best and the plain hand-written GLSL for the same work in turns, on the same device.
-CASE is wave, chain, sum, rowsum, softmax, n_body or mandelbrot (all of them by default), N the
-number of rounds (15).
+CASE is wave, chain, sum, rowsum, softmax, n_body, mandelbrot or path (all of them by default), N
+the number of rounds (15).
 FILE gets one line per case: case,firn_ms,best_ms,plain_ms,firn_gb_per_s.
 )";
 
@@ -127,7 +127,8 @@ void run(const Options& options) {
         {"rowsum", rowsum_contest},
         {"softmax", softmax_contest},
         {"n_body", n_body_contest},
-        {"mandelbrot", mandelbrot_contest}};
+        {"mandelbrot", mandelbrot_contest},
+        {"path", path_contest}};
     bool any = false;
     for (const auto& [name, make] : contests) {
         if (!options.only.empty() && options.only != name) continue;
@@ -144,7 +145,7 @@ void run(const Options& options) {
     if (!any)
         throw UserError("there is no case '" + options.only +
                         "'; there are wave, chain, sum, rowsum, "
-                        "softmax, n_body and mandelbrot");
+                        "softmax, n_body, mandelbrot and path");
     if (options.csv.empty()) return;
     std::ofstream file(options.csv);
     if (!(file << csv << std::flush)) throw UserError("cannot write '" + options.csv + "'");

@@ -30,6 +30,7 @@ Contest rowsum_contest(Executor& executor);
 Contest softmax_contest(Executor& executor);
 Contest n_body_contest(Executor& executor);
 Contest mandelbrot_contest(Executor& executor);
+Contest path_contest(Executor& executor);
 
 /// Milliseconds of one run: medians over rounds in which all sides take turns.
 struct Outcome {
