@@ -328,31 +328,61 @@ class Emitter {
             line(indent) << glsl_type(code_.nodes[n.args[k]].dtype) << " " << text_[body.args[k]] << " = "
                          << text_[n.args[k]] << ";\n";
         const std::string r = "r" + std::to_string(body.range);
-        line(indent) << "for (int " << r << " = 0; " << r << " < "
-                     << text_[code_.ranges[body.range].extent_node] << "; ++" << r << ") {\n";
+        std::string turns = text_[code_.ranges[body.range].extent_node];
+        if (turns.front() == '(' || turns.back() == ')') {   // computed once: drivers do not see that it stays
+            line(indent) << "int turns" << id << " = " << turns << ";\n";
+            turns = "turns" + std::to_string(id);
+        }
+        line(indent) << "for (int " << r << " = 0; " << r << " < " << turns << "; ++" << r << ") {\n";
         region(n.region, indent + 1);
+        std::vector<CarriedStep> steps = carried_steps(id, body);
         const std::string alive = "alive" + std::to_string(id);
-        if (body.alive >= 0)
-            line(indent + 1) << "bool " << alive << " = " << text_[body.alive] << ";\n";
-        assign_yields(id, body, indent + 1);
-        if (body.alive >= 0) line(indent + 1) << "if (!" << alive << ") break;\n";
+        if (body.alive >= 0 && std::all_of(steps.begin(), steps.end(), [&](auto& s) { return is_kept(s, body); })) {
+            // A turn that ends leaves all as it was: what goes on needs no choice.
+            line(indent + 1) << "if (!" << text_[body.alive] << ") break;\n";
+            for (CarriedStep& step : steps) step.value = code_.nodes[step.value].args[1];
+            assign(id, body, steps, indent + 1);
+        } else {
+            if (body.alive >= 0) line(indent + 1) << "bool " << alive << " = " << text_[body.alive] << ";\n";
+            assign(id, body, steps, indent + 1);
+            if (body.alive >= 0) line(indent + 1) << "if (!" << alive << ") break;\n";
+        }
         line(indent) << "}\n";
     }
 
+    /// What carried value k becomes.
+    struct CarriedStep {
+        size_t k;
+        int value;
+    };
+    /// Of those that somebody asks for.
+    std::vector<CarriedStep> carried_steps(int id, const KernelRegion& body) const {
+        std::vector<bool> asked(body.args.size());
+        for (size_t k = 0; k < asked.size(); ++k) asked[k] = uses_[body.args[k]] > 0;
+        for (size_t n = 0; n < code_.nodes.size(); ++n)
+            if (code_.nodes[n].op == Op::Result && code_.nodes[n].args[0] == id && uses_[n] > 0)
+                asked[static_cast<size_t>(code_.nodes[n].index)] = true;
+        std::vector<CarriedStep> steps;
+        for (size_t k = 0; k < asked.size(); ++k)
+            if (asked[k] && body.yields[k] != body.args[k]) steps.push_back({k, body.yields[k]});
+        return steps;
+    }
+
+    bool is_kept(const CarriedStep& step, const KernelRegion& body) const {
+        const KernelNode& n = code_.nodes[step.value];
+        return n.op == Op::Select && n.args[0] == body.alive && n.args[2] == body.args[step.k];
+    }
+
     /// Every carried value takes its next value at once.
-    void assign_yields(int id, const KernelRegion& body, int indent) {
-        std::vector<size_t> changed;
-        for (size_t k = 0; k < body.yields.size(); ++k)
-            if (body.yields[k] != body.args[k]) changed.push_back(k);
-        if (changed.size() == 1) {
-            line(indent) << text_[body.args[changed[0]]] << " = " << text_[body.yields[changed[0]]] << ";\n";
-            return;
-        }
+    void assign(int id, const KernelRegion& body, const std::vector<CarriedStep>& steps, int indent) {
         auto next = [&](size_t k) { return "n" + std::to_string(id) + "_" + std::to_string(k); };
-        for (size_t k : changed)
-            line(indent) << glsl_type(code_.nodes[body.yields[k]].dtype) << " " << next(k) << " = "
-                         << text_[body.yields[k]] << ";\n";
-        for (size_t k : changed) line(indent) << text_[body.args[k]] << " = " << next(k) << ";\n";
+        const bool one = steps.size() == 1;
+        for (const CarriedStep& step : steps)
+            line(indent) << (one ? text_[body.args[step.k]]
+                                 : glsl_type(code_.nodes[step.value].dtype) + " " + next(step.k))
+                         << " = " << text_[step.value] << ";\n";
+        for (const CarriedStep& step : steps)
+            if (!one) line(indent) << text_[body.args[step.k]] << " = " << next(step.k) << ";\n";
     }
 
     void branch_statement(int id, int indent) {

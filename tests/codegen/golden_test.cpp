@@ -34,6 +34,16 @@ Tensors escape(const Tensors& a) {
     }
     return {z, count};
 }
+/// What a turn that ends leaves as it was is left without a choice.
+Tensors escape_first(const Tensors& a) {
+    Tensor z = a[0], count = 0;
+    for (Tensor turn : loop(min(a[1], 100))) {
+        if_(abs(z) > 2.0f, [&] { break_(); });
+        z = z * z + a[0];
+        count += 1;
+    }
+    return {z, count};
+}
 
 const GoldenProgram kPrograms[] = {
     {"stencil", {f32(16, 16), f32()}, stencil},
@@ -41,6 +51,7 @@ const GoldenProgram kPrograms[] = {
     {"row_sums", {f32(100, 37)}, row_sums},
     {"long_row_sums", {f32(64, 4100)}, row_sums},
     {"escape", {f32(64)}, escape},
+    {"escape_first", {f32(64), i32()}, escape_first},
 };
 
 /// Kernels without the lines, which move with this file.
