@@ -2,6 +2,7 @@
 #include "compiler/compile.h"
 
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <iomanip>
 #include <sstream>
@@ -56,6 +57,10 @@ std::string microseconds(double seconds) {
 std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& graph,
                                              const DeviceProfile& profile,
                                              const CompileOptions& options) {
+    const auto start = std::chrono::steady_clock::now();
+    auto milliseconds = [](auto since) {
+        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since).count();
+    };
     Graph prepared = run_passes(table, graph);
     prepared = split_reductions(table, prepared, profile, options.facts);
     prepared = bound_loops(table, prepared, profile, options.facts);
@@ -66,7 +71,10 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
         prepared = run_both_sides(table, prepared, host_loops);
     const Schedule schedule = make_schedule(prepared, profile, options.facts);
     std::shared_ptr<Program> program = make_plan(prepared, schedule, profile, options);
+    program->compile_milliseconds = milliseconds(start);
+    const auto emitted = std::chrono::steady_clock::now();
     if (options.spirv) compile_kernels(*program, options);
+    program->spirv_milliseconds = milliseconds(emitted);
     return program;
 }
 

@@ -82,7 +82,10 @@ void report_graph(SessionState& session, const Graph& graph) {
 void report_program(SessionState& session, const Graph& graph, const Program& program) {
     if (auto folder = environment("FIRN_DUMP_DIR")) dump(*folder, graph, program, ++session.dumps);
     if (session.debug < 1) return;
-    say("firn: " + program.name + ", " + std::to_string(program.kernels.size()) + " kernels\n");
+    char times[80];
+    std::snprintf(times, sizeof times, ", compiled in %.1f ms, SPIR-V in %.1f ms\n", program.compile_milliseconds,
+                  program.spirv_milliseconds);
+    say("firn: " + program.name + ", " + std::to_string(program.kernels.size()) + " kernels" + times);
     for (const KernelInfo& kernel : program.kernels) {
         say("  " + kernel.name + "\n");
         if (session.debug >= 2) say(kernel.glsl + "\n");

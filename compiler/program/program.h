@@ -142,6 +142,8 @@ struct Program {
     std::vector<Step> steps;
     std::vector<VerdictInfo> verdicts;
     DeviceProfile profile;             // what it was compiled for
+    double compile_milliseconds = 0;   // from Graph to GLSL
+    double spirv_milliseconds = 0;     // from GLSL to SPIR-V, by the shader compiler or its cache
 };
 
 /// What a program does at given sizes.
