@@ -287,9 +287,12 @@ Contest path_contest(Executor& executor) {
     };
     auto hand = by_hand("path by hand", true), plain = by_hand("plain path", false);
     auto tracer = std::make_shared<Tracer>(SceneName::Sponge, sky);
-    auto film = std::make_shared<Film>(make_film(kHeight, kWidth));
+    Film dark = make_film(kHeight, kWidth);
+    for (Tensor& sum : dark.sum)
+        sum = tensor(std::vector<float>(size_t(kPixels)), {kHeight, kWidth});
+    auto film = std::make_shared<Film>(dark);
     auto sample = [=] {
-        Film next = make_film(kHeight, kWidth);
+        Film next = dark;
         tracer->add_sample(next, settings, 1);
         *film = next;
     };
