@@ -75,6 +75,14 @@ macro(firn_find_dependencies)
     firn_find_library(imgui imgui libimgui-dev)
     firn_find_header(stb stb_image.h libstb-dev stb)
     firn_find_library(stb stb libstb-dev)
+    # Debian's libimgui.a takes its fonts and rectangles from libstb: as a target of its own it says so, and the
+    # linker meets libstb behind it in every program.
+    if(TARGET firn::imgui AND TARGET firn::stb AND NOT TARGET firn::imgui_archive)
+        add_library(firn::imgui_archive STATIC IMPORTED)
+        set_target_properties(firn::imgui_archive PROPERTIES IMPORTED_LOCATION "${FIRN_imgui_LIBRARY}"
+                                                             INTERFACE_LINK_LIBRARIES firn::stb)
+        set_target_properties(firn::imgui PROPERTIES INTERFACE_LINK_LIBRARIES firn::imgui_archive)
+    endif()
     firn_find_config(nlohmann_json nlohmann-json3-dev)
 endmacro()
 
