@@ -65,7 +65,7 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
     prepared = split_reductions(table, prepared, profile, options.facts);
     prepared = bound_loops(table, prepared, profile, options.facts);
     // Opening a loop adds a reduction: whether any element goes on.
-    if (const Graph opened = open_loops(table, prepared, profile, options.facts); opened.results != prepared.results)
+    if (const Graph opened = open_loops(table, prepared, options.facts); opened.results != prepared.results)
         prepared = split_reductions(table, opened, profile, options.facts);
     if (const auto host_loops = region_facts(prepared).host_loops; !host_loops.empty())
         prepared = run_both_sides(table, prepared, host_loops);

@@ -34,16 +34,11 @@ std::optional<AffineIndex> affine_index(const Node& node) {
     }
 }
 
-namespace {
-
-/// Nowhere inside any tensor.
 bool is_outside(const Node& node) {
     const Node* at = &node;
     while (at->op == Op::Expand) at = at->inputs[0].get();
     return at->op == Op::Constant && at->as<ConstantAttr>().value.i < 0;
 }
-
-}  // namespace
 
 std::optional<StoreIndex> store_index(const Node& node) {
     if (node.op == Op::Select && is_outside(*node.inputs[2])) {

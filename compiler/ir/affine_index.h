@@ -14,6 +14,8 @@ struct AffineIndex {
 };
 std::optional<AffineIndex> affine_index(const Node& node);
 
+/// An index that is nowhere inside any tensor: a negative constant, of any shape.
+bool is_outside(const Node& index);
 /// The index of a store: affine where `guard` holds, outside elsewhere. The guard is a bool that broadcasts to the
 /// index; null: everywhere.
 struct StoreIndex {

@@ -65,6 +65,8 @@ Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr);
 
 /// The elementwise operation that combines a Scatter's value with what is there; none for Last.
 Op combining_op(ScatterOp op);
+/// The elementwise operation that takes one more value into a reduction.
+Op reduce_step(ReduceOp op);
 
 /// Identity of a reduction in a dtype: 0, 1, the largest (inf), the smallest, false, true.
 Scalar reduce_identity(ReduceOp op, DType dtype);

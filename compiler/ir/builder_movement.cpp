@@ -219,6 +219,24 @@ Op combining_op(ScatterOp op) {
     throw InternalError("a store that replaces combines nothing");
 }
 
+Op reduce_step(ReduceOp op) {
+    switch (op) {
+        case ReduceOp::Sum:
+            return Op::Add;
+        case ReduceOp::Prod:
+            return Op::Mul;
+        case ReduceOp::Min:
+            return Op::Min;
+        case ReduceOp::Max:
+            return Op::Max;
+        case ReduceOp::Any:
+            return Op::Or;
+        case ReduceOp::All:
+            return Op::And;
+    }
+    throw InternalError("internal error: unknown reduction");
+}
+
 Scalar reduce_identity(ReduceOp op, DType dtype) {
     switch (op) {
         case ReduceOp::Sum:

@@ -181,24 +181,6 @@ bool lanes_exchange(DType dtype) {
     return dtype == f32 || dtype == i32 || dtype == u32 || dtype == boolean;
 }
 
-Op reduce_step(ReduceOp op) {
-    switch (op) {
-        case ReduceOp::Sum:
-            return Op::Add;
-        case ReduceOp::Prod:
-            return Op::Mul;
-        case ReduceOp::Min:
-            return Op::Min;
-        case ReduceOp::Max:
-            return Op::Max;
-        case ReduceOp::Any:
-            return Op::Or;
-        case ReduceOp::All:
-            return Op::And;
-    }
-    throw InternalError("internal error: unknown reduction");
-}
-
 std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes) {
     return Sharer(code, lanes).run();
 }

@@ -13,8 +13,6 @@ namespace firn {
 bool lanes_share(const DeviceProfile& profile);
 /// They can exchange values of this type.
 bool lanes_exchange(DType dtype);
-/// The operation that takes one more value into a reduction.
-Op reduce_step(ReduceOp op);
 
 /// How the parts of a carried value combine: by `step` two at a time, by `reduce` over the lanes.
 struct Combine {

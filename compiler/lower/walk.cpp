@@ -28,18 +28,6 @@ struct KeyHash {
 /// Cast that sums of a storage type need before they accumulate.
 DType accumulator_type(DType dtype) { return dtype == f16 ? f32 : dtype; }
 
-Op reduce_step(ReduceOp op) {
-    switch (op) {
-        case ReduceOp::Sum: return Op::Add;
-        case ReduceOp::Prod: return Op::Mul;
-        case ReduceOp::Min: return Op::Min;
-        case ReduceOp::Max: return Op::Max;
-        case ReduceOp::Any: return Op::Or;
-        case ReduceOp::All: return Op::And;
-    }
-    return Op::Add;
-}
-
 class Walk {
   public:
     Walk(const KernelRequest& request, const LowerContext& context, KernelCode& code)

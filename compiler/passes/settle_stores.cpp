@@ -16,10 +16,7 @@ bool stores_one_value(const Node& values) {
 bool leaves_some_out(const Node& index) {
     const Node* at = &index;
     while (at->op == Op::Expand) at = at->inputs[0].get();
-    if (at->op != Op::Select) return false;
-    at = at->inputs[2].get();
-    while (at->op == Op::Expand) at = at->inputs[0].get();
-    return at->op == Op::Constant && at->as<ConstantAttr>().value.i < 0;
+    return at->op == Op::Select && is_outside(*at->inputs[2]);
 }
 
 Ref filled(const Builder& b, int64_t value, const Shape& shape) {

@@ -100,7 +100,7 @@ Ref loop_turns(const Builder& b, const Ref& begin, const Ref& end, const Ref& st
     return op(Op::Select, {op(Op::Equal, {step, zero}), zero, turns});
 }
 
-Graph open_loops(NodeTable& table, const Graph& graph, const DeviceProfile&, const SymbolFacts& facts) {
+Graph open_loops(NodeTable& table, const Graph& graph, const SymbolFacts& facts) {
     // One loop at a time, the outermost first: the bounds of a loop inside may then be known.
     Graph out = graph;
     for (bool changed = true; changed;) {

@@ -1,7 +1,6 @@
 // Loops of kernels whose end only the data knows.
 #pragma once
 #include "compiler/ir/builder.h"
-#include "compiler/program/device_profile.h"
 
 namespace firn {
 
@@ -10,7 +9,7 @@ namespace firn {
 /// looks at it now and then, and turns after the end change nothing. Ensures: the bounds of every loop of kernels
 /// are known to the host; the same values. After bound_loops; what it adds to reduce comes before
 /// split_reductions.
-Graph open_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts);
+Graph open_loops(NodeTable& table, const Graph& graph, const SymbolFacts& facts);
 
 /// The number of turns of a loop as a rank-0 i32, by operations that the host can do too where it knows the
 /// bounds; a step of 0 takes none.
