@@ -1,0 +1,174 @@
+// The demand walk through loops and branches.
+#include <algorithm>
+
+#include "compiler/ir/accumulation.h"
+#include "compiler/lower/walk_state.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+
+int Walk::loop_result(const Node& node, const Indices& at) {
+    const Node& loop = *node.inputs[0];
+    const int wanted = node.as<ResultAttr>().index;
+    if (auto it = loop_results_.find({&loop, wanted, at}); it != loop_results_.end())
+        return it->second;
+    const OpenLoop open = open_loop(loop, loop_members(loop, wanted), node.shape, at);
+    const int for_node = close_loop(loop, open, node.shape, at);
+    int mine = -1;
+    for (size_t i = 0; i < open.carried.size(); ++i) {
+        const int k = open.carried[i];
+        const int value = b_.result(for_node, static_cast<int>(i));
+        if (k == wanted) mine = value;
+        loop_results_[{&loop, k, carried_index(loop, k, node.shape, at)}] = value;
+    }
+    return mine;
+}
+
+Indices Walk::carried_index(const Node& loop, int k, const Shape& shape, const Indices& at) {
+    return project(b_, at, shape, loop.as<LoopAttr>().body->results[k]->shape);
+}
+
+Walk::OpenLoop Walk::open_loop(const Node& loop, const std::vector<int>& carried,
+                               const Shape& shape, const Indices& at) {
+    const LoopAttr& attr = loop.as<LoopAttr>();
+    const Region& body = *attr.body;
+    auto project_to = [&](int k) { return carried_index(loop, k, shape, at); };
+    OpenLoop open;
+    open.carried = carried;
+    const int begin = ask(*loop.inputs[0], {}), end = ask(*loop.inputs[1], {}),
+              step = ask(*loop.inputs[2], {});
+    for (int k : carried) {
+        const Node& init = *loop.inputs[k + 3];
+        open.inits.push_back(
+            ask(init, project(b_, project_to(k), body.results[k]->shape, init.shape)));
+    }
+    b_.set_lines(loop.lines);
+    open.region = b_.add_region();
+    open.range = loop_range(b_, begin, end, step, may_start(loop, project_to));
+    b_.code().regions[open.region].range = open.range;
+    open.mark = log_.size();
+    remember({body.args[0].get(), {}}, b_.add(begin, b_.mul(b_.range(open.range), step)));
+    for (int k : carried) {
+        const int arg = b_.region_arg(open.region, body.results[k]->dtype);
+        remember({body.args[k + 1].get(), normal(body.results[k]->shape, project_to(k))},
+                 k == attr.active ? b_.boolean_value(true) : arg);
+    }
+    return open;
+}
+
+int Walk::close_loop(const Node& loop, const OpenLoop& open, const Shape& shape,
+                     const Indices& at) {
+    const LoopAttr& attr = loop.as<LoopAttr>();
+    const Region& body = *attr.body;
+    auto project_to = [&](int k) { return carried_index(loop, k, shape, at); };
+    std::vector<int> yields;
+    for (int k : open.carried) yields.push_back(ask(*body.results[k], project_to(k)));
+    if (attr.active >= 0) {
+        auto it = std::find(open.carried.begin(), open.carried.end(), attr.active);
+        const int alive = it != open.carried.end()
+                              ? yields[it - open.carried.begin()]
+                              : ask(*body.results[attr.active], project_to(attr.active));
+        const bool always = b_.is_constant(alive) && b_.node(alive).constant.i;
+        if (!always) b_.code().regions[open.region].alive = alive;
+    }
+    b_.code().regions[open.region].yields = std::move(yields);
+    b_.set_lines(loop.lines);
+    const int for_node = b_.close_for(open.region, open.inits);
+    forget_turn(open.mark, open.range);
+    return for_node;
+}
+
+template <class Project>
+int Walk::may_start(const Node& loop, Project project_to) {
+    const int active = loop.as<LoopAttr>().active;
+    if (active < 0) return b_.boolean_value(true);
+    const Node& init = *loop.inputs[active + 3];
+    return ask(init, project(b_, project_to(active),
+                             loop.as<LoopAttr>().body->results[active]->shape, init.shape));
+}
+
+const std::vector<int>& Walk::loop_members(const Node& loop, int wanted) {
+    const auto key = std::make_pair(&loop, wanted);
+    if (auto it = members_.find(key); it != members_.end()) return it->second;
+    const Region& body = *loop.as<LoopAttr>().body;
+    std::set<int> needed{wanted};
+    for (size_t k = 0; k < body.results.size(); ++k)
+        if (body.results[k]->shape == body.results[wanted]->shape && accumulation(loop, k).empty())
+            needed.insert(static_cast<int>(k));
+    return members_.emplace(key, members_of(loop, needed)).first->second;
+}
+
+std::vector<int> Walk::members_of(const Node& loop, std::set<int> needed) {
+    const LoopAttr& attr = loop.as<LoopAttr>();
+    if (attr.active >= 0) needed.insert(attr.active);
+    std::vector<int> queue(needed.begin(), needed.end());
+    while (!queue.empty()) {
+        const int k = queue.back();
+        queue.pop_back();
+        std::set<int> more;
+        add_needed(loop, *attr.body->results[k], more);
+        for (int m : more)
+            if (needed.insert(m).second) queue.push_back(m);
+    }
+    return {needed.begin(), needed.end()};
+}
+
+void Walk::add_needed(const Node& loop, const Node& value, std::set<int>& needed) {
+    const Region& body = *loop.as<LoopAttr>().body;
+    const std::unordered_set<const Node*> asked = needed_by(value);
+    for (size_t a = 1; a < body.args.size(); ++a)
+        if (asked.contains(body.args[a].get())) needed.insert(static_cast<int>(a) - 1);
+}
+
+std::unordered_set<const Node*> Walk::needed_by(const Node& root) {
+    std::unordered_set<const Node*> seen;
+    std::vector<const Node*> queue{&root};
+    while (!queue.empty()) {
+        const Node& node = *queue.back();
+        queue.pop_back();
+        if (!seen.insert(&node).second || context_.buffers.contains(&node)) continue;
+        if (node.op != Op::Result) {
+            for (const Ref& input : node.inputs) queue.push_back(input.get());
+            continue;
+        }
+        const Node& owner = *node.inputs[0];
+        const int k = node.as<ResultAttr>().index;
+        if (owner.op == Op::If) {
+            queue.push_back(owner.inputs[0].get());
+            queue.push_back(owner.as<IfAttr>().then_body->results[k].get());
+            queue.push_back(owner.as<IfAttr>().else_body->results[k].get());
+            continue;
+        }
+        for (int bound = 0; bound < 3; ++bound) queue.push_back(owner.inputs[bound].get());
+        for (int member : loop_members(owner, k)) {
+            queue.push_back(owner.inputs[member + 3].get());
+            queue.push_back(owner.as<LoopAttr>().body->results[member].get());
+        }
+    }
+    return seen;
+}
+
+int Walk::branch_result(const Node& node, const Indices& at) {
+    const Node& branch = *node.inputs[0];
+    const IfAttr& attr = branch.as<IfAttr>();
+    const int k = node.as<ResultAttr>().index;
+    const int condition =
+        ask(*branch.inputs[0], project(b_, at, node.shape, branch.inputs[0]->shape));
+    if (b_.is_constant(condition)) {
+        const Region& taken = b_.node(condition).constant.i ? *attr.then_body : *attr.else_body;
+        return ask(*taken.results[k], project(b_, at, node.shape, taken.results[k]->shape));
+    }
+    auto fill = [&](const Region& body) {
+        const int region = b_.add_region();
+        const int value =
+            ask(*body.results[k], project(b_, at, node.shape, body.results[k]->shape));
+        b_.code().regions[region].yields = {value};
+        return region;
+    };
+    const int then_region = fill(*attr.then_body);
+    const int else_region = fill(*attr.else_body);
+    b_.set_lines(branch.lines);
+    return b_.result(b_.branch(condition, then_region, else_region, false), 0);
+}
+
+}  // namespace firn

@@ -1,0 +1,113 @@
+// The demand walk: what walk.cpp (values) and walk_regions.cpp (loops and
+// branches) share.
+#pragma once
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "compiler/lower/kernel_builder.h"
+#include "compiler/lower/walk.h"
+#include "compiler/lower/walk_index.h"
+
+namespace firn {
+
+using Indices = std::vector<int>;
+
+struct KeyHash {
+    size_t operator()(const std::pair<const Node*, Indices>& key) const {
+        size_t h = std::hash<const Node*>()(key.first);
+        for (int i : key.second) h = (h ^ static_cast<size_t>(i)) * 0x9E3779B97F4A7C15ull;
+        return h ^ (h >> 31);
+    }
+};
+
+/// Asks values at indices, and gives Kernel code nodes. Equal questions have one answer.
+class Walk {
+  public:
+    Walk(const KernelRequest& request, const LowerContext& context, KernelCode& code);
+    virtual ~Walk() = default;
+    void run();
+
+  protected:
+    /// The invocation of each position stores or combines at the position's own index, in every
+    /// turn of the `loop` where there is one.
+    void write_position(const Node* loop, const Indices& at);
+    std::vector<int> position_effects(const Indices& at);
+    void store_position(const Node& scatter, int program_buffer, const Indices& at,
+                        std::vector<int>& effects);
+
+    /// Every invocation walks the inner dimensions of its own row.
+    void run_rows(const Indices& row);
+    int walk_row(size_t output, Indices& at);
+    int evaluate_own(const Node& node, const Indices& at);
+
+    /// Value of `node` at `at` as a Kernel code node.
+    int ask(const Node& node, const Indices& asked);
+
+    /// The index along a dimension of 1 is 0: equal places have equal indices.
+    Indices normal(const Shape& shape, Indices at);
+    void remember(const std::pair<const Node*, Indices>& key, int value);
+
+    /// Forgets what was computed since `mark` from the turn of a loop that is closed now: the same
+    /// body asked at another index gets a loop of its own.
+    void forget_turn(size_t mark, int range);
+    virtual int evaluate(const Node& node, const Indices& at);
+    int load(const Node& node, const Indices& at);
+    int pad(const Node& node, const Indices& at);
+    int gather(const Node& node, const Indices& at);
+
+    /// Result index o was written by position p with index_k(p) = o_k: solved for p, axis by axis.
+    int store_as_read(const Node& node, const Indices& at);
+    int reduce(const Node& node, const Indices& at);
+    int reduce_axis(const Node& node, Indices in, size_t depth, int accumulator, DType type);
+
+    /// A Loop whose For is being built.
+    struct OpenLoop {
+        std::vector<int> carried;  // carried values that run together
+        std::vector<int> inits;
+        int region = -1, range = -1;
+        size_t mark = 0;  // what was remembered before
+    };
+
+    /// All results of a loop at one index share one For: carried values that have the asked shape,
+    /// and those they need.
+    int loop_result(const Node& node, const Indices& at);
+    Indices carried_index(const Node& loop, int k, const Shape& shape, const Indices& at);
+    OpenLoop open_loop(const Node& loop, const std::vector<int>& carried, const Shape& shape,
+                       const Indices& at);
+    int close_loop(const Node& loop, const OpenLoop& open, const Shape& shape, const Indices& at);
+
+    /// Whether the loop takes any turn: an element that broke off before does not go on.
+    template <class Project>
+    int may_start(const Node& loop, Project project_to);
+
+    /// The carried values to run together when result `wanted` is asked: the active flag, those of
+    /// the same shape, and what they depend on.
+    const std::vector<int>& loop_members(const Node& loop, int wanted);
+
+    /// `needed`, the active flag, and what they depend on.
+    std::vector<int> members_of(const Node& loop, std::set<int> needed);
+
+    /// The carried values of the loop that `value` depends on.
+    void add_needed(const Node& loop, const Node& value, std::set<int>& needed);
+
+    /// Every node whose value is asked on the way to `root`; of a loop inside, only the carried
+    /// values that run together with the one that is asked.
+    std::unordered_set<const Node*> needed_by(const Node& root);
+    int branch_result(const Node& node, const Indices& at);
+
+    const KernelRequest& request_;
+    const LowerContext& context_;
+    KernelBuilder b_;
+    std::unordered_map<std::pair<const Node*, Indices>, int, KeyHash> memo_;
+    std::vector<std::pair<const Node*, Indices>> log_;  // keys in the order they were remembered
+    std::map<std::pair<const Node*, int>, std::vector<int>> members_;
+    std::unordered_map<const Node*, Indices> own_;
+    std::map<std::tuple<const Node*, int, Indices>, int> loop_results_;
+};
+
+}  // namespace firn
