@@ -157,7 +157,12 @@ class Planner {
 
     void add_kernel(const ScheduleItem& item, std::vector<Step>& out) {
         std::vector<int> targets;
-        for (const Ref& r : item.outputs) targets.push_back(value_buffer(*r));
+        for (const Ref& r : item.outputs) {
+            targets.push_back(value_buffer(*r));
+            if (!r->shape.empty() || r->dtype != i32) continue;
+            // Who asks for it later need not load it.
+            if (const auto size = host_size(*r, context_.host_values)) context_.host_values[r.get()] = *size;
+        }
         add_kernel(item.outputs, targets, item.outputs[0]->shape, item.inner, out);
     }
 

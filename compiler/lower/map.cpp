@@ -106,7 +106,11 @@ class Mapper {
                 made = p.scalar >= 0 ? b_.scalar_argument(p.scalar, p.dtype) : b_.size(p.size);
                 break;
             }
-            case Op::Load: made = load(n, lane_value(n.args[0], lane)); break;
+            case Op::Load:
+                made = load(n, lane_value(n.args[0], lane));
+                if (n.interval.lo > INT32_MIN || n.interval.hi < INT32_MAX)
+                    b_.assume(made, Size(n.interval.lo), Size(n.interval.hi));
+                break;
             case Op::Result: {
                 const KernelNode& owner = from_.nodes[n.args[0]];
                 if (owner.op == Op::For) return for_results(n.args[0], lane)[static_cast<size_t>(n.index)];

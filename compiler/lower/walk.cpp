@@ -6,6 +6,7 @@
 #include "compiler/ir/accumulation.h"
 #include "compiler/ir/affine_index.h"
 #include "compiler/ir/builder.h"
+#include "compiler/ir/value_bounds.h"
 #include "compiler/lower/walk_state.h"
 #include "compiler/program/error.h"
 
@@ -214,7 +215,11 @@ int Walk::load(const Node& node, const Indices& at) {
     b_.set_lines(node.lines);
     const int buffer = b_.buffer(context_.buffers.at(&node), node.dtype, element_count(node.shape),
                                  BindingForm::Storage, 1, false);
-    return b_.load(buffer, flat_index(b_, at, node.shape));
+    const int value = b_.load(buffer, flat_index(b_, at, node.shape));
+    if (node.dtype == i32)
+        if (const ValueBounds bounds = value_bounds(node, context_.facts); bounds.known())
+            b_.assume(value, Size(bounds.lo), Size(bounds.hi));
+    return value;
 }
 
 int Walk::pad(const Node& node, const Indices& at) {

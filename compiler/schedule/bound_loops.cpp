@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/ir/builder.h"
+#include "compiler/ir/value_bounds.h"
 #include "compiler/schedule/open_loops.h"
 #include "compiler/schedule/schedule.h"
 
@@ -17,7 +18,10 @@ using Inductions = std::unordered_map<const Node*, Size>;
 /// The most that a rank-0 i32 can be, where something tells.
 std::optional<double> most(const Node& node, const Inductions& known, const SymbolFacts& facts) {
     if (const auto size = host_size(node, known)) return static_cast<double>(size->upper_bound(facts.largest));
-    if (node.op != Op::Min && node.op != Op::Max) return std::nullopt;
+    if (node.op != Op::Min && node.op != Op::Max) {
+        const ValueBounds bounds = value_bounds(node, facts);
+        return bounds.hi < INT32_MAX ? std::optional(static_cast<double>(bounds.hi)) : std::nullopt;
+    }
     const auto a = most(*node.inputs[0], known, facts), b = most(*node.inputs[1], known, facts);
     if (a && b) return node.op == Op::Min ? std::min(*a, *b) : std::max(*a, *b);
     return node.op == Op::Min ? (a ? a : b) : std::nullopt;

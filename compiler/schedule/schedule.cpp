@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kMapBudget = 48;        // distinct maps of one value that are followed
 constexpr double kUnknownTrips = 32;     // a loop whose trips nothing tells
+constexpr double kLongestKnown = 65536;  // bounds beyond it say nothing about a loop's turns
 constexpr size_t kMaxOutputs = 8;        // values that leave one kernel
 constexpr double kWorkingSet = 16;       // tensors of this size that pass through the cache between two uses
 constexpr double kLongestRow = 16384;    // elements that one invocation walks in a row kernel
@@ -41,9 +42,15 @@ class Scheduler {
 
     Schedule run() {
         schedule_.host_loops = facts_.host_loops;
+        host_inductions_ = host_inductions(facts_);
         count_costs();
         find_roots();
         decide();
+        // What leaves a kernel anyhow makes its loop's other results cheaper to keep: judged again, knowing it.
+        while (note_leaving_loops()) {
+            forget_verdicts();
+            decide();
+        }
         schedule_.items = group(nullptr);
         std::reverse(schedule_.verdicts.begin(), schedule_.verdicts.end());
         return std::move(schedule_);
@@ -55,12 +62,19 @@ class Scheduler {
             const auto size = host_size(*loop.inputs[k], {});
             if (!size) return std::nullopt;
             for (const std::string& s : size->symbols())
-                if (s[0] == '$') return std::nullopt;
+                if (s[0] == '$') return bounded_estimate(*size);
             return estimate(*size, symbol_facts_);
         };
         const auto begin = value(0), end = value(1), step = value(2);
         if (!begin || !end || !step || *step == 0) return kUnknownTrips;
         return std::max(0.0, (*end - *begin) / *step);
+    }
+
+    /// A number that the caller chooses: a quarter of the most that it can be, where that is known.
+    std::optional<double> bounded_estimate(const Size& size) const {
+        const auto most = static_cast<double>(size.upper_bound(symbol_facts_.largest));
+        if (most > kLongestKnown) return std::nullopt;
+        return std::max(1.0, most / 4);
     }
 
     std::vector<std::pair<const Node*, double>> kernel_loops(const Node& node) const {
@@ -155,6 +169,48 @@ class Scheduler {
         }
     }
 
+    /// The Loop inside a kernel that gives the value back element by element, null where none does.
+    const Node* loop_of_result(const Node& node) const {
+        if (node.op != Op::Result || node.inputs[0]->op != Op::Loop || written(node)) return nullptr;
+        const Node* loop = node.inputs[0].get();
+        return facts_.host_loops.contains(loop) ? nullptr : loop;
+    }
+
+    /// Notes the loops of which some result is materialised; true where there are new ones.
+    bool note_leaving_loops() {
+        bool changed = false;
+        for (const ValueVerdict& v : schedule_.verdicts)
+            if (v.verdict == Verdict::Materialised)
+                if (const Node* loop = loop_of_result(*v.value))
+                    changed |= leaving_.emplace(loop, v.value->shape).second;
+        return changed;
+    }
+
+    void forget_verdicts() {
+        schedule_.verdicts.clear();
+        schedule_.materialised.clear();
+        asks_.clear();
+        inner_.clear();
+        reached_.clear();
+    }
+
+    /// Another result of its loop, of the same shape, leaves a kernel already, and not every asker can be part of
+    /// that kernel: this one needs no turn and no launch of its own to leave it too.
+    bool leaves_with_its_loop(const Node& node, const std::set<Ask>& asks) {
+        const Node* loop = loop_of_result(node);
+        const auto it = loop ? leaving_.find(loop) : leaving_.end();
+        if (it == leaving_.end() || it->second != node.shape) return false;
+        const int own = maps_.identity(node.shape);
+        return std::any_of(asks.begin(), asks.end(), [&](const Ask& a) {
+            return a.map != own || grid_shape(*a.root) != node.shape || inner_.contains(a.root);
+        });
+    }
+
+    /// The host can compute it, so that a kernel has it as a parameter.
+    bool known_to_host(const Node& node) const {
+        return node.shape.empty() && node.dtype == i32 && host_size(node, host_inductions_).has_value();
+    }
+
     /// From consumers to producers: by the time a value is reached, all its askers are decided.
     void decide() {
         for (size_t k = facts_.order.size(); k-- > 0;) {
@@ -179,11 +235,12 @@ class Scheduler {
         }
     }
 
-    ValueVerdict judge(const Ref& ref, const std::set<Ask>& asks) const {
+    ValueVerdict judge(const Ref& ref, const std::set<Ask>& asks) {
         const Node& node = *ref;
         ValueVerdict v{ref, Verdict::Inlined, kReasonOnce};
         const double bytes = node.dtype.bytes();
         const double each = seconds_.at(&node), size = estimate(element_count(node.shape), symbol_facts_);
+        const double own_turns = node.op == Op::Reduce ? reduction_turns(node) : 1;
         v.elements = std::max(1.0, size) * runs(node);
         double loads = 0, streams = -runs(node);   // the first read comes with the write
         std::set<const Node*> readers;
@@ -192,17 +249,20 @@ class Scheduler {
             const double grid = estimate(element_count(grid_shape(*a.root)), symbol_facts_);
             const double asked = evaluated_at(a) * maps_.turns(a.map) * runs(*a.root);
             v.evaluations += asked;
-            v.inline_seconds += asked * each * idle(grid);
-            loads += asked * profile_.seconds_per_load * idle(grid);
+            const double busy = idle(grid * sharing_lanes(std::max(own_turns, maps_.turns(a.map))));
+            v.inline_seconds += asked * each * busy;
+            loads += asked * profile_.seconds_per_load * busy;
         }
         // A value too large for the cache comes from memory again for every further kernel.
         if (streams > 0 && size * bytes * kWorkingSet > static_cast<double>(profile_.cache_bytes))
             loads += streams * size * bytes / profile_.bytes_per_second;
-        v.materialise_seconds = v.elements * (each * idle(size) + 2 * bytes / profile_.bytes_per_second) +
-                                loads + runs(node) * profile_.seconds_per_launch;
+        const bool joins = leaves_with_its_loop(node, asks);
+        v.materialise_seconds = v.elements * 2 * bytes / profile_.bytes_per_second + loads;
+        if (!joins) v.materialise_seconds += v.elements * each * idle(size * sharing_lanes(own_turns)) +
+                                           runs(node) * profile_.seconds_per_launch;
         v.stage_seconds = stage_seconds(node, asks);
         const bool free = node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Index ||
-                          node.op == Op::Input || is_movement(node.op);
+                          node.op == Op::Input || is_movement(node.op) || known_to_host(node);
         if (inside_kernel_loop(node) || free) return v;
         if (asks.size() > kMapBudget) {
             v.verdict = Verdict::Materialised;
@@ -261,8 +321,7 @@ class Scheduler {
             const double all = estimate(element_count(root.shape), symbol_facts_);
             if (rows <= 0 || all / rows > kLongestRow || !row_fits(root.shape, inner)) return 0;
             // Lanes that share long rows keep the device as busy as that many more rows.
-            const bool shared = lanes_share(profile_) && all / rows >= kSharedRow * profile_.subgroup_size;
-            const double busy = rows * (shared ? profile_.subgroup_size : 1);
+            const double busy = rows * sharing_lanes(all / rows);
             total += runs(root) * (rows * seconds_.at(&node) * idle(busy) +
                                    all * seconds_.at(&root) * (idle(busy) - idle(all)));
         }
@@ -304,6 +363,11 @@ class Scheduler {
     /// How much longer work takes on a grid too small to fill the device.
     double idle(double grid) const {
         return std::max(1.0, profile_.parallel_invocations / std::max(1.0, grid));
+    }
+
+    /// Lanes that share a reduction of so many turns for one index of a grid.
+    double sharing_lanes(double turns) const {
+        return lanes_share(profile_) && turns >= kSharedRow * profile_.subgroup_size ? profile_.subgroup_size : 1;
     }
 
     Written written(const Node& node) const { return firn::written(node, facts_.host_loops); }
@@ -499,6 +563,8 @@ class Scheduler {
     RegionFacts facts_;
     AccessMaps maps_;
     Schedule schedule_;
+    std::unordered_map<const Node*, Size> host_inductions_;
+    std::unordered_map<const Node*, Shape> leaving_;   // loops inside kernels with a result in memory; its shape
     std::unordered_map<const Node*, double> seconds_;
     std::unordered_map<const Node*, int> reached_;   // values that a root's kernel asks for
     std::unordered_map<const Node*, int> inner_;   // roots that stage values: dimensions walked inside

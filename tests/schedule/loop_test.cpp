@@ -111,5 +111,48 @@ TEST(Loop, LevelsOfAPyramidShareKernels) {
     EXPECT_LT(program->kernels.size(), static_cast<size_t>(stats(*program, {{"n", 4096}}).dispatches));
 }
 
+/// A loop whose body alone is as much as a kernel may hold.
+Tensor large_loop(const Tensor& x, const Tensor& turns) {
+    Tensor y = x;
+    for (Tensor turn : loop(turns))
+        for (int k = 0; k < 800; ++k) y = sin(y) * (1.0f + 0.001f * float(k)) + x;
+    return y;
+}
+
+TEST(Loop, ABoundThatTheHostKnowsStaysAParameterInALargeKernel) {
+    auto large = [](const Tensors& a) {
+        Tensor turns = min(a[1], 12) + 1;
+        return Tensors{large_loop(a[0], turns)};
+    };
+    auto program = program_for(cpu_profile(), large, {f32(64), i32()});
+    EXPECT_EQ(program->steps.size(), 1u);
+    ASSERT_EQ(program->kernels.size(), 1u);
+    EXPECT_EQ(program->kernels[0].back_edges, 13);
+}
+
+TEST(Loop, ABoundInMemoryKeepsItsInterval) {
+    auto large = [](const Tensors& a) { return Tensors{large_loop(a[0], min(max(a[1]), 12))}; };
+    auto program = program_for(cpu_profile(), large, {f32(64), i32(64)});
+    EXPECT_EQ(program->kernels.back().back_edges, 12);
+}
+
+TEST(Loop, AllResultsOfALoopInAKernelLeaveOneKernel) {
+    auto starts = [](const Tensors& a) {
+        Tensor x = a[0], turns = zeros({1024}, i32);
+        for (Tensor turn : loop(min(a[1], 900))) {
+            x = x * x + a[0];
+            turns += 1;
+            if_(x > 16.0f, [&] { break_(); });
+        }
+        auto [n, k] = indices<2>({1024, 32});
+        Tensor spread = sin(x(n) + cast<float>(k)) * cast<float>(turns(n));
+        return Tensors{x, spread};
+    };
+    auto program = program_for(cpu_profile(), starts, {f32(1024), i32()});
+    int holding = 0;   // kernels that take the turns
+    for (const KernelInfo& kernel : program->kernels) holding += kernel.back_edges > 0;
+    EXPECT_EQ(holding, 1);
+}
+
 }  // namespace
 }  // namespace firn

@@ -1,0 +1,84 @@
+// How well whole programs fuse, counted: kernels and operations of the shapes that people write.
+#include <gtest/gtest.h>
+
+#include "compiler/algorithms/conv.h"
+#include "compiler/frontend/statistics.h"
+#include "tests/schedule/compile_helpers.h"
+
+namespace firn {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+/// The tanh form.
+Tensor gelu(const Tensor& x) {
+    return 0.5f * x * (1.0f + tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
+}
+
+TEST(Quality, GeluIsNotEvaluatedForEveryProductOfAMatmul) {
+    auto layer = [](const Tensors& a) { return Tensors{matmul(gelu(a[0]), a[1])}; };
+    auto program = program_for(cpu_profile(), layer, {f32(512, 512), f32(512, 512)});
+    EXPECT_LE(stats(*program, {}).operations, 275'000'000);
+}
+
+/// Seven operations for each cell.
+Tensor stencil(const Tensor& u) {
+    auto [i, j] = indices<2>(u.shape());
+    return u + 0.1f * (u(i - 1, j) + u(i + 1, j) + u(i, j - 1) + u(i, j + 1) - 4.0f * u);
+}
+
+TEST(Quality, ThreeStencilStepsDoTheirWorkOnce) {
+    auto steps = [](const Tensors& a) { return Tensors{stencil(stencil(stencil(a[0])))}; };
+    auto program = program_for(cpu_profile(), steps, {f32(256, 256)});
+    EXPECT_LE(stats(*program, {}).operations, 1'450'000);
+}
+
+TEST(Quality, ALayernormIsOneKernel) {
+    auto norm = [](const Tensors& a) {
+        Tensor centred = a[0] - mean(a[0], {.axis = 1, .keep_dims = true});
+        Tensor spread = mean(centred * centred, {.axis = 1, .keep_dims = true});
+        return Tensors{centred * rsqrt(spread + 1e-5f) * a[1] + a[2]};
+    };
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()})
+        EXPECT_EQ(program_for(profile, norm, {f32(1024, 768), f32(768), f32(768)})->steps.size(), 1u) << profile.name;
+}
+
+TEST(Quality, SoftmaxAndLogsumexpAreOneKernelEach) {
+    auto soft = [](const Tensors& a) { return Tensors{softmax(a[0])}; };
+    auto sums = [](const Tensors& a) { return Tensors{logsumexp(a[0], {.axis = 1})}; };
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        EXPECT_EQ(program_for(profile, soft, {f32(1024, 768)})->steps.size(), 1u) << profile.name;
+        EXPECT_EQ(program_for(profile, sums, {f32(1024, 768)})->steps.size(), 1u) << profile.name;
+    }
+}
+
+TEST(Quality, AttentionEvaluatesEachExponentialOnce) {
+    auto attention = [](const Tensors& a) {
+        Tensor scores = matmul(a[0], transpose(a[1])) * (1.0f / 8.0f);
+        return Tensors{matmul(softmax(scores), a[2])};
+    };
+    auto program = program_for(cpu_profile(), attention, {f32(512, 64), f32(512, 64), f32(512, 64)});
+    // Two products, the exponentials, and nothing again and again.
+    EXPECT_LE(stats(*program, {}).operations, 2 * 2 * 512 * 512 * 64 + 12 * 512 * 512);
+}
+
+TEST(Quality, AnArgmaxIsOneKernel) {
+    auto most = [](const Tensors& a) { return Tensors{argmax(a[0], {.axis = 1})}; };
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()})
+        EXPECT_EQ(program_for(profile, most, {f32(1024, 768)})->steps.size(), 1u) << profile.name;
+}
+
+TEST(Quality, ConvolutionBiasNormAndActivationAreOneKernel) {
+    auto block = [](const Tensors& a) {
+        auto channel = [&](size_t k) { return reshape(a[k], {1, 16, 1, 1}); };
+        Tensor y = conv2d(a[0], a[1], {.padding = 1}) + channel(2);
+        y = (y - channel(3)) * rsqrt(channel(4) + 1e-5f) * channel(5) + channel(6);
+        return Tensors{max(y, 0.0f)};
+    };
+    auto program = program_for(cpu_profile(), block,
+                               {f32(4, 8, 64, 64), f32(16, 8, 3, 3), f32(16), f32(16), f32(16), f32(16), f32(16)});
+    EXPECT_EQ(program->steps.size(), 1u);
+}
+
+}  // namespace
+}  // namespace firn
