@@ -191,7 +191,7 @@ class Emitter {
             default: break;
         }
         std::string value = expression(n);
-        const bool inline_it = uses_[id] == 1 && use_region_[id] == region_of_[id] && n.width == 1 &&
+        const bool inline_it = uses_[id] == 1 && n.op != Op::SubgroupShuffle && use_region_[id] == region_of_[id] && n.width == 1 &&
                                value.size() <= kLongestInlineText;
         if (inline_it) {
             text_[id] = std::move(value);
@@ -212,6 +212,10 @@ class Emitter {
 
     std::string expression(const KernelNode& n) {
         if (n.op == Op::Load) return load(n);
+        if (n.op == Op::SubgroupShuffle) {
+            subgroup_used_ = true;
+            return "subgroupShuffle(" + text_[n.args[0]] + ", " + std::to_string(n.index) + "u)";
+        }
         if (n.op == Op::Lane) {
             const std::string lane = text_[n.args[0]] + "." + kLane[n.index];
             return n.dtype.is_bool() ? "(" + lane + " != 0u)" : lane;

@@ -12,6 +12,7 @@ constexpr int64_t kLargeExtent = 1 << 20;      // as good as any larger extent
 constexpr int64_t kLeastGroups = 8;            // workgroups that share a CPU's cores evenly
 constexpr int64_t kBodyBudget = 700;           // nodes of an invocation's body after expansion
 constexpr int64_t kLoopBudget = 900;           // nodes of an unrolled loop body: turns are dear on a CPU
+constexpr int64_t kDealtBudget = 1500;         // the same, where lanes hand round what they load
 constexpr int64_t kLeastShare = 4;             // turns of a loop per lane that are worth combining
 constexpr int64_t kLongShare = 64;             // turns per lane that pay for a subgroup's fixed costs on a CPU
 
@@ -112,6 +113,30 @@ class Strides {
     const KernelCode& code_;
     std::map<std::pair<int, int>, Stride> known_;
 };
+
+/// Some load in a loop walks along it, and is the same for neighbours along x.
+bool reads_in_turn(KernelCode code, const Traits& traits) {
+    if (!traits.loops || traits.divergent || traits.rows) return false;
+    for (int effect : code.regions[0].effects)
+        if (code.nodes[effect].op != Op::Store) return false;
+    place(code);
+    int x = -1;   // the last Grid range
+    for (size_t r = 0; r < code.ranges.size(); ++r)
+        if (code.ranges[r].kind == RangeKind::Grid) x = static_cast<int>(r);
+    if (x < 0) return false;
+    Strides strides(code);
+    for (const KernelRegion& region : code.regions) {
+        if (region.range < 0) continue;
+        for (int id : region.order) {
+            const KernelNode& n = code.nodes[id];
+            if (n.op != Op::Load || code.buffers[n.index].dtype.bytes() != 4) continue;
+            if (strides.along(n.args[0], region.range) == Stride::One &&
+                strides.along(n.args[0], x) == Stride::None)
+                return true;
+        }
+    }
+    return false;
+}
 
 /// What the lanes of a subgroup would share.
 struct Sharing {
@@ -240,6 +265,12 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
         while (cpu && rows_per_group > 1 && groups() < kLeastGroups) rows_per_group /= 2;
         while (cpu && m.group_x > lanes && m.group_x % 2 == 0 && groups() < kLeastGroups) m.group_x /= 2;
         m.group_y = static_cast<uint32_t>(std::max<int64_t>(1, rows_per_group));
+    }
+    // On a CPU driver a load costs as much where all lanes read the same element, and exchanging lanes is cheap.
+    const bool deals = cpu && profile.texel_loads && lanes_share(profile) && m.group_x % lanes == 0;
+    if (deals && traits.nodes * m.vector * m.unroll * lanes <= kDealtBudget && reads_in_turn(lowered, traits)) {
+        m.dealt_loads = profile.subgroup_size;
+        m.serial_unroll = lanes;
     }
     if (!traits.divergent || traits.loops)
         for (int64_t f : {16, 8, 4, 2})

@@ -260,6 +260,7 @@ class Machine {
             case Op::Store: return store(n, mask);
             case Op::Atomic: return combine(n, mask);
             case Op::SubgroupReduce: return reduce(n, values_[at(id)], mask);
+            case Op::SubgroupShuffle: return shuffle(n, values_[at(id)], mask);
             case Op::For: return run_for(n, mask);
             case Op::Branch: return run_branch(id, mask);
             default: fail(std::string("operation ") + info(n.op).name + " is not Kernel code");
@@ -377,10 +378,9 @@ class Machine {
         combine_lanes(access(n, mask), values_[at(n.args[1])]);
     }
 
-    /// A tree over exchanged lanes: distances from half a subgroup down to 1.
-    void reduce(const KernelNode& n, const Lanes& target, const LaneMask& mask) {
-        const Lanes& source = values_[at(n.args[0])];
-        counts_.operations += mask.active;
+    /// Visits the subgroups that run: whole ones, since what they do needs every lane.
+    template <class Visit>
+    void for_subgroups(const LaneMask& mask, Visit visit) {
         for (int begin = 0; begin < lanes_; begin += subgroup_) {
             int end = std::min(begin + subgroup_, lanes_);
             int running = std::count(mask.on.begin() + begin, mask.on.begin() + end, uint8_t{1});
@@ -388,6 +388,23 @@ class Machine {
             if (running != subgroup_)
                 fail("a subgroup operation runs on " + std::to_string(running) + " of " +
                      std::to_string(subgroup_) + " lanes");
+            visit(begin, end);
+        }
+    }
+
+    void shuffle(const KernelNode& n, const Lanes& target, const LaneMask& mask) {
+        const Lanes& source = values_[at(n.args[0])];
+        for_subgroups(mask, [&](int begin, int end) {
+            const Scalar value = get_lane(source, begin + n.index);
+            for (int lane = begin; lane < end; ++lane) set_lane(target, lane, value);
+        });
+    }
+
+    /// A tree over exchanged lanes: distances from half a subgroup down to 1.
+    void reduce(const KernelNode& n, const Lanes& target, const LaneMask& mask) {
+        const Lanes& source = values_[at(n.args[0])];
+        counts_.operations += mask.active;
+        for_subgroups(mask, [&](int begin, int end) {
             std::vector<Scalar> values;
             for (int lane = begin; lane < end; ++lane) values.push_back(get_lane(source, lane));
             for (int distance = subgroup_ / 2; distance > 0; distance /= 2) {
@@ -398,7 +415,7 @@ class Machine {
             }
             for (int lane = begin; lane < end; ++lane)
                 set_lane(target, lane, values[static_cast<size_t>(lane - begin)]);
-        }
+        });
     }
 
     const KernelCode& code_;

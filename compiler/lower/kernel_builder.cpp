@@ -131,6 +131,15 @@ int KernelBuilder::load(int buffer, int index, int width) {
     return intern(std::move(n));
 }
 
+int KernelBuilder::shuffle(int value, int lane, int index) {
+    KernelNode n;
+    n.op = Op::SubgroupShuffle;
+    n.dtype = node(value).dtype;
+    n.args = {value, index};
+    n.index = lane;
+    return intern(std::move(n));
+}
+
 int KernelBuilder::lane(int vector, int lane, int index) {
     KernelNode n;
     n.op = Op::Lane;

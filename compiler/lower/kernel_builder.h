@@ -20,6 +20,7 @@ class KernelBuilder {
     KernelBuilder(KernelCode& code, SymbolFacts facts);
 
     KernelCode& code() { return code_; }
+    const KernelCode& code() const { return code_; }
     const SymbolFacts& symbol_facts() const { return symbol_facts_; }
     const KernelNode& node(int id) const { return code_.nodes[id]; }
     void set_lines(const std::vector<SourceLine>& lines) { lines_ = lines; }
@@ -42,6 +43,9 @@ class KernelBuilder {
     int load(int buffer, int index, int width = 1);
     /// Element `lane` of a vector load, which is the element at the flat `index`.
     int lane(int vector, int lane, int index);
+
+    /// What lane `lane` of the subgroup has as `value`: the element at the flat `index`.
+    int shuffle(int value, int lane, int index);
 
     /// Opens a body; its arguments are created by region_arg.
     int add_region();

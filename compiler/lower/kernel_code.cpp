@@ -24,7 +24,7 @@ void print_node(const KernelCode& code, int id, int indent, std::ostream& out) {
     if (n.op != Op::For && n.op != Op::Branch) out << " " << n.dtype.name();
     if (n.width > 1) out << "x" << n.width;
     if (n.op == Op::Load || n.op == Op::Store) out << " b" << n.index;
-    if (n.op == Op::Result || n.op == Op::Lane) out << " #" << n.index;
+    if (n.op == Op::Result || n.op == Op::Lane || n.op == Op::SubgroupShuffle) out << " #" << n.index;
     if (n.op == Op::For) {
         const Range& range = code.ranges[code.regions[n.region].range];
         out << " " << range.name << code.regions[n.region].range << " < "

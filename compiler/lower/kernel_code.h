@@ -48,7 +48,7 @@ struct KernelNode {
     std::vector<int> args;      // node ids, always smaller than the node's own
     Scalar constant;            // Constant
     /// Range: range id. Param: parameter. Load, Store, Atomic: buffer (KernelCode::buffers).
-    /// Result: which result of args[0]. RegionArg: position in its region's args. Lane: which lane.
+    /// Result: which result of args[0]. RegionArg: position in its region's args. Lane, SubgroupShuffle: which lane.
     int index = 0;
     int width = 1;              // Load, Store: consecutive elements from the flat index on
     int region = -1;            // For: its body. Branch: taken when args[0] is true. RegionArg: its owner

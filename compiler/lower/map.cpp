@@ -5,6 +5,7 @@
 
 #include "compiler/ir/builder.h"
 #include "compiler/lower/bindings.h"
+#include "compiler/lower/deal_loads.h"
 #include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/map_grid.h"
 #include "compiler/lower/place.h"
@@ -36,6 +37,12 @@ class Mapper {
         grid_ = std::move(mapped.ranges);
         lanes_ = std::move(mapped.copies);
         lane_ = mapped.lane;
+        if (mapping_.dealt_loads > 1) {
+            ensure(mapping_.lanes == 1 && mapping_.dealt_loads == profile_.subgroup_size &&
+                       mapping_.group_x % mapping_.dealt_loads == 0,
+                   "map: the lanes of this kernel cannot hand loads round");
+            lane_ = subgroup_lane();
+        }
         mark_varying();
         std::vector<std::vector<int>> stores(lanes_.size());
         memo_.assign(lanes_.size(), std::vector<int>(from_.nodes.size(), -1));
@@ -44,6 +51,14 @@ class Mapper {
     }
 
   private:
+    int subgroup_lane() {
+        Range range;
+        range.name = "l";
+        range.kind = RangeKind::Subgroup;
+        range.extent = Size(profile_.subgroup_size);
+        return b_.range(b_.add_range(range));
+    }
+
     bool divides(const Size& extent, int64_t factor) const {
         const int64_t d = extent.divisor(symbol_facts_.divisors);
         return d % factor == 0;
@@ -144,6 +159,7 @@ class Mapper {
     int load(const KernelNode& n, int index) {
         const KernelBuffer& b = from_.buffers[n.index];
         b_.set_lines(n.lines);
+        if (const int dealt = dealt_load(b, index); dealt >= 0) return dealt;
         const Interval& at = b_.node(index).interval;
         const bool aligned = b.dtype.bytes() == 4 && mapping_.vector * mapping_.serial_unroll >= 4 &&
                              at.mod % 4 == 0 && !b_.is_constant(index);
@@ -153,8 +169,36 @@ class Mapper {
         return b_.lane(block, static_cast<int>(rest), index);
     }
 
+    /// An element that all lanes read, in a turn of as many copies as there are lanes: each loads one, and they
+    /// hand them round. undo_lonely_shuffles() undoes it where few of them are used. -1: not so.
+    int dealt_load(const KernelBuffer& b, int index) {
+        const auto lanes = static_cast<int64_t>(mapping_.dealt_loads);
+        if (lanes == 1 || !together_ || copies_ % lanes != 0 || b.dtype.bytes() != 4 || b.dtype.is_bool()) return -1;
+        const Interval& at = b_.node(index).interval;
+        if (at.mod <= 0 || at.mod % lanes != 0 || b_.is_constant(index) || !same_in_subgroup_(index)) return -1;
+        const int64_t rest = ((at.rem % lanes) + lanes) % lanes;
+        const int mine = b_.add(b_.sub(index, b_.integer(rest)), lane_);
+        const int last = b_.sub(b_.size(b.elements), b_.integer(1));
+        const int value = b_.load(program_buffer(b, false, 1), b_.make(Op::Min, i32, {mine, last}));
+        return b_.shuffle(value, static_cast<int>(rest), index);
+    }
+
+    /// Remembers how it was before something that not all lanes may do, or that has other copies.
+    struct Turns {
+        Turns(Mapper& mapper, bool together, int64_t copies)
+            : mapper_(mapper), together_(mapper.together_), copies_(mapper.copies_) {
+            mapper.together_ = together_ && together;
+            mapper.copies_ = copies;
+        }
+        ~Turns() { mapper_.together_ = together_, mapper_.copies_ = copies_; }
+        Mapper& mapper_;
+        bool together_;
+        int64_t copies_;
+    };
+
     int branch(const KernelNode& n, size_t lane) {
         const int condition = lane_value(n.args[0], lane);
+        const Turns apart(*this, false, 1);
         int regions[2] = {-1, -1};
         const int sources[2] = {n.region, n.else_region};
         for (int k = 0; k < 2; ++k) {
@@ -353,6 +397,7 @@ class Mapper {
             for (int arg : old.args) current[g].push_back(b_.region_arg(region, from_.nodes[arg].dtype));
         const std::vector<std::vector<int>> args = current;
         const int base = turn_base(b_.range(range_id), start, deal, old_range.extent);
+        const Turns turns(*this, old.alive < 0 && same_in_subgroup_(extent_node), copies);
         std::vector<std::vector<std::vector<int>>> terms(group.size(),
                                                          std::vector<std::vector<int>>(old.args.size()));
         int alive = -1;
@@ -473,6 +518,7 @@ class Mapper {
 
     /// A loop with effects and values of its own, for one lane.
     int lane_loop(const KernelNode& n, size_t lane) {
+        const Turns apart(*this, false, 1);
         const KernelRegion& old = from_.regions[n.region];
         std::vector<int> inits, yields, inside, args;
         for (int init : n.args) inits.push_back(lane_value(init, lane));
@@ -513,6 +559,7 @@ class Mapper {
             effects.push_back(b_.branch(condition, region, -1, n.guard));
             return;
         }
+        const Turns apart(*this, false, 1);
         const int index = lane_value(n.args[0], lane), value = lane_value(n.args[1], lane);
         b_.set_lines(n.lines);
         const int buffer = program_buffer(from_.buffers[n.index], true, 1);
@@ -626,7 +673,10 @@ class Mapper {
     std::vector<std::vector<int>> needs_;
     std::vector<int> grid_;                       // Grid ranges of from_, x first
     std::map<int, SharedLoop> shared_;            // where lanes > 1: what they share
-    int lane_ = -1;                               // where lanes > 1: the lane's number
+    int lane_ = -1;                               // where lanes share work or loads: the lane's number
+    SameInSubgroup same_in_subgroup_{b_};
+    bool together_ = true;                        // all lanes of a subgroup do what is built now
+    int64_t copies_ = 1;                          // turns of the loop that is built now in one
     std::vector<GridCopy> lanes_;
     std::vector<bool> varies_;
     std::vector<std::vector<int>> memo_;          // per lane and node
@@ -639,6 +689,7 @@ KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const D
                       const SymbolFacts& facts) {
     KernelCode code;
     Mapper(lowered, code, mapping, profile, facts).run();
+    if (mapping.dealt_loads > 1) undo_lonely_shuffles(code, mapping.dealt_loads);
     split_lonely_blocks(code);
     place(code);
     drop_unused_buffers(code);

@@ -16,6 +16,9 @@ struct Mapping {
     /// Invocations that share one such index: 1, or the lanes of a subgroup, which deal the turns of
     /// its reductions and rows among them (share_loops). Divides group_x; group_y and group_z are 1.
     uint32_t lanes = 1;
+    /// Elements that all lanes of a subgroup read in turn are loaded by one lane each and handed round. Every
+    /// lane then takes part, also behind the grid's end. Divides group_x, and serial_unroll.
+    uint32_t dealt_loads = 1;
 };
 
 /// The schedule template of the profile's class, sized by what the kernel does.

@@ -98,6 +98,12 @@ class GridMapper {
         return size == 1 || (divides(count, size) && count.is_constant());
     }
 
+    /// Where lanes behind the end take part too, they do as the last index does, but store nothing.
+    int inside(int index, const Size& count) {
+        if (mapping_.dealt_loads == 1) return index;
+        return b_.make(Op::Min, i32, {index, b_.sub(b_.size(count), b_.integer(1))});
+    }
+
     void make_copies() {
         if (out_.ranges.empty()) {
             out_.copies.push_back({});
@@ -121,6 +127,7 @@ class GridMapper {
             x_index.push_back(invocation_index(0, vectors, group_units()));
             if (!covers(0, vectors, group_units()))
                 first_guards.push_back(b_.make(Op::Less, boolean, {x_index[0], b_.size(vectors)}));
+            x_index[0] = inside(x_index[0], vectors);
         }
         std::vector<int> rest;  // unit index of y and z
         for (size_t d = 1; d < out_.ranges.size(); ++d) {
@@ -131,6 +138,7 @@ class GridMapper {
             int index = invocation_index(static_cast<int>(d), count, size);
             if (!covers(static_cast<int>(d), count, size))
                 first_guards.push_back(b_.make(Op::Less, boolean, {index, b_.size(count)}));
+            index = inside(index, count);
             if (u > 1) {
                 index = b_.mul(index, b_.integer(u));
                 b_.assume(index, Size(0), extent - Size(u));

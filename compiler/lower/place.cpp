@@ -11,13 +11,16 @@ namespace {
 /// The lanes of a subgroup, as far as placing must know them.
 struct LaneFacts {
     std::vector<bool> differs;    // per node: lanes may have different values
-    std::vector<bool> together;   // per node: all lanes must come by (SubgroupReduce, and loops around it)
+    std::vector<bool> together;   // per node: all lanes must come by (SubgroupReduce and -Shuffle, and loops around them)
 };
 
 bool lanes_differ(const KernelCode& code, const KernelNode& n, const std::vector<bool>& differs,
                   const std::vector<bool>& loop_differs) {
-    if (n.op == Op::Range) return code.ranges[n.index].kind == RangeKind::Subgroup && code.ranges[n.index].dim == 0;
-    if (n.op == Op::SubgroupReduce) return false;
+    if (n.op == Op::Range) {
+        const RangeKind kind = code.ranges[n.index].kind;
+        return (kind == RangeKind::Subgroup || kind == RangeKind::Invocation) && code.ranges[n.index].dim == 0;
+    }
+    if (n.op == Op::SubgroupReduce || n.op == Op::SubgroupShuffle) return false;
     if (n.op == Op::RegionArg) return loop_differs[n.region];
     auto any = [&](const std::vector<int>& ids) {
         return std::any_of(ids.begin(), ids.end(), [&](int id) { return differs[id]; });
@@ -47,7 +50,7 @@ LaneFacts lane_facts(const KernelCode& code, const std::vector<std::vector<int>>
     }
     for (size_t id = 0; id < code.nodes.size(); ++id) {
         const KernelNode& n = code.nodes[id];
-        out.together[id] = n.op == Op::SubgroupReduce || (n.op == Op::For && holds[n.region]);
+        out.together[id] = n.op == Op::SubgroupReduce || n.op == Op::SubgroupShuffle || (n.op == Op::For && holds[n.region]);
         if (!out.together[id]) continue;
         for (int region : needs[id]) holds[region] = true;
     }
