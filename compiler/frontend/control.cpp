@@ -4,6 +4,7 @@
 #include <exception>
 #include <optional>
 
+#include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/widen.h"
 #include "compiler/program/error.h"
@@ -29,13 +30,16 @@ LoopRange::Turn LoopRange::begin() {
                                "; bounds are single integers: reduce it, or convert by .as(i32)");
     induction_ = region_arg(b, i32, {});
     push_scope(*session_, ScopeKind::Loop, line_);
-    scope_ = session_->scopes.back().id;
+    Scope& scope = session_->scopes.back();
+    scope_ = scope.id;
+    scope.induction = induction_, scope.begin = begin_, scope.step = step_;
     return Turn(*this);
 }
 
 LoopRange::~LoopRange() {
     if (closed_ || !scope_) return;
     while (session_->scopes.back().id >= scope_) pop_scope(*session_);
+    discard_effects(*session_);
     if (std::uncaught_exceptions() == exceptions_)
         session_->left_open =
             "loop: its body was left by a native break or return, which cannot be recorded; use "
@@ -121,6 +125,7 @@ void LoopRange::close() {
                        "a tensor without a value was assigned only inside the loop at " +
                            text(line_) +
                            ", which may take no turn; start it with a value before the loop");
+    perform_effects(*session_);
 }
 
 // --- if_ -----------------------------------------------------------------------------------------
@@ -138,6 +143,7 @@ Scope record_side(SessionState& session, SourceLine line, const Ref& condition,
             body();
         } catch (...) {
             while (session.scopes.back().id >= id) pop_scope(session);
+            discard_effects(session);
             throw;
         }
     }
@@ -231,10 +237,12 @@ void if_(const Arg& condition, const std::function<void()>& then,
         else_body.results.push_back(cast(b, no.value, dtype));
         left.push_back({merge.slot, yes.assigned || no.assigned});
     }
-    if (left.empty()) return;
-    Ref node = branch(b, test, std::move(then_body), std::move(else_body));
-    for (size_t k = 0; k < left.size(); ++k)
-        leave_value(*session, left[k].slot, result(b, node, static_cast<int>(k)), left[k].assigned);
+    if (!left.empty()) {
+        Ref node = branch(b, test, std::move(then_body), std::move(else_body));
+        for (size_t k = 0; k < left.size(); ++k)
+            leave_value(*session, left[k].slot, result(b, node, static_cast<int>(k)), left[k].assigned);
+    }
+    perform_effects(*session);
 }
 
 // --- break_, continue_, while_ -------------------------------------------------------------------

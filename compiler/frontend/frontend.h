@@ -11,6 +11,7 @@
 #include "compiler/algorithms/sort.h"
 #include "compiler/frontend/control.h"
 #include "compiler/frontend/create.h"
+#include "compiler/frontend/effects.h"
 #include "compiler/frontend/environment.h"
 #include "compiler/frontend/function.h"
 #include "compiler/frontend/indexing.h"

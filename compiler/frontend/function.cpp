@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/compile.h"
+#include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/function_state.h"
 #include "compiler/frontend/realize.h"
 #include "compiler/program/error.h"
@@ -50,11 +51,19 @@ Function Trace::finish(const std::vector<Tensor>& results) {
     for (const Tensor& result : results) nodes.push_back(result.node(state_->line));
     builder(session, state_->line);
     ensure(session.scopes.back().id == scope_, "scopes close in the order they were opened");
+    EffectNodes effects = finish_effects(session, session.scopes.back().effects);
     Scope scope = pop_scope(session);
     scope_ = 0;
     if (nodes.empty())
         fail_at(state_->line, "compile: the function gives no tensor; return at least one");
+    nodes.insert(nodes.end(), effects.results.begin(), effects.results.end());
+    const size_t first_source = nodes.size();
+    nodes.insert(nodes.end(), effects.sources.begin(), effects.sources.end());
     Cut cut = cut_buffers(session.nodes, nodes, state_->graph.args);
+    state_->effects = std::move(scope.effects);
+    auto& all = cut.graph.results;
+    state_->sources.assign(all.begin() + static_cast<long>(first_source), all.end());
+    all.resize(first_source);
     state_->graph = std::move(cut.graph);
     state_->graph.guards = std::move(scope.guards);
     state_->captured = std::move(cut.call.arguments);
@@ -258,10 +267,14 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     if (!state.session->oracle) need_program(state, variant);
     state.last = &variant;
     state.last_symbols = given.call.symbols;
+    std::vector<Ref> results =
+        run_graph(*state.session, variant.graph, variant.program, std::move(given.call), line);
+    size_t own = results.size();
+    for (const Effect& effect : state.effects) own -= effect.results;
+    report_effects(*state.session, state.effects, std::span(results).subspan(own), state.last_symbols);
+    results.resize(own);
     std::vector<Tensor> out;
-    for (Ref& node :
-         run_graph(*state.session, variant.graph, variant.program, std::move(given.call), line))
-        out.push_back(Tensor::from_node(std::move(node)));
+    for (Ref& node : results) out.push_back(Tensor::from_node(std::move(node)));
     return out;
 }
 

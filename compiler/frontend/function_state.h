@@ -21,7 +21,9 @@ struct FunctionState {
     std::shared_ptr<SessionState> session;
     SourceLine line;
     std::vector<ArgSpec> specs;
-    Graph graph;  // scalars as scalars
+    Graph graph;  // scalars as scalars; after the results those of the effects
+    std::vector<Effect> effects;
+    std::vector<Ref> sources;  // of the effects, over the same arguments
     std::vector<std::shared_ptr<Memory>>
         captured;       // memory of the hidden arguments, after the declared
     Program signature;  // arguments and guards alone: binds symbols

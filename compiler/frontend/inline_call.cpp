@@ -1,5 +1,6 @@
 // A compiled function called while something is recorded becomes part of that: symbols take the
 // sizes given.
+#include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/function_state.h"
 #include "compiler/ir/builder_checks.h"
 #include "compiler/program/error.h"
@@ -95,15 +96,22 @@ std::vector<Tensor> inline_call(const FunctionState& function, const std::vector
     }
     for (const Guard& guard : function.graph.guards)
         require_equal(b, guard.left.substitute(map), guard.right.substitute(map), guard.message);
-    for (const Ref& node : topological(function.graph.results))
+    std::vector<Ref> nodes_there = function.graph.results;
+    nodes_there.insert(nodes_there.end(), function.sources.begin(), function.sources.end());
+    for (const Ref& node : topological(nodes_there))
         if (node->op == Op::RegionArg)
             replace[node.get()] = region_arg(b, node->dtype, substituted(node->shape, map));
     std::vector<Ref> results = rewrite(
-        b.table, function.graph.results,
+        b.table, nodes_there,
         [&](const Node& node, const std::vector<Ref>& inputs) {
             return substitute_node(b, node, inputs, map);
         },
         replace);
+    const auto first_source = results.begin() + static_cast<long>(function.graph.results.size());
+    repeat_effects(*function.session, function.effects, {first_source, results.end()});
+    size_t own = function.graph.results.size();
+    for (const Effect& effect : function.effects) own -= effect.results;
+    results.resize(own);
     std::vector<Tensor> out;
     for (Ref& result : results) out.push_back(Tensor::from_node(std::move(result)));
     return out;

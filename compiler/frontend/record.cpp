@@ -204,16 +204,16 @@ bool store_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line) {
     return write(slot, std::move(node), line, false);
 }
 
-namespace {
-
-std::shared_ptr<Slot> make_flag(SessionState& session, Ref value, uint64_t scope) {
-    auto flag = std::make_shared<Slot>();
-    flag->session = current_state();
-    flag->id = ++session.last_id;
-    flag->scope = scope;
-    flag->node = std::move(value);
-    return flag;
+std::shared_ptr<Slot> make_slot_in(SessionState& session, Ref value, uint64_t scope) {
+    auto slot = std::make_shared<Slot>();
+    slot->session = current_state();
+    slot->id = ++session.last_id;
+    slot->scope = scope;
+    slot->node = std::move(value);
+    return slot;
 }
+
+namespace {
 
 /// Where the loop at `depth` runs at all: not for elements that the branches and loops around it left out. They
 /// would never leave it, since nothing that they assign counts.
@@ -234,14 +234,14 @@ Ref runs_at_all(SessionState& session, const Builder& b, size_t depth) {
 std::shared_ptr<Slot> active_flag(SessionState& session, const Builder& b, size_t depth) {
     if (!session.scopes[depth].active)
         session.scopes[depth].active =
-            make_flag(session, runs_at_all(session, b, depth), session.scopes[depth - 1].id);
+            make_slot_in(session, runs_at_all(session, b, depth), session.scopes[depth - 1].id);
     return session.scopes[depth].active;
 }
 
 std::shared_ptr<Slot> turn_flag(SessionState& session, const Builder& b, size_t depth) {
     if (!session.scopes[depth].turn)
         session.scopes[depth].turn =
-            make_flag(session, constant(b, scalar_bool(true)), session.scopes[depth].id);
+            make_slot_in(session, constant(b, scalar_bool(true)), session.scopes[depth].id);
     return session.scopes[depth].turn;
 }
 
@@ -260,6 +260,16 @@ Ref store_mask(const std::shared_ptr<Slot>& slot, SourceLine line) {
     for (const std::shared_ptr<Slot>& flag : loop_masks(session, static_cast<size_t>(born), *slot))
         join(value_at(session, flag, session.scopes.size() - 1));
     return mask;
+}
+
+std::vector<Ref> masked_indices(const Builder& b, const std::shared_ptr<Slot>& slot, std::vector<Ref> indices) {
+    if (Ref mask = store_mask(slot, b.line)) {
+        broadcast_shapes(b, mask->shape, indices[0]->shape, "a store under a condition: the condition and the index");
+        // A store outside is dropped.
+        if (indices[0]->dtype.is_integer())
+            indices[0] = elementwise(b, Op::Select, {mask, cast(b, indices[0], i32), constant_int(b, -1)});
+    }
+    return indices;
 }
 
 void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref node, bool assigned) {

@@ -4,12 +4,15 @@
 // deeper scope asks every scope between: a loop answers with a region argument, a branch with what
 // is outside. Writing from a deeper scope stays in the innermost scope until that closes.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "compiler/frontend/effect_record.h"
 #include "compiler/frontend/session.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/graph.h"
@@ -49,7 +52,9 @@ struct Scope {
     std::shared_ptr<Slot> active;                       // Loop: false once break_ was met; see active_flag
     std::shared_ptr<Slot> turn;                         // Loop: false once continue_ was met in this turn
     std::vector<std::pair<Ref, SourceLine>> asked;  // Loop: values whose shape somebody asked for
+    Ref induction, begin, step;                     // Loop
     std::vector<Guard> guards;                      // Function
+    std::vector<Effect> effects;                    // Function, and the root: what its end hands over
 };
 
 struct Realized {
@@ -71,6 +76,8 @@ struct SessionState {
     std::unordered_map<const Node*, Realized> realized;  // nodes that have been computed already
     std::unordered_map<std::string, std::shared_ptr<const Program>>
         plans;         // lazy evaluation, by graph text
+    std::function<void(const std::string&)> print;  // where print_value writes; none: stdout
+    std::optional<bool> checks;                     // see checks_promises
     int debug = 0;     // FIRN_DEBUG
     size_t dumps = 0;  // programs written to FIRN_DUMP_DIR
 };
@@ -85,6 +92,8 @@ Executor& executor_of(SessionState& session);
 Builder builder(SessionState& session, SourceLine line);
 
 std::shared_ptr<Slot> make_slot(const std::shared_ptr<SessionState>& session, Ref node);
+/// A slot of an enclosing scope, with the value that it has at that scope's start.
+std::shared_ptr<Slot> make_slot_in(SessionState& session, Ref value, uint64_t scope);
 /// The value of a slot in the innermost scope.
 Ref read_slot(const std::shared_ptr<Slot>& slot, SourceLine line);
 /// False for a tensor that nobody has assigned yet.
@@ -101,6 +110,9 @@ std::shared_ptr<Slot> turn_flag(SessionState& session, const Builder& b, size_t 
 /// The conditions under which a store to the slot takes place, position by position, joined by And; null:
 /// always. UserError where their shapes do not broadcast.
 Ref store_mask(const std::shared_ptr<Slot>& slot, SourceLine line);
+
+/// The indices of a store to the slot, outside where store_mask forbids it.
+std::vector<Ref> masked_indices(const Builder& b, const std::shared_ptr<Slot>& slot, std::vector<Ref> indices);
 
 /// True while a loop, branch or function is being recorded.
 inline bool is_recording(const SessionState& session) { return session.scopes.size() > 1; }

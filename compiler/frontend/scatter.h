@@ -4,6 +4,8 @@
 
 namespace firn {
 
+/// Promises that are not kept give an arbitrary result (inside the tensor). FIRN_CHECK=1 and
+/// Session::check_promises verify them, and the oracle always does.
 struct ScatterOptions {
     /// A promise that no two positions have the same index: nothing is done to settle which wins.
     bool unique = false;

@@ -81,6 +81,8 @@ Session Session::interpreter(DeviceProfile profile) {
 }
 
 Executor& Session::executor() const { return executor_of(*state_); }
+void Session::on_print(std::function<void(const std::string&)> write) const { state_->print = std::move(write); }
+void Session::check_promises(bool on) const { state_->checks = on; }
 size_t Session::plan_count() const { return state_->plans.size(); }
 size_t Session::node_count() const { return state_->nodes.live_nodes(); }
 

@@ -1,6 +1,8 @@
 // A session owns what recording and running need: the node table, the executor and the caches.
 #pragma once
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "compiler/program/executor.h"
 
@@ -21,6 +23,12 @@ class Session {
     static Session interpreter(DeviceProfile profile = cpu_profile());
 
     Executor& executor() const;
+    /// Where print_value writes its lines; without one, to stdout.
+    void on_print(std::function<void(const std::string&)> write) const;
+    /// Whether programs recorded from now on verify what `unique`, `permutation` and `unchecked` promise: a broken
+    /// promise is a UserError with the line. Without a word FIRN_CHECK says so. Costs time; the oracle always
+    /// verifies.
+    void check_promises(bool on) const;
     /// Plans compiled for lazy evaluation so far: stays the same in a steady frame loop.
     size_t plan_count() const;
     /// Nodes alive in the node table.

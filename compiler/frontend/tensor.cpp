@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/apply.h"
+#include "compiler/frontend/promises.h"
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/record.h"
 #include "compiler/program/error.h"
@@ -140,10 +141,13 @@ Ref read_elements(const Ref& source, const std::vector<Arg>& indices, Bounds mod
     const SessionState& session = *current_state();
     const bool in_branch = std::any_of(session.scopes.begin(), session.scopes.end(),
                                        [](const Scope& scope) { return scope.condition != nullptr; });
+    std::vector<Ref> places = nodes_of(indices);
+    Builder b = builder(*current_state(), line);
+    if (mode == Bounds::Unchecked && places.size() <= source->shape.size() && checks_promises(*current_state()))
+        check_read(*current_state(), b, source->shape, places);
     if (mode == Bounds::Unchecked && in_branch) mode = Bounds::Clamp;
     std::vector<Bounds> modes(indices.size(), mode);
-    return gather(builder(*current_state(), line), source, nodes_of(indices), std::move(modes),
-                  fill);
+    return gather(b, source, std::move(places), std::move(modes), fill);
 }
 
 }  // namespace
@@ -187,13 +191,9 @@ Access::operator Tensor() const { return Tensor::from_node(read()); }
 
 void Access::store(const Arg& value, const ScatterAttr& how) && {
     Builder b = builder(*current_state(), value.line());
-    std::vector<Ref> indices = nodes_of(indices_);
-    if (Ref mask = store_mask(target_->slot(), value.line())) {
-        broadcast_shapes(b, mask->shape, indices[0]->shape, "a store under a condition: the condition and the index");
-        // A store outside is dropped.
-        if (indices[0]->dtype.is_integer())
-            indices[0] = elementwise(b, Op::Select, {mask, cast(b, indices[0], i32), constant_int(b, -1)});
-    }
+    std::vector<Ref> indices = masked_indices(b, target_->slot(), nodes_of(indices_));
+    if (how.unique && checks_promises(*current_state()))
+        check_store(*current_state(), b, version_->shape, indices, store_mask(target_->slot(), value.line()), how);
     Ref version = scatter(b, version_, value.node(), std::move(indices), how);
     target_->take_version(std::move(version), value.line());
 }

@@ -40,6 +40,12 @@ bool is_outside(const Node& node) {
     return at->op == Op::Constant && at->as<ConstantAttr>().value.i < 0;
 }
 
+bool leaves_some_out(const Node& index) {
+    const Node* at = &index;
+    while (is_movement(at->op)) at = at->inputs[0].get();
+    return at->op == Op::Select && is_outside(*at->inputs[2]);
+}
+
 std::optional<StoreIndex> store_index(const Node& node) {
     if (node.op == Op::Select && is_outside(*node.inputs[2])) {
         const auto inner = affine_index(*node.inputs[1]);

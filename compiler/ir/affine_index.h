@@ -16,6 +16,8 @@ std::optional<AffineIndex> affine_index(const Node& node);
 
 /// An index that is nowhere inside any tensor: a negative constant, of any shape.
 bool is_outside(const Node& index);
+/// A condition around a store sends some positions of this index outside.
+bool leaves_some_out(const Node& index);
 /// The index of a store: affine where `guard` holds, outside elsewhere. The guard is a bool that broadcasts to the
 /// index; null: everywhere.
 struct StoreIndex {

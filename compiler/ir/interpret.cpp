@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/ir/affine_index.h"
 #include "compiler/ir/interpret_elementwise.h"
 #include "compiler/ir/interpret_tensor.h"
 #include "compiler/ir/regions.h"
@@ -44,6 +45,10 @@ Value selected(const Value& condition, const Value& yes, const Value& no, const 
     Value c = fitted(condition, shape), a = fitted(yes, shape), b = fitted(no, shape);
     const HostTensor* inputs[] = {c.get(), a.get(), b.get()};
     return make_value(interpret_elementwise(Op::Select, yes->dtype, shape, inputs));
+}
+
+std::string at_line(const Node& node) {
+    return node.lines.empty() ? std::string() : " (" + text(node.lines[0]) + ")";
 }
 
 class Interpreter {
@@ -160,8 +165,7 @@ class Interpreter {
                 step = input(node, 2).at(0).i;
         if (step == 0)
             throw UserError(
-                "loop: the step is 0 and the loop would never end" +
-                (node.lines.empty() ? std::string() : " (" + text(node.lines[0]) + ")"));
+                "loop: the step is 0 and the loop would never end" + at_line(node));
         int64_t distance = step > 0 ? end - begin : begin - end, pace = step > 0 ? step : -step;
         int64_t trips = distance <= 0 ? 0 : (distance + pace - 1) / pace;
         std::vector<Value> carried;
@@ -215,6 +219,24 @@ class Interpreter {
         return make_value(tensor_value(node, shape));
     }
 
+    /// A condition around the store sends some positions outside: the promise of a whole permutation was the
+    /// branch's.
+    static ScatterAttr promised(const Node& node) {
+        ScatterAttr attr = node.as<ScatterAttr>();
+        attr.complete &= !leaves_some_out(*node.inputs[2]);
+        return attr;
+    }
+
+    HostTensor accessed(const Node& node, const HostShape& shape) const {
+        try {
+            if (node.op == Op::Gather)
+                return gathered(input(node, 0), inputs(node, 1), shape, node.as<GatherAttr>());
+            return scattered(input(node, 0), input(node, 1), inputs(node, 2), promised(node));
+        } catch (const UserError& broken_promise) {
+            throw UserError(broken_promise.what() + at_line(node));
+        }
+    }
+
     HostTensor tensor_value(const Node& node, const HostShape& shape) const {
         switch (node.op) {
             case Op::Constant:
@@ -241,10 +263,8 @@ class Interpreter {
                 return padded(input(node, 0), concrete(node.as<PadAttr>().before), shape,
                               node.as<PadAttr>().value);
             case Op::Gather:
-                return gathered(input(node, 0), inputs(node, 1), shape, node.as<GatherAttr>());
             case Op::Scatter:
-                return scattered(input(node, 0), input(node, 1), inputs(node, 2),
-                                 node.as<ScatterAttr>().op);
+                return accessed(node, shape);
             case Op::Reduce:
                 return reduced(input(node, 0), node.as<ReduceAttr>().op,
                                node.as<ReduceAttr>().axes);

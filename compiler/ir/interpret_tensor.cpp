@@ -183,8 +183,11 @@ HostTensor gathered(const HostTensor& x, std::span<const HostTensor* const> indi
 }
 
 HostTensor scattered(const HostTensor& target, const HostTensor& values,
-                     std::span<const HostTensor* const> indices, ScatterOp op) {
+                     std::span<const HostTensor* const> indices, const ScatterAttr& attr) {
     HostTensor out = target;
+    const ScatterOp op = attr.op;
+    std::vector<bool> stored(static_cast<size_t>(attr.unique ? out.elements() : 0));
+    int64_t count = 0;
     std::vector<int64_t> strides = row_major_strides(out.shape);
     for (int64_t flat = 0, n = values.elements(); flat < n; ++flat) {
         int64_t position = 0;
@@ -195,6 +198,11 @@ HostTensor scattered(const HostTensor& target, const HostTensor& values,
             position += asked * strides[axis];
         }
         if (!inside) continue;
+        if (attr.unique && stored[static_cast<size_t>(position)])
+            throw UserError("store: it promises that no two positions have the same index, and two have that of "
+                            "element " + std::to_string(position) + " (row-major); leave the promise out");
+        if (attr.unique) stored[static_cast<size_t>(position)] = true;
+        ++count;
         if (op == ScatterOp::Last) {
             copy_element(out, position, values, flat);
             continue;
@@ -202,6 +210,9 @@ HostTensor scattered(const HostTensor& target, const HostTensor& values,
         const Scalar operands[] = {out.at(position), values.at(flat)};
         out.set(position, evaluate(combining_op(op), out.dtype, operands));
     }
+    if (attr.complete && count < out.elements())
+        throw UserError("store: it promises a permutation, and stores to " + std::to_string(count) + " of " +
+                        std::to_string(out.elements()) + " elements; leave the promise out");
     return out;
 }
 

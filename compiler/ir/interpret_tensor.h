@@ -18,8 +18,9 @@ HostTensor index_along(const std::vector<int64_t>& shape, int axis);
 /// indices: one i32 tensor per axis of x, all of one shape.
 HostTensor gathered(const HostTensor& x, std::span<const HostTensor* const> indices,
                     const std::vector<int64_t>& shape, const GatherAttr& attr);
+/// UserError where two positions meet that are promised to be `unique`, or a `complete` store leaves something out.
 HostTensor scattered(const HostTensor& target, const HostTensor& values,
-                     std::span<const HostTensor* const> indices, ScatterOp op);
+                     std::span<const HostTensor* const> indices, const ScatterAttr& attr);
 HostTensor reduced(const HostTensor& x, ReduceOp op, const std::vector<int>& axes);
 
 }  // namespace firn

@@ -12,13 +12,6 @@ bool stores_one_value(const Node& values) {
            (values.op == Op::Expand && element_count(values.inputs[0]->shape).is(1));
 }
 
-/// A condition around the store sends some positions outside: the promise of a whole permutation was the branch's.
-bool leaves_some_out(const Node& index) {
-    const Node* at = &index;
-    while (at->op == Op::Expand) at = at->inputs[0].get();
-    return at->op == Op::Select && is_outside(*at->inputs[2]);
-}
-
 Ref filled(const Builder& b, int64_t value, const Shape& shape) {
     return expand(b, constant_int(b, value), shape);
 }
@@ -53,6 +46,7 @@ Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired) {
         if (attr.op == ScatterOp::Last) {
             const std::vector<Ref> indices(inputs.begin() + 2, inputs.end());
             Ref same = scatter(b, inputs[0], inputs[1], indices, attr);
+            // The promise of a whole permutation was the branch's.
             if (attr.complete && leaves_some_out(*indices[0]))
                 return scatter(b, inputs[0], inputs[1], indices, {attr.op, attr.unique});
             if (is_invertible_store(*same) || attr.unique || stores_one_value(*inputs[1])) return nullptr;

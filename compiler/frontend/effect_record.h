@@ -1,0 +1,43 @@
+// What a printed value or a checked condition leaves behind in a graph; internal.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+struct Slot;
+
+/// One print_value or assert_value. While its scope is open it holds nodes, or slots where it lies
+/// in loops or branches; then `results` counts the hidden results that it takes.
+struct Effect {
+    bool print = true;  // else: an assertion
+    SourceLine line;
+    std::string text;         // label, or what an error starts with
+    DType dtype;              // print: of the value
+    Shape shape;              // of the value or the condition
+    int edge = 0;             // print
+    int turns = 0;            // print, `inside`: rows that are kept
+    bool inside = false;      // a loop or branch is around it
+    size_t loops = 0;         // around it
+    std::string compared;     // assertion: `<` and its like; empty: it has no operands
+    std::vector<Ref> values;  // the value; or the condition and its operands
+    std::vector<std::shared_ptr<Slot>> slots;  // `inside`; see effects.cpp
+    size_t results = 0, sources = 0;
+};
+
+/// The nodes of effects whose scope ends.
+struct EffectNodes {
+    /// By effect. A print: the shown elements; `inside` the count of rows, the rows (of a 64-bit
+    /// type by low and high words), and for every loop the turn of each element (-1: it did not
+    /// come by). An assertion: how many elements fail, the turn of every loop, the flat index and
+    /// the operands at the first.
+    std::vector<Ref> results;
+    /// What another recording that this one becomes part of needs: the value, or the failures and
+    /// their operands.
+    std::vector<Ref> sources;
+};
+
+}  // namespace firn

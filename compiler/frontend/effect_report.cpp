@@ -1,0 +1,237 @@
+// Results of effects as text, and as errors.
+#include "compiler/frontend/effect_report.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+
+#include "compiler/frontend/realize.h"
+#include "compiler/ir/interpret.h"
+
+namespace firn {
+namespace {
+
+using Indices = std::vector<int64_t>;
+
+HostTensor read(SessionState& session, const Node& buffer) {
+    HostTensor out;
+    out.dtype = buffer.dtype;
+    for (const Size& size : buffer.shape) out.shape.push_back(size.constant());
+    out.data.resize(static_cast<size_t>(out.elements() * out.dtype.bytes()));
+    if (!out.data.empty()) executor_of(session).read(*buffer.as<BufferAttr>().storage, 0, out.data);
+    return out;
+}
+
+Indices concrete(const Shape& shape, const SizeEnv& symbols) {
+    Indices out;
+    for (const Size& size : shape) out.push_back(size.evaluate(symbols));
+    return out;
+}
+
+int64_t count_of(const Indices& shape) {
+    int64_t count = 1;
+    for (int64_t size : shape) count *= size;
+    return count;
+}
+
+std::string joined(const Indices& numbers) {
+    std::string out;
+    for (int64_t number : numbers) out += (out.empty() ? "" : ", ") + std::to_string(number);
+    return out;
+}
+
+std::string value_text(const Scalar& value) {
+    if (!value.dtype.is_float()) return text(value);
+    char out[32];
+    std::snprintf(out, sizeof out, value.dtype == f64 ? "%.10g" : "%.6g", value.f);
+    return out;
+}
+
+// --- prints
+// ---------------------------------------------------------------------------------------
+
+/// Elements in numpy's brackets; of an axis with more than 2 * edge the first and the last.
+class Bracketed {
+  public:
+    Bracketed(const Indices& shape, int edge, std::vector<std::string> elements)
+        : shape_(shape), edge_(edge), elements_(std::move(elements)) {
+        for (const std::string& element : elements_) width_ = std::max(width_, element.size());
+    }
+
+    std::string text(size_t axis = 0) {
+        if (axis == shape_.size()) {
+            const std::string& element = elements_[next_++];
+            return shape_.empty() ? element : std::string(width_ - element.size(), ' ') + element;
+        }
+        const bool last = axis + 1 == shape_.size();
+        const std::string gap = last ? " " : "\n" + std::string(axis + 1, ' ');
+        const int64_t shown = std::min<int64_t>(shape_[axis], 2 * edge_);
+        std::string out = "[";
+        for (int64_t k = 0; k < shown; ++k) {
+            if (k) out += gap;
+            if (k == edge_ && shown < shape_[axis]) out += "..." + gap;
+            out += text(axis + 1);
+        }
+        return out + "]";
+    }
+
+  private:
+    const Indices& shape_;
+    int edge_;
+    std::vector<std::string> elements_;
+    size_t width_ = 0, next_ = 0;
+};
+
+void write(const SessionState& session, const std::string& text) {
+    if (session.print) return session.print(text);
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+}
+
+void write_value(const SessionState& session, const Effect& effect, const Indices& shape,
+                 const Indices& turns, std::vector<std::string> elements) {
+    std::string out =
+        effect.text + (effect.text.empty() ? "" : " ") + "(" + text(effect.line) + ")";
+    if (!turns.empty()) out += " turn " + joined(turns);
+    out += std::string(" ") + effect.dtype.name();
+    if (!shape.empty()) out += "[" + joined(shape) + "]";
+    out += shape.size() > 1 ? " =\n" : " = ";
+    write(session, out + Bracketed(shape, effect.edge, std::move(elements)).text() + "\n");
+}
+
+Scalar from_words(DType type, const std::vector<HostTensor>& words, int64_t at) {
+    auto word = [&](size_t k) { return static_cast<uint32_t>(words[k].at(at).i); };
+    if (type == f16 || type == f32) return scalar_float(std::bit_cast<float>(word(0)), type);
+    if (type.bytes() < 8) return scalar_int(static_cast<int32_t>(word(0)), i32).to(type);
+    const uint64_t bits = word(0) | uint64_t{word(1)} << 32;
+    return type == f64 ? scalar_float(std::bit_cast<double>(bits), f64)
+                       : scalar_int(static_cast<int64_t>(bits), type);
+}
+
+/// The rows of a print in a loop: which element came by in which turn.
+struct Rows {
+    std::vector<HostTensor> words, turns;
+    int64_t rows = 0, elements = 0;
+
+    bool came_by(int64_t row, int64_t element) const {
+        return turns[0].at(row * elements + element).i >= 0;
+    }
+    Indices turn(int64_t row, int64_t element) const {
+        Indices out;
+        for (const HostTensor& each : turns) out.push_back(each.at(row * elements + element).i);
+        return out;
+    }
+};
+
+void print_rows(SessionState& session, const Effect& effect, const Indices& shape, const Rows& kept,
+                int64_t came) {
+    std::map<Indices, std::vector<std::string>> by_turn;
+    const Indices* end = nullptr;  // the first turn that some element kept no more
+    Indices first_full;
+    for (int64_t row = 0; row < kept.rows; ++row)
+        for (int64_t k = 0; k < kept.elements; ++k) {
+            if (!kept.came_by(row, k)) continue;
+            const Indices turn = kept.turn(row, k);
+            auto [at, added] = by_turn.try_emplace(turn);
+            if (added) at->second.assign(static_cast<size_t>(kept.elements), "--");
+            at->second[static_cast<size_t>(k)] =
+                value_text(from_words(effect.dtype, kept.words, row * kept.elements + k));
+            if (row + 1 == kept.rows && came > kept.rows && (!end || turn < first_full))
+                first_full = turn, end = &first_full;
+        }
+    for (auto& [turn, elements] : by_turn) {
+        if (end && *end < turn) break;
+        write_value(session, effect, shape, effect.loops ? turn : Indices{}, std::move(elements));
+    }
+    if (end)
+        write(session, effect.text + (effect.text.empty() ? "" : " ") + "(" + text(effect.line) +
+                           ") ... up to " + std::to_string(came - kept.rows) +
+                           " more turns; print_value(x, {.turns = " + std::to_string(came) +
+                           "}) shows them\n");
+}
+
+void report_print(SessionState& session, const Effect& effect, std::span<const Ref> results,
+                  const SizeEnv& symbols) {
+    const Indices shape = concrete(effect.shape, symbols);
+    if (!effect.inside) {
+        const HostTensor value = read(session, *results[0]);
+        std::vector<std::string> elements;
+        for (int64_t k = 0; k < value.elements(); ++k) elements.push_back(value_text(value.at(k)));
+        return write_value(session, effect, shape, {}, std::move(elements));
+    }
+    Rows kept;
+    const size_t words = effect.dtype.bytes() == 8 ? 2 : 1;
+    for (size_t k = 1; k < results.size(); ++k)
+        (k <= words ? kept.words : kept.turns).push_back(read(session, *results[k]));
+    kept.rows = kept.words[0].shape[0];
+    kept.elements = kept.words[0].elements() / kept.rows;
+    const int64_t came =
+        element_count(effect.shape).evaluate(symbols) ? read(session, *results[0]).at(0).i : 0;
+    print_rows(session, effect, shape, kept, came);
+}
+
+// --- assertions
+// -----------------------------------------------------------------------------------
+
+std::string index_text(const Indices& shape, int64_t flat) {
+    Indices index(shape.size());
+    for (size_t k = shape.size(); k-- > 0; flat /= shape[k]) index[k] = flat % shape[k];
+    return "[" + joined(index) + "]";
+}
+
+/// What the UserError says; empty where the assertion held.
+std::string failure(SessionState& session, const Effect& effect, std::span<const Ref> results,
+                    const SizeEnv& symbols) {
+    if (results.empty()) return {};
+    const int64_t failed = read(session, *results[0]).at(0).i;
+    if (!failed) return {};
+    const Indices shape = concrete(effect.shape, symbols);
+    Indices turns;
+    for (size_t k = 0; k < effect.loops; ++k)
+        turns.push_back(read(session, *results[1 + k]).at(0).i);
+    const int64_t at = read(session, *results[1 + effect.loops]).at(0).i;
+    std::string out = effect.text + ": ";
+    if (shape.empty())
+        out += "it is false";
+    else
+        out += std::to_string(failed) + " of " + std::to_string(count_of(shape)) +
+               (failed == 1 ? " elements fails, " : " elements fail, the first ") + "at " +
+               index_text(shape, at);
+    if (!turns.empty()) out += " in turn " + joined(turns);
+    if (!effect.compared.empty()) {
+        auto operand = [&](size_t k) {
+            return value_text(read(session, *results[2 + effect.loops + k]).at(0));
+        };
+        out += ": " + operand(0) + " " + effect.compared + " " + operand(1);
+    }
+    return out + " (" + text(effect.line) + ")";
+}
+
+}  // namespace
+
+void report_effects(SessionState& session, const std::vector<Effect>& effects,
+                    std::span<const Ref> results, const SizeEnv& symbols) {
+    std::string failed;
+    for (const Effect& effect : effects) {
+        const auto own = results.first(effect.results);
+        results = results.subspan(effect.results);
+        if (effect.print)
+            report_print(session, effect, own, symbols);
+        else if (failed.empty())
+            failed = failure(session, effect, own, symbols);
+    }
+    if (!failed.empty()) throw UserError(failed);
+}
+
+void perform_effects(SessionState& session) {
+    if (is_recording(session) || session.scopes[0].effects.empty()) return;
+    std::vector<Effect> effects = std::exchange(session.scopes[0].effects, {});
+    const EffectNodes nodes = finish_effects(session, effects);
+    report_effects(session, effects, realize_nodes(session, nodes.results, effects[0].line), {});
+}
+
+void discard_effects(SessionState& session) {
+    if (!is_recording(session)) session.scopes[0].effects.clear();
+}
+
+}  // namespace firn

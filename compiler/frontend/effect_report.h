@@ -1,0 +1,33 @@
+// What effects print and throw once their results are there; internal.
+#pragma once
+#include <span>
+
+#include "compiler/frontend/record.h"
+
+namespace firn {
+
+/// Records that `condition` is to hold, at the builder's line; `text` is what the error starts
+/// with.
+void record_check(SessionState& session, const Builder& b, const std::string& text,
+                  const Ref& condition);
+
+/// Makes the nodes of the effects of the innermost scope (a function that ends, or the root), which
+/// keep only what reporting needs.
+EffectNodes finish_effects(SessionState& session, std::vector<Effect>& effects);
+
+/// Effects of a function as part of what is recorded now; `sources` are its EffectNodes::sources in
+/// place.
+void repeat_effects(SessionState& session, const std::vector<Effect>& effects,
+                    const std::vector<Ref>& sources);
+
+/// Prints, and throws the first assertion that failed. `results` are Buffers, one per
+/// EffectNodes::results.
+void report_effects(SessionState& session, const std::vector<Effect>& effects,
+                    std::span<const Ref> results, const SizeEnv& symbols);
+
+/// At the end of the outermost loop or branch of lazy code: computes and reports its effects.
+void perform_effects(SessionState& session);
+/// The same, where it was left by an exception.
+void discard_effects(SessionState& session);
+
+}  // namespace firn
