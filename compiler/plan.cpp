@@ -7,6 +7,7 @@
 #include "compiler/codegen/glsl.h"
 #include "compiler/ir/accumulation.h"
 #include "compiler/lower/count.h"
+#include "compiler/lower/fuse_loops.h"
 #include "compiler/lower/map.h"
 #include "compiler/lower/place.h"
 #include "compiler/lower/walk.h"
@@ -176,6 +177,8 @@ class Planner {
         KernelCode lowered = lower_kernel(request, context_);
         if (lowered.regions[0].effects.empty()) return;   // stores that never take place
         verify(lowered, "lower");
+        lowered = fuse_loops(std::move(lowered), profile_, options_.facts);
+        verify(lowered, "fuse_loops");
         place(lowered);
         const Work work = count_work(lowered);
         const Mapping mapping = choose_mapping(lowered, profile_, options_.facts);

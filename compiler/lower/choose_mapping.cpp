@@ -12,7 +12,7 @@ constexpr int64_t kLargeExtent = 1 << 20;      // as good as any larger extent
 constexpr int64_t kLeastGroups = 8;            // workgroups that share a CPU's cores evenly
 constexpr int64_t kBodyBudget = 700;           // nodes of an invocation's body after expansion
 constexpr int64_t kLoopBudget = 900;           // nodes of an unrolled loop body: turns are dear on a CPU
-constexpr int64_t kDealtBudget = 1500;         // the same, where lanes hand round what they load
+constexpr int64_t kDealtBudget = 2600;         // the same, where lanes hand round what they load
 constexpr int64_t kLeastShare = 4;             // turns of a loop per lane that are worth combining
 constexpr int64_t kLongShare = 64;             // turns per lane that pay for a subgroup's fixed costs on a CPU
 

@@ -1,10 +1,21 @@
 // Index algebra of the KernelBuilder: linear forms, products, division and comparison by known bounds.
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/ir/evaluate.h"
 #include "compiler/lower/kernel_builder.h"
 
 namespace firn {
+
+namespace {
+
+constexpr int kZeroSteps = 4;   // sums that are followed to tell whether they can be -0
+
+bool is_zero(const KernelNode& n) {
+    return n.op == Op::Constant && n.constant.f == 0 && !std::signbit(n.constant.f);
+}
+
+}  // namespace
 
 int KernelBuilder::make(Op op, DType dtype, std::vector<int> args) {
     bool constant_inputs = true;
@@ -36,12 +47,29 @@ int KernelBuilder::make(Op op, DType dtype, std::vector<int> args) {
             }
         if (args[0] == args[1]) return args[0];
     }
+    if (op == Op::Add && dtype.is_float())
+        for (int k = 0; k < 2; ++k)   // 0 + -0 is 0: else a sum may begin with its first term
+            if (is_zero(node(args[k])) && never_minus_zero(args[1 - k], kZeroSteps)) return args[1 - k];
     if ((info(op).properties & kCommutative) && args[0] > args[1]) std::swap(args[0], args[1]);
     KernelNode n;
     n.op = op;
     n.dtype = dtype;
     n.args = std::move(args);
     return intern(std::move(n));
+}
+
+bool KernelBuilder::never_minus_zero(int id, int steps) const {
+    const KernelNode& n = node(id);
+    switch (n.op) {
+        case Op::Constant: return n.constant.f != 0 || !std::signbit(n.constant.f);
+        case Op::Mul: return n.args[0] == n.args[1];
+        case Op::Abs:
+        case Op::Exp: return true;
+        case Op::Cast: return node(n.args[0]).dtype.is_integer();
+        case Op::Add:
+            return steps > 0 && (never_minus_zero(n.args[0], steps - 1) || never_minus_zero(n.args[1], steps - 1));
+        default: return false;
+    }
 }
 
 int KernelBuilder::fold_select(const std::vector<int>& args) {

@@ -88,6 +88,7 @@ class KernelBuilder {
     int product(int a, int b);
     int divide(int a, int b, bool remainder);
     std::optional<bool> compare(Op op, int a, int b) const;
+    bool never_minus_zero(int id, int steps) const;
     int fold_select(const std::vector<int>& args);
     void derive_facts(int id);
     void derive_interval(KernelNode& node) const;

@@ -13,6 +13,10 @@
 namespace firn {
 namespace {
 
+constexpr int64_t kShortReduction = 4;   // turns, of loops in one another together, that need no loop
+constexpr size_t kSmallTerm = 40;        // values that such a turn may ask for
+constexpr int64_t kShortRow = 8;   // elements that one invocation computes side by side
+
 /// Cast that sums of a storage type need before they accumulate.
 DType accumulator_type(DType dtype) { return dtype == f16 ? f32 : dtype; }
 
@@ -95,31 +99,51 @@ void Walk::store_position(const Node& scatter, int program_buffer, const Indices
     effects.push_back(b_.branch(inside, region, -1, true));
 }
 
+bool is_short_row(const Shape& shape, int inner) {
+    const Size row = element_count(Shape(shape.end() - inner, shape.end()));
+    return row.is_constant() && row.constant() <= kShortRow;
+}
+
 void Walk::run_rows(const Indices& row) {
     for (size_t k = 0; k < request_.outputs.size(); ++k) {
         Indices at = row;
-        const int effect = walk_row(k, at);
-        b_.code().regions[0].effects.push_back(effect);
+        std::vector<int> effects;
+        walk_row(k, at, effects);
+        std::vector<int>& all = b_.code().regions[0].effects;
+        all.insert(all.end(), effects.begin(), effects.end());
     }
 }
 
-int Walk::walk_row(size_t output, Indices& at) {
+void Walk::walk_row(size_t output, Indices& at, std::vector<int>& effects) {
     const Ref& node = request_.outputs[output];
     if (at.size() == request_.shape.size()) {
         const int value = evaluate_own(*node, at);
         b_.set_lines(node->lines);
         const int target = b_.buffer(request_.targets[output], node->dtype, element_count(node->shape),
                                      BindingForm::Storage, 1, true);
-        return b_.store(target, flat_index(b_, at, node->shape), std::span(&value, 1));
+        effects.push_back(b_.store(target, flat_index(b_, at, node->shape), std::span(&value, 1)));
+        return;
+    }
+    const Size& extent = request_.shape[at.size()];
+    if (is_short_row(request_.shape, request_.inner)) {
+        // Side by side, so that loops of the same turns meet.
+        for (int64_t k = 0; k < extent.constant(); ++k) {
+            at.push_back(b_.integer(k));
+            walk_row(output, at, effects);
+            at.pop_back();
+        }
+        return;
     }
     const int region = b_.add_region();
-    const int range = serial_range(b_, request_.shape[at.size()], "j");
+    const int range = serial_range(b_, extent, "j");
     b_.code().regions[region].range = range;
     at.push_back(b_.range(range));
-    const int effect = walk_row(output, at);
-    b_.code().regions[region].effects = {effect};
+    std::vector<int> inside;
+    walk_row(output, at, inside);
+    at.pop_back();
+    b_.code().regions[region].effects = std::move(inside);
     b_.set_lines(node->lines);
-    return b_.close_for(region, {});
+    effects.push_back(b_.close_for(region, {}));
 }
 
 int Walk::evaluate_own(const Node& node, const Indices& at) {
@@ -305,6 +329,19 @@ int Walk::reduce(const Node& node, const Indices& at) {
     return b_.make(Op::Cast, node.dtype, {total});
 }
 
+bool Walk::is_small(const Node& root) const {
+    std::unordered_set<const Node*> seen;
+    std::vector<const Node*> queue{&root};
+    while (!queue.empty()) {
+        const Node* node = queue.back();
+        queue.pop_back();
+        if (!seen.insert(node).second || context_.buffers.contains(node)) continue;
+        if (seen.size() > kSmallTerm || node->op == Op::Result) return false;
+        for (const Ref& input : node->inputs) queue.push_back(input.get());
+    }
+    return true;
+}
+
 int Walk::reduce_axis(const Node& node, Indices in, size_t depth, int accumulator, DType type) {
     const auto& attr = node.as<ReduceAttr>();
     if (depth == attr.axes.size()) {
@@ -313,6 +350,16 @@ int Walk::reduce_axis(const Node& node, Indices in, size_t depth, int accumulato
         return b_.make(reduce_step(attr.op), type, {accumulator, b_.make(Op::Cast, type, {value})});
     }
     const Size& extent = node.inputs[0]->shape[attr.axes[depth]];
+    const bool few = extent.is_constant() && extent.constant() > 1 && extent.constant() * copies_ <= kShortReduction;
+    if (few && is_small(*node.inputs[0])) {
+        copies_ *= extent.constant();
+        for (int64_t k = 0; k < extent.constant(); ++k) {
+            in[attr.axes[depth]] = b_.integer(k);
+            accumulator = reduce_axis(node, in, depth + 1, accumulator, type);
+        }
+        copies_ /= extent.constant();
+        return accumulator;
+    }
     const int region = b_.add_region();
     const int range = serial_range(b_, extent, "k");
     b_.code().regions[region].range = range;

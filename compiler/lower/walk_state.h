@@ -42,7 +42,7 @@ class Walk {
 
     /// Every invocation walks the inner dimensions of its own row.
     void run_rows(const Indices& row);
-    int walk_row(size_t output, Indices& at);
+    void walk_row(size_t output, Indices& at, std::vector<int>& effects);
     int evaluate_own(const Node& node, const Indices& at);
 
     /// Value of `node` at `at` as a Kernel code node.
@@ -62,6 +62,8 @@ class Walk {
 
     /// Result index o was written by position p with index_k(p) = o_k: solved for p, axis by axis.
     int store_as_read(const Node& node, const Indices& at);
+    /// Few values are asked on the way to `root`, and no loop.
+    bool is_small(const Node& root) const;
     int reduce(const Node& node, const Indices& at);
     int reduce_axis(const Node& node, Indices in, size_t depth, int accumulator, DType type);
 
@@ -106,6 +108,7 @@ class Walk {
     std::unordered_map<std::pair<const Node*, Indices>, int, KeyHash> memo_;
     std::vector<std::pair<const Node*, Indices>> log_;  // keys in the order they were remembered
     std::map<std::pair<const Node*, int>, std::vector<int>> members_;
+    int64_t copies_ = 1;   // of what is asked now, in short reductions written out
     std::unordered_map<const Node*, Indices> own_;
     std::map<std::tuple<const Node*, int, Indices>, int> loop_results_;
 };

@@ -7,6 +7,7 @@
 
 #include "compiler/ir/accumulation.h"
 #include "compiler/lower/share_loops.h"
+#include "compiler/lower/walk.h"
 #include "compiler/program/error.h"
 #include "compiler/schedule/access.h"
 
@@ -315,14 +316,16 @@ class Scheduler {
         for (const Ask& a : asks) {
             const Node& root = *a.root;
             const int inner = inner_dimensions(a);
-            if (inner <= 0 || maps_.turns(a.map) > 1) return 0;
+            // In the turns of a loop only elements side by side share what they compute.
+            const double turns = maps_.turns(a.map);
+            if (inner <= 0 || (turns > 1 && !is_short_row(root.shape, inner))) return 0;
             if (!roots.insert(&root).second) continue;
             const double rows = prefix_size(root.shape, inner);
             const double all = estimate(element_count(root.shape), symbol_facts_);
             if (rows <= 0 || all / rows > kLongestRow || !row_fits(root.shape, inner)) return 0;
             // Lanes that share long rows keep the device as busy as that many more rows.
             const double busy = rows * sharing_lanes(all / rows);
-            total += runs(root) * (rows * seconds_.at(&node) * idle(busy) +
+            total += runs(root) * (rows * turns * seconds_.at(&node) * idle(busy) +
                                    all * seconds_.at(&root) * (idle(busy) - idle(all)));
         }
         return total;

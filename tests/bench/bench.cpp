@@ -74,8 +74,8 @@ constexpr const char* kUsage =
     R"(usage: firn_bench [--only CASE] [--rounds N] [--csv FILE]
 
 Times Firn, the best and the plain hand-written GLSL for the same work in turns, on the same device.
-CASE is wave, chain, sum, rowsum, softmax, n_body, mandelbrot or path (all of them by default), N
-the number of rounds (15).
+CASE is wave, chain, sum, rowsum, softmax, n_body, n_body_pairs, mandelbrot or path (all of them by
+default), N the number of rounds (15).
 FILE gets one line per case: case,firn_ms,best_ms,plain_ms,firn_gb_per_s.
 )";
 
@@ -127,6 +127,7 @@ void run(const Options& options) {
         {"rowsum", rowsum_contest},
         {"softmax", softmax_contest},
         {"n_body", n_body_contest},
+        {"n_body_pairs", n_body_pairs_contest},
         {"mandelbrot", mandelbrot_contest},
         {"path", path_contest}};
     bool any = false;
@@ -145,7 +146,7 @@ void run(const Options& options) {
     if (!any)
         throw UserError("there is no case '" + options.only +
                         "'; there are wave, chain, sum, rowsum, "
-                        "softmax, n_body, mandelbrot and path");
+                        "softmax, n_body, n_body_pairs, mandelbrot and path");
     if (options.csv.empty()) return;
     std::ofstream file(options.csv);
     if (!(file << csv << std::flush)) throw UserError("cannot write '" + options.csv + "'");

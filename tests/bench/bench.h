@@ -29,6 +29,7 @@ Contest sum_contest(Executor& executor);
 Contest rowsum_contest(Executor& executor);
 Contest softmax_contest(Executor& executor);
 Contest n_body_contest(Executor& executor);
+Contest n_body_pairs_contest(Executor& executor);
 Contest mandelbrot_contest(Executor& executor);
 Contest path_contest(Executor& executor);
 

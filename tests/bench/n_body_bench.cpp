@@ -96,6 +96,46 @@ std::vector<float> values(int which) {
     return out;
 }
 
+/// The kernels that Firn is compared with.
+struct ByHand {
+    std::shared_ptr<HandWritten> best, plain;
+};
+
+ByHand kernels_by_hand(Executor& executor) {
+    auto make = [&](const std::string& name, const char* glsl, const BindingInfo& read,
+                    int groups) {
+        std::vector<HandBuffer> buffers(4, {kBodies, BufferRole::Argument});
+        buffers.resize(7, {kBodies, BufferRole::Result});
+        std::vector<BindingInfo> bindings(4, read);
+        bindings.resize(7, storage(true));
+        HandKernel kernel{name, glsl, {64, 1, 1}, bindings, {0, 1, 2, 3, 4, 5, 6}, {groups, 1, 1}};
+        auto side = std::make_shared<HandWritten>(executor, name, buffers, std::vector{kernel});
+        for (int which = 0; which < 4; ++which) side->write(which, values(which));
+        return side;
+    };
+    return {make("n_body by hand", kGravity, texel(1), kBodies / 64 / 4),
+            make("plain n_body", kPlainGravity, storage(false), kBodies / 64)};
+}
+
+/// `pull(axis)` is what Firn found.
+Contest contest(const std::string& name, const ByHand& by_hand, const std::function<void()>& run,
+                const std::function<std::vector<float>(int)>& pull) {
+    return {name,
+            run,
+            [by_hand] { by_hand.best->run(); },
+            [by_hand] { by_hand.plain->run(); },
+            [by_hand, pull] {
+                double worst = 0;
+                for (int axis = 0; axis < 3; ++axis) {
+                    const std::vector<float> expected = by_hand.best->read(axis);
+                    worst = std::max({worst, relative_difference(pull(axis), expected),
+                                      relative_difference(by_hand.plain->read(axis), expected)});
+                }
+                return worst;
+            },
+            7.0 * 4 * kBodies};
+}
+
 }  // namespace
 
 Contest n_body_contest(Executor& executor) {
@@ -113,43 +153,44 @@ Contest n_body_contest(Executor& executor) {
             return std::tuple{ax, ay, az};
         },
         {each, each, each, each, f32()});
-
-    auto by_hand = [&](const std::string& name, const char* glsl, const BindingInfo& read,
-                       int groups) {
-        std::vector<HandBuffer> buffers(4, {kBodies, BufferRole::Argument});
-        buffers.resize(7, {kBodies, BufferRole::Result});
-        std::vector<BindingInfo> bindings(4, read);
-        bindings.resize(7, storage(true));
-        HandKernel kernel{name, glsl, {64, 1, 1}, bindings, {0, 1, 2, 3, 4, 5, 6}, {groups, 1, 1}};
-        auto side = std::make_shared<HandWritten>(executor, name, buffers, std::vector{kernel});
-        for (int which = 0; which < 4; ++which) side->write(which, values(which));
-        return side;
-    };
-    auto hand = by_hand("n_body by hand", kGravity, texel(1), kBodies / 64 / 4),
-         plain = by_hand("plain n_body", kPlainGravity, storage(false), kBodies / 64);
-
     std::array<Tensor, 4> bodies;
     for (int which = 0; which < 4; ++which) bodies[size_t(which)] = tensor(values(which));
     auto pull = std::make_shared<std::array<Tensor, 3>>();
-    return {
-        "n_body 4096",
+    return contest(
+        "n_body 4096", kernels_by_hand(executor),
         [=] {
             auto& [ax, ay, az] = *pull;
             std::tie(ax, ay, az) = gravity(bodies[0], bodies[1], bodies[2], bodies[3], kSoftening);
         },
-        [=] { hand->run(); },
-        [=] { plain->run(); },
-        [=] {
-            double worst = 0;
-            for (int axis = 0; axis < 3; ++axis) {
-                const std::vector<float> expected = hand->read(axis);
-                worst = std::max(
-                    {worst, relative_difference((*pull)[size_t(axis)].to_vector<float>(), expected),
-                     relative_difference(plain->read(axis), expected)});
-            }
-            return worst;
+        [=](int axis) { return (*pull)[size_t(axis)].to_vector<float>(); });
+}
+
+Contest n_body_pairs_contest(Executor& executor) {
+    auto gravity = compile(
+        [](Tensor place, Tensor mass, Tensor softening) {
+            Size n = mass.size(0);
+            Tensor away = reshape(place, {1, n, 3}) - reshape(place, {n, 1, 3});
+            Tensor square =
+                sum(away * away, {.axis = 2, .keep_dims = true}) + softening * softening;
+            return sum(reshape(mass, {1, n, 1}) / (square * sqrt(square)) * away, {.axis = 1});
         },
-        7.0 * 4 * kBodies};
+        {f32("n", 3), f32("n"), f32()});
+    std::vector<float> places(3 * kBodies);
+    for (int axis = 0; axis < 3; ++axis) {
+        const std::vector<float> one = values(axis);
+        for (int i = 0; i < kBodies; ++i) places[size_t(3 * i + axis)] = one[size_t(i)];
+    }
+    Tensor place = tensor(places, {kBodies, 3}), mass = tensor(values(3));
+    auto pull = std::make_shared<Tensor>();
+    return contest(
+        "n_body [n, n, 3]", kernels_by_hand(executor),
+        [=] { *pull = gravity(place, mass, kSoftening); },
+        [=](int axis) {
+            const std::vector<float> all = pull->to_vector<float>();
+            std::vector<float> one(kBodies);
+            for (int i = 0; i < kBodies; ++i) one[size_t(i)] = all[size_t(3 * i + axis)];
+            return one;
+        });
 }
 
 }  // namespace firn::bench

@@ -138,7 +138,7 @@ TEST(SharedReductions, ATotalHasOneSubgroup) {
 
 TEST(SharedReductions, GroupsThatFoldLeaveNoRowOutAndAddNone) {
     Case test;
-    Ref x = test.argument(i32, {Size(32770), Size(3)});
+    Ref x = test.argument(i32, {Size(32770), Size(5)});
     test.graph.results = {reduce(test.b, ReduceOp::Sum, x, {1}, false)};
     DeviceProfile profile = cpu_profile();
     profile.max_groups[0] = 32768;
@@ -202,7 +202,7 @@ void make_rows(Case& test, const Size& rows, const Size& columns) {
 TEST(SharedRows, LanesDealTheStoresOfARow) {
     for (int64_t n : kExtents)
         for (bool symbolic : {false, true}) {
-            if (n == 0 && !symbolic) continue;
+            if (n <= 8 && !symbolic) continue;   // written out: nothing is left to deal
             Case test;
             test.env = {{"n", n}};
             make_rows(test, Size(3), symbolic ? Size::symbol("n") : Size(n));
