@@ -10,6 +10,7 @@
 #include "compiler/lower/fuse_loops.h"
 #include "compiler/lower/map.h"
 #include "compiler/lower/place.h"
+#include "compiler/lower/select_branches.h"
 #include "compiler/lower/walk.h"
 #include "compiler/program/error.h"
 
@@ -179,6 +180,8 @@ class Planner {
         verify(lowered, "lower");
         lowered = fuse_loops(std::move(lowered), profile_, options_.facts);
         verify(lowered, "fuse_loops");
+        lowered = select_branches(std::move(lowered), profile_);
+        verify(lowered, "select_branches");
         place(lowered);
         const Work work = count_work(lowered);
         const Mapping mapping = choose_mapping(lowered, profile_, options_.facts);

@@ -45,6 +45,16 @@ struct Traits {
     bool shifted = false;      // some access is not
 };
 
+/// A branch around loops: elements side by side would each go their own way.
+bool takes_loops_by_choice(const KernelCode& code, const KernelNode& n) {
+    if (n.op != Op::Branch || n.guard) return false;
+    for (int body : {n.region, n.else_region})
+        if (body >= 0)
+            for (int id : code.regions[body].order)
+                if (code.nodes[id].op == Op::For || takes_loops_by_choice(code, code.nodes[id])) return true;
+    return false;
+}
+
 Traits inspect(KernelCode code) {
     place(code);
     Traits traits;
@@ -68,6 +78,7 @@ Traits inspect(KernelCode code) {
             traits.rows |= code.nodes[id].op == Op::For;
         }
         traits.divergent |= region.alive >= 0;
+        for (int id : region.order) traits.divergent |= takes_loops_by_choice(code, code.nodes[id]);
         if (region.range >= 0 && code.ranges[region.range].extent_node >= 0 &&
             code.nodes[code.ranges[region.range].extent_node].op != Op::Constant &&
             code.nodes[code.ranges[region.range].extent_node].op != Op::Param)

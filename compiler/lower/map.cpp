@@ -2,6 +2,7 @@
 #include "compiler/lower/map.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/ir/builder.h"
 #include "compiler/lower/bindings.h"
@@ -199,6 +200,7 @@ class Mapper {
     int branch(const KernelNode& n, size_t lane) {
         const int condition = lane_value(n.args[0], lane);
         const Turns apart(*this, false, 1);
+        const bool around = std::exchange(in_branch_, true);
         int regions[2] = {-1, -1};
         const int sources[2] = {n.region, n.else_region};
         for (int k = 0; k < 2; ++k) {
@@ -208,6 +210,7 @@ class Mapper {
             regions[k] = b_.add_region();
             b_.code().regions[regions[k]].yields = std::move(yields);
         }
+        in_branch_ = around;
         b_.set_lines(n.lines);
         return b_.branch(condition, regions[0], regions[1], n.guard);
     }
@@ -220,7 +223,7 @@ class Mapper {
         const KernelNode& n = from_.nodes[id];
         const KernelRegion& body = from_.regions[n.region];
         const int extent_node = from_.ranges[body.range].extent_node;
-        const bool jam = body.alive < 0 && !varies_[extent_node];
+        const bool jam = body.alive < 0 && !varies_[extent_node] && !in_branch_;
         std::vector<size_t> group;
         if (!varies_[id]) group = {0};
         else if (jam)
@@ -676,6 +679,7 @@ class Mapper {
     int lane_ = -1;                               // where lanes share work or loads: the lane's number
     SameInSubgroup same_in_subgroup_{b_};
     bool together_ = true;                        // all lanes of a subgroup do what is built now
+    bool in_branch_ = false;                      // each copy goes its own way: no loop serves several
     int64_t copies_ = 1;                          // turns of the loop that is built now in one
     std::vector<GridCopy> lanes_;
     std::vector<bool> varies_;
