@@ -141,17 +141,13 @@ float firn_rsqrt_f32(float x) { return inversesqrt(x); }
 double firn_rsqrt_f64(double x) { return 1.0lf / sqrt(x); }
 
 //@function firn_min_f32
-// The other operand where one is nan; the first where they are equal. A literal b costs one test.
-float firn_min_f32(float a, float b) {
-    float least = a <= b ? a : b;
-    return b != b ? a : least;
-}
+// GLSL's own min may give nan where one operand is; this is NMin, which gives the other.
+#extension GL_EXT_spirv_intrinsics : require
+spirv_instruction(set = "GLSL.std.450", id = 79) float firn_min_f32(float a, float b);
 
 //@function firn_max_f32
-float firn_max_f32(float a, float b) {
-    float most = a >= b ? a : b;
-    return b != b ? a : most;
-}
+#extension GL_EXT_spirv_intrinsics : require
+spirv_instruction(set = "GLSL.std.450", id = 80) float firn_max_f32(float a, float b);
 
 //@function firn_min_f64
 double firn_min_f64(double a, double b) {
