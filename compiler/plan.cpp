@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "compiler/codegen/glsl.h"
 #include "compiler/ir/accumulation.h"
@@ -11,6 +12,7 @@
 #include "compiler/lower/map.h"
 #include "compiler/lower/place.h"
 #include "compiler/lower/select_branches.h"
+#include "compiler/lower/side_by_side.h"
 #include "compiler/lower/walk.h"
 #include "compiler/program/error.h"
 
@@ -93,10 +95,13 @@ class Planner {
     std::vector<Step> steps(const std::vector<ScheduleItem>& items) {
         std::vector<Step> out;
         for (const ScheduleItem& item : items) {
-            if (item.loop) add_loop(item, out);
-            else if (written(*item.outputs[0], schedule_.host_loops)) add_written(item, out);
-            else add_kernel(item, out);
+            const bool plain = !item.loop && !written(*item.outputs[0], schedule_.host_loops);
+            if (!plain) add_waiting(out);
+            if (plain) add_kernel(item, out);
+            else if (item.loop) add_loop(item, out);
+            else add_written(item, out);
         }
+        add_waiting(out);
         return out;
     }
 
@@ -182,13 +187,48 @@ class Planner {
         verify(lowered, "fuse_loops");
         lowered = select_branches(std::move(lowered), profile_);
         verify(lowered, "select_branches");
+        if (!inner && is_small_kernel(lowered)) {
+            if (!may_stand_beside(waiting_, lowered, profile_)) add_waiting(out);
+            waiting_.push_back(std::move(lowered));
+            waiting_outputs_.insert(waiting_outputs_.end(), outputs.begin(), outputs.end());
+            return;
+        }
+        const bool needs = !std::all_of(waiting_.begin(), waiting_.end(),
+                                        [&](const KernelCode& w) { return independent(w, lowered); });
+        if (needs) add_waiting(out);
         place(lowered);
-        const Work work = count_work(lowered);
-        const Mapping mapping = choose_mapping(lowered, profile_, options_.facts);
-        KernelCode code = map_kernel(lowered, mapping, profile_, options_.facts);
-        verify(code, "map");
+        KernelCode code = mapped(lowered);
         // A row that is too long for one invocation is left to as many as it has elements.
         if (inner && !within_back_edges(code)) return add_kernel(outputs, targets, shape, 0, out);
+        add_dispatch(std::move(code), count_work(lowered), outputs, out);
+    }
+
+    KernelCode mapped(const KernelCode& lowered) const {
+        KernelCode code = map_kernel(lowered, choose_mapping(lowered, profile_, options_.facts), profile_,
+                                     options_.facts);
+        verify(code, "map");
+        return code;
+    }
+
+    /// The small kernels that wait for others to stand beside become one dispatch.
+    void add_waiting(std::vector<Step>& out) {
+        if (waiting_.empty()) return;
+        Work work;
+        for (KernelCode& part : waiting_) {
+            place(part);
+            const Work one = count_work(part);
+            work.operations += one.operations;
+            work.bytes_read += one.bytes_read;
+            work.bytes_written += one.bytes_written;
+        }
+        KernelCode lowered = waiting_.size() == 1 ? std::move(waiting_[0]) : side_by_side(waiting_, options_.facts);
+        verify(lowered, "side_by_side");
+        place(lowered);
+        waiting_.clear();
+        add_dispatch(mapped(lowered), work, std::exchange(waiting_outputs_, {}), out);
+    }
+
+    void add_dispatch(KernelCode code, const Work& work, const std::vector<Ref>& outputs, std::vector<Step>& out) {
         DispatchStep step;
         step.work = work;
         step.params = code.params;
@@ -408,6 +448,8 @@ class Planner {
     std::unordered_map<const Node*, int> uses_;
     std::unordered_map<const Node*, std::vector<Ref>> results_of_;
     std::map<std::string, int> kernels_;
+    std::vector<KernelCode> waiting_;      // lowered, independent of each other
+    std::vector<Ref> waiting_outputs_;
     std::unique_ptr<RegionFacts> facts_;
     int loops_ = 0;
 };

@@ -5,9 +5,8 @@
 #include <map>
 #include <unordered_map>
 
-#include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/place.h"
-#include "compiler/program/error.h"
+#include "compiler/lower/rebuild.h"
 
 namespace firn {
 namespace {
@@ -164,148 +163,21 @@ Groups find_groups(const KernelCode& code, const DeviceProfile& profile) {
 }
 
 /// Builds the kernel again, with the loops of each group as one.
-class Fuser {
+class Fuser : public Rebuild {
   public:
-    Fuser(const KernelCode& from, KernelCode& to, const Groups& groups, const SymbolFacts& facts)
-        : from_(from), b_(to, facts), groups_(groups), memo_(from.nodes.size(), -1) {
+    Fuser(const KernelCode& from, KernelBuilder& b, const Groups& groups) : Rebuild(from, b), groups_(groups) {
         for (size_t g = 0; g < groups.size(); ++g)
             for (int loop : groups[g]) group_of_[loop] = g;
-        for (size_t id = 0; id < from.nodes.size(); ++id)
-            if (from.nodes[id].op == Op::Range) range_node_[from.nodes[id].index] = static_cast<int>(id);
-    }
-
-    void run() {
-        b_.code().name = from_.name;
-        for (size_t r = 0; r < from_.ranges.size(); ++r)
-            if (from_.ranges[r].kind == RangeKind::Grid) {
-                const int made = b_.range(b_.add_range(from_.ranges[r]));
-                if (auto it = range_node_.find(static_cast<int>(r)); it != range_node_.end()) memo_[it->second] = made;
-            }
-        std::vector<int> made = effects(0);
-        b_.code().regions[0].effects = std::move(made);
     }
 
   private:
-    int value(int id) {
-        if (memo_[id] >= 0) return memo_[id];
-        const int made = build(from_.nodes[id], id);
-        const Interval& known = from_.nodes[id].interval;
-        if (from_.nodes[id].dtype == i32 && (known.lo > INT32_MIN || known.hi < INT32_MAX))
-            b_.assume(made, Size(known.lo), Size(known.hi));
-        return memo_[id] = made;
+    std::vector<int> joined(int loop) const override {
+        const auto group = group_of_.find(loop);
+        return group == group_of_.end() ? std::vector<int>{loop} : groups_[group->second];
     }
 
-    int build(const KernelNode& n, int id) {
-        switch (n.op) {
-            case Op::Constant: return b_.constant(n.constant);
-            case Op::Param: {
-                const ParamInfo& p = from_.params[n.index];
-                return p.scalar >= 0 ? b_.scalar_argument(p.scalar, p.dtype) : b_.size(p.size);
-            }
-            case Op::Load: {
-                const int index = value(n.args[0]);
-                b_.set_lines(n.lines);
-                return b_.load(buffer(n.index), index, n.width);
-            }
-            case Op::Result: {
-                const KernelNode& owner = from_.nodes[n.args[0]];
-                if (owner.op == Op::Branch) return b_.result(value(n.args[0]), n.index);
-                const int loop = value(n.args[0]);
-                return b_.result(loop, first_result_.at(n.args[0]) + n.index);
-            }
-            case Op::For: return loop(id);
-            case Op::Branch: return branch(n);
-            default: break;
-        }
-        ensure(is_elementwise(n.op), "fuse: an operation that it does not know");
-        std::vector<int> args;
-        for (int arg : n.args) args.push_back(value(arg));
-        b_.set_lines(n.lines);
-        return b_.make(n.op, n.dtype, std::move(args));
-    }
-
-    int buffer(int index) {
-        const KernelBuffer& b = from_.buffers[index];
-        return b_.buffer(b.buffer, b.dtype, b.elements, b.form, b.width, b.written);
-    }
-
-    int loop(int id) {
-        const auto group = group_of_.find(id);
-        const std::vector<int> members = group == group_of_.end() ? std::vector<int>{id} : groups_[group->second];
-        std::vector<int> inits;
-        for (int member : members) {
-            first_result_[member] = static_cast<int>(inits.size());
-            for (int init : from_.nodes[member].args) inits.push_back(value(init));
-        }
-        const KernelRegion& first = from_.regions[from_.nodes[members[0]].region];
-        Range range = from_.ranges[first.range];
-        range.extent_node = value(range.extent_node);
-        const int range_id = b_.add_range(range), region = b_.add_region();
-        b_.code().regions[region].range = range_id;
-        for (int member : members) {
-            const KernelRegion& body = from_.regions[from_.nodes[member].region];
-            for (int arg : body.args) memo_[arg] = b_.region_arg(region, from_.nodes[arg].dtype);
-            if (auto it = range_node_.find(body.range); it != range_node_.end()) memo_[it->second] = b_.range(range_id);
-        }
-        std::vector<int> yields;
-        for (int member : members)
-            for (int y : from_.regions[from_.nodes[member].region].yields) yields.push_back(value(y));
-        std::vector<int> inside = effects(from_.nodes[members[0]].region);
-        KernelRegion& body = b_.code().regions[region];
-        body.effects = std::move(inside);
-        body.yields = std::move(yields);
-        if (first.alive >= 0) {
-            const int alive = value(first.alive);
-            b_.code().regions[region].alive = alive;
-        }
-        b_.set_lines(from_.nodes[id].lines);
-        const int made = b_.close_for(region, std::move(inits));
-        for (int member : members) memo_[member] = made;
-        return made;
-    }
-
-    int branch(const KernelNode& n) {
-        const int condition = value(n.args[0]);
-        int regions[2] = {-1, -1};
-        const int sources[2] = {n.region, n.else_region};
-        for (int k = 0; k < 2; ++k) {
-            if (sources[k] < 0) continue;
-            std::vector<int> yields;
-            for (int y : from_.regions[sources[k]].yields) yields.push_back(value(y));
-            std::vector<int> inside = effects(sources[k]);
-            regions[k] = b_.add_region();
-            b_.code().regions[regions[k]].yields = std::move(yields);
-            b_.code().regions[regions[k]].effects = std::move(inside);
-        }
-        b_.set_lines(n.lines);
-        return b_.branch(condition, regions[0], regions[1], n.guard);
-    }
-
-    std::vector<int> effects(int region) {
-        std::vector<int> out;
-        for (int e : from_.regions[region].effects) out.push_back(effect(e));
-        return out;
-    }
-
-    int effect(int id) {
-        const KernelNode& n = from_.nodes[id];
-        if (n.op == Op::For) return loop(id);
-        if (n.op == Op::Branch) return branch(n);
-        const int index = value(n.args[0]);
-        std::vector<int> values;
-        for (size_t k = 1; k < n.args.size(); ++k) values.push_back(value(n.args[k]));
-        b_.set_lines(n.lines);
-        if (n.op == Op::Atomic) return b_.atomic(buffer(n.index), n.combine, index, values[0]);
-        return b_.store(buffer(n.index), index, values);
-    }
-
-    const KernelCode& from_;
-    KernelBuilder b_;
     const Groups& groups_;
-    std::vector<int> memo_;
     std::unordered_map<int, size_t> group_of_;
-    std::unordered_map<int, int> first_result_;   // by For node: where its results begin
-    std::unordered_map<int, int> range_node_;
 };
 
 }  // namespace
@@ -317,7 +189,12 @@ KernelCode fuse_loops(KernelCode code, const DeviceProfile& profile, const Symbo
         const Groups groups = find_groups(placed, profile);
         if (groups.empty()) break;
         KernelCode fused;
-        Fuser(code, fused, groups, facts).run();
+        fused.name = code.name;
+        KernelBuilder b(fused, facts);
+        Fuser fuser(code, b, groups);
+        fuser.copy_grid();
+        std::vector<int> effects = fuser.effects(0);
+        fused.regions[0].effects = std::move(effects);
         code = std::move(fused);
     }
     return code;

@@ -62,6 +62,29 @@ TEST(Quality, AttentionEvaluatesEachExponentialOnce) {
     EXPECT_LE(stats(*program, {}).operations, 2 * 2 * 512 * 512 * 64 + 12 * 512 * 512);
 }
 
+TEST(Quality, AdamsUpdateOfASmallNetworkIsAtMostTwoKernels) {
+    const std::vector<Shape> shapes = {{784, 128}, {128}, {128, 64}, {64}, {64, 32}, {32}, {32, 10}, {10}};
+    std::vector<ArgSpec> specs;
+    for (int what = 0; what < 4; ++what)   // weight, gradient, mean, mean of squares
+        for (const Shape& s : shapes) specs.push_back(s.size() == 2 ? f32(s[0], s[1]) : f32(s[0]));
+    specs.push_back(f32());
+    auto update = [&](const Tensors& a) {
+        const size_t n = shapes.size();
+        const Tensor& rate = a[4 * n];
+        Tensors weights, means, squares;
+        for (size_t k = 0; k < n; ++k) {
+            const Tensor &w = a[k], &g = a[n + k];
+            Tensor m = 0.9f * a[2 * n + k] + 0.1f * g, v = 0.999f * a[3 * n + k] + 0.001f * g * g;
+            weights.push_back(w - rate * m / (sqrt(v) + 1e-8f));
+            means.push_back(m), squares.push_back(v);
+        }
+        weights.insert(weights.end(), means.begin(), means.end());
+        weights.insert(weights.end(), squares.begin(), squares.end());
+        return weights;
+    };
+    EXPECT_LE(program_for(cpu_profile(), update, specs)->steps.size(), 2u);
+}
+
 TEST(Quality, AnArgmaxIsOneKernel) {
     auto most = [](const Tensors& a) { return Tensors{argmax(a[0], {.axis = 1})}; };
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()})

@@ -1,0 +1,42 @@
+// Builds lowered kernels again, into one that may differ from them.
+#pragma once
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/lower/kernel_builder.h"
+
+namespace firn {
+
+/// Copies what is asked for of a lowered kernel into the kernel that a builder builds, simplified by what is known
+/// there. Several kernels may be copied into one.
+class Rebuild {
+  public:
+    Rebuild(const KernelCode& from, KernelBuilder& b);
+    virtual ~Rebuild() = default;
+    /// Adds the Grid ranges as they are.
+    void copy_grid();
+    /// The index of a Grid range is the node `made`.
+    void bind_grid(int range, int made);
+    /// Copies of a region's effects, in order.
+    std::vector<int> effects(int region);
+
+  protected:
+    /// The loops (For nodes) that become one loop with `loop`, itself among them, always in the same order.
+    virtual std::vector<int> joined(int loop) const { return {loop}; }
+
+  private:
+    int value(int id);
+    int build(const KernelNode& n, int id);
+    int buffer(int index);
+    int loop(int id);
+    int branch(const KernelNode& n);
+    int effect(int id);
+
+    const KernelCode& from_;
+    KernelBuilder& b_;
+    std::vector<int> memo_;
+    std::unordered_map<int, int> first_result_;   // by For node: where its results begin
+    std::unordered_map<int, int> range_node_;     // by range
+};
+
+}  // namespace firn

@@ -1,0 +1,24 @@
+// Small kernels that do not need each other run in one dispatch.
+#pragma once
+#include <vector>
+
+#include "compiler/lower/kernel_code.h"
+#include "compiler/program/device_profile.h"
+
+namespace firn {
+
+/// It has one Grid range of a known length, short enough that a dispatch of its own costs more than its work does,
+/// and stores in plain order: it may stand beside others.
+bool is_small_kernel(const KernelCode& code);
+
+/// Neither reads or writes what the other writes, one dispatch can bind what both do, and doing it pays: a launch is
+/// saved, and a CPU driver runs every part under a mask for the indices of all.
+bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& next, const DeviceProfile& profile);
+
+/// Neither reads or writes what the other writes: their order does not matter.
+bool independent(const KernelCode& a, const KernelCode& b);
+
+/// One kernel over the indices of all parts, one after the other. Takes and gives lowered kernels. Not placed.
+KernelCode side_by_side(const std::vector<KernelCode>& parts, const SymbolFacts& facts);
+
+}  // namespace firn

@@ -1,0 +1,76 @@
+// Small kernels that do not need each other run in one dispatch, and give the same.
+#include "compiler/lower/side_by_side.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/compile.h"
+#include "compiler/frontend/frontend.h"
+
+namespace firn {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+const std::vector<int> kSizes = {100, 7, 64, 1, 333};
+
+/// Each of its own size.
+Tensors apart(const Tensors& a) {
+    Tensors out;
+    for (const Tensor& x : a) out.push_back(sin(x) * 2.0f + x);
+    return out;
+}
+
+/// The second needs what the first gives.
+Tensors chained(const Tensors& a) {
+    Tensor total = sum(a[0] * a[0]);
+    return {total, a[1] * total, a[2] + 1.0f};
+}
+
+template <class F>
+std::shared_ptr<const Program> program_of(F function, const std::vector<int>& sizes, const DeviceProfile& profile) {
+    SessionScope scope(Session::interpreter(profile));
+    std::vector<ArgSpec> specs;
+    for (int n : sizes) specs.push_back(f32(n));
+    return compile([&](const Tensors& a) { return function(a); }, specs).program();
+}
+
+template <class F>
+std::vector<std::vector<float>> values(F function, const Session& session) {
+    SessionScope scope(session);
+    std::vector<ArgSpec> specs;
+    for (int n : kSizes) specs.push_back(f32(n));
+    auto compiled = compile([&](const Tensors& a) { return function(a); }, specs);
+    std::vector<Arg> args;
+    for (int n : kSizes) args.emplace_back(rand({n}, {.seed = 9}));
+    std::vector<std::vector<float>> out;
+    for (const Tensor& t : compiled.call(args)) out.push_back(t.template to_vector<float>());
+    return out;
+}
+
+TEST(SideBySide, SmallKernelsOfDifferentShapesAreOneDispatch) {
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()})
+        EXPECT_EQ(program_of(apart, kSizes, profile)->steps.size(), 1u) << profile.name;
+}
+
+TEST(SideBySide, LargeOnesStayApart) {
+    EXPECT_EQ(program_of(apart, {1 << 20, 1 << 19}, cpu_profile())->steps.size(), 2u);
+}
+
+TEST(SideBySide, NoMoreThanTheDeviceBinds) {
+    DeviceProfile profile = gpu_profile();
+    profile.max_storage_buffers = 8;
+    EXPECT_GE(program_of(apart, kSizes, profile)->steps.size(), 3u);
+}
+
+TEST(SideBySide, TheValuesStayTheSame) {
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        EXPECT_EQ(values(apart, Session::interpreter(profile)), values(apart, Session::oracle()));
+        const auto got = values(chained, Session::interpreter(profile)), wanted = values(chained, Session::oracle());
+        ASSERT_EQ(got.size(), wanted.size());
+        for (size_t k = 0; k < got.size(); ++k)
+            for (size_t i = 0; i < got[k].size(); ++i) EXPECT_NEAR(got[k][i], wanted[k].at(i), 1e-3f) << k << " " << i;
+    }
+}
+
+}  // namespace
+}  // namespace firn
