@@ -100,6 +100,10 @@ std::string explain(const Program& program, const SizeEnv& env) {
             out << ", " << name(s.kind) << (s.factor ? " " + std::to_string(s.factor) : "");
         out << "\n";
     }
+    for (size_t k = 0; k < program.results.size(); ++k)
+        for (const ArgumentInfo& argument : program.arguments)
+            if (!argument.scalar && argument.buffer == program.results[k].buffer)
+                out << "  result " << k << " is written over " << argument.name << ", which was given away\n";
     if (!env.empty()) {
         const ProgramStats s = stats(program, env);
         out << "  " << s.dispatches << " dispatches, " << s.operations << " operations, " << s.bytes_read

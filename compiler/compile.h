@@ -12,6 +12,8 @@ struct CompileOptions {
     std::string name = "program";
     /// What this variant assumes of the symbols; checked at the call. Empty: nothing.
     SymbolFacts facts;
+    /// By argument: the caller gives its memory away, so that results may be written over it. Empty: none.
+    std::vector<bool> donated;
     bool spirv = true;               // false: stop at GLSL
     std::string cache_directory;     // where SPIR-V is kept between runs; empty: nowhere
     bool validate =

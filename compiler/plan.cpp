@@ -15,6 +15,7 @@
 #include "compiler/lower/side_by_side.h"
 #include "compiler/lower/walk.h"
 #include "compiler/program/error.h"
+#include "compiler/reuse_arguments.h"
 
 namespace firn {
 namespace {
@@ -37,6 +38,7 @@ class Planner {
         add_arguments();
         program_->steps = steps(schedule_.items);
         add_results();
+        reuse_arguments(*program_, options_.donated);
         for (const ValueVerdict& v : schedule_.verdicts) add_verdict(v);
         return program_;
     }

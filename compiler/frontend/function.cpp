@@ -1,6 +1,7 @@
 // Tracing functions and calling what was traced.
 #include "compiler/frontend/function.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/compile.h"
@@ -8,6 +9,7 @@
 #include "compiler/frontend/function_state.h"
 #include "compiler/frontend/realize.h"
 #include "compiler/program/error.h"
+#include "compiler/reuse_arguments.h"
 
 namespace firn {
 
@@ -105,11 +107,14 @@ struct Given {
     Call call;
     std::vector<std::vector<int64_t>> shapes;
     std::string kinds;  // per rank-0 argument: s for a number, t for a tensor on the device
+    /// By argument: a tensor that was moved in, and its slot.
+    std::vector<std::pair<std::shared_ptr<Slot>, Ref>> moved;
 };
 
 void give_scalar(Given& given, const Scalar& value) {
     given.call.scalars.push_back(value);
     given.call.arguments.push_back(nullptr);
+    given.moved.emplace_back();
     given.shapes.emplace_back();
     given.kinds += 's';
 }
@@ -132,6 +137,8 @@ void give_tensor(Given& given, const FunctionState& state, size_t k, const Arg& 
     given.call.scalars.push_back(Scalar{}.to(spec.dtype));
     given.call.arguments.push_back(node->as<BufferAttr>().storage);
     given.shapes.push_back(std::move(shape));
+    given.moved.emplace_back();
+    if (arg.is_donated()) given.moved.back() = {arg.slot(), std::move(node)};
     if (spec.shape.empty()) given.kinds += 't';
 }
 
@@ -197,17 +204,68 @@ SymbolFacts facts_of(const SizeEnv& symbols) {
     return facts;
 }
 
-Variant& variant_for(FunctionState& state, const std::string& kinds, const SymbolFacts& facts) {
+/// Empties the handles that were moved in; puts their values back where the call fails.
+class MovedIn {
+  public:
+    MovedIn(Given& given, SourceLine line) : given_(given) {
+        for (auto& [slot, node] : given_.moved)
+            if (slot) slot->node = nullptr, slot->given_away = line;
+    }
+    MovedIn(const MovedIn&) = delete;
+    MovedIn& operator=(const MovedIn&) = delete;
+    ~MovedIn() {
+        if (done_) return;
+        for (auto& [slot, node] : given_.moved)
+            if (slot) slot->node = node, slot->given_away = {};
+    }
+    void done() { done_ = true; }
+
+    /// By argument: nobody else holds its memory, neither as this tensor nor otherwise (a window that shows it).
+    std::vector<bool> unshared(SessionState& session) const {
+        std::vector<bool> out;
+        auto alone = [](const Ref& node) {
+            // The call holds the memory too.
+            return node.use_count() == 1 && node->as<BufferAttr>().storage.use_count() == 2;
+        };
+        for (const auto& [slot, node] : given_.moved) {
+            if (node && !alone(node)) forget_dead(session);
+            out.push_back(node && alone(node));
+        }
+        return out;
+    }
+
+  private:
+    Given& given_;
+    bool done_ = false;
+};
+
+std::string key_of(const std::string& kinds, const SymbolFacts& facts) {
     std::string key = kinds + ":";
     for (const auto& [symbol, divisor] : facts.divisors)
         key += symbol + "%" + std::to_string(divisor) + ",";
     for (const auto& [symbol, most] : facts.largest)
         key += symbol + "<=" + std::to_string(most) + ",";
+    return key;
+}
+
+std::string donation_key(const std::vector<bool>& donated) {
+    std::string key;
+    for (size_t k = 0; k < donated.size(); ++k)
+        if (donated[k]) key += " " + std::to_string(k);
+    return key;
+}
+
+Variant& variant_for(FunctionState& state, const std::string& kinds, const SymbolFacts& facts,
+                     const std::vector<bool>& donated = {}) {
+    std::string key = key_of(kinds, facts);
+    const bool useful = !state.in_vain.contains(key + donation_key(donated));
+    if (useful) key += donation_key(donated);
     auto [at, added] = state.variants.try_emplace(key);
     Variant& variant = at->second;
     if (added) {
         variant.graph = with_kinds(state.session->nodes, state.graph, kinds);
         variant.facts = facts;
+        if (useful) variant.donated = donated;
     }
     return variant;
 }
@@ -215,7 +273,21 @@ Variant& variant_for(FunctionState& state, const std::string& kinds, const Symbo
 void need_program(FunctionState& state, Variant& variant) {
     if (variant.program) return;
     variant.program = compile_for(*state.session, variant.graph,
-                                  {.name = text(state.line), .facts = variant.facts});
+                                  {.name = text(state.line), .facts = variant.facts, .donated = variant.donated});
+}
+
+/// The variant with its program. What no program of the kind can use is not asked for again.
+Variant& compiled_variant(FunctionState& state, const std::string& kinds, const SymbolFacts& facts,
+                          const std::vector<bool>& donated) {
+    Variant& variant = variant_for(state, kinds, facts, donated);
+    need_program(state, variant);
+    if (donation_key(variant.donated).empty() || reuses_arguments(*variant.program)) return variant;
+    const std::string plain = key_of(kinds, facts), key = plain + donation_key(donated);
+    state.in_vain.insert(key);
+    auto made = state.variants.extract(key);
+    made.key() = plain;
+    made.mapped().donated.clear();
+    return state.variants.insert(std::move(made)).position->second;
 }
 
 /// The variant of the most recent call, or the one that assumes nothing.
@@ -262,13 +334,20 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     for (size_t k = 0; k < args.size(); ++k) give(given, state, k, args[k]);
     give_captured(given, state);
     given.call.symbols = bound_symbols(state, given, line);
-    Variant& variant = variant_for(state, given.kinds, facts_of(given.call.symbols));
     executor_of(*state.session);
-    if (!state.session->oracle) need_program(state, variant);
+    // What an assertion refuses is to be as it was.
+    const bool may_fail = std::any_of(state.effects.begin(), state.effects.end(), [](const Effect& e) { return !e.print; });
+    if (may_fail) given.moved.clear();
+    MovedIn moved(given, line);
+    const SymbolFacts facts = facts_of(given.call.symbols);
+    Variant& variant = state.session->oracle
+                           ? variant_for(state, given.kinds, facts)
+                           : compiled_variant(state, given.kinds, facts, moved.unshared(*state.session));
     state.last = &variant;
     state.last_symbols = given.call.symbols;
     std::vector<Ref> results =
         run_graph(*state.session, variant.graph, variant.program, std::move(given.call), line);
+    moved.done();
     size_t own = results.size();
     for (const Effect& effect : state.effects) own -= effect.results;
     report_effects(*state.session, state.effects, std::span(results).subspan(own), state.last_symbols);

@@ -154,7 +154,9 @@ auto call_with(Fn& fn, const std::vector<Tensor>& args, std::index_sequence<K...
 /// Records `fn` once with arguments of the given types and shapes, and compiles it when it is
 /// called. Sizes may be symbols: `f32("n", "m")`; one that appears twice must be equal at the call.
 /// Rank-0 arguments take C++ numbers without compiling again. Tensors captured by `fn` keep the
-/// value they have now. Called while something else is recorded, the function becomes part of that.
+/// value they have now. A tensor that is moved in is given away, `u = step(std::move(u))`: where nobody else holds
+/// it and the kernels allow it, a result is written over it, else its memory is free after the call; its handle has
+/// no value until it is assigned. A function that asserts leaves it as it is. Called while something else is recorded, the function becomes part of that.
 template <size_t Arity, class Fn>
 auto compile_arity(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line) {
     auto sequence = std::make_index_sequence<Arity>();
@@ -183,6 +185,17 @@ class CompiledList : public Function {
                                               SourceLine line = here()) const {
         std::vector<Arg> operands;
         for (const Tensor& arg : args) operands.emplace_back(arg, line);
+        return give(operands);
+    }
+    /// Gives all of them away.
+    typename Results<Layout>::Type operator()(std::vector<Tensor>&& args, SourceLine line = here()) const {
+        std::vector<Arg> operands;
+        for (Tensor& arg : args) operands.emplace_back(std::move(arg), line);
+        return give(operands);
+    }
+
+  private:
+    typename Results<Layout>::Type give(const std::vector<Arg>& operands) const {
         std::vector<Tensor> all = call(operands);
         size_t next = 0;
         return Results<Layout>::give(all, next);

@@ -1,6 +1,7 @@
 // What a compiled function consists of; internal.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace firn {
 struct Variant {
     Graph graph;
     SymbolFacts facts;
+    std::vector<bool> donated;
     std::shared_ptr<const Program> program;
 };
 
@@ -28,6 +30,7 @@ struct FunctionState {
         captured;       // memory of the hidden arguments, after the declared
     Program signature;  // arguments and guards alone: binds symbols
     std::map<std::string, Variant> variants;
+    std::set<std::string> in_vain;  // keys of calls that gave something away which no program could use
     Variant* last = nullptr;
     SizeEnv last_symbols;
 };

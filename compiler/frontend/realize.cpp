@@ -89,10 +89,6 @@ Ref known_buffer(const SessionState& session, const Ref& node) {
                                                                           : nullptr;
 }
 
-void forget_dead(SessionState& session) {
-    std::erase_if(session.realized, [](const auto& entry) { return entry.second.node.expired(); });
-}
-
 std::shared_ptr<const Program> plan_of(SessionState& session, const Graph& graph) {
     executor_of(session);
     if (session.oracle) return nullptr;
@@ -105,6 +101,10 @@ std::shared_ptr<const Program> plan_of(SessionState& session, const Graph& graph
 }
 
 }  // namespace
+
+void forget_dead(SessionState& session) {
+    std::erase_if(session.realized, [](const auto& entry) { return entry.second.node.expired(); });
+}
 
 std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph,
                                            CompileOptions options) {

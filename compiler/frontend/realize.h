@@ -45,6 +45,9 @@ std::shared_ptr<const Node> upload(SessionState& session, std::span<const std::b
 std::vector<std::shared_ptr<const Node>> realize_nodes(
     SessionState& session, const std::vector<std::shared_ptr<const Node>>& nodes, SourceLine line);
 
+/// Lets go of what was computed for nodes that nobody has any more.
+void forget_dead(SessionState& session);
+
 /// Compiles `graph` for the session's executor, and reports what the environment asks for.
 std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph,
                                            CompileOptions options);

@@ -79,9 +79,11 @@ void check_session(const Slot& slot, SourceLine line) {
                 "it was made: keep them apart, or move the data by to_vector and tensor");
 }
 
-const char* where_born(const Slot& slot) {
-    return slot.lost.empty() ? "the tensor has no value yet; assign one before it is read"
-                             : slot.lost.c_str();
+std::string why_no_value(const Slot& slot) {
+    if (slot.given_away.line)
+        return "the tensor was given away by std::move at " + text(slot.given_away) +
+               "; assign a new value before it is read, or do not move it";
+    return slot.lost.empty() ? "the tensor has no value yet; assign one before it is read" : slot.lost;
 }
 
 /// A value as `dtype` where that loses nothing of its kind; a carried value keeps its type.
@@ -103,6 +105,7 @@ void assign_own(SessionState& session, Slot& slot, Ref node) {
     bool again = slot.node != nullptr;
     slot.node = std::move(node);
     slot.lost.clear();
+    slot.given_away = {};
     if (session.scopes.size() > 1 || !again || slot.assigned) return;
     slot.assigned = true;
     session.assigned.emplace(slot.id, &slot);
@@ -162,7 +165,7 @@ Ref read_slot(const std::shared_ptr<Slot>& slot, SourceLine line) {
                 "after it; "
                 "declare it before, with its starting value, and assign it inside");
     Ref node = value_at(session, slot, session.scopes.size() - 1);
-    if (!node) fail_at(line, where_born(*slot));
+    if (!node) fail_at(line, why_no_value(*slot));
     return node;
 }
 

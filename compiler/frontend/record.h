@@ -27,6 +27,7 @@ struct Slot {
     Ref node;               // its value there; null: none
     bool assigned = false;  // written again in the root scope: the state of somebody's frame loop
     std::string lost;       // why it has no value, where a loop or branch left it so
+    SourceLine given_away;  // where it was, by std::move
     ~Slot();
 };
 

@@ -174,6 +174,7 @@ Arg::Arg(const Size& size, SourceLine line)
     : node_(size_value(builder(*current_state(), line), size)), line_(line) {}
 
 Ref Arg::node(std::optional<DType> dtype) const {
+    if (donated_) return read_slot(slot_, line_);
     if (!scalar_) return node_;
     return constant(builder(*current_state(), line_),
                     scalar_->to(dtype.value_or(natural_type(*scalar_))));

@@ -154,6 +154,8 @@ class Tensor : public TensorOperators {
 class Arg : public TensorOperators {
   public:
     Arg(const Tensor& x, SourceLine line = here());
+    /// A tensor that is given away: a compiled function that takes it may write over its memory.
+    Arg(Tensor&& x, SourceLine line = here()) : slot_(x.slot()), line_(line), donated_(true) { node(); }
     Arg(const Access& x, SourceLine line = here());
     Arg(const Size& size, SourceLine line = here());
     template <Arithmetic T>
@@ -168,12 +170,14 @@ class Arg : public TensorOperators {
     SourceLine line() const { return line_; }
     /// The slot of the tensor that it was made from; null for other operands.
     const std::shared_ptr<Slot>& slot() const { return slot_; }
+    bool is_donated() const { return donated_; }
 
   protected:
-    std::shared_ptr<const Node> node_;
+    std::shared_ptr<const Node> node_;  // null where the slot alone holds it: `donated_`
     std::shared_ptr<Slot> slot_;
     std::optional<Scalar> scalar_;
     SourceLine line_;
+    bool donated_ = false;
 };
 
 /// An operand that must be a tensor: the first argument of functions, so that `sqrt(2.0f)` of host

@@ -1,5 +1,6 @@
-// Prints and assertions of programs on the device.
+// Prints, assertions and arguments that are given away, on the device.
 #include "engine/firn/device_session.h"
+#include "engine/runtime/vulkan_executor.h"
 #include "tests/frontend/oracle_session.h"
 
 namespace firn {
@@ -50,6 +51,43 @@ TEST_F(EffectsOnDevice, PrintsAndThrowsWhatTheOracleDoes) {
     const std::string expected = effects_in(Session::oracle());
     EXPECT_EQ(effects_in(*session_), expected);
     expect_parts(expected, {"start", "largest", "seven: "});
+}
+
+// --- arguments that are given away
+// -----------------------------------------------------------------
+
+/// Bytes in live buffers after many frames; the allocations of the device must have ended by the
+/// second.
+uint64_t bytes_of_frames(Session& session, bool give, std::vector<int>& values) {
+    SessionScope scope(session);
+    auto& pool = static_cast<VulkanExecutor&>(session.executor()).device().memory();
+    auto step = compile(
+        [](Tensor x, Tensor at) {
+            scatter_add(x(at), 1);
+            return x;
+        },
+        {i32("n"), i32("k")});
+    const int n = 1 << 20;
+    Tensor x = zeros({n}, i32) + 0, at = tensor({5, 5, 7});
+    uint64_t allocations = 0, most = 0;
+    for (int frame = 0; frame < 12; ++frame) {
+        Tensor next = give ? step(std::move(x), at) : step(x, at);
+        most = std::max(most, pool.use().used);
+        x = next;
+        if (frame == 1) allocations = pool.use().allocations;
+    }
+    EXPECT_EQ(pool.use().allocations, allocations);
+    values = x.to_vector<int>();
+    return most;
+}
+
+TEST_F(EffectsOnDevice, AStateThatIsGivenAwayIsWrittenInPlace) {
+    std::vector<int> copied, moved;
+    const uint64_t with_copies = bytes_of_frames(*session_, false, copied);
+    const uint64_t in_place = bytes_of_frames(*session_, true, moved);
+    EXPECT_EQ(moved, copied);
+    EXPECT_EQ(moved[5], 24);
+    EXPECT_LE(in_place + (4u << 20), with_copies);
 }
 
 }  // namespace

@@ -1,0 +1,183 @@
+// Results written over arguments that the caller gives away.
+#include "compiler/reuse_arguments.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "compiler/lower/kernel_code.h"
+
+namespace firn {
+namespace {
+
+bool in_rotation(const std::vector<Step>& steps, int buffer) {
+    return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+        const auto* repeat = std::get_if<RepeatStep>(&step.step);
+        if (!repeat) return false;
+        for (const auto& [first, second] : repeat->rotation)
+            if (first == buffer || second == buffer) return true;
+        return repeat->alive == buffer || in_rotation(repeat->body, buffer);
+    });
+}
+
+bool uses(const Step& step, int buffer) {
+    if (const auto* copy = std::get_if<CopyStep>(&step.step))
+        return copy->source == buffer || copy->target == buffer;
+    if (const auto* repeat = std::get_if<RepeatStep>(&step.step))
+        return std::any_of(repeat->body.begin(), repeat->body.end(),
+                           [&](const Step& inner) { return uses(inner, buffer); });
+    const auto& buffers = std::get<DispatchStep>(step.step).buffers;
+    return std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
+}
+
+/// Numbers a kernel's nodes as one turn of every loop evaluates them.
+class Order {
+  public:
+    explicit Order(const KernelCode& code)
+        : code_(code),
+          at_(code.nodes.size(), -1),
+          region_start_(code.nodes.size()),
+          in_loop_(code.nodes.size()) {
+        walk(0, false);
+    }
+    int at(int node) const { return at_[static_cast<size_t>(node)]; }
+    /// Whoever evaluates `load` comes to `store` afterwards.
+    bool leads_to(int load, int store) const {
+        return at(load) < at(store) && region_start_[static_cast<size_t>(store)] <= at(load);
+    }
+    bool in_loop(int node) const { return in_loop_[static_cast<size_t>(node)]; }
+
+  private:
+    void walk(int region, bool loop) {
+        const KernelRegion& body = code_.regions[static_cast<size_t>(region)];
+        const int start = next_;
+        for (const std::vector<int>& part : {body.order, body.effects})
+            for (int id : part) visit(id, start, loop);
+    }
+
+    void visit(int id, int start, bool loop) {
+        const KernelNode& node = code_.nodes[static_cast<size_t>(id)];
+        at_[static_cast<size_t>(id)] = next_++;
+        region_start_[static_cast<size_t>(id)] = start;
+        in_loop_[static_cast<size_t>(id)] = loop;
+        if (node.op != Op::For && node.op != Op::Branch) return;
+        for (int inner : {node.region, node.else_region})
+            if (inner >= 0) walk(inner, loop || node.op == Op::For);
+    }
+
+    const KernelCode& code_;
+    std::vector<int> at_, region_start_;
+    std::vector<bool> in_loop_;
+    int next_ = 0;
+};
+
+/// The only binding of a buffer in a dispatch; -1 where there are several.
+int only_binding(const DispatchStep& dispatch, int buffer) {
+    const auto& all = dispatch.buffers;
+    if (std::count(all.begin(), all.end(), buffer) != 1) return -1;
+    return static_cast<int>(std::find(all.begin(), all.end(), buffer) - all.begin());
+}
+
+/// Lanes work together on an element: one may store what another still loads.
+bool shares_elements(const KernelCode& code) {
+    return std::any_of(code.ranges.begin(), code.ranges.end(),
+                       [](const Range& range) { return range.kind == RangeKind::Subgroup; }) ||
+           std::any_of(code.nodes.begin(), code.nodes.end(), [](const KernelNode& node) {
+               return node.op == Op::SubgroupReduce || node.op == Op::SubgroupShuffle;
+           });
+}
+
+/// Every invocation loads from binding `from` only what it stores to binding `to` later.
+bool element_by_element(const KernelCode& code, int from, int to) {
+    const auto &read = code.buffers[static_cast<size_t>(from)],
+               &written = code.buffers[static_cast<size_t>(to)];
+    if (read.form != written.form || read.written || shares_elements(code)) return false;
+    const Order order(code);
+    std::vector<const KernelNode*> loads, stores;
+    for (size_t id = 0; id < code.nodes.size(); ++id) {
+        const KernelNode& node = code.nodes[id];
+        const int at = order.at(static_cast<int>(id));
+        const bool memory = node.op == Op::Load || node.op == Op::Store || node.op == Op::Atomic;
+        if (at < 0 || !memory || (node.index != from && node.index != to)) continue;
+        if (node.index == from) loads.push_back(&node);
+        // A store in a loop may come before the load of a later turn.
+        if (node.index == to && (node.op != Op::Store || order.in_loop(static_cast<int>(id))))
+            return false;
+        if (node.index == to) stores.push_back(&node);
+    }
+    auto id_of = [&](const KernelNode* node) { return static_cast<int>(node - code.nodes.data()); };
+    return !loads.empty() && std::all_of(loads.begin(), loads.end(), [&](const KernelNode* load) {
+        return std::any_of(stores.begin(), stores.end(), [&](const KernelNode* store) {
+            return store->args[0] == load->args[0] && store->width == load->width &&
+                   order.leads_to(id_of(load), id_of(store));
+        });
+    });
+}
+
+/// The step that reads the argument last writes the result first: whether it may write over it.
+bool may_write_over(const Program& program, const Step& step, int argument, int result) {
+    if (const auto* copy = std::get_if<CopyStep>(&step.step))
+        return copy->source == argument && copy->target == result;
+    const auto* dispatch = std::get_if<DispatchStep>(&step.step);
+    if (!dispatch) return false;
+    const KernelInfo& kernel = program.kernels[static_cast<size_t>(dispatch->kernel)];
+    const int from = only_binding(*dispatch, argument), to = only_binding(*dispatch, result);
+    return kernel.code && from >= 0 && to >= 0 && element_by_element(*kernel.code, from, to);
+}
+
+bool fits(const Program& program, int argument, int result) {
+    const BufferInfo &a = program.buffers[static_cast<size_t>(argument)],
+                     &r = program.buffers[static_cast<size_t>(result)];
+    if (a.dtype != r.dtype || !(a.elements == r.elements) || in_rotation(program.steps, result))
+        return false;
+    std::optional<size_t> last, first;
+    for (size_t k = 0; k < program.steps.size(); ++k) {
+        if (uses(program.steps[k], argument)) last = k;
+        if (!first && uses(program.steps[k], result)) first = k;
+    }
+    if (!first || !last) return first.has_value();
+    return *last < *first ||
+           (*last == *first && may_write_over(program, program.steps[*last], argument, result));
+}
+
+void rename(std::vector<Step>& steps, int from, int to) {
+    for (Step& step : steps) {
+        if (auto* copy = std::get_if<CopyStep>(&step.step)) {
+            if (copy->source == from) copy->source = to;
+            if (copy->target == from) copy->target = to;
+        } else if (auto* repeat = std::get_if<RepeatStep>(&step.step)) {
+            rename(repeat->body, from, to);
+        } else {
+            auto& buffers = std::get<DispatchStep>(step.step).buffers;
+            std::replace(buffers.begin(), buffers.end(), from, to);
+        }
+    }
+}
+
+}  // namespace
+
+void reuse_arguments(Program& program, const std::vector<bool>& donated) {
+    for (size_t k = 0; k < donated.size(); ++k) {
+        const int argument = program.arguments[k].buffer;
+        if (!donated[k] || program.arguments[k].scalar || argument < 0) continue;
+        for (ResultInfo& result : program.results) {
+            const int old = result.buffer;
+            if (program.buffers[static_cast<size_t>(old)].role != BufferRole::Result ||
+                !fits(program, argument, old))
+                continue;
+            rename(program.steps, old, argument);
+            program.buffers[static_cast<size_t>(old)].role = BufferRole::Temporary;
+            for (ResultInfo& same : program.results)
+                if (same.buffer == old) same.buffer = argument;
+            break;
+        }
+    }
+}
+
+bool reuses_arguments(const Program& program) {
+    return std::any_of(
+        program.results.begin(), program.results.end(), [&](const ResultInfo& result) {
+            return program.buffers[static_cast<size_t>(result.buffer)].role == BufferRole::Argument;
+        });
+}
+
+}  // namespace firn

@@ -1,0 +1,172 @@
+// Arguments that are moved in: where results may be written over them, and that nobody sees it.
+#include "compiler/reuse_arguments.h"
+#include "tests/frontend/oracle_session.h"
+
+namespace firn {
+namespace {
+
+/// Counts what is allocated, and runs on the kernel interpreter.
+class CountingExecutor : public Executor {
+  public:
+    explicit CountingExecutor(DeviceProfile profile)
+        : inner_(Session::interpreter(std::move(profile))) {}
+    const DeviceProfile& profile() const override { return inner_.executor().profile(); }
+    std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string& name) override {
+        ++allocations;
+        return inner_.executor().allocate(bytes, name);
+    }
+    void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) override {
+        inner_.executor().write(memory, offset, data);
+    }
+    void read(const Memory& memory, uint64_t offset, std::span<std::byte> data) override {
+        inner_.executor().read(memory, offset, data);
+    }
+    void run(const std::shared_ptr<const Program>& program, const Call& call) override {
+        inner_.executor().run(program, call);
+    }
+    void wait() override {}
+    int allocations = 0;
+
+  private:
+    Session inner_;
+};
+
+class Donation : public ::testing::Test {
+  protected:
+    std::shared_ptr<CountingExecutor> executor_ = std::make_shared<CountingExecutor>(gpu_profile());
+    Session session_{executor_};
+    SessionScope scope_{session_};
+    /// What `body` allocates.
+    template <class Body>
+    int allocations(const Body& body) {
+        const int before = executor_->allocations;
+        body();
+        return executor_->allocations - before;
+    }
+};
+
+auto increment() {
+    return compile([](Tensor x) { return x + 1; }, {i32("n")});
+}
+
+TEST_F(Donation, AResultIsWrittenOverItsArgument) {
+    auto f = increment();
+    Tensor x = f(arange(9));
+    EXPECT_EQ(allocations([&] { x = f(std::move(x)); }), 0);
+    EXPECT_EQ(allocations([&] { x = f(x); }), 1);
+    EXPECT_EQ(x.to_vector<int>(), (Ints{3, 4, 5, 6, 7, 8, 9, 10, 11}));
+}
+
+TEST_F(Donation, ACopyThatSomebodyHoldsStaysAsItWas) {
+    auto f = increment();
+    Tensor x = f(arange(3)), old = x;
+    EXPECT_EQ(allocations([&] { x = f(std::move(x)); }), 1);
+    EXPECT_EQ(old.to_vector<int>(), (Ints{1, 2, 3}));
+    EXPECT_EQ(x.to_vector<int>(), (Ints{2, 3, 4}));
+    std::shared_ptr<Memory> shown = memory_of(x).memory;  // as a window does
+    EXPECT_EQ(allocations([&] { x = f(std::move(x)); }), 1);
+    EXPECT_NE(memory_of(x).memory, shown);
+}
+
+TEST_F(Donation, TheSameTensorTwiceIsNotGivenAway) {
+    auto f = compile([](Tensor x, Tensor y) { return x + 2 * y; }, {i32("n"), i32("n")});
+    Tensor x = increment()(arange(2));
+    Tensor both = f(std::move(x), x);
+    EXPECT_EQ(both.to_vector<int>(), (Ints{3, 6}));
+    Tensor twice = f(std::move(both), std::move(both));
+    EXPECT_EQ(twice.to_vector<int>(), (Ints{9, 18}));
+}
+
+TEST_F(Donation, NeighboursAreReadFromMemoryOfTheirOwn) {
+    auto shift = compile([](Tensor x) { return x(arange(x.size(0)) - 1); }, {i32("n")});
+    Tensor x = increment()(arange(5));
+    EXPECT_EQ(allocations([&] { x = shift(std::move(x)); }), 1);
+    EXPECT_EQ(x.to_vector<int>(), (Ints{1, 1, 2, 3, 4}));
+}
+
+TEST_F(Donation, AStoreNeedsNoCopy) {
+    auto set = compile(
+        [](Tensor x, Tensor at) {
+            scatter_add(x(at), 5);
+            return x;
+        },
+        {i32("n"), i32("k")});
+    Tensor x = increment()(arange(6)), at = tensor({1, 1});
+    const auto copied = set(x, at);
+    const int64_t moved_bytes = set.stats().bytes_written;
+    EXPECT_EQ(allocations([&] { x = set(std::move(x), at); }), 0);
+    EXPECT_EQ(x.to_vector<int>(), (Ints{1, 12, 3, 4, 5, 6}));
+    EXPECT_EQ(copied.to_vector<int>(), (Ints{1, 12, 3, 4, 5, 6}));
+    EXPECT_LE(set.stats().bytes_written, moved_bytes);
+}
+
+TEST_F(Donation, AnArgumentThatWasReadBeforeIsFree) {
+    auto normalised = compile(
+        [](Tensor x) {
+            Tensor total = sum(x, {.axis = 0, .keep_dims = true});
+            Tensor moved = x(x.size(0) - 1 - arange(x.size(0)));
+            for (Tensor i : loop(3)) moved = moved(arange(x.size(0)) + 1) + total;
+            return moved;
+        },
+        {i32("n")});
+    Tensor expected = normalised(arange(4)), x = arange(4) + 0;
+    EXPECT_EQ(normalised(std::move(x)).to_vector<int>(), expected.to_vector<int>());
+}
+
+TEST_F(Donation, AHandleThatWasMovedSaysSo) {
+    auto f = increment();
+    Tensor x = f(arange(3)), y = f(std::move(x));
+    expect_parts(user_error([&] { x.to_vector<int>(); }),
+                 {"given away by std::move", "donate_test.cpp:"});
+    x = y;
+    EXPECT_EQ(x.to_vector<int>(), (Ints{2, 3, 4}));
+}
+
+TEST_F(Donation, ACallThatFailsKeepsTheArguments) {
+    auto f = compile([](Tensor x, Tensor y) { return x + y; }, {i32("n"), i32("n")});
+    Tensor x = increment()(arange(3));
+    EXPECT_NE(user_error([&] { f(std::move(x), arange(2)); }), "");
+    EXPECT_EQ(x.to_vector<int>(), (Ints{1, 2, 3}));
+    auto checked = compile(
+        [](Tensor a) {
+            assert_value(a < 3);
+            return a + 1;
+        },
+        {i32("n")});
+    EXPECT_NE(user_error([&] { checked(std::move(x)); }), "");
+    EXPECT_EQ(x.to_vector<int>(), (Ints{1, 2, 3}));
+}
+
+TEST_F(Donation, OneProgramServesBothWhereNothingCanBeReused) {
+    auto total = compile([](Tensor x) { return sum(x); }, {i32("n")});
+    Tensor x = increment()(arange(3));
+    total(x);
+    EXPECT_EQ(total(std::move(x)).item<int>(), 6);
+    EXPECT_EQ(total.variant_count(), 1u);
+}
+
+TEST_F(Donation, AFrameLoopKeepsItsState) {
+    auto wave = compile(
+        [](Tensor u, Tensor v, Tensor dt) {
+            Tensor i = arange(u.size(0)), next = v + dt * (u(i - 1) + u(i + 1) - 2.0f * u);
+            return std::tuple{u + dt * next, next};
+        },
+        {f32("n"), f32("n"), f32()});
+    auto frames = [&](bool give) {
+        Tensor u = arange(32).as(f32) % 5.0f, v = zeros({32});
+        std::vector<int> counts;
+        for (int frame = 0; frame < 5; ++frame)
+            counts.push_back(allocations([&] {
+                if (give)
+                    std::tie(u, v) = wave(std::move(u), std::move(v), 0.1f);
+                else
+                    std::tie(u, v) = wave(u, v, 0.1f);
+            }));
+        EXPECT_EQ(counts[3], give ? 1 : 2);  // v is written over, u has neighbours
+        return u.to_vector<float>();
+    };
+    EXPECT_EQ(frames(true), frames(false));
+}
+
+}  // namespace
+}  // namespace firn
