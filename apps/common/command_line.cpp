@@ -110,7 +110,9 @@ CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spe
     auto* frames = app.add_option("--frames", line.frames, "end after so many frames")
                        ->check(CLI::Range(1, 1 << 30));
     app.add_flag("--headless", line.headless, "open no window");
-    app.add_option("--out", line.out, "write the last frame (.png) or all of them (.mp4)");
+    app.add_option("--out", line.out,
+                   spec.linear ? "write the last frame (.png; .exr: linear floats) or all of them (.mp4)"
+                               : "write the last frame (.png) or all of them (.mp4)");
     app.add_flag("--gui", line.show_gui, "draw the panel in what --out writes");
     app.add_option("--seed", line.seed, "seed of everything random");
     app.add_option("--set", sets, "set a parameter: NAME=VALUE; may be given several times")
@@ -137,7 +139,9 @@ CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spe
     for (const auto& [name, flag] : flags)
         if (flag->count() > 0) line.sets.emplace_back(name, flag->as<std::string>());
     for (const std::string& text : sets) line.sets.push_back(parse_set(text));
-    check_file("--out", line.out, {".png", ".mp4"});
+    std::vector<std::string> endings{".png", ".mp4"};
+    if (spec.linear) endings.push_back(".exr");
+    check_file("--out", line.out, endings);
     check_file("--profile", line.profile, {".json"});
     if (line.headless && frames->count() == 0) line.frames = spec.headless_frames;
     return line;

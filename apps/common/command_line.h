@@ -40,6 +40,7 @@ struct CommandLineSpec {
     /// Listed by --help; one that is true or false is a flag too: --NAME, --NAME=false.
     const Parameters* parameters = nullptr;
     std::vector<ExtraOption> extras;
+    bool linear = false;  // --out takes .exr
 };
 
 /// Throws CommandLineEnd with status 0 (--help) or 2 (an unknown flag, a bad value).

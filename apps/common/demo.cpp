@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "apps/common/command_line.h"
+#include "apps/common/exr.h"
 #include "apps/common/trace.h"
 #include "apps/common/video.h"
 #include "compiler/frontend/environment.h"
@@ -30,6 +31,11 @@ bool ends_in(const std::string& text, const std::string& end) {
            text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+LinearPicture linear_picture(const std::optional<Tensor>& given) {
+    ensure(given.has_value(), "the demo gave no linear picture");
+    return {given->size(1), given->size(0), given->to_vector<float>()};
+}
+
 /// What a run leaves behind: a picture, a film, a trace.
 class Outputs {
   public:
@@ -45,9 +51,12 @@ class Outputs {
     Outputs& operator=(const Outputs&) = delete;
     ~Outputs() { window_.on_frame({}); }
 
-    void write() {
+    void write(const std::optional<Tensor>& linear) {
         if (video_) {
             std::printf("wrote %s\n", video_->finish().c_str());
+        } else if (ends_in(line_.out, ".exr")) {
+            write_exr(line_.out, linear_picture(linear));
+            std::printf("wrote %s\n", line_.out.c_str());
         } else if (!line_.out.empty()) {
             window_.save(line_.out);
             std::printf("wrote %s\n", line_.out.c_str());
@@ -83,7 +92,7 @@ void set_parameters(Parameters& parameters, const CommandLine& line) {
 }
 
 void run_program(const DemoInfo& info, const CommandLine& line, const Gui& gui,
-                 const std::function<void(Window&)>& program) {
+                 const std::function<void(Window&)>& program, std::optional<Tensor>& linear) {
     // FIRN_EXECUTOR chooses the default session's executor; without it, the device is ours to
     // choose.
     bool by_environment = environment("FIRN_EXECUTOR").has_value() && line.device.empty();
@@ -96,7 +105,7 @@ void run_program(const DemoInfo& info, const CommandLine& line, const Gui& gui,
         Outputs outputs(window, line);
         program(window);
         window.gui().parameters().check_all_known();
-        outputs.write();
+        outputs.write(std::exchange(linear, std::nullopt));
     }
     std::string report = validation_report(session);
     if (!report.empty()) throw DeviceError("validation messages:\n" + report);
@@ -110,8 +119,8 @@ void Demo::option(const std::string& name, std::string& value, const std::string
 
 int Demo::run(int argc, char** argv, const std::function<void(Window&)>& program) {
     try {
-        CommandLineSpec spec{info_.name,         info_.help, info_.size, info_.headless_frames,
-                             &gui_.parameters(), {}};
+        CommandLineSpec spec{info_.name,         info_.help, info_.size,  info_.headless_frames,
+                             &gui_.parameters(), {},         info_.linear};
         for (const Option& option : options_)
             spec.extras.push_back({option.name, option.help, option.value});
         CommandLine line = parse_command_line(argc, argv, spec);
@@ -121,7 +130,7 @@ int Demo::run(int argc, char** argv, const std::function<void(Window&)>& program
         }
         set_parameters(gui_.parameters(), line);
         seed_ = line.seed;
-        run_program(info_, line, gui_, program);
+        run_program(info_, line, gui_, program, linear_);
         return 0;
     } catch (const CommandLineEnd& end) {
         std::string text = end.status ? info_.name + ": " + end.text + "\n" : end.text;

@@ -3,6 +3,7 @@
 #include <firn/firn.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@ struct DemoInfo {
     std::string help;  // one sentence: what is seen
     WindowSize size;
     int headless_frames = 100;  // where --frames is not given
+    bool linear = false;        // gives a linear picture, which --out can write as .exr
 };
 
 /// A demo: its parameters are made first, so that --help lists them, and --set and --preset are
@@ -31,6 +33,8 @@ class Demo {
     Gui& gui() { return gui_; }
     /// A flag of its own, `--name TEXT`, for files and the like.
     void option(const std::string& name, std::string& value, const std::string& help);
+    /// Of DemoInfo::linear: f32[h, w, 3], given by the program before it ends.
+    void set_linear_picture(const Tensor& picture) { linear_ = picture; }
     /// Of --seed; the same numbers give the same pictures.
     uint32_t seed() const { return seed_; }
 
@@ -49,6 +53,7 @@ class Demo {
     Gui gui_;
     std::vector<Option> options_;
     uint32_t seed_ = 1;
+    std::optional<Tensor> linear_;
 };
 
 }  // namespace firn

@@ -94,7 +94,8 @@ int main(int argc, char** argv) {
     Demo demo({.name = "path_tracer",
                .help = "A path tracer: drag to look around a fractal or spheres.",
                .size = {640, 360},
-               .headless_frames = 1});
+               .headless_frames = 1,
+               .linear = true});
     make_sliders(demo.gui(), settings, exposure);
     demo.option("sky", panorama, "panorama that gives the light: Radiance HDR, PNG or JPEG");
     demo.option("samples", samples_text, "samples of every pixel in a frame");
@@ -117,6 +118,7 @@ int main(int argc, char** argv) {
             window.gui().text("samples", std::to_string(film.samples));
             window.show(developed(film, exposure));
         }
+        demo.set_linear_picture(linear_picture(film));
         if (!hdr.empty()) write_hdr(hdr, film);
     });
 }

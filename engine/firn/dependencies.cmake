@@ -97,6 +97,7 @@ endmacro()
 
 macro(firn_find_app_dependencies)
     firn_find_config(CLI11 libcli11-dev)
+    firn_find_config(tinyexr libtinyexr-dev)
 endmacro()
 
 macro(firn_find_test_dependencies)

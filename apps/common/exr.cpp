@@ -1,0 +1,57 @@
+// Linear pictures as OpenEXR files, through tinyexr.
+#include "apps/common/exr.h"
+
+#include <tinyexr.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+/// The library's message, which it hands over to be freed.
+std::string taken(const char* message) {
+    if (!message) return "disk full?";
+    std::string text = message;
+    FreeEXRErrorMessage(message);
+    while (!text.empty() && (text.back() == '\n' || text.back() == '.')) text.pop_back();
+    return text;
+}
+
+}  // namespace
+
+void write_exr(const std::string& path, const LinearPicture& picture) {
+    const std::string temporary = path + "." + std::to_string(getpid()) + ".part";
+    const char* message = nullptr;
+    const int result = SaveEXR(picture.rgb.data(), picture.width, picture.height, 3, 0,
+                               temporary.c_str(), &message);
+    std::string reason = result == TINYEXR_SUCCESS ? "" : taken(message);
+    std::error_code error;
+    if (reason.empty()) {
+        std::filesystem::rename(temporary, path, error);
+        if (error) reason = error.message();
+    }
+    if (reason.empty()) return;
+    std::filesystem::remove(temporary, error);
+    throw UserError("picture " + path + ": cannot be written (" + reason +
+                    "); name a file in a folder that exists and can be written to");
+}
+
+LinearPicture read_exr(const std::string& path) {
+    float* rgba = nullptr;
+    const char* message = nullptr;
+    LinearPicture picture;
+    if (LoadEXR(&rgba, &picture.width, &picture.height, path.c_str(), &message) != TINYEXR_SUCCESS)
+        throw UserError("picture " + path + ": cannot be read (" + taken(message) +
+                        "); name an OpenEXR file with red, green and blue");
+    const size_t pixels = static_cast<size_t>(picture.width) * static_cast<size_t>(picture.height);
+    for (size_t k = 0; k < pixels; ++k)
+        picture.rgb.insert(picture.rgb.end(), {rgba[4 * k], rgba[4 * k + 1], rgba[4 * k + 2]});
+    std::free(rgba);
+    return picture;
+}
+
+}  // namespace firn
