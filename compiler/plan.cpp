@@ -189,15 +189,19 @@ class Planner {
         verify(lowered, "fuse_loops");
         lowered = select_branches(std::move(lowered), profile_);
         verify(lowered, "select_branches");
-        if (!inner && is_small_kernel(lowered)) {
-            if (!may_stand_beside(waiting_, lowered, profile_)) add_waiting(out);
-            waiting_.push_back(std::move(lowered));
-            waiting_outputs_.insert(waiting_outputs_.end(), outputs.begin(), outputs.end());
-            return;
+        const bool free = std::all_of(waiting_.begin(), waiting_.end(),
+                                      [&](const KernelCode& w) { return independent(w, lowered); });
+        if (!free) add_waiting(out);
+        if (!inner && is_small_kernel(lowered, profile_)) {
+            // Where two do not fit, the smaller waits for another.
+            const bool fits = may_stand_beside(waiting_, lowered, profile_);
+            if (fits || !is_larger(lowered, waiting_)) {
+                if (!fits) add_waiting(out);
+                waiting_.push_back(std::move(lowered));
+                waiting_outputs_.insert(waiting_outputs_.end(), outputs.begin(), outputs.end());
+                return;
+            }
         }
-        const bool needs = !std::all_of(waiting_.begin(), waiting_.end(),
-                                        [&](const KernelCode& w) { return independent(w, lowered); });
-        if (needs) add_waiting(out);
         place(lowered);
         KernelCode code = mapped(lowered);
         // A row that is too long for one invocation is left to as many as it has elements.

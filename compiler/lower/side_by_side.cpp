@@ -11,8 +11,9 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kSmallKernel = 16384;      // indices
-constexpr double kMaskedStore = 30;          // operations that a store of nothing takes on a CPU driver
+constexpr int64_t kSmallOnCpu = 16384, kSmallOnGpu = 131072;   // indices
+constexpr double kMaskedStore = 150;   // operations that a store by no lane takes on a CPU driver: as long as any
+constexpr double kLeastGain = 2;       // launches saved must be worth that much more than what is done for nothing
 
 int grid_range(const KernelCode& code) {
     int found = -1;
@@ -41,11 +42,12 @@ double work_of(KernelCode code, const DeviceProfile& profile) {
 
 }  // namespace
 
-bool is_small_kernel(const KernelCode& code) {
+bool is_small_kernel(const KernelCode& code, const DeviceProfile& profile) {
     const int range = grid_range(code);
     if (range < 0) return false;
     const Size& extent = code.ranges[static_cast<size_t>(range)].extent;
-    if (!extent.is_constant() || extent.constant() < 1 || extent.constant() > kSmallKernel) return false;
+    const int64_t most = profile.device_class == DeviceClass::Cpu ? kSmallOnCpu : kSmallOnGpu;
+    if (!extent.is_constant() || extent.constant() < 1 || extent.constant() > most) return false;
     const bool loops = std::any_of(code.nodes.begin(), code.nodes.end(), [](const KernelNode& n) {
         return n.op == Op::For || n.op == Op::Branch || n.op == Op::Atomic;
     });
@@ -60,20 +62,17 @@ bool independent(const KernelCode& a, const KernelCode& b) {
 }
 
 bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& next, const DeviceProfile& profile) {
+    if (parts.empty()) return true;
     std::set<int> read, written;
     double total = 0, extra = 0;
     auto count = [&](const KernelCode& code) {
         for (const KernelBuffer& b : code.buffers) (b.written ? written : read).insert(b.buffer);
         total += static_cast<double>(indices_of(code));
     };
-    for (const KernelCode& part : parts) {
-        if (!independent(part, next)) return false;
-        count(part);
-    }
+    for (const KernelCode& part : parts) count(part);
     count(next);
-    // Loads of elements and of blocks of them are bindings of their own; stores are of elements.
-    const size_t texels = profile.texel_loads ? 2 * read.size() : 0;
-    const size_t storage = written.size() + (profile.texel_loads ? 0 : 2 * read.size());
+    const size_t texels = profile.texel_loads ? read.size() : 0;   // of elements: blocks do not begin where parts do
+    const size_t storage = written.size() + (profile.texel_loads ? 0 : read.size());
     if (texels > profile.max_texel_buffers || storage > profile.max_storage_buffers) return false;
     if (profile.device_class != DeviceClass::Cpu) return true;
     auto add = [&](const KernelCode& code) {
@@ -81,7 +80,14 @@ bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& ne
     };
     for (const KernelCode& part : parts) add(part);
     add(next);
-    return extra / profile.operations_per_second < static_cast<double>(parts.size()) * profile.seconds_per_launch;
+    const double saved = static_cast<double>(parts.size()) * profile.seconds_per_launch;
+    return extra / profile.operations_per_second * kLeastGain < saved;
+}
+
+bool is_larger(const KernelCode& code, const std::vector<KernelCode>& parts) {
+    int64_t total = 0;
+    for (const KernelCode& part : parts) total += indices_of(part);
+    return indices_of(code) > total;
 }
 
 KernelCode side_by_side(const std::vector<KernelCode>& parts, const SymbolFacts& facts) {

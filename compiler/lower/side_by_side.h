@@ -9,11 +9,14 @@ namespace firn {
 
 /// It has one Grid range of a known length, short enough that a dispatch of its own costs more than its work does,
 /// and stores in plain order: it may stand beside others.
-bool is_small_kernel(const KernelCode& code);
+bool is_small_kernel(const KernelCode& code, const DeviceProfile& profile);
 
-/// Neither reads or writes what the other writes, one dispatch can bind what both do, and doing it pays: a launch is
-/// saved, and a CPU driver runs every part under a mask for the indices of all.
+/// One dispatch can bind what `parts` and `next` do, independent of each other, and it pays: a launch is saved, and a
+/// CPU driver runs every part under a mask for the indices of all. Anything may stand beside no parts.
 bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& next, const DeviceProfile& profile);
+
+/// It has more indices than all parts together.
+bool is_larger(const KernelCode& code, const std::vector<KernelCode>& parts);
 
 /// Neither reads or writes what the other writes: their order does not matter.
 bool independent(const KernelCode& a, const KernelCode& b);

@@ -62,7 +62,7 @@ TEST(Quality, AttentionEvaluatesEachExponentialOnce) {
     EXPECT_LE(stats(*program, {}).operations, 2 * 2 * 512 * 512 * 64 + 12 * 512 * 512);
 }
 
-TEST(Quality, AdamsUpdateOfASmallNetworkIsAtMostTwoKernels) {
+TEST(Quality, AdamsUpdateOfASmallNetworkIsFewKernels) {
     const std::vector<Shape> shapes = {{784, 128}, {128}, {128, 64}, {64}, {64, 32}, {32}, {32, 10}, {10}};
     std::vector<ArgSpec> specs;
     for (int what = 0; what < 4; ++what)   // weight, gradient, mean, mean of squares
@@ -82,7 +82,9 @@ TEST(Quality, AdamsUpdateOfASmallNetworkIsAtMostTwoKernels) {
         weights.insert(weights.end(), squares.begin(), squares.end());
         return weights;
     };
-    EXPECT_LE(program_for(cpu_profile(), update, specs)->steps.size(), 2u);
+    // A CPU driver does all parts of a kernel for every index: the two large weights stay apart there.
+    EXPECT_LE(program_for(cpu_profile(), update, specs)->steps.size(), 3u);
+    EXPECT_LE(program_for(gpu_profile(), update, specs)->steps.size(), 2u);
 }
 
 TEST(Quality, AnArgmaxIsOneKernel) {
