@@ -67,8 +67,11 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
     // Opening a loop adds a reduction: whether any element goes on.
     if (const Graph opened = open_loops(table, prepared, options.facts); opened.results != prepared.results)
         prepared = split_reductions(table, opened, profile, options.facts);
-    if (const auto host_loops = region_facts(prepared).host_loops; !host_loops.empty())
-        prepared = run_both_sides(table, prepared, host_loops);
+    const RegionFacts regions = region_facts(prepared);
+    auto steps = regions.host_loops;
+    for (const Ref& node : regions.order)
+        if (node->op == Op::Loop && node->as<LoopAttr>().by_hand()) steps.insert(node.get());
+    if (!steps.empty()) prepared = run_both_sides(table, prepared, steps);
     const Schedule schedule = make_schedule(prepared, profile, options.facts);
     std::shared_ptr<Program> program = make_plan(prepared, schedule, profile, options);
     program->compile_milliseconds = milliseconds(start);

@@ -7,6 +7,8 @@
 
 #include "compiler/codegen/glsl.h"
 #include "compiler/ir/accumulation.h"
+#include "compiler/ir/by_hand.h"
+#include "compiler/lower/bindings.h"
 #include "compiler/lower/count.h"
 #include "compiler/lower/fuse_loops.h"
 #include "compiler/lower/map.h"
@@ -97,10 +99,12 @@ class Planner {
     std::vector<Step> steps(const std::vector<ScheduleItem>& items) {
         std::vector<Step> out;
         for (const ScheduleItem& item : items) {
-            const bool plain = !item.loop && !written(*item.outputs[0], schedule_.host_loops);
+            const bool by_hand = !item.loop && is_stored_by_hand(*item.outputs[0]);
+            const bool plain = !item.loop && !by_hand && !written(*item.outputs[0], schedule_.host_loops);
             if (!plain) add_waiting(out);
             if (plain) add_kernel(item, out);
             else if (item.loop) add_loop(item, out);
+            else if (by_hand) add_by_hand(item.outputs, out);
             else add_written(item, out);
         }
         add_waiting(out);
@@ -147,6 +151,50 @@ class Planner {
         if (uses_[&old] == 1 && owned(old, home(version))) return context_.buffers[&version] = from;
         const int to = value_buffer(version);
         out.push_back({CopyStep{from, to}});
+        return to;
+    }
+
+    /// The tensors that a kernel by hand stores to start as what they were, in place where nobody else needs that.
+    void add_by_hand(const std::vector<Ref>& outputs, std::vector<Step>& out) {
+        const Node& kernel = *outputs[0]->inputs[0];
+        const std::vector<TargetUse> uses = target_uses(kernel, outputs);
+        KernelRequest request;
+        request.by_hand = &kernel;
+        request.outputs = outputs;
+        request.targets.assign(uses.size(), -1);
+        for (size_t k = 0; k < uses.size(); ++k) {
+            const auto version = std::find_if(outputs.begin(), outputs.end(), [&](const Ref& r) {
+                return r->as<ResultAttr>().index == static_cast<int>(k);
+            });
+            // A version that only the kernel itself needs.
+            const Node& made = version == outputs.end() ? *kernel.as<LoopAttr>().body->results[k] : **version;
+            request.targets[k] = start_by_hand(kernel, k, made, uses[k], out);
+        }
+        KernelCode code = lower_by_hand(request, context_, profile_);
+        verify(code, "lower");
+        KernelCode counted = code;
+        place(counted);
+        const Work work = count_work(counted);
+        finish_by_hand(code, profile_);
+        add_dispatch(std::move(code), work, outputs, out);
+    }
+
+    int start_by_hand(const Node& kernel, size_t k, const Node& version, const TargetUse& use, std::vector<Step>& out) {
+        const Ref& before = kernel.inputs[k + 3];
+        const Node& entry = *kernel.as<LoopAttr>().body->args[k + 1];
+        if (use.covered) return value_buffer(version);
+        const auto from = context_.buffers.find(before.get());
+        if (from != context_.buffers.end()) {
+            if (!use.read_apart) return version_in_memory(version, *before, from->second, out);
+            const int at = from->second, to = value_buffer(version);
+            context_.buffers[&entry] = at;
+            out.push_back({CopyStep{at, to}});
+            return to;
+        }
+        const int to = value_buffer(version);
+        add_kernel({before}, {to}, before->shape, 0, out);
+        add_waiting(out);
+        if (use.read_apart) out.push_back({CopyStep{to, value_buffer(entry)}});
         return to;
     }
 
@@ -239,7 +287,7 @@ class Planner {
         step.work = work;
         step.params = code.params;
         step.groups = code.groups;
-        for (const KernelBuffer& b : code.buffers) step.buffers.push_back(b.buffer);
+        for (size_t k = 0; k < bound_buffers(code); ++k) step.buffers.push_back(code.buffers[k].buffer);
         step.kernel = kernel_of(std::move(code), outputs);
         out.push_back({std::move(step)});
     }
@@ -265,7 +313,10 @@ class Planner {
         add_lines(info.lines, outputs);
         info.name = "k" + std::to_string(id) + (info.lines.empty() ? "" : " " + info.lines[0]);
         info.group_size = code.group_size;
-        for (const KernelBuffer& b : code.buffers) info.bindings.push_back({b.form, b.dtype, b.width, b.written});
+        for (size_t k = 0; k < bound_buffers(code); ++k) {
+            const KernelBuffer& b = code.buffers[k];
+            info.bindings.push_back({b.form, b.dtype, b.width, b.written});
+        }
         for (const ParamInfo& p : code.params) info.param_types.push_back(p.dtype);
         info.back_edges = code.back_edges;
         info.guards = code.guards;
@@ -285,7 +336,25 @@ class Planner {
 
     void check_limits(const KernelCode& code, const std::vector<Ref>& outputs) const {
         uint32_t texels = 0, storage = 0;
-        for (const KernelBuffer& b : code.buffers) ++(b.form == BindingForm::Texel ? texels : storage);
+        int64_t shared = 0;
+        for (const KernelBuffer& b : code.buffers) {
+            if (b.space == MemorySpace::Bound) ++(b.form == BindingForm::Texel ? texels : storage);
+            if (b.space == MemorySpace::Shared) shared += b.elements.constant() * std::max(4, b.dtype.bytes());
+        }
+        const uint32_t members = code.group_size[0] * code.group_size[1] * code.group_size[2];
+        if (shared > static_cast<int64_t>(profile_.shared_bytes))
+            throw UserError("the shared arrays of this kernel take " + std::to_string(shared) +
+                            " bytes and a group on this device has " + std::to_string(profile_.shared_bytes) +
+                            "; make them smaller" + at_line(*outputs[0]));
+        if (members > profile_.max_group_size)
+            throw UserError("a group of this kernel has " + std::to_string(members) + " invocations and this device allows " +
+                            std::to_string(profile_.max_group_size) + "; make it smaller" + at_line(*outputs[0]));
+        for (size_t dim = 0; dim < 3; ++dim)
+            if (code.group_size[dim] > profile_.max_group_extent[dim])
+                throw UserError("a group of this kernel is " + std::to_string(code.group_size[dim]) +
+                                " wide along one axis and this device allows " +
+                                std::to_string(profile_.max_group_extent[dim]) + "; share it among the axes" +
+                                at_line(*outputs[0]));
         if (texels > profile_.max_texel_buffers || storage > profile_.max_storage_buffers)
             throw UserError("a kernel reads and writes " + std::to_string(texels + storage) +
                             " tensors at once, more than the device binds (" +

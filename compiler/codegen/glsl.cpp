@@ -8,6 +8,7 @@
 #include "compiler/codegen/literal_zero.h"
 #include "compiler/codegen/operations.h"
 #include "compiler/ir/builder.h"
+#include "compiler/lower/bindings.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -96,6 +97,11 @@ class Emitter {
     void declare_buffers(std::ostream& out) const {
         for (size_t k = 0; k < code_.buffers.size(); ++k) {
             const KernelBuffer& b = code_.buffers[k];
+            if (b.space != MemorySpace::Bound) {
+                out << (b.space == MemorySpace::Shared ? "shared " : "") << stored_type(b.dtype, 1) << " b" << k << "["
+                    << b.elements.text() << "];\n";
+                continue;
+            }
             out << "layout(set = 0, binding = " << k;
             if (b.form == BindingForm::Texel)
                 out << ", " << texel_format(b.dtype, b.width) << ") readonly uniform "
@@ -109,7 +115,7 @@ class Emitter {
     void declare_params(std::ostream& out) const {
         if (code_.params.empty()) return;
         if (params_in_buffer_)
-            out << "layout(set = 0, binding = " << code_.buffers.size()
+            out << "layout(set = 0, binding = " << bound_buffers(code_)
                 << ", std430) readonly buffer Params {";
         else
             out << "layout(push_constant) uniform Params {";
@@ -188,10 +194,13 @@ class Emitter {
             case Op::Atomic: return atomic_statement(id, indent);
             case Op::Result: text_[id] = result_text(n); return;
             case Op::SubgroupReduce: return subgroup_statement(id, indent);
+            case Op::SubgroupScan: return scan_statement(id, indent);
+            case Op::Array: return clear_statement(n, indent);
+            case Op::Barrier: line(indent) << "barrier();\n"; return;
             default: break;
         }
         std::string value = expression(n);
-        const bool inline_it = uses_[id] == 1 && n.op != Op::SubgroupShuffle && use_region_[id] == region_of_[id] && n.width == 1 &&
+        const bool inline_it = !n.pinned && uses_[id] == 1 && n.op != Op::SubgroupShuffle && use_region_[id] == region_of_[id] && n.width == 1 &&
                                value.size() <= kLongestInlineText;
         if (inline_it) {
             text_[id] = std::move(value);
@@ -215,6 +224,11 @@ class Emitter {
         if (n.op == Op::SubgroupShuffle) {
             subgroup_used_ = true;
             return "subgroupShuffle(" + text_[n.args[0]] + ", " + std::to_string(n.index) + "u)";
+        }
+        if (n.op == Op::SubgroupRead) {
+            subgroup_used_ = true;
+            return "subgroupShuffle(" + text_[n.args[0]] + ", uint(" + text_[n.args[1]] + ") % " +
+                   std::to_string(lane_count()) + "u)";
         }
         if (n.op == Op::Lane) {
             const std::string lane = text_[n.args[0]] + "." + kLane[n.index];
@@ -263,14 +277,29 @@ class Emitter {
                               : buffer + "[" + at + "]";
         if (n.width == 4) return raw;
         if (b.dtype.is_bool()) return "(" + raw + " != 0u)";
+        if (holds_bits(b, n.dtype)) return "uintBitsToFloat(" + raw + ")";
         if (stored_type(b.dtype, 1) != glsl_type(b.dtype)) return glsl_type(b.dtype) + "(" + raw + ")";
         return raw;
+    }
+
+    /// Floats that are kept as their bits, so that they can be exchanged.
+    static bool holds_bits(const KernelBuffer& b, DType used) { return b.dtype == u32 && used == f32; }
+
+    /// Memory of the kernel's own becomes zeros.
+    void clear_statement(const KernelNode& n, int indent) {
+        const KernelBuffer& b = code_.buffers[n.index];
+        const bool shared = b.space == MemorySpace::Shared;
+        const uint32_t members = code_.group_size[0] * code_.group_size[1] * code_.group_size[2];
+        line(indent) << "for (uint k = " << (shared ? "gl_LocalInvocationIndex" : "0u") << "; k < " << b.elements.text()
+                     << "u; k += " << (shared ? members : 1u) << "u) b" << n.index << "[k] = " << stored_type(b.dtype, 1)
+                     << "(0);\n";
     }
 
     void store_statement(const KernelNode& n, int indent) {
         const KernelBuffer& b = code_.buffers[n.index];
         auto stored = [&](int id) {
             if (b.dtype.is_bool()) return "(" + text_[id] + " ? 1u : 0u)";
+            if (holds_bits(b, code_.nodes[id].dtype)) return "floatBitsToUint(" + text_[id] + ")";
             if (stored_type(b.dtype, 1) != glsl_type(b.dtype))
                 return stored_type(b.dtype, 1) + "(" + text_[id] + ")";
             return text_[id];
@@ -287,26 +316,36 @@ class Emitter {
     /// By the device's own operation where there is one, else by compare and exchange.
     void atomic_statement(int id, int indent) {
         const KernelNode& n = code_.nodes[id];
-        const DType stored = code_.buffers[n.index].dtype;
+        const KernelBuffer& b = code_.buffers[n.index];
         const std::string place = "b" + std::to_string(n.index) + "[" + text_[n.args[0]] + "]";
-        const std::string value = text_[n.args[1]];
-        const char* native = stored == n.dtype ? native_atomic(n.combine) : nullptr;
+        const bool bits = holds_bits(b, n.dtype);
+        const bool asked = uses_[id] > 0;
+        auto as_stored = [&](const std::string& value) {
+            return bits ? "floatBitsToUint(" + value + ")" : n.dtype.is_bool() ? "(" + value + " ? 1u : 0u)" : value;
+        };
+        auto as_used = [&](const std::string& stored) {
+            return bits ? "uintBitsToFloat(" + stored + ")" : n.dtype.is_bool() ? "(" + stored + " != 0u)" : stored;
+        };
+        const std::string value = text_[n.args[1]], old = "o" + std::to_string(id);
+        if (asked) text_[id] = "v" + std::to_string(id);
+        const char* native = !bits || n.combine == ScatterOp::Last ? native_atomic(n.combine) : nullptr;
         if (native) {
-            float_atomics_used_ |= n.dtype.is_float();
-            line(indent) << native << "(" << place << ", "
-                         << (n.dtype.is_bool() ? "(" + value + " ? 1u : 0u)" : value) << ");\n";
+            float_atomics_used_ |= n.dtype.is_float() && !bits;
+            const std::string call = std::string(native) + "(" + place + ", " + as_stored(value) + ")";
+            if (asked) line(indent) << glsl_type(n.dtype) << " " << text_[id] << " = " << as_used(call) << ";\n";
+            else line(indent) << call << ";\n";
             return;
         }
-        const bool bits = stored != n.dtype;   // floats are exchanged as their bits
-        const std::string old = "o" + std::to_string(id), seen = "s" + std::to_string(id);
-        std::string next = operation_glsl(combining_op(n.combine), n.dtype, {n.dtype, n.dtype},
-                                          {bits ? "uintBitsToFloat(" + old + ")" : old, value});
+        const std::string seen = "s" + std::to_string(id);
+        std::string next = operation_glsl(combining_op(n.combine), n.dtype, {n.dtype, n.dtype}, {as_used(old), value});
         note_functions(next);
-        const std::string type = glsl_type(stored);
+        const std::string type = stored_type(b.dtype, 1);
+        if (asked) line(indent) << glsl_type(n.dtype) << " " << text_[id] << ";\n";
         line(indent) << "for (" << type << " " << old << " = " << place << ";;) {\n";
-        line(indent + 1) << type << " " << seen << " = atomicCompSwap(" << place << ", " << old << ", "
-                         << (bits ? "floatBitsToUint(" + next + ")" : next) << ");\n";
-        line(indent + 1) << "if (" << seen << " == " << old << ") break;\n";
+        line(indent + 1) << type << " " << seen << " = atomicCompSwap(" << place << ", " << old << ", " << as_stored(next)
+                         << ");\n";
+        line(indent + 1) << "if (" << seen << " == " << old << ") " << (asked ? "{ " + text_[id] + " = " + as_used(old) + "; break; }" : "break;")
+                         << "\n";
         line(indent + 1) << old << " = " << seen << ";\n";
         line(indent) << "}\n";
     }
@@ -319,7 +358,7 @@ class Emitter {
             case ScatterOp::And: return "atomicAnd";
             case ScatterOp::Or: return "atomicOr";
             case ScatterOp::Xor: return "atomicXor";
-            case ScatterOp::Last:
+            case ScatterOp::Last: return "atomicExchange";
             case ScatterOp::Mul: break;
         }
         return nullptr;
@@ -416,12 +455,7 @@ class Emitter {
         text_[id] = "v" + std::to_string(id);
         const std::string& v = text_[id];
         line(indent) << glsl_type(n.dtype) << " " << v << " = " << text_[n.args[0]] << ";\n";
-        const Op step = n.reduce == ReduceOp::Sum    ? Op::Add
-                        : n.reduce == ReduceOp::Prod ? Op::Mul
-                        : n.reduce == ReduceOp::Min  ? Op::Min
-                        : n.reduce == ReduceOp::Max  ? Op::Max
-                        : n.reduce == ReduceOp::Any  ? Op::Or
-                                                     : Op::And;
+        const Op step = reduce_step(n.reduce);
         auto exchange = [&](const std::string& distance) {
             const std::string both = operation_glsl(
                 step, n.dtype, {n.dtype, n.dtype}, {v, "subgroupShuffleXor(" + v + ", " + distance + ")"});
@@ -432,6 +466,23 @@ class Emitter {
             for (int64_t s = lanes / 2; s > 0; s /= 2) line(indent) << exchange(std::to_string(s) + "u");
         else
             line(indent) << "for (uint s = gl_SubgroupSize / 2u; s > 0u; s /= 2u) " << exchange("s");
+    }
+
+    /// Each lane takes what the lanes 1, 2, 4 .. before it have (Hillis and Steele, 1986).
+    void scan_statement(int id, int indent) {
+        const KernelNode& n = code_.nodes[id];
+        subgroup_used_ = true;
+        text_[id] = "v" + std::to_string(id);
+        const std::string &v = text_[id], type = glsl_type(n.dtype), other = "u" + std::to_string(id);
+        line(indent) << type << " " << v << " = " << text_[n.args[0]] << ";\n";
+        for (int64_t s = 1; s < lane_count(); s *= 2) {
+            const std::string distance = std::to_string(s) + "u";
+            const std::string both = operation_glsl(reduce_step(n.reduce), n.dtype, {n.dtype, n.dtype}, {other, v});
+            note_functions(both);
+            line(indent) << "{ " << type << " " << other << " = subgroupShuffle(" << v << ", max(gl_SubgroupInvocationID, "
+                         << distance << ") - " << distance << "); if (gl_SubgroupInvocationID >= " << distance << ") " << v
+                         << " = " << both << "; }\n";
+        }
     }
 
     /// Lanes of a subgroup, where the kernel says it: a tree without a loop.

@@ -6,6 +6,7 @@
 
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/record.h"
+#include "compiler/frontend/uniform.h"
 #include "compiler/frontend/widen.h"
 #include "compiler/program/error.h"
 
@@ -98,6 +99,18 @@ void pass_on_asked(SessionState& session, const Scope& scope, const Carried& car
         session.scopes[outer].asked.emplace_back(asked[k], scope.asked[k].second);
 }
 
+/// What a kernel's group does together is done in every turn, so the group leaves the loop together.
+void check_together(const SessionState& session, const Scope& scope, const Carried& carried, const LoopParts& parts) {
+    if (!scope.together.first || carried.active < 0) return;
+    const auto k = static_cast<size_t>(carried.active);
+    const std::vector<uint32_t>& group = session.scopes[kernel_depth(session)].by_hand->group;
+    if (!is_uniform(*parts.body.results[k], group, {parts.body.args[k + 1].get()}))
+        fail_at(scope.together.second,
+                std::string(scope.together.first) + ": the loop at " + text(scope.line) +
+                    " is left by a break_ whose condition differs among invocations, so that some of a group may not come "
+                    "by; let all of them take every turn, or make the condition the same for the whole group");
+}
+
 }  // namespace
 
 void LoopRange::close() {
@@ -113,6 +126,7 @@ void LoopRange::close() {
             parts.body.args.push_back(carried.entries[k]->arg);
             parts.body.results.push_back(frozen(b, carried, k));
         }
+        check_together(*session_, scope, carried, parts);
         Ref node = make_loop(b, parts, carried.replace, scope.asked);
         for (size_t k = 0; k < carried.entries.size(); ++k)
             leave_value(*session_, carried.entries[k]->slot, result(b, node, static_cast<int>(k)),

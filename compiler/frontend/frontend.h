@@ -15,6 +15,7 @@
 #include "compiler/frontend/environment.h"
 #include "compiler/frontend/function.h"
 #include "compiler/frontend/indexing.h"
+#include "compiler/frontend/kernel.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/mat.h"
 #include "compiler/frontend/math.h"

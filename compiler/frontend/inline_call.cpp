@@ -24,6 +24,7 @@ Attr substituted(const Attr& attr, const SizeMap& map) {
         pad->before = substituted(pad->before, map);
         pad->after = substituted(pad->after, map);
     }
+    if (auto* loop = std::get_if<LoopAttr>(&out)) loop->grid = substituted(loop->grid, map);
     return out;
 }
 
@@ -69,7 +70,8 @@ Ref fitted(const FunctionState& function, size_t k, const Ref& node, const SizeM
 
 Ref substitute_node(const Builder& b, const Node& node, const std::vector<Ref>& inputs,
                     const SizeMap& map) {
-    if (node.op == Op::Loop || node.op == Op::If || node.op == Op::Result) return nullptr;
+    const bool by_hand = node.op == Op::Loop && node.as<LoopAttr>().by_hand();
+    if ((node.op == Op::Loop && !by_hand) || node.op == Op::If || node.op == Op::Result) return nullptr;
     SourceLine line = node.lines.empty() ? b.line : node.lines.front();
     return b.table.intern(node.op, node.dtype, substituted(node.shape, map), inputs,
                           substituted(node.attr, map), line);

@@ -114,7 +114,8 @@ void assign_own(SessionState& session, Slot& slot, Ref node) {
 /// The flags that say, element by element, whether the loops that a write leaves still run, and this turn.
 std::vector<std::shared_ptr<Slot>> loop_masks(const SessionState& session, size_t born, const Slot& slot) {
     std::vector<std::shared_ptr<Slot>> out;
-    for (size_t depth = session.scopes.size() - 1; depth > born; --depth)
+    // What chooses whether a kernel runs at all does not choose among its invocations.
+    for (size_t depth = session.scopes.size() - 1; depth > std::max(born, kernel_depth(session)); --depth)
         for (const std::shared_ptr<Slot>& mask : {session.scopes[depth].active, session.scopes[depth].turn})
             if (mask && mask.get() != &slot) out.push_back(mask);
     return out;
@@ -126,6 +127,13 @@ Ref masked(SessionState& session, const Builder& b, size_t born, const Slot& slo
     for (const std::shared_ptr<Slot>& mask : loop_masks(session, born, slot))
         value = elementwise(b, Op::Select, {value_at(session, mask, session.scopes.size() - 1), value, old});
     return value;
+}
+
+/// Inside a kernel by hand, a tensor from outside is written by index alone.
+void check_kernel_boundary(const SessionState& session, size_t born, SourceLine line) {
+    if (const size_t kernel = kernel_depth(session); kernel > born)
+        fail_at(line, "a tensor from outside is assigned as a whole inside the kernel at " + text(session.scopes[kernel].line) +
+                          "; store to it by index, as in c(i) = value");
 }
 
 void check_function_boundary(const SessionState& session, size_t born, SourceLine line) {
@@ -190,6 +198,7 @@ bool write(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line, bool as
     }
     Builder b = builder(session, line.line || node->lines.empty() ? line : node->lines.front());
     check_function_boundary(session, static_cast<size_t>(born), b.line);
+    if (assigned) check_kernel_boundary(session, static_cast<size_t>(born), b.line);
     if (Ref old = value_at(session, slot, top); old && assigned)
         node = masked(session, b, static_cast<size_t>(born), *slot, converted(b, node, old->dtype),
                       old);
@@ -223,7 +232,7 @@ namespace {
 Ref runs_at_all(SessionState& session, const Builder& b, size_t depth) {
     Ref all;
     auto join = [&](const Ref& more) { all = all ? elementwise(b, Op::And, {all, more}) : more; };
-    for (size_t k = depth - 1; k > 0 && session.scopes[k].kind != ScopeKind::Function; --k) {
+    for (size_t k = depth - 1; k > kernel_depth(session) && session.scopes[k].kind != ScopeKind::Function; --k) {
         const Scope& scope = session.scopes[k];
         if (scope.condition) join(scope.condition);
         for (const std::shared_ptr<Slot>& flag : {scope.active, scope.turn})
@@ -255,7 +264,8 @@ Ref store_mask(const std::shared_ptr<Slot>& slot, SourceLine line) {
     Builder b = builder(session, line);
     Ref mask;
     auto join = [&](const Ref& more) { mask = mask ? elementwise(b, Op::And, {mask, more}) : more; };
-    for (size_t depth = static_cast<size_t>(born) + 1; depth < session.scopes.size(); ++depth) {
+    const size_t outermost = std::max(static_cast<size_t>(born), kernel_depth(session));
+    for (size_t depth = outermost + 1; depth < session.scopes.size(); ++depth) {
         if (session.scopes[depth].condition) join(session.scopes[depth].condition);
         // A break_ further down in the body counts from the next turn on.
         if (session.scopes[depth].kind == ScopeKind::Loop) active_flag(session, b, depth);
@@ -303,8 +313,19 @@ void note_asked(SessionState& session, const Ref& node, SourceLine line) {
 size_t innermost_loop(const SessionState& session) {
     for (size_t depth = session.scopes.size() - 1; depth > 0; --depth) {
         if (session.scopes[depth].kind == ScopeKind::Loop) return depth;
-        if (session.scopes[depth].kind == ScopeKind::Function) return 0;
+        if (session.scopes[depth].kind == ScopeKind::Function || session.scopes[depth].kind == ScopeKind::Kernel) return 0;
     }
+    return 0;
+}
+
+const Shape* kernel_grid(const SessionState& session) {
+    const size_t depth = kernel_depth(session);
+    return depth ? &session.scopes[depth].by_hand->grid : nullptr;
+}
+
+size_t kernel_depth(const SessionState& session) {
+    for (size_t depth = session.scopes.size() - 1; depth > 0; --depth)
+        if (session.scopes[depth].kind == ScopeKind::Kernel) return depth;
     return 0;
 }
 

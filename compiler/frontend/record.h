@@ -41,7 +41,16 @@ struct ScopeEntry {
     bool assigned = false;  // some write was no store: the masks around it choose between whole values
 };
 
-enum class ScopeKind : uint8_t { Root, Function, Loop, Branch };
+enum class ScopeKind : uint8_t { Root, Function, Loop, Branch, Kernel };
+
+/// What a kernel by hand is made of.
+struct ByHand {
+    Shape grid;                     // invocations, by axis; whole groups where the user gave a group
+    std::vector<uint32_t> group;
+    bool whole_groups = false;
+    Ref turn;                       // the first argument of its body
+    std::vector<std::weak_ptr<Slot>> shared;
+};
 
 struct Scope {
     uint64_t id = 0;
@@ -56,6 +65,8 @@ struct Scope {
     Ref induction, begin, step;                     // Loop
     std::vector<Guard> guards;                      // Function
     std::vector<Effect> effects;                    // Function, and the root: what its end hands over
+    std::shared_ptr<ByHand> by_hand;                // Kernel
+    std::pair<const char*, SourceLine> together{nullptr, {}};  // Loop: what all invocations of a group must come by
 };
 
 struct Realized {
@@ -130,6 +141,11 @@ void leave_lost(SessionState& session, const std::shared_ptr<Slot>& slot, std::s
 void note_asked(SessionState& session, const Ref& node, SourceLine line);
 /// The depth of the innermost Loop that the current scope may break; 0: there is none.
 size_t innermost_loop(const SessionState& session);
+
+/// The depth of the kernel by hand that is being recorded; 0: there is none.
+size_t kernel_depth(const SessionState& session);
+/// Its invocations; null where there is none.
+const Shape* kernel_grid(const SessionState& session);
 
 /// Throws UserError with the line at the end.
 [[noreturn]] void fail_at(SourceLine line, const std::string& message);

@@ -150,6 +150,17 @@ Ref read_elements(const Ref& source, const std::vector<Arg>& indices, Bounds mod
     return gather(b, source, std::move(places), std::move(modes), fill);
 }
 
+/// In a kernel by hand every invocation stores one element.
+void require_one_each(const Builder& b, const std::vector<Ref>& indices, const Node& value, const Node& target,
+                      const Shape& grid) {
+    Shape all = value.shape;
+    for (const Ref& index : indices) all = broadcast_shapes(b, all, index->shape, "a store: the indices and the value");
+    if (broadcast_shapes(b, all, grid, "a store inside a kernel: its indices and the kernel's") != grid ||
+        indices.size() != target.shape.size())
+        fail_at(b.line, "inside a kernel an invocation stores one element: give an index for each of the " +
+                            std::to_string(target.shape.size()) + " axes of the tensor, and a single value");
+}
+
 }  // namespace
 
 Access Tensor::operator()(const Index& i, const Index& j, const Index& k, const Index& l,
@@ -190,13 +201,21 @@ Ref Access::read() const {
 }
 Access::operator Tensor() const { return Tensor::from_node(read()); }
 
-void Access::store(const Arg& value, const ScatterAttr& how) && {
+Ref Access::store(const Arg& value, const ScatterAttr& how) && {
     Builder b = builder(*current_state(), value.line());
-    std::vector<Ref> indices = masked_indices(b, target_->slot(), nodes_of(indices_));
-    if (how.unique && checks_promises(*current_state()))
-        check_store(*current_state(), b, version_->shape, indices, store_mask(target_->slot(), value.line()), how);
-    Ref version = scatter(b, version_, value.node(), std::move(indices), how);
-    target_->take_version(std::move(version), value.line());
+    std::vector<Ref> indices = nodes_of(indices_);
+    ScatterAttr attr = how;
+    if (const Shape* grid = kernel_grid(*current_state())) {
+        attr.by_hand = true;
+        require_one_each(b, indices, *value.node(), *version_, *grid);
+        indices[0] = expand(b, indices[0], *grid);
+    }
+    indices = masked_indices(b, target_->slot(), std::move(indices));
+    if (attr.unique && checks_promises(*current_state()))
+        check_store(*current_state(), b, version_->shape, indices, store_mask(target_->slot(), value.line()), attr);
+    Ref version = scatter(b, version_, value.node(), std::move(indices), attr);
+    target_->take_version(version, value.line());
+    return version;
 }
 
 void Access::operator=(const Arg& value) && { std::move(*this).store(value, ScatterAttr{}); }

@@ -219,7 +219,8 @@ class Access : public TensorOperators {
 
     /// Stores or combines (scatter_add and its kin are made of it). A store under `if_` or after `break_` takes
     /// place at the positions whose condition holds.
-    void store(const Arg& value, const ScatterAttr& how) &&;
+    /// Gives the new version.
+    std::shared_ptr<const Node> store(const Arg& value, const ScatterAttr& how) &&;
     void operator=(const Arg& value) &&;
     void operator=(const Access& value) && { std::move(*this) = Arg(value, line_); }
     void operator+=(const Arg& value) &&;

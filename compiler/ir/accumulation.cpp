@@ -6,12 +6,13 @@
 namespace firn {
 
 std::vector<const Node*> accumulation(const Node& loop, size_t k) {
+    if (loop.as<LoopAttr>().by_hand()) return {};
     const Region& body = *loop.as<LoopAttr>().body;
     std::vector<const Node*> chain;
     const Node* at = body.results[k].get();
     for (; at->op == Op::Scatter; at = at->inputs[0].get()) {
         const ScatterOp op = at->as<ScatterAttr>().op;
-        if (op == ScatterOp::Last || (!chain.empty() && op != chain[0]->as<ScatterAttr>().op)) return {};
+        if (op == ScatterOp::Last || at->as<ScatterAttr>().by_hand || (!chain.empty() && op != chain[0]->as<ScatterAttr>().op)) return {};
         chain.push_back(at);
     }
     if (at != body.args[k + 1].get()) return {};

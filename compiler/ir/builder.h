@@ -56,6 +56,10 @@ Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool kee
 /// Gives the Loop node; take values with result().
 Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vector<Ref> inits,
          Region body, int active);
+/// A kernel by hand: body.args[0] is its turn, then one argument per tensor that it stores to.
+Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid, std::vector<uint32_t> group);
+/// What was in memory before each position's own part of `scatter` (a Scatter of a kernel by hand).
+Ref fetched(Builder b, const Ref& scatter);
 Ref branch(Builder b, const Ref& condition, Region then_body, Region else_body);
 Ref result(Builder b, const Ref& region_node, int index);
 

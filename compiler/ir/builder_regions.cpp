@@ -61,6 +61,22 @@ Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vect
                           LoopAttr{std::make_shared<Region>(std::move(body)), active}, b.line);
 }
 
+Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid, std::vector<uint32_t> group) {
+    ensure(grid.size() == group.size() && !group.empty(), "a kernel by hand has a group size for each axis of its grid");
+    const Ref turn = loop(b, constant_int(b, 0), constant_int(b, 1), constant_int(b, 1), std::move(inits), std::move(body), -1);
+    LoopAttr attr = turn->as<LoopAttr>();
+    attr.grid = std::move(grid);
+    attr.group = std::move(group);
+    return b.table.intern(Op::Loop, turn->dtype, turn->shape, turn->inputs, std::move(attr), b.line);
+}
+
+Ref fetched(Builder b, const Ref& scatter) {
+    ensure(scatter->op == Op::Scatter, "only a store has something that was there before");
+    std::vector<Ref> inputs = {scatter};
+    inputs.insert(inputs.end(), scatter->inputs.begin(), scatter->inputs.end());
+    return b.table.intern(Op::Fetched, scatter->dtype, scatter->inputs[1]->shape, std::move(inputs), {}, b.line);
+}
+
 Ref branch(Builder b, const Ref& condition, Region then_body, Region else_body) {
     ensure(then_body.args.empty() && else_body.args.empty(), "branches take no arguments");
     ensure(then_body.results.size() == else_body.results.size(), "branches have the same results");
@@ -146,6 +162,8 @@ Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr) {
         LoopAttr kept = made->as<LoopAttr>();
         kept.host = a.host;
         kept.open = a.open;
+        kept.grid = a.grid;
+        kept.group = a.group;
         return b.table.intern(Op::Loop, made->dtype, made->shape, made->inputs, kept, b.line);
     }
     if (node.op == Op::If) {

@@ -280,7 +280,8 @@ Scalar evaluate(Op op, DType dtype, std::span<const Scalar> inputs) {
         case Op::Index: case Op::Reshape: case Op::Permute: case Op::Expand: case Op::Slice: case Op::Pad:
         case Op::Gather: case Op::Scatter: case Op::Reduce: case Op::Loop: case Op::If: case Op::Result:
         case Op::Range: case Op::Param: case Op::Load: case Op::Lane: case Op::For: case Op::Branch:
-        case Op::Store: case Op::Atomic: case Op::SubgroupReduce: case Op::SubgroupShuffle: break;
+        case Op::Store: case Op::Atomic: case Op::SubgroupReduce: case Op::SubgroupScan: case Op::SubgroupShuffle:
+        case Op::SubgroupRead: case Op::Invocation: case Op::Array: case Op::Barrier: case Op::Fetched: case Op::Subgroup: break;
             // clang-format on
     }
     throw InternalError(std::string("internal error: no rule to evaluate ") + info(op).name);

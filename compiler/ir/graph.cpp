@@ -59,7 +59,7 @@ struct AttrHash {
         return mix(hash_of_numbers(a.modes), hash_of(a.fill));
     }
     uint64_t operator()(const ScatterAttr& a) const {
-        return mix(mix(static_cast<uint64_t>(a.op), a.unique), a.complete);
+        return mix(mix(mix(static_cast<uint64_t>(a.op), a.unique), a.complete), a.by_hand);
     }
     uint64_t operator()(const ReduceAttr& a) const {
         return mix(static_cast<uint64_t>(a.op), hash_of_numbers(a.axes));
@@ -71,6 +71,11 @@ struct AttrHash {
         return mix(address(a.then_body.get()), address(a.else_body.get()));
     }
     uint64_t operator()(const ResultAttr& a) const { return static_cast<uint64_t>(a.index); }
+    uint64_t operator()(const ArrayAttr& a) const { return mix(a.id, a.shared); }
+    uint64_t operator()(const BarrierAttr& a) const { return a.id; }
+    uint64_t operator()(const SubgroupAttr& a) const {
+        return mix(mix(static_cast<uint64_t>(a.op), static_cast<uint64_t>(a.combine)), hash_of_numbers(a.group));
+    }
 };
 
 bool equal_region(const std::shared_ptr<const Region>& a, const std::shared_ptr<const Region>& b) {
@@ -109,7 +114,7 @@ struct AttrEqual {
     }
     bool operator()(const ScatterAttr& a) const {
         const auto& b = same<ScatterAttr>();
-        return a.op == b.op && a.unique == b.unique && a.complete == b.complete;
+        return a.op == b.op && a.unique == b.unique && a.complete == b.complete && a.by_hand == b.by_hand;
     }
     bool operator()(const ReduceAttr& a) const {
         const auto& b = same<ReduceAttr>();
@@ -117,13 +122,19 @@ struct AttrEqual {
     }
     bool operator()(const LoopAttr& a) const {
         const auto& b = same<LoopAttr>();
-        return a.active == b.active && equal_region(a.body, b.body);
+        return a.active == b.active && a.grid == b.grid && a.group == b.group && equal_region(a.body, b.body);
     }
     bool operator()(const IfAttr& a) const {
         const auto& b = same<IfAttr>();
         return equal_region(a.then_body, b.then_body) && equal_region(a.else_body, b.else_body);
     }
     bool operator()(const ResultAttr& a) const { return a.index == same<ResultAttr>().index; }
+    bool operator()(const ArrayAttr& a) const { return a.id == same<ArrayAttr>().id && a.shared == same<ArrayAttr>().shared; }
+    bool operator()(const BarrierAttr& a) const { return a.id == same<BarrierAttr>().id; }
+    bool operator()(const SubgroupAttr& a) const {
+        const auto& b = same<SubgroupAttr>();
+        return a.op == b.op && a.combine == b.combine && a.lanes == b.lanes && a.group == b.group;
+    }
 };
 
 bool has_identity(Op op) { return op == Op::Loop || op == Op::If || op == Op::RegionArg; }

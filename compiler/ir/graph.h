@@ -48,7 +48,8 @@ struct PadAttr { std::vector<Size> before, after; Scalar value; };
 struct GatherAttr { std::vector<Bounds> modes; Scalar fill; };
 /// Stores outside are dropped. `unique`: the caller promises that no two indices are equal; `complete`: and that
 /// every element of the target has one, so that nothing of it is left.
-struct ScatterAttr { ScatterOp op = ScatterOp::Last; bool unique = false, complete = false; };
+/// `by_hand`: in a kernel by hand; where indices collide, which one wins is left to the device.
+struct ScatterAttr { ScatterOp op = ScatterOp::Last; bool unique = false, complete = false, by_hand = false; };
 struct ReduceAttr { ReduceOp op = ReduceOp::Sum; std::vector<int> axes; };  // axes sorted
 /// Region arguments: the induction value (i32), then the carried values. Results: the next carried
 /// values. `active`: which carried value (bool) says that an element still runs, -1 where no break
@@ -58,15 +59,30 @@ struct ReduceAttr { ReduceOp op = ReduceOp::Sum; std::vector<int> axes; };  // a
 /// it as a loop of kernels, whatever the body allows.
 /// `open`: turns after the one that makes the active value (one element) false change nothing, so that whoever
 /// runs the loop need not look at it after every turn.
-struct LoopAttr { std::shared_ptr<const Region> body; int active = -1; bool host = false, open = false; };
+/// `group`, where it is not empty: a kernel by hand. It takes one turn, which is one dispatch of invocations for every
+/// index of `grid`, in groups of `group` (both by axis); it carries the tensors that it stores to.
+struct LoopAttr {
+    std::shared_ptr<const Region> body;
+    int active = -1;
+    bool host = false, open = false;
+    Shape grid = {};
+    std::vector<uint32_t> group = {};
+    bool by_hand() const { return !group.empty(); }
+};
 /// Both regions take no arguments and have results of equal dtypes; result k has the broadcast shape of
 /// the condition and both results k.
 struct IfAttr { std::shared_ptr<const Region> then_body, else_body; };
 struct ResultAttr { int index = 0; };
+/// Shape: the groups' axes (shared) or the grid's (one per invocation), then the array's own.
+struct ArrayAttr { uint64_t id = 0; bool shared = false; };
+struct BarrierAttr { uint64_t id = 0; };
+enum class SubgroupOp : uint8_t { Reduce, Scan, Shuffle };
+/// Lanes are neighbours in the row-major order of a group.
+struct SubgroupAttr { SubgroupOp op = SubgroupOp::Reduce; ReduceOp combine = ReduceOp::Sum; int lanes = 1; std::vector<uint32_t> group = {}; };
 
 using Attr = std::variant<std::monostate, ConstantAttr, SizeAttr, InputAttr, BufferAttr, RegionArgAttr,
                           IndexAttr, PermuteAttr, SliceAttr, PadAttr, GatherAttr, ScatterAttr,
-                          ReduceAttr, LoopAttr, IfAttr, ResultAttr>;
+                          ReduceAttr, LoopAttr, IfAttr, ResultAttr, ArrayAttr, BarrierAttr, SubgroupAttr>;
 
 /// One operation on whole tensors. Elementwise inputs have exactly the node's shape and, where the
 /// table says Same, its dtype: builders insert Expand and Cast.

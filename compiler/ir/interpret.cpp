@@ -245,6 +245,17 @@ class Interpreter {
                 return filled(scalar_int(node.as<SizeAttr>().size.evaluate(env_)), {});
             case Op::Index:
                 return index_along(shape, node.as<IndexAttr>().axis);
+            case Op::Invocation:
+                return index_along(shape, node.as<IndexAttr>().axis);
+            case Op::Array:
+                return filled(scalar_int(0).to(node.dtype), shape);
+            case Op::Barrier:
+                return input(node, 0);
+            case Op::Fetched:
+                return fetched(input(node, 1), input(node, 2), inputs(node, 3), node.inputs[0]->as<ScatterAttr>());
+            case Op::Subgroup:
+                return exchanged(input(node, 1), node.inputs.size() > 2 ? &input(node, 2) : nullptr,
+                                 node.as<SubgroupAttr>());
             case Op::Reshape: {
                 HostTensor out = input(node, 0);
                 out.shape = shape;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/evaluate.h"
@@ -182,11 +183,15 @@ HostTensor gathered(const HostTensor& x, std::span<const HostTensor* const> indi
     return out;
 }
 
-HostTensor scattered(const HostTensor& target, const HostTensor& values,
-                     std::span<const HostTensor* const> indices, const ScatterAttr& attr) {
+namespace {
+
+/// Stores position after position; `visit(flat, position)` before each that is inside.
+template <class Visit>
+HostTensor stored(const HostTensor& target, const HostTensor& values, std::span<const HostTensor* const> indices,
+                  const ScatterAttr& attr, const Visit& visit) {
     HostTensor out = target;
     const ScatterOp op = attr.op;
-    std::vector<bool> stored(static_cast<size_t>(attr.unique ? out.elements() : 0));
+    std::vector<bool> taken(static_cast<size_t>(attr.unique ? out.elements() : 0));
     int64_t count = 0;
     std::vector<int64_t> strides = row_major_strides(out.shape);
     for (int64_t flat = 0, n = values.elements(); flat < n; ++flat) {
@@ -198,11 +203,12 @@ HostTensor scattered(const HostTensor& target, const HostTensor& values,
             position += asked * strides[axis];
         }
         if (!inside) continue;
-        if (attr.unique && stored[static_cast<size_t>(position)])
+        if (attr.unique && taken[static_cast<size_t>(position)])
             throw UserError("store: it promises that no two positions have the same index, and two have that of "
                             "element " + std::to_string(position) + " (row-major); leave the promise out");
-        if (attr.unique) stored[static_cast<size_t>(position)] = true;
+        if (attr.unique) taken[static_cast<size_t>(position)] = true;
         ++count;
+        visit(out, flat, position);
         if (op == ScatterOp::Last) {
             copy_element(out, position, values, flat);
             continue;
@@ -213,6 +219,65 @@ HostTensor scattered(const HostTensor& target, const HostTensor& values,
     if (attr.complete && count < out.elements())
         throw UserError("store: it promises a permutation, and stores to " + std::to_string(count) + " of " +
                         std::to_string(out.elements()) + " elements; leave the promise out");
+    return out;
+}
+
+}  // namespace
+
+HostTensor scattered(const HostTensor& target, const HostTensor& values,
+                     std::span<const HostTensor* const> indices, const ScatterAttr& attr) {
+    return stored(target, values, indices, attr, [](const HostTensor&, int64_t, int64_t) {});
+}
+
+HostTensor fetched(const HostTensor& target, const HostTensor& values, std::span<const HostTensor* const> indices,
+                   const ScatterAttr& attr) {
+    HostTensor out = filled(scalar_int(0).to(target.dtype), values.shape);
+    stored(target, values, indices, attr, [&](const HostTensor& now, int64_t flat, int64_t position) {
+        copy_element(out, flat, now, position);
+    });
+    return out;
+}
+
+HostTensor exchanged(const HostTensor& x, const HostTensor* lane, const SubgroupAttr& attr) {
+    // Elements by group and by their place in it.
+    const size_t rank = x.shape.size();
+    int64_t members = 1;
+    for (uint32_t g : attr.group) members *= g;
+    std::map<int64_t, std::vector<int64_t>> groups;
+    for (int64_t flat = 0, n = x.elements(); flat < n; ++flat) {
+        int64_t rest = flat, group = 0, place = 0, group_stride = 1, place_stride = 1;
+        for (size_t axis = rank; axis-- > 0;) {
+            const int64_t index = rest % x.shape[axis], width = attr.group[axis];
+            rest /= x.shape[axis];
+            group += index / width * group_stride;
+            place += index % width * place_stride;
+            group_stride *= (x.shape[axis] + width - 1) / width;
+            place_stride *= width;
+        }
+        std::vector<int64_t>& elements = groups[group];
+        elements.resize(static_cast<size_t>(members), -1);
+        elements[static_cast<size_t>(place)] = flat;
+    }
+    HostTensor out = x;
+    const int64_t lanes = attr.lanes;
+    for (const auto& [group, elements] : groups) {
+        for (int64_t first = 0; first < members; first += lanes) {
+            auto value = [&](int64_t l) { return x.at(elements[static_cast<size_t>(first + l)]); };
+            Scalar all = reduce_identity(attr.combine, x.dtype);
+            for (int64_t l = 0; l < lanes; ++l) {
+                const int64_t at = elements[static_cast<size_t>(first + l)];
+                if (attr.op == SubgroupOp::Shuffle) {
+                    const int64_t from = ((lane->at(at).i % lanes) + lanes) % lanes;
+                    out.set(at, value(from));
+                    continue;
+                }
+                all = evaluate_reduce(attr.combine, all, value(l));
+                if (attr.op == SubgroupOp::Scan) out.set(at, all);
+            }
+            if (attr.op == SubgroupOp::Reduce)
+                for (int64_t l = 0; l < lanes; ++l) out.set(elements[static_cast<size_t>(first + l)], all);
+        }
+    }
     return out;
 }
 

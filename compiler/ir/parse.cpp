@@ -270,6 +270,10 @@ class Parser {
             expect("=");
             attr.active = static_cast<int>(number());
         }
+        if (accept("by_hand")) {
+            attr.grid = sizes("grid");
+            attr.group = group();
+        }
         Region region;
         expect("(");
         do {
@@ -301,6 +305,35 @@ class Parser {
             if (asked == name(static_cast<E>(k))) return static_cast<E>(k);
         at_ = begin;
         fail(std::string("a name such as '") + name(last) + "'");
+    }
+
+    std::vector<uint32_t> group() {
+        return list<uint32_t>("group", [this] { return static_cast<uint32_t>(number()); });
+    }
+
+    Attr array_attribute() {
+        const bool shared = accept("shared");
+        if (!shared) expect("local");
+        expect("#");
+        return ArrayAttr{static_cast<uint64_t>(number()), shared};
+    }
+
+    Attr barrier_attribute() {
+        expect("#");
+        return BarrierAttr{static_cast<uint64_t>(number())};
+    }
+
+    Attr subgroup_attribute() {
+        SubgroupAttr attr;
+        expect("op");
+        expect("=");
+        attr.op = named(SubgroupOp::Shuffle);
+        expect("combine");
+        expect("=");
+        attr.combine = named(ReduceOp::All);
+        attr.lanes = labelled_number("lanes");
+        attr.group = group();
+        return attr;
     }
 
     Attr slice_attribute() {
@@ -343,7 +376,8 @@ class Parser {
         expect("=");
         ScatterOp op = named(ScatterOp::Xor);
         const bool unique = accept("unique");
-        return ScatterAttr{op, unique, accept("complete")};
+        const bool complete = accept("complete");
+        return ScatterAttr{op, unique, complete, accept("by_hand")};
     }
 
     Attr buffer_attribute() {
@@ -367,6 +401,13 @@ class Parser {
                 return SizeAttr{parse_size_until("\n#")};
             case Op::Buffer:
                 return buffer_attribute();
+            case Op::Array:
+                return array_attribute();
+            case Op::Barrier:
+                return barrier_attribute();
+            case Op::Subgroup:
+                return subgroup_attribute();
+            case Op::Invocation:
             case Op::Index:
                 return IndexAttr{labelled_number("axis")};
             case Op::Permute:

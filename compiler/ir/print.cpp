@@ -40,6 +40,18 @@ const char* name(ReduceOp op) {
     return "?";
 }
 
+const char* name(SubgroupOp op) {
+    switch (op) {
+        case SubgroupOp::Reduce:
+            return "reduce";
+        case SubgroupOp::Scan:
+            return "scan";
+        case SubgroupOp::Shuffle:
+            return "shuffle";
+    }
+    return "?";
+}
+
 const char* name(ScatterOp op) {
     switch (op) {
         case ScatterOp::Last:
@@ -100,6 +112,7 @@ class Printer {
     void write(const Size& value) { size(value); }
     void write(int value) { number(value); }
     void write(int64_t value) { number(value); }
+    void write(uint32_t value) { number(value); }
     void write(Bounds mode) { out_ += name(mode); }
 
     template <class T>
@@ -187,6 +200,10 @@ class Printer {
     void print_loop(const Node& node, int depth) {
         const auto& attr = node.as<LoopAttr>();
         if (attr.active >= 0) out_ += " active=" + std::to_string(attr.active);
+        if (attr.by_hand()) {
+            list(" by_hand grid=", attr.grid);
+            list(" group=", attr.group);
+        }
         out_ += " (";
         for (size_t k = 0; k < attr.body->args.size(); ++k) {
             if (k) out_ += ", ";
@@ -204,6 +221,15 @@ class Printer {
         print_body(*attr.else_body, first + 1, depth);
     }
 
+    /// Ids count in printing order, so that equal programs have equal texts.
+    int64_t identity(uint64_t id) { return static_cast<int64_t>(ids_.emplace(id, ids_.size() + 1).first->second); }
+
+    void print_subgroup(const SubgroupAttr& attr) {
+        out_ += std::string(" op=") + name(attr.op) + " combine=" + name(attr.combine) +
+                " lanes=" + std::to_string(attr.lanes);
+        list(" group=", attr.group);
+    }
+
     void print_attr(const Node& node, int depth) {
         switch (node.op) {
             case Op::Constant:
@@ -219,6 +245,18 @@ class Printer {
                     " #" + std::to_string(buffers_.emplace(storage, buffers_.size()).first->second);
                 break;
             }
+            case Op::Array:
+                out_ += node.as<ArrayAttr>().shared ? " shared #" : " local #";
+                number(identity(node.as<ArrayAttr>().id));
+                break;
+            case Op::Barrier:
+                out_ += " #";
+                number(identity(node.as<BarrierAttr>().id));
+                break;
+            case Op::Subgroup:
+                print_subgroup(node.as<SubgroupAttr>());
+                break;
+            case Op::Invocation:
             case Op::Index:
                 out_ += " axis=" + std::to_string(node.as<IndexAttr>().axis);
                 break;
@@ -242,6 +280,7 @@ class Printer {
                 out_ += std::string(" op=") + name(node.as<ScatterAttr>().op);
                 if (node.as<ScatterAttr>().unique) out_ += " unique";
                 if (node.as<ScatterAttr>().complete) out_ += " complete";
+                if (node.as<ScatterAttr>().by_hand) out_ += " by_hand";
                 break;
             case Op::Reduce:
                 out_ += std::string(" op=") + name(node.as<ReduceAttr>().op);
@@ -267,6 +306,7 @@ class Printer {
     std::string out_;
     NodeMap<int> numbers_;
     std::unordered_map<const void*, size_t> buffers_;
+    std::unordered_map<uint64_t, size_t> ids_;
 };
 
 }  // namespace

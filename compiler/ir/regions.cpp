@@ -7,6 +7,7 @@ namespace firn {
 namespace {
 
 struct Placer {
+    bool part;
     Placement out;
     std::unordered_map<const Node*, int> arg_owner;
 
@@ -36,6 +37,7 @@ struct Placer {
 
     void settle_arg(const Ref& arg) {
         auto owner = arg_owner.find(arg.get());
+        if (part && owner == arg_owner.end()) return use(arg, 0);
         ensure(owner != arg_owner.end(), "a region argument belongs to no region of this graph");
         use(arg, owner->second);
         int& home = *out.region_of.find(arg.get());
@@ -58,8 +60,8 @@ struct Placer {
 
 }  // namespace
 
-Placement place(const std::vector<Ref>& results) {
-    Placer placer;
+Placement place(const std::vector<Ref>& results, bool part) {
+    Placer placer{part, {}, {}};
     placer.out.regions.emplace_back();
     for (const Ref& result : results) placer.use(result, 0);
     std::vector<Ref> nodes = topological(results);

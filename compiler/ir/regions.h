@@ -26,7 +26,8 @@ struct Placement {
 };
 
 /// Throws InternalError where a region argument is used outside its region or belongs to two.
-/// Deterministic: the order depends on structure alone.
-Placement place(const std::vector<Ref>& results);
+/// Deterministic: the order depends on structure alone. `part`: `results` stand inside regions of a larger graph, whose
+/// arguments belong to the root.
+Placement place(const std::vector<Ref>& results, bool part = false);
 
 }  // namespace firn

@@ -22,5 +22,6 @@ void verify(const Graph& graph, const std::string& after);
 const char* name(Bounds mode);
 const char* name(ReduceOp op);
 const char* name(ScatterOp op);
+const char* name(SubgroupOp op);
 
 }  // namespace firn

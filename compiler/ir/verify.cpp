@@ -192,6 +192,20 @@ struct Checker {
                   node);
     }
 
+    void by_hand(const Node& node) const {
+        if (node.op == Op::Invocation)
+            check(node.dtype == i32 && node.as<IndexAttr>().axis < node.rank(), "an Invocation is an i32 along an axis", node);
+        if (node.op == Op::Barrier || node.op == Op::Subgroup) {
+            const size_t value = node.op == Op::Subgroup ? 1 : 0;
+            check(node.inputs.size() > value && node.inputs[value]->shape == node.shape &&
+                      node.inputs[value]->dtype == node.dtype,
+                  "its value keeps its dtype and shape", node);
+        }
+        if (node.op == Op::Fetched)
+            check(node.inputs.size() >= 3 && node.inputs[0]->op == Op::Scatter && node.shape == node.inputs[2]->shape,
+                  "what was there is asked of a Scatter, for each of its positions", node);
+    }
+
     void attribute(const Node& node) const {
         size_t expected = 0;
         switch (node.op) {
@@ -239,6 +253,18 @@ struct Checker {
                 break;
             case Op::Result:
                 expected = Attr(ResultAttr{}).index();
+                break;
+            case Op::Invocation:
+                expected = Attr(IndexAttr{}).index();
+                break;
+            case Op::Array:
+                expected = Attr(ArrayAttr{}).index();
+                break;
+            case Op::Barrier:
+                expected = Attr(BarrierAttr{}).index();
+                break;
+            case Op::Subgroup:
+                expected = Attr(SubgroupAttr{}).index();
                 break;
             default:
                 break;
@@ -290,6 +316,12 @@ struct Checker {
                 return branch(node);
             case Op::Result:
                 return result(node);
+            case Op::Invocation:
+            case Op::Array:
+            case Op::Barrier:
+            case Op::Fetched:
+            case Op::Subgroup:
+                return by_hand(node);
             default:
                 broken("a Graph has no operation of Kernel code", describe(node));
         }

@@ -36,26 +36,41 @@ void split_lonely_blocks(KernelCode& code) {
     }
 }
 
+BindingForm read_form(const KernelBuffer& buffer, const DeviceProfile& profile) {
+    const bool texel = !buffer.written && buffer.dtype.bytes() == 4 && profile.texel_loads &&
+                       (!buffer.elements.is_constant() ||
+                        buffer.elements.constant() <= static_cast<int64_t>(profile.max_texel_elements));
+    return texel ? BindingForm::Texel : BindingForm::Storage;
+}
+
+size_t bound_buffers(const KernelCode& code) {
+    return static_cast<size_t>(std::count_if(code.buffers.begin(), code.buffers.end(), [](const KernelBuffer& b) {
+        return b.space == MemorySpace::Bound;
+    }));
+}
+
 void drop_unused_buffers(KernelCode& code) {
-    std::vector<int> renamed(code.buffers.size(), -1);
+    std::vector<bool> used(code.buffers.size());
     std::vector<int> live;
     for (const KernelRegion& region : code.regions) {
         live.insert(live.end(), region.order.begin(), region.order.end());
         live.insert(live.end(), region.effects.begin(), region.effects.end());
     }
     auto names_buffer = [&](const KernelNode& n) {
-        return n.op == Op::Load || (info(n.op).properties & kEffect);
+        return n.op == Op::Load || n.op == Op::Store || n.op == Op::Atomic || n.op == Op::Array;
     };
     for (int id : live)
-        if (names_buffer(code.nodes[id])) renamed[code.nodes[id].index] = 0;
+        if (names_buffer(code.nodes[id])) used[static_cast<size_t>(code.nodes[id].index)] = true;
+    std::vector<int> renamed(code.buffers.size(), 0);   // dead nodes name any
     std::vector<KernelBuffer> kept;
-    for (size_t k = 0; k < renamed.size(); ++k)
-        if (renamed[k] == 0) {
+    for (const bool bound : {true, false})
+        for (size_t k = 0; k < used.size(); ++k) {
+            if (!used[k] || (code.buffers[k].space == MemorySpace::Bound) != bound) continue;
             renamed[k] = static_cast<int>(kept.size());
             kept.push_back(code.buffers[k]);
         }
     for (KernelNode& n : code.nodes)
-        if (names_buffer(n)) n.index = std::max(0, renamed[n.index]);  // dead nodes name any
+        if (names_buffer(n)) n.index = renamed[static_cast<size_t>(n.index)];
     code.buffers = std::move(kept);
 }
 

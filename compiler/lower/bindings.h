@@ -1,12 +1,17 @@
 // What a mapped kernel binds, once it is known which loads are left.
 #pragma once
 #include "compiler/lower/kernel_code.h"
+#include "compiler/program/device_profile.h"
 
 namespace firn {
 
 /// Blocks of four of which fewer than three are used become plain loads again. Places the kernel.
 void split_lonely_blocks(KernelCode& code);
-/// Drops bindings that no live node of placed code uses.
+/// How a buffer that a kernel only reads is bound.
+BindingForm read_form(const KernelBuffer& buffer, const DeviceProfile& profile);
+/// How many of the buffers are bound: those that stand first.
+size_t bound_buffers(const KernelCode& code);
+/// Drops buffers that no live node of placed code uses, and puts the bound ones first.
 void drop_unused_buffers(KernelCode& code);
 
 }  // namespace firn

@@ -44,11 +44,12 @@ Size region_operations(const KernelCode& code, int region_id) {
 Work count_work(const KernelCode& code) {
     Size grid(1);
     for (const Range& r : code.ranges)
-        if (r.kind == RangeKind::Grid) grid = grid * r.extent;
+        if (r.kind != RangeKind::Serial) grid = grid * r.extent;
     Work work;
     work.operations = grid * region_operations(code, 0);
     std::set<int> read, written;
     for (const KernelBuffer& b : code.buffers) {
+        if (b.space != MemorySpace::Bound) continue;
         const Size bytes = b.elements * Size(b.dtype.bytes());
         if (b.written && written.insert(b.buffer).second) work.bytes_written += bytes;
         if (!b.written && read.insert(b.buffer).second) work.bytes_read += bytes;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/ir/evaluate.h"
+#include "compiler/lower/bindings.h"
 #include "compiler/lower/interpret_lanes.h"
 #include "compiler/lower/interpret_memory.h"
 #include "compiler/program/error.h"
@@ -36,7 +37,7 @@ class Machine {
           params_(params),
           env_(env),
           subgroup_(static_cast<int>(subgroup_size)) {
-        ensure(buffers.size() == code.buffers.size() && params.size() == code.params.size(),
+        ensure(buffers.size() == bound_buffers(code) && params.size() == code.params.size(),
                "a kernel is run with another number of buffers or parameters than it has");
         ensure(subgroup_size > 0, "a kernel is run with subgroups of no lanes");
     }
@@ -49,6 +50,7 @@ class Machine {
         lanes_ = static_cast<int>((lanes + kLaneBlock - 1) / kLaneBlock * kLaneBlock);
         place_values();
         fill_uniforms();
+        make_own_memory();
         if (grid)
             run_grid();
         else
@@ -162,6 +164,25 @@ class Machine {
         }
     }
 
+    /// One copy for the group that runs, or one for each of its lanes.
+    void make_own_memory() {
+        for (size_t k = buffers_.size(); k < code_.buffers.size(); ++k) {
+            const KernelBuffer& b = code_.buffers[k];
+            const int64_t copies = b.space == MemorySpace::Private ? lanes_ : 1;
+            own_memory_.emplace_back(at(static_cast<int>(b.elements.evaluate(env_) * copies * b.dtype.bytes())));
+        }
+    }
+
+    std::span<std::byte> memory_of(int buffer) {
+        if (at(buffer) < buffers_.size()) return buffers_[at(buffer)];
+        return own_memory_[at(buffer) - buffers_.size()];
+    }
+
+    void clear(const KernelNode& n) {
+        const std::span<std::byte> memory = memory_of(n.index);
+        std::fill(memory.begin(), memory.end(), std::byte{0});
+    }
+
     // --- the grid
 
     /// Calls `set(range, words)` for every value of a range outside loops.
@@ -258,9 +279,13 @@ class Machine {
             case Op::Lane: return;
             case Op::Load: return load(n, values_[at(id)], mask);
             case Op::Store: return store(n, mask);
-            case Op::Atomic: return combine(n, mask);
-            case Op::SubgroupReduce: return reduce(n, values_[at(id)], mask);
+            case Op::Atomic: return combine(n, values_[at(id)], mask);
+            case Op::Array: return clear(n);
+            case Op::Barrier: return;   // lanes are in step
             case Op::SubgroupShuffle: return shuffle(n, values_[at(id)], mask);
+            case Op::SubgroupReduce:
+            case Op::SubgroupScan:
+            case Op::SubgroupRead: return exchange(n, values_[at(id)], mask);
             case Op::For: return run_for(n, mask);
             case Op::Branch: return run_branch(id, mask);
             default: fail(std::string("operation ") + info(n.op).name + " is not Kernel code");
@@ -350,8 +375,16 @@ class Machine {
         }
     }
 
-    LaneAccess access(const KernelNode& n, const LaneMask& mask) const {
-        return {code_, n, buffers_[at(n.index)], values_[at(n.args[0])].words(), mask};
+    LaneAccess access(const KernelNode& n, const LaneMask& mask) {
+        const int32_t* index = values_[at(n.args[0])].words();
+        if (code_.buffers[at(n.index)].space != MemorySpace::Private) return {code_, n, memory_of(n.index), index, mask};
+        const auto elements = static_cast<int32_t>(code_.buffers[at(n.index)].elements.evaluate(env_));
+        own_index_.assign(index, index + lanes_);
+        for (int lane = 0; lane < lanes_; ++lane) {
+            if (mask.on[at(lane)] && (index[lane] < 0 || index[lane] >= elements)) fail("a local array is left");
+            own_index_[at(lane)] += lane * elements;
+        }
+        return {code_, n, memory_of(n.index), own_index_.data(), mask};
     }
     int64_t stored_bytes(const KernelNode& n) const {
         return code_.buffers[at(n.index)].dtype.bytes();
@@ -371,11 +404,11 @@ class Machine {
         store_lanes(access(n, mask), values);
     }
 
-    void combine(const KernelNode& n, const LaneMask& mask) {
+    void combine(const KernelNode& n, const Lanes& old, const LaneMask& mask) {
         counts_.stores += mask.active;
         counts_.bytes_read += mask.active * stored_bytes(n);
         counts_.bytes_written += mask.active * stored_bytes(n);
-        combine_lanes(access(n, mask), values_[at(n.args[1])]);
+        combine_lanes(access(n, mask), values_[at(n.args[1])], &old);
     }
 
     /// Visits the subgroups that run: whole ones, since what they do needs every lane.
@@ -400,16 +433,26 @@ class Machine {
         });
     }
 
-    /// A tree over exchanged lanes: distances from half a subgroup down to 1.
-    void reduce(const KernelNode& n, const Lanes& target, const LaneMask& mask) {
+    /// A reduction is a tree over exchanged lanes: distances from half a subgroup down to 1.
+    void exchange(const KernelNode& n, const Lanes& target, const LaneMask& mask) {
         const Lanes& source = values_[at(n.args[0])];
         counts_.operations += mask.active;
         for_subgroups(mask, [&](int begin, int end) {
             std::vector<Scalar> values;
             for (int lane = begin; lane < end; ++lane) values.push_back(get_lane(source, lane));
-            for (int distance = subgroup_ / 2; distance > 0; distance /= 2) {
+            const std::vector<Scalar> first = values;
+            const size_t count = values.size();
+            if (n.op == Op::SubgroupRead) {
+                const int32_t* from = values_[at(n.args[1])].words() + begin;
+                for (size_t lane = 0; lane < count; ++lane)
+                    values[lane] = first[static_cast<uint32_t>(from[lane]) % count];
+            }
+            if (n.op == Op::SubgroupScan)
+                for (size_t lane = 1; lane < count; ++lane)
+                    values[lane] = evaluate_reduce(n.reduce, values[lane - 1], first[lane]);
+            for (int distance = subgroup_ / 2; distance > 0 && n.op == Op::SubgroupReduce; distance /= 2) {
                 std::vector<Scalar> before = values;
-                for (size_t lane = 0; lane < values.size(); ++lane)
+                for (size_t lane = 0; lane < count; ++lane)
                     values[lane] = evaluate_reduce(n.reduce, before[lane],
                                                    before[lane ^ static_cast<size_t>(distance)]);
             }
@@ -428,6 +471,8 @@ class Machine {
     std::vector<std::vector<Lanes>> results_;        // by Branch node
     std::vector<std::pair<int, int>> range_values_;  // range, its Range node
     std::vector<std::vector<uint64_t>> memory_;
+    std::vector<std::vector<std::byte>> own_memory_;   // of buffers that are not bound
+    std::vector<int32_t> own_index_;
     std::vector<int64_t> back_edges_;  // by lane, of the group that runs
     KernelCounts counts_;
 };

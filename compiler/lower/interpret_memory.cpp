@@ -56,7 +56,8 @@ void check_written(const LaneAccess& access) {
 
 /// Memory and lanes hold the same 4 bytes.
 bool same_words(DType stored, DType used) {
-    return stored == used && lane_form(used) != LaneForm::Scalar && !used.is_bool();
+    const bool bits = stored == u32 && used == f32;   // floats that are kept as their bits
+    return (stored == used || bits) && lane_form(used) != LaneForm::Scalar && !used.is_bool();
 }
 
 template <class F>
@@ -112,16 +113,18 @@ void store_lanes(const LaneAccess& access, std::span<const Lanes> values) {
     }
 }
 
-void combine_lanes(const LaneAccess& access, const Lanes& value) {
+void combine_lanes(const LaneAccess& access, const Lanes& value, const Lanes* old) {
     check_written(access);
     const DType type = access.node.dtype;
     ensure(type.bytes() == buffer_of(access).dtype.bytes(), "an atomic of another width than its buffer");
-    const Op op = combining_op(access.node.combine);
     Elements elements(access, 1);
     for_running(access.mask, [&](int lane) {
         std::byte* place = elements[lane];
-        const Scalar operands[] = {load_scalar(type, place), get_lane(value, lane).to(type)};
-        store_scalar(evaluate(op, type, operands), place);
+        const Scalar before = load_scalar(type, place), operands[] = {before, get_lane(value, lane).to(type)};
+        store_scalar(access.node.combine == ScatterOp::Last ? operands[1]
+                                                            : evaluate(combining_op(access.node.combine), type, operands),
+                     place);
+        if (old) set_lane(*old, lane, before);
     });
 }
 

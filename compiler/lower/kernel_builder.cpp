@@ -46,7 +46,7 @@ KernelBuilder::KernelBuilder(KernelCode& code, SymbolFacts facts)
     : code_(code), symbol_facts_(std::move(facts)) {}
 
 int KernelBuilder::intern(KernelNode node) {
-    const bool unique = node.op == Op::For || node.op == Op::Branch || node.op == Op::RegionArg ||
+    const bool unique = node.pinned || node.op == Op::For || node.op == Op::Branch || node.op == Op::RegionArg ||
                         (info(node.op).properties & kEffect);
     const uint64_t hash = hash_node(node);
     if (!unique) {
@@ -215,6 +215,22 @@ int KernelBuilder::atomic(int buffer, ScatterOp combine, int index, int value) {
     return intern(std::move(n));
 }
 
+int KernelBuilder::pinned(Op op, DType dtype, std::vector<int> args, int buffer, ReduceOp reduce) {
+    KernelNode n;
+    n.op = op;
+    n.dtype = dtype;
+    n.args = std::move(args);
+    n.index = buffer;
+    n.reduce = reduce;
+    n.pinned = true;
+    return intern(std::move(n));
+}
+
+int KernelBuilder::own_memory(MemorySpace space, DType dtype, const Size& elements) {
+    code_.buffers.push_back({-1, dtype, elements, BindingForm::Storage, 1, true, space});
+    return static_cast<int>(code_.buffers.size()) - 1;
+}
+
 int KernelBuilder::subgroup_reduce(ReduceOp op, int value) {
     KernelNode n;
     n.op = Op::SubgroupReduce;
@@ -236,7 +252,7 @@ int KernelBuilder::buffer(int program_buffer, DType dtype, const Size& elements,
                           int width, bool written) {
     for (size_t k = 0; k < code_.buffers.size(); ++k) {
         const KernelBuffer& b = code_.buffers[k];
-        if (b.buffer == program_buffer && b.form == form && b.width == width && b.written == written)
+        if (b.space == MemorySpace::Bound && b.buffer == program_buffer && b.form == form && b.width == width && b.written == written)
             return static_cast<int>(k);
     }
     code_.buffers.push_back({program_buffer, dtype, elements, form, width, written});

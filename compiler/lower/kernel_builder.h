@@ -58,6 +58,11 @@ class KernelBuilder {
     /// `value` of all lanes of the subgroup combined; every lane has the result.
     int subgroup_reduce(ReduceOp op, int value);
     int atomic(int buffer, ScatterOp combine, int index, int value);
+    /// Memory of the kernel's own.
+    int own_memory(MemorySpace space, DType dtype, const Size& elements);
+    /// A node that stands among its region's effects. Load: of memory that the kernel writes, as `dtype`; Array: makes
+    /// the buffer zeros; Barrier; subgroup operations.
+    int pinned(Op op, DType dtype, std::vector<int> args, int buffer = 0, ReduceOp reduce = ReduceOp::Sum);
 
     /// States that an i32 node lies in [lo, hi] wherever it is evaluated (a guard makes sure of it).
     void assume(int id, const Size& lo, const Size& hi);

@@ -80,7 +80,10 @@ std::string print(const KernelCode& code) {
     for (size_t k = 0; k < code.buffers.size(); ++k) {
         const KernelBuffer& b = code.buffers[k];
         out << "  b" << k << " " << b.dtype.name() << "[" << b.elements.text() << "] "
-            << (b.form == BindingForm::Texel ? "texel" : "storage") << " x" << b.width
+            << (b.space == MemorySpace::Shared    ? "shared"
+                : b.space == MemorySpace::Private ? "local"
+                : b.form == BindingForm::Texel    ? "texel"
+                                                  : "storage") << " x" << b.width
             << (b.written ? " written" : "") << " of buffer " << b.buffer << "\n";
     }
     for (size_t k = 0; k < code.params.size(); ++k) {

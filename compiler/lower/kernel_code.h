@@ -47,14 +47,15 @@ struct KernelNode {
     DType dtype = f32;
     std::vector<int> args;      // node ids, always smaller than the node's own
     Scalar constant;            // Constant
-    /// Range: range id. Param: parameter. Load, Store, Atomic: buffer (KernelCode::buffers).
+    /// Range: range id. Param: parameter. Load, Store, Atomic, Array: buffer (KernelCode::buffers).
     /// Result: which result of args[0]. RegionArg: position in its region's args. Lane, SubgroupShuffle: which lane.
     int index = 0;
     int width = 1;              // Load, Store: consecutive elements from the flat index on
     int region = -1;            // For: its body. Branch: taken when args[0] is true. RegionArg: its owner
     int else_region = -1;       // Branch: the other; -1 where there is none
-    ReduceOp reduce = ReduceOp::Sum;  // SubgroupReduce
+    ReduceOp reduce = ReduceOp::Sum;  // SubgroupReduce, SubgroupScan
     ScatterOp combine = ScatterOp::Add;   // Atomic
+    bool pinned = false;        // stands in its region's effects, also where it gives a value: it is evaluated there and once
     bool guard = false;         // Branch: keeps a store or an invocation inside its range (counted)
     Interval interval;          // i32 nodes
     std::vector<SourceLine> lines;
@@ -66,7 +67,7 @@ struct KernelNode {
 struct KernelRegion {
     int range = -1;
     std::vector<int> args;
-    std::vector<int> effects;   // Store, Atomic, and For / Branch nodes that contain effects, in order
+    std::vector<int> effects;   // Store, Atomic, pinned nodes, and For / Branch nodes that contain effects, in order
     std::vector<int> yields;
     int alive = -1;
     /// Filled by place(): every node that this region evaluates itself, operands first. Leaves that are
@@ -74,13 +75,17 @@ struct KernelRegion {
     std::vector<int> order;
 };
 
+/// Where a buffer is: bound to the kernel, or its own, per group or per invocation.
+enum class MemorySpace : uint8_t { Bound, Shared, Private };
+
 struct KernelBuffer {
-    int buffer = -1;            // Program buffer
+    int buffer = -1;            // Program buffer; -1 for the kernel's own memory
     DType dtype = f32;
     Size elements;
     BindingForm form = BindingForm::Storage;
     int width = 1;              // elements per access of this binding form
     bool written = false;
+    MemorySpace space = MemorySpace::Bound;
 };
 
 /// One step of a schedule: split a range by a factor and give the new inner range a kind. A factor of 0
@@ -92,7 +97,7 @@ struct Split {
     int dim = 0;
 };
 
-/// regions[0] is the root: no args; its effects are the kernel's stores. Flat indices are in elements.
+/// regions[0] is the root: no args; its effects are the kernel's stores. Bound buffers stand before the kernel's own. Flat indices are in elements.
 /// Executing it: for every combination of Grid (or Group and Invocation) range values, run the root.
 struct KernelCode {
     std::string name;
@@ -106,6 +111,9 @@ struct KernelCode {
     std::vector<Split> schedule;                   // what mapping did
     int guards = 0;
     int64_t back_edges = 0;                        // bound per invocation, -1: only the data knows
+    /// Effects and values follow one another as they were made (a kernel by hand): place() moves the effects into
+    /// `order`. Otherwise a region computes all that it needs before its effects.
+    bool in_order = false;
 };
 
 /// Readable text of the whole kernel, by region order where it is placed.

@@ -147,12 +147,8 @@ class Mapper {
     }
 
     int program_buffer(const KernelBuffer& b, bool written, int width) {
-        const bool four_bytes = b.dtype.bytes() == 4;
-        const bool texel = !written && four_bytes && profile_.texel_loads &&
-                           (!b.elements.is_constant() ||
-                            b.elements.constant() <= static_cast<int64_t>(profile_.max_texel_elements));
-        return b_.buffer(b.buffer, b.dtype, b.elements, texel ? BindingForm::Texel : BindingForm::Storage,
-                         width, written);
+        const BindingForm form = written ? BindingForm::Storage : read_form(b, profile_);
+        return b_.buffer(b.buffer, b.dtype, b.elements, form, width, written);
     }
 
     /// Loads of 4-byte elements whose place in an aligned block of four is known go through the block;

@@ -74,8 +74,10 @@ class Placer {
             if (late_[id] == kUnused) continue;
             KernelNode& node = code_.nodes[id];
             int region = late_[id];
-            if (!effect[id]) region = hoist(id, region);
-            if (lanes_.together[id]) region = rejoin(id, region);
+            if (!effect[id]) {
+                region = hoist(id, region);
+                if (lanes_.together[id]) region = rejoin(id, region);
+            }
             if (node.region >= 0 && node.op != Op::RegionArg) {
                 enter(node.region, region, node);
                 if (node.else_region >= 0) enter(node.else_region, region, node);
@@ -85,9 +87,12 @@ class Placer {
             for (int arg : node.args) use(arg, region);
             const bool text_only = node.op == Op::Constant || node.op == Op::Param ||
                                    node.op == Op::Range || node.op == Op::RegionArg;
-            if (!effect[id] && !text_only) code_.regions[region].order.push_back(id);
+            if ((!effect[id] || code_.in_order) && !text_only) code_.regions[region].order.push_back(id);
         }
-        for (KernelRegion& region : code_.regions) std::reverse(region.order.begin(), region.order.end());
+        for (KernelRegion& region : code_.regions) {
+            std::reverse(region.order.begin(), region.order.end());
+            if (code_.in_order) region.effects.clear();
+        }
     }
 
   private:
@@ -149,11 +154,31 @@ class Placer {
 
 }  // namespace
 
+namespace {
+
+/// Pinned nodes are evaluated in every turn of the loop that they stand in: with what follows from them they stay there.
+void need_their_loops(const KernelCode& code, std::vector<std::vector<int>>& needs) {
+    std::vector<int> parent(code.regions.size(), -1);
+    for (size_t r = 0; r < code.regions.size(); ++r)
+        for (int e : code.regions[r].effects)
+            for (int inner : {code.nodes[e].region, code.nodes[e].else_region})
+                if (inner >= 0) parent[inner] = static_cast<int>(r);
+    for (size_t r = 0; r < code.regions.size(); ++r) {
+        int loop = static_cast<int>(r);
+        while (loop >= 0 && code.regions[loop].range < 0) loop = parent[loop];
+        if (loop < 0) continue;
+        for (int e : code.regions[r].effects) needs[e] = {loop};
+    }
+}
+
+}  // namespace
+
 std::vector<std::vector<int>> region_needs(const KernelCode& code) {
     std::vector<int> body_of_range(code.ranges.size(), -1);
     for (size_t r = 0; r < code.regions.size(); ++r)
         if (code.regions[r].range >= 0) body_of_range[code.regions[r].range] = static_cast<int>(r);
     std::vector<std::vector<int>> needs(code.nodes.size());
+    if (code.in_order) need_their_loops(code, needs);
     for (size_t id = 0; id < code.nodes.size(); ++id) {
         const KernelNode& node = code.nodes[id];
         std::vector<int>& out = needs[id];

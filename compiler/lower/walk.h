@@ -7,6 +7,7 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/lower/kernel_code.h"
+#include "compiler/program/device_profile.h"
 
 namespace firn {
 
@@ -28,6 +29,9 @@ struct KernelRequest {
     int inner = 0;   // trailing dimensions of `shape` that each invocation walks in loops
     std::vector<Ref> outputs;
     std::vector<int> targets;
+    /// Or a kernel by hand (a Loop): targets[k] is what becomes of the tensor that it carries as k. Where the versions
+    /// at entry live elsewhere, LowerContext::buffers has the Loop's arguments.
+    const Node* by_hand = nullptr;
 };
 
 /// The inner dimensions hold so few elements that an invocation computes them side by side: what they share is
@@ -37,5 +41,9 @@ bool is_short_row(const Shape& shape, int inner);
 /// Post-condition: Grid ranges (at most three, x last), Storage bindings of width 1, one store per output,
 /// every index inside its buffer. Not placed. Movement has become index arithmetic.
 KernelCode lower_kernel(const KernelRequest& request, const LowerContext& context);
+
+/// A kernel by hand: Group and Invocation ranges (Subgroup ones where it uses them), groups and group_size set,
+/// in_order. Not placed; map_kernel does not apply.
+KernelCode lower_by_hand(const KernelRequest& request, const LowerContext& context, const DeviceProfile& profile);
 
 }  // namespace firn

@@ -191,8 +191,9 @@ class Pruner {
         fates_[&original] = std::move(fates);
         if (all_kept) return rebuilt;
         kept.results = substitute(table_, kept.results, replace);
-        Ref made = loop(b, rebuilt->inputs[0], rebuilt->inputs[1], rebuilt->inputs[2], inits,
-                        std::move(kept), active);
+        Ref made = attr.by_hand() ? kernel_by_hand(b, inits, std::move(kept), attr.grid, attr.group)
+                                  : loop(b, rebuilt->inputs[0], rebuilt->inputs[1], rebuilt->inputs[2], inits,
+                                         std::move(kept), active);
         note_lines(*made, original.lines);
         return made;
     }

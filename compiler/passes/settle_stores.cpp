@@ -39,7 +39,7 @@ Ref read_by_owner(const Builder& b, const Node& node, const std::vector<Ref>& in
 
 Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired) {
     auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
-        if (node.op != Op::Scatter) return nullptr;
+        if (node.op != Op::Scatter || node.as<ScatterAttr>().by_hand) return nullptr;
         std::vector<Guard> known;   // shapes that met here have met before
         Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0], &known};
         const ScatterAttr& attr = node.as<ScatterAttr>();

@@ -117,7 +117,7 @@ Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& pro
         const Inductions known = host_inductions(regions);
         TurnCost cost(regions, known, facts);
         for (const Ref& ref : regions.order) {
-            if (ref->op != Op::Loop || regions.host_loops.contains(ref.get())) continue;
+            if (ref->op != Op::Loop || regions.host_loops.contains(ref.get()) || kernel_by_hand(regions, *ref)) continue;
             const auto trips = trips_of(*ref, known, facts);
             const double turn = 1 + cost.of(*ref);
             if (trips && *trips * turn <= profile.max_back_edges) continue;

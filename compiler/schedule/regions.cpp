@@ -152,6 +152,25 @@ class ElementLoop {
     std::vector<std::pair<const Node*, int>> queue_;
 };
 
+void find_arrays(RegionFacts& facts) {
+    auto version_of = [&](const Node& node) -> const Node* {
+        if (node.op == Op::Scatter) return node.as<ScatterAttr>().by_hand ? node.inputs[0].get() : nullptr;
+        if (node.op == Op::Barrier) return node.inputs[0].get();
+        if (node.op == Op::RegionArg && facts.arg_owner.contains(&node) && facts.arg_index.at(&node) > 0)
+            return facts.arg_owner.at(&node)->inputs[static_cast<size_t>(facts.arg_index.at(&node)) + 2].get();
+        if (node.op == Op::Result && node.inputs[0]->op == Op::Loop && !node.inputs[0]->as<LoopAttr>().by_hand())
+            return node.inputs[0]->inputs[static_cast<size_t>(node.as<ResultAttr>().index) + 3].get();
+        return nullptr;
+    };
+    for (const Ref& ref : facts.order) {
+        const auto owner = facts.arg_owner.find(ref.get());
+        const bool carried = owner != facts.arg_owner.end() && owner->second->as<LoopAttr>().by_hand() &&
+                             facts.arg_index.at(ref.get()) > 0;
+        const Node* before = version_of(*ref);
+        if (ref->op == Op::Array || carried || (before && facts.arrays.contains(before))) facts.arrays.insert(ref.get());
+    }
+}
+
 }  // namespace
 
 RegionFacts region_facts(const Graph& graph) {
@@ -174,13 +193,15 @@ RegionFacts region_facts(const Graph& graph) {
         std::erase(loops, ref.get());
         facts.loops[ref.get()] = std::move(loops);
     }
+    find_arrays(facts);
     const Uses uses = count_uses(facts.order);
     for (const Ref& ref : facts.order) {
         if (ref->op != Op::Loop) continue;
+        if (kernel_by_hand(facts, *ref)) continue;
         bool host = ref->as<LoopAttr>().host || !ElementLoop(facts, uses, *ref).check();
         for (const Ref& inner : topological(ref->as<LoopAttr>().body->results)) {
             const auto& loops = facts.loops[inner.get()];
-            host |= facts.host_loops.contains(inner.get()) &&
+            host |= (facts.host_loops.contains(inner.get()) || kernel_by_hand(facts, *inner) == inner.get()) &&
                     std::find(loops.begin(), loops.end(), ref.get()) != loops.end();
         }
         if (host) facts.host_loops.insert(ref.get());
@@ -196,6 +217,18 @@ const Node* home_loop(const RegionFacts& facts, const Node& node) {
             (!home || facts.position.at(loop) < facts.position.at(home)))
             home = loop;
     return home;
+}
+
+const Node* kernel_by_hand(const RegionFacts& facts, const Node& node) {
+    auto by_hand = [](const Node& loop) { return loop.op == Op::Loop && loop.as<LoopAttr>().by_hand(); };
+    if (by_hand(node)) return &node;
+    const auto& loops = facts.loops.at(&node);
+    const auto found = std::find_if(loops.begin(), loops.end(), [&](const Node* loop) { return by_hand(*loop); });
+    return found == loops.end() ? nullptr : *found;
+}
+
+bool is_stored_by_hand(const Node& node) {
+    return node.op == Op::Result && node.inputs[0]->op == Op::Loop && node.inputs[0]->as<LoopAttr>().by_hand();
 }
 
 std::unordered_map<const Node*, Size> host_inductions(const RegionFacts& facts) {

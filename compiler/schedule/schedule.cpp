@@ -164,6 +164,7 @@ class Scheduler {
         for (const Ref& r : graph_.results) force(r, kReasonResult);
         for (const Ref& ref : facts_.order) {
             if (const Written w = written(*ref); w && !inside_kernel_loop(*ref)) force(ref, kReasonStore);
+            if (is_stored_by_hand(*ref)) force(ref, kReasonByHand);
             if (!facts_.host_loops.contains(ref.get())) continue;
             for (size_t k = 3; k < ref->inputs.size(); ++k) force(ref->inputs[k], kReasonCarried);
             for (const Ref& r : ref->as<LoopAttr>().body->results) force(r, kReasonCarried);
@@ -376,6 +377,7 @@ class Scheduler {
     Written written(const Node& node) const { return firn::written(node, facts_.host_loops); }
 
     const Shape& grid_shape(const Node& root) const {
+        if (is_stored_by_hand(root)) return root.inputs[0]->as<LoopAttr>().grid;
         const Written w = written(root);
         return w ? w.positions() : root.shape;
     }
@@ -387,8 +389,13 @@ class Scheduler {
 
     void ask_inputs(const Node& node, std::set<Ask> asks) {
         for (const Ask& a : asks) {
+            auto asked = [&](const Node& input, int map) { ask(input, {a.root, map}); };
+            if (is_of_invocations(node)) {
+                for_by_hand(node, asked);
+                continue;
+            }
             if (written(node)) {
-                for_written(node, a.map, [&](const Node& input, int map) { ask(input, {a.root, map}); });
+                for_written(node, a.map, asked);
                 continue;
             }
             if (node.op == Op::Result) {
@@ -398,6 +405,37 @@ class Scheduler {
             for (size_t k = 0; k < node.inputs.size(); ++k)
                 ask(*node.inputs[k], {a.root, maps_.input_map(node, static_cast<int>(k), a.map)});
         }
+    }
+
+    /// Has one meaning for each invocation of a kernel by hand, whatever the index it is asked at.
+    bool is_of_invocations(const Node& node) const {
+        return facts_.arrays.contains(&node) || is_stored_by_hand(node) || node.op == Op::Invocation ||
+               node.op == Op::Fetched || node.op == Op::Subgroup;
+    }
+
+    /// What such a node asks for: everything at the invocation's own index; of the tensors that the kernel stores to,
+    /// all that they were.
+    template <class Visit>
+    void for_by_hand(const Node& node, Visit visit) {
+        if (node.op == Op::RegionArg) return;
+        const bool result = is_stored_by_hand(node);
+        const Node& kernel = result ? *node.inputs[0] : *kernel_by_hand(facts_, node);
+        const Shape& grid = kernel.as<LoopAttr>().grid;
+        const int own = maps_.identity(grid);
+        auto visit_own = [&](const Ref& to) {
+            const bool whole = facts_.arrays.contains(to.get()) || to->shape.size() > grid.size();
+            visit(*to, whole ? own : maps_.projected(own, grid, to->shape));
+        };
+        if (node.op != Op::Result) {
+            for (const Ref& input : node.inputs) visit_own(input);
+            return;
+        }
+        const Node& loop = *node.inputs[0];
+        for (size_t k = 0; k < loop.inputs.size(); ++k) {
+            if (k < 3 || result) visit(*loop.inputs[k], maps_.identity(loop.inputs[k]->shape));
+            else visit_own(loop.inputs[k]);
+        }
+        for (const Ref& next : loop.as<LoopAttr>().body->results) visit_own(next);
     }
 
     /// What a value that is written by position asks for, with the map: its target element by element, what is
@@ -417,6 +455,10 @@ class Scheduler {
         for (int bound = 0; bound < 3; ++bound) visit(*loop.inputs[bound], maps_.identity({}));
         const Region& body = *loop.as<LoopAttr>().body;
         for (size_t j = 0; j < body.results.size(); ++j) {
+            if (facts_.arrays.contains(body.results[j].get())) {
+                visit(*body.results[j], map);
+                continue;
+            }
             if (body.results[j]->shape.size() > shape.size() || !accumulation(loop, j).empty()) continue;
             for (const Ref& to : {loop.inputs[j + 3], body.results[j]})
                 visit(*to, maps_.projected(map, shape, to->shape));
@@ -459,7 +501,7 @@ class Scheduler {
             }
             if (schedule_.materialised.contains(node)) {
                 const bool own = node->shape == grid_shape(root) && map == maps_.identity(node->shape) &&
-                                 root.op != Op::Scatter && !written(root);
+                                 root.op != Op::Scatter && !written(root) && !is_stored_by_hand(root);
                 auto [it, added] = out.emplace(node, own);
                 if (!added) it->second = it->second && own;
                 continue;
@@ -473,6 +515,7 @@ class Scheduler {
     template <class Push>
     void expand(const Node& node, int map, Push push) {
         if (node.op == Op::RegionArg) return;
+        if (is_of_invocations(node)) return for_by_hand(node, push);
         if (written(node)) return for_written(node, map, push);
         if (node.op != Op::Result) {
             for (size_t k = 0; k < node.inputs.size(); ++k)
@@ -551,9 +594,12 @@ class Scheduler {
     }
 
     bool can_join(const Group& group, const Node& root, bool is_heavy) const {
-        if (group.item.loop || group.item.inner || group.heavy != is_heavy || group.item.outputs.size() >= kMaxOutputs)
+        if (group.item.loop || group.item.inner || group.heavy != is_heavy ||
+            (group.item.outputs.size() >= kMaxOutputs && !is_stored_by_hand(root)))
             return false;
         const Node& other = *group.item.outputs[0];
+        if (is_stored_by_hand(root) || is_stored_by_hand(other))
+            return is_stored_by_hand(root) && is_stored_by_hand(other) && root.inputs[0] == other.inputs[0];
         // Stores by position join where the positions are the same.
         const Written a = written(root), b = written(other);
         return static_cast<bool>(a) == static_cast<bool>(b) && a.loop == b.loop &&

@@ -36,6 +36,7 @@ inline constexpr const char* kReasonBudget = "too-many-accesses";   // asked at 
 inline constexpr const char* kReasonRow = "once-per-row";           // the row's kernel keeps it
 inline constexpr const char* kReasonStage = "stage-of-reduction";   // nested, it would walk memory in long strides
 inline constexpr const char* kReasonStore = "store";                // written by index
+inline constexpr const char* kReasonByHand = "kernel-by-hand";      // stored to by a kernel by hand
 inline constexpr const char* kReasonLarge = "kernel-too-large";     // the kernel would grow beyond its budget
 
 /// A step of a region: values that one kernel computes, or a loop of kernels.
@@ -45,6 +46,7 @@ struct ScheduleItem {
     Ref loop;                               // or: this Loop as a host step
     std::vector<ScheduleItem> body;         // of the loop
 };
+// A kernel by hand is an item whose outputs are its results.
 
 struct Schedule {
     std::vector<ScheduleItem> items;
@@ -70,10 +72,16 @@ struct RegionFacts {
     std::unordered_map<const Node*, const Node*> arg_owner;        // RegionArg -> Loop
     std::unordered_map<const Node*, int> arg_index;                // RegionArg -> position
     std::unordered_set<const Node*> host_loops;
+    /// Versions of what kernels by hand store to: their arrays, and the tensors that they carry.
+    std::unordered_set<const Node*> arrays;
 };
 RegionFacts region_facts(const Graph& graph);
 /// The induction of every host loop as a symbol of its own: for host_size before the loops have their steps.
 std::unordered_map<const Node*, Size> host_inductions(const RegionFacts& facts);
+/// The kernel by hand that a node belongs to or is, null where there is none.
+const Node* kernel_by_hand(const RegionFacts& facts, const Node& node);
+/// A tensor after a kernel by hand has stored to it.
+bool is_stored_by_hand(const Node& node);
 /// The innermost host loop that a node belongs to, null for the top.
 const Node* home_loop(const RegionFacts& facts, const Node& node);
 

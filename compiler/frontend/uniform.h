@@ -1,0 +1,15 @@
+// Values that are the same for every invocation of a group; internal.
+#pragma once
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+/// True where every invocation of a kernel's group has the same value, as far as the graph tells: numbers, what is
+/// computed from group_index, and reads at such indices. `known`: nodes to be taken as such.
+bool is_uniform(const Node& node, const std::vector<uint32_t>& group, const std::unordered_set<const Node*>& known = {});
+
+}  // namespace firn

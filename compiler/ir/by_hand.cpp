@@ -1,0 +1,270 @@
+// What stands in a kernel by hand: versions of arrays, and what invocations may read of them.
+#include "compiler/ir/by_hand.h"
+
+#include <algorithm>
+
+#include "compiler/ir/affine_index.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+const Node& at_root(const Node& node) {
+    const Node* at = &node;
+    while (at->op == Op::Expand) at = at->inputs[0].get();
+    return *at;
+}
+
+/// The condition of a store stands in its first index.
+const Node& unmasked(const Node& index) {
+    return index.op == Op::Select && is_outside(*index.inputs[2]) ? *index.inputs[1] : index;
+}
+
+}  // namespace
+
+void refuse_by_hand(const Node& node, const std::string& message) {
+    throw UserError("inside a kernel, " + message +
+                    (node.lines.empty() ? "" : " (" + text(node.lines[0]) + ")"));
+}
+
+// --- arrays --------------------------------------------------------------------------------------
+
+namespace {
+
+using Roots = std::unordered_map<const Node*, const Node*>;
+
+/// Of every version among the nodes (operands first): what it is a version of.
+Roots version_roots(const Node& kernel, const std::vector<Ref>& order) {
+    std::unordered_map<const Node*, const Node*> init;  // of what loops carry
+    for (const Ref& node : order)
+        if (node->op == Op::Loop && node.get() != &kernel)
+            for (size_t k = 3; k < node->inputs.size(); ++k)
+                init[node->as<LoopAttr>().body->args[k - 2].get()] = node->inputs[k].get();
+    auto version_of = [&](const Node& node) -> const Node* {
+        if (node.op == Op::Scatter && node.as<ScatterAttr>().by_hand) return node.inputs[0].get();
+        if (node.op == Op::Barrier) return node.inputs[0].get();
+        if (node.op == Op::Result && node.inputs[0]->op == Op::Loop)
+            return node.inputs[0]
+                ->inputs[static_cast<size_t>(node.as<ResultAttr>().index) + 3]
+                .get();
+        const auto it = init.find(&node);
+        return it == init.end() ? nullptr : it->second;
+    };
+    Roots roots;
+    const std::vector<Ref>& args = kernel.as<LoopAttr>().body->args;
+    for (size_t k = 1; k < args.size(); ++k) roots[args[k].get()] = args[k].get();
+    for (const Ref& node : order) {
+        if (node->op == Op::Array) roots[node.get()] = node.get();
+        const Node* before = version_of(*node);
+        if (auto it = before ? roots.find(before) : roots.end(); it != roots.end())
+            roots[node.get()] = it->second;
+    }
+    return roots;
+}
+
+}  // namespace
+
+HandArrays::HandArrays(const Node& kernel, const Placement& placement,
+                       const std::unordered_set<const Node*>& apart)
+    : root(version_roots(kernel, topological(kernel.as<LoopAttr>().body->results))) {
+    const std::vector<Ref>& args = kernel.as<LoopAttr>().body->args;
+    for (size_t k = 1; k < args.size(); ++k) carried[args[k].get()] = static_cast<int>(k) - 1;
+    auto visit = [&](auto&& self, size_t region) -> bool {
+        bool holds = false;
+        for (const Ref& ref : placement.regions[region].order) {
+            const Node& node = *ref;
+            bool step = node.op == Op::Array || node.op == Op::Barrier || node.op == Op::Subgroup ||
+                        (node.op == Op::Scatter && root.contains(&node)) ||
+                        (node.op == Op::Gather && root.contains(node.inputs[0].get()) &&
+                         !apart.contains(node.inputs[0].get()));
+            if (node.op == Op::Loop || node.op == Op::If) {
+                const auto first = static_cast<size_t>(placement.first_region.at(&node));
+                step = self(self, first);
+                if (node.op == Op::If) step = self(self, first + 1) || step;
+            }
+            uses_subgroups |= node.op == Op::Subgroup;
+            if (step) steps.insert(&node);
+            holds |= step;
+            if (node.op == Op::Scatter && root.contains(&node) &&
+                node.as<ScatterAttr>().op != ScatterOp::Last)
+                exchanged[root.at(&node)] |= node.as<ScatterAttr>().op != ScatterOp::Add;
+            if (node.op == Op::Fetched && root.contains(node.inputs[0].get()))
+                exchanged[root.at(node.inputs[0].get())] |=
+                    node.inputs[0]->as<ScatterAttr>().op != ScatterOp::Add;
+        }
+        return holds;
+    };
+    visit(visit, static_cast<size_t>(placement.first_region.at(&kernel)));
+}
+
+// --- tensors that are stored to ------------------------------------------------------------------
+
+namespace {
+
+/// The axis of the grid whose index an index tensor is, plus a number; -1 for any other.
+int plain_axis(const Node& index, bool& moved) {
+    const Node& node = at_root(index);
+    if (node.op == Op::Invocation) return node.as<IndexAttr>().axis;
+    if (node.op != Op::Add && node.op != Op::Sub) return -1;
+    const Node &a = at_root(*node.inputs[0]), &b = at_root(*node.inputs[1]);
+    auto number = [](const Node& n) { return n.op == Op::Constant || n.op == Op::SizeValue; };
+    moved = true;
+    if (number(b)) return plain_axis(a, moved);
+    return number(a) && node.op == Op::Add ? plain_axis(b, moved) : -1;
+}
+
+using IndexTuple = std::vector<const Node*>;
+
+IndexTuple indices_of(const Node& access, size_t first) {
+    IndexTuple out;
+    for (size_t k = first; k < access.inputs.size(); ++k)
+        out.push_back(first == 2 ? &unmasked(*access.inputs[k]) : access.inputs[k].get());
+    return out;
+}
+
+/// No two invocations have the same indices.
+bool is_own(const IndexTuple& indices, const Shape& grid) {
+    std::vector<bool> used(grid.size());
+    for (size_t k = 0; k < grid.size(); ++k) used[k] = grid[k].is(1);
+    bool moved = false;
+    for (const Node* index : indices)
+        if (const int axis = plain_axis(*index, moved); axis >= 0)
+            used[static_cast<size_t>(axis)] = true;
+    return std::all_of(used.begin(), used.end(), [](bool u) { return u; });
+}
+
+bool stores_all(const Node& store, const LoopAttr& attr) {
+    if (store.as<ScatterAttr>().op != ScatterOp::Last || store.shape.size() != attr.grid.size())
+        return false;
+    for (size_t axis = 0; axis < store.shape.size(); ++axis) {
+        bool moved = false;
+        if (plain_axis(*store.inputs[axis + 2], moved) != static_cast<int>(axis) || moved)
+            return false;
+        const Size width(attr.group[axis]), &n = store.shape[axis];
+        const Size groups = floor_div(n + width - Size(1), width) * width;
+        if (attr.grid[axis] != n && attr.grid[axis] != groups) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::vector<TargetUse> target_uses(const Node& by_hand, const std::vector<Ref>& results) {
+    const LoopAttr& attr = by_hand.as<LoopAttr>();
+    const Placement placement = place(results, true);
+    const HandArrays arrays(by_hand, placement);
+    std::vector<TargetUse> uses(attr.body->results.size());
+    std::vector<IndexTuple> own(
+        uses.size());  // where all stores to a tensor go, empty: to several places
+    std::vector<bool> several(uses.size()), read(uses.size());
+    auto target_of = [&](const Node& version) {
+        const auto it = arrays.root.find(&version);
+        const auto k =
+            it == arrays.root.end() ? arrays.carried.end() : arrays.carried.find(it->second);
+        return k == arrays.carried.end() ? -1 : k->second;
+    };
+    auto for_steps = [&](Op op, auto visit) {
+        for (const PlacedRegion& region : placement.regions)
+            for (const Ref& node : region.order)
+                if (node->op == op && arrays.is_step(*node))
+                    if (const int k = target_of(*node->inputs[0]); k >= 0)
+                        visit(*node, static_cast<size_t>(k));
+    };
+    for_steps(Op::Scatter, [&](const Node& store, size_t k) {
+        const IndexTuple to = indices_of(store, 2);
+        if (own[k].empty() && !several[k]) own[k] = to;
+        several[k] = several[k] || own[k] != to || store.as<ScatterAttr>().op != ScatterOp::Last ||
+                     !is_own(to, attr.grid);
+    });
+    for_steps(Op::Gather, [&](const Node& node, size_t k) {
+        read[k] = true;
+        const bool at_entry = node.inputs[0].get() == attr.body->args[k + 1].get();
+        if (at_entry && (several[k] || indices_of(node, 1) != own[k])) uses[k].read_apart = true;
+    });
+    for (size_t k = 0; k < uses.size(); ++k)
+        for (const Node* at = attr.body->results[k].get(); at->op == Op::Scatter && !read[k];
+             at = at->inputs[0].get())
+            uses[k].covered = (uses[k].covered || stores_all(*at, attr)) &&
+                              at->as<ScatterAttr>().op == ScatterOp::Last;
+    return uses;
+}
+
+// --- reads ---------------------------------------------------------------------------------------
+
+namespace {
+
+/// Follows the versions of an array back from a read, to the last barrier.
+class ReadCheck {
+  public:
+    explicit ReadCheck(const Node& kernel)
+        : kernel_(kernel),
+          order_(topological(kernel.as<LoopAttr>().body->results)),
+          root_(version_roots(kernel, order_)) {
+        for (const Ref& node : order_)
+            if (node->op == Op::Loop)
+                for (size_t k = 3; k < node->inputs.size(); ++k)
+                    carried_[node->as<LoopAttr>().body->args[k - 2].get()] = {node.get(), k - 3};
+    }
+
+    void run() {
+        for (const Ref& node : order_)
+            if (node->op == Op::Gather && root_.contains(node->inputs[0].get())) check(*node);
+    }
+
+  private:
+    void check(const Node& read) {
+        const Node& root = *root_.at(read.inputs[0].get());
+        if (root.op == Op::Array && !root.as<ArrayAttr>().shared) return;
+        const IndexTuple at = indices_of(read, 1);
+        // An array's place is its own for one invocation where the tuple of a store is that of the
+        // read; elements of tensors must be its own in the whole grid.
+        const bool own = root.op == Op::Array || is_own(at, kernel_.as<LoopAttr>().grid);
+        std::unordered_set<const Node*> seen;
+        std::vector<const Node*> queue{read.inputs[0].get()};
+        auto push = [&](const Node* version) {
+            if (seen.insert(version).second) queue.push_back(version);
+        };
+        while (!queue.empty()) {
+            const Node& version = *queue.back();
+            queue.pop_back();
+            if (version.op == Op::Scatter) {
+                if (!own || version.as<ScatterAttr>().op != ScatterOp::Last ||
+                    indices_of(version, 2) != at)
+                    refuse(read, root, version);
+                push(version.inputs[0].get());
+            } else if (version.op == Op::Result) {
+                const auto k = static_cast<size_t>(version.as<ResultAttr>().index);
+                push(version.inputs[0]->inputs[k + 3].get());
+                push(version.inputs[0]->as<LoopAttr>().body->results[k].get());
+            } else if (const auto it = carried_.find(&version); it != carried_.end()) {
+                push(it->second.first->inputs[it->second.second + 3].get());
+                push(it->second.first->as<LoopAttr>().body->results[it->second.second].get());
+            }
+        }
+    }
+
+    [[noreturn]] static void refuse(const Node& read, const Node& root, const Node& store) {
+        const std::string where = store.lines.empty() ? "" : " at " + text(store.lines[0]);
+        if (root.op == Op::Array)
+            refuse_by_hand(
+                read,
+                "an element of a shared array is read that another invocation may have stored" +
+                    where + "; put a barrier() between");
+        refuse_by_hand(read, "an element is read that another invocation may have stored" + where +
+                                 "; read what was there at entry before the store, or give it "
+                                 "through shared(...) and a "
+                                 "barrier()");
+    }
+
+    const Node& kernel_;
+    std::vector<Ref> order_;
+    Roots root_;
+    std::unordered_map<const Node*, std::pair<const Node*, size_t>>
+        carried_;  // argument -> loop, carried value
+};
+
+}  // namespace
+
+void check_reads(const Node& kernel) { ReadCheck(kernel).run(); }
+
+}  // namespace firn

@@ -1,0 +1,463 @@
+// Kernels by hand: what they store, share and exchange, and what they refuse. On the oracle and
+// compiled.
+#include "compiler/frontend/kernel.h"
+
+#include <numeric>
+
+#include "tests/frontend/oracle_session.h"
+
+namespace firn {
+namespace {
+
+/// Everything here holds for the oracle and for compiled kernels on the host.
+class Kernels : public ::testing::TestWithParam<bool> {
+  protected:
+    Session session_ = GetParam() ? Session::interpreter() : Session::oracle();
+    SessionScope scope_{session_};
+};
+INSTANTIATE_TEST_SUITE_P(Executors, Kernels, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "compiled" : "oracle"; });
+
+Floats floats(int count, float step) {
+    Floats out(static_cast<size_t>(count));
+    for (int k = 0; k < count; ++k)
+        out[static_cast<size_t>(k)] = static_cast<float>((k * 7) % 23) * step - 1.0f;
+    return out;
+}
+
+TEST_P(Kernels, EachInvocationStoresAtItsIndex) {
+    Tensor c = full({3, 5}, -1);
+    kernel({3, 5}, [&](Tensor i, Tensor j) { c(i, j) = i * 10 + j; });
+    EXPECT_EQ(c.to_vector<int>(), (Ints{0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 20, 21, 22, 23, 24}));
+}
+
+TEST_P(Kernels, ThreeAxes) {
+    Tensor c = zeros({2, 3, 2}, i32);
+    kernel({2, 3, 2}, [&](Tensor i, Tensor j, Tensor k) { c(i, j, k) = i * 100 + j * 10 + k; });
+    EXPECT_EQ(c.to_vector<int>(), (Ints{0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121}));
+}
+
+TEST_P(Kernels, WholeGroupsRunAndWhatIsOutsideIsDropped) {
+    Tensor c = zeros({5}, i32), count = zeros({1}, i32);
+    kernel({5}, {.group = {4}}, [&](Tensor i) {
+        c(i) = local_index(0) * 10 + group_index(0);
+        atomic_add(count(0), 1);
+    });
+    EXPECT_EQ(c.to_vector<int>(), (Ints{0, 10, 20, 30, 1}));
+    EXPECT_EQ(count.item<int>(), 8);
+}
+
+TEST_P(Kernels, WithoutAGroupExactlyTheShapeRuns) {
+    Tensor count = zeros({1}, i32);
+    kernel({70}, [&](Tensor) { atomic_add(count(0), 1); });
+    EXPECT_EQ(count.item<int>(), 70);
+}
+
+TEST_P(Kernels, OldVersionsStayAsTheyWere) {
+    Tensor c = arange(4);
+    Tensor old = c;
+    kernel({4}, [&](Tensor i) { c(i) = c(i) * 2; });
+    EXPECT_EQ(c.to_vector<int>(), (Ints{0, 2, 4, 6}));
+    EXPECT_EQ(old.to_vector<int>(), (Ints{0, 1, 2, 3}));
+}
+
+TEST_P(Kernels, ReadingGivesTheVersionAtEntry) {
+    Tensor c = arange(5);
+    kernel({5}, [&](Tensor i) { c(i) = c(i - 1); });
+    EXPECT_EQ(c.to_vector<int>(), (Ints{0, 0, 1, 2, 3}));
+}
+
+TEST_P(Kernels, AnInvocationReadsWhatItStored) {
+    Tensor c = arange(5);
+    kernel({5}, [&](Tensor i) {
+        c(i) = c(i) + 10;
+        c(i) = c(i) * 2;
+    });
+    EXPECT_EQ(c.to_vector<int>(), (Ints{20, 22, 24, 26, 28}));
+}
+
+TEST_P(Kernels, StoresUnderABranch) {
+    Tensor c = zeros({6}, i32);
+    kernel({6}, [&](Tensor i) {
+        if_(
+            i % 2 == 0, [&] { c(i) = i; }, [&] { c(i) = -i; });
+    });
+    EXPECT_EQ(c.to_vector<int>(), (Ints{0, -1, 2, -3, 4, -5}));
+}
+
+/// The textbook's matrix product with tiles of shared memory; sizes that do not divide.
+Tensor tiled_matmul(const Tensor& a, const Tensor& b, int tile) {
+    const Size n = a.size(0), k = a.size(1), m = b.size(1);
+    Tensor c = zeros({n, m});
+    kernel({n, m}, {.group = {tile, tile}}, [&](Tensor i, Tensor j) {
+        Shared a_tile = shared(f32, {tile, tile}), b_tile = shared(f32, {tile, tile});
+        Tensor row = local_index(0), column = local_index(1);
+        Tensor sum = 0.0f;
+        for (Tensor t : loop(0, k, tile)) {
+            a_tile(row, column) = zero(a)(i, t + column);
+            b_tile(row, column) = zero(b)(t + row, j);
+            barrier();
+            for (Tensor q : loop(tile)) sum += a_tile(row, q) * b_tile(q, column);
+            barrier();
+        }
+        c(i, j) = sum;
+    });
+    return c;
+}
+
+TEST_P(Kernels, MatrixProductInTiles) {
+    Tensor a = tensor(floats(7 * 10, 0.25f), {7, 10}), b = tensor(floats(10 * 6, 0.5f), {10, 6});
+    EXPECT_EQ(tiled_matmul(a, b, 4).to_vector<float>(), matmul(a, b).to_vector<float>());
+}
+
+TEST_P(Kernels, MatrixProductOfSymbolicSizes) {
+    auto product = compile([](Tensor a, Tensor b) { return tiled_matmul(a, b, 4); },
+                           {f32("n", "k"), f32("k", "m")});
+    for (int n : {1, 4, 9}) {
+        Tensor a = tensor(floats(n * 5, 0.25f), {n, 5}), b = tensor(floats(5 * 3, 0.5f), {5, 3});
+        Tensor c = product(a, b);
+        EXPECT_EQ(c.to_vector<float>(), matmul(a, b).to_vector<float>()) << n;
+    }
+}
+
+/// Sums of groups by a tree in shared memory.
+Tensor group_sums(const Tensor& x, int group) {
+    Tensor sums = zeros({floor_div(x.size(0) + (group - 1), group)}, i32);
+    kernel({x.size(0)}, {.group = {group}}, [&](Tensor i) {
+        Shared part = shared(i32, group);
+        Tensor at = local_index(0);
+        part(at) = zero(x)(i);
+        barrier();
+        for (int half = group / 2; half > 0; half /= 2) {
+            if_(at < half, [&] { part(at) = part(at) + part(at + half); });
+            barrier();
+        }
+        if_(at == 0, [&] { sums(group_index(0)) = part(0); });
+    });
+    return sums;
+}
+
+TEST_P(Kernels, TreeOfSums) {
+    EXPECT_EQ(group_sums(arange(20), 8).to_vector<int>(), (Ints{28, 92, 70}));
+}
+
+TEST_P(Kernels, TreeOfSumsInARecordedLoop) {
+    Tensor x = arange(16), sums = zeros({2}, i32);
+    kernel({16}, {.group = {8}}, [&](Tensor i) {
+        Shared part = shared(i32, 8);
+        Tensor at = local_index(0), half = 4;
+        part(at) = x(i);
+        barrier();
+        for (Tensor step : loop(3)) {
+            if_(at < half, [&] { part(at) = part(at) + part(at + half); });
+            barrier();
+            half = half / 2;
+        }
+        if_(at == 0, [&] { sums(group_index(0)) = part(0); });
+    });
+    EXPECT_EQ(sums.to_vector<int>(), (Ints{28, 92}));
+}
+
+TEST_P(Kernels, AtomicsGiveWhatWasThere) {
+    Tensor seen = zeros({10}, i32), ticket = full({1}, 100);
+    kernel({10}, [&](Tensor) {
+        Tensor mine = atomic_add(ticket(0), 1);
+        seen(mine - 100) = 1;
+    });
+    EXPECT_EQ(ticket.item<int>(), 110);
+    EXPECT_EQ(seen.to_vector<int>(), Ints(10, 1));
+}
+
+TEST_P(Kernels, AtomicsInSharedMemory) {
+    Tensor x = tensor(Ints{1, 2, 2, 3, 3, 3, 0, 3}), histogram = zeros({4}, i32);
+    kernel({8}, {.group = {4}}, [&](Tensor i) {
+        Shared bins = shared(i32, 4);
+        Tensor at = local_index(0);
+        atomic_add(bins(x(i)), 1);
+        barrier();
+        atomic_add(histogram(at), bins(at));
+    });
+    EXPECT_EQ(histogram.to_vector<int>(), (Ints{1, 1, 2, 4}));
+}
+
+TEST_P(Kernels, FloatsAreExchanged) {
+    Tensor low = full({1}, 9.0f), x = tensor(Floats{3, -2, 5, 4});
+    kernel({4}, {.group = {4}}, [&](Tensor i) {
+        Shared smallest = shared(f32, 1);
+        if_(local_index(0) == 0, [&] { smallest(0) = 1e30f; });
+        barrier();
+        atomic_min(smallest(0), x(i));
+        barrier();
+        if_(local_index(0) == 0, [&] { atomic_min(low(0), smallest(0)); });
+    });
+    EXPECT_EQ(low.item<float>(), -2.0f);
+}
+
+TEST_P(Kernels, AtomicsOfTheOtherOperations) {
+    Tensor x = tensor(Ints{6, 3});
+    Tensor low = full({1}, 5), high = full({1}, 5), all = full({1}, 7), any = full({1}, 8),
+           odd = full({1}, 1), last = full({1}, -1);
+    kernel({2}, [&](Tensor i) {
+        atomic_min(low(0), x(i));
+        atomic_max(high(0), x(i));
+        atomic_and(all(0), x(i));
+        atomic_or(any(0), x(i));
+        atomic_xor(odd(0), x(i));
+        atomic_exchange(last(0), x(0));
+    });
+    EXPECT_EQ(low.item<int>(), 3);
+    EXPECT_EQ(high.item<int>(), 6);
+    EXPECT_EQ(all.item<int>(), 7 & 6 & 3);
+    EXPECT_EQ(any.item<int>(), 8 | 6 | 3);
+    EXPECT_EQ(odd.item<int>(), 1 ^ 6 ^ 3);
+    EXPECT_EQ(last.item<int>(), 6);
+}
+
+TEST_P(Kernels, LocalArrays) {
+    Tensor c = zeros({3}, i32);
+    kernel({3}, [&](Tensor i) {
+        Local digits = local(i32, 4);
+        for (Tensor k : loop(4)) digits(k) = i * 10 + k;
+        Tensor sum = 0;
+        for (Tensor k : loop(4)) sum += digits(3 - k) * (k + 1);
+        c(i) = sum;
+    });
+    EXPECT_EQ(c.to_vector<int>(), (Ints{10, 110, 210}));
+}
+
+TEST_P(Kernels, ArraysStartAsZeros) {
+    Tensor c = full({4}, -1);
+    kernel({4}, {.group = {2}}, [&](Tensor i) {
+        Shared s = shared(i32, 2);
+        Local l = local(i32, 2);
+        c(i) = s(local_index(0)) + l(1);
+    });
+    EXPECT_EQ(c.to_vector<int>(), Ints(4, 0));
+}
+
+TEST_P(Kernels, DivergentLoopsWithArrays) {
+    Tensor c = zeros({4}, i32);
+    kernel({4}, [&](Tensor i) {
+        Local stack = local(i32, 8);
+        Tensor depth = 0;
+        for (Tensor k : loop(8)) {
+            if_(k > i, [&] { break_(); });
+            stack(depth) = k * k;
+            depth += 1;
+        }
+        c(i) = stack(depth - 1) * 10 + depth;
+    });
+    EXPECT_EQ(c.to_vector<int>(), (Ints{1, 12, 43, 94}));
+}
+
+TEST_P(Kernels, SubgroupsExchange) {
+    const int lanes = subgroup_size();
+    const int n = lanes * 4;
+    Tensor sum = zeros({n}, i32), running = zeros({n}, i32), first = zeros({n}, i32),
+           any = zeros({n}, boolean);
+    kernel({n}, {.group = {lanes * 2}}, [&](Tensor i) {
+        sum(i) = subgroup_add(i);
+        running(i) = subgroup_inclusive_add(i * 0 + 1);
+        first(i) = subgroup_broadcast(i, 0);
+        any(i) = subgroup_any(i == 3);
+    });
+    const std::vector<int> sums = sum.to_vector<int>(), counts = running.to_vector<int>(),
+                           firsts = first.to_vector<int>(), anys = any.to_vector<int>();
+    for (int k = 0; k < n; ++k) {
+        const int begin = k / lanes * lanes;
+        EXPECT_EQ(sums[static_cast<size_t>(k)], begin * lanes + lanes * (lanes - 1) / 2);
+        EXPECT_EQ(counts[static_cast<size_t>(k)], k - begin + 1);
+        EXPECT_EQ(firsts[static_cast<size_t>(k)], begin);
+        EXPECT_EQ(anys[static_cast<size_t>(k)], begin == 0);
+    }
+}
+
+TEST_P(Kernels, TensorCodeBeforeAndAfter) {
+    Tensor x = arange(6) * 2;
+    Tensor mean_of_x = mean(x.as(f32));
+    Tensor c = zeros({6});
+    kernel({6}, [&](Tensor i) { c(i) = x(5 - i).as(f32) - mean_of_x; });
+    EXPECT_EQ((c * 2.0f).to_vector<float>(), (Floats{10, 6, 2, -2, -6, -10}));
+}
+
+TEST_P(Kernels, StepsOfARecordedLoop) {
+    auto run = compile(
+        [](Tensor u) {
+            for (Tensor t : loop(3)) {
+                Tensor next = zeros(u.shape(), i32);
+                kernel({u.size(0)}, [&](Tensor i) { next(i) = u(i - 1) + u(i) + t; });
+                u = next;
+            }
+            return u;
+        },
+        {i32("n")});
+    std::vector<int> u{1, 2, 3, 4, 5};
+    Tensor given = tensor(u);
+    for (int t = 0; t < 3; ++t) {
+        std::vector<int> next;
+        for (size_t k = 0; k < u.size(); ++k) next.push_back(u[k ? k - 1 : 0] + u[k] + t);
+        u = next;
+    }
+    EXPECT_EQ(Tensor(run(given)).to_vector<int>(), u);
+}
+
+TEST_P(Kernels, UnderABranch) {
+    auto run = compile(
+        [](Tensor x, Tensor go) {
+            if_(go > 0, [&] { kernel({x.size(0)}, [&](Tensor i) { x(i) = i * go; }); });
+            return x;
+        },
+        {i32("n"), i32()});
+    Tensor x = full({3}, 7);
+    EXPECT_EQ(Tensor(run(x, 2)).to_vector<int>(), (Ints{0, 2, 4}));
+    EXPECT_EQ(Tensor(run(x, 0)).to_vector<int>(), (Ints{7, 7, 7}));
+}
+
+// --- one dispatch --------------------------------------------------------------------------------
+
+TEST(KernelProgram, IsOneDispatch) {
+    Session session = Session::interpreter();
+    SessionScope scope(session);
+    auto run = compile([](Tensor a, Tensor b) { return tiled_matmul(a, b, 8); },
+                       {f32("n", "k"), f32("k", "m")});
+    (void)Tensor(run(ones({20, 30}), ones({30, 10})));
+    EXPECT_EQ(run.stats().dispatches, 1);
+}
+
+// --- what is refused -----------------------------------------------------------------------------
+
+class RefusedKernels : public OracleTest {};
+
+TEST_F(RefusedKernels, ABarrierUnderABranch) {
+    Tensor c = zeros({8});
+    expect_parts(user_error([&] {
+                     kernel({8}, {.group = {8}}, [&](Tensor i) {
+                         Shared s = shared(f32, 8);
+                         if_(i < 3, [&] { barrier(); });
+                         c(i) = s(0);
+                     });
+                 }),
+                 {"barrier", "if_", "differs among invocations", "kernel_test.cpp"});
+}
+
+TEST_F(RefusedKernels, ABarrierInALoopThatSomeLeave) {
+    Tensor c = zeros({8});
+    expect_parts(user_error([&] {
+                     kernel({8}, {.group = {8}}, [&](Tensor i) {
+                         Shared s = shared(f32, 8);
+                         for (Tensor k : loop(4)) {
+                             barrier();
+                             if_(i < k, [&] { break_(); });
+                         }
+                         c(i) = s(0);
+                     });
+                 }),
+                 {"barrier", "break_", "kernel_test.cpp"});
+}
+
+TEST_F(RefusedKernels, ABarrierUnderAConditionOfTheWholeGroupIsFine) {
+    Tensor c = zeros({8}, i32);
+    kernel({8}, {.group = {4}}, [&](Tensor i) {
+        Shared s = shared(i32, 4);
+        s(local_index(0)) = i;
+        if_(group_index(0) == 1, [&] { barrier(); });
+        barrier();
+        c(i) = s(3 - local_index(0));
+    });
+    EXPECT_EQ(c.to_vector<int>(), (Ints{3, 2, 1, 0, 7, 6, 5, 4}));
+}
+
+TEST_F(RefusedKernels, AssigningATensorFromOutside) {
+    Tensor c = zeros({8});
+    expect_parts(user_error([&] { kernel({8}, [&](Tensor i) { c = c + i; }); }),
+                 {"store to it by index", "kernel_test.cpp"});
+}
+
+TEST_F(RefusedKernels, SharedMemoryWithoutAGroup) {
+    Tensor c = zeros({8});
+    expect_parts(user_error([&] {
+                     kernel({8}, [&](Tensor i) {
+                         Shared s = shared(f32, 8);
+                         c(i) = s(0);
+                     });
+                 }),
+                 {"shared", "group", "kernel_test.cpp"});
+}
+
+TEST_F(RefusedKernels, OutsideAKernel) {
+    Tensor c = zeros({8}, i32);
+    expect_parts(user_error([&] { barrier(); }), {"barrier: only inside kernel"});
+    expect_parts(user_error([&] { atomic_add(c(0), 1); }),
+                 {"atomic_add: only inside kernel", "scatter_add"});
+}
+
+TEST_F(RefusedKernels, AKernelThatStoresNothing) {
+    expect_parts(user_error([&] { kernel({8}, [&](Tensor) {}); }), {"stores nothing"});
+}
+
+TEST_F(RefusedKernels, GroupsOfOtherRank) {
+    Tensor c = zeros({8});
+    expect_parts(user_error([&] {
+                     kernel({8}, {.group = {4, 4}}, [&](Tensor i) { c(i) = 1; });
+                 }),
+                 {"a group of 2 axes"});
+    expect_parts(user_error([&] { kernel({8}, {.group = {0}}, [&](Tensor i) { c(i) = 1; }); }),
+                 {"a group of 0"});
+}
+
+class RefusedWhenCompiled : public ::testing::Test {
+  protected:
+    Session session_ = Session::interpreter();
+    SessionScope scope_{session_};
+};
+
+TEST_F(RefusedWhenCompiled, TooMuchSharedMemory) {
+    Tensor c = zeros({8});
+    expect_parts(user_error([&] {
+                     kernel({8}, {.group = {8}}, [&](Tensor i) {
+                         Shared s = shared(f32, 100000);
+                         s(i) = 1;
+                         barrier();
+                         c(i) = s(0);
+                     });
+                     c.to_vector<float>();
+                 }),
+                 {"shared arrays", "400000 bytes", "32768", "kernel_test.cpp"});
+}
+
+TEST_F(RefusedWhenCompiled, TooLargeAGroup) {
+    Tensor c = zeros({8});
+    expect_parts(user_error([&] {
+                     kernel({8}, {.group = {2048}}, [&](Tensor i) { c(i) = 1; });
+                     c.to_vector<float>();
+                 }),
+                 {"2048 invocations", "1024", "kernel_test.cpp"});
+}
+
+TEST_F(RefusedWhenCompiled, WhatAnotherInvocationStoredWithoutABarrier) {
+    Tensor c = zeros({8}, i32);
+    expect_parts(user_error([&] {
+                     kernel({8}, [&](Tensor i) {
+                         c(i) = i;
+                         c(i) = c(i + 1);
+                     });
+                     c.to_vector<int>();
+                 }),
+                 {"another invocation", "kernel_test.cpp"});
+}
+
+TEST_F(RefusedWhenCompiled, SharedMemoryReadWithoutABarrier) {
+    Tensor c = zeros({8}, i32);
+    expect_parts(user_error([&] {
+                     kernel({8}, {.group = {8}}, [&](Tensor i) {
+                         Shared s = shared(i32, 8);
+                         s(i) = i;
+                         c(i) = s(7 - i);
+                     });
+                     c.to_vector<int>();
+                 }),
+                 {"barrier()", "kernel_test.cpp"});
+}
+
+}  // namespace
+}  // namespace firn
