@@ -130,8 +130,13 @@ class HandWalk : public Walk {
     /// Everything that stands in a region and has its place there, in an order that keeps versions
     /// apart.
     void run_level(int level) {
-        for (const HandStep& step : order_steps(arrays_, placement_, level))
-            run_step(*step.nodes[0]);
+        bool cleared = false;   // shared arrays, which nobody may read before all are
+        for (const HandStep& step : order_steps(arrays_, placement_, level)) {
+            const Node& node = *step.nodes[0];
+            if (cleared && node.op != Op::Array && node.op != Op::Barrier) effect(b_.pinned(Op::Barrier, i32, {}));
+            cleared = node.op == Op::Array && (cleared || node.as<ArrayAttr>().shared);
+            run_step(node);
+        }
     }
 
     void run_step(const Node& node) {
@@ -221,10 +226,7 @@ class HandWalk : public Walk {
         return b_.make(Op::LessEqual, boolean, {b_.integer(0), asked});
     }
 
-    void start_array(const Node& node) {
-        effect(b_.pinned(Op::Array, node.dtype, {}, memory_of(node)));
-        if (node.as<ArrayAttr>().shared) effect(b_.pinned(Op::Barrier, i32, {}));
-    }
+    void start_array(const Node& node) { effect(b_.pinned(Op::Array, node.dtype, {}, memory_of(node))); }
 
     void read(const Node& node) {
         const auto& gather = node.as<GatherAttr>();
