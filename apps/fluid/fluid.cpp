@@ -36,8 +36,11 @@ Stroke mouse_stroke(const Mouse& mouse, float radius, float push, float ink, int
 
 void report(Window& window, const DivergenceStats& stats) {
     char text[96];
-    std::snprintf(text, sizeof text, "%.3g before, %.3g after: 1 / %.0f", double(stats.before),
-                  double(stats.after), double(stats.before / stats.after));
+    int end = std::snprintf(text, sizeof text, "%.3g before, %.3g after", double(stats.before),
+                            double(stats.after));
+    if (stats.after > 0.0f)  // at rest there is none
+        std::snprintf(text + end, sizeof text - size_t(end), ": 1 / %.0f",
+                      double(stats.before / stats.after));
     window.gui().text("divergence (rms)", text);
     std::printf("frame %d: divergence (rms) %s\n", window.frame(), text);
 }

@@ -46,14 +46,13 @@ void choose_executor(SessionState& session) {
 
 const std::shared_ptr<SessionState>& current_state() {
     std::shared_ptr<SessionState>& state = current();
-    if (!state) {
-        if (environment_number("FIRN_HELP", 0)) std::fputs(environment_help().c_str(), stderr);
-        state = std::make_shared<SessionState>();
-    }
+    if (!state) state = std::make_shared<SessionState>();
     return state;
 }
 
 Executor& executor_of(SessionState& session) {
+    if (!session.started && environment_number("FIRN_HELP", 0))
+        std::fputs(environment_help().c_str(), stderr);
     if (!session.executor) choose_executor(session);
     if (!session.started) {
         session.started = true;

@@ -193,5 +193,10 @@ TEST(FluidDemo, StatsArePrintedForEveryFrame) {
     EXPECT_NE(run.text.find("frame 1: divergence (rms)"), std::string::npos) << run.text;
 }
 
+TEST(FluidDemo, AtRestThereIsNoShareOfTheDivergenceToPrint) {
+    Outcome run = run_demo("--headless --frames 1 --size 64x48 --set stats=true --set dt=0");
+    EXPECT_NE(run.text.find("0 before, 0 after\n"), std::string::npos) << run.text;
+}
+
 }  // namespace
 }  // namespace firn::fluid

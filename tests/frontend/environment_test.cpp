@@ -57,6 +57,14 @@ TEST(Environment, DumpWritesGraphGlslAndExplain) {
     EXPECT_EQ(kinds, (std::set<std::string>{".comp", ".explain", ".graph"}));
 }
 
+TEST(Environment, HelpIsPrintedInEverySessionThatRuns) {
+    setenv("FIRN_HELP", "1", 1);
+    ::testing::internal::CaptureStderr();
+    Session::interpreter().executor();
+    unsetenv("FIRN_HELP");
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), environment_help());
+}
+
 TEST(Environment, DebugPrintsKernelsAndGraphs) {
     setenv("FIRN_DEBUG", "3", 1);
     ::testing::internal::CaptureStderr();
