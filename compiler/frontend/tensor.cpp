@@ -47,6 +47,8 @@ Tensor::Tensor(const Tensor& other)
     : slot_(make_slot(current_state(),
                       has_value(other.slot_) ? read_slot(other.slot_, {}) : nullptr)) {}
 
+Tensor::~Tensor() = default;
+
 Tensor Tensor::from_node(Ref node) {
     Tensor out;
     out.slot_->node = std::move(node);
@@ -105,6 +107,10 @@ Tensor Tensor::as(DType dtype, SourceLine line) const {
     Ref value = node(line);
     return from_node(cast(builder(*slot_->session, line), value, dtype));
 }
+
+Tensor::Index::Index() = default;
+Tensor::Index::Index(Arg&& arg) : arg_(std::move(arg)) {}
+Tensor::Index::~Index() = default;
 
 const Tensor::Index& Tensor::none() {
     static const Index absent;
@@ -181,6 +187,13 @@ Tensor Tensor::operator()(const Index& i, const Index& j, const Index& k, const 
 
 Arg::Arg(const Tensor& x, SourceLine line) : node_(x.node(line)), slot_(x.slot()), line_(line) {}
 Arg::Arg(const Access& x, SourceLine line) : node_(x.read()), line_(line) {}
+Arg::Arg(Tensor&& x, SourceLine line) : slot_(x.slot()), line_(line), donated_(true) { node(); }
+Arg::Arg(const Scalar& scalar, SourceLine line) : scalar_(scalar), line_(line) {}
+Arg::Arg(const Arg& other) = default;
+Arg::Arg(Arg&& other) = default;
+Arg& Arg::operator=(const Arg& other) = default;
+Arg& Arg::operator=(Arg&& other) = default;
+Arg::~Arg() = default;
 Arg::Arg(const Size& size, SourceLine line)
     : node_(size_value(builder(*current_state(), line), size)), line_(line) {}
 
@@ -199,6 +212,9 @@ Access::Access(Tensor& target, std::vector<Arg> indices, SourceLine line)
 Ref Access::read() const {
     return read_elements(version_, indices_, Bounds::Clamp, scalar_int(0), line_);
 }
+Access::Access(const Access& other) = default;
+Access::~Access() = default;
+
 Access::operator Tensor() const { return Tensor::from_node(read()); }
 
 Ref Access::store(const Arg& value, const ScatterAttr& how) && {

@@ -73,7 +73,7 @@ class Tensor : public TensorOperators {
     Tensor(Tensor&& other) : Tensor(static_cast<const Tensor&>(other)) {}
     Tensor& operator=(const Tensor& other) &;
     Tensor& operator=(Tensor&& other) & { return *this = static_cast<const Tensor&>(other); }
-    ~Tensor() = default;
+    ~Tensor();
 
     Tensor& operator+=(const Arg& value) &;
     Tensor& operator-=(const Arg& value) &;
@@ -155,11 +155,18 @@ class Arg : public TensorOperators {
   public:
     Arg(const Tensor& x, SourceLine line = here());
     /// A tensor that is given away: a compiled function that takes it may write over its memory.
-    Arg(Tensor&& x, SourceLine line = here()) : slot_(x.slot()), line_(line), donated_(true) { node(); }
+    Arg(Tensor&& x, SourceLine line = here());
     Arg(const Access& x, SourceLine line = here());
     Arg(const Size& size, SourceLine line = here());
     template <Arithmetic T>
-    Arg(T value, SourceLine line = here()) : scalar_(Tensor::literal(value)), line_(line) {}
+    Arg(T value, SourceLine line = here()) : Arg(Tensor::literal(value), line) {}
+    // Not inline, here and below: every operator makes and destroys operands, and what compilers
+    // spend on a recorded expression is mostly that.
+    Arg(const Arg& other);
+    Arg(Arg&& other);
+    Arg& operator=(const Arg& other);
+    Arg& operator=(Arg&& other);
+    ~Arg();
 
     /// The node; a scalar becomes a constant of `dtype`, or of its own type where none is given.
     std::shared_ptr<const Node> node(std::optional<DType> dtype = std::nullopt) const;
@@ -172,7 +179,9 @@ class Arg : public TensorOperators {
     const std::shared_ptr<Slot>& slot() const { return slot_; }
     bool is_donated() const { return donated_; }
 
-  protected:
+  private:
+    Arg(const Scalar& scalar, SourceLine line);
+
     std::shared_ptr<const Node> node_;  // null where the slot alone holds it: `donated_`
     std::shared_ptr<Slot> slot_;
     std::optional<Scalar> scalar_;
@@ -198,13 +207,15 @@ concept SomeTensor = ((std::same_as<std::remove_cvref_t<T>, Tensor> ||
 /// An index of an access; may be absent.
 class Tensor::Index {
   public:
-    Index() = default;
+    Index();
     template <class T>
     requires std::constructible_from<Arg, const T&> Index(const T& index, SourceLine line = here())
-        : arg_(Arg(index, line)) {}
+        : Index(Arg(index, line)) {}
+    ~Index();
     const std::optional<Arg>& arg() const { return arg_; }
 
   private:
+    explicit Index(Arg&& arg);
     std::optional<Arg> arg_;
 };
 
@@ -213,7 +224,8 @@ class Tensor::Index {
 class Access : public TensorOperators {
   public:
     Access(Tensor& target, std::vector<Arg> indices, SourceLine line);
-    Access(const Access&) = default;
+    Access(const Access& other);
+    ~Access();
 
     operator Tensor() const;
 
