@@ -2,6 +2,7 @@
 #include "compiler/plan.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <utility>
 

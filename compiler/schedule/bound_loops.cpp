@@ -2,6 +2,7 @@
 #include "compiler/schedule/bound_loops.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/value_bounds.h"

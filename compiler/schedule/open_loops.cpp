@@ -1,6 +1,7 @@
 // Loops of kernels whose end only the data knows.
 #include "compiler/schedule/open_loops.h"
 
+#include <cstdlib>
 #include <limits>
 
 #include "compiler/ir/builder.h"

@@ -1,4 +1,5 @@
 // The programs of the README, as printed there.
+#include <algorithm>
 #include <cmath>
 
 #include "tests/frontend/oracle_session.h"

@@ -1,6 +1,8 @@
 // Hash-consing, lifetime, rewriting and placement of nodes.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "compiler/ir/builder.h"
 #include "compiler/ir/regions.h"
 #include "compiler/ir/text.h"

@@ -1,10 +1,14 @@
 // Who may include whom, checked over every source file.
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <regex>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -99,6 +103,78 @@ TEST(Layers, EveryFileBeginsWithItsRole) {
             std::string first;
             std::getline(in, first);
             EXPECT_TRUE(starts(first, "// ")) << path;
+        }
+}
+
+// The header of a name in std; the others' names are those of their headers.
+const std::map<std::string, std::string> kHeaderOf{{"all_of", "algorithm"},
+                                                   {"any_of", "algorithm"},
+                                                   {"ceil", "cmath"},
+                                                   {"clamp", "algorithm"},
+                                                   {"exp", "cmath"},
+                                                   {"find_if", "algorithm"},
+                                                   {"floor", "cmath"},
+                                                   {"from_chars", "charconv"},
+                                                   {"function", "functional"},
+                                                   {"ifstream", "fstream"},
+                                                   {"isfinite", "cmath"},
+                                                   {"isnan", "cmath"},
+                                                   {"istringstream", "sstream"},
+                                                   {"make_shared", "memory"},
+                                                   {"make_unique", "memory"},
+                                                   {"memcpy", "cstring"},
+                                                   {"numeric_limits", "limits"},
+                                                   {"ofstream", "fstream"},
+                                                   {"ostringstream", "sstream"},
+                                                   {"shared_ptr", "memory"},
+                                                   {"sort", "algorithm"},
+                                                   {"sqrt", "cmath"},
+                                                   {"stable_sort", "algorithm"},
+                                                   {"to_chars", "charconv"},
+                                                   {"unique_ptr", "memory"}};
+const std::set<std::string> kHeaders{"array",         "filesystem",    "map",     "optional",
+                                     "set",           "span",          "string",  "string_view",
+                                     "unordered_map", "unordered_set", "variant", "vector"};
+
+std::string content(const std::filesystem::path& path) {
+    std::ifstream in(path);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+/// Adds what `text` includes, itself or by a header of ours.
+void add_includes(const std::string& text, std::set<std::string>& found) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (!starts(line, "#include ")) continue;
+        const std::string name = line.substr(10, line.find_first_of(">\"", 10) - 10);
+        if (!found.insert(name).second) continue;
+        for (const char* root : {"", "engine/"})
+            if (std::filesystem::is_regular_file(kRoot / (root + name)))
+                add_includes(content(kRoot / (root + name)), found);
+    }
+}
+
+// The precompiled headers (FIRN_PRECOMPILE) would hide that one is missing.
+TEST(Layers, EveryFileIncludesTheStandardHeadersThatItUses) {
+    for (const char* folder : {"compiler", "engine", "apps", "assets", "tests"})
+        for (const auto& path : sources(folder)) {
+            const std::string text = content(path);
+            std::set<std::string> included;
+            add_includes(text, included);
+            for (size_t at = 0; (at = text.find("std::", at)) != text.npos;) {
+                at += 5;
+                size_t end = at;
+                while (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')
+                    ++end;
+                const std::string name = text.substr(at, end - at);
+                auto row = kHeaderOf.find(name);
+                const std::string header = row != kHeaderOf.end() ? row->second : name;
+                if (row == kHeaderOf.end() && !kHeaders.count(name)) continue;
+                EXPECT_TRUE(included.count(header))
+                    << path << " uses std::" << name << " without <" << header << ">";
+            }
         }
 }
 
