@@ -77,9 +77,9 @@ int only_binding(const DispatchStep& dispatch, int buffer) {
     return static_cast<int>(std::find(all.begin(), all.end(), buffer) - all.begin());
 }
 
-/// Lanes work together on an element: one may store what another still loads.
+/// Invocations work together on an element: one may store what another still loads. In a kernel by hand nobody knows.
 bool shares_elements(const KernelCode& code) {
-    return std::any_of(code.ranges.begin(), code.ranges.end(),
+    return code.in_order || std::any_of(code.ranges.begin(), code.ranges.end(),
                        [](const Range& range) { return range.kind == RangeKind::Subgroup; }) ||
            std::any_of(code.nodes.begin(), code.nodes.end(), [](const KernelNode& node) {
                return node.op == Op::SubgroupReduce || node.op == Op::SubgroupShuffle;

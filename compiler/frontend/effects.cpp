@@ -268,11 +268,19 @@ void record_assertion(SessionState& session, const Builder& b, Effect effect,
     perform_effects(session);
 }
 
+/// A kernel by hand is one dispatch and nothing beside it.
+void refuse_in_kernel(const SessionState& session, const char* what) {
+    if (kernel_depth(session))
+        refuse(std::string(what) + ": not inside kernel(...); store the value to a tensor, and " +
+               (what[0] == 'p' ? "print" : "check") + " that after the kernel");
+}
+
 }  // namespace
 
 void print_value(const Operand& x, const PrintValueOptions& options) {
     LineScope at(x.line());
     SessionState& session = *current_state();
+    refuse_in_kernel(session, "print_value");
     if (options.edge < 1 || options.turns < 1)
         refuse("print_value: edge is " + std::to_string(options.edge) + " and turns is " +
                std::to_string(options.turns) + "; both count from 1 up");
@@ -290,6 +298,7 @@ void print_value(const Operand& x, const PrintValueOptions& options) {
 
 void assert_value(const Operand& condition, const std::string& message) {
     LineScope at(condition.line());
+    refuse_in_kernel(*current_state(), "assert_value");
     Ref node = condition.node();
     if (!node->dtype.is_bool())
         refuse(std::string("assert_value: the condition is ") + node->dtype.name() +

@@ -169,7 +169,7 @@ Ref read_slot(const std::shared_ptr<Slot>& slot, SourceLine line) {
     SessionState& session = *slot->session;
     if (birth_depth(session, *slot) < 0)
         fail_at(line,
-                "a tensor that was made inside a loop, a branch or a compiled function is used "
+                "a tensor that was made inside a loop, a branch, a kernel or a compiled function is used "
                 "after it; "
                 "declare it before, with its starting value, and assign it inside");
     Ref node = value_at(session, slot, session.scopes.size() - 1);

@@ -173,7 +173,7 @@ class Scheduler {
 
     /// The Loop inside a kernel that gives the value back element by element, null where none does.
     const Node* loop_of_result(const Node& node) const {
-        if (node.op != Op::Result || node.inputs[0]->op != Op::Loop || written(node)) return nullptr;
+        if (node.op != Op::Result || node.inputs[0]->op != Op::Loop || written(node) || is_stored_by_hand(node)) return nullptr;
         const Node* loop = node.inputs[0].get();
         return facts_.host_loops.contains(loop) ? nullptr : loop;
     }

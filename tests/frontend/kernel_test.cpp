@@ -391,6 +391,21 @@ TEST_F(RefusedKernels, OutsideAKernel) {
                  {"atomic_add: only inside kernel", "scatter_add"});
 }
 
+TEST_F(RefusedKernels, WhatNeedsMoreThanOneDispatch) {
+    Tensor c = zeros({8});
+    expect_parts(user_error([&] {
+                     kernel({8}, [&](Tensor i) {
+                         print_value(i);
+                         c(i) = 1;
+                     });
+                 }),
+                 {"print_value: not inside kernel", "kernel_test.cpp"});
+    expect_parts(user_error([&] {
+                     kernel({8}, [&](Tensor i) { kernel({8}, [&](Tensor j) { c(j) = i; }); });
+                 }),
+                 {"inside another kernel", "kernel_test.cpp"});
+}
+
 TEST_F(RefusedKernels, AKernelThatStoresNothing) {
     expect_parts(user_error([&] { kernel({8}, [&](Tensor) {}); }), {"stores nothing"});
 }
