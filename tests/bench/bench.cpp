@@ -1,96 +1,45 @@
-// The firn_bench program: measures every contest, prints one row each.
+// The firn_bench program: measures every case, prints one row each.
 #include "tests/bench/bench.h"
 
 #include <firn/firn.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <utility>
-
-namespace firn::bench {
-namespace {
-
-double milliseconds(Executor& executor, const std::function<void()>& run, int runs) {
-    auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < runs; ++i) run();
-    executor.wait();
-    std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
-    return time.count() / runs;
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
-
-}  // namespace
-
-double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
-    ensure(a.size() == b.size(), "the results to compare have different sizes");
-    double difference = 0, largest = 1e-30;
-    for (size_t i = 0; i < a.size(); ++i) {
-        if (!std::isfinite(a[i]) || !std::isfinite(b[i])) return INFINITY;
-        difference = std::max(difference, std::abs(double(a[i]) - double(b[i])));
-        largest = std::max(largest, std::abs(double(b[i])));
-    }
-    return difference / largest;
-}
-
-Outcome measure(Executor& executor, const Contest& contest, int rounds) {
-    // The first runs compile: in Firn, in the driver at the first dispatch, and again for its
-    // variants.
-    for (int i = 0; i < 2; ++i) {
-        contest.firn();
-        contest.hand_written();
-        contest.plain();
-    }
-    double difference = contest.difference();
-    if (difference > contest.tolerance)
-        throw InternalError(contest.name + ": results differ from the hand-written kernel's by " +
-                            std::to_string(difference));
-    double once = milliseconds(executor, contest.hand_written, 1);
-    int runs = std::clamp(static_cast<int>(50.0 / std::max(once, 0.01)), 1, 100);
-    std::vector<double> firn, hand, plain;
-    for (int round = 0; round < rounds; ++round) {
-        firn.push_back(milliseconds(executor, contest.firn, runs));
-        hand.push_back(milliseconds(executor, contest.hand_written, runs));
-        plain.push_back(milliseconds(executor, contest.plain, runs));
-    }
-    return {median(firn), median(hand), median(plain)};
-}
-
-}  // namespace firn::bench
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace {
 
 using namespace firn;
 using namespace firn::bench;
 
+constexpr const char* kScript = FIRN_SOURCE_DIR "/tests/bench/torch_cases.py";
 constexpr const char* kUsage =
-    R"(usage: firn_bench [--only CASE] [--rounds N] [--csv FILE]
+    R"(usage: firn_bench [--only CASE] [--rounds N] [--csv FILE] [--list]
 
-Times Firn, the best and the plain hand-written GLSL for the same work in turns, on the same device.
-CASE is wave, chain, sum, rowsum, softmax, n_body, n_body_pairs, mandelbrot or path (all of them by
-default), N the number of rounds (15).
-FILE gets one line per case: case,firn_ms,best_ms,plain_ms,firn_gb_per_s.
+Times Firn, the best and the plain hand-written GLSL for the same work in turns, on the same device,
+and PyTorch on the host where python3 can import it. The share is the time that the device would need
+at its peaks, measured in the same rounds, over Firn's: of arithmetic or of bandwidth, whichever binds.
+
+  --only CASE  this case, or all whose names begin with CASE_ (--list names them)
+  --rounds N   as many rounds (15)
+  --csv FILE   a line per case: case,firn_ms,best_ms,plain_ms,torch_ms,peak_share
 )";
 
 struct Options {
     std::string only, csv;
     int rounds = 15;
-    bool help = false;
+    bool help = false, list = false;
 };
 
 Options parse(int argc, char** argv) {
     Options options;
     for (int i = 1; i < argc; ++i) {
         const std::string name = argv[i];
-        if (name == "--help" || name == "-h") {
-            options.help = true;
+        if (name == "--help" || name == "-h" || name == "--list") {
+            (name == "--list" ? options.list : options.help) = true;
             continue;
         }
         const bool known = name == "--only" || name == "--csv" || name == "--rounds";
@@ -104,52 +53,100 @@ Options parse(int argc, char** argv) {
     return options;
 }
 
+/// What a program prints, nothing where it fails.
+std::optional<std::string> output_of(const std::string& command) {
+    FILE* pipe = popen((command + " 2> /dev/null").c_str(), "r");
+    if (!pipe) return std::nullopt;
+    std::string out;
+    char buffer[256];
+    while (std::fgets(buffer, sizeof buffer, pipe)) out += buffer;
+    if (pclose(pipe) != 0) return std::nullopt;
+    return out;
+}
+
+/// PyTorch's milliseconds, 0 where there are none.
+double torch_milliseconds(const std::string& name) {
+    const auto text = output_of(std::string("python3 '") + kScript + "' " + name);
+    return text ? std::atof(text->c_str()) : 0;
+}
+
+std::vector<Case> chosen_cases(const std::string& only) {
+    std::vector<Case> all, chosen;
+    for (auto add : {add_stencils, add_streams, add_reductions, add_matmuls, add_n_bodies,
+                     add_mandelbrot, add_path, add_scatters, add_convolutions})
+        add(all);
+    std::string names;
+    for (const Case& one : all) {
+        if (only.empty() || one.name == only || one.name.rfind(only + "_", 0) == 0)
+            chosen.push_back(one);
+        names += (names.empty() ? "" : ", ") + one.name;
+    }
+    if (chosen.empty()) throw UserError("there is no case '" + only + "'; there are " + names);
+    return chosen;
+}
+
+std::string number(double value, const char* format) {
+    char text[40];
+    std::snprintf(text, sizeof text, format, value);
+    return value > 0 ? text : "-";
+}
+
 /// One row on the terminal, the line for the CSV file returned.
-std::string report(const Contest& contest, const Outcome& outcome) {
-    const double rate = contest.bytes / outcome.firn * 1e-6;
-    std::printf("%-18s %10.3f %10.3f %10.3f %10.2f %10.1f\n", contest.name.c_str(), outcome.firn,
-                outcome.hand_written, outcome.plain, outcome.firn / outcome.hand_written, rate);
+std::string report(const std::string& name, const Outcome& outcome, double torch, double share) {
+    const std::string torch_text = number(torch, "%.3f"), share_text = number(share, "%.3f");
+    std::printf("%-26s %10.3f %10.3f %10.3f %10s %8.2f %8s %8s\n", name.c_str(), outcome.firn,
+                outcome.best, outcome.plain, torch_text.c_str(), outcome.firn / outcome.best,
+                number(torch > 0 ? outcome.firn / torch : 0, "%.2f").c_str(), share_text.c_str());
     std::fflush(stdout);
     char line[200];
-    std::snprintf(line, sizeof line, "%s,%.4f,%.4f,%.4f,%.2f\n", contest.name.c_str(), outcome.firn,
-                  outcome.hand_written, outcome.plain, rate);
+    std::snprintf(line, sizeof line, "%s,%.4f,%.4f,%.4f,%s,%s\n", name.c_str(), outcome.firn,
+                  outcome.best, outcome.plain, torch_text.c_str(), share_text.c_str());
     return line;
 }
 
-void run(const Options& options) {
+/// One case's row and line; an error is the case's own, the others go on.
+std::optional<std::string> run_case(const Case& one, Executor& executor, PeakKernels& kernels,
+                                    Peaks& peaks, int rounds, bool torch) try {
+    const Contest contest = one.make();
+    const Outcome outcome = measure(executor, one.name, contest, kernels, rounds);
+    peaks = outcome.peaks;
+    return report(one.name, outcome, torch ? torch_milliseconds(one.name) : 0,
+                  least_milliseconds(peaks, contest.least) / outcome.firn);
+} catch (const std::exception& error) {
+    std::printf("%-26s %s\n", one.name.c_str(), error.what());
+    return std::nullopt;
+}
+
+/// True where every case ran.
+bool run(const Options& options, const std::vector<Case>& cases) {
+    std::ofstream file;
+    auto write = [&](const std::string& line) {
+        if (!options.csv.empty() && !(file << line << std::flush))
+            throw UserError("cannot write '" + options.csv + "'");
+    };
+    if (!options.csv.empty()) file.open(options.csv);
+    write("case,firn_ms,best_ms,plain_ms,torch_ms,peak_share\n");
     Session session = current_session();
     Executor& executor = session.executor();
-    std::string csv = "case,firn_ms,best_ms,plain_ms,firn_gb_per_s\n";
-    const std::pair<const char*, Contest (*)(Executor&)> contests[] = {
-        {"wave", wave_contest},
-        {"chain", chain_contest},
-        {"sum", sum_contest},
-        {"rowsum", rowsum_contest},
-        {"softmax", softmax_contest},
-        {"n_body", n_body_contest},
-        {"n_body_pairs", n_body_pairs_contest},
-        {"mandelbrot", mandelbrot_contest},
-        {"path", path_contest}};
-    bool any = false;
-    for (const auto& [name, make] : contests) {
-        if (!options.only.empty() && options.only != name) continue;
-        if (!any) {
-            std::printf("%s, medians of %d rounds\n", executor.profile().name.c_str(),
-                        options.rounds);
-            std::printf("%-18s %10s %10s %10s %10s %10s\n", "work", "Firn ms", "best ms",
-                        "plain ms", "Firn/best", "Firn GB/s");
-        }
-        any = true;
-        const Contest contest = make(executor);
-        csv += report(contest, measure(executor, contest, options.rounds));
+    PeakKernels kernels(executor);
+    const auto torch = output_of(std::string("python3 '") + kScript + "' --version");
+    std::printf("%s, medians of %d rounds\n", executor.profile().name.c_str(), options.rounds);
+    std::printf("PyTorch: %s\n",
+                torch ? torch->c_str() : "python3 cannot import torch, so its column stays empty");
+    std::printf("%-26s %10s %10s %10s %10s %8s %8s %8s\n", "case", "Firn ms", "best ms", "plain ms",
+                "torch ms", "/ best", "/ torch", "of peak");
+    bool good = true;
+    Peaks peaks;
+    for (const Case& one : cases) {
+        const auto line =
+            run_case(one, executor, kernels, peaks, options.rounds, torch.has_value());
+        good = good && line;
+        if (line) write(*line);
     }
-    if (!any)
-        throw UserError("there is no case '" + options.only +
-                        "'; there are wave, chain, sum, rowsum, "
-                        "softmax, n_body, n_body_pairs, mandelbrot and path");
-    if (options.csv.empty()) return;
-    std::ofstream file(options.csv);
-    if (!(file << csv << std::flush)) throw UserError("cannot write '" + options.csv + "'");
+    std::printf("peaks: %.1f GB/s read, %.1f GB/s written, %.1f GFLOP/s\n",
+                peaks.bytes_read_per_ms * 1e-6, peaks.bytes_written_per_ms * 1e-6,
+                peaks.operations_per_ms * 1e-6);
+    return good;
 }
 
 }  // namespace
@@ -157,10 +154,13 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
     try {
         const Options options = parse(argc, argv);
-        if (options.help)
+        if (options.help) {
             std::fputs(kUsage, stdout);
-        else
-            run(options);
+            return 0;
+        }
+        const std::vector<Case> cases = chosen_cases(options.only);
+        if (!options.list) return run(options, cases) ? 0 : 1;
+        for (const Case& one : cases) std::puts(one.name.c_str());
     } catch (const std::exception& error) {
         std::fprintf(stderr, "firn_bench: %s\n", error.what());
         return 1;

@@ -5,42 +5,74 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program/executor.h"
+#include "tests/bench/hand_written.h"
+
+namespace firn {
+class Tensor;
+}
 
 namespace firn::bench {
 
-struct Contest {
-    std::string name;
-    /// One run each; may return before it is done. `plain` is the GLSL that one would write first:
-    /// one element per invocation, storage buffers only.
-    std::function<void()> firn, hand_written, plain;
-    /// The largest difference of the others' results from the hand-written one's, relative to the
-    /// largest value.
-    std::function<double()> difference;
-    /// What any program for this work must read and write at least.
-    double bytes = 0;
-    double tolerance = 1e-5;
+/// What any program for a piece of work must do at least.
+struct LeastWork {
+    double bytes_read = 0, bytes_written = 0;
+    double operations = 0;  // of f32, an fma is two; below 0: not known
 };
 
-/// The contests of each file.
-Contest wave_contest(Executor& executor);
-Contest chain_contest(Executor& executor);
-Contest sum_contest(Executor& executor);
-Contest rowsum_contest(Executor& executor);
-Contest softmax_contest(Executor& executor);
-Contest n_body_contest(Executor& executor);
-Contest n_body_pairs_contest(Executor& executor);
-Contest mandelbrot_contest(Executor& executor);
-Contest path_contest(Executor& executor);
+using Difference = double (*)(const std::vector<float>& a, const std::vector<float>& b);
+/// max |a - b| / max |b|; infinite where an element is not finite.
+double relative_difference(const std::vector<float>& a, const std::vector<float>& b);
 
-/// Milliseconds of one run: medians over rounds in which all sides take turns.
+/// All sides read the same arguments and must give the same results.
+struct Contest {
+    LeastWork least;
+    std::vector<std::vector<float>> arguments;  // 4-byte elements; integers by their bits
+    std::vector<int64_t> results;               // elements of each
+    std::function<std::vector<Tensor>()> firn;
+    HandProgram best;
+    HandProgram plain;  // the GLSL that one would write first: storage buffers, no tiles
+    double tolerance = 1e-5;
+    Difference difference = relative_difference;
+};
+struct Case {
+    std::string name;
+    std::function<Contest()> make;
+};
+
+/// The cases of each file.
+void add_streams(std::vector<Case>& cases);
+void add_reductions(std::vector<Case>& cases);
+void add_matmuls(std::vector<Case>& cases);
+void add_n_bodies(std::vector<Case>& cases);
+void add_stencils(std::vector<Case>& cases);
+void add_mandelbrot(std::vector<Case>& cases);
+void add_path(std::vector<Case>& cases);
+void add_scatters(std::vector<Case>& cases);
+void add_convolutions(std::vector<Case>& cases);
+
+/// The device's rates.
+struct Peaks {
+    double bytes_read_per_ms = 0, bytes_written_per_ms = 0, operations_per_ms = 0;
+};
+/// Hand-written kernels that do nothing but read, write or compute.
+struct PeakKernels {
+    explicit PeakKernels(Executor& executor);
+    std::vector<HandWritten> programs;
+};
+/// Milliseconds that a device at its peaks would need: the bytes' or the operations', whichever
+/// binds; 0 where that is not known.
+double least_milliseconds(const Peaks& peaks, const LeastWork& least);
+
+/// Milliseconds of one run: medians over rounds in which all sides and the peaks take turns.
 struct Outcome {
-    double firn = 0, hand_written = 0, plain = 0;
+    double firn = 0, best = 0, plain = 0;
+    Peaks peaks;
 };
 /// Checks the results first; throws InternalError where they differ by more than the tolerance.
-Outcome measure(Executor& executor, const Contest& contest, int rounds);
+Outcome measure(Executor& executor, const std::string& name, const Contest& contest,
+                PeakKernels& peaks, int rounds);
 
-/// max |a - b| / max |b|.
-double relative_difference(const std::vector<float>& a, const std::vector<float>& b);
+/// Repeatable numbers in [low, high).
+std::vector<float> numbers(int64_t count, float low, float high, uint32_t seed = 1);
 
 }  // namespace firn::bench

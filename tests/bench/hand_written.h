@@ -1,43 +1,61 @@
 // Programs whose kernels are GLSL written by hand, run by the same executor as compiled ones.
 #pragma once
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/program/executor.h"
 
 namespace firn::bench {
 
-/// One dispatch: the kernel's text and what it is bound to.
-struct HandKernel {
+/// How a kernel sees a buffer of 4-byte elements, one or four at a time.
+enum class As : uint8_t { Texels, Texels4, IntTexels, Floats, Vec4s, Ints };
+
+/// In the kernel's text `name_at(k)` reads element k (of one or four), whatever the form; a storage
+/// buffer is the array `name`.
+struct HandBinding {
     std::string name;
-    std::string glsl;
-    std::array<uint32_t, 3> group_size{1, 1, 1};
-    std::vector<BindingInfo> bindings;
-    std::vector<int> buffers;  // one per binding: index into HandWritten::buffers
-    std::array<int, 3> groups{1, 1, 1};
-};
-struct HandBuffer {
-    int64_t elements = 0;  // of f32
-    BufferRole role = BufferRole::Argument;
+    As as = As::Floats;
+    int buffer = 0;  // arguments come first, then results, then temporaries
+    bool written = false;
 };
 
-/// A texel view with `width` floats a load, and a storage buffer.
-BindingInfo texel(int width);
-BindingInfo storage(bool written);
+/// The text's version, extensions, group size, bindings and constants are written for it, and
+/// `eight_sum` and `eight_max`, of eight neighbouring lanes, by shuffles; and `eight_shuffle(x,
+/// k)`, the value of the k-th of them.
+struct HandKernel {
+    std::string name;
+    std::string body;
+    std::array<uint32_t, 3> group_size{1, 1, 1};
+    std::array<int, 3> groups{1, 1, 1};
+    std::vector<HandBinding> bindings;
+    std::vector<std::pair<std::string, int>> constants;
+};
+
+/// One dispatch; `buffers`, where there are any, instead of those that the kernel names.
+struct HandStep {
+    int kernel = 0;
+    std::vector<int> buffers;
+};
+
+struct HandProgram {
+    std::vector<HandKernel> kernels;
+    std::vector<int64_t> temporaries;  // elements of each
+    std::vector<HandStep> steps;       // none: every kernel once
+};
 
 /// A hand-written program with memory of its own for arguments and results.
 class HandWritten {
   public:
-    HandWritten(Executor& executor, const std::string& name, const std::vector<HandBuffer>& buffers,
-                const std::vector<HandKernel>& kernels);
-    void write(int argument, std::span<const float> values);
-    std::vector<float> read(int result) const;
-    void run();
-    /// Exchanges the memory of an argument and a result of equal size: a time step.
-    void swap(int argument, int result);
+    HandWritten(Executor& executor, const std::string& name, const HandProgram& program,
+                const std::vector<std::vector<float>>& arguments,
+                const std::vector<int64_t>& results);
+    std::vector<float> read(size_t result) const;
+    void run() { executor_.run(program_, call_); }
 
   private:
     Executor& executor_;

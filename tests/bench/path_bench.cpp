@@ -1,10 +1,11 @@
 // One sample of the path tracer's sponge at 640 x 360, five bounces.
 #include <array>
 #include <cmath>
+#include <cstdio>
+#include <memory>
 
 #include "apps/path_tracer/trace.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/hand_written.h"
 
 namespace firn::bench {
 namespace {
@@ -13,8 +14,8 @@ using namespace path_tracer;
 
 constexpr int kHeight = 360, kWidth = 640, kSkyHeight = 256, kSkyWidth = 512;
 
-// As one would write it: the algorithm of apps/path_tracer for its first sample. The heads below
-// say how tensors are bound.
+// As one would write it: the algorithm of apps/path_tracer for its first sample. Plain and best
+// differ in how tensors are bound.
 constexpr const char* kBody = R"(
 const float kPi = 3.14159265, kFar = 1e4;
 uint pcg(uint x) {
@@ -67,25 +68,25 @@ vec3 sky(vec3 d) {
     vec2 at = place(d) - 0.5, corner = floor(at), t = at - corner;
     int i = clamp(int(corner.y), 0, 255), k = clamp(int(corner.y) + 1, 0, 255);
     int left = (int(corner.x) + 512) % 512, right = (left + 1) % 512;
-    return mix(mix(LIGHT(i * 512 + left), LIGHT(i * 512 + right), t.x),
-               mix(LIGHT(k * 512 + left), LIGHT(k * 512 + right), t.x), t.y);
+    return mix(mix(radiance_at(i * 512 + left).rgb, radiance_at(i * 512 + right).rgb, t.x),
+               mix(radiance_at(k * 512 + left).rgb, radiance_at(k * 512 + right).rgb, t.x), t.y);
 }
 float sky_chance(vec3 d) {
     vec2 at = place(d);
-    float density = DENSITY(min(int(at.y), 255) * 512 + min(int(at.x), 511));
+    float density = density_at(min(int(at.y), 255) * 512 + min(int(at.x), 511));
     return density / (2.0 * kPi * kPi * sqrt(max(1.0 - d.y * d.y, 1e-8)));
 }
 vec3 draw(float u, float v) {
     int row = 0, column = 0;
-    for (int half_ = 128; half_ > 0; half_ /= 2) row += ROWS(row + half_ - 1) <= u ? half_ : 0;
-    float before = row > 0 ? ROWS(row - 1) : 0.0;
-    float y = float(row) + clamp((u - before) / max(ROWS(row) - before, 1e-20), 0.0, 0.99999);
+    for (int half_ = 128; half_ > 0; half_ /= 2) row += rows_at(row + half_ - 1) <= u ? half_ : 0;
+    float before = row > 0 ? rows_at(row - 1) : 0.0;
+    float y = float(row) + clamp((u - before) / max(rows_at(row) - before, 1e-20), 0.0, 0.99999);
     int base = row * 512;
     for (int half_ = 256; half_ > 0; half_ /= 2)
-        column += COLUMNS(base + column + half_ - 1) <= v ? half_ : 0;
-    before = column > 0 ? COLUMNS(base + column - 1) : 0.0;
+        column += columns_at(base + column + half_ - 1) <= v ? half_ : 0;
+    before = column > 0 ? columns_at(base + column - 1) : 0.0;
     float x = float(column) +
-              clamp((v - before) / max(COLUMNS(base + column) - before, 1e-20), 0.0, 0.99999);
+              clamp((v - before) / max(columns_at(base + column) - before, 1e-20), 0.0, 0.99999);
     float down = y * kPi / 256.0, around = (x / 512.0 - TURN) * 2.0 * kPi;
     return vec3(sin(down) * cos(around), cos(down), sin(down) * sin(around));
 }
@@ -178,52 +179,10 @@ void main() {
         kept /= max(going_on, 1e-6);
     }
     int at = y * 640 + x;
-    red[at] = RED(at) + light.r;
-    green[at] = GREEN(at) + light.g;
-    blue[at] = BLUE(at) + light.b;
+    red[at] = red0_at(at) + light.r;
+    green[at] = green0_at(at) + light.g;
+    blue[at] = blue0_at(at) + light.b;
 }
-)";
-
-constexpr const char* kTexels = R"(#version 450
-layout(local_size_x = 8, local_size_y = 8) in;
-layout(set = 0, binding = 0, r32f) uniform readonly imageBuffer red0;
-layout(set = 0, binding = 1, r32f) uniform readonly imageBuffer green0;
-layout(set = 0, binding = 2, r32f) uniform readonly imageBuffer blue0;
-layout(set = 0, binding = 3, rgba32f) uniform readonly imageBuffer radiance;
-layout(set = 0, binding = 4, r32f) uniform readonly imageBuffer density;
-layout(set = 0, binding = 5, r32f) uniform readonly imageBuffer rows;
-layout(set = 0, binding = 6, r32f) uniform readonly imageBuffer columns;
-layout(set = 0, binding = 7, std430) writeonly buffer Red { float red[]; };
-layout(set = 0, binding = 8, std430) writeonly buffer Green { float green[]; };
-layout(set = 0, binding = 9, std430) writeonly buffer Blue { float blue[]; };
-#define RED(k) imageLoad(red0, k).x
-#define GREEN(k) imageLoad(green0, k).x
-#define BLUE(k) imageLoad(blue0, k).x
-#define LIGHT(k) imageLoad(radiance, k).rgb
-#define DENSITY(k) imageLoad(density, k).x
-#define ROWS(k) imageLoad(rows, k).x
-#define COLUMNS(k) imageLoad(columns, k).x
-)";
-
-constexpr const char* kBuffers = R"(#version 450
-layout(local_size_x = 8, local_size_y = 8) in;
-layout(set = 0, binding = 0, std430) readonly buffer Red0 { float red0[]; };
-layout(set = 0, binding = 1, std430) readonly buffer Green0 { float green0[]; };
-layout(set = 0, binding = 2, std430) readonly buffer Blue0 { float blue0[]; };
-layout(set = 0, binding = 3, std430) readonly buffer Radiance { vec4 radiance[]; };
-layout(set = 0, binding = 4, std430) readonly buffer Density { float density[]; };
-layout(set = 0, binding = 5, std430) readonly buffer Rows { float rows[]; };
-layout(set = 0, binding = 6, std430) readonly buffer Columns { float columns[]; };
-layout(set = 0, binding = 7, std430) writeonly buffer Red { float red[]; };
-layout(set = 0, binding = 8, std430) writeonly buffer Green { float green[]; };
-layout(set = 0, binding = 9, std430) writeonly buffer Blue { float blue[]; };
-#define RED(k) red0[k]
-#define GREEN(k) green0[k]
-#define BLUE(k) blue0[k]
-#define LIGHT(k) radiance[k].rgb
-#define DENSITY(k) density[k]
-#define ROWS(k) rows[k]
-#define COLUMNS(k) columns[k]
 )";
 
 std::string vector_text(const std::array<float, 3>& v) {
@@ -251,69 +210,53 @@ Tensor panorama() {
     return select(sun, 2000.0f, 1.0f - 0.003f * i + 0.1f * c);
 }
 
-}  // namespace
+// A rounding may turn a path: the share of pixels that are another.
+double share_that_differs(const std::vector<float>& a, const std::vector<float>& b) {
+    size_t count = 0;
+    for (size_t k = 0; k < a.size(); ++k)
+        count += !(std::abs(a[k] - b[k]) <= 0.01f * (1 + std::abs(b[k])));
+    return double(count) / double(a.size());
+}
 
-Contest path_contest(Executor& executor) {
+HandProgram by_hand(const std::string& name, const std::string& constants, bool texels) {
+    const As floats = texels ? As::Texels : As::Floats, vectors = texels ? As::Texels4 : As::Vec4s;
+    HandKernel kernel{name, constants + kBody, {8, 8, 1}, {kWidth / 8, kHeight / 8, 1}, {}, {}};
+    int buffer = 0;
+    for (const char* read : {"red0", "green0", "blue0", "radiance", "density", "rows", "columns"})
+        kernel.bindings.push_back({read, buffer == 3 ? vectors : floats, buffer}), ++buffer;
+    for (const char* written : {"red", "green", "blue"})
+        kernel.bindings.push_back({written, As::Floats, buffer++, true});
+    return {{kernel}, {}, {}};
+}
+
+Contest path() {
+    constexpr int64_t kPixels = int64_t(kHeight) * kWidth;
     Settings settings;
     Sky sky = make_sky(panorama());
-    constexpr int64_t kPixels = int64_t(kHeight) * kWidth, kTexelCount = kSkyHeight * kSkyWidth;
-    auto by_hand = [&](const std::string& name, bool texels) {
-        std::vector<HandBuffer> buffers(3, {kPixels, BufferRole::Argument});
-        for (int64_t count : {4 * kTexelCount, kTexelCount, int64_t(kSkyHeight), kTexelCount})
-            buffers.push_back({count, BufferRole::Argument});
-        std::vector<BindingInfo> bindings;
-        for (int k = 0; k < 7; ++k)
-            bindings.push_back(texels ? texel(k == 3 ? 4 : 1) : storage(false));
-        for (int k = 0; k < 3; ++k) {
-            buffers.push_back({kPixels, BufferRole::Result});
-            bindings.push_back(storage(true));
-        }
-        std::string glsl = std::string(texels ? kTexels : kBuffers) + constants(settings) + kBody;
-        HandKernel kernel{name,
-                          glsl,
-                          {8, 8, 1},
-                          bindings,
-                          {0, 1, 2, 3, 4, 5, 6, 7, 8, 9},
-                          {kWidth / 8, kHeight / 8, 1}};
-        auto side =
-            std::make_shared<HandWritten>(executor, name, buffers, std::vector<HandKernel>{kernel});
-        for (int k = 0; k < 3; ++k) side->write(k, std::vector<float>(size_t(kPixels)));
-        Tensor padded = pad(sky.radiance, {.before = {}, .after = {0, 0, 1}});
-        side->write(3, padded.to_vector<float>());
-        side->write(4, sky.density.to_vector<float>());
-        side->write(5, sky.rows.to_vector<float>());
-        side->write(6, sky.columns.to_vector<float>());
-        return side;
-    };
-    auto hand = by_hand("path by hand", true), plain = by_hand("plain path", false);
+    std::vector<float> dark(static_cast<size_t>(kPixels));
+    Tensor padded = pad(sky.radiance, {.before = {}, .after = {0, 0, 1}});
     auto tracer = std::make_shared<Tracer>(SceneName::Sponge, sky);
-    Film dark = make_film(kHeight, kWidth);
-    for (Tensor& sum : dark.sum)
-        sum = tensor(std::vector<float>(size_t(kPixels)), {kHeight, kWidth});
-    auto film = std::make_shared<Film>(dark);
+    Film film = make_film(kHeight, kWidth);
+    for (Tensor& sum : film.sum) sum = tensor(dark, {kHeight, kWidth});
     auto sample = [=] {
-        Film next = dark;
+        Film next = film;
         tracer->add_sample(next, settings, 1);
-        *film = next;
+        return std::vector<Tensor>(next.sum.begin(), next.sum.end());
     };
-    // A rounding may turn a path: the share of pixels that are another.
-    auto apart = [](const std::vector<float>& a, const std::vector<float>& b) {
-        size_t count = 0;
-        for (size_t k = 0; k < a.size(); ++k)
-            count += !(std::abs(a[k] - b[k]) <= 0.01f * (1 + std::abs(b[k])));
-        return double(count) / double(a.size());
-    };
-    return {"path 640x360",
-            sample,
-            [=] { hand->run(); },
-            [=] { plain->run(); },
-            [=] {
-                std::vector<float> expected = hand->read(1);
-                return std::max(apart(film->sum[1].to_vector<float>(), expected),
-                                apart(plain->read(1), expected));
-            },
-            4.0 * 6 * kPixels,
-            0.05};
+    return {
+        .least = {12.0 * kPixels, 12.0 * kPixels, -1},
+        .arguments = {dark, dark, dark, padded.to_vector<float>(), sky.density.to_vector<float>(),
+                      sky.rows.to_vector<float>(), sky.columns.to_vector<float>()},
+        .results = {kPixels, kPixels, kPixels},
+        .firn = sample,
+        .best = by_hand("path", constants(settings), true),
+        .plain = by_hand("plain_path", constants(settings), false),
+        .tolerance = 0.05,
+        .difference = share_that_differs};
 }
+
+}  // namespace
+
+void add_path(std::vector<Case>& cases) { cases.push_back({"path", path}); }
 
 }  // namespace firn::bench

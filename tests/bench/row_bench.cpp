@@ -1,10 +1,7 @@
-// Rows of a 4096 x 4096 matrix: their sums, and their softmax.
+// Rows of a 4096 x 4096 matrix: sums, softmax and layer norm; and the sums of its columns.
 #include <firn/firn.h>
 
-#include <algorithm>
-
 #include "tests/bench/bench.h"
-#include "tests/bench/hand_written.h"
 
 namespace firn::bench {
 namespace {
@@ -12,158 +9,204 @@ namespace {
 constexpr int kRows = 4096, kColumns = 4096;
 constexpr int64_t kElements = int64_t(kRows) * kColumns;
 
-// A row per subgroup: 32 loads of four floats unrolled, a shuffle tree at the end.
-constexpr const char* kRowSums = R"(#version 450
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_shuffle : require
-layout(local_size_x = 8) in;
-layout(set = 0, binding = 0, rgba32f) uniform readonly imageBuffer x4;
-layout(set = 0, binding = 1, std430) writeonly buffer Result { float result[]; };
+// A row per subgroup of eight: a row stays in the first cache for all passes over it.
+// `EACH(STATEMENT)` goes over its 1024 vec4, sixteen loads unrolled.
+constexpr const char* kRowHead = R"(
+int base;
+vec4 at(int turn, int k) { return x_at(base + 8 * (16 * turn + k)); }
+float across(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
+#define EACH(STATEMENT) for (int turn = 0; turn < 8; ++turn) { \
+    vec4 part = vec4(0.0); [[unroll]] for (int k = 0; k < 16; ++k) { STATEMENT; } total += part; }
 void main() {
-    int base = int(gl_WorkGroupID.x) * 1024 + int(gl_LocalInvocationID.x);
+    base = int(gl_WorkGroupID.x) * 1024 + int(gl_LocalInvocationID.x);
     vec4 total = vec4(0.0);
-    for (int turn = 0; turn < 4; ++turn) {
-        vec4 part = vec4(0.0);
-        [[unroll]] for (int k = 0; k < 32; ++k) part += imageLoad(x4, base + 8 * (32 * turn + k));
-        total += part;
-    }
-    float sum = (total.x + total.y) + (total.z + total.w);
-    sum += subgroupShuffleXor(sum, 1u);
-    sum += subgroupShuffleXor(sum, 2u);
-    sum += subgroupShuffleXor(sum, 4u);
-    if (gl_LocalInvocationID.x == 0) result[gl_WorkGroupID.x] = sum;
+)";
+
+constexpr const char* kRowSums = R"(
+    EACH(part += at(turn, k))
+    float sum = eight_sum(across(total));
+    if (gl_LocalInvocationID.x == 0) y[gl_WorkGroupID.x] = sum;
 }
 )";
 
-constexpr const char* kPlainRowSums = R"(#version 450
-layout(local_size_x = 64) in;
-layout(set = 0, binding = 0, std430) readonly buffer Input { float x[]; };
-layout(set = 0, binding = 1, std430) writeonly buffer Result { float result[]; };
+constexpr const char* kSoftmax = R"(
+    vec4 most = at(0, 0);
+    for (int turn = 0; turn < 8; ++turn) [[unroll]] for (int k = 0; k < 16; ++k) most = max(most, at(turn, k));
+    float top = eight_max(max(max(most.x, most.y), max(most.z, most.w)));
+    EACH(part += exp(at(turn, k) - top))
+    float scale = 1.0 / eight_sum(across(total));
+    for (int k = 0; k < 128; k += 4) [[unroll]] for (int l = 0; l < 4; ++l)
+        y[base + 8 * (k + l)] = exp(x_at(base + 8 * (k + l)) - top) * scale;
+}
+)";
+
+constexpr const char* kLayerNorm = R"(
+    EACH(part += at(turn, k))
+    float mean = eight_sum(across(total)) / 4096.0;
+    total = vec4(0.0);
+    EACH(vec4 d = at(turn, k) - mean; part += d * d)
+    float scale = inversesqrt(eight_sum(across(total)) / 4096.0 + 1e-5);
+    int lane = int(gl_LocalInvocationID.x);
+    for (int k = 0; k < 128; k += 4) [[unroll]] for (int l = 0; l < 4; ++l) {
+        int at = lane + 8 * (k + l);
+        y[base + 8 * (k + l)] = (x_at(base + 8 * (k + l)) - mean) * scale * gain_at(at) + bias_at(at);
+    }
+}
+)";
+
+constexpr const char* kPlainHead = R"(
 void main() {
-    uint row = gl_GlobalInvocationID.x;
+    uint row = gl_GlobalInvocationID.x, base = row * 4096u;
+)";
+constexpr const char* kPlainRowSums = R"(
     float sum = 0.0;
-    for (uint k = 0u; k < 4096u; ++k) sum += x[row * 4096u + k];
-    result[row] = sum;
+    for (uint k = 0u; k < 4096u; ++k) sum += x[base + k];
+    y[row] = sum;
 }
 )";
-
-// A row per subgroup, which stays in the first cache for its three passes.
-constexpr const char* kSoftmax = R"(#version 450
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_shuffle : require
-layout(local_size_x = 8) in;
-layout(set = 0, binding = 0, rgba32f) uniform readonly imageBuffer x4;
-layout(set = 0, binding = 1, std430) writeonly buffer Result { vec4 result[]; };
-void main() {
-    int base = int(gl_WorkGroupID.x) * 1024 + int(gl_LocalInvocationID.x);
-    vec4 most = imageLoad(x4, base);
-    for (int turn = 0; turn < 8; ++turn) {
-        vec4 part = most;
-        [[unroll]] for (int k = 0; k < 16; ++k) part = max(part, imageLoad(x4, base + 8 * (16 * turn + k)));
-        most = part;
-    }
-    float top = max(max(most.x, most.y), max(most.z, most.w));
-    top = max(top, subgroupShuffleXor(top, 1u));
-    top = max(top, subgroupShuffleXor(top, 2u));
-    top = max(top, subgroupShuffleXor(top, 4u));
-    vec4 total = vec4(0.0);
-    for (int turn = 0; turn < 16; ++turn) {
-        vec4 part = vec4(0.0);
-        [[unroll]] for (int k = 0; k < 8; ++k) part += exp(imageLoad(x4, base + 8 * (8 * turn + k)) - top);
-        total += part;
-    }
-    float sum = (total.x + total.y) + (total.z + total.w);
-    sum += subgroupShuffleXor(sum, 1u);
-    sum += subgroupShuffleXor(sum, 2u);
-    sum += subgroupShuffleXor(sum, 4u);
-    float scale = 1.0 / sum;
-    for (int turn = 0; turn < 32; ++turn)
-        [[unroll]] for (int k = 0; k < 4; ++k) {
-            int at = base + 8 * (4 * turn + k);
-            result[at] = exp(imageLoad(x4, at) - top) * scale;
-        }
-}
-)";
-
-constexpr const char* kPlainSoftmax = R"(#version 450
-layout(local_size_x = 64) in;
-layout(set = 0, binding = 0, std430) readonly buffer Input { float x[]; };
-layout(set = 0, binding = 1, std430) writeonly buffer Result { float result[]; };
-void main() {
-    uint row = gl_GlobalInvocationID.x * 4096u;
-    float top = x[row];
-    for (uint k = 1u; k < 4096u; ++k) top = max(top, x[row + k]);
+constexpr const char* kPlainSoftmax = R"(
+    float top = x[base];
+    for (uint k = 1u; k < 4096u; ++k) top = max(top, x[base + k]);
     float sum = 0.0;
-    for (uint k = 0u; k < 4096u; ++k) sum += exp(x[row + k] - top);
-    for (uint k = 0u; k < 4096u; ++k) result[row + k] = exp(x[row + k] - top) / sum;
+    for (uint k = 0u; k < 4096u; ++k) sum += exp(x[base + k] - top);
+    for (uint k = 0u; k < 4096u; ++k) y[base + k] = exp(x[base + k] - top) / sum;
+}
+)";
+constexpr const char* kPlainLayerNorm = R"(
+    float sum = 0.0, squares = 0.0;
+    for (uint k = 0u; k < 4096u; ++k) sum += x[base + k];
+    float mean = sum / 4096.0;
+    for (uint k = 0u; k < 4096u; ++k) squares += (x[base + k] - mean) * (x[base + k] - mean);
+    float scale = inversesqrt(squares / 4096.0 + 1e-5);
+    for (uint k = 0u; k < 4096u; ++k) y[base + k] = (x[base + k] - mean) * scale * gain[k] + bias[k];
 }
 )";
 
-std::vector<float> values() {
-    std::vector<float> out(static_cast<size_t>(kElements));
-    uint32_t state = 1;
-    for (float& value : out) {
-        state = state * 1664525u + 1013904223u;
-        value = float(state >> 8) / float(1 << 22) - 1.0f;  // in [-1, 3)
+/// A contest over the rows of one matrix; `whole` where its result is a matrix too. Arguments after
+/// the matrix are of a row's length.
+Contest rows(const std::string& name, const char* best, const char* plain, bool whole,
+             const std::vector<std::string>& others, double operations) {
+    Contest contest;
+    contest.arguments.push_back(numbers(kElements, -1.0f, 3.0f));
+    contest.results = {whole ? kElements : kRows};
+    std::vector<HandBinding> best_bindings{{"x", As::Texels4, 0}},
+        plain_bindings{{"x", As::Floats, 0}};
+    for (const std::string& other : others) {
+        const int index = static_cast<int>(contest.arguments.size());
+        contest.arguments.push_back(numbers(kColumns, 0.5f, 1.5f, uint32_t(index) + 1));
+        best_bindings.push_back({other, As::Texels4, index});
+        plain_bindings.push_back({other, As::Floats, index});
     }
-    return out;
+    const int result = static_cast<int>(contest.arguments.size());
+    best_bindings.push_back({"y", whole ? As::Vec4s : As::Floats, result, true});
+    plain_bindings.push_back({"y", As::Floats, result, true});
+    contest.least = {4.0 * kElements, 4.0 * double(contest.results[0]), operations * kElements};
+    contest.best.kernels = {
+        {name, std::string(kRowHead) + best, {8, 1, 1}, {kRows, 1, 1}, best_bindings, {}}};
+    contest.plain.kernels = {{"plain_" + name,
+                              std::string(kPlainHead) + plain,
+                              {64, 1, 1},
+                              {kRows / 64, 1, 1},
+                              plain_bindings,
+                              {}}};
+    contest.tolerance = 1e-4;
+    return contest;
 }
 
-/// A contest over the rows of one matrix; by hand a row per subgroup, and plainly a row per
-/// invocation.
-Contest row_contest(Executor& executor, const std::string& name, Tensor (*function)(Tensor),
-                    const char* best, const char* plain_glsl, int64_t results) {
-    auto by_hand = [&](const std::string& label, const HandKernel& kernel) {
-        return std::make_shared<HandWritten>(
-            executor, label,
-            std::vector<HandBuffer>{{kElements, BufferRole::Argument},
-                                    {results, BufferRole::Result}},
-            std::vector<HandKernel>{kernel});
-    };
-    auto hand =
-        by_hand(name + " by hand",
-                {"rows", best, {8, 1, 1}, {texel(4), storage(true)}, {0, 1}, {kRows, 1, 1}});
-    auto plain = by_hand("plain " + name, {"plain_rows",
-                                           plain_glsl,
-                                           {64, 1, 1},
-                                           {storage(false), storage(true)},
-                                           {0, 1},
-                                           {kRows / 64, 1, 1}});
-    const std::vector<float> data = values();
-    hand->write(0, data);
-    plain->write(0, data);
-    auto rows = compile(function, {f32("n", "m")});
-    Tensor x = tensor(data, {kRows, kColumns});
-    auto y = std::make_shared<Tensor>();
-    return {name,
-            [=]() mutable { *y = rows(x); },
-            [=] { hand->run(); },
-            [=] { plain->run(); },
-            [=] {
-                const std::vector<float> expected = hand->read(0);
-                return std::max(relative_difference(y->to_vector<float>(), expected),
-                                relative_difference(plain->read(0), expected));
-            },
-            4.0 * double(kElements + results),
-            1e-4};
+Tensor matrix(const Contest& contest) { return tensor(contest.arguments[0], {kRows, kColumns}); }
+
+Contest row_sums() {
+    Contest contest = rows("rowsum", kRowSums, kPlainRowSums, false, {}, 1);
+    auto f = compile([](Tensor x) { return sum(x, {.axis = 1}); }, {f32("n", "m")});
+    contest.firn = [f, x = matrix(contest)] { return std::vector<Tensor>{f(x)}; };
+    return contest;
 }
 
-}  // namespace
-
-Contest rowsum_contest(Executor& executor) {
-    return row_contest(
-        executor, "rowsum 4096x4096", [](Tensor x) { return sum(x, {.axis = 1}); }, kRowSums,
-        kPlainRowSums, kRows);
-}
-
-Contest softmax_contest(Executor& executor) {
-    return row_contest(
-        executor, "softmax 4096x4096",
+Contest softmax() {
+    Contest contest = rows("softmax", kSoftmax, kPlainSoftmax, true, {}, 5);
+    auto f = compile(
         [](Tensor x) {
             Tensor e = exp(x - max(x, {.axis = 1, .keep_dims = true}));
             return e / sum(e, {.axis = 1, .keep_dims = true});
         },
-        kSoftmax, kPlainSoftmax, kElements);
+        {f32("n", "m")});
+    contest.firn = [f, x = matrix(contest)] { return std::vector<Tensor>{f(x)}; };
+    return contest;
+}
+
+Contest layer_norm() {
+    Contest contest = rows("layernorm", kLayerNorm, kPlainLayerNorm, true, {"gain", "bias"}, 8);
+    auto f = compile(
+        [](Tensor x, Tensor gain, Tensor bias) {
+            Tensor away = x - mean(x, {.axis = 1, .keep_dims = true});
+            Tensor variance = mean(away * away, {.axis = 1, .keep_dims = true});
+            return away / sqrt(variance + 1e-5f) * gain + bias;
+        },
+        {f32("n", "m"), f32("m"), f32("m")});
+    contest.firn = [f, x = matrix(contest), gain = tensor(contest.arguments[1]),
+                    bias = tensor(contest.arguments[2])] {
+        return std::vector<Tensor>{f(x, gain, bias)};
+    };
+    return contest;
+}
+
+// Chunks of 32 rows, 2 KiB of each row at a time, so that memory is read in order; then the chunks'
+// sums.
+constexpr int kChunk = 32;
+HandKernel column_kernel(const std::string& name, int rows, int from, int to) {
+    return {name,
+            R"(
+void main() {
+    int column = int(gl_WorkGroupID.x) * 128 + int(gl_LocalInvocationID.x), first = int(gl_WorkGroupID.y) * ROWS;
+    vec4 total[16];
+    [[unroll]] for (int k = 0; k < 16; ++k) total[k] = vec4(0.0);
+    for (int row = 0; row < ROWS; ++row)
+        [[unroll]] for (int k = 0; k < 16; ++k) total[k] += x_at((first + row) * 1024 + column + 8 * k);
+    [[unroll]] for (int k = 0; k < 16; ++k) y[int(gl_WorkGroupID.y) * 1024 + column + 8 * k] = total[k];
+}
+)",
+            {8, 1, 1},
+            {kColumns / 4 / 128, from == 0 ? kRows / rows : 1, 1},
+            {{"x", As::Texels4, from}, {"y", As::Vec4s, to, true}},
+            {{"ROWS", rows}}};
+}
+
+Contest column_sums() {
+    std::vector<float> values = numbers(kElements, -1.0f, 3.0f);
+    auto f = compile([](Tensor x) { return sum(x, {.axis = 0}); }, {f32("n", "m")});
+    HandKernel plain{"plain_colsum",
+                     R"(
+void main() {
+    uint column = gl_GlobalInvocationID.x;
+    float sum = 0.0;
+    for (uint k = 0u; k < 4096u; ++k) sum += x[k * 4096u + column];
+    y[column] = sum;
+}
+)",
+                     {64, 1, 1},
+                     {kColumns / 64, 1, 1},
+                     {{"x", As::Floats, 0}, {"y", As::Floats, 1, true}},
+                     {}};
+    return {
+        .least = {4.0 * kElements, 4.0 * kColumns, kElements},
+        .arguments = {values},
+        .results = {kColumns},
+        .firn = [f, x = tensor(values, {kRows, kColumns})] { return std::vector<Tensor>{f(x)}; },
+        .best = {{column_kernel("colsum", kChunk, 0, 2),
+                  column_kernel("colsum_chunks", kRows / kChunk, 2, 1)},
+                 {int64_t(kRows / kChunk) * kColumns},
+                 {}},
+        .plain = {{plain}, {}, {}},
+        .tolerance = 1e-4};
+}
+
+}  // namespace
+
+void add_reductions(std::vector<Case>& cases) {
+    cases.push_back({"rowsum", row_sums});
+    cases.push_back({"colsum", column_sums});
+    cases.push_back({"softmax", softmax});
+    cases.push_back({"layernorm", layer_norm});
 }
 
 }  // namespace firn::bench

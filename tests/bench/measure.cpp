@@ -1,0 +1,184 @@
+// Times the sides of a contest in turns, and the device's peaks.
+#include <firn/firn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "tests/bench/bench.h"
+
+namespace firn::bench {
+namespace {
+
+constexpr double kPatience = 4000;  // ms that one side's rounds may take together
+
+double milliseconds(Executor& executor, const std::function<void()>& run, int runs) {
+    auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < runs; ++i) run();
+    executor.wait();
+    std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+    return time.count() / runs;
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+/// One of those that take turns.
+struct Side {
+    std::function<void()> run;
+    int runs = 1;  // in each round
+    double spent = 0;
+    std::vector<double> times;
+};
+
+/// Runs until everything is compiled; a side that takes long is not run again for its own sake.
+void warm(Executor& executor, Side& side) {
+    milliseconds(executor, side.run, 1);
+    double once = milliseconds(executor, side.run, 1);
+    if (once > kPatience / 2) {
+        side.times.push_back(once);
+        side.spent = kPatience;
+    }
+    side.runs = std::clamp(static_cast<int>(50.0 / std::max(once, 0.01)), 1, 100);
+}
+
+void take_turns(Executor& executor, std::vector<Side>& sides, int rounds) {
+    for (int round = 0; round < rounds; ++round)
+        for (Side& side : sides) {
+            if (side.spent >= kPatience) continue;
+            side.times.push_back(milliseconds(executor, side.run, side.runs));
+            side.spent += side.times.back() * side.runs;
+        }
+}
+
+constexpr int kPeakElements = 16 << 20;
+
+HandKernel reading() {
+    return {"peak_read",
+            R"(
+void main() {
+    int base = int(gl_WorkGroupID.x) * 2048 + int(gl_LocalInvocationID.x);
+    vec4 total = vec4(0.0);
+    for (int turn = 0; turn < 16; ++turn) {
+        vec4 part = vec4(0.0);
+        [[unroll]] for (int k = 0; k < 16; ++k) part += x_at(base + 8 * (16 * turn + k));
+        total += part;
+    }
+    y[gl_WorkGroupID.x * 8 + gl_LocalInvocationID.x] = total;
+}
+)",
+            {8, 1, 1},
+            {kPeakElements / 4 / 2048, 1, 1},
+            {{"x", As::Texels4, 0}, {"y", As::Vec4s, 1, true}},
+            {}};
+}
+
+HandKernel writing() {
+    return {
+        "peak_write",
+        R"(
+void main() {
+    int base = int(gl_WorkGroupID.x) * 1024 + int(gl_LocalInvocationID.x);
+    [[unroll]] for (int k = 0; k < 4; ++k) y[base + 256 * k] = vec4(1.0);
+}
+)",          {256, 1, 1}, {kPeakElements / 4096, 1, 1}, {{"y", As::Vec4s, 1, true}}, {}};
+}
+
+// Twelve independent chains hide every latency.
+constexpr int kChains = 12, kTurns = 256, kUnrolled = 8, kThreads = 1 << 16;
+HandKernel computing() {
+    return {"peak_compute",
+            R"(
+void main() {
+    float i = float(gl_GlobalInvocationID.x), chain[12];
+    [[unroll]] for (int c = 0; c < 12; ++c) chain[c] = i + float(c);
+    for (int turn = 0; turn < TURNS; ++turn)
+        [[unroll]] for (int k = 0; k < 8; ++k)
+            [[unroll]] for (int c = 0; c < 12; ++c) chain[c] = chain[c] * 0.5 + 1.0;
+    float total = 0.0;
+    [[unroll]] for (int c = 0; c < 12; ++c) total += chain[c];
+    y[gl_GlobalInvocationID.x] = total;
+}
+)",
+            {256, 1, 1},
+            {kThreads / 256, 1, 1},
+            {{"y", As::Floats, 1, true}},
+            {{"TURNS", kTurns}}};
+}
+
+}  // namespace
+
+double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
+    ensure(a.size() == b.size(), "the results to compare have different sizes");
+    double difference = 0, largest = 1e-30;
+    for (size_t i = 0; i < a.size(); ++i) {
+        if (!std::isfinite(a[i]) || !std::isfinite(b[i])) return INFINITY;
+        difference = std::max(difference, std::abs(double(a[i]) - double(b[i])));
+        largest = std::max(largest, std::abs(double(b[i])));
+    }
+    return difference / largest;
+}
+
+std::vector<float> numbers(int64_t count, float low, float high, uint32_t seed) {
+    std::vector<float> out(static_cast<size_t>(count));
+    uint32_t state = seed * 2654435761u;
+    for (float& value : out) {
+        state = state * 1664525u + 1013904223u;
+        value = low + (high - low) * (float(state >> 8) / float(1 << 24));
+    }
+    return out;
+}
+
+PeakKernels::PeakKernels(Executor& executor) {
+    const std::vector<std::vector<float>> input{std::vector<float>(kPeakElements, 1.0f)};
+    for (const HandKernel& kernel : {reading(), writing(), computing()})
+        programs.emplace_back(executor, kernel.name, HandProgram{{kernel}, {}, {}}, input,
+                              std::vector<int64_t>{kPeakElements});
+}
+
+double least_milliseconds(const Peaks& peaks, const LeastWork& least) {
+    if (least.operations < 0) return 0;
+    return std::max(least.bytes_read / peaks.bytes_read_per_ms +
+                        least.bytes_written / peaks.bytes_written_per_ms,
+                    least.operations / peaks.operations_per_ms);
+}
+
+Outcome measure(Executor& executor, const std::string& name, const Contest& contest,
+                PeakKernels& peaks, int rounds) {
+    HandWritten best(executor, name + " at its best", contest.best, contest.arguments,
+                     contest.results);
+    HandWritten plain(executor, "plain " + name, contest.plain, contest.arguments, contest.results);
+    std::vector<Tensor> results;
+    auto run_firn = [&] {
+        results.clear();  // so that its memory may serve again
+        results = contest.firn();
+    };
+    std::vector<Side> sides{
+        {run_firn, 1, 0, {}}, {[&] { best.run(); }, 1, 0, {}}, {[&] { plain.run(); }, 1, 0, {}}};
+    for (HandWritten& kernel : peaks.programs) sides.push_back({[&] { kernel.run(); }, 1, 0, {}});
+    for (Side& side : sides) warm(executor, side);
+    ensure(results.size() == contest.results.size(), "Firn gives another number of results");
+    for (size_t k = 0; k < results.size(); ++k) {
+        const std::vector<float> expected = best.read(k);
+        for (const auto& [who, values] : {std::pair{"Firn", results[k].to_vector<float>()},
+                                          std::pair{"plain", plain.read(k)}}) {
+            const double difference = contest.difference(values, expected);
+            if (!(difference <= contest.tolerance))
+                throw InternalError(name + ": result " + std::to_string(k) + " by " + who +
+                                    " differs from the best hand-written one by " +
+                                    std::to_string(difference));
+        }
+    }
+    take_turns(executor, sides, rounds);
+    auto time = [&](size_t side) { return median(sides[side].times); };
+    const double bytes = 4.0 * kPeakElements;
+    return {time(0),
+            time(1),
+            time(2),
+            {bytes / time(3), bytes / time(4),
+             2.0 * kChains * kTurns * kUnrolled * kThreads / time(5)}};
+}
+
+}  // namespace firn::bench
