@@ -109,7 +109,9 @@ std::string explain(const Program& program, const SizeEnv& env) {
                 out << "  result " << k << " is written over " << argument.name << ", which was given away\n";
     if (!env.empty()) {
         const ProgramStats s = stats(program, env);
-        out << "  " << s.dispatches << " dispatches, " << s.operations << " operations, " << s.bytes_read
+        out << "  " << s.dispatches << " dispatches";
+        if (s.indirect_dispatches) out << " (" << s.indirect_dispatches << " of them indirect)";
+        out << ", " << s.operations << " operations, " << s.bytes_read
             << " bytes read, " << s.bytes_written << " written, " << s.barriers << " barriers, "
             << s.peak_bytes << " bytes of temporaries\n";
     }

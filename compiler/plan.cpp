@@ -11,12 +11,14 @@
 #include "compiler/ir/by_hand.h"
 #include "compiler/lower/bindings.h"
 #include "compiler/lower/count.h"
+#include "compiler/lower/data_sizes.h"
 #include "compiler/lower/fuse_loops.h"
 #include "compiler/lower/map.h"
 #include "compiler/lower/place.h"
 #include "compiler/lower/select_branches.h"
 #include "compiler/lower/side_by_side.h"
 #include "compiler/lower/walk.h"
+#include "compiler/plan_sizes.h"
 #include "compiler/program/error.h"
 #include "compiler/reuse_arguments.h"
 
@@ -28,7 +30,7 @@ class Planner {
     Planner(const Graph& graph, const Schedule& schedule, const DeviceProfile& profile,
             const CompileOptions& options)
         : graph_(graph), schedule_(schedule), profile_(profile), options_(options),
-          program_(std::make_shared<Program>()) {
+          program_(std::make_shared<Program>()), sizes_(graph, *program_) {
         context_.facts = options.facts;
         context_.float_atomic_add = profile.float_atomic_add;
     }
@@ -39,9 +41,18 @@ class Planner {
         program_->guards = graph_.guards;
         count_uses();
         add_arguments();
-        program_->steps = steps(schedule_.items);
+        sizes_.note(context_.buffers, 0);
+        for (const ScheduleItem& item : schedule_.items) {
+            add_item(item, program_->steps);
+            if (sizes_.waits_for(item)) add_waiting(program_->steps);
+            sizes_.note(context_.buffers, program_->steps.size());
+        }
+        add_waiting(program_->steps);
         add_results();
+        add_size_steps();
         reuse_arguments(*program_, options_.donated);
+        for (size_t k = 0; k < program_->data_sizes.size(); ++k)
+            program_->data_sizes[k].buffer = program_->results[k].buffer;
         for (const ValueVerdict& v : schedule_.verdicts) add_verdict(v);
         return program_;
     }
@@ -79,10 +90,10 @@ class Planner {
             ArgumentInfo info;
             info.name = "argument " + std::to_string(program_->arguments.size());
             info.dtype = arg->dtype;
-            info.shape = arg->shape;
+            info.shape = firn::largest(arg->shape);
             info.scalar = arg->as<InputAttr>().scalar;
             if (!info.scalar) {
-                info.buffer = add_buffer(info.name, arg->dtype, element_count(arg->shape), BufferRole::Argument);
+                info.buffer = add_buffer(info.name, arg->dtype, element_count(firn::largest(arg->shape)), BufferRole::Argument);
                 context_.buffers[arg.get()] = info.buffer;
             }
             program_->arguments.push_back(std::move(info));
@@ -93,23 +104,42 @@ class Planner {
         auto [it, added] = context_.buffers.emplace(&node, -1);
         if (added)
             it->second = add_buffer(std::string(info(node.op).name) + " " + first_line(node), node.dtype,
-                                    element_count(node.shape), BufferRole::Temporary);
+                                    element_count(firn::largest(node.shape)), BufferRole::Temporary);
         return it->second;
     }
 
     std::vector<Step> steps(const std::vector<ScheduleItem>& items) {
         std::vector<Step> out;
-        for (const ScheduleItem& item : items) {
-            const bool by_hand = !item.loop && is_stored_by_hand(*item.outputs[0]);
-            const bool plain = !item.loop && !by_hand && !written(*item.outputs[0], schedule_.host_loops);
-            if (!plain) add_waiting(out);
-            if (plain) add_kernel(item, out);
-            else if (item.loop) add_loop(item, out);
-            else if (by_hand) add_by_hand(item.outputs, out);
-            else add_written(item, out);
-        }
+        for (const ScheduleItem& item : items) add_item(item, out);
         add_waiting(out);
         return out;
+    }
+
+    void add_item(const ScheduleItem& item, std::vector<Step>& out) {
+        const bool by_hand = !item.loop && is_stored_by_hand(*item.outputs[0]);
+        const bool plain = !item.loop && !by_hand && !written(*item.outputs[0], schedule_.host_loops);
+        if (!plain) add_waiting(out);
+        if (plain) add_kernel(item, out);
+        else if (item.loop) add_loop(item, out);
+        else if (by_hand) add_by_hand(item.outputs, out);
+        else add_written(item, out);
+    }
+
+    /// The kernels that compute sizes take their places between the steps.
+    void add_size_steps() {
+        for (PlannedSizes::Computation& each : sizes_.computations()) {
+            DispatchStep step;
+            step.work = largest(count_work(each.code));
+            step.groups = {1, 1, 1};
+            step.params = each.code.params;
+            for (const KernelBuffer& b : each.code.buffers) step.buffers.push_back(b.buffer);
+            step.kernel = kernel_of(std::move(each.code), {});
+            program_->steps.insert(program_->steps.begin() + static_cast<std::ptrdiff_t>(each.before), {{std::move(step)}});
+        }
+    }
+
+    static Work largest(const Work& work) {
+        return {firn::largest(work.operations), firn::largest(work.bytes_read), firn::largest(work.bytes_written)};
     }
 
     static std::string at_line(const Node& node) {
@@ -285,12 +315,29 @@ class Planner {
 
     void add_dispatch(KernelCode code, const Work& work, const std::vector<Ref>& outputs, std::vector<Step>& out) {
         DispatchStep step;
-        step.work = work;
-        step.params = code.params;
-        step.groups = code.groups;
+        step.work = largest(work);
+        for (size_t dim = 0; dim < 3; ++dim) step.groups[dim] = firn::largest(code.groups[dim]);
+        take_sizes(code, outputs, step);
+        step.params = host_params(code);
         for (size_t k = 0; k < bound_buffers(code); ++k) step.buffers.push_back(code.buffers[k].buffer);
         step.kernel = kernel_of(std::move(code), outputs);
         out.push_back({std::move(step)});
+    }
+
+    void take_sizes(KernelCode& code, const std::vector<Ref>& outputs, DispatchStep& step) {
+        const NeededSizes needed = needed_sizes(code, profile_);
+        std::vector<Size> all = needed.params;
+        all.insert(all.end(), needed.groups.begin(), needed.groups.end());
+        if (all.empty()) return;
+        if (bound_buffers(code) != code.buffers.size())
+            throw UserError("a kernel by hand with arrays of its own meets a size that only the device knows; ask for "
+                            "the tensor's shape() before, which reads it back, or use compact_padded" +
+                            at_line(*outputs[0]));
+        const auto [buffer, at] = sizes_.place(all);
+        bind_sizes(code, buffer, at);
+        if (needed.groups.empty()) return;
+        step.sizes_binding = code.sizes_buffer;
+        step.sizes_groups = at + static_cast<int64_t>(needed.params.size());
     }
 
     bool within_back_edges(const KernelCode& code) const {
@@ -313,12 +360,13 @@ class Planner {
         const int id = static_cast<int>(program_->kernels.size());
         add_lines(info.lines, outputs);
         info.name = "k" + std::to_string(id) + (info.lines.empty() ? "" : " " + info.lines[0]);
+        if (info.lines.empty() && !code.name.empty()) info.name += " " + code.name;
         info.group_size = code.group_size;
         for (size_t k = 0; k < bound_buffers(code); ++k) {
             const KernelBuffer& b = code.buffers[k];
             info.bindings.push_back({b.form, b.dtype, b.width, b.written});
         }
-        for (const ParamInfo& p : code.params) info.param_types.push_back(p.dtype);
+        for (const ParamInfo& p : host_params(code)) info.param_types.push_back(p.dtype);
         info.back_edges = code.back_edges;
         info.guards = code.guards;
         code.name = info.name;
@@ -376,6 +424,9 @@ class Planner {
 
     Size host_bound(const Node& loop, int k) {
         const auto size = host_size(*loop.inputs[k], context_.host_values);
+        if (size && !data_symbols(*size).empty())
+            throw UserError("the bounds of this loop are sizes that only the device knows, and its body needs several "
+                            "kernels; loop over a bound that the host knows and choose by if_" + at_line(loop));
         if (!size)
             throw UserError("the bounds of this loop are computed from tensors, and its body needs several "
                             "kernels; give it bounds that are numbers, sizes or integer arguments" +
@@ -420,7 +471,7 @@ class Planner {
         const Node& init = *loop.inputs[k + 3];
         const int from = context_.buffers.at(&init);
         if (uses_[&init] == 1 && made_in(init, home(loop))) return from;
-        const int to = add_buffer("carried " + first_line(loop), init.dtype, element_count(init.shape),
+        const int to = add_buffer("carried " + first_line(loop), init.dtype, element_count(firn::largest(init.shape)),
                                   BufferRole::Temporary);
         out.push_back({CopyStep{from, to}});
         return to;
@@ -451,7 +502,7 @@ class Planner {
             const bool own = schedule_.materialised.contains(&next) || uses_[&next] == 1;
             if ((!carried && !(own && made_in(next, &loop))) || !taken.insert(from).second) {
                 const int copy = add_buffer("carried " + first_line(loop), next.dtype,
-                                            element_count(next.shape), BufferRole::Temporary);
+                                            element_count(firn::largest(next.shape)), BufferRole::Temporary);
                 steps.push_back({CopyStep{from, copy}});
                 from = copy;
                 taken.insert(copy);
@@ -488,10 +539,20 @@ class Planner {
 
     void add_results() {
         std::set<int> taken;
-        for (const Ref& r : graph_.results) {
+        for (const Size& size : graph_.data_sizes) {
+            const size_t k = program_->results.size();
+            const int buffer = context_.buffers.at(graph_.results[k].get());
+            // A count that was given is given back as it is.
+            if (program_->buffers[buffer].role == BufferRole::Temporary && taken.insert(buffer).second)
+                program_->buffers[buffer].role = BufferRole::Result;
+            program_->results.push_back({i32, {}, buffer});
+            program_->data_sizes.push_back({size, buffer});
+        }
+        for (size_t k = program_->results.size(); k < graph_.results.size(); ++k) {
+            const Ref& r = graph_.results[k];
             int buffer = context_.buffers.at(r.get());
             if (program_->buffers[buffer].role != BufferRole::Temporary || !taken.insert(buffer).second) {
-                const int copy = add_buffer("result", r->dtype, element_count(r->shape), BufferRole::Temporary);
+                const int copy = add_buffer("result", r->dtype, element_count(firn::largest(r->shape)), BufferRole::Temporary);
                 program_->steps.push_back({CopyStep{buffer, copy}});
                 buffer = copy;
             }
@@ -520,6 +581,7 @@ class Planner {
     const DeviceProfile& profile_;
     const CompileOptions& options_;
     std::shared_ptr<Program> program_;
+    PlannedSizes sizes_;
     LowerContext context_;
     std::unordered_map<const Node*, int> uses_;
     std::unordered_map<const Node*, std::vector<Ref>> results_of_;

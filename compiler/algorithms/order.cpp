@@ -22,14 +22,15 @@ constexpr int64_t kBlock = 256;  // elements whose digits are counted together
 }  // namespace
 
 Tensor order_by_network(Tensor key) {
-    Size n = key.size(1), padded = power_of_two_from(n);
+    // As many turns as the largest size takes, where only the device knows the size.
+    Size n = key.size(1), padded = power_of_two_from(largest(n));
     Tensor highest = key.dtype() == i32 ? Tensor(std::numeric_limits<int32_t>::max())
                                         : Tensor(std::numeric_limits<int64_t>::max());
     // What is added stands behind equal keys, since its indices are larger.
     key = pad(key, {.after = {0, padded - n}, .value = highest});
     auto [row, i] = indices<2>(Shape{key.size(0), padded});
     Tensor order = i;
-    for (Tensor block : loop(log2_from(n))) {
+    for (Tensor block : loop(log2_from(largest(n)))) {
         for (Tensor step : loop(block + 1)) {
             Tensor distance = 1 << (block - step), partner = i ^ distance;
             Tensor other_key = unchecked(key)(row, partner), other = unchecked(order)(row, partner);
@@ -50,7 +51,7 @@ Tensor order_by_merging(Tensor key) {
     Size n = key.size(1);
     auto [row, i] = indices<2>(Shape{key.size(0), n});
     Tensor order = i;
-    for (Tensor level : loop(log2_from(n))) {
+    for (Tensor level : loop(log2_from(largest(n)))) {   // beyond n a turn changes nothing
         Tensor length = 1 << level, begin = (i >> (level + 1)) << (level + 1), place = i - begin;
         Tensor middle = min(begin + length, n), first = middle - begin;
         Tensor second = min(begin + 2 * length, n) - middle;

@@ -61,6 +61,7 @@ class Emitter {
         declare_params(out);
         out << math_library(functions_);
         out << "void main() {\n";
+        load_sizes(out);
         for (size_t k = 0; k < code_.ranges.size(); ++k)
             if (range_used_[k]) out << "    int r" << k << " = " << range_text(code_.ranges[k]) << ";\n";
         out << body_.str() << "}\n";
@@ -113,7 +114,7 @@ class Emitter {
     }
 
     void declare_params(std::ostream& out) const {
-        if (code_.params.empty()) return;
+        if (host_params(code_).empty()) return;
         if (params_in_buffer_)
             out << "layout(set = 0, binding = " << bound_buffers(code_)
                 << ", std430) readonly buffer Params {";
@@ -121,9 +122,17 @@ class Emitter {
             out << "layout(push_constant) uniform Params {";
         for (size_t k = 0; k < code_.params.size(); ++k) {
             const DType dtype = code_.params[k].dtype;
-            out << " " << (dtype.is_bool() ? "uint" : glsl_type(dtype)) << " p" << k << ";";
+            if (!code_.on_device(code_.params[k])) out << " " << (dtype.is_bool() ? "uint" : glsl_type(dtype)) << " p" << k << ";";
         }
         out << " };\n";
+    }
+
+    void load_sizes(std::ostream& out) const {
+        size_t next = 0;
+        for (size_t k = 0; k < code_.params.size(); ++k)
+            if (code_.on_device(code_.params[k]))
+                out << "    int p" << k << " = b" << code_.sizes_buffer << "[p" << code_.params.size() - 1 << " + "
+                    << next++ << "];\n";
     }
 
     static std::string range_text(const Range& range) {
@@ -512,7 +521,7 @@ std::string emit_glsl(const KernelCode& code, const DeviceProfile& profile) {
 
 bool needs_param_buffer(const KernelCode& code, const DeviceProfile& profile) {
     std::vector<DType> types;
-    for (const ParamInfo& p : code.params) types.push_back(p.dtype);
+    for (const ParamInfo& p : host_params(code)) types.push_back(p.dtype);
     return param_offsets(types).back() > profile.push_constant_bytes;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/apply.h"
+#include "compiler/frontend/data_size.h"
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/record.h"
 
@@ -113,6 +114,16 @@ Tensor eye(const Size& n, DType dtype, SourceLine line) { return eye(n, n, dtype
 Tensor eye(const Size& n, const Size& m, DType dtype, SourceLine line) {
     Shape shape{n, m};
     return (Arg(index(shape, 0, line), line) == Arg(index(shape, 1, line), line)).as(dtype, line);
+}
+
+Size device_size(const Operand& count, const Size& most) {
+    const Ref node = count.node();
+    if (!node->shape.empty() || !node->dtype.is_integer())
+        fail_at(count.line(), std::string("device_size: the count is ") + node->dtype.name() + text(node->shape) +
+                                  "; it is one integer");
+    SessionState& session = *current_state();
+    return data_size(session, cast(builder_at(count), node, i32), most,
+                     session.caller.line ? session.caller : count.line());
 }
 
 }  // namespace firn

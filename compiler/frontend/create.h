@@ -70,6 +70,13 @@ Tensor linspace(const Arg& begin, const Arg& end, const Size& count);
 Tensor eye(const Size& n, DType dtype = f32, SourceLine line = here());
 Tensor eye(const Size& n, const Size& m, DType dtype = f32, SourceLine line = here());
 
+/// A size that only the device knows: the value of `count` (an integer of rank 0), cut to 0 and `most`. A tensor
+/// whose shape has it takes memory for `most`; its kernels run over as many elements as there are, and nothing is
+/// read back to the host: until shape(), size() or the data are asked for outside of what is recorded. The same
+/// count gives the same size. What needs the number itself is a UserError: bounds of a loop of several kernels, and
+/// equality with another size. So is a size that begins inside a loop, where every turn could give another.
+Size device_size(const Operand& count, const Size& most);
+
 /// The index along `axis` at every element, i32 of the given shape (or of x's shape).
 Tensor index(const Shape& shape, int axis, SourceLine line = here());
 Tensor index_of(const Operand& x, int axis);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "compiler/frontend/data_size.h"
 #include "compiler/ir/builder.h"
 
 namespace firn {
@@ -42,6 +43,15 @@ class Cutter {
     bool constants_;
 };
 
+/// `results` with the counts of the data symbols below in front.
+std::vector<Ref> with_counts(Cut& cut, const std::vector<Ref>& results) {
+    cut.symbols = data_symbols_below(results);
+    std::vector<Ref> out;
+    for (const SizeAtom& symbol : cut.symbols) out.push_back(source_of(symbol).count);
+    out.insert(out.end(), results.begin(), results.end());
+    return out;
+}
+
 std::vector<Ref> replaced(NodeTable& table, const std::vector<Ref>& results,
                           const std::unordered_map<const Node*, Ref>& by) {
     return rewrite(
@@ -54,9 +64,10 @@ Cut cut_graph(NodeTable& table, const std::vector<Ref>& results,
               const std::unordered_map<const Node*, Ref>& computed) {
     Cut cut;
     Cutter cutter(table, cut, true);
-    cut.graph.results =
-        rewrite(table, replaced(table, results, computed),
-                [&](const Node& node, const std::vector<Ref>&) { return cutter(node); });
+    const std::vector<Ref> all = with_counts(cut, replaced(table, results, computed));
+    cut.graph.results = rewrite(table, replaced(table, all, computed),
+                                [&](const Node& node, const std::vector<Ref>&) { return cutter(node); });
+    name_data_sizes(table, cut.graph, cut.symbols);
     return cut;
 }
 
@@ -67,8 +78,10 @@ Cut cut_buffers(NodeTable& table, const std::vector<Ref>& results,
     cut.call.arguments.resize(declared.size());
     cut.call.scalars.resize(declared.size());
     Cutter cutter(table, cut, false);
-    cut.graph.results = rewrite(
-        table, results, [&](const Node& node, const std::vector<Ref>&) { return cutter(node); });
+    cut.graph.results =
+        rewrite(table, with_counts(cut, results),
+                [&](const Node& node, const std::vector<Ref>&) { return cutter(node); });
+    name_data_sizes(table, cut.graph, cut.symbols);
     return cut;
 }
 

@@ -12,6 +12,7 @@ namespace firn {
 struct Cut {
     Graph graph;
     Call call;  // arguments and scalars
+    std::vector<SizeAtom> symbols;   // what graph.data_sizes were while recording
 };
 
 /// The graph of `results` whose Buffers are arguments, in the order of first use, and whose float

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdio>
 
+#include "compiler/frontend/data_size.h"
 #include "compiler/frontend/realize.h"
 #include "compiler/ir/interpret.h"
 
@@ -13,17 +14,21 @@ namespace {
 
 using Indices = std::vector<int64_t>;
 
-HostTensor read(SessionState& session, const Node& buffer) {
+HostTensor read(SessionState& session, const Ref& result) {
+    const Ref buffer = with_known_sizes(session, result, {});
     HostTensor out;
-    out.dtype = buffer.dtype;
-    for (const Size& size : buffer.shape) out.shape.push_back(size.constant());
+    out.dtype = buffer->dtype;
+    for (const Size& size : buffer->shape) out.shape.push_back(size.constant());
     out.data.resize(static_cast<size_t>(out.elements() * out.dtype.bytes()));
-    if (!out.data.empty()) executor_of(session).read(*buffer.as<BufferAttr>().storage, 0, out.data);
+    if (!out.data.empty()) executor_of(session).read(*buffer->as<BufferAttr>().storage, 0, out.data);
     return out;
 }
 
-Indices concrete(const Shape& shape, const SizeEnv& symbols) {
+Indices concrete(SessionState& session, const Shape& shape, SizeEnv symbols) {
     Indices out;
+    for (const Size& size : shape)
+        for (const SizeAtom& symbol : data_symbols(size))
+            if (symbol.source) symbols[symbol.name] = read_size(session, symbol);
     for (const Size& size : shape) out.push_back(size.evaluate(symbols));
     return out;
 }
@@ -152,9 +157,9 @@ void print_rows(SessionState& session, const Effect& effect, const Indices& shap
 
 void report_print(SessionState& session, const Effect& effect, std::span<const Ref> results,
                   const SizeEnv& symbols) {
-    const Indices shape = concrete(effect.shape, symbols);
+    const Indices shape = concrete(session, effect.shape, symbols);
     if (!effect.inside) {
-        const HostTensor value = read(session, *results[0]);
+        const HostTensor value = read(session, results[0]);
         std::vector<std::string> elements;
         for (int64_t k = 0; k < value.elements(); ++k) elements.push_back(value_text(value.at(k)));
         return write_value(session, effect, shape, {}, std::move(elements));
@@ -162,11 +167,11 @@ void report_print(SessionState& session, const Effect& effect, std::span<const R
     Rows kept;
     const size_t words = effect.dtype.bytes() == 8 ? 2 : 1;
     for (size_t k = 1; k < results.size(); ++k)
-        (k <= words ? kept.words : kept.turns).push_back(read(session, *results[k]));
+        (k <= words ? kept.words : kept.turns).push_back(read(session, results[k]));
     kept.rows = kept.words[0].shape[0];
     kept.elements = kept.words[0].elements() / kept.rows;
     const int64_t came =
-        element_count(effect.shape).evaluate(symbols) ? read(session, *results[0]).at(0).i : 0;
+        count_of(shape) ? read(session, results[0]).at(0).i : 0;
     print_rows(session, effect, shape, kept, came);
 }
 
@@ -183,13 +188,13 @@ std::string index_text(const Indices& shape, int64_t flat) {
 std::string failure(SessionState& session, const Effect& effect, std::span<const Ref> results,
                     const SizeEnv& symbols) {
     if (results.empty()) return {};
-    const int64_t failed = read(session, *results[0]).at(0).i;
+    const int64_t failed = read(session, results[0]).at(0).i;
     if (!failed) return {};
-    const Indices shape = concrete(effect.shape, symbols);
+    const Indices shape = concrete(session, effect.shape, symbols);
     Indices turns;
     for (size_t k = 0; k < effect.loops; ++k)
-        turns.push_back(read(session, *results[1 + k]).at(0).i);
-    const int64_t at = read(session, *results[1 + effect.loops]).at(0).i;
+        turns.push_back(read(session, results[1 + k]).at(0).i);
+    const int64_t at = read(session, results[1 + effect.loops]).at(0).i;
     std::string out = effect.text + ": ";
     if (shape.empty())
         out += "it is false";
@@ -200,7 +205,7 @@ std::string failure(SessionState& session, const Effect& effect, std::span<const
     if (!turns.empty()) out += " in turn " + joined(turns);
     if (!effect.compared.empty()) {
         auto operand = [&](size_t k) {
-            return value_text(read(session, *results[2 + effect.loops + k]).at(0));
+            return value_text(read(session, results[2 + effect.loops + k]).at(0));
         };
         out += ": " + operand(0) + " " + effect.compared + " " + operand(1);
     }

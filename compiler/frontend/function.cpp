@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/compile.h"
+#include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/function_state.h"
 #include "compiler/frontend/realize.h"
@@ -42,7 +43,7 @@ namespace {
 
 ArgumentInfo argument_info(const FunctionState& state, size_t k) {
     const Node& node = *state.graph.args[k];
-    return {"", node.dtype, node.shape, node.as<InputAttr>().scalar, static_cast<int>(k)};
+    return {"", node.dtype, largest(node.shape), node.as<InputAttr>().scalar, static_cast<int>(k)};
 }
 
 }  // namespace
@@ -64,8 +65,12 @@ Function Trace::finish(const std::vector<Tensor>& results) {
     Cut cut = cut_buffers(session.nodes, nodes, state_->graph.args);
     state_->effects = std::move(scope.effects);
     auto& all = cut.graph.results;
-    state_->sources.assign(all.begin() + static_cast<long>(first_source), all.end());
-    all.resize(first_source);
+    const size_t counts = cut.graph.data_sizes.size();
+    state_->sources.assign(all.begin() + static_cast<long>(counts + first_source), all.end());
+    all.resize(counts + first_source);
+    SizeMap names;
+    for (size_t k = 0; k < counts; ++k) names.emplace(cut.symbols[k].name, cut.graph.data_sizes[k]);
+    for (Effect& effect : state_->effects) effect.shape = substituted(effect.shape, names);
     state_->graph = std::move(cut.graph);
     state_->graph.guards = std::move(scope.guards);
     state_->captured = std::move(cut.call.arguments);
@@ -109,6 +114,7 @@ struct Given {
     std::string kinds;  // per rank-0 argument: s for a number, t for a tensor on the device
     /// By argument: a tensor that was moved in, and its slot.
     std::vector<std::pair<std::shared_ptr<Slot>, Ref>> moved;
+    std::vector<GivenSize> data_sizes;
 };
 
 void give_scalar(Given& given, const Scalar& value) {
@@ -133,7 +139,10 @@ void give_tensor(Given& given, const FunctionState& state, size_t k, const Arg& 
     node = realize_nodes(*state.session, {node}, arg.line())[0];
     if (arg.slot()) arg.slot()->node = node;
     std::vector<int64_t> shape;
-    for (const Size& size : node->shape) shape.push_back(size.constant());
+    for (const Size& size : node->shape) {
+        if (!data_symbols(size).empty()) given.data_sizes.push_back({k, shape.size(), size});
+        shape.push_back(largest(size).constant());
+    }
     given.call.scalars.push_back(Scalar{}.to(spec.dtype));
     given.call.arguments.push_back(node->as<BufferAttr>().storage);
     given.shapes.push_back(std::move(shape));
@@ -166,7 +175,7 @@ void give_captured(Given& given, const FunctionState& state) {
         given.call.arguments.push_back(state.captured[k]);
         given.call.scalars.emplace_back();
         std::vector<int64_t> shape;
-        for (const Size& size : state.graph.args[k]->shape) shape.push_back(size.constant());
+        for (const Size& size : state.graph.args[k]->shape) shape.push_back(largest(size).constant());
         given.shapes.push_back(std::move(shape));
     }
 }
@@ -239,8 +248,15 @@ class MovedIn {
     bool done_ = false;
 };
 
-std::string key_of(const std::string& kinds, const SymbolFacts& facts) {
-    std::string key = kinds + ":";
+/// What tells the calls of a function apart, beside its sizes.
+struct CallKind {
+    std::string scalars;                   // Given::kinds
+    std::vector<std::string> data_sizes;   // declared symbols whose values only the device knows
+};
+
+std::string key_of(const CallKind& kind, const SymbolFacts& facts) {
+    std::string key = kind.scalars + ":";
+    for (const std::string& symbol : kind.data_sizes) key += "?" + symbol + ",";
     for (const auto& [symbol, divisor] : facts.divisors)
         key += symbol + "%" + std::to_string(divisor) + ",";
     for (const auto& [symbol, most] : facts.largest)
@@ -255,15 +271,16 @@ std::string donation_key(const std::vector<bool>& donated) {
     return key;
 }
 
-Variant& variant_for(FunctionState& state, const std::string& kinds, const SymbolFacts& facts,
+Variant& variant_for(FunctionState& state, const CallKind& kind, const SymbolFacts& facts,
                      const std::vector<bool>& donated = {}) {
-    std::string key = key_of(kinds, facts);
+    std::string key = key_of(kind, facts);
     const bool useful = !state.in_vain.contains(key + donation_key(donated));
     if (useful) key += donation_key(donated);
     auto [at, added] = state.variants.try_emplace(key);
     Variant& variant = at->second;
     if (added) {
-        variant.graph = with_kinds(state.session->nodes, state.graph, kinds);
+        NodeTable& table = state.session->nodes;
+        variant.graph = with_data_sizes(table, with_kinds(table, state.graph, kind.scalars), kind.data_sizes);
         variant.facts = facts;
         if (useful) variant.donated = donated;
     }
@@ -277,12 +294,12 @@ void need_program(FunctionState& state, Variant& variant) {
 }
 
 /// The variant with its program. What no program of the kind can use is not asked for again.
-Variant& compiled_variant(FunctionState& state, const std::string& kinds, const SymbolFacts& facts,
+Variant& compiled_variant(FunctionState& state, const CallKind& kind, const SymbolFacts& facts,
                           const std::vector<bool>& donated) {
-    Variant& variant = variant_for(state, kinds, facts, donated);
+    Variant& variant = variant_for(state, kind, facts, donated);
     need_program(state, variant);
     if (donation_key(variant.donated).empty() || reuses_arguments(*variant.program)) return variant;
-    const std::string plain = key_of(kinds, facts), key = plain + donation_key(donated);
+    const std::string plain = key_of(kind, facts), key = plain + donation_key(donated);
     state.in_vain.insert(key);
     auto made = state.variants.extract(key);
     made.key() = plain;
@@ -295,7 +312,7 @@ Variant& last_variant(FunctionState& state) {
     if (!state.last) {
         size_t scalars = 0;
         for (const ArgSpec& spec : state.specs) scalars += spec.shape.empty();
-        state.last = &variant_for(state, std::string(scalars, 's'), {});
+        state.last = &variant_for(state, {std::string(scalars, 's'), {}}, {});
     }
     need_program(state, *state.last);
     return *state.last;
@@ -315,6 +332,17 @@ SizeEnv bound_symbols(const FunctionState& state, const Given& given, SourceLine
     return env;
 }
 
+/// The symbols of the last call with the values of its data sizes, which are read back for whoever reports.
+SizeEnv with_values(const FunctionState& state, const Variant& variant, const SizeMap& sizes) {
+    SizeEnv known = state.last_symbols;
+    for (const Size& size : variant.graph.data_sizes) {
+        const std::string name = data_symbols(size).at(0).name;
+        known[name] = read_size(*state.session, data_symbols(sizes.at(name)).at(0));
+        if (const std::string declared = name.substr(1); known.contains(declared)) known[declared] = known[name];
+    }
+    return known;
+}
+
 }  // namespace
 
 std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
@@ -332,8 +360,15 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     if (is_recording(*state.session)) return inline_call(state, args);
     Given given;
     for (size_t k = 0; k < args.size(); ++k) give(given, state, k, args[k]);
+    const std::map<std::string, Ref> counts = given_counts(state, given.data_sizes, line);
     give_captured(given, state);
     given.call.symbols = bound_symbols(state, given, line);
+    CallKind kind{given.kinds, {}};
+    for (const auto& [symbol, count] : counts) {
+        kind.data_sizes.push_back(symbol);
+        given.call.arguments.push_back(count->as<BufferAttr>().storage);
+        given.call.scalars.emplace_back();
+    }
     executor_of(*state.session);
     // What an assertion refuses is to be as it was.
     const bool may_fail = std::any_of(state.effects.begin(), state.effects.end(), [](const Effect& e) { return !e.print; });
@@ -341,17 +376,21 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     MovedIn moved(given, line);
     const SymbolFacts facts = facts_of(given.call.symbols);
     Variant& variant = state.session->oracle
-                           ? variant_for(state, given.kinds, facts)
-                           : compiled_variant(state, given.kinds, facts, moved.unshared(*state.session));
+                           ? variant_for(state, kind, facts)
+                           : compiled_variant(state, kind, facts, moved.unshared(*state.session));
     state.last = &variant;
     state.last_symbols = given.call.symbols;
+    SizeMap sizes;
     std::vector<Ref> results =
-        run_graph(*state.session, variant.graph, variant.program, std::move(given.call), line);
+        run_graph(*state.session, variant.graph, variant.program, std::move(given.call), line, {}, &sizes);
     moved.done();
-    size_t own = results.size();
-    for (const Effect& effect : state.effects) own -= effect.results;
-    report_effects(*state.session, state.effects, std::span(results).subspan(own), state.last_symbols);
-    results.resize(own);
+    if (!state.effects.empty()) {
+        const SizeEnv known = with_values(state, variant, sizes);
+        size_t own = results.size();
+        for (const Effect& effect : state.effects) own -= effect.results;
+        report_effects(*state.session, state.effects, std::span(results).subspan(own), known);
+        results.resize(own);
+    }
     std::vector<Tensor> out;
     for (Ref& node : results) out.push_back(Tensor::from_node(std::move(node)));
     return out;
@@ -381,9 +420,21 @@ size_t Function::variant_count() const { return state_->variants.size(); }
 
 // --- jit -----------------------------------------------------------------------------------------
 
-ArgSpec spec_of(const Arg& arg) {
-    Ref node = arg.node();
-    return {node->dtype, node->shape};
+std::vector<ArgSpec> specs_of(const std::vector<Arg>& args) {
+    std::vector<ArgSpec> specs;
+    std::vector<Size> data_sizes;
+    for (const Arg& arg : args) {
+        const Ref node = arg.node();
+        specs.push_back({node->dtype, node->shape});
+        for (Size& size : specs.back().shape) {
+            if (data_symbols(size).empty()) continue;
+            const auto at = std::find(data_sizes.begin(), data_sizes.end(), size);
+            const std::string name = "count" + std::to_string(at - data_sizes.begin());
+            if (at == data_sizes.end()) data_sizes.push_back(size);
+            size = Size::symbol(name);
+        }
+    }
+    return specs;
 }
 
 std::string text(const std::vector<ArgSpec>& specs) {

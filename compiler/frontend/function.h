@@ -224,8 +224,8 @@ constexpr size_t tensor_arity() {
         return tensor_arity<Fn, Arity + 1>();
 }
 
-/// The spec of an argument as it is given: its type and its shape.
-ArgSpec spec_of(const Arg& arg);
+/// The specs of arguments as they are given: type and shape. Sizes that only the device knows become symbols.
+std::vector<ArgSpec> specs_of(const std::vector<Arg>& args);
 /// Text of specs: the key of a jit's programs.
 std::string text(const std::vector<ArgSpec>& specs);
 /// True while something is being recorded in the current session.
@@ -250,8 +250,7 @@ class JitCall<Fn, std::index_sequence<K...>> {
             return Results<Layout>::give(flat, next);
         }
         std::vector<Arg> all{args...};
-        std::vector<ArgSpec> specs;
-        for (const Arg& arg : all) specs.push_back(spec_of(arg));
+        std::vector<ArgSpec> specs = specs_of(all);
         auto at = programs_.find(text(specs));
         if (at == programs_.end()) {
             SourceLine line = all.empty() ? SourceLine{} : all[0].line();

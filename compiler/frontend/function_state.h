@@ -19,6 +19,12 @@ struct Variant {
     std::shared_ptr<const Program> program;
 };
 
+/// A declared size that a tensor gives whose size only the device knows.
+struct GivenSize {
+    size_t argument = 0, axis = 0;
+    Size size;
+};
+
 struct FunctionState {
     std::shared_ptr<SessionState> session;
     SourceLine line;
@@ -37,6 +43,13 @@ struct FunctionState {
 
 /// The results of the function as part of what is being recorded now.
 std::vector<Tensor> inline_call(const FunctionState& function, const std::vector<Arg>& args);
+
+/// The declared symbols that `given` makes data symbols, with the i32 tensor (a Buffer) of each one's value.
+/// UserError where a declaration needs the number: a fixed size, a computed one, or one that another argument gives.
+std::map<std::string, Ref> given_counts(const FunctionState& function, const std::vector<GivenSize>& given,
+                                        SourceLine line);
+/// The graph with `symbols` as data symbols, whose values are arguments after the others.
+Graph with_data_sizes(NodeTable& table, const Graph& graph, const std::vector<std::string>& symbols);
 
 /// `argument 2 (f32[n, m])`.
 std::string argument_name(const FunctionState& function, size_t k);

@@ -1,5 +1,8 @@
 // A compiled function called while something is recorded becomes part of that: symbols take the
 // sizes given.
+#include <algorithm>
+
+#include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/function_state.h"
 #include "compiler/ir/builder_checks.h"
@@ -7,26 +10,6 @@
 
 namespace firn {
 namespace {
-
-using SizeMap = std::map<std::string, Size>;
-
-Shape substituted(const Shape& shape, const SizeMap& map) {
-    Shape out;
-    for (const Size& size : shape) out.push_back(size.substitute(map));
-    return out;
-}
-
-Attr substituted(const Attr& attr, const SizeMap& map) {
-    Attr out = attr;
-    if (auto* value = std::get_if<SizeAttr>(&out)) value->size = value->size.substitute(map);
-    if (auto* slice = std::get_if<SliceAttr>(&out)) slice->begin = substituted(slice->begin, map);
-    if (auto* pad = std::get_if<PadAttr>(&out)) {
-        pad->before = substituted(pad->before, map);
-        pad->after = substituted(pad->after, map);
-    }
-    if (auto* loop = std::get_if<LoopAttr>(&out)) loop->grid = substituted(loop->grid, map);
-    return out;
-}
 
 /// Sizes that stand alone in an argument's shape name its symbols.
 void bind_symbols_of(const ArgSpec& spec, const Node& given, SizeMap& map) {
@@ -68,13 +51,34 @@ Ref fitted(const FunctionState& function, size_t k, const Ref& node, const SizeM
     return fit(b, node, wanted, what);
 }
 
-Ref substitute_node(const Builder& b, const Node& node, const std::vector<Ref>& inputs,
-                    const SizeMap& map) {
-    const bool by_hand = node.op == Op::Loop && node.as<LoopAttr>().by_hand();
-    if ((node.op == Op::Loop && !by_hand) || node.op == Op::If || node.op == Op::Result) return nullptr;
-    SourceLine line = node.lines.empty() ? b.line : node.lines.front();
-    return b.table.intern(node.op, node.dtype, substituted(node.shape, map), inputs,
-                          substituted(node.attr, map), line);
+/// The tensors that the function captured, as far as `map` names the sizes of their shapes.
+void take_captured(const FunctionState& function, const SizeMap& map, SourceLine line,
+                   std::unordered_map<const Node*, Ref>& replace) {
+    for (size_t k = function.specs.size(); k < function.graph.args.size(); ++k) {
+        const Ref& arg = function.graph.args[k];
+        const Shape shape = substituted(arg->shape, map);
+        const bool named = std::all_of(shape.begin(), shape.end(), [](const Size& size) {
+            const std::vector<SizeAtom> symbols = data_symbols(size);
+            return std::all_of(symbols.begin(), symbols.end(), [](const SizeAtom& each) { return each.source != nullptr; });
+        });
+        if (named)
+            replace[arg.get()] = function.session->nodes.intern(Op::Buffer, arg->dtype, shape, {},
+                                                                BufferAttr{function.captured[k]}, line);
+    }
+}
+
+/// The sizes that the function computes, as sizes of what is recorded now: `map` names them. A count depends only
+/// on sizes before it.
+void take_data_sizes(const FunctionState& function, SizeMap& map, SourceLine line,
+                     std::unordered_map<const Node*, Ref>& replace) {
+    SessionState& session = *function.session;
+    for (size_t k = 0; k < function.graph.data_sizes.size(); ++k) {
+        take_captured(function, map, line, replace);
+        const SizeAtom symbol = data_symbols(function.graph.data_sizes[k]).at(0);
+        const Ref count = substitute_sizes(session.nodes, {function.graph.results[k]}, map, replace)[0];
+        map[symbol.name] = data_size(session, count, symbol.args[0].substitute(map), line);
+    }
+    take_captured(function, map, line, replace);
 }
 
 }  // namespace
@@ -89,29 +93,18 @@ std::vector<Tensor> inline_call(const FunctionState& function, const std::vector
         bind_symbols_of(function.specs[k], *nodes[k], map);
     }
     std::unordered_map<const Node*, Ref> replace;
-    for (size_t k = 0; k < function.graph.args.size(); ++k) {
-        const Ref& arg = function.graph.args[k];
-        replace[arg.get()] = k < args.size()
-                                 ? fitted(function, k, nodes[k], map, args[k].line())
-                                 : b.table.intern(Op::Buffer, arg->dtype, arg->shape, {},
-                                                  BufferAttr{function.captured[k]}, line);
-    }
+    for (size_t k = 0; k < args.size(); ++k)
+        replace[function.graph.args[k].get()] = fitted(function, k, nodes[k], map, args[k].line());
     for (const Guard& guard : function.graph.guards)
         require_equal(b, guard.left.substitute(map), guard.right.substitute(map), guard.message);
-    std::vector<Ref> nodes_there = function.graph.results;
+    take_data_sizes(function, map, line, replace);
+    const size_t counts = function.graph.data_sizes.size();
+    size_t own = function.graph.results.size() - counts;
+    std::vector<Ref> nodes_there(function.graph.results.begin() + static_cast<long>(counts),
+                                 function.graph.results.end());
     nodes_there.insert(nodes_there.end(), function.sources.begin(), function.sources.end());
-    for (const Ref& node : topological(nodes_there))
-        if (node->op == Op::RegionArg)
-            replace[node.get()] = region_arg(b, node->dtype, substituted(node->shape, map));
-    std::vector<Ref> results = rewrite(
-        b.table, nodes_there,
-        [&](const Node& node, const std::vector<Ref>& inputs) {
-            return substitute_node(b, node, inputs, map);
-        },
-        replace);
-    const auto first_source = results.begin() + static_cast<long>(function.graph.results.size());
-    repeat_effects(*function.session, function.effects, {first_source, results.end()});
-    size_t own = function.graph.results.size();
+    std::vector<Ref> results = substitute_sizes(b.table, nodes_there, map, std::move(replace));
+    repeat_effects(*function.session, function.effects, {results.begin() + static_cast<long>(own), results.end()});
     for (const Effect& effect : function.effects) own -= effect.results;
     results.resize(own);
     std::vector<Tensor> out;

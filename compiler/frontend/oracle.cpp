@@ -48,21 +48,37 @@ std::vector<int64_t> concrete(const Shape& shape, const SizeEnv& env) {
     return out;
 }
 
+/// The symbols of the call, and the values of data symbols that arguments hold.
+SizeEnv with_given_counts(Executor& executor, const Graph& graph, const Call& call) {
+    SizeEnv env = call.symbols;
+    for (size_t k = 0; k < graph.data_sizes.size(); ++k) {
+        const Node& count = *graph.results[k];
+        if (count.op != Op::Input) continue;
+        const SizeAtom symbol = data_symbols(graph.data_sizes[k]).at(0);
+        int32_t value = 0;
+        executor.read(*call.arguments[static_cast<size_t>(count.as<InputAttr>().index)], 0,
+                      std::as_writable_bytes(std::span(&value, 1)));
+        env[symbol.name] = std::clamp<int64_t>(value, 0, symbol.args[0].evaluate(env));
+    }
+    return env;
+}
+
 }  // namespace
 
 std::shared_ptr<Executor> make_host_executor() { return std::make_shared<HostExecutor>(); }
 
 void run_oracle(Executor& executor, const Graph& graph, const Call& call) {
     std::vector<HostTensor> args;
+    const SizeEnv symbols = with_given_counts(executor, graph, call);
     for (size_t k = 0; k < graph.args.size(); ++k) {
         const Node& input = *graph.args[k];
-        args.push_back(HostTensor::make(input.dtype, concrete(input.shape, call.symbols)));
+        args.push_back(HostTensor::make(input.dtype, concrete(input.shape, symbols)));
         if (call.arguments[k])
             executor.read(*call.arguments[k], 0, args.back().data);
         else
             args.back().set(0, call.scalars[k]);
     }
-    std::vector<HostTensor> results = interpret(graph, args, call.symbols);
+    std::vector<HostTensor> results = interpret(graph, args, symbols);
     for (size_t k = 0; k < results.size(); ++k)
         if (call.results[k]) executor.write(*call.results[k], 0, results[k].data);
 }

@@ -8,6 +8,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/frontend/cut.h"
+#include "compiler/frontend/data_size.h"
 #include "compiler/frontend/oracle.h"
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/report.h"
@@ -25,14 +26,8 @@ Ref buffer_node(SessionState& session, std::shared_ptr<Memory> memory, DType dty
     return session.nodes.intern(Op::Buffer, dtype, shape, {}, BufferAttr{std::move(memory)}, line);
 }
 
-Shape concrete(const Shape& shape, const SizeEnv& env) {
-    Shape out;
-    for (const Size& size : shape) out.push_back(Size(size.evaluate(env)));
-    return out;
-}
-
 uint64_t storage_bytes(DType dtype, const Shape& shape) {
-    return static_cast<uint64_t>(element_count(shape).constant()) *
+    return static_cast<uint64_t>(std::max<int64_t>(0, element_count(largest(shape)).constant())) *
            static_cast<uint64_t>(dtype.bytes());
 }
 
@@ -89,15 +84,38 @@ Ref known_buffer(const SessionState& session, const Ref& node) {
                                                                           : nullptr;
 }
 
-std::shared_ptr<const Program> plan_of(SessionState& session, const Graph& graph) {
+/// Outside of a compiled function nobody gives a symbol its value.
+void refuse_symbols(const Size& size, SourceLine line) {
+    if (size.is_constant()) return;
+    for (const std::string& symbol : size.symbols())
+        if (symbol[0] != '?')
+            fail_at(line, "size '" + symbol +
+                              "' has no value here; symbols stand for sizes of the arguments of compile, so give a "
+                              "number, or take the size of a tensor");
+}
+
+std::shared_ptr<const Program> plan_of(SessionState& session, const Graph& graph, SourceLine line) {
     executor_of(session);
-    if (session.oracle) return nullptr;
-    std::string key = print(graph);
+    std::string key = session.oracle ? "" : print(graph);
     auto at = session.plans.find(key);
+    if (at == session.plans.end())
+        for (const Ref& node : topological(graph.results))
+            for_sizes(*node, [&](const Size& size) { refuse_symbols(size, node->lines.empty() ? line : node->lines[0]); });
+    if (session.oracle) return nullptr;
     if (at == session.plans.end())
         at = session.plans.emplace(std::move(key), compile_for(session, graph, {.name = "lazy"}))
                  .first;
     return at->second;
+}
+
+/// Says in `sizes` what a data size of a graph that runs is called outside: the size that it was while recording
+/// (`symbol`), or one of its own.
+void name_size(SessionState& session, const Size& size, const Ref& count, const SizeAtom* symbol, SizeMap& sizes,
+               SourceLine line) {
+    const SizeAtom own = data_symbols(size).at(0);
+    if (symbol) set_count(session, *symbol, count);
+    sizes[own.name] = symbol ? Size::data(symbol->name, symbol->args[0], symbol->source)
+                             : data_size(session, count, own.args[0].substitute(sizes), line);
 }
 
 }  // namespace
@@ -120,18 +138,28 @@ std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& g
 
 std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
                            const std::shared_ptr<const Program>& program, Call call,
-                           SourceLine line) {
+                           SourceLine line, const std::vector<SizeAtom>& symbols, SizeMap* all_sizes) {
     Executor& executor = executor_of(session);
+    SizeMap own_sizes;
+    SizeMap& sizes = all_sizes ? *all_sizes : own_sizes;
+    for (const auto& [name, value] : call.symbols) sizes.emplace(name, Size(value));
     std::vector<Ref> out;
+    const size_t counts = graph.data_sizes.size();
     for (size_t k = 0; k < graph.results.size(); ++k) {
         const Node& result = *graph.results[k];
-        Shape shape = concrete(result.shape, call.symbols);
+        Shape shape = substituted(result.shape, sizes);
         std::shared_ptr<Memory> memory = program ? shared_memory(*program, call, k) : nullptr;
+        if (!memory && k < counts && result.op == Op::Input)
+            memory = call.arguments[static_cast<size_t>(result.as<InputAttr>().index)];
         if (!memory)
             memory = executor.allocate(padded(storage_bytes(result.dtype, shape)),
                                        "result " + std::to_string(k));
         call.results.push_back(memory);
-        out.push_back(buffer_node(session, std::move(memory), result.dtype, shape, line));
+        Ref made = buffer_node(session, std::move(memory), result.dtype, shape, line);
+        if (k < counts)
+            name_size(session, graph.data_sizes[k], made, symbols.empty() ? nullptr : &symbols[k], sizes, line);
+        else
+            out.push_back(std::move(made));
     }
     if (program)
         executor.run(program, call);
@@ -161,7 +189,7 @@ std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& no
             if (!is_trivial(*node)) computed.emplace(node, entry.buffer);
         Cut cut = cut_graph(session.nodes, wanted, computed);
         std::vector<Ref> buffers =
-            run_graph(session, cut.graph, plan_of(session, cut.graph), std::move(cut.call), line);
+            run_graph(session, cut.graph, plan_of(session, cut.graph, line), std::move(cut.call), line, cut.symbols);
         for (size_t k = 0; k < wanted.size(); ++k)
             session.realized[wanted[k].get()] = {wanted[k], buffers[k]};
         for (Slot* slot : state) slot->node = known_buffer(session, slot->node);
@@ -195,13 +223,16 @@ Ref checked_node(const Tensor& x, SourceLine line) {
     builder(session, line);
     Ref node = read_slot(x.slot(), line);
     check_not_recording(session, line);
+    for (const Size& size : node->shape) refuse_symbols(size, line);
     return node;
 }
 
 }  // namespace
 
 TensorMemory memory_of(const Tensor& x, SourceLine line) {
-    Ref node = realize_nodes(*x.slot()->session, {checked_node(x, line)}, line)[0];
+    SessionState& session = *x.slot()->session;
+    const Ref asked = with_known_sizes(session, checked_node(x, line), line);
+    Ref node = realize_nodes(session, {asked}, line)[0];
     x.slot()->node = node;
     TensorMemory out{node->as<BufferAttr>().storage, node->dtype, {}};
     for (const Size& size : node->shape) out.shape.push_back(size.constant());
@@ -227,7 +258,7 @@ Tensor tensor_over(std::shared_ptr<Memory> memory, DType dtype, const Shape& sha
 std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line) {
     const std::shared_ptr<Slot>& slot = x.slot();
     SessionState& session = *slot->session;
-    Ref node = checked_node(x, line);
+    Ref node = with_known_sizes(session, checked_node(x, line), line);
     std::vector<std::byte> data(storage_bytes(node->dtype, node->shape));
     if (node->op == Op::Constant) {
         store_scalar(node->as<ConstantAttr>().value, data.data());

@@ -53,9 +53,13 @@ std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& g
                                            CompileOptions options);
 
 /// Allocates the results and runs `graph`, as `program` (null where the oracle evaluates it). Gives
-/// the results as Buffer nodes. A result that is an argument, or another result, shares its memory.
+/// the results as Buffer nodes, without the values of data symbols. A result that is an argument, or another
+/// result, shares its memory. Where a size is one that only the device knows, the shape has a data symbol and the
+/// memory room for its largest value. `symbols`: the names of the graph's data sizes; empty: fresh ones. `sizes`,
+/// where given, gets what each of the graph's symbols is outside.
 std::vector<std::shared_ptr<const Node>> run_graph(SessionState& session, const Graph& graph,
-                                                   const std::shared_ptr<const Program>& program,
-                                                   Call call, SourceLine line);
+                                                   const std::shared_ptr<const Program>& program, Call call,
+                                                   SourceLine line, const std::vector<SizeAtom>& symbols = {},
+                                                   std::map<std::string, Size>* sizes = nullptr);
 
 }  // namespace firn

@@ -74,6 +74,8 @@ struct Realized {
     Ref buffer;
 };
 
+struct DataSource;   // data_size.h
+
 struct SessionState {
     NodeTable nodes;
     std::shared_ptr<Executor> executor;
@@ -90,6 +92,7 @@ struct SessionState {
         plans;         // lazy evaluation, by graph text
     std::function<void(const std::string&)> print;  // where print_value writes; none: stdout
     std::optional<bool> checks;                     // see checks_promises
+    std::unordered_map<const Node*, std::weak_ptr<DataSource>> data_sources;   // by their counts
     int debug = 0;     // FIRN_DEBUG
     size_t dumps = 0;  // programs written to FIRN_DUMP_DIR
 };

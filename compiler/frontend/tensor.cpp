@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/apply.h"
+#include "compiler/frontend/data_size.h"
 #include "compiler/frontend/promises.h"
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/record.h"
@@ -82,10 +83,19 @@ Tensor& Tensor::operator>>=(const Arg& value) & {
     return *this = Arg(*this, value.line()) >> value;
 }
 
-Ref Tensor::node(SourceLine line) const { return read_slot(slot_, line); }
+Ref Tensor::node(SourceLine line) const {
+    Ref node = read_slot(slot_, line);
+    return is_recording(*slot_->session) ? node : with_read_sizes(*slot_->session, node);
+}
 
 TensorShape Tensor::shape(SourceLine line) const {
     Ref here_and_now = node(line);
+    SessionState& session = *slot_->session;
+    // A function of the library goes on with symbols; who asks from outside wants numbers.
+    if (!is_recording(session) && !session.caller.line) {
+        here_and_now = with_known_sizes(session, here_and_now, line);
+        if (has_data_sizes(slot_->node->shape)) slot_->node = here_and_now;
+    }
     note_asked(*slot_->session, here_and_now, line);
     return TensorShape(here_and_now->shape, line);
 }
@@ -303,7 +313,7 @@ Tensor operator!(const Access& x) { return !Tensor(x); }
 std::vector<std::byte> Tensor::read(SourceLine line) const { return read_tensor(*this, line); }
 
 void Tensor::require_single(SourceLine line) const {
-    Ref value = node(line);
+    Ref value = with_known_sizes(*slot_->session, node(line), line);
     if (!element_count(value->shape).is(1))
         fail_at(line, "item: the tensor has shape " + text(value->shape) +
                           " and item gives a single element; use to_vector, or index one");

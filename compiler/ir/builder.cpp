@@ -32,12 +32,24 @@ void add_guard(const Builder& b, const Size& left, const Size& right, const std:
     b.guards->push_back({left, right, b.line.line ? message + " (" + text(b.line) + ")" : message});
 }
 
+/// No call can check a size that only the device knows.
+void refuse_data_size(const Builder& b, const Size& size, const std::string& message) {
+    const std::vector<SizeAtom> symbols = data_symbols(size);
+    if (symbols.empty()) return;
+    const std::string name = Size::data(symbols[0].name, symbols[0].args[0]).text();
+    fail(b, message + "; " + name + " is a size that only the device knows, so that this cannot be checked: use sizes "
+                    "that come of the same condition, or ask for the tensor's shape() outside of what is recorded, which "
+                    "reads it back");
+}
+
 }  // namespace
 
 void require_equal(const Builder& b, const Size& left, const Size& right,
                    const std::string& message) {
     if (left == right) return;
-    if ((left - right).is_constant()) fail(b, message);
+    const Size difference = left - right;
+    if (difference.is_constant()) fail(b, message);
+    refuse_data_size(b, difference, message);
     if (!b.guards)
         fail(b, message + "; " + left.text() + " = " + right.text() + " is not known here");
     add_guard(b, left, right, message);
@@ -48,6 +60,7 @@ void require_less_equal(const Builder& b, const Size& left, const Size& right,
     if (proved_less_equal(left, right)) return;
     Size excess = left - right;
     if (excess.is_constant() || excess.lower_bound() > 0) fail(b, message);
+    refuse_data_size(b, excess, message);
     if (!b.guards)
         fail(b, message + "; " + left.text() + " <= " + right.text() + " is not known here");
     add_guard(b, min(left, right), left, message);

@@ -259,4 +259,17 @@ Ref NodeTable::intern(Op op, DType dtype, Shape shape, std::vector<Ref> inputs, 
     return made;
 }
 
+void for_sizes(const Node& node, const std::function<void(const Size&)>& visit) {
+    for (const Size& size : node.shape) visit(size);
+    if (const auto* value = std::get_if<SizeAttr>(&node.attr)) visit(value->size);
+    if (const auto* loop = std::get_if<LoopAttr>(&node.attr))
+        for (const Size& size : loop->grid) visit(size);
+    if (const auto* slice = std::get_if<SliceAttr>(&node.attr))
+        for (const Size& size : slice->begin) visit(size);
+    if (const auto* pad = std::get_if<PadAttr>(&node.attr)) {
+        for (const Size& size : pad->before) visit(size);
+        for (const Size& size : pad->after) visit(size);
+    }
+}
+
 }  // namespace firn

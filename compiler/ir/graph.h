@@ -105,11 +105,13 @@ struct Node {
 };
 
 /// Results as functions of arguments. args[k] is the Input node with index k. `guards` are checked at
-/// the call: sizes that were not proved equal while recording.
+/// the call: sizes that were not proved equal while recording. `data_sizes` are the data symbols that the nodes
+/// mention: result k (i32, rank 0) is the value of data_sizes[k], and depends only on those before it.
 struct Graph {
     std::vector<Ref> args;
     std::vector<Ref> results;
     std::vector<Guard> guards;
+    std::vector<Size> data_sizes;
 };
 
 /// Holds every live node once. Weak: a node lives as long as somebody refers to it, also longer than
@@ -132,6 +134,9 @@ class NodeTable {
 
 /// Adds the user's lines that `node` now also stands for: at most 4, no repeats.
 void note_lines(const Node& node, const std::vector<SourceLine>& lines);
+
+/// Every size that a node itself holds: its shape and those of its attribute.
+void for_sizes(const Node& node, const std::function<void(const Size&)>& visit);
 
 /// True when the regions' structure is equal (used by NodeTable and by tests); nodes by pointer.
 bool equal_attr(const Attr& a, const Attr& b);

@@ -56,6 +56,10 @@ class Interpreter {
     Interpreter(const Graph& graph, const std::vector<HostTensor>& args, const SizeEnv& env)
         : graph_(graph), args_(args), env_(env), placement_(place(graph.results)) {
         find_last_uses();
+        for (size_t k = 0; k < graph.data_sizes.size(); ++k) sized_by_[graph.results[k].get()].push_back(k);
+        for (const auto& [count, sizes] : sized_by_)
+            if (const auto* given = std::get_if<InputAttr>(&count->attr))
+                learn_sizes(*count, args.at(static_cast<size_t>(given->index)));
     }
 
     std::vector<HostTensor> run() {
@@ -71,6 +75,16 @@ class Interpreter {
         HostShape out;
         for (const Size& size : sizes) out.push_back(size.evaluate(env_));
         return out;
+    }
+
+    /// The value of a data symbol is known from here on: it comes before everything that mentions it.
+    void learn_sizes(const Node& node, const HostTensor& value) {
+        const auto at = sized_by_.find(&node);
+        if (at == sized_by_.end()) return;
+        for (size_t k : at->second) {
+            const SizeAtom symbol = data_symbols(graph_.data_sizes[k]).at(0);
+            env_[symbol.name] = std::clamp<int64_t>(value.at(0).i, 0, symbol.args[0].evaluate(env_));
+        }
     }
 
     void check_call() const {
@@ -134,7 +148,7 @@ class Interpreter {
             else if (node.op == Op::If)
                 run_if(node);
             else
-                values_[&node] = value(node);
+                learn_sizes(node, *(values_[&node] = value(node)));
             for (const Node* dead : dies[k]) {
                 values_.erase(dead);
                 region_results_.erase(dead);
@@ -291,8 +305,9 @@ class Interpreter {
 
     const Graph& graph_;
     const std::vector<HostTensor>& args_;
-    const SizeEnv& env_;
+    SizeEnv env_;
     Placement placement_;
+    std::unordered_map<const Node*, std::vector<size_t>> sized_by_;   // counts: places in data_sizes
     std::vector<std::vector<std::vector<const Node*>>> dies_;
     std::unordered_map<const Node*, Value> values_;
     std::unordered_map<const Node*, std::vector<Value>> region_results_;

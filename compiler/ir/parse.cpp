@@ -27,6 +27,7 @@ class Parser {
         }
         expect("{");
         while (accept("guard")) parse_guard();
+        while (accept("size")) graph_.data_sizes.push_back(parse_size_until("\n"));
         graph_.results = parse_nodes("return");
         expect("}");
         skip_space();

@@ -91,6 +91,7 @@ class Printer {
         }
         out_ += ") {\n";
         for (const Guard& guard : graph_.guards) print_guard(guard);
+        for (const Size& each : graph_.data_sizes) out_ += "    size " + each.text() + "\n";
         print_region(0, 1);
         out_ += "    return";
         references(graph_.results);

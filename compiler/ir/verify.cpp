@@ -342,6 +342,9 @@ struct Checker {
         }
         for (const Ref& result : graph.results)
             check(info(result->op).result != ResultRule::None, "a result has a value", *result);
+        for (size_t k = 0; k < graph.data_sizes.size(); ++k)
+            check(k < graph.results.size() && graph.results[k]->dtype == i32 && graph.results[k]->shape.empty(),
+                  "the first results are the values of the data symbols", *graph.results[0]);
     }
 };
 

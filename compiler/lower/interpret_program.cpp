@@ -58,27 +58,29 @@ class BoundSlots {
             std::span<std::byte> target =
                 memory_of(call.results[k], flat.result_slots[k], call.symbols);
             if (source.data() != target.data())
-                std::memmove(target.data(), source.data(), source.size());
+                std::memmove(target.data(), source.data(), std::min(source.size(), target.size()));
         }
     }
 
   private:
     uint64_t bytes_of(int slot, const SizeEnv& env) const {
-        return static_cast<uint64_t>(
-            program_.buffers[static_cast<size_t>(slot)].bytes().evaluate(env));
+        // An empty tensor has memory too: what reads it chooses afterwards that it reads nothing.
+        return std::max<uint64_t>(
+            16, static_cast<uint64_t>(program_.buffers[static_cast<size_t>(slot)].bytes().evaluate(env)));
     }
 
     std::span<std::byte> memory_of(const std::shared_ptr<Memory>& memory, int slot,
                                    const SizeEnv& env) const {
         auto* host = dynamic_cast<HostMemory*>(memory.get());
         ensure(host, "memory of another executor is given to the interpreter");
-        uint64_t wanted = bytes_of(slot, env);
+        const auto wanted =
+            static_cast<uint64_t>(program_.buffers[static_cast<size_t>(slot)].bytes().evaluate(env));
         if (host->data.size() < wanted)
             throw InternalError("internal error: program " + program_.name + " needs " +
                                 std::to_string(wanted) + " bytes for buffer " +
                                 program_.buffers[static_cast<size_t>(slot)].name + " and memory " +
                                 host->name + " has " + std::to_string(host->data.size()));
-        return std::span(host->data).first(wanted);
+        return std::span(host->data).first(std::min<uint64_t>(host->data.size(), bytes_of(slot, env)));
     }
 
     void bind_arguments(const Call& call) {
@@ -248,8 +250,9 @@ class Interpreter : public Executor {
         if (step.copy) {
             hazards.step(step, {false, true}, running.slots);
             std::span<std::byte> source = running.slots[step.slots[0]], target = running.slots[step.slots[1]];
-            ensure(source.size() == target.size(), "a copy between buffers of different sizes");
-            std::memcpy(target.data(), source.data(), source.size());
+            const size_t size = std::min(source.size(), target.size());   // an empty one may have room for no element
+            ensure(size + 16 >= std::max(source.size(), target.size()), "a copy between buffers of different sizes");
+            std::memcpy(target.data(), source.data(), size);
             return;
         }
         const KernelInfo& kernel = running.program.kernels[static_cast<size_t>(step.dispatch->kernel)];
@@ -271,6 +274,27 @@ class Interpreter : public Executor {
                                 std::to_string(host->data.size()) + " bytes");
     }
 
+    static int32_t size_in(std::span<const std::byte> sizes, int64_t at) {
+        ensure(at >= 0 && static_cast<size_t>(at) * 4 + 4 <= sizes.size(), "a size lies outside its buffer");
+        int32_t size = 0;
+        std::memcpy(&size, sizes.data() + at * 4, 4);
+        return size;
+    }
+
+    /// What the host gives, and between it the sizes that only the device knows.
+    static std::vector<Scalar> all_params(const KernelCode& code, const std::vector<std::span<std::byte>>& buffers,
+                                          const std::vector<Scalar>& given) {
+        if (code.sizes_buffer < 0) return given;
+        std::vector<Scalar> out;
+        size_t next = 0;
+        int64_t at = given.back().as_int();
+        for (const ParamInfo& param : code.params)
+            out.push_back(code.on_device(param)
+                              ? scalar_int(size_in(buffers[static_cast<size_t>(code.sizes_buffer)], at++))
+                              : given[next++]);
+        return out;
+    }
+
     void dispatch(const KernelInfo& kernel, const FlatStep& step, const BoundSlots& slots,
                   const std::vector<Scalar>& scalars) {
         if (!kernel.code)
@@ -281,9 +305,15 @@ class Interpreter : public Executor {
         for (int slot : step.slots) buffers.push_back(slots[slot]);
         std::array<int64_t, 3> groups{};
         for (size_t k = 0; k < 3; ++k) groups[k] = step.dispatch->groups[k].evaluate(step.env);
+        if (step.dispatch->sizes_binding >= 0) {
+            const std::span<std::byte> sizes = buffers[static_cast<size_t>(step.dispatch->sizes_binding)];
+            for (size_t k = 0; k < 3; ++k)
+                groups[k] = size_in(sizes, step.dispatch->sizes_groups + static_cast<int64_t>(k));
+        }
         auto begin = std::chrono::steady_clock::now();
-        interpret_kernel(*kernel.code, buffers, param_values(*step.dispatch, step.env, scalars),
-                         step.env, profile_.subgroup_size, groups);
+        interpret_kernel(*kernel.code, buffers,
+                         all_params(*kernel.code, buffers, param_values(*step.dispatch, step.env, scalars)), step.env,
+                         profile_.subgroup_size, groups);
         if (!profiling_) return;
         std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
         KernelTime& time = times_[kernel.name];

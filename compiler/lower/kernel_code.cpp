@@ -74,6 +74,13 @@ const char* name(RangeKind kind) {
     return "?";
 }
 
+std::vector<ParamInfo> host_params(const KernelCode& code) {
+    std::vector<ParamInfo> out;
+    for (const ParamInfo& param : code.params)
+        if (!code.on_device(param)) out.push_back(param);
+    return out;
+}
+
 std::string print(const KernelCode& code) {
     std::ostringstream out;
     out << "kernel " << code.name << "\n";

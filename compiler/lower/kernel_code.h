@@ -106,6 +106,12 @@ struct KernelCode {
     std::vector<Range> ranges;
     std::vector<KernelBuffer> buffers;
     std::vector<ParamInfo> params;
+    /// Where sizes that only the device knows come from: the (read) buffer of an i32 each, -1 where the kernel has
+    /// none. Those parameters lie in it in their order, from the element that the last parameter names.
+    int sizes_buffer = -1;
+    bool on_device(const ParamInfo& param) const {
+        return sizes_buffer >= 0 && param.scalar < 0 && !data_symbols(param.size).empty();
+    }
     std::array<uint32_t, 3> group_size{1, 1, 1};   // after mapping
     std::array<Size, 3> groups{Size(1), Size(1), Size(1)};
     std::vector<Split> schedule;                   // what mapping did
@@ -115,6 +121,9 @@ struct KernelCode {
     /// `order`. Otherwise a region computes all that it needs before its effects.
     bool in_order = false;
 };
+
+/// The parameters that the host gives.
+std::vector<ParamInfo> host_params(const KernelCode& code);
 
 /// Readable text of the whole kernel, by region order where it is placed.
 std::string print(const KernelCode& code);

@@ -161,8 +161,25 @@ std::vector<int> reshape_index(KernelBuilder& b, const std::vector<int>& at, con
     return result;
 }
 
+namespace {
+
+/// Whether an axis of size n that is read at i has elements: true where i runs over as many, or the whole grid does.
+int has_elements(KernelBuilder& b, int i, const Size& n) {
+    if (n.lower_bound() > 0) return b.boolean_value(true);
+    const KernelCode& code = b.code();
+    const std::vector<int>& around = b.dependencies(i);
+    for (int id = 0; id < static_cast<int>(code.ranges.size()); ++id) {
+        const Range& range = code.ranges[id];
+        const bool runs = range.kind == RangeKind::Grid || std::find(around.begin(), around.end(), id) != around.end();
+        if (runs && !range.extent.is(0) && mod(range.extent, n).is(0)) return b.boolean_value(true);
+    }
+    return b.make(Op::Less, boolean, {b.integer(0), b.size(n)});
+}
+
+}  // namespace
+
 Read bounded(KernelBuilder& b, int i, const Size& n, Bounds mode) {
-    const int yes = b.boolean_value(true);
+    const int yes = mode == Bounds::Constant || mode == Bounds::Unchecked ? b.boolean_value(true) : has_elements(b, i, n);
     const int zero = b.integer(0), count = b.size(n), last = b.size(n - Size(1));
     auto clamp = [&](int x) { return b.make(Op::Max, i32, {b.make(Op::Min, i32, {x, last}), zero}); };
     switch (mode) {

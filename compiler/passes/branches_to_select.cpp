@@ -82,7 +82,7 @@ Graph dissolve(NodeTable& table, const Graph& graph, RuleCounts* fired, const Di
         return made;
     };
     auto keep_regions = [](const Node&, const Ref&) { return Ref(); };
-    return {graph.args, rewrite(table, graph.results, visit, {}, keep_regions), graph.guards};
+    return {graph.args, rewrite(table, graph.results, visit, {}, keep_regions), graph.guards, graph.data_sizes};
 }
 
 }  // namespace

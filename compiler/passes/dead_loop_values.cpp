@@ -120,7 +120,7 @@ class Pruner {
         };
         return {graph_.args,
                 rewrite(table_, graph_.results, visit, live_.dead_nodes(), visit_region),
-                graph_.guards};
+                graph_.guards, graph_.data_sizes};
     }
 
   private:

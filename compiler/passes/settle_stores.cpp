@@ -58,7 +58,7 @@ Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired) {
         return cast(b, scatter(b, cast(b, inputs[0], f32), cast(b, inputs[1], f32),
                                {inputs.begin() + 2, inputs.end()}, attr), f16);
     };
-    return {graph.args, rewrite(table, graph.results, visit), graph.guards};
+    return {graph.args, rewrite(table, graph.results, visit), graph.guards, graph.data_sizes};
 }
 
 }  // namespace firn

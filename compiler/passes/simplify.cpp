@@ -55,7 +55,7 @@ class Simplifier {
             return simplified(made);
         };
         auto keep_regions = [](const Node&, const Ref&) { return Ref(); };
-        return {graph.args, rewrite(table_, graph.results, visit, {}, keep_regions), graph.guards};
+        return {graph.args, rewrite(table_, graph.results, visit, {}, keep_regions), graph.guards, graph.data_sizes};
     }
 
   private:

@@ -62,6 +62,7 @@ ProgramStats stats(const Program& program, const SizeEnv& env) {
         }
         const Work& work = step.dispatch->work;
         ++result.dispatches;
+        result.indirect_dispatches += step.dispatch->sizes_binding >= 0;
         result.operations += work.operations.evaluate(step.env);
         result.bytes_read += work.bytes_read.evaluate(step.env);
         result.bytes_written += work.bytes_written.evaluate(step.env);

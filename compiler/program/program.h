@@ -88,6 +88,10 @@ struct DispatchStep {
     std::vector<ParamInfo> params;
     std::array<Size, 3> groups;        // any zero: nothing is dispatched
     Work work;
+    /// Where only the device knows how many groups there are (`groups` and `work` are then the most): the binding
+    /// of the i32 buffer that an earlier dispatch wrote them to, and the element where the three begin.
+    int sizes_binding = -1;
+    int64_t sizes_groups = 0;
 };
 struct CopyStep {
     int source = 0, target = 0;        // buffers of equal size
@@ -111,7 +115,7 @@ struct Step {
 struct ArgumentInfo {
     std::string name;
     DType dtype = f32;
-    Shape shape;
+    Shape shape;           // the largest it can have
     bool scalar = false;   // a value given at the call, not a buffer
     int buffer = -1;
 };
@@ -119,6 +123,13 @@ struct ResultInfo {
     DType dtype = f32;
     Shape shape;
     int buffer = -1;       // a result that is an argument, or another result, names the same buffer
+};
+/// A size that only the device knows while the program runs: a data symbol, and the buffer of its value (i32, one
+/// element). Shapes of results may hold it. All else in a Program (sizes of buffers, groups, trips) is without
+/// data symbols: memory and plans are made for the largest value, and need not be made again for another one.
+struct DataSize {
+    Size size;
+    int buffer = -1;
 };
 /// Two sizes that must be equal at the call, or a size that must be divisible; `message` names both places.
 struct Guard {
@@ -136,6 +147,7 @@ struct Program {
     std::string name;
     std::vector<ArgumentInfo> arguments;
     std::vector<ResultInfo> results;
+    std::vector<DataSize> data_sizes;  // result k is the value of data_sizes[k]; the others come after them
     std::vector<Guard> guards;
     std::vector<BufferInfo> buffers;
     std::vector<KernelInfo> kernels;
@@ -149,7 +161,8 @@ struct Program {
 /// What a program does at given sizes.
 struct ProgramStats {
     int64_t kernels = 0;      // distinct kernels
-    int64_t dispatches = 0;
+    int64_t dispatches = 0;   // indirect ones too; what they do is counted as the most they can
+    int64_t indirect_dispatches = 0;
     int64_t operations = 0, bytes_read = 0, bytes_written = 0;
     int64_t barriers = 0;     // pipeline barriers recorded
     int64_t guards = 0;       // conditions that keep stores or invocations inside their ranges

@@ -53,7 +53,10 @@ Size scaled(const Size& size, int64_t factor) {
 void collect_symbols(const Size& size, std::set<std::string>& names) {
     for (const SizeTerm& term : SizeBuilder::terms(size))
         for (const SizeAtom& atom : term.atoms) {
-            if (atom.kind == SizeAtom::Kind::Symbol) names.insert(atom.name);
+            if (atom.kind == SizeAtom::Kind::Symbol) {
+                names.insert(atom.name);
+                continue;
+            }
             for (const Size& arg : atom.args) collect_symbols(arg, names);
         }
 }
@@ -156,6 +159,15 @@ Size Size::symbol(const std::string& name) {
     return SizeBuilder::atom(std::move(atom));
 }
 
+Size Size::data(const std::string& name, const Size& most, std::shared_ptr<const void> source) {
+    ensure(name.size() > 1 && name[0] == '?', "a data symbol begins with '?'");
+    SizeAtom atom;
+    atom.name = name;
+    atom.args = {most};
+    atom.source = std::move(source);
+    return SizeBuilder::atom(std::move(atom));
+}
+
 int64_t Size::constant() const {
     if (terms_) throw InternalError("internal error: size " + text() + " is not a constant");
     return constant_;
@@ -231,7 +243,9 @@ Size Size::substitute(const std::map<std::string, Size>& map) const {
                     apply(atom.kind, atom.args[0].substitute(map), atom.args[1].substitute(map));
             } else {
                 auto found = map.find(atom.name);
-                product *= found != map.end() ? found->second : SizeBuilder::atom(atom);
+                SizeAtom kept = atom;
+                for (Size& most : kept.args) most = most.substitute(map);
+                product *= found != map.end() ? found->second : SizeBuilder::atom(std::move(kept));
             }
         }
         result += product;
@@ -253,6 +267,7 @@ size_t Size::hash() const {
         for (const SizeAtom& atom : term.atoms) {
             seed = combine(seed, static_cast<size_t>(atom.kind));
             seed = combine(seed, std::hash<std::string>()(atom.name));
+            if (atom.kind == SizeAtom::Kind::Symbol) continue;
             for (const Size& arg : atom.args) seed = combine(seed, arg.hash());
         }
     }

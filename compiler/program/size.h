@@ -17,13 +17,16 @@ struct SizeTerm;
 
 /// A symbolic integer in canonical form: a sum of coefficient x product of atoms. An atom is a symbol,
 /// or a floor division, modulo, minimum or maximum of two sizes. Equal forms compare equal; symbols
-/// that start with a letter are dimensions and at least 0.
+/// that start with a letter are dimensions and at least 0. Symbols of equal name are equal.
 class Size {
   public:
     Size() : Size(int64_t{0}) {}
     template <std::integral T>
     Size(T value) : constant_(static_cast<int64_t>(value)) {}
     static Size symbol(const std::string& name);
+    /// A data symbol: a size from 0 to `most` that only the device knows while a program runs. Its name begins
+    /// with '?'. `source` keeps alive what computes it, and is no part of its identity.
+    static Size data(const std::string& name, const Size& most, std::shared_ptr<const void> source = nullptr);
 
     bool is_constant() const { return !terms_; }
     /// The value; throws InternalError when it is symbolic.
@@ -53,7 +56,8 @@ class Size {
     /// The largest m known to divide the value whatever the symbols are (0 for the constant 0).
     /// `facts` names symbols with a known divisor.
     int64_t divisor(const std::map<std::string, int64_t>& facts = {}) const;
-    /// Text such as `2*n*m + floordiv(n, 4) + 1`; parse_size reads it back.
+    /// Text such as `2*n*m + floordiv(n, 4) + 1`; parse_size reads it back. A data symbol shows its largest value:
+    /// `?3(n)`.
     std::string text() const;
     size_t hash() const;
 
@@ -67,18 +71,28 @@ struct SizeAtom {
     enum class Kind : uint8_t { Symbol, FloorDiv, Mod, Min, Max };
     Kind kind = Kind::Symbol;
     std::string name;        // Symbol
-    std::vector<Size> args;  // the others: two sizes
+    std::vector<Size> args;  // the others: two sizes. A data symbol: its largest value
+    std::shared_ptr<const void> source;   // of a data symbol
+    bool is_data() const { return kind == Kind::Symbol && !args.empty(); }
 };
 struct SizeTerm {
     std::vector<SizeAtom> atoms;  // sorted
     int64_t coefficient = 1;
 };
 
+using Shape = std::vector<Size>;
+
 Size floor_div(const Size& a, const Size& b);
 Size ceil_div(const Size& a, const Size& b);
 Size mod(const Size& a, const Size& b);
 Size min(const Size& a, const Size& b);
 Size max(const Size& a, const Size& b);
+/// The data symbols inside, each once, in the order of their names.
+std::vector<SizeAtom> data_symbols(const Size& size);
+/// Without data symbols: at least (at most) the value that `size` can have.
+Size largest(const Size& size);
+Size smallest(const Size& size);
+Shape largest(const Shape& shape);
 /// True when a <= b for every value of the symbols, as far as the canonical form shows it.
 bool proved_less_equal(const Size& a, const Size& b);
 /// Reads what Size::text wrote; throws UserError at anything else.
@@ -89,8 +103,6 @@ struct SymbolFacts {
     std::map<std::string, int64_t> divisors;   // the value is a multiple of this
     std::map<std::string, int64_t> largest;    // the value is in [0, this]
 };
-
-using Shape = std::vector<Size>;
 
 /// Number of elements.
 Size element_count(const Shape& shape);

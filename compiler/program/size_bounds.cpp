@@ -14,6 +14,8 @@ using Kind = SizeAtom::Kind;
 
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+/// Quotients by more are not opened: the products would leave 64 bits.
+constexpr int64_t kLargestScale = 1 << 16;
 
 /// Bounds; the ends of the 64-bit range stand for everything beyond.
 struct Bounds64 {
@@ -61,6 +63,8 @@ Bounds64 divided(Bounds64 a, Bounds64 b) {
 Bounds64 bounds(const SizeAtom& atom, const Largest& largest) {
     if (atom.kind == Kind::Symbol) {
         if (auto it = largest.find(atom.name); it != largest.end()) return {0, it->second};
+        if (atom.is_data())
+            return {0, std::min<int64_t>(bounds(atom.args[0], largest).hi, std::numeric_limits<int32_t>::max())};
         if (atom.name[0] == '$')
             return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
         return {0, std::numeric_limits<int32_t>::max()};
@@ -89,8 +93,8 @@ Bounds64 bounds(const Size& size, const Largest& largest) {
     return total;
 }
 
-/// Rewrites k*c * floordiv(a, c) as k * (a - mod(a, c)), or the other way round. Nothing where the
-/// size has no such term.
+/// Rewrites k*c * floordiv(a, c) as k * (a - mod(a, c)), or the other way round; of floordiv(a, c*d) with a factor
+/// k*c it is the same with floordiv(a, d). Nothing where the size has no such term.
 std::optional<Size> rewritten(const Size& size, Kind from) {
     Size result = SizeBuilder::constant_term(size);
     bool found = false;
@@ -98,18 +102,20 @@ std::optional<Size> rewritten(const Size& size, Kind from) {
         const SizeAtom& atom = term.atoms[0];
         bool fits = term.atoms.size() == 1 && atom.kind == from && atom.args[1].is_constant() &&
                     atom.args[1].constant() > 1;
-        int64_t divisor = fits ? atom.args[1].constant() : 1;
-        if (from == Kind::FloorDiv && term.coefficient % divisor != 0) fits = false;
+        const int64_t divisor = fits ? atom.args[1].constant() : 1;
+        const int64_t common = from == Kind::FloorDiv ? std::gcd(term.coefficient, divisor) : divisor;
+        fits &= common > 1;
         found |= fits;
-        if (!fits)
+        if (!fits) {
             result += SizeBuilder::from(term);
-        else if (from == Kind::FloorDiv)
-            result += Size(term.coefficient / divisor) *
-                      (atom.args[0] - SizeBuilder::atom(Kind::Mod, atom.args[0], divisor));
-        else
+        } else if (from == Kind::FloorDiv) {
+            const Size inner = floor_div(atom.args[0], divisor / common);
+            result += Size(term.coefficient / common) * (inner - SizeBuilder::atom(Kind::Mod, inner, common));
+        } else {
             result += Size(term.coefficient) *
                       (atom.args[0] -
                        Size(divisor) * SizeBuilder::atom(Kind::FloorDiv, atom.args[0], divisor));
+        }
     }
     if (!found) return std::nullopt;
     return result;
@@ -147,6 +153,34 @@ int64_t lower(const Size& size, int budget, const Largest& largest = {}) {
 
 constexpr int kOpenedExtrema = 4;
 
+/// Products of its coefficients with others that leave room stay inside 64 bits.
+bool leaves_room(const Size& size) {
+    constexpr int64_t kRoom = int64_t{1} << 28;
+    const auto small = [](int64_t value) { return value < kRoom && value > -kRoom; };
+    const auto& terms = SizeBuilder::terms(size);
+    return small(SizeBuilder::constant_term(size)) &&
+           std::all_of(terms.begin(), terms.end(), [&](const SizeTerm& term) { return small(term.coefficient); });
+}
+
+/// A size that is at most `by` times as large, without the first quotient by a constant: floordiv(a, by) lies
+/// between (a - by + 1) / by and a / by.
+struct Scaled {
+    Size size;
+    int64_t by = 1;
+};
+std::optional<Scaled> without_quotient(const Size& size) {
+    for (const SizeTerm& term : SizeBuilder::terms(size)) {
+        const SizeAtom& atom = term.atoms[0];
+        if (term.atoms.size() != 1 || atom.kind != Kind::FloorDiv || !atom.args[1].is_constant()) continue;
+        const int64_t by = atom.args[1].constant();
+        if (by < 2 || by > kLargestScale || !leaves_room(size) || !leaves_room(atom.args[0])) continue;
+        const Size least = term.coefficient < 0 ? atom.args[0] : atom.args[0] - Size(by - 1);
+        return Scaled{(size - SizeBuilder::from(term)) * Size(by) + Size(term.coefficient) * least, by};
+    }
+    return std::nullopt;
+}
+
+
 int64_t atom_divisor(const SizeAtom& atom, const std::map<std::string, int64_t>& facts) {
     if (atom.kind == Kind::Symbol) {
         auto found = facts.find(atom.name);
@@ -175,7 +209,14 @@ int64_t terms_divisor(const Size& size, const std::map<std::string, int64_t>& fa
 
 }  // namespace
 
-int64_t Size::lower_bound() const { return lower(*this, kOpenedExtrema); }
+int64_t Size::lower_bound() const {
+    const int64_t best = lower(*this, kOpenedExtrema);
+    if (best >= 0) return best;   // what is asked for is mostly whether it can be negative
+    const auto scaled = without_quotient(*this);
+    if (!scaled) return best;
+    const int64_t least = scaled->size.lower_bound();
+    return least == kLeast ? best : std::max(best, -apply(Kind::FloorDiv, -least, scaled->by));
+}
 
 int64_t Size::upper_bound(const Largest& largest) const {
     if (is_constant()) return constant_;
@@ -192,7 +233,8 @@ int64_t Size::divisor(const std::map<std::string, int64_t>& facts) const {
 
 bool proved_less_equal(const Size& a, const Size& b) {
     if (a.is_constant() && b.is_constant()) return a.constant() <= b.constant();
-    return (b - a).lower_bound() >= 0;
+    const Size distance = b - a;
+    return distance.lower_bound() >= 0 || (!data_symbols(distance).empty() && smallest(distance).lower_bound() >= 0);
 }
 
 }  // namespace firn

@@ -10,6 +10,7 @@ namespace {
 using Kind = SizeAtom::Kind;
 
 std::string text(const SizeAtom& atom) {
+    if (atom.is_data()) return atom.name + "(" + atom.args[0].text() + ")";
     if (atom.kind == Kind::Symbol) return atom.name;
     return std::string(name(atom.kind)) + "(" + atom.args[0].text() + ", " + atom.args[1].text() +
            ")";
@@ -86,12 +87,16 @@ class Parser {
     Size named() {
         size_t begin = at_;
         while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
-                                      std::string("_$.'").find(text_[at_]) != std::string::npos))
+                                      std::string("_$.'?").find(text_[at_]) != std::string::npos))
             ++at_;
         if (begin == at_) fail("a number, a name or '(' must stand here");
         std::string word = text_.substr(begin, at_ - begin);
         if (!accept('(')) return Size::symbol(word);
         Size first = sum();
+        if (word[0] == '?') {
+            expect(')');
+            return Size::data(word, first);
+        }
         expect(',');
         Size second = sum();
         expect(')');

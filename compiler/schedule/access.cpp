@@ -29,6 +29,7 @@ uint64_t id_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer)
 double estimate(const Size& size, const SymbolFacts& facts) {
     if (size.is_constant()) return static_cast<double>(size.constant());
     SizeEnv env;
+    if (!data_symbols(size).empty()) return estimate(largest(size), facts);
     for (const std::string& s : size.symbols()) {
         const auto known = facts.largest.find(s);
         env[s] = known == facts.largest.end() ? kSymbolEstimate : std::max<int64_t>(1, known->second / 4);

@@ -492,9 +492,11 @@ class Scheduler {
             if (seen.insert({&node, map}).second) queue.push_back({&node, map});
         };
         expand(root, maps_.identity(grid_shape(root)), push);
+        needs_sizes(root, out);
         while (!queue.empty()) {
             const auto [node, map] = queue.back();
             queue.pop_back();
+            needs_sizes(*node, out);
             if (node->op == Op::Result && facts_.host_loops.contains(node->inputs[0].get())) {
                 out[node->inputs[0].get()] = false;
                 continue;
@@ -510,6 +512,18 @@ class Scheduler {
             expand(*node, map, push);
         }
         return out;
+    }
+
+    /// Sizes that only the device knows are computed by a kernel before.
+    void needs_sizes(const Node& node, std::unordered_map<const Node*, bool>& needs) const {
+        if (graph_.data_sizes.empty()) return;
+        const auto need = [&](const Size& size) {
+            for (const SizeAtom& symbol : data_symbols(size))
+                for (size_t k = 0; k < graph_.data_sizes.size(); ++k)
+                    if (data_symbols(graph_.data_sizes[k]).at(0).name == symbol.name)
+                        needs[graph_.results[k].get()] = false;
+        };
+        for_sizes(node, need);
     }
 
     template <class Push>

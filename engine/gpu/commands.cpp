@@ -92,11 +92,14 @@ void end(const Device& device, VkCommandBuffer commands) {
 
 void barrier_all(const Device& device, VkCommandBuffer commands) {
     barrier(device, commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
-            kWorkStages, kWorkReads | kWorkWrites);
+            kWorkStages | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
+            kWorkReads | kWorkWrites | VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
 }
 
-void barrier_compute(const Device& device, VkCommandBuffer commands) {
-    barrier(device, commands, kWorkStages, kWorkWrites, kWorkStages, kWorkReads | kWorkWrites);
+void barrier_compute(const Device& device, VkCommandBuffer commands, bool indirect) {
+    barrier(device, commands, kWorkStages, kWorkWrites,
+            kWorkStages | (indirect ? VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT : 0),
+            kWorkReads | kWorkWrites | (indirect ? VK_ACCESS_INDIRECT_COMMAND_READ_BIT : 0));
 }
 
 void barrier_compute_to(const Device& device, VkCommandBuffer commands, VkPipelineStageFlags stages,

@@ -135,6 +135,13 @@ class Planner {
                                 "; use a smaller tensor");
             planned.groups[dim] = static_cast<uint32_t>(std::max<int64_t>(groups, 0));
         }
+        if (int binding = step.dispatch->sizes_binding; binding >= 0) {
+            planned.groups_slot = step.slots.at(static_cast<size_t>(binding));
+            planned.groups_offset = static_cast<uint64_t>(step.dispatch->sizes_groups) * 4;
+            ensure(planned.groups_offset + 12 <= plan_.slot_bytes[static_cast<size_t>(planned.groups_slot)],
+                   "the groups of an indirect dispatch lie outside their buffer");
+            plan_.indirect = true;
+        }
         for (size_t i = 0; i < step.slots.size(); ++i)
             use_slot(step.slots[i], info.bindings[i].written);
         PlannedSet set{step.dispatch->kernel, step.slots};

@@ -16,6 +16,8 @@ struct PlannedStep {
     int binding_set = -1;          // dispatch: index into CallPlan::sets; -1: a copy
     int source = -1, target = -1;  // copy: slots
     std::array<uint32_t, 3> groups{};
+    int groups_slot = -1;          // an indirect dispatch: where the device finds its groups
+    uint64_t groups_offset = 0;    // and at which byte of it
     uint32_t param_offset = 0;  // dispatch: its parameters in CallPlan::params
     bool barrier_before = false;
 };
@@ -52,6 +54,7 @@ struct CallPlan {
     std::vector<ParamPatch> patches;
     std::vector<SizeEnv> envs;
     int dispatches = 0, barriers = 0;
+    bool indirect = false;   // some dispatch is
 };
 
 /// Names of the symbols that a plan depends on, sorted: all but scalar arguments that are used only

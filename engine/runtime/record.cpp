@@ -181,7 +181,7 @@ void record_part(PreparedCall& call, VkCommandBuffer commands, const std::vector
     VkDescriptorSet bound_set = VK_NULL_HANDLE;
     for (size_t at = part.first; at < part.last; ++at) {
         const PlannedStep& step = plan.steps[at];
-        if (step.barrier_before) barrier_compute(call.device_, commands);
+        if (step.barrier_before) barrier_compute(call.device_, commands, plan.indirect);
         if (step.binding_set < 0) {
             call.copy(commands, {call.slots_[static_cast<size_t>(step.source)],
                                  call.slots_[static_cast<size_t>(step.target)]});
@@ -196,7 +196,12 @@ void record_part(PreparedCall& call, VkCommandBuffer commands, const std::vector
             if (set.push_bytes > 0)
                 vk.vkCmdPushConstants(commands, set.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                       set.push_bytes, call.params_.data() + step.param_offset);
-            vk.vkCmdDispatch(commands, step.groups[0], step.groups[1], step.groups[2]);
+            if (step.groups_slot >= 0) {
+                const BufferRange& sizes = call.slots_[static_cast<size_t>(step.groups_slot)];
+                vk.vkCmdDispatchIndirect(commands, sizes.buffer, sizes.offset + step.groups_offset);
+            } else {
+                vk.vkCmdDispatch(commands, step.groups[0], step.groups[1], step.groups[2]);
+            }
             bound_pipeline = set.pipeline;
             bound_set = set.set;
         }

@@ -92,7 +92,7 @@ const std::vector<Step> kSteps = {
      }},
     {"compact",
      {30},
-     [](const Tensor& x, const Tensor&) { return compact(x, x > 0.1f).values - 0.05f; }},
+     [](const Tensor& x, const Tensor&) { return compact_padded(x, x > 0.1f).values - 0.05f; }},
     {"conv1d",
      {12},
      [](const Tensor& x, const Tensor&) {

@@ -195,6 +195,15 @@ TEST(CompiledFunctions, StatsBeforeACallNeedKnownSizes) {
                  {"n has no value yet", "call the function first"});
 }
 
+TEST(CompiledFunctions, ReadingFromAnEmptyTensorGivesZero) {
+    SessionScope scope(Session::interpreter());
+    auto f = compile(
+        [](Tensor x, Tensor y) { return y + x(0) + wrap(x)(3) + mirror(x)(-2) + (2 * x + 1)(y.size(0)); },
+        {f32("n"), f32("m")});
+    EXPECT_EQ(Tensor(f(zeros({0}), ones({3}))).to_vector<float>(), (Floats{1, 1, 1}));
+    EXPECT_EQ(Tensor(f(ones({1}), ones({2}))).to_vector<float>(), (Floats{7, 7}));
+}
+
 TEST(CompiledFunctions, LazyFrameLoopCompilesOnce) {
     Session session = Session::interpreter();
     SessionScope scope(session);

@@ -45,6 +45,24 @@ TEST_P(Effects, LongAxesShowTheirEnds) {
               " [280 281 ... 288 289]\n [290 291 ... 298 299]]\n");
 }
 
+TEST_P(Effects, SizesThatOnlyTheDeviceKnowsAreReadBackForTheReport) {
+    Tensor x = arange(9);
+    print_value(compact(x, x > 5) * 2);
+    EXPECT_EQ(printed(), "i32[3] = [12 14 16]\n");
+    auto chosen = compile(
+        [](Tensor x) {
+            Tensor few = compact(x, x > 5);
+            print_value(few, {.label = "few"});
+            assert_value(few < 8);
+            return few;
+        },
+        {i32("n")});
+    chosen(arange(8));
+    EXPECT_EQ(printed(), "few i32[2] = [6 7]\n");
+    expect_parts(user_error([&] { chosen(compact(arange(10), arange(10) % 2 == 0)); }),
+                 {"1 of 2 elements fails", "[1]", "8 < 8", "effects_test.cpp:"});
+}
+
 TEST_P(Effects, ACompiledFunctionPrintsAtEveryCall) {
     auto twice = compile(
         [](Tensor x) {

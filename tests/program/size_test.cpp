@@ -95,6 +95,17 @@ TEST(SizeBounds, MinimumIsAtMostBoth) { EXPECT_TRUE(proved_less_equal(min(n, m),
 TEST(SizeBounds, MaximumIsAtLeastBoth) { EXPECT_TRUE(proved_less_equal(n, max(n, m))); }
 TEST(SizeBounds, MinimumOfTwoIsNotAboveEither) { EXPECT_FALSE(proved_less_equal(n, min(n, m))); }
 TEST(SizeBounds, UnrelatedSymbolsAreNotOrdered) { EXPECT_FALSE(proved_less_equal(n, m)); }
+TEST(SizeBounds, HalvesAreAtMostTheWhole) {
+    EXPECT_TRUE(proved_less_equal(floor_div(n, 2), n));
+    EXPECT_TRUE(proved_less_equal(floor_div(n, 2) + floor_div(n, 3), n));
+    EXPECT_TRUE(proved_less_equal(n, 3 * floor_div(n, 2) + 1));
+    EXPECT_FALSE(proved_less_equal(n, 3 * floor_div(n, 2)));
+    EXPECT_FALSE(proved_less_equal(floor_div(n, 2) + floor_div(2 * n, 3), n));
+}
+TEST(SizeBounds, QuotientsOfPartsAreOrdered) {
+    EXPECT_TRUE(proved_less_equal(floor_div(n, 4096) + 1, 16 * floor_div(n, 65536) + 16));
+    EXPECT_FALSE(proved_less_equal(floor_div(n, 4096) + 1, 15 * floor_div(n, 65536) + 16));
+}
 TEST(SizeBounds, AProductMayBeSmallerThanItsFactor) { EXPECT_FALSE(proved_less_equal(n, n * m)); }
 
 TEST(SizeDivisor, OfTerms) { EXPECT_EQ((8 * n + 12 * m).divisor(), 4); }
@@ -178,6 +189,44 @@ Sample random_sample(std::mt19937& random, const SizeEnv& env, int depth) {
         case 4: return {mod(a.size, by), a.value - by * floored(a.value, by)};
         case 5: return {min(a.size, b.size), std::min(a.value, b.value)};
         default: return {max(a.size, b.size), std::max(a.value, b.value)};
+    }
+}
+
+// --- data symbols: sizes that only the device knows
+
+const Size count = Size::data("?0", n);
+
+TEST(DataSizes, AreEqualByName) {
+    EXPECT_EQ(floor_div(count * 4, 4), Size::data("?0", n));
+    EXPECT_FALSE(count == Size::data("?1", n));
+    EXPECT_EQ(parse_size((2 * count + m).text()), 2 * count + m);
+}
+TEST(DataSizes, AreBoundedByWhatTheHostKnows) {
+    EXPECT_EQ(largest(2 * count * m + 3), 2 * n * m + 3);
+    EXPECT_EQ(largest(n - count), n);
+    EXPECT_EQ(smallest(n - count), Size(0));
+    EXPECT_EQ(largest(ceil_div(count, 64)), ceil_div(n, 64));
+    EXPECT_EQ(largest(Size::data("?1", count + m)), n + m);
+    EXPECT_TRUE(proved_less_equal(count, n));
+    EXPECT_FALSE(proved_less_equal(n, count));
+    EXPECT_EQ(Size::data("?2", 70).upper_bound(), 70);
+}
+TEST(DataSizes, TheirBoundTakesPartInSubstitution) {
+    EXPECT_EQ(largest((count + 1).substitute({{"n", Size(8)}})), Size(9));
+    EXPECT_EQ((count + 1).substitute({{"?0", Size(3)}}), Size(4));
+}
+TEST(DataSizes, NoValueIsBeyondTheBounds) {
+    std::mt19937 random(11);
+    for (int round = 0; round < 5000; ++round) {
+        SizeEnv env{{"n", random() % 20}, {"m", random() % 20}, {"$0", int64_t(random() % 40) - 20}};
+        const Sample sample = random_sample(random, env, 4);
+        if (sample.size.is_constant()) continue;
+        // m is now a data symbol with a bound that is at least its value.
+        const Size bound = max(Size::symbol("$0"), 0) + Size::symbol("k");
+        const Size hidden = sample.size.substitute({{"m", Size::data("?0", bound)}});
+        env["k"] = env["m"];
+        ASSERT_GE(largest(hidden).evaluate(env), sample.value) << hidden.text();
+        ASSERT_LE(smallest(hidden).evaluate(env), sample.value) << hidden.text();
     }
 }
 

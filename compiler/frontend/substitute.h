@@ -1,0 +1,22 @@
+// Recorded nodes with other sizes; internal.
+#pragma once
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+using SizeMap = std::map<std::string, Size>;
+
+/// `shape` with symbols replaced.
+Shape substituted(const Shape& shape, const SizeMap& map);
+/// Rebuilds `roots` with symbols replaced in every shape and attribute; region arguments become
+/// fresh. `replace`: nodes to be taken as given.
+std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& roots,
+                                  const SizeMap& map,
+                                  std::unordered_map<const Node*, Ref> replace = {});
+
+}  // namespace firn

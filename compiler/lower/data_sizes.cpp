@@ -1,0 +1,131 @@
+// Sizes that only the device knows: how a kernel takes them, and the kernel that computes them.
+#include "compiler/lower/data_sizes.h"
+
+#include <algorithm>
+
+#include "compiler/lower/kernel_builder.h"
+#include "compiler/lower/place.h"
+#include "compiler/program/error.h"
+#include "compiler/program/size_builder.h"
+
+namespace firn {
+namespace {
+
+bool on_device(const Size& size) { return !data_symbols(size).empty(); }
+
+/// Sizes as i32 arithmetic on values that were loaded.
+class Arithmetic {
+  public:
+    Arithmetic(KernelBuilder& b, const std::map<std::string, int>& counts)
+        : b_(b), counts_(counts) {}
+
+    int value(const Size& size) {
+        if (!on_device(size)) return b_.size(size);
+        Size host = SizeBuilder::constant_term(size);
+        int total = -1;
+        for (const SizeTerm& term : SizeBuilder::terms(size)) {
+            if (!on_device(SizeBuilder::from(term))) {
+                host += SizeBuilder::from(term);
+                continue;
+            }
+            const int product = term_value(term);
+            total = total < 0 ? product : b_.add(total, product);
+        }
+        return b_.add(total, b_.size(host));
+    }
+
+  private:
+    int term_value(const SizeTerm& term) {
+        Size host = term.coefficient;
+        std::vector<int> factors;
+        for (const SizeAtom& atom : term.atoms) {
+            if (on_device(SizeBuilder::atom(atom)))
+                factors.push_back(atom_value(atom));
+            else
+                host *= SizeBuilder::atom(atom);
+        }
+        int product = b_.size(host);
+        for (int factor : factors) product = b_.mul(product, factor);
+        return product;
+    }
+
+    int atom_value(const SizeAtom& atom) {
+        if (atom.is_data()) {
+            const int buffer =
+                b_.buffer(counts_.at(atom.name), i32, Size(1), BindingForm::Storage, 1, false);
+            const int most = value(atom.args[0]), count = b_.load(buffer, b_.integer(0));
+            return b_.make(Op::Min, i32, {b_.make(Op::Max, i32, {count, b_.integer(0)}), most});
+        }
+        const int x = value(atom.args[0]), y = value(atom.args[1]);
+        switch (atom.kind) {
+            case SizeAtom::Kind::Symbol:
+                break;
+            case SizeAtom::Kind::FloorDiv:
+                return floor_div(x, y);
+            case SizeAtom::Kind::Mod:  // x % 0 is 0
+                return b_.select(b_.make(Op::Equal, boolean, {y, b_.integer(0)}), b_.integer(0),
+                                 b_.sub(x, b_.mul(y, floor_div(x, y))));
+            case SizeAtom::Kind::Min:
+                return b_.make(Op::Min, i32, {x, y});
+            case SizeAtom::Kind::Max:
+                return b_.make(Op::Max, i32, {x, y});
+        }
+        throw InternalError("internal error: unknown kind of size atom");
+    }
+
+    /// The operation truncates: one less where the signs of rest and divisor differ. x / 0 is 0.
+    int floor_div(int x, int y) {
+        const int quotient = b_.make(Op::Div, i32, {x, y});
+        if (b_.node(x).interval.lo >= 0 && b_.node(y).interval.lo >= 0) return quotient;
+        const int rest = b_.make(Op::Mod, i32, {x, y}), zero = b_.integer(0);
+        const int differ = b_.make(
+            Op::NotEqual, boolean,
+            {b_.make(Op::Less, boolean, {rest, zero}), b_.make(Op::Less, boolean, {y, zero})});
+        const int lower =
+            b_.make(Op::And, boolean, {b_.make(Op::NotEqual, boolean, {rest, zero}), differ});
+        return b_.select(lower, b_.sub(quotient, b_.integer(1)), quotient);
+    }
+
+    KernelBuilder& b_;
+    const std::map<std::string, int>& counts_;
+};
+
+}  // namespace
+
+NeededSizes needed_sizes(const KernelCode& code, const DeviceProfile& profile) {
+    NeededSizes needed;
+    for (const ParamInfo& param : code.params)
+        if (param.scalar < 0 && on_device(param.size)) needed.params.push_back(param.size);
+    if (std::none_of(code.groups.begin(), code.groups.end(), on_device)) return needed;
+    for (size_t dim = 0; dim < 3; ++dim)
+        needed.groups.push_back(min(max(code.groups[dim], 0), Size(profile.max_groups[dim])));
+    return needed;
+}
+
+void bind_sizes(KernelCode& code, int buffer, int64_t at) {
+    KernelBuffer sizes;
+    sizes.buffer = buffer;
+    sizes.dtype = i32;
+    code.sizes_buffer = static_cast<int>(code.buffers.size());
+    code.buffers.push_back(sizes);
+    code.params.push_back({i32, Size(at), -1});
+}
+
+KernelCode sizes_kernel(const std::vector<Size>& sizes, const std::map<std::string, int>& counts,
+                        int target) {
+    KernelCode code;
+    KernelBuilder b(code, {});
+    Arithmetic arithmetic(b, counts);
+    std::vector<int> values;
+    for (const Size& size : sizes) values.push_back(arithmetic.value(size));
+    const int out = b.buffer(target, i32, Size(sizes.size()), BindingForm::Storage, 1, true);
+    for (size_t k = 0; k < values.size(); ++k) {
+        const int stored[] = {values[k]};
+        code.regions[0].effects.push_back(b.store(out, b.integer(static_cast<int64_t>(k)), stored));
+    }
+    verify(code, "sizes");
+    place(code);
+    return code;
+}
+
+}  // namespace firn
