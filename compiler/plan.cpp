@@ -8,6 +8,7 @@
 
 #include "compiler/codegen/glsl.h"
 #include "compiler/ir/accumulation.h"
+#include "compiler/ir/builder.h"
 #include "compiler/ir/by_hand.h"
 #include "compiler/lower/bindings.h"
 #include "compiler/lower/count.h"
@@ -461,6 +462,7 @@ class Planner {
         repeat.rotation = rotation(current, source);
         if (const LoopAttr& attr = loop.as<LoopAttr>(); attr.open)
             repeat.alive = current[static_cast<size_t>(attr.active)];
+        if (loop.as<LoopAttr>().must_end) repeat.never_ended = never_ended(loop);
         for (const Ref& r : results_of_[&loop])
             context_.buffers[r.get()] = current[static_cast<size_t>(r->as<ResultAttr>().index)];
         out.push_back({std::move(repeat)});

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compiler/frontend/effect_report.h"
+#include "compiler/frontend/environment.h"
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/uniform.h"
 #include "compiler/frontend/widen.h"
@@ -120,7 +121,7 @@ void LoopRange::close() {
     Builder b = builder(*session_, line_);
     Carried carried = carried_values(scope);
     if (!carried.entries.empty()) {
-        LoopParts parts{begin_, end_, step_, {}, {{induction_}, {}}, carried.active};
+        LoopParts parts{begin_, end_, step_, {}, {{induction_}, {}}, carried.active, scope.must_end};
         for (size_t k = 0; k < carried.entries.size(); ++k) {
             parts.inits.push_back(carried.entries[k]->initial);
             parts.body.args.push_back(carried.entries[k]->arg);
@@ -298,12 +299,26 @@ void continue_(SourceLine line) {
     lower(session, b, session.scopes[depth], turn_flag(session, b, depth));
 }
 
+namespace {
+
+/// Turns that a while_ without max_steps may take.
+int64_t while_limit(SessionState& session) {
+    if (!session.while_limit) session.while_limit = environment_number("FIRN_MAX_STEPS", 1'000'000);
+    if (*session.while_limit < 1) throw UserError("FIRN_MAX_STEPS counts turns; give a number from 1 up");
+    return *session.while_limit;
+}
+
+}  // namespace
+
 void while_(const std::function<Tensor()>& condition, const std::function<void()>& body,
             const WhileOptions& options, SourceLine line) {
-    if (options.max_steps < 0)
-        fail_at(line, "while_: max_steps is " + std::to_string(options.max_steps) + "; it counts turns");
-    const Arg steps(Size(std::min<int64_t>(options.max_steps, INT32_MAX)), line);
+    SessionState& session = *current_state();
+    if (options.max_steps && *options.max_steps < 0)
+        fail_at(line, "while_: max_steps is " + std::to_string(*options.max_steps) + "; it counts turns");
+    const int64_t most = options.max_steps.value_or(while_limit(session));
+    const Arg steps(Size(std::min<int64_t>(most, INT32_MAX)), line);
     for (Tensor turn : loop(steps)) {
+        session.scopes.back().must_end = !options.max_steps;
         if_(Arg(!condition(), line), [&] { break_(line); });
         body();
     }

@@ -1,6 +1,7 @@
 // Loops and branches that are recorded: loop, while_, if_, break_ and continue_.
 #pragma once
 #include <functional>
+#include <optional>
 
 #include "compiler/frontend/tensor.h"
 
@@ -74,9 +75,11 @@ void break_(SourceLine line = here());
 void continue_(SourceLine line = here());
 
 struct WhileOptions {
-    /// The loop ends after so many turns, whether or not its condition still holds. Drivers that stop an
-    /// invocation after a number of turns need it for loops that may take more.
-    int64_t max_steps = INT32_MAX;
+    /// The loop ends after so many turns, whether or not its condition still holds. Without it a loop that goes on
+    /// for more turns than Session::limit_while or FIRN_MAX_STEPS allow (else 1,000,000) is a UserError, so that a
+    /// mistake does not hang; the runtime then looks now and then whether it goes on, which a small max_steps
+    /// spares.
+    std::optional<int64_t> max_steps = std::nullopt;
 };
 /// Runs `body` as long as `condition()` holds, which is asked before every turn. A shaped condition is asked
 /// element by element: an element for which it does not hold stays as it is, and the loop ends when it

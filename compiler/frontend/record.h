@@ -63,6 +63,7 @@ struct Scope {
     std::shared_ptr<Slot> turn;                         // Loop: false once continue_ was met in this turn
     std::vector<std::pair<Ref, SourceLine>> asked;  // Loop: values whose shape somebody asked for
     Ref induction, begin, step;                     // Loop
+    bool must_end = false;                          // Loop; see LoopAttr
     std::vector<Guard> guards;                      // Function
     std::vector<Effect> effects;                    // Function, and the root: what its end hands over
     std::shared_ptr<ByHand> by_hand;                // Kernel
@@ -91,6 +92,7 @@ struct SessionState {
     std::unordered_map<std::string, std::shared_ptr<const Program>>
         plans;         // lazy evaluation, by graph text
     std::function<void(const std::string&)> print;  // where print_value writes; none: stdout
+    std::optional<int64_t> while_limit;             // turns of a while_ without max_steps
     std::optional<bool> checks;                     // see checks_promises
     std::unordered_map<const Node*, std::weak_ptr<DataSource>> data_sources;   // by their counts
     int debug = 0;     // FIRN_DEBUG

@@ -82,6 +82,10 @@ Session Session::interpreter(DeviceProfile profile) {
 Executor& Session::executor() const { return executor_of(*state_); }
 void Session::on_print(std::function<void(const std::string&)> write) const { state_->print = std::move(write); }
 void Session::check_promises(bool on) const { state_->checks = on; }
+void Session::limit_while(int64_t turns) const {
+    if (turns < 1) throw UserError("limit_while: " + std::to_string(turns) + " is given; it counts turns from 1 up");
+    state_->while_limit = turns;
+}
 size_t Session::plan_count() const { return state_->plans.size(); }
 size_t Session::node_count() const { return state_->nodes.live_nodes(); }
 

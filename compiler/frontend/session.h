@@ -29,6 +29,8 @@ class Session {
     /// promise is a UserError with the line. Without a word FIRN_CHECK says so. Costs time; the oracle always
     /// verifies.
     void check_promises(bool on) const;
+    /// Turns that a while_ without max_steps may take before it is a UserError, for what is recorded from now on.
+    void limit_while(int64_t turns) const;
     /// Plans compiled for lazy evaluation so far: stays the same in a steady frame loop.
     size_t plan_count() const;
     /// Nodes alive in the node table.

@@ -87,7 +87,8 @@ class Inference {
                           inputs[2],
                           {inputs.begin() + 3, inputs.end()},
                           std::move(body),
-                          attr.active},
+                          attr.active,
+                          attr.must_end},
                          {}, {});
     }
 
@@ -188,7 +189,7 @@ Ref make_loop(Builder b, LoopParts parts, const std::unordered_map<const Node*, 
         pass.results[k] = expand(b, pass.results[k], shapes[k]);
     }
     return loop(b, parts.begin, parts.end, parts.step, std::move(parts.inits),
-                Region{std::move(pass.args), std::move(pass.results)}, parts.active);
+                Region{std::move(pass.args), std::move(pass.results)}, parts.active, parts.must_end);
 }
 
 }  // namespace firn

@@ -12,6 +12,7 @@ struct LoopParts {
     std::vector<Ref> inits;
     Region body;  // the induction value and one argument per init; one result per init
     int active = -1;
+    bool must_end = false;
 };
 
 /// Values whose shape the user's code has seen, and where.

@@ -54,8 +54,11 @@ Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices
 Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool keep_dims);
 /// inits.size() == body.args.size() - 1 == body.results.size(); dtypes and shapes must agree.
 /// Gives the Loop node; take values with result().
+/// `must_end`: see LoopAttr.
 Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vector<Ref> inits,
-         Region body, int active);
+         Region body, int active, bool must_end = false);
+/// What is said of a `must_end` loop that did not end.
+std::string never_ended(const Node& loop);
 /// A kernel by hand: body.args[0] is its turn, then one argument per tensor that it stores to.
 Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid, std::vector<uint32_t> group);
 /// What was in memory before each position's own part of `scatter` (a Scatter of a kernel by hand).

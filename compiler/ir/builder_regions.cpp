@@ -35,8 +35,14 @@ void check_carried(const Builder& b, const Ref& init, const Ref& arg, const Ref&
 
 }  // namespace
 
+std::string never_ended(const Node& loop) {
+    return "while_: its condition still held after the last turn that it may take; where that is right give a "
+           ".max_steps at which it ends, else raise the limit by Session::limit_while or FIRN_MAX_STEPS" +
+           (loop.lines.empty() ? std::string() : " (" + text(loop.lines[0]) + ")");
+}
+
 Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vector<Ref> inits,
-         Region body, int active) {
+         Region body, int active, bool must_end) {
     ensure(!body.args.empty() && body.args.size() == inits.size() + 1 &&
                body.results.size() == inits.size(),
            "a loop body has the induction value and one argument and one result per carried value");
@@ -58,7 +64,7 @@ Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vect
              "down");
     inputs.insert(inputs.end(), inits.begin(), inits.end());
     return b.table.intern(Op::Loop, i32, {}, std::move(inputs),
-                          LoopAttr{std::make_shared<Region>(std::move(body)), active}, b.line);
+                          LoopAttr{std::make_shared<Region>(std::move(body)), active, false, false, must_end}, b.line);
 }
 
 Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid, std::vector<uint32_t> group) {
@@ -158,7 +164,7 @@ Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr) {
     ensure(inputs.size() == node.inputs.size(), "a node made again has the same number of inputs");
     if (node.op == Op::Loop) {
         const auto& a = std::get<LoopAttr>(attr);
-        const Ref made = loop(b, inputs[0], inputs[1], inputs[2], after(inputs, 3), *a.body, a.active);
+        const Ref made = loop(b, inputs[0], inputs[1], inputs[2], after(inputs, 3), *a.body, a.active, a.must_end);
         LoopAttr kept = made->as<LoopAttr>();
         kept.host = a.host;
         kept.open = a.open;

@@ -65,7 +65,7 @@ struct AttrHash {
         return mix(static_cast<uint64_t>(a.op), hash_of_numbers(a.axes));
     }
     uint64_t operator()(const LoopAttr& a) const {
-        return mix(address(a.body.get()), a.active + 1);
+        return mix(address(a.body.get()), 2 * (a.active + 1) + a.must_end);
     }
     uint64_t operator()(const IfAttr& a) const {
         return mix(address(a.then_body.get()), address(a.else_body.get()));
@@ -122,7 +122,8 @@ struct AttrEqual {
     }
     bool operator()(const LoopAttr& a) const {
         const auto& b = same<LoopAttr>();
-        return a.active == b.active && a.grid == b.grid && a.group == b.group && equal_region(a.body, b.body);
+        return a.active == b.active && a.must_end == b.must_end && a.grid == b.grid && a.group == b.group &&
+               equal_region(a.body, b.body);
     }
     bool operator()(const IfAttr& a) const {
         const auto& b = same<IfAttr>();

@@ -59,12 +59,14 @@ struct ReduceAttr { ReduceOp op = ReduceOp::Sum; std::vector<int> axes; };  // a
 /// it as a loop of kernels, whatever the body allows.
 /// `open`: turns after the one that makes the active value (one element) false change nothing, so that whoever
 /// runs the loop need not look at it after every turn.
+/// `must_end`: a loop whose active value is still true somewhere after the last turn is a UserError: its bounds are
+/// only there so that nobody hangs.
 /// `group`, where it is not empty: a kernel by hand. It takes one turn, which is one dispatch of invocations for every
 /// index of `grid`, in groups of `group` (both by axis); it carries the tensors that it stores to.
 struct LoopAttr {
     std::shared_ptr<const Region> body;
     int active = -1;
-    bool host = false, open = false;
+    bool host = false, open = false, must_end = false;
     Shape grid = {};
     std::vector<uint32_t> group = {};
     bool by_hand() const { return !group.empty(); }

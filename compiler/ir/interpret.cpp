@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "compiler/ir/affine_index.h"
+#include "compiler/ir/builder.h"
 #include "compiler/ir/interpret_elementwise.h"
 #include "compiler/ir/interpret_tensor.h"
 #include "compiler/ir/regions.h"
@@ -187,9 +188,8 @@ class Interpreter {
             carried.push_back(values_.at(node.inputs[k].get()));
 
         int body = placement_.first_region.at(&node);
-        for (int64_t trip = 0; trip < trips; ++trip) {
-            Value active = attr.active < 0 ? nullptr : carried[static_cast<size_t>(attr.active)];
-            if (active && !any_true(*active)) break;
+        auto runs = [&] { return attr.active < 0 || any_true(*carried[static_cast<size_t>(attr.active)]); };
+        for (int64_t trip = 0; trip < trips && runs(); ++trip) {
             // The induction value wraps as i32 arithmetic does.
             values_[attr.body->args[0].get()] =
                 make_value(filled(scalar_int(begin + trip * step), {}));
@@ -197,6 +197,7 @@ class Interpreter {
                 values_[attr.body->args[k + 1].get()] = carried[k];
             carried = run_body(body, attr.body->results);
         }
+        if (attr.must_end && runs()) throw UserError(never_ended(node));
         region_results_[&node] = std::move(carried);
     }
 

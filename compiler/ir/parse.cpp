@@ -271,6 +271,7 @@ class Parser {
             expect("=");
             attr.active = static_cast<int>(number());
         }
+        attr.must_end = accept("must_end");
         if (accept("by_hand")) {
             attr.grid = sizes("grid");
             attr.group = group();

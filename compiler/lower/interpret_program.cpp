@@ -233,13 +233,13 @@ class Interpreter : public Executor {
                 continue;
             }
             const FlatLoop& again = loops[loop++];
-            for (int64_t turn = 0; turn < again.trips; turn += again.turns) {
+            uint32_t alive = 1;
+            for (int64_t turn = 0; alive && turn < again.trips; turn += again.turns) {
                 running.done[again.induction] = turn;
                 run_steps(running, again.first, again.last, loop);
-                uint32_t alive = 0;
                 std::memcpy(&alive, running.slots[again.alive].data(), 4);
-                if (!alive) break;
             }
+            if (alive && !again.never_ended.empty()) throw UserError(again.never_ended);
             running.done.erase(again.induction);
             hazards = HazardCheck();
             at = again.last;

@@ -193,7 +193,7 @@ class Pruner {
         kept.results = substitute(table_, kept.results, replace);
         Ref made = attr.by_hand() ? kernel_by_hand(b, inits, std::move(kept), attr.grid, attr.group)
                                   : loop(b, rebuilt->inputs[0], rebuilt->inputs[1], rebuilt->inputs[2], inits,
-                                         std::move(kept), active);
+                                         std::move(kept), active, attr.must_end);
         note_lines(*made, original.lines);
         return made;
     }

@@ -103,10 +103,11 @@ class Flattener {
         std::optional<int64_t> outer;
         if (auto found = env_.find(repeat.induction); found != env_.end()) outer = found->second;
         const int64_t chunk = turns_per_look(repeat);
-        const bool endless = repeat.alive >= 0 && trips > chunk;
+        const bool endless = repeat.alive >= 0 && (trips > chunk || !repeat.never_ended.empty());
         const size_t loop = flat_.loops.size();
         if (endless)
-            flat_.loops.push_back({flat_.steps.size(), 0, slot(repeat.alive), chunk, trips, repeat.induction});
+            flat_.loops.push_back({flat_.steps.size(), 0, slot(repeat.alive), chunk, trips, repeat.induction,
+                                   repeat.never_ended});
         for (int64_t turn = 0; turn < (endless ? chunk : trips); ++turn) {
             if (!repeat.induction.empty()) env_[repeat.induction] = turn;
             add(repeat.body);

@@ -107,6 +107,8 @@ struct RepeatStep {
     /// A bool buffer of one element, -1 where there is none: once it is false further turns change nothing, and
     /// who runs the program may look at it between chunks of turns and stop.
     int alive = -1;
+    /// What to say, as a UserError, where it is still true after the last turn; empty: nothing.
+    std::string never_ended;
 };
 struct Step {
     std::variant<DispatchStep, CopyStep, RepeatStep> step;
@@ -187,6 +189,7 @@ struct FlatLoop {
     int alive = -1;
     int64_t turns = 0, trips = 0;
     std::string induction;
+    std::string never_ended;   // see RepeatStep
 };
 /// A program unrolled for given symbol values: the one order that recorder, interpreter, memory
 /// planner and statistics share. `result_slots[i]` is the slot that holds result i at the end.

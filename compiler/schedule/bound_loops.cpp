@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "compiler/ir/builder.h"
+#include "compiler/program/error.h"
 #include "compiler/ir/value_bounds.h"
 #include "compiler/schedule/open_loops.h"
 #include "compiler/schedule/schedule.h"
@@ -13,6 +14,9 @@ namespace firn {
 namespace {
 
 constexpr double kUnknown = 1e18;
+/// Back edges of a kernel with a loop that may never end, where the driver allows any number: a device that hangs is
+/// lost.
+constexpr int64_t kMostInOneGo = 65535;
 
 using Inductions = std::unordered_map<const Node*, Size>;
 
@@ -95,21 +99,26 @@ Ref chunked(Builder b, const Node& loop, const std::vector<Ref>& inputs, int64_t
     body.results = substitute(b.table, body.results, {{body.args[0].get(), at}});
     body.args[0] = turn;
     LoopAttr inner_attr = attr;
+    inner_attr.must_end = false;
     inner_attr.body = std::make_shared<const Region>(std::move(body));
     std::vector<Ref> inner_inputs{number(0), turns, number(1)};
     inner_inputs.insert(inner_inputs.end(), outer.args.begin() + 1, outer.args.end());
-    const Ref inner = b.table.intern(Op::Loop, loop.dtype, loop.shape, inner_inputs, inner_attr, b.line);
-    for (size_t k = 0; k < inits.size(); ++k) outer.results.push_back(result(b, inner, static_cast<int>(k)));
+    const Ref inner =
+        b.table.intern(Op::Loop, loop.dtype, loop.shape, inner_inputs, inner_attr, b.line);
+    for (size_t k = 0; k < inits.size(); ++k)
+        outer.results.push_back(result(b, inner, static_cast<int>(k)));
     std::vector<Ref> outer_inputs{number(0), chunks, number(1)};
     outer_inputs.insert(outer_inputs.end(), inits.begin(), inits.end());
     return b.table.intern(Op::Loop, loop.dtype, loop.shape, outer_inputs,
-                          LoopAttr{std::make_shared<const Region>(std::move(outer)), attr.active, true}, b.line);
+                          LoopAttr{std::make_shared<const Region>(std::move(outer)), attr.active,
+                                   true, false, attr.must_end},
+                          b.line);
 }
 
 }  // namespace
 
 Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts) {
-    if (!profile.max_back_edges) return graph;
+    const int64_t most = profile.max_back_edges ? profile.max_back_edges : kMostInOneGo;
     // One loop at a time, innermost first: a chunked loop makes the loops around it loops of kernels.
     Graph out = graph;
     for (bool changed = true; changed;) {
@@ -121,8 +130,10 @@ Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& pro
             if (ref->op != Op::Loop || regions.host_loops.contains(ref.get()) || kernel_by_hand(regions, *ref)) continue;
             const auto trips = trips_of(*ref, known, facts);
             const double turn = 1 + cost.of(*ref);
-            if (trips && *trips * turn <= profile.max_back_edges) continue;
-            const auto chunk = static_cast<int64_t>(std::max(1.0, profile.max_back_edges / 2 / turn));
+            const bool must_end = ref->as<LoopAttr>().must_end;
+            if (must_end && ref->as<LoopAttr>().active < 0) throw UserError(never_ended(*ref));
+            if (!must_end && (!profile.max_back_edges || (trips && *trips * turn <= most))) continue;
+            const auto chunk = static_cast<int64_t>(std::max(1.0, static_cast<double>(most / 2) / turn));
             const Node* target = ref.get();
             out.results = rewrite(table, out.results, [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
                 if (&node != target) return nullptr;

@@ -54,8 +54,9 @@ Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, b
     body.args.insert(body.args.end(), old.args.begin() + 1, old.args.end());
     if (attr.active >= 0) {
         const size_t k = static_cast<size_t>(attr.active);
-        // The loop's own end leaves every element inactive, so that further turns change nothing.
-        next[k] = op(Op::And, {next[k], more});
+        // The loop's own end leaves every element inactive, so that further turns change nothing; what must have
+        // ended by then may take some more.
+        if (!attr.must_end) next[k] = op(Op::And, {next[k], more});
         goes_on = reduce(b, ReduceOp::Any, next[k], {}, false);
         inits[k] = op(Op::And, {inits[k], op(Op::Less, {zero, trips})});
     } else {
@@ -69,12 +70,12 @@ Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, b
     made.insert(made.end(), inits.begin(), inits.end());
     return b.table.intern(Op::Loop, loop.dtype, loop.shape, std::move(made),
                           LoopAttr{std::make_shared<const Region>(std::move(body)),
-                                   static_cast<int>(inits.size()) - 1, true, true}, b.line);
+                                   static_cast<int>(inits.size()) - 1, true, true, attr.must_end}, b.line);
 }
 
 bool is_open(const Node& loop, const KnownBounds& bounds, const SymbolFacts& facts) {
     if (loop.as<LoopAttr>().open) return false;
-    if (!bounds.known(loop)) return true;
+    if (!bounds.known(loop) || loop.as<LoopAttr>().must_end) return true;
     return loop.as<LoopAttr>().active >= 0 && !bounds.short_enough(loop, facts);
 }
 

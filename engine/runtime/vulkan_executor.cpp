@@ -273,8 +273,8 @@ TimelinePoint VulkanExecutor::run_looped(LoopedRun& run, size_t first, size_t la
         const FlatLoop& again = loops[loop++];
         if (first < again.first) run_part(run, first, again.first);
         run.done.emplace_back(again.induction, 0);
-        for (uint32_t alive = 1; alive && run.done.back().second < again.trips;
-             run.done.back().second += again.turns) {
+        uint32_t alive = 1;
+        for (; alive && run.done.back().second < again.trips; run.done.back().second += again.turns) {
             point = run_looped(run, again.first, again.last, loop);
             device_->wait(point);
             const BufferRange& flag = run.call.slot(again.alive);
@@ -282,6 +282,8 @@ TimelinePoint VulkanExecutor::run_looped(LoopedRun& run, size_t first, size_t la
             read_buffer(*scratch_, flag.offset - scratch_->range().offset,
                         std::as_writable_bytes(std::span(&alive, 1)));
         }
+        // Everything that ran was waited for: what the call holds is free.
+        if (alive && !again.never_ended.empty()) throw UserError(again.never_ended);
         run.done.pop_back();
         first = again.last;
     }

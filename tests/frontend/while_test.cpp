@@ -211,5 +211,77 @@ TEST_P(Whiles, ContinueOutsideALoopIsNamed) {
     expect_parts(user_error([] { continue_(); }), {"continue_", "no recorded loop", "while_test.cpp:"});
 }
 
+// --- loops that never end --------------------------------------------------------------------------
+
+const std::vector<std::string> kNeverEnds{"while_: its condition still held", "Session::limit_while",
+                                          "FIRN_MAX_STEPS", "while_test.cpp:"};
+
+TEST_P(Whiles, AnElementThatNeverEndsIsAnError) {
+    session_.limit_while(300);
+    auto f = compile(
+        [](Tensor x) {
+            while_([&] { return x != 7; }, [&] { x += 1; });
+            return x;
+        },
+        {i32("n")});
+    expect_parts(user_error([&] { f(tensor({3, 8, 1})); }), kNeverEnds);
+    EXPECT_EQ(f(tensor({3, -280, 7})).to_vector<int>(), (Ints{7, 7, 7}));
+}
+
+TEST_P(Whiles, ALoopOfKernelsThatNeverEndsIsAnError) {
+    session_.limit_while(100);
+    auto spread = [](int to) {
+        Tensor x = zeros({60}, i32), i = index(x, 0);
+        x(0) = 1;
+        while_([&] { return sum(x) < to; }, [&] { x = max(x, x(i - 1)); });
+        return sum(x).item<int>();
+    };
+    EXPECT_EQ(spread(50), 50);
+    expect_parts(user_error([&] { spread(61); }), kNeverEnds);
+}
+
+TEST_P(Whiles, AConditionThatIsAlwaysTrueIsAnError) {
+    session_.limit_while(10);
+    expect_parts(user_error([] {
+                     Tensor x = 1;
+                     while_([&] { return Tensor(true); }, [&] { x *= 3; });
+                     x.item<int>();
+                 }),
+                 kNeverEnds);
+    Tensor y = 1;
+    while_([&] { return Tensor(true); }, [&] { y *= 3, if_(y > 700, [&] { break_(); }); });
+    EXPECT_EQ(y.item<int>(), 729);
+}
+
+TEST_P(Whiles, OneInsideAnotherIsAnErrorToo) {
+    session_.limit_while(40);
+    Tensor x = arange(4), turns = zeros({4}, i32);
+    for (Tensor i : loop(3)) {
+        Tensor left = x + i;
+        while_([&] { return left != 0; }, [&] { left = select(left == 5, 5, left - 1), turns += 1; });
+    }
+    expect_parts(user_error([&] { turns.to_vector<int>(); }), kNeverEnds);
+}
+
+TEST_P(Whiles, TheEnvironmentSetsTheLimit) {
+    setenv("FIRN_MAX_STEPS", "20", 1);
+    Tensor x = 0;
+    while_([&] { return x < 30; }, [&] { x += 1; });
+    unsetenv("FIRN_MAX_STEPS");
+    expect_parts(user_error([&] { x.item<int>(); }), kNeverEnds);
+    EXPECT_NE(user_error([&] { session_.limit_while(0); }), "");
+}
+
+TEST(WhilesOnGpu, ALoopInAKernelStopsAtItsLimit) {
+    Session session = Session::interpreter(gpu_profile());
+    SessionScope scope(session);
+    session.limit_while(1000);
+    Tensor x = arange(5), y = arange(5);
+    while_([&] { return y != 990; }, [&] { y += 1; });
+    EXPECT_EQ(y.to_vector<int>(), (Ints{990, 990, 990, 990, 990}));
+    while_([&] { return x != 3; }, [&] { x += 1; });
+    expect_parts(user_error([&] { x.to_vector<int>(); }), kNeverEnds);
+}
+
 }  // namespace
 }  // namespace firn
