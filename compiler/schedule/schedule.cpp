@@ -17,6 +17,7 @@ namespace {
 constexpr size_t kMapBudget = 48;        // distinct maps of one value that are followed
 constexpr double kUnknownTrips = 32;     // a loop whose trips nothing tells
 constexpr double kLongestKnown = 65536;  // bounds beyond it say nothing about a loop's turns
+constexpr double kSymbolShare = 4;       // how much more a symbol may be than its estimate
 constexpr size_t kMaxOutputs = 8;        // values that leave one kernel
 constexpr double kWorkingSet = 16;       // tensors of this size that pass through the cache between two uses
 constexpr double kLongestRow = 16384;    // elements that one invocation walks in a row kernel
@@ -272,6 +273,9 @@ class Scheduler {
         } else if (overgrown(asks)) {
             v.verdict = Verdict::Materialised;
             v.reason = kReasonLarge;
+        } else if (exceeds_turns(node, asks)) {
+            v.verdict = Verdict::Materialised;
+            v.reason = kReasonTurns;
         } else if (node.op == Op::Reduce && reduction_turns(node) >= kStageTurns && asked_in_a_range(asks)) {
             v.verdict = Verdict::Materialised;
             v.reason = kReasonStage;
@@ -351,6 +355,25 @@ class Scheduler {
     bool overgrown(const std::set<Ask>& asks) const {
         return std::any_of(asks.begin(), asks.end(),
                            [&](const Ask& a) { return reached_.at(a.root) > kNodeBudget; });
+    }
+
+    /// The result of a loop inside a kernel, asked in the turns of a reduction: together they may take more turns than
+    /// the driver lets an invocation take. Symbols count with the most that they can be.
+    bool exceeds_turns(const Node& node, const std::set<Ask>& asks) const {
+        const Node* loop = loop_of_result(node);
+        if (!profile_.max_back_edges || !loop) return false;
+        return std::any_of(asks.begin(), asks.end(), [&](const Ask& a) {
+            const double turns = maps_.turns(a.map);
+            return turns > 1 && kSymbolShare * turns * most_trips(*loop) > profile_.max_back_edges;
+        });
+    }
+
+    double most_trips(const Node& loop) const {
+        const auto begin = host_size(*loop.inputs[0], host_inductions_), end = host_size(*loop.inputs[1], host_inductions_);
+        if (!begin || !end) return profile_.max_back_edges;
+        const Size &from = *begin, &to = *end;
+        const int64_t most = std::max((to - from).upper_bound(symbol_facts_.largest), (from - to).upper_bound(symbol_facts_.largest));
+        return std::clamp(static_cast<double>(most), 1.0, static_cast<double>(profile_.max_back_edges));
     }
 
     double reduction_turns(const Node& node) const {

@@ -36,6 +36,7 @@ inline constexpr const char* kReasonBudget = "too-many-accesses";   // asked at 
 inline constexpr const char* kReasonRow = "once-per-row";           // the row's kernel keeps it
 inline constexpr const char* kReasonStage = "stage-of-reduction";   // nested, it would walk memory in long strides
 inline constexpr const char* kReasonStore = "store";                // written by index
+inline constexpr const char* kReasonTurns = "too-many-turns";       // nested, its loop may exceed what the driver allows
 inline constexpr const char* kReasonByHand = "kernel-by-hand";      // stored to by a kernel by hand
 inline constexpr const char* kReasonLarge = "kernel-too-large";     // the kernel would grow beyond its budget
 

@@ -218,5 +218,23 @@ TEST(CompiledFunctions, LazyFrameLoopCompilesOnce) {
     EXPECT_EQ(session.plan_count(), after_two);
 }
 
+TEST(CompiledLoops, ASumOverTheResultsOfALongLoopStaysWithinTheDriversLimit) {
+    SessionScope scope(Session::interpreter());
+    auto energy = compile(
+        [](Tensor x, Tensor y, Tensor mass) {
+            Tensor body = arange(x.size(0)), depth = zeros(x.shape());
+            for (Tensor j : loop(x.size(0))) {
+                Tensor across = x(j) - x, along = y(j) - y;
+                depth += select(body == j, 0.0f, mass(j) / sqrt(across * across + along * along + 1.0f));
+            }
+            return std::tuple{sum(mass * x * y), sum(mass * depth)};
+        },
+        {f32("n"), f32("n"), f32("n")});
+    const int n = 2048;
+    auto [product, potential] = energy(ones({n}), ones({n}), ones({n}));
+    EXPECT_EQ(product.item<float>(), n);
+    EXPECT_EQ(potential.item<float>(), static_cast<float>(n) * (n - 1));
+}
+
 }  // namespace
 }  // namespace firn
