@@ -7,6 +7,11 @@
 #include "compiler/program/error.h"
 
 namespace firn {
+namespace {
+
+constexpr size_t kDeepest = 200;   // scopes inside one another: more is recursion
+
+}  // namespace
 
 Slot::~Slot() {
     if (assigned) session->assigned.erase(id);
@@ -37,6 +42,10 @@ std::shared_ptr<Slot> make_slot(const std::shared_ptr<SessionState>& session, Re
 }
 
 void push_scope(SessionState& session, ScopeKind kind, SourceLine line) {
+    if (session.scopes.size() > kDeepest)
+        fail_at(line, "recording: loops, branches and functions nest " + std::to_string(kDeepest) +
+                          " deep; a function that calls itself while it is recorded never ends, since both sides of an "
+                          "if_ are recorded: write a loop, as while_(condition, body)");
     Scope scope;
     scope.id = ++session.last_id;
     scope.kind = kind;

@@ -193,5 +193,17 @@ TEST_F(Branches, SphereTracingOfTheReadme) {
     EXPECT_EQ(travelled.to_vector<float>(), (Floats{3, 1}));
 }
 
+/// As one would write it for numbers.
+Tensor factorial(const Tensor& n) {
+    Tensor product = 1;
+    if_(n > 1, [&] { product = n * factorial(n - 1); });
+    return product;
+}
+
+TEST_F(Branches, AFunctionThatCallsItselfIsRefused) {
+    expect_parts(user_error([] { factorial(5); }), {"calls itself", "while_", "branch_test.cpp"});
+    EXPECT_EQ((Tensor(2) + 1).item<int>(), 3);   // and the session goes on
+}
+
 }  // namespace
 }  // namespace firn
