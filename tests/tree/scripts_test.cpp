@@ -49,6 +49,19 @@ TEST(Scripts, RunRefusesAnUnknownDemoAndNamesThoseThereAre) {
     EXPECT_NE(outcome.output.find("\n  wave "), std::string::npos) << outcome.output;
 }
 
+TEST(Scripts, RunBuildsEveryDemo) {
+    if (!run("apps/setup --list").output.empty()) GTEST_SKIP() << "packages are missing here";
+    // A cmake that only says how it was called.
+    const std::string fake = FIRN_BINARY_DIR "/fake_cmake";
+    run("mkdir -p '" + fake + "' && printf '#!/bin/sh\\nexit 7\\n' > '" + fake +
+        "/cmake' && chmod +x '" + fake + "/cmake'");
+    for (const char* demo : {"wave", "fluid", "path_tracer", "n_body", "mandelbrot", "buddhabrot",
+                             "reaction_diffusion", "life"}) {
+        const Outcome outcome = run("PATH='" + fake + "':/usr/bin:/bin apps/run " + demo);
+        EXPECT_EQ(outcome.status, 7) << demo << ": " << outcome.output;
+    }
+}
+
 TEST(Scripts, SetupRefusesAnUnknownOption) {
     Outcome outcome = run("apps/setup --everything");
     EXPECT_EQ(outcome.status, 2);
