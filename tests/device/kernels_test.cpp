@@ -145,6 +145,17 @@ const DeviceCase kCases[] = {
          });
          return out;
      }},
+    {"a_size_that_only_the_device_knows",
+     [] {
+         auto run = compile(
+             [](Tensor x) {
+                 Tensor y = compact(x, x > 2), c = zeros(y.shape(), i32);
+                 kernel({y.size(0)}, {.group = {64}}, [&](Tensor i) { c(i) = y(i) * 1000 + i; });
+                 return c;
+             },
+             {i32("n")});
+         return Tensor(run(tensor(random_ints(3000, 9, -9, 9))));
+     }},
 };
 
 INSTANTIATE_TEST_SUITE_P(Kernels, OnDevice, ::testing::ValuesIn(kCases), name_of);

@@ -313,6 +313,18 @@ TEST_P(Kernels, UnderABranch) {
     EXPECT_EQ(Tensor(run(x, 0)).to_vector<int>(), (Ints{7, 7, 7}));
 }
 
+TEST_P(Kernels, OverASizeThatOnlyTheDeviceKnows) {
+    auto run = compile(
+        [](Tensor x) {
+            Tensor y = compact(x, x > 2), c = zeros(y.shape(), i32);
+            kernel({y.size(0)}, {.group = {4}}, [&](Tensor i) { c(i) = y(i) * 10 + i; });
+            return c;
+        },
+        {i32("n")});
+    EXPECT_EQ(Tensor(run(arange(9))).to_vector<int>(), (Ints{30, 41, 52, 63, 74, 85}));
+    EXPECT_EQ(Tensor(run(arange(2))).to_vector<int>(), Ints{});
+}
+
 // --- one dispatch --------------------------------------------------------------------------------
 
 TEST(KernelProgram, IsOneDispatch) {
@@ -472,6 +484,23 @@ TEST_F(RefusedWhenCompiled, SharedMemoryReadWithoutABarrier) {
                      c.to_vector<int>();
                  }),
                  {"barrier()", "kernel_test.cpp"});
+}
+
+TEST_F(RefusedWhenCompiled, ArraysWhereOnlyTheDeviceKnowsTheSize) {
+    auto run = compile(
+        [](Tensor x) {
+            Tensor y = compact(x, x > 2), c = zeros(y.shape(), i32);
+            kernel({y.size(0)}, {.group = {4}}, [&](Tensor i) {
+                Shared s = shared(i32, 4);
+                s(local_index(0)) = y(i);
+                barrier();
+                c(i) = s(3 - local_index(0));
+            });
+            return c;
+        },
+        {i32("n")});
+    expect_parts(user_error([&] { run(arange(9)); }),
+                 {"only the device knows", "compact_padded", "kernel_test.cpp"});
 }
 
 }  // namespace
