@@ -239,22 +239,25 @@ void barrier(SourceLine line) {
         }
 }
 
-Tensor local_index(int axis, SourceLine line) {
+namespace {
+
+/// An index of the invocation, taken apart by the width of the group.
+Tensor part_of_index(const char* what, Op op, int axis, SourceLine line) {
     SessionState& session = *current_state();
     Builder b = builder(session, line);
-    const Ref at = checked_axis_index(session, b, "local_index", axis);
+    const Ref at = checked_axis_index(session, b, what, axis);
     const Scope& scope = session.scopes[kernel_depth(session)];
     const Ref width = constant_int(b, scope.by_hand->group[static_cast<size_t>(axis)]);
-    return Tensor::from_node(elementwise(b, Op::Mod, {at, width}));
+    return Tensor::from_node(elementwise(b, op, {at, width}));
 }
 
+}  // namespace
+
+Tensor local_index(int axis, SourceLine line) {
+    return part_of_index("local_index", Op::Mod, axis, line);
+}
 Tensor group_index(int axis, SourceLine line) {
-    SessionState& session = *current_state();
-    Builder b = builder(session, line);
-    const Ref at = checked_axis_index(session, b, "group_index", axis);
-    const Scope& scope = session.scopes[kernel_depth(session)];
-    const Ref width = constant_int(b, scope.by_hand->group[static_cast<size_t>(axis)]);
-    return Tensor::from_node(elementwise(b, Op::Div, {at, width}));
+    return part_of_index("group_index", Op::Div, axis, line);
 }
 
 // --- atomics -------------------------------------------------------------------------------------
