@@ -16,6 +16,7 @@
 #include "compiler/schedule/open_loops.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/split_reductions.h"
+#include "compiler/stage_timer.h"
 
 namespace firn {
 namespace {
@@ -54,6 +55,30 @@ std::string microseconds(double seconds) {
 
 }  // namespace
 
+namespace {
+
+/// What is left of the graph's own work once the profile is known.
+Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile, const SymbolFacts& facts) {
+    graph = split_reductions(table, graph, profile, facts);
+    graph = bound_loops(table, graph, profile, facts);
+    // Opening a loop adds a reduction: whether any element goes on.
+    if (const Graph opened = open_loops(table, graph, facts); opened.results != graph.results)
+        graph = split_reductions(table, opened, profile, facts);
+    const RegionFacts regions = region_facts(graph);
+    auto steps = regions.host_loops;
+    for (const Ref& node : regions.order)
+        if (node->op == Op::Loop && node->as<LoopAttr>().by_hand()) steps.insert(node.get());
+    return steps.empty() ? graph : run_both_sides(table, graph, steps);
+}
+
+template <class F>
+auto timed(double& sum, F stage) {
+    const StageTimer timer(sum);
+    return stage();
+}
+
+}  // namespace
+
 std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& graph,
                                              const DeviceProfile& profile,
                                              const CompileOptions& options) {
@@ -61,23 +86,21 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
     auto milliseconds = [](auto since) {
         return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since).count();
     };
-    Graph prepared = run_passes(table, graph);
-    prepared = split_reductions(table, prepared, profile, options.facts);
-    prepared = bound_loops(table, prepared, profile, options.facts);
-    // Opening a loop adds a reduction: whether any element goes on.
-    if (const Graph opened = open_loops(table, prepared, options.facts); opened.results != prepared.results)
-        prepared = split_reductions(table, opened, profile, options.facts);
-    const RegionFacts regions = region_facts(prepared);
-    auto steps = regions.host_loops;
-    for (const Ref& node : regions.order)
-        if (node->op == Op::Loop && node->as<LoopAttr>().by_hand()) steps.insert(node.get());
-    if (!steps.empty()) prepared = run_both_sides(table, prepared, steps);
-    const Schedule schedule = make_schedule(prepared, profile, options.facts);
-    std::shared_ptr<Program> program = make_plan(prepared, schedule, profile, options);
+    CompileTimes times;
+    const Graph simplified = timed(times.passes, [&] { return run_passes(table, graph); });
+    Graph prepared;
+    const Schedule schedule = timed(times.schedule, [&] {
+        prepared = prepare(table, simplified, profile, options.facts);
+        return make_schedule(prepared, profile, options.facts);
+    });
+    std::shared_ptr<Program> program =
+        timed(times.plan, [&] { return make_plan(prepared, schedule, profile, options, times); });
+    times.plan -= times.lower + times.map + times.emit;
     program->compile_milliseconds = milliseconds(start);
     const auto emitted = std::chrono::steady_clock::now();
     if (options.spirv) compile_kernels(*program, options);
-    program->spirv_milliseconds = milliseconds(emitted);
+    program->spirv_milliseconds = times.spirv = milliseconds(emitted);
+    if (options.times) *options.times = times;
     return program;
 }
 

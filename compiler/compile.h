@@ -8,6 +8,12 @@
 
 namespace firn {
 
+/// Milliseconds of the stages of one compile, as the compiling thread counts them: others on the machine do not
+/// matter. `spirv`: by the clock, on all cores.
+struct CompileTimes {
+    double passes = 0, schedule = 0, lower = 0, map = 0, emit = 0, plan = 0, spirv = 0;
+};
+
 struct CompileOptions {
     std::string name = "program";
     /// What this variant assumes of the symbols; checked at the call. Empty: nothing.
@@ -22,6 +28,7 @@ struct CompileOptions {
 #else
         true;               // run spirv-val on every module
 #endif
+    CompileTimes* times = nullptr;   // receives what each stage took
 };
 
 /// Compiles `graph` for `profile`. Needs no device. Throws UserError where the program cannot run within

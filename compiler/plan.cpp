@@ -22,6 +22,7 @@
 #include "compiler/plan_sizes.h"
 #include "compiler/program/error.h"
 #include "compiler/reuse_arguments.h"
+#include "compiler/stage_timer.h"
 
 namespace firn {
 namespace {
@@ -29,8 +30,8 @@ namespace {
 class Planner {
   public:
     Planner(const Graph& graph, const Schedule& schedule, const DeviceProfile& profile,
-            const CompileOptions& options)
-        : graph_(graph), schedule_(schedule), profile_(profile), options_(options),
+            const CompileOptions& options, CompileTimes& times)
+        : graph_(graph), schedule_(schedule), profile_(profile), options_(options), times_(times),
           program_(std::make_shared<Program>()), sizes_(graph, *program_) {
         context_.facts = options.facts;
         context_.float_atomic_add = profile.float_atomic_add;
@@ -202,8 +203,12 @@ class Planner {
             const Node& made = version == outputs.end() ? *kernel.as<LoopAttr>().body->results[k] : **version;
             request.targets[k] = start_by_hand(kernel, k, made, uses[k], out);
         }
-        KernelCode code = lower_by_hand(request, context_, profile_);
-        verify(code, "lower");
+        KernelCode code;
+        {
+            const StageTimer timer(times_.lower);
+            code = lower_by_hand(request, context_, profile_);
+            verify(code, "lower");
+        }
         KernelCode counted = code;
         place(counted);
         const Work work = count_work(counted);
@@ -262,13 +267,8 @@ class Planner {
         request.shape = shape;
         request.outputs = outputs;
         request.targets = targets;
-        KernelCode lowered = lower_kernel(request, context_);
+        KernelCode lowered = this->lowered(request);
         if (lowered.regions[0].effects.empty()) return;   // stores that never take place
-        verify(lowered, "lower");
-        lowered = fuse_loops(std::move(lowered), profile_, options_.facts);
-        verify(lowered, "fuse_loops");
-        lowered = select_branches(std::move(lowered), profile_);
-        verify(lowered, "select_branches");
         const bool free = std::all_of(waiting_.begin(), waiting_.end(),
                                       [&](const KernelCode& w) { return independent(w, lowered); });
         if (!free) add_waiting(out);
@@ -289,7 +289,19 @@ class Planner {
         add_dispatch(std::move(code), count_work(lowered), outputs, out);
     }
 
-    KernelCode mapped(const KernelCode& lowered) const {
+    KernelCode lowered(const KernelRequest& request) {
+        const StageTimer timer(times_.lower);
+        KernelCode code = lower_kernel(request, context_);
+        verify(code, "lower");
+        code = fuse_loops(std::move(code), profile_, options_.facts);
+        verify(code, "fuse_loops");
+        code = select_branches(std::move(code), profile_);
+        verify(code, "select_branches");
+        return code;
+    }
+
+    KernelCode mapped(const KernelCode& lowered) {
+        const StageTimer timer(times_.map);
         KernelCode code = map_kernel(lowered, choose_mapping(lowered, profile_, options_.facts), profile_,
                                      options_.facts);
         verify(code, "map");
@@ -350,7 +362,10 @@ class Planner {
         KernelInfo info;
         info.params_in_buffer = needs_param_buffer(code, profile_);
         info.keeps_special_floats = keeps_special_floats(code, profile_);
-        info.glsl = emit_glsl(code, profile_);
+        {
+            const StageTimer timer(times_.emit);
+            info.glsl = emit_glsl(code, profile_);
+        }
         std::string key = info.glsl;
         for (const ParamInfo& p : code.params) key += p.dtype.name();
         if (auto it = kernels_.find(key); it != kernels_.end()) {
@@ -582,6 +597,7 @@ class Planner {
     const Schedule& schedule_;
     const DeviceProfile& profile_;
     const CompileOptions& options_;
+    CompileTimes& times_;
     std::shared_ptr<Program> program_;
     PlannedSizes sizes_;
     LowerContext context_;
@@ -597,8 +613,9 @@ class Planner {
 }  // namespace
 
 std::shared_ptr<Program> make_plan(const Graph& graph, const Schedule& schedule,
-                                   const DeviceProfile& profile, const CompileOptions& options) {
-    return Planner(graph, schedule, profile, options).run();
+                                   const DeviceProfile& profile, const CompileOptions& options,
+                                   CompileTimes& times) {
+    return Planner(graph, schedule, profile, options, times).run();
 }
 
 }  // namespace firn

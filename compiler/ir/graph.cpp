@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "compiler/program/error.h"
 
@@ -159,6 +160,41 @@ void note_line(const Node& node, SourceLine line) {
         node.lines.push_back(line);
 }
 
+using FreeArgs = std::shared_ptr<const std::vector<uint64_t>>;
+
+/// One of the two itself where it holds the other: most nodes share the set of an input.
+FreeArgs united(const FreeArgs& a, const FreeArgs& b) {
+    if (!b || a == b) return a;
+    if (!a || std::includes(b->begin(), b->end(), a->begin(), a->end())) return b;
+    if (std::includes(a->begin(), a->end(), b->begin(), b->end())) return a;
+    std::vector<uint64_t> all;
+    std::set_union(a->begin(), a->end(), b->begin(), b->end(), std::back_inserter(all));
+    return std::make_shared<const std::vector<uint64_t>>(std::move(all));
+}
+
+FreeArgs free_in(const Region& region) {
+    FreeArgs inside;
+    for (const Ref& result : region.results) inside = united(inside, result->free_args);
+    if (!inside || region.args.empty()) return inside;
+    std::vector<uint64_t> own, left;
+    for (const Ref& arg : region.args) own.push_back(arg->as<RegionArgAttr>().id);
+    std::sort(own.begin(), own.end());
+    std::set_difference(inside->begin(), inside->end(), own.begin(), own.end(), std::back_inserter(left));
+    return left.empty() ? nullptr : std::make_shared<const std::vector<uint64_t>>(std::move(left));
+}
+
+FreeArgs free_args_of(const Node& node) {
+    if (node.op == Op::RegionArg)
+        return std::make_shared<const std::vector<uint64_t>>(1, node.as<RegionArgAttr>().id);
+    FreeArgs out;
+    for (const Ref& input : node.inputs) out = united(out, input->free_args);
+    if (node.op == Op::Loop) out = united(out, free_in(*node.as<LoopAttr>().body));
+    if (node.op == Op::If)
+        for (const auto& body : {node.as<IfAttr>().then_body, node.as<IfAttr>().else_body})
+            out = united(out, free_in(*body));
+    return out;
+}
+
 }  // namespace
 
 void note_lines(const Node& node, const std::vector<SourceLine>& lines) {
@@ -255,6 +291,7 @@ Ref NodeTable::intern(Op op, DType dtype, Shape shape, std::vector<Ref> inputs, 
         }
     }
     note_line(*node, line);
+    node->free_args = free_args_of(*node);
     Ref made = state_->adopt(state_, std::move(node));
     if (!has_identity(op)) state_->entries.emplace(made->hash, State::Entry{made.get(), made});
     return made;

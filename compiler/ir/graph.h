@@ -96,6 +96,8 @@ struct Node {
     Attr attr;
     uint64_t hash = 0;
     uint64_t serial = 0;                      // order of creation; not part of identity
+    /// Ids of the region arguments that it needs and does not bind itself, sorted; null: none.
+    std::shared_ptr<const std::vector<uint64_t>> free_args;
     mutable std::vector<SourceLine> lines;    // at most 4; not part of identity
 
     template <class T>
@@ -161,7 +163,8 @@ std::vector<Ref> rewrite(NodeTable& table, const std::vector<Ref>& results, cons
                          const VisitRegion& visit_region = {});
 /// A region with arguments of its own that computes the same.
 Region with_fresh_args(NodeTable& table, const Region& region);
-/// `results` with nodes replaced, and nothing else changed.
+/// `results` with nodes replaced, and nothing else changed. Where only region arguments are replaced, what does
+/// not depend on them is not looked at.
 std::vector<Ref> substitute(NodeTable& table, const std::vector<Ref>& results,
                             const std::unordered_map<const Node*, Ref>& replace);
 

@@ -1,5 +1,8 @@
 // Walks over Graphs: topological order and bottom-up rebuilding, both without recursion over
 // inputs.
+#include <algorithm>
+#include <optional>
+
 #include "compiler/ir/builder.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/node_map.h"
@@ -60,14 +63,27 @@ class Rewriter {
         for (const auto& [node, replacement] : replace) memo_.insert(node, replacement);
     }
 
+    /// Leaves every node as it is that needs none of these region arguments (ids, sorted).
+    void only_users_of(std::vector<uint64_t> args) { args_ = std::move(args); }
+
     std::vector<Ref> run(const std::vector<Ref>& results) {
         walk(
-            results, [&](const Ref& node) { return memo_.insert(node.get(), nullptr); },
+            results,
+            [&](const Ref& node) {
+                const bool stays = args_ && !uses_args(*node);
+                return memo_.insert(node.get(), stays ? node : nullptr) && !stays;
+            },
             [&](const Ref& node) { *memo_.find(node.get()) = rebuild(node); });
         return mapped(results);
     }
 
   private:
+    bool uses_args(const Node& node) const {
+        return node.free_args && std::any_of(node.free_args->begin(), node.free_args->end(), [&](uint64_t id) {
+                   return std::binary_search(args_->begin(), args_->end(), id);
+               });
+    }
+
     std::vector<Ref> mapped(const std::vector<Ref>& nodes) const {
         std::vector<Ref> out;
         out.reserve(nodes.size());
@@ -122,6 +138,7 @@ class Rewriter {
     const Visit& visit_;
     const VisitRegion& visit_region_;
     NodeMap<Ref> memo_;  // null: entered, not rebuilt yet
+    std::optional<std::vector<uint64_t>> args_;
 };
 
 }  // namespace
@@ -157,8 +174,15 @@ Region with_fresh_args(NodeTable& table, const Region& region) {
 
 std::vector<Ref> substitute(NodeTable& table, const std::vector<Ref>& results,
                             const std::unordered_map<const Node*, Ref>& replace) {
-    return rewrite(
-        table, results, [](const Node&, const std::vector<Ref>&) { return Ref(); }, replace);
+    const Visit as_it_is = [](const Node&, const std::vector<Ref>&) { return Ref(); };
+    const VisitRegion same;
+    Rewriter rewriter(table, as_it_is, replace, same);
+    std::vector<uint64_t> args;
+    for (const auto& [node, made] : replace)
+        if (node->op == Op::RegionArg) args.push_back(node->as<RegionArgAttr>().id);
+    std::sort(args.begin(), args.end());
+    if (args.size() == replace.size()) rewriter.only_users_of(std::move(args));
+    return rewriter.run(results);
 }
 
 }  // namespace firn

@@ -183,6 +183,9 @@ class Fuser : public Rebuild {
 }  // namespace
 
 KernelCode fuse_loops(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts) {
+    const auto loops = std::count_if(code.nodes.begin(), code.nodes.end(),
+                                     [&](const KernelNode& n) { return can_fuse(code, n); });
+    if (loops < 2) return code;
     for (int round = 0; round < kRounds; ++round) {
         KernelCode placed = code;
         place(placed);

@@ -290,9 +290,18 @@ int64_t dear_depths(const KernelCode& code) {
     return out;
 }
 
+/// Whether there can be anything to do: kernels without loops have nothing dear for a CPU driver.
+bool may_branch(const KernelCode& code, const DeviceProfile& profile) {
+    auto count = [&](Op op) {
+        return std::count_if(code.nodes.begin(), code.nodes.end(), [&](const KernelNode& n) { return n.op == op; });
+    };
+    return count(Op::Branch) > 1 || (count(Op::Select) && (profile.device_class != DeviceClass::Cpu || count(Op::For)));
+}
+
 }  // namespace
 
 KernelCode select_branches(KernelCode code, const DeviceProfile& profile) {
+    if (!may_branch(code, profile)) return code;
     place(code);
     for (std::vector<int> two = Chooser(code, profile).find_alike(); !two.empty();
          two = Chooser(code, profile).find_alike()) {

@@ -48,35 +48,24 @@ std::optional<double> trips_of(const Node& loop, const Inductions& known, const 
     return static_cast<double>(count.upper_bound(facts.largest));
 }
 
-/// Back edges that one turn of a loop's body takes at the most; host loops do not count.
-class TurnCost {
-  public:
-    TurnCost(const RegionFacts& facts, const Inductions& known, const SymbolFacts& symbols)
-        : facts_(facts), known_(known), symbols_(symbols) {}
-
-    double of(const Node& loop) {
+/// Back edges that one turn of each loop's body takes at the most; host loops do not count.
+std::unordered_map<const Node*, double> turn_costs(const RegionFacts& regions, const Inductions& known,
+                                                   const SymbolFacts& facts) {
+    std::unordered_map<const Node*, double> out;
+    for (const Ref& node : regions.order) {
         double edges = 0;
-        for (const Ref& node : topological(loop.as<LoopAttr>().body->results)) {
-            const auto& loops = facts_.loops.at(node.get());
-            if (std::find(loops.begin(), loops.end(), &loop) == loops.end()) continue;
-            if (node->op == Op::Loop && !facts_.host_loops.contains(node.get())) {
-                const auto trips = trips_of(*node, known_, symbols_);
-                edges += trips.value_or(kUnknown);
-            }
-            if (node->op != Op::Reduce) continue;
-            double turns = 1;
+        if (node->op == Op::Loop && !regions.host_loops.contains(node.get()))
+            edges = trips_of(*node, known, facts).value_or(kUnknown);
+        if (node->op == Op::Reduce) {
+            edges = 1;
             for (int axis : node->as<ReduceAttr>().axes)
-                turns *= static_cast<double>(node->inputs[0]->shape[axis].upper_bound(symbols_.largest));
-            edges += turns;
+                edges *= static_cast<double>(node->inputs[0]->shape[axis].upper_bound(facts.largest));
         }
-        return std::min(edges, kUnknown);
+        if (edges == 0) continue;
+        for (const Node* loop : regions.loops.at(node.get())) out[loop] = std::min(out[loop] + edges, kUnknown);
     }
-
-  private:
-    const RegionFacts& facts_;
-    const Inductions& known_;
-    const SymbolFacts& symbols_;
-};
+    return out;
+}
 
 /// The loop as a loop over chunks of at most `chunk` turns.
 Ref chunked(Builder b, const Node& loop, const std::vector<Ref>& inputs, int64_t chunk) {
@@ -119,31 +108,35 @@ Ref chunked(Builder b, const Node& loop, const std::vector<Ref>& inputs, int64_t
 
 Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts) {
     const int64_t most = profile.max_back_edges ? profile.max_back_edges : kMostInOneGo;
-    // One loop at a time, innermost first: a chunked loop makes the loops around it loops of kernels.
+    // Innermost first: a chunked loop makes the loops around it loops of kernels.
     Graph out = graph;
-    for (bool changed = true; changed;) {
-        changed = false;
+    for (;;) {
         const RegionFacts regions = region_facts(out);
         const Inductions known = host_inductions(regions);
-        TurnCost cost(regions, known, facts);
+        auto cost = turn_costs(regions, known, facts);
+        std::unordered_map<const Node*, int64_t> chunks;
+        std::unordered_set<const Node*> around;   // loops that hold one of those: another round
         for (const Ref& ref : regions.order) {
             if (ref->op != Op::Loop || regions.host_loops.contains(ref.get()) || kernel_by_hand(regions, *ref)) continue;
+            if (around.contains(ref.get())) continue;
             const auto trips = trips_of(*ref, known, facts);
-            const double turn = 1 + cost.of(*ref);
+            const double turn = 1 + cost[ref.get()];
             const bool must_end = ref->as<LoopAttr>().must_end;
             if (must_end && ref->as<LoopAttr>().active < 0) throw UserError(never_ended(*ref));
             if (!must_end && (!profile.max_back_edges || (trips && *trips * turn <= most))) continue;
-            const auto chunk = static_cast<int64_t>(std::max(1.0, static_cast<double>(most / 2) / turn));
-            const Node* target = ref.get();
-            out.results = rewrite(table, out.results, [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
-                if (&node != target) return nullptr;
-                return chunked({table, node.lines.empty() ? SourceLine{} : node.lines[0]}, node, inputs, chunk);
-            });
-            changed = true;
-            break;
+            chunks[ref.get()] = static_cast<int64_t>(std::max(1.0, static_cast<double>(most / 2) / turn));
+            const auto& outer = regions.loops.at(ref.get());
+            around.insert(outer.begin(), outer.end());
         }
+        if (chunks.empty()) return out;
+        auto visit = [](const Node&, const std::vector<Ref>&) { return Ref(); };
+        auto visit_region = [&](const Node& node, const Ref& made) -> Ref {
+            const auto chunk = chunks.find(&node);
+            if (chunk == chunks.end()) return nullptr;
+            return chunked({table, node.lines.empty() ? SourceLine{} : node.lines[0]}, *made, made->inputs, chunk->second);
+        };
+        out.results = rewrite(table, out.results, visit, {}, visit_region);
     }
-    return out;
 }
 
 }  // namespace firn

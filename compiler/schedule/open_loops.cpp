@@ -1,6 +1,7 @@
 // Loops of kernels whose end only the data knows.
 #include "compiler/schedule/open_loops.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 
@@ -103,26 +104,29 @@ Ref loop_turns(const Builder& b, const Ref& begin, const Ref& end, const Ref& st
 }
 
 Graph open_loops(NodeTable& table, const Graph& graph, const SymbolFacts& facts) {
-    // One loop at a time, the outermost first: the bounds of a loop inside may then be known.
+    // The outermost first: the bounds of a loop inside may then be known.
     Graph out = graph;
-    for (bool changed = true; changed;) {
-        changed = false;
+    for (;;) {
         const RegionFacts regions = region_facts(out);
         const KnownBounds bounds(regions);
+        std::unordered_map<const Node*, bool> targets;   // whether their bounds are known
         for (size_t k = regions.order.size(); k-- > 0;) {
-            const Node* target = regions.order[k].get();
-            if (!regions.host_loops.contains(target) || !is_open(*target, bounds, facts)) continue;
-            const bool known = bounds.known(*target);
-            out.results = rewrite(table, out.results, [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
-                if (&node != target) return nullptr;
-                std::vector<Guard> met;
-                return opened({table, node.lines.empty() ? SourceLine{} : node.lines[0], &met}, node, inputs, known);
-            });
-            changed = true;
-            break;
+            const Node* loop = regions.order[k].get();
+            if (!regions.host_loops.contains(loop)) continue;
+            const auto& outer = regions.loops.at(loop);
+            const bool inside = std::any_of(outer.begin(), outer.end(), [&](const Node* o) { return targets.contains(o); });
+            if (!inside && is_open(*loop, bounds, facts)) targets.emplace(loop, bounds.known(*loop));
         }
+        if (targets.empty()) return out;
+        auto visit = [](const Node&, const std::vector<Ref>&) { return Ref(); };
+        auto visit_region = [&](const Node& node, const Ref& made) -> Ref {
+            const auto target = targets.find(&node);
+            if (target == targets.end()) return nullptr;
+            std::vector<Guard> met;
+            return opened({table, node.lines.empty() ? SourceLine{} : node.lines[0], &met}, *made, made->inputs, target->second);
+        };
+        out.results = rewrite(table, out.results, visit, {}, visit_region);
     }
-    return out;
 }
 
 }  // namespace firn

@@ -195,16 +195,22 @@ RegionFacts region_facts(const Graph& graph) {
     }
     find_arrays(facts);
     const Uses uses = count_uses(facts.order);
+    std::unordered_set<const Node*> around;   // loops with steps inside; these come before them
+    auto note_around = [&](const Node& step) {
+        const auto& loops = facts.loops[&step];
+        around.insert(loops.begin(), loops.end());
+    };
     for (const Ref& ref : facts.order) {
         if (ref->op != Op::Loop) continue;
-        if (kernel_by_hand(facts, *ref)) continue;
-        bool host = ref->as<LoopAttr>().host || !ElementLoop(facts, uses, *ref).check();
-        for (const Ref& inner : topological(ref->as<LoopAttr>().body->results)) {
-            const auto& loops = facts.loops[inner.get()];
-            host |= (facts.host_loops.contains(inner.get()) || kernel_by_hand(facts, *inner) == inner.get()) &&
-                    std::find(loops.begin(), loops.end(), ref.get()) != loops.end();
+        if (const Node* by_hand = kernel_by_hand(facts, *ref)) {
+            if (by_hand == ref.get()) note_around(*ref);
+            continue;
         }
-        if (host) facts.host_loops.insert(ref.get());
+        const bool host = ref->as<LoopAttr>().host || around.contains(ref.get()) ||
+                          !ElementLoop(facts, uses, *ref).check();
+        if (!host) continue;
+        facts.host_loops.insert(ref.get());
+        note_around(*ref);
     }
     return facts;
 }

@@ -216,6 +216,26 @@ TEST(NodeMap, KeepsTheFirstValueWhileItGrows) {
     EXPECT_THROW(map.at(constant_int({table}, 1000).get()), InternalError);
 }
 
+TEST(FreeArguments, AreThoseThatNoLoopInsideBinds) {
+    NodeTable table;
+    Builder b{table};
+    Ref x = input(b, 0, f32, {4}, false), outer = region_arg(b, f32, {4});
+    Ref inside = adding_loop(b, x, outer);
+    ASSERT_TRUE(inside->free_args);
+    EXPECT_EQ(*inside->free_args, std::vector<uint64_t>{outer->as<RegionArgAttr>().id});
+    EXPECT_FALSE(adding_loop(b, x, x)->free_args);
+}
+
+TEST(Substitute, ReplacesAnArgumentBelowAnotherLoop) {
+    NodeTable table;
+    Builder b{table};
+    Ref x = input(b, 0, f32, {4}, false), outer = region_arg(b, f32, {4});
+    Ref apart = elementwise(b, Op::Sin, {adding_loop(b, x, x)});
+    std::vector<Ref> made = substitute(table, {adding_loop(b, x, outer), apart}, {{outer.get(), x}});
+    EXPECT_FALSE(made[0]->free_args);
+    EXPECT_EQ(made[1], apart);
+}
+
 TEST(Topological, PutsABodyBeforeItsLoop) {
     NodeTable table;
     Builder b{table};
