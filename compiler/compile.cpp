@@ -1,17 +1,15 @@
 // The compiler as one function: Graph and DeviceProfile in, Program out.
 #include "compiler/compile.h"
 
-#include <atomic>
 #include <chrono>
-#include <exception>
 #include <iomanip>
 #include <sstream>
-#include <thread>
 
 #include "compiler/codegen/spirv.h"
 #include "compiler/lower/kernel_code.h"
 #include "compiler/passes/passes.h"
 #include "compiler/plan.h"
+#include "compiler/program/parallel.h"
 #include "compiler/schedule/bound_loops.h"
 #include "compiler/schedule/open_loops.h"
 #include "compiler/schedule/schedule.h"
@@ -21,30 +19,15 @@
 namespace firn {
 namespace {
 
-/// Every kernel's SPIR-V, on as many threads as the machine has.
+/// Every kernel's SPIR-V, on all cores.
 void compile_kernels(Program& program, const CompileOptions& options) {
     SpirvOptions spirv;
     spirv.cache_directory = options.cache_directory;
-    std::atomic<size_t> next{0};
-    std::exception_ptr failure;
-    std::atomic<bool> failed{false};
-    auto work = [&] {
-        for (size_t k = next++; k < program.kernels.size() && !failed; k = next++) {
-            KernelInfo& kernel = program.kernels[k];
-            try {
-                kernel.spirv = glsl_to_spirv(kernel.glsl, kernel.name, spirv);
-                if (options.validate) validate_spirv(kernel.spirv, kernel.name);
-            } catch (...) {
-                if (!failed.exchange(true)) failure = std::current_exception();
-            }
-        }
-    };
-    const size_t count = std::min<size_t>(program.kernels.size(), std::thread::hardware_concurrency());
-    std::vector<std::thread> threads;
-    for (size_t t = 1; t < count; ++t) threads.emplace_back(work);
-    work();
-    for (std::thread& t : threads) t.join();
-    if (failure) std::rethrow_exception(failure);
+    for_each_in_parallel(program.kernels.size(), [&](size_t k) {
+        KernelInfo& kernel = program.kernels[k];
+        kernel.spirv = glsl_to_spirv(kernel.glsl, kernel.name, spirv);
+        if (options.validate) validate_spirv(kernel.spirv, kernel.name);
+    });
 }
 
 std::string microseconds(double seconds) {

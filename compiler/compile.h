@@ -14,6 +14,14 @@ struct CompileTimes {
     double passes = 0, schedule = 0, lower = 0, map = 0, emit = 0, plan = 0, spirv = 0;
 };
 
+/// What is done to kernels after the walk that writes them. All of it only makes them faster: tests leave it out,
+/// one by one.
+struct KernelSteps {
+    bool fuse_loops = true, select_branches = true, side_by_side = true;
+    bool choose_mapping = true;   // off: an invocation per index, groups of 64
+    static KernelSteps none() { return {false, false, false, false}; }
+};
+
 struct CompileOptions {
     std::string name = "program";
     /// What this variant assumes of the symbols; checked at the call. Empty: nothing.
@@ -28,6 +36,7 @@ struct CompileOptions {
 #else
         true;               // run spirv-val on every module
 #endif
+    KernelSteps steps;
     CompileTimes* times = nullptr;   // receives what each stage took
 };
 

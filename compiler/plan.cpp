@@ -272,7 +272,7 @@ class Planner {
         const bool free = std::all_of(waiting_.begin(), waiting_.end(),
                                       [&](const KernelCode& w) { return independent(w, lowered); });
         if (!free) add_waiting(out);
-        if (!inner && is_small_kernel(lowered, profile_)) {
+        if (!inner && options_.steps.side_by_side && is_small_kernel(lowered, profile_)) {
             // Where two do not fit, the smaller waits for another.
             const bool fits = may_stand_beside(waiting_, lowered, profile_);
             if (fits || !is_larger(lowered, waiting_)) {
@@ -293,17 +293,22 @@ class Planner {
         const StageTimer timer(times_.lower);
         KernelCode code = lower_kernel(request, context_);
         verify(code, "lower");
-        code = fuse_loops(std::move(code), profile_, options_.facts);
-        verify(code, "fuse_loops");
-        code = select_branches(std::move(code), profile_);
-        verify(code, "select_branches");
+        if (options_.steps.fuse_loops) {
+            code = fuse_loops(std::move(code), profile_, options_.facts);
+            verify(code, "fuse_loops");
+        }
+        if (options_.steps.select_branches) {
+            code = select_branches(std::move(code), profile_);
+            verify(code, "select_branches");
+        }
         return code;
     }
 
     KernelCode mapped(const KernelCode& lowered) {
         const StageTimer timer(times_.map);
-        KernelCode code = map_kernel(lowered, choose_mapping(lowered, profile_, options_.facts), profile_,
-                                     options_.facts);
+        const Mapping mapping =
+            options_.steps.choose_mapping ? choose_mapping(lowered, profile_, options_.facts) : Mapping{};
+        KernelCode code = map_kernel(lowered, mapping, profile_, options_.facts);
         verify(code, "map");
         return code;
     }

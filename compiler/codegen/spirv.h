@@ -19,7 +19,7 @@ struct SpirvOptions {
 
 /// Compiles a GLSL compute shader. `name` appears in errors and dumps, and is no part of the
 /// result. Throws InternalError with the compiler's message and the numbered source: GLSL is
-/// written by Firn. May be called from any thread; each thread keeps one compiler alive.
+/// written by Firn. May be called from any thread.
 std::vector<uint32_t> glsl_to_spirv(const std::string& glsl, const std::string& name,
                                     const SpirvOptions& options = {});
 

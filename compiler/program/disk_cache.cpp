@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -67,11 +68,12 @@ std::string cache_hash(std::string_view text) {
 std::optional<std::vector<std::byte>> cache_load(const std::string& directory,
                                                  const std::string& kind, const std::string& name) {
     if (directory.empty()) return std::nullopt;
-    std::error_code error;
-    fs::path path = file_of(directory, kind, name);
-    uint64_t size = fs::file_size(path, error);
-    if (error || size < sizeof(Header) || size > kMaxBytes) return std::nullopt;
-    std::ifstream file(path, std::ios::binary);
+    // Opened once: another process may put another file in its place at any moment.
+    std::ifstream file(file_of(directory, kind, name), std::ios::binary | std::ios::ate);
+    if (!file) return std::nullopt;
+    const auto size = static_cast<uint64_t>(std::max<std::streamoff>(0, file.tellg()));
+    if (size < sizeof(Header) || size > kMaxBytes) return std::nullopt;
+    file.seekg(0);
     Header header;
     if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
     if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) return std::nullopt;
@@ -108,6 +110,22 @@ void cache_store(const std::string& directory, const std::string& kind, const st
     }
     if (written) fs::rename(temporary, target, error);
     if (!written || error) fs::remove(temporary, error);
+}
+
+std::optional<std::string> cache_find_text(const std::string& directory, const std::string& kind,
+                                           const std::string& key) {
+    const auto bytes = cache_load(directory, kind, cache_hash(key));
+    if (!bytes) return std::nullopt;
+    const std::string all(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    const std::string head = key + '\0';
+    if (all.compare(0, head.size(), head) != 0) return std::nullopt;
+    return all.substr(head.size());
+}
+
+void cache_put_text(const std::string& directory, const std::string& kind, const std::string& key,
+                    const std::string& text) {
+    const std::string all = key + '\0' + text;
+    cache_store(directory, kind, cache_hash(key), std::as_bytes(std::span(all)));
 }
 
 }  // namespace firn

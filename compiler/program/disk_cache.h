@@ -27,4 +27,11 @@ std::optional<std::vector<std::byte>> cache_load(const std::string& directory,
 void cache_store(const std::string& directory, const std::string& kind, const std::string& name,
                  std::span<const std::byte> bytes);
 
+/// What was put under `key`: small texts, such as the winners of tuning. The key is all that could change the text,
+/// of any length; it is kept beside it, so that another key never finds it.
+std::optional<std::string> cache_find_text(const std::string& directory, const std::string& kind,
+                                           const std::string& key);
+void cache_put_text(const std::string& directory, const std::string& kind, const std::string& key,
+                    const std::string& text);
+
 }  // namespace firn

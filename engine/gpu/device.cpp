@@ -143,36 +143,50 @@ void Device::create_timeline() {
     set_name(timeline_, VK_OBJECT_TYPE_SEMAPHORE, "timeline");
 }
 
-void Device::load_pipeline_cache() {
-    pipeline_cache_name_ = cache_hash(driver_key(instance_->functions(), info_.handle));
-    auto bytes = cache_load(cache_directory_, kPipelineKind, pipeline_cache_name_);
+/// Null where not even an empty one can be made.
+VkPipelineCache Device::make_pipeline_cache(const std::optional<std::vector<std::byte>>& bytes) const {
     VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
     if (bytes) {
         info.initialDataSize = bytes->size();
         info.pInitialData = bytes->data();
     }
-    VkResult result = table_.vkCreatePipelineCache(handle_, &info, nullptr, &pipeline_cache_);
-    if (result != VK_SUCCESS && bytes) {  // the driver refuses what it wrote once: start afresh
-        info.initialDataSize = 0;
-        result = table_.vkCreatePipelineCache(handle_, &info, nullptr, &pipeline_cache_);
-    }
-    check(result, "vkCreatePipelineCache", "the pipeline cache");
+    VkPipelineCache cache = VK_NULL_HANDLE;
+    VkResult result = table_.vkCreatePipelineCache(handle_, &info, nullptr, &cache);
+    if (result == VK_SUCCESS) return cache;
+    // The driver refuses what it wrote once: start afresh.
+    return bytes ? make_pipeline_cache(std::nullopt) : VK_NULL_HANDLE;
+}
+
+void Device::load_pipeline_cache() {
+    pipeline_cache_name_ = cache_hash(driver_key(instance_->functions(), info_.handle));
+    pipeline_cache_ =
+        make_pipeline_cache(cache_load(cache_directory_, kPipelineKind, pipeline_cache_name_));
+    if (!pipeline_cache_)
+        throw DeviceError("vkCreatePipelineCache: device '" + info_.name + "' makes no pipeline cache");
     set_name(pipeline_cache_, VK_OBJECT_TYPE_PIPELINE_CACHE, "pipeline cache");
+}
+
+std::vector<std::byte> Device::pipeline_cache_data() const {
+    size_t bytes = 0;
+    if (table_.vkGetPipelineCacheData(handle_, pipeline_cache_, &bytes, nullptr) != VK_SUCCESS) return {};
+    std::vector<std::byte> data(bytes);
+    if (table_.vkGetPipelineCacheData(handle_, pipeline_cache_, &bytes, data.data()) != VK_SUCCESS) return {};
+    data.resize(bytes);
+    return data;
 }
 
 /// Called at the end of the device; what fails only loses speed.
 void Device::store_pipeline_cache() {
     if (cache_directory_.empty()) return;
-    size_t bytes = 0;
-    if (table_.vkGetPipelineCacheData(handle_, pipeline_cache_, &bytes, nullptr) != VK_SUCCESS)
-        return;
-    std::vector<std::byte> data(bytes);
-    if (table_.vkGetPipelineCacheData(handle_, pipeline_cache_, &bytes, data.data()) != VK_SUCCESS)
-        return;
-    data.resize(bytes);
     auto old = cache_load(cache_directory_, kPipelineKind, pipeline_cache_name_);
-    if (old && *old == data) return;
-    cache_store(cache_directory_, kPipelineKind, pipeline_cache_name_, data);
+    if (old && *old == pipeline_cache_data()) return;
+    // Another process may have stored its pipelines meanwhile: they stay.
+    if (const VkPipelineCache theirs = old ? make_pipeline_cache(old) : VK_NULL_HANDLE) {
+        (void)table_.vkMergePipelineCaches(handle_, pipeline_cache_, 1, &theirs);
+        table_.vkDestroyPipelineCache(handle_, theirs, nullptr);
+    }
+    if (const auto data = pipeline_cache_data(); !data.empty())
+        cache_store(cache_directory_, kPipelineKind, pipeline_cache_name_, data);
 }
 
 TimelinePoint Device::submit(std::span<const VkCommandBuffer> commands,

@@ -1,10 +1,13 @@
 // A Vulkan device with its one queue and its timeline: what every other object of the engine is
 // made on.
 #pragma once
+#include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -17,6 +20,7 @@ namespace firn {
 
 class CommandPool;
 class MemoryPool;
+class Pipeline;
 
 struct DeviceOptions {
     /// See choose_device. The environment (FIRN_DEVICE) is read by the caller, not here.
@@ -39,6 +43,12 @@ struct DeviceOptions {
 struct SemaphoreWait {
     VkSemaphore semaphore = VK_NULL_HANDLE;
     VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+};
+
+/// The pipelines that live on a device, by all that they are made of; see shared_pipeline.
+struct SharedPipelines {
+    std::mutex mutex;
+    std::map<std::string, std::weak_ptr<const Pipeline>> entries;
 };
 
 /// A point on the device's timeline. 0 is always in the past.
@@ -68,6 +78,7 @@ class Device {
     /// Surfaces can be presented from the queue.
     bool can_present() const { return can_present_; }
     VkPipelineCache pipeline_cache() const { return pipeline_cache_; }
+    SharedPipelines& shared_pipelines() const { return shared_pipelines_; }
     MemoryPool& memory() const { return *memory_; }
     /// For the device's own copies; see submit_once.
     CommandPool& transfers() const { return *transfers_; }
@@ -134,6 +145,8 @@ class Device {
     void create_handle(const DeviceOptions& options);
     void create_timeline();
     void load_pipeline_cache();
+    VkPipelineCache make_pipeline_cache(const std::optional<std::vector<std::byte>>& bytes) const;
+    std::vector<std::byte> pipeline_cache_data() const;
     void store_pipeline_cache();
 
     std::set<std::shared_ptr<void>, std::owner_less<>> kept_;  // first: destroyed last
@@ -150,6 +163,7 @@ class Device {
     double timestamp_period_ = 0;
     VkPipelineCache pipeline_cache_ = VK_NULL_HANDLE;
     std::string cache_directory_, pipeline_cache_name_;
+    mutable SharedPipelines shared_pipelines_;
     VkSemaphore timeline_ = VK_NULL_HANDLE;
     mutable std::mutex queue_mutex_;
     TimelinePoint submitted_ = 0;

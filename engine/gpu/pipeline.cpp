@@ -2,6 +2,7 @@
 #include "engine/gpu/pipeline.h"
 
 #include <algorithm>
+#include <sstream>
 
 namespace firn {
 namespace {
@@ -98,6 +99,36 @@ Pipeline::Pipeline(Device& device, const KernelInfo& kernel)
         vk.vkDestroyDescriptorSetLayout(device.handle(), set_layout_, nullptr);
         throw;
     }
+}
+
+namespace {
+
+/// All that makes a pipeline, but for its name.
+std::string identity(const KernelInfo& kernel) {
+    std::ostringstream key;
+    for (const BindingInfo& b : kernel.bindings)
+        key << static_cast<int>(b.form) << b.dtype.name() << ' ' << b.width << ' ' << b.written << ',';
+    for (const DType dtype : kernel.param_types) key << dtype.name() << ' ';
+    key << kernel.params_in_buffer << ' ' << kernel.group_size[0] << '\n';
+    return key.str() + std::string(reinterpret_cast<const char*>(kernel.spirv.data()), 4 * kernel.spirv.size());
+}
+
+}  // namespace
+
+std::shared_ptr<const Pipeline> shared_pipeline(Device& device, const KernelInfo& kernel) {
+    check_limits(device.profile(), kernel);
+    const std::string key = identity(kernel);
+    SharedPipelines& shared = device.shared_pipelines();
+    {
+        std::lock_guard lock(shared.mutex);
+        if (const auto found = shared.entries.find(key); found != shared.entries.end())
+            if (auto pipeline = found->second.lock()) return pipeline;
+    }
+    auto made = std::make_shared<const Pipeline>(device, kernel);
+    std::lock_guard lock(shared.mutex);
+    std::erase_if(shared.entries, [](const auto& entry) { return entry.second.expired(); });
+    shared.entries[key] = made;
+    return made;
 }
 
 Pipeline::~Pipeline() {

@@ -44,6 +44,10 @@ class Pipeline {
     VkPipeline pipeline_ = VK_NULL_HANDLE;
 };
 
+/// The pipeline of a kernel, made where none lives on the device that is the same but for its name: programs that
+/// share kernels share what the driver compiled. May be called by several threads at once. Throws as Pipeline does.
+std::shared_ptr<const Pipeline> shared_pipeline(Device& device, const KernelInfo& kernel);
+
 /// One descriptor set to be: a pipeline and the buffers of its bindings.
 struct SetRequest {
     const Pipeline* pipeline = nullptr;

@@ -1,6 +1,7 @@
 // A program on a device: pipelines, constants, and plans for the sizes it was called with.
 #include <algorithm>
 
+#include "compiler/program/parallel.h"
 #include "engine/runtime/record.h"
 
 namespace firn {
@@ -24,8 +25,11 @@ std::shared_ptr<Buffer> upload(const std::shared_ptr<Device>& device, const Buff
 
 LoadedProgram::LoadedProgram(std::shared_ptr<Device> device, const Program& program)
     : device_(std::move(device)), name_(program.name), symbols_(plan_symbols(program)) {
-    for (const KernelInfo& kernel : program.kernels)
-        pipelines_.push_back(std::make_unique<Pipeline>(*device_, kernel));
+    // The driver compiles here, and that is most of what starting a program takes.
+    pipelines_.resize(program.kernels.size());
+    for_each_in_parallel(program.kernels.size(), [&](size_t k) {
+        pipelines_[k] = shared_pipeline(*device_, program.kernels[k]);
+    });
     for (const BufferInfo& info : program.buffers)
         constants_.push_back(info.role == BufferRole::Constant ? upload(device_, info) : nullptr);
 }

@@ -38,7 +38,7 @@ class LoadedProgram {
     };
     std::shared_ptr<Device> device_;
     std::string name_;
-    std::vector<std::unique_ptr<Pipeline>> pipelines_;
+    std::vector<std::shared_ptr<const Pipeline>> pipelines_;
     std::vector<std::shared_ptr<Buffer>> constants_;
     std::vector<std::string> symbols_;
     std::list<Planned> plans_;  // the newest use first

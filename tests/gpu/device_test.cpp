@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "compiler/program/disk_cache.h"
 #include "engine/gpu/commands.h"
 #include "engine/gpu/profile.h"
 #include "tests/gpu/device_fixture.h"
@@ -174,6 +175,29 @@ TEST_F(DeviceTest, ADamagedCacheIsReplaced) {
     EXPECT_EQ(again->profile().max_back_edges, back_edges);
     EXPECT_TRUE(again->validation_messages().empty());
     fs::remove_all(directory);
+}
+
+TEST_F(DeviceTest, PipelinesOfAnotherDriverAreReplaced) {
+    namespace fs = std::filesystem;
+    fs::path directory =
+        fs::temp_directory_path() / ("firn_device_test_" + std::to_string(getpid()));
+    DeviceOptions cached = options();
+    cached.cache_directory = directory.string();
+    Device::create(cached);
+    for (const auto& file : fs::directory_iterator(directory)) {
+        if (file.path().extension() != ".pipelines") continue;
+        const std::vector<std::byte> foreign(100, std::byte{7});
+        cache_store(cached.cache_directory, "pipelines", file.path().stem(), foreign);
+        Device::create(cached);
+        EXPECT_NE(cache_load(cached.cache_directory, "pipelines", file.path().stem()), foreign);
+    }
+    fs::remove_all(directory);
+}
+
+TEST_F(DeviceTest, ACacheThatCannotBeWrittenOnlyLosesSpeed) {
+    DeviceOptions cached = options();
+    cached.cache_directory = "/proc/firn";
+    EXPECT_NO_THROW(Device::create(cached));
 }
 
 TEST_F(DeviceTest, EnqueuedCommandsRunWhenTheyAreWaitedFor) {

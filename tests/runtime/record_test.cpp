@@ -82,6 +82,14 @@ TEST_F(RecordTest, AllocatesNothing) {
     EXPECT_EQ(during, 0);
 }
 
+TEST_F(RecordTest, ProgramsShareThePipelinesOfEqualKernels) {
+    Prepared first(device, 64), second(device, 16);
+    EXPECT_EQ(&first.loaded->pipeline(0), &second.loaded->pipeline(0));
+    Program another = *first.program;
+    another.kernels[0].bindings[0].width = 4;
+    EXPECT_NE(&LoadedProgram(device, another).pipeline(0), &first.loaded->pipeline(0));
+}
+
 TEST_F(RecordTest, SubmitsNothing) {
     Prepared prepared(device, 64);
     TimelinePoint before = 0, after = 0;

@@ -1,0 +1,157 @@
+// What the cache on disk gives is what was stored or nothing: after damage, on a full disk, and with several
+// processes at once.
+#include "compiler/program/disk_cache.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "compiler/program/parallel.h"
+
+namespace firn {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DiskCache : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        directory_ = fs::temp_directory_path() / ("firn_disk_cache_test_" + std::to_string(getpid()));
+        fs::remove_all(directory_);
+    }
+    void TearDown() override { fs::remove_all(directory_); }
+
+    std::string folder() const { return directory_.string(); }
+    void put(const std::string& text) const { cache_put_text(folder(), "text", "key", text); }
+    std::optional<std::string> found() const { return cache_find_text(folder(), "text", "key"); }
+
+    /// The only file.
+    fs::path file() const { return fs::directory_iterator(directory_)->path(); }
+    std::string bytes() const {
+        std::ifstream in(file(), std::ios::binary);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+    void overwrite(const std::string& bytes) const {
+        std::ofstream(file(), std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<long>(bytes.size()));
+    }
+
+    fs::path directory_;
+};
+
+/// The exit status of `body` in a process of its own.
+template <class Body>
+pid_t in_process(const Body& body) {
+    const pid_t child = fork();
+    if (child == 0) _exit(body());
+    return child;
+}
+int status_of(pid_t child) {
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(DiskCache, GivesWhatWasStored) {
+    const std::string text("a text\0with everything\n", 23);
+    put(text);
+    EXPECT_EQ(found(), text);
+    EXPECT_FALSE(cache_find_text(folder(), "text", "another key"));
+    EXPECT_FALSE(cache_find_text(folder(), "other", "key"));
+}
+
+TEST_F(DiskCache, AnEntryUnderTheNameOfAnotherKeyIsForeign) {
+    put("text");
+    fs::rename(file(), directory_ / (cache_hash("another key") + ".text"));
+    EXPECT_FALSE(cache_find_text(folder(), "text", "another key"));
+}
+
+TEST_F(DiskCache, NoFlippedBitIsTakenForData) {
+    put("value");
+    const std::string good = bytes();
+    for (size_t at = 0; at < good.size(); ++at) {
+        std::string bad = good;
+        bad[at] = static_cast<char>(bad[at] ^ (1 << at % 8));
+        overwrite(bad);
+        ASSERT_FALSE(found()) << "a bit of byte " << at;
+    }
+    put("value");
+    EXPECT_EQ(found(), "value");
+}
+
+TEST_F(DiskCache, NoCutOrGrownFileIsTakenForData) {
+    put("value");
+    const std::string good = bytes();
+    for (size_t length = 0; length < good.size(); ++length) {
+        overwrite(good.substr(0, length));
+        ASSERT_FALSE(found()) << "length " << length;
+    }
+    overwrite(good + "more");
+    EXPECT_FALSE(found());
+}
+
+TEST_F(DiskCache, AFullDiskOnlyLosesSpeed) {
+    put("old");
+    const int status = status_of(in_process([&] {
+        std::signal(SIGXFSZ, SIG_IGN);
+        const rlimit small{1000, 1000};
+        if (setrlimit(RLIMIT_FSIZE, &small) != 0) return 2;
+        cache_put_text(folder(), "text", "large", std::string(100000, 'x'));
+        put(std::string(100000, 'x'));   // what was there before stays
+        return cache_find_text(folder(), "text", "large") || found() != "old" ? 1 : 0;
+    }));
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(found(), "old");
+    EXPECT_EQ(std::distance(fs::directory_iterator(directory_), {}), 1) << "nothing half written stays";
+}
+
+TEST_F(DiskCache, AFolderThatCannotBeWrittenOnlyLosesSpeed) {
+    cache_put_text("/proc/firn", "text", "key", "value");
+    EXPECT_FALSE(cache_find_text("/proc/firn", "text", "key"));
+}
+
+TEST_F(DiskCache, TwoProcessesWriteAndReadAtOnce) {
+    auto writer = [&](char mine) {
+        return [this, mine] {
+            for (int turn = 0; turn < 200; ++turn) {
+                put(std::string(static_cast<size_t>(1 + turn * 37), mine));
+                const auto text = found();
+                if (!text) return 1;
+                if (text->find_first_not_of((*text)[0]) != std::string::npos) return 2;
+            }
+            return 0;
+        };
+    };
+    const pid_t a = in_process(writer('a')), b = in_process(writer('b'));
+    EXPECT_EQ(status_of(a), 0);
+    EXPECT_EQ(status_of(b), 0);
+    EXPECT_EQ(std::distance(fs::directory_iterator(directory_), {}), 1);
+}
+
+TEST(Parallel, DoesEveryPieceOnce) {
+    std::vector<int> done(1000);
+    for_each_in_parallel(done.size(), [&](size_t k) { ++done[k]; });
+    EXPECT_EQ(done, std::vector<int>(1000, 1));
+    for_each_in_parallel(0, [](size_t) { FAIL(); });
+}
+
+TEST(Parallel, ThrowsTheFirstFailure) {
+    for (int turn = 0; turn < 50; ++turn) {
+        std::string message;
+        try {
+            for_each_in_parallel(100, [](size_t k) {
+                if (k % 10 == 7) throw std::runtime_error(std::to_string(k));
+            });
+        } catch (const std::runtime_error& error) {
+            message = error.what();
+        }
+        ASSERT_EQ(message, "7");
+    }
+}
+
+}  // namespace
+}  // namespace firn
