@@ -31,6 +31,40 @@ void refuse_by_hand(const Node& node, const std::string& message) {
 
 namespace {
 
+/// What belongs to a kernel, operands first: all that needs its arguments, and those of the loops inside. Other
+/// kernels, whose results it reads, are apart.
+class OwnNodes {
+  public:
+    explicit OwnNodes(const Node& kernel) {
+        const Region& body = *kernel.as<LoopAttr>().body;
+        for (const Ref& arg : body.args) args_.insert(arg->as<RegionArgAttr>().id);
+        for (const Ref& result : body.results) visit(result);
+    }
+
+    std::vector<Ref> order;
+    bool contains(const Node& node) const { return seen_.contains(&node); }
+
+  private:
+    void visit(const Ref& node) {
+        const bool own = node->free_args && std::any_of(node->free_args->begin(), node->free_args->end(),
+                                                        [&](uint64_t id) { return args_.contains(id); });
+        if (!own || !seen_.insert(node.get()).second) return;
+        for (const Ref& input : node->inputs) visit(input);
+        if (node->op == Op::Loop) enter(*node->as<LoopAttr>().body);
+        if (node->op == Op::If) enter(*node->as<IfAttr>().then_body), enter(*node->as<IfAttr>().else_body);
+        order.push_back(node);
+    }
+
+    void enter(const Region& region) {
+        for (const Ref& arg : region.args) args_.insert(arg->as<RegionArgAttr>().id);
+        for (const Ref& arg : region.args) visit(arg);
+        for (const Ref& result : region.results) visit(result);
+    }
+
+    std::unordered_set<uint64_t> args_;
+    std::unordered_set<const Node*> seen_;
+};
+
 using Roots = std::unordered_map<const Node*, const Node*>;
 
 /// Of every version among the nodes (operands first): what it is a version of.
@@ -65,14 +99,16 @@ Roots version_roots(const Node& kernel, const std::vector<Ref>& order) {
 }  // namespace
 
 HandArrays::HandArrays(const Node& kernel, const Placement& placement,
-                       const std::unordered_set<const Node*>& apart)
-    : root(version_roots(kernel, topological(kernel.as<LoopAttr>().body->results))) {
+                       const std::unordered_set<const Node*>& apart) {
+    const OwnNodes own(kernel);
+    root = version_roots(kernel, own.order);
     const std::vector<Ref>& args = kernel.as<LoopAttr>().body->args;
     for (size_t k = 1; k < args.size(); ++k) carried[args[k].get()] = static_cast<int>(k) - 1;
     auto visit = [&](auto&& self, size_t region) -> bool {
         bool holds = false;
         for (const Ref& ref : placement.regions[region].order) {
             const Node& node = *ref;
+            if (!own.contains(node)) continue;
             bool step = node.op == Op::Array || node.op == Op::Barrier || node.op == Op::Subgroup ||
                         (node.op == Op::Scatter && root.contains(&node)) ||
                         (node.op == Op::Gather && root.contains(node.inputs[0].get()) &&
@@ -198,7 +234,7 @@ class ReadCheck {
   public:
     explicit ReadCheck(const Node& kernel)
         : kernel_(kernel),
-          order_(topological(kernel.as<LoopAttr>().body->results)),
+          order_(OwnNodes(kernel).order),
           root_(version_roots(kernel, order_)) {
         for (const Ref& node : order_)
             if (node->op == Op::Loop)

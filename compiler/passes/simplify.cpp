@@ -107,13 +107,13 @@ class Simplifier {
 
     /// Where every input repeats one element, the operation is done on that element and repeated.
     Ref moved_below_expand(const Node& node) {
-        std::vector<Ref> singles;
         for (const Ref& input : node.inputs) {
             if (input->op != Op::Expand) return nullptr;
             for (const Size& size : input->inputs[0]->shape)
                 if (!size.is(1)) return nullptr;
-            singles.push_back(simplified(reshape(builder(), input->inputs[0], {})));
         }
+        std::vector<Ref> singles;
+        for (const Ref& input : node.inputs) singles.push_back(simplified(reshape(builder(), input->inputs[0], {})));
         Ref single = simplified(made_again(node, singles));
         return expand(builder(), single, node.shape);
     }

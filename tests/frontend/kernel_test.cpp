@@ -67,6 +67,21 @@ TEST_P(Kernels, ReadingGivesTheVersionAtEntry) {
     EXPECT_EQ(c.to_vector<int>(), (Ints{0, 0, 1, 2, 3}));
 }
 
+TEST_P(Kernels, OneReadsWhatAnotherMade) {
+    Tensor a = zeros({4}, i32), b = zeros({4}, i32);
+    auto turned = [](Tensor& to, const Tensor& from) {
+        kernel({4}, {.group = {2}}, [&](Tensor i) {
+            Shared s = shared(i32, 2);
+            s(local_index(0)) = from(i);
+            barrier();
+            to(i) = s(1 - local_index(0)) * 10;
+        });
+    };
+    turned(a, arange(4));
+    turned(b, a);
+    EXPECT_EQ(b.to_vector<int>(), (Ints{0, 100, 200, 300}));
+}
+
 TEST_P(Kernels, AnInvocationReadsWhatItStored) {
     Tensor c = arange(5);
     kernel({5}, [&](Tensor i) {

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "tests/frontend/oracle_session.h"
+#include "tests/ir/random_check.h"
 
 namespace firn {
 namespace {
@@ -179,6 +180,12 @@ void record(const std::vector<Statement>& block, Recorded& recorded) {
 
 class RandomControl : public ::testing::TestWithParam<bool> {
   protected:
+    static void each_seed(uint64_t count) {
+        const RandomSeeds seeds = random_seeds(0, count);
+        for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count && !HasFatalFailure(); ++seed)
+            check(static_cast<unsigned>(seed), GetParam());
+    }
+
     static void check(unsigned seed, bool shaped) {
         std::vector<Statement> program = Generator(seed).block(3, false);
         Tensor first = shaped ? arange(kElements) * 7 : Tensor(sum(tensor({3, 4})));
@@ -201,12 +208,12 @@ class RandomControl : public ::testing::TestWithParam<bool> {
 
 TEST_P(RandomControl, OracleAgreesWithCpp) {
     SessionScope scope(Session::oracle());
-    for (unsigned seed = 0; seed < 300; ++seed) check(seed, GetParam());
+    each_seed(300);
 }
 
 TEST_P(RandomControl, CompiledAgreesWithCpp) {
     SessionScope scope(Session::interpreter());
-    for (unsigned seed = 0; seed < 150; ++seed) check(seed, GetParam());
+    each_seed(150);
 }
 
 INSTANTIATE_TEST_SUITE_P(Conditions, RandomControl, ::testing::Bool(),

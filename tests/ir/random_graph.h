@@ -15,8 +15,11 @@ struct RandomGraphOptions {
     int nodes = 30;
     bool symbols = true;  // dimensions n and m among the numbers
     bool regions = true;  // loops and branches
+    bool kernels = true;  // kernels by hand, with shared arrays and barriers
     bool floats16 = true;
     bool nonfinite = true;  // inf and nan among the arguments
+    /// Functions whose last bits a device chooses, and bits of floats as integers, which tell.
+    bool any_function = true;
 };
 
 struct RandomProgram {
@@ -32,7 +35,8 @@ class RandomGraphs {
 
     RandomProgram make() {
         RandomProgram out;
-        out.env = {{"n", 4}, {"m", 3}};
+        env_ = {{"n", pick({4, 4, 1, 2, 7, 13, 16})}, {"m", pick({3, 3, 1, 4, 5, 8})}};
+        out.env = env_;
         for (int k = 0; k < 5; ++k) {
             bool scalar = k == 4;
             DType dtype = scalar ? i32 : any_dtype();
@@ -64,7 +68,8 @@ class RandomGraphs {
     }
     Size any_size() {
         if (options_.symbols && chance(40)) return Size::symbol(pick({"n", "m"}));
-        return pick({Size(1), Size(2), Size(3), Size(5)});
+        if (chance(10)) return pick({Size(7), Size(17), Size(32)});
+        return pick({Size(1), Size(2), Size(3), Size(4), Size(5)});
     }
     Shape any_shape() {
         Shape out;
@@ -88,6 +93,11 @@ class RandomGraphs {
         return out;
     }
 
+    /// The interpreters are slow.
+    bool is_large(const Node& node) const {
+        return element_count(node.shape).evaluate(env_) > 1500;
+    }
+
     /// Adds about `count` nodes to the pool.
     void grow(int count, int depth) {
         for (int k = 0; k < count; ++k) {
@@ -98,6 +108,7 @@ class RandomGraphs {
                 // Shapes or types that do not meet: another try.
                 pool_.resize(before);
             }
+            while (pool_.size() > before && is_large(*pool_.back())) pool_.pop_back();
         }
     }
 
@@ -108,10 +119,15 @@ class RandomGraphs {
         if (kind < 76) return add_gather();
         if (kind < 80) return add_reduce();
         if (kind < 84) return add_scatter();
+        if (kind < 86 && options_.kernels && depth == 0) return add_kernel();
         if (kind < 92 && options_.regions && depth < 2)
             return chance(60) ? add_loop(depth) : add_if(depth);
         if (kind < 96) return pool_.push_back(add_leaf());
-        pool_.push_back(cast(builder_, any(), any_dtype()));
+        const Ref x = any();
+        const bool wide = x->dtype == f32 || x->dtype == i32 || x->dtype == u32;
+        if (wide && options_.any_function && chance(20))
+            return pool_.push_back(bitcast(builder_, x, x->dtype == f32 ? i32 : f32));
+        pool_.push_back(cast(builder_, x, any_dtype()));
     }
 
     Ref add_leaf() {
@@ -134,6 +150,10 @@ class RandomGraphs {
             Op::Max, Op::Less,  Op::LessEqual, Op::Equal,      Op::NotEqual, Op::And,
             Op::Or,  Op::Xor,   Op::ShiftLeft, Op::ShiftRight, Op::Select,   Op::Select};
         Op op = kOps[below(std::size(kOps))];
+        if (options_.any_function && chance(25)) {
+            const Op other = static_cast<Op>(below(kOpCount));
+            if (is_elementwise(other) && other != Op::Cast && other != Op::Bitcast) op = other;
+        }
         std::vector<Ref> inputs;
         std::vector<bool> weak;
         for (int k = 0; k < info(op).arity; ++k) {
@@ -286,6 +306,39 @@ class RandomGraphs {
             pool_.push_back(result(builder_, made, static_cast<int>(k)));
     }
 
+    /// A kernel by hand: every invocation puts a value into a shared array and, behind a barrier, takes another's. It
+    /// stores to an earlier value of its own element; where the grid is longer, nothing.
+    void add_kernel() {
+        Ref target = any();
+        for (int tries = 0; tries < 8 && (target->rank() != 1 || target->dtype.bytes() < 4); ++tries) target = any();
+        if (target->rank() != 1 || target->dtype.bytes() < 4) return;
+        const Builder& b = builder_;
+        const int width = pick({2, 4, 8});
+        const Size groups = ceil_div(target->shape[0], width) + Size(below(2));
+        const Shape grid{groups * Size(width)};
+        const Ref turn = region_arg(b, i32, {}), entry = region_arg(b, target->dtype, target->shape);
+        const Ref i = b.table.intern(Op::Invocation, i32, grid, {turn}, IndexAttr{0});
+        auto op = [&](Op o, const Ref& x, const Ref& y) { return elementwise(b, o, {x, y}); };
+        auto outer = [&] {
+            Ref x = any();
+            std::vector<Ref> at;
+            for (int axis = 0; axis < x->rank(); ++axis) at.push_back(op(Op::Add, i, constant_int(b, below(3) - 1)));
+            return at.empty() ? expand(b, x, grid)
+                              : gather(b, x, at, std::vector<Bounds>(at.size(), pick({Bounds::Clamp, Bounds::Wrap})), scalar_int(0));
+        };
+        const Ref lane = op(Op::Mod, i, constant_int(b, width)), group = op(Op::Div, i, constant_int(b, width));
+        const ScatterAttr store{.by_hand = true};
+        const Ref own = cast(b, outer(), target->dtype);
+        Ref array = b.table.intern(Op::Array, own->dtype, {groups, Size(width)}, {turn}, ArrayAttr{++arrays_, true});
+        array = scatter(b, array, own, {group, lane}, store);
+        array = b.table.intern(Op::Barrier, array->dtype, array->shape, {array}, BarrierAttr{arrays_});
+        const Ref beside = op(Op::Mod, op(Op::Add, lane, constant_int(b, below(width))), constant_int(b, width));
+        Ref value = gather(b, array, {group, beside}, {Bounds::Clamp, Bounds::Clamp}, scalar_int(0));
+        value = cast(b, op(pick({Op::Add, Op::Max, Op::Sub}), value, outer()), target->dtype);
+        Region body{{turn, entry}, {scatter(b, entry, value, {i}, store)}};
+        pool_.push_back(result(b, kernel_by_hand(b, {target}, body, grid, {static_cast<uint32_t>(width)}), 0));
+    }
+
     void add_if(int depth) {
         size_t outer = pool_.size();
         Ref condition = any();
@@ -307,6 +360,8 @@ class RandomGraphs {
     Builder builder_;
     std::mt19937_64 random_;
     RandomGraphOptions options_;
+    SizeEnv env_;
+    uint64_t arrays_ = 0;
     std::vector<Ref> pool_;
 };
 

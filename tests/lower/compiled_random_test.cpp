@@ -1,78 +1,42 @@
-// Random graphs, compiled and run by the kernel interpreter, give what the oracle gives.
-#include <gtest/gtest.h>
-
-#include <cmath>
-
+// Random graphs, compiled and run by the kernel interpreter, give what the oracle gives: with kernels as the walk
+// writes them, with each step that makes them faster alone, and with all.
 #include "compiler/compile.h"
-#include "compiler/ir/text.h"
 #include "compiler/lower/interpret_kernel.h"
-#include "tests/ir/random_graph.h"
+#include "tests/ir/random_check.h"
+#include "tests/ir/run_random.h"
 
 namespace firn {
 namespace {
 
-uint64_t padded(const HostTensor& tensor) { return (tensor.data.size() + 15) / 16 * 16; }
-
-std::shared_ptr<const Program> compiled(NodeTable& table, const Graph& graph,
-                                        const DeviceProfile& profile) {
+std::shared_ptr<const Program> compiled(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
+                                        const KernelSteps& steps = {}) {
     CompileOptions options;
     options.spirv = false;
+    options.steps = steps;
     return compile_graph(table, graph, profile, options);
-}
-
-/// Uploads the arguments, runs `program`, and reads results of the shapes of `like`.
-std::vector<HostTensor> run_compiled(const std::shared_ptr<const Program>& program,
-                                     const RandomProgram& random,
-                                     const std::vector<HostTensor>& like) {
-    std::unique_ptr<Executor> executor = make_interpreter(program->profile);
-    Call call;
-    std::vector<std::vector<int64_t>> shapes;
-    for (size_t k = 0; k < random.args.size(); ++k) {
-        const HostTensor& arg = random.args[k];
-        bool scalar = program->arguments[k].scalar;
-        shapes.push_back(arg.shape);
-        call.scalars.push_back(scalar ? arg.at(0) : Scalar{});
-        call.arguments.push_back(scalar ? nullptr : executor->allocate(padded(arg), "argument"));
-        if (!scalar) executor->write(*call.arguments.back(), 0, arg.data);
-    }
-    call.symbols = random.env;
-    for (const auto& [name, value] : bind_symbols(*program, shapes, call.scalars))
-        call.symbols[name] = value;
-    for (const HostTensor& result : like)
-        call.results.push_back(executor->allocate(padded(result), "result"));
-    executor->run(program, call);
-    std::vector<HostTensor> results;
-    for (size_t k = 0; k < like.size(); ++k) {
-        results.push_back(HostTensor::make(like[k].dtype, like[k].shape));
-        executor->read(*call.results[k], 0, results.back().data);
-    }
-    return results;
 }
 
 /// Equal bits; floats may differ by what another order of a sum gives.
 bool close(const Scalar& a, const Scalar& b) {
-    if (a == b || (std::isnan(a.f) && std::isnan(b.f))) return true;
-    if (!a.dtype.is_float()) return false;
-    double scale = a.dtype == f16 ? 2e-3 : 1e-5;
-    return a.f == b.f || std::fabs(a.f - b.f) <= scale * std::max(1.0, std::fabs(b.f));
+    return same_bits(a, b) || near(a, b, a.dtype == f16 ? 2e-3 : 1e-5);
 }
 
-void expect_compiled_is_oracle(uint64_t seed, const RandomGraphOptions& options,
-                               const DeviceProfile& profile) {
-    NodeTable table;
-    RandomProgram random = RandomGraphs(table, seed, options).make();
-    std::vector<HostTensor> expected = interpret(random.graph, random.args, random.env);
-    std::vector<HostTensor> got =
-        run_compiled(compiled(table, random.graph, profile), random, expected);
-    for (size_t r = 0; r < expected.size(); ++r)
-        for (int64_t k = 0; k < expected[r].elements(); ++k)
-            ASSERT_TRUE(close(got[r].at(k), expected[r].at(k)))
-                << "result " << r << ", element " << k << ": " << text(got[r].at(k))
-                << " instead of " << text(expected[r].at(k)) << "\n"
-                << print(random.graph);
+/// Each of `all` gives what the oracle gives.
+RandomCheck compiled_is_oracle(const DeviceProfile& profile, const std::vector<KernelSteps>& all) {
+    return [=](NodeTable& table, const RandomProgram& program) -> std::string {
+        const std::vector<HostTensor> expected = interpret(program.graph, program.args, program.env);
+        for (const KernelSteps& steps : all) {
+            const auto executor = make_interpreter(profile);
+            const auto got = run_on(*executor, compiled(table, program.graph, profile, steps), program, expected);
+            const std::string found = difference(got, expected, close);
+            if (found.empty()) continue;
+            return found + " (fuse_loops " + std::to_string(steps.fuse_loops) + ", select_branches " +
+                   std::to_string(steps.select_branches) + ", side_by_side " + std::to_string(steps.side_by_side) +
+                   ", choose_mapping " + std::to_string(steps.choose_mapping) + ")";
+        }
+        return "";
+    };
 }
-
-class CompiledRandom : public testing::TestWithParam<uint64_t> {};
 
 RandomGraphOptions with_regions(bool regions) {
     RandomGraphOptions options;
@@ -88,27 +52,39 @@ DeviceProfile patient_cpu() {
     return profile;
 }
 
-TEST_P(CompiledRandom, PlainGraphs) {
-    expect_compiled_is_oracle(GetParam(), with_regions(false), patient_cpu());
-}
-TEST_P(CompiledRandom, LoopsAndBranches) {
-    expect_compiled_is_oracle(GetParam(), with_regions(true), patient_cpu());
-}
-TEST_P(CompiledRandom, LoopsAndBranchesForAGpu) {
-    expect_compiled_is_oracle(GetParam(), with_regions(true), gpu_profile());
-}
 /// Subgroups so small that the short loops of random graphs are worth sharing.
 DeviceProfile pairs_of_lanes() {
     DeviceProfile profile = gpu_profile();
     profile.subgroup_size = 2;
     return profile;
 }
-TEST_P(CompiledRandom, PlainGraphsWhoseLanesShare) {
-    expect_compiled_is_oracle(GetParam(), with_regions(false), pairs_of_lanes());
+
+struct RandomKind {
+    const char* name;
+    DeviceProfile profile;
+    bool regions;
+    uint64_t first_seed;
+};
+std::ostream& operator<<(std::ostream& out, const RandomKind& kind) { return out << kind.name; }
+class CompiledRandom : public testing::TestWithParam<RandomKind> {};
+
+TEST_P(CompiledRandom, GivesWhatTheOracleGives) {
+    expect_random(random_seeds(GetParam().first_seed, 420), with_regions(GetParam().regions),
+                  compiled_is_oracle(GetParam().profile, {KernelSteps::none(), {}}));
 }
-TEST_P(CompiledRandom, LoopsAndBranchesWhoseLanesShare) {
-    expect_compiled_is_oracle(GetParam(), with_regions(true), pairs_of_lanes());
+TEST_P(CompiledRandom, StepByStepToo) {
+    std::vector<KernelSteps> one(4, KernelSteps::none());
+    one[0].fuse_loops = one[1].select_branches = one[2].side_by_side = one[3].choose_mapping = true;
+    expect_random(random_seeds(GetParam().first_seed + 5000, 60), with_regions(GetParam().regions), compiled_is_oracle(GetParam().profile, one));
 }
+INSTANTIATE_TEST_SUITE_P(Profiles, CompiledRandom,
+                         testing::Values(RandomKind{"plain", patient_cpu(), false, 0},
+                                         RandomKind{"regions", patient_cpu(), true, 10000},
+                                         RandomKind{"regions_for_a_gpu", gpu_profile(), true, 20000},
+                                         RandomKind{"plain_with_lanes", pairs_of_lanes(), false, 30000},
+                                         RandomKind{"regions_with_lanes", pairs_of_lanes(), true, 40000}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
 TEST(CompiledRandomLanes, DoShare) {
     int shared = 0;
     for (uint64_t seed = 0; seed < 50; ++seed) {
@@ -120,7 +96,6 @@ TEST(CompiledRandomLanes, DoShare) {
     }
     EXPECT_GT(shared, 10);
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, CompiledRandom, testing::Range(uint64_t{0}, uint64_t{200}));
 
 }  // namespace
 }  // namespace firn
