@@ -43,15 +43,8 @@ class Planner {
         program_->guards = graph_.guards;
         count_uses();
         add_arguments();
-        sizes_.note(context_.buffers, 0);
-        for (const ScheduleItem& item : schedule_.items) {
-            add_item(item, program_->steps);
-            if (sizes_.waits_for(item)) add_waiting(program_->steps);
-            sizes_.note(context_.buffers, program_->steps.size());
-        }
-        add_waiting(program_->steps);
+        program_->steps = steps(schedule_.items);
         add_results();
-        add_size_steps();
         reuse_arguments(*program_, options_.donated);
         for (size_t k = 0; k < program_->data_sizes.size(); ++k)
             program_->data_sizes[k].buffer = program_->results[k].buffer;
@@ -110,10 +103,17 @@ class Planner {
         return it->second;
     }
 
+    /// The steps of the innermost region that `sizes_` has open.
     std::vector<Step> steps(const std::vector<ScheduleItem>& items) {
         std::vector<Step> out;
-        for (const ScheduleItem& item : items) add_item(item, out);
+        sizes_.note(context_.buffers, 0);
+        for (const ScheduleItem& item : items) {
+            add_item(item, out);
+            if (sizes_.waits_for(item)) add_waiting(out);
+            sizes_.note(context_.buffers, out.size());
+        }
         add_waiting(out);
+        add_size_steps(out);
         return out;
     }
 
@@ -128,15 +128,15 @@ class Planner {
     }
 
     /// The kernels that compute sizes take their places between the steps.
-    void add_size_steps() {
-        for (PlannedSizes::Computation& each : sizes_.computations()) {
+    void add_size_steps(std::vector<Step>& steps) {
+        for (PlannedSizes::Computation& each : sizes_.close()) {
             DispatchStep step;
             step.work = largest(count_work(each.code));
             step.groups = {1, 1, 1};
             step.params = each.code.params;
             for (const KernelBuffer& b : each.code.buffers) step.buffers.push_back(b.buffer);
             step.kernel = kernel_of(std::move(each.code), {});
-            program_->steps.insert(program_->steps.begin() + static_cast<std::ptrdiff_t>(each.before), {{std::move(step)}});
+            steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(each.before), {{std::move(step)}});
         }
     }
 
@@ -335,22 +335,18 @@ class Planner {
         DispatchStep step;
         step.work = largest(work);
         for (size_t dim = 0; dim < 3; ++dim) step.groups[dim] = firn::largest(code.groups[dim]);
-        take_sizes(code, outputs, step);
+        take_sizes(code, step);
         step.params = host_params(code);
         for (size_t k = 0; k < bound_buffers(code); ++k) step.buffers.push_back(code.buffers[k].buffer);
         step.kernel = kernel_of(std::move(code), outputs);
         out.push_back({std::move(step)});
     }
 
-    void take_sizes(KernelCode& code, const std::vector<Ref>& outputs, DispatchStep& step) {
+    void take_sizes(KernelCode& code, DispatchStep& step) {
         const NeededSizes needed = needed_sizes(code, profile_);
         std::vector<Size> all = needed.params;
         all.insert(all.end(), needed.groups.begin(), needed.groups.end());
         if (all.empty()) return;
-        if (bound_buffers(code) != code.buffers.size())
-            throw UserError("a kernel by hand with arrays of its own meets a size that only the device knows; ask for "
-                            "the tensor's shape() before, which reads it back, or use compact_padded" +
-                            at_line(*outputs[0]));
         const auto [buffer, at] = sizes_.place(all);
         bind_sizes(code, buffer, at);
         if (needed.groups.empty()) return;
@@ -445,9 +441,6 @@ class Planner {
 
     Size host_bound(const Node& loop, int k) {
         const auto size = host_size(*loop.inputs[k], context_.host_values);
-        if (size && !data_symbols(*size).empty())
-            throw UserError("the bounds of this loop are sizes that only the device knows, and its body needs several "
-                            "kernels; loop over a bound that the host knows and choose by if_" + at_line(loop));
         if (!size)
             throw UserError("the bounds of this loop are computed from tensors, and its body needs several "
                             "kernels; give it bounds that are numbers, sizes or integer arguments" +
@@ -477,6 +470,7 @@ class Planner {
             current.push_back(start_buffer(loop, k, out));
             context_.buffers[body.args[k + 1].get()] = current.back();
         }
+        sizes_.open(loop, repeat.induction);
         repeat.body = steps(item.body);
         const std::vector<int> source = next_buffers(loop, body, current, repeat.body);
         repeat.rotation = rotation(current, source);

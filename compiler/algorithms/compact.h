@@ -15,7 +15,7 @@ struct CompactOptions {
 /// The slices x(i) along the first axis for which `chosen`, [n], holds, in their order, as numpy's
 /// compress. Not a bool: what is not 0. The first axis has a size that only the device knows (see
 /// device_size); tensors that were compacted by the same condition with the same room have the
-/// same. Not inside a loop: see compact_padded.
+/// same. Inside a loop every turn has its own, which ends with the turn.
 Tensor compact(const Operand& x, const Operand& chosen, const CompactOptions& options = {});
 /// The indices of what is not 0 in row-major order, i32 [count, rank], as numpy's argwhere.
 Tensor nonzero(const Operand& x, const CompactOptions& options = {});
@@ -25,7 +25,7 @@ struct Compacted {
     Tensor values;
     Tensor count;  // rank 0, i32
 };
-/// The same with the size of the input, for loops and for whoever wants fixed sizes.
+/// The same with the size of the input, for what goes on from turn to turn and for whoever wants fixed sizes.
 Compacted compact_padded(const Operand& x, const Operand& chosen);
 Compacted nonzero_padded(const Operand& x);
 

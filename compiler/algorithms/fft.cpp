@@ -100,7 +100,8 @@ Tensor square_mod(const Tensor& j, const Tensor& modulus) {
 
 /// Any size as a convolution: j k = (j^2 + k^2 - (k - j)^2) / 2.
 Complex transform_by_convolution(const Complex& x, const Size& n, Direction direction) {
-    Size least = n * Size(2) - Size(1), m = power_of_two_from(least), exponent = log2_from(least);
+    // As many passes as the largest size takes, where only the device knows the size.
+    Size least = largest(n) * Size(2) - Size(1), m = power_of_two_from(least), exponent = log2_from(least);
     DType type = x.re.dtype();
     Tensor twice = Tensor(n * Size(2));
     auto chirp = [&](const Tensor& j) {
@@ -118,9 +119,8 @@ Complex transform_by_convolution(const Complex& x, const Size& n, Direction dire
     around = {select(away < n, around.re, 0), select(away < n, around.im, 0)};
     Complex b = transform_power_of_two(around, m, exponent, Direction::Forward);
     Complex c = transform_power_of_two(a * b, m, exponent, Direction::Backward);
-    auto first = [&](const Tensor& y) {
-        return slice(y, {.axis = 1, .end = n}) / Tensor(m).as(type);
-    };
+    auto [row, k] = indices<2>(Shape{x.re.size(0), n});
+    auto first = [&](const Tensor& y) { return y(row, k) / Tensor(m).as(type); };
     return Complex{first(c.re), first(c.im)} * w;
 }
 

@@ -4,6 +4,7 @@
 #include <exception>
 #include <optional>
 
+#include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/environment.h"
 #include "compiler/frontend/record.h"
@@ -89,7 +90,7 @@ void pass_on_asked(SessionState& session, const Scope& scope, const Carried& car
     std::unordered_map<const Node*, Ref> replace = carried.replace;
     replace.emplace(parts.body.args[0].get(), parts.begin);
     for (size_t k = 0; k < carried.entries.size(); ++k) {
-        const Ref& init = node->inputs[3 + k];
+        const Ref& init = node->inputs[3 + parts.sizes.size() + k];
         if (init->shape == carried.entries[k]->arg->shape)
             replace.emplace(carried.entries[k]->arg.get(), init);
     }
@@ -101,15 +102,45 @@ void pass_on_asked(SessionState& session, const Scope& scope, const Carried& car
 }
 
 /// What a kernel's group does together is done in every turn, so the group leaves the loop together.
-void check_together(const SessionState& session, const Scope& scope, const Carried& carried, const LoopParts& parts) {
-    if (!scope.together.first || carried.active < 0) return;
-    const auto k = static_cast<size_t>(carried.active);
+void check_together(const SessionState& session, const Scope& scope, const LoopParts& parts) {
+    if (!scope.together.first || parts.active < 0) return;
+    const auto k = static_cast<size_t>(parts.active);
     const std::vector<uint32_t>& group = session.scopes[kernel_depth(session)].by_hand->group;
     if (!is_uniform(*parts.body.results[k], group, {parts.body.args[k + 1].get()}))
         fail_at(scope.together.second,
                 std::string(scope.together.first) + ": the loop at " + text(scope.line) +
                     " is left by a break_ whose condition differs among invocations, so that some of a group may not come "
                     "by; let all of them take every turn, or make the condition the same for the whole group");
+}
+
+/// What the loop is made of: the sizes that begin in its turns in front of what it carries.
+LoopParts parts_of(const Builder& b, const Scope& scope, const Carried& carried) {
+    LoopParts parts;
+    std::vector<Ref> below;
+    for (const ScopeEntry* entry : carried.entries) below.push_back(entry->value);
+    for (const Size& size : scope.sizes) below.push_back(source_of(data_symbols(size)[0]).count);
+    parts.sizes = mentioned(scope.sizes, below);
+    parts.body.args = {scope.induction};
+    for (const Size& size : parts.sizes) {
+        parts.inits.push_back(constant_int(b, 0));
+        parts.body.args.push_back(region_arg(b, i32, {}));
+        parts.body.results.push_back(source_of(data_symbols(size)[0]).count);
+    }
+    for (size_t k = 0; k < carried.entries.size(); ++k) {
+        const ScopeEntry& entry = *carried.entries[k];
+        if (const Size* own = mentioned(parts.sizes, entry.value->shape))
+            fail_at(entry.value->lines.empty() ? scope.line : entry.value->lines.front(),
+                    "loop: a tensor from outside is assigned " + text(entry.value->shape) + ", and " + own->text() +
+                        " is a size of one turn of the loop at " + text(scope.line) +
+                        ": the next has another; store to a tensor of fixed shape by index, or keep room for all, as "
+                        "compact_padded and nonzero_padded do");
+        parts.inits.push_back(entry.initial);
+        parts.body.args.push_back(entry.arg);
+        parts.body.results.push_back(frozen(b, carried, k));
+    }
+    parts.active = carried.active < 0 ? -1 : carried.active + static_cast<int>(parts.sizes.size());
+    parts.must_end = scope.must_end;
+    return parts;
 }
 
 }  // namespace
@@ -121,17 +152,13 @@ void LoopRange::close() {
     Builder b = builder(*session_, line_);
     Carried carried = carried_values(scope);
     if (!carried.entries.empty()) {
-        LoopParts parts{begin_, end_, step_, {}, {{induction_}, {}}, carried.active, scope.must_end};
-        for (size_t k = 0; k < carried.entries.size(); ++k) {
-            parts.inits.push_back(carried.entries[k]->initial);
-            parts.body.args.push_back(carried.entries[k]->arg);
-            parts.body.results.push_back(frozen(b, carried, k));
-        }
-        check_together(*session_, scope, carried, parts);
+        LoopParts parts = parts_of(b, scope, carried);
+        parts.begin = begin_, parts.end = end_, parts.step = step_;
+        check_together(*session_, scope, parts);
         Ref node = make_loop(b, parts, carried.replace, scope.asked);
         for (size_t k = 0; k < carried.entries.size(); ++k)
-            leave_value(*session_, carried.entries[k]->slot, result(b, node, static_cast<int>(k)),
-                        carried.entries[k]->assigned);
+            leave_value(*session_, carried.entries[k]->slot,
+                        result(b, node, static_cast<int>(parts.sizes.size() + k)), carried.entries[k]->assigned);
         pass_on_asked(*session_, scope, carried, parts, node);
     }
     for (const ScopeEntry& entry : scope.entries)

@@ -73,8 +73,9 @@ Tensor eye(const Size& n, const Size& m, DType dtype = f32, SourceLine line = he
 /// A size that only the device knows: the value of `count` (an integer of rank 0), cut to 0 and `most`. A tensor
 /// whose shape has it takes memory for `most`; its kernels run over as many elements as there are, and nothing is
 /// read back to the host: until shape(), size() or the data are asked for outside of what is recorded. The same
-/// count gives the same size. What needs the number itself is a UserError: bounds of a loop of several kernels, and
-/// equality with another size. So is a size that begins inside a loop, where every turn could give another.
+/// count gives the same size. What needs the number itself, equality with another size, is a UserError. Inside a
+/// loop the size is one of a turn: what has it in its shape lives in that turn, so a tensor from outside is stored to by
+/// index, and a UserError says where it is assigned such a shape. The loop becomes one of kernels.
 Size device_size(const Operand& count, const Size& most);
 
 /// The index along `axis` at every element, i32 of the given shape (or of x's shape).

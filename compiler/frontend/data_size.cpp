@@ -18,29 +18,91 @@ DataSource& writable_source(const SizeAtom& symbol) {
     return *static_cast<DataSource*>(const_cast<void*>(symbol.source.get()));
 }
 
+std::string name_of(const Size& size) { return data_symbols(size).at(0).name; }
+
+/// The sizes of the turns of every loop below, in a fixed order.
+std::vector<Size> turn_sizes(const std::vector<Ref>& nodes) {
+    std::vector<Size> out;
+    for (const Ref& node : nodes)
+        if (node->op == Op::Loop)
+            out.insert(out.end(), node->as<LoopAttr>().sizes.begin(), node->as<LoopAttr>().sizes.end());
+    return out;
+}
+
+using Names = std::unordered_set<std::string>;
+
+/// Finds the symbols, and checks that those of turns stay in their loops.
 class Collector {
   public:
     void below(const std::vector<Ref>& roots) {
-        for (const Ref& node : topological(roots)) {
+        const std::vector<Ref> nodes = topological(roots);
+        for (const Size& size : turn_sizes(nodes)) of_turns_.insert(name_of(size));
+        for (const Ref& node : nodes) {
             if (!nodes_.insert(node.get()).second) continue;
             for_sizes(*node, [&](const Size& size) {
-                for (const SizeAtom& symbol : data_symbols(size)) add(symbol);
+                for (const SizeAtom& symbol : data_symbols(size)) add(symbol, *node);
             });
+        }
+    }
+
+    /// A loop's own sizes belong to its body; `allowed` are those of the loops around.
+    void check_scopes(const std::vector<Ref>& roots, const Names& allowed = {}) const {
+        if (of_turns_.empty()) return;
+        std::unordered_set<const Node*> seen;
+        std::vector<Ref> open = roots;
+        while (!open.empty()) {
+            const Ref node = std::move(open.back());
+            open.pop_back();
+            if (!seen.insert(node.get()).second) continue;
+            check(*node, allowed);
+            open.insert(open.end(), node->inputs.begin(), node->inputs.end());
+            if (node->op == Op::If)
+                for (const auto& side : {node->as<IfAttr>().then_body, node->as<IfAttr>().else_body})
+                    open.insert(open.end(), side->results.begin(), side->results.end());
+            if (node->op != Op::Loop) continue;
+            const LoopAttr& attr = node->as<LoopAttr>();
+            if (attr.sizes.empty()) {
+                open.insert(open.end(), attr.body->results.begin(), attr.body->results.end());
+                continue;
+            }
+            Names inside = allowed;
+            for (const Size& size : attr.sizes) inside.insert(name_of(size));
+            check_scopes(attr.body->results, inside);
         }
     }
     std::vector<SizeAtom> found;
 
   private:
-    void add(const SizeAtom& symbol) {
-        if (!names_.insert(symbol.name).second) return;
-        for (const SizeAtom& inner : data_symbols(symbol.args[0])) add(inner);
+    void add(const SizeAtom& symbol, const Node& node) {
+        if (of_turns_.contains(symbol.name) || !names_.insert(symbol.name).second) return;
+        if (source_of(symbol).scope) refuse(symbol, node);
+        for (const SizeAtom& inner : data_symbols(symbol.args[0])) add(inner, node);
         below({source_of(symbol).count});
         found.push_back(symbol);
     }
 
+    void check(const Node& node, const Names& allowed) const {
+        for_sizes(node, [&](const Size& size) {
+            for (const SizeAtom& symbol : data_symbols(size))
+                if (of_turns_.contains(symbol.name) && !allowed.contains(symbol.name)) refuse(symbol, node);
+        });
+    }
+
+    [[noreturn]] static void refuse(const SizeAtom& symbol, const Node& node) {
+        fail_at(node.lines.empty() ? SourceLine{} : node.lines.front(),
+                "a size that begins in a turn of the loop recorded at " + text(source_of(symbol).loop) +
+                    " is used outside of it, where no turn has given it a value; use what the turn makes of it, such as "
+                    "a sum, or keep room for all, as compact_padded and nonzero_padded do");
+    }
+
     std::unordered_set<const Node*> nodes_;
-    std::unordered_set<std::string> names_;
+    Names names_, of_turns_;
 };
+
+bool is_open(const SessionState& session, uint64_t scope) {
+    return std::any_of(session.scopes.begin(), session.scopes.end(),
+                       [&](const Scope& each) { return each.id == scope; });
+}
 
 SizeMap map_of(const Shape& shape,
                const std::function<std::optional<int64_t>(const SizeAtom&)>& value) {
@@ -54,25 +116,56 @@ SizeMap map_of(const Shape& shape,
 }  // namespace
 
 Size data_size(SessionState& session, const Ref& count, const Size& most, SourceLine line) {
-    for (const Scope& scope : session.scopes)
-        if (scope.kind == ScopeKind::Loop)
-            fail_at(line,
-                    "a size that only the device knows cannot begin inside the loop recorded at " +
-                        text(scope.line) +
-                        ", where every turn could give another; keep room for all, as "
-                        "compact_padded and "
-                        "nonzero_padded do, or compact before the loop");
+    if (const size_t kernel = kernel_depth(session))
+        fail_at(line, "a size that only the device knows cannot begin inside the kernel by hand recorded at " +
+                          text(session.scopes[kernel].line) + "; make it before the kernel, or count in the kernel");
     std::erase_if(session.data_sources, [](const auto& entry) { return entry.second.expired(); });
     auto& entry = session.data_sources[count.get()];
     std::shared_ptr<DataSource> source = entry.lock();
-    if (!source) {
+    const bool fresh = !source || (source->scope && !is_open(session, source->scope));
+    if (fresh) {
         source = std::make_shared<DataSource>();
         source->name = "?" + std::to_string(++session.last_id);
         source->count = count;
         entry = source;
     }
     // A bound in numbers of the host: the frames of a loop would nest theirs.
-    return Size::data(source->name, largest(most), source);
+    const Size size = Size::data(source->name, largest(most), source);
+    if (const size_t loop = innermost_loop(session); fresh && loop) {
+        source->scope = session.scopes[loop].id;
+        source->loop = session.scopes[loop].line;
+        session.scopes[loop].sizes.push_back(size);
+    }
+    return size;
+}
+
+std::vector<Size> mentioned(const std::vector<Size>& sizes, const std::vector<Ref>& roots) {
+    std::vector<Size> out;
+    if (sizes.empty()) return out;
+    Names names;
+    for (const Ref& node : topological(roots))
+        for_sizes(*node, [&](const Size& size) {
+            for (const SizeAtom& symbol : data_symbols(size)) names.insert(symbol.name);
+        });
+    std::copy_if(sizes.begin(), sizes.end(), std::back_inserter(out),
+                 [&](const Size& size) { return names.contains(name_of(size)); });
+    return out;
+}
+
+const Size* mentioned(const std::vector<Size>& sizes, const Shape& shape) {
+    for (const Size& size : shape)
+        for (const SizeAtom& symbol : data_symbols(size))
+            for (const Size& own : sizes)
+                if (name_of(own) == symbol.name) return &own;
+    return nullptr;
+}
+
+void rename_turn_sizes(SessionState& session, const std::vector<Ref>& roots, SizeMap& map) {
+    for (const Size& size : turn_sizes(topological(roots))) {
+        const SizeAtom symbol = data_symbols(size).at(0);
+        map[symbol.name] = Size::data("?" + std::to_string(++session.last_id), largest(symbol.args[0].substitute(map)),
+                                      std::make_shared<DataSource>());
+    }
 }
 
 bool has_data_sizes(const Shape& shape) {
@@ -85,18 +178,21 @@ const DataSource& source_of(const SizeAtom& symbol) { return writable_source(sym
 std::vector<SizeAtom> data_symbols_below(const std::vector<Ref>& roots) {
     Collector collector;
     collector.below(roots);
+    std::vector<Ref> all = roots;
+    for (const SizeAtom& symbol : collector.found) all.push_back(source_of(symbol).count);
+    collector.check_scopes(all);
     return std::move(collector.found);
 }
 
 void name_data_sizes(NodeTable& table, Graph& graph, const std::vector<SizeAtom>& symbols) {
-    if (symbols.empty()) return;
     SizeMap map;
-    for (const SizeAtom& symbol : symbols) {
-        const Size name =
-            Size::data("?" + std::to_string(map.size()), symbol.args[0].substitute(map));
-        map.emplace(symbol.name, name);
-        graph.data_sizes.push_back(name);
-    }
+    const auto name = [&](const SizeAtom& symbol) {
+        return map.emplace(symbol.name, Size::data("?" + std::to_string(map.size()), symbol.args[0].substitute(map)))
+            .first->second;
+    };
+    for (const SizeAtom& symbol : symbols) graph.data_sizes.push_back(name(symbol));
+    for (const Size& size : turn_sizes(topological(graph.results))) name(data_symbols(size).at(0));
+    if (map.empty()) return;
     std::vector<Ref> roots = graph.args;
     roots.insert(roots.end(), graph.results.begin(), graph.results.end());
     roots = substitute_sizes(table, roots, map);

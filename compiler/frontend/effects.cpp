@@ -2,10 +2,12 @@
 // results.
 #include "compiler/frontend/effects.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/control.h"
+#include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/realize.h"
@@ -119,11 +121,21 @@ Shape masked_shape(const Builder& b, const std::shared_ptr<Slot>& slot, const Sh
                 : shape;
 }
 
+/// A size that begins in the turns of a loop around, of which nothing is kept after the turn.
+bool size_of_a_turn(const SessionState& session, const Shape& shape) {
+    return std::any_of(session.scopes.begin(), session.scopes.end(),
+                       [&](const Scope& scope) { return mentioned(scope.sizes, shape); });
+}
+
 /// A print in a loop or branch keeps a row for each turn. Every element counts its own turns, so
 /// that the rows are stored element by element, inside whatever kernel the loop becomes; rows
 /// beyond the last are dropped as stores outside are. A row starts as 0, and each place of it is
 /// stored once: combining by Or settles nothing.
 void keep_rows(SessionState& session, const Builder& b, Effect& effect, const Ref& x) {
+    if (size_of_a_turn(session, x->shape))
+        fail_at(b.line, "print_value: the value is " + text(x->shape) +
+                            ", of which every turn of the loop around has another; print what it sums up to, or keep "
+                            "room for all, as compact_padded does");
     const uint64_t home = session.scopes[home_depth(session)].id;
     effect.inside = true;
     effect.slots.push_back(make_slot_in(session, constant_int(b, 0), home));
@@ -314,7 +326,9 @@ void record_check(SessionState& session, const Builder& b, const std::string& te
     effect.line = b.line;
     effect.text = text;
     std::vector<Ref> values{condition};
-    if (const Comparison compared = comparison_of(*condition); compared.left) {
+    if (size_of_a_turn(session, condition->shape))
+        values[0] = reduce(b, ReduceOp::All, condition, {}, false);
+    else if (const Comparison compared = comparison_of(*condition); compared.left) {
         effect.compared = compared.text;
         values.insert(values.end(), {compared.left, compared.right});
     }

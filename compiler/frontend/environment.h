@@ -14,7 +14,7 @@ struct EnvironmentVariable {
 inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_HELP", "1", "print this table"},
     {"FIRN_DEBUG", "1..5",
-     "print to stderr: 1 kernels and times, 2 GLSL, 3 the graph at both ends, 4 after every pass "
+     "print to stderr: 1 kernels, work and times, 2 GLSL, 3 the graph at both ends, 4 after every pass "
      "and every "
      "verdict, 5 the rules that fired"},
     {"FIRN_DUMP_DIR", "folder", "write graph, GLSL and explain of every compiled program there"},

@@ -98,6 +98,7 @@ std::vector<Tensor> inline_call(const FunctionState& function, const std::vector
     for (const Guard& guard : function.graph.guards)
         require_equal(b, guard.left.substitute(map), guard.right.substitute(map), guard.message);
     take_data_sizes(function, map, line, replace);
+    rename_turn_sizes(*function.session, function.graph.results, map);
     const size_t counts = function.graph.data_sizes.size();
     size_t own = function.graph.results.size() - counts;
     std::vector<Ref> nodes_there(function.graph.results.begin() + static_cast<long>(counts),

@@ -165,7 +165,7 @@ std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
         executor.run(program, call);
     else
         run_oracle(executor, graph, call);
-    report_times(session);
+    report_run(session, program.get(), call.symbols);
     return out;
 }
 

@@ -64,6 +64,7 @@ struct Scope {
     std::vector<std::pair<Ref, SourceLine>> asked;  // Loop: values whose shape somebody asked for
     Ref induction, begin, step;                     // Loop
     bool must_end = false;                          // Loop; see LoopAttr
+    std::vector<Size> sizes;                        // Loop: data symbols that begin in its turns
     std::vector<Guard> guards;                      // Function
     std::vector<Effect> effects;                    // Function, and the root: what its end hands over
     std::shared_ptr<ByHand> by_hand;                // Kernel

@@ -93,9 +93,15 @@ void report_program(SessionState& session, const Graph& graph, const Program& pr
     if (session.debug >= 4) say(explain(program));
 }
 
-void report_times(SessionState& session) {
+void report_run(SessionState& session, const Program* program, const SizeEnv& symbols) {
     if (session.debug < 1) return;
     session.executor->wait();
+    if (program) {
+        const ProgramStats did = stats(*program, symbols);
+        say("firn: " + program->name + " ran: " + std::to_string(did.dispatches) + " dispatches, " +
+            (did.indirect_dispatches ? "at most " : "") + std::to_string(did.operations) + " operations, " +
+            std::to_string(did.bytes_read) + " bytes read, " + std::to_string(did.bytes_written) + " written\n");
+    }
     for (const KernelTime& time : session.executor->take_kernel_times()) {
         char line[64];
         std::snprintf(line, sizeof line, "  %9.3f ms x %d  ", time.milliseconds, time.dispatches);

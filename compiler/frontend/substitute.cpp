@@ -14,7 +14,10 @@ Attr substituted(const Attr& attr, const SizeMap& map) {
         pad->before = substituted(pad->before, map);
         pad->after = substituted(pad->after, map);
     }
-    if (auto* loop = std::get_if<LoopAttr>(&out)) loop->grid = substituted(loop->grid, map);
+    if (auto* loop = std::get_if<LoopAttr>(&out)) {
+        loop->grid = substituted(loop->grid, map);
+        loop->sizes = substituted(loop->sizes, map);
+    }
     return out;
 }
 
@@ -40,8 +43,9 @@ std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& root
     return rewrite(
         table, roots,
         [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
-            const bool by_hand = node.op == Op::Loop && node.as<LoopAttr>().by_hand();
-            if ((node.op == Op::Loop && !by_hand) || node.op == Op::If || node.op == Op::Result)
+            const bool sized = node.op == Op::Loop &&
+                               (node.as<LoopAttr>().by_hand() || !node.as<LoopAttr>().sizes.empty());
+            if ((node.op == Op::Loop && !sized) || node.op == Op::If || node.op == Op::Result)
                 return nullptr;
             return table.intern(node.op, node.dtype, substituted(node.shape, map), inputs,
                                 substituted(node.attr, map), line_of(node));

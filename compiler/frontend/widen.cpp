@@ -81,6 +81,7 @@ class Inference {
         const auto& attr = node->as<LoopAttr>();
         Region body = mapped(*attr.body);
         if (inputs == node->inputs && body.results == attr.body->results) return node;
+        if (attr.by_hand()) return again_by_hand(b, *node, inputs, std::move(body));
         return make_loop(b,
                          {inputs[0],
                           inputs[1],
@@ -88,8 +89,24 @@ class Inference {
                           {inputs.begin() + 3, inputs.end()},
                           std::move(body),
                           attr.active,
-                          attr.must_end},
+                          attr.must_end,
+                          attr.sizes},
                          {}, {});
+    }
+
+    /// A kernel by hand stores to tensors that have their shapes.
+    Ref again_by_hand(const Builder& b, const Node& node, const std::vector<Ref>& inputs, Region body) {
+        for (size_t k = 3; k < inputs.size(); ++k)
+            if (inputs[k]->shape != node.inputs[k]->shape) refuse_wider(b, *node.inputs[k], *inputs[k]);
+        const LoopAttr& attr = node.as<LoopAttr>();
+        return kernel_by_hand(b, {inputs.begin() + 3, inputs.end()}, std::move(body), attr.grid, attr.group);
+    }
+
+    [[noreturn]] static void refuse_wider(const Builder& b, const Node& narrow, const Node& wide) {
+        fail_at(b.line, "loop: a carried value starts with shape " + text(narrow.shape) +
+                            " and becomes " + text(wide.shape) +
+                            ", but its first shape was already used; start it as zeros(" +
+                            text(wide.shape) + ") or full(...) of that shape");
     }
 
     Ref again_if(const Builder& b, const Ref& node, const std::vector<Ref>& inputs) {
@@ -117,10 +134,7 @@ class Inference {
         if (is_elementwise(node.op)) return elementwise(b, node.op, inputs);
         // A store of more positions: each element stores for itself.
         if (node.op == Op::Scatter && inputs[0]->shape == node.shape) return remake(b, node, inputs, node.attr);
-        fail_at(b.line, "loop: a carried value starts with shape " + text(narrow->shape) +
-                            " and becomes " + text(wide->shape) +
-                            ", but its first shape was already used; start it as zeros(" +
-                            text(wide->shape) + ") or full(...) of that shape");
+        refuse_wider(b, *narrow, *wide);
     }
 
     Builder b_;
@@ -189,7 +203,8 @@ Ref make_loop(Builder b, LoopParts parts, const std::unordered_map<const Node*, 
         pass.results[k] = expand(b, pass.results[k], shapes[k]);
     }
     return loop(b, parts.begin, parts.end, parts.step, std::move(parts.inits),
-                Region{std::move(pass.args), std::move(pass.results)}, parts.active, parts.must_end);
+                Region{std::move(pass.args), std::move(pass.results)}, parts.active, parts.must_end,
+                std::move(parts.sizes));
 }
 
 }  // namespace firn

@@ -46,6 +46,9 @@ Ref pad(Builder b, const Ref& x, std::vector<Size> before, std::vector<Size> aft
 /// indices: one per axis of x (fewer read whole trailing rows); they broadcast together and are cast
 /// to i32; a float index is an error.
 Ref gather(Builder b, const Ref& x, std::vector<Ref> indices, std::vector<Bounds> modes, Scalar fill);
+/// The Gather `node` of `inputs`, evaluated also where the promise of its unchecked axes was not made: they clamp.
+/// Reads along whole axes (the index is an Index) are inside anyhow.
+Ref checked_read(Builder b, const Node& node, const std::vector<Ref>& inputs);
 /// values broadcast to the indices' shape and are cast to x's dtype.
 Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices, ScatterAttr attr);
 /// axes may be negative; empty means all. Sum and Prod of bool, i8 and u8 are i32, Any and All are bool;
@@ -54,9 +57,9 @@ Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices
 Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool keep_dims);
 /// inits.size() == body.args.size() - 1 == body.results.size(); dtypes and shapes must agree.
 /// Gives the Loop node; take values with result().
-/// `must_end`: see LoopAttr.
+/// `must_end`, `sizes`: see LoopAttr.
 Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vector<Ref> inits,
-         Region body, int active, bool must_end = false);
+         Region body, int active, bool must_end = false, std::vector<Size> sizes = {});
 /// What is said of a `must_end` loop that did not end.
 std::string never_ended(const Node& loop);
 /// A kernel by hand: body.args[0] is its turn, then one argument per tensor that it stores to.

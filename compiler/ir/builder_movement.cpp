@@ -176,6 +176,16 @@ Ref gather(Builder b, const Ref& x, std::vector<Ref> indices, std::vector<Bounds
                           GatherAttr{std::move(modes), fill.to(x->dtype)}, b.line);
 }
 
+Ref checked_read(Builder b, const Node& node, const std::vector<Ref>& inputs) {
+    GatherAttr attr = node.as<GatherAttr>();
+    for (size_t axis = 0; axis < attr.modes.size(); ++axis)
+        if (attr.modes[axis] == Bounds::Unchecked && inputs[axis + 1]->op != Op::Index)
+            attr.modes[axis] = Bounds::Clamp;
+    Ref made = b.table.intern(node.op, node.dtype, node.shape, inputs, attr);
+    note_lines(*made, node.lines);
+    return made;
+}
+
 Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices,
             ScatterAttr attr) {
     std::string asked = "store into " + text(x->shape);

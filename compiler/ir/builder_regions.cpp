@@ -42,7 +42,7 @@ std::string never_ended(const Node& loop) {
 }
 
 Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vector<Ref> inits,
-         Region body, int active, bool must_end) {
+         Region body, int active, bool must_end, std::vector<Size> sizes) {
     ensure(!body.args.empty() && body.args.size() == inits.size() + 1 &&
                body.results.size() == inits.size(),
            "a loop body has the induction value and one argument and one result per carried value");
@@ -50,6 +50,7 @@ Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vect
            "the active value of a loop is carried");
     ensure(body.args[0]->dtype == i32 && body.args[0]->shape.empty(),
            "an induction value is a rank-0 i32");
+    ensure(sizes.size() <= inits.size(), "the sizes of a turn are values that the loop carries");
     for (size_t k = 0; k < inits.size(); ++k)
         check_carried(b, inits[k], body.args[k + 1], body.results[k], k);
     if (active >= 0) {
@@ -64,7 +65,9 @@ Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vect
              "down");
     inputs.insert(inputs.end(), inits.begin(), inits.end());
     return b.table.intern(Op::Loop, i32, {}, std::move(inputs),
-                          LoopAttr{std::make_shared<Region>(std::move(body)), active, false, false, must_end}, b.line);
+                          LoopAttr{std::make_shared<Region>(std::move(body)), active, false, false, must_end,
+                                   std::move(sizes)},
+                          b.line);
 }
 
 Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid, std::vector<uint32_t> group) {
@@ -164,7 +167,7 @@ Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr) {
     ensure(inputs.size() == node.inputs.size(), "a node made again has the same number of inputs");
     if (node.op == Op::Loop) {
         const auto& a = std::get<LoopAttr>(attr);
-        const Ref made = loop(b, inputs[0], inputs[1], inputs[2], after(inputs, 3), *a.body, a.active, a.must_end);
+        const Ref made = loop(b, inputs[0], inputs[1], inputs[2], after(inputs, 3), *a.body, a.active, a.must_end, a.sizes);
         LoopAttr kept = made->as<LoopAttr>();
         kept.host = a.host;
         kept.open = a.open;

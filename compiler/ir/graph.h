@@ -61,12 +61,16 @@ struct ReduceAttr { ReduceOp op = ReduceOp::Sum; std::vector<int> axes; };  // a
 /// runs the loop need not look at it after every turn.
 /// `must_end`: a loop whose active value is still true somewhere after the last turn is a UserError: its bounds are
 /// only there so that nobody hangs.
+/// `sizes`: data symbols that begin anew in every turn, and that nothing outside of the body mentions: the value that
+/// the body gives for carried value k < sizes.size() (i32, rank 0) is that of sizes[k] in this turn. Each depends only
+/// on those before it. A loop that has some is one of kernels.
 /// `group`, where it is not empty: a kernel by hand. It takes one turn, which is one dispatch of invocations for every
 /// index of `grid`, in groups of `group` (both by axis); it carries the tensors that it stores to.
 struct LoopAttr {
     std::shared_ptr<const Region> body;
     int active = -1;
     bool host = false, open = false, must_end = false;
+    std::vector<Size> sizes = {};
     Shape grid = {};
     std::vector<uint32_t> group = {};
     bool by_hand() const { return !group.empty(); }
@@ -110,7 +114,8 @@ struct Node {
 
 /// Results as functions of arguments. args[k] is the Input node with index k. `guards` are checked at
 /// the call: sizes that were not proved equal while recording. `data_sizes` are the data symbols that the nodes
-/// mention: result k (i32, rank 0) is the value of data_sizes[k], and depends only on those before it.
+/// mention (but for those of one turn, see LoopAttr): result k (i32, rank 0) is the value of data_sizes[k], and depends
+/// only on those before it.
 struct Graph {
     std::vector<Ref> args;
     std::vector<Ref> results;

@@ -57,7 +57,10 @@ class Interpreter {
     Interpreter(const Graph& graph, const std::vector<HostTensor>& args, const SizeEnv& env)
         : graph_(graph), args_(args), env_(env), placement_(place(graph.results)) {
         find_last_uses();
-        for (size_t k = 0; k < graph.data_sizes.size(); ++k) sized_by_[graph.results[k].get()].push_back(k);
+        note_sizes(graph.data_sizes, graph.results);
+        for (const PlacedRegion& region : placement_.regions)
+            if (region.owner && region.owner->op == Op::Loop)
+                note_sizes(region.owner->as<LoopAttr>().sizes, region.region->results);
         for (const auto& [count, sizes] : sized_by_)
             if (const auto* given = std::get_if<InputAttr>(&count->attr))
                 learn_sizes(*count, args.at(static_cast<size_t>(given->index)));
@@ -78,14 +81,17 @@ class Interpreter {
         return out;
     }
 
+    void note_sizes(const std::vector<Size>& sizes, const std::vector<Ref>& counts) {
+        for (size_t k = 0; k < sizes.size(); ++k)
+            sized_by_[counts[k].get()].push_back(data_symbols(sizes[k]).at(0));
+    }
+
     /// The value of a data symbol is known from here on: it comes before everything that mentions it.
     void learn_sizes(const Node& node, const HostTensor& value) {
         const auto at = sized_by_.find(&node);
         if (at == sized_by_.end()) return;
-        for (size_t k : at->second) {
-            const SizeAtom symbol = data_symbols(graph_.data_sizes[k]).at(0);
+        for (const SizeAtom& symbol : at->second)
             env_[symbol.name] = std::clamp<int64_t>(value.at(0).i, 0, symbol.args[0].evaluate(env_));
-        }
     }
 
     void check_call() const {
@@ -174,6 +180,11 @@ class Interpreter {
         return out;
     }
 
+    void enter(const Node& arg, const Value& value) {
+        values_[&arg] = value;
+        learn_sizes(arg, *value);
+    }
+
     void run_loop(const Node& node) {
         const auto& attr = node.as<LoopAttr>();
         int64_t begin = input(node, 0).at(0).i, end = input(node, 1).at(0).i,
@@ -191,10 +202,8 @@ class Interpreter {
         auto runs = [&] { return attr.active < 0 || any_true(*carried[static_cast<size_t>(attr.active)]); };
         for (int64_t trip = 0; trip < trips && runs(); ++trip) {
             // The induction value wraps as i32 arithmetic does.
-            values_[attr.body->args[0].get()] =
-                make_value(filled(scalar_int(begin + trip * step), {}));
-            for (size_t k = 0; k < carried.size(); ++k)
-                values_[attr.body->args[k + 1].get()] = carried[k];
+            enter(*attr.body->args[0], make_value(filled(scalar_int(begin + trip * step), {})));
+            for (size_t k = 0; k < carried.size(); ++k) enter(*attr.body->args[k + 1], carried[k]);
             carried = run_body(body, attr.body->results);
         }
         if (attr.must_end && runs()) throw UserError(never_ended(node));
@@ -308,7 +317,7 @@ class Interpreter {
     const std::vector<HostTensor>& args_;
     SizeEnv env_;
     Placement placement_;
-    std::unordered_map<const Node*, std::vector<size_t>> sized_by_;   // counts: places in data_sizes
+    std::unordered_map<const Node*, std::vector<SizeAtom>> sized_by_;   // counts: the symbols that they give
     std::vector<std::vector<std::vector<const Node*>>> dies_;
     std::unordered_map<const Node*, Value> values_;
     std::unordered_map<const Node*, std::vector<Value>> region_results_;

@@ -272,6 +272,10 @@ class Parser {
             attr.active = static_cast<int>(number());
         }
         attr.must_end = accept("must_end");
+        if (accept("sizes")) {
+            expect("=");
+            attr.sizes = sizes("");
+        }
         if (accept("by_hand")) {
             attr.grid = sizes("grid");
             attr.group = group();

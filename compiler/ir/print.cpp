@@ -202,6 +202,7 @@ class Printer {
         const auto& attr = node.as<LoopAttr>();
         if (attr.active >= 0) out_ += " active=" + std::to_string(attr.active);
         if (attr.must_end) out_ += " must_end";
+        if (!attr.sizes.empty()) list(" sizes=", attr.sizes);
         if (attr.by_hand()) {
             list(" by_hand grid=", attr.grid);
             list(" group=", attr.group);

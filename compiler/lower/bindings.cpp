@@ -49,6 +49,22 @@ size_t bound_buffers(const KernelCode& code) {
     }));
 }
 
+namespace {
+
+bool names_buffer(const KernelNode& n) {
+    return n.op == Op::Load || n.op == Op::Store || n.op == Op::Atomic || n.op == Op::Array;
+}
+
+}  // namespace
+
+int add_bound_buffer(KernelCode& code, const KernelBuffer& buffer) {
+    const size_t place = bound_buffers(code);
+    for (KernelNode& n : code.nodes)
+        if (names_buffer(n) && static_cast<size_t>(n.index) >= place) ++n.index;
+    code.buffers.insert(code.buffers.begin() + static_cast<std::ptrdiff_t>(place), buffer);
+    return static_cast<int>(place);
+}
+
 void drop_unused_buffers(KernelCode& code) {
     std::vector<bool> used(code.buffers.size());
     std::vector<int> live;
@@ -56,9 +72,6 @@ void drop_unused_buffers(KernelCode& code) {
         live.insert(live.end(), region.order.begin(), region.order.end());
         live.insert(live.end(), region.effects.begin(), region.effects.end());
     }
-    auto names_buffer = [&](const KernelNode& n) {
-        return n.op == Op::Load || n.op == Op::Store || n.op == Op::Atomic || n.op == Op::Array;
-    };
     for (int id : live)
         if (names_buffer(code.nodes[id])) used[static_cast<size_t>(code.nodes[id].index)] = true;
     std::vector<int> renamed(code.buffers.size(), 0);   // dead nodes name any

@@ -11,6 +11,8 @@ void split_lonely_blocks(KernelCode& code);
 BindingForm read_form(const KernelBuffer& buffer, const DeviceProfile& profile);
 /// How many of the buffers are bound: those that stand first.
 size_t bound_buffers(const KernelCode& code);
+/// Binds one more, after the others that are bound: what names the kernel's own memory is renamed. Gives its place.
+int add_bound_buffer(KernelCode& code, const KernelBuffer& buffer);
 /// Drops buffers that no live node of placed code uses, and puts the bound ones first.
 void drop_unused_buffers(KernelCode& code);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/lower/bindings.h"
 #include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/place.h"
 #include "compiler/program/error.h"
@@ -106,8 +107,7 @@ void bind_sizes(KernelCode& code, int buffer, int64_t at) {
     KernelBuffer sizes;
     sizes.buffer = buffer;
     sizes.dtype = i32;
-    code.sizes_buffer = static_cast<int>(code.buffers.size());
-    code.buffers.push_back(sizes);
+    code.sizes_buffer = add_bound_buffer(code, sizes);
     code.params.push_back({i32, Size(at), -1});
 }
 

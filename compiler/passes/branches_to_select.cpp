@@ -48,22 +48,10 @@ struct Dissolving {
     }
 };
 
-/// An unchecked read was only promised to be inside where its branch is taken. Reads along whole
-/// axes (the index is an Index) are inside anyhow.
-Ref clamped(NodeTable& table, const Node& node, const std::vector<Ref>& inputs) {
-    GatherAttr attr = node.as<GatherAttr>();
-    for (size_t axis = 0; axis < attr.modes.size(); ++axis)
-        if (attr.modes[axis] == Bounds::Unchecked && inputs[axis + 1]->op != Op::Index)
-            attr.modes[axis] = Bounds::Clamp;
-    Ref made = table.intern(node.op, node.dtype, node.shape, inputs, attr);
-    note_lines(*made, node.lines);
-    return made;
-}
-
 Graph dissolve(NodeTable& table, const Graph& graph, RuleCounts* fired, const Dissolving& dissolving) {
     auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
         if (node.op == Op::Gather && dissolving.loses_its_condition(node))
-            return clamped(table, node, inputs);
+            return checked_read({table}, node, inputs);
         if (node.op != Op::Result || node.inputs[0]->op != Op::If) return nullptr;
         if (!dissolving.becomes_select(*node.inputs[0])) return nullptr;
         const Node& branch = *inputs[0];

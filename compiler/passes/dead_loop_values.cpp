@@ -80,8 +80,9 @@ class Liveness {
         for (size_t k = 0; k < 3; ++k) need(owner.inputs[k]);
         need(owner.inputs[slot.index + 3]);
         need(owner.as<LoopAttr>().body->results[slot.index]);
-        int active = owner.as<LoopAttr>().active;
-        if (active >= 0) need_slot({&owner, static_cast<size_t>(active)});
+        const LoopAttr& attr = owner.as<LoopAttr>();
+        if (attr.active >= 0) need_slot({&owner, static_cast<size_t>(attr.active)});
+        for (size_t k = 0; k < attr.sizes.size(); ++k) need_slot({&owner, k});
     }
 
     std::vector<Ref> nodes_;
@@ -143,7 +144,7 @@ class Pruner {
         for (bool again = true; again;) {
             again = false;
             for (size_t k = 0; k < same.size(); ++k) {
-                if (same[k]) continue;
+                if (same[k] || k < attr.sizes.size()) continue;
                 Ref next = body.results[k];
                 auto arg = carried.find(next.get());
                 if (arg != carried.end() && same[arg->second]) next = same[arg->second];
@@ -193,7 +194,7 @@ class Pruner {
         kept.results = substitute(table_, kept.results, replace);
         Ref made = attr.by_hand() ? kernel_by_hand(b, inits, std::move(kept), attr.grid, attr.group)
                                   : loop(b, rebuilt->inputs[0], rebuilt->inputs[1], rebuilt->inputs[2], inits,
-                                         std::move(kept), active, attr.must_end);
+                                         std::move(kept), active, attr.must_end, attr.sizes);
         note_lines(*made, original.lines);
         return made;
     }

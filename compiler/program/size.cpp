@@ -239,8 +239,10 @@ Size Size::substitute(const std::map<std::string, Size>& map) const {
         Size product = term.coefficient;
         for (const SizeAtom& atom : term.atoms) {
             if (atom.kind != SizeAtom::Kind::Symbol) {
-                product *=
-                    apply(atom.kind, atom.args[0].substitute(map), atom.args[1].substitute(map));
+                const Size a = atom.args[0].substitute(map), b = atom.args[1].substitute(map);
+                // What stays as it is need not be simplified again.
+                const bool same = a == atom.args[0] && b == atom.args[1];
+                product *= same ? SizeBuilder::atom(atom) : apply(atom.kind, a, b);
             } else {
                 auto found = map.find(atom.name);
                 SizeAtom kept = atom;

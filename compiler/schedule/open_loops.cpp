@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 
 #include "compiler/ir/builder.h"
 #include "compiler/schedule/schedule.h"
@@ -20,8 +21,20 @@ class KnownBounds {
 
     bool known(const Node& loop) const {
         for (int k = 0; k < 3; ++k)
-            if (!host_size(*loop.inputs[k], inductions_)) return false;
+            if (const auto size = host_size(*loop.inputs[k], inductions_); !size || !data_symbols(*size).empty())
+                return false;
         return loop.inputs[2]->op == Op::Constant;   // never 0
+    }
+
+    /// As many turns as the loop can take, where that does not depend on a turn around it or on an argument's value.
+    std::optional<Size> most_turns(const Node& loop) const {
+        const auto begin = host_size(*loop.inputs[0], inductions_), end = host_size(*loop.inputs[1], inductions_);
+        if (!begin || !end || loop.inputs[2]->op != Op::Constant) return std::nullopt;
+        const int64_t step = loop.inputs[2]->as<ConstantAttr>().value.i;
+        const Size most = max(ceil_div(largest(step > 0 ? *end - *begin : *begin - *end), std::abs(step)), Size(0));
+        for (const std::string& symbol : most.symbols())
+            if (symbol[0] == '$') return std::nullopt;
+        return most;
     }
 
     bool short_enough(const Node& loop, const SymbolFacts& facts) const {
@@ -36,8 +49,9 @@ class KnownBounds {
     std::unordered_map<const Node*, Size> inductions_;
 };
 
-/// The Loop with its bounds counted by the device and one bool that ends it.
-Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, bool known) {
+/// The Loop with its bounds counted by the device and one bool that ends it. `most`: as many turns as it can take;
+/// null: nobody knows.
+Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, const Ref& most) {
     const LoopAttr& attr = loop.as<LoopAttr>();
     const Region old = with_fresh_args(b.table, *attr.body);
     const Ref zero = constant_int(b, 0), one = constant_int(b, 1);
@@ -48,6 +62,7 @@ Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, b
     std::unordered_map<const Node*, Ref> replace;
     replace[old.args[0].get()] = op(Op::Add, {inputs[0], op(Op::Mul, {turn, inputs[2]})});
     std::vector<Ref> next = substitute(b.table, old.results, replace);
+    const std::vector<Ref> sizes(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(attr.sizes.size()));
     const Ref more = op(Op::Less, {op(Op::Add, {turn, one}), trips});
     std::vector<Ref> inits(inputs.begin() + 3, inputs.end());
     Ref goes_on = more;
@@ -63,15 +78,30 @@ Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, b
     } else {
         for (size_t k = 0; k < next.size(); ++k) next[k] = op(Op::Select, {go, next[k], body.args[k + 1]});
     }
+    // Of a size that begins in a turn there is none after the end: nothing is dispatched for it.
+    for (size_t k = 0; k < attr.sizes.size(); ++k) next[k] = op(Op::Select, {go, sizes[k], zero});
     body.args.push_back(go);
     body.results = next;
     body.results.push_back(goes_on);
     inits.push_back(op(Op::Less, {zero, trips}));
-    std::vector<Ref> made{zero, known ? trips : constant_int(b, std::numeric_limits<int32_t>::max()), one};
+    std::vector<Ref> made{zero, most ? most : constant_int(b, std::numeric_limits<int32_t>::max()), one};
     made.insert(made.end(), inits.begin(), inits.end());
     return b.table.intern(Op::Loop, loop.dtype, loop.shape, std::move(made),
                           LoopAttr{std::make_shared<const Region>(std::move(body)),
-                                   static_cast<int>(inits.size()) - 1, true, true, attr.must_end}, b.line);
+                                   static_cast<int>(inits.size()) - 1, true, true, attr.must_end,
+                                   attr.sizes},
+                          b.line);
+}
+
+/// What is known of the bounds of a loop that is opened.
+struct Target {
+    bool known = false;
+    std::optional<Size> most;
+};
+
+bool is_inside_any(const RegionFacts& facts, const Node& node, const std::unordered_map<const Node*, Target>& targets) {
+    const auto& loops = facts.loops.at(&node);
+    return std::any_of(loops.begin(), loops.end(), [&](const Node* loop) { return targets.contains(loop); });
 }
 
 bool is_open(const Node& loop, const KnownBounds& bounds, const SymbolFacts& facts) {
@@ -109,21 +139,30 @@ Graph open_loops(NodeTable& table, const Graph& graph, const SymbolFacts& facts)
     for (;;) {
         const RegionFacts regions = region_facts(out);
         const KnownBounds bounds(regions);
-        std::unordered_map<const Node*, bool> targets;   // whether their bounds are known
+        std::unordered_map<const Node*, Target> targets;
         for (size_t k = regions.order.size(); k-- > 0;) {
             const Node* loop = regions.order[k].get();
             if (!regions.host_loops.contains(loop)) continue;
-            const auto& outer = regions.loops.at(loop);
-            const bool inside = std::any_of(outer.begin(), outer.end(), [&](const Node* o) { return targets.contains(o); });
-            if (!inside && is_open(*loop, bounds, facts)) targets.emplace(loop, bounds.known(*loop));
+            const bool inside = is_inside_any(regions, *loop, targets);
+            if (!inside && is_open(*loop, bounds, facts)) targets[loop] = {bounds.known(*loop), bounds.most_turns(*loop)};
         }
         if (targets.empty()) return out;
-        auto visit = [](const Node&, const std::vector<Ref>&) { return Ref(); };
+        // Turns after the end are beyond what unchecked reads promise.
+        auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
+            const bool read = node.op == Op::Gather && is_inside_any(regions, node, targets);
+            return read ? checked_read({table}, node, inputs) : nullptr;
+        };
         auto visit_region = [&](const Node& node, const Ref& made) -> Ref {
             const auto target = targets.find(&node);
             if (target == targets.end()) return nullptr;
             std::vector<Guard> met;
-            return opened({table, node.lines.empty() ? SourceLine{} : node.lines[0], &met}, *made, made->inputs, target->second);
+            const Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0], &met};
+            const std::vector<Ref>& inputs = made->inputs;
+            const auto& [known, most] = target->second;
+            const Ref turns = known  ? loop_turns(b, inputs[0], inputs[1], inputs[2])
+                              : most ? size_value(b, *most)
+                                     : nullptr;
+            return opened(b, *made, inputs, turns);
         };
         out.results = rewrite(table, out.results, visit, {}, visit_region);
     }

@@ -171,6 +171,37 @@ void find_arrays(RegionFacts& facts) {
     }
 }
 
+/// A data symbol of the turns of a loop, and what gives its value.
+struct SizeOfTurn {
+    const Node *loop, *count;
+};
+using SizesOfTurns = std::unordered_map<std::string, SizeOfTurn>;
+
+SizesOfTurns sizes_of_turns(const std::vector<Ref>& order) {
+    SizesOfTurns out;
+    for (const Ref& ref : order) {
+        if (ref->op != Op::Loop) continue;
+        const LoopAttr& attr = ref->as<LoopAttr>();
+        for (size_t k = 0; k < attr.sizes.size(); ++k)
+            out[data_symbols(attr.sizes[k]).at(0).name] = {ref.get(), attr.body->results[k].get()};
+    }
+    return out;
+}
+
+/// What mentions a size of a turn belongs to the turn, whatever its inputs are.
+std::vector<const Node*> loops_of_sizes(const Node& node, const SizesOfTurns& sized, const RegionFacts& facts) {
+    std::vector<const Node*> loops;
+    for_sizes(node, [&](const Size& size) {
+        for (const SizeAtom& symbol : data_symbols(size)) {
+            const auto at = sized.find(symbol.name);
+            if (at == sized.end()) continue;
+            loops = merge(std::move(loops), {at->second.loop});
+            loops = merge(std::move(loops), facts.loops.at(at->second.count));
+        }
+    });
+    return loops;
+}
+
 }  // namespace
 
 RegionFacts region_facts(const Graph& graph) {
@@ -185,9 +216,11 @@ RegionFacts region_facts(const Graph& graph) {
                 facts.arg_index[body->args[a].get()] = static_cast<int>(a);
             }
     }
+    const auto sized = sizes_of_turns(facts.order);
     for (const Ref& ref : facts.order) {
         std::vector<const Node*> loops;
-        if (auto it = facts.arg_owner.find(ref.get()); it != facts.arg_owner.end()) loops = {it->second};
+        if (!sized.empty()) loops = loops_of_sizes(*ref, sized, facts);
+        if (auto it = facts.arg_owner.find(ref.get()); it != facts.arg_owner.end()) loops.push_back(it->second);
         for (const Ref& input : ref->inputs) loops = merge(std::move(loops), facts.loops[input.get()]);
         for (const Ref& r : region_results(*ref)) loops = merge(std::move(loops), facts.loops[r.get()]);
         std::erase(loops, ref.get());
@@ -206,8 +239,8 @@ RegionFacts region_facts(const Graph& graph) {
             if (by_hand == ref.get()) note_around(*ref);
             continue;
         }
-        const bool host = ref->as<LoopAttr>().host || around.contains(ref.get()) ||
-                          !ElementLoop(facts, uses, *ref).check();
+        const bool host = ref->as<LoopAttr>().host || !ref->as<LoopAttr>().sizes.empty() ||
+                          around.contains(ref.get()) || !ElementLoop(facts, uses, *ref).check();
         if (!host) continue;
         facts.host_loops.insert(ref.get());
         note_around(*ref);

@@ -46,6 +46,7 @@ class Scheduler {
         schedule_.host_loops = facts_.host_loops;
         host_inductions_ = host_inductions(facts_);
         count_costs();
+        find_counts();
         find_roots();
         decide();
         // What leaves a kernel anyhow makes its loop's other results cheaper to keep: judged again, knowing it.
@@ -539,14 +540,23 @@ class Scheduler {
 
     /// Sizes that only the device knows are computed by a kernel before.
     void needs_sizes(const Node& node, std::unordered_map<const Node*, bool>& needs) const {
-        if (graph_.data_sizes.empty()) return;
-        const auto need = [&](const Size& size) {
-            for (const SizeAtom& symbol : data_symbols(size))
-                for (size_t k = 0; k < graph_.data_sizes.size(); ++k)
-                    if (data_symbols(graph_.data_sizes[k]).at(0).name == symbol.name)
-                        needs[graph_.results[k].get()] = false;
+        if (counts_.empty()) return;
+        for_sizes(node, [&](const Size& size) {
+            for (const SizeAtom& symbol : data_symbols(size)) {
+                const Node* count = counts_.at(symbol.name);
+                const bool of_loop = count->op == Op::Result && facts_.host_loops.contains(count->inputs[0].get());
+                needs[of_loop ? count->inputs[0].get() : count] = false;
+            }
+        });
+    }
+
+    void find_counts() {
+        const auto note = [&](const std::vector<Size>& sizes, const std::vector<Ref>& counts) {
+            for (size_t k = 0; k < sizes.size(); ++k) counts_[data_symbols(sizes[k]).at(0).name] = counts[k].get();
         };
-        for_sizes(node, need);
+        note(graph_.data_sizes, graph_.results);
+        for (const Ref& ref : facts_.order)
+            if (ref->op == Op::Loop) note(ref->as<LoopAttr>().sizes, ref->as<LoopAttr>().body->results);
     }
 
     template <class Push>
@@ -650,6 +660,7 @@ class Scheduler {
     AccessMaps maps_;
     Schedule schedule_;
     std::unordered_map<const Node*, Size> host_inductions_;
+    std::unordered_map<std::string, const Node*> counts_;   // what gives each data symbol its value
     std::unordered_map<const Node*, Shape> leaving_;   // loops inside kernels with a result in memory; its shape
     std::unordered_map<const Node*, double> seconds_;
     std::unordered_map<const Node*, int> reached_;   // values that a root's kernel asks for

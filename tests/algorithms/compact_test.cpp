@@ -214,14 +214,6 @@ TEST(Compact, WhatIsCompactedAgainAndCaptured) {
     }
 }
 
-TEST(Compact, InsideALoopIsAnErrorThatNamesTheWayOut) {
-    expect_message(error_of([] {
-                       Tensor x = arange(10);
-                       for (Tensor step : loop(3)) x = sum(compact(x, x > step)) + x;
-                   }),
-                   {"inside the loop", "compact_padded", "compact_test.cpp:"});
-}
-
 TEST(Compact, ASizeThatAnotherArgumentGivesCannotBeChecked) {
     expect_message(error_of([] {
                        auto add = compile([](Tensor a, Tensor b) { return a + b; }, {i32("n"), i32("n")});

@@ -130,5 +130,120 @@ TEST_F(DataSizes, AFrameLoopOfBirthlessParticles) {
     EXPECT_EQ(x.to_vector<int>(), expected);
 }
 
+/// A random graph: the neighbours of node k are targets[first[k]] up to targets[first[k + 1]].
+struct Edges {
+    Ints first{0}, targets;
+};
+
+Edges random_edges(int nodes) {
+    Edges out;
+    const Ints degree = random_ints(static_cast<size_t>(nodes), 5, 0, 4);
+    for (int each : degree) out.first.push_back(out.first.back() + each);
+    out.targets = random_ints(static_cast<size_t>(out.first.back()), 6, 0, nodes - 1);
+    return out;
+}
+
+Ints levels_on_the_host(const Edges& edges, int nodes) {
+    Ints level(static_cast<size_t>(nodes), -1), frontier{0};
+    level[0] = 0;
+    for (int turn = 1; !frontier.empty(); ++turn) {
+        Ints next;
+        for (int node : frontier)
+            for (int e = edges.first[static_cast<size_t>(node)]; e < edges.first[static_cast<size_t>(node) + 1]; ++e) {
+                int& there = level[static_cast<size_t>(edges.targets[static_cast<size_t>(e)])];
+                if (there >= 0) continue;
+                there = turn;
+                next.push_back(edges.targets[static_cast<size_t>(e)]);
+            }
+        frontier = next;
+    }
+    return level;
+}
+
+TEST_F(DataSizes, AFrontierThatBeginsInEveryTurn) {
+    Session session(executor);
+    SessionScope scope(session);
+    const int nodes = 3000;
+    const Edges edges = random_edges(nodes);
+    auto search = compile(
+        [&](Tensor first, Tensor targets) {
+            Tensor level = full({nodes}, -1), turn = 0, frontier_size = 1;
+            level(0) = 0;
+            while_([&] { return frontier_size > 0; },
+                   [&] {
+                       Tensor frontier = reshape(nonzero(level == turn), {-1});
+                       turn += 1;
+                       // Each node of the frontier walks over its own edges.
+                       Tensor begin = first(frontier), end = first(frontier + 1), e = begin;
+                       while_([&] { return e < end; },
+                              [&] {
+                                  Tensor target = targets(e);
+                                  level(select(level(target) < 0, target, -1)) = turn;
+                                  e += 1;
+                              },
+                              {.max_steps = 4});
+                       frontier_size = sum(level == turn);
+                   });
+            return level;
+        },
+        {i32(nodes + 1), i32("edges")});
+    Tensor first = tensor(edges.first), targets = tensor(edges.targets);
+    Tensor level = search(first, targets);
+    EXPECT_EQ(executor->reads, 0);
+    EXPECT_EQ(level.to_vector<int>(), levels_on_the_host(edges, nodes));
+    EXPECT_GE(search.stats().indirect_dispatches, 1);
+}
+
+TEST_F(DataSizes, TurnsNestedAndCountedByASize) {
+    Session session(executor);
+    SessionScope scope(session);
+    auto f = compile(
+        [](Tensor x) {
+            Tensor out = zeros({6}, i32);
+            for (Tensor i : loop(6)) {
+                Tensor few = compact(x, x % (i + 1) == 0), moved = few, pairs = 0;
+                for (Tensor t : loop(few.size(0))) moved = moved(index(moved, 0) + 1);   // until all are the last
+                for (Tensor j : loop(2)) pairs += sum(compact(few, few % (j + 2) == 0));
+                out(i) = sum(moved) + pairs;
+            }
+            return out;
+        },
+        {i32("n")});
+    for (int n : {40, 7}) {
+        Ints expected;
+        for (int i = 0; i < 6; ++i) {
+            int count = 0, last = 0, pairs = 0;
+            for (int k = 0; k < n; k += i + 1) {
+                ++count, last = k;
+                for (int j = 0; j < 2; ++j) pairs += k % (j + 2) == 0 ? k : 0;
+            }
+            expected.push_back(count * last + pairs);
+        }
+        EXPECT_EQ(Tensor(f(arange(n))).to_vector<int>(), expected) << n;
+    }
+}
+
+TEST_F(DataSizes, AKernelByHandWithSharedMemoryOverOne) {
+    Session session(executor);
+    SessionScope scope(session);
+    auto turned = compile(
+        [](Tensor x) {
+            Tensor y = compact(x, x % 2 == 0), c = zeros(y.shape(), i32);
+            kernel({y.size(0)}, {.group = {32}}, [&](Tensor i) {
+                Shared s = shared(i32, 32);
+                s(local_index(0)) = y(i);
+                barrier();
+                c(i) = s(31 - local_index(0));
+            });
+            return c;
+        },
+        {i32("n")});
+    for (int count : {64, 96, 0}) {
+        Ints expected;
+        for (int k = 0; k < count; ++k) expected.push_back(2 * (k / 32 * 32 + 31 - k % 32));
+        EXPECT_EQ(Tensor(turned(arange(2 * count))).to_vector<int>(), expected);
+    }
+}
+
 }  // namespace
 }  // namespace firn

@@ -74,7 +74,8 @@ TEST(Environment, DebugPrintsKernelsAndGraphs) {
     }
     unsetenv("FIRN_DEBUG");
     expect_parts(::testing::internal::GetCapturedStderr(),
-                 {"-- recorded", "-- after", "1 kernels", "#version 460", " ms x 1"});
+                 {"-- recorded", "-- after", "1 kernels", "#version 460", "lazy ran: 1 dispatches, 2 operations, ",
+                  "8 written", " ms x 1"});
 }
 
 }  // namespace

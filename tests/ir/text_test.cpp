@@ -79,6 +79,25 @@ TEST(Text, AGraphWithoutArgumentsOrNodes) {
     EXPECT_EQ(printed("graph() {\n    return\n}\n"), "graph() {\n    return\n}\n");
 }
 
+TEST(Text, SizesOfTheTurnsOfALoop) {
+    std::string text = R"(graph(%0: i32[n]) {
+    %1: i32 = Constant 0
+    %2: i32 = Constant 3
+    %3: i32 = Constant 1
+    %4: i32[n] = Expand %1
+    %5 = Loop %1, %2, %3, %1, %4 sizes=[?0(n)] (%6: i32, %7: i32, %8: i32[n]) {
+        %9: i32[?0(n)] = Index axis=0
+        %10: i32 = Reduce %9 op=sum axes=[0]
+        %11: i32[n] = Expand %10
+        yield %6, %11
+    }
+    %12: i32[n] = Result %5 index=1
+    return %12
+}
+)";
+    EXPECT_EQ(printed(text), text);
+}
+
 TEST(Text, DoesNotDependOnHistory) {
     NodeTable table;
     Builder b{table};

@@ -91,6 +91,24 @@ TEST(DeadLoopValues, AValueThatNeverChangesIsSubstituted) {
 )");
 }
 
+TEST(DeadLoopValues, TheSizesOfATurnStayThoughNobodyReadsThem) {
+    const char* text = R"(graph() {
+    %0: i32 = Constant 0
+    %1: i32 = Constant 3
+    %2: i32 = Constant 1
+    %3 = Loop %0, %1, %2, %0, %0, %0 sizes=[?0(4), ?1(9)] (%4: i32, %5: i32, %6: i32, %7: i32) {
+        %8: i32[?1(9)] = Index axis=0
+        %9: i32 = Reduce %8 op=sum axes=[0]
+        %10: i32 = Add %7, %9
+        yield %0, %4, %10
+    }
+    %11: i32 = Result %3 index=2
+    return %11
+}
+)";
+    check(dead_loop_values, text, text);
+}
+
 TEST(DeadLoopValues, UnchangedValuesThatSwapAfterStartingEqual) {
     check(dead_loop_values, R"(graph(%0: f32[4], %1: f32[4], %2: i32 scalar) {
     %3: i32 = Constant 0

@@ -1,0 +1,64 @@
+// Accesses to a group's memory that no barrier orders, for the host interpreter.
+#include "compiler/lower/interpret_races.h"
+
+#include <string>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+std::string line_of(const KernelNode& node) {
+    return node.lines.empty() ? "?" : text(node.lines[0]);
+}
+
+[[noreturn]] void fail(const KernelNode& first, const KernelNode& second) {
+    const auto verb = [](const KernelNode& node) {
+        return node.op == Op::Load ? "reads" : "stores";
+    };
+    throw UserError(std::string("shared: one invocation ") + verb(first) + " an element at " +
+                    line_of(first) + " and another " + verb(second) + " it at " + line_of(second) +
+                    " without a barrier between; which comes first differs from run to run: call "
+                    "barrier() in between");
+}
+
+}  // namespace
+
+void SharedRaces::access(const KernelNode& node, int64_t elements, const int32_t* index,
+                         const LaneMask& mask) {
+    const auto buffer = static_cast<size_t>(node.index);
+    if (elements_.size() <= buffer) elements_.resize(buffer + 1);
+    elements_[buffer].resize(static_cast<size_t>(elements));
+    for (size_t lane = 0; lane < mask.on.size(); ++lane) {
+        if (!mask.on[lane]) continue;
+        for (int64_t at = index[lane]; at < index[lane] + node.width; ++at) {
+            if (at < 0 || at >= elements) continue;  // said elsewhere
+            Element& element = elements_[buffer][static_cast<size_t>(at)];
+            if (node.op == Op::Load)
+                read(element, node, static_cast<int>(lane));
+            else
+                write(element, node, static_cast<int>(lane));
+        }
+    }
+}
+
+void SharedRaces::read(Element& element, const KernelNode& node, int lane) const {
+    if (by_another(element.writer, lane)) fail(*element.writer.node, node);
+    const Use use{&node, lane, epoch_};
+    if (element.reader.epoch != epoch_)
+        element.reader = use;
+    else if (element.reader.lane != lane)
+        element.other_reader = use;
+}
+
+void SharedRaces::write(Element& element, const KernelNode& node, int lane) const {
+    for (const Use& reader : {element.reader, element.other_reader})
+        if (by_another(reader, lane)) fail(*reader.node, node);
+    const Use& writer = element.writer;
+    if (by_another(writer, lane) && writer.node != &node &&
+        (writer.node->op != Op::Atomic || node.op != Op::Atomic))
+        fail(*writer.node, node);
+    element.writer = {&node, lane, epoch_};
+}
+
+}  // namespace firn

@@ -1,0 +1,447 @@
+// Sizes that begin in a turn of a loop, and loops that take as many turns as such a size says.
+#include <algorithm>
+#include <deque>
+
+#include "tests/algorithms/agreement.h"
+
+namespace firn {
+namespace {
+
+// --- breadth-first search by a frontier
+
+constexpr int kRows = 9, kColumns = 13;
+
+Ints maze() {
+    Ints wall = random_ints(kRows * kColumns, 11, 0, 2);  // a third
+    for (int& each : wall) each = each == 0;
+    wall[0] = 0;
+    return wall;
+}
+
+Ints distances_on_the_host(const Ints& wall) {
+    Ints distance(wall.size(), -1);
+    std::deque<int> open{0};
+    distance[0] = 0;
+    while (!open.empty()) {
+        const int at = open.front(), row = at / kColumns, column = at % kColumns;
+        open.pop_front();
+        const int steps[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
+        for (const auto& [down, right] : steps) {
+            const int r = row + down, c = column + right, to = r * kColumns + c;
+            if (r < 0 || c < 0 || r >= kRows || c >= kColumns || wall[to] || distance[to] >= 0)
+                continue;
+            distance[to] = distance[at] + 1;
+            open.push_back(to);
+        }
+    }
+    return distance;
+}
+
+/// Every turn goes on from what the last one reached, and from nothing else.
+Tensor distances(Tensor wall) {
+    Tensor distance = full(wall.shape(), -1);
+    distance(0, 0) = 0;
+    Tensor reached = 1, turn = 0;
+    while_([&] { return reached > 0; },
+           [&] {
+               Tensor frontier = nonzero(distance == turn);
+               Tensor i = frontier(arange(frontier.size(0)), 0),
+                      j = frontier(arange(frontier.size(0)), 1);
+               turn += 1;
+               reached = 0;
+               const int steps[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
+               for (const auto& [down, right] : steps) {
+                   Tensor r = i + down, c = j + right;
+                   Tensor inside = (r >= 0) & (r < kRows) & (c >= 0) & (c < kColumns);
+                   Tensor free = inside & (wall(r, c) == 0) & (distance(r, c) < 0);
+                   distance(select(free, r, -1), c) = turn;
+                   reached += sum(free);
+               }
+           });
+    return distance;
+}
+
+TEST(TurnSizes, ABreadthFirstSearchByAFrontier) {
+    expect_values(
+        [] {
+            return distances(tensor(maze(), {kRows, kColumns}));
+        },
+        distances_on_the_host(maze()));
+}
+
+TEST(TurnSizes, TheWholeSearchIsOneProgramThatIsDispatchedIndirectly) {
+    SessionScope scope(Session::interpreter(gpu_profile()));
+    auto search = compile(distances, {i32(kRows, kColumns)});
+    EXPECT_EQ(Tensor(search(tensor(maze(), {kRows, kColumns}))).to_vector<int>(),
+              distances_on_the_host(maze()));
+    EXPECT_GE(search.stats().indirect_dispatches, 1);
+}
+
+TEST(TurnSizes, EveryTurnOfACountedLoopHasItsOwn) {
+    // x(i) goes down by what is left of it until it is gone; the sum of the others is noted.
+    Ints x{5, 3, 8, 1, 1, 9, 2}, sums;
+    for (int step = 0; step < 12; ++step) {
+        int sum = 0;
+        for (int each : x)
+            if (each > step) sum += each - step;
+        sums.push_back(sum);
+    }
+    expect_values(
+        [&] {
+            Tensor all = tensor(x), out = zeros({12}, i32);
+            for (Tensor step : loop(12)) out(step) = sum(compact(all, all > step) - step);
+            return out;
+        },
+        sums);
+}
+
+TEST(TurnSizes, TwoInOneTurnAndOneOfTheOther) {
+    Ints expected;
+    for (int step = 0; step < 6; ++step) {
+        int pairs = 0, fives = 0;
+        for (int a = 0; a < 20; ++a)
+            for (int b = 0; b < 20; ++b)
+                if (a % 3 == step % 3 && b > 3 * step) pairs += a * b;
+        for (int a = step % 3; a < 20; a += 3)
+            if (a % 5 == 0) fives += a + 1;
+        expected.insert(expected.end(), {pairs, fives});
+    }
+    expect_values(
+        [] {
+            Tensor x = arange(20), out = zeros({6, 2}, i32);
+            for (Tensor step : loop(6)) {
+                Tensor a = compact(x, x % 3 == step % 3), b = compact(x, x > 3 * step),
+                       c = compact(a, a % 5 == 0);
+                out(step, 0) = sum(unsqueeze(a, 1) * unsqueeze(b, 0));
+                out(step, 1) = sum(c + 1);
+            }
+            return out;
+        },
+        expected);
+}
+
+TEST(TurnSizes, InNestedLoopsOfBoth) {
+    Ints expected;
+    int total = 0;
+    for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 3; ++j)
+            for (int a = i; a < 10; ++a)
+                for (int b = a; b < 10; ++b)
+                    if (b % (j + 2) == 0) total += b - a;
+    for (int i = 0; i < 4; ++i) expected.push_back(10 - i);
+    expected.push_back(total);
+    expect_values(
+        [] {
+            Tensor x = arange(10), out = zeros({5}, i32);
+            for (Tensor i : loop(4)) {
+                Tensor outer = compact(x, x >= i);
+                out(i) = Tensor(outer.size(0));
+                for (Tensor j : loop(3)) {
+                    Tensor inner = compact(x, x % (j + 2) == 0);
+                    Tensor a = unsqueeze(outer, 1),
+                           b = unsqueeze(inner, 0);  // a size of each loop in one kernel
+                    scatter_add(out(4), sum(select(b >= a, b - a, 0)));
+                }
+            }
+            return out;
+        },
+        expected);
+}
+
+TEST(TurnSizes, CarriedByALoopInside) {
+    // Neighbours: a loop of kernels over the size of an outer turn.
+    expect_values(
+        [] {
+            Tensor x = arange(12), out = zeros({4}, i32);
+            for (Tensor i : loop(4)) {
+                Tensor few = compact(x, x % (i + 1) == 0);
+                for (Tensor j : loop(3)) few = few(index(few, 0) + 1) + j;
+                out(i) = sum(few);
+            }
+            return out;
+        },
+        Ints{3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 4 * 11 + 36, 6 + 8 + 10 + 10 + 10 + 10 + 18,
+             9 * 4 + 12, 8 * 3 + 9});
+}
+
+TEST(TurnSizes, UnderABranch) {
+    Ints expected;
+    for (int i = 0; i < 6; ++i) {
+        int sum = -i;
+        if (i % 2 == 0)
+            for (int a = i; a < 9; ++a) sum += a;
+        expected.push_back(sum);
+    }
+    expect_values(
+        [] {
+            Tensor x = arange(9), out = zeros({6}, i32);
+            for (Tensor i : loop(6)) {
+                Tensor here = 0;
+                if_(i % 2 == 0, [&] { here = sum(compact(x, x >= i)); });
+                out(i) = here - i;
+            }
+            return out;
+        },
+        expected);
+}
+
+TEST(TurnSizes, OfALoopThatTakesNoTurnOrIsLeft) {
+    for (int turns : {0, 5})
+        expect_values(
+            [&] {
+                Tensor x = arange(9), out = zeros({9}, i32), n = sum(full({3}, turns)) / 3;
+                for (Tensor i : loop(n)) {
+                    Tensor few = compact(x, x > i);
+                    if_(Tensor(few.size(0)) < 6, [&] { break_(); });
+                    out(few) = i + 1;
+                }
+                return out;
+            },
+            turns ? Ints{0, 1, 2, 3, 3, 3, 3, 3, 3} : Ints(9, 0));
+}
+
+TEST(TurnSizes, OfTheTurnItselfAndOfWhatIsCarried) {
+    expect_values(
+        [] {
+            Tensor out = zeros({2, 5}, i32), n = 6;
+            for (Tensor i : loop(5)) {
+                out(0, i) = sum(arange(device_size(i, 4)) + 1);
+                out(1, i) = sum(arange(device_size(n, 6)) + i);
+                n -= 2;
+            }
+            return out;
+        },
+        Ints{0, 1, 3, 6, 10, 15, 10, 5, 0, 0});
+}
+
+TEST(TurnSizes, InACompiledFunctionThatALoopCalls) {
+    expect_values(
+        [] {
+            auto above = compile([](Tensor x, Tensor least) { return sum(compact(x, x >= least)); },
+                                 {i32("n"), i32()});
+            auto all = compile(
+                [](Tensor x) {
+                    Tensor out = 0;
+                    for (Tensor i : loop(x.size(0))) out += sum(compact(x, x >= i));
+                    return out;
+                },
+                {i32("n")});
+            Tensor out = zeros({3}, i32);
+            for (Tensor i : loop(3)) out(i) = above(arange(5), i) + all(arange(3)) + all(arange(2));
+            return out;
+        },
+        Ints{10 + 8 + 2, 10 + 8 + 2, 9 + 8 + 2});
+}
+
+TEST(TurnSizes, AKernelByHandOverOne) {
+    expect_values(
+        [] {
+            Tensor x = arange(40), out = zeros({3, 40}, i32);
+            for (Tensor i : loop(3)) {
+                Tensor few = compact(x, x % (i + 2) == 0);
+                kernel({few.size(0)}, [&](Tensor k) { out(i, few(k)) = k + 1; });
+            }
+            return sum(out, {.axis = 1});
+        },
+        Ints{210, 105, 55});
+}
+
+TEST(TurnSizes, OutsideOfTheirTurnsAreAnError) {
+    expect_message(error_of([] {
+                       Tensor x = arange(10), kept = 0;
+                       for (Tensor i : loop(3)) kept = compact(x, x > i);
+                       kept.to_vector<int>();
+                   }),
+                   {"a size of one turn", "compact_padded", "turn_sizes_test.cpp:"});
+    expect_message(error_of([] {
+                       Tensor x = arange(10), total = 0;
+                       Size few = 0;
+                       for (Tensor i : loop(3)) {
+                           Tensor chosen = compact(x, x > i);
+                           few = chosen.size(0);
+                           total += sum(chosen);
+                       }
+                       (zeros({few}, i32) + total).to_vector<int>();
+                   }),
+                   {"begins in a turn of the loop", "outside of it", "turn_sizes_test.cpp:"});
+    expect_message(error_of([] {
+                       Tensor x = arange(10), out = 0;
+                       kernel({4}, [&](Tensor k) { x(k) = Tensor(device_size(sum(k), 4)); });
+                   }),
+                   {"kernel", "turn_sizes_test.cpp:"});
+}
+
+// --- loops that take as many turns as a size that only the device knows
+
+/// In a compiled function: outside of what is recorded a size would be read back.
+template <class T, class F>
+void expect_compiled(const F& f, const std::vector<T>& x, const std::vector<T>& expected,
+                     double tolerance = 0) {
+    expect_values(
+        [&] {
+            return Tensor(compile(f, {std::is_same_v<T, int> ? i32("n") : f32("n")})(tensor(x)));
+        },
+        expected, tolerance);
+}
+
+Ints counted(int count) {
+    Ints out;
+    for (int k = 0; k < count; ++k) out.push_back(k);
+    return out;
+}
+
+TEST(DataTrips, ALoopOfKernelsTakesAsManyTurns) {
+    for (int most : {0, 1, 5, 40}) {
+        Ints x;
+        for (int k = 0; k < 100 && k < 3 * most; k += 3) x.push_back(k);
+        for (size_t turn = 0; turn < x.size(); ++turn)
+            for (size_t k = 0; k + 1 < x.size(); ++k) x[k] = x[k + 1] + static_cast<int>(turn);
+        expect_compiled(
+            [&](Tensor all) {
+                Tensor few = compact(all, (all % 3 == 0) & (all < 3 * most));
+                for (Tensor turn : loop(few.size(0))) {
+                    Tensor i = index(few, 0);
+                    few = select(i + 1 < few.size(0), few(i + 1) + turn, few);
+                }
+                return few;
+            },
+            counted(100), x);
+    }
+}
+
+TEST(DataTrips, DownwardsInStepsAndInALoopAround) {
+    Ints expected;
+    for (int outer = 0; outer < 3; ++outer) {
+        const int n = 7 - 2 * outer;
+        int sum = 0;
+        for (int t = n - 1; t > 0; t -= 2) sum += 10 * t + n - t;
+        expected.push_back(sum + n);
+    }
+    expect_compiled(
+        [](Tensor x) {
+            Tensor out = zeros({3}, i32);
+            for (Tensor outer : loop(3)) {
+                Tensor few = compact(x, x >= 2 * outer), moved = zeros(few.shape(), i32),
+                       n = few.size(0);
+                // What depends on the size and on the turn is computed in the turn.
+                for (Tensor t : loop(n - 1, 0, -2))
+                    moved = moved(index(few, 0) - 1) + 10 * t + (n - t);
+                out(outer) = max(moved, {.axis = 0}) + n;
+            }
+            return out;
+        },
+        counted(7), expected);
+}
+
+TEST(DataTrips, LeftByABreak) {
+    expect_compiled(
+        [](Tensor x) {
+            Tensor few = compact(x, x < 20), turns = 0;
+            for (Tensor turn : loop(few.size(0))) {
+                few = few(index(few, 0) + 1);
+                turns += 1;
+                if_(few(0) == 7, [&] { break_(); });
+            }
+            return turns * 100 + few(0);
+        },
+        counted(50), Ints{707});
+}
+
+TEST(DataTrips, FactorisationsAlongIt) {
+    const int n = 5;
+    Floats square, one;
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) {
+            square.push_back(static_cast<float>(2 * (i + 1) * 2 * (j + 1) % 7) +
+                             (i == j ? 9.0f : 0.0f));
+            one.push_back(i == j ? 1.0f : 0.0f);
+        }
+    const Floats x{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};  // the even ones make the matrix
+    auto matrix = [](const Tensor& all) {
+        Tensor few = compact(all, all % 2.0f == 0.0f), i = unsqueeze(few, 1), j = unsqueeze(few, 0);
+        return i * j % 7.0f + select(i == j, 9.0f, 0.0f);
+    };
+    auto whole = [](const Tensor& a) { return reshape(a, {-1}); };
+    expect_compiled(
+        [&](Tensor all) {
+            Tensor lower = cholesky(matrix(all));
+            return whole(matmul(lower, transpose(lower)));
+        },
+        x, square, 1e-5);
+    expect_compiled([&](Tensor all) { return whole(matmul(matrix(all), inverse(matrix(all)))); }, x,
+                    one, 1e-5);
+    expect_compiled(
+        [&](Tensor all) {
+            auto [q, r] = qr(matrix(all));
+            return whole(matmul(q, r));
+        },
+        x, square, 1e-5);
+}
+
+TEST(DataTrips, FourierTransformsAlongIt) {
+    const Floats x{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    for (float least : {6.5f, 3.0f}) {
+        Floats expected;
+        for (float each : x)
+            if (each > least) expected.push_back(each);
+        const size_t n = expected.size();
+        for (size_t k = 0; k < n; ++k) {
+            double sum = 0;
+            for (size_t j = 0; j < n; ++j)
+                sum += expected[j] *
+                       std::cos(2 * M_PI * static_cast<double>(j * k) / static_cast<double>(n));
+            expected.push_back(static_cast<float>(sum));
+        }
+        expect_values(
+            [&] {
+                auto there_and_back = compile(
+                    [&](Tensor all) {
+                        Complex y = fft(compact(all, all > least));
+                        return concat({ifft(y).re, y.re});
+                    },
+                    {f32(10)});
+                return Tensor(there_and_back(tensor(x)));
+            },
+            expected, 1e-4);
+    }
+}
+
+TEST(DataTrips, TurnsAfterTheEndReadNothingOutside) {
+    // What an unchecked read promises holds for the turns that the loop takes.
+    expect_values(
+        [] {
+            Tensor x = arange(5), total = zeros({3}, i32), turns = sum(x) / 2;
+            for (Tensor turn : loop(turns)) total = total(index(total, 0) + 1) + unchecked(x)(turn);
+            return total;
+        },
+        Ints(3, 10));
+}
+
+TEST(TurnSizes, ChecksOfPromisesAndAssertionsLookIntoThem) {
+    for (const Way& way : ways()) {
+        SCOPED_TRACE(way.name);
+        Session session = way.session;
+        SessionScope scope(session);
+        auto f = compile(
+            [](Tensor x) {
+                Tensor out = 0;
+                for (Tensor i : loop(4)) {
+                    Tensor few = compact(x, x > i);
+                    assert_value(few < 7, "few are small");
+                    out += sum(few);
+                }
+                return out;
+            },
+            {i32("n")});
+        EXPECT_EQ(Tensor(f(arange(7))).item<int>(), 21 + 20 + 18 + 15);
+        try {
+            f(arange(9));
+            FAIL();
+        } catch (const UserError& error) {
+            expect_message(error.what(), {"few are small", "turn_sizes_test.cpp:"});
+        }
+    }
+}
+
+}  // namespace
+}  // namespace firn
