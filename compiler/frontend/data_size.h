@@ -36,8 +36,8 @@ const Size* mentioned(const std::vector<Size>& sizes, const Shape& shape);
 void rename_turn_sizes(SessionState& session, const std::vector<Ref>& roots, SizeMap& map);
 
 /// Makes `graph`, of which `symbols` are the data symbols, one that names them ?0, ?1 and has their
-/// counts as its first results; those of turns come after them. Takes what depends on nothing else but what the graph's own nodes
-/// have (no Buffers).
+/// counts as its first results; those of turns come after them. Takes what depends on nothing else
+/// but what the graph's own nodes have (no Buffers).
 void name_data_sizes(NodeTable& table, Graph& graph, const std::vector<SizeAtom>& symbols);
 
 /// From now on a Buffer is what gives the symbol its value.

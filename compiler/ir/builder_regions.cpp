@@ -167,7 +167,8 @@ Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr) {
     ensure(inputs.size() == node.inputs.size(), "a node made again has the same number of inputs");
     if (node.op == Op::Loop) {
         const auto& a = std::get<LoopAttr>(attr);
-        const Ref made = loop(b, inputs[0], inputs[1], inputs[2], after(inputs, 3), *a.body, a.active, a.must_end, a.sizes);
+        const Ref made = loop(b, inputs[0], inputs[1], inputs[2], after(inputs, 3), *a.body, a.active, a.must_end,
+                              a.sizes);
         LoopAttr kept = made->as<LoopAttr>();
         kept.host = a.host;
         kept.open = a.open;

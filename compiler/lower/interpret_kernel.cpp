@@ -8,6 +8,7 @@
 #include "compiler/lower/bindings.h"
 #include "compiler/lower/interpret_lanes.h"
 #include "compiler/lower/interpret_memory.h"
+#include "compiler/lower/interpret_races.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -199,6 +200,7 @@ class Machine {
         mask.active = lanes;
         counts_.invocations += lanes;
         std::fill(back_edges_.begin(), back_edges_.end(), 0);
+        races_.order();
         run_region(0, mask);
         counts_.back_edges =
             std::max(counts_.back_edges, *std::max_element(back_edges_.begin(), back_edges_.end()));
@@ -281,7 +283,7 @@ class Machine {
             case Op::Store: return store(n, mask);
             case Op::Atomic: return combine(n, values_[at(id)], mask);
             case Op::Array: return clear(n);
-            case Op::Barrier: return;   // lanes are in step
+            case Op::Barrier: return races_.order();   // lanes are in step
             case Op::SubgroupShuffle: return shuffle(n, values_[at(id)], mask);
             case Op::SubgroupReduce:
             case Op::SubgroupScan:
@@ -377,8 +379,10 @@ class Machine {
 
     LaneAccess access(const KernelNode& n, const LaneMask& mask) {
         const int32_t* index = values_[at(n.args[0])].words();
-        if (code_.buffers[at(n.index)].space != MemorySpace::Private) return {code_, n, memory_of(n.index), index, mask};
-        const auto elements = static_cast<int32_t>(code_.buffers[at(n.index)].elements.evaluate(env_));
+        const KernelBuffer& buffer = code_.buffers[at(n.index)];
+        if (buffer.space == MemorySpace::Shared) races_.access(n, buffer.elements.evaluate(env_), index, mask);
+        if (buffer.space != MemorySpace::Private) return {code_, n, memory_of(n.index), index, mask};
+        const auto elements = static_cast<int32_t>(buffer.elements.evaluate(env_));
         own_index_.assign(index, index + lanes_);
         for (int lane = 0; lane < lanes_; ++lane) {
             if (mask.on[at(lane)] && (index[lane] < 0 || index[lane] >= elements)) fail("a local array is left");
@@ -473,6 +477,7 @@ class Machine {
     std::vector<std::vector<uint64_t>> memory_;
     std::vector<std::vector<std::byte>> own_memory_;   // of buffers that are not bound
     std::vector<int32_t> own_index_;
+    SharedRaces races_;
     std::vector<int64_t> back_edges_;  // by lane, of the group that runs
     KernelCounts counts_;
 };

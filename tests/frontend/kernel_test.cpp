@@ -527,5 +527,37 @@ TEST_F(RefusedWhenCompiled, SharedMemoryReadWithoutABarrier) {
                  {"barrier()", "kernel_test.cpp"});
 }
 
+TEST_F(RefusedWhenCompiled, AStoreToWhatAnotherInvocationMayStillRead) {
+    Tensor c = zeros({8}, i32);
+    expect_parts(user_error([&] {
+                     kernel({8}, {.group = {8}}, [&](Tensor i) {
+                         Shared s = shared(i32, 8);
+                         s(i) = i;
+                         barrier();
+                         c(i) = s(7 - i);
+                         s(i) = i * 2;
+                         barrier();
+                         c(i) = c(i) + s(i);
+                     });
+                     c.to_vector<int>();
+                 }),
+                 {"one invocation reads", "another stores", "without a barrier", "kernel_test.cpp"});
+}
+
+TEST_F(RefusedWhenCompiled, TwoStoresToOnePlaceWithoutABarrier) {
+    Tensor c = zeros({8}, i32);
+    expect_parts(user_error([&] {
+                     kernel({8}, {.group = {8}}, [&](Tensor i) {
+                         Shared s = shared(i32, 8);
+                         s(i) = i;
+                         s(7 - i) = 2 * i;
+                         barrier();
+                         c(i) = s(i);
+                     });
+                     c.to_vector<int>();
+                 }),
+                 {"one invocation stores", "another stores", "without a barrier", "kernel_test.cpp"});
+}
+
 }  // namespace
 }  // namespace firn
