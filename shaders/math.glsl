@@ -40,9 +40,17 @@ float firn_exp_scaled(float x, float low, int shift) {
     return x != x ? x : value;
 }
 
-//@function firn_exp needs firn_exp_scaled
-// After Cephes expf.
-float firn_exp(float x) { return firn_exp_scaled(x, 0.0, 0); }
+//@function firn_exp needs firn_exp_tail
+// After Cephes expf. Results below 2^-126 are 0.
+float firn_exp(float x) {
+    float n = floor(x * 1.44269504 + 0.5);
+    precise float r = (x - n * 0.693359375) - n * -2.12194440e-4;
+    // 2^n (1 + tail): n is added to the exponent, which is inside its range for the arguments that are left.
+    float value = intBitsToFloat(floatBitsToInt(firn_exp_tail(r) + 1.0) + (int(n) << 23));
+    value = x < -87.33654 ? 0.0 : value;
+    value = x > 88.72283 ? uintBitsToFloat(0x7F800000u) : value;
+    return x != x ? x : value;
+}
 
 //@function firn_exp2 needs firn_exp_tail firn_scale
 float firn_exp2(float x) {
@@ -387,20 +395,16 @@ float firn_cosh(float x) {
     return half_exp + 0.25 / half_exp;
 }
 
-//@function firn_tanh needs firn_exp_scaled
-// Below 0.625 the polynomial of Cephes tanhf.
+//@function firn_tanh needs firn_exp_tail
+// t / (t + 2) for t = exp(2 |x|) - 1, of which no digit is lost near 0. Beyond 9.1 it is 1.
 float firn_tanh(float x) {
-    float a = abs(x);
-    float z = a * a;
-    float p = -5.70498872745e-3;
-    p = p * z + 2.06390887954e-2;
-    p = p * z - 5.37397155531e-2;
-    p = p * z + 1.33314422036e-1;
-    p = p * z - 3.33332819422e-1;
-    float small = p * z * a + a;
-    float large = 1.0 - 2.0 / (firn_exp_scaled(a + a, 0.0, 0) + 1.0);
-    float value = a > 0.625 ? large : small;
-    return uintBitsToFloat(floatBitsToUint(value) | (floatBitsToUint(x) & 0x80000000u));
+    float y = 2.0 * min(abs(x), 9.5);
+    float n = floor(y * 1.44269504 + 0.5);
+    precise float r = (y - n * 0.693359375) - n * -2.12194440e-4;
+    float power = intBitsToFloat((int(n) + 127) << 23);
+    float t = power * firn_exp_tail(r) + (power - 1.0);
+    float value = uintBitsToFloat(floatBitsToUint(t / (t + 2.0)) | (floatBitsToUint(x) & 0x80000000u));
+    return x != x ? x : value;
 }
 
 //@function firn_erf needs firn_exp_scaled

@@ -1,35 +1,39 @@
 // The schedule templates: what mapping a kernel gets on a CPU driver and on a GPU (limits.md, 11 and 12).
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
 
 #include "compiler/lower/map.h"
 #include "compiler/lower/place.h"
 #include "compiler/lower/share_loops.h"
+#include "compiler/lower/tile_model.h"
 
 namespace firn {
 namespace {
 
 constexpr int64_t kLargeExtent = 1 << 20;      // as good as any larger extent
+constexpr int64_t kLargeTotal = int64_t{1} << 40;
 constexpr int64_t kLeastGroups = 8;            // workgroups that share a CPU's cores evenly
 constexpr int64_t kBodyBudget = 700;           // nodes of an invocation's body after expansion
 constexpr int64_t kLoopBudget = 900;           // nodes of an unrolled loop body: turns are dear on a CPU
 constexpr int64_t kDealtBudget = 2600;         // the same, where lanes hand round what they load
+constexpr int64_t kTileBudget = 900;           // nodes of a turn in a register tile
+constexpr int64_t kWholeBudget = 2600;         // nodes of a short loop that is written out
+constexpr int64_t kShortLoop = 8;              // its turns
+constexpr int64_t kMostCarried = 64;           // values that its loops carry
+constexpr int64_t kLongestTile = 9;            // neighbours along one range
+constexpr double kLeastSaving = 0.93;          // of a turn's time, that makes a tile worth doubling
 constexpr int64_t kLeastShare = 4;             // turns of a loop per lane that are worth combining
 constexpr int64_t kLongShare = 64;             // turns per lane that pay for a subgroup's fixed costs on a CPU
 
-struct Shape2 {
-    Size x = Size(1), y = Size(1), z = Size(1);
-    int dims = 0;
-};
-
-Shape2 grid_shape(const KernelCode& code) {
-    Shape2 out;
-    for (const Range& r : code.ranges) {
-        if (r.kind != RangeKind::Grid) continue;
-        out.z = out.y;
-        out.y = out.x;
-        out.x = r.extent;
-        ++out.dims;
-    }
+/// The extents of the grid, x first.
+std::vector<Size> grid_extents(const KernelCode& code) {
+    std::vector<Size> out;
+    for (size_t r = code.ranges.size(); r-- > 0;)
+        if (code.ranges[r].kind == RangeKind::Grid) out.push_back(code.ranges[r].extent);
     return out;
 }
 
@@ -125,8 +129,8 @@ class Strides {
     std::map<std::pair<int, int>, Stride> known_;
 };
 
-/// Some load in a loop walks along it, and is the same for neighbours along x.
-bool reads_in_turn(KernelCode code, const Traits& traits) {
+/// Some load in a loop of at least `lanes` turns walks along it, and is the same for neighbours along x.
+bool reads_in_turn(KernelCode code, const Traits& traits, int64_t lanes) {
     if (!traits.loops || traits.divergent || traits.rows) return false;
     for (int effect : code.regions[0].effects)
         if (code.nodes[effect].op != Op::Store) return false;
@@ -138,6 +142,8 @@ bool reads_in_turn(KernelCode code, const Traits& traits) {
     Strides strides(code);
     for (const KernelRegion& region : code.regions) {
         if (region.range < 0) continue;
+        const int64_t turns = code.ranges[region.range].max_trips;
+        if (turns >= 0 && turns < lanes) continue;
         for (int id : region.order) {
             const KernelNode& n = code.nodes[id];
             if (n.op != Op::Load || code.buffers[n.index].dtype.bytes() != 4) continue;
@@ -213,19 +219,61 @@ uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, c
     return idle || better ? lanes : 1;
 }
 
+/// The register tile of a kernel with loops: grown step by step along the range where that saves most, from `tile`
+/// on. `total`: indices of the grid, of which every core must keep some.
+std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile, const std::vector<Size>& grid,
+                               const SymbolFacts& facts, int64_t total, int64_t busy, bool lanes_share) {
+    const std::vector<int64_t> factors = lanes_share ? std::vector<int64_t>{3, 5, 2} : std::vector<int64_t>{2};
+    for (bool grown = true; grown;) {
+        grown = false;
+        double best = model.time(tile) * kLeastSaving;
+        std::vector<int64_t> next = tile;
+        for (size_t d = 0; d < grid.size(); ++d) {
+            const int64_t divisor = grid[d].divisor(facts.divisors);
+            for (int64_t factor : factors) {
+                std::vector<int64_t> larger = tile;
+                larger[d] *= factor;
+                const int64_t copies = std::accumulate(larger.begin(), larger.end(), int64_t{1}, std::multiplies<>());
+                if (larger[d] > kLongestTile || divisor % larger[d] != 0 || grid[d].is(0) || total / copies < busy ||
+                    model.carried(larger) > kMostCarried || model.nodes(larger) > kTileBudget)
+                    continue;
+                // A step of three is worth more than one of two.
+                const double time = std::pow(model.time(larger) / model.time(tile), 1 / std::log2(factor)) * model.time(tile);
+                if (time >= best) continue;
+                best = time;
+                next = larger;
+                grown = true;
+            }
+        }
+        tile = next;
+    }
+    return tile;
+}
+
 /// Unrolling and groups of a kernel whose indices are shared by `lanes` each.
-Mapping shared_mapping(const Traits& traits, const DeviceProfile& profile, uint32_t lanes, int64_t total) {
+Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const DeviceProfile& profile,
+                       const SymbolFacts& facts, uint32_t lanes, int64_t total) {
     Mapping m;
     m.lanes = lanes;
     const bool cpu = profile.device_class == DeviceClass::Cpu;
     const int64_t slots = std::max<int64_t>(1, profile.parallel_invocations / lanes);
+    const std::vector<Size> grid = grid_extents(lowered);
+    m.tile.assign(grid.size(), 1);
+    int64_t nodes = traits.nodes;
+    if (!traits.rows && !traits.divergent) {
+        const TileModel model(lowered, true);
+        m.tile = grow_tile(model, m.tile, grid, facts, total, slots * kLeastGroups, true);
+        nodes = model.nodes(m.tile);
+        total /= m.copies();
+    }
     int64_t subgroups = 1;   // of a group: more only where groups remain for every core
     while (subgroups < (cpu ? 8 : 4) && subgroups * lanes * 2 <= profile.max_group_size &&
            total >= subgroups * 2 * slots * (cpu ? kLeastGroups : 1))
         subgroups *= 2;
     m.group_x = static_cast<uint32_t>(subgroups * lanes);
+    while (!traits.divergent && m.whole_loops < kShortLoop && nodes * (m.whole_loops + 1) <= kWholeBudget) ++m.whole_loops;
     for (int64_t f : {32, 16, 8, 4, 2})
-        if (m.serial_unroll == 1 && (cpu || f <= 16) && traits.nodes * f <= kLoopBudget) m.serial_unroll = f;
+        if (m.serial_unroll == 1 && (cpu || f <= 16) && nodes * f <= kLoopBudget) m.serial_unroll = f;
     return m;
 }
 
@@ -233,35 +281,52 @@ Mapping shared_mapping(const Traits& traits, const DeviceProfile& profile, uint3
 
 Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
                        const SymbolFacts& facts) {
-    const Shape2 grid = grid_shape(lowered);
+    const std::vector<Size> grid = grid_extents(lowered);
+    const size_t dims = grid.size();
     const Traits traits = inspect(lowered);
     const bool cpu = profile.device_class == DeviceClass::Cpu;
-    const int64_t x = extent_or_large(grid.x, facts), y = extent_or_large(grid.y, facts), z = extent_or_large(grid.z, facts);
-    const int64_t total = x * std::min<int64_t>(y * z, kLargeExtent);
+    std::vector<int64_t> extents{1, 1};
+    int64_t total = 1;
+    for (size_t d = 0; d < dims; ++d) {
+        if (extents.size() <= d) extents.push_back(1);
+        extents[d] = extent_or_large(grid[d], facts);
+        total = std::min(total * extents[d], kLargeTotal);
+    }
+    const int64_t x = extents[0], y = extents[1];
     if (traits.loops || traits.rows)
         if (const uint32_t lanes = choose_lanes(lowered, profile, facts, total); lanes > 1)
-            return shared_mapping(traits, profile, lanes, total);
+            return shared_mapping(lowered, traits, profile, facts, lanes, total);
     Mapping m;
-    const bool by_four = grid.x.divisor(facts.divisors) % 4 == 0 && x > 0;
-    const bool padded = grid.dims == 1 && traits.plain_flat;
+    m.tile.assign(std::max<size_t>(dims, 1), 1);
+    const bool by_four = dims > 0 && grid[0].divisor(facts.divisors) % 4 == 0 && x > 0;
+    const bool padded = dims == 1 && traits.plain_flat;
     // Enough invocations must remain to keep the device busy.
     const int64_t busy = int64_t{profile.parallel_invocations} * (cpu ? (traits.loops ? 8 : 1) : 4);
     auto room = [&](int64_t factor) {
-        return traits.nodes * m.vector * m.unroll * factor <= kBodyBudget &&
-               total / (m.vector * m.unroll * factor) >= busy;
+        return traits.nodes * m.copies() * factor <= kBodyBudget && total / (m.copies() * factor) >= busy;
     };
-    if (!traits.divergent && !traits.rows && (by_four || padded) && room(4)) m.vector = 4;
-    const bool rows = grid.dims >= 2 && !traits.divergent && !traits.rows && (traits.shifted || traits.loops);
-    if (rows)
+    const bool plain = !traits.divergent && !traits.rows;
+    if (plain && (by_four || padded) && room(4)) m.tile[0] = 4;
+    int64_t nodes = traits.nodes * m.copies();
+    bool dealt_copies = false;   // of a tile: as many as a subgroup has lanes, with loads of their own
+    if (plain && traits.loops && dims >= 2) {
+        const TileModel model(lowered, false);
+        m.tile = grow_tile(model, m.tile, grid, facts, total, busy, false);
+        nodes = model.nodes(m.tile);
+        for (size_t d = 1; d < dims; ++d)
+            dealt_copies |= m.tile[d] % profile.subgroup_size == 0 && model.same_along_x(d);
+    } else if (plain && dims >= 2 && traits.shifted) {
         for (int64_t u : {4, 2})
-            if (m.unroll == 1 && grid.y.divisor(facts.divisors) % u == 0 && y > 0 && room(u)) m.unroll = u;
-    const bool strides = grid.dims == 1 && !traits.loops && !traits.divergent && cpu;
-    if (strides && room(4) && total >= 65536) m.unroll = 4;
+            if (m.tile[1] == 1 && grid[1].divisor(facts.divisors) % u == 0 && y > 0 && room(u)) m.tile[1] = u;
+        nodes = traits.nodes * m.copies();
+    }
+    const bool streams = dims == 1 && plain && !traits.loops && cpu;
+    if (streams && room(4) && total >= 65536) m.strides = 4;
 
-    const int64_t units_x = std::max<int64_t>(1, (x + m.vector - 1) / m.vector / (strides ? m.unroll : 1));
-    const int64_t units_y = std::max<int64_t>(1, grid.dims >= 2 ? y / m.unroll : 1);
+    const int64_t units_x = std::max<int64_t>(1, (x + m.tile[0] - 1) / m.tile[0] / m.strides);
+    const int64_t units_y = std::max<int64_t>(1, dims >= 2 ? y / m.tile[1] : 1);
     const int64_t lanes = profile.subgroup_size;
-    if (grid.dims < 2) {
+    if (dims < 2) {
         const int64_t share = cpu ? units_x / kLeastGroups : units_x;
         m.group_x = std::min<uint32_t>(cpu && traits.loops ? 64 : 256,
                                        std::max<uint32_t>(round_up(share, lanes), lanes));
@@ -279,14 +344,17 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     }
     // On a CPU driver a load costs as much where all lanes read the same element, and exchanging lanes is cheap.
     const bool deals = cpu && profile.texel_loads && lanes_share(profile) && m.group_x % lanes == 0;
-    if (deals && traits.nodes * m.vector * m.unroll * lanes <= kDealtBudget && reads_in_turn(lowered, traits)) {
+    if (deals && nodes * lanes <= kDealtBudget && reads_in_turn(lowered, traits, lanes)) {
         m.dealt_loads = profile.subgroup_size;
         m.serial_unroll = lanes;
+    } else if (deals && dealt_copies) {
+        m.dealt_loads = profile.subgroup_size;
     }
+    if (plain && traits.loops)
+        while (m.whole_loops < kShortLoop && nodes * (m.whole_loops + 1) <= kWholeBudget) ++m.whole_loops;
     if (!traits.divergent || traits.loops)
         for (int64_t f : {16, 8, 4, 2})
-            if (m.serial_unroll == 1 && traits.loops && traits.nodes * m.vector * m.unroll * f <= kLoopBudget)
-                m.serial_unroll = f;
+            if (m.serial_unroll == 1 && traits.loops && nodes * f <= kLoopBudget) m.serial_unroll = f;
     return m;
 }
 

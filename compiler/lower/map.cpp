@@ -123,7 +123,7 @@ class Mapper {
                 break;
             }
             case Op::Load:
-                made = load(n, lane_value(n.args[0], lane));
+                made = load(n, lane_value(n.args[0], lane), lane);
                 if (n.interval.lo > INT32_MIN || n.interval.hi < INT32_MAX)
                     b_.assume(made, Size(n.interval.lo), Size(n.interval.hi));
                 break;
@@ -153,12 +153,12 @@ class Mapper {
 
     /// Loads of 4-byte elements whose place in an aligned block of four is known go through the block;
     /// split_lonely_blocks() undoes it where few of the four are used. The lane keeps the plain index.
-    int load(const KernelNode& n, int index) {
+    int load(const KernelNode& n, int index, size_t lane) {
         const KernelBuffer& b = from_.buffers[n.index];
+        if (const int dealt = dealt_load(n, b, index, lane); dealt >= 0) return dealt;
         b_.set_lines(n.lines);
-        if (const int dealt = dealt_load(b, index); dealt >= 0) return dealt;
         const Interval& at = b_.node(index).interval;
-        const bool aligned = b.dtype.bytes() == 4 && mapping_.vector * mapping_.serial_unroll >= 4 &&
+        const bool aligned = b.dtype.bytes() == 4 && mapping_.tile_of(0) * mapping_.serial_unroll >= 4 &&
                              at.mod % 4 == 0 && !b_.is_constant(index);
         if (!aligned) return b_.load(program_buffer(b, false, 1), index);
         const int64_t rest = ((at.rem % 4) + 4) % 4;
@@ -166,36 +166,71 @@ class Mapper {
         return b_.lane(block, static_cast<int>(rest), index);
     }
 
-    /// An element that all lanes read, in a turn of as many copies as there are lanes: each loads one, and they
-    /// hand them round. undo_lonely_shuffles() undoes it where few of them are used. -1: not so.
-    int dealt_load(const KernelBuffer& b, int index) {
+    /// An element that all lanes read, one of as many in a row as there are lanes: each loads one, and they hand
+    /// them round. undo_lonely_shuffles() undoes it where few of them are used. -1: not so.
+    int dealt_load(const KernelNode& n, const KernelBuffer& b, int index, size_t lane) {
+        if (mapping_.dealt_loads == 1 || !together_ || b.dtype.bytes() != 4 || b.dtype.is_bool() ||
+            b_.is_constant(index) || !same_in_subgroup_(index))
+            return -1;
+        const int dealt = dealt_turns(n, b, index);
+        return dealt >= 0 ? dealt : dealt_copies(n, b, index, lane);
+    }
+
+    /// Neighbours in memory that the copies of one turn read.
+    int dealt_turns(const KernelNode& n, const KernelBuffer& b, int index) {
         const auto lanes = static_cast<int64_t>(mapping_.dealt_loads);
-        if (lanes == 1 || !together_ || copies_ % lanes != 0 || b.dtype.bytes() != 4 || b.dtype.is_bool()) return -1;
         const Interval& at = b_.node(index).interval;
-        if (at.mod <= 0 || at.mod % lanes != 0 || b_.is_constant(index) || !same_in_subgroup_(index)) return -1;
+        if (copies_ % lanes != 0 || at.mod <= 0 || at.mod % lanes != 0) return -1;
         const int64_t rest = ((at.rem % lanes) + lanes) % lanes;
-        const int mine = b_.add(b_.sub(index, b_.integer(rest)), lane_);
+        return hand_round(n, b, b_.add(b_.sub(index, b_.integer(rest)), lane_), rest, index);
+    }
+
+    /// Elements at equal distances that the copies along one range read.
+    int dealt_copies(const KernelNode& n, const KernelBuffer& b, int index, size_t lane) {
+        if (!all_copies_ || !varies_[n.args[0]]) return -1;
+        const size_t lanes = mapping_.dealt_loads;
+        size_t step = static_cast<size_t>(mapping_.tile_of(0));   // from a copy to its neighbour along the range
+        for (size_t d = 1; d < grid_.size(); step *= static_cast<size_t>(mapping_.tile_of(d++))) {
+            const auto tile = static_cast<size_t>(mapping_.tile_of(d));
+            if (tile % lanes != 0) continue;
+            const size_t rest = lane / step % lanes, first = lane - rest * step;
+            const int begin = lane_value(n.args[0], first);
+            const int distance = b_.sub(lane_value(n.args[0], first + step), begin);
+            if (b_.is_constant(distance) && b_.node(distance).constant.i == 0) continue;
+            bool even = true;
+            for (size_t k = 0; k < lanes && even; ++k)
+                even = lane_value(n.args[0], first + k * step) == place(begin, distance, b_.integer(static_cast<int64_t>(k)));
+            if (even) return hand_round(n, b, place(begin, distance, lane_), static_cast<int64_t>(rest), index);
+        }
+        return -1;
+    }
+    int place(int begin, int distance, int k) { return b_.add(begin, b_.mul(distance, k)); }
+
+    /// The element at `mine`, as lane `from` has it.
+    int hand_round(const KernelNode& n, const KernelBuffer& b, int mine, int64_t from, int index) {
+        b_.set_lines(n.lines);
         const int last = b_.sub(b_.size(b.elements), b_.integer(1));
         const int value = b_.load(program_buffer(b, false, 1), b_.make(Op::Min, i32, {mine, last}));
-        return b_.shuffle(value, static_cast<int>(rest), index);
+        return b_.shuffle(value, static_cast<int>(from), index);
     }
 
     /// Remembers how it was before something that not all lanes may do, or that has other copies.
     struct Turns {
-        Turns(Mapper& mapper, bool together, int64_t copies)
-            : mapper_(mapper), together_(mapper.together_), copies_(mapper.copies_) {
+        Turns(Mapper& mapper, bool together, int64_t copies, bool all_copies)
+            : mapper_(mapper), together_(mapper.together_), all_copies_(mapper.all_copies_), copies_(mapper.copies_) {
             mapper.together_ = together_ && together;
+            mapper.all_copies_ = all_copies_ && all_copies;
             mapper.copies_ = copies;
         }
-        ~Turns() { mapper_.together_ = together_, mapper_.copies_ = copies_; }
+        ~Turns() { mapper_.together_ = together_, mapper_.all_copies_ = all_copies_, mapper_.copies_ = copies_; }
         Mapper& mapper_;
-        bool together_;
+        bool together_, all_copies_;
         int64_t copies_;
     };
 
     int branch(const KernelNode& n, size_t lane) {
         const int condition = lane_value(n.args[0], lane);
-        const Turns apart(*this, false, 1);
+        const Turns apart(*this, false, 1, false);
         const bool around = std::exchange(in_branch_, true);
         int regions[2] = {-1, -1};
         const int sources[2] = {n.region, n.else_region};
@@ -266,7 +301,11 @@ class Mapper {
         const Range& range = from_.ranges[body.range];
         const int extent = lane_value(range.extent_node, group[0]);
         const bool innermost = is_innermost(body);
-        const Deal deal = deal_turns(range, body.alive < 0 && innermost ? mapping_.serial_unroll : 1, split, extent);
+        int64_t copies = body.alive < 0 && innermost ? mapping_.serial_unroll : 1;
+        if (body.alive < 0 && innermost && !split && b_.is_constant(extent) &&
+            b_.node(extent).constant.i <= mapping_.whole_loops)
+            copies = std::max(copies, b_.node(extent).constant.i);
+        const Deal deal = deal_turns(range, copies, split, extent);
         for (const Part& part : parts_of(range, extent, deal))
             values = serial(n, group, std::move(values), part);
         return values;
@@ -396,7 +435,7 @@ class Mapper {
             for (int arg : old.args) current[g].push_back(b_.region_arg(region, from_.nodes[arg].dtype));
         const std::vector<std::vector<int>> args = current;
         const int base = turn_base(b_.range(range_id), start, deal, old_range.extent);
-        const Turns turns(*this, old.alive < 0 && same_in_subgroup_(extent_node), copies);
+        const Turns turns(*this, old.alive < 0 && same_in_subgroup_(extent_node), copies, group.size() == lanes_.size());
         std::vector<std::vector<std::vector<int>>> terms(group.size(),
                                                          std::vector<std::vector<int>>(old.args.size()));
         int alive = -1;
@@ -495,7 +534,7 @@ class Mapper {
             for (size_t l = 0; l < lanes_.size(); ++l) lane_effect(effect, l, stores[l]);
             return;
         }
-        const size_t width = static_cast<size_t>(mapping_.vector);
+        const size_t width = static_cast<size_t>(mapping_.tile_of(0));
         for (size_t first = 0; first < lanes_.size(); first += width) {
             std::vector<int> index, value;
             for (size_t v = 0; v < width; ++v) {
@@ -517,7 +556,7 @@ class Mapper {
 
     /// A loop with effects and values of its own, for one lane.
     int lane_loop(const KernelNode& n, size_t lane) {
-        const Turns apart(*this, false, 1);
+        const Turns apart(*this, false, 1, false);
         const KernelRegion& old = from_.regions[n.region];
         std::vector<int> inits, yields, inside, args;
         for (int init : n.args) inits.push_back(lane_value(init, lane));
@@ -558,7 +597,7 @@ class Mapper {
             effects.push_back(b_.branch(condition, region, -1, n.guard));
             return;
         }
-        const Turns apart(*this, false, 1);
+        const Turns apart(*this, false, 1, false);
         const int index = lane_value(n.args[0], lane), value = lane_value(n.args[1], lane);
         b_.set_lines(n.lines);
         const int buffer = program_buffer(from_.buffers[n.index], true, 1);
@@ -675,6 +714,7 @@ class Mapper {
     int lane_ = -1;                               // where lanes share work or loads: the lane's number
     SameInSubgroup same_in_subgroup_{b_};
     bool together_ = true;                        // all lanes of a subgroup do what is built now
+    bool all_copies_ = true;                      // and all copies: what is asked for one can be asked for another
     bool in_branch_ = false;                      // each copy goes its own way: no loop serves several
     int64_t copies_ = 1;                          // turns of the loop that is built now in one
     std::vector<GridCopy> lanes_;
@@ -684,6 +724,12 @@ class Mapper {
 };
 
 }  // namespace
+
+int64_t Mapping::copies() const {
+    int64_t count = strides;
+    for (int64_t t : tile) count *= t;
+    return count;
+}
 
 KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,
                       const SymbolFacts& facts) {

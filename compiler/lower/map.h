@@ -2,23 +2,30 @@
 #pragma once
 #include <map>
 #include <string>
+#include <vector>
 
 #include "compiler/lower/kernel_code.h"
 
 namespace firn {
 
-/// What mapping chose for the grid: every field a factor (1: not split). x is the innermost range.
+/// What mapping chose for the grid. Ranges are counted from the innermost, x, on.
 struct Mapping {
-    int64_t vector = 1;               // neighbours along x in one invocation
-    int64_t unroll = 1;               // rows (y) in one invocation; with one range: strides of the group
-    uint32_t group_x = 64, group_y = 1, group_z = 1;
+    /// Neighbours along each range in one invocation, the register tile; ranges behind its end: 1.
+    std::vector<int64_t> tile;
+    int64_t strides = 1;              // tiles along x of one invocation, the width of a group apart
+    uint32_t group_x = 64, group_y = 1;
     int64_t serial_unroll = 1;        // copies of an innermost serial loop's body
+    int64_t whole_loops = 1;          // innermost loops of at most so many turns are written out
     /// Invocations that share one such index: 1, or the lanes of a subgroup, which deal the turns of
-    /// its reductions and rows among them (share_loops). Divides group_x; group_y and group_z are 1.
+    /// its reductions and rows among them (share_loops). Divides group_x; group_y is 1.
     uint32_t lanes = 1;
-    /// Elements that all lanes of a subgroup read in turn are loaded by one lane each and handed round. Every
-    /// lane then takes part, also behind the grid's end. Divides group_x, and serial_unroll.
+    /// Elements that all lanes of a subgroup read, as many in a row as there are lanes (turns of a loop at once, or
+    /// copies of a tile), are loaded by one lane each and handed round. Every lane then takes part, also behind the
+    /// grid's end. Divides group_x.
     uint32_t dealt_loads = 1;
+
+    int64_t tile_of(size_t range) const { return range < tile.size() ? tile[range] : 1; }
+    int64_t copies() const;   // of the kernel's body in one invocation
 };
 
 /// The schedule template of the profile's class, sized by what the kernel does.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "compiler/program/error.h"
 
@@ -21,13 +22,33 @@ class GridMapper {
         for (size_t r = 0; r < from_.ranges.size(); ++r)
             if (from_.ranges[r].kind == RangeKind::Grid) out_.ranges.push_back(static_cast<int>(r));
         std::reverse(out_.ranges.begin(), out_.ranges.end());
-        b_.code().group_size = {mapping_.group_x, mapping_.group_y, mapping_.group_z};
+        b_.code().group_size = {mapping_.group_x, mapping_.group_y, 1};
         if (mapping_.lanes > 1) share_rows();
+        if (out_.ranges.empty()) {
+            out_.copies.push_back({});
+            return std::move(out_);
+        }
+        find_axes();
+        find_groups();
+        for (size_t d = 0; d < axes_.size(); ++d) find_units(d);
         make_copies();
         return std::move(out_);
     }
 
   private:
+    /// How a Grid range is taken apart. A unit is what one invocation computes: `tile` neighbours, or `strides` such
+    /// blocks that stand the width of a group apart.
+    struct Axis {
+        Size extent, blocks;           // indices; tiles of neighbours
+        int64_t tile = 1, strides = 1;
+        uint32_t group = 1;            // units side by side in a workgroup
+        Size groups;
+        int group_index = -1;
+        bool covered = true;           // the groups have no units behind the end
+        std::vector<int> units;        // the block of each stride
+        std::vector<int> guards;       // of each stride: that it is inside; -1: always
+    };
+
     const SymbolFacts& facts() const { return b_.symbol_facts(); }
 
     bool divides(const Size& extent, int64_t factor) const {
@@ -43,141 +64,128 @@ class GridMapper {
         return b_.range(b_.add_range(range));
     }
 
-    /// The index of the group along a dimension of `groups` groups; more than the device launches
-    /// in a row fold into the next dimension where that is free.
-    int group_index(int dim, const Size& groups) {
-        KernelCode& to = b_.code();
-        to.schedule.push_back({dim, 0, RangeKind::Group, dim});
-        const int spare = dim + 1;
-        const bool fold = groups.upper_bound(facts().largest) > profile_.max_groups[dim] &&
-                          spare < 3 && static_cast<size_t>(spare) >= out_.ranges.size();
-        if (!fold) {
-            to.groups[dim] = groups;
-            return new_range("g", RangeKind::Group, groups, dim);
-        }
-        folded_[static_cast<size_t>(dim)] = true;
-        to.groups[dim] = min(groups, Size(kFoldedGroups));
-        to.groups[spare] = ceil_div(groups, Size(kFoldedGroups));
-        const int low = new_range("g", RangeKind::Group, to.groups[dim], dim);
-        const int high = new_range("g", RangeKind::Group, to.groups[spare], spare);
-        return b_.add(b_.mul(high, b_.integer(kFoldedGroups)), low);
-    }
-
-    /// group x stride + invocation: the first index of an invocation, where a group of `size`
-    /// covers `stride`.
-    int invocation_index(int dim, const Size& groups, uint32_t size, int64_t stride) {
-        const int group = group_index(dim, groups);
-        if (size == 1 && stride == 1) return group;
-        if (dim == 0 && mapping_.lanes > 1)
-            return b_.add(b_.mul(group, b_.integer(stride)),
-                          new_range("s", RangeKind::Subgroup, Size(size), 1));
-        b_.code().schedule.push_back({dim, size, RangeKind::Invocation, dim});
-        const int local = new_range("t", RangeKind::Invocation, Size(size), dim);
-        return b_.add(b_.mul(group, b_.integer(stride)), local);
-    }
-
-    int invocation_index(int dim, const Size& count, uint32_t size) {
-        return invocation_index(dim, ceil_div(count, Size(size)), size, size);
-    }
-
     /// Every index along x is the work of a subgroup, whose lanes have numbers of their own.
     void share_rows() {
         ensure(mapping_.lanes == profile_.subgroup_size && mapping_.group_x % mapping_.lanes == 0 &&
-                   mapping_.group_y == 1 && mapping_.group_z == 1,
+                   mapping_.group_y == 1,
                "map: lanes cannot share the work of this kernel");
         b_.code().schedule.push_back({0, mapping_.lanes, RangeKind::Subgroup, 0});
         out_.lane = new_range("l", RangeKind::Subgroup, Size(mapping_.lanes), 0);
     }
 
-    /// Indices along x that a workgroup evaluates side by side.
-    uint32_t group_units() const { return mapping_.group_x / mapping_.lanes; }
-
-    /// Groups of `size` cover `count` indices exactly; those that fold may be more than are needed.
-    bool covers(int dim, const Size& count, uint32_t size) const {
-        if (folded_[static_cast<size_t>(dim)]) return false;
-        return size == 1 || (divides(count, size) && count.is_constant());
+    void find_axes() {
+        for (size_t d = 0; d < out_.ranges.size(); ++d) {
+            Axis axis;
+            axis.extent = from_.ranges[out_.ranges[d]].extent;
+            axis.tile = mapping_.tile_of(d);
+            axis.strides = d == 0 ? mapping_.strides : 1;
+            axis.group = d == 0 ? mapping_.group_x / mapping_.lanes : d == 1 ? mapping_.group_y : 1;
+            axis.blocks = axis.tile > 1 ? floor_div(axis.extent + Size(axis.tile - 1), Size(axis.tile)) : axis.extent;
+            const Size units = axis.strides > 1 ? ceil_div(axis.blocks, Size(axis.strides)) : axis.blocks;
+            axis.groups = axis.group > 1 ? ceil_div(units, Size(axis.group)) : units;
+            const int64_t width = axis.group * axis.strides;
+            axis.covered = width == 1 || (divides(axis.blocks, width) && axis.blocks.is_constant());
+            axes_.push_back(std::move(axis));
+        }
     }
 
-    /// Where lanes behind the end take part too, they do as the last index does, but store nothing.
-    int inside(int index, const Size& count) {
-        if (mapping_.dealt_loads == 1) return index;
-        return b_.make(Op::Min, i32, {index, b_.sub(b_.size(count), b_.integer(1))});
+    /// Three dimensions of groups: what is further out shares the last. Where that is more than the device launches
+    /// along one, all are one row, which is folded.
+    void find_groups() {
+        std::array<Size, 3> launched{Size(1), Size(1), Size(1)};
+        for (size_t d = 0; d < axes_.size(); ++d) launched[std::min<size_t>(d, 2)] = launched[std::min<size_t>(d, 2)] * axes_[d].groups;
+        bool fits = true;
+        for (size_t dim = 0; dim < 3; ++dim)
+            fits = fits && launched[dim].upper_bound(facts().largest) <= profile_.max_groups[dim];
+        KernelCode& to = b_.code();
+        if (fits) {
+            to.groups = launched;
+            for (size_t dim = 0; dim < std::min<size_t>(axes_.size(), 2); ++dim) {
+                to.schedule.push_back({static_cast<int>(dim), 0, RangeKind::Group, static_cast<int>(dim)});
+                axes_[dim].group_index = new_range("g", RangeKind::Group, launched[dim], static_cast<int>(dim));
+            }
+            if (axes_.size() < 3) return;
+            to.schedule.push_back({2, 0, RangeKind::Group, 2});
+            take_apart(new_range("g", RangeKind::Group, launched[2], 2), 2);
+            return;
+        }
+        const Size all = launched[0] * launched[1] * launched[2];
+        to.groups = {min(all, Size(kFoldedGroups)), ceil_div(all, Size(kFoldedGroups)), Size(1)};
+        to.schedule.push_back({0, 0, RangeKind::Group, 0});
+        const int low = new_range("g", RangeKind::Group, to.groups[0], 0);
+        const int high = new_range("g", RangeKind::Group, to.groups[1], 1);
+        take_apart(b_.add(b_.mul(high, b_.integer(kFoldedGroups)), low), 0);
+        axes_.back().covered = false;   // the last row may be longer than what is left
+    }
+
+    /// `index` counts the groups of the axes from `first` on.
+    void take_apart(int index, size_t first) {
+        for (size_t d = first; d + 1 < axes_.size(); ++d) {
+            const int groups = b_.size(axes_[d].groups);
+            axes_[d].group_index = b_.make(Op::Mod, i32, {index, groups});
+            index = b_.make(Op::Div, i32, {index, groups});
+        }
+        axes_.back().group_index = index;
+    }
+
+    int local_index(size_t d) {
+        const Axis& axis = axes_[d];
+        if (d == 0 && mapping_.lanes > 1) return new_range("s", RangeKind::Subgroup, Size(axis.group), 1);
+        b_.code().schedule.push_back({static_cast<int>(d), axis.group, RangeKind::Invocation, static_cast<int>(d)});
+        return new_range("t", RangeKind::Invocation, Size(axis.group), static_cast<int>(d));
+    }
+
+    /// The blocks of an invocation along an axis, and which of them are inside.
+    void find_units(size_t d) {
+        Axis& axis = axes_[d];
+        int base = axis.group_index;
+        if (axis.group * axis.strides > 1) base = b_.mul(base, b_.integer(axis.group * axis.strides));
+        if (axis.group > 1 || (d == 0 && mapping_.lanes > 1)) base = b_.add(base, local_index(d));
+        for (int64_t s = 0; s < axis.strides; ++s) {
+            int unit = b_.add(base, b_.integer(s * axis.group));
+            axis.guards.push_back(axis.covered ? -1 : b_.make(Op::Less, boolean, {unit, b_.size(axis.blocks)}));
+            // Where lanes behind the end take part too, they do as the last block does, but store nothing.
+            if (!axis.covered && mapping_.dealt_loads > 1)
+                unit = b_.make(Op::Min, i32, {unit, b_.sub(b_.size(axis.blocks), b_.integer(1))});
+            if (axis.tile > 1) unit = b_.mul(unit, b_.integer(axis.tile));
+            const bool whole = divides(axis.extent, axis.tile);
+            b_.assume(unit, Size(0), axis.extent - Size(whole ? axis.tile : 1));
+            axis.units.push_back(unit);
+        }
+        if (axis.tile > 1)
+            b_.code().schedule.push_back({static_cast<int>(d), axis.tile, d == 0 ? RangeKind::Vector : RangeKind::Unroll, 0});
+        if (axis.strides > 1) b_.code().schedule.push_back({static_cast<int>(d), axis.strides, RangeKind::Unroll, 0});
     }
 
     void make_copies() {
-        if (out_.ranges.empty()) {
-            out_.copies.push_back({});
-            return;
-        }
-        const bool strided = out_.ranges.size() == 1 && mapping_.unroll > 1;
-        const int64_t v_count = mapping_.vector, u_count = mapping_.unroll;
-        const Size x_extent = from_.ranges[out_.ranges[0]].extent;
-        const Size vectors =
-            v_count > 1 ? floor_div(x_extent + Size(v_count - 1), Size(v_count)) : x_extent;
-        std::vector<int> first_guards;
-        std::vector<int> x_index;  // per u (strided) or one
-        if (strided) {
-            const Size per_thread = ceil_div(vectors, Size(u_count));
-            // The further vectors of an invocation are a group's width apart.
-            const int base = invocation_index(0, ceil_div(per_thread, Size(group_units())),
-                                              group_units(), u_count * group_units());
-            for (int64_t u = 0; u < u_count; ++u)
-                x_index.push_back(b_.add(base, b_.integer(u * group_units())));
-        } else {
-            x_index.push_back(invocation_index(0, vectors, group_units()));
-            if (!covers(0, vectors, group_units()))
-                first_guards.push_back(b_.make(Op::Less, boolean, {x_index[0], b_.size(vectors)}));
-            x_index[0] = inside(x_index[0], vectors);
-        }
-        std::vector<int> rest;  // unit index of y and z
-        for (size_t d = 1; d < out_.ranges.size(); ++d) {
-            const Size& extent = from_.ranges[out_.ranges[d]].extent;
-            const int64_t u = d == 1 ? u_count : 1;
-            const Size count = u > 1 ? ceil_div(extent, Size(u)) : extent;
-            const uint32_t size = d == 1 ? mapping_.group_y : mapping_.group_z;
-            int index = invocation_index(static_cast<int>(d), count, size);
-            if (!covers(static_cast<int>(d), count, size))
-                first_guards.push_back(b_.make(Op::Less, boolean, {index, b_.size(count)}));
-            index = inside(index, count);
-            if (u > 1) {
-                index = b_.mul(index, b_.integer(u));
-                b_.assume(index, Size(0), extent - Size(u));
-            } else {
-                b_.assume(index, Size(0), extent - Size(1));
-            }
-            rest.push_back(index);
-        }
-        if (v_count > 1) b_.code().schedule.push_back({0, v_count, RangeKind::Vector, 0});
-        if (u_count > 1)
-            b_.code().schedule.push_back({strided ? 0 : 1, u_count, RangeKind::Unroll, 0});
+        const Axis& x = axes_[0];
         int guard = -1;
-        for (int g : first_guards) guard = guard < 0 ? g : b_.make(Op::And, boolean, {guard, g});
-        for (int64_t u = 0; u < u_count; ++u) {
-            const int unit = strided ? x_index[static_cast<size_t>(u)] : x_index[0];
-            if (strided && !covers(0, vectors, static_cast<uint32_t>(group_units() * u_count)))
-                guard = b_.make(Op::Less, boolean, {unit, b_.size(vectors)});
-            int x = unit;
-            if (v_count > 1) {
-                x = b_.mul(unit, b_.integer(v_count));
-                b_.assume(
-                    x, Size(0),
-                    divides(x_extent, v_count) ? x_extent - Size(v_count) : x_extent - Size(1));
-            } else {
-                b_.assume(x, Size(0), x_extent - Size(1));
-            }
-            for (int64_t v = 0; v < v_count; ++v) {
-                GridCopy lane;
-                lane.index.push_back(v ? b_.add(x, b_.integer(v)) : x);
-                for (size_t d = 0; d < rest.size(); ++d)
-                    lane.index.push_back(d == 0 && u && !strided ? b_.add(rest[d], b_.integer(u))
-                                                                 : rest[d]);
-                if (v == 0) {
-                    lane.guard = guard;
-                    guard = -1;
+        auto require = [&](int condition) {
+            if (condition >= 0) guard = guard < 0 ? condition : b_.make(Op::And, boolean, {guard, condition});
+        };
+        for (int64_t s = 0; s < x.strides; ++s) {
+            require(x.guards[static_cast<size_t>(s)]);
+            for (size_t d = 1; s == 0 && d < axes_.size(); ++d) require(axes_[d].guards[0]);
+            std::vector<int64_t> at(axes_.size(), 0);
+            do {
+                GridCopy copy;
+                for (size_t d = 0; d < axes_.size(); ++d) {
+                    const int unit = axes_[d].units[d == 0 ? static_cast<size_t>(s) : 0];
+                    copy.index.push_back(at[d] ? b_.add(unit, b_.integer(at[d])) : unit);
                 }
-                out_.copies.push_back(std::move(lane));
-            }
+                copy.guard = std::exchange(guard, -1);
+                out_.copies.push_back(std::move(copy));
+            } while (next(at));
         }
+    }
+
+    /// The next place of a tile, x fastest.
+    bool next(std::vector<int64_t>& at) const {
+        for (size_t d = 0; d < at.size(); ++d) {
+            if (++at[d] < axes_[d].tile) return true;
+            at[d] = 0;
+        }
+        return false;
     }
 
     const KernelCode& from_;
@@ -185,7 +193,7 @@ class GridMapper {
     const Mapping& mapping_;
     const DeviceProfile& profile_;
     MappedGrid out_;
-    std::array<bool, 3> folded_{};  // per dimension
+    std::vector<Axis> axes_;         // per Grid range, x first
 };
 
 }  // namespace

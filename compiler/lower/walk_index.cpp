@@ -2,6 +2,7 @@
 #include "compiler/lower/walk_index.h"
 
 #include <algorithm>
+#include <string>
 #include <unordered_set>
 
 #include "compiler/program/error.h"
@@ -36,11 +37,16 @@ std::vector<int> unflatten(KernelBuilder& b, int flat, const Shape& shape) {
     return at;
 }
 
+/// x, y, z, and then by number.
+std::string range_name(size_t dim) {
+    return dim < 3 ? std::string(1, "xyz"[dim]) : "d" + std::to_string(dim);
+}
+
 }  // namespace
 
 Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat) {
     Grid grid;
-    auto new_range = [&](const Size& extent, const char* name) {
+    auto new_range = [&](const Size& extent, const std::string& name) {
         Range range;
         range.name = name;
         range.extent = extent;
@@ -51,8 +57,7 @@ Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat) {
         if (flat || !shape.empty()) grid.indices = {grid.flat};
         return grid;
     }
-    // Blocks of logical dimensions, one physical range each: small tails join their neighbour, and
-    // everything before the last two is one block.
+    // Blocks of logical dimensions, one range each: small tails join their neighbour.
     std::vector<Shape> blocks;
     for (const Size& n : shape) blocks.push_back({n});
     auto join_last = [&](size_t k) {
@@ -64,13 +69,11 @@ Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat) {
         return n.is_constant() && n.constant() < kSmallDimension;
     };
     while (blocks.size() > 1 && small(blocks.back())) join_last(blocks.size() - 2);
-    while (blocks.size() > 3) join_last(0);
-    const char* const names[] = {"x", "y", "z"};
     std::vector<int> ranges;
     Shape extents;
     for (size_t k = 0; k < blocks.size(); ++k) {
         extents.push_back(element_count(blocks[k]));
-        ranges.push_back(new_range(extents.back(), names[blocks.size() - 1 - k]));
+        ranges.push_back(new_range(extents.back(), range_name(blocks.size() - 1 - k)));
         const std::vector<int> inner = unflatten(b, ranges.back(), blocks[k]);
         grid.indices.insert(grid.indices.end(), inner.begin(), inner.end());
     }

@@ -12,7 +12,7 @@ struct Grid {
     std::vector<int> indices;
     int flat = -1;
 };
-/// At most three Grid ranges; small constant trailing dimensions are merged. `flat`: one range over all
+/// A Grid range per dimension; small constant trailing dimensions are merged. `flat`: one range over all
 /// elements, and `indices` holds that index alone.
 Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat);
 /// True when every value that the outputs ask for inside the kernel has the kernel's shape or a single

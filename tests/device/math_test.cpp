@@ -28,7 +28,7 @@ const Function kFunctions[] = {
     {"firn_tan", std::tan, 4, 1e-11}, {"firn_asin", std::asin, 3},
     {"firn_acos", std::acos, 2},      {"firn_atan", std::atan, 3},
     {"firn_sinh", std::sinh, 2},      {"firn_cosh", std::cosh, 2},
-    {"firn_tanh", std::tanh, 2},      {"firn_erf", std::erf, 2},
+    {"firn_tanh", std::tanh, 2.5},    {"firn_erf", std::erf, 2},
 };
 
 /// Distance in f32 steps at `exact`; 0 where both are the same nan, infinity or flushed subnormal.

@@ -346,7 +346,7 @@ TEST(ChooseLanes, PairsAreNotSharedForWhatStandsBesideTheLoop) {
         test.graph.results = {reduce(test.b, ReduceOp::Sum, pairs, {1}, false)};
         const Mapping mapping = choose_mapping(lowered(test), profile, {});
         EXPECT_EQ(mapping.lanes, 1u) << profile.name;
-        EXPECT_EQ(mapping.vector, 4) << profile.name;
+        EXPECT_EQ(mapping.tile_of(0), 4) << profile.name;
     }
 }
 

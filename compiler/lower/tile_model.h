@@ -1,0 +1,48 @@
+// What a register tile saves: copies of a body share what they do not differ in.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "compiler/lower/kernel_code.h"
+
+namespace firn {
+
+/// The work of a lowered kernel by the Grid ranges that it depends on. A node that does not depend
+/// on a range is evaluated once for all copies along it.
+class TileModel {
+  public:
+    /// `lanes_share`: the lanes of a subgroup have the same indices; else neighbours along x.
+    TileModel(KernelCode lowered, bool lanes_share);
+
+    /// Nanoseconds of a subgroup per index, in a tile of `tile` neighbours along each range (x
+    /// first).
+    double time(const std::vector<int64_t>& tile) const;
+    /// Nodes of the body in such a tile.
+    int64_t nodes(const std::vector<int64_t>& tile) const;
+    /// Values that its outermost loops carry.
+    int64_t carried(const std::vector<int64_t>& tile) const;
+    /// Some load in a loop is the same for all indices along x, and differs along the range.
+    bool same_along_x(size_t range) const {
+        return range < 64 && (repeated_ & (uint64_t{1} << range)) != 0;
+    }
+    size_t ranges() const { return grid_.size(); }
+
+  private:
+    struct Share {
+        double time = 0;
+        int64_t nodes = 0, carried = 0;
+    };
+    uint64_t mask_of(const KernelCode& code, const KernelNode& n) const;
+    void find_masks(const KernelCode& code);
+    void visit(const KernelCode& code, int region, double runs);
+
+    std::vector<int> grid_;  // Grid ranges, x first
+    std::vector<uint64_t> node_,
+        region_;  // the Grid ranges that a node, the values of a region depend on
+    std::map<uint64_t, Share> shares_;
+    uint64_t repeated_ = 0;  // ranges along which loads differ that are the same along x
+    bool lanes_share_;
+};
+
+}  // namespace firn
