@@ -4,34 +4,62 @@
 namespace firn {
 namespace {
 
-std::optional<AffineIndex> sum(const Node& node, int64_t sign) {
-    const auto a = affine_index(*node.inputs[0]), b = affine_index(*node.inputs[1]);
-    if (!a || !b || (a->axis >= 0 && b->axis >= 0)) return std::nullopt;
-    if (b->axis >= 0 && sign < 0) return std::nullopt;
-    return AffineIndex{a->axis >= 0 ? a->axis : b->axis, a->offset + Size(sign) * b->offset};
+/// a + factor * b.
+std::optional<AffineForm> sum(std::optional<AffineForm> a, const std::optional<AffineForm>& b, int64_t factor) {
+    if (!a || !b) return std::nullopt;
+    for (const auto& [axis, scale] : b->scales)
+        if ((a->scales[axis] += factor * scale) == 0) a->scales.erase(axis);
+    a->offset = a->offset + Size(factor) * b->offset;
+    return a;
+}
+
+std::optional<AffineForm> product(const AffineForm& a, const AffineForm& b) {
+    if (!b.scales.empty()) return a.scales.empty() ? product(b, a) : std::nullopt;
+    if (!b.offset.is_constant()) return std::nullopt;
+    return sum(AffineForm{}, a, b.offset.constant());
+}
+
+/// The one index of a dimension of 1 is repeated; the others move with the rank.
+AffineForm expanded(const AffineForm& inner, const Node& node) {
+    AffineForm out;
+    out.offset = inner.offset;
+    const Node& input = *node.inputs[0];
+    for (const auto& [axis, scale] : inner.scales)
+        if (!input.shape[static_cast<size_t>(axis)].is(1)) out.scales[axis + node.rank() - input.rank()] = scale;
+    return out;
 }
 
 }  // namespace
 
-std::optional<AffineIndex> affine_index(const Node& node) {
+std::optional<AffineForm> affine_form(const Node& node) {
     switch (node.op) {
         case Op::Constant:
             if (node.dtype.is_float()) return std::nullopt;
-            return AffineIndex{-1, Size(node.as<ConstantAttr>().value.i)};
-        case Op::SizeValue: return AffineIndex{-1, node.as<SizeAttr>().size};
-        case Op::Index: return AffineIndex{node.as<IndexAttr>().axis, Size(0)};
+            return AffineForm{{}, Size(node.as<ConstantAttr>().value.i)};
+        case Op::SizeValue: return AffineForm{{}, node.as<SizeAttr>().size};
+        case Op::Index: return AffineForm{{{node.as<IndexAttr>().axis, 1}}, Size(0)};
         case Op::Expand: {
-            auto inner = affine_index(*node.inputs[0]);
-            if (!inner || inner->axis < 0) return inner;
-            // The one index of a dimension of 1 is repeated.
-            if (node.inputs[0]->shape[inner->axis].is(1)) return AffineIndex{-1, inner->offset};
-            inner->axis += node.rank() - node.inputs[0]->rank();
-            return inner;
+            const auto inner = affine_form(*node.inputs[0]);
+            return inner ? std::optional(expanded(*inner, node)) : std::nullopt;
         }
-        case Op::Add: return sum(node, 1);
-        case Op::Sub: return sum(node, -1);
+        case Op::Add: return sum(affine_form(*node.inputs[0]), affine_form(*node.inputs[1]), 1);
+        case Op::Sub: return sum(affine_form(*node.inputs[0]), affine_form(*node.inputs[1]), -1);
+        case Op::Neg: return sum(AffineForm{}, affine_form(*node.inputs[0]), -1);
+        case Op::Mul: {
+            const auto a = affine_form(*node.inputs[0]), b = affine_form(*node.inputs[1]);
+            return a && b ? product(*a, *b) : std::nullopt;
+        }
         default: return std::nullopt;
     }
+}
+
+std::optional<AffineIndex> affine_index(const Node& node) {
+    const auto form = affine_form(node);
+    if (!form || form->scales.size() > 1) return std::nullopt;
+    if (form->scales.empty()) return AffineIndex{-1, form->offset};
+    const auto [axis, scale] = *form->scales.begin();
+    if (scale != 1) return std::nullopt;
+    return AffineIndex{axis, form->offset};
 }
 
 bool is_outside(const Node& node) {

@@ -23,7 +23,7 @@ constexpr int64_t kDealtBudget = 2600;         // the same, where lanes hand rou
 constexpr int64_t kTileBudget = 900;           // nodes of a turn in a register tile
 constexpr int64_t kWholeBudget = 2600;         // nodes of a short loop that is written out
 constexpr int64_t kShortLoop = 8;              // its turns
-constexpr int64_t kMostCarried = 64;           // values that its loops carry
+constexpr int64_t kMostCarried = 72;           // values that its loops carry
 constexpr int64_t kLongestTile = 9;            // neighbours along one range
 constexpr double kLeastSaving = 0.93;          // of a turn's time, that makes a tile worth doubling
 constexpr int64_t kLeastShare = 4;             // turns of a loop per lane that are worth combining
@@ -158,10 +158,12 @@ bool reads_in_turn(KernelCode code, const Traits& traits, int64_t lanes) {
 /// What the lanes of a subgroup would share.
 struct Sharing {
     int64_t turns = 0;        // the most turns of a loop that is dealt
+    int64_t all_turns = 0;    // the same, with the shared loops around it
     bool repeated = false;    // every lane would take some other loop too
     bool along_loop = false;  // neighbouring turns read neighbours in memory
     bool along_grid = false;  // neighbouring indices do
     bool streams = false;     // turns read something that no other index reads too
+    bool scattered = false;   // neighbouring indices read what is far apart
     bool blocks = true;       // rows hold whole blocks of four
 };
 
@@ -174,27 +176,39 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile, const Sym
     for (size_t r = 0; r < code.ranges.size(); ++r)
         if (code.ranges[r].kind == RangeKind::Grid && !code.ranges[r].extent.is(1)) grid.push_back(static_cast<int>(r));
     const std::vector<std::vector<int>> needs = region_needs(code);
+    const std::vector<int> parents = region_parents(code);
     std::vector<int> dealt, bodies;
+    for (const auto& [loop, how] : shared) bodies.push_back(code.nodes[loop].region);
+    auto inside = [&](int body) { return std::find(bodies.begin(), bodies.end(), body) != bodies.end(); };
+    auto turns_of = [&](int region) {
+        const int64_t most = code.ranges[code.regions[region].range].max_trips;
+        return most < 0 ? kLargeExtent : most;
+    };
     for (const auto& [loop, how] : shared) {
         const int region = code.nodes[loop].region;
-        bodies.push_back(region);
         if (!how.split) continue;
         const Range& range = code.ranges[code.regions[region].range];
+        int64_t all = 1;
+        for (int at = region; at >= 0; at = parents[at])
+            if (inside(at)) all = std::min(all * turns_of(at), kLargeExtent);
+        out.all_turns = std::max(out.all_turns, all);
         dealt.push_back(code.regions[region].range);
         out.blocks &= !range.extent.is(0) && range.extent.divisor(facts.divisors) % 4 == 0;
-        out.turns = std::max(out.turns, range.max_trips < 0 ? kLargeExtent : range.max_trips);
+        out.turns = std::max(out.turns, turns_of(region));
     }
     Strides strides(code);
     auto visit = [&](int id) {
         const KernelNode& n = code.nodes[id];
-        auto inside = [&](int body) { return std::find(bodies.begin(), bodies.end(), body) != bodies.end(); };
         const bool in_shared = std::any_of(needs[id].begin(), needs[id].end(), inside);
         if (n.op == Op::For && !shared.contains(id) && !in_shared) out.repeated = true;
         if (n.op != Op::Load) return;
         auto moves = [&](int range) { return strides.along(n.args[0], range) != Stride::None; };
         out.streams |= in_shared && std::all_of(grid.begin(), grid.end(), moves);
         for (int range : dealt) out.along_loop |= strides.along(n.args[0], range) == Stride::One;
-        out.along_grid |= in_shared && !grid.empty() && strides.along(n.args[0], grid.back()) == Stride::One;
+        if (!in_shared || grid.empty()) return;
+        const Stride along_x = strides.along(n.args[0], grid.back());
+        out.along_grid |= along_x == Stride::One;
+        out.scattered |= along_x == Stride::Other;
     };
     for (const KernelRegion& region : code.regions)
         for (int id : region.order) visit(id);
@@ -204,7 +218,7 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile, const Sym
 /// Lanes that share one index, where that is faster. On a CPU driver the gain is in loads of whole blocks
 /// of long rows, on a GPU in neighbouring lanes that read neighbours; on both it is in filling a device that
 /// the grid alone leaves idle, unless neighbouring indices read neighbours as they are. Products of matrices,
-/// whose indices read the same rows again and again, are better tiled.
+/// whose neighbouring indices read the same rows again and again, are better tiled.
 uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, const SymbolFacts& facts,
                       int64_t total) {
     if (!lanes_share(profile)) return 1;
@@ -214,8 +228,8 @@ uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, c
     const bool cpu = profile.device_class == DeviceClass::Cpu;
     const int64_t busy = int64_t{profile.parallel_invocations} * (cpu ? 16 : 1);
     const bool idle = sharing.along_grid ? total * lanes * lanes < busy : total * (cpu ? lanes : 1) < busy;
-    const bool rows = sharing.along_loop && !sharing.along_grid && sharing.streams;
-    const bool better = rows && (!cpu || (sharing.blocks && sharing.turns >= kLongShare * lanes));
+    const bool rows = sharing.along_loop && !sharing.along_grid && (sharing.streams || sharing.scattered);
+    const bool better = rows && (!cpu || (sharing.blocks && sharing.all_turns >= kLongShare * lanes));
     return idle || better ? lanes : 1;
 }
 

@@ -36,17 +36,17 @@ class GridMapper {
     }
 
   private:
-    /// How a Grid range is taken apart. A unit is what one invocation computes: `tile` neighbours, or `strides` such
-    /// blocks that stand the width of a group apart.
+    /// How a Grid range is taken apart. A unit is what one invocation computes: `tile` neighbours,
+    /// or `strides` such blocks that stand the width of a group apart.
     struct Axis {
-        Size extent, blocks;           // indices; tiles of neighbours
+        Size extent, blocks;  // indices; tiles of neighbours
         int64_t tile = 1, strides = 1;
-        uint32_t group = 1;            // units side by side in a workgroup
+        uint32_t group = 1;  // units side by side in a workgroup
         Size groups;
         int group_index = -1;
-        bool covered = true;           // the groups have no units behind the end
-        std::vector<int> units;        // the block of each stride
-        std::vector<int> guards;       // of each stride: that it is inside; -1: always
+        bool covered = true;      // the groups have no units behind the end
+        std::vector<int> units;   // the block of each stride
+        std::vector<int> guards;  // of each stride: that it is inside; -1: always
     };
 
     const SymbolFacts& facts() const { return b_.symbol_facts(); }
@@ -80,8 +80,11 @@ class GridMapper {
             axis.tile = mapping_.tile_of(d);
             axis.strides = d == 0 ? mapping_.strides : 1;
             axis.group = d == 0 ? mapping_.group_x / mapping_.lanes : d == 1 ? mapping_.group_y : 1;
-            axis.blocks = axis.tile > 1 ? floor_div(axis.extent + Size(axis.tile - 1), Size(axis.tile)) : axis.extent;
-            const Size units = axis.strides > 1 ? ceil_div(axis.blocks, Size(axis.strides)) : axis.blocks;
+            axis.blocks = axis.tile > 1
+                              ? floor_div(axis.extent + Size(axis.tile - 1), Size(axis.tile))
+                              : axis.extent;
+            const Size units =
+                axis.strides > 1 ? ceil_div(axis.blocks, Size(axis.strides)) : axis.blocks;
             axis.groups = axis.group > 1 ? ceil_div(units, Size(axis.group)) : units;
             const int64_t width = axis.group * axis.strides;
             axis.covered = width == 1 || (divides(axis.blocks, width) && axis.blocks.is_constant());
@@ -89,11 +92,12 @@ class GridMapper {
         }
     }
 
-    /// Three dimensions of groups: what is further out shares the last. Where that is more than the device launches
-    /// along one, all are one row, which is folded.
+    /// Three dimensions of groups: what is further out shares the last. Where that is more than the
+    /// device launches along one, all are one row, which is folded.
     void find_groups() {
         std::array<Size, 3> launched{Size(1), Size(1), Size(1)};
-        for (size_t d = 0; d < axes_.size(); ++d) launched[std::min<size_t>(d, 2)] = launched[std::min<size_t>(d, 2)] * axes_[d].groups;
+        for (size_t d = 0; d < axes_.size(); ++d)
+            launched[std::min<size_t>(d, 2)] = launched[std::min<size_t>(d, 2)] * axes_[d].groups;
         bool fits = true;
         for (size_t dim = 0; dim < 3; ++dim)
             fits = fits && launched[dim].upper_bound(facts().largest) <= profile_.max_groups[dim];
@@ -101,8 +105,10 @@ class GridMapper {
         if (fits) {
             to.groups = launched;
             for (size_t dim = 0; dim < std::min<size_t>(axes_.size(), 2); ++dim) {
-                to.schedule.push_back({static_cast<int>(dim), 0, RangeKind::Group, static_cast<int>(dim)});
-                axes_[dim].group_index = new_range("g", RangeKind::Group, launched[dim], static_cast<int>(dim));
+                to.schedule.push_back(
+                    {static_cast<int>(dim), 0, RangeKind::Group, static_cast<int>(dim)});
+                axes_[dim].group_index =
+                    new_range("g", RangeKind::Group, launched[dim], static_cast<int>(dim));
             }
             if (axes_.size() < 3) return;
             to.schedule.push_back({2, 0, RangeKind::Group, 2});
@@ -115,7 +121,7 @@ class GridMapper {
         const int low = new_range("g", RangeKind::Group, to.groups[0], 0);
         const int high = new_range("g", RangeKind::Group, to.groups[1], 1);
         take_apart(b_.add(b_.mul(high, b_.integer(kFoldedGroups)), low), 0);
-        axes_.back().covered = false;   // the last row may be longer than what is left
+        axes_.back().covered = false;  // the last row may be longer than what is left
     }
 
     /// `index` counts the groups of the axes from `first` on.
@@ -130,8 +136,10 @@ class GridMapper {
 
     int local_index(size_t d) {
         const Axis& axis = axes_[d];
-        if (d == 0 && mapping_.lanes > 1) return new_range("s", RangeKind::Subgroup, Size(axis.group), 1);
-        b_.code().schedule.push_back({static_cast<int>(d), axis.group, RangeKind::Invocation, static_cast<int>(d)});
+        if (d == 0 && mapping_.lanes > 1)
+            return new_range("s", RangeKind::Subgroup, Size(axis.group), 1);
+        b_.code().schedule.push_back(
+            {static_cast<int>(d), axis.group, RangeKind::Invocation, static_cast<int>(d)});
         return new_range("t", RangeKind::Invocation, Size(axis.group), static_cast<int>(d));
     }
 
@@ -139,12 +147,15 @@ class GridMapper {
     void find_units(size_t d) {
         Axis& axis = axes_[d];
         int base = axis.group_index;
-        if (axis.group * axis.strides > 1) base = b_.mul(base, b_.integer(axis.group * axis.strides));
+        if (axis.group * axis.strides > 1)
+            base = b_.mul(base, b_.integer(axis.group * axis.strides));
         if (axis.group > 1 || (d == 0 && mapping_.lanes > 1)) base = b_.add(base, local_index(d));
         for (int64_t s = 0; s < axis.strides; ++s) {
             int unit = b_.add(base, b_.integer(s * axis.group));
-            axis.guards.push_back(axis.covered ? -1 : b_.make(Op::Less, boolean, {unit, b_.size(axis.blocks)}));
-            // Where lanes behind the end take part too, they do as the last block does, but store nothing.
+            axis.guards.push_back(
+                axis.covered ? -1 : b_.make(Op::Less, boolean, {unit, b_.size(axis.blocks)}));
+            // Where lanes behind the end take part too, they do as the last block does, but store
+            // nothing.
             if (!axis.covered && mapping_.dealt_loads > 1)
                 unit = b_.make(Op::Min, i32, {unit, b_.sub(b_.size(axis.blocks), b_.integer(1))});
             if (axis.tile > 1) unit = b_.mul(unit, b_.integer(axis.tile));
@@ -153,15 +164,18 @@ class GridMapper {
             axis.units.push_back(unit);
         }
         if (axis.tile > 1)
-            b_.code().schedule.push_back({static_cast<int>(d), axis.tile, d == 0 ? RangeKind::Vector : RangeKind::Unroll, 0});
-        if (axis.strides > 1) b_.code().schedule.push_back({static_cast<int>(d), axis.strides, RangeKind::Unroll, 0});
+            b_.code().schedule.push_back({static_cast<int>(d), axis.tile,
+                                          d == 0 ? RangeKind::Vector : RangeKind::Unroll, 0});
+        if (axis.strides > 1)
+            b_.code().schedule.push_back({static_cast<int>(d), axis.strides, RangeKind::Unroll, 0});
     }
 
     void make_copies() {
         const Axis& x = axes_[0];
         int guard = -1;
         auto require = [&](int condition) {
-            if (condition >= 0) guard = guard < 0 ? condition : b_.make(Op::And, boolean, {guard, condition});
+            if (condition >= 0)
+                guard = guard < 0 ? condition : b_.make(Op::And, boolean, {guard, condition});
         };
         for (int64_t s = 0; s < x.strides; ++s) {
             require(x.guards[static_cast<size_t>(s)]);
@@ -193,7 +207,7 @@ class GridMapper {
     const Mapping& mapping_;
     const DeviceProfile& profile_;
     MappedGrid out_;
-    std::vector<Axis> axes_;         // per Grid range, x first
+    std::vector<Axis> axes_;  // per Grid range, x first
 };
 
 }  // namespace

@@ -40,6 +40,11 @@ Graph simplify(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr
 /// found by a Scatter that takes the largest. Scatters that combine f16 do so in f32.
 Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
+/// Ensures: no Scatter combines (by a sum, product, minimum or maximum) at affine indices that can be solved for the
+/// position and leave few elements of the target alone: such an element gathers what is stored there. No atomics, and
+/// one order. The last simplify cleans up after it.
+Graph invert_scatters(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
+
 /// One run of one pass.
 struct PassRun {
     std::string name;

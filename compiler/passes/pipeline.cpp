@@ -19,6 +19,7 @@ constexpr PassRow kPipeline[] = {
     {"dead_loop_values", dead_loop_values},
     {"branches_to_select", branches_to_select},
     {"settle_stores", settle_stores},
+    {"invert_scatters", invert_scatters},
     {"simplify", simplify},
 };
 

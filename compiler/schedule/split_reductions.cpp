@@ -19,6 +19,22 @@ constexpr int64_t kLeastPart = 64;         // elements per lane of a part that a
 constexpr int64_t kLargestPart = 8192;     // elements of one
 constexpr double kBeside = 16;             // results side by side in memory that fill a load
 
+/// [outer..., count] with the reduced axes at the end, as one.
+Ref reduced_last(Builder b, const Ref& x, const std::vector<int>& axes) {
+    std::vector<int> order;
+    Shape rows;
+    Size count(1);
+    for (int axis = 0; axis < x->rank(); ++axis) {
+        if (std::find(axes.begin(), axes.end(), axis) != axes.end()) continue;
+        order.push_back(axis);
+        rows.push_back(x->shape[static_cast<size_t>(axis)]);
+    }
+    for (int axis : axes) count = count * x->shape[static_cast<size_t>(axis)];
+    order.insert(order.end(), axes.begin(), axes.end());
+    rows.push_back(count);
+    return reshape(b, permute(b, x, order), rows);
+}
+
 /// How the reductions of one graph are cut for one device.
 struct Cutter {
     Builder b;
@@ -99,6 +115,31 @@ struct Cutter {
         return with_rest(reduce_last(partial), x, axis, size.size(), {axis});
     }
 
+    /// How many of the last of `axes` are few elements together, but may be enough for every lane: 0 where that is
+    /// none or all of them.
+    size_t inner_axes(const Ref& x, const std::vector<int>& axes) const {
+        Size count(1);
+        size_t found = 0;
+        for (size_t k = axes.size(); k-- > 1;) {
+            count = count * x->shape[static_cast<size_t>(axes[k])];
+            if (is_small(count) && count.upper_bound(facts.largest) >= kLeastPart * lanes) found = axes.size() - k;
+        }
+        return found;
+    }
+
+    /// Reduces `axes` from the last on, in runs that end between two axes where that is possible.
+    Ref reduce_rows(const Ref& x, std::vector<int> axes) const {
+        const size_t inner = inner_axes(x, axes);
+        if (inner == 0) return reduce_last(reduced_last(b, x, axes));
+        const std::vector<int> last(axes.end() - static_cast<long>(inner), axes.end());
+        axes.resize(axes.size() - inner);
+        const Ref partial = reduce(b, op, x, last, false);
+        // What was reduced stood behind what is left, or between it and what is kept.
+        Size count(1);
+        for (int axis : axes) count = count * partial->shape[static_cast<size_t>(axis)];
+        return is_small(count) ? reduce(b, op, partial, axes, false) : reduce_rows(partial, axes);
+    }
+
     /// Reduces `axes` where results lie side by side: parts are runs along the longest axis, and
     /// each is summed up for all neighbours at once.
     Ref reduce_columns(const Ref& x, const std::vector<int>& axes) const {
@@ -129,22 +170,6 @@ struct Cutter {
         return with_rest(whole, x, axis, rows, axes);
     }
 };
-
-/// [outer..., count] with the reduced axes at the end, as one.
-Ref reduced_last(Builder b, const Ref& x, const std::vector<int>& axes) {
-    std::vector<int> order;
-    Shape rows;
-    Size count(1);
-    for (int axis = 0; axis < x->rank(); ++axis) {
-        if (std::find(axes.begin(), axes.end(), axis) != axes.end()) continue;
-        order.push_back(axis);
-        rows.push_back(x->shape[static_cast<size_t>(axis)]);
-    }
-    for (int axis : axes) count = count * x->shape[static_cast<size_t>(axis)];
-    order.insert(order.end(), axes.begin(), axes.end());
-    rows.push_back(count);
-    return reshape(b, permute(b, x, order), rows);
-}
 
 }  // namespace
 
@@ -181,7 +206,7 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         if (cut.is_small(count) || (results >= cut.enough && !cut_off)) return nullptr;
         const Ref x = cast(cut.b, input, type);
         const Ref reduced = columns ? cut.reduce_columns(x, attr.axes)
-                                    : cut.reduce_last(reduced_last(cut.b, x, attr.axes));
+                                    : cut.reduce_rows(x, attr.axes);
         return cast(cut.b, reduced, node.dtype);
     };
     out.results = rewrite(table, graph.results, visit);

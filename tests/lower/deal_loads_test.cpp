@@ -66,5 +66,25 @@ TEST(DealLoads, ALoopThatEachElementLeavesAloneKeepsItsLoads) {
     EXPECT_FALSE(hands_round(*compile(search, {f32(4096), f32(4096)}).program()));
 }
 
+/// A window of `taps` over `in` channels, for `out` of them; the weights are the same for all places.
+Tensor windows(Tensor x, Tensor w) {
+    auto [o, i, c, t] = indices<4>({w.size(0), x.size(1), x.size(0), w.size(2)});
+    return sum(zero(x)(c, i + t - 1) * w(o, c, t), {.axis = {2, 3}});
+}
+std::vector<float> windowed(const Session& session, int out, int in, int places) {
+    SessionScope scope(session);
+    return windows(reshape(tensor(numbers(in * places)), {in, places}),
+                   reshape(tensor(numbers(out * in * 3)), {out, in, 3})).to_vector<float>();
+}
+
+TEST(DealLoads, CopiesOfATileHandRoundWhatTheyRead) {
+    SessionScope scope(Session::interpreter());
+    EXPECT_TRUE(hands_round(*compile(windows, {f32(16, 4096), f32(32, 16, 3)}).program()));
+    for (int out : {8, 32, 12})
+        for (int places : {4096, 1001})
+            EXPECT_EQ(windowed(Session::interpreter(), out, 5, places), windowed(Session::oracle(), out, 5, places))
+                << out << ", " << places;
+}
+
 }  // namespace
 }  // namespace firn

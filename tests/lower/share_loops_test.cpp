@@ -306,16 +306,27 @@ TEST(ChooseLanes, ColumnsSideBySideAreNotShared) {
     EXPECT_EQ(chosen(gpu_profile(), 4096, 4096, 0).lanes, 1u);
 }
 
-TEST(ChooseLanes, AProductOfMatricesIsNotShared) {
-    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
-        Case test;
-        Ref a = input(test.b, 0, f32, {Size(512), Size(1), Size(1024)}, false);
-        Ref b = input(test.b, 1, f32, {Size(512), Size(1024)}, false);
-        test.graph.args = {a, b};
-        test.graph.results = {
-            reduce(test.b, ReduceOp::Sum, elementwise(test.b, Op::Mul, {a, b}), {2}, false)};
-        EXPECT_EQ(choose_mapping(lowered(test), profile, {}).lanes, 1u) << profile.name;
-    }
+/// [512, 1024] times [1024, 512], the second as it is or by its transpose.
+Mapping of_product(const DeviceProfile& profile, bool transposed) {
+    Case test;
+    Ref a = input(test.b, 0, f32, {Size(512), Size(1), Size(1024)}, false);
+    Ref b = input(test.b, 1, f32, transposed ? Shape{Size(512), Size(1024)} : Shape{Size(1024), Size(512)}, false);
+    test.graph.args = {a, b};
+    const Ref other = transposed ? b : permute(test.b, b, {1, 0});
+    test.graph.results = {reduce(test.b, ReduceOp::Sum, elementwise(test.b, Op::Mul, {a, other}), {2}, false)};
+    return choose_mapping(lowered(test), profile, {});
+}
+
+TEST(ChooseLanes, AProductOfMatricesIsTiledNotShared) {
+    EXPECT_EQ(of_product(gpu_profile(), false).lanes, 1u);
+    EXPECT_EQ(of_product(cpu_profile(), false).lanes, 1u);
+    EXPECT_EQ(of_product(cpu_profile(), false).tile, (std::vector<int64_t>{8, 8}));
+}
+
+TEST(ChooseLanes, LanesWalkRowsThatNeighboursWouldReadFarApart) {
+    EXPECT_EQ(of_product(gpu_profile(), true).lanes, 32u);
+    EXPECT_EQ(of_product(cpu_profile(), true).lanes, 8u);
+    EXPECT_EQ(of_product(cpu_profile(), true).tile, (std::vector<int64_t>{8, 8}));
 }
 
 TEST(ChooseLanes, AnIndexWhosePartsAreSharedIsFollowedOnce) {

@@ -1,0 +1,163 @@
+// Scatters that combine at affine indices are read from the side of their target: as sums over the
+// positions that meet.
+#include <algorithm>
+#include <optional>
+
+#include "compiler/ir/affine_index.h"
+#include "compiler/ir/builder.h"
+#include "compiler/passes/passes.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kMostWaste =
+    2;  // elements of the target per position along an axis, for which no position stores
+constexpr int64_t kFewMore = 16;  // and some more at edges
+
+std::optional<ReduceOp> reduction(ScatterOp op) {
+    switch (op) {
+        case ScatterOp::Add:
+            return ReduceOp::Sum;
+        case ScatterOp::Mul:
+            return ReduceOp::Prod;
+        case ScatterOp::Min:
+            return ReduceOp::Min;
+        case ScatterOp::Max:
+            return ReduceOp::Max;
+        case ScatterOp::Last:
+        case ScatterOp::And:
+        case ScatterOp::Or:
+        case ScatterOp::Xor:
+            return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+/// The equations index_k(position) = place_k of a Scatter, each solved for an axis that no other
+/// one uses.
+struct Solution {
+    std::vector<AffineForm> forms;  // by axis of the target
+    std::vector<int> solved;        // the position's axis; -1: the index is one number
+    std::vector<int>
+        rest;  // axes of the positions that are in no equation's place: they are summed over
+};
+
+/// Elements of the target that are asked for nothing are few.
+bool is_dense(const Size& target, const Size& positions, int64_t scale) {
+    const Size most = Size(kMostWaste * std::abs(scale)) * positions + Size(kFewMore);
+    return (most - target).lower_bound() >= 0;
+}
+
+std::optional<Solution> solve(const Node& target, const Node& values,
+                              const std::vector<Ref>& indices) {
+    Solution out;
+    std::vector<int> uses(values.shape.size(), 0);
+    for (const Ref& index : indices) {
+        std::optional<AffineForm> form = affine_form(*index);
+        if (!form) return std::nullopt;
+        for (const auto& [axis, scale] : form->scales) ++uses[static_cast<size_t>(axis)];
+        out.forms.push_back(std::move(*form));
+    }
+    std::vector<bool> taken(values.shape.size(), false);
+    for (size_t k = 0; k < out.forms.size(); ++k) {
+        int best = -1;
+        for (const auto& [axis, scale] : out.forms[k].scales)
+            if (uses[static_cast<size_t>(axis)] == 1 &&
+                is_dense(target.shape[k], values.shape[static_cast<size_t>(axis)], scale))
+                best = best < 0 || std::abs(scale) < std::abs(out.forms[k].scales.at(best)) ? axis
+                                                                                            : best;
+        if (best < 0 && (!out.forms[k].scales.empty() || !is_dense(target.shape[k], Size(1), 1)))
+            return std::nullopt;
+        if (best >= 0) taken[static_cast<size_t>(best)] = true;
+        out.solved.push_back(best);
+    }
+    if (std::find(taken.begin(), taken.end(), true) == taken.end()) return std::nullopt;
+    for (size_t axis = 0; axis < taken.size(); ++axis)
+        if (!taken[axis]) out.rest.push_back(static_cast<int>(axis));
+    return out;
+}
+
+/// Builds what meets at each place, over [target..., rest...].
+class Meeting {
+  public:
+    Meeting(const Builder& b, const Solution& solution, const Shape& target, const Node& values)
+        : b_(b), solution_(solution), shape_(target), at_(values.shape.size()) {
+        for (int axis : solution.rest) shape_.push_back(values.shape[static_cast<size_t>(axis)]);
+        for (size_t k = 0; k < solution.rest.size(); ++k)
+            at_[static_cast<size_t>(solution.rest[k])] =
+                index(b_, shape_, static_cast<int>(target.size() + k));
+    }
+
+    Ref values(const Ref& stored, Scalar nothing) {
+        for (size_t k = 0; k < solution_.forms.size(); ++k) solve(static_cast<int>(k));
+        if (inside_) at_[0] = select(inside_, at_[0], number(Size(-1)));
+        return gather(b_, stored, at_, std::vector<Bounds>(at_.size(), Bounds::Constant), nothing);
+    }
+
+  private:
+    Ref number(const Size& size) { return expand(b_, size_value(b_, size), shape_); }
+    Ref select(const Ref& condition, const Ref& x, const Ref& y) {
+        return elementwise(b_, Op::Select, {condition, x, y});
+    }
+    void require(const Ref& condition) {
+        inside_ = inside_ ? elementwise(b_, Op::And, {inside_, condition}) : condition;
+    }
+
+    void solve(int k) {
+        const AffineForm& form = solution_.forms[static_cast<size_t>(k)];
+        const int axis = solution_.solved[static_cast<size_t>(k)];
+        Ref left = elementwise(b_, Op::Sub, {index(b_, shape_, k), number(form.offset)});
+        for (const auto& [other, scale] : form.scales) {
+            if (other == axis) continue;
+            const Ref part =
+                elementwise(b_, Op::Mul, {at_[static_cast<size_t>(other)], number(Size(scale))});
+            left = elementwise(b_, Op::Sub, {left, part});
+        }
+        if (axis < 0) return require(elementwise(b_, Op::Equal, {left, number(Size(0))}));
+        const int64_t scale = form.scales.at(axis);
+        if (scale == -1) left = elementwise(b_, Op::Neg, {left});
+        if (std::abs(scale) > 1) {
+            require(elementwise(
+                b_, Op::Equal,
+                {elementwise(b_, Op::Mod, {left, number(Size(scale))}), number(Size(0))}));
+            left = elementwise(b_, Op::Div, {left, number(Size(scale))});
+        }
+        at_[static_cast<size_t>(axis)] = left;
+    }
+
+    const Builder& b_;
+    const Solution& solution_;
+    Shape shape_;
+    std::vector<Ref> at_;  // by axis of the positions
+    Ref inside_;
+};
+
+}  // namespace
+
+Graph invert_scatters(NodeTable& table, const Graph& graph, RuleCounts* fired) {
+    auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
+        if (node.op != Op::Scatter || node.as<ScatterAttr>().by_hand || node.dtype.is_bool())
+            return nullptr;
+        const std::optional<ReduceOp> op = reduction(node.as<ScatterAttr>().op);
+        if (!op) return nullptr;
+        const Ref &target = inputs[0], &values = inputs[1];
+        const std::optional<Solution> solution =
+            solve(*target, *values, {inputs.begin() + 2, inputs.end()});
+        if (!solution) return nullptr;
+        std::vector<Guard> known;  // shapes that met here have met before
+        const Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0], &known};
+        Ref met = Meeting(b, *solution, target->shape, *values)
+                      .values(values, reduce_identity(*op, node.dtype));
+        std::vector<int> axes;
+        for (size_t k = 0; k < solution->rest.size(); ++k)
+            axes.push_back(target->rank() + static_cast<int>(k));
+        if (!axes.empty()) met = cast(b, reduce(b, *op, met, axes, false), node.dtype);
+        Ref made = elementwise(b, combining_op(node.as<ScatterAttr>().op), {target, met});
+        note_lines(*made, node.lines);
+        if (fired) ++(*fired)["read from the target's side"];
+        return made;
+    };
+    return {graph.args, rewrite(table, graph.results, visit), graph.guards, graph.data_sizes};
+}
+
+}  // namespace firn
