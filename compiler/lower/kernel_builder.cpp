@@ -343,7 +343,7 @@ void KernelBuilder::derive_facts(int id) {
                 f.lo = floor_div(lo(0), lo(1)), f.hi = floor_div(hi(0), lo(1));
             else if (positive)
                 f.lo = Size(0), f.hi = lo(1) - Size(1);
-            else if (both(0) && lo(0).lower_bound() >= 0 && both(1) && lo(1) == hi(1)) {
+            else if (both(0) && lo(0).lower_bound() >= 0 && both(1) && lo(1) == hi(1) && lo(1).lower_bound() >= 0) {
                 f.lo = Size(0);   // by a symbolic size: x / 0 and x % 0 are 0
                 if (n.op == Op::Mod) f.hi = max(lo(1) - Size(1), Size(0));
                 else f.hi = hi(0);

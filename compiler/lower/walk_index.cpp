@@ -92,7 +92,8 @@ bool is_flat_kernel(const std::vector<Ref>& outputs, const Shape& shape, const L
         const Node& node = *queue.back();
         queue.pop_back();
         if (!seen.insert(&node).second || node.shape.empty()) continue;
-        if (context.buffers.contains(&node) && !own.contains(&node)) {
+        // The walk computes an Index again rather than load it.
+        if (context.buffers.contains(&node) && !own.contains(&node) && node.op != Op::Index) {
             if (node.shape != shape) return false;
             continue;
         }

@@ -82,6 +82,7 @@ Ref division_by_power_of_two(const Builder& b, const Node& node) {
 Ref single_moved(const Builder& b, const Node& node) {
     Ref single = repeated_single(*node.inputs[0]);
     if (!single) return nullptr;
+    if (single->op == Op::Reshape) single = single->inputs[0];
     return expand(b, reshape(b, single, {}), node.shape);
 }
 

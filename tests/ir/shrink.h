@@ -1,5 +1,10 @@
 // Makes a random program that fails small: as few nodes, elements and numbers as still fail.
 #pragma once
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <tuple>
@@ -17,9 +22,32 @@ namespace firn {
 /// failure, any other exception is one.
 using RandomCheck = std::function<std::string(NodeTable&, const RandomProgram&)>;
 
+/// What ended a process of its own that ran `work`; empty: it lived. With FIRN_RANDOM_FORK=1 alone, which makes
+/// crashes shrink: else empty.
+template <class Work>
+std::string crash_of(const Work& work) {
+    if (!std::getenv("FIRN_RANDOM_FORK")) return "";
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        work();
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFSIGNALED(status) ? std::string("it dies: ") + strsignal(WTERMSIG(status)) : "";
+}
+
 /// The failure, or the exception, of a check.
 inline std::string failure_of(const RandomCheck& check, NodeTable& table, const RandomProgram& program,
                               bool* refused = nullptr) {
+    const std::string crash = crash_of([&] {
+        try {
+            check(table, program);
+        } catch (const std::exception&) {
+        }
+    });
+    if (!crash.empty()) return crash;
     try {
         return check(table, program);
     } catch (const UserError&) {

@@ -85,6 +85,40 @@ INSTANTIATE_TEST_SUITE_P(Profiles, CompiledRandom,
                                          RandomKind{"regions_with_lanes", pairs_of_lanes(), true, 40000}),
                          [](const auto& info) { return std::string(info.param.name); });
 
+/// Programs that random ones were shrunk to, with zeros as arguments.
+void expect_found(const char* text) {
+    NodeTable table;
+    RandomProgram program{parse(table, text), {{"n", 2}, {"m", 3}}, {}};
+    for (const Ref& arg : program.graph.args) {
+        std::vector<int64_t> shape;
+        for (const Size& size : arg->shape) shape.push_back(size.evaluate(program.env));
+        program.args.push_back(HostTensor::make(arg->dtype, shape));
+    }
+    for (const DeviceProfile& profile : {patient_cpu(), gpu_profile()})
+        EXPECT_EQ(failure_of(compiled_is_oracle(profile, {KernelSteps::none(), {}}), table, program), "");
+}
+
+TEST(FoundByRandomPrograms, AnIndexThatIsAResultTooInAKernelOfItsShape) {
+    expect_found(R"(graph(%0: u32) {
+    %1: i32[n, 17, m] = Index axis=1
+    %2: i32 = Cast %0
+    %3: i32[n, 17, m] = Expand %2
+    %4: i32[n, 17, m] = Or %1, %3
+    return %4, %1
+})");
+}
+
+TEST(FoundByRandomPrograms, AnIndexOverANegativeNumber) {
+    expect_found(R"(graph(%0: u32[2, 1], %1: i32[7, 3]) {
+    %2: i32[7, 3] = Index axis=1
+    %3: i32 = Constant -1
+    %4: i32[7, 3] = Expand %3
+    %5: i32[7, 3] = Div %2, %4
+    %6: u32[7, 3] = Gather %0, %1, %5 modes=[clamp, constant] fill=2
+    return %6
+})");
+}
+
 TEST(CompiledRandomLanes, DoShare) {
     int shared = 0;
     for (uint64_t seed = 0; seed < 50; ++seed) {

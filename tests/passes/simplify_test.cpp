@@ -49,6 +49,20 @@ TEST(Simplify, IndexArithmeticStays) {
 
 // --- structure -----------------------------------------------------------------------------------
 
+TEST(Simplify, AReshapeOfARepeatedScalarIsDoneAtOnce) {
+    check(simplify, R"(graph(%0: f32) {
+    %1: f32[1] = Reshape %0
+    %2: f32[5, 2] = Expand %1
+    %3: f32[10] = Reshape %2
+    return %3
+}
+)", R"(graph(%0: f32) {
+    %1: f32[10] = Expand %0
+    return %1
+}
+)");
+}
+
 TEST(Simplify, FoldsConstants) {
     check(simplify, R"(graph() {
     %0: f32 = Constant 2.0
