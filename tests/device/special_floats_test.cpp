@@ -79,6 +79,16 @@ TEST_F(SpecialFloats, ZeroOverIsNotAlwaysZero) {
     for (float x : values) wanted.push_back(0.0f / x);
     expect_same(run([](Tensor x) { return 0.0f / x; }, values), wanted);
 }
+TEST_F(SpecialFloats, TheRestByZeroIsNan) {
+    const std::vector<float> wanted(values.size(), NAN);
+    expect_same(run([](Tensor x) { return x % 0.0f; }, values), wanted);
+    expect_same(run([](Tensor x) { return x % -0.0f; }, values), wanted);
+}
+TEST_F(SpecialFloats, TheRestOfZeroIsNotAlwaysZero) {
+    std::vector<float> wanted;
+    for (float x : values) wanted.push_back(0.0f - x * std::floor(0.0f / x));
+    expect_same(run([](Tensor x) { return 0.0f % x; }, values), wanted);
+}
 TEST_F(SpecialFloats, OverItselfIsNotAlwaysOne) {
     std::vector<float> wanted;
     for (float x : values) wanted.push_back(x / x);
