@@ -187,7 +187,7 @@ bool stores_all(const Node& store, const LoopAttr& attr) {
 
 std::vector<TargetUse> target_uses(const Node& by_hand, const std::vector<Ref>& results) {
     const LoopAttr& attr = by_hand.as<LoopAttr>();
-    const Placement placement = place(results, true);
+    const Placement placement = place_by_hand(results);
     const HandArrays arrays(by_hand, placement);
     std::vector<TargetUse> uses(attr.body->results.size());
     std::vector<IndexTuple> own(

@@ -1,15 +1,19 @@
 // Placement by one pass from users to operands, meeting in the common ancestor of all uses.
 #include "compiler/ir/regions.h"
 
+#include <algorithm>
+#include <unordered_set>
+
 #include "compiler/program/error.h"
 
 namespace firn {
 namespace {
 
 struct Placer {
-    bool part;
+    bool by_hand;
     Placement out;
     std::unordered_map<const Node*, int> arg_owner;
+    std::unordered_set<const Node*> taken = {};   // by hand: versions of arrays that others are made of, and loops of such
 
     int common_ancestor(int a, int b) const {
         const auto& regions = out.regions;
@@ -37,7 +41,7 @@ struct Placer {
 
     void settle_arg(const Ref& arg) {
         auto owner = arg_owner.find(arg.get());
-        if (part && owner == arg_owner.end()) return use(arg, 0);
+        if (by_hand && owner == arg_owner.end()) return use(arg, 0);
         ensure(owner != arg_owner.end(), "a region argument belongs to no region of this graph");
         use(arg, owner->second);
         int& home = *out.region_of.find(arg.get());
@@ -45,10 +49,63 @@ struct Placer {
             throw InternalError("internal error: a region argument is used outside its region");
     }
 
+    /// A version of an array of the kernel, or of a tensor that it stores to.
+    bool is_version(const Node& node) const {
+        if (node.op == Op::Array || node.op == Op::Barrier) return true;
+        if (node.op == Op::Scatter) return node.as<ScatterAttr>().by_hand;
+        if (node.op == Op::Result && node.inputs[0]->op == Op::Loop)
+            return is_version(*node.inputs[0]->inputs[static_cast<size_t>(node.as<ResultAttr>().index) + 3]);
+        const auto owner = arg_owner.find(&node);
+        if (owner == arg_owner.end()) return false;
+        const PlacedRegion& region = out.regions[static_cast<size_t>(owner->second)];
+        const auto& args = region.region->args;
+        const auto k = static_cast<size_t>(
+            std::find_if(args.begin(), args.end(), [&](const Ref& arg) { return arg.get() == &node; }) - args.begin());
+        if (k == 0) return false;
+        return region.owner->as<LoopAttr>().by_hand() || is_version(*region.owner->inputs[k + 2]);
+    }
+
+    /// Users come first, so that a version knows whether others are made of it.
+    void note_taken(const Node& node) {
+        if (node.op == Op::Scatter || node.op == Op::Barrier) taken.insert(node.inputs[0].get());
+        if (node.op == Op::Loop)
+            for (size_t k = 3; k < node.inputs.size(); ++k)
+                if (is_version(*node.inputs[k])) taken.insert(node.inputs[k].get());
+        if (node.op == Op::Result && taken.contains(&node)) taken.insert(node.inputs[0].get());
+    }
+
+    static bool depends(const Node& node, const Region& region) {
+        return node.free_args && std::any_of(region.args.begin(), region.args.end(), [&](const Ref& arg) {
+                   const auto& free = *node.free_args;
+                   return std::binary_search(free.begin(), free.end(), arg->as<RegionArgAttr>().id);
+               });
+    }
+
+    /// Where a step of a kernel by hand takes place that only `home` uses. What other versions are made of stays
+    /// with them: an array that begins in a turn begins anew in each.
+    int out_of_loops(const Node& node, int home) const {
+        const bool step = node.op == Op::Scatter || node.op == Op::Barrier || node.op == Op::Gather ||
+                          node.op == Op::Subgroup || node.op == Op::Loop || node.op == Op::If;
+        if (!step || taken.contains(&node)) return home;
+        int found = home;
+        for (int r = home; r > 0; r = out.regions[static_cast<size_t>(r)].parent) {
+            const PlacedRegion& region = out.regions[static_cast<size_t>(r)];
+            if (region.owner->op == Op::If) continue;
+            if (region.owner->as<LoopAttr>().by_hand() || depends(node, *region.region)) break;
+            found = region.parent;
+        }
+        return found;
+    }
+
     void settle(const Ref& node) {
         if (node->op == Op::RegionArg) return settle_arg(node);
         if (node->op == Op::Input) use(node, 0);
-        int region = out.region_of.at(node.get());
+        int& home = *out.region_of.find(node.get());
+        if (by_hand) {
+            note_taken(*node);
+            home = out_of_loops(*node, home);
+        }
+        const int region = home;
         for (const Ref& input : node->inputs) use(input, region);
         if (node->op != Op::Loop && node->op != Op::If) return;
         out.first_region[node.get()] = static_cast<int>(out.regions.size());
@@ -58,10 +115,8 @@ struct Placer {
     }
 };
 
-}  // namespace
-
-Placement place(const std::vector<Ref>& results, bool part) {
-    Placer placer{part, {}, {}};
+Placement placed(const std::vector<Ref>& results, bool by_hand) {
+    Placer placer{by_hand, {}, {}};
     placer.out.regions.emplace_back();
     for (const Ref& result : results) placer.use(result, 0);
     std::vector<Ref> nodes = topological(results);
@@ -71,5 +126,10 @@ Placement place(const std::vector<Ref>& results, bool part) {
             placer.out.regions[placer.out.region_of.at(node.get())].order.push_back(node);
     return std::move(placer.out);
 }
+
+}  // namespace
+
+Placement place(const std::vector<Ref>& results) { return placed(results, false); }
+Placement place_by_hand(const std::vector<Ref>& results) { return placed(results, true); }
 
 }  // namespace firn

@@ -26,8 +26,11 @@ struct Placement {
 };
 
 /// Throws InternalError where a region argument is used outside its region or belongs to two.
-/// Deterministic: the order depends on structure alone. `part`: `results` stand inside regions of a larger graph, whose
-/// arguments belong to the root.
-Placement place(const std::vector<Ref>& results, bool part = false);
+/// Deterministic: the order depends on structure alone.
+Placement place(const std::vector<Ref>& results);
+/// The same for `results` of a kernel by hand, which stand inside regions of a larger graph: those
+/// regions' arguments belong to the root. What reads or stores arrays comes out of loops that it does
+/// not depend on, though only they use it: there it would take place in every turn.
+Placement place_by_hand(const std::vector<Ref>& results);
 
 }  // namespace firn

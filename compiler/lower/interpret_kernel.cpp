@@ -174,12 +174,18 @@ class Machine {
         }
     }
 
+    int members() const {
+        return static_cast<int>(code_.group_size[0] * code_.group_size[1] * code_.group_size[2]);
+    }
+
     std::span<std::byte> memory_of(int buffer) {
         if (at(buffer) < buffers_.size()) return buffers_[at(buffer)];
         return own_memory_[at(buffer) - buffers_.size()];
     }
 
     void clear(const KernelNode& n) {
+        const KernelBuffer& buffer = code_.buffers[at(n.index)];
+        if (buffer.space == MemorySpace::Shared) races_.clear(n, buffer.elements.evaluate(env_), members());
         const std::span<std::byte> memory = memory_of(n.index);
         std::fill(memory.begin(), memory.end(), std::byte{0});
     }

@@ -24,22 +24,33 @@ std::string line_of(const KernelNode& node) {
 
 }  // namespace
 
-void SharedRaces::access(const KernelNode& node, int64_t elements, const int32_t* index,
-                         const LaneMask& mask) {
+std::vector<SharedRaces::Element>& SharedRaces::buffer_of(const KernelNode& node, int64_t elements) {
     const auto buffer = static_cast<size_t>(node.index);
     if (elements_.size() <= buffer) elements_.resize(buffer + 1);
     elements_[buffer].resize(static_cast<size_t>(elements));
+    return elements_[buffer];
+}
+
+void SharedRaces::access(const KernelNode& node, int64_t elements, const int32_t* index,
+                         const LaneMask& mask) {
+    std::vector<Element>& all = buffer_of(node, elements);
     for (size_t lane = 0; lane < mask.on.size(); ++lane) {
         if (!mask.on[lane]) continue;
         for (int64_t at = index[lane]; at < index[lane] + node.width; ++at) {
             if (at < 0 || at >= elements) continue;  // said elsewhere
-            Element& element = elements_[buffer][static_cast<size_t>(at)];
+            Element& element = all[static_cast<size_t>(at)];
             if (node.op == Op::Load)
                 read(element, node, static_cast<int>(lane));
             else
                 write(element, node, static_cast<int>(lane));
         }
     }
+}
+
+void SharedRaces::clear(const KernelNode& node, int64_t elements, int lanes) {
+    std::vector<Element>& all = buffer_of(node, elements);
+    for (size_t at = 0; at < all.size(); ++at)
+        write(all[at], node, static_cast<int>(at % static_cast<size_t>(lanes)));
 }
 
 void SharedRaces::read(Element& element, const KernelNode& node, int lane) const {

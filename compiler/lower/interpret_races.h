@@ -20,6 +20,9 @@ class SharedRaces {
     void access(const KernelNode& node, int64_t elements, const int32_t* index,
                 const LaneMask& mask);
 
+    /// An array begins as zeros, which `lanes` of a group store in turn.
+    void clear(const KernelNode& node, int64_t elements, int lanes);
+
   private:
     struct Use {
         const KernelNode* node = nullptr;
@@ -29,6 +32,7 @@ class SharedRaces {
     struct Element {
         Use reader, other_reader, writer;  // two readers: a store may come of one of them
     };
+    std::vector<Element>& buffer_of(const KernelNode& node, int64_t elements);
     bool by_another(const Use& use, int lane) const {
         return use.epoch == epoch_ && use.lane != lane;
     }

@@ -24,7 +24,7 @@ class HandWalk : public Walk {
           kernel_(*request.by_hand),
           attr_(kernel_.as<LoopAttr>()),
           profile_(profile),
-          placement_(place(request.outputs, true)),
+          placement_(place_by_hand(request.outputs)),
           arrays_(kernel_, placement_, kept_apart(context)) {}
 
     void lower() {

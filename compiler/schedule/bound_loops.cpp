@@ -48,6 +48,11 @@ std::optional<double> trips_of(const Node& loop, const Inductions& known, const 
     return static_cast<double>(count.upper_bound(facts.largest));
 }
 
+bool is_inside(const RegionFacts& regions, const Node& node, const Node* loop) {
+    const auto& around = regions.loops.at(&node);
+    return std::find(around.begin(), around.end(), loop) != around.end();
+}
+
 /// Back edges that one turn of each loop's body takes at the most; host loops do not count.
 std::unordered_map<const Node*, double> turn_costs(const RegionFacts& regions, const Inductions& known,
                                                    const SymbolFacts& facts) {
@@ -62,7 +67,14 @@ std::unordered_map<const Node*, double> turn_costs(const RegionFacts& regions, c
                 edges *= static_cast<double>(node->inputs[0]->shape[axis].upper_bound(facts.largest));
         }
         if (edges == 0) continue;
-        for (const Node* loop : regions.loops.at(node.get())) out[loop] = std::min(out[loop] + edges, kUnknown);
+        const auto& around = regions.loops.at(node.get());
+        for (const Node* loop : around) {
+            double times = 1;   // the loops between take it more than once in a turn
+            for (const Node* between : around)
+                if (between != loop && is_inside(regions, *between, loop) && !regions.host_loops.contains(between))
+                    times *= std::max(1.0, trips_of(*between, known, facts).value_or(kUnknown));
+            out[loop] = std::min(out[loop] + edges * std::min(times, kUnknown), kUnknown);
+        }
     }
     return out;
 }

@@ -116,6 +116,21 @@ const DeviceCase kCases[] = {
          });
          return c;
      }},
+    {"stored_once_and_read_in_a_later_loop",
+     [] {
+         Tensor c = zeros({64}, i32);
+         kernel({64}, {.group = {16}}, [&](Tensor i) {
+             Shared s = shared(i32, 16);
+             Local own = local(i32, 4);
+             Tensor k = local_index(0), sum = 0;
+             s(k) = i;
+             barrier();
+             for (Tensor t : loop(4)) own(t) = s((k + t) % 16);
+             for (Tensor t : loop(4)) sum += own(3 - t) * (t + 1);
+             c(i) = sum;
+         });
+         return c;
+     }},
     // The number of lanes is the device's own: what is compared does not depend on it.
     {"subgroups",
      [] {

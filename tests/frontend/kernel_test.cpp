@@ -379,6 +379,46 @@ TEST_P(Kernels, InALoopThatGivesThemWhatItDoesNotChange) {
     EXPECT_EQ(c.to_vector<int>(), (Ints{123, 234, 345, 456}));
 }
 
+TEST_P(Kernels, WhatOnlyALaterLoopReadsIsStoredOnce) {
+    Tensor c = zeros({32}, i32), count = zeros({1}, i32);
+    kernel({32}, {.group = {16}}, [&](Tensor i) {
+        Shared s = shared(i32, 16);
+        Local own = local(i32, 4);
+        Tensor k = local_index(0), sum = 0;
+        s(k) = i;
+        barrier();
+        for (Tensor t : loop(4)) own(t) = s((k + t) % 16);
+        Tensor first = own(0), ticket = atomic_add(count(0), 1);
+        for (Tensor t : loop(4)) {
+            own(0) = own(0) + first;
+            sum += own(3 - t) * (t + 1) + min(ticket, 0);
+        }
+        c(i) = sum;
+    });
+    Ints expected;
+    for (int i = 0; i < 32; ++i) {
+        const auto at = [&](int t) { return i / 16 * 16 + (i % 16 + t) % 16; };
+        expected.push_back(at(3) + 2 * at(2) + 3 * at(1) + 4 * 5 * at(0));
+    }
+    EXPECT_EQ(c.to_vector<int>(), expected);
+    EXPECT_EQ(count.item<int>(), 32);
+}
+
+TEST_P(Kernels, ALocalArrayOfATurnBeginsAnewInEach) {
+    Tensor c = zeros({4}, i32);
+    kernel({4}, {.group = {4}}, [&](Tensor i) {
+        Tensor sum = 0;
+        for (Tensor t : loop(3)) {
+            Local own = local(i32, 4);
+            own(3) = i;               // the same in every turn
+            own(t) = own(t) + 10;     // another place in each
+            for (Tensor q : loop(4)) sum += own(q);
+        }
+        c(i) = sum;
+    });
+    EXPECT_EQ(c.to_vector<int>(), (Ints{30, 33, 36, 39}));
+}
+
 class RefusedKernels : public OracleTest {};
 
 TEST_F(RefusedKernels, ABarrierUnderABranch) {

@@ -39,6 +39,24 @@ TEST(ChunkedLoop, StepsAndNegativeStepsAreKept) {
     });
 }
 
+TEST(ChunkedLoop, LoopsInALoopOfUnknownLengthMultiply) {
+    expect_equal_values(
+        [] {
+            Tensor x = arange(12), sum = zeros({12});
+            while_([&] { return x < 60; }, [&] {
+                x += 1;
+                for (Tensor i : loop(17)) {
+                    if_(i > x % 23, [&] { break_(); });
+                    Tensor y = x + i;
+                    while_([&] { return y % 15 != 0; }, [&] { y += 1; }, {.max_steps = 15});
+                    sum += cast<float>(y % 7);
+                }
+            });
+            return sum;
+        },
+        600);
+}
+
 TEST(ChunkedLoop, WhoBrokeOffStaysOff) {
     expect_equal_values([] {
         Tensor limit = cast<float>(arange(8)) * 40.0f, count = zeros({8});
