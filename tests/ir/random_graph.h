@@ -116,8 +116,8 @@ class RandomGraphs {
         int kind = below(100);
         if (kind < 45) return add_elementwise();
         if (kind < 68) return add_movement();
-        if (kind < 76) return add_gather();
-        if (kind < 80) return add_reduce();
+        if (kind < 76) return chance(30) ? add_stencil() : add_gather();
+        if (kind < 80) return chance(40) ? add_contraction() : add_reduce();
         if (kind < 84) return add_scatter();
         if (kind < 86 && options_.kernels && depth == 0) return add_kernel();
         if (kind < 92 && options_.regions && depth < 2)
@@ -241,6 +241,36 @@ class RandomGraphs {
             modes.push_back(pick({Bounds::Clamp, Bounds::Wrap, Bounds::Mirror, Bounds::Constant}));
         Ref y = gather(builder_, x, random_indices(x->rank()), modes, scalar_int(below(3)));
         if (y->rank() <= 3) pool_.push_back(y);
+    }
+
+    Ref read(const Ref& x, const std::vector<Ref>& at) {
+        std::vector<Bounds> modes;
+        for (size_t k = 0; k < at.size(); ++k) modes.push_back(pick({Bounds::Clamp, Bounds::Clamp, Bounds::Wrap, Bounds::Constant}));
+        return gather(builder_, x, at, modes, scalar_int(0));
+    }
+
+    /// Neighbours of each element.
+    void add_stencil() {
+        Ref x = any(), total;
+        for (int tap = below(3) + 1; tap >= 0 && x->rank() > 0; --tap) {
+            std::vector<Ref> at;
+            for (int axis = 0; axis < x->rank(); ++axis)
+                at.push_back(elementwise(builder_, Op::Add, {index(builder_, x->shape, axis), constant_int(builder_, below(5) - 2)}));
+            const Ref beside = read(x, at);
+            total = total ? elementwise(builder_, Op::Add, {total, beside}) : beside;
+        }
+        if (total) pool_.push_back(total);
+    }
+
+    /// A sum over k of x(i, k) y(k, j), or of y(j, k).
+    void add_contraction() {
+        const Ref x = any(), y = any();
+        if (x->rank() != 2 || y->rank() != 2) return;
+        const bool turned = chance(30);
+        const Shape all{x->shape[0], y->shape[turned ? 0 : 1], x->shape[1]};
+        const Ref i = index(builder_, all, 0), j = index(builder_, all, 1), k = index(builder_, all, 2);
+        const Ref left = read(x, {i, k}), right = read(y, turned ? std::vector<Ref>{j, k} : std::vector<Ref>{k, j});
+        pool_.push_back(reduce(builder_, ReduceOp::Sum, elementwise(builder_, Op::Mul, {left, right}), {2}, false));
     }
 
     void add_scatter() {

@@ -27,6 +27,7 @@ struct OnePass {
     const char* name;
     Graph (*run)(NodeTable&, const Graph&, RuleCounts*);
 };
+std::ostream& operator<<(std::ostream& out, const OnePass& pass) { return out << pass.name; }
 class RandomPass : public testing::TestWithParam<OnePass> {};
 
 TEST_P(RandomPass, KeepsEveryValueAlone) {
