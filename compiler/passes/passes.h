@@ -59,8 +59,8 @@ struct PassOptions {
     std::function<void(const std::string& pass, const Graph& graph)> dump;
 };
 
-/// Runs all passes in the order of the table in pipeline.cpp, verifying after each; `runs` receives
-/// what each did. The result computes the same values from the same arguments under the same
+/// Runs all passes in the order of the table in pipeline.cpp, verifying after each that changed something; `runs`
+/// receives what each did. A pass is left out where the graph has nothing for it, or is as the same pass left it. The result computes the same values from the same arguments under the same
 /// guards.
 Graph run_passes(NodeTable& table, const Graph& graph, const PassOptions& options = {},
                  std::vector<PassRun>* runs = nullptr);

@@ -1,5 +1,8 @@
 // The ordered table of passes and its runner.
+#include <bitset>
 #include <chrono>
+#include <initializer_list>
+#include <set>
 
 #include "compiler/ir/text.h"
 #include "compiler/passes/passes.h"
@@ -7,44 +10,88 @@
 namespace firn {
 namespace {
 
+using Ops = std::bitset<kOpCount>;
+
+Ops ops(std::initializer_list<Op> list) {
+    Ops out;
+    for (Op op : list) out.set(static_cast<size_t>(op));
+    return out;
+}
+
 struct PassRow {
     const char* name;
     Graph (*run)(NodeTable&, const Graph&, RuleCounts*);
+    Ops changes;  // without any of these it leaves the graph as it is
 };
 
 // What simplify folds shows which carried values never change; a loop that goes lets a branch go.
-constexpr PassRow kPipeline[] = {
-    {"branches_to_select", branches_to_select},
-    {"simplify", simplify},
-    {"dead_loop_values", dead_loop_values},
-    {"branches_to_select", branches_to_select},
-    {"settle_stores", settle_stores},
-    {"invert_scatters", invert_scatters},
-    {"simplify", simplify},
+const PassRow kPipeline[] = {
+    {"branches_to_select", branches_to_select, ops({Op::If})},
+    {"simplify", simplify, ~Ops()},
+    {"dead_loop_values", dead_loop_values, ops({Op::Loop, Op::If})},
+    {"branches_to_select", branches_to_select, ops({Op::If})},
+    {"settle_stores", settle_stores, ops({Op::Scatter})},
+    {"invert_scatters", invert_scatters, ops({Op::Scatter})},
+    {"simplify", simplify, ~Ops()},
+};
+
+/// The graph on its way, with what spares it walks: what is in it, and which passes are done with it.
+class Pipeline {
+  public:
+    Pipeline(NodeTable& table, const Graph& graph, bool verify) : table_(table), current_(graph), verify_(verify) {
+        if (verify_) firn::verify(current_, "input");
+        look();
+    }
+
+    const Graph& current() const { return current_; }
+    size_t nodes() const { return nodes_; }
+
+    void run(const PassRow& pass, RuleCounts& fired) {
+        if ((pass.changes & present_).none() || done_.contains(pass.run)) return;
+        Graph next = pass.run(table_, current_, &fired);
+        const bool changed = next.results != current_.results;
+        if (changed) done_.clear();
+        done_.insert(pass.run);
+        current_ = std::move(next);
+        if (!changed) return;
+        if (verify_) firn::verify(current_, pass.name);
+        look();
+    }
+
+  private:
+    void look() {
+        present_.reset();
+        const std::vector<Ref> order = topological(current_.results);
+        for (const Ref& node : order) present_.set(static_cast<size_t>(node->op));
+        nodes_ = order.size();
+    }
+
+    NodeTable& table_;
+    Graph current_;
+    bool verify_;
+    Ops present_;
+    size_t nodes_ = 0;
+    std::set<Graph (*)(NodeTable&, const Graph&, RuleCounts*)> done_;   // once is enough: each finishes what it does
 };
 
 }  // namespace
 
 Graph run_passes(NodeTable& table, const Graph& graph, const PassOptions& options,
                  std::vector<PassRun>* runs) {
-    Graph current = graph;
-    if (options.verify) verify(current, "input");
-    if (options.dump) options.dump("input", current);
+    Pipeline pipeline(table, graph, options.verify);
+    if (options.dump) options.dump("input", graph);
     for (const PassRow& pass : kPipeline) {
-        PassRun run{.name = pass.name};
-        if (runs) run.nodes_before = topological(current.results).size();
+        PassRun run{.name = pass.name, .nodes_before = pipeline.nodes()};
         auto start = std::chrono::steady_clock::now();
-        current = pass.run(table, current, &run.fired);
+        pipeline.run(pass, run.fired);
         run.milliseconds =
             std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
                 .count();
-        if (options.verify) verify(current, pass.name);
-        if (options.dump) options.dump(pass.name, current);
-        if (!runs) continue;
-        run.nodes_after = topological(current.results).size();
-        runs->push_back(std::move(run));
+        run.nodes_after = pipeline.nodes();
+        if (options.dump) options.dump(pass.name, pipeline.current());
+        if (runs) runs->push_back(std::move(run));
     }
-    return current;
+    return pipeline.current();
 }
 
 }  // namespace firn

@@ -38,7 +38,8 @@ TEST_P(RandomPass, KeepsEveryValueAlone) {
 INSTANTIATE_TEST_SUITE_P(Passes, RandomPass,
                          testing::Values(OnePass{"branches_to_select", branches_to_select}, OnePass{"simplify", simplify},
                                          OnePass{"dead_loop_values", dead_loop_values},
-                                         OnePass{"settle_stores", settle_stores}),
+                                         OnePass{"settle_stores", settle_stores},
+                                         OnePass{"invert_scatters", invert_scatters}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(RandomGraphs, SimplifyIsDoneAfterOneRun) {
