@@ -63,17 +63,26 @@ bool is_trivial(const Node& node) {
 /// of `results`: they are computed with it, else their graphs would grow from frame to frame.
 std::vector<Slot*> pending_state(const SessionState& session, const std::vector<Ref>& results) {
     std::vector<Slot*> out;
-    if (session.assigned.empty()) return out;
-    std::unordered_set<const Node*> used;
+    std::vector<Ref> candidates;
+    for (const auto& [id, slot] : session.assigned)
+        if (slot->node && !is_trivial(*slot->node)) candidates.push_back(slot->node);
+    if (candidates.empty()) return out;
+    // Whether a node shares something: in one walk over all of them, operands first.
+    std::unordered_set<const Node*> sharing;
     for (const Ref& node : topological(results))
-        if (!is_trivial(*node)) used.insert(node.get());
-    for (const auto& [id, slot] : session.assigned) {
-        if (!slot->node || is_trivial(*slot->node)) continue;
-        std::vector<Ref> below = topological({slot->node});
-        if (std::any_of(below.begin(), below.end(),
-                        [&](const Ref& node) { return used.contains(node.get()); }))
-            out.push_back(slot);
+        if (!is_trivial(*node)) sharing.insert(node.get());
+    auto shares = [&](const Ref& node) { return sharing.contains(node.get()); };
+    auto any_shares = [&](const std::vector<Ref>& nodes) { return std::any_of(nodes.begin(), nodes.end(), shares); };
+    for (const Ref& node : topological(candidates)) {
+        bool found = any_shares(node->inputs);
+        if (node->op == Op::Loop) found |= any_shares(node->as<LoopAttr>().body->results);
+        if (node->op == Op::If)
+            for (const auto& body : {node->as<IfAttr>().then_body, node->as<IfAttr>().else_body})
+                found |= any_shares(body->results);
+        if (found) sharing.insert(node.get());
     }
+    for (const auto& [id, slot] : session.assigned)
+        if (slot->node && !is_trivial(*slot->node) && shares(slot->node)) out.push_back(slot);
     return out;
 }
 
