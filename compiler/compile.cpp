@@ -71,13 +71,18 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
     };
     CompileTimes times;
     const Graph simplified = timed(times.passes, [&] { return run_passes(table, graph); });
-    Graph prepared;
-    const Schedule schedule = timed(times.schedule, [&] {
-        prepared = prepare(table, simplified, profile, options.facts);
-        return make_schedule(prepared, profile, options.facts);
-    });
-    std::shared_ptr<Program> program =
-        timed(times.plan, [&] { return make_plan(prepared, schedule, profile, options, times); });
+    const Graph prepared =
+        timed(times.schedule, [&] { return prepare(table, simplified, profile, options.facts); });
+    const auto planned = [&](bool nested) {
+        const Schedule schedule = timed(times.schedule, [&] { return make_schedule(prepared, profile, options.facts, nested); });
+        return timed(times.plan, [&] { return make_plan(prepared, schedule, profile, options, times); });
+    };
+    std::shared_ptr<Program> program;
+    try {
+        program = planned(true);
+    } catch (const TooManyTurns&) {
+        program = planned(false);
+    }
     times.plan -= times.lower + times.map + times.emit;
     program->compile_milliseconds = milliseconds(start);
     const auto emitted = std::chrono::steady_clock::now();

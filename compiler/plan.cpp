@@ -431,7 +431,7 @@ class Planner {
                             "stops an invocation after " + std::to_string(profile_.max_back_edges) +
                             "; bound it, as in loop(min(n, 60000))" + at_line(*outputs[0]));
         if (profile_.max_back_edges && code.back_edges > profile_.max_back_edges)
-            throw UserError("a loop inside one kernel takes up to " + std::to_string(code.back_edges) +
+            throw TooManyTurns("a loop inside one kernel takes up to " + std::to_string(code.back_edges) +
                             " turns and this device stops an invocation after " +
                             std::to_string(profile_.max_back_edges) + "; split it in two loops" +
                             at_line(*outputs[0]));

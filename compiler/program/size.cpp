@@ -122,8 +122,10 @@ Size SizeBuilder::from(const SizeTerm& term) {
 
 int compare(const SizeAtom& a, const SizeAtom& b) {
     if (a.kind != b.kind) return a.kind < b.kind ? -1 : 1;
-    if (a.kind == SizeAtom::Kind::Symbol) return a.name.compare(b.name);
-    for (size_t k = 0; k < 2; ++k)
+    if (int order = a.name.compare(b.name)) return order;
+    // Data symbols of two programs may have one name, and then differ by their largest values.
+    if (a.args.size() != b.args.size()) return a.args.size() < b.args.size() ? -1 : 1;
+    for (size_t k = 0; k < a.args.size(); ++k)
         if (int order = Size::compare(a.args[k], b.args[k])) return order;
     return 0;
 }
@@ -269,7 +271,6 @@ size_t Size::hash() const {
         for (const SizeAtom& atom : term.atoms) {
             seed = combine(seed, static_cast<size_t>(atom.kind));
             seed = combine(seed, std::hash<std::string>()(atom.name));
-            if (atom.kind == SizeAtom::Kind::Symbol) continue;
             for (const Size& arg : atom.args) seed = combine(seed, arg.hash());
         }
     }

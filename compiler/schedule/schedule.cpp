@@ -37,8 +37,8 @@ struct Ask {
 
 class Scheduler {
   public:
-    Scheduler(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts)
-        : graph_(graph), profile_(profile), symbol_facts_(facts), facts_(region_facts(graph)), maps_(facts) {
+    Scheduler(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts, bool nested)
+        : graph_(graph), profile_(profile), symbol_facts_(facts), nested_(nested), facts_(region_facts(graph)), maps_(facts) {
         maps_.set_loop_dependencies([this](const Node& node) { return kernel_loops(node); });
     }
 
@@ -275,6 +275,9 @@ class Scheduler {
             v.verdict = Verdict::Materialised;
             v.reason = kReasonLarge;
         } else if (exceeds_turns(node, asks)) {
+            v.verdict = Verdict::Materialised;
+            v.reason = kReasonTurns;
+        } else if (!nested_ && (node.op == Op::Reduce || loop_of_result(node)) && asked_in_a_range(asks)) {
             v.verdict = Verdict::Materialised;
             v.reason = kReasonTurns;
         } else if (node.op == Op::Reduce && reduction_turns(node) >= kStageTurns && asked_in_a_range(asks)) {
@@ -656,6 +659,7 @@ class Scheduler {
     const Graph& graph_;
     const DeviceProfile& profile_;
     const SymbolFacts& symbol_facts_;
+    const bool nested_;
     RegionFacts facts_;
     AccessMaps maps_;
     Schedule schedule_;
@@ -671,8 +675,8 @@ class Scheduler {
 
 }  // namespace
 
-Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts) {
-    return Scheduler(graph, profile, facts).run();
+Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts, bool nested) {
+    return Scheduler(graph, profile, facts, nested).run();
 }
 
 }  // namespace firn

@@ -56,9 +56,12 @@ struct Schedule {
     std::unordered_set<const Node*> host_loops;
 };
 
+/// `nested` false: reductions and loops that a reduction would take in every turn are kept in memory, whatever that costs;
+/// else only long ones are.
 /// Verdicts are the cheapest of three costs from access maps, trip counts and the profile's rates; then materialised values with the
 /// same grid join one kernel where no dependency forbids it.
-Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts = {});
+Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts = {},
+                       bool nested = true);
 
 /// A rank-0 integer value as a host expression: constants, sizes, integer arguments, inductions of host loops
 /// (given in `inductions`) and their sums, products, quotients, minima and maxima.

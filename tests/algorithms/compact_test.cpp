@@ -214,6 +214,31 @@ TEST(Compact, WhatIsCompactedAgainAndCaptured) {
     }
 }
 
+TEST(Compact, FunctionsWithOtherRoomsKeepTheirOwn) {
+    for (const Way& way : ways()) {
+        SCOPED_TRACE(way.name);
+        SessionScope scope(way.session);
+        auto sevens = [](Tensor x) { return full({compact(x, x >= 0).size(0)}, 7); };
+        auto few = compile(sevens, {i32(4)}), many = compile(sevens, {i32(300)});
+        EXPECT_EQ(Tensor(few(arange(4))).to_vector<int>(), Ints(4, 7));
+        EXPECT_EQ(Tensor(many(arange(300))).to_vector<int>(), Ints(300, 7));
+    }
+}
+
+TEST(Compact, ItsPromiseIsCheckedOnDemand) {
+    setenv("FIRN_CHECK", "1", 1);
+    for (const Way& way : ways()) {
+        SCOPED_TRACE(way.name);
+        Session session = way.session;
+        SessionScope scope(session);
+        auto choose = compile([](Tensor x, Tensor least) { return compact(x, x >= least) * 2; }, {i32("n"), i32()});
+        EXPECT_EQ(Tensor(choose(arange(100), 97)).to_vector<int>(), (Ints{194, 196, 198}));
+        auto again = compile([](Tensor x) { return compact(x, x % 2 == 0); }, {i32("n")});
+        EXPECT_EQ(Tensor(again(choose(arange(9), 5))).to_vector<int>(), (Ints{10, 12, 14, 16}));
+    }
+    unsetenv("FIRN_CHECK");
+}
+
 TEST(Compact, ASizeThatAnotherArgumentGivesCannotBeChecked) {
     expect_message(error_of([] {
                        auto add = compile([](Tensor a, Tensor b) { return a + b; }, {i32("n"), i32("n")});
