@@ -265,18 +265,23 @@ int Walk::pad(const Node& node, const Indices& at) {
 int Walk::gather(const Node& node, const Indices& at) {
     const auto& gather = node.as<GatherAttr>();
     const Node& source = *node.inputs[0];
-    int inside = b_.boolean_value(true);
+    const Scalar zero = Scalar{}.to(node.dtype), fill = gather.fill.to(node.dtype);
+    const bool fills = !(fill == zero);
+    // An axis without elements reads 0, unless another one's constant stands there.
+    int inside = b_.boolean_value(true), exists = inside;
     Indices in;
     for (size_t k = 0; k < gather.modes.size(); ++k) {
         const int i = ask(*node.inputs[k + 1], at);
         b_.set_lines(node.lines);
         const Read read = bounded(b_, i, source.shape[k], gather.modes[k]);
-        inside = b_.make(Op::And, boolean, {inside, read.inside});
+        int& holds = fills && gather.modes[k] != Bounds::Constant ? exists : inside;
+        holds = b_.make(Op::And, boolean, {holds, read.inside});
         in.push_back(read.index);
     }
-    const int value = ask(source, in);
+    int value = ask(source, in);
     b_.set_lines(node.lines);
-    return b_.select(inside, value, b_.constant(gather.fill.to(node.dtype)));
+    value = b_.select(exists, value, b_.constant(zero));
+    return b_.select(inside, value, b_.constant(fill));
 }
 
 int Walk::store_as_read(const Node& node, const Indices& at) {

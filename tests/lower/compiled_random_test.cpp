@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(Profiles, CompiledRandom,
 /// Programs that random ones were shrunk to, with zeros as arguments.
 void expect_found(const char* text) {
     NodeTable table;
-    RandomProgram program{parse(table, text), {{"n", 2}, {"m", 3}}, {}};
+    RandomProgram program{parse(table, text), {{"n", 2}, {"m", 3}, {"k", 0}}, {}};
     for (const Ref& arg : program.graph.args) {
         std::vector<int64_t> shape;
         for (const Size& size : arg->shape) shape.push_back(size.evaluate(program.env));
@@ -125,6 +125,13 @@ TEST(FoundByRandomPrograms, AnIndexOverANegativeNumber) {
     %5: i32[7, 3] = Div %2, %4
     %6: u32[7, 3] = Gather %0, %1, %5 modes=[clamp, constant] fill=2
     return %6
+})");
+}
+
+TEST(FoundByRandomPrograms, AnEmptyAxisReadsZeroWhateverAnotherIsFilledWith) {
+    expect_found(R"(graph(%0: f16[1, k], %1: i32[3]) {
+    %2: f16[3] = Gather %0, %1, %1 modes=[constant, clamp] fill=2.0
+    return %2
 })");
 }
 
