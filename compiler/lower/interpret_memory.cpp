@@ -71,11 +71,14 @@ void for_running(const LaneMask& mask, F f) {
 void load_lanes(const LaneAccess& access, const Lanes& target) {
     DType stored = buffer_of(access).dtype;
     int width = access.node.width, lanes = static_cast<int>(access.mask.on.size());
-    // A read of an empty tensor is clamped to its first element, which lies in the padding; see BufferInfo::bytes.
-    std::byte padding[16] = {};
-    LaneAccess from = access;
-    if (from.memory.empty()) from.memory = padding;
-    Elements elements(from, width);
+    // What is read of an empty tensor is chosen away; where that is, is no place at all. Devices read within bounds.
+    if (access.memory.empty()) {
+        for_running(access.mask, [&](int lane) {
+            for (int k = 0; k < width; ++k) set_lane(target, k * lanes + lane, Scalar{}.to(target.dtype));
+        });
+        return;
+    }
+    Elements elements(access, width);
     if (same_words(stored, target.dtype)) {
         int32_t* words = target.words();
         for_running(access.mask, [&](int lane) {

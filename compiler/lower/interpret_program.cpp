@@ -64,9 +64,7 @@ class BoundSlots {
 
   private:
     uint64_t bytes_of(int slot, const SizeEnv& env) const {
-        // An empty tensor has memory too: what reads it chooses afterwards that it reads nothing.
-        return std::max<uint64_t>(
-            16, static_cast<uint64_t>(program_.buffers[static_cast<size_t>(slot)].bytes().evaluate(env)));
+        return static_cast<uint64_t>(program_.buffers[static_cast<size_t>(slot)].bytes().evaluate(env));
     }
 
     std::span<std::byte> memory_of(const std::shared_ptr<Memory>& memory, int slot,

@@ -35,7 +35,7 @@ class RandomGraphs {
 
     RandomProgram make() {
         RandomProgram out;
-        env_ = {{"n", pick({4, 4, 1, 2, 7, 13, 16})}, {"m", pick({3, 3, 1, 4, 5, 8})}};
+        env_ = {{"n", pick({4, 4, 0, 1, 2, 7, 13, 16})}, {"m", pick({3, 3, 1, 4, 5, 8})}};
         out.env = env_;
         for (int k = 0; k < 5; ++k) {
             bool scalar = k == 4;
@@ -125,9 +125,16 @@ class RandomGraphs {
         if (kind < 96) return pool_.push_back(add_leaf());
         const Ref x = any();
         const bool wide = x->dtype == f32 || x->dtype == i32 || x->dtype == u32;
-        if (wide && options_.any_function && chance(20))
-            return pool_.push_back(bitcast(builder_, x, x->dtype == f32 ? i32 : f32));
+        if (wide && options_.any_function && chance(20)) return add_bitcast(x);
         pool_.push_back(cast(builder_, x, any_dtype()));
+    }
+
+    void add_bitcast(const Ref& x) {
+        if (x->dtype != f32) return pool_.push_back(bitcast(builder_, x, f32));
+        // Nobody says which nan it is.
+        const Ref number = elementwise(builder_, Op::Equal, {x, x});
+        const Ref shown = elementwise(builder_, Op::Select, {number, x, constant_float(builder_, 0)});
+        pool_.push_back(bitcast(builder_, shown, i32));
     }
 
     Ref add_leaf() {

@@ -135,6 +135,13 @@ TEST(FoundByRandomPrograms, AnEmptyAxisReadsZeroWhateverAnotherIsFilledWith) {
 })");
 }
 
+TEST(FoundByRandomPrograms, APadAroundAnEmptyTensor) {
+    expect_found(R"(graph(%0: u32[k, 32, 5]) {
+    %1: u32[k + 2, 34, 5] = Pad %0 before=[1, 1, 0] after=[1, 1, 0] value=3
+    return %1
+})");
+}
+
 TEST(CompiledRandomLanes, DoShare) {
     int shared = 0;
     for (uint64_t seed = 0; seed < 100; ++seed) {
