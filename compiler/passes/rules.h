@@ -28,4 +28,7 @@ struct StructureRow {
 };
 std::span<const StructureRow> structure_rows();
 
+/// The sum of where(index == e, x, 0) along the index's axis, where e does not vary: x at e.
+Ref sum_of_one_choice(const Builder& b, const Node& node);
+
 }  // namespace firn

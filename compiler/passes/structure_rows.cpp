@@ -218,6 +218,7 @@ constexpr StructureRow kRows[] = {
     {"slice of a repeated scalar", Op::Slice, single_moved},
     {"read of every element", Op::Gather, read_of_every_element},
     {"store to every element", Op::Scatter, store_to_every_element},
+    {"sum of one choice", Op::Reduce, sum_of_one_choice},
     {"loop of no turns", Op::Result, result_of_no_turns},
     {"branch of a known condition", Op::Result, result_of_known_branch},
     {"branch of equal values", Op::Result, result_of_equal_branches},

@@ -331,6 +331,48 @@ TEST(Simplify, InsideALoop) {
 )");
 }
 
+TEST(Simplify, ASumOfOneChoiceIsARead) {
+    check(simplify, R"(graph(%0: f32[3, 5], %1: i32[3]) {
+    %2: i32[3, 1] = Reshape %1
+    %3: i32[3, 5] = Expand %2
+    %4: i32[3, 5] = Index axis=1
+    %5: bool[3, 5] = Equal %3, %4
+    %6: f32 = Constant 0.0
+    %7: f32[3, 5] = Expand %6
+    %8: f32[3, 5] = Select %5, %0, %7
+    %9: f32[3] = Reduce %8 op=sum axes=[1]
+    return %9
+}
+)",
+          R"(graph(%0: f32[3, 5], %1: i32[3]) {
+    %2: i32[3] = Index axis=0
+    %3: i32[3, 1] = Reshape %1
+    %4: i32[3, 5] = Expand %3
+    %5: i32 = Constant 0
+    %6: i32[3] = Expand %5
+    %7: i32[3] = Gather %4, %2, %6 modes=[clamp, clamp] fill=0
+    %8: f32[3] = Gather %0, %2, %7 modes=[clamp, constant] fill=0.0
+    %9: f32 = Constant 0.0
+    %10: f32[3] = Expand %9
+    %11: f32[3] = Add %8, %10
+    return %11
+}
+)");
+}
+
+TEST(Simplify, ASumOfSomethingElseStays) {
+    // The position varies along the axis; an element that is not chosen counts.
+    for (const char* lines : {"    %3: i32[3, 5] = Index axis=1\n    %4: bool[3, 5] = Equal %1, %3\n"
+                              "    %5: f32 = Constant 0.0\n",
+                              "    %3: i32[3, 5] = Index axis=0\n    %4: bool[3, 5] = Equal %2, %3\n"
+                              "    %5: f32 = Constant 1.0\n"}) {
+        const std::string text = std::string("graph(%0: f32[3, 5], %1: i32[3, 5], %2: i32[3, 5]) {\n") + lines +
+                                 "    %6: f32[3, 5] = Expand %5\n    %7: f32[3, 5] = Select %4, %0, %6\n"
+                                 "    %8: f32[3] = Reduce %7 op=sum axes=[1]\n    return %8\n}\n";
+        check(simplify, text, text);
+    }
+}
+
 TEST(Simplify, IsDoneAfterOneRun) {
     NodeTable table;
     Builder b{table};
