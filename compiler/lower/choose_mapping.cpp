@@ -26,6 +26,7 @@ constexpr int64_t kShortLoop = 8;              // its turns
 constexpr int64_t kMostCarried = 72;           // values that its loops carry
 constexpr int64_t kLongestTile = 9;            // neighbours along one range
 constexpr double kLeastSaving = 0.93;          // of a turn's time, that makes a tile worth doubling
+constexpr int64_t kFarTurns = 4;               // turns at once that read far apart
 constexpr int64_t kLeastShare = 4;             // turns of a loop per lane that are worth combining
 constexpr int64_t kLongShare = 64;             // turns per lane that pay for a subgroup's fixed costs on a CPU
 
@@ -155,6 +156,23 @@ bool reads_in_turn(KernelCode code, const Traits& traits, int64_t lanes) {
     return false;
 }
 
+/// Loads in loops walk in strides, and none along a loop.
+bool strides_far(KernelCode code) {
+    place(code);
+    Strides strides(code);
+    bool far = false, near = false;
+    for (const KernelRegion& region : code.regions) {
+        if (region.range < 0) continue;
+        for (int id : region.order) {
+            if (code.nodes[id].op != Op::Load) continue;
+            const Stride stride = strides.along(code.nodes[id].args[0], region.range);
+            far |= stride == Stride::Other;
+            near |= stride == Stride::One;
+        }
+    }
+    return far && !near;
+}
+
 /// What the lanes of a subgroup would share.
 struct Sharing {
     int64_t turns = 0;        // the most turns of a loop that is dealt
@@ -277,7 +295,7 @@ Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const De
     if (!traits.rows && !traits.divergent) {
         const TileModel model(lowered, true);
         m.tile = grow_tile(model, m.tile, grid, facts, total, slots * kLeastGroups, true);
-        nodes = model.nodes(m.tile);
+        nodes = model.loop_nodes(m.tile);
         total /= m.copies();
     }
     int64_t subgroups = 1;   // of a group: more only where groups remain for every core
@@ -286,8 +304,10 @@ Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const De
         subgroups *= 2;
     m.group_x = static_cast<uint32_t>(subgroups * lanes);
     while (!traits.divergent && m.whole_loops < kShortLoop && nodes * (m.whole_loops + 1) <= kWholeBudget) ++m.whole_loops;
+    // Blocks of four along the loop are worth more than a short body, where several copies read them.
+    const int64_t budget = cpu && m.copies() > 1 ? kDealtBudget : kLoopBudget;
     for (int64_t f : {32, 16, 8, 4, 2})
-        if (m.serial_unroll == 1 && (cpu || f <= 16) && nodes * f <= kLoopBudget) m.serial_unroll = f;
+        if (m.serial_unroll == 1 && (cpu || f <= 16) && nodes * f <= budget) m.serial_unroll = f;
     return m;
 }
 
@@ -326,7 +346,7 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     if (plain && traits.loops && dims >= 2) {
         const TileModel model(lowered, false);
         m.tile = grow_tile(model, m.tile, grid, facts, total, busy, false);
-        nodes = model.nodes(m.tile);
+        nodes = model.loop_nodes(m.tile);
         for (size_t d = 1; d < dims; ++d)
             dealt_copies |= m.tile[d] % profile.subgroup_size == 0 && model.same_along_x(d);
     } else if (plain && dims >= 2 && traits.shifted) {
@@ -364,11 +384,13 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     } else if (deals && dealt_copies) {
         m.dealt_loads = profile.subgroup_size;
     }
+    // Turns that read far apart: more at once only spill.
+    const int64_t most_turns = cpu && traits.loops && strides_far(lowered) ? kFarTurns : 16;
     if (plain && traits.loops)
         while (m.whole_loops < kShortLoop && nodes * (m.whole_loops + 1) <= kWholeBudget) ++m.whole_loops;
     if (!traits.divergent || traits.loops)
         for (int64_t f : {16, 8, 4, 2})
-            if (m.serial_unroll == 1 && traits.loops && nodes * f <= kLoopBudget) m.serial_unroll = f;
+            if (m.serial_unroll == 1 && traits.loops && f <= most_turns && nodes * f <= kLoopBudget) m.serial_unroll = f;
     return m;
 }
 

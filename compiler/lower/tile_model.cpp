@@ -78,6 +78,7 @@ void TileModel::visit(const KernelCode& code, int region_id, double runs) {
         const KernelNode& n = code.nodes[id];
         Share& share = shares_[node_[id]];
         ++share.nodes;
+        share.loop_nodes += region_id != 0;
         if (n.op == Op::Load) {
             const bool repeated = !lanes_share_ && (node_[id] & 1) == 0 && region_id != 0;
             share.time += runs * (repeated ? kRepeatedLoad : kLoad);
@@ -113,6 +114,12 @@ double TileModel::time(const std::vector<int64_t>& tile) const {
 int64_t TileModel::nodes(const std::vector<int64_t>& tile) const {
     int64_t total = 0;
     for (const auto& [mask, share] : shares_) total += share.nodes * copies(mask, tile);
+    return total;
+}
+
+int64_t TileModel::loop_nodes(const std::vector<int64_t>& tile) const {
+    int64_t total = 0;
+    for (const auto& [mask, share] : shares_) total += share.loop_nodes * copies(mask, tile);
     return total;
 }
 

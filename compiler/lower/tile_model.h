@@ -20,6 +20,8 @@ class TileModel {
     double time(const std::vector<int64_t>& tile) const;
     /// Nodes of the body in such a tile.
     int64_t nodes(const std::vector<int64_t>& tile) const;
+    /// Those of them that stand in loops or branches.
+    int64_t loop_nodes(const std::vector<int64_t>& tile) const;
     /// Values that its outermost loops carry.
     int64_t carried(const std::vector<int64_t>& tile) const;
     /// Some load in a loop is the same for all indices along x, and differs along the range.
@@ -31,7 +33,7 @@ class TileModel {
   private:
     struct Share {
         double time = 0;
-        int64_t nodes = 0, carried = 0;
+        int64_t nodes = 0, loop_nodes = 0, carried = 0;
     };
     uint64_t mask_of(const KernelCode& code, const KernelNode& n) const;
     void find_masks(const KernelCode& code);

@@ -25,6 +25,13 @@ Tensor integers(int64_t rows, int64_t columns) {
                    {rows, columns});
 }
 
+/// Sixteen channels from eight, windows of three along the rows.
+Tensor convolved(const Tensor& image, const Tensor& weights) {
+    Tensor x = reshape(image, {8, 20, 64}), w = reshape(weights, {16, 8, 3});
+    auto [o, r, i, c, t] = indices<5>({16, 20, 64, 8, 3});
+    return sum(zero(x)(c, r, i + t - 1) * w(o, c, t), {.axis = {3, 4}});
+}
+
 const Case kCases[] = {
     {"sums_of_long_rows",
      [] {
@@ -60,6 +67,21 @@ const Case kCases[] = {
          return e / sum(e, {.axis = 1, .keep_dims = true});
      },
      1e-5},
+    {"convolution", [] { return convolved(integers(8 * 20, 64), integers(16, 8 * 3)); }},
+    {"its_gradient_by_the_image",
+     [] {
+         Tensor g = reshape(integers(16 * 20, 64), {16, 20, 64}), w = reshape(integers(16, 8 * 3), {16, 8, 3});
+         auto [o, r, i, c, t] = indices<5>({16, 20, 64, 8, 3});
+         Tensor x = zeros({8, 20, 64}, i32);
+         scatter_add(x(c, r, i + t - 1), g(o, r, i) * w(o, c, t));
+         return x;
+     }},
+    {"its_gradient_by_the_weights",
+     [] {
+         Tensor g = reshape(integers(16 * 20, 64), {16, 20, 64}), x = reshape(integers(8 * 20, 64), {8, 20, 64});
+         auto [o, c, t, r, i] = indices<5>({16, 8, 3, 20, 64});
+         return sum(g(o, r, i) * zero(x)(c, r, i + t - 1), {.axis = {3, 4}});
+     }},
     {"matrix_times_vector",
      [] {
          return sum(floats({70, 2048}) * floats({2048}), {.axis = 1});
