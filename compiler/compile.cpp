@@ -17,28 +17,20 @@
 #include "compiler/stage_timer.h"
 
 namespace firn {
+
+void compile_kernel(KernelInfo& kernel, const CompileOptions& options) {
+    SpirvOptions spirv;
+    spirv.cache_directory = options.cache_directory;
+    kernel.spirv = glsl_to_spirv(kernel.glsl, kernel.name, spirv);
+    if (options.validate) validate_spirv(kernel.spirv, kernel.name);
+}
+
 namespace {
 
 /// Every kernel's SPIR-V, on all cores.
 void compile_kernels(Program& program, const CompileOptions& options) {
-    SpirvOptions spirv;
-    spirv.cache_directory = options.cache_directory;
-    for_each_in_parallel(program.kernels.size(), [&](size_t k) {
-        KernelInfo& kernel = program.kernels[k];
-        kernel.spirv = glsl_to_spirv(kernel.glsl, kernel.name, spirv);
-        if (options.validate) validate_spirv(kernel.spirv, kernel.name);
-    });
+    for_each_in_parallel(program.kernels.size(), [&](size_t k) { compile_kernel(program.kernels[k], options); });
 }
-
-std::string microseconds(double seconds) {
-    std::ostringstream out;
-    out << std::fixed << std::setprecision(1) << seconds * 1e6 << " us";
-    return out.str();
-}
-
-}  // namespace
-
-namespace {
 
 /// What is left of the graph's own work once the profile is known.
 Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile, const SymbolFacts& facts) {
@@ -90,43 +82,6 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
     program->spirv_milliseconds = times.spirv = milliseconds(emitted);
     if (options.times) *options.times = times;
     return program;
-}
-
-std::string explain(const Program& program, const SizeEnv& env) {
-    std::ostringstream out;
-    out << "program " << program.name << " for " << program.profile.name << ": " << program.kernels.size()
-        << " kernels\n";
-    out << std::fixed << std::setprecision(1);
-    for (const VerdictInfo& v : program.verdicts) {
-        out << "  " << v.verdict << ": " << v.reason << "  " << v.value;
-        if (v.inline_seconds > 0 || v.materialise_seconds > 0)
-            out << "  inline " << v.inline_seconds * 1e6 << " us, "
-                << (v.stage_seconds > 0 ? "stage " + microseconds(v.stage_seconds) + ", " : std::string())
-                << "materialise " << v.materialise_seconds * 1e6 << " us";
-        if (!v.lines.empty()) out << "  (" << v.lines << ")";
-        out << "\n";
-    }
-    for (const KernelInfo& k : program.kernels) {
-        out << "  kernel " << k.name << ": group " << k.group_size[0] << "x" << k.group_size[1] << "x"
-            << k.group_size[2] << ", " << k.bindings.size() << " bindings, back edges "
-            << (k.back_edges < 0 ? "unknown" : std::to_string(k.back_edges));
-        for (const Split& s : k.code ? k.code->schedule : std::vector<Split>{})
-            out << ", " << name(s.kind) << (s.factor ? " " + std::to_string(s.factor) : "");
-        out << "\n";
-    }
-    for (size_t k = 0; k < program.results.size(); ++k)
-        for (const ArgumentInfo& argument : program.arguments)
-            if (!argument.scalar && argument.buffer == program.results[k].buffer)
-                out << "  result " << k << " is written over " << argument.name << ", which was given away\n";
-    if (!env.empty()) {
-        const ProgramStats s = stats(program, env);
-        out << "  " << s.dispatches << " dispatches";
-        if (s.indirect_dispatches) out << " (" << s.indirect_dispatches << " of them indirect)";
-        out << ", " << s.operations << " operations, " << s.bytes_read
-            << " bytes read, " << s.bytes_written << " written, " << s.barriers << " barriers, "
-            << s.peak_bytes << " bytes of temporaries\n";
-    }
-    return out.str();
 }
 
 }  // namespace firn

@@ -1,5 +1,6 @@
 // The compiler as one function: Graph and DeviceProfile in, Program out.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 
@@ -29,7 +30,9 @@ struct CompileOptions {
     /// By argument: the caller gives its memory away, so that results may be written over it. Empty: none.
     std::vector<bool> donated;
     bool spirv = true;               // false: stop at GLSL
-    std::string cache_directory;     // where SPIR-V is kept between runs; empty: nowhere
+    std::string cache_directory;     // where SPIR-V and tuned mappings are kept between runs; empty: nowhere
+    /// Mappings that tuning found, by KernelInfo::tuning_key; asked before the directory. Null: none.
+    const std::map<std::string, std::string>* tuned = nullptr;
     bool validate =
 #ifdef NDEBUG
         false;
@@ -46,7 +49,7 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
                                              const DeviceProfile& profile,
                                              const CompileOptions& options = {});
 
-/// The report behind `program.explain()`: every value's verdict with its reason and costs, every kernel.
-std::string explain(const Program& program, const SizeEnv& env = {});
+/// The SPIR-V of one kernel, from its GLSL.
+void compile_kernel(KernelInfo& kernel, const CompileOptions& options);
 
 }  // namespace firn

@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "compiler/codegen/glsl.h"
 #include "compiler/ir/accumulation.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/by_hand.h"
@@ -15,14 +14,17 @@
 #include "compiler/lower/data_sizes.h"
 #include "compiler/lower/fuse_loops.h"
 #include "compiler/lower/map.h"
+#include "compiler/lower/mapping_text.h"
 #include "compiler/lower/place.h"
 #include "compiler/lower/select_branches.h"
 #include "compiler/lower/side_by_side.h"
 #include "compiler/lower/walk.h"
+#include "compiler/plan_kernel.h"
 #include "compiler/plan_sizes.h"
 #include "compiler/program/error.h"
 #include "compiler/reuse_arguments.h"
 #include "compiler/stage_timer.h"
+#include "compiler/tune.h"
 
 namespace firn {
 namespace {
@@ -132,10 +134,9 @@ class Planner {
         for (PlannedSizes::Computation& each : sizes_.close()) {
             DispatchStep step;
             step.work = largest(count_work(each.code));
-            step.groups = {1, 1, 1};
-            step.params = each.code.params;
-            for (const KernelBuffer& b : each.code.buffers) step.buffers.push_back(b.buffer);
-            step.kernel = kernel_of(std::move(each.code), {});
+            launch_as(step, each.code);
+            KernelInfo info = emitted(each.code);
+            step.kernel = kernel_of(std::move(each.code), std::move(info), {});
             steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(each.before), {{std::move(step)}});
         }
     }
@@ -213,7 +214,7 @@ class Planner {
         place(counted);
         const Work work = count_work(counted);
         finish_by_hand(code, profile_);
-        add_dispatch(std::move(code), work, outputs, out);
+        add_dispatch({std::move(code), {}, nullptr}, work, outputs, out);
     }
 
     int start_by_hand(const Node& kernel, size_t k, const Node& version, const TargetUse& use, std::vector<Step>& out) {
@@ -283,10 +284,11 @@ class Planner {
             }
         }
         place(lowered);
-        KernelCode code = mapped(lowered);
+        const Work work = count_work(lowered);
+        Mapped made = mapped(std::move(lowered));
         // A row that is too long for one invocation is left to as many as it has elements.
-        if (inner && !within_back_edges(code)) return add_kernel(outputs, targets, shape, 0, out);
-        add_dispatch(std::move(code), count_work(lowered), outputs, out);
+        if (inner && !within_back_edges(made.code)) return add_kernel(outputs, targets, shape, 0, out);
+        add_dispatch(std::move(made), work, outputs, out);
     }
 
     KernelCode lowered(const KernelRequest& request) {
@@ -304,13 +306,20 @@ class Planner {
         return code;
     }
 
-    KernelCode mapped(const KernelCode& lowered) {
+    struct Mapped {
+        KernelCode code;
+        Mapping mapping;
+        std::shared_ptr<const KernelCode> lowered;
+    };
+
+    Mapped mapped(KernelCode lowered) {
         const StageTimer timer(times_.map);
-        const Mapping mapping =
-            options_.steps.choose_mapping ? choose_mapping(lowered, profile_, options_.facts) : Mapping{};
-        KernelCode code = map_kernel(lowered, mapping, profile_, options_.facts);
-        verify(code, "map");
-        return code;
+        Mapped out;
+        out.mapping = options_.steps.choose_mapping ? choose_mapping(lowered, profile_, options_.facts) : Mapping{};
+        out.code = map_kernel(lowered, out.mapping, profile_, options_.facts);
+        verify(out.code, "map");
+        out.lowered = std::make_shared<KernelCode>(std::move(lowered));
+        return out;
     }
 
     /// The small kernels that wait for others to stand beside become one dispatch.
@@ -328,30 +337,48 @@ class Planner {
         verify(lowered, "side_by_side");
         place(lowered);
         waiting_.clear();
-        add_dispatch(mapped(lowered), work, std::exchange(waiting_outputs_, {}), out);
+        add_dispatch(mapped(std::move(lowered)), work, std::exchange(waiting_outputs_, {}), out);
     }
 
-    void add_dispatch(KernelCode code, const Work& work, const std::vector<Ref>& outputs, std::vector<Step>& out) {
+    void add_dispatch(Mapped made, const Work& work, const std::vector<Ref>& outputs, std::vector<Step>& out) {
         DispatchStep step;
         step.work = largest(work);
-        for (size_t dim = 0; dim < 3; ++dim) step.groups[dim] = firn::largest(code.groups[dim]);
-        take_sizes(code, step);
-        step.params = host_params(code);
-        for (size_t k = 0; k < bound_buffers(code); ++k) step.buffers.push_back(code.buffers[k].buffer);
-        step.kernel = kernel_of(std::move(code), outputs);
+        const bool on_device = take_sizes(made.code, step);
+        KernelInfo info = emitted(made.code);
+        if (made.lowered && !on_device) {
+            info.mapping = text(made.mapping);
+            info.tuning_key = tuning_key(info.glsl, profile_, options_.facts);
+            if (auto tuned = find_tuned(info.tuning_key, options_))
+                if (auto code = remap(*made.lowered, *tuned, profile_, options_.facts)) {
+                    made.code = std::move(*code);
+                    KernelInfo other = emitted(made.code);
+                    other.mapping = text(*tuned), other.tuning_key = info.tuning_key, other.tuned = true;
+                    info = std::move(other);
+                }
+            step.lowered = std::move(made.lowered);
+        }
+        launch_as(step, made.code);
+        step.kernel = kernel_of(std::move(made.code), std::move(info), outputs);
         out.push_back({std::move(step)});
     }
 
-    void take_sizes(KernelCode& code, DispatchStep& step) {
+    KernelInfo emitted(const KernelCode& code) {
+        const StageTimer timer(times_.emit);
+        return kernel_info(code, profile_);
+    }
+
+    /// Whether some of its sizes are known by the device alone.
+    bool take_sizes(KernelCode& code, DispatchStep& step) {
         const NeededSizes needed = needed_sizes(code, profile_);
         std::vector<Size> all = needed.params;
         all.insert(all.end(), needed.groups.begin(), needed.groups.end());
-        if (all.empty()) return;
+        if (all.empty()) return false;
         const auto [buffer, at] = sizes_.place(all);
         bind_sizes(code, buffer, at);
-        if (needed.groups.empty()) return;
+        if (needed.groups.empty()) return true;
         step.sizes_binding = code.sizes_buffer;
         step.sizes_groups = at + static_cast<int64_t>(needed.params.size());
+        return true;
     }
 
     bool within_back_edges(const KernelCode& code) const {
@@ -359,33 +386,18 @@ class Planner {
     }
 
     /// The kernel's place in the program; an equal one is shared.
-    int kernel_of(KernelCode code, const std::vector<Ref>& outputs) {
-        KernelInfo info;
-        info.params_in_buffer = needs_param_buffer(code, profile_);
-        info.keeps_special_floats = keeps_special_floats(code, profile_);
-        {
-            const StageTimer timer(times_.emit);
-            info.glsl = emit_glsl(code, profile_);
-        }
+    int kernel_of(KernelCode code, KernelInfo info, const std::vector<Ref>& outputs) {
         std::string key = info.glsl;
         for (const ParamInfo& p : code.params) key += p.dtype.name();
         if (auto it = kernels_.find(key); it != kernels_.end()) {
             add_lines(program_->kernels[it->second].lines, outputs);
             return it->second;
         }
-        check_limits(code, outputs);
+        check_limits(code, profile_, outputs.empty() ? std::string() : at_line(*outputs[0]));
         const int id = static_cast<int>(program_->kernels.size());
         add_lines(info.lines, outputs);
         info.name = "k" + std::to_string(id) + (info.lines.empty() ? "" : " " + info.lines[0]);
         if (info.lines.empty() && !code.name.empty()) info.name += " " + code.name;
-        info.group_size = code.group_size;
-        for (size_t k = 0; k < bound_buffers(code); ++k) {
-            const KernelBuffer& b = code.buffers[k];
-            info.bindings.push_back({b.form, b.dtype, b.width, b.written});
-        }
-        for (const ParamInfo& p : host_params(code)) info.param_types.push_back(p.dtype);
-        info.back_edges = code.back_edges;
-        info.guards = code.guards;
         code.name = info.name;
         info.code = std::make_shared<KernelCode>(std::move(code));
         program_->kernels.push_back(std::move(info));
@@ -398,43 +410,6 @@ class Planner {
             for (const SourceLine& line : r->lines)
                 if (std::find(lines.begin(), lines.end(), text(line)) == lines.end() && lines.size() < 8)
                     lines.push_back(text(line));
-    }
-
-    void check_limits(const KernelCode& code, const std::vector<Ref>& outputs) const {
-        uint32_t texels = 0, storage = 0;
-        int64_t shared = 0;
-        for (const KernelBuffer& b : code.buffers) {
-            if (b.space == MemorySpace::Bound) ++(b.form == BindingForm::Texel ? texels : storage);
-            if (b.space == MemorySpace::Shared) shared += b.elements.constant() * std::max(4, b.dtype.bytes());
-        }
-        const uint32_t members = code.group_size[0] * code.group_size[1] * code.group_size[2];
-        if (shared > static_cast<int64_t>(profile_.shared_bytes))
-            throw UserError("the shared arrays of this kernel take " + std::to_string(shared) +
-                            " bytes and a group on this device has " + std::to_string(profile_.shared_bytes) +
-                            "; make them smaller" + at_line(*outputs[0]));
-        if (members > profile_.max_group_size)
-            throw UserError("a group of this kernel has " + std::to_string(members) + " invocations and this device allows " +
-                            std::to_string(profile_.max_group_size) + "; make it smaller" + at_line(*outputs[0]));
-        for (size_t dim = 0; dim < 3; ++dim)
-            if (code.group_size[dim] > profile_.max_group_extent[dim])
-                throw UserError("a group of this kernel is " + std::to_string(code.group_size[dim]) +
-                                " wide along one axis and this device allows " +
-                                std::to_string(profile_.max_group_extent[dim]) + "; share it among the axes" +
-                                at_line(*outputs[0]));
-        if (texels > profile_.max_texel_buffers || storage > profile_.max_storage_buffers)
-            throw UserError("a kernel reads and writes " + std::to_string(texels + storage) +
-                            " tensors at once, more than the device binds (" +
-                            std::to_string(profile_.max_storage_buffers) +
-                            "); concatenate some of them" + at_line(*outputs[0]));
-        if (profile_.max_back_edges && code.back_edges < 0)
-            throw UserError("only the data knows how many turns a loop in this kernel takes, and this device "
-                            "stops an invocation after " + std::to_string(profile_.max_back_edges) +
-                            "; bound it, as in loop(min(n, 60000))" + at_line(*outputs[0]));
-        if (profile_.max_back_edges && code.back_edges > profile_.max_back_edges)
-            throw TooManyTurns("a loop inside one kernel takes up to " + std::to_string(code.back_edges) +
-                            " turns and this device stops an invocation after " +
-                            std::to_string(profile_.max_back_edges) + "; split it in two loops" +
-                            at_line(*outputs[0]));
     }
 
     // --- loops of kernels

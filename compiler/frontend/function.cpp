@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/compile.h"
+#include "compiler/explain.h"
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/function_state.h"
@@ -343,22 +344,8 @@ SizeEnv with_values(const FunctionState& state, const Variant& variant, const Si
     return known;
 }
 
-}  // namespace
-
-std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
-    FunctionState& state = *state_;
-    SourceLine line = args.empty() ? state.line : args[0].line();
-    if (state.session != current_state())
-        fail_at(line,
-                "call: the function was compiled in another session; make that one current, or "
-                "compile again");
-    if (args.size() != state.specs.size())
-        fail_at(line, "call: " + std::to_string(args.size()) +
-                          " arguments are given, the function was compiled for " +
-                          std::to_string(state.specs.size()) + "; give one per declared argument");
-    builder(*state.session, line);
-    if (is_recording(*state.session)) return inline_call(state, args);
-    Given given;
+/// Checks the arguments and gathers what an executor needs of them.
+CallKind gather(FunctionState& state, const std::vector<Arg>& args, SourceLine line, Given& given) {
     for (size_t k = 0; k < args.size(); ++k) give(given, state, k, args[k]);
     const std::map<std::string, Ref> counts = given_counts(state, given.data_sizes, line);
     give_captured(given, state);
@@ -370,6 +357,45 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
         given.call.scalars.emplace_back();
     }
     executor_of(*state.session);
+    return kind;
+}
+
+/// The line of a call, which is one that can be made.
+SourceLine checked_call(const FunctionState& state, const std::vector<Arg>& args) {
+    SourceLine line = args.empty() ? state.line : args[0].line();
+    if (state.session != current_state())
+        fail_at(line,
+                "call: the function was compiled in another session; make that one current, or "
+                "compile again");
+    if (args.size() != state.specs.size())
+        fail_at(line, "call: " + std::to_string(args.size()) +
+                          " arguments are given, the function was compiled for " +
+                          std::to_string(state.specs.size()) + "; give one per declared argument");
+    builder(*state.session, line);
+    return line;
+}
+
+}  // namespace
+
+Variant& variant_of_call(FunctionState& state, const std::vector<Arg>& args, Call& call) {
+    const SourceLine line = checked_call(state, args);
+    if (is_recording(*state.session)) fail_at(line, "tune: something is being recorded; tune before or after it");
+    Given given;
+    const CallKind kind = gather(state, args, line, given);
+    Variant& variant = variant_for(state, kind, facts_of(given.call.symbols));
+    if (!state.session->oracle) need_program(state, variant);
+    state.last = &variant;
+    state.last_symbols = given.call.symbols;
+    call = std::move(given.call);
+    return variant;
+}
+
+std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
+    FunctionState& state = *state_;
+    const SourceLine line = checked_call(state, args);
+    if (is_recording(*state.session)) return inline_call(state, args);
+    Given given;
+    const CallKind kind = gather(state, args, line, given);
     // What an assertion refuses is to be as it was.
     const bool may_fail = std::any_of(state.effects.begin(), state.effects.end(), [](const Effect& e) { return !e.print; });
     if (may_fail) given.moved.clear();

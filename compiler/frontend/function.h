@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/frontend/tensor.h"
+#include "compiler/frontend/tune.h"
 #include "compiler/program/program.h"
 
 namespace firn {
@@ -28,8 +29,18 @@ class Function {
     std::shared_ptr<const Program> program() const;
     /// What that program does at the sizes of the most recent call.
     ProgramStats stats() const;
-    /// Every value's verdict with its reason, every kernel.
+    /// Every value's verdict with its reason and the costs that competed, every kernel with what it does at the
+    /// sizes of the most recent call and how long it should take.
     std::string explain() const;
+    /// The same of a call with these arguments, which is run (twice: drivers compile at the first run), with the
+    /// time that each kernel took. Nothing is given away.
+    std::string explain(const std::vector<Arg>& args) const;
+    /// Searches faster mappings for the kernels of the program that serves a call with these arguments, by running
+    /// it: each kernel in turn, those that take longest first, as long as `options.seconds` allow. A mapping whose
+    /// results differ by more than rounding is dropped. The fastest are used from now on by this function, and by
+    /// every program compiled later in this session or with the same caches that has an equal kernel. Nothing is given
+    /// away. UserError where the session runs no kernels (the oracle), or while something is recorded.
+    TuneReport tune(const std::vector<Arg>& args, const TuneOptions& options = {}) const;
     /// What was recorded: the declared arguments first, then the captured tensors.
     const Graph& graph() const;
     /// Programs compiled so far.

@@ -8,6 +8,7 @@
 #include "compiler/frontend/cut.h"
 #include "compiler/frontend/function.h"
 #include "compiler/frontend/record.h"
+#include "compiler/program/executor.h"
 
 namespace firn {
 
@@ -40,6 +41,10 @@ struct FunctionState {
     Variant* last = nullptr;
     SizeEnv last_symbols;
 };
+
+/// The variant that serves a call which gives nothing away, with its program (the oracle's has none), and the call
+/// itself, without memory for the results.
+Variant& variant_of_call(FunctionState& function, const std::vector<Arg>& args, Call& call);
 
 /// The results of the function as part of what is being recorded now.
 std::vector<Tensor> inline_call(const FunctionState& function, const std::vector<Arg>& args);

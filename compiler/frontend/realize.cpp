@@ -138,6 +138,7 @@ std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& g
     Executor& executor = executor_of(session);
     options.spirv = session.needs_spirv;
     options.cache_directory = default_cache_directory();
+    options.tuned = &session.tuned;
     report_graph(session, graph);
     std::shared_ptr<const Program> program =
         compile_graph(session.nodes, graph, executor.profile(), options);

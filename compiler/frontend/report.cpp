@@ -8,7 +8,7 @@
 #include <fstream>
 #include <functional>
 
-#include "compiler/compile.h"
+#include "compiler/explain.h"
 #include "compiler/frontend/environment.h"
 #include "compiler/ir/text.h"
 #include "compiler/passes/passes.h"

@@ -10,6 +10,7 @@ enum class DeviceClass : uint8_t { Cpu, Gpu };
 
 struct DeviceProfile {
     std::string name = "reference CPU driver";
+    std::string driver;   // stands for the driver and its version; what was measured on it holds for no other
     DeviceClass device_class = DeviceClass::Cpu;
 
     // Limits.

@@ -56,6 +56,9 @@ struct KernelInfo {
     int guards = 0;           // conditions that keep stores or invocations inside their ranges
     std::vector<std::string> lines;               // the user's lines
     std::shared_ptr<const KernelCode> code;       // for the host interpreter; absent in a saved program
+    std::string mapping;      // how its ranges are mapped; empty where its user said it
+    std::string tuning_key;   // what a mapping found by tuning is kept under; empty where none can be
+    bool tuned = false;       // the mapping is one that tuning found
 };
 /// Byte offset of every parameter, and the total size (a multiple of 4) as the last element.
 std::vector<uint32_t> param_offsets(const std::vector<DType>& types);
@@ -92,6 +95,8 @@ struct DispatchStep {
     /// of the i32 buffer that an earlier dispatch wrote them to, and the element where the three begin.
     int sizes_binding = -1;
     int64_t sizes_groups = 0;
+    /// The kernel before it was mapped, for tuning; absent where it cannot be mapped otherwise, and in a saved program.
+    std::shared_ptr<const KernelCode> lowered;
 };
 struct CopyStep {
     int source = 0, target = 0;        // buffers of equal size

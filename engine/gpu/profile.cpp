@@ -5,6 +5,8 @@
 #include <sstream>
 #include <thread>
 
+#include "compiler/program/disk_cache.h"
+
 namespace firn {
 namespace {
 
@@ -111,6 +113,7 @@ DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
     bool cpu = info.type == VK_PHYSICAL_DEVICE_TYPE_CPU;
     DeviceProfile profile = cpu ? cpu_profile() : gpu_profile();
     profile.name = info.name;
+    profile.driver = cache_hash(driver_key(vk, info.handle));
     profile.device_class = cpu ? DeviceClass::Cpu : DeviceClass::Gpu;
     profile.subgroup_size = vulkan11.subgroupSize;
     profile.max_group_size = limits.maxComputeWorkGroupInvocations;

@@ -1,6 +1,7 @@
 // Verdicts follow the profile's rates, and say why.
 #include <gtest/gtest.h>
 
+#include "compiler/explain.h"
 #include "tests/schedule/compile_helpers.h"
 
 namespace firn {

@@ -1,0 +1,141 @@
+// Why each value lives where it does, and what each kernel is.
+#include "compiler/explain.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <sstream>
+
+#include "compiler/lower/kernel_code.h"
+
+namespace firn {
+namespace {
+
+std::string microseconds(double seconds) {
+    std::ostringstream out;
+    out << std::fixed << std::setprecision(1) << seconds * 1e6 << " us";
+    return out.str();
+}
+
+void for_dispatches(const std::vector<Step>& steps, const auto& visit) {
+    for (const Step& step : steps) {
+        if (const auto* dispatch = std::get_if<DispatchStep>(&step.step)) visit(*dispatch);
+        if (const auto* repeat = std::get_if<RepeatStep>(&step.step))
+            for_dispatches(repeat->body, visit);
+    }
+}
+
+/// `y n, x m; 2 loops`.
+std::string ranges_text(const KernelCode& code) {
+    std::string out;
+    int loops = 0;
+    for (const Range& range : code.ranges) {
+        loops += range.kind == RangeKind::Serial;
+        if (range.kind == RangeKind::Grid)
+            out += (out.empty() ? "" : ", ") + range.name + " " + range.extent.text();
+    }
+    if (loops > 0)
+        out +=
+            (out.empty() ? "" : "; ") + std::to_string(loops) + (loops == 1 ? " loop" : " loops");
+    return out;
+}
+
+void print_verdict(std::ostringstream& out, const VerdictInfo& v) {
+    out << "  " << v.verdict << ": " << v.reason << "  " << v.value;
+    if (v.inline_seconds > 0 || v.materialise_seconds > 0)
+        out << "  inline " << microseconds(v.inline_seconds) << ", "
+            << (v.stage_seconds > 0 ? "stage " + microseconds(v.stage_seconds) + ", "
+                                    : std::string())
+            << "materialise " << microseconds(v.materialise_seconds);
+    if (!v.lines.empty()) out << "  (" << v.lines << ")";
+    out << "\n";
+}
+
+void print_kernel(std::ostringstream& out, const KernelInfo& k, const KernelReport* report) {
+    out << "  kernel " << k.name << ": group " << k.group_size[0] << "x" << k.group_size[1] << "x"
+        << k.group_size[2] << ", " << k.bindings.size() << " bindings, back edges "
+        << (k.back_edges < 0 ? "unknown" : std::to_string(k.back_edges));
+    if (k.shared_bytes > 0) out << ", " << k.shared_bytes << " bytes shared";
+    if (!k.mapping.empty()) out << (k.tuned ? ", tuned to " : ", ") << k.mapping;
+    out << "\n";
+    if (!report) return;
+    if (!report->ranges.empty()) out << "    over " << report->ranges << "\n";
+    out << "    " << report->dispatches
+        << (report->dispatches == 1 ? " dispatch, " : " dispatches, ") << report->operations
+        << " operations, " << report->bytes_read << " bytes read, " << report->bytes_written
+        << " written; predicted " << std::setprecision(3) << report->predicted_ms << " ms";
+    if (report->measured_ms >= 0) out << ", measured " << report->measured_ms << " ms";
+    out << std::setprecision(1) << "\n";
+}
+
+bool sizes_known(const Program& program, const SizeEnv& env) {
+    for (const ArgumentInfo& argument : program.arguments)
+        for (const Size& size : argument.shape)
+            for (const std::string& symbol : size.symbols())
+                if (!env.contains(symbol)) return false;
+    return true;
+}
+
+}  // namespace
+
+std::vector<KernelReport> kernel_reports(const Program& program, const SizeEnv& env,
+                                         const std::map<std::string, double>& milliseconds) {
+    std::vector<KernelReport> out;
+    for (const KernelInfo& k : program.kernels) {
+        KernelReport row;
+        row.name = k.name, row.mapping = k.mapping, row.tuned = k.tuned;
+        row.shared_bytes = k.shared_bytes, row.back_edges = k.back_edges;
+        if (const auto at = milliseconds.find(k.name); at != milliseconds.end())
+            row.measured_ms = at->second;
+        out.push_back(std::move(row));
+    }
+    for_dispatches(program.steps, [&](const DispatchStep& step) {
+        if (step.lowered) out[static_cast<size_t>(step.kernel)].ranges = ranges_text(*step.lowered);
+    });
+    const FlatProgram flat = flatten(program, env);
+    for (const FlatStep& step : flat.steps) {
+        if (!step.dispatch) continue;
+        KernelReport& row = out[static_cast<size_t>(step.dispatch->kernel)];
+        const Work& work = step.dispatch->work;
+        const int64_t operations = work.operations.evaluate(step.env),
+                      read = work.bytes_read.evaluate(step.env),
+                      written = work.bytes_written.evaluate(step.env);
+        ++row.dispatches;
+        row.operations += operations, row.bytes_read += read, row.bytes_written += written;
+        row.predicted_ms +=
+            1e3 *
+            (std::max(static_cast<double>(operations) / program.profile.operations_per_second,
+                      static_cast<double>(read + written) / program.profile.bytes_per_second) +
+             program.profile.seconds_per_launch);
+    }
+    return out;
+}
+
+std::string explain(const Program& program, const SizeEnv& env,
+                    const std::map<std::string, double>& milliseconds) {
+    std::ostringstream out;
+    out << "program " << program.name << " for " << program.profile.name << ": "
+        << program.kernels.size() << " kernels\n";
+    out << std::fixed << std::setprecision(1);
+    for (const VerdictInfo& v : program.verdicts) print_verdict(out, v);
+    const bool known = sizes_known(program, env);
+    const std::vector<KernelReport> reports =
+        known ? kernel_reports(program, env, milliseconds) : std::vector<KernelReport>();
+    for (size_t k = 0; k < program.kernels.size(); ++k)
+        print_kernel(out, program.kernels[k], known ? &reports[k] : nullptr);
+    for (size_t k = 0; k < program.results.size(); ++k)
+        for (const ArgumentInfo& argument : program.arguments)
+            if (!argument.scalar && argument.buffer == program.results[k].buffer)
+                out << "  result " << k << " is written over " << argument.name
+                    << ", which was given away\n";
+    if (known) {
+        const ProgramStats s = stats(program, env);
+        out << "  " << s.dispatches << " dispatches";
+        if (s.indirect_dispatches) out << " (" << s.indirect_dispatches << " of them indirect)";
+        out << ", " << s.operations << " operations, " << s.bytes_read << " bytes read, "
+            << s.bytes_written << " written, " << s.barriers << " barriers, " << s.peak_bytes
+            << " bytes of temporaries\n";
+    }
+    return out.str();
+}
+
+}  // namespace firn

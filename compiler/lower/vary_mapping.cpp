@@ -1,0 +1,115 @@
+// Other mappings of a kernel, one step from a given one.
+#include "compiler/lower/vary_mapping.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "compiler/lower/mapping_text.h"
+#include "compiler/lower/share_loops.h"
+#include "compiler/lower/tile_model.h"
+
+namespace firn {
+namespace {
+
+constexpr double kFarSlower = 2;      // times what the model gives the mapping that is varied
+constexpr int64_t kMostNodes = 4000;  // of the body after expansion: drivers take seconds beyond it
+constexpr int64_t kMostCopies = 128;
+
+/// Collects variations that are possible and new.
+class Variations {
+  public:
+    Variations(const KernelCode& lowered, const Mapping& from, const DeviceProfile& profile,
+               const SymbolFacts& facts)
+        : lowered_(lowered),
+          from_(from),
+          profile_(profile),
+          facts_(facts),
+          model_(lowered, from.lanes > 1) {
+        for (size_t r = lowered.ranges.size(); r-- > 0;)
+            if (lowered.ranges[r].kind == RangeKind::Grid)
+                extents_.push_back(lowered.ranges[r].extent);
+        for (const KernelRegion& region : lowered.regions) loops_ |= region.range >= 0;
+        from_.tile.resize(std::max<size_t>(1, extents_.size()), 1);
+    }
+
+    std::vector<Mapping> run() {
+        vary_tile();
+        for (uint32_t x : {8u, 16u, 32u, 64u, 128u, 256u})
+            for (uint32_t y : {1u, 2u, 4u, 8u, 16u})
+                if (y == 1 || extents_.size() > 1)
+                    with([&](Mapping& m) { m.group_x = x, m.group_y = y; });
+        if (!loops_) {
+            // A loop that serves several strides would run behind the end for some of them.
+            for (int64_t strides : {1, 2, 4, 8, 16}) with([&](Mapping& m) { m.strides = strides; });
+        } else {
+            for (int64_t unroll : {1, 2, 4, 8, 16, 32})
+                with([&](Mapping& m) { m.serial_unroll = unroll; });
+            vary_lanes();
+        }
+        return std::move(out_);
+    }
+
+  private:
+    bool divides(size_t range, int64_t factor) const {
+        return !extents_.at(range).is(0) && extents_[range].divisor(facts_.divisors) % factor == 0;
+    }
+
+    void vary_tile() {
+        for (size_t d = 0; d < extents_.size(); ++d)
+            for (int64_t tile : {1, 2, 3, 4, 5, 8})
+                if (tile == 1 || divides(d, tile)) with([&](Mapping& m) { m.tile[d] = tile; });
+    }
+
+    void vary_lanes() {
+        const uint32_t lanes = profile_.subgroup_size;
+        if (!lanes_share(profile_)) return;
+        with([&](Mapping& m) { m.dealt_loads = m.dealt_loads > 1 ? 1 : lanes; });
+        with([&](Mapping& m) {
+            m.dealt_loads = lanes;
+            m.serial_unroll = lanes;
+        });
+        if (share_loops(lowered_, lanes).empty()) return;
+        with([&](Mapping& m) {
+            m.lanes = from_.lanes > 1 ? 1 : lanes;
+            m.group_y = 1;
+            m.dealt_loads = 1;
+        });
+    }
+
+    void with(const std::function<void(Mapping&)>& change) {
+        Mapping m = from_;
+        change(m);
+        const uint32_t lanes = profile_.subgroup_size, members = m.group_x * m.group_y;
+        if ((m.lanes > 1 || m.dealt_loads > 1) && m.group_x % lanes != 0) return;
+        if (m.lanes > 1 && (m.group_y > 1 || m.dealt_loads > 1)) return;
+        if (members > profile_.max_group_size || m.group_x > profile_.max_group_extent[0] ||
+            m.group_y > profile_.max_group_extent[1] || m.copies() > kMostCopies)
+            return;
+        const int64_t nodes = model_.nodes(m.tile) * m.strides;
+        if (nodes > kMostNodes || nodes * m.serial_unroll > 2 * kMostNodes) return;
+        if (m.lanes == from_.lanes && model_.time(m.tile) > kFarSlower * model_.time(from_.tile))
+            return;
+        const std::string words = text(m);
+        if (words == text(from_)) return;
+        const auto same = [&](const Mapping& other) { return text(other) == words; };
+        if (std::none_of(out_.begin(), out_.end(), same)) out_.push_back(std::move(m));
+    }
+
+    const KernelCode& lowered_;
+    Mapping from_;
+    const DeviceProfile& profile_;
+    const SymbolFacts& facts_;
+    TileModel model_;
+    std::vector<Size> extents_;  // x first
+    bool loops_ = false;
+    std::vector<Mapping> out_;
+};
+
+}  // namespace
+
+std::vector<Mapping> vary_mapping(const KernelCode& lowered, const Mapping& mapping,
+                                  const DeviceProfile& profile, const SymbolFacts& facts) {
+    return Variations(lowered, mapping, profile, facts).run();
+}
+
+}  // namespace firn

@@ -1,0 +1,86 @@
+// A mapped kernel as part of a Program.
+#include "compiler/plan_kernel.h"
+
+#include <algorithm>
+
+#include "compiler/codegen/glsl.h"
+#include "compiler/lower/bindings.h"
+#include "compiler/lower/data_sizes.h"
+#include "compiler/plan.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+
+namespace {
+
+int64_t shared_bytes(const KernelCode& code) {
+    int64_t bytes = 0;
+    for (const KernelBuffer& b : code.buffers)
+        if (b.space == MemorySpace::Shared)
+            bytes += b.elements.constant() * std::max(4, b.dtype.bytes());
+    return bytes;
+}
+
+}  // namespace
+
+KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile) {
+    KernelInfo info;
+    info.params_in_buffer = needs_param_buffer(code, profile);
+    info.keeps_special_floats = keeps_special_floats(code, profile);
+    info.glsl = emit_glsl(code, profile);
+    info.group_size = code.group_size;
+    for (size_t k = 0; k < bound_buffers(code); ++k) {
+        const KernelBuffer& b = code.buffers[k];
+        info.bindings.push_back({b.form, b.dtype, b.width, b.written});
+    }
+    for (const ParamInfo& p : host_params(code)) info.param_types.push_back(p.dtype);
+    info.back_edges = code.back_edges;
+    info.guards = code.guards;
+    info.shared_bytes = static_cast<uint32_t>(shared_bytes(code));
+    return info;
+}
+
+void launch_as(DispatchStep& step, const KernelCode& code) {
+    for (size_t dim = 0; dim < 3; ++dim) step.groups[dim] = largest(code.groups[dim]);
+    step.params = host_params(code);
+    step.buffers.clear();
+    for (size_t k = 0; k < bound_buffers(code); ++k) step.buffers.push_back(code.buffers[k].buffer);
+}
+
+void check_limits(const KernelCode& code, const DeviceProfile& profile, const std::string& at) {
+    uint32_t texels = 0, storage = 0;
+    const int64_t shared = shared_bytes(code);
+    for (const KernelBuffer& b : code.buffers)
+        if (b.space == MemorySpace::Bound) ++(b.form == BindingForm::Texel ? texels : storage);
+    const uint32_t members = code.group_size[0] * code.group_size[1] * code.group_size[2];
+    if (shared > static_cast<int64_t>(profile.shared_bytes))
+        throw UserError("the shared arrays of this kernel take " + std::to_string(shared) +
+                        " bytes and a group on this device has " +
+                        std::to_string(profile.shared_bytes) + "; make them smaller" + at);
+    if (members > profile.max_group_size)
+        throw UserError("a group of this kernel has " + std::to_string(members) +
+                        " invocations and this device allows " +
+                        std::to_string(profile.max_group_size) + "; make it smaller" + at);
+    for (size_t dim = 0; dim < 3; ++dim)
+        if (code.group_size[dim] > profile.max_group_extent[dim])
+            throw UserError("a group of this kernel is " + std::to_string(code.group_size[dim]) +
+                            " wide along one axis and this device allows " +
+                            std::to_string(profile.max_group_extent[dim]) +
+                            "; share it among the axes" + at);
+    if (texels > profile.max_texel_buffers || storage > profile.max_storage_buffers)
+        throw UserError("a kernel reads and writes " + std::to_string(texels + storage) +
+                        " tensors at once, more than the device binds (" +
+                        std::to_string(profile.max_storage_buffers) +
+                        "); concatenate some of them" + at);
+    if (profile.max_back_edges && code.back_edges < 0)
+        throw UserError(
+            "only the data knows how many turns a loop in this kernel takes, and this device "
+            "stops an invocation after " +
+            std::to_string(profile.max_back_edges) + "; bound it, as in loop(min(n, 60000))" + at);
+    if (profile.max_back_edges && code.back_edges > profile.max_back_edges)
+        throw TooManyTurns("a loop inside one kernel takes up to " + std::to_string(code.back_edges) +
+                        " turns and this device stops an invocation after " +
+                        std::to_string(profile.max_back_edges) + "; split it in two loops" + at);
+}
+
+}  // namespace firn

@@ -1,0 +1,18 @@
+// A mapped kernel as part of a Program.
+#pragma once
+#include <string>
+
+#include "compiler/lower/kernel_code.h"
+#include "compiler/program/program.h"
+
+namespace firn {
+
+/// Its GLSL and what whoever launches it must know. Without name, lines and SPIR-V.
+KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile);
+/// How it is launched: groups, parameters and buffers of the step.
+void launch_as(DispatchStep& step, const KernelCode& code);
+/// UserError where the kernel exceeds a limit of the device: what is over, by how much, what to change. `at`: the
+/// user's line.
+void check_limits(const KernelCode& code, const DeviceProfile& profile, const std::string& at);
+
+}  // namespace firn

@@ -1,0 +1,106 @@
+// Kernels mapped otherwise than the heuristics say.
+#include "compiler/tune.h"
+
+#include <functional>
+#include <sstream>
+
+#include "compiler/lower/mapping_text.h"
+#include "compiler/lower/vary_mapping.h"
+#include "compiler/plan_kernel.h"
+#include "compiler/program/disk_cache.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+constexpr const char* kKind = "mapping";  // of entries in the cache
+constexpr const char* kVersion = "1";     // of the meaning of a mapping's words
+
+void for_dispatches(std::vector<Step>& steps, int kernel,
+                    const std::function<void(DispatchStep&)>& visit) {
+    for (Step& step : steps) {
+        if (auto* dispatch = std::get_if<DispatchStep>(&step.step);
+            dispatch && dispatch->kernel == kernel)
+            visit(*dispatch);
+        if (auto* repeat = std::get_if<RepeatStep>(&step.step))
+            for_dispatches(repeat->body, kernel, visit);
+    }
+}
+
+}  // namespace
+
+std::string tuning_key(const std::string& glsl, const DeviceProfile& profile,
+                       const SymbolFacts& facts) {
+    std::ostringstream key;
+    key << kVersion << '\n'
+        << profile.name << '\n'
+        << profile.driver << '\n'
+        << cache_key(profile) << '\n';
+    for (const auto& [symbol, divisor] : facts.divisors) key << symbol << '%' << divisor << ' ';
+    for (const auto& [symbol, most] : facts.largest) key << symbol << "<=" << most << ' ';
+    key << '\n' << glsl;
+    return cache_hash(key.str());
+}
+
+std::optional<Mapping> find_tuned(const std::string& key, const CompileOptions& options) {
+    if (options.tuned)
+        if (const auto at = options.tuned->find(key); at != options.tuned->end())
+            return parse_mapping(at->second);
+    const std::optional<std::string> kept = cache_find_text(options.cache_directory, kKind, key);
+    return kept ? parse_mapping(*kept) : std::nullopt;
+}
+
+void keep_tuned(const std::string& key, const Mapping& mapping, const std::string& directory) {
+    cache_put_text(directory, kKind, key, text(mapping));
+}
+
+std::optional<KernelCode> remap(const KernelCode& lowered, const Mapping& mapping,
+                                const DeviceProfile& profile, const SymbolFacts& facts) {
+    try {
+        KernelCode code = map_kernel(lowered, mapping, profile, facts);
+        verify(code, "map");
+        check_limits(code, profile, "");
+        return code;
+    } catch (const std::exception&) {
+        return std::nullopt;  // another version's words: the heuristics know better
+    }
+}
+
+std::vector<Mapping> other_mappings(const Program& program, int kernel, const Mapping& mapping,
+                                    const SymbolFacts& facts) {
+    std::shared_ptr<const KernelCode> lowered;
+    bool all = true;
+    // Reading alone: the copy shares everything but the steps.
+    std::vector<Step> steps = program.steps;
+    for_dispatches(steps, kernel, [&](DispatchStep& step) {
+        lowered = step.lowered;
+        all = all && step.lowered;
+    });
+    if (!lowered || !all) return {};
+    return vary_mapping(*lowered, mapping, program.profile, facts);
+}
+
+std::shared_ptr<Program> with_mapping(const Program& program, int kernel, const Mapping& mapping,
+                                      const SymbolFacts& facts) {
+    auto out = std::make_shared<Program>(program);
+    std::optional<KernelInfo> made;
+    for_dispatches(out->steps, kernel, [&](DispatchStep& step) {
+        KernelCode code = map_kernel(*step.lowered, mapping, program.profile, facts);
+        verify(code, "map");
+        check_limits(code, program.profile, "");
+        launch_as(step, code);
+        KernelInfo info = kernel_info(code, program.profile);
+        ensure(!made || made->glsl == info.glsl, "equal kernels differ in another mapping");
+        if (made) return;
+        info.code = std::make_shared<KernelCode>(std::move(code));
+        made = std::move(info);
+    });
+    ensure(made.has_value(), "a kernel that nobody launches");
+    KernelInfo& old = out->kernels[static_cast<size_t>(kernel)];
+    made->name = old.name, made->lines = old.lines, made->tuning_key = old.tuning_key;
+    made->mapping = text(mapping), made->tuned = true;
+    old = std::move(*made);
+    return out;
+}
+
+}  // namespace firn

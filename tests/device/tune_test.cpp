@@ -1,0 +1,36 @@
+// Tuning on the device: by its own times, with validation on.
+#include <cstdlib>
+
+#include "engine/firn/device_session.h"
+#include "tests/algorithms/agreement.h"
+
+namespace firn {
+namespace {
+
+// What is found here is to be found by nobody else.
+[[maybe_unused]] const int kNoCache = setenv("FIRN_NO_CACHE", "1", 1);
+
+TEST(TuneOnDevice, FindsNothingSlowerAndKeepsTheResults) {
+    std::unique_ptr<Session> session;
+    try {
+        session = std::make_unique<Session>(device_session({.validation = true}));
+    } catch (const DeviceError&) {
+        GTEST_SKIP() << "no device";
+    }
+    SessionScope scope(*session);
+    auto f = compile([](Tensor a, Tensor b) { return exp(matmul(a, transpose(b)) * 0.01f); }, {f32("n", "k"), f32("m", "k")});
+    Tensor a = reshape(cast<float>(arange(64 * 96) % 7 - 3), {64, 96}), b = reshape(cast<float>(arange(32 * 96) % 5 - 2), {32, 96});
+    const std::vector<double> before = f(a, b).to_vector<double>();
+    const TuneReport report = f.tune({a, b}, {.seconds = 1.5, .progress = [](const TuneProgress&) { return true; }});
+    ASSERT_EQ(report.kernels.size(), 1u);
+    EXPECT_GT(report.kernels[0].tried, 0);
+    EXPECT_GT(report.kernels[0].before_ms, 0);
+    EXPECT_LE(report.kernels[0].after_ms, report.kernels[0].before_ms);
+    for (const std::string& dropped : report.kernels[0].dropped) ADD_FAILURE() << dropped;
+    expect_near(f(a, b).to_vector<double>(), before, 1e-5);
+    EXPECT_NE(f.explain({a, b}).find("measured"), std::string::npos);
+    EXPECT_EQ(validation_report(*session), "");
+}
+
+}  // namespace
+}  // namespace firn

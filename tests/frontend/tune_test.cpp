@@ -1,0 +1,199 @@
+// Tuning: mappings that are tried, dropped, kept and found again.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "compiler/frontend/frontend.h"
+#include "compiler/frontend/record.h"
+#include "compiler/lower/mapping_text.h"
+#include "compiler/program/error.h"
+#include "compiler/tune.h"
+
+namespace firn {
+namespace {
+
+// What these tests find is to be found by nobody else.
+[[maybe_unused]] const int kNoCache = setenv("FIRN_NO_CACHE", "1", 1);
+
+/// Small whole numbers, so that sums are exact in any order.
+Tensor numbers(const Shape& shape) {
+    Tensor flat = arange(element_count(shape).constant());
+    return reshape(cast<float>(flat * 7 % 11 - 5), shape);
+}
+
+struct Program_ {
+    const char* name;
+    Tensor (*function)(Tensor, Tensor);
+    Shape first, second;
+};
+const Program_ kPrograms[] = {
+    {"product", [](Tensor a, Tensor b) { return matmul(a, b); }, {16, 24}, {24, 8}},
+    {"product_of_transposed",
+     [](Tensor a, Tensor b) { return matmul(a, transpose(b)); },
+     {16, 24},
+     {8, 24}},
+    {"sums", [](Tensor a, Tensor b) { return sum(a, {.axis = 0}) + sum(b); }, {40, 24}, {9}},
+    {"stencil",
+     [](Tensor a, Tensor b) {
+         auto [i, j] = indices<2>(a.shape());
+         return zero(a)(i - 1, j) + a(i, j + 1) * b(0);
+     },
+     {13, 12},
+     {1}},
+    {"places",
+     [](Tensor a, Tensor b) {
+         Tensor out = zeros({7}, i32);
+         scatter_add(out(cast<int>(abs(a)) % 7), cast<int>(b(0)));
+         return cast<float>(out);
+     },
+     {50},
+     {3}},
+};
+
+class Tuned : public ::testing::TestWithParam<Program_> {};
+INSTANTIATE_TEST_SUITE_P(Programs, Tuned, ::testing::ValuesIn(kPrograms),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+auto compiled(const Program_& program) {
+    auto spec = [](const Shape& shape) { return ArgSpec{f32, shape}; };
+    return compile([&](Tensor a, Tensor b) { return program.function(a, b); },
+                   {spec(program.first), spec(program.second)});
+}
+
+TEST_P(Tuned, EveryMappingThatIsTriedKeepsTheResults) {
+    SessionScope scope(Session::interpreter());
+    auto f = compiled(GetParam());
+    Tensor a = numbers(GetParam().first), b = numbers(GetParam().second);
+    const std::vector<float> before = f(a, b).to_vector<float>();
+    const TuneReport report =
+        f.tune({a, b}, {.seconds = 5, .progress = [](const TuneProgress&) { return true; }});
+    ASSERT_FALSE(report.kernels.empty());
+    for (const TunedKernel& kernel : report.kernels) {
+        EXPECT_GT(kernel.tried, 5) << kernel.name;
+        EXPECT_LE(kernel.after_ms, kernel.before_ms) << kernel.name;
+        for (const std::string& dropped : kernel.dropped) ADD_FAILURE() << dropped;
+    }
+    EXPECT_EQ(f(a, b).to_vector<float>(), before);
+}
+
+TuneReport tuned(const TuneOptions& options) {
+    auto f = compiled(kPrograms[0]);
+    return f.tune({numbers(kPrograms[0].first), numbers(kPrograms[0].second)}, options);
+}
+
+TEST(Tune, TheCallerCanEndIt) {
+    SessionScope scope(Session::interpreter());
+    int seen = 0;
+    const TuneReport report = tuned({.seconds = 100, .progress = [&](const TuneProgress& at) {
+                                         EXPECT_EQ(at.number, 1u);
+                                         EXPECT_GT(at.best_ms, 0);
+                                         return ++seen < 3;
+                                     }});
+    EXPECT_EQ(seen, 3);
+    EXPECT_EQ(report.kernels.at(0).tried, 3);
+    EXPECT_FALSE(report.complete);
+}
+
+TEST(Tune, ItEndsWhenTheTimeIsOver) {
+    SessionScope scope(Session::interpreter());
+    const TuneReport report = tuned({.seconds = 0, .progress = {}});
+    EXPECT_EQ(report.kernels.at(0).tried, 0);
+    EXPECT_EQ(report.kernels.at(0).after, report.kernels.at(0).before);
+    EXPECT_FALSE(report.complete);
+}
+
+TEST(Tune, ResultsThatDifferAreDroppedAndReported) {
+    SessionScope scope(Session::interpreter());
+    // Nothing is near enough.
+    const TuneReport report = tuned(
+        {.seconds = 0.3, .progress = [](const TuneProgress&) { return true; }, .tolerance = -1});
+    const TunedKernel& kernel = report.kernels.at(0);
+    EXPECT_EQ(kernel.after, kernel.before);
+    EXPECT_EQ(int(kernel.dropped.size()), kernel.tried);
+    EXPECT_NE(report.text().find("its results differ by"), std::string::npos);
+}
+
+TEST(Tune, AnEqualKernelThatIsCompiledLaterIsMappedAlike) {
+    Session session = Session::interpreter();
+    SessionScope scope(session);
+    auto first = compiled(kPrograms[0]);
+    first.tune({numbers(kPrograms[0].first), numbers(kPrograms[0].second)},
+               {.seconds = 0, .progress = {}});
+    const KernelInfo& kernel = first.program()->kernels.at(0);
+    Mapping other = *parse_mapping(kernel.mapping);
+    other.group_x = 16, other.group_y = 2;
+    session.state()->tuned[kernel.tuning_key] = text(other);
+    auto second = compiled(kPrograms[0]);
+    EXPECT_EQ(second.program()->kernels.at(0).mapping, text(other));
+    EXPECT_TRUE(second.program()->kernels.at(0).tuned);
+    EXPECT_NE(second.explain().find("tuned to " + text(other)), std::string::npos);
+    // What no kernel can be is as if it had never been found.
+    for (const std::string& damaged :
+         {std::string("tile 5"), std::string(),
+          std::string("tile 8 strides 1 group 4096x4 unroll 1 whole 1 lanes 1 dealt 1")}) {
+        session.state()->tuned[kernel.tuning_key] = damaged;
+        EXPECT_FALSE(compiled(kPrograms[0]).program()->kernels.at(0).tuned) << damaged;
+    }
+}
+
+TEST(Tune, WithoutKernelsThereIsNothingToTune) {
+    SessionScope scope(Session::oracle());
+    EXPECT_THROW(tuned({}), UserError);
+}
+
+TEST(Explain, SaysWhatEachKernelDoesAndHowLongItTook) {
+    SessionScope scope(Session::interpreter());
+    auto f = compile([](Tensor x) { return exp(x) * 2; }, {f32("n", "m")});
+    f(ones({10, 30}));
+    const std::string asked = f.explain(), run = f.explain({ones({10, 30})});
+    for (const std::string& text : {asked, run}) {
+        EXPECT_NE(text.find("over x "), std::string::npos) << text;
+        EXPECT_NE(
+            text.find("1 dispatch, 600 operations, 1200 bytes read, 1200 written; predicted 0.04"),
+            std::string::npos)
+            << text;
+        EXPECT_NE(text.find("tile "), std::string::npos) << text;
+    }
+    EXPECT_EQ(asked.find("measured"), std::string::npos);
+    EXPECT_NE(run.find(" ms, measured "), std::string::npos) << run;
+}
+
+TEST(TuningCache, KeepsAMappingForItsKernelDeviceAndDriver) {
+    const std::string directory = ::testing::TempDir() + "firn_tuning_" + std::to_string(getpid());
+    CompileOptions options;
+    options.cache_directory = directory;
+    Mapping m;
+    m.tile = {4, 2};
+    DeviceProfile profile = cpu_profile(), other_driver = profile;
+    other_driver.driver = "newer";
+    const std::string key = tuning_key("glsl", profile, {}), newer = tuning_key("glsl", other_driver, {}),
+                      other_size = tuning_key("glsl", profile, {{{"n", 4}}, {}}), other = tuning_key("glsl ", profile, {});
+    EXPECT_FALSE(find_tuned(key, options));
+    keep_tuned(key, m, directory);
+    ASSERT_TRUE(find_tuned(key, options));
+    EXPECT_EQ(text(*find_tuned(key, options)), text(m));
+    for (const std::string& foreign : {newer, other_size, other}) EXPECT_FALSE(find_tuned(foreign, options));
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory))
+        if (entry.is_regular_file()) std::filesystem::resize_file(entry.path(), entry.file_size() / 2);
+    EXPECT_FALSE(find_tuned(key, options));
+    std::filesystem::remove_all(directory);
+}
+
+TEST(Mappings, TextAndBack) {
+    Mapping m;
+    m.tile = {4, 8, 1}, m.strides = 2, m.group_x = 64, m.group_y = 4, m.serial_unroll = 16,
+    m.whole_loops = 3;
+    EXPECT_EQ(text(m), "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1");
+    EXPECT_EQ(text(*parse_mapping(text(m))), text(m));
+    for (const char* wrong :
+         {"", "tile", "tile 4x-1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1",
+          "tile 4 strides 2 group 64 unroll 16 whole 3 lanes 1 dealt 1",
+          "tile 4 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 more",
+          "tile 4 strides 2 group 64x4 unroll 99999999 whole 3 lanes 1 dealt 1"})
+        EXPECT_FALSE(parse_mapping(wrong)) << wrong;
+}
+
+}  // namespace
+}  // namespace firn
