@@ -238,7 +238,11 @@ Ref in_sequence(SessionState& session, const Builder& b, const Ref& test, const 
     };
     Ref after_then = merge.then_side.assigned ? chosen(merge.then_side.value, before) : merge.then_side.value;
     if (merge.else_side.assigned) return chosen(after_then, merge.else_side.value);
-    return substitute(session.nodes, {merge.else_side.value}, {{before.get(), after_then}})[0];
+    // A size that only the device knows counts what the side saw, which what follows the other side need not be.
+    const bool sized = !session.data_sources.empty() && !data_symbols_of({merge.else_side.value}).empty();
+    if (sized && test->shape.empty()) return chosen(after_then, merge.else_side.value);
+    const Ref after_both = substitute(session.nodes, {merge.else_side.value}, {{before.get(), after_then}})[0];
+    return with_own_turn_sizes(session, after_both, merge.else_side.value);
 }
 
 }  // namespace

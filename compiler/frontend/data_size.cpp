@@ -139,14 +139,19 @@ Size data_size(SessionState& session, const Ref& count, const Size& most, Source
     return size;
 }
 
-std::vector<Size> mentioned(const std::vector<Size>& sizes, const std::vector<Ref>& roots) {
-    std::vector<Size> out;
-    if (sizes.empty()) return out;
+Names data_symbols_of(const std::vector<Ref>& roots) {
     Names names;
     for (const Ref& node : topological(roots))
         for_sizes(*node, [&](const Size& size) {
             for (const SizeAtom& symbol : data_symbols(size)) names.insert(symbol.name);
         });
+    return names;
+}
+
+std::vector<Size> mentioned(const std::vector<Size>& sizes, const std::vector<Ref>& roots) {
+    std::vector<Size> out;
+    if (sizes.empty()) return out;
+    const Names names = data_symbols_of(roots);
     std::copy_if(sizes.begin(), sizes.end(), std::back_inserter(out),
                  [&](const Size& size) { return names.contains(name_of(size)); });
     return out;
@@ -160,12 +165,36 @@ const Size* mentioned(const std::vector<Size>& sizes, const Shape& shape) {
     return nullptr;
 }
 
+namespace {
+
+void rename(SessionState& session, const Size& size, SizeMap& map) {
+    const SizeAtom symbol = data_symbols(size).at(0);
+    map[symbol.name] = Size::data("?" + std::to_string(++session.last_id), largest(symbol.args[0].substitute(map)),
+                                  std::make_shared<DataSource>());
+}
+
+}  // namespace
+
 void rename_turn_sizes(SessionState& session, const std::vector<Ref>& roots, SizeMap& map) {
-    for (const Size& size : turn_sizes(topological(roots))) {
-        const SizeAtom symbol = data_symbols(size).at(0);
-        map[symbol.name] = Size::data("?" + std::to_string(++session.last_id), largest(symbol.args[0].substitute(map)),
-                                      std::make_shared<DataSource>());
+    for (const Size& size : turn_sizes(topological(roots))) rename(session, size, map);
+}
+
+Ref with_own_turn_sizes(SessionState& session, const Ref& value, const Ref& original) {
+    std::unordered_set<const Node*> before;
+    for (const Ref& node : topological({original})) before.insert(node.get());
+    SizeMap map;
+    std::unordered_map<const Node*, Ref> stay;   // loops that are no copies, and arguments of other shapes
+    const std::vector<Ref> nodes = topological({value});
+    for (const Ref& node : nodes) {
+        if (node->op != Op::Loop) continue;
+        if (before.contains(node.get())) stay[node.get()] = node;
+        else
+            for (const Size& size : node->as<LoopAttr>().sizes) rename(session, size, map);
     }
+    if (map.empty()) return value;
+    for (const Ref& node : nodes)
+        if (node->op == Op::RegionArg && substituted(node->shape, map) == node->shape) stay[node.get()] = node;
+    return substitute_sizes(session.nodes, {value}, map, std::move(stay))[0];
 }
 
 bool has_data_sizes(const Shape& shape) {

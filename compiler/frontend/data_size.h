@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "compiler/frontend/record.h"
@@ -27,6 +28,8 @@ const DataSource& source_of(const SizeAtom& symbol);
 /// depends on. UserError where the size of a turn is used outside of its loop.
 std::vector<SizeAtom> data_symbols_below(const std::vector<Ref>& roots);
 bool has_data_sizes(const Shape& shape);
+/// The names of all data symbols that the nodes below mention.
+std::unordered_set<std::string> data_symbols_of(const std::vector<Ref>& roots);
 
 /// Of the sizes that began in the turns of a loop those that the nodes below mention.
 std::vector<Size> mentioned(const std::vector<Size>& sizes, const std::vector<Ref>& roots);
@@ -34,6 +37,9 @@ std::vector<Size> mentioned(const std::vector<Size>& sizes, const std::vector<Re
 const Size* mentioned(const std::vector<Size>& sizes, const Shape& shape);
 /// Sizes of turns below with names of their own, into `map`: the nodes are recorded once more.
 void rename_turn_sizes(SessionState& session, const std::vector<Ref>& roots, SizeMap& map);
+
+/// `value`, in which loops of `original` were copied: the sizes of the copies' turns get names of their own.
+Ref with_own_turn_sizes(SessionState& session, const Ref& value, const Ref& original);
 
 /// Makes `graph`, of which `symbols` are the data symbols, one that names them ?0, ?1 and has their
 /// counts as its first results; those of turns come after them. Takes what depends on nothing else

@@ -185,6 +185,67 @@ TEST(TurnSizes, UnderABranch) {
         expected);
 }
 
+TEST(TurnSizes, OfALoopOnASideOfABranchWhereTheOtherStores) {
+    for (bool first : {true, false}) {
+        Ints y;
+        for (int k = 0; k < 9; ++k) y.push_back(10 * k);
+        int total = 0;
+        if (first) y[3] = 1;
+        for (int i = 0; !first && i < 3; ++i)
+            for (int k = i; k < 9; k += i + 2) y[static_cast<size_t>(k)] += k, total += k;
+        y.push_back(total);
+        expect_values(
+            [&] {
+                Tensor x = arange(9), y = arange(9) * 10, total = 0, choice = (sum(x) == 36) == first;
+                if_(choice, [&] { y(3) = 1; },
+                    [&] {
+                        for (Tensor i : loop(3)) {
+                            Tensor few = compact(x, (x >= i) & ((x - i) % (i + 2) == 0));
+                            y(few) = y(few) + few;
+                            total += sum(few);
+                        }
+                    });
+                return concat({y, reshape(total, {1})});
+            },
+            y);
+    }
+}
+
+TEST(TurnSizes, WhereElementsChooseTheirSide) {
+    Ints expected;
+    for (int k = 0; k < 9; ++k) expected.push_back(k > 4 ? 1 : 35);
+    for (int k = 0; k < 9; ++k) expected.push_back(k > 4 ? 0 : 36 + 35 + 33);
+    expect_values(
+        [] {
+            Tensor x = arange(9), y = arange(9), total = 0;
+            if_(x > 4, [&] { y(x) = 1; },
+                [&] {
+                    for (Tensor i : loop(3)) {
+                        Tensor few = compact(x, x > i);
+                        y(x) = sum(few) + i;
+                        total += sum(few);
+                    }
+                });
+            return concat({y, total});
+        },
+        expected);
+}
+
+TEST(TurnSizes, OnASideOfABranchOfWhatTheOtherStores) {
+    for (bool first : {true, false})
+        expect_values(
+            [&] {
+                Tensor y = arange(9), choice = (sum(y) == 36) == first;
+                if_(choice, [&] { y(arange(5)) = full({5}, 1); },
+                    [&] {
+                        Tensor few = compact(y, y % 2 == 0);
+                        y(few) = few + 100;
+                    });
+                return y;
+            },
+            first ? Ints{1, 1, 1, 1, 1, 5, 6, 7, 8} : Ints{100, 1, 102, 3, 104, 5, 106, 7, 108});
+}
+
 TEST(TurnSizes, OfALoopThatTakesNoTurnOrIsLeft) {
     for (int turns : {0, 5})
         expect_values(
