@@ -228,6 +228,28 @@ std::vector<Merge> merges(SessionState& session, const Scope& then_side, const S
     return out;
 }
 
+/// The stores of `version`, which start from `before`, on top of another start. What else is `before` stays: equal
+/// values are one node.
+Ref on_top_of(NodeTable& table, const Ref& version, const Ref& before, const Ref& start) {
+    if (version == before) return start;
+    std::vector<Ref> inputs = version->inputs;
+    const Builder b{table, version->lines.empty() ? SourceLine{} : version->lines.front()};
+    if (version->op == Op::Scatter) {
+        inputs[0] = on_top_of(table, inputs[0], before, start);
+        return remake(b, *version, std::move(inputs), version->attr);
+    }
+    if (version->op == Op::Result && inputs[0]->op == Op::Loop && !inputs[0]->as<LoopAttr>().by_hand()) {
+        const Node& made = *inputs[0];
+        std::vector<Ref> starts = made.inputs;
+        Ref& own = starts[static_cast<size_t>(version->as<ResultAttr>().index) + 3];
+        own = on_top_of(table, own, before, start);
+        LoopAttr attr = made.as<LoopAttr>();
+        attr.body = std::make_shared<const Region>(with_fresh_args(table, *attr.body));
+        return result(b, remake(b, made, std::move(starts), std::move(attr)), version->as<ResultAttr>().index);
+    }
+    return substitute(table, {version}, {{before.get(), start}})[0];
+}
+
 /// Where a side only stored: its positions were masked already, so the sides follow one another. Gives the
 /// value after both.
 Ref in_sequence(SessionState& session, const Builder& b, const Ref& test, const Merge& merge) {
@@ -241,7 +263,7 @@ Ref in_sequence(SessionState& session, const Builder& b, const Ref& test, const 
     // A size that only the device knows counts what the side saw, which what follows the other side need not be.
     const bool sized = !session.data_sources.empty() && !data_symbols_of({merge.else_side.value}).empty();
     if (sized && test->shape.empty()) return chosen(after_then, merge.else_side.value);
-    const Ref after_both = substitute(session.nodes, {merge.else_side.value}, {{before.get(), after_then}})[0];
+    const Ref after_both = on_top_of(session.nodes, merge.else_side.value, before, after_then);
     return with_own_turn_sizes(session, after_both, merge.else_side.value);
 }
 

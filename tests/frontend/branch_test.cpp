@@ -60,6 +60,18 @@ TEST_F(Branches, StoreInABranchIsMerged) {
     EXPECT_EQ(x.to_vector<int>(), (Ints{0, 4, 0}));
 }
 
+TEST_F(Branches, StoresOfBothSidesToATensorThatEqualsAnother) {
+    Tensor x = arange(6), y = arange(6);
+    if_(x > 3, [&] { y(x) = 1; }, [&] { y(x) = x(5 - x); });
+    EXPECT_EQ(y.to_vector<int>(), (Ints{5, 4, 3, 2, 1, 1}));
+    Tensor z = arange(6);
+    if_(x > 3, [&] { z(x) = 1; },
+        [&] {
+            for (Tensor i : loop(3)) z(x) = z(x) + sum(x);
+        });
+    EXPECT_EQ(z.to_vector<int>(), (Ints{45, 46, 47, 48, 1, 1}));
+}
+
 TEST_F(Branches, NestedBranches) {
     Tensor x = tensor({0, 1, 2, 3}), out = zeros({4}, i32);
     if_(x > 0, [&] {
