@@ -47,19 +47,34 @@ class VirtualDisplay {
     std::string number_;
 };
 
+/// The process that types and clicks; -1: none.
+inline pid_t& hand() {
+    static pid_t process = -1;
+    return process;
+}
+
 /// Starts xdotool commands on the window of this title; `$id` is the window. Returns at once, but
 /// lets the hand of an earlier test finish first: it may still hold the mouse.
 inline void by_hand(const std::string& title, const std::string& commands) {
-    static pid_t hand = -1;
-    if (hand > 0) waitpid(hand, nullptr, 0);
+    if (hand() > 0) waitpid(hand(), nullptr, 0);
     std::string script = "sh -c \"id=\\$(xdotool search --name '^" + title +
                          "$' | head -1); xdotool " + commands + "\" > /dev/null 2>&1";
-    hand = fork();
-    if (hand == 0) {
+    hand() = fork();
+    if (hand() == 0) {
+        setpgid(0, 0);
         execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
         _exit(127);
     }
-    if (hand < 0) std::abort();
+    if (hand() < 0) std::abort();
+}
+/// Ends the commands that are left: their window is gone, and the next one may have its number. `key` is let go, which
+/// the display would repeat otherwise.
+inline void drop_hand(const std::string& key) {
+    if (hand() <= 0) return;
+    kill(-hand(), SIGKILL);
+    waitpid(hand(), nullptr, 0);
+    hand() = -1;
+    if (std::system(("xdotool keyup " + key + " > /dev/null 2>&1").c_str()) != 0) std::abort();
 }
 
 }  // namespace firn

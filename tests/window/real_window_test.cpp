@@ -223,11 +223,12 @@ TEST_F(RealWindow, EscapeCloses) {
     by_hand("escape", "key --window \\$id Escape sleep 2 key --window \\$id Escape sleep 4 key --window \\$id Escape");
     EXPECT_FALSE(frames_until(window, [] { return false; }));
     EXPECT_FALSE(window.open());
+    drop_hand("Escape");
 }
 
 TEST_F(RealWindow, KernelTimesAreThoseOfTheFrame) {
     SessionScope scope{Session(executor)};
-    auto busy = compile([](Tensor x) { return sin(exp(sin(exp(sin(x + 1.0f))))); }, {f32("n")});
+    auto busy = compile([](Tensor x) { return sin(exp(sin(exp(sin(exp(sin(exp(sin(x + 1.0f))))))))); }, {f32("n")});
     WindowOptions options{.title = "times", .size = {640, 320}, .max_rate = 0, .profile = true};
     ViewWindow window(executor, options);
     Tensor x = zeros({1 << 20});
