@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <sstream>
 
 #include "compiler/codegen/literal_zero.h"
@@ -253,11 +254,27 @@ class Emitter {
             note_functions(special);
             return special;
         }
+        if (const std::string sigmoid = one_plus_tanh(n, operands); !sigmoid.empty()) {
+            note_functions(sigmoid);
+            return sigmoid;
+        }
         if (plain_quotient(n))
             return "(" + operands[0] + (n.op == Op::Div ? " / " : " % ") + operands[1] + ")";
         std::string out = operation_glsl(n.op, n.dtype, types, operands);
         note_functions(out);
         return out;
+    }
+
+    /// 1 + tanh(x) where nobody else asks for the tanh: half the work of its parts. Else empty.
+    std::string one_plus_tanh(const KernelNode& n, const std::vector<std::string>& operands) const {
+        static constexpr std::string_view kTanh = "firn_tanh(";
+        if (n.op != Op::Add || n.dtype != f32) return "";
+        for (size_t k = 0; k < 2; ++k) {
+            const KernelNode& one = code_.nodes[n.args[1 - k]];
+            if (one.op == Op::Constant && one.constant.f == 1 && operands[k].starts_with(kTanh))
+                return "firn_one_plus_tanh(" + operands[k].substr(kTanh.size());
+        }
+        return "";
     }
 
     /// Integer division of indices that are known to be nonnegative needs no care for signs and zero.

@@ -299,7 +299,8 @@ Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const De
         total /= m.copies();
     }
     int64_t subgroups = 1;   // of a group: more only where groups remain for every core
-    while (subgroups < (cpu ? 8 : 4) && subgroups * lanes * 2 <= profile.max_group_size &&
+    // On a CPU driver a row that is walked again stays in the first cache where no other one comes between.
+    while (subgroups < (!cpu ? 4 : traits.rows ? 1 : 8) && subgroups * lanes * 2 <= profile.max_group_size &&
            total >= subgroups * 2 * slots * (cpu ? kLeastGroups : 1))
         subgroups *= 2;
     m.group_x = static_cast<uint32_t>(subgroups * lanes);

@@ -20,6 +20,8 @@ struct Function {
     double huge_error = 0;
 };
 
+double one_plus_tanh(double x) { return 2 / (1 + std::exp(-2 * x)); }
+
 const Function kFunctions[] = {
     {"firn_exp", std::exp, 2},        {"firn_exp2", std::exp2, 2},
     {"firn_expm1", std::expm1, 2},    {"firn_log", std::log, 1},
@@ -29,6 +31,7 @@ const Function kFunctions[] = {
     {"firn_acos", std::acos, 2},      {"firn_atan", std::atan, 3},
     {"firn_sinh", std::sinh, 2},      {"firn_cosh", std::cosh, 2},
     {"firn_tanh", std::tanh, 2.5},    {"firn_erf", std::erf, 2},
+    {"firn_one_plus_tanh", one_plus_tanh, 100},
 };
 
 /// Distance in f32 steps at `exact`; 0 where both are the same nan, infinity or flushed subnormal.
