@@ -170,7 +170,8 @@ class Planner {
             }
             targets.push_back(value_buffer(*output));
             size_t k = 0;
-            while (k < starts.size() && starts[k].outputs[0]->shape != target->shape) ++k;
+            while (k < starts.size() && (starts[k].outputs[0]->shape != target->shape || meets(starts[k].outputs, target)))
+                ++k;
             if (k == starts.size()) starts.emplace_back(), started.emplace_back();
             starts[k].outputs.push_back(target);
             started[k].push_back(targets.back());
@@ -178,6 +179,16 @@ class Planner {
         for (size_t k = 0; k < starts.size(); ++k)
             add_kernel(starts[k].outputs, started[k], starts[k].outputs[0]->shape, 0, out);
         add_kernel(item.outputs, targets, written(*item.outputs[0], schedule_.host_loops).positions(), 0, out);
+    }
+
+    /// One of them is computed from another one: no kernel gives both.
+    static bool meets(const std::vector<Ref>& values, const Ref& other) {
+        const auto uses = [](const Ref& value, const Ref& used) {
+            const std::vector<Ref> below = topological({value});
+            return std::find(below.begin(), below.end(), used) != below.end();
+        };
+        return std::any_of(values.begin(), values.end(),
+                           [&](const Ref& value) { return value != other && (uses(value, other) || uses(other, value)); });
     }
 
     /// The buffer of a version of `old`, which lives in buffer `from`.

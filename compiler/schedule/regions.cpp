@@ -131,12 +131,24 @@ class ElementLoop {
             const Ref& init = owner.inputs[k + 3];
             push(*init, maps_.projected(map, node.shape, init->shape));
             push(*body_of(owner)->results[k], map);
+            push_active(owner, node.shape, map);
             return true;
         }
         if (is_scattering(node)) return false;
         for (size_t k = 0; k < node.inputs.size(); ++k)
             push(*node.inputs[k], maps_.input_map(node, static_cast<int>(k), map));
         return true;
+    }
+
+    /// How long a loop inside runs is asked wherever one of its values is.
+    void push_active(const Node& loop, const Shape& shape, int map) {
+        const int active = loop.as<LoopAttr>().active;
+        if (active < 0) return;
+        const Ref &init = loop.inputs[static_cast<size_t>(active) + 3],
+                  &next = body_of(loop)->results[static_cast<size_t>(active)];
+        if (init->shape.size() > shape.size() || next->shape.size() > shape.size()) return;
+        push(*init, maps_.projected(map, shape, init->shape));
+        push(*next, maps_.projected(map, shape, next->shape));
     }
 
     struct PairHash {

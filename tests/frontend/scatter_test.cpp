@@ -46,6 +46,21 @@ TEST_P(Scatters, EveryCombination) {
     EXPECT_EQ(after(scatter_xor), (Ints{5 ^ 6 ^ 3, 9 ^ 5, 2}));
 }
 
+TEST_P(Scatters, TwoTargetsOfWhichOneIsComputedFromTheOther) {
+    auto f = compile(
+        [](Tensor x) {
+            Tensor a = x % 19, b = x * 7, at = x * x % 5;
+            a(at) = x + 1;
+            if_(sum(a) % 2 == 0, [&] { scatter_add(a(at), 1); }, [&] { b = b(index(b, 0) + 1) + 1; });
+            scatter_add(a(at), 1), scatter_add(b(at), 2);
+            return std::tuple{a, b};
+        },
+        {i32("n")});
+    auto [a, b] = f(arange(5));
+    EXPECT_EQ(a.to_vector<int>(), (Ints{2, 7, 2, 3, 6}));
+    EXPECT_EQ(b.to_vector<int>(), (Ints{10, 19, 22, 29, 33}));
+}
+
 TEST_P(Scatters, FloatsTakeTheSmallestAndANanGivesWay) {
     Tensor low = full({2}, 4.0f), at = tensor({0, 0, 1});
     scatter_min(low(at), tensor({3.0f, std::nanf(""), -1.0f}));

@@ -263,6 +263,18 @@ TEST_P(Whiles, OneInsideAnotherIsAnErrorToo) {
     expect_parts(user_error([&] { turns.to_vector<int>(); }), kNeverEnds);
 }
 
+TEST_P(Whiles, ABreakInsideMayDependOnAllElementsOfALoopAround) {
+    Tensor a = arange(4), b = zeros({4}, i32);
+    for ([[maybe_unused]] Tensor turn : loop(3)) {
+        for ([[maybe_unused]] Tensor inner : loop(2)) {
+            b += 1;
+            if_(sum(a) % 8 == 6, [&] { break_(); });
+        }
+        a += 1;
+    }
+    EXPECT_EQ(b.to_vector<int>(), (Ints{4, 4, 4, 4}));
+}
+
 TEST_P(Whiles, TheEnvironmentSetsTheLimit) {
     setenv("FIRN_MAX_STEPS", "20", 1);
     Tensor x = 0;
