@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include "compiler/explain.h"
 #include "compiler/frontend/function_state.h"
@@ -203,14 +204,18 @@ class Search {
     }
 
     void search(int kernel, const std::map<std::string, KernelTime>& times) {
-        const KernelInfo& info = best_->kernels[static_cast<size_t>(kernel)];
-        const std::optional<Mapping> first = parse_mapping(info.mapping);
+        // The program that they stand in may be gone before the search is over.
+        const auto [name, words, key] = [&] {
+            const KernelInfo& info = best_->kernels[static_cast<size_t>(kernel)];
+            return std::tuple(info.name, info.mapping, info.tuning_key);
+        }();
+        const std::optional<Mapping> first = parse_mapping(words);
         if (!first) return;
         TunedKernel row{
-            info.name, info.mapping, info.mapping, 0, 0, times.at(info.name).dispatches, 0, {}};
+            name, words, words, 0, 0, times.at(name).dispatches, 0, {}};
         Mapping mapping = *first;
         double best = HUGE_VAL;
-        for (int r = 0; r < kRuns; ++r) best = std::min(best, time_of(best_, info.name));
+        for (int r = 0; r < kRuns; ++r) best = std::min(best, time_of(best_, name));
         row.before_ms = best;
         std::set<std::string> seen{text(mapping)};
         for (bool better = true; better && !out_of_time();) {
@@ -224,7 +229,7 @@ class Search {
                     if (out_of_time()) break;
                     ++row.tried;
                     const double time =
-                        candidate.program ? tried(candidate, info.name, best) : HUGE_VAL;
+                        candidate.program ? tried(candidate, name, best) : HUGE_VAL;
                     if (!candidate.refused.empty())
                         row.dropped.push_back(text(candidate.mapping) + ": " + candidate.refused);
                     if (time < best * kLeastGain) {
@@ -238,7 +243,7 @@ class Search {
         report_.complete = report_.complete && !out_of_time();
         row.after = text(mapping);
         row.after_ms = best;
-        if (row.after != row.before) keep(info.tuning_key, mapping);
+        if (row.after != row.before) keep(key, mapping);
         report_.kernels.push_back(std::move(row));
     }
 
