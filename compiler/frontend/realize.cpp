@@ -31,17 +31,6 @@ uint64_t storage_bytes(DType dtype, const Shape& shape) {
            static_cast<uint64_t>(dtype.bytes());
 }
 
-/// The argument or earlier result whose memory result k shares; null where it has its own.
-std::shared_ptr<Memory> shared_memory(const Program& program, const Call& call, size_t k) {
-    int buffer = program.results[k].buffer;
-    for (size_t a = 0; a < program.arguments.size(); ++a)
-        if (!program.arguments[a].scalar && program.arguments[a].buffer == buffer)
-            return call.arguments[a];
-    for (size_t r = 0; r < k; ++r)
-        if (program.results[r].buffer == buffer) return call.results[r];
-    return nullptr;
-}
-
 void check_not_recording(const SessionState& session, SourceLine line) {
     if (!is_recording(session)) return;
     const Scope& scope = session.scopes.back();
@@ -128,6 +117,16 @@ void name_size(SessionState& session, const Size& size, const Ref& count, const 
 }
 
 }  // namespace
+
+std::shared_ptr<Memory> shared_memory(const Program& program, const Call& call, size_t k) {
+    int buffer = program.results[k].buffer;
+    for (size_t a = 0; a < program.arguments.size(); ++a)
+        if (!program.arguments[a].scalar && program.arguments[a].buffer == buffer)
+            return call.arguments[a];
+    for (size_t r = 0; r < k; ++r)
+        if (program.results[r].buffer == buffer) return call.results[r];
+    return nullptr;
+}
 
 void forget_dead(SessionState& session) {
     std::erase_if(session.realized, [](const auto& entry) { return entry.second.node.expired(); });

@@ -16,7 +16,7 @@
 
 #include "compiler/explain.h"
 #include "compiler/frontend/function_state.h"
-#include "compiler/frontend/report.h"
+#include "compiler/frontend/realize.h"
 #include "compiler/lower/mapping_text.h"
 #include "compiler/program/disk_cache.h"
 #include "compiler/program/error.h"
@@ -67,9 +67,10 @@ class Trial {
         : executor_(executor), call_(std::move(call)) {
         for (size_t k = 0; k < program.results.size(); ++k)
             call_.results.push_back(memory_of_result(program, k));
-        for (const ResultInfo& result : program.results)
-            bytes_.push_back(element_count(result.shape).evaluate(largest_symbols(program)) *
-                             result.dtype.bytes());
+        for (const ResultInfo& result : program.results) {
+            // Sizes that only the device knows count as the most they can be: what lies behind stays as it was.
+            bytes_.push_back(element_count(largest(result.shape)).evaluate(call_.symbols) * result.dtype.bytes());
+        }
     }
 
     /// Milliseconds per dispatch and dispatches, by kernel.
@@ -94,24 +95,10 @@ class Trial {
 
   private:
     std::shared_ptr<Memory> memory_of_result(const Program& program, size_t k) {
-        const int buffer = program.results[k].buffer;
-        for (size_t a = 0; a < program.arguments.size(); ++a)
-            if (!program.arguments[a].scalar && program.arguments[a].buffer == buffer)
-                return call_.arguments[a];
-        for (size_t r = 0; r < k; ++r)
-            if (program.results[r].buffer == buffer) return call_.results[r];
-        const Size bytes = program.buffers[static_cast<size_t>(buffer)].bytes();
+        if (auto shared = shared_memory(program, call_, k)) return shared;
+        const Size bytes = program.buffers[static_cast<size_t>(program.results[k].buffer)].bytes();
         const int64_t count = std::max<int64_t>(16, bytes.evaluate(call_.symbols));
         return executor_.allocate(static_cast<uint64_t>(count), "result of a trial");
-    }
-
-    /// Data sizes count as the most they can be: what lies behind is compared too, and was there
-    /// before.
-    SizeEnv largest_symbols(const Program& program) const {
-        SizeEnv env = call_.symbols;
-        for (const DataSize& each : program.data_sizes)
-            for (const SizeAtom& atom : data_symbols(each.size)) env[atom.name] = 0;
-        return env;
     }
 
     Executor& executor_;
