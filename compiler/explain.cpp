@@ -16,14 +16,6 @@ std::string microseconds(double seconds) {
     return out.str();
 }
 
-void for_dispatches(const std::vector<Step>& steps, const auto& visit) {
-    for (const Step& step : steps) {
-        if (const auto* dispatch = std::get_if<DispatchStep>(&step.step)) visit(*dispatch);
-        if (const auto* repeat = std::get_if<RepeatStep>(&step.step))
-            for_dispatches(repeat->body, visit);
-    }
-}
-
 /// `y n, x m; 2 loops`.
 std::string ranges_text(const KernelCode& code) {
     std::string out;

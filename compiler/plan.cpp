@@ -358,12 +358,13 @@ class Planner {
         KernelInfo info = emitted(made.code);
         if (made.lowered && !on_device) {
             info.mapping = text(made.mapping);
-            info.tuning_key = tuning_key(info.glsl, profile_, options_.facts);
-            if (auto tuned = find_tuned(info.tuning_key, options_))
-                if (auto code = remap(*made.lowered, *tuned, profile_, options_.facts)) {
+            const Tuning& tuning = tuning_of(info.glsl);
+            info.tuning_key = tuning.key;
+            if (tuning.found)
+                if (auto code = remap(*made.lowered, *tuning.found, profile_, options_.facts)) {
                     made.code = std::move(*code);
                     KernelInfo other = emitted(made.code);
-                    other.mapping = text(*tuned), other.tuning_key = info.tuning_key, other.tuned = true;
+                    other.mapping = text(*tuning.found), other.tuning_key = tuning.key, other.tuned = true;
                     info = std::move(other);
                 }
             step.lowered = std::move(made.lowered);
@@ -371,6 +372,20 @@ class Planner {
         launch_as(step, made.code);
         step.kernel = kernel_of(std::move(made.code), std::move(info), outputs);
         out.push_back({std::move(step)});
+    }
+
+    /// What is kept for a kernel, as the heuristics map it; equal ones are looked up once.
+    struct Tuning {
+        std::string key;
+        std::optional<Mapping> found;
+    };
+    const Tuning& tuning_of(const std::string& glsl) {
+        const auto [at, added] = tunings_.try_emplace(glsl);
+        if (added) {
+            at->second.key = tuning_key(glsl, profile_, options_.facts);
+            at->second.found = find_tuned(at->second.key, options_);
+        }
+        return at->second;
     }
 
     KernelInfo emitted(const KernelCode& code) {
@@ -589,6 +604,7 @@ class Planner {
     std::unordered_map<const Node*, int> uses_;
     std::unordered_map<const Node*, std::vector<Ref>> results_of_;
     std::map<std::string, int> kernels_;
+    std::map<std::string, Tuning> tunings_;   // by GLSL
     std::vector<KernelCode> waiting_;      // lowered, independent of each other
     std::vector<Ref> waiting_outputs_;
     std::unique_ptr<RegionFacts> facts_;

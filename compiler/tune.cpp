@@ -1,7 +1,6 @@
 // Kernels mapped otherwise than the heuristics say.
 #include "compiler/tune.h"
 
-#include <functional>
 #include <sstream>
 
 #include "compiler/lower/mapping_text.h"
@@ -15,17 +14,6 @@ namespace {
 
 constexpr const char* kKind = "mapping";  // of entries in the cache
 constexpr const char* kVersion = "1";     // of the meaning of a mapping's words
-
-void for_dispatches(std::vector<Step>& steps, int kernel,
-                    const std::function<void(DispatchStep&)>& visit) {
-    for (Step& step : steps) {
-        if (auto* dispatch = std::get_if<DispatchStep>(&step.step);
-            dispatch && dispatch->kernel == kernel)
-            visit(*dispatch);
-        if (auto* repeat = std::get_if<RepeatStep>(&step.step))
-            for_dispatches(repeat->body, kernel, visit);
-    }
-}
 
 }  // namespace
 
@@ -70,9 +58,8 @@ std::vector<Mapping> other_mappings(const Program& program, int kernel, const Ma
                                     const SymbolFacts& facts) {
     std::shared_ptr<const KernelCode> lowered;
     bool all = true;
-    // Reading alone: the copy shares everything but the steps.
-    std::vector<Step> steps = program.steps;
-    for_dispatches(steps, kernel, [&](DispatchStep& step) {
+    for_dispatches(program.steps, [&](const DispatchStep& step) {
+        if (step.kernel != kernel) return;
         lowered = step.lowered;
         all = all && step.lowered;
     });
@@ -84,7 +71,8 @@ std::shared_ptr<Program> with_mapping(const Program& program, int kernel, const 
                                       const SymbolFacts& facts) {
     auto out = std::make_shared<Program>(program);
     std::optional<KernelInfo> made;
-    for_dispatches(out->steps, kernel, [&](DispatchStep& step) {
+    for_dispatches(out->steps, [&](DispatchStep& step) {
+        if (step.kernel != kernel) return;
         KernelCode code = map_kernel(*step.lowered, mapping, program.profile, facts);
         verify(code, "map");
         check_limits(code, program.profile, "");

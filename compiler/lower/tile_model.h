@@ -28,7 +28,6 @@ class TileModel {
     bool same_along_x(size_t range) const {
         return range < 64 && (repeated_ & (uint64_t{1} << range)) != 0;
     }
-    size_t ranges() const { return grid_.size(); }
 
   private:
     struct Share {

@@ -119,6 +119,15 @@ struct Step {
     std::variant<DispatchStep, CopyStep, RepeatStep> step;
 };
 
+/// Every dispatch of `steps`, those in the bodies of repeats too, in order: `visit(DispatchStep&)`.
+template <class Steps, class Visit>
+void for_dispatches(Steps& steps, const Visit& visit) {
+    for (auto& step : steps) {
+        if (auto* dispatch = std::get_if<DispatchStep>(&step.step)) visit(*dispatch);
+        if (auto* repeat = std::get_if<RepeatStep>(&step.step)) for_dispatches(repeat->body, visit);
+    }
+}
+
 struct ArgumentInfo {
     std::string name;
     DType dtype = f32;

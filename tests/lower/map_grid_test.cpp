@@ -1,0 +1,30 @@
+// Grids of any number of ranges on three dimensions of groups.
+#include <gtest/gtest.h>
+
+#include "compiler/frontend/frontend.h"
+
+namespace firn {
+namespace {
+
+/// Not flat: every range has an index of its own.
+Tensor turned(const Tensor& x) { return permute(x, {3, 1, 0, 2}) * 2 + 1; }
+
+std::vector<int> computed(const Session& session, const Shape& shape) {
+    SessionScope scope(session);
+    return turned(reshape(arange(element_count(shape).constant()), shape)).to_vector<int>();
+}
+
+TEST(MapGrid, MoreRangesThanDimensionsShareTheLast) {
+    for (const Shape& shape : {Shape{3, 5, 20, 7}, Shape{1, 2, 33, 1}})
+        EXPECT_EQ(computed(Session::interpreter(), shape), computed(Session::oracle(), shape));
+}
+
+TEST(MapGrid, MoreGroupsThanADimensionHasFoldIntoOneRow) {
+    DeviceProfile profile = cpu_profile();
+    profile.max_groups[0] = profile.max_groups[1] = 65535, profile.max_groups[2] = 1;
+    for (const Shape& shape : {Shape{3, 5, 20, 7}, Shape{2, 150, 17, 301}})
+        EXPECT_EQ(computed(Session::interpreter(profile), shape), computed(Session::oracle(), shape));
+}
+
+}  // namespace
+}  // namespace firn
