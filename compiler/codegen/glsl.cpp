@@ -258,6 +258,7 @@ class Emitter {
             note_functions(sigmoid);
             return sigmoid;
         }
+        if (const std::string inside = range_test(n); !inside.empty()) return inside;
         if (plain_quotient(n))
             return "(" + operands[0] + (n.op == Op::Div ? " / " : " % ") + operands[1] + ")";
         std::string out = operation_glsl(n.op, n.dtype, types, operands);
@@ -273,6 +274,19 @@ class Emitter {
             const KernelNode& one = code_.nodes[n.args[1 - k]];
             if (one.op == Op::Constant && one.constant.f == 1 && operands[k].starts_with(kTanh))
                 return "firn_one_plus_tanh(" + operands[k].substr(kTanh.size());
+        }
+        return "";
+    }
+
+    /// 0 <= x and x < n in one comparison: a negative x is a large one without its sign. Else empty.
+    std::string range_test(const KernelNode& n) const {
+        if (n.op != Op::And || n.dtype != boolean) return "";
+        for (size_t k = 0; k < 2; ++k) {
+            const KernelNode &low = code_.nodes[n.args[k]], &high = code_.nodes[n.args[1 - k]];
+            if (low.op != Op::LessEqual || high.op != Op::Less || low.args[1] != high.args[0]) continue;
+            const KernelNode &zero = code_.nodes[low.args[0]], &end = code_.nodes[high.args[1]];
+            if (zero.op == Op::Constant && zero.dtype == i32 && zero.constant.i == 0 && end.interval.lo >= 0)
+                return "(uint(" + text_[high.args[0]] + ") < uint(" + text_[high.args[1]] + "))";
         }
         return "";
     }
@@ -311,25 +325,26 @@ class Emitter {
     /// Floats that are kept as their bits, so that they can be exchanged.
     static bool holds_bits(const KernelBuffer& b, DType used) { return b.dtype == u32 && used == f32; }
 
-    /// Memory of the kernel's own becomes zeros.
+    /// Memory of the kernel's own begins as zeros, or as its argument says.
     void clear_statement(const KernelNode& n, int indent) {
         const KernelBuffer& b = code_.buffers[n.index];
         const bool shared = b.space == MemorySpace::Shared;
         const uint32_t members = code_.group_size[0] * code_.group_size[1] * code_.group_size[2];
         line(indent) << "for (uint k = " << (shared ? "gl_LocalInvocationIndex" : "0u") << "; k < " << b.elements.text()
-                     << "u; k += " << (shared ? members : 1u) << "u) b" << n.index << "[k] = " << stored_type(b.dtype, 1)
-                     << "(0);\n";
+                     << "u; k += " << (shared ? members : 1u) << "u) b" << n.index << "[k] = "
+                     << (n.args.empty() ? stored_type(b.dtype, 1) + "(0)" : stored_text(b, n.args[0])) << ";\n";
+    }
+
+    std::string stored_text(const KernelBuffer& b, int id) const {
+        if (b.dtype.is_bool()) return "(" + text_[id] + " ? 1u : 0u)";
+        if (holds_bits(b, code_.nodes[id].dtype)) return "floatBitsToUint(" + text_[id] + ")";
+        if (stored_type(b.dtype, 1) != glsl_type(b.dtype)) return stored_type(b.dtype, 1) + "(" + text_[id] + ")";
+        return text_[id];
     }
 
     void store_statement(const KernelNode& n, int indent) {
         const KernelBuffer& b = code_.buffers[n.index];
-        auto stored = [&](int id) {
-            if (b.dtype.is_bool()) return "(" + text_[id] + " ? 1u : 0u)";
-            if (holds_bits(b, code_.nodes[id].dtype)) return "floatBitsToUint(" + text_[id] + ")";
-            if (stored_type(b.dtype, 1) != glsl_type(b.dtype))
-                return stored_type(b.dtype, 1) + "(" + text_[id] + ")";
-            return text_[id];
-        };
+        auto stored = [&](int id) { return stored_text(b, id); };
         if (n.width == 1) {
             line(indent) << "b" << n.index << "[" << text_[n.args[0]] << "] = " << stored(n.args[1]) << ";\n";
             return;
@@ -353,6 +368,14 @@ class Emitter {
             return bits ? "uintBitsToFloat(" + stored + ")" : n.dtype.is_bool() ? "(" + stored + " != 0u)" : stored;
         };
         const std::string value = text_[n.args[1]], old = "o" + std::to_string(id);
+        if (b.space == MemorySpace::Private && !asked && n.combine != ScatterOp::Last) {   // nobody else combines there
+            const std::string at = "i" + std::to_string(id), own = "b" + std::to_string(n.index) + "[" + at + "]";
+            const std::string next = operation_glsl(combining_op(n.combine), n.dtype, {n.dtype, n.dtype}, {as_used(own), value});
+            note_functions(next);
+            line(indent) << "int " << at << " = " << text_[n.args[0]] << ";\n";
+            line(indent) << own << " = " << as_stored(next) << ";\n";
+            return;
+        }
         if (asked) text_[id] = "v" + std::to_string(id);
         const char* native = !bits || n.combine == ScatterOp::Last ? native_atomic(n.combine) : nullptr;
         if (native) {

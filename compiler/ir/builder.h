@@ -75,6 +75,8 @@ Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr);
 
 /// The elementwise operation that combines a Scatter's value with what is there; none for Last.
 Op combining_op(ScatterOp op);
+/// The reduction that combines in the same way, where there is one.
+std::optional<ReduceOp> reduce_op(ScatterOp op);
 /// The elementwise operation that takes one more value into a reduction.
 Op reduce_step(ReduceOp op);
 

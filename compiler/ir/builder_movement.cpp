@@ -229,6 +229,25 @@ Op combining_op(ScatterOp op) {
     throw InternalError("a store that replaces combines nothing");
 }
 
+std::optional<ReduceOp> reduce_op(ScatterOp op) {
+    switch (op) {
+        case ScatterOp::Add:
+            return ReduceOp::Sum;
+        case ScatterOp::Mul:
+            return ReduceOp::Prod;
+        case ScatterOp::Min:
+            return ReduceOp::Min;
+        case ScatterOp::Max:
+            return ReduceOp::Max;
+        case ScatterOp::Last:
+        case ScatterOp::And:
+        case ScatterOp::Or:
+        case ScatterOp::Xor:
+            return std::nullopt;
+    }
+    return std::nullopt;
+}
+
 Op reduce_step(ReduceOp op) {
     switch (op) {
         case ReduceOp::Sum:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/lower/map.h"
+#include "compiler/lower/near_copies.h"
 #include "compiler/lower/place.h"
 #include "compiler/lower/share_loops.h"
 #include "compiler/lower/tile_model.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr int64_t kLargeExtent = 1 << 20;      // as good as any larger extent
 constexpr int64_t kLargeTotal = int64_t{1} << 40;
 constexpr int64_t kLeastGroups = 8;            // workgroups that share a CPU's cores evenly
+constexpr uint32_t kLargeGroup = 256;          // invocations, where the device has as many
 constexpr int64_t kBodyBudget = 700;           // nodes of an invocation's body after expansion
 constexpr int64_t kLoopBudget = 900;           // nodes of an unrolled loop body: turns are dear on a CPU
 constexpr int64_t kDealtBudget = 2600;         // the same, where lanes hand round what they load
@@ -327,6 +329,7 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
         extents[d] = extent_or_large(grid[d], facts);
         total = std::min(total * extents[d], kLargeTotal);
     }
+    if (const auto near = choose_near(lowered, profile, facts, traits.nodes, traits.loops)) return *near;
     const int64_t x = extents[0], y = extents[1];
     if (traits.loops || traits.rows)
         if (const uint32_t lanes = choose_lanes(lowered, profile, facts, total); lanes > 1)
@@ -361,14 +364,15 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     const int64_t units_x = std::max<int64_t>(1, (x + m.tile[0] - 1) / m.tile[0] / m.strides);
     const int64_t units_y = std::max<int64_t>(1, dims >= 2 ? y / m.tile[1] : 1);
     const int64_t lanes = profile.subgroup_size;
+    const uint32_t largest = std::min<uint32_t>(kLargeGroup, profile.max_group_size);
     if (dims < 2) {
         const int64_t share = cpu ? units_x / kLeastGroups : units_x;
-        m.group_x = std::min<uint32_t>(cpu && traits.loops ? 64 : 256,
+        m.group_x = std::min<uint32_t>(cpu && traits.loops ? std::min(64u, largest) : largest,
                                        std::max<uint32_t>(round_up(share, lanes), lanes));
     } else {
         const bool square = !cpu && traits.loops;
-        m.group_x = std::min<uint32_t>(square ? 16 : cpu ? 64 : 32, std::max<uint32_t>(round_up(units_x, lanes), lanes));
-        const int64_t most = 256 / m.group_x;
+        m.group_x = std::min<uint32_t>(std::min(square ? 16u : cpu ? 64u : 32u, largest), std::max<uint32_t>(round_up(units_x, lanes), lanes));
+        const int64_t most = largest / m.group_x;
         int64_t rows_per_group = std::min<int64_t>(most, units_y);
         auto groups = [&] {
             return (units_x + m.group_x - 1) / m.group_x * ((units_y + rows_per_group - 1) / rows_per_group);
@@ -395,11 +399,24 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     return m;
 }
 
+namespace {
+
+/// Turns in which an invocation clears memory of its own or its share of the group's.
+int64_t clearing_turns(const KernelCode& code, const KernelNode& array) {
+    const KernelBuffer& b = code.buffers[array.index];
+    if (!b.elements.is_constant()) return 0;
+    const int64_t members = int64_t{code.group_size[0]} * code.group_size[1] * code.group_size[2];
+    return b.space == MemorySpace::Shared ? (b.elements.constant() + members - 1) / members : b.elements.constant();
+}
+
+}  // namespace
+
 int64_t count_back_edges(const KernelCode& code) {
     auto count = [&](auto&& self, int region_id) -> int64_t {
         int64_t total = 0;
         auto add = [&](int id) {
             const KernelNode& n = code.nodes[id];
+            if (total >= 0 && n.op == Op::Array) total += clearing_turns(code, n);
             if (total < 0 || (n.op != Op::For && n.op != Op::Branch)) return;
             int64_t inside = self(self, n.region);
             if (n.else_region >= 0) {

@@ -188,6 +188,9 @@ class Machine {
         if (buffer.space == MemorySpace::Shared) races_.clear(n, buffer.elements.evaluate(env_), members());
         const std::span<std::byte> memory = memory_of(n.index);
         std::fill(memory.begin(), memory.end(), std::byte{0});
+        if (n.args.empty()) return;
+        const Scalar begin = node(n.args[0]).constant.to(n.dtype);
+        for (size_t at = 0; at < memory.size(); at += static_cast<size_t>(n.dtype.bytes())) store_scalar(begin, memory.data() + at);
     }
 
     // --- the grid

@@ -49,6 +49,7 @@ struct KernelNode {
     Scalar constant;            // Constant
     /// Range: range id. Param: parameter. Load, Store, Atomic, Array: buffer (KernelCode::buffers).
     /// Result: which result of args[0]. RegionArg: position in its region's args. Lane, SubgroupShuffle: which lane.
+    /// An Array begins as zeros, or as the constant args[0].
     int index = 0;
     int width = 1;              // Load, Store: consecutive elements from the flat index on
     int region = -1;            // For: its body. Branch: taken when args[0] is true. RegionArg: its owner

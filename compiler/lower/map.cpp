@@ -9,6 +9,7 @@
 #include "compiler/lower/deal_loads.h"
 #include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/map_grid.h"
+#include "compiler/lower/near_copies.h"
 #include "compiler/lower/place.h"
 #include "compiler/lower/share_loops.h"
 #include "compiler/program/error.h"
@@ -47,11 +48,42 @@ class Mapper {
         mark_varying();
         std::vector<std::vector<int>> stores(lanes_.size());
         memo_.assign(lanes_.size(), std::vector<int>(from_.nodes.size(), -1));
+        std::vector<int> begin;
+        if (mapping_.near != MemorySpace::Bound) begin = open_copies();
         for (int effect : from_.regions[0].effects) store_all(effect, stores);
-        nest_guards(stores);
+        std::vector<int> effects = nest_guards(stores);
+        for (int range : mapped.turns) effects = {turn_loop(range, std::move(effects))};
+        if (near_) effects = with_copies(std::move(begin), std::move(effects), mapped.along_x);
+        to.regions[0].effects = std::move(effects);
     }
 
   private:
+    // --- copies of targets near the cores
+
+    std::vector<int> open_copies() {
+        ensure(mapping_.lanes == 1 && mapping_.dealt_loads == 1 && mapping_.group_y == 1,
+               "map: the invocations of this kernel are not all there for copies of what they store to");
+        near_.emplace(b_, from_, mapping_.near);
+        return near_->open();
+    }
+
+    std::vector<int> with_copies(std::vector<int> effects, std::vector<int> stores, int along_x) {
+        std::vector<int> bound;
+        for (const NearTarget& t : near_->targets()) bound.push_back(program_buffer(from_.buffers[t.buffer], true, 1));
+        const int lane = mapping_.near == MemorySpace::Private ? subgroup_lane() : along_x;
+        const std::vector<int> end = near_->close(bound, lane, mapping_.group_x);
+        effects.insert(effects.end(), stores.begin(), stores.end());
+        effects.insert(effects.end(), end.begin(), end.end());
+        return effects;
+    }
+
+    int turn_loop(int range, std::vector<int> effects) {
+        const int region = b_.add_region();
+        b_.code().regions[region].range = range;
+        b_.code().regions[region].effects = std::move(effects);
+        return b_.close_for(region, {});
+    }
+
     int subgroup_lane() {
         Range range;
         range.name = "l";
@@ -589,6 +621,10 @@ class Mapper {
         if (n.op == Op::Branch) {
             ensure(n.else_region < 0, "map: an effect with two sides");
             const int condition = lane_value(n.args[0], lane);
+            if (const int dropped = drop_into_copy(n, condition, lane); dropped >= 0) {
+                effects.push_back(dropped);
+                return;
+            }
             std::vector<int> inside;
             for (int e : from_.regions[n.region].effects) lane_effect(e, lane, inside);
             const int region = b_.add_region();
@@ -600,9 +636,24 @@ class Mapper {
         const Turns apart(*this, false, 1, false);
         const int index = lane_value(n.args[0], lane), value = lane_value(n.args[1], lane);
         b_.set_lines(n.lines);
-        const int buffer = program_buffer(from_.buffers[n.index], true, 1);
+        const int near = near_ ? near_->copy_of(n.index) : -1;
+        const int buffer = near >= 0 ? near : program_buffer(from_.buffers[n.index], true, 1);
         effects.push_back(n.op == Op::Atomic ? b_.atomic(buffer, n.combine, index, value)
                                              : b_.store(buffer, index, std::span(&value, 1)));
+    }
+
+    /// A combining store to a copy that is only made inside the target. -1: not so.
+    int drop_into_copy(const KernelNode& branch, int condition, size_t lane) {
+        const std::vector<int>& inside = from_.regions[branch.region].effects;
+        if (!near_ || !branch.guard || inside.size() != 1 || from_.nodes[inside[0]].op != Op::Atomic) return -1;
+        const KernelNode& n = from_.nodes[inside[0]];
+        const int spare = near_->spare_place(n.index);
+        if (spare < 0) return -1;
+        const Turns apart(*this, false, 1, false);
+        const int value = lane_value(n.args[1], lane);
+        const int index = b_.select(condition, lane_value(n.args[0], lane), spare);
+        b_.set_lines(n.lines);
+        return b_.atomic(near_->copy_of(n.index), n.combine, index, value);
     }
 
     /// A loop of stores: the row that one invocation walks, in copies of `serial_unroll` turns and a rest.
@@ -668,7 +719,7 @@ class Mapper {
 
     /// The lanes' stores behind their guards, each guard inside the one before: a later lane exists only
     /// where the earlier ones do.
-    void nest_guards(const std::vector<std::vector<int>>& stores) {
+    std::vector<int> nest_guards(const std::vector<std::vector<int>>& stores) {
         KernelCode& to = b_.code();
         std::vector<std::pair<int, std::vector<int>>> levels(1);   // guard condition, stores
         levels[0].first = -1;
@@ -681,14 +732,12 @@ class Mapper {
         for (size_t k = levels.size(); k-- > 0;) {
             std::vector<int> effects = levels[k].second;
             if (inner >= 0) effects.push_back(inner);
-            if (k == 0) {
-                to.regions[0].effects = effects;
-                break;
-            }
+            if (k == 0) return effects;
             const int region = b_.add_region();
             to.regions[region].effects = effects;
             inner = b_.branch(levels[k].first, region, -1, true);
         }
+        return {};
     }
 
     /// What all lanes of a subgroup know is stored by one of them; rows are dealt already.
@@ -716,6 +765,7 @@ class Mapper {
     bool together_ = true;                        // all lanes of a subgroup do what is built now
     bool all_copies_ = true;                      // and all copies: what is asked for one can be asked for another
     bool in_branch_ = false;                      // each copy goes its own way: no loop serves several
+    std::optional<NearCopies> near_;              // of targets that combining stores go to
     int64_t copies_ = 1;                          // turns of the loop that is built now in one
     std::vector<GridCopy> lanes_;
     std::vector<bool> varies_;
@@ -737,6 +787,7 @@ KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const D
     Mapper(lowered, code, mapping, profile, facts).run();
     if (mapping.dealt_loads > 1) undo_lonely_shuffles(code, mapping.dealt_loads);
     split_lonely_blocks(code);
+    code.in_order = mapping.near != MemorySpace::Bound;   // loads of copies stand behind what is combined into them
     place(code);
     drop_unused_buffers(code);
     code.back_edges = count_back_edges(code);

@@ -23,8 +23,15 @@ struct Mapping {
     /// copies of a tile), are loaded by one lane each and handed round. Every lane then takes part, also behind the
     /// grid's end. Divides group_x.
     uint32_t dealt_loads = 1;
+    /// Where combining stores meet first (near_copies.h): Bound, in the target itself; Private, in a copy for each
+    /// invocation; Shared, in one for each group. Not where lanes share an index or loads; group_y is 1.
+    MemorySpace near = MemorySpace::Bound;
+    /// Blocks of a group along each range that it walks one after the other, with the same copies. Ranges behind the
+    /// end: 1.
+    std::vector<int64_t> turns;
 
     int64_t tile_of(size_t range) const { return range < tile.size() ? tile[range] : 1; }
+    int64_t turns_of(size_t range) const { return range < turns.size() ? turns[range] : 1; }
     int64_t copies() const;   // of the kernel's body in one invocation
 };
 

@@ -39,13 +39,13 @@ class GridMapper {
     /// How a Grid range is taken apart. A unit is what one invocation computes: `tile` neighbours,
     /// or `strides` such blocks that stand the width of a group apart.
     struct Axis {
-        Size extent, blocks;  // indices; tiles of neighbours
-        int64_t tile = 1, strides = 1;
+        Size extent, blocks, units;  // indices; tiles of neighbours; units
+        int64_t tile = 1, strides = 1, turns = 1;
         uint32_t group = 1;  // units side by side in a workgroup
         Size groups;
         int group_index = -1;
         bool covered = true;      // the groups have no units behind the end
-        std::vector<int> units;   // the block of each stride
+        std::vector<int> first;   // of each stride: the first index
         std::vector<int> guards;  // of each stride: that it is inside; -1: always
     };
 
@@ -79,14 +79,15 @@ class GridMapper {
             axis.extent = from_.ranges[out_.ranges[d]].extent;
             axis.tile = mapping_.tile_of(d);
             axis.strides = d == 0 ? mapping_.strides : 1;
+            axis.turns = mapping_.turns_of(d);
             axis.group = d == 0 ? mapping_.group_x / mapping_.lanes : d == 1 ? mapping_.group_y : 1;
             axis.blocks = axis.tile > 1
                               ? floor_div(axis.extent + Size(axis.tile - 1), Size(axis.tile))
                               : axis.extent;
-            const Size units =
-                axis.strides > 1 ? ceil_div(axis.blocks, Size(axis.strides)) : axis.blocks;
-            axis.groups = axis.group > 1 ? ceil_div(units, Size(axis.group)) : units;
-            const int64_t width = axis.group * axis.strides;
+            axis.units = axis.strides > 1 ? ceil_div(axis.blocks, Size(axis.strides)) : axis.blocks;
+            const int64_t walked = axis.group * axis.turns;
+            axis.groups = walked > 1 ? ceil_div(axis.units, Size(walked)) : axis.units;
+            const int64_t width = walked * axis.strides;
             axis.covered = width == 1 || (divides(axis.blocks, width) && axis.blocks.is_constant());
             axes_.push_back(std::move(axis));
         }
@@ -140,13 +141,28 @@ class GridMapper {
             return new_range("s", RangeKind::Subgroup, Size(axis.group), 1);
         b_.code().schedule.push_back(
             {static_cast<int>(d), axis.group, RangeKind::Invocation, static_cast<int>(d)});
-        return new_range("t", RangeKind::Invocation, Size(axis.group), static_cast<int>(d));
+        const int local = new_range("t", RangeKind::Invocation, Size(axis.group), static_cast<int>(d));
+        if (d == 0) out_.along_x = local;
+        return local;
+    }
+
+    /// Which of the group's turns along an axis this is, counted over all groups.
+    int turn(const Axis& axis) {
+        const int before = b_.mul(axis.group_index, b_.integer(axis.turns));
+        const int all = b_.size(ceil_div(axis.units, Size(axis.group)));
+        Range range;
+        range.name = "w";
+        range.kind = RangeKind::Serial;
+        range.extent_node = b_.make(Op::Min, i32, {b_.sub(all, before), b_.integer(axis.turns)});
+        range.max_trips = axis.turns;
+        out_.turns.push_back(b_.add_range(range));
+        return b_.add(before, b_.range(out_.turns.back()));
     }
 
     /// The blocks of an invocation along an axis, and which of them are inside.
     void find_units(size_t d) {
         Axis& axis = axes_[d];
-        int base = axis.group_index;
+        int base = axis.turns > 1 ? turn(axis) : axis.group_index;
         if (axis.group * axis.strides > 1)
             base = b_.mul(base, b_.integer(axis.group * axis.strides));
         if (axis.group > 1 || (d == 0 && mapping_.lanes > 1)) base = b_.add(base, local_index(d));
@@ -161,7 +177,7 @@ class GridMapper {
             if (axis.tile > 1) unit = b_.mul(unit, b_.integer(axis.tile));
             const bool whole = divides(axis.extent, axis.tile);
             b_.assume(unit, Size(0), axis.extent - Size(whole ? axis.tile : 1));
-            axis.units.push_back(unit);
+            axis.first.push_back(unit);
         }
         if (axis.tile > 1)
             b_.code().schedule.push_back({static_cast<int>(d), axis.tile,
@@ -184,7 +200,7 @@ class GridMapper {
             do {
                 GridCopy copy;
                 for (size_t d = 0; d < axes_.size(); ++d) {
-                    const int unit = axes_[d].units[d == 0 ? static_cast<size_t>(s) : 0];
+                    const int unit = axes_[d].first[d == 0 ? static_cast<size_t>(s) : 0];
                     copy.index.push_back(at[d] ? b_.add(unit, b_.integer(at[d])) : unit);
                 }
                 copy.guard = std::exchange(guard, -1);

@@ -24,12 +24,17 @@ std::optional<std::vector<int64_t>> numbers(const std::string& word, size_t leas
 }  // namespace
 
 std::string text(const Mapping& m) {
-    std::string tile;
-    for (int64_t t : m.tile) tile += (tile.empty() ? "" : "x") + std::to_string(t);
+    auto list = [](const std::vector<int64_t>& numbers) {
+        std::string out;
+        for (int64_t n : numbers) out += (out.empty() ? "" : "x") + std::to_string(n);
+        return out.empty() ? "1" : out;
+    };
     std::ostringstream out;
-    out << "tile " << (tile.empty() ? "1" : tile) << " strides " << m.strides << " group "
+    out << "tile " << list(m.tile) << " strides " << m.strides << " group "
         << m.group_x << "x" << m.group_y << " unroll " << m.serial_unroll << " whole "
         << m.whole_loops << " lanes " << m.lanes << " dealt " << m.dealt_loads;
+    if (m.near != MemorySpace::Bound) 
+        out << " near " << (m.near == MemorySpace::Shared ? "shared" : "private") << " turns " << list(m.turns);
     return out.str();
 }
 
@@ -44,9 +49,15 @@ std::optional<Mapping> parse_mapping(const std::string& words) {
     const auto tile = field("tile", 1), strides = field("strides", 1), group = field("group", 2),
                unroll = field("unroll", 1), whole = field("whole", 1), lanes = field("lanes", 1),
                dealt = field("dealt", 1);
-    std::string more;
-    if (!tile || !strides || !group || !unroll || !whole || !lanes || !dealt || in >> more)
-        return std::nullopt;
+    if (!tile || !strides || !group || !unroll || !whole || !lanes || !dealt) return std::nullopt;
+    if (std::string key, near; in >> key) {
+        const bool known = key == "near" && in >> near && (near == "shared" || near == "private");
+        const auto turns = field("turns", 1);
+        std::string more;
+        if (!known || !turns || in >> more) return std::nullopt;
+        m.near = near == "shared" ? MemorySpace::Shared : MemorySpace::Private;
+        m.turns = *turns;
+    }
     m.tile = *tile;
     m.strides = strides->at(0);
     m.group_x = static_cast<uint32_t>(group->at(0));

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "compiler/lower/mapping_text.h"
+#include "compiler/lower/near_copies.h"
 #include "compiler/lower/share_loops.h"
 #include "compiler/lower/tile_model.h"
 
@@ -46,6 +47,7 @@ class Variations {
                 with([&](Mapping& m) { m.serial_unroll = unroll; });
             vary_lanes();
         }
+        if (lanes_share(profile_) && !near_targets(lowered_).empty()) vary_near();
         return std::move(out_);
     }
 
@@ -76,11 +78,35 @@ class Variations {
         });
     }
 
+    /// Combining stores with and without copies of their targets, of more and fewer turns.
+    void vary_near() {
+        const bool has = from_.near != MemorySpace::Bound;
+        with([&](Mapping& m) { m.near = MemorySpace::Bound, m.turns.clear(); });
+        for (MemorySpace space : {MemorySpace::Private, MemorySpace::Shared})
+            for (int64_t turns : {1, 4, 16, 64, 256, 1024, 4096})
+                with([&](Mapping& m) {
+                    m.near = space;
+                    if (!has) m.group_x = space == MemorySpace::Private ? profile_.subgroup_size : m.group_x * m.group_y;
+                    m.group_y = m.lanes = m.dealt_loads = 1;
+                    m.turns.resize(extents_.size(), 1);
+                    m.turns[0] = turns;
+                });
+    }
+
+    bool copies_fit(const Mapping& m) const {
+        if (m.near == MemorySpace::Bound) return true;
+        int64_t bytes = 0;
+        for (const NearTarget& t : near_targets(lowered_)) bytes += 4 * t.elements;
+        return m.lanes == 1 && m.dealt_loads == 1 && m.group_y == 1 && m.group_x % profile_.subgroup_size == 0 &&
+               bytes <= profile_.shared_bytes;
+    }
+
     void with(const std::function<void(Mapping&)>& change) {
         Mapping m = from_;
         change(m);
         const uint32_t lanes = profile_.subgroup_size, members = m.group_x * m.group_y;
         if ((m.lanes > 1 || m.dealt_loads > 1) && m.group_x % lanes != 0) return;
+        if (!copies_fit(m)) return;
         if (m.lanes > 1 && (m.group_y > 1 || m.dealt_loads > 1)) return;
         if (members > profile_.max_group_size || m.group_x > profile_.max_group_extent[0] ||
             m.group_y > profile_.max_group_extent[1] || m.copies() > kMostCopies)

@@ -14,25 +14,6 @@ constexpr int64_t kMostWaste =
     2;  // elements of the target per position along an axis, for which no position stores
 constexpr int64_t kFewMore = 16;  // and some more at edges
 
-std::optional<ReduceOp> reduction(ScatterOp op) {
-    switch (op) {
-        case ScatterOp::Add:
-            return ReduceOp::Sum;
-        case ScatterOp::Mul:
-            return ReduceOp::Prod;
-        case ScatterOp::Min:
-            return ReduceOp::Min;
-        case ScatterOp::Max:
-            return ReduceOp::Max;
-        case ScatterOp::Last:
-        case ScatterOp::And:
-        case ScatterOp::Or:
-        case ScatterOp::Xor:
-            return std::nullopt;
-    }
-    return std::nullopt;
-}
-
 /// The equations index_k(position) = place_k of a Scatter, each solved for an axis that no other
 /// one uses.
 struct Solution {
@@ -138,7 +119,7 @@ Graph invert_scatters(NodeTable& table, const Graph& graph, RuleCounts* fired) {
     auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
         if (node.op != Op::Scatter || node.as<ScatterAttr>().by_hand || node.dtype.is_bool())
             return nullptr;
-        const std::optional<ReduceOp> op = reduction(node.as<ScatterAttr>().op);
+        const std::optional<ReduceOp> op = reduce_op(node.as<ScatterAttr>().op);
         if (!op) return nullptr;
         const Ref &target = inputs[0], &values = inputs[1];
         const std::optional<Solution> solution =

@@ -81,6 +81,7 @@ DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
     float_atomics = {all_atomics.sType, all_atomics.pNext};
     float_atomics.shaderBufferFloat32Atomics = all_atomics.shaderBufferFloat32Atomics;
     float_atomics.shaderBufferFloat32AtomicAdd = all_atomics.shaderBufferFloat32AtomicAdd;
+    float_atomics.shaderSharedFloat32AtomicAdd = all_atomics.shaderSharedFloat32AtomicAdd;
 }
 
 namespace {
@@ -142,7 +143,8 @@ DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
         (vulkan11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
         (vulkan11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) &&
         has_full_subgroups(vk, info.handle, features);
-    profile.float_atomic_add = features.float_atomics.shaderBufferFloat32AtomicAdd;
+    profile.float_atomic_add = features.float_atomics.shaderBufferFloat32AtomicAdd &&
+                               features.float_atomics.shaderSharedFloat32AtomicAdd;
     profile.keeps_special_floats =
         floats.shaderSignedZeroInfNanPreserveFloat32 &&
         (!profile.has_f64 || floats.shaderSignedZeroInfNanPreserveFloat64);

@@ -14,21 +14,22 @@ constexpr const char* kClear = R"(
 void main() { y[gl_GlobalInvocationID.x] = 0.0; }
 )";
 
-// Few places: a copy of them per group, and 256 items per invocation.
+// Few places: a copy of them in each invocation's own memory, which needs no atomics.
 constexpr const char* kFew = R"(
-shared float near[1024];
+float near[1024];
 void main() {
     int lane = int(gl_LocalInvocationID.x);
-    [[unroll]] for (int k = 0; k < 4; ++k) near[lane + 256 * k] = 0.0;
-    barrier();
+    for (int k = 0; k < 1024; ++k) near[k] = 0.0;
     int base = int(gl_WorkGroupID.x) * 65536 + lane;
-    for (int turn = 0; turn < 32; ++turn)
+    for (int turn = 0; turn < 1024; ++turn)
         [[unroll]] for (int k = 0; k < 8; ++k) {
-            int item = base + 256 * (8 * turn + k);
-            atomicAdd(near[place_at(item)], x_at(item));
+            int item = base + 8 * (8 * turn + k);
+            near[place_at(item)] += x_at(item);
         }
-    barrier();
-    [[unroll]] for (int k = 0; k < 4; ++k) atomicAdd(y[lane + 256 * k], near[lane + 256 * k]);
+    for (int k = 0; k < 1024; ++k) {
+        float all = eight_sum(near[k]);
+        if (lane == 0) atomicAdd(y[k], all);
+    }
 }
 )";
 constexpr const char* kMany = R"(
@@ -47,12 +48,12 @@ void main() {
 }
 )";
 
-HandProgram scatter(const char* body, int places, int per_group, bool texels) {
+HandProgram scatter(const char* body, int places, uint32_t group, int per_group, bool texels) {
     HandKernel clear{
         "clear", kClear, {256, 1, 1}, {places / 256, 1, 1}, {{"y", As::Floats, 2, true}}, {}};
     HandKernel add{"scatter",
                    body,
-                   {256, 1, 1},
+                   {group, 1, 1},
                    {kItems / per_group, 1, 1},
                    {{"place", texels ? As::IntTexels : As::Ints, 0},
                     {"x", texels ? As::Texels : As::Floats, 1},
@@ -81,8 +82,8 @@ Contest scatter_contest(int places) {
             .results = {places},
             .firn = [f, place = tensor(where),
                      x = tensor(values)] { return std::vector<Tensor>{f(place, x)}; },
-            .best = scatter(few ? kFew : kMany, places, few ? 65536 : 4096, true),
-            .plain = scatter(kPlain, places, 256, false),
+            .best = few ? scatter(kFew, places, 8, 65536, true) : scatter(kMany, places, 256, 4096, true),
+            .plain = scatter(kPlain, places, 256, 256, false),
             .tolerance = 1e-4};
 }
 

@@ -70,7 +70,8 @@ const Case kCases[] = {
     {"convolution", [] { return convolved(integers(8 * 20, 64), integers(16, 8 * 3)); }},
     {"its_gradient_by_the_image",
      [] {
-         Tensor g = reshape(integers(16 * 20, 64), {16, 20, 64}), w = reshape(integers(16, 8 * 3), {16, 8, 3});
+         Tensor g = reshape(integers(16 * 20, 64), {16, 20, 64}),
+                w = reshape(integers(16, 8 * 3), {16, 8, 3});
          auto [o, r, i, c, t] = indices<5>({16, 20, 64, 8, 3});
          Tensor x = zeros({8, 20, 64}, i32);
          scatter_add(x(c, r, i + t - 1), g(o, r, i) * w(o, c, t));
@@ -78,9 +79,30 @@ const Case kCases[] = {
      }},
     {"its_gradient_by_the_weights",
      [] {
-         Tensor g = reshape(integers(16 * 20, 64), {16, 20, 64}), x = reshape(integers(8 * 20, 64), {8, 20, 64});
+         Tensor g = reshape(integers(16 * 20, 64), {16, 20, 64}),
+                x = reshape(integers(8 * 20, 64), {8, 20, 64});
          auto [o, c, t, r, i] = indices<5>({16, 8, 3, 20, 64});
          return sum(g(o, r, i) * zero(x)(c, r, i + t - 1), {.axis = {3, 4}});
+     }},
+    {"additions_to_few_places",
+     [] {
+         Tensor x = integers(401, 999), counts = zeros({19}, i32);
+         scatter_add(counts(x + 11), 1);
+         return counts;
+     }},
+    {"float_additions_to_few_places",
+     [] {
+         Tensor sums = zeros({19, 3});
+         auto [i, j, c] = indices<3>({401, 333, 3});
+         scatter_add(sums(reshape(integers(401, 999), {401, 333, 3}) + 9, c),
+                     cast<float>(i % 4 - j % 3));
+         return sums;
+     }},
+    {"greatest_at_few_places",
+     [] {
+         Tensor most = full({40}, -5.0f);
+         scatter_max(most(integers(100, 333) * 2 + 20), cast<float>(integers(100, 333)) - 0.5f);
+         return most;
      }},
     {"matrix_times_vector",
      [] {

@@ -23,7 +23,20 @@ TEST(MapGrid, MoreGroupsThanADimensionHasFoldIntoOneRow) {
     DeviceProfile profile = cpu_profile();
     profile.max_groups[0] = profile.max_groups[1] = 65535, profile.max_groups[2] = 1;
     for (const Shape& shape : {Shape{3, 5, 20, 7}, Shape{2, 150, 17, 301}})
-        EXPECT_EQ(computed(Session::interpreter(profile), shape), computed(Session::oracle(), shape));
+        EXPECT_EQ(computed(Session::interpreter(profile), shape),
+                  computed(Session::oracle(), shape));
+}
+
+TEST(MapGrid, GroupsAreNoLargerThanTheDeviceAllows) {
+    for (DeviceProfile profile : {cpu_profile(), gpu_profile()}) {
+        profile.max_group_size = 64;
+        SessionScope scope(Session::interpreter(profile));
+        auto f = compile([](Tensor x) { return sum(turned(x), {.axis = 0}) + sum(x); },
+                         {f32(4, 6, 80, 9)});
+        for (const KernelInfo& kernel : f.program()->kernels)
+            EXPECT_LE(kernel.group_size[0] * kernel.group_size[1] * kernel.group_size[2], 64u)
+                << profile.name;
+    }
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ std::string glsl_of_sums(DeviceProfile profile, bool adds, DType dtype = f32) {
         return Tensors{out};
     };
     std::string all;
-    for (const KernelInfo& kernel : program_for(profile, sums, {i32("n"), f32("n")})->kernels) all += kernel.glsl;
+    const auto program = program_for(profile, sums, {i32("n"), f32("n")});
+    for (const KernelInfo& kernel : program->kernels) all += kernel.glsl;
     return all;
 }
 
