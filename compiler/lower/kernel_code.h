@@ -121,6 +121,9 @@ struct KernelCode {
     /// Effects and values follow one another as they were made (a kernel by hand): place() moves the effects into
     /// `order`. Otherwise a region computes all that it needs before its effects.
     bool in_order = false;
+    /// What is loaded behind the grid's end is inside its buffer too: guards keep stores back, loads need not wait for
+    /// them.
+    bool loads_first = false;
 };
 
 /// The parameters that the host gives.

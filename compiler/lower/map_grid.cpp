@@ -170,9 +170,11 @@ class GridMapper {
             int unit = b_.add(base, b_.integer(s * axis.group));
             axis.guards.push_back(
                 axis.covered ? -1 : b_.make(Op::Less, boolean, {unit, b_.size(axis.blocks)}));
-            // Where lanes behind the end take part too, they do as the last block does, but store
-            // nothing.
-            if (!axis.covered && mapping_.dealt_loads > 1)
+            // What takes part behind the end too does as the last block does, but stores nothing:
+            // lanes that hand loads round, and loads that do not wait for the stores of the stride
+            // before.
+            b_.code().loads_first |= axis.strides > 1;
+            if (!axis.covered && (mapping_.dealt_loads > 1 || axis.strides > 1))
                 unit = b_.make(Op::Min, i32, {unit, b_.sub(b_.size(axis.blocks), b_.integer(1))});
             if (axis.tile > 1) unit = b_.mul(unit, b_.integer(axis.tile));
             const bool whole = divides(axis.extent, axis.tile);

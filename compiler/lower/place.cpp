@@ -61,7 +61,8 @@ class Placer {
   public:
     explicit Placer(KernelCode& code)
         : code_(code), late_(code.nodes.size(), kUnused), parent_(code.regions.size(), -1),
-          depth_(code.regions.size(), 0), apart_(code.regions.size(), false), needs_(region_needs(code)),
+          depth_(code.regions.size(), 0), apart_(code.regions.size(), false),
+          guard_(code.regions.size(), false), needs_(region_needs(code)),
           lanes_(lane_facts(code, needs_)) {}
 
     void run() {
@@ -101,6 +102,7 @@ class Placer {
     void enter(int region, int parent, const KernelNode& owner) {
         parent_[region] = parent;
         depth_[region] = depth_[parent] + 1;
+        guard_[region] = owner.op == Op::Branch && owner.guard;
         const KernelRegion& body = code_.regions[region];
         apart_[region] = apart_[parent] || (owner.op == Op::Branch && lanes_.differs[owner.args[0]]) ||
                          (body.alive >= 0 && lanes_.differs[body.alive]) ||
@@ -129,9 +131,12 @@ class Placer {
     }
 
     int hoist(int id, int region) const {
-        while (region != 0 && code_.regions[region].range >= 0 &&
-               std::find(needs_[id].begin(), needs_[id].end(), region) == needs_[id].end())
-            region = parent_[region];
+        const bool early = code_.loads_first && code_.nodes[id].op == Op::Load;
+        auto leaves = [&] {
+            if (code_.regions[region].range < 0) return early && guard_[region];
+            return std::find(needs_[id].begin(), needs_[id].end(), region) == needs_[id].end();
+        };
+        while (region != 0 && leaves()) region = parent_[region];
         return region;
     }
 
@@ -148,6 +153,7 @@ class Placer {
     KernelCode& code_;
     std::vector<int> late_, parent_, depth_;
     std::vector<bool> apart_;               // regions that not all lanes of a subgroup run
+    std::vector<bool> guard_;               // regions behind a guard
     std::vector<std::vector<int>> needs_;   // regions of loops that a node depends on
     LaneFacts lanes_;
 };

@@ -1,6 +1,8 @@
 // Grids of any number of ranges on three dimensions of groups.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "compiler/frontend/frontend.h"
 
 namespace firn {
@@ -36,6 +38,18 @@ TEST(MapGrid, GroupsAreNoLargerThanTheDeviceAllows) {
         for (const KernelInfo& kernel : f.program()->kernels)
             EXPECT_LE(kernel.group_size[0] * kernel.group_size[1] * kernel.group_size[2], 64u)
                 << profile.name;
+    }
+}
+
+TEST(MapGrid, StridesLoadNothingBehindTheEnd) {
+    const Session session = Session::interpreter(cpu_profile());
+    SessionScope scope(session);
+    for (int64_t size : {65536 + 4, 65536 + 1027}) {
+        const Tensor x = tensor(std::vector<float>(static_cast<size_t>(size), 2.0f));
+        auto f = compile([](Tensor v) { return v * v + 1; }, {f32("n")});
+        const std::vector<float> got = f(x).to_vector<float>();
+        EXPECT_EQ(std::count(got.begin(), got.end(), 5.0f), size);
+        EXPECT_NE(f.explain().find("strides 4"), std::string::npos);
     }
 }
 

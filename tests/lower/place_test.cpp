@@ -62,5 +62,27 @@ TEST(Place, ItLeavesALoopThatLanesTakeUnequallyOften) {
     EXPECT_TRUE(stands_in(k, 0, sum));
 }
 
+/// A load that only a store behind a condition needs: the region that evaluates it.
+int region_of_load(bool loads_first, bool guard) {
+    ByHand k;
+    k.code.loads_first = loads_first;
+    const int x = k.buffer(f32, false), y = k.buffer(f32, true);
+    const int index = k.range(RangeKind::Invocation, 64);
+    const int inside = k.add(k.make(Op::Less, boolean, {index, k.integer(60)}));
+    const int value = k.load(-1, x, index), region = k.region();
+    k.store(region, y, index, value);
+    const int branch = k.close(-1, Op::Branch, {inside}, region);
+    k.code.nodes[static_cast<size_t>(branch)].guard = guard;
+    k.effect(0, branch);
+    place(k.code);
+    return stands_in(k, 0, value) ? 0 : region;
+}
+
+TEST(Place, LoadsLeaveTheGuardsOfAKernelThatLoadsFirst) {
+    EXPECT_EQ(region_of_load(true, true), 0);
+    EXPECT_NE(region_of_load(false, true), 0);
+    EXPECT_NE(region_of_load(true, false), 0);  // a condition of the user's
+}
+
 }  // namespace
 }  // namespace firn
