@@ -117,9 +117,9 @@ double float_binary(Op op, double x, double y, DType dtype) {
         case Op::Atan2:
             return std::atan2(x, y);
         case Op::Min:
-            return std::isnan(x) ? y : std::isnan(y) ? x : y < x ? y : x;
+            return smaller(x, y);
         case Op::Max:
-            return std::isnan(x) ? y : std::isnan(y) ? x : x < y ? y : x;
+            return larger(x, y);
         default:
             throw InternalError("internal error: no float rule for this operation");
     }
@@ -280,7 +280,7 @@ Scalar evaluate(Op op, DType dtype, std::span<const Scalar> inputs) {
         case Op::Index: case Op::Reshape: case Op::Permute: case Op::Expand: case Op::Slice: case Op::Pad:
         case Op::Gather: case Op::Scatter: case Op::Reduce: case Op::Loop: case Op::If: case Op::Result:
         case Op::Range: case Op::Param: case Op::Load: case Op::Lane: case Op::For: case Op::Branch:
-        case Op::Store: case Op::Atomic: case Op::SubgroupReduce: case Op::SubgroupScan: case Op::SubgroupShuffle:
+        case Op::Store: case Op::Atomic: case Op::RowReduce: case Op::SubgroupReduce: case Op::SubgroupScan: case Op::SubgroupShuffle:
         case Op::SubgroupRead: case Op::Invocation: case Op::Array: case Op::Barrier: case Op::Fetched: case Op::Subgroup: break;
             // clang-format on
     }

@@ -61,13 +61,9 @@ bool f32_loop(Op op, HostTensor& out, Inputs in) {
         case Op::Div:
             return map_two<float, float>(out, in, [](float x, float y) { return x / y; });
         case Op::Min:
-            return map_two<float, float>(out, in, [](float x, float y) {
-                return std::isnan(x) ? y : std::isnan(y) ? x : y < x ? y : x;
-            });
+            return map_two<float, float>(out, in, smaller<float>);
         case Op::Max:
-            return map_two<float, float>(out, in, [](float x, float y) {
-                return std::isnan(x) ? y : std::isnan(y) ? x : x < y ? y : x;
-            });
+            return map_two<float, float>(out, in, larger<float>);
         case Op::Less:
             return map_two<float, int32_t>(out, in, [](float x, float y) { return x < y; });
         case Op::LessEqual:

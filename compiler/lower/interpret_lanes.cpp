@@ -69,9 +69,9 @@ bool float_binary(Op op, float* out, const float* a, const float* b, int lanes) 
                 return x - turns;
             });
         case Op::Min:
-            return by([](float x, float y) { return x != x ? y : y != y ? x : y < x ? y : x; });
+            return by([](float x, float y) { return smaller(x, y); });
         case Op::Max:
-            return by([](float x, float y) { return x != x ? y : y != y ? x : x < y ? y : x; });
+            return by([](float x, float y) { return larger(x, y); });
         default: return false;
     }
 }

@@ -208,9 +208,9 @@ Scalar float_reference(Op op, DType dtype, const std::vector<Scalar>& in) {
         case Op::Sign:
             return scalar_float(std::isnan(x) ? x : (x > 0) - (x < 0), dtype);
         case Op::Min:
-            return scalar_float(either_nan ? (std::isnan(x) ? y : x) : (y < x ? y : x), dtype);
+            return scalar_float(either_nan ? (std::isnan(x) ? y : x) : (y < x || (x == y && std::signbit(y)) ? y : x), dtype);
         case Op::Max:
-            return scalar_float(either_nan ? (std::isnan(x) ? y : x) : (y > x ? y : x), dtype);
+            return scalar_float(either_nan ? (std::isnan(x) ? y : x) : (y > x || (x == y && std::signbit(x)) ? y : x), dtype);
         case Op::IsNan:
             return scalar_bool(std::isnan(x));
         case Op::IsInf:
@@ -347,6 +347,7 @@ const Fact kFacts[] = {
     {Op::Pow, i32, {3, 5}, 243}, {Op::Pow, i32, {2, -1}, 0}, {Op::Pow, i32, {-1, -3}, -1},
     {Op::Pow, i32, {0, 0}, 1}, {Op::Pow, i32, {-2, 31}, -2147483648.0}, {Op::Pow, f32, {0, 0}, 1},
     {Op::Min, f32, {kNan, 1}, 1}, {Op::Max, f32, {1, kNan}, 1}, {Op::Min, f32, {kInf, kNan}, kInf},
+    {Op::Max, f32, {-0.0, 0.0}, 0.0}, {Op::Min, f32, {0.0, -0.0}, -0.0},
     {Op::Sign, f32, {-0.5}, -1}, {Op::Equal, f32, {kNan, kNan}, 0}, {Op::NotEqual, f32, {kNan, kNan}, 1},
     {Op::LessEqual, f32, {kNan, 1}, 0}, {Op::Equal, f32, {0.0, -0.0}, 1}, {Op::Frac, f32, {-0.25}, 0.75},
     {Op::ReverseBits, u32, {1}, 2147483648.0}, {Op::BitNot, i32, {0}, -1}, {Op::Less, u32, {1, 4294967295.0}, 1},
