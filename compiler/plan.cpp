@@ -16,6 +16,7 @@
 #include "compiler/lower/map.h"
 #include "compiler/lower/mapping_text.h"
 #include "compiler/lower/place.h"
+#include "compiler/lower/row_groups.h"
 #include "compiler/lower/select_branches.h"
 #include "compiler/lower/side_by_side.h"
 #include "compiler/lower/walk.h"
@@ -177,8 +178,8 @@ class Planner {
             started[k].push_back(targets.back());
         }
         for (size_t k = 0; k < starts.size(); ++k)
-            add_kernel(starts[k].outputs, started[k], starts[k].outputs[0]->shape, 0, out);
-        add_kernel(item.outputs, targets, written(*item.outputs[0], schedule_.host_loops).positions(), 0, out);
+            add_kernel(starts[k].outputs, started[k], starts[k].outputs[0]->shape, out);
+        add_kernel(item.outputs, targets, written(*item.outputs[0], schedule_.host_loops).positions(), out);
     }
 
     /// One of them is computed from another one: no kernel gives both.
@@ -241,7 +242,7 @@ class Planner {
             return to;
         }
         const int to = value_buffer(version);
-        add_kernel({before}, {to}, before->shape, 0, out);
+        add_kernel({before}, {to}, before->shape, out);
         add_waiting(out);
         if (use.read_apart) out.push_back({CopyStep{to, value_buffer(entry)}});
         return to;
@@ -269,28 +270,37 @@ class Planner {
             // Who asks for it later need not load it.
             if (const auto size = host_size(*r, context_.host_values)) context_.host_values[r.get()] = *size;
         }
-        add_kernel(item.outputs, targets, item.outputs[0]->shape, item.inner, out);
+        KernelRequest request;
+        request.inner = item.inner;
+        request.row_reductions.insert(item.row_reductions.begin(), item.row_reductions.end());
+        request.shape = item.outputs[0]->shape;
+        request.outputs = item.outputs;
+        request.targets = targets;
+        add_kernel(std::move(request), out);
     }
 
     void add_kernel(const std::vector<Ref>& outputs, const std::vector<int>& targets, const Shape& shape,
-                    int inner, std::vector<Step>& out) {
+                    std::vector<Step>& out) {
         KernelRequest request;
-        request.inner = inner;
         request.shape = shape;
         request.outputs = outputs;
         request.targets = targets;
+        add_kernel(std::move(request), out);
+    }
+
+    void add_kernel(KernelRequest request, std::vector<Step>& out) {
         KernelCode lowered = this->lowered(request);
         if (lowered.regions[0].effects.empty()) return;   // stores that never take place
         const bool free = std::all_of(waiting_.begin(), waiting_.end(),
                                       [&](const KernelCode& w) { return independent(w, lowered); });
         if (!free) add_waiting(out);
-        if (!inner && options_.steps.side_by_side && is_small_kernel(lowered, profile_)) {
+        if (!request.inner && options_.steps.side_by_side && is_small_kernel(lowered, profile_)) {
             // Where two do not fit, the smaller waits for another.
             const bool fits = may_stand_beside(waiting_, lowered, profile_);
             if (fits || !is_larger(lowered, waiting_)) {
                 if (!fits) add_waiting(out);
                 waiting_.push_back(std::move(lowered));
-                waiting_outputs_.insert(waiting_outputs_.end(), outputs.begin(), outputs.end());
+                waiting_outputs_.insert(waiting_outputs_.end(), request.outputs.begin(), request.outputs.end());
                 return;
             }
         }
@@ -298,8 +308,9 @@ class Planner {
         const Work work = count_work(lowered);
         Mapped made = mapped(std::move(lowered));
         // A row that is too long for one invocation is left to as many as it has elements.
-        if (inner && !within_back_edges(made.code)) return add_kernel(outputs, targets, shape, 0, out);
-        add_dispatch(std::move(made), work, outputs, out);
+        if ((request.inner || !request.row_reductions.empty()) && !within_back_edges(made.code))
+            return add_kernel(request.outputs, request.targets, request.shape, out);
+        add_dispatch(std::move(made), work, request.outputs, out);
     }
 
     KernelCode lowered(const KernelRequest& request) {
@@ -311,7 +322,7 @@ class Planner {
             verify(code, "fuse_loops");
         }
         if (options_.steps.select_branches) {
-            code = select_branches(std::move(code), profile_);
+            code = select_branches(std::move(code), profile_, options_.facts);
             verify(code, "select_branches");
         }
         return code;
@@ -326,7 +337,8 @@ class Planner {
     Mapped mapped(KernelCode lowered) {
         const StageTimer timer(times_.map);
         Mapped out;
-        out.mapping = options_.steps.choose_mapping ? choose_mapping(lowered, profile_, options_.facts) : Mapping{};
+        if (options_.steps.choose_mapping) out.mapping = choose_mapping(lowered, profile_, options_.facts);
+        else hold_rows(out.mapping, lowered, profile_, options_.facts);
         out.code = map_kernel(lowered, out.mapping, profile_, options_.facts);
         verify(out.code, "map");
         out.lowered = std::make_shared<KernelCode>(std::move(lowered));

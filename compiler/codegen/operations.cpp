@@ -291,7 +291,7 @@ bool supported(Op op, DType operand) {
         case Op::Index: case Op::Reshape: case Op::Permute: case Op::Expand: case Op::Slice: case Op::Pad:
         case Op::Gather: case Op::Scatter: case Op::Reduce: case Op::Loop: case Op::If: case Op::Result:
         case Op::Range: case Op::Param: case Op::Load: case Op::Lane: case Op::For: case Op::Branch:
-        case Op::Store: case Op::Atomic: case Op::SubgroupReduce: case Op::SubgroupScan: case Op::SubgroupShuffle:
+        case Op::Store: case Op::Atomic: case Op::RowReduce: case Op::SubgroupReduce: case Op::SubgroupScan: case Op::SubgroupShuffle:
         case Op::SubgroupRead: case Op::Invocation: case Op::Array: case Op::Barrier: case Op::Fetched: case Op::Subgroup: return false;
     }
     return false;

@@ -9,6 +9,7 @@
 #include "compiler/lower/map.h"
 #include "compiler/lower/near_copies.h"
 #include "compiler/lower/place.h"
+#include "compiler/lower/row_groups.h"
 #include "compiler/lower/share_loops.h"
 #include "compiler/lower/tile_model.h"
 
@@ -331,7 +332,7 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     }
     if (const auto near = choose_near(lowered, profile, facts, traits.nodes, traits.loops)) return *near;
     const int64_t x = extents[0], y = extents[1];
-    if (traits.loops || traits.rows)
+    if ((traits.loops || traits.rows) && !reduces_rows(lowered))
         if (const uint32_t lanes = choose_lanes(lowered, profile, facts, total); lanes > 1)
             return shared_mapping(lowered, traits, profile, facts, lanes, total);
     Mapping m;
@@ -381,6 +382,7 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
         while (cpu && m.group_x > lanes && m.group_x % 2 == 0 && groups() < kLeastGroups) m.group_x /= 2;
         m.group_y = static_cast<uint32_t>(std::max<int64_t>(1, rows_per_group));
     }
+    hold_rows(m, lowered, profile, facts);
     // On a CPU driver a load costs as much where all lanes read the same element, and exchanging lanes is cheap.
     const bool deals = cpu && profile.texel_loads && lanes_share(profile) && m.group_x % lanes == 0;
     if (deals && nodes * lanes <= kDealtBudget && reads_in_turn(lowered, traits, lanes)) {

@@ -7,6 +7,7 @@ namespace firn {
 namespace {
 
 bool counts(const KernelCode& code, const KernelNode& n) {
+    if (n.op == Op::RowReduce) return true;
     if (!is_elementwise(n.op) || n.op == Op::Cast || n.op == Op::Bitcast) return false;
     if (n.dtype != i32 && n.dtype != boolean) return true;
     for (int arg : n.args)

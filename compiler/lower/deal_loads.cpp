@@ -29,12 +29,18 @@ bool SameInSubgroup::operator()(int id) {
     return same;
 }
 
+/// Of what a load of bound memory gives.
+static bool is_plain_load(const KernelCode& code, int shuffle) {
+    const KernelNode& source = code.nodes[static_cast<size_t>(code.nodes[static_cast<size_t>(shuffle)].args[0])];
+    return source.op == Op::Load && !source.pinned;
+}
+
 void undo_lonely_shuffles(KernelCode& code, uint32_t lanes) {
     place(code);
     std::vector<std::vector<int>> taken(code.nodes.size());
     for (const KernelRegion& region : code.regions)
         for (int id : region.order)
-            if (code.nodes[static_cast<size_t>(id)].op == Op::SubgroupShuffle)
+            if (code.nodes[static_cast<size_t>(id)].op == Op::SubgroupShuffle && is_plain_load(code, id))
                 taken[static_cast<size_t>(code.nodes[static_cast<size_t>(id)].args[0])].push_back(id);
     for (size_t load = 0; load < taken.size(); ++load) {
         if (taken[load].size() * 2 >= lanes) continue;

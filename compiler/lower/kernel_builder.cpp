@@ -231,12 +231,12 @@ int KernelBuilder::own_memory(MemorySpace space, DType dtype, const Size& elemen
     return static_cast<int>(code_.buffers.size()) - 1;
 }
 
-int KernelBuilder::subgroup_reduce(ReduceOp op, int value) {
+int KernelBuilder::reduction(Op op, ReduceOp by, int value) {
     KernelNode n;
-    n.op = Op::SubgroupReduce;
+    n.op = op;
     n.dtype = node(value).dtype;
     n.args = {value};
-    n.reduce = op;
+    n.reduce = by;
     return intern(std::move(n));
 }
 

@@ -56,7 +56,9 @@ class KernelBuilder {
     int result(int region_node, int index);
     int store(int buffer, int index, std::span<const int> values);
     /// `value` of all lanes of the subgroup combined; every lane has the result.
-    int subgroup_reduce(ReduceOp op, int value);
+    int subgroup_reduce(ReduceOp op, int value) { return reduction(Op::SubgroupReduce, op, value); }
+    /// `value` at all indices of the last Grid range combined; before mapping.
+    int row_reduce(ReduceOp op, int value) { return reduction(Op::RowReduce, op, value); }
     int atomic(int buffer, ScatterOp combine, int index, int value);
     /// Memory of the kernel's own.
     int own_memory(MemorySpace space, DType dtype, const Size& elements);
@@ -86,6 +88,7 @@ class KernelBuilder {
         std::vector<int> ranges;                      // ids of the ranges it depends on, sorted
     };
     int intern(KernelNode node);
+    int reduction(Op op, ReduceOp by, int value);
     int make_integer(Op op, const std::vector<int>& args);
     int from_linear(Linear linear);
     bool rejoin(Linear& linear);

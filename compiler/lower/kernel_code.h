@@ -54,7 +54,7 @@ struct KernelNode {
     int width = 1;              // Load, Store: consecutive elements from the flat index on
     int region = -1;            // For: its body. Branch: taken when args[0] is true. RegionArg: its owner
     int else_region = -1;       // Branch: the other; -1 where there is none
-    ReduceOp reduce = ReduceOp::Sum;  // SubgroupReduce, SubgroupScan
+    ReduceOp reduce = ReduceOp::Sum;  // RowReduce, SubgroupReduce, SubgroupScan
     ScatterOp combine = ScatterOp::Add;   // Atomic
     bool pinned = false;        // stands in its region's effects, also where it gives a value: it is evaluated there and once
     bool guard = false;         // Branch: keeps a store or an invocation inside its range (counted)

@@ -11,6 +11,7 @@
 #include "compiler/lower/map_grid.h"
 #include "compiler/lower/near_copies.h"
 #include "compiler/lower/place.h"
+#include "compiler/lower/row_groups.h"
 #include "compiler/lower/share_loops.h"
 #include "compiler/program/error.h"
 
@@ -43,21 +44,58 @@ class Mapper {
             ensure(mapping_.lanes == 1 && mapping_.dealt_loads == profile_.subgroup_size &&
                        mapping_.group_x % mapping_.dealt_loads == 0,
                    "map: the lanes of this kernel cannot hand loads round");
-            lane_ = subgroup_lane();
+            if (lane_ < 0) lane_ = subgroup_lane();
         }
         mark_varying();
         std::vector<std::vector<int>> stores(lanes_.size());
         memo_.assign(lanes_.size(), std::vector<int>(from_.nodes.size(), -1));
         std::vector<int> begin;
+        if (mapped.subgroup >= 0) reduce_rows(mapped, begin);
+        to.in_order = !begin.empty() || mapping_.near != MemorySpace::Bound;
         if (mapping_.near != MemorySpace::Bound) begin = open_copies();
         for (int effect : from_.regions[0].effects) store_all(effect, stores);
         std::vector<int> effects = nest_guards(stores);
         for (int range : mapped.turns) effects = {turn_loop(range, std::move(effects))};
         if (near_) effects = with_copies(std::move(begin), std::move(effects), mapped.along_x);
+        else effects.insert(effects.begin(), begin.begin(), begin.end());
         to.regions[0].effects = std::move(effects);
     }
 
   private:
+    /// All reductions of rows, where every invocation comes by: what their copies have, then what the group has.
+    void reduce_rows(const MappedGrid& mapped, std::vector<int>& exchanges) {
+        const RowGroup group{mapped.lane, mapped.subgroup, profile_.subgroup_size, mapping_.group_x / profile_.subgroup_size};
+        const auto width = static_cast<size_t>(mapping_.tile_of(0));
+        for (int id : live_row_reductions()) {
+            const KernelNode& n = from_.nodes[id];
+            std::vector<int> rows;
+            for (size_t first = 0; first < lanes_.size(); first += width) {
+                std::vector<int> each;
+                for (size_t v = 0; v < width; ++v) each.push_back(lane_value(n.args[0], first + v));
+                b_.set_lines(n.lines);
+                int part = each.size() > 1 ? tree(reduce_step(n.reduce), n.dtype, std::move(each)) : each[0];
+                if (mapped.in_row >= 0)
+                    part = b_.select(mapped.in_row, part, b_.constant(reduce_identity(n.reduce, n.dtype)));
+                rows.push_back(part);
+            }
+            b_.set_lines(n.lines);
+            rows = combine_over_group(b_, group, n.reduce, std::move(rows), exchanges);
+            for (size_t l = 0; l < lanes_.size(); ++l) memo_[l][id] = rows[l / width];
+        }
+    }
+
+    /// In the order in which they need one another.
+    std::vector<int> live_row_reductions() const {
+        KernelCode placed = from_;
+        firn::place(placed);
+        std::vector<int> out;
+        for (const KernelRegion& region : placed.regions)
+            for (int id : region.order)
+                if (placed.nodes[id].op == Op::RowReduce) out.push_back(id);
+        std::sort(out.begin(), out.end());
+        return out;
+    }
+
     // --- copies of targets near the cores
 
     std::vector<int> open_copies() {
@@ -497,7 +535,7 @@ class Mapper {
                 if (!terms[g][k].empty()) {
                     const KernelNode& step = from_.nodes[old.yields[k]];
                     b_.set_lines(step.lines);
-                    y = b_.make(step.op, step.dtype, {args[g][k], tree(step, terms[g][k])});
+                    y = b_.make(step.op, step.dtype, {args[g][k], tree(step.op, step.dtype, terms[g][k])});
                 }
                 yields.push_back(y);
                 inits.push_back(values[g][k]);
@@ -529,11 +567,11 @@ class Mapper {
         }
     }
 
-    int tree(const KernelNode& step, std::vector<int> terms) {
+    int tree(Op step, DType dtype, std::vector<int> terms) {
         while (terms.size() > 1) {
             std::vector<int> half;
             for (size_t k = 0; k + 1 < terms.size(); k += 2)
-                half.push_back(b_.make(step.op, step.dtype, {terms[k], terms[k + 1]}));
+                half.push_back(b_.make(step, dtype, {terms[k], terms[k + 1]}));
             if (terms.size() % 2) half.push_back(terms.back());
             terms = std::move(half);
         }
@@ -784,10 +822,12 @@ int64_t Mapping::copies() const {
 KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,
                       const SymbolFacts& facts) {
     KernelCode code;
+    ensure(holds_rows(lowered, mapping, profile, facts), "map: the groups of this mapping hold no rows");
     Mapper(lowered, code, mapping, profile, facts).run();
+    const bool in_order = std::exchange(code.in_order, false);   // place() settles it once
     if (mapping.dealt_loads > 1) undo_lonely_shuffles(code, mapping.dealt_loads);
     split_lonely_blocks(code);
-    code.in_order = mapping.near != MemorySpace::Bound;   // loads of copies stand behind what is combined into them
+    code.in_order = in_order;   // what is pinned stands where it was made
     place(code);
     drop_unused_buffers(code);
     code.back_edges = count_back_edges(code);

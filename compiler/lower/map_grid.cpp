@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "compiler/lower/row_groups.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -16,7 +17,7 @@ class GridMapper {
   public:
     GridMapper(const KernelCode& from, KernelBuilder& b, const Mapping& mapping,
                const DeviceProfile& profile)
-        : from_(from), b_(b), mapping_(mapping), profile_(profile) {}
+        : from_(from), b_(b), mapping_(mapping), profile_(profile), rows_(reduces_rows(from)) {}
 
     MappedGrid run() {
         for (size_t r = 0; r < from_.ranges.size(); ++r)
@@ -24,6 +25,7 @@ class GridMapper {
         std::reverse(out_.ranges.begin(), out_.ranges.end());
         b_.code().group_size = {mapping_.group_x, mapping_.group_y, 1};
         if (mapping_.lanes > 1) share_rows();
+        if (rows_) hold_row();
         if (out_.ranges.empty()) {
             out_.copies.push_back({});
             return std::move(out_);
@@ -31,6 +33,7 @@ class GridMapper {
         find_axes();
         find_groups();
         for (size_t d = 0; d < axes_.size(); ++d) find_units(d);
+        if (rows_) out_.in_row = axes_[0].guards[0];
         make_copies();
         return std::move(out_);
     }
@@ -71,6 +74,15 @@ class GridMapper {
                "map: lanes cannot share the work of this kernel");
         b_.code().schedule.push_back({0, mapping_.lanes, RangeKind::Subgroup, 0});
         out_.lane = new_range("l", RangeKind::Subgroup, Size(mapping_.lanes), 0);
+    }
+
+    /// A group is one row of subgroups.
+    void hold_row() {
+        ensure(mapping_.lanes == 1 && mapping_.group_y == 1 && mapping_.strides == 1 &&
+                   mapping_.group_x % profile_.subgroup_size == 0,
+               "map: the groups of this mapping hold no rows");
+        out_.lane = new_range("l", RangeKind::Subgroup, Size(profile_.subgroup_size), 0);
+        out_.subgroup = new_range("s", RangeKind::Subgroup, Size(mapping_.group_x / profile_.subgroup_size), 1);
     }
 
     void find_axes() {
@@ -139,6 +151,10 @@ class GridMapper {
         const Axis& axis = axes_[d];
         if (d == 0 && mapping_.lanes > 1)
             return new_range("s", RangeKind::Subgroup, Size(axis.group), 1);
+        if (d == 0 && rows_) {
+            b_.code().schedule.push_back({0, axis.group, RangeKind::Subgroup, 1});
+            return b_.add(b_.mul(out_.subgroup, b_.integer(profile_.subgroup_size)), out_.lane);
+        }
         b_.code().schedule.push_back(
             {static_cast<int>(d), axis.group, RangeKind::Invocation, static_cast<int>(d)});
         const int local = new_range("t", RangeKind::Invocation, Size(axis.group), static_cast<int>(d));
@@ -171,10 +187,10 @@ class GridMapper {
             axis.guards.push_back(
                 axis.covered ? -1 : b_.make(Op::Less, boolean, {unit, b_.size(axis.blocks)}));
             // What takes part behind the end too does as the last block does, but stores nothing:
-            // lanes that hand loads round, and loads that do not wait for the stores of the stride
+            // lanes that hand loads round or hold a row, and loads that do not wait for the stores of the stride
             // before.
             b_.code().loads_first |= axis.strides > 1;
-            if (!axis.covered && (mapping_.dealt_loads > 1 || axis.strides > 1))
+            if (!axis.covered && (mapping_.dealt_loads > 1 || axis.strides > 1 || rows_))
                 unit = b_.make(Op::Min, i32, {unit, b_.sub(b_.size(axis.blocks), b_.integer(1))});
             if (axis.tile > 1) unit = b_.mul(unit, b_.integer(axis.tile));
             const bool whole = divides(axis.extent, axis.tile);
@@ -224,6 +240,7 @@ class GridMapper {
     KernelBuilder& b_;
     const Mapping& mapping_;
     const DeviceProfile& profile_;
+    const bool rows_;     // groups hold whole rows
     MappedGrid out_;
     std::vector<Axis> axes_;  // per Grid range, x first
 };

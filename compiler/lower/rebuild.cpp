@@ -47,6 +47,11 @@ int Rebuild::build(const KernelNode& n, int id) {
             const int loop = value(n.args[0]);
             return b_.result(loop, first_result_.at(n.args[0]) + n.index);
         }
+        case Op::RowReduce: {
+            const int each = value(n.args[0]);
+            b_.set_lines(n.lines);
+            return b_.row_reduce(n.reduce, each);
+        }
         case Op::For: return loop(id);
         case Op::Branch: return branch(n);
         default: break;

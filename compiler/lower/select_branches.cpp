@@ -5,13 +5,16 @@
 #include <map>
 #include <utility>
 
+#include "compiler/lower/map.h"
 #include "compiler/lower/place.h"
+#include "compiler/lower/tile_model.h"
 
 namespace firn {
 namespace {
 
 constexpr double kBranchOperations = 100;       // a branch and the lanes that it parts, on a GPU
 constexpr double kMaskedLoopOperations = 400;   // a loop under a mask, on a CPU driver
+constexpr double kPassedBy = 0.5;               // of the indices, that pass a branch by
 constexpr double kUnknownTurns = 32;
 constexpr int kMostBranches = 16;               // of one kernel
 
@@ -298,9 +301,19 @@ bool may_branch(const KernelCode& code, const DeviceProfile& profile) {
     return count(Op::Branch) > 1 || (count(Op::Select) && (profile.device_class != DeviceClass::Cpu || count(Op::For)));
 }
 
+/// The kernel as it is would be tiled, to less than what is left where half of all indices pass its loops by.
+bool tiles_better(const KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
+    const auto grid = std::count_if(code.ranges.begin(), code.ranges.end(), [](const Range& r) { return r.kind == RangeKind::Grid; });
+    if (grid < 2) return false;
+    const Mapping mapping = choose_mapping(code, profile, facts);
+    if (mapping.lanes > 1 || mapping.copies() == 1) return false;
+    const TileModel model(code, false);
+    return model.time(mapping.tile) < kPassedBy * model.time(std::vector<int64_t>(mapping.tile.size(), 1));
+}
+
 }  // namespace
 
-KernelCode select_branches(KernelCode code, const DeviceProfile& profile) {
+KernelCode select_branches(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts) {
     if (!may_branch(code, profile)) return code;
     place(code);
     for (std::vector<int> two = Chooser(code, profile).find_alike(); !two.empty();
@@ -310,7 +323,7 @@ KernelCode select_branches(KernelCode code, const DeviceProfile& profile) {
     }
     for (int made = 0; made < kMostBranches; ++made) {
         const std::vector<int> group = Chooser(code, profile).find();
-        if (group.empty()) break;
+        if (group.empty() || (made == 0 && tiles_better(code, profile, facts))) break;
         KernelCode branched = with_branch(code, group);
         place(branched);
         // What a loop evaluated once, before its turns, would stand in the branch, in every turn.

@@ -49,7 +49,7 @@ bool is_small_kernel(const KernelCode& code, const DeviceProfile& profile) {
     const int64_t most = profile.device_class == DeviceClass::Cpu ? kSmallOnCpu : kSmallOnGpu;
     if (!extent.is_constant() || extent.constant() < 1 || extent.constant() > most) return false;
     const bool loops = std::any_of(code.nodes.begin(), code.nodes.end(), [](const KernelNode& n) {
-        return n.op == Op::For || n.op == Op::Branch || n.op == Op::Atomic;
+        return n.op == Op::For || n.op == Op::Branch || n.op == Op::Atomic || n.op == Op::RowReduce;
     });
     return !loops;
 }

@@ -44,6 +44,7 @@ uint64_t TileModel::mask_of(const KernelCode& code, const KernelNode& n) const {
     }
     if (n.op == Op::RegionArg) mask |= region_[n.region];
     for (int arg : n.args) mask |= node_[arg];
+    if (n.op == Op::RowReduce) mask &= ~uint64_t{1};
     if (n.op != Op::For && n.op != Op::Branch) return mask;
     for (int body : {n.region, n.else_region}) {
         if (body < 0) continue;

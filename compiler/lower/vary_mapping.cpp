@@ -6,6 +6,7 @@
 
 #include "compiler/lower/mapping_text.h"
 #include "compiler/lower/near_copies.h"
+#include "compiler/lower/row_groups.h"
 #include "compiler/lower/share_loops.h"
 #include "compiler/lower/tile_model.h"
 
@@ -115,6 +116,7 @@ class Variations {
         if (nodes > kMostNodes || nodes * m.serial_unroll > 2 * kMostNodes) return;
         if (m.lanes == from_.lanes && model_.time(m.tile) > kFarSlower * model_.time(from_.tile))
             return;
+        if (!holds_rows(lowered_, m, profile_, facts_)) return;
         const std::string words = text(m);
         if (words == text(from_)) return;
         const auto same = [&](const Mapping& other) { return text(other) == words; };

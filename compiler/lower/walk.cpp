@@ -27,9 +27,11 @@ Walk::Walk(const KernelRequest& request, const LowerContext& context, KernelCode
 
 void Walk::run() {
     const Written by_position = written(*request_.outputs[0], {});
-    const bool flat = !request_.inner && !by_position && is_flat_kernel(request_.outputs, request_.shape, context_);
+    const bool rows = !request_.row_reductions.empty();
+    const bool flat = !request_.inner && !by_position && !rows && is_flat_kernel(request_.outputs, request_.shape, context_);
     const Shape outer(request_.shape.begin(), request_.shape.end() - request_.inner);
     const Grid grid = make_grid(b_, outer, flat);
+    if (rows) row_ = normal(request_.shape, grid.indices);
     if (by_position) return write_position(by_position.loop, grid.indices);
     if (request_.inner) return run_rows(grid.indices);
     KernelCode& code = b_.code();
@@ -328,6 +330,13 @@ int Walk::reduce(const Node& node, const Indices& at) {
             reduce.axes.end())
             in[axis] = at[kept++];
     const DType type = accumulator_type(node.dtype);
+    if (request_.row_reductions.contains(&node)) {
+        ensure(input.shape == request_.shape && std::equal(in.begin(), in.end() - 1, row_.begin()),
+               "a reduction of another row than the kernel's own");
+        const int each = ask(input, row_);
+        b_.set_lines(node.lines);
+        return b_.make(Op::Cast, node.dtype, {b_.row_reduce(reduce.op, b_.make(Op::Cast, type, {each}))});
+    }
     const int start = b_.constant(reduce_identity(reduce.op, type));
     const int total = reduce_axis(node, in, 0, start, type);
     b_.set_lines(node.lines);

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -29,6 +30,9 @@ struct KernelRequest {
     int inner = 0;   // trailing dimensions of `shape` that each invocation walks in loops
     std::vector<Ref> outputs;
     std::vector<int> targets;
+    /// Reductions over the last dimension of values of `shape`, asked at the row that the index itself stands in: the
+    /// invocations of a group combine what each of them has.
+    std::unordered_set<const Node*> row_reductions;
     /// Or a kernel by hand (a Loop): targets[k] is what becomes of the tensor that it carries as k. Where the versions
     /// at entry live elsewhere, LowerContext::buffers has the Loop's arguments.
     const Node* by_hand = nullptr;

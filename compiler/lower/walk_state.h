@@ -110,6 +110,7 @@ class Walk {
     std::map<std::pair<const Node*, int>, std::vector<int>> members_;
     int64_t copies_ = 1;   // of what is asked now, in short reductions written out
     std::unordered_map<const Node*, Indices> own_;
+    Indices row_;   // the kernel's own indices, where it has row_reductions
     std::map<std::tuple<const Node*, int, Indices>, int> loop_results_;
 };
 

@@ -188,6 +188,16 @@ int AccessMaps::prefix(int map, int rank) const {
     return innermost == kNoAxis ? 0 : rank - static_cast<int>(innermost) + 1;
 }
 
+bool AccessMaps::begins(int map, int whole) const {
+    const std::vector<int> &axes = maps_[map].axes, &all = maps_[whole].axes;
+    return axes.size() <= all.size() && std::equal(axes.begin(), axes.end(), all.begin());
+}
+
+bool AccessMaps::same_row(int a, int b) const {
+    const std::vector<int> &p = maps_[a].axes, &q = maps_[b].axes;
+    return p.size() == q.size() && !p.empty() && std::equal(p.begin(), p.end() - 1, q.begin());
+}
+
 double AccessMaps::turns(int map) const {
     double out = 1;
     for (const auto& [id, trips] : maps_[map].ranges) out *= std::max(1.0, trips);

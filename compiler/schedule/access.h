@@ -31,6 +31,10 @@ class AccessMaps {
     double turns(int map) const;
     /// How many leading axes of a grid of `rank` axes the indices of `map` use.
     int prefix(int map, int rank) const;
+    /// Its indices are the first ones of `whole`.
+    bool begins(int map, int whole) const;
+    /// They ask along the same row: their indices differ in the last one at most.
+    bool same_row(int a, int b) const;
     /// Marks everything asked inside a loop's body: an opaque index computed by `node` depends on the
     /// loops in `loops`, which turn `trips` times.
     void set_loop_dependencies(std::function<std::vector<std::pair<const Node*, double>>(const Node&)> f) {

@@ -2,10 +2,12 @@
 #include "compiler/schedule/schedule.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <set>
 
 #include "compiler/ir/accumulation.h"
+#include "compiler/lower/row_groups.h"
 #include "compiler/lower/share_loops.h"
 #include "compiler/lower/walk.h"
 #include "compiler/program/error.h"
@@ -23,6 +25,10 @@ constexpr double kWorkingSet = 16;       // tensors of this size that pass throu
 constexpr double kLongestRow = 16384;    // elements that one invocation walks in a row kernel
 constexpr double kSharedRow = 4;         // elements of a row per lane that are worth sharing
 constexpr double kStageTurns = 32;       // a reduction this long inside another one is a stage of its own
+constexpr double kLeastRow = 16;         // elements that a group holds: shorter ones are no range of their own
+constexpr int64_t kLargestTile = 8;      // neighbours along an axis that one invocation computes
+constexpr double kSharedLoads = 10;      // loads of cached memory that one of shared memory takes on a CPU driver
+constexpr double kExchange = 4;          // loads of shared memory that a store there and a barrier take
 constexpr int kNodeBudget = 2000;        // values that one kernel may reach
 
 /// A value asked by a kernel's root at a map.
@@ -50,7 +56,8 @@ class Scheduler {
         find_roots();
         decide();
         // What leaves a kernel anyhow makes its loop's other results cheaper to keep: judged again, knowing it.
-        while (note_leaving_loops()) {
+        // So are those that computed rows kept in memory where a group can hold them.
+        while (static_cast<int>(note_leaving_loops()) | static_cast<int>(note_held_rows())) {
             forget_verdicts();
             decide();
         }
@@ -195,6 +202,7 @@ class Scheduler {
         schedule_.materialised.clear();
         asks_.clear();
         inner_.clear();
+        row_reductions_.clear();
         reached_.clear();
     }
 
@@ -231,8 +239,12 @@ class Scheduler {
                 schedule_.materialised.insert(&node);
                 ask_inputs(node, {{&node, maps_.identity(grid_shape(node))}});
             } else {
-                if (verdict.verdict == Verdict::Staged) stage(asked->second);
-                ask_inputs(node, asked->second);
+                if (verdict.reason == kReasonGroup) {
+                    combine_in_groups(node, asked->second);
+                } else {
+                    if (verdict.verdict == Verdict::Staged) stage(asked->second);
+                    ask_inputs(node, asked->second);
+                }
             }
             if (!node.shape.empty() || verdict.verdict == Verdict::Materialised)
                 schedule_.verdicts.push_back(std::move(verdict));
@@ -268,6 +280,12 @@ class Scheduler {
         const bool free = node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Index ||
                           node.op == Op::Input || is_movement(node.op) || known_to_host(node);
         if (inside_kernel_loop(node) || free) return v;
+        if (combines_in_groups(node, asks)) {
+            v.verdict = Verdict::Staged;
+            v.reason = kReasonGroup;
+            v.stage_seconds = combine_seconds(node.inputs[0]->shape);
+            return v;
+        }
         if (asks.size() > kMapBudget) {
             v.verdict = Verdict::Materialised;
             v.reason = kReasonBudget;
@@ -303,9 +321,10 @@ class Scheduler {
         const Shape& shape = grid_shape(*a.root);
         const auto staged = inner_.find(a.root);
         const int rank = static_cast<int>(shape.size());
-        if (staged == inner_.end() || maps_.prefix(a.map, rank) > rank - staged->second)
-            return estimate(element_count(shape), symbol_facts_);
-        return prefix_size(shape, staged->second);
+        const bool of_held_row = held_.contains(a.root) && maps_.turns(a.map) == 1;
+        const int inner = staged != inner_.end() ? staged->second : of_held_row ? 1 : 0;
+        if (inner == 0 || maps_.prefix(a.map, rank) > rank - inner) return estimate(element_count(shape), symbol_facts_);
+        return prefix_size(shape, inner);
     }
 
     /// The row's length is known to stay below what one invocation may walk.
@@ -327,7 +346,7 @@ class Scheduler {
             const int inner = inner_dimensions(a);
             // In the turns of a loop only elements side by side share what they compute.
             const double turns = maps_.turns(a.map);
-            if (inner <= 0 || (turns > 1 && !is_short_row(root.shape, inner))) return 0;
+            if (inner <= 0 || held_.contains(&root) || (turns > 1 && !is_short_row(root.shape, inner))) return 0;
             if (!roots.insert(&root).second) continue;
             const double rows = prefix_size(root.shape, inner);
             const double all = estimate(element_count(root.shape), symbol_facts_);
@@ -353,6 +372,91 @@ class Scheduler {
 
     void stage(const std::set<Ask>& asks) {
         for (const Ask& a : asks) inner_.emplace(a.root, inner_dimensions(a));
+    }
+
+    // --- rows held by groups: every invocation of a group computes elements of a row, and keeps them while the group
+    // combines what the row's reductions ask for.
+
+    /// Every asker holds its rows in groups, and the value reduces something of its shape along the row that asks.
+    bool combines_in_groups(const Node& node, const std::set<Ask>& asks) {
+        if (held_.empty() || node.op != Op::Reduce) return false;
+        const Shape& whole = node.inputs[0]->shape;
+        const std::vector<int>& axes = node.as<ReduceAttr>().axes;
+        if (axes.size() != 1 || axes[0] + 1 != static_cast<int>(whole.size())) return false;
+        if (node.dtype != f16 && !lanes_exchange(node.dtype)) return false;
+        return std::all_of(asks.begin(), asks.end(), [&](const Ask& a) {
+            return held_.contains(a.root) && a.root->shape == whole && maps_.begins(a.map, maps_.identity(whole));
+        });
+    }
+
+    void combine_in_groups(const Node& node, const std::set<Ask>& asks) {
+        for (const Ask& a : asks) {
+            row_reductions_[a.root].push_back(&node);
+            ask(*node.inputs[0], {a.root, maps_.identity(a.root->shape)});
+        }
+    }
+
+    /// Neighbours along an axis that one invocation is likely to compute.
+    double likely_tile(const Size& extent) const {
+        for (int64_t tile = kLargestTile; tile > 1; tile /= 2)
+            if (extent.divisor(symbol_facts_.divisors) % tile == 0) return static_cast<double>(tile);
+        return 1;
+    }
+
+    /// Subgroups that hold a row, with lanes behind its end; 0 where no group does.
+    double subgroups_of(const Size& row) const {
+        const int64_t tile = row_tile(row, kLargestTile, profile_, symbol_facts_);
+        if (tile == 0) return 0;
+        return std::ceil(estimate(row, symbol_facts_) / static_cast<double>(tile) / profile_.subgroup_size);
+    }
+
+    /// Seconds of one such reduction of values of this shape, which subgroups exchange through shared memory.
+    double combine_seconds(const Shape& shape) const {
+        const double lanes = profile_.subgroup_size, subgroups = subgroups_of(shape.back());
+        if (subgroups <= 1) return 0;
+        const double rows = estimate(element_count(Shape(shape.begin(), shape.end() - 1)), symbol_facts_);
+        const double tile = shape.size() > 1 ? likely_tile(shape[shape.size() - 2]) : 1;
+        const double loads = subgroups > lanes ? subgroups / lanes + kExchange : std::ceil(subgroups * tile / lanes);
+        return rows / tile * subgroups * (loads + kExchange) * lanes * kSharedLoads * profile_.seconds_per_load;
+    }
+
+    /// What a kernel would compute once, did its groups hold the rows that it keeps in memory now: notes such kernels.
+    /// Those that keep it in memory all the same go back to what they were. True where something changed.
+    bool note_held_rows() {
+        bool changed = false;
+        for (const ValueVerdict& v : schedule_.verdicts) {
+            if (v.verdict != Verdict::Materialised) continue;
+            if (const auto by = held_for_.find(v.value.get()); by != held_for_.end() && held_.erase(by->second)) changed = true;
+            if (v.reason != kReasonDearer && v.reason != kReasonStage) continue;
+            const Node* root = only_row_asker(*v.value);
+            if (!root || !gains_by_holding(v) || !held_for_.emplace(v.value.get(), root).second) continue;
+            changed |= held_.insert(root).second;
+        }
+        return changed;
+    }
+
+    /// The one kernel that asks for a value of its own shape, at its own index and all over its row; null: there is none.
+    const Node* only_row_asker(const Node& node) {
+        const std::set<Ask>& asks = asks_.at(&node);
+        const Node& root = *asks.begin()->root;
+        if (root.shape != node.shape || node.shape.empty() || written(root) || is_stored_by_hand(root)) return nullptr;
+        if (home_loop(facts_, root) != home_loop(facts_, node)) return nullptr;
+        const int own = maps_.identity(node.shape);
+        const auto in_own_row = [&](const Ask& a) { return a.root == &root && maps_.same_row(a.map, own); };
+        return asks.size() > 1 && std::all_of(asks.begin(), asks.end(), in_own_row) ? &root : nullptr;
+    }
+
+    /// A group can hold the row, and what that costs is less than the memory that it saves.
+    bool gains_by_holding(const ValueVerdict& v) {
+        const Shape& shape = v.value->shape;
+        const double row = estimate(shape.back(), symbol_facts_), subgroups = subgroups_of(shape.back());
+        if (row < kLeastRow || subgroups == 0) return false;
+        const double compute = v.elements * seconds_.at(v.value.get()) * idle(v.elements);
+        const auto tile = static_cast<double>(row_tile(shape.back(), kLargestTile, profile_, symbol_facts_));
+        const double waste = subgroups * tile * profile_.subgroup_size / row - 1;
+        const double passes = static_cast<double>(asks_.at(v.value.get()).size()) - 1;
+        const double extra = compute * waste + passes * runs(*v.value) * combine_seconds(shape);
+        return extra < v.materialise_seconds - compute;
     }
 
     /// A kernel that asks for the value has reached its budget already.
@@ -624,16 +728,19 @@ class Scheduler {
             const auto needs = dependencies(*ref);
             const bool is_heavy = heavy(*ref);
             const auto rows = inner_.find(ref.get());
+            const auto held = row_reductions_.find(ref.get());
+            const bool alone = rows != inner_.end() || held != row_reductions_.end();
             size_t first = 0;
             for (const auto& [node, own] : needs)
                 if (auto it = group_of.find(node); it != group_of.end())
                     first = std::max(first, it->second + (own && !groups[it->second].item.loop ? 0 : 1));
             size_t at = first;
-            while (at < groups.size() && (rows != inner_.end() || !can_join(groups[at], *ref, is_heavy))) ++at;
+            while (at < groups.size() && (alone || !can_join(groups[at], *ref, is_heavy))) ++at;
             if (at == groups.size()) {
                 groups.emplace_back();
                 groups.back().heavy = is_heavy;
                 if (rows != inner_.end()) groups.back().item.inner = rows->second;
+                if (held != row_reductions_.end()) groups.back().item.row_reductions = held->second;
             }
             groups[at].item.outputs.push_back(ref);
             group_of[ref.get()] = at;
@@ -644,7 +751,7 @@ class Scheduler {
     }
 
     bool can_join(const Group& group, const Node& root, bool is_heavy) const {
-        if (group.item.loop || group.item.inner || group.heavy != is_heavy ||
+        if (group.item.loop || group.item.inner || !group.item.row_reductions.empty() || group.heavy != is_heavy ||
             (group.item.outputs.size() >= kMaxOutputs && !is_stored_by_hand(root)))
             return false;
         const Node& other = *group.item.outputs[0];
@@ -669,6 +776,9 @@ class Scheduler {
     std::unordered_map<const Node*, double> seconds_;
     std::unordered_map<const Node*, int> reached_;   // values that a root's kernel asks for
     std::unordered_map<const Node*, int> inner_;   // roots that stage values: dimensions walked inside
+    std::unordered_set<const Node*> held_;         // roots whose groups hold whole rows
+    std::unordered_map<const Node*, const Node*> held_for_;   // what was in memory before, and the root that holds it
+    std::unordered_map<const Node*, std::vector<const Node*>> row_reductions_;   // of those roots
     std::unordered_map<const Node*, const char*> forced_;
     std::unordered_map<const Node*, std::set<Ask>> asks_;
 };

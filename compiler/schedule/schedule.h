@@ -14,7 +14,7 @@ namespace firn {
 
 enum class Verdict : uint8_t {
     Inlined,       // evaluated where it is asked
-    Staged,        // in registers, once per row of the kernel that asks for it
+    Staged,        // in registers, once per row of the kernel that asks for it, by an invocation or by a group
     Materialised,  // in memory
 };
 
@@ -34,6 +34,7 @@ inline constexpr const char* kReasonCheaper = "cheaper-recomputed"; // costs les
 inline constexpr const char* kReasonDearer = "dearer-recomputed";   // costs more than memory traffic
 inline constexpr const char* kReasonBudget = "too-many-accesses";   // asked at more places than are followed
 inline constexpr const char* kReasonRow = "once-per-row";           // the row's kernel keeps it
+inline constexpr const char* kReasonGroup = "once-per-group";       // the group that holds the row combines it
 inline constexpr const char* kReasonStage = "stage-of-reduction";   // nested, it would walk memory in long strides
 inline constexpr const char* kReasonStore = "store";                // written by index
 inline constexpr const char* kReasonTurns = "too-many-turns";       // nested, its loop may exceed what the driver allows
@@ -44,6 +45,7 @@ inline constexpr const char* kReasonLarge = "kernel-too-large";     // the kerne
 struct ScheduleItem {
     std::vector<Ref> outputs;               // one kernel, outputs of equal shape
     int inner = 0;                          // trailing dimensions that each invocation walks by itself
+    std::vector<const Node*> row_reductions;   // that the group which holds a row combines
     Ref loop;                               // or: this Loop as a host step
     std::vector<ScheduleItem> body;         // of the loop
 };

@@ -17,8 +17,8 @@ struct Case {
 };
 
 /// Numbers in random order, which a compiler cannot fold.
-Tensor floats(const Shape& shape) {
-    return tensor(random_floats(static_cast<size_t>(element_count(shape).constant()), 7), shape);
+Tensor floats(const Shape& shape, uint32_t seed = 7) {
+    return tensor(random_floats(static_cast<size_t>(element_count(shape).constant()), seed), shape);
 }
 Tensor integers(int64_t rows, int64_t columns) {
     return reshape(tensor(random_ints(static_cast<size_t>(rows * columns), 3, -9, 9)),
@@ -30,6 +30,12 @@ Tensor convolved(const Tensor& image, const Tensor& weights) {
     Tensor x = reshape(image, {8, 20, 64}), w = reshape(weights, {16, 8, 3});
     auto [o, r, i, c, t] = indices<5>({16, 20, 64, 8, 3});
     return sum(zero(x)(c, r, i + t - 1) * w(o, c, t), {.axis = {3, 4}});
+}
+
+/// Weights over `keys` rows for each of the queries, of batches of `width` numbers.
+Tensor attention(int64_t queries, int64_t keys, int64_t width) {
+    Tensor q = floats({2, queries, width}), k = floats({2, keys, width}, 8), v = floats({2, keys, width}, 9);
+    return matmul(softmax(matmul(q, transpose(k, 1, 2)) * 2.0f), v);
 }
 
 const Case kCases[] = {
@@ -67,6 +73,8 @@ const Case kCases[] = {
          return e / sum(e, {.axis = 1, .keep_dims = true});
      },
      1e-5},
+    {"scores_normalised_where_they_are_computed", [] { return attention(100, 100, 48); }, 1e-5},
+    {"scores_of_long_rows", [] { return attention(16, 1032, 8); }, 1e-5},
     {"convolution", [] { return convolved(integers(8 * 20, 64), integers(16, 8 * 3)); }},
     {"its_gradient_by_the_image",
      [] {

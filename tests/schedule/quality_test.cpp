@@ -52,14 +52,36 @@ TEST(Quality, SoftmaxAndLogsumexpAreOneKernelEach) {
     }
 }
 
+/// As a user would write it, over any leading dimensions.
+Tensors attention(const Tensors& a, bool causal) {
+    const int rank = static_cast<int>(a[0].shape().size());
+    Tensor scores = matmul(a[0], transpose(a[1], rank - 2, rank - 1)) * (1.0f / 8.0f);
+    if (causal) {
+        const Size n = a[0].shape()[static_cast<size_t>(rank - 2)];
+        scores = select(arange(n) <= reshape(arange(n), {n, 1}), scores, -1e30f);
+    }
+    return {matmul(softmax(scores), a[2])};
+}
+
+TEST(Quality, AttentionIsTwoKernels) {
+    const std::vector<Shape> shapes = {{512, 64}, {100, 48}, {4, 8, 128, 32}, {2, 1024, 64}};
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()})
+        for (const Shape& shape : shapes)
+            for (const bool causal : {false, true}) {
+                ArgSpec spec = f32(1);
+                spec.shape = shape;
+                auto program = program_for(profile, [&](const Tensors& a) { return attention(a, causal); }, {spec, spec, spec});
+                EXPECT_LE(program->steps.size(), 2u) << profile.name << " " << text(shape) << (causal ? " causal" : "");
+            }
+}
+
 TEST(Quality, AttentionEvaluatesEachExponentialOnce) {
-    auto attention = [](const Tensors& a) {
-        Tensor scores = matmul(a[0], transpose(a[1])) * (1.0f / 8.0f);
-        return Tensors{matmul(softmax(scores), a[2])};
-    };
-    auto program = program_for(cpu_profile(), attention, {f32(512, 64), f32(512, 64), f32(512, 64)});
-    // Two products, the exponentials, and nothing again and again.
-    EXPECT_LE(stats(*program, {}).operations, 2 * 2 * 512 * 512 * 64 + 12 * 512 * 512);
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        auto program = program_for(profile, [](const Tensors& a) { return attention(a, false); },
+                                   {f32(512, 64), f32(512, 64), f32(512, 64)});
+        // Two products; a scale, a maximum, a difference, an exponential, a sum and a quotient.
+        EXPECT_LE(stats(*program, {}).operations, 2 * 2 * 512 * 512 * 64 + 6 * 512 * 512) << profile.name;
+    }
 }
 
 TEST(Quality, AdamsUpdateOfASmallNetworkIsFewKernels) {

@@ -1,0 +1,40 @@
+// Kernels whose workgroups hold whole rows: which mappings they can have, and what the invocations
+// exchange.
+#pragma once
+#include <vector>
+
+#include "compiler/lower/kernel_builder.h"
+#include "compiler/lower/map.h"
+
+namespace firn {
+
+/// Its invocations combine values along the last Grid range (RowReduce).
+bool reduces_rows(const KernelCode& lowered);
+
+/// Neighbours along a row of `extent` elements for one invocation of a group that holds the row: a
+/// power of two that divides it, at most `most` where a group can hold it so, less where most lanes
+/// would stand behind its end; 0 where no group can hold it.
+int64_t row_tile(const Size& extent, int64_t most, const DeviceProfile& profile,
+                 const SymbolFacts& facts);
+
+/// Every group of the mapping holds whole rows, or the kernel needs none.
+bool holds_rows(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,
+                const SymbolFacts& facts);
+
+/// Makes the mapping hold whole rows where the kernel needs them: one group along x, of whole
+/// subgroups, and none along y.
+void hold_rows(Mapping& mapping, const KernelCode& lowered, const DeviceProfile& profile,
+               const SymbolFacts& facts);
+
+/// A group and its subgroups, as a mapped kernel that holds rows has them.
+struct RowGroup {
+    int lane = -1, subgroup = -1;  // nodes: the lane's number, the subgroup's number
+    int64_t lanes = 1, subgroups = 1;
+};
+
+/// Combines values[k] of all invocations of the group; each has the results. Effects of the root,
+/// in order, are added to `effects`: the kernel must be in_order where there are any.
+std::vector<int> combine_over_group(KernelBuilder& b, const RowGroup& group, ReduceOp op,
+                                    std::vector<int> values, std::vector<int>& effects);
+
+}  // namespace firn
