@@ -33,8 +33,9 @@ Surroundings surroundings(const Level& level, const Tensor& pressure) {
 
 /// The weights of the Jacobi sweeps alternate so that two are the Chebyshev polynomial for the
 /// upper three quarters of the spectrum: rough errors shrink to 0.22, as by red-black Gauss-Seidel.
+/// A last sweep without its second half is damped, or it would feed the roughest errors.
 constexpr int kCoarsestSweeps = 4;
-constexpr float kEvenWeight = 1.389f, kOddWeight = 0.5616f;
+constexpr float kEvenWeight = 1.389f, kOddWeight = 0.5616f, kLoneWeight = 0.8f;
 
 /// Sweeps `first` to `end` - 1 over the whole level.
 Tensor smooth(const Level& level, Tensor pressure, const Tensor& source, int first,
@@ -42,8 +43,9 @@ Tensor smooth(const Level& level, Tensor pressure, const Tensor& source, int fir
     for (Tensor sweep : loop(first, end)) {
         Surroundings around = surroundings(level, pressure);
         Tensor change = around.sum - source - around.openness * pressure;
-        pressure +=
-            select(sweep % 2 == 0, kEvenWeight, kOddWeight) * change / max(around.openness, 0.25f);
+        Tensor weight =
+            select(sweep % 2 == 1, kOddWeight, select(sweep + 1 == end, kLoneWeight, kEvenWeight));
+        pressure += weight * change / max(around.openness, 0.25f);
     }
     return pressure;
 }
@@ -73,8 +75,8 @@ Tensor correction(const std::vector<Level>& levels, size_t depth, const Tensor& 
                   const Tensor& sweeps);
 
 /// The same from the pressure as it is. The sweeps before `first` are done already.
-Tensor cycle(const std::vector<Level>& levels, size_t depth, Tensor pressure,
-             const Tensor& source, int first, const Tensor& sweeps) {
+Tensor cycle(const std::vector<Level>& levels, size_t depth, Tensor pressure, const Tensor& source,
+             int first, const Tensor& sweeps) {
     const Level& level = levels[depth];
     if (depth + 1 == levels.size())
         return smooth(level, pressure, source, first, kCoarsestSweeps * sweeps);
@@ -93,7 +95,8 @@ Tensor correction(const std::vector<Level>& levels, size_t depth, const Tensor& 
     // From nothing, the first sweep needs no neighbours.
     Tensor openness =
         level.left + zero(level.left)(i, j + 1) + level.upper + zero(level.upper)(i + 1, j);
-    return cycle(levels, depth, -kEvenWeight * source / max(openness, 0.25f), source, 1, sweeps);
+    Tensor weight = select(sweeps == 1, kLoneWeight, kEvenWeight);
+    return cycle(levels, depth, -weight * source / max(openness, 0.25f), source, 1, sweeps);
 }
 
 }  // namespace

@@ -238,6 +238,12 @@ RegionFacts region_facts(const Graph& graph) {
         std::erase(loops, ref.get());
         facts.loops[ref.get()] = std::move(loops);
     }
+    // What stands in the turns of a loop stands in those of every loop around it, whether it depends on them or not.
+    for (size_t k = facts.order.size(); k-- > 0;) {   // loops around stand behind what they hold
+        std::vector<const Node*>& loops = facts.loops[facts.order[k].get()];
+        const std::vector<const Node*> own = loops;
+        for (const Node* loop : own) loops = merge(std::move(loops), facts.loops[loop]);
+    }
     find_arrays(facts);
     const Uses uses = count_uses(facts.order);
     std::unordered_set<const Node*> around;   // loops with steps inside; these come before them

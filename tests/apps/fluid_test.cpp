@@ -93,6 +93,11 @@ TEST_F(FluidOnDevice, ProjectionIsAsGoodAtOddSizes) {
     EXPECT_GT(stats.before, 100 * stats.after);
 }
 
+TEST_F(FluidOnDevice, ASingleSweepIsDampedAndDoesNotBlowUp) {
+    const DivergenceStats one = divergence_stats(stirred(61, 97, 20, {.cycles = 3, .sweeps = 1}));
+    EXPECT_LT(one.after, 0.1f * one.before);
+}
+
 TEST_F(FluidOnDevice, MoreCyclesLeaveLess) {
     DivergenceStats few = divergence_stats(stirred(61, 97, 3, {.cycles = 1}));
     DivergenceStats many = divergence_stats(stirred(61, 97, 3, {.cycles = 5}));

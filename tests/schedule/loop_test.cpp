@@ -119,6 +119,25 @@ Tensor large_loop(const Tensor& x, const Tensor& turns) {
     return y;
 }
 
+TEST(Loop, WhatTheInnerTurnsAskOnceIsNotKeptForTheOuterOnes) {
+    auto cycles = [](const Tensors& a) {
+        Tensor x = a[0];
+        auto [i, j] = indices<2>(x.shape());
+        for (Tensor cycle : loop(a[1])) {
+            Tensor source = x;
+            for (Tensor sweep : loop(a[2])) {
+                Tensor around = 0.2f * x(i, j - 1) + 0.3f * x(i, j + 1) + sqrt(x(i - 1, j)) + sqrt(x(i + 1, j));
+                x += (around - source) / 4.0f;
+            }
+            x = x(j, i) + cast<float>(cycle);
+        }
+        return Tensors{x};
+    };
+    auto program = program_for(cpu_profile(), cycles, {f32(256, 256), i32(), i32()});
+    for (const VerdictInfo& v : program->verdicts)
+        EXPECT_NE(v.reason, "dearer-recomputed") << v.value;
+}
+
 TEST(Loop, ABoundThatTheHostKnowsStaysAParameterInALargeKernel) {
     auto large = [](const Tensors& a) {
         Tensor turns = min(a[1], 12) + 1;
