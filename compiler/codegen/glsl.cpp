@@ -44,7 +44,8 @@ class Emitter {
   public:
     Emitter(const KernelCode& code, const DeviceProfile& profile)
         : code_(code), params_in_buffer_(needs_param_buffer(code, profile)),
-          keep_floats_(keeps_special_floats(code, profile)), text_(code.nodes.size()),
+          keep_floats_(keeps_special_floats(code, profile)),
+          keep_loops_(profile.device_class == DeviceClass::Cpu), text_(code.nodes.size()),
           uses_(code.nodes.size(), 0), region_of_(code.nodes.size(), -1),
           use_region_(code.nodes.size(), -1) {}
 
@@ -78,6 +79,7 @@ class Emitter {
         for (Type t : types)
             for (const std::string& e : required_extensions(DType{t})) out.insert(e);
         if (keep_floats_) out.insert("GL_EXT_spirv_intrinsics");
+        if (loops_kept_) out.insert("GL_EXT_control_flow_attributes");
         if (float_atomics_used_) out.insert("GL_EXT_shader_atomic_float");
         if (subgroup_used_) {
             out.insert("GL_KHR_shader_subgroup_basic");
@@ -425,6 +427,11 @@ class Emitter {
             line(indent) << "int turns" << id << " = " << turns << ";\n";
             turns = "turns" + std::to_string(id);
         }
+        // How many turns stand side by side has been decided; CPU drivers would unroll on, and spill.
+        if (keep_loops_ && code_.nodes[code_.ranges[body.range].extent_node].op == Op::Constant) {
+            loops_kept_ = true;
+            line(indent) << "[[dont_unroll]]\n";
+        }
         line(indent) << "for (int " << r << " = 0; " << r << " < " << turns << "; ++" << r << ") {\n";
         region(n.region, indent + 1);
         std::vector<CarriedStep> steps = carried_steps(id, body);
@@ -544,10 +551,12 @@ class Emitter {
     const KernelCode& code_;
     bool params_in_buffer_;
     bool keep_floats_;
+    bool keep_loops_;                   // as they are, against the driver's wish
     std::vector<std::string> text_;     // how each node is written where it is used
     std::vector<int> uses_, region_of_, use_region_;
     std::vector<bool> range_used_;
     std::set<std::string> functions_;
+    bool loops_kept_ = false;
     bool float_atomics_used_ = false;
     bool subgroup_used_ = false;
     std::ostringstream body_;

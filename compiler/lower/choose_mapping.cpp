@@ -176,6 +176,26 @@ bool strides_far(KernelCode code) {
     return far && !near;
 }
 
+/// Loops do nothing but read columns: neighbours along x, rows far apart.
+bool walks_columns(KernelCode code) {
+    place(code);
+    Strides strides(code);
+    int x = -1;   // the last Grid range
+    for (size_t r = 0; r < code.ranges.size(); ++r)
+        if (code.ranges[r].kind == RangeKind::Grid) x = static_cast<int>(r);
+    bool some = false;
+    for (const KernelRegion& region : code.regions) {
+        if (region.range < 0 || x < 0) continue;
+        for (int id : region.order) {
+            if (code.nodes[id].op != Op::Load) continue;
+            const int index = code.nodes[id].args[0];
+            if (strides.along(index, region.range) != Stride::Other || strides.along(index, x) != Stride::One) return false;
+            some = true;
+        }
+    }
+    return some;
+}
+
 /// What the lanes of a subgroup would share.
 struct Sharing {
     int64_t turns = 0;        // the most turns of a loop that is dealt
@@ -361,6 +381,9 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     }
     const bool streams = dims == 1 && plain && !traits.loops && cpu;
     if (streams && room(4) && total >= 65536) m.strides = 4;
+    // On a CPU driver longer pieces of rows, one after the other: memory is read in order.
+    const bool columns = cpu && plain && traits.loops && m.tile[0] == 4 && room(4) && walks_columns(lowered);
+    if (columns) m.strides = 4;
 
     const int64_t units_x = std::max<int64_t>(1, (x + m.tile[0] - 1) / m.tile[0] / m.strides);
     const int64_t units_y = std::max<int64_t>(1, dims >= 2 ? y / m.tile[1] : 1);
@@ -382,6 +405,7 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
         while (cpu && m.group_x > lanes && m.group_x % 2 == 0 && groups() < kLeastGroups) m.group_x /= 2;
         m.group_y = static_cast<uint32_t>(std::max<int64_t>(1, rows_per_group));
     }
+    if (columns) m.group_x = static_cast<uint32_t>(lanes), m.group_y = 1;
     hold_rows(m, lowered, profile, facts);
     // On a CPU driver a load costs as much where all lanes read the same element, and exchanging lanes is cheap.
     const bool deals = cpu && profile.texel_loads && lanes_share(profile) && m.group_x % lanes == 0;
@@ -392,7 +416,7 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
         m.dealt_loads = profile.subgroup_size;
     }
     // Turns that read far apart: more at once only spill.
-    const int64_t most_turns = cpu && traits.loops && strides_far(lowered) ? kFarTurns : 16;
+    const int64_t most_turns = columns ? kFarTurns / 2 : cpu && traits.loops && strides_far(lowered) ? kFarTurns : 16;
     if (plain && traits.loops)
         while (m.whole_loops < kShortLoop && nodes * (m.whole_loops + 1) <= kWholeBudget) ++m.whole_loops;
     if (!traits.divergent || traits.loops)

@@ -41,7 +41,6 @@ class Variations {
                 if (y == 1 || extents_.size() > 1)
                     with([&](Mapping& m) { m.group_x = x, m.group_y = y; });
         if (!loops_) {
-            // A loop that serves several strides would run behind the end for some of them.
             for (int64_t strides : {1, 2, 4, 8, 16}) with([&](Mapping& m) { m.strides = strides; });
         } else {
             for (int64_t unroll : {1, 2, 4, 8, 16, 32})

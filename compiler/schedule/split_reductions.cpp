@@ -18,6 +18,8 @@ constexpr int64_t kRows = 256;             // elements of one partial result
 constexpr int64_t kLeastPart = 64;         // elements per lane of a part that a subgroup reduces
 constexpr int64_t kLargestPart = 8192;     // elements of one
 constexpr double kBeside = 16;             // results side by side in memory that fill a load
+constexpr double kFarBytes = 4096;         // from row to row: every row lies in another page of memory
+constexpr int64_t kNearRows = 32;          // rows whose pages a core keeps at hand
 
 /// [outer..., count] with the reduced axes at the end, as one.
 Ref reduced_last(Builder b, const Ref& x, const std::vector<int>& axes) {
@@ -41,6 +43,7 @@ struct Cutter {
     ReduceOp op;
     const SymbolFacts& facts;
     bool shared = false;  // the lanes of a subgroup share a reduction
+    bool far = false;     // columns walk from page to page of memory
     int64_t lanes = 1;
     int64_t small = 0;  // elements that are reduced in one go
     double enough = 0;  // reductions at once that keep the device busy
@@ -149,7 +152,7 @@ struct Cutter {
         });
         const Size& count = x->shape[static_cast<size_t>(axis)];
         const double fair = count.is_constant() ? std::sqrt(estimated(count)) : double{kRows};
-        const int64_t rows = power_of_two(std::clamp(fair, 8.0, double{kRows}));
+        const int64_t rows = far ? kNearRows : power_of_two(std::clamp(fair, 8.0, double{kRows}));
         const Size groups = floor_div(count, Size(rows));
         Shape split = x->shape;
         split[static_cast<size_t>(axis)] = groups;
@@ -170,6 +173,24 @@ struct Cutter {
         return with_rest(whole, x, axis, rows, axes);
     }
 };
+
+/// Some tensor in memory is read element by element, to reduce `x`: nobody reads its rows again.
+bool streams(const Ref& x) {
+    auto leaf = [](const Ref& r) { return r->op == Op::Input || r->op == Op::Buffer; };
+    if (leaf(x)) return true;
+    return is_elementwise(x->op) && std::any_of(x->inputs.begin(), x->inputs.end(), [&](const Ref& input) {
+        return input->shape == x->shape && streams(input);
+    });
+}
+
+/// One invocation that walks columns down looks up another page for each row, many columns in a row. In parts of
+/// few rows neighbouring columns find the pages where they are.
+bool walks_far(const Cutter& cut, const Ref& x, const std::vector<int>& axes) {
+    if (axes.size() != 1 || !streams(x)) return false;
+    double row = x->dtype.bytes();
+    for (int axis = axes[0] + 1; axis < x->rank(); ++axis) row *= cut.estimated(x->shape[static_cast<size_t>(axis)]);
+    return row >= kFarBytes && cut.estimated(x->shape[static_cast<size_t>(axes[0])]) >= 8 * kNearRows;
+}
 
 }  // namespace
 
@@ -203,7 +224,8 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         const auto turns = static_cast<double>(count.upper_bound(facts.largest));
         const bool cut_off = profile.max_back_edges && turns > profile.max_back_edges;
         cut.enough /= static_cast<double>(cut.lanes);
-        if (cut.is_small(count) || (results >= cut.enough && !cut_off)) return nullptr;
+        cut.far = cpu && columns && walks_far(cut, input, attr.axes);
+        if (!cut.far && (cut.is_small(count) || (results >= cut.enough && !cut_off))) return nullptr;
         const Ref x = cast(cut.b, input, type);
         const Ref reduced = columns ? cut.reduce_columns(x, attr.axes)
                                     : cut.reduce_rows(x, attr.axes);

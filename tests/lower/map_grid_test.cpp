@@ -41,6 +41,20 @@ TEST(MapGrid, GroupsAreNoLargerThanTheDeviceAllows) {
     }
 }
 
+TEST(MapGrid, ColumnsOfAnyNumberAreAddedUp) {
+    SessionScope scope(Session::interpreter(cpu_profile()));
+    auto f = compile([](Tensor x) { return sum(x, {.axis = 0}); }, {f32("n", "m")});
+    for (int64_t rows : {7, 67})
+        for (int64_t columns : {8, 2053, 2052}) {
+            std::vector<float> values;
+            for (int64_t k = 0; k < rows * columns; ++k) values.push_back(float(k % columns));
+            const std::vector<float> got = f(tensor(values, {rows, columns})).to_vector<float>();
+            for (int64_t k = 0; k < columns; ++k)
+                ASSERT_EQ(got[static_cast<size_t>(k)], float(rows * k)) << rows << " x " << columns;
+        }
+    EXPECT_NE(f.explain().find("strides 4"), std::string::npos);
+}
+
 TEST(MapGrid, StridesLoadNothingBehindTheEnd) {
     const Session session = Session::interpreter(cpu_profile());
     SessionScope scope(session);

@@ -53,7 +53,8 @@ TEST(Fusion, AChainOfElementwiseOperationsReadsAndWritesOnce) {
 
 TEST(Fusion, SumsThatShareATermLeaveOneKernel) {
     auto sums = [](const Tensors& a) { return Tensors{a[0] + a[1] + a[2], a[0] + a[1] + a[3]}; };
-    auto program = program_for(cpu_profile(), sums, {f32(64, 64), f32(64, 64), f32(64, 64), f32(64, 64)});
+    auto program =
+        program_for(cpu_profile(), sums, {f32(64, 64), f32(64, 64), f32(64, 64), f32(64, 64)});
     EXPECT_EQ(program->kernels.size(), 1u);
     EXPECT_EQ(stats(*program, {}).operations, 3 * 64 * 64);
 }
@@ -75,7 +76,8 @@ TEST(Fusion, AnActivationIsTheEpilogueOfTheMatmul) {
 
 TEST(Fusion, CostlyOperandsOfAMatmulAreNotEvaluatedPerProduct) {
     auto product = [](const Tensors& a) { return Tensors{matmul(sin(a[0]), cos(a[1]))}; };
-    ProgramStats s = stats(*program_for(cpu_profile(), product, {f32(512, 512), f32(512, 512)}), {});
+    ProgramStats s =
+        stats(*program_for(cpu_profile(), product, {f32(512, 512), f32(512, 512)}), {});
     EXPECT_LE(s.operations, 275'000'000);
 }
 
@@ -87,9 +89,10 @@ TEST(Fusion, ALargeSumIsDoneInStages) {
 }
 
 bool lanes_share(const Program& program) {
-    return std::all_of(program.kernels.begin(), program.kernels.end(), [](const KernelInfo& kernel) {
-        return kernel.glsl.find("subgroupShuffleXor") != std::string::npos;
-    });
+    return std::all_of(program.kernels.begin(), program.kernels.end(),
+                       [](const KernelInfo& kernel) {
+                           return kernel.glsl.find("subgroupShuffleXor") != std::string::npos;
+                       });
 }
 
 TEST(Fusion, ALargeSumIsTwoStagesOfSubgroups) {
@@ -125,13 +128,24 @@ TEST(Fusion, SumsOfColumnsReadNeighboursTogether) {
     }
 }
 
+TEST(Fusion, OnACpuColumnsThatWalkFromPageToPageAreSummedFewRowsAtATime) {
+    auto columns = [](const Tensors& a) { return Tensors{sum(exp(a[0]), {.axis = 0})}; };
+    EXPECT_EQ(program_for(cpu_profile(), columns, {f32(4096, 4096)})->steps.size(), 2u);
+    EXPECT_EQ(program_for(cpu_profile(), columns, {f32(128, 4096)})->steps.size(), 1u);
+    auto product = [](const Tensors& a) {
+        return Tensors{sum(expand(a[0], {4096, 4096}) * expand(a[1], {4096, 4096}), {.axis = 0})};
+    };
+    EXPECT_EQ(program_for(cpu_profile(), product, {f32(4096, 1), f32(1, 4096)})->steps.size(), 1u);
+}
+
 TEST(Fusion, WhatRunsLeaveNeedsNoKernelOfItsOwn) {
     auto total = [](const Tensors& a) { return Tensors{sum(a[0])}; };
     EXPECT_EQ(program_for(cpu_profile(), total, {f32((1 << 24) + 7)})->steps.size(), 2u);
 }
 
 TEST(Fusion, ADiamondHasTheBarriersItNeeds) {
-    // Two reductions of one matmul, met by a third kernel: one barrier before each rank of the diamond.
+    // Two reductions of one matmul, met by a third kernel: one barrier before each rank of the
+    // diamond.
     auto diamond = [](const Tensors& a) {
         Tensor product = matmul(a[0], a[0]);
         Tensor rows = matmul(product, a[0]), columns = matmul(a[0], product);
