@@ -356,7 +356,7 @@ class Planner {
             work.bytes_read += one.bytes_read;
             work.bytes_written += one.bytes_written;
         }
-        KernelCode lowered = waiting_.size() == 1 ? std::move(waiting_[0]) : side_by_side(waiting_, options_.facts);
+        KernelCode lowered = waiting_.size() == 1 ? std::move(waiting_[0]) : side_by_side(waiting_, profile_, options_.facts);
         verify(lowered, "side_by_side");
         place(lowered);
         waiting_.clear();

@@ -49,6 +49,7 @@ struct Traits {
     int64_t nodes = 0;
     bool loops = false, divergent = false;
     bool rows = false;         // stores stand in loops: each invocation walks a row
+    bool unlike_rows = false;  // of lengths that differ
     bool plain_flat = true;    // every access is at the index of the one grid range, on narrow types
     bool shifted = false;      // some access is not
 };
@@ -83,7 +84,10 @@ Traits inspect(KernelCode code) {
         for (int id : region.order) visit(id);
         for (int id : region.effects) {
             visit(id);
-            traits.rows |= code.nodes[id].op == Op::For;
+            if (code.nodes[id].op != Op::For) continue;
+            const int extent = code.ranges[code.regions[code.nodes[id].region].range].extent_node;
+            traits.rows = true;
+            traits.unlike_rows |= code.nodes[extent].op != Op::Constant && code.nodes[extent].op != Op::Param;
         }
         traits.divergent |= region.alive >= 0;
         for (int id : region.order) traits.divergent |= takes_loops_by_choice(code, code.nodes[id]);
@@ -352,7 +356,7 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     }
     if (const auto near = choose_near(lowered, profile, facts, traits.nodes, traits.loops)) return *near;
     const int64_t x = extents[0], y = extents[1];
-    if ((traits.loops || traits.rows) && !reduces_rows(lowered))
+    if ((traits.loops || traits.rows) && !traits.unlike_rows && !reduces_rows(lowered))
         if (const uint32_t lanes = choose_lanes(lowered, profile, facts, total); lanes > 1)
             return shared_mapping(lowered, traits, profile, facts, lanes, total);
     Mapping m;
@@ -416,7 +420,9 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
         m.dealt_loads = profile.subgroup_size;
     }
     // Turns that read far apart: more at once only spill.
-    const int64_t most_turns = columns ? kFarTurns / 2 : cpu && traits.loops && strides_far(lowered) ? kFarTurns : 16;
+    // A turn that one lane takes, all do.
+    const bool few = traits.unlike_rows || (traits.loops && strides_far(lowered));
+    const int64_t most_turns = columns ? kFarTurns / 2 : cpu && few ? kFarTurns : 16;
     if (plain && traits.loops)
         while (m.whole_loops < kShortLoop && nodes * (m.whole_loops + 1) <= kWholeBudget) ++m.whole_loops;
     if (!traits.divergent || traits.loops)

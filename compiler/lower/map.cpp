@@ -2,6 +2,7 @@
 #include "compiler/lower/map.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "compiler/ir/builder.h"
@@ -615,13 +616,16 @@ class Mapper {
         }
     }
 
-    /// A loop of stores and nothing else.
+    /// A loop of stores and nothing else, each of them to a buffer of its own.
     bool is_row(int effect) const {
         const KernelNode& n = from_.nodes[effect];
         if (n.op != Op::For || !n.args.empty()) return false;
         const KernelRegion& body = from_.regions[n.region];
-        return body.alive < 0 && body.effects.size() == 1 &&
-               (from_.nodes[body.effects[0]].op == Op::Store || is_row(body.effects[0]));
+        std::set<int> stored;
+        const bool stores = std::all_of(body.effects.begin(), body.effects.end(), [&](int e) {
+            return from_.nodes[e].op == Op::Store && stored.insert(from_.nodes[e].index).second;
+        });
+        return body.alive < 0 && (stores || (body.effects.size() == 1 && is_row(body.effects[0])));
     }
 
     /// A loop with effects and values of its own, for one lane.
@@ -720,19 +724,23 @@ class Mapper {
         const int region = b_.add_region();
         b_.code().regions[region].range = range_id;
         const int base = turn_base(b_.range(range_id), part.start, deal, whole);
-        std::vector<int> inside, index, value;
+        std::vector<int> inside;
+        std::vector<std::vector<int>> index(body.effects.size()), value(body.effects.size());
         for (int64_t c = 0; c < deal.copies; ++c) {
             bind_turn(n.region, lane, b_.add(base, b_.integer(turn_copy(c, deal))), {});
-            const int effect = body.effects[0];
-            if (from_.nodes[effect].op == Op::For) {
-                walk_row(effect, lane, inside);
-            } else {
-                index.push_back(lane_value(from_.nodes[effect].args[0], lane));
-                value.push_back(lane_value(from_.nodes[effect].args[1], lane));
+            for (size_t k = 0; k < body.effects.size(); ++k) {
+                const KernelNode& effect = from_.nodes[body.effects[k]];
+                if (effect.op == Op::For) {
+                    walk_row(body.effects[k], lane, inside);
+                } else {
+                    index[k].push_back(lane_value(effect.args[0], lane));
+                    value[k].push_back(lane_value(effect.args[1], lane));
+                }
             }
             forget_turn(n.region, lane);
         }
-        if (!index.empty()) store_run(from_.nodes[body.effects[0]], index, value, inside);
+        for (size_t k = 0; k < body.effects.size(); ++k)
+            if (!index[k].empty()) store_run(from_.nodes[body.effects[k]], index[k], value[k], inside);
         b_.code().regions[region].effects = std::move(inside);
         b_.set_lines(n.lines);
         effects.push_back(b_.close_for(region, {}));

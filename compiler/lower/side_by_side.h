@@ -11,8 +11,9 @@ namespace firn {
 /// and stores in plain order: it may stand beside others.
 bool is_small_kernel(const KernelCode& code, const DeviceProfile& profile);
 
-/// One dispatch can bind what `parts` and `next` do, independent of each other, and it pays: a launch is saved, and a
-/// CPU driver runs every part under a mask for the indices of all. Anything may stand beside no parts.
+/// One dispatch can bind what `parts` and `next` do, independent of each other, and it pays: a launch is saved, and on a
+/// CPU driver every invocation takes one masked turn of the parts that it does not belong to. Anything may stand beside
+/// no parts.
 bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& next, const DeviceProfile& profile);
 
 /// It has more indices than all parts together.
@@ -21,7 +22,8 @@ bool is_larger(const KernelCode& code, const std::vector<KernelCode>& parts);
 /// Neither reads or writes what the other writes: their order does not matter.
 bool independent(const KernelCode& a, const KernelCode& b);
 
-/// One kernel over the indices of all parts, one after the other. Takes and gives lowered kernels. Not placed.
-KernelCode side_by_side(const std::vector<KernelCode>& parts, const SymbolFacts& facts);
+/// One kernel over the indices of all parts, one after the other; for a CPU driver over runs of them. Takes and gives
+/// lowered kernels. Not placed.
+KernelCode side_by_side(const std::vector<KernelCode>& parts, const DeviceProfile& profile, const SymbolFacts& facts);
 
 }  // namespace firn

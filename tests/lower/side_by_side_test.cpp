@@ -20,6 +20,16 @@ Tensors apart(const Tensors& a) {
     return out;
 }
 
+/// Two results of each size, of lengths with and without whole blocks of four.
+Tensors in_pairs(const Tensors& a) {
+    Tensors out;
+    for (const Tensor& x : a) {
+        out.push_back(cos(x) - x);
+        out.push_back(x * x);
+    }
+    return out;
+}
+
 /// The second needs what the first gives.
 Tensors chained(const Tensors& a) {
     Tensor total = sum(a[0] * a[0]);
@@ -62,9 +72,20 @@ TEST(SideBySide, NoMoreThanTheDeviceBinds) {
     EXPECT_GE(program_of(apart, kSizes, profile)->steps.size(), 2u);
 }
 
+TEST(SideBySide, OnACpuDriverAKernelTakesOneTurnOfWhatIsNotItsOwn) {
+    // Masked turns of the others, beside 64 elements of one's own: 8192 elements stand beside few.
+    const auto program = program_of(in_pairs, {8192, 100, 7, 64, 333}, cpu_profile());
+    ASSERT_EQ(program->steps.size(), 1u);
+    EXPECT_LE(program->kernels[0].back_edges, 5 * 64 / 4 + 4 * 3);
+    const auto& step = std::get<DispatchStep>(program->steps[0].step);
+    const int64_t invocations = step.groups[0].constant() * program->kernels[0].group_size[0];
+    EXPECT_LE(invocations, 2 * (8192 + 100 + 7 + 64 + 333) / 64);
+}
+
 TEST(SideBySide, TheValuesStayTheSame) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
         EXPECT_EQ(values(apart, Session::interpreter(profile)), values(apart, Session::oracle()));
+        EXPECT_EQ(values(in_pairs, Session::interpreter(profile)), values(in_pairs, Session::oracle()));
         const auto got = values(chained, Session::interpreter(profile)), wanted = values(chained, Session::oracle());
         ASSERT_EQ(got.size(), wanted.size());
         for (size_t k = 0; k < got.size(); ++k)
