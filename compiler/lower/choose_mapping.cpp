@@ -23,7 +23,7 @@ constexpr uint32_t kLargeGroup = 256;          // invocations, where the device 
 constexpr int64_t kBodyBudget = 700;           // nodes of an invocation's body after expansion
 constexpr int64_t kLoopBudget = 900;           // nodes of an unrolled loop body: turns are dear on a CPU
 constexpr int64_t kDealtBudget = 2600;         // the same, where lanes hand round what they load
-constexpr int64_t kTileBudget = 900;           // nodes of a turn in a register tile
+constexpr int64_t kTileBudget = 1000;          // nodes of a turn in a register tile
 constexpr int64_t kWholeBudget = 2600;         // nodes of a short loop that is written out
 constexpr int64_t kShortLoop = 8;              // its turns
 constexpr int64_t kMostCarried = 72;           // values that its loops carry
@@ -278,10 +278,25 @@ uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, c
     return idle || better ? lanes : 1;
 }
 
+/// Turns of the longest innermost loop that is written out where a turn is short enough; 1: there is none.
+int64_t short_turns(KernelCode code) {
+    place(code);
+    int64_t most = 1;
+    for (const KernelRegion& region : code.regions) {
+        const bool inside = std::any_of(region.order.begin(), region.order.end(),
+                                        [&](int id) { return code.nodes[id].op == Op::For; });
+        if (region.range < 0 || inside) continue;
+        const int64_t turns = code.ranges[region.range].max_trips;
+        if (turns <= kShortLoop) most = std::max(most, turns);
+    }
+    return most;
+}
+
 /// The register tile of a kernel with loops: grown step by step along the range where that saves most, from `tile`
-/// on. `total`: indices of the grid, of which every core must keep some.
+/// on. `total`: indices of the grid, of which every core must keep some; `turns` of a loop are written out, which saves
+/// more than what does not fit then.
 std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile, const std::vector<Size>& grid,
-                               const SymbolFacts& facts, int64_t total, int64_t busy, bool lanes_share) {
+                               const SymbolFacts& facts, int64_t total, int64_t busy, bool lanes_share, int64_t turns = 1) {
     const std::vector<int64_t> factors = lanes_share ? std::vector<int64_t>{3, 5, 2} : std::vector<int64_t>{2};
     for (bool grown = true; grown;) {
         grown = false;
@@ -294,7 +309,8 @@ std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile
                 larger[d] *= factor;
                 const int64_t copies = std::accumulate(larger.begin(), larger.end(), int64_t{1}, std::multiplies<>());
                 if (larger[d] > kLongestTile || divisor % larger[d] != 0 || grid[d].is(0) || total / copies < busy ||
-                    model.carried(larger) > kMostCarried || model.nodes(larger) > kTileBudget)
+                    model.carried(larger) > kMostCarried || model.nodes(larger) > kTileBudget ||
+                    model.loop_nodes(larger) * turns > kWholeBudget)
                     continue;
                 // A step of three is worth more than one of two.
                 const double time = std::pow(model.time(larger) / model.time(tile), 1 / std::log2(factor)) * model.time(tile);
@@ -333,9 +349,10 @@ Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const De
     m.group_x = static_cast<uint32_t>(subgroups * lanes);
     while (!traits.divergent && m.whole_loops < kShortLoop && nodes * (m.whole_loops + 1) <= kWholeBudget) ++m.whole_loops;
     // Blocks of four along the loop are worth more than a short body, where several copies read them.
-    const int64_t budget = cpu && m.copies() > 1 ? kDealtBudget : kLoopBudget;
-    for (int64_t f : {32, 16, 8, 4, 2})
+    for (int64_t f : {32, 16, 8, 4, 2}) {
+        const int64_t budget = cpu && m.copies() > 1 && f <= 4 ? kDealtBudget : kLoopBudget;
         if (m.serial_unroll == 1 && (cpu || f <= 16) && nodes * f <= budget) m.serial_unroll = f;
+    }
     return m;
 }
 
@@ -374,7 +391,7 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     bool dealt_copies = false;   // of a tile: as many as a subgroup has lanes, with loads of their own
     if (plain && traits.loops && dims >= 2) {
         const TileModel model(lowered, false);
-        m.tile = grow_tile(model, m.tile, grid, facts, total, busy, false);
+        m.tile = grow_tile(model, m.tile, grid, facts, total, busy, false, short_turns(lowered));
         nodes = model.loop_nodes(m.tile);
         for (size_t d = 1; d < dims; ++d)
             dealt_copies |= m.tile[d] % profile.subgroup_size == 0 && model.same_along_x(d);

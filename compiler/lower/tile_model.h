@@ -1,5 +1,6 @@
 // What a register tile saves: copies of a body share what they do not differ in.
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -9,7 +10,8 @@
 namespace firn {
 
 /// The work of a lowered kernel by the Grid ranges that it depends on. A node that does not depend
-/// on a range is evaluated once for all copies along it.
+/// on a range is evaluated once for all copies along it; one that depends on the sum of the range
+/// and a turn, as what a convolution reads does, once for all copies and turns of equal sum.
 class TileModel {
   public:
     /// `lanes_share`: the lanes of a subgroup have the same indices; else neighbours along x.
@@ -34,14 +36,32 @@ class TileModel {
         double time = 0;
         int64_t nodes = 0, loop_nodes = 0, carried = 0;
     };
+    /// What depends on ranges and on the turn of an innermost loop by their sums alone: neighbours
+    /// along such a range share it with other turns that are computed at once.
+    struct Window {
+        uint64_t along = 0;
+        int region = -1;  // the loop's body
+    };
+    /// The Grid ranges that nodes depend on; of those, the ranges and turns of their windows.
+    struct Part {
+        uint64_t mask = 0, along = 0;
+        int64_t turns = 1;
+        auto operator<=>(const Part&) const = default;
+        double copies(const std::vector<int64_t>& tile) const;
+    };
+    int64_t total(int64_t Share::*what, const std::vector<int64_t>& tile) const;
     uint64_t mask_of(const KernelCode& code, const KernelNode& n) const;
     void find_masks(const KernelCode& code);
+    void find_windows(const KernelCode& code);
+    Window window_of_sum(const KernelCode& code, int id) const;
+    Part part_of(const KernelCode& code, int id) const;
     void visit(const KernelCode& code, int region, double runs);
 
     std::vector<int> grid_;  // Grid ranges, x first
     std::vector<uint64_t> node_,
-        region_;  // the Grid ranges that a node, the values of a region depend on
-    std::map<uint64_t, Share> shares_;
+        region_;                   // the Grid ranges that a node, the values of a region depend on
+    std::vector<Window> windows_;  // per node
+    std::map<Part, Share> shares_;
     uint64_t repeated_ = 0;  // ranges along which loads differ that are the same along x
     bool lanes_share_;
 };

@@ -1,0 +1,46 @@
+// What the model of register tiles holds for shared.
+#include "compiler/lower/tile_model.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/lower/kernel_by_hand.h"
+
+namespace firn {
+namespace {
+
+using namespace test;
+
+/// y[i] = the sum of x[step * i + j] over three turns j, and of `weighted` times each j's own load.
+TileModel sums(int64_t step, bool weighted = false) {
+    ByHand k;
+    const int x = k.buffer(f32, false), w = k.buffer(f32, false), y = k.buffer(f32, true);
+    const int i = k.range(RangeKind::Grid, 64), zero = k.constant(scalar_float(0)),
+              three = k.integer(3);
+    const int body = k.region(), j = k.serial(body, three);
+    k.code.ranges.back().max_trips = 3;
+    const int sum = k.region_arg(body, f32);
+    const int first = step == 1 ? i : k.op(Op::Mul, i32, {i, k.integer(step)}, 0);
+    int term = k.load(body, x, k.op(Op::Add, i32, {first, j}, body));
+    if (weighted) term = k.op(Op::Mul, f32, {term, k.load(body, w, j)}, body);
+    k.code.regions[static_cast<size_t>(body)].yields = {k.op(Op::Add, f32, {sum, term}, body)};
+    const int loop = k.close(0, Op::For, {zero}, body);
+    k.store(0, y, i, k.result(0, loop, 0, f32));
+    return TileModel(k.code, true);
+}
+
+TEST(TileModel, NeighboursThatReadOverlappingWindowsShareLoads) {
+    // Four neighbours of three turns read six elements, not twelve.
+    EXPECT_LT(sums(1).time({4}), 0.65 * sums(1).time({1}));
+    EXPECT_GT(sums(8).time({4}), 0.95 * sums(8).time({1}));
+}
+
+TEST(TileModel, WhatATurnAddsToAWindowIsNotShared) {
+    // The products: the window's loads are shared, and what all copies read in a turn.
+    const auto grown = [](bool weighted) {
+        return sums(1, weighted).nodes({4}) - sums(1, weighted).nodes({1});
+    };
+    EXPECT_EQ(grown(true) - grown(false), 3);
+}
+
+}  // namespace
+}  // namespace firn
