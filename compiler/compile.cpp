@@ -15,6 +15,7 @@
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/split_reductions.h"
 #include "compiler/stage_timer.h"
+#include "compiler/tune.h"
 
 namespace firn {
 
@@ -65,16 +66,25 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
     const Graph simplified = timed(times.passes, [&] { return run_passes(table, graph); });
     const Graph prepared =
         timed(times.schedule, [&] { return prepare(table, simplified, profile, options.facts); });
-    const auto planned = [&](bool nested) {
-        const Schedule schedule = timed(times.schedule, [&] { return make_schedule(prepared, profile, options.facts, nested); });
+    const auto planned = [&](const CutWeights& cuts, bool nested) {
+        const Schedule schedule = timed(times.schedule, [&] {
+            return make_schedule(prepared, weighted(profile, cuts), options.facts, nested);
+        });
         return timed(times.plan, [&] { return make_plan(prepared, schedule, profile, options, times); });
     };
-    std::shared_ptr<Program> program;
-    try {
-        program = planned(true);
-    } catch (const TooManyTurns&) {
-        program = planned(false);
-    }
+    const auto cut = [&](const CutWeights& cuts) {
+        try {
+            return planned(cuts, true);
+        } catch (const TooManyTurns&) {
+            return planned(cuts, false);
+        }
+    };
+    CutWeights cuts = options.cuts.value_or(CutWeights{});
+    std::shared_ptr<Program> program = cut(cuts);
+    if (!options.cuts)
+        if (const auto tuned = find_tuned_cuts(cuts_key(*program, options.facts), options))
+            program = cut(cuts = *tuned);
+    if (cuts != CutWeights{}) program->cuts = text(cuts);
     times.plan -= times.lower + times.map + times.emit;
     program->compile_milliseconds = milliseconds(start);
     const auto emitted = std::chrono::steady_clock::now();

@@ -2,10 +2,12 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "compiler/ir/graph.h"
 #include "compiler/program/program.h"
+#include "compiler/schedule/cut_weights.h"
 
 namespace firn {
 
@@ -31,8 +33,10 @@ struct CompileOptions {
     std::vector<bool> donated;
     bool spirv = true;               // false: stop at GLSL
     std::string cache_directory;     // where SPIR-V and tuned mappings are kept between runs; empty: nowhere
-    /// Mappings that tuning found, by KernelInfo::tuning_key; asked before the directory. Null: none.
+    /// What tuning found: mappings by KernelInfo::tuning_key, cuts by cuts_key(); asked before the directory. Null: none.
     const std::map<std::string, std::string>* tuned = nullptr;
+    /// How cuts are chosen. Empty: as tuning found, else as the profile says.
+    std::optional<CutWeights> cuts;
     bool validate =
 #ifdef NDEBUG
         false;

@@ -107,6 +107,7 @@ std::string explain(const Program& program, const SizeEnv& env,
     std::ostringstream out;
     out << "program " << program.name << " for " << program.profile.name << ": "
         << program.kernels.size() << " kernels\n";
+    if (!program.cuts.empty()) out << "  cuts tuned, costs times: " << program.cuts << "\n";
     out << std::fixed << std::setprecision(1);
     for (const VerdictInfo& v : program.verdicts) print_verdict(out, v);
     const bool known = sizes_known(program, env);

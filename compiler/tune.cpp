@@ -12,8 +12,17 @@
 namespace firn {
 namespace {
 
-constexpr const char* kKind = "mapping";  // of entries in the cache
-constexpr const char* kVersion = "1";     // of the meaning of a mapping's words
+constexpr const char* kMappings = "mapping";  // kinds of entries in the cache
+constexpr const char* kCuts = "cuts";
+constexpr const char* kVersion = "1";  // of the meaning of their words
+
+/// The words that were kept under a key.
+std::optional<std::string> find_words(const char* kind, const std::string& key,
+                                      const CompileOptions& options) {
+    if (options.tuned)
+        if (const auto at = options.tuned->find(key); at != options.tuned->end()) return at->second;
+    return cache_find_text(options.cache_directory, kind, key);
+}
 
 }  // namespace
 
@@ -31,15 +40,29 @@ std::string tuning_key(const std::string& glsl, const DeviceProfile& profile,
 }
 
 std::optional<Mapping> find_tuned(const std::string& key, const CompileOptions& options) {
-    if (options.tuned)
-        if (const auto at = options.tuned->find(key); at != options.tuned->end())
-            return parse_mapping(at->second);
-    const std::optional<std::string> kept = cache_find_text(options.cache_directory, kKind, key);
+    const std::optional<std::string> kept = find_words(kMappings, key, options);
     return kept ? parse_mapping(*kept) : std::nullopt;
 }
 
 void keep_tuned(const std::string& key, const Mapping& mapping, const std::string& directory) {
-    cache_put_text(directory, kKind, key, text(mapping));
+    cache_put_text(directory, kMappings, key, text(mapping));
+}
+
+std::string cuts_key(const Program& program, const SymbolFacts& facts) {
+    std::string kernels;
+    for (const KernelInfo& kernel : program.kernels)
+        kernels += kernel.tuning_key.empty() ? kernel.glsl : kernel.tuning_key;
+    return tuning_key(kCuts + kernels, program.profile, facts);
+}
+
+std::optional<CutWeights> find_tuned_cuts(const std::string& key, const CompileOptions& options) {
+    const std::optional<std::string> kept = find_words(kCuts, key, options);
+    const std::optional<CutWeights> cuts = kept ? parse_cut_weights(*kept) : std::nullopt;
+    return cuts && *cuts != CutWeights{} ? cuts : std::nullopt;
+}
+
+void keep_tuned_cuts(const std::string& key, const CutWeights& cuts, const std::string& directory) {
+    cache_put_text(directory, kCuts, key, text(cuts));
 }
 
 std::optional<KernelCode> remap(const KernelCode& lowered, const Mapping& mapping,

@@ -1,4 +1,4 @@
-// Kernels mapped otherwise than the heuristics say: what tuning tries, keeps and finds again.
+// Kernels mapped, and programs cut, otherwise than the heuristics say: what tuning tries, keeps and finds again.
 #pragma once
 #include <memory>
 #include <optional>
@@ -18,6 +18,12 @@ std::string tuning_key(const std::string& glsl, const DeviceProfile& profile, co
 std::optional<Mapping> find_tuned(const std::string& key, const CompileOptions& options);
 /// Keeps one on disk, where `directory` is not empty.
 void keep_tuned(const std::string& key, const Mapping& mapping, const std::string& directory);
+
+/// What tuned cuts are kept under: the kernels of the program as the profile alone cuts it.
+std::string cuts_key(const Program& program, const SymbolFacts& facts);
+/// The same for cuts; nothing where they are those of the profile.
+std::optional<CutWeights> find_tuned_cuts(const std::string& key, const CompileOptions& options);
+void keep_tuned_cuts(const std::string& key, const CutWeights& cuts, const std::string& directory);
 
 /// A lowered kernel in another mapping; nothing where that is not possible.
 std::optional<KernelCode> remap(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,

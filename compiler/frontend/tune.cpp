@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <iomanip>
 #include <map>
 #include <set>
@@ -17,6 +16,7 @@
 #include "compiler/explain.h"
 #include "compiler/frontend/function_state.h"
 #include "compiler/frontend/realize.h"
+#include "compiler/frontend/trial.h"
 #include "compiler/lower/mapping_text.h"
 #include "compiler/program/disk_cache.h"
 #include "compiler/program/error.h"
@@ -28,104 +28,24 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kRuns = 4;             // of a mapping that may win; the fastest counts
-constexpr double kHopeless = 1.15;   // a first run this much slower than the best is the last
-constexpr double kLeastGain = 0.97;  // of the time, that makes a mapping better
-constexpr size_t kBatch = 8;         // mappings that are compiled at once
+constexpr int kRuns = 4;              // of a mapping that may win; the fastest counts
+constexpr double kHopeless = 1.15;    // a first run this much slower than the best is the last
+constexpr double kLeastGain = 0.97;   // of the time, that makes a mapping better
+constexpr size_t kBatch = 8;          // mappings that are compiled at once
+constexpr double kShareOfCuts = 0.4;  // of the time, at most
+constexpr double kMostBent = 256;     // times what the profile says
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// The largest difference of two results, relative to the largest element of `want`; infinite where
-/// they differ in kind: nan, or integers that are not equal.
-double difference(const std::vector<std::byte>& got, const std::vector<std::byte>& want,
-                  DType dtype) {
-    if (got == want) return 0;
-    if (!dtype.is_float()) return HUGE_VAL;
-    const auto size = static_cast<size_t>(dtype.bytes());
-    double most = 0, off = 0;
-    for (size_t at = 0; at + size <= want.size(); at += size) {
-        const double a = load_scalar(dtype, got.data() + at).f,
-                     b = load_scalar(dtype, want.data() + at).f;
-        if (std::isnan(a) && std::isnan(b)) continue;
-        if (a == b) {
-            if (std::isfinite(b)) most = std::max(most, std::abs(b));
-            continue;
-        }
-        if (!std::isfinite(a) || !std::isfinite(b)) return HUGE_VAL;
-        most = std::max(most, std::abs(b));
-        off = std::max(off, std::abs(a - b));
-    }
-    return off / std::max(most, 1e-30);
-}
-
-/// One call, run again and again.
-class Trial {
-  public:
-    Trial(Executor& executor, const Program& program, Call call)
-        : executor_(executor), call_(std::move(call)) {
-        for (size_t k = 0; k < program.results.size(); ++k)
-            call_.results.push_back(memory_of_result(program, k));
-        for (const ResultInfo& result : program.results) {
-            // Sizes that only the device knows count as the most they can be: what lies behind stays as it was.
-            bytes_.push_back(element_count(largest(result.shape)).evaluate(call_.symbols) * result.dtype.bytes());
-        }
-    }
-
-    /// Milliseconds per dispatch and dispatches, by kernel.
-    std::map<std::string, KernelTime> run(const std::shared_ptr<const Program>& program) {
-        executor_.wait();
-        executor_.take_kernel_times();
-        executor_.run(program, call_);
-        executor_.wait();
-        std::map<std::string, KernelTime> out;
-        for (KernelTime& time : executor_.take_kernel_times()) out[time.name] = time;
-        return out;
-    }
-
-    std::vector<std::vector<std::byte>> results() const {
-        std::vector<std::vector<std::byte>> out;
-        for (size_t k = 0; k < call_.results.size(); ++k) {
-            out.emplace_back(static_cast<size_t>(bytes_[k]));
-            if (!out.back().empty()) executor_.read(*call_.results[k], 0, out.back());
-        }
-        return out;
-    }
-
-  private:
-    std::shared_ptr<Memory> memory_of_result(const Program& program, size_t k) {
-        if (auto shared = shared_memory(program, call_, k)) return shared;
-        const Size bytes = program.buffers[static_cast<size_t>(program.results[k].buffer)].bytes();
-        const int64_t count = std::max<int64_t>(16, bytes.evaluate(call_.symbols));
-        return executor_.allocate(static_cast<uint64_t>(count), "result of a trial");
-    }
-
-    Executor& executor_;
-    Call call_;
-    std::vector<int64_t> bytes_;
-};
-
-/// Keeps profiling on while it lives.
-class Profiling {
-  public:
-    Profiling(Executor& executor, bool after) : executor_(executor), after_(after) {
-        executor.set_profiling(true);
-    }
-    ~Profiling() { executor_.set_profiling(after_); }
-    Profiling(const Profiling&) = delete;
-    Profiling& operator=(const Profiling&) = delete;
-
-  private:
-    Executor& executor_;
-    bool after_;
-};
-
 bool print_progress(const TuneProgress& at) {
     if (!isatty(STDERR_FILENO)) return true;
-    std::fprintf(stderr,
-                 "\r\033[Ktune: kernel %zu of %zu, %s: %d tried, %.3f ms, was %.3f; %.0f s left",
-                 at.number, at.kernels, at.kernel.c_str(), at.tried, at.best_ms, at.first_ms,
+    const std::string of = at.number ? "kernel " + std::to_string(at.number) + " of " +
+                                           std::to_string(at.kernels) + ", "
+                                     : "";
+    std::fprintf(stderr, "\r\033[Ktune: %s%s: %d tried, %.3f ms, was %.3f; %.0f s left", of.c_str(),
+                 at.kernel.c_str(), at.tried, at.best_ms, at.first_ms,
                  std::max(0.0, at.seconds_left));
     return true;
 }
@@ -139,15 +59,19 @@ class Search {
           start_(Clock::now()),
           best_(variant.program),
           trial_(*session.executor, *variant.program, std::move(call)) {
+        compile_.name = best_->name, compile_.facts = variant.facts,
+        compile_.donated = variant.donated;
         compile_.spirv = session.needs_spirv;
         compile_.cache_directory = default_cache_directory();
+        compile_.tuned = &session.tuned;
     }
 
     TuneReport run() {
         const Profiling profiling(*session_.executor, session_.debug > 0);
         trial_.run(best_);  // drivers compile at the first run
-        const auto times = trial_.run(best_);
         wanted_ = trial_.results();
+        search_cuts();
+        const auto times = trial_.run(best_);
         std::vector<std::pair<double, int>> order;
         double all = 0;
         for (size_t k = 0; k < best_->kernels.size(); ++k) {
@@ -181,13 +105,94 @@ class Search {
 
   private:
     struct Candidate {
-        Mapping mapping;
-        std::shared_ptr<Program> program;  // null: it cannot be
-        std::string refused;               // why
+        std::string words;                       // its mapping, or its cuts
+        std::shared_ptr<const Program> program;  // null: it cannot be
+        std::string refused;                     // why
     };
 
     bool out_of_time() const {
         return stopped_ || seconds_since(start_) >= std::min(until_, options_.seconds);
+    }
+
+    /// Cuts of the whole program: each cost bent by itself, on from what was best.
+    void search_cuts() {
+        until_ = options_.seconds * kShareOfCuts;
+        progress_ = {"cuts", 0, best_->kernels.size(), 0, 0, 0, 0};
+        std::string key = cuts_key(*best_, variant_.facts);
+        CutWeights weights;
+        if (!best_->cuts.empty()) {
+            key = cuts_key(*cut(CutWeights{}), variant_.facts);
+            weights = parse_cut_weights(best_->cuts).value_or(weights);
+        }
+        TunedCuts& row = report_.cuts;
+        row.before = text(weights);
+        double best = HUGE_VAL;
+        for (int r = 0; r < kRuns; ++r) best = std::min(best, time_of_all(best_));
+        row.before_ms = best;
+        std::set<std::string> programs{cuts_key(*best_, variant_.facts)}, tried{row.before};
+        for (bool better = true; better && !out_of_time();) {
+            better = false;
+            for (const CutWeights& next : bent(weights)) {
+                if (out_of_time()) break;
+                if (!tried.insert(text(next)).second) continue;
+                Candidate candidate{text(next), cut_or_refused(next, row), ""};
+                // Most bends change nothing.
+                if (!candidate.program ||
+                    !programs.insert(cuts_key(*candidate.program, variant_.facts)).second)
+                    continue;
+                ++row.tried;
+                const double time =
+                    fastest(candidate, best, [&] { return time_of_all(candidate.program); });
+                if (!candidate.refused.empty())
+                    row.dropped.push_back(candidate.words + ": " + candidate.refused);
+                if (time < best * kLeastGain) {
+                    best = time, weights = next, better = true;
+                    best_ = candidate.program;
+                }
+                tell(row.tried, row.before_ms, best);
+            }
+        }
+        row.after = text(weights), row.after_ms = best;
+        report_.complete = report_.complete && !out_of_time();
+        if (row.after == row.before) return;
+        session_.tuned[key] = row.after;
+        keep_tuned_cuts(key, weights, compile_.cache_directory);
+    }
+
+    /// One cost bent, the least first.
+    static std::vector<CutWeights> bent(const CutWeights& weights) {
+        std::vector<CutWeights> out;
+        for (double factor : {1 / 4.0, 4.0, 1 / 16.0, 16.0, 1 / 64.0, 64.0})
+            for (double CutWeights::*cost :
+                 {&CutWeights::load, &CutWeights::memory, &CutWeights::launch}) {
+                out.push_back(weights);
+                out.back().*cost *= factor;
+                if (out.back().*cost > kMostBent || out.back().*cost < 1 / kMostBent)
+                    out.pop_back();
+            }
+        return out;
+    }
+
+    std::shared_ptr<const Program> cut(const CutWeights& weights) {
+        compile_.cuts = weights;
+        return compile_graph(session_.nodes, variant_.graph, best_->profile, compile_);
+    }
+
+    std::shared_ptr<const Program> cut_or_refused(const CutWeights& weights, TunedCuts& row) {
+        try {
+            return cut(weights);
+        } catch (const UserError& error) {
+            row.dropped.push_back(text(weights) + ": " + error.what());
+            return nullptr;
+        }
+    }
+
+    /// Milliseconds of all kernels of a run.
+    double time_of_all(const std::shared_ptr<const Program>& program) {
+        double all = 0;
+        for (const auto& [name, time] : trial_.run(program))
+            all += time.milliseconds * time.dispatches;
+        return all;
     }
 
     void search(int kernel, const std::map<std::string, KernelTime>& times) {
@@ -198,8 +203,7 @@ class Search {
         }();
         const std::optional<Mapping> first = parse_mapping(words);
         if (!first) return;
-        TunedKernel row{
-            name, words, words, 0, 0, times.at(name).dispatches, 0, {}};
+        TunedKernel row{name, words, words, 0, 0, times.at(name).dispatches, 0, {}};
         Mapping mapping = *first;
         double best = HUGE_VAL;
         for (int r = 0; r < kRuns; ++r) best = std::min(best, time_of(best_, name));
@@ -216,14 +220,17 @@ class Search {
                     if (out_of_time()) break;
                     ++row.tried;
                     const double time =
-                        candidate.program ? tried(candidate, name, best) : HUGE_VAL;
+                        candidate.program
+                            ? fastest(candidate, best,
+                                      [&] { return time_of(candidate.program, name); })
+                            : HUGE_VAL;
                     if (!candidate.refused.empty())
-                        row.dropped.push_back(text(candidate.mapping) + ": " + candidate.refused);
+                        row.dropped.push_back(candidate.words + ": " + candidate.refused);
                     if (time < best * kLeastGain) {
-                        best = time, mapping = candidate.mapping, better = true;
+                        best = time, mapping = *parse_mapping(candidate.words), better = true;
                         best_ = candidate.program;
                     }
-                    tell(row, best);
+                    tell(row.tried, row.before_ms, best);
                 }
             }
         }
@@ -237,7 +244,7 @@ class Search {
     std::vector<Candidate> compiled(int kernel, std::span<const Mapping> mappings) {
         std::vector<Candidate> out(mappings.size());
         for_each_in_parallel(out.size(), [&](size_t k) {
-            out[k].mapping = mappings[k];
+            out[k].words = text(mappings[k]);
             try {
                 auto program = with_mapping(*best_, kernel, mappings[k], variant_.facts);
                 if (compile_.spirv)
@@ -250,11 +257,13 @@ class Search {
         return out;
     }
 
-    /// Milliseconds of the kernel in the candidate's mapping; infinite where it is out of the race.
-    double tried(Candidate& candidate, const std::string& kernel, double best) {
+    /// Milliseconds of a candidate's fastest run; infinite where it is out of the race.
+    template <class TimeOfARun>
+    double fastest(Candidate& candidate, double best, TimeOfARun run) {
         try {
             trial_.run(candidate.program);
-            if (const double off = worst_difference(); off > options_.tolerance) {
+            if (const double off = trial_.difference(trial_.results(), wanted_);
+                off > options_.tolerance) {
                 std::ostringstream why;
                 why << "its results differ by " << off;
                 candidate.refused = why.str();
@@ -262,7 +271,7 @@ class Search {
             }
             double fastest = HUGE_VAL;
             for (int r = 0; r < kRuns; ++r) {
-                fastest = std::min(fastest, time_of(candidate.program, kernel));
+                fastest = std::min(fastest, run());
                 if (fastest > best * kHopeless) break;
             }
             return fastest;
@@ -278,17 +287,8 @@ class Search {
         return at == times.end() ? HUGE_VAL : at->second.milliseconds;
     }
 
-    double worst_difference() const {
-        const std::vector<std::vector<std::byte>> got = trial_.results();
-        double worst = 0;
-        for (size_t k = 0; k < got.size(); ++k)
-            worst =
-                std::max(worst, difference(got[k], wanted_[k], variant_.program->results[k].dtype));
-        return worst;
-    }
-
-    void tell(const TunedKernel& row, double best) {
-        progress_.tried = row.tried, progress_.first_ms = row.before_ms, progress_.best_ms = best;
+    void tell(int tried, double first, double best) {
+        progress_.tried = tried, progress_.first_ms = first, progress_.best_ms = best;
         progress_.seconds_left = options_.seconds - seconds_since(start_);
         stopped_ = stopped_ ||
                    !(options_.progress ? options_.progress(progress_) : print_progress(progress_));
@@ -345,6 +345,12 @@ std::string Function::explain(const std::vector<Arg>& args) const {
 std::string TuneReport::text() const {
     std::ostringstream out;
     out << std::fixed << std::setprecision(3);
+    if (cuts.tried)
+        out << "cuts: " << cuts.before_ms << " ms -> " << cuts.after_ms << " ms, " << cuts.tried
+            << " tried\n";
+    if (cuts.after != cuts.before)
+        out << "    costs times " << cuts.before << "\n    costs times " << cuts.after << "\n";
+    for (const std::string& dropped : cuts.dropped) out << "    dropped " << dropped << "\n";
     for (const TunedKernel& k : kernels) {
         out << k.name << ": " << k.before_ms << " ms -> " << k.after_ms << " ms, " << k.tried
             << " tried";

@@ -8,10 +8,10 @@ namespace firn {
 
 /// Where a search stands.
 struct TuneProgress {
-    std::string kernel;                        // its name
-    size_t number = 0, kernels = 0;            // counted from 1, by time
-    int tried = 0;                             // mappings of it so far
-    double first_ms = 0, best_ms = 0;          // per dispatch: as it was, and the best found
+    std::string kernel;                        // its name, or "cuts": where the whole program is cut into kernels
+    size_t number = 0, kernels = 0;            // counted from 1, by time; 0: cuts
+    int tried = 0;                             // mappings of it so far, or cuts
+    double first_ms = 0, best_ms = 0;          // per dispatch, or of the program: as it was, and the best found
     double seconds_left = 0;
 };
 
@@ -29,10 +29,17 @@ struct TunedKernel {
     int dispatches = 0, tried = 0;
     std::vector<std::string> dropped;          // mappings that the driver refused or that gave other results, and why
 };
+struct TunedCuts {
+    std::string before, after;                 // what the costs behind the verdicts are multiplied by, as text
+    double before_ms = 0, after_ms = 0;        // of all kernels of a call
+    int tried = 0;                             // programs that differ
+    std::vector<std::string> dropped;
+};
 struct TuneReport {
+    TunedCuts cuts;
     std::vector<TunedKernel> kernels;          // those that were searched, by time
     double seconds = 0;
-    bool complete = true;                      // no kernel was cut short by time or by the caller
+    bool complete = true;                      // nothing was cut short by time or by the caller
     std::string text() const;
 };
 

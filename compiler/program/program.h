@@ -169,6 +169,7 @@ struct Program {
     std::vector<KernelInfo> kernels;
     std::vector<Step> steps;
     std::vector<VerdictInfo> verdicts;
+    std::string cuts;                  // what tuning bent of the costs behind the verdicts; empty: nothing
     DeviceProfile profile;             // what it was compiled for
     double compile_milliseconds = 0;   // from Graph to GLSL
     double spirv_milliseconds = 0;     // from GLSL to SPIR-V, by the shader compiler or its cache

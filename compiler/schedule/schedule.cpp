@@ -17,7 +17,7 @@ namespace firn {
 namespace {
 
 constexpr size_t kMapBudget = 48;        // distinct maps of one value that are followed
-constexpr double kUnknownTrips = 32;     // a loop whose trips nothing tells
+constexpr double kUnknownTrips = 8;      // a loop whose trips nothing tells; such loops stand in one another
 constexpr double kLongestKnown = 65536;  // bounds beyond it say nothing about a loop's turns
 constexpr double kSymbolShare = 4;       // how much more a symbol may be than its estimate
 constexpr size_t kMaxOutputs = 8;        // values that leave one kernel

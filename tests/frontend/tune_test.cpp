@@ -1,4 +1,6 @@
 // Tuning: mappings that are tried, dropped, kept and found again.
+#include "compiler/tune.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -9,7 +11,6 @@
 #include "compiler/frontend/record.h"
 #include "compiler/lower/mapping_text.h"
 #include "compiler/program/error.h"
-#include "compiler/tune.h"
 
 namespace firn {
 namespace {
@@ -138,6 +139,47 @@ TEST(Tune, AnEqualKernelThatIsCompiledLaterIsMappedAlike) {
     }
 }
 
+/// A chain of stencils on a device that takes launches to be dear: it would be one kernel that does
+/// all again and again.
+auto dear_launches() {
+    return compile(
+        [](Tensor x) {
+            auto [i, j] = indices<2>(x.shape());
+            for (int step = 0; step < 2; ++step) {
+                Tensor next = x;
+                for (int d = 1; d < 4; ++d)
+                    next += 0.5f * (x(i, j + d) + x(i + d, j)) - x(i - d, j - d);
+                x = next;
+            }
+            return x;
+        },
+        {f32(40, 40)});
+}
+
+TEST(Tune, CutsThatTheCostsGetWrongAreFoundAndKept) {
+    DeviceProfile profile = cpu_profile();
+    profile.seconds_per_launch *= 20;
+    Session session = Session::interpreter(profile);
+    SessionScope scope(session);
+    auto f = dear_launches();
+    const Tensor x = numbers({40, 40});
+    const std::vector<float> before = f(x).to_vector<float>();
+    ASSERT_EQ(f.program()->steps.size(), 1u);
+    const TuneReport report = f.tune(
+        {x}, {.seconds = 5, .progress = [](const TuneProgress& at) { return at.number == 0; }});
+    EXPECT_LT(report.cuts.after_ms, 0.7 * report.cuts.before_ms) << report.text();
+    EXPECT_GT(f.program()->steps.size(), 1u);
+    EXPECT_EQ(f(x).to_vector<float>(), before);
+    EXPECT_NE(report.text().find("costs times " + report.cuts.after), std::string::npos);
+
+    auto later = dear_launches();
+    EXPECT_EQ(later.program()->cuts, report.cuts.after);
+    EXPECT_NE(later.explain().find("cuts tuned, costs times: " + report.cuts.after),
+              std::string::npos);
+    for (auto& [key, words] : session.state()->tuned) words = "load 0";
+    EXPECT_EQ(dear_launches().program()->steps.size(), 1u);
+}
+
 TEST(Tune, WithoutKernelsThereIsNothingToTune) {
     SessionScope scope(Session::oracle());
     EXPECT_THROW(tuned({}), UserError);
@@ -168,17 +210,30 @@ TEST(TuningCache, KeepsAMappingForItsKernelDeviceAndDriver) {
     m.tile = {4, 2};
     DeviceProfile profile = cpu_profile(), other_driver = profile;
     other_driver.driver = "newer";
-    const std::string key = tuning_key("glsl", profile, {}), newer = tuning_key("glsl", other_driver, {}),
-                      other_size = tuning_key("glsl", profile, {{{"n", 4}}, {}}), other = tuning_key("glsl ", profile, {});
+    const std::string key = tuning_key("glsl", profile, {}),
+                      newer = tuning_key("glsl", other_driver, {}),
+                      other_size = tuning_key("glsl", profile, {{{"n", 4}}, {}}),
+                      other = tuning_key("glsl ", profile, {});
     EXPECT_FALSE(find_tuned(key, options));
     keep_tuned(key, m, directory);
     ASSERT_TRUE(find_tuned(key, options));
     EXPECT_EQ(text(*find_tuned(key, options)), text(m));
-    for (const std::string& foreign : {newer, other_size, other}) EXPECT_FALSE(find_tuned(foreign, options));
+    for (const std::string& foreign : {newer, other_size, other})
+        EXPECT_FALSE(find_tuned(foreign, options));
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory))
-        if (entry.is_regular_file()) std::filesystem::resize_file(entry.path(), entry.file_size() / 2);
+        if (entry.is_regular_file())
+            std::filesystem::resize_file(entry.path(), entry.file_size() / 2);
     EXPECT_FALSE(find_tuned(key, options));
     std::filesystem::remove_all(directory);
+}
+
+TEST(CutWeights, TextAndBack) {
+    const CutWeights weights{0.25, 1, 4};
+    EXPECT_EQ(text(weights), "load 0.25 memory 1 launch 4");
+    EXPECT_EQ(parse_cut_weights(text(weights)), weights);
+    for (const char* wrong : {"", "load 1", "load 1 memory 1 launch 0",
+                              "load 1 memory 1 launch nan", "load 1 memory 1 launch 1 more"})
+        EXPECT_FALSE(parse_cut_weights(wrong)) << wrong;
 }
 
 TEST(Mappings, TextAndBack) {
@@ -188,7 +243,9 @@ TEST(Mappings, TextAndBack) {
     EXPECT_EQ(text(m), "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1");
     EXPECT_EQ(text(*parse_mapping(text(m))), text(m));
     m.near = MemorySpace::Private, m.turns = {64, 2};
-    EXPECT_EQ(text(m), "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 near private turns 64x2");
+    EXPECT_EQ(text(m),
+              "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 near private "
+              "turns 64x2");
     EXPECT_EQ(text(*parse_mapping(text(m))), text(m));
     for (const char* wrong :
          {"", "tile", "tile 4x-1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1",

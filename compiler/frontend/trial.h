@@ -1,0 +1,49 @@
+// A call that is run again and again, to be timed and compared.
+#pragma once
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/program/executor.h"
+
+namespace firn {
+
+/// One call with memory for its results. Every program that it runs has the same arguments and results.
+class Trial {
+  public:
+    Trial(Executor& executor, const Program& program, Call call);
+
+    /// Milliseconds per dispatch and dispatches, by kernel.
+    std::map<std::string, KernelTime> run(const std::shared_ptr<const Program>& program);
+    std::vector<std::vector<std::byte>> results() const;
+    /// The largest difference of two such results, relative to the largest element of its tensor; infinite where they
+    /// differ in kind: nan, or integers that are not equal.
+    double difference(const std::vector<std::vector<std::byte>>& got, const std::vector<std::vector<std::byte>>& want) const;
+
+  private:
+    std::shared_ptr<Memory> memory_of_result(const Program& program, size_t k);
+
+    Executor& executor_;
+    Call call_;
+    std::vector<int64_t> bytes_;
+    std::vector<DType> dtypes_;
+};
+
+/// Keeps profiling on while it lives.
+class Profiling {
+  public:
+    Profiling(Executor& executor, bool after) : executor_(executor), after_(after) {
+        executor.set_profiling(true);
+    }
+    ~Profiling() { executor_.set_profiling(after_); }
+    Profiling(const Profiling&) = delete;
+    Profiling& operator=(const Profiling&) = delete;
+
+  private:
+    Executor& executor_;
+    bool after_;
+};
+
+}  // namespace firn
