@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -33,6 +34,28 @@ constexpr uint64_t kMaxBytes = 1ull << 30;
 
 fs::path file_of(const std::string& directory, const std::string& kind, const std::string& name) {
     return fs::path(directory) / (name + "." + kind);
+}
+
+/// One store in so many looks after the whole folder.
+constexpr unsigned kStoresPerTidy = 256;
+/// Writers need less; what is older was left by one that was killed.
+constexpr auto kLongestWrite = std::chrono::hours(1);
+
+/// Files of any version of Firn begin so; others that lie in the folder are left alone.
+bool is_ours(const fs::path& path) {
+    char magic[5];
+    std::ifstream file(path, std::ios::binary);
+    return file.read(magic, sizeof magic) && std::memcmp(magic, kMagic, sizeof magic) == 0;
+}
+
+bool is_temporary(const fs::path& path) { return path.extension() == ".tmp"; }
+
+/// What is read stays longest. Once a day is often enough.
+void note_use(const fs::path& path) {
+    std::error_code error;
+    const auto now = fs::file_time_type::clock::now();
+    if (now - fs::last_write_time(path, error) > std::chrono::hours(24) && !error)
+        fs::last_write_time(path, now, error);
 }
 
 Header make_header(const std::string& kind, std::span<const std::byte> bytes) {
@@ -84,6 +107,7 @@ std::optional<std::vector<std::byte>> cache_load(const std::string& directory,
         return std::nullopt;
     Header expected = make_header(kind, bytes);
     if (std::memcmp(&header, &expected, sizeof header) != 0) return std::nullopt;
+    note_use(file_of(directory, kind, name));
     return bytes;
 }
 
@@ -110,6 +134,41 @@ void cache_store(const std::string& directory, const std::string& kind, const st
     }
     if (written) fs::rename(temporary, target, error);
     if (!written || error) fs::remove(temporary, error);
+    if (random() % kStoresPerTidy == 0) cache_tidy(directory);
+}
+
+void cache_tidy(const std::string& directory, uint64_t most_bytes) {
+    struct Entry {
+        fs::file_time_type used;
+        uint64_t bytes;
+        fs::path path;
+    };
+    std::vector<Entry> entries;
+    uint64_t total = 0;
+    std::error_code error;
+    const auto now = fs::file_time_type::clock::now();
+    // Other processes take files away while this one looks: what is gone is passed over.
+    for (fs::directory_iterator at(directory, error), end; !error && at != end;
+         at.increment(error)) {
+        std::error_code gone;
+        if (!at->is_regular_file(gone)) continue;
+        const auto used = at->last_write_time(gone);
+        const uint64_t bytes = gone ? 0 : at->file_size(gone);
+        const bool begun = bytes == 0 && is_temporary(at->path());
+        if (gone || (!begun && !is_ours(at->path()))) continue;
+        if (!is_temporary(at->path())) {
+            entries.push_back({used, bytes, at->path()});
+            total += bytes;
+        } else if (now - used > kLongestWrite) {
+            fs::remove(at->path(), gone);
+        }
+    }
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry& a, const Entry& b) { return a.used < b.used; });
+    for (const Entry& entry : entries) {
+        if (total <= most_bytes) break;
+        if (fs::remove(entry.path, error)) total -= entry.bytes;
+    }
 }
 
 std::optional<std::string> cache_find_text(const std::string& directory, const std::string& kind,

@@ -27,6 +27,10 @@ std::optional<std::vector<std::byte>> cache_load(const std::string& directory,
 void cache_store(const std::string& directory, const std::string& kind, const std::string& name,
                  std::span<const std::byte> bytes);
 
+/// Removes the entries that were not read or written for longest until all are no more than `most_bytes`, and what
+/// killed writers left. Files that Firn did not write stay. Stores call it now and then.
+void cache_tidy(const std::string& directory, uint64_t most_bytes = uint64_t{512} << 20);
+
 /// What was put under `key`: small texts, such as the winners of tuning. The key is all that could change the text,
 /// of any length; it is kept beside it, so that another key never finds it.
 std::optional<std::string> cache_find_text(const std::string& directory, const std::string& kind,

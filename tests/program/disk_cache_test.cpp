@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -112,6 +113,41 @@ TEST_F(DiskCache, AFullDiskOnlyLosesSpeed) {
 TEST_F(DiskCache, AFolderThatCannotBeWrittenOnlyLosesSpeed) {
     cache_put_text("/proc/firn", "text", "key", "value");
     EXPECT_FALSE(cache_find_text("/proc/firn", "text", "key"));
+}
+
+TEST_F(DiskCache, TidyingKeepsWhatWasUsedLast) {
+    const auto now = fs::file_time_type::clock::now();
+    for (int k = 0; k < 5; ++k) {
+        cache_put_text(folder(), "text", std::to_string(k), std::string(1000, 'x'));
+        fs::last_write_time(directory_ / (cache_hash(std::to_string(k)) + ".text"), now - std::chrono::hours(100 - k));
+    }
+    auto kept = [&](int k) { return fs::exists(directory_ / (cache_hash(std::to_string(k)) + ".text")); };
+    cache_tidy(folder(), 6000);
+    for (int k = 0; k < 5; ++k) EXPECT_TRUE(kept(k)) << "all fit";
+    EXPECT_TRUE(cache_find_text(folder(), "text", "0")) << "read: it is the newest now";
+    cache_tidy(folder(), 2500);
+    EXPECT_TRUE(kept(0));
+    EXPECT_TRUE(kept(4));
+    for (int k : {1, 2, 3}) EXPECT_FALSE(kept(k));
+}
+
+TEST_F(DiskCache, TidyingTakesWhatKilledWritersLeftAndNothingOfOthers) {
+    put("kept");
+    const fs::path left = file().string() + ".1.2.tmp", young = file().string() + ".3.4.tmp", other = directory_ / "notes.txt";
+    fs::copy_file(file(), left);
+    fs::copy_file(left, young);
+    std::ofstream(other) << "not Firn's";
+    for (const fs::path& path : {left, other}) fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(2));
+    const fs::path begun = file().string() + ".5.6.tmp";
+    std::ofstream(begun).close();
+    fs::last_write_time(begun, fs::file_time_type::clock::now() - std::chrono::hours(2));
+    cache_tidy(folder(), 0);
+    EXPECT_FALSE(fs::exists(left));
+    EXPECT_FALSE(fs::exists(begun));
+    EXPECT_TRUE(fs::exists(young)) << "somebody may be writing it";
+    EXPECT_TRUE(fs::exists(other));
+    EXPECT_FALSE(found());
+    cache_tidy((directory_ / "nowhere").string());
 }
 
 TEST_F(DiskCache, TwoProcessesWriteAndReadAtOnce) {
