@@ -11,6 +11,7 @@
 #include "compiler/lower/place.h"
 #include "compiler/lower/row_groups.h"
 #include "compiler/lower/share_loops.h"
+#include "compiler/lower/strides.h"
 #include "compiler/lower/tile_model.h"
 
 namespace firn {
@@ -101,103 +102,6 @@ Traits inspect(KernelCode code) {
 
 uint32_t round_up(int64_t value, int64_t step) {
     return static_cast<uint32_t>((value + step - 1) / step * step);
-}
-
-/// How an index moves with a range.
-enum class Stride { None, One, Other };
-
-/// Nodes share their arguments: each is asked once for each range.
-class Strides {
-  public:
-    explicit Strides(const KernelCode& code) : code_(code) {}
-
-    Stride along(int id, int range) {
-        if (auto at = known_.find({id, range}); at != known_.end()) return at->second;
-        const Stride out = find(code_.nodes[id], range);
-        known_.emplace(std::pair{id, range}, out);
-        return out;
-    }
-
-  private:
-    Stride find(const KernelNode& n, int range) {
-        if (n.op == Op::Range) return n.index == range ? Stride::One : Stride::None;
-        if (n.op == Op::For || n.op == Op::Branch) return Stride::Other;
-        Stride out = Stride::None;
-        int moving = 0;
-        for (int arg : n.args) {
-            const Stride s = along(arg, range);
-            moving += s != Stride::None;
-            out = std::max(out, s);
-        }
-        const bool keeps = n.op == Op::Add || n.op == Op::Sub || n.op == Op::Min || n.op == Op::Max;
-        return moving == 0 ? Stride::None : moving == 1 && keeps ? out : Stride::Other;
-    }
-
-    const KernelCode& code_;
-    std::map<std::pair<int, int>, Stride> known_;
-};
-
-/// Some load in a loop of at least `lanes` turns walks along it, and is the same for neighbours along x.
-bool reads_in_turn(KernelCode code, const Traits& traits, int64_t lanes) {
-    if (!traits.loops || traits.divergent || traits.rows) return false;
-    for (int effect : code.regions[0].effects)
-        if (code.nodes[effect].op != Op::Store) return false;
-    place(code);
-    int x = -1;   // the last Grid range
-    for (size_t r = 0; r < code.ranges.size(); ++r)
-        if (code.ranges[r].kind == RangeKind::Grid) x = static_cast<int>(r);
-    if (x < 0) return false;
-    Strides strides(code);
-    for (const KernelRegion& region : code.regions) {
-        if (region.range < 0) continue;
-        const int64_t turns = code.ranges[region.range].max_trips;
-        if (turns >= 0 && turns < lanes) continue;
-        for (int id : region.order) {
-            const KernelNode& n = code.nodes[id];
-            if (n.op != Op::Load || code.buffers[n.index].dtype.bytes() != 4) continue;
-            if (strides.along(n.args[0], region.range) == Stride::One &&
-                strides.along(n.args[0], x) == Stride::None)
-                return true;
-        }
-    }
-    return false;
-}
-
-/// Loads in loops walk in strides, and none along a loop.
-bool strides_far(KernelCode code) {
-    place(code);
-    Strides strides(code);
-    bool far = false, near = false;
-    for (const KernelRegion& region : code.regions) {
-        if (region.range < 0) continue;
-        for (int id : region.order) {
-            if (code.nodes[id].op != Op::Load) continue;
-            const Stride stride = strides.along(code.nodes[id].args[0], region.range);
-            far |= stride == Stride::Other;
-            near |= stride == Stride::One;
-        }
-    }
-    return far && !near;
-}
-
-/// Loops do nothing but read columns: neighbours along x, rows far apart.
-bool walks_columns(KernelCode code) {
-    place(code);
-    Strides strides(code);
-    int x = -1;   // the last Grid range
-    for (size_t r = 0; r < code.ranges.size(); ++r)
-        if (code.ranges[r].kind == RangeKind::Grid) x = static_cast<int>(r);
-    bool some = false;
-    for (const KernelRegion& region : code.regions) {
-        if (region.range < 0 || x < 0) continue;
-        for (int id : region.order) {
-            if (code.nodes[id].op != Op::Load) continue;
-            const int index = code.nodes[id].args[0];
-            if (strides.along(index, region.range) != Stride::Other || strides.along(index, x) != Stride::One) return false;
-            some = true;
-        }
-    }
-    return some;
 }
 
 /// What the lanes of a subgroup would share.
@@ -430,7 +334,7 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     hold_rows(m, lowered, profile, facts);
     // On a CPU driver a load costs as much where all lanes read the same element, and exchanging lanes is cheap.
     const bool deals = cpu && profile.texel_loads && lanes_share(profile) && m.group_x % lanes == 0;
-    if (deals && nodes * lanes <= kDealtBudget && reads_in_turn(lowered, traits, lanes)) {
+    if (deals && nodes * lanes <= kDealtBudget && plain && traits.loops && reads_in_turn(lowered, lanes)) {
         m.dealt_loads = profile.subgroup_size;
         m.serial_unroll = lanes;
     } else if (deals && dealt_copies) {
