@@ -46,6 +46,9 @@ class Planner {
         program_->guards = graph_.guards;
         count_uses();
         add_arguments();
+        program_->host_scalars = schedule_.numbers.scalars;
+        for (const auto& [node, place] : schedule_.numbers.place)
+            context_.host_numbers[node] = static_cast<int>(program_->arguments.size()) + place;
         program_->steps = steps(schedule_.items);
         add_results();
         reuse_arguments(*program_, options_.donated);

@@ -192,7 +192,10 @@ class Interpreter : public Executor {
     void run(const std::shared_ptr<const Program>& program, const Call& call) override {
         FlatProgram flat = flatten(*program, call.symbols);
         BoundSlots slots(*program, flat, call);
-        Running running{*program, flat, slots, call.scalars, {}};
+        std::vector<Scalar> scalars = call.scalars, computed;
+        host_values(with_sizes(program->host_scalars, call.symbols), scalars, computed);
+        scalars.insert(scalars.end(), computed.begin(), computed.end());
+        Running running{*program, flat, slots, scalars, {}};
         run_steps(running, 0, flat.steps.size(), 0);
         slots.copy_shared_results(flat, call);
     }

@@ -192,11 +192,13 @@ int Walk::evaluate(const Node& node, const Indices& at) {
     ensure(own == own_.end() || own->second == at, "a kernel reads an output of its own at another index");
     // A number that is also a result is no reason to load it.
     const bool number = node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Index ||
-                        context_.host_values.contains(&node);
+                        context_.host_values.contains(&node) || context_.host_numbers.contains(&node);
     if (in_memory && own == own_.end() && !number) return load(node, at);
     if (auto it = context_.host_values.find(&node); it != context_.host_values.end())
         return b_.size(it->second);
     b_.set_lines(node.lines);
+    if (auto it = context_.host_numbers.find(&node); it != context_.host_numbers.end())
+        return b_.scalar_argument(it->second, node.dtype);
     if (is_elementwise(node.op)) {
         std::vector<int> args;
         for (const Ref& input : node.inputs) args.push_back(ask(*input, at));

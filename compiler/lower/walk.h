@@ -19,6 +19,8 @@ struct LowerContext {
     std::unordered_map<const Node*, int> buffers;
     /// Values that the host knows: inductions of host loops.
     std::unordered_map<const Node*, Size> host_values;
+    /// Numbers that the host computes once per call: their places as scalar arguments.
+    std::unordered_map<const Node*, int> host_numbers;
     SymbolFacts facts;
     bool float_atomic_add = false;   // the device adds to an f32 in memory
 };

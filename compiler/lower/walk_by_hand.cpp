@@ -339,7 +339,7 @@ class HandWalk : public Walk {
         const bool of_memory = node.op == Op::Gather && arrays_.is_step(node);
         const bool stored = node.op == Op::Result && arrays_.is_step(*node.inputs[0]);
         const bool carried = node.op == Op::RegionArg && !context_.buffers.contains(&node) &&
-                             !context_.host_values.contains(&node);
+                             !context_.host_values.contains(&node) && !context_.host_numbers.contains(&node);
         if (of_memory || stored || carried || node.op == Op::Fetched || node.op == Op::Subgroup ||
             (arrays_.root.contains(&node) && !context_.buffers.contains(&node)))
             refuse_by_hand(

@@ -11,6 +11,7 @@
 
 #include "compiler/program/device_profile.h"
 #include "compiler/program/dtype.h"
+#include "compiler/program/host_scalar.h"
 #include "compiler/program/size.h"
 
 namespace firn {
@@ -35,7 +36,8 @@ struct BindingInfo {
 struct ParamInfo {
     DType dtype = i32;
     Size size;         // the value, when `scalar` is -1
-    int scalar = -1;   // else: index into Program::arguments of a scalar argument
+    /// Else: index into Program::arguments of a scalar argument; those behind them are Program::host_scalars.
+    int scalar = -1;
     friend bool operator==(const ParamInfo&, const ParamInfo&) = default;
 };
 
@@ -165,6 +167,7 @@ struct Program {
     std::vector<ResultInfo> results;
     std::vector<DataSize> data_sizes;  // result k is the value of data_sizes[k]; the others come after them
     std::vector<Guard> guards;
+    std::vector<HostScalar> host_scalars;   // parameters that the host computes once per call
     std::vector<BufferInfo> buffers;
     std::vector<KernelInfo> kernels;
     std::vector<Step> steps;

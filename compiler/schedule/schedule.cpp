@@ -50,6 +50,7 @@ class Scheduler {
 
     Schedule run() {
         schedule_.host_loops = facts_.host_loops;
+        schedule_.numbers = host_numbers(facts_.order);
         host_inductions_ = host_inductions(facts_);
         count_costs();
         find_counts();
@@ -128,7 +129,9 @@ class Scheduler {
         for (const Ref& ref : facts_.order) {
             const Node& node = *ref;
             double cost = 0;
-            if (lives_in_memory(node)) {
+            if (schedule_.numbers.place.contains(&node)) {
+                cost = 0;
+            } else if (lives_in_memory(node)) {
                 cost = load;
             } else if (node.op == Op::Reduce) {
                 cost = reduction_turns(node) * (seconds_[node.inputs[0].get()] + operation);
@@ -220,6 +223,7 @@ class Scheduler {
 
     /// The host can compute it, so that a kernel has it as a parameter.
     bool known_to_host(const Node& node) const {
+        if (schedule_.numbers.place.contains(&node)) return true;
         return node.shape.empty() && node.dtype == i32 && host_size(node, host_inductions_).has_value();
     }
 

@@ -51,11 +51,20 @@ struct ScheduleItem {
 };
 // A kernel by hand is an item whose outputs are its results.
 
+/// Values that depend on nothing but scalar arguments, sizes and constants, and are dear enough to be computed once per
+/// call instead of by every invocation.
+struct HostNumbers {
+    std::vector<HostScalar> scalars;                     // for Program::host_scalars
+    std::unordered_map<const Node*, int> place;          // of the dear ones, among them
+};
+HostNumbers host_numbers(const std::vector<Ref>& order);
+
 struct Schedule {
     std::vector<ScheduleItem> items;
     std::vector<ValueVerdict> verdicts;                  // in topological order
     std::unordered_set<const Node*> materialised;
     std::unordered_set<const Node*> host_loops;
+    HostNumbers numbers;                                 // that the host computes
 };
 
 /// `nested` false: reductions and loops that a reduction would take in every turn are kept in memory, whatever that costs;

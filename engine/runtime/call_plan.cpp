@@ -42,6 +42,7 @@ SymbolUse symbol_use(const Program& program) {
     SymbolUse use;
     for (const BufferInfo& buffer : program.buffers) add_symbols(buffer.elements, use.shape);
     add_symbols(program.steps, use);
+    for (const HostScalar& scalar : program.host_scalars) add_symbols(scalar.size, use.params);
     return use;
 }
 
@@ -79,6 +80,7 @@ class Planner {
     CallPlan run() {
         FlatProgram flat = flatten(program_, env_);
         MemoryPlan memory = plan_memory(program_, flat, env_);
+        plan_.host_scalars = with_sizes(program_.host_scalars, env_);
         plan_.result_slots = flat.result_slots;
         plan_.loops = flat.loops;
         plan_.scratch_offsets = memory.offsets;
@@ -222,17 +224,24 @@ CallPlan plan_call(const Program& program, const DeviceProfile& profile, const S
     return Planner(program, profile, env).run();
 }
 
-void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars, const TurnsDone& done,
-                  std::vector<std::byte>& params, std::vector<SizeEnv>& envs) {
+PatchedParams unpatched(const CallPlan& plan) {
+    PatchedParams params{plan.params, plan.envs, {}};
+    params.computed.reserve(plan.host_scalars.size());
+    return params;
+}
+
+void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars, const TurnsDone& done, PatchedParams& params) {
+    host_values(plan.host_scalars, scalars, params.computed);
     for (const ParamPatch& patch : plan.patches) {
-        std::byte* target = &params[patch.offset];
+        std::byte* target = &params.bytes[patch.offset];
         if (patch.scalar >= 0) {
-            ensure(static_cast<size_t>(patch.scalar) < scalars.size(),
+            const auto at = static_cast<size_t>(patch.scalar);
+            ensure(at < scalars.size() + params.computed.size(),
                    "a kernel parameter names a scalar argument that was not given");
-            store_param(scalars[static_cast<size_t>(patch.scalar)], patch.dtype, target);
+            store_param(at < scalars.size() ? scalars[at] : params.computed[at - scalars.size()], patch.dtype, target);
             continue;
         }
-        SizeEnv& env = envs[static_cast<size_t>(patch.env)];
+        SizeEnv& env = params.envs[static_cast<size_t>(patch.env)];
         for (size_t k = 0; k < scalars.size(); ++k)
             if (scalars[k].dtype == i32) env[scalar_symbol(static_cast<int>(k))] = scalars[k].i;
         const SizeEnv& planned = plan.envs[static_cast<size_t>(patch.env)];

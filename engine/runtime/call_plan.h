@@ -33,7 +33,7 @@ struct PlannedSet {
 struct ParamPatch {
     uint32_t offset = 0;  // in CallPlan::params
     DType dtype = i32;
-    int scalar = -1;
+    int scalar = -1;   // an argument, or behind them a number that the host computes
     Size size;     // when `scalar` is -1
     int env = -1;  // then: index into CallPlan::envs
 };
@@ -53,6 +53,7 @@ struct CallPlan {
     uint64_t buffer_params = 0;
     std::vector<ParamPatch> patches;
     std::vector<SizeEnv> envs;
+    std::vector<HostScalar> host_scalars;   // the program's, with the sizes of this call
     int dispatches = 0, barriers = 0;
     bool indirect = false;   // some dispatch is
 };
@@ -66,9 +67,14 @@ CallPlan plan_call(const Program& program, const DeviceProfile& profile, const S
 
 /// Turns of loops that earlier runs of their steps did, by induction symbol.
 using TurnsDone = std::vector<std::pair<std::string, int64_t>>;
-/// Fills in what depends on the scalars of this call, and on the turns done: `params` and `envs` are copies of
-/// the plan's that are written over again and again. Allocates nothing.
-void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars, const TurnsDone& done,
-                  std::vector<std::byte>& params, std::vector<SizeEnv>& envs);
+/// What patch_params writes over again and again: copies of the plan's parameters, and numbers.
+struct PatchedParams {
+    std::vector<std::byte> bytes;
+    std::vector<SizeEnv> envs;
+    std::vector<Scalar> computed;
+};
+PatchedParams unpatched(const CallPlan& plan);
+/// Fills in what depends on the scalars of this call, and on the turns done. Allocates nothing.
+void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars, const TurnsDone& done, PatchedParams& params);
 
 }  // namespace firn

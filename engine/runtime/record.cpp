@@ -45,8 +45,7 @@ PreparedCall::PreparedCall(const LoadedProgram& loaded, const Program& program,
     : device_(loaded.device()),
       plan_(std::move(plan)),
       bindings_(bindings),
-      params_(plan_->params),
-      envs_(plan_->envs) {
+      params_(unpatched(*plan_)) {
     ensure(bindings.arguments.size() == program.arguments.size() &&
                bindings.results.size() == program.results.size(),
            "a program was called with another number of arguments or results");
@@ -153,7 +152,7 @@ void PreparedCall::upload_params(VkCommandBuffer commands) const {
         uint64_t bytes = std::min(kUpdateBytes, plan_->buffer_params - done);
         device_.vk().vkCmdUpdateBuffer(commands, bindings_.scratch.buffer,
                                        bindings_.scratch.offset + plan_->scratch_params + done,
-                                       bytes, params_.data() + done);
+                                       bytes, params_.bytes.data() + done);
     }
     barrier_compute(device_, commands);
 }
@@ -171,7 +170,7 @@ void record_part(PreparedCall& call, VkCommandBuffer commands, const std::vector
                  const RecordedPart& part, Timestamps* timestamps) {
     const CallPlan& plan = *call.plan_;
     const VolkDeviceTable& vk = call.device_.vk();
-    patch_params(plan, scalars, part.done, call.params_, call.envs_);
+    patch_params(plan, scalars, part.done, call.params_);
     call.upload_params(commands);
     if (timestamps) {
         timestamps->reset(commands);
@@ -195,7 +194,7 @@ void record_part(PreparedCall& call, VkCommandBuffer commands, const std::vector
                                            &step.param_offset);
             if (set.push_bytes > 0)
                 vk.vkCmdPushConstants(commands, set.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                      set.push_bytes, call.params_.data() + step.param_offset);
+                                      set.push_bytes, call.params_.bytes.data() + step.param_offset);
             if (step.groups_slot >= 0) {
                 const BufferRange& sizes = call.slots_[static_cast<size_t>(step.groups_slot)];
                 vk.vkCmdDispatchIndirect(commands, sizes.buffer, sizes.offset + step.groups_offset);

@@ -104,8 +104,7 @@ class PreparedCall {
     std::vector<Copy> final_copies_;  // results that no kernel writes in their own memory
     std::unique_ptr<DescriptorSets> sets_;
     std::vector<BoundSet> bound_;
-    std::vector<std::byte> params_;  // of the last recording
-    std::vector<SizeEnv> envs_;
+    PatchedParams params_;  // of the last recording
 };
 
 /// Records the program: all its dispatches and copies, barriers only where one reads or overwrites

@@ -498,10 +498,25 @@ TEST(CallPlan, ASizeOfAScalarIsFilledInAtTheCall) {
     Size offset = Size::symbol(scalar_symbol(1)) * kN;
     std::get<DispatchStep>(program->steps[0].step).params[0] = size_param(offset);
     CallPlan plan = plan_call(*program, cpu_profile(), {{"n", 10}, {"$1", 1}});
-    std::vector<std::byte> params = plan.params;
-    std::vector<SizeEnv> envs = plan.envs;
-    patch_params(plan, {Scalar{}, scalar_int(7)}, {}, params, envs);
+    PatchedParams patched = unpatched(plan);
+    patch_params(plan, {Scalar{}, scalar_int(7)}, {}, patched);
+    const std::vector<std::byte>& params = patched.bytes;
     EXPECT_EQ(load_scalar(i32, params.data()).i, 70);
+}
+
+TEST(CallPlan, ANumberThatTheHostComputesIsFilledInAtTheCall) {
+    auto program = scale_program();
+    HostScalar rate, size;
+    rate.op = HostOp::Argument, rate.argument = 1;
+    size.op = HostOp::Size, size.size = kN;
+    program->host_scalars = {rate, size, {HostOp::Div, 0, -1, Size(), 0, 1}};
+    std::get<DispatchStep>(program->steps[0].step).params[1] = scalar_param(f32, 2 + 2);
+    const CallPlan plan = plan_call(*program, cpu_profile(), {{"n", 10}});
+    PatchedParams patched = unpatched(plan);
+    for (const double given : {5.0, 7.0}) {
+        patch_params(plan, {Scalar{}, scalar_float(given)}, {}, patched);
+        EXPECT_EQ(load_scalar(f32, patched.bytes.data() + 4), scalar_float(given / 10));
+    }
 }
 
 TEST(CallPlan, TooManyWorkgroupsIsAUserError) {

@@ -1,6 +1,9 @@
 // Verdicts follow the profile's rates, and say why.
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
+
 #include "compiler/explain.h"
 #include "tests/schedule/compile_helpers.h"
 
@@ -46,6 +49,50 @@ TEST(Verdict, ARowsMaximumIsStaged) {
     auto shifted = [](const Tensors& a) { return Tensors{a[0] - max(a[0], {.axis = 1, .keep_dims = true})}; };
     auto program = program_for(cpu_profile(), shifted, {f32(4096, 512)});
     EXPECT_EQ(verdict_of(*program, "Reduce f32[4096]"), "staged: once-per-row");
+}
+
+using Number = Tensor (*)(const Tensor&, const Tensor&);
+
+TEST(HostNumbers, WhatDependsOnNoIndexIsComputedOncePerCall) {
+    auto decayed = [](const Tensors& a) {
+        Tensor decay = exp(-a[1] * a[2]) / Tensor(a[0].size(0)).as(f32);
+        return Tensors{a[0] * decay, a[0](index(a[0], 0) - 1) + decay};
+    };
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        const auto program = program_for(profile, decayed, {f32("n"), f32(), f32()});
+        EXPECT_EQ(program->steps.size(), 1u) << profile.name;
+        EXPECT_EQ(program->host_scalars.size(), 7u);   // two arguments, a size, four operations
+        for (const KernelInfo& kernel : program->kernels) EXPECT_EQ(kernel.glsl.find("exp"), std::string::npos) << kernel.glsl;
+    }
+}
+
+TEST(HostNumbers, WhatCostsLessThanAParameterStays) {
+    auto scaled = [](const Tensors& a) { return Tensors{a[0] * (a[1] * 2.0f + 1.0f)}; };
+    EXPECT_TRUE(program_for(cpu_profile(), scaled, {f32("n"), f32()})->host_scalars.empty());
+}
+
+TEST(HostNumbers, HaveTheOraclesBits) {
+    const Number numbers[] = {
+        [](const Tensor& x, const Tensor& y) { return exp(x) + sqrt(y); },
+        [](const Tensor& x, const Tensor& y) { return sin(x) * cos(y) - tan(x); },
+        [](const Tensor& x, const Tensor& y) { return log(abs(x)) / exp2(y); },
+        [](const Tensor& x, const Tensor& y) { return pow(x, y) + rsqrt(y); },
+        [](const Tensor& x, const Tensor& y) { return tanh(min(x, y)) * max(x, log2(y)); },
+        [](const Tensor& x, const Tensor& y) { return floor(x / y) - 1.0f / -y; },
+    };
+    for (const Number& number : numbers)
+        for (const auto& [x, y] : std::vector<std::pair<float, float>>{{0.7f, 3.1f}, {-2.5f, 0.3f}, {0, 0}, {-0.0f, -1}, {3e38f, 1e-30f}}) {
+            const auto bits = [&](const Session& session) {
+                SessionScope scope(session);
+                auto f = compile([&](Tensor a, Tensor b, Tensor c) { return select(a > 0.0f, number(b, c), a); }, {f32(3), f32(), f32()});
+                std::vector<uint32_t> out;
+                for (float value : f(tensor({1.0f, 0.0f, 2.0f}), x, y).to_vector<float>())
+                    out.push_back(std::isnan(value) ? 0 : std::bit_cast<uint32_t>(value));
+                EXPECT_TRUE(!f.program() || !f.program()->host_scalars.empty());
+                return out;
+            };
+            EXPECT_EQ(bits(Session::interpreter()), bits(Session::oracle())) << x << " " << y << " " << &number - numbers;
+        }
 }
 
 }  // namespace
