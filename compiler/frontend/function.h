@@ -35,10 +35,10 @@ class Function {
     /// The same of a call with these arguments, which is run (twice: drivers compile at the first run), with the
     /// time that each kernel took. Nothing is given away.
     std::string explain(const std::vector<Arg>& args) const;
-    /// Searches faster mappings for the kernels of the program that serves a call with these arguments, by running
-    /// it: each kernel in turn, those that take longest first, as long as `options.seconds` allow. A mapping whose
-    /// results differ by more than rounding is dropped. The fastest are used from now on by this function, and by
-    /// every program compiled later in this session or with the same caches that has an equal kernel. Nothing is given
+    /// Searches a faster program for a call with these arguments, by running it: first other cuts of the whole, then
+    /// other mappings of each kernel, those that take longest first, as long as `options.seconds` allow. What gives
+    /// results that differ by more than rounding is dropped. The fastest are used from now on by this function, and by
+    /// every program compiled later in this session or with the same caches that is equal or has an equal kernel. Nothing is given
     /// away. UserError where the session runs no kernels (the oracle), or while something is recorded.
     TuneReport tune(const std::vector<Arg>& args, const TuneOptions& options = {}) const;
     /// What was recorded: the declared arguments first, then the captured tensors.

@@ -96,7 +96,7 @@ struct SessionState {
     std::optional<int64_t> while_limit;             // turns of a while_ without max_steps
     std::optional<bool> checks;                     // see checks_promises
     std::unordered_map<const Node*, std::weak_ptr<DataSource>> data_sources;   // by their counts
-    std::map<std::string, std::string> tuned;       // mappings that tuning found, see CompileOptions
+    std::map<std::string, std::string> tuned;       // what tuning found, see CompileOptions
     int debug = 0;     // FIRN_DEBUG
     size_t dumps = 0;  // programs written to FIRN_DUMP_DIR
 };

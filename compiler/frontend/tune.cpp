@@ -181,7 +181,7 @@ class Search {
     std::shared_ptr<const Program> cut_or_refused(const CutWeights& weights, TunedCuts& row) {
         try {
             return cut(weights);
-        } catch (const UserError& error) {
+        } catch (const std::exception& error) {
             row.dropped.push_back(text(weights) + ": " + error.what());
             return nullptr;
         }

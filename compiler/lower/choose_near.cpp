@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/lower/near_copies.h"
+#include "compiler/lower/place.h"
 #include "compiler/lower/share_loops.h"
 
 namespace firn {
@@ -10,7 +11,7 @@ namespace {
 constexpr int64_t kMostPrivate = 4096;    // elements of the copies of an invocation on a CPU driver
 constexpr int64_t kUnknownExtent = 4096;  // along one of several ranges that only the call knows
 constexpr int64_t kUnknownTurns = 8;      // of a subgroup for each element, where the number of stores is not known
-constexpr int64_t kMostTurns = 32768;     // of an invocation: drivers cut it off at twice as many
+constexpr int64_t kMostTurns = 32768;     // of an invocation
 constexpr int64_t kStrides = 8;           // stores of an invocation in one turn
 constexpr int64_t kBodyBudget = 700;      // nodes of a turn
 constexpr int64_t kGroups = 8;            // that share a core evenly
@@ -28,6 +29,17 @@ std::vector<int64_t> deal_turns(const std::vector<Size>& grid, const SymbolFacts
         wanted /= out.back();
     }
     return out;
+}
+
+/// The most turns that an invocation may walk, whose stores may stand in loops; 0: nobody knows.
+int64_t most_turns(KernelCode lowered, const DeviceProfile& profile, int64_t elements) {
+    if (!profile.max_back_edges) return kMostTurns;
+    place(lowered);
+    const int64_t inside = count_back_edges(lowered);
+    if (inside < 0) return 0;
+    // Copies are cleared and flushed in turns too. Loops around one another count the outer ones' turns once more.
+    const int64_t left = int64_t{profile.max_back_edges} - 2 * elements;
+    return std::clamp<int64_t>(left / (inside + 2), 0, kMostTurns);
 }
 
 }  // namespace
@@ -65,8 +77,11 @@ std::optional<Mapping> choose_near(const KernelCode& lowered, const DeviceProfil
     const int64_t busy = std::max<int64_t>(1, profile.parallel_invocations / width);
     const int64_t copies = std::min(busy * kGroups, stores / least);
     if (copies < busy) return std::nullopt;
+    // Copies that gather less than they cost are not worth it.
+    const int64_t most = most_turns(lowered, profile, elements);
+    if (most * m.strides < least) return std::nullopt;
     const int64_t wanted = all.is_constant() ? stores / copies : kUnknownTurns * least;
-    m.turns = deal_turns(grid, facts, width * m.strides, std::clamp<int64_t>(wanted / m.strides, 1, kMostTurns));
+    m.turns = deal_turns(grid, facts, width * m.strides, std::clamp<int64_t>(wanted / m.strides, 1, most));
     return m;
 }
 

@@ -53,9 +53,8 @@ bool is_temporary(const fs::path& path) { return path.extension() == ".tmp"; }
 /// What is read stays longest. Once a day is often enough.
 void note_use(const fs::path& path) {
     std::error_code error;
-    const auto now = fs::file_time_type::clock::now();
-    if (now - fs::last_write_time(path, error) > std::chrono::hours(24) && !error)
-        fs::last_write_time(path, now, error);
+    const auto now = fs::file_time_type::clock::now(), used = fs::last_write_time(path, error);
+    if (!error && now - used > std::chrono::hours(24)) fs::last_write_time(path, now, error);
 }
 
 Header make_header(const std::string& kind, std::span<const std::byte> bytes) {

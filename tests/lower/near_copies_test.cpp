@@ -114,6 +114,22 @@ TEST_P(NearCopies_, AreMadeWhereTheTargetIsSmall) {
     }
 }
 
+TEST(NearCopies_, TheirTurnsStayBelowTheDriversLimitWithTheLoopsInside) {
+    for (bool known : {true, false}) {
+        SessionScope scope(Session::interpreter(cpu_profile()));
+        auto f = compile(
+            [&](Tensor x, Tensor turns) {
+                Tensor y = zeros({64}, i32);
+                for (Tensor k : known ? loop(500) : loop(min(turns, 500)))
+                    scatter_add(y((x + k) % 64), 1);
+                return y;
+            },
+            {i32(1 << 22), i32()});
+        for (const KernelInfo& kernel : f.program()->kernels)
+            EXPECT_LT(kernel.back_edges, 65535) << kernel.mapping;
+    }
+}
+
 TEST(NearCopies_, AreNotWorthItForFewStores) {
     std::string mappings;
     run(Session::interpreter(cpu_profile()), kRows[0], {3, 3}, false, &mappings);
