@@ -47,6 +47,13 @@ Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile, const
     return steps.empty() ? graph : run_both_sides(table, graph, steps);
 }
 
+/// Shapes as the caller wrote them: the variant's facts say that they are the same.
+void declare_shapes(Program& program, const Graph& graph) {
+    for (size_t k = 0; k < graph.args.size(); ++k) program.arguments[k].shape = largest(graph.args[k]->shape);
+    const size_t own = program.results.size() - graph.results.size();
+    for (size_t k = 0; k < graph.results.size(); ++k) program.results[own + k].shape = graph.results[k]->shape;
+}
+
 template <class F>
 auto timed(double& sum, F stage) {
     const StageTimer timer(sum);
@@ -63,7 +70,9 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
         return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since).count();
     };
     CompileTimes times;
-    const Graph simplified = timed(times.passes, [&] { return run_passes(table, graph); });
+    const Graph simplified = timed(times.passes, [&] {
+        return run_passes(table, assume_divisors(table, graph, options.facts));
+    });
     const Graph prepared =
         timed(times.schedule, [&] { return prepare(table, simplified, profile, options.facts); });
     const auto planned = [&](const CutWeights& cuts, bool nested) {
@@ -85,6 +94,7 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
         if (const auto tuned = find_tuned_cuts(cuts_key(*program, options.facts), options))
             program = cut(cuts = *tuned);
     if (cuts != CutWeights{}) program->cuts = text(cuts);
+    declare_shapes(*program, graph);
     times.plan -= times.lower + times.map + times.emit;
     program->compile_milliseconds = milliseconds(start);
     const auto emitted = std::chrono::steady_clock::now();

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/frontend/record.h"
-#include "compiler/frontend/substitute.h"
+#include "compiler/ir/substitute.h"
 
 namespace firn {
 

@@ -204,7 +204,7 @@ SymbolFacts facts_of(const SizeEnv& symbols) {
     SymbolFacts facts;
     for (const auto& [symbol, value] : symbols) {
         if (symbol[0] == '$') continue;
-        for (int64_t divisor : {65536, 8, 4})
+        for (int64_t divisor : {65536, 64, 16, 4})
             if (value % divisor == 0 && !facts.divisors.contains(symbol))
                 facts.divisors[symbol] = divisor;
         int64_t most = 64;

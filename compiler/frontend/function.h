@@ -18,7 +18,7 @@ struct FunctionState;
 struct Graph;
 
 /// A compiled function over flat lists of tensors; copies share its programs. One program is
-/// compiled for each kind of call: which sizes are divisible by 4, and which scalars are tensors on
+/// compiled for each kind of call: which sizes are divisible by 4, 16 or 64, and which scalars are tensors on
 /// the device.
 class Function {
   public:

@@ -116,7 +116,7 @@ struct Sharing {
     bool blocks = true;       // rows hold whole blocks of four
 };
 
-Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts) {
+Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
     place(code);
     const std::map<int, SharedLoop> shared = share_loops(code, profile.subgroup_size);
     Sharing out;
@@ -142,7 +142,7 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile, const Sym
             if (inside(at)) all = std::min(all * turns_of(at), kLargeExtent);
         out.all_turns = std::max(out.all_turns, all);
         dealt.push_back(code.regions[region].range);
-        out.blocks &= !range.extent.is(0) && range.extent.divisor(facts.divisors) % 4 == 0;
+        out.blocks &= !range.extent.is(0) && range.extent.divisor() % 4 == 0;
         out.turns = std::max(out.turns, turns_of(region));
     }
     Strides strides(code);
@@ -168,11 +168,10 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile, const Sym
 /// of long rows, on a GPU in neighbouring lanes that read neighbours; on both it is in filling a device that
 /// the grid alone leaves idle, unless neighbouring indices read neighbours as they are. Products of matrices,
 /// whose neighbouring indices read the same rows again and again, are better tiled.
-uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, const SymbolFacts& facts,
-                      int64_t total) {
+uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, int64_t total) {
     if (!lanes_share(profile)) return 1;
     const uint32_t lanes = profile.subgroup_size;
-    const Sharing sharing = inspect_sharing(lowered, profile, facts);
+    const Sharing sharing = inspect_sharing(lowered, profile);
     if (sharing.repeated || sharing.turns < kLeastShare * lanes) return 1;
     const bool cpu = profile.device_class == DeviceClass::Cpu;
     const int64_t busy = int64_t{profile.parallel_invocations} * (cpu ? 16 : 1);
@@ -200,14 +199,14 @@ int64_t short_turns(KernelCode code) {
 /// on. `total`: indices of the grid, of which every core must keep some; `turns` of a loop are written out, which saves
 /// more than what does not fit then.
 std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile, const std::vector<Size>& grid,
-                               const SymbolFacts& facts, int64_t total, int64_t busy, bool lanes_share, int64_t turns = 1) {
+                               int64_t total, int64_t busy, bool lanes_share, int64_t turns = 1) {
     const std::vector<int64_t> factors = lanes_share ? std::vector<int64_t>{3, 5, 2} : std::vector<int64_t>{2};
     for (bool grown = true; grown;) {
         grown = false;
         double best = model.time(tile) * kLeastSaving;
         std::vector<int64_t> next = tile;
         for (size_t d = 0; d < grid.size(); ++d) {
-            const int64_t divisor = grid[d].divisor(facts.divisors);
+            const int64_t divisor = grid[d].divisor();
             for (int64_t factor : factors) {
                 std::vector<int64_t> larger = tile;
                 larger[d] *= factor;
@@ -231,7 +230,7 @@ std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile
 
 /// Unrolling and groups of a kernel whose indices are shared by `lanes` each.
 Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const DeviceProfile& profile,
-                       const SymbolFacts& facts, uint32_t lanes, int64_t total) {
+                       uint32_t lanes, int64_t total) {
     Mapping m;
     m.lanes = lanes;
     const bool cpu = profile.device_class == DeviceClass::Cpu;
@@ -241,7 +240,7 @@ Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const De
     int64_t nodes = traits.nodes;
     if (!traits.rows && !traits.divergent) {
         const TileModel model(lowered, true);
-        m.tile = grow_tile(model, m.tile, grid, facts, total, slots * kLeastGroups, true);
+        m.tile = grow_tile(model, m.tile, grid, total, slots * kLeastGroups, true);
         nodes = model.loop_nodes(m.tile);
         total /= m.copies();
     }
@@ -278,11 +277,11 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     if (const auto near = choose_near(lowered, profile, facts, traits.nodes, traits.loops)) return *near;
     const int64_t x = extents[0], y = extents[1];
     if ((traits.loops || traits.rows) && !traits.unlike_rows && !reduces_rows(lowered))
-        if (const uint32_t lanes = choose_lanes(lowered, profile, facts, total); lanes > 1)
-            return shared_mapping(lowered, traits, profile, facts, lanes, total);
+        if (const uint32_t lanes = choose_lanes(lowered, profile, total); lanes > 1)
+            return shared_mapping(lowered, traits, profile, lanes, total);
     Mapping m;
     m.tile.assign(std::max<size_t>(dims, 1), 1);
-    const bool by_four = dims > 0 && grid[0].divisor(facts.divisors) % 4 == 0 && x > 0;
+    const bool by_four = dims > 0 && grid[0].divisor() % 4 == 0 && x > 0;
     const bool padded = dims == 1 && traits.plain_flat;
     // Enough invocations must remain to keep the device busy.
     const int64_t busy = int64_t{profile.parallel_invocations} * (cpu ? (traits.loops ? 8 : 1) : 4);
@@ -295,13 +294,13 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     bool dealt_copies = false;   // of a tile: as many as a subgroup has lanes, with loads of their own
     if (plain && traits.loops && dims >= 2) {
         const TileModel model(lowered, false);
-        m.tile = grow_tile(model, m.tile, grid, facts, total, busy, false, short_turns(lowered));
+        m.tile = grow_tile(model, m.tile, grid, total, busy, false, short_turns(lowered));
         nodes = model.loop_nodes(m.tile);
         for (size_t d = 1; d < dims; ++d)
             dealt_copies |= m.tile[d] % profile.subgroup_size == 0 && model.same_along_x(d);
     } else if (plain && dims >= 2 && traits.shifted) {
         for (int64_t u : {4, 2})
-            if (m.tile[1] == 1 && grid[1].divisor(facts.divisors) % u == 0 && y > 0 && room(u)) m.tile[1] = u;
+            if (m.tile[1] == 1 && grid[1].divisor() % u == 0 && y > 0 && room(u)) m.tile[1] = u;
         nodes = traits.nodes * m.copies();
     }
     const bool streams = dims == 1 && plain && !traits.loops && cpu;

@@ -86,7 +86,7 @@ int KernelBuilder::size(const Size& value) {
     if (it == code_.params.end()) code_.params.push_back(param);
     n.interval = {std::max<int64_t>(value.lower_bound(), INT32_MIN),
                   std::min<int64_t>(value.upper_bound(symbol_facts_.largest), INT32_MAX),
-                  value.divisor(symbol_facts_.divisors), 0};
+                  value.divisor(), 0};
     if (n.interval.mod < 1) n.interval.mod = 1;
     return intern(std::move(n));
 }

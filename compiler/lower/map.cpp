@@ -132,7 +132,7 @@ class Mapper {
     }
 
     bool divides(const Size& extent, int64_t factor) const {
-        const int64_t d = extent.divisor(symbol_facts_.divisors);
+        const int64_t d = extent.divisor();
         return d % factor == 0;
     }
 

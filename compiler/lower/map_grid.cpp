@@ -55,7 +55,7 @@ class GridMapper {
     const SymbolFacts& facts() const { return b_.symbol_facts(); }
 
     bool divides(const Size& extent, int64_t factor) const {
-        return extent.divisor(facts().divisors) % factor == 0;
+        return extent.divisor() % factor == 0;
     }
 
     int new_range(const std::string& name, RangeKind kind, const Size& extent, int dim) {

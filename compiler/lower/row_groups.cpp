@@ -36,7 +36,7 @@ int64_t lanes_for(int64_t row, int64_t tile, const DeviceProfile& profile) {
 
 bool holds(const Size& extent, int64_t tile, int64_t members, const SymbolFacts& facts) {
     return extent.upper_bound(facts.largest) <= tile * members &&
-           extent.divisor(facts.divisors) % tile == 0;
+           extent.divisor() % tile == 0;
 }
 
 /// Values of the subgroups of a group, one at a time for each lane, on their way through shared

@@ -53,7 +53,7 @@ class Variations {
 
   private:
     bool divides(size_t range, int64_t factor) const {
-        return !extents_.at(range).is(0) && extents_[range].divisor(facts_.divisors) % factor == 0;
+        return !extents_.at(range).is(0) && extents_[range].divisor() % factor == 0;
     }
 
     void vary_tile() {

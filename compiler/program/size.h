@@ -54,8 +54,7 @@ class Size {
     int64_t lower_bound() const;
     int64_t upper_bound(const std::map<std::string, int64_t>& largest = {}) const;
     /// The largest m known to divide the value whatever the symbols are (0 for the constant 0).
-    /// `facts` names symbols with a known divisor.
-    int64_t divisor(const std::map<std::string, int64_t>& facts = {}) const;
+    int64_t divisor() const;
     /// Text such as `2*n*m + floordiv(n, 4) + 1`; parse_size reads it back. A data symbol shows its largest value:
     /// `?3(n)`.
     std::string text() const;

@@ -181,26 +181,23 @@ std::optional<Scaled> without_quotient(const Size& size) {
 }
 
 
-int64_t atom_divisor(const SizeAtom& atom, const std::map<std::string, int64_t>& facts) {
-    if (atom.kind == Kind::Symbol) {
-        auto found = facts.find(atom.name);
-        return found != facts.end() && found->second > 0 ? found->second : 1;
-    }
-    int64_t a = atom.args[0].divisor(facts), b = atom.args[1].divisor(facts);
+int64_t atom_divisor(const SizeAtom& atom) {
+    if (atom.kind == Kind::Symbol) return 1;
+    int64_t a = atom.args[0].divisor(), b = atom.args[1].divisor();
     if (atom.kind != Kind::FloorDiv) return std::gcd(a, b);
     if (!atom.args[1].is_constant()) return 1;
     int64_t by = atom.args[1].constant();
     return by > 0 && a % by == 0 ? a / by : 1;
 }
 
-int64_t terms_divisor(const Size& size, const std::map<std::string, int64_t>& facts) {
+int64_t terms_divisor(const Size& size) {
     int64_t common = SizeBuilder::constant_term(size);
     for (const SizeTerm& term : SizeBuilder::terms(size)) {
         int64_t part = term.coefficient;
         for (const SizeAtom& atom : term.atoms) {
             int64_t grown;
             // A part of a divisor divides too, so a product that does not fit is left out.
-            if (!__builtin_mul_overflow(part, atom_divisor(atom, facts), &grown)) part = grown;
+            if (!__builtin_mul_overflow(part, atom_divisor(atom), &grown)) part = grown;
         }
         common = std::gcd(common, part);
     }
@@ -224,10 +221,10 @@ int64_t Size::upper_bound(const Largest& largest) const {
     return negated == kLeast ? kMost : -negated;
 }
 
-int64_t Size::divisor(const std::map<std::string, int64_t>& facts) const {
-    int64_t divisor = terms_divisor(*this, facts);
+int64_t Size::divisor() const {
+    int64_t divisor = terms_divisor(*this);
     if (auto other = rewritten(*this, Kind::Mod))
-        divisor = std::max(divisor, terms_divisor(*other, facts));
+        divisor = std::max(divisor, terms_divisor(*other));
     return divisor;
 }
 

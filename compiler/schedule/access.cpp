@@ -32,7 +32,9 @@ double estimate(const Size& size, const SymbolFacts& facts) {
     if (!data_symbols(size).empty()) return estimate(largest(size), facts);
     for (const std::string& s : size.symbols()) {
         const auto known = facts.largest.find(s);
-        env[s] = known == facts.largest.end() ? kSymbolEstimate : std::max<int64_t>(1, known->second / 4);
+        const auto divisor = facts.divisors.find(s);
+        env[s] = std::max(known == facts.largest.end() ? kSymbolEstimate : known->second / 4,
+                          divisor == facts.divisors.end() ? 1 : divisor->second);
     }
     return static_cast<double>(size.evaluate(env));
 }

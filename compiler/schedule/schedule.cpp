@@ -403,7 +403,7 @@ class Scheduler {
     /// Neighbours along an axis that one invocation is likely to compute.
     double likely_tile(const Size& extent) const {
         for (int64_t tile = kLargestTile; tile > 1; tile /= 2)
-            if (extent.divisor(symbol_facts_.divisors) % tile == 0) return static_cast<double>(tile);
+            if (extent.divisor() % tile == 0) return static_cast<double>(tile);
         return 1;
     }
 

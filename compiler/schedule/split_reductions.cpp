@@ -52,7 +52,7 @@ struct Cutter {
     bool is_small(const Size& count) const { return count.upper_bound(facts.largest) <= small; }
 
     bool divides(const Size& count, int64_t size) const {
-        return count.divisor(facts.divisors) % size == 0;
+        return count.divisor() % size == 0;
     }
     /// The elements of whole parts, as a product: split into its factors it costs no division, even
     /// where it is known to be all of `count`.

@@ -124,7 +124,7 @@ TEST_F(NBodyOnDevice, TheEnergyOfTwoBodiesIsThatOfKepler) {
 
 TEST_F(NBodyOnDevice, AnotherCountCompilesNothing) {
     Settings settings;
-    Simulation simulation = make_simulation(colliding_galaxies(1032, 1), settings);
+    Simulation simulation = make_simulation(colliding_galaxies(1088, 1), settings);
     size_t programs = simulation.step.variant_count();
     restart(simulation, colliding_galaxies(2048, 1), settings);
     EXPECT_EQ(simulation.step.variant_count(), programs);

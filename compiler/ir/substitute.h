@@ -1,4 +1,4 @@
-// Recorded nodes with other sizes; internal.
+// Nodes with other sizes.
 #pragma once
 #include <map>
 #include <string>

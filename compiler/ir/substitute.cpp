@@ -1,5 +1,5 @@
-// Recorded nodes with other sizes.
-#include "compiler/frontend/substitute.h"
+// Nodes with other sizes.
+#include "compiler/ir/substitute.h"
 
 #include "compiler/ir/builder.h"
 
