@@ -11,8 +11,10 @@ namespace {
 /// alone.
 constexpr float kCalm = 0.5f;
 
-/// Where the fluid at `to` was `dt` before, by the classical Runge-Kutta method.
-Point trace_back(const Tensor& u, const Tensor& v, const Point& to, const Tensor& dt) {
+/// Where the fluid at `to`, which moves at `a` there, was `dt` before, by the classical Runge-Kutta
+/// method.
+Point trace_back(const Tensor& u, const Tensor& v, const Point& to, const Point& a,
+                 const Tensor& dt) {
     auto velocity = [&](const Point& at) {
         return Point{bilinear(zero(v), {at.y, at.x - 0.5f}),
                      bilinear(zero(u), {at.y - 0.5f, at.x})};
@@ -20,7 +22,7 @@ Point trace_back(const Tensor& u, const Tensor& v, const Point& to, const Tensor
     auto behind = [&](const Point& speed, const Tensor& time) {
         return Point{to.y - time * speed.y, to.x - time * speed.x};
     };
-    Point a = velocity(to), b = velocity(behind(a, 0.5f * dt)), c = velocity(behind(b, 0.5f * dt));
+    Point b = velocity(behind(a, 0.5f * dt)), c = velocity(behind(b, 0.5f * dt));
     Point d = velocity(behind(c, dt));
     return behind({a.y + 2.0f * (b.y + c.y) + d.y, a.x + 2.0f * (b.x + c.x) + d.x}, dt / 6.0f);
 }
@@ -63,6 +65,11 @@ FlowStep step(const Flow& flow, const Tensor& open, const Brush& brush, const Co
     auto [i, j] = indices<2>(u.shape());
     Tensor y = cast<float>(i), x = cast<float>(j);
     Point middle{y + 0.5f, x + 0.5f}, left_side{y + 0.5f, x}, upper_side{y, x + 0.5f};
+    // A side has one component of the velocity; the other is between its four nearest.
+    Reader across = zero(u), down = zero(v);
+    Point in_middle{0.5f * (v + down(i + 1, j)), 0.5f * (u + across(i, j + 1))};
+    Point on_left{0.25f * (v + down(i + 1, j) + down(i, j - 1) + down(i + 1, j - 1)), u};
+    Point on_upper{v, 0.25f * (u + across(i, j + 1) + across(i - 1, j) + across(i - 1, j + 1))};
 
     // Vorticity confinement: a force across the gradient of |curl|, towards the middle of each
     // whirl. The gradients are between means of two, so that they do not see (and feed) ripples of
@@ -86,17 +93,17 @@ FlowStep step(const Flow& flow, const Tensor& open, const Brush& brush, const Co
     // Every quantity comes from where its place was before, then the brush and the forces act on
     // it.
     Level finest{open * zero(open)(i, j - 1), open * zero(open)(i - 1, j)};
-    Point from = trace_back(u, v, left_side, dt);
+    Point from = trace_back(u, v, left_side, on_left, dt);
     Tensor moved_u =
         bicubic(zero(u), {from.y - 0.5f, from.x}) * constants.velocity_kept + dt * push_u;
     moved_u = finest.left * mix(moved_u, brush.u, brush.strength * coverage(brush, left_side));
-    from = trace_back(u, v, upper_side, dt);
+    from = trace_back(u, v, upper_side, on_upper, dt);
     Tensor moved_v =
         bicubic(zero(v), {from.y, from.x - 0.5f}) * constants.velocity_kept + dt * push_v;
     moved_v = finest.upper * mix(moved_v, brush.v, brush.strength * coverage(brush, upper_side));
 
     FlowStep next;
-    from = trace_back(u, v, middle, dt);
+    from = trace_back(u, v, middle, in_middle, dt);
     for (size_t c = 0; c < 3; ++c) {
         Tensor moved = bicubic(flow.dye[c], {from.y - 0.5f, from.x - 0.5f});
         next.flow.dye[c] =
