@@ -63,6 +63,7 @@ class Scheduler {
             decide();
         }
         schedule_.items = group(nullptr);
+        keep_in_kernels(schedule_.items);
         std::reverse(schedule_.verdicts.begin(), schedule_.verdicts.end());
         return std::move(schedule_);
     }
@@ -694,6 +695,11 @@ class Scheduler {
         for_carried(owner, map, node.shape, push);
     }
 
+    struct Readers {
+        std::vector<const Node*> roots;
+        bool all_at_own_index = true;
+    };
+
     struct Group {
         ScheduleItem item;
         bool heavy = false;   // has loops: kept apart from plain elementwise kernels
@@ -730,6 +736,11 @@ class Scheduler {
                 continue;
             }
             const auto needs = dependencies(*ref);
+            for (const auto& [node, own] : needs) {
+                Readers& readers = readers_[node];
+                readers.roots.push_back(ref.get());
+                readers.all_at_own_index = readers.all_at_own_index && own;
+            }
             const bool is_heavy = heavy(*ref);
             const auto rows = inner_.find(ref.get());
             const auto held = row_reductions_.find(ref.get());
@@ -752,6 +763,30 @@ class Scheduler {
         std::vector<ScheduleItem> out;
         for (Group& g : groups) out.push_back(std::move(g.item));
         return out;
+    }
+
+    /// What nobody but the outputs of its own kernel reads, each at its own index, is at hand there: nothing would load
+    /// it. After the groups, which had to place it before its readers.
+    void keep_in_kernels(std::vector<ScheduleItem>& items) {
+        for (ScheduleItem& item : items) {
+            keep_in_kernels(item.body);
+            std::set<const Node*> members;
+            for (const Ref& output : item.outputs) members.insert(output.get());
+            std::erase_if(item.outputs, [&](const Ref& output) {
+                if (!read_only_by(members, *output)) return false;
+                schedule_.materialised.erase(output.get());
+                for (ValueVerdict& v : schedule_.verdicts)
+                    if (v.value == output) v.verdict = Verdict::Inlined, v.reason = kReasonKernel;
+                return true;
+            });
+        }
+    }
+
+    bool read_only_by(const std::set<const Node*>& members, const Node& value) const {
+        const auto found = readers_.find(&value);
+        if (found == readers_.end() || !found->second.all_at_own_index || forced_.contains(&value)) return false;
+        return std::all_of(found->second.roots.begin(), found->second.roots.end(),
+                           [&](const Node* root) { return members.contains(root); });
     }
 
     bool can_join(const Group& group, const Node& root, bool is_heavy) const {
@@ -784,6 +819,7 @@ class Scheduler {
     std::unordered_map<const Node*, const Node*> held_for_;   // what was in memory before, and the root that holds it
     std::unordered_map<const Node*, std::vector<const Node*>> row_reductions_;   // of those roots
     std::unordered_map<const Node*, const char*> forced_;
+    std::unordered_map<const Node*, Readers> readers_;   // of values in memory
     std::unordered_map<const Node*, std::set<Ask>> asks_;
 };
 

@@ -33,6 +33,7 @@ inline constexpr const char* kReasonOnce = "asked-once";            // nothing i
 inline constexpr const char* kReasonCheaper = "cheaper-recomputed"; // costs less than memory traffic
 inline constexpr const char* kReasonDearer = "dearer-recomputed";   // costs more than memory traffic
 inline constexpr const char* kReasonBudget = "too-many-accesses";   // asked at more places than are followed
+inline constexpr const char* kReasonKernel = "asked-in-its-kernel";   // the kernel that computes it alone asks for it
 inline constexpr const char* kReasonRow = "once-per-row";           // the row's kernel keeps it
 inline constexpr const char* kReasonGroup = "once-per-group";       // the group that holds the row combines it
 inline constexpr const char* kReasonStage = "stage-of-reduction";   // nested, it would walk memory in long strides
@@ -70,7 +71,7 @@ struct Schedule {
 /// `nested` false: reductions and loops that a reduction would take in every turn are kept in memory, whatever that costs;
 /// else only long ones are.
 /// Verdicts are the cheapest of three costs from access maps, trip counts and the profile's rates; then materialised values with the
-/// same grid join one kernel where no dependency forbids it.
+/// same grid join one kernel where no dependency forbids it, and what only that kernel reads stays in its registers.
 Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts = {},
                        bool nested = true);
 

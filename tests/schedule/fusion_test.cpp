@@ -51,6 +51,37 @@ TEST(Fusion, AChainOfElementwiseOperationsReadsAndWritesOnce) {
     EXPECT_EQ(s.bytes_written, 4 * 4096);
 }
 
+/// Three tensors read at a place that is dear to find; what else reads it is up to `further`.
+template <class Further>
+std::shared_ptr<const Program> sampled_program(Further further) {
+    auto sampled = [&](const Tensors& a) {
+        Tensor place = exp(tanh(sin(a[3]))) * 100.0f;
+        auto [i, j] = indices<2>(place.shape());
+        Tensors out;
+        for (size_t k = 0; k < 3; ++k) out.push_back(a[k](i, cast<int>(place)));
+        further(place, out);
+        return out;
+    };
+    const ArgSpec field = f32(512, 512);
+    return program_for(cpu_profile(), sampled, {field, field, field, field});
+}
+
+TEST(Fusion, WhatOnlyItsOwnKernelReadsIsNotStored) {
+    auto program = sampled_program([](const Tensor&, Tensors&) {});
+    EXPECT_EQ(program->kernels.size(), 1u);
+    EXPECT_EQ(stats(*program, {}).bytes_written, 3 * 4 * 512 * 512);
+    EXPECT_EQ(verdict_of(*program, "Cast i32[512, 512]"), "inlined: asked-in-its-kernel");
+}
+
+TEST(Fusion, WhatNeighboursReadTooIsStored) {
+    auto program = sampled_program([](const Tensor& place, Tensors& out) {
+        auto [i, j] = indices<2>(place.shape());
+        out.push_back(place(i - 1, j) + place(i + 1, j));
+    });
+    EXPECT_EQ(program->kernels.size(), 2u);
+    EXPECT_EQ(stats(*program, {}).bytes_written, 5 * 4 * 512 * 512);
+}
+
 TEST(Fusion, SumsThatShareATermLeaveOneKernel) {
     auto sums = [](const Tensors& a) { return Tensors{a[0] + a[1] + a[2], a[0] + a[1] + a[3]}; };
     auto program =
