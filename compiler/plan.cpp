@@ -21,6 +21,7 @@
 #include "compiler/lower/side_by_side.h"
 #include "compiler/lower/walk.h"
 #include "compiler/plan_kernel.h"
+#include "compiler/plan_sequences.h"
 #include "compiler/plan_sizes.h"
 #include "compiler/program/error.h"
 #include "compiler/reuse_arguments.h"
@@ -52,6 +53,7 @@ class Planner {
         program_->steps = steps(schedule_.items);
         add_results();
         reuse_arguments(*program_, options_.donated);
+        if (options_.steps.in_sequence) put_steps_in_sequence();
         for (size_t k = 0; k < program_->data_sizes.size(); ++k)
             program_->data_sizes[k].buffer = program_->results[k].buffer;
         for (const ValueVerdict& v : schedule_.verdicts) add_verdict(v);
@@ -424,6 +426,24 @@ class Planner {
 
     bool within_back_edges(const KernelCode& code) const {
         return !profile_.max_back_edges || (code.back_edges >= 0 && code.back_edges <= profile_.max_back_edges);
+    }
+
+    void put_steps_in_sequence() {
+        put_in_sequence(*program_, profile_, options_.facts, [&](KernelCode code, const std::vector<std::string>& lines, const Work& work) {
+            verify(code, "in_sequence");
+            DispatchStep step;
+            step.work = work;
+            launch_as(step, code);
+            KernelInfo info = emitted(code);
+            info.lines = lines;
+            info.mapping = "one group, kernels in sequence";
+            step.kernel = kernel_of(std::move(code), std::move(info), {});
+            return Step{std::move(step)};
+        });
+        for (size_t k = 0; k < program_->kernels.size(); ++k) {
+            std::string& name = program_->kernels[k].name;
+            name = "k" + std::to_string(k) + name.substr(std::min(name.find(' '), name.size()));
+        }
     }
 
     /// The kernel's place in the program; an equal one is shared.

@@ -147,8 +147,13 @@ void rename(std::vector<Step>& steps, int from, int to) {
         } else if (auto* repeat = std::get_if<RepeatStep>(&step.step)) {
             rename(repeat->body, from, to);
         } else {
-            auto& buffers = std::get<DispatchStep>(step.step).buffers;
-            std::replace(buffers.begin(), buffers.end(), from, to);
+            auto& dispatch = std::get<DispatchStep>(step.step);
+            std::replace(dispatch.buffers.begin(), dispatch.buffers.end(), from, to);
+            if (!dispatch.lowered) continue;
+            auto lowered = std::make_shared<KernelCode>(*dispatch.lowered);
+            for (KernelBuffer& b : lowered->buffers)
+                if (b.buffer == from) b.buffer = to;
+            dispatch.lowered = std::move(lowered);
         }
     }
 }

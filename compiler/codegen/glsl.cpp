@@ -107,11 +107,12 @@ class Emitter {
                 continue;
             }
             out << "layout(set = 0, binding = " << k;
+            const char* coherent = b.coherent ? "coherent " : "";
             if (b.form == BindingForm::Texel)
-                out << ", " << texel_format(b.dtype, b.width) << ") readonly uniform "
+                out << ", " << texel_format(b.dtype, b.width) << ") " << coherent << "readonly uniform "
                     << image_prefix(b.dtype) << "imageBuffer b" << k << ";\n";
             else
-                out << ", std430) " << (b.written ? "" : "readonly ") << "buffer B" << k << " { "
+                out << ", std430) " << coherent << (b.written ? "" : "readonly ") << "buffer B" << k << " { "
                     << stored_type(b.dtype, b.width) << " b" << k << "[]; };\n";
         }
     }
@@ -208,7 +209,7 @@ class Emitter {
             case Op::SubgroupReduce: return subgroup_statement(id, indent);
             case Op::SubgroupScan: return scan_statement(id, indent);
             case Op::Array: return clear_statement(n, indent);
-            case Op::Barrier: line(indent) << "barrier();\n"; return;
+            case Op::Barrier: return barrier_statement(indent);
             default: break;
         }
         std::string value = expression(n);
@@ -221,6 +222,11 @@ class Emitter {
         text_[id] = "v" + std::to_string(id);
         line(indent) << (n.width == 4 ? stored_vector(n.dtype) : glsl_type(n.dtype)) << " " << text_[id]
                      << " = " << value << ";\n";
+    }
+
+    void barrier_statement(int indent) {
+        const bool coherent = std::any_of(code_.buffers.begin(), code_.buffers.end(), [](const auto& b) { return b.coherent; });
+        line(indent) << (coherent ? "memoryBarrier(); barrier();\n" : "barrier();\n");
     }
 
     static std::string stored_vector(DType dtype) { return stored_type(dtype, 4); }

@@ -12,6 +12,7 @@
 #include "compiler/frontend/realize.h"
 #include "compiler/program/error.h"
 #include "compiler/reuse_arguments.h"
+#include "compiler/schedule/schedule.h"
 
 namespace firn {
 
@@ -199,16 +200,31 @@ Graph with_kinds(NodeTable& table, const Graph& graph, const std::string& kinds)
     return out;
 }
 
+/// The integer arguments that say how long loops run.
+std::set<std::string> scalars_of_bounds(const Graph& graph) {
+    std::set<std::string> out;
+    for (const Ref& node : topological(graph.results)) {
+        if (node->op != Op::Loop) continue;
+        for (size_t k = 0; k < 3; ++k)
+            if (const auto bound = host_size(*node->inputs[k], {}))
+                for (const std::string& symbol : bound->symbols())
+                    if (symbol[0] == '$') out.insert(symbol);
+    }
+    return out;
+}
+
 /// What a variant may assume at these sizes: coarse, so that few variants serve all calls.
-SymbolFacts facts_of(const SizeEnv& symbols) {
+SymbolFacts facts_of(FunctionState& state, const SizeEnv& symbols) {
+    if (!state.bounds) state.bounds = scalars_of_bounds(state.graph);
     SymbolFacts facts;
     for (const auto& [symbol, value] : symbols) {
-        if (symbol[0] == '$') continue;
+        const bool scalar = symbol[0] == '$';
+        if (scalar && (value < 0 || !state.bounds->contains(symbol))) continue;
         for (int64_t divisor : {65536, 64, 16, 4})
-            if (value % divisor == 0 && !facts.divisors.contains(symbol))
+            if (!scalar && value % divisor == 0 && !facts.divisors.contains(symbol))
                 facts.divisors[symbol] = divisor;
-        int64_t most = 64;
-        while (most < value) most *= 16;
+        int64_t most = scalar ? 16 : 64;
+        while (most < value) most *= scalar ? 16 : 4;
         facts.largest[symbol] = std::min<int64_t>(most, INT32_MAX);
     }
     return facts;
@@ -382,7 +398,7 @@ Variant& variant_of_call(FunctionState& state, const std::vector<Arg>& args, Cal
     if (is_recording(*state.session)) fail_at(line, "tune: something is being recorded; tune before or after it");
     Given given;
     const CallKind kind = gather(state, args, line, given);
-    Variant& variant = variant_for(state, kind, facts_of(given.call.symbols));
+    Variant& variant = variant_for(state, kind, facts_of(state, given.call.symbols));
     if (!state.session->oracle) need_program(state, variant);
     state.last = &variant;
     state.last_symbols = given.call.symbols;
@@ -400,7 +416,7 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     const bool may_fail = std::any_of(state.effects.begin(), state.effects.end(), [](const Effect& e) { return !e.print; });
     if (may_fail) given.moved.clear();
     MovedIn moved(given, line);
-    const SymbolFacts facts = facts_of(given.call.symbols);
+    const SymbolFacts facts = facts_of(state, given.call.symbols);
     Variant& variant = state.session->oracle
                            ? variant_for(state, kind, facts)
                            : compiled_variant(state, kind, facts, moved.unshared(*state.session));

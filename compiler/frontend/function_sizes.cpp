@@ -9,11 +9,6 @@
 namespace firn {
 namespace {
 
-bool mentions(const Size& size, const std::string& symbol) {
-    const std::vector<std::string> names = size.symbols();
-    return std::find(names.begin(), names.end(), symbol) != names.end();
-}
-
 std::string cannot_check(const std::string& what, const Size& size) {
     return what + " is " + size.text() +
            ", which only the device knows, so that it cannot be checked here; ask for the tensor's "

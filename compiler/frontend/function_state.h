@@ -1,6 +1,7 @@
 // What a compiled function consists of; internal.
 #pragma once
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -38,6 +39,7 @@ struct FunctionState {
     Program signature;  // arguments and guards alone: binds symbols
     std::map<std::string, Variant> variants;
     std::set<std::string> in_vain;  // keys of calls that gave something away which no program could use
+    std::optional<std::set<std::string>> bounds;   // integer arguments that bound loops, once asked for
     Variant* last = nullptr;
     SizeEnv last_symbols;
 };

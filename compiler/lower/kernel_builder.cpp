@@ -99,6 +99,8 @@ int KernelBuilder::scalar_argument(int argument, DType dtype) {
     n.dtype = dtype;
     n.index = static_cast<int>(it - code_.params.begin());
     if (it == code_.params.end()) code_.params.push_back(param);
+    if (const auto known = symbol_facts_.largest.find(scalar_symbol(argument)); dtype == i32 && known != symbol_facts_.largest.end())
+        n.interval = {0, known->second};
     return intern(std::move(n));
 }
 

@@ -87,6 +87,7 @@ struct KernelBuffer {
     int width = 1;              // elements per access of this binding form
     bool written = false;
     MemorySpace space = MemorySpace::Bound;
+    bool coherent = false;      // what one invocation stores others of its group load, behind a Barrier
 };
 
 /// One step of a schedule: split a range by a factor and give the new inner range a kind. A factor of 0

@@ -14,7 +14,8 @@ Graph assume_divisors(NodeTable& table, const Graph& graph, const SymbolFacts& f
     std::unordered_map<const Node*, Ref> replace;
     for (Ref& arg : out.args) {
         const InputAttr& attr = arg->as<InputAttr>();
-        Ref sized = input({table}, attr.index, arg->dtype, substituted(arg->shape, multiples), attr.scalar);
+        Ref sized =
+            input({table}, attr.index, arg->dtype, substituted(arg->shape, multiples), attr.scalar);
         replace.emplace(arg.get(), sized);
         arg = sized;
     }

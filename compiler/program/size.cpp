@@ -277,6 +277,20 @@ size_t Size::hash() const {
     return seed;
 }
 
+bool mentions(const Size& size, const std::string& symbol) {
+    const std::vector<std::string> all = size.symbols();
+    return std::binary_search(all.begin(), all.end(), symbol);
+}
+
+SizeSum as_sum(const Size& size) {
+    SizeSum out{SizeBuilder::constant_term(size), {}};
+    for (SizeTerm term : SizeBuilder::terms(size)) {
+        const int64_t coefficient = std::exchange(term.coefficient, 1);
+        out.terms.emplace_back(coefficient, SizeBuilder::from(term));
+    }
+    return out;
+}
+
 Size element_count(const Shape& shape) {
     Size count = 1;
     for (const Size& dimension : shape) count *= dimension;

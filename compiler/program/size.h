@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace firn {
@@ -102,6 +103,14 @@ struct SymbolFacts {
     std::map<std::string, int64_t> divisors;   // the value is a multiple of this
     std::map<std::string, int64_t> largest;    // the value is in [0, this]
 };
+
+/// The size as constant + sum of coefficient * product, where a product is of symbols, quotients and the like.
+struct SizeSum {
+    int64_t constant = 0;
+    std::vector<std::pair<int64_t, Size>> terms;
+};
+SizeSum as_sum(const Size& size);
+bool mentions(const Size& size, const std::string& symbol);
 
 /// Number of elements.
 Size element_count(const Shape& shape);

@@ -33,7 +33,7 @@ double estimate(const Size& size, const SymbolFacts& facts) {
     for (const std::string& s : size.symbols()) {
         const auto known = facts.largest.find(s);
         const auto divisor = facts.divisors.find(s);
-        env[s] = std::max(known == facts.largest.end() ? kSymbolEstimate : known->second / 4,
+        env[s] = std::max(known == facts.largest.end() ? kSymbolEstimate : known->second / 2,
                           divisor == facts.divisors.end() ? 1 : divisor->second);
     }
     return static_cast<double>(size.evaluate(env));

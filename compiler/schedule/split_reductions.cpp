@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <unordered_set>
 
 #include "compiler/ir/builder.h"
 #include "compiler/lower/share_loops.h"
@@ -176,20 +177,26 @@ struct Cutter {
 
 /// Some tensor in memory is read element by element, to reduce `x`: nobody reads its rows again.
 bool streams(const Ref& x) {
-    auto leaf = [](const Ref& r) { return r->op == Op::Input || r->op == Op::Buffer; };
-    if (leaf(x)) return true;
-    return is_elementwise(x->op) && std::any_of(x->inputs.begin(), x->inputs.end(), [&](const Ref& input) {
-        return input->shape == x->shape && streams(input);
-    });
+    std::vector<const Node*> waiting{x.get()};
+    std::unordered_set<const Node*> seen{x.get()};
+    while (!waiting.empty()) {
+        const Node& node = *waiting.back();
+        waiting.pop_back();
+        if (node.op == Op::Input || node.op == Op::Buffer) return true;
+        if (!is_elementwise(node.op)) continue;
+        for (const Ref& input : node.inputs)
+            if (input->shape == x->shape && seen.insert(input.get()).second) waiting.push_back(input.get());
+    }
+    return false;
 }
 
 /// One invocation that walks columns down looks up another page for each row, many columns in a row. In parts of
 /// few rows neighbouring columns find the pages where they are.
 bool walks_far(const Cutter& cut, const Ref& x, const std::vector<int>& axes) {
-    if (axes.size() != 1 || !streams(x)) return false;
+    if (axes.size() != 1) return false;
     double row = x->dtype.bytes();
     for (int axis = axes[0] + 1; axis < x->rank(); ++axis) row *= cut.estimated(x->shape[static_cast<size_t>(axis)]);
-    return row >= kFarBytes && cut.estimated(x->shape[static_cast<size_t>(axes[0])]) >= 8 * kNearRows;
+    return row >= kFarBytes && cut.estimated(x->shape[static_cast<size_t>(axes[0])]) >= 8 * kNearRows && streams(x);
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ TEST(ScatterPlans, CombineInPlaceWhereNobodyReadsTheOldVersion) {
             return sums;
         },
         {i32("n")});
-    add(arange(100));
+    add(arange(70000));   // few would be one sequence
     EXPECT_EQ(add.stats().dispatches, 3);   // zeros, and one for each store
 }
 
@@ -229,7 +229,7 @@ TEST(ScatterPlans, StoresOfTheSamePositionsShareAKernel) {
             return std::tuple{red, green, blue};
         },
         {i32("n"), f32("n")});
-    auto [red, green, blue] = splat(arange(100), sin(arange(100).as(f32)));
+    auto [red, green, blue] = splat(arange(70000), sin(arange(70000).as(f32)));
     EXPECT_EQ(splat.stats().dispatches, 2);   // what they start as, and the stores
     EXPECT_NEAR(green.to_vector<float>()[5], 2.0f * std::sin(5.0f), 1e-6f);
 }
@@ -293,7 +293,7 @@ TEST(ScatterPlans, ALoopCountsInPlace) {
             return sums;
         },
         {i32("n")});
-    add(arange(100));
+    add(arange(70000));   // few would be one sequence
     EXPECT_EQ(add.stats().dispatches, 2);
 }
 

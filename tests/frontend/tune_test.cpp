@@ -2,8 +2,10 @@
 #include "compiler/tune.h"
 
 #include <gtest/gtest.h>
+
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -64,7 +66,9 @@ auto compiled(const Program_& program) {
 }
 
 TEST_P(Tuned, EveryMappingThatIsTriedKeepsTheResults) {
-    SessionScope scope(Session::interpreter());
+    DeviceProfile profile = cpu_profile();
+    profile.seconds_per_launch = 1e-9;   // so that no kernel is part of a sequence, which has no mapping of its own
+    SessionScope scope(Session::interpreter(profile));
     auto f = compiled(GetParam());
     Tensor a = numbers(GetParam().first), b = numbers(GetParam().second);
     const std::vector<float> before = f(a, b).to_vector<float>();
@@ -156,6 +160,11 @@ auto dear_launches() {
         {f32(40, 40)});
 }
 
+int64_t materialised(const std::shared_ptr<const Program>& program) {
+    return std::count_if(program->verdicts.begin(), program->verdicts.end(),
+                         [](const VerdictInfo& v) { return v.verdict == "materialised"; });
+}
+
 TEST(Tune, CutsThatTheCostsGetWrongAreFoundAndKept) {
     DeviceProfile profile = cpu_profile();
     profile.seconds_per_launch *= 20;
@@ -164,11 +173,11 @@ TEST(Tune, CutsThatTheCostsGetWrongAreFoundAndKept) {
     auto f = dear_launches();
     const Tensor x = numbers({40, 40});
     const std::vector<float> before = f(x).to_vector<float>();
-    ASSERT_EQ(f.program()->steps.size(), 1u);
+    ASSERT_EQ(materialised(f.program()), 1);
     const TuneReport report = f.tune(
         {x}, {.seconds = 5, .progress = [](const TuneProgress& at) { return at.number == 0; }});
     EXPECT_LT(report.cuts.after_ms, 0.7 * report.cuts.before_ms) << report.text();
-    EXPECT_GT(f.program()->steps.size(), 1u);
+    EXPECT_GT(materialised(f.program()), 1);
     EXPECT_EQ(f(x).to_vector<float>(), before);
     EXPECT_NE(report.text().find("costs times " + report.cuts.after), std::string::npos);
 
@@ -177,7 +186,7 @@ TEST(Tune, CutsThatTheCostsGetWrongAreFoundAndKept) {
     EXPECT_NE(later.explain().find("cuts tuned, costs times: " + report.cuts.after),
               std::string::npos);
     for (auto& [key, words] : session.state()->tuned) words = "load 0";
-    EXPECT_EQ(dear_launches().program()->steps.size(), 1u);
+    EXPECT_EQ(materialised(dear_launches().program()), 1);
 }
 
 TEST(Tune, WithoutKernelsThereIsNothingToTune) {

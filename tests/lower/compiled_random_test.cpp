@@ -32,7 +32,7 @@ RandomCheck compiled_is_oracle(const DeviceProfile& profile, const std::vector<K
             if (found.empty()) continue;
             return found + " (fuse_loops " + std::to_string(steps.fuse_loops) + ", select_branches " +
                    std::to_string(steps.select_branches) + ", side_by_side " + std::to_string(steps.side_by_side) +
-                   ", choose_mapping " + std::to_string(steps.choose_mapping) + ")";
+                   ", in_sequence " + std::to_string(steps.in_sequence) + ", choose_mapping " + std::to_string(steps.choose_mapping) + ")";
         }
         return "";
     };
@@ -80,8 +80,9 @@ TEST_P(CompiledRandom, GivesWhatTheOracleGives) {
                   compiled_is_oracle(GetParam().profile, {KernelSteps::none(), {}}));
 }
 TEST_P(CompiledRandom, StepByStepToo) {
-    std::vector<KernelSteps> one(4, KernelSteps::none());
+    std::vector<KernelSteps> one(5, KernelSteps::none());
     one[0].fuse_loops = one[1].select_branches = one[2].side_by_side = one[3].choose_mapping = true;
+    one[4].in_sequence = true;
     expect_random(random_seeds(GetParam().first_seed + 5000, 50), with_regions(GetParam().regions), compiled_is_oracle(GetParam().profile, one));
 }
 INSTANTIATE_TEST_SUITE_P(Profiles, CompiledRandom,

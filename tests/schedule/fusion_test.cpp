@@ -186,5 +186,15 @@ TEST(Fusion, ADiamondHasTheBarriersItNeeds) {
     EXPECT_EQ(stats(*program, {}).barriers, 2);
 }
 
+TEST(SplitReductions, LookAtAValueOnceHoweverManyWaysLeadToIt) {
+    // 2^64 ways lead from the sum to the argument, which is another one's expansion.
+    auto doubled = [](const Tensors& a) {
+        Tensor x = expand(reshape(a[0], {1, 4096}), {8192, 4096});
+        for (int k = 0; k < 64; ++k) x = sin(x) * x;
+        return Tensors{sum(x, {.axis = 0})};
+    };
+    EXPECT_GT(stats(*program_for(cpu_profile(), doubled, {f32(4096)}), {}).operations, 0);
+}
+
 }  // namespace
 }  // namespace firn

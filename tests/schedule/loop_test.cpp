@@ -28,11 +28,11 @@ TEST(Loop, ABodyOfItsOwnElementStaysInOneKernel) {
 }
 
 TEST(Loop, ABodyThatReadsANeighbourIsALoopOfKernelsWithTwoBuffers) {
-    auto program = program_for(cpu_profile(), relaxed(1), {f32(64, 64)});
+    auto program = program_for(cpu_profile(), relaxed(1), {f32(640, 640)});
     ProgramStats s = stats(*program, {});
     EXPECT_EQ(s.kernels, 1);
     EXPECT_EQ(s.dispatches, 10);
-    EXPECT_EQ(s.peak_bytes, 64 * 64 * 4);   // beside the result's own memory
+    EXPECT_EQ(s.peak_bytes, 640 * 640 * 4);   // beside the result's own memory
 }
 
 TEST(Loop, LeapfrogRotatesThreeBuffers) {
@@ -46,10 +46,10 @@ TEST(Loop, LeapfrogRotatesThreeBuffers) {
         }
         return Tensors{before, now};
     };
-    ProgramStats s = stats(*program_for(cpu_profile(), leapfrog, {f32(64, 64), f32(64, 64)}), {});
+    ProgramStats s = stats(*program_for(cpu_profile(), leapfrog, {f32(640, 640), f32(640, 640)}), {});
     EXPECT_EQ(s.kernels, 1);
     EXPECT_EQ(s.dispatches, 7);
-    EXPECT_EQ(s.peak_bytes, 64 * 64 * 4);   // one more than the two results
+    EXPECT_EQ(s.peak_bytes, 640 * 640 * 4);   // one more than the two results
 }
 
 TEST(Loop, BackEdgesStayBelowTheDriversLimit) {

@@ -1,0 +1,52 @@
+// Mapped kernels, one after the other in one.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/lower/kernel_code.h"
+
+namespace firn {
+
+/// Takes kernels of one group each, all of the same size, into one kernel that runs them in order:
+/// after each the group waits for its own, and what was stored is seen by what comes next.
+class InSequence {
+  public:
+    explicit InSequence(std::array<uint32_t, 3> group_size);
+    /// `part` is mapped and placed, has its parameters from the host, and never needs a second
+    /// group.
+    void add(const KernelCode& part);
+    /// What is added until close_loop() is run `trips` times, `most` at most; `induction` is the
+    /// number of the turn.
+    void open_loop(const Size& trips, int64_t most, const std::string& induction);
+    void close_loop();
+    /// The kernel. Bound buffers that it writes are coherent.
+    KernelCode finish();
+
+  private:
+    struct Loop {
+        int region = 0, range = -1, index = -1;  // index: the node with the number of the turn
+        std::string induction;
+    };
+    int new_node(KernelNode node);
+    int made(Op op, std::vector<int> args, DType dtype = i32);
+    int size(const Size& size);
+    int product(const Size& size);
+    int param(const ParamInfo& info);
+    int range(const Range& range, const std::vector<int>& nodes);
+    int buffer(const KernelBuffer& buffer);
+    int first_of_unused(const KernelCode& part);
+    std::vector<int>& order() {
+        return code_.regions[static_cast<size_t>(loops_.back().region)].order;
+    }
+
+    KernelCode code_;
+    std::vector<Loop> loops_;  // the first is the kernel itself
+};
+
+/// True where `size` is a number without `induction` plus another times it: what a loop in a kernel
+/// can compute.
+bool linear_in(const Size& size, const std::string& induction);
+
+}  // namespace firn

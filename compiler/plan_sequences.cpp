@@ -1,0 +1,418 @@
+// Small steps of a Program that need one another, in one dispatch.
+#include "compiler/plan_sequences.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <tuple>
+
+#include "compiler/lower/count.h"
+#include "compiler/lower/in_sequence.h"
+#include "compiler/lower/kernel_builder.h"
+#include "compiler/lower/map.h"
+#include "compiler/lower/place.h"
+#include "compiler/schedule/access.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kMostIndices = 1 << 16;  // of one dispatch, whatever its cost
+constexpr int64_t kMostTurns = 4096;       // of a loop of steps
+constexpr size_t kMostNodes = 8192;        // of a kernel: drivers compile long ones slowly
+constexpr int64_t kMostBackEdges = 65535;  // one group is to end before long on any device
+constexpr double kUnknownTurns = 8;
+constexpr double kStoreOnCpu = 90;  // operations that one takes as long as
+
+/// What is run in order: a kernel, or a loop of such.
+struct Piece {
+    std::optional<KernelCode> kernel;  // mapped to one group
+    Size trips;
+    int64_t most_trips = 0;
+    std::string induction;
+    std::vector<Piece> body;
+};
+
+struct Access {
+    std::set<int> loads, stores;
+};
+
+Access access_of(const KernelCode& code) {
+    Access out;
+    for (const KernelNode& n : code.nodes) {
+        if (n.op == Op::Load || n.op == Op::Atomic)
+            out.loads.insert(code.buffers[static_cast<size_t>(n.index)].buffer);
+        if (n.op == Op::Store || n.op == Op::Atomic)
+            out.stores.insert(code.buffers[static_cast<size_t>(n.index)].buffer);
+    }
+    return out;
+}
+
+/// The buffers whose values from before the pieces are asked for: loaded before they are stored to.
+void find_live(const std::vector<Piece>& pieces, std::set<int>& live, std::set<int>& stored) {
+    for (const Piece& piece : pieces) {
+        if (!piece.kernel) {
+            find_live(piece.body, live, stored);
+            continue;
+        }
+        const Access access = access_of(*piece.kernel);
+        for (int b : access.loads)
+            if (!stored.contains(b)) live.insert(b);
+        stored.insert(access.stores.begin(), access.stores.end());
+    }
+}
+
+/// What of the pieces changes with the turn can be computed in the kernel.
+bool can_loop(const std::vector<Piece>& pieces, const std::string& induction) {
+    return std::all_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+        if (!piece.kernel)
+            return !mentions(piece.trips, induction) && can_loop(piece.body, induction);
+        for (const ParamInfo& p : piece.kernel->params)
+            if (p.scalar < 0 && !linear_in(p.size, induction)) return false;
+        for (const KernelBuffer& b : piece.kernel->buffers)
+            if (mentions(b.elements, induction)) return false;
+        return std::none_of(
+            piece.kernel->ranges.begin(), piece.kernel->ranges.end(),
+            [&](const Range& r) { return r.extent_node < 0 && mentions(r.extent, induction); });
+    });
+}
+
+class Sequencer {
+  public:
+    Sequencer(Program& program, const DeviceProfile& profile, const SymbolFacts& facts,
+              const AddSequence& add)
+        : program_(program), profile_(profile), facts_(facts), add_(add) {
+        count_uses(program.steps, uses_);
+        for (const ResultInfo& r : program.results) ++uses_[r.buffer];
+    }
+
+    std::vector<Step> run(std::vector<Step> steps) {
+        std::vector<Step> out, waiting;
+        std::vector<Piece> pieces;
+        Needs needs;
+        const auto flush = [&] {
+            finish(waiting, pieces, out);
+            waiting.clear(), pieces.clear(), needs = {};
+        };
+        for (Step& step : steps) {
+            std::optional<Piece> piece = piece_of(step);
+            if (!piece) {
+                flush();
+                if (auto* repeat = std::get_if<RepeatStep>(&step.step))
+                    repeat->body = run(std::move(repeat->body));
+                out.push_back(std::move(step));
+                continue;
+            }
+            Needs all = needs;
+            add_needs(*piece, 1, all);
+            if (!pieces.empty() && !fits(all)) {
+                flush();
+                add_needs(*piece, 1, all = {});
+            }
+            needs = std::move(all);
+            waiting.push_back(std::move(step));
+            pieces.push_back(std::move(*piece));
+        }
+        flush();
+        return out;
+    }
+
+  private:
+    // --- what may be a piece
+
+    std::array<uint32_t, 3> group_size() const {
+        const uint32_t wide =
+            profile_.device_class == DeviceClass::Cpu ? profile_.subgroup_size : 32;
+        return {wide, std::clamp<uint32_t>(profile_.max_group_size / wide, 1, 8), 1};
+    }
+
+    std::optional<Piece> piece_of(const Step& step) {
+        if (const auto* dispatch = std::get_if<DispatchStep>(&step.step)) {
+            if (!dispatch->lowered || dispatch->sizes_binding >= 0) return std::nullopt;
+            return kernel_piece(*dispatch->lowered);
+        }
+        if (const auto* copy = std::get_if<CopyStep>(&step.step))
+            return copy_piece({{copy->target, copy->source}});
+        return loop_piece(std::get<RepeatStep>(step.step));
+    }
+
+    std::optional<Piece> loop_piece(const RepeatStep& repeat) {
+        if (repeat.alive >= 0 || !repeat.never_ended.empty()) return std::nullopt;
+        Piece out;
+        out.trips = repeat.trips;
+        out.most_trips = std::max<int64_t>(0, repeat.trips.upper_bound(facts_.largest));
+        out.induction = repeat.induction;
+        if (out.most_trips > kMostTurns) return std::nullopt;
+        for (const Step& step : repeat.body) {
+            std::optional<Piece> piece = piece_of(step);
+            if (!piece) return std::nullopt;
+            out.body.push_back(std::move(*piece));
+        }
+        std::set<int> live, stored;
+        find_live(out.body, live, stored);
+        std::map<int, int> inside;
+        count_uses(repeat.body, inside);
+        // What is new in every turn needs no value from the turn before.
+        std::vector<std::pair<int, int>> moved;
+        for (const auto& [first, second] : repeat.rotation)
+            if (live.contains(first) || uses_[first] > inside[first])
+                moved.emplace_back(first, second);
+        if (!moved.empty()) {
+            std::optional<Piece> copies = copy_piece(moved);
+            if (!copies) return std::nullopt;
+            out.body.push_back(std::move(*copies));
+        }
+        if (!can_loop(out.body, out.induction)) return std::nullopt;
+        return out;
+    }
+
+    /// Each first buffer takes what the second has, all at once.
+    std::optional<Piece> copy_piece(const std::vector<std::pair<int, int>>& pairs) {
+        const auto info = [&](int buffer) -> const BufferInfo& {
+            return program_.buffers[static_cast<size_t>(buffer)];
+        };
+        const Size elements = info(pairs[0].first).elements;
+        KernelCode code;
+        code.name = "copy";
+        KernelBuilder b(code, facts_);
+        Range range;
+        range.name = "i";
+        range.extent = elements;
+        const int at = b.range(b.add_range(range));
+        std::vector<int> values;
+        for (const auto& [to, from] : pairs) {
+            if (!(info(to).elements == elements) || !(info(from).elements == elements) ||
+                info(to).dtype != info(from).dtype)
+                return std::nullopt;
+            values.push_back(b.load(
+                b.buffer(from, info(from).dtype, elements, BindingForm::Storage, 1, false), at));
+        }
+        for (size_t k = 0; k < pairs.size(); ++k) {
+            const int to = b.buffer(pairs[k].first, info(pairs[k].first).dtype, elements,
+                                    BindingForm::Storage, 1, true);
+            const int store = b.store(to, at, std::span(&values[k], 1));
+            code.regions[0].effects.push_back(store);
+        }
+        place(code);
+        return kernel_piece(code);
+    }
+
+    std::optional<Piece> kernel_piece(const KernelCode& lowered) {
+        if (lowered.sizes_buffer >= 0 || lowered.in_order) return std::nullopt;
+        const bool alone = std::any_of(lowered.nodes.begin(), lowered.nodes.end(),
+                                       [](const KernelNode& n) { return n.op == Op::RowReduce; });
+        if (alone) return std::nullopt;
+        std::vector<Size> grid;  // x first
+        for (const Range& r : lowered.ranges)
+            if (r.kind == RangeKind::Grid) grid.insert(grid.begin(), r.extent);
+        int64_t most = 1;
+        for (size_t d = 0; d < grid.size(); ++d) {
+            // Where there may be nothing to do, a guard must say so: one group comes by all the
+            // same.
+            const Size& extent = grid[d];
+            const int64_t largest = extent.upper_bound(facts_.largest);
+            if (largest < 1 || (d > 1 && !extent.is_constant())) return std::nullopt;
+            if (largest > kMostIndices || (most *= largest) > kMostIndices) return std::nullopt;
+        }
+        if (!is_small(lowered, grid)) return std::nullopt;
+        Mapping mapping = choose_mapping(lowered, profile_, facts_);
+        if (mapping.lanes > 1 || mapping.near != MemorySpace::Bound) return std::nullopt;
+        const std::array<uint32_t, 3> group = group_size();
+        mapping.dealt_loads = mapping.strides = 1;
+        mapping.tile = {mapping.tile_of(0) % 4 == 0 ? 4 : 1};
+        mapping.group_x = group[0], mapping.group_y = group[1];
+        mapping.turns.clear();
+        for (size_t d = 0; d < grid.size(); ++d) {
+            const int64_t wide = (d == 0 ? mapping.tile[0] : 1) * (d < 2 ? group[d] : 1);
+            mapping.turns.push_back(
+                std::max<int64_t>(1, (grid[d].upper_bound(facts_.largest) + wide - 1) / wide));
+        }
+        Piece out;
+        out.kernel = map_kernel(lowered, mapping, profile_, facts_);
+        if (out.kernel->back_edges < 0 || out.kernel->in_order) return std::nullopt;
+        for (const Size& groups : out.kernel->groups)
+            if (groups.upper_bound(facts_.largest) > 1) return std::nullopt;
+        return out;
+    }
+
+    /// What one group takes longer than all cores is less than a launch.
+    bool is_small(const KernelCode& lowered, const std::vector<Size>& grid) const {
+        const bool cpu = profile_.device_class == DeviceClass::Cpu;
+        const std::array<uint32_t, 3> group = group_size();
+        double indices = 1;
+        for (size_t d = 0; d < 2 || d < grid.size(); ++d) {
+            // A GPU's lanes wait for one another; a CPU driver passes by rows that have nothing to
+            // do.
+            const double extent = d < grid.size() ? std::max(1.0, estimate(grid[d], facts_)) : 1;
+            const double wide = d == 0 || (!cpu && d < 2) ? group[d] : 1;
+            indices *= std::ceil(extent / wide) * wide;
+        }
+        const double members = cpu ? group[0] : group[0] * group[1];
+        const double groups = std::max(1.0, profile_.parallel_invocations / members);
+        return indices * seconds_of(lowered, 0) * (groups - 1) <= profile_.seconds_per_launch;
+    }
+
+    double seconds_of(const KernelCode& code, int region) const {
+        const KernelRegion& r = code.regions[static_cast<size_t>(region)];
+        double sum = 0;
+        const double operation = 1 / profile_.operations_per_second;
+        for (const std::vector<int>* ids : {&r.order, &r.effects})
+            for (int id : *ids) {
+                const KernelNode& n = code.nodes[static_cast<size_t>(id)];
+                if (n.op == Op::Load)
+                    sum += profile_.seconds_per_load;
+                else if (n.op == Op::Store || n.op == Op::Atomic)
+                    sum += store_seconds();
+                else if (n.op != Op::For && n.op != Op::Branch)
+                    sum += operation;
+                for (int inner : {n.region, n.else_region}) {
+                    if (inner < 0 || n.op == Op::RegionArg) continue;
+                    const int range = code.regions[static_cast<size_t>(inner)].range;
+                    const int64_t most =
+                        range < 0 ? 1 : code.ranges[static_cast<size_t>(range)].max_trips;
+                    sum += seconds_of(code, inner) *
+                           (most < 0 ? kUnknownTurns : static_cast<double>(most));
+                }
+            }
+        return sum;
+    }
+
+    double store_seconds() const {
+        return profile_.device_class == DeviceClass::Cpu
+                   ? kStoreOnCpu / profile_.operations_per_second
+                   : profile_.seconds_per_load;
+    }
+
+    // --- what fits into one kernel
+
+    struct Needs {
+        std::set<std::tuple<int, int, int>> texels, storage;  // buffer, type, width
+        size_t nodes = 0;
+        int64_t back_edges = 0;
+    };
+
+    void add_needs(const Piece& piece, int64_t turns, Needs& needs) const {
+        if (!piece.kernel) {
+            for (const Piece& inner : piece.body) add_needs(inner, turns * piece.most_trips, needs);
+            needs.back_edges += turns * piece.most_trips;
+            return;
+        }
+        for (const KernelBuffer& b : piece.kernel->buffers)
+            (b.form == BindingForm::Texel ? needs.texels : needs.storage)
+                .emplace(b.buffer, static_cast<int>(b.dtype.type), b.width);
+        needs.nodes += piece.kernel->nodes.size();
+        needs.back_edges += turns * piece.kernel->back_edges;
+    }
+
+    bool fits(const Needs& needs) const {
+        const int64_t edges = profile_.max_back_edges
+                                  ? std::min<int64_t>(profile_.max_back_edges, kMostBackEdges)
+                                  : kMostBackEdges;
+        // The parameters may take a buffer.
+        return needs.texels.size() <= profile_.max_texel_buffers &&
+               needs.storage.size() < profile_.max_storage_buffers && needs.nodes <= kMostNodes &&
+               needs.back_edges <= edges;
+    }
+
+    // --- the kernel
+
+    void finish(std::vector<Step>& waiting, const std::vector<Piece>& pieces,
+                std::vector<Step>& out) {
+        Needs needs;
+        for (const Piece& piece : pieces) add_needs(piece, 1, needs);
+        const bool several = pieces.size() > 1 || (pieces.size() == 1 && !pieces[0].kernel);
+        if (!several || !fits(needs)) {
+            for (Step& step : waiting) {
+                if (auto* repeat = std::get_if<RepeatStep>(&step.step))
+                    repeat->body = run(std::move(repeat->body));
+                out.push_back(std::move(step));
+            }
+            return;
+        }
+        InSequence sequence(group_size());
+        add_pieces(pieces, sequence);
+        std::vector<std::string> lines;
+        Work work;
+        describe(waiting, Size(1), lines, work);
+        out.push_back(add_(sequence.finish(), lines, work));
+    }
+
+    void add_pieces(const std::vector<Piece>& pieces, InSequence& sequence) const {
+        for (const Piece& piece : pieces) {
+            if (piece.kernel) {
+                sequence.add(*piece.kernel);
+                continue;
+            }
+            sequence.open_loop(piece.trips, piece.most_trips, piece.induction);
+            add_pieces(piece.body, sequence);
+            sequence.close_loop();
+        }
+    }
+
+    void describe(const std::vector<Step>& steps, const Size& turns,
+                  std::vector<std::string>& lines, Work& work) const {
+        for (const Step& step : steps) {
+            if (const auto* repeat = std::get_if<RepeatStep>(&step.step)) {
+                Work all;
+                const Size trips = max(repeat->trips, Size(0));
+                describe(repeat->body, turns * trips, lines, all);
+                // Where turns differ, as the last.
+                for (auto [sum, more] : {std::pair{&work.operations, &all.operations},
+                                         {&work.bytes_read, &all.bytes_read},
+                                         {&work.bytes_written, &all.bytes_written}})
+                    *sum += more->substitute({{repeat->induction, trips}});
+            }
+            const auto* dispatch = std::get_if<DispatchStep>(&step.step);
+            if (!dispatch) continue;
+            work.operations += turns * dispatch->work.operations;
+            work.bytes_read += turns * dispatch->work.bytes_read;
+            work.bytes_written += turns * dispatch->work.bytes_written;
+            for (const std::string& line :
+                 program_.kernels[static_cast<size_t>(dispatch->kernel)].lines)
+                if (std::find(lines.begin(), lines.end(), line) == lines.end())
+                    lines.push_back(line);
+        }
+    }
+
+    static void count_uses(const std::vector<Step>& steps, std::map<int, int>& uses) {
+        for (const Step& step : steps) {
+            if (const auto* dispatch = std::get_if<DispatchStep>(&step.step))
+                for (int b : dispatch->buffers) ++uses[b];
+            if (const auto* copy = std::get_if<CopyStep>(&step.step))
+                ++uses[copy->source], ++uses[copy->target];
+            if (const auto* repeat = std::get_if<RepeatStep>(&step.step))
+                count_uses(repeat->body, uses);
+        }
+    }
+
+    Program& program_;
+    std::map<int, int> uses_;  // by buffer: bindings and copies in the program, and results
+    const DeviceProfile& profile_;
+    const SymbolFacts& facts_;
+    const AddSequence& add_;
+};
+
+void drop_unused_kernels(Program& program) {
+    std::vector<int> place(program.kernels.size(), -1);
+    std::vector<KernelInfo> kept;
+    for_dispatches(program.steps, [&](DispatchStep& step) {
+        int& at = place[static_cast<size_t>(step.kernel)];
+        if (at < 0)
+            at = static_cast<int>(kept.size()),
+            kept.push_back(std::move(program.kernels[static_cast<size_t>(step.kernel)]));
+        step.kernel = at;
+    });
+    program.kernels = std::move(kept);
+}
+
+}  // namespace
+
+void put_in_sequence(Program& program, const DeviceProfile& profile, const SymbolFacts& facts,
+                     const AddSequence& add) {
+    program.steps = Sequencer(program, profile, facts, add).run(std::move(program.steps));
+    drop_unused_kernels(program);
+}
+
+}  // namespace firn

@@ -1,0 +1,181 @@
+// Small kernels that need one another run in one dispatch of one group, and give the same.
+#include "compiler/lower/in_sequence.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compiler/compile.h"
+#include "compiler/frontend/frontend.h"
+
+namespace firn {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+/// A body that reads its neighbours: a loop of kernels with two buffers that rotate.
+Tensor smoothed(Tensor x, const Tensor& turns) {
+    for (Tensor turn : loop(turns)) {
+        auto [i, j] = indices<2>(x.shape());
+        x = 0.25f * (x(i - 1, j) + x(i + 1, j) + x(i, j - 1) + x(i, j + 1)) + cast<float>(turn);
+    }
+    return x;
+}
+
+/// Three buffers rotate, and all three are results.
+Tensors leapfrog(const Tensors& a) {
+    Tensor before = a[0], now = a[0] + 1.0f, last = a[0];
+    for (Tensor turn : loop(a[1])) {
+        auto [i, j] = indices<2>(now.shape());
+        Tensor next = 2.0f * now - before + 0.1f * (now(i, j - 1) + now(i - 1, j));
+        last = before, before = now, now = next;
+    }
+    return {before, now, last};
+}
+
+/// Halves and back, as multigrid does, and two sums whose lanes work together.
+Tensors pyramid(const Tensors& a) {
+    Tensor x = a[0];
+    for (Tensor cycle : loop(a[1])) {
+        x = smoothed(x, a[1]);
+        auto [i, j] = indices<2>({ceil_div(x.size(0), 2), ceil_div(x.size(1), 2)});
+        Tensor coarse = smoothed(x(2 * i, 2 * j) + x(2 * i + 1, 2 * j + 1), 2 * a[1]);
+        auto [k, l] = indices<2>(x.shape());
+        x = x + 0.5f * coarse(k / 2, l / 2);
+        x = x / (1.0f + sum(x * x, {.axis = 1, .keep_dims = true}));
+    }
+    return {x, sum(x), sum(x, {.axis = 0})};
+}
+
+/// What a turn leaves is asked for, though the next turn does not ask for it.
+Tensors only_afterwards(const Tensors& a) {
+    Tensor x = a[0], found = a[0];
+    for (Tensor turn : loop(a[1])) {
+        found = x(0, 0) * 2.0f + x;
+        x = smoothed(x, Tensor(1));
+    }
+    return {found, x};
+}
+
+/// Stores go to versions of what is there.
+Tensors stores(const Tensors& a) {
+    Tensor x = a[0], counts = zeros({5}, i32);
+    for (Tensor turn : loop(a[1])) {
+        auto [i, j] = indices<2>(x.shape());
+        x(j % x.size(0), i % x.size(1)) = x + 1.0f;
+        scatter_add(counts((i + j + turn) % 5), 1);
+    }
+    return {x, counts};
+}
+
+struct Row {
+    const char* name;
+    Tensors (*function)(const Tensors&);
+    int dispatches = 1;  // at most
+};
+class InSequence_ : public testing::TestWithParam<Row> {};
+INSTANTIATE_TEST_SUITE_P(Rows, InSequence_,
+                         testing::Values(Row{"pyramid", pyramid, 3}, Row{"leapfrog", leapfrog},
+                                         Row{"only_afterwards", only_afterwards},
+                                         Row{"stores", stores, 7}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+struct Given {
+    Shape shape;
+    int turns;
+};
+
+std::vector<std::vector<float>> run(const Session& session, const Row& row, const Given& given,
+                                    bool symbolic) {
+    SessionScope scope(session);
+    const ArgSpec x = symbolic ? f32("n", "m") : ArgSpec{f32, given.shape};
+    auto f =
+        compile([&](const Tensors& a) { return row.function(a); }, std::vector<ArgSpec>{x, i32()});
+    std::vector<std::vector<float>> out;
+    for (const Tensor& t : f.call({rand(given.shape, {.seed = 5}), given.turns}))
+        out.push_back(cast<float>(t).to_vector<float>());
+    return out;
+}
+
+void expect_near(const std::vector<std::vector<float>>& got,
+                 const std::vector<std::vector<float>>& expected, const std::string& what) {
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t k = 0; k < got.size(); ++k) {
+        ASSERT_EQ(got[k].size(), expected[k].size()) << what;
+        for (size_t e = 0; e < got[k].size(); ++e)
+            ASSERT_NEAR(got[k][e], expected[k][e], 1e-4f * (1 + std::abs(expected[k][e])))
+                << what << " result " << k << " at " << e;
+    }
+}
+
+TEST_P(InSequence_, GivesWhatTheOracleGives) {
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()})
+        for (bool symbolic : {false, true})
+            for (const Given& given : {Given{{16, 32}, 3},
+                                       {{7, 5}, 2},
+                                       {{1, 1}, 4},
+                                       {{33, 64}, 1},
+                                       {{8, 8}, 0},
+                                       {{0, 5}, 2},
+                                       {{12, 20}, 19}})
+                expect_near(run(Session::interpreter(profile), GetParam(), given, symbolic),
+                            run(Session::oracle(), GetParam(), given, symbolic),
+                            profile.name + (symbolic ? " symbolic " : " ") + text(given.shape) +
+                                " turns " + std::to_string(given.turns));
+}
+
+TEST_P(InSequence_, TakesFewDispatches) {
+    SessionScope scope(Session::interpreter());
+    auto f = compile([&](const Tensors& a) { return GetParam().function(a); },
+                     std::vector<ArgSpec>{f32("n", "m"), i32()});
+    f.call({ones({16, 32}), 3});
+    EXPECT_LE(f.stats().dispatches, GetParam().dispatches);
+    EXPECT_NE(f.explain().find("in sequence"), std::string::npos);
+    EXPECT_LE(static_cast<int>(f.program()->kernels.size()), GetParam().dispatches);
+}
+
+TEST(InSequence, LargeOnesStayApart) {
+    SessionScope scope(Session::interpreter());
+    auto f = compile(leapfrog, std::vector<ArgSpec>{f32(1024, 1024), i32()});
+    f.call({ones({1024, 1024}), 3});
+    EXPECT_EQ(f.program()->kernels.size(), 2u);  // what it starts as, and a turn
+    EXPECT_EQ(f.explain().find("in sequence"), std::string::npos);
+}
+
+TEST(InSequence, TurnsThatNobodyBoundsStayOnTheHost) {
+    SessionScope scope(Session::interpreter());
+    auto f = compile(leapfrog, std::vector<ArgSpec>{f32(16, 16), i32()});
+    f.call({ones({16, 16}), 5000});
+    EXPECT_GE(f.stats().dispatches, 5000);
+    f.call({ones({16, 16}), 10});
+    EXPECT_EQ(f.stats().dispatches, 1);
+}
+
+TEST(InSequence, TheDriversLimitOnBackEdgesCutsASequence) {
+    DeviceProfile profile = cpu_profile();
+    profile.max_back_edges = 40;
+    SessionScope scope(Session::interpreter(profile));
+    auto f = compile(pyramid, std::vector<ArgSpec>{f32(16, 32), i32()});
+    f.call({ones({16, 32}), 2});
+    EXPECT_GT(f.stats().dispatches, 1);
+    EXPECT_LE(f.stats().back_edges, 40);
+}
+
+TEST(InSequence, WhatAGroupStoresIsSeenBehindABarrier) {
+    SessionScope scope(Session::interpreter());
+    auto f = compile(leapfrog, std::vector<ArgSpec>{f32(16, 32), i32()});
+    f.call({ones({16, 32}), 3});
+    const std::string& glsl = f.program()->kernels[0].glsl;
+    EXPECT_NE(glsl.find("memoryBarrier(); barrier();"), std::string::npos);
+    EXPECT_NE(glsl.find("coherent"), std::string::npos);
+}
+
+TEST(InSequence, SizesThatDifferByNumbersShareAParameter) {
+    SessionScope scope(Session::interpreter());
+    auto f = compile(pyramid, std::vector<ArgSpec>{f32("n", "m"), i32()});
+    f.call({ones({64, 64}), 2});
+    EXPECT_LE(f.program()->kernels[0].param_types.size(), 8u);
+}
+
+}  // namespace
+}  // namespace firn
