@@ -11,6 +11,7 @@
 #include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/map_grid.h"
 #include "compiler/lower/near_copies.h"
+#include "compiler/lower/order_values.h"
 #include "compiler/lower/place.h"
 #include "compiler/lower/row_groups.h"
 #include "compiler/lower/share_loops.h"
@@ -838,6 +839,7 @@ KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const D
     code.in_order = in_order;   // what is pinned stands where it was made
     place(code);
     drop_unused_buffers(code);
+    if (profile.device_class == DeviceClass::Cpu) order_values(code);
     code.back_edges = count_back_edges(code);
     return code;
 }

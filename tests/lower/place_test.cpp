@@ -1,10 +1,11 @@
-// Where nodes are evaluated when the lanes of a subgroup part.
+// Where nodes are evaluated when the lanes of a subgroup part, and in which order.
 #include "compiler/lower/place.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "compiler/lower/order_values.h"
 #include "tests/lower/kernel_by_hand.h"
 
 namespace firn {
@@ -82,6 +83,46 @@ TEST(Place, LoadsLeaveTheGuardsOfAKernelThatLoadsFirst) {
     EXPECT_EQ(region_of_load(true, true), 0);
     EXPECT_NE(region_of_load(false, true), 0);
     EXPECT_NE(region_of_load(true, false), 0);  // a condition of the user's
+}
+
+/// Chains of loads, each at an index that the one before gives, one chain after the other; each is stored at its end.
+struct Chains {
+    ByHand k;
+    std::vector<int> first, last;
+
+    Chains(int count, int length) {
+        int x = k.buffer(i32, false), y = k.buffer(i32, true);
+        int i = k.range(RangeKind::Group, 4);
+        for (int chain = 0; chain < count; ++chain) {
+            int at = k.add(k.make(Op::Add, i32, {i, k.integer(chain)}));
+            first.push_back(at);
+            for (int link = 0; link < length; ++link) at = k.add(k.make(Op::Load, i32, {at}, x));
+            last.push_back(at);
+            k.store(0, y, i, at);
+        }
+        place(k.code);
+    }
+    const std::vector<int>& order() const { return k.code.regions[0].order; }
+    auto position(int id) const { return std::find(order().begin(), order().end(), id) - order().begin(); }
+};
+
+TEST(OrderValues, LongChainsComeToStandSideBySide) {
+    Chains chains(2, 200);
+    const std::vector<int> before = chains.order();
+    EXPECT_GT(chains.position(chains.first[1]), chains.position(chains.last[0]));
+    order_values(chains.k.code);
+    EXPECT_LT(chains.position(chains.first[1]), chains.position(chains.last[0]) / 2);
+    EXPECT_TRUE(std::is_permutation(before.begin(), before.end(), chains.order().begin(), chains.order().end()));
+    for (int id : chains.order())
+        for (int arg : chains.k.code.nodes[static_cast<size_t>(id)].args)
+            EXPECT_TRUE(!stands_in(chains.k, 0, arg) || chains.position(arg) < chains.position(id));
+}
+
+TEST(OrderValues, ShortChainsThatACoreSeesTogetherStay) {
+    Chains chains(200, 2);
+    const std::vector<int> before = chains.order();
+    order_values(chains.k.code);
+    EXPECT_EQ(chains.order(), before);
 }
 
 }  // namespace
