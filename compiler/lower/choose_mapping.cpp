@@ -28,6 +28,8 @@ constexpr int64_t kTileBudget = 1000;          // nodes of a turn in a register 
 constexpr int64_t kWholeBudget = 2600;         // nodes of a short loop that is written out
 constexpr int64_t kShortLoop = 8;              // its turns
 constexpr int64_t kMostCarried = 72;           // values that its loops carry
+constexpr int64_t kMuchCarried = 16;           // values that make entering a loop dear
+constexpr int64_t kLongInside = 16;            // turns of an inner loop that make entering it cheap
 constexpr int64_t kLongestTile = 9;            // neighbours along one range
 constexpr double kLeastSaving = 0.93;          // of a turn's time, that makes a tile worth doubling
 constexpr int64_t kFarTurns = 4;               // turns at once that read far apart
@@ -228,6 +230,32 @@ std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile
     return tile;
 }
 
+/// Some nest of loops had better run as one: with what it carries, entering a loop is dear on a CPU driver, which
+/// copies all of it under a mask. What stood between the loops is computed in every turn then, so it is index
+/// arithmetic alone, and the inner loop is not long.
+bool joins_loops(KernelCode code, const DeviceProfile& profile, int64_t carried, int64_t turns_at_once) {
+    if (profile.device_class != DeviceClass::Cpu || carried < kMuchCarried) return false;
+    place(code);
+    auto joins = [&](const KernelNode& n) {
+        if (n.op != Op::For) return false;
+        const int inner = handed_through(code, static_cast<int>(&n - code.nodes.data()));
+        if (inner < 0) return false;
+        const KernelRegion& outside = code.regions[n.region];
+        const KernelRegion& body = code.regions[code.nodes[inner].region];
+        const bool plain = std::all_of(outside.order.begin(), outside.order.end(), [&](int id) {
+            const Op op = code.nodes[id].op;
+            return id == inner || op == Op::Result || (op != Op::Load && is_elementwise(op));
+        });
+        const Range& range = code.ranges[body.range];
+        return plain && (range.max_trips < 0 || !range.extent.is_constant() ||
+                         range.max_trips <= kLongInside * turns_at_once);
+    };
+    for (const KernelRegion& region : code.regions)
+        for (int id : region.order)
+            if (joins(code.nodes[id])) return true;
+    return false;
+}
+
 /// Unrolling and groups of a kernel whose indices are shared by `lanes` each.
 Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const DeviceProfile& profile,
                        uint32_t lanes, int64_t total) {
@@ -237,12 +265,13 @@ Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const De
     const int64_t slots = std::max<int64_t>(1, profile.parallel_invocations / lanes);
     const std::vector<Size> grid = grid_extents(lowered);
     m.tile.assign(grid.size(), 1);
-    int64_t nodes = traits.nodes;
+    int64_t nodes = traits.nodes, carried = 0;
     if (!traits.rows && !traits.divergent) {
         const TileModel model(lowered, true);
         m.tile = grow_tile(model, m.tile, grid, total, slots * kLeastGroups, true);
         nodes = model.loop_nodes(m.tile);
         total /= m.copies();
+        carried = model.carried(m.tile);
     }
     int64_t subgroups = 1;   // of a group: more only where groups remain for every core
     // On a CPU driver a row that is walked again stays in the first cache where no other one comes between.
@@ -256,6 +285,7 @@ Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const De
         const int64_t budget = cpu && m.copies() > 1 && f <= 4 ? kDealtBudget : kLoopBudget;
         if (m.serial_unroll == 1 && (cpu || f <= 16) && nodes * f <= budget) m.serial_unroll = f;
     }
+    m.joined_loops = joins_loops(lowered, profile, carried, m.serial_unroll * lanes);
     return m;
 }
 
@@ -291,11 +321,13 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     const bool plain = !traits.divergent && !traits.rows;
     if (plain && (by_four || padded) && room(4)) m.tile[0] = 4;
     int64_t nodes = traits.nodes * m.copies();
+    int64_t carried = 0;
     bool dealt_copies = false;   // of a tile: as many as a subgroup has lanes, with loads of their own
     if (plain && traits.loops && dims >= 2) {
         const TileModel model(lowered, false);
         m.tile = grow_tile(model, m.tile, grid, total, busy, false, short_turns(lowered));
         nodes = model.loop_nodes(m.tile);
+        carried = model.carried(m.tile);
         for (size_t d = 1; d < dims; ++d)
             dealt_copies |= m.tile[d] % profile.subgroup_size == 0 && model.same_along_x(d);
     } else if (plain && dims >= 2 && traits.shifted) {
@@ -348,6 +380,7 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     if (!traits.divergent || traits.loops)
         for (int64_t f : {16, 8, 4, 2})
             if (m.serial_unroll == 1 && traits.loops && f <= most_turns && nodes * f <= kLoopBudget) m.serial_unroll = f;
+    m.joined_loops = joins_loops(lowered, profile, carried, m.serial_unroll);
     return m;
 }
 

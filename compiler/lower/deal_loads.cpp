@@ -29,6 +29,11 @@ bool SameInSubgroup::operator()(int id) {
     return same;
 }
 
+void SameInSubgroup::mark(int id, bool same) {
+    if (known_.size() <= static_cast<size_t>(id)) known_.resize(static_cast<size_t>(id) + 1, -1);
+    known_[static_cast<size_t>(id)] = same;
+}
+
 /// Of what a load of bound memory gives.
 static bool is_plain_load(const KernelCode& code, int shuffle) {
     const KernelNode& source = code.nodes[static_cast<size_t>(code.nodes[static_cast<size_t>(shuffle)].args[0])];

@@ -13,6 +13,8 @@ class SameInSubgroup {
   public:
     explicit SameInSubgroup(const KernelBuilder& b) : b_(b) {}
     bool operator()(int id);
+    /// What is true of a carried value.
+    void mark(int id, bool same);
 
   private:
     const KernelBuilder& b_;

@@ -110,6 +110,7 @@ int KernelBuilder::add_range(Range range) {
 }
 
 int KernelBuilder::range(int id) {
+    if (code_.ranges[id].kind == RangeKind::Group && code_.ranges[id].extent.is(1)) return integer(0);
     KernelNode n;
     n.op = Op::Range;
     n.dtype = i32;

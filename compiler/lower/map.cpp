@@ -15,12 +15,13 @@
 #include "compiler/lower/place.h"
 #include "compiler/lower/row_groups.h"
 #include "compiler/lower/share_loops.h"
+#include "compiler/lower/turns.h"
 #include "compiler/program/error.h"
 
 namespace firn {
 namespace {
 
-constexpr int64_t kSmallDeal = 4;          // turns of a lane at once in what full turns leave
+constexpr int64_t kMostJoined = INT32_MAX; // turns of loops that run as one: they are counted
 
 /// Rebuilds a kernel with each Grid index replaced by one expression per lane (a copy of the body in the
 /// same invocation).
@@ -130,11 +131,6 @@ class Mapper {
         range.kind = RangeKind::Subgroup;
         range.extent = Size(profile_.subgroup_size);
         return b_.range(b_.add_range(range));
-    }
-
-    bool divides(const Size& extent, int64_t factor) const {
-        const int64_t d = extent.divisor();
-        return d % factor == 0;
     }
 
     /// Which nodes differ between lanes: they depend on a Grid range whose index does, or on the index or a
@@ -341,7 +337,7 @@ class Mapper {
         for (auto& lane : starts)
             for (size_t k = 0; k < combine.size(); ++k)
                 lane[k] = b_.constant(reduce_identity(combine[k].reduce, from_.nodes[n.args[k]].dtype));
-        std::vector<std::vector<int>> values = loop(n, group, std::move(starts), is_split(id));
+        std::vector<std::vector<int>> values = loop(id, group, std::move(starts));
         for (size_t g = 0; g < group.size(); ++g)
             for (size_t k = 0; k < combine.size(); ++k)
                 values[g][k] = combined(n, combine[k], inits[g][k], values[g][k]);
@@ -367,101 +363,70 @@ class Mapper {
         return b_.make(by.step, dtype, {init, all});
     }
 
-    std::vector<std::vector<int>> loop(const KernelNode& n, const std::vector<size_t>& group,
-                                       std::vector<std::vector<int>> values, bool split) {
-        const KernelRegion& body = from_.regions[n.region];
+    std::vector<std::vector<int>> loop(int id, const std::vector<size_t>& group,
+                                       std::vector<std::vector<int>> values) {
+        std::vector<int> nest = joined_with(id, group[0]);
+        const int last = nest.back();
+        nest.pop_back();
+        for (const Part& part : parts_of_loop(last, group[0]))
+            values = serial(nest, from_.nodes[last], group, std::move(values), part);
+        return values;
+    }
+
+    std::vector<Part> parts_of_loop(int id, size_t lane) {
+        const KernelRegion& body = from_.regions[from_.nodes[id].region];
         const Range& range = from_.ranges[body.range];
-        const int extent = lane_value(range.extent_node, group[0]);
-        const bool innermost = is_innermost(body);
+        const int extent = lane_value(range.extent_node, lane);
+        const bool innermost = is_innermost(body), split = is_split(id);
         int64_t copies = body.alive < 0 && innermost ? mapping_.serial_unroll : 1;
         if (body.alive < 0 && innermost && !split && b_.is_constant(extent) &&
             b_.node(extent).constant.i <= mapping_.whole_loops)
             copies = std::max(copies, b_.node(extent).constant.i);
-        const Deal deal = deal_turns(range, copies, split, extent);
-        for (const Part& part : parts_of(range, extent, deal))
-            values = serial(n, group, std::move(values), part);
-        return values;
+        return parts_of(b_, range, extent, deal_of(range, extent, copies, split), lane_);
     }
 
-    /// How the turns of a loop are dealt: a lane takes `copies` of them at once, in runs of `vector`
-    /// neighbours; then the next lane's follow.
-    struct Deal {
-        int64_t lanes = 1, copies = 1, vector = 1;
-    };
-
-    Deal deal_turns(const Range& range, int64_t copies, bool split, int extent_node) const {
-        Deal deal{split ? mapping_.lanes : 1, copies, 1};
-        if (b_.is_constant(extent_node)) {
-            const int64_t extent = b_.node(extent_node).constant.i;
-            if (split)
-                while (deal.copies > 1 && deal.copies * deal.lanes > extent) deal.copies /= 2;
-            else
-                deal.copies = std::min<int64_t>(copies, std::max<int64_t>(1, extent));
+    /// A loop and those inside that run as one with it, outermost first. What is written out stays inside.
+    std::vector<int> joined_with(int loop, size_t lane) {
+        std::vector<int> out{loop};
+        auto most_turns = [&](int id) {
+            const int64_t most = from_.ranges[from_.regions[from_.nodes[id].region].range].max_trips;
+            return most < 0 ? kMostJoined : std::max<int64_t>(most, 1);
+        };
+        int64_t turns = most_turns(loop);
+        while (mapping_.joined_loops && !is_split(out.back())) {
+            const int inner = handed_through(from_, out.back());
+            if (inner < 0 || from_.regions[from_.nodes[inner].region].alive >= 0) break;
+            const KernelRegion& body = from_.regions[from_.nodes[inner].region];
+            const int extent = from_.ranges[body.range].extent_node;
+            auto knows = [&](int around) {
+                const std::vector<int>& needs = needs_[extent];
+                return std::find(needs.begin(), needs.end(), from_.nodes[around].region) != needs.end();
+            };
+            if (varies_[extent] || std::any_of(out.begin(), out.end(), knows)) break;
+            const std::vector<Part> parts = parts_of_loop(inner, lane);
+            const bool written_out = b_.is_constant(parts[0].turns) && b_.node(parts[0].turns).constant.i <= 1;
+            if (written_out || (parts.size() > 1 && !gathers(body))) break;
+            if (most_turns(inner) > kMostJoined / turns) break;
+            turns *= most_turns(inner);
+            out.push_back(inner);
         }
-        const bool known = !range.extent.is(0);
-        if (split && deal.copies % 4 == 0 && known && (divides(range.extent, 4) || one_row())) deal.vector = 4;
-        return deal;
+        return out;
+    }
+
+    /// The order of its turns does not matter.
+    bool gathers(const KernelRegion& body) const {
+        for (size_t k = 0; k < body.yields.size(); ++k)
+            if (!gathered_term(from_, body, k)) return false;
+        return true;
+    }
+
+    Deal deal_of(const Range& range, int extent, int64_t copies, bool split) const {
+        return deal_turns(b_, range, extent, copies, split ? mapping_.lanes : 1, one_row());
     }
 
     /// Rows begin at multiples of their length: a kernel of one row begins at 0.
     bool one_row() const {
         return std::all_of(grid_.begin(), grid_.end(), [&](int r) { return from_.ranges[r].extent.is(1); });
-    }
-
-    /// Consecutive turns of an old loop that run as one new loop.
-    struct Part {
-        Deal deal;
-        int turns = -1;           // of the new loop
-        Size extent = Size(0);    // the same, where it is a size
-        int start = -1;           // the first old turn
-        int64_t max_trips = -1;   // the most new turns; -1: as the old loop says
-    };
-
-    /// Full turns of the deal; what is left in smaller ones, at last a turn for each lane.
-    std::vector<Part> parts_of(const Range& range, int extent, const Deal& deal) {
-        const bool symbolic = !range.extent.is(0) || b_.is_constant(extent);
-        const int64_t chunk = deal.copies * deal.lanes;
-        if (chunk == 1) return {{deal, extent, range.extent, b_.integer(0), -1}};
-        std::vector<Part> parts{{deal, b_.make(Op::Div, i32, {extent, b_.integer(chunk)}),
-                                 symbolic ? floor_div(range.extent, Size(chunk)) : Size(0), b_.integer(0), -1}};
-        if (symbolic && divides(range.extent, chunk)) return parts;
-        int done = b_.mul(parts[0].turns, b_.integer(chunk));
-        if (deal.lanes > 1 && deal.copies > kSmallDeal) {
-            const Deal small{deal.lanes, kSmallDeal, deal.vector};
-            const int64_t step = small.copies * small.lanes;
-            const int turns = b_.make(Op::Div, i32, {b_.sub(extent, done), b_.integer(step)});
-            parts.push_back({small, turns, Size(0), done, deal.copies / small.copies});
-            done = b_.add(done, b_.mul(turns, b_.integer(step)));
-            if (symbolic && divides(range.extent, step)) return parts;
-        }
-        const Deal single{deal.lanes, 1, 1};
-        const int left = b_.sub(extent, done);
-        if (b_.is_constant(left) && b_.node(left).constant.i == 0) return parts;
-        if (deal.lanes == 1)
-            parts.push_back({single, left, Size(0), done, deal.copies - 1});
-        else
-            parts.push_back({single, lane_turns(left), Size(0), done, std::min(deal.copies, kSmallDeal)});
-        return parts;
-    }
-
-    /// Turns of this lane among `left` ones that are dealt one by one.
-    int lane_turns(int left) {
-        const int64_t lanes = mapping_.lanes;
-        return b_.make(Op::Div, i32, {b_.add(b_.sub(left, lane_), b_.integer(lanes - 1)), b_.integer(lanes)});
-    }
-
-    /// The first old index of a turn; copy c of it is turn_copy(c) further on.
-    int turn_base(int turn, int start, const Deal& deal, const Size& extent) {
-        int base = turn;
-        if (deal.copies * deal.lanes > 1) base = b_.mul(base, b_.integer(deal.copies * deal.lanes));
-        if (deal.lanes > 1) base = b_.add(base, b_.mul(lane_, b_.integer(deal.vector)));
-        base = b_.add(base, start);
-        if (deal.copies * deal.lanes > 1 && !extent.is(0) && !b_.is_constant(base))
-            b_.assume(base, Size(0), extent - Size(turn_copy(deal.copies - 1, deal) + 1));
-        return base;
-    }
-    static int64_t turn_copy(int64_t copy, const Deal& deal) {
-        return copy / deal.vector * deal.lanes * deal.vector + copy % deal.vector;
     }
 
     bool is_innermost(const KernelRegion& body) const {
@@ -481,16 +446,29 @@ class Mapper {
         return true;
     }
 
-    /// One loop for a part of the old one's turns.
-    std::vector<std::vector<int>> serial(const KernelNode& n, const std::vector<size_t>& group,
-                                         std::vector<std::vector<int>> values, const Part& part) {
+    /// The turns of a nest whose innermost loop takes `part`; empty where there is no other.
+    JoinedTurns joined_turns(const std::vector<int>& around, const Range& inner, const Part& part, size_t lane) {
+        JoinedTurns out;
+        for (int loop : around) {
+            const Range& range = from_.ranges[from_.regions[from_.nodes[loop].region].range];
+            out.add(lane_value(range.extent_node, lane), range.extent, range.max_trips);
+        }
+        if (!around.empty()) out.add(part.turns, part.extent, inner.max_trips);
+        return out;
+    }
+
+    /// One loop for a part of the old one's turns, and for all turns of those `around` it.
+    std::vector<std::vector<int>> serial(const std::vector<int>& around, const KernelNode& n,
+                                         const std::vector<size_t>& group, std::vector<std::vector<int>> values,
+                                         const Part& part) {
         const Deal& deal = part.deal;
         const int extent_node = part.turns, start = part.start;
         const int64_t copies = deal.copies;
         const KernelRegion& old = from_.regions[n.region];
         const Range& old_range = from_.ranges[old.range];
-        if (b_.is_constant(extent_node) && old.alive < 0 && b_.node(extent_node).constant.i <= 1) {
-            if (b_.node(extent_node).constant.i == 1) unroll(n, group, values, start, deal);
+        const int64_t known_turns = b_.is_constant(extent_node) ? b_.node(extent_node).constant.i : -1;
+        if (old.alive < 0 && (known_turns == 0 || (known_turns == 1 && around.empty()))) {
+            if (known_turns == 1) unroll(n, group, values, start, deal);
             return values;
         }
         Range range = old_range;
@@ -498,7 +476,9 @@ class Mapper {
         range.extent = part.extent;
         if (part.max_trips >= 0) range.max_trips = part.max_trips;
         else if (range.max_trips >= 0) range.max_trips /= copies * deal.lanes;
-        if (b_.is_constant(extent_node)) range.max_trips = b_.node(extent_node).constant.i;
+        if (known_turns >= 0) range.max_trips = known_turns;
+        JoinedTurns joined = joined_turns(around, range, part, group[0]);
+        if (!joined.empty()) joined.count(b_, range);
         const int range_id = b_.add_range(range);
         const int region = b_.add_region();
         b_.code().regions[region].range = range_id;
@@ -506,13 +486,20 @@ class Mapper {
         for (size_t g = 0; g < group.size(); ++g)
             for (int arg : old.args) current[g].push_back(b_.region_arg(region, from_.nodes[arg].dtype));
         const std::vector<std::vector<int>> args = current;
-        const int base = turn_base(b_.range(range_id), start, deal, old_range.extent);
-        const Turns turns(*this, old.alive < 0 && same_in_subgroup_(extent_node), copies, group.size() == lanes_.size());
+        const bool together = old.alive < 0 && same_in_subgroup_(range.extent_node);
+        joined.open(b_, region);
+        for (size_t k = 0; k < joined.size(); ++k) same_in_subgroup_.mark(joined.index(k), together);
+        const int turn = joined.empty() ? b_.range(range_id) : joined.innermost();
+        const int base = first_index(b_, turn, start, deal, old_range.extent, lane_);
+        const Turns turns(*this, together, copies, group.size() == lanes_.size());
+        for (size_t k = 0; k < around.size(); ++k)
+            for (size_t g = 0; g < group.size(); ++g)
+                bind_turn(from_.nodes[around[k]].region, group[g], joined.index(k), current[g]);
         std::vector<std::vector<std::vector<int>>> terms(group.size(),
                                                          std::vector<std::vector<int>>(old.args.size()));
         int alive = -1;
         for (int64_t c = 0; c < copies; ++c) {
-            const int index = b_.add(base, b_.integer(turn_copy(c, deal)));
+            const int index = b_.add(base, b_.integer(deal.at(c)));
             for (size_t g = 0; g < group.size(); ++g) bind_turn(n.region, group[g], index, current[g]);
             for (size_t g = 0; g < group.size(); ++g) {
                 std::vector<int> next;
@@ -542,6 +529,12 @@ class Mapper {
                 yields.push_back(y);
                 inits.push_back(values[g][k]);
             }
+        for (int index : joined.next(b_)) {
+            yields.push_back(index);
+            inits.push_back(b_.integer(0));
+        }
+        for (int loop : around)
+            for (size_t l : group) forget_turn(from_.nodes[loop].region, l);
         b_.code().regions[region].yields = std::move(yields);
         b_.code().regions[region].alive = alive;
         b_.set_lines(n.lines);
@@ -556,9 +549,9 @@ class Mapper {
     void unroll(const KernelNode& n, const std::vector<size_t>& group, std::vector<std::vector<int>>& values,
                 int start, const Deal& deal) {
         const KernelRegion& old = from_.regions[n.region];
-        const int base = turn_base(b_.integer(0), start, deal, Size(0));
+        const int base = first_index(b_, b_.integer(0), start, deal, Size(0), lane_);
         for (int64_t c = 0; c < deal.copies; ++c) {
-            const int index = b_.add(base, b_.integer(turn_copy(c, deal)));
+            const int index = b_.add(base, b_.integer(deal.at(c)));
             for (size_t g = 0; g < group.size(); ++g) bind_turn(n.region, group[g], index, values[g]);
             for (size_t g = 0; g < group.size(); ++g) {
                 std::vector<int> next;
@@ -706,9 +699,9 @@ class Mapper {
         const Range& range = from_.ranges[body.range];
         const int extent = lane_value(range.extent_node, lane);
         const bool nested = from_.nodes[body.effects[0]].op == Op::For;
-        const Deal deal = deal_turns(range, nested ? 1 : std::max<int64_t>(1, mapping_.serial_unroll), is_split(loop),
-                                     extent);
-        for (const Part& part : parts_of(range, extent, deal)) row_loop(n, lane, part, effects);
+        const int64_t copies = nested ? 1 : std::max<int64_t>(1, mapping_.serial_unroll);
+        const Deal deal = deal_of(range, extent, copies, is_split(loop));
+        for (const Part& part : parts_of(b_, range, extent, deal, lane_)) row_loop(n, lane, part, effects);
     }
 
     void row_loop(const KernelNode& n, size_t lane, const Part& part, std::vector<int>& effects) {
@@ -724,11 +717,11 @@ class Mapper {
         const int range_id = b_.add_range(range);
         const int region = b_.add_region();
         b_.code().regions[region].range = range_id;
-        const int base = turn_base(b_.range(range_id), part.start, deal, whole);
+        const int base = first_index(b_, b_.range(range_id), part.start, deal, whole, lane_);
         std::vector<int> inside;
         std::vector<std::vector<int>> index(body.effects.size()), value(body.effects.size());
         for (int64_t c = 0; c < deal.copies; ++c) {
-            bind_turn(n.region, lane, b_.add(base, b_.integer(turn_copy(c, deal))), {});
+            bind_turn(n.region, lane, b_.add(base, b_.integer(deal.at(c))), {});
             for (size_t k = 0; k < body.effects.size(); ++k) {
                 const KernelNode& effect = from_.nodes[body.effects[k]];
                 if (effect.op == Op::For) {

@@ -23,6 +23,8 @@ struct Mapping {
     /// copies of a tile), are loaded by one lane each and handed round. Every lane then takes part, also behind the
     /// grid's end. Divides group_x.
     uint32_t dealt_loads = 1;
+    /// Nests of loops that do nothing but hand on what they carry run as one loop, with an index for each.
+    bool joined_loops = false;
     /// Where combining stores meet first (near_copies.h): Bound, in the target itself; Private, in a copy for each
     /// invocation; Shared, in one for each group. Not where lanes share an index or loads; group_y is 1.
     MemorySpace near = MemorySpace::Bound;

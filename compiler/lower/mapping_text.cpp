@@ -33,7 +33,8 @@ std::string text(const Mapping& m) {
     out << "tile " << list(m.tile) << " strides " << m.strides << " group "
         << m.group_x << "x" << m.group_y << " unroll " << m.serial_unroll << " whole "
         << m.whole_loops << " lanes " << m.lanes << " dealt " << m.dealt_loads;
-    if (m.near != MemorySpace::Bound) 
+    if (m.joined_loops) out << " joined";
+    if (m.near != MemorySpace::Bound)
         out << " near " << (m.near == MemorySpace::Shared ? "shared" : "private") << " turns " << list(m.turns);
     return out.str();
 }
@@ -50,7 +51,11 @@ std::optional<Mapping> parse_mapping(const std::string& words) {
                unroll = field("unroll", 1), whole = field("whole", 1), lanes = field("lanes", 1),
                dealt = field("dealt", 1);
     if (!tile || !strides || !group || !unroll || !whole || !lanes || !dealt) return std::nullopt;
-    if (std::string key, near; in >> key) {
+    std::string key, near;
+    in >> key;
+    m.joined_loops = key == "joined";
+    if (m.joined_loops) key.clear(), in >> key;
+    if (!key.empty()) {
         const bool known = key == "near" && in >> near && (near == "shared" || near == "private");
         const auto turns = field("turns", 1);
         std::string more;

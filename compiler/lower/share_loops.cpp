@@ -142,20 +142,8 @@ class Sharer {
 
     /// A loop that only hands its carried values through another one.
     std::optional<Nest> nest_around(int loop) const {
-        const KernelRegion& region = body(loop);
-        const KernelNode& first = code_.nodes[region.yields[0]];
-        if (first.op != Op::Result || code_.nodes[first.args[0]].op != Op::For) return std::nullopt;
-        const int inner = first.args[0];
-        if (code_.nodes[inner].args != region.args) return std::nullopt;
-        for (size_t k = 0; k < region.yields.size(); ++k) {
-            const KernelNode& y = code_.nodes[region.yields[k]];
-            if (y.op != Op::Result || y.args[0] != inner || y.index != static_cast<int>(k))
-                return std::nullopt;
-        }
-        for (int y : body(inner).yields)
-            if (uses_any(code_, y, region.args)) return std::nullopt;
-        if (uses_any(code_, code_.ranges[body(inner).range].extent_node, region.args))
-            return std::nullopt;
+        const int inner = handed_through(code_, loop);
+        if (inner < 0) return std::nullopt;
         std::optional<Nest> nest = nest_of(inner);
         if (nest) nest->loops.insert(nest->loops.begin(), loop);
         return nest;
@@ -183,6 +171,23 @@ bool lanes_exchange(DType dtype) {
 
 std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes) {
     return Sharer(code, lanes).run();
+}
+
+int handed_through(const KernelCode& code, int loop) {
+    const KernelRegion& region = code.regions[code.nodes[loop].region];
+    if (region.alive >= 0 || !region.effects.empty() || region.yields.empty()) return -1;
+    const KernelNode& first = code.nodes[region.yields[0]];
+    if (first.op != Op::Result || code.nodes[first.args[0]].op != Op::For) return -1;
+    const int inner = first.args[0];
+    if (code.nodes[inner].args != region.args) return -1;
+    for (size_t k = 0; k < region.yields.size(); ++k) {
+        const KernelNode& y = code.nodes[region.yields[k]];
+        if (y.op != Op::Result || y.args[0] != inner || y.index != static_cast<int>(k)) return -1;
+    }
+    const KernelRegion& body = code.regions[code.nodes[inner].region];
+    for (int y : body.yields)
+        if (uses_any(code, y, region.args)) return -1;
+    return uses_any(code, code.ranges[body.range].extent_node, region.args) ? -1 : inner;
 }
 
 std::optional<GatheredTerm> gathered_term(const KernelCode& code, const KernelRegion& body,

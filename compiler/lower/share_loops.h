@@ -35,6 +35,9 @@ struct SharedLoop {
 /// whose effects stand in other loops or in branches.
 std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes);
 
+/// The loop that the body of another one (a For node) does nothing but hand its carried values through; -1: none.
+int handed_through(const KernelCode& code, int loop);
+
 /// The operation that a body only gathers terms with (arg = arg + term) for its carried value k,
 /// and that term; nobody sees the value in between.
 struct GatheredTerm {

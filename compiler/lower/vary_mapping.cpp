@@ -45,6 +45,7 @@ class Variations {
         } else {
             for (int64_t unroll : {1, 2, 4, 8, 16, 32})
                 with([&](Mapping& m) { m.serial_unroll = unroll; });
+            with([&](Mapping& m) { m.joined_loops = !m.joined_loops; });
             vary_lanes();
         }
         if (lanes_share(profile_) && !near_targets(lowered_).empty()) vary_near();

@@ -251,15 +251,19 @@ TEST(Mappings, TextAndBack) {
     m.whole_loops = 3;
     EXPECT_EQ(text(m), "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1");
     EXPECT_EQ(text(*parse_mapping(text(m))), text(m));
+    m.joined_loops = true;
+    EXPECT_EQ(text(m), "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 joined");
+    EXPECT_EQ(text(*parse_mapping(text(m))), text(m));
     m.near = MemorySpace::Private, m.turns = {64, 2};
     EXPECT_EQ(text(m),
-              "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 near private "
-              "turns 64x2");
+              "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 joined near "
+              "private turns 64x2");
     EXPECT_EQ(text(*parse_mapping(text(m))), text(m));
     for (const char* wrong :
          {"", "tile", "tile 4x-1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1",
           "tile 4 strides 2 group 64 unroll 16 whole 3 lanes 1 dealt 1",
           "tile 4 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 more",
+          "tile 4 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 joined more",
           "tile 4 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 near far turns 1",
           "tile 4 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 near shared",
           "tile 4 strides 2 group 64x4 unroll 99999999 whole 3 lanes 1 dealt 1"})

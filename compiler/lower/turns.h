@@ -1,0 +1,70 @@
+// The turns of a loop, as a mapped kernel takes them: several at once, dealt to lanes, nests of
+// loops as one.
+#pragma once
+#include <vector>
+
+#include "compiler/lower/kernel_builder.h"
+
+namespace firn {
+
+/// How the turns of a loop are dealt: a lane takes `copies` of them at once, in runs of `vector`
+/// neighbours; then the next lane's follow.
+struct Deal {
+    int64_t lanes = 1, copies = 1, vector = 1;
+    /// From the first old index of a turn to that of its copy `copy`.
+    int64_t at(int64_t copy) const { return copy / vector * lanes * vector + copy % vector; }
+};
+
+/// Consecutive turns of an old loop that run as one new loop.
+struct Part {
+    Deal deal;
+    int turns = -1;          // of the new loop
+    Size extent = Size(0);   // the same, where it is a size
+    int start = -1;          // the first old turn
+    int64_t max_trips = -1;  // the most new turns; -1: as the old loop says
+};
+
+/// A loop whose turns `copies` are wanted of at once, or fewer where it has not as many. `lanes`:
+/// that they are dealt to; `aligned`: rows begin at multiples of four.
+Deal deal_turns(const KernelBuilder& b, const Range& range, int extent, int64_t copies,
+                int64_t lanes, bool aligned);
+/// Full turns of the deal; what is left in smaller ones, at last a turn for each lane. `lane`: its
+/// number, where there are several.
+std::vector<Part> parts_of(KernelBuilder& b, const Range& range, int extent, const Deal& deal,
+                           int lane);
+/// The first old index of turn `turn` of a part that begins at `start`. `extent`: of the old loop,
+/// 0: not known.
+int first_index(KernelBuilder& b, int turn, int start, const Deal& deal, const Size& extent,
+                int lane);
+
+/// Loops around one another that run as one: each has a carried value that counts its turns.
+class JoinedTurns {
+  public:
+    /// The next loop, outermost first. `extent`: its turns, where they are a size.
+    void add(int turns, const Size& extent, int64_t max_trips) {
+        levels_.push_back({turns, extent, max_trips, -1});
+    }
+    bool empty() const { return levels_.empty(); }
+    /// The turns of all.
+    void count(KernelBuilder& b, Range& range) const;
+    /// Adds the counters to a body's carried values, which begin at 0.
+    void open(KernelBuilder& b, int region);
+    /// The index of a loop, after open().
+    int index(size_t level) const { return levels_[level].index; }
+    int innermost() const { return levels_.back().index; }
+    size_t size() const { return levels_.size(); }
+    /// The counters' next values: the innermost counts on; at its end it begins again, and the next
+    /// one does.
+    std::vector<int> next(KernelBuilder& b) const;
+
+  private:
+    struct Level {
+        int turns = -1;
+        Size extent = Size(0);
+        int64_t max_trips = -1;
+        int index = -1;
+    };
+    std::vector<Level> levels_;
+};
+
+}  // namespace firn
