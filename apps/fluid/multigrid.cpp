@@ -1,4 +1,4 @@
-// The pressure solve: multigrid V-cycles over the open sides of cells.
+// The pressure solve: multigrid cycles over the open sides of cells.
 #include "apps/fluid/multigrid.h"
 
 #include <algorithm>
@@ -31,11 +31,18 @@ Surroundings surroundings(const Level& level, const Tensor& pressure) {
             left + right + upper + lower};
 }
 
-/// The weights of the Jacobi sweeps alternate so that two are the Chebyshev polynomial for the
-/// upper three quarters of the spectrum: rough errors shrink to 0.22, as by red-black Gauss-Seidel.
-/// A last sweep without its second half is damped, or it would feed the roughest errors.
 constexpr int kCoarsestSweeps = 4;
-constexpr float kEvenWeight = 1.389f, kOddWeight = 0.5616f, kLoneWeight = 0.8f;
+/// From this level down every cycle is run twice: it holds a sixteenth of the cells, and the cycle
+/// converges twice as fast.
+constexpr size_t kTwice = 2;
+
+/// The weight of a Jacobi sweep, one of `sweeps`: together they are the Chebyshev polynomial for
+/// the upper three quarters of the spectrum, [1/2, 2]. Rough errors shrink to 0.6, 0.22, 0.07 by
+/// one, two, three.
+Tensor weight_of(const Tensor& sweep, const Tensor& sweeps) {
+    constexpr float kPi = 3.14159265f;
+    return 1.0f / (1.25f + 0.75f * cos(kPi * (cast<float>(sweep) + 0.5f) / cast<float>(sweeps)));
+}
 
 /// Sweeps `first` to `end` - 1 over the whole level.
 Tensor smooth(const Level& level, Tensor pressure, const Tensor& source, int first,
@@ -43,9 +50,7 @@ Tensor smooth(const Level& level, Tensor pressure, const Tensor& source, int fir
     for (Tensor sweep : loop(first, end)) {
         Surroundings around = surroundings(level, pressure);
         Tensor change = around.sum - source - around.openness * pressure;
-        Tensor weight =
-            select(sweep % 2 == 1, kOddWeight, select(sweep + 1 == end, kLoneWeight, kEvenWeight));
-        pressure += weight * change / max(around.openness, 0.25f);
+        pressure += weight_of(sweep, end) * change / max(around.openness, 0.25f);
     }
     return pressure;
 }
@@ -70,7 +75,7 @@ Tensor prolonged(const Tensor& error, const Level& coarse, const Level& fine) {
                           open_x * (error(row, column + 2 * after - 1) - own));
 }
 
-/// What corrects a pressure whose residual is `source`, by one V-cycle from `depth` down.
+/// What corrects a pressure whose residual is `source`, by one cycle from `depth` down.
 Tensor correction(const std::vector<Level>& levels, size_t depth, const Tensor& source,
                   const Tensor& sweeps);
 
@@ -84,7 +89,9 @@ Tensor cycle(const std::vector<Level>& levels, size_t depth, Tensor pressure, co
     Surroundings around = surroundings(level, pressure);
     Tensor residual = source - around.sum + around.openness * pressure;
     const Level& coarse = levels[depth + 1];
-    Tensor error = correction(levels, depth + 1, restricted(residual, coarse), sweeps);
+    Tensor below = restricted(residual, coarse);
+    Tensor error = correction(levels, depth + 1, below, sweeps);
+    if (depth + 1 == kTwice) error = cycle(levels, depth + 1, error, below, 0, sweeps);
     return smooth(level, pressure + prolonged(error, coarse, level), source, 0, sweeps);
 }
 
@@ -95,8 +102,8 @@ Tensor correction(const std::vector<Level>& levels, size_t depth, const Tensor& 
     // From nothing, the first sweep needs no neighbours.
     Tensor openness =
         level.left + zero(level.left)(i, j + 1) + level.upper + zero(level.upper)(i + 1, j);
-    Tensor weight = select(sweeps == 1, kLoneWeight, kEvenWeight);
-    return cycle(levels, depth, -weight * source / max(openness, 0.25f), source, 1, sweeps);
+    return cycle(levels, depth, -weight_of(Tensor(0), sweeps) * source / max(openness, 0.25f),
+                 source, 1, sweeps);
 }
 
 }  // namespace

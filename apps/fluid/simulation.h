@@ -12,8 +12,8 @@ struct Settings {
     float confinement = 2.0f;
     float velocity_loss = 0.05f;  // share lost in a second
     float dye_loss = 0.02f;
-    int cycles = 2;  // V-cycles a step
-    int sweeps = 3;  // smoothing sweeps on the way down and on the way up
+    int cycles = 2;  // multigrid cycles a step
+    int sweeps = 2;  // smoothing sweeps on the way down and on the way up
 };
 
 /// A brush as C++ numbers, in cells, cells per second, and colours from 0 to 1.
