@@ -120,8 +120,8 @@ std::vector<Level> pyramid(const Level& finest, int count) {
     return levels;
 }
 
-Tensor v_cycle(const std::vector<Level>& levels, const Tensor& pressure, const Tensor& source,
-               const Tensor& sweeps) {
+Tensor multigrid_cycle(const std::vector<Level>& levels, const Tensor& pressure,
+                       const Tensor& source, const Tensor& sweeps) {
     return cycle(levels, 0, pressure, source, 0, sweeps);
 }
 

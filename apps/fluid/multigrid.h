@@ -1,4 +1,4 @@
-// The pressure solve: multigrid V-cycles over the open sides of cells.
+// The pressure solve: multigrid cycles over the open sides of cells.
 #pragma once
 #include <firn/firn.h>
 
@@ -15,9 +15,10 @@ struct Level {
 /// `finest` and what is coarser, `count` levels in all.
 std::vector<Level> pyramid(const Level& finest, int count);
 
-/// One V-cycle: brings the pressure nearer to that whose flow out of every cell is `source`, with `sweeps` Jacobi
-/// sweeps before and after each coarser level. All f32[n, m] of the finest level; `sweeps` is an i32.
-Tensor v_cycle(const std::vector<Level>& levels, const Tensor& pressure, const Tensor& source,
-               const Tensor& sweeps);
+/// One cycle: brings the pressure nearer to that whose flow out of every cell is `source`, with
+/// `sweeps` Jacobi sweeps before and after each coarser level. All f32[n, m] of the finest level;
+/// `sweeps` is an i32.
+Tensor multigrid_cycle(const std::vector<Level>& levels, const Tensor& pressure,
+                       const Tensor& source, const Tensor& sweeps);
 
 }  // namespace firn::fluid

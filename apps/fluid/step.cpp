@@ -117,7 +117,7 @@ FlowStep step(const Flow& flow, const Tensor& open, const Brush& brush, const Co
     Tensor source = divergence(moved_u, moved_v);
     Tensor pressure = flow.pressure;
     for (Tensor cycle : loop(constants.cycles))
-        pressure = v_cycle(multigrid, pressure, source, constants.sweeps);
+        pressure = multigrid_cycle(multigrid, pressure, source, constants.sweeps);
     next.flow.pressure = pressure;
     next.flow.u = moved_u - finest.left * (pressure - pressure(i, j - 1));
     next.flow.v = moved_v - finest.upper * (pressure - pressure(i - 1, j));

@@ -32,7 +32,7 @@ struct Constants {
     Tensor confinement;    // vorticity confinement, 0: none
     Tensor velocity_kept;  // share of the velocity that is left after the step
     Tensor dye_kept;       // share of the dye
-    Tensor cycles;         // i32: V-cycles of the pressure solve
+    Tensor cycles;         // i32: multigrid cycles of the pressure solve
     Tensor sweeps;         // i32: smoothing sweeps before and after each coarser level
 };
 
