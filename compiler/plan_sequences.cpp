@@ -2,29 +2,23 @@
 #include "compiler/plan_sequences.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <tuple>
 
-#include "compiler/lower/count.h"
 #include "compiler/lower/in_sequence.h"
 #include "compiler/lower/kernel_builder.h"
-#include "compiler/lower/map.h"
+#include "compiler/lower/one_group.h"
 #include "compiler/lower/place.h"
-#include "compiler/schedule/access.h"
 
 namespace firn {
 namespace {
 
-constexpr int64_t kMostIndices = 1 << 16;  // of one dispatch, whatever its cost
 constexpr int64_t kMostTurns = 4096;       // of a loop of steps
 constexpr size_t kMostNodes = 8192;        // of a kernel: drivers compile long ones slowly
 constexpr int64_t kMostBackEdges = 65535;  // one group is to end before long on any device
-constexpr double kUnknownTurns = 8;
-constexpr double kStoreOnCpu = 90;  // operations that one takes as long as
 
 /// What is run in order: a kernel, or a loop of such.
 struct Piece {
@@ -122,12 +116,6 @@ class Sequencer {
   private:
     // --- what may be a piece
 
-    std::array<uint32_t, 3> group_size() const {
-        const uint32_t wide =
-            profile_.device_class == DeviceClass::Cpu ? profile_.subgroup_size : 32;
-        return {wide, std::clamp<uint32_t>(profile_.max_group_size / wide, 1, 8), 1};
-    }
-
     std::optional<Piece> piece_of(const Step& step) {
         if (const auto* dispatch = std::get_if<DispatchStep>(&step.step)) {
             if (!dispatch->lowered || dispatch->sizes_binding >= 0) return std::nullopt;
@@ -200,89 +188,10 @@ class Sequencer {
     }
 
     std::optional<Piece> kernel_piece(const KernelCode& lowered) {
-        if (lowered.sizes_buffer >= 0 || lowered.in_order) return std::nullopt;
-        const bool alone = std::any_of(lowered.nodes.begin(), lowered.nodes.end(),
-                                       [](const KernelNode& n) { return n.op == Op::RowReduce; });
-        if (alone) return std::nullopt;
-        std::vector<Size> grid;  // x first
-        for (const Range& r : lowered.ranges)
-            if (r.kind == RangeKind::Grid) grid.insert(grid.begin(), r.extent);
-        int64_t most = 1;
-        for (size_t d = 0; d < grid.size(); ++d) {
-            // Where there may be nothing to do, a guard must say so: one group comes by all the
-            // same.
-            const Size& extent = grid[d];
-            const int64_t largest = extent.upper_bound(facts_.largest);
-            if (largest < 1 || (d > 1 && !extent.is_constant())) return std::nullopt;
-            if (largest > kMostIndices || (most *= largest) > kMostIndices) return std::nullopt;
-        }
-        if (!is_small(lowered, grid)) return std::nullopt;
-        Mapping mapping = choose_mapping(lowered, profile_, facts_);
-        if (mapping.lanes > 1 || mapping.near != MemorySpace::Bound) return std::nullopt;
-        const std::array<uint32_t, 3> group = group_size();
-        mapping.dealt_loads = mapping.strides = 1;
-        mapping.tile = {mapping.tile_of(0) % 4 == 0 ? 4 : 1};
-        mapping.group_x = group[0], mapping.group_y = group[1];
-        mapping.turns.clear();
-        for (size_t d = 0; d < grid.size(); ++d) {
-            const int64_t wide = (d == 0 ? mapping.tile[0] : 1) * (d < 2 ? group[d] : 1);
-            mapping.turns.push_back(
-                std::max<int64_t>(1, (grid[d].upper_bound(facts_.largest) + wide - 1) / wide));
-        }
         Piece out;
-        out.kernel = map_kernel(lowered, mapping, profile_, facts_);
-        if (out.kernel->back_edges < 0 || out.kernel->in_order) return std::nullopt;
-        for (const Size& groups : out.kernel->groups)
-            if (groups.upper_bound(facts_.largest) > 1) return std::nullopt;
+        out.kernel = map_to_one_group(lowered, profile_, facts_);
+        if (!out.kernel) return std::nullopt;
         return out;
-    }
-
-    /// What one group takes longer than all cores is less than a launch.
-    bool is_small(const KernelCode& lowered, const std::vector<Size>& grid) const {
-        const bool cpu = profile_.device_class == DeviceClass::Cpu;
-        const std::array<uint32_t, 3> group = group_size();
-        double indices = 1;
-        for (size_t d = 0; d < 2 || d < grid.size(); ++d) {
-            // A GPU's lanes wait for one another; a CPU driver passes by rows that have nothing to
-            // do.
-            const double extent = d < grid.size() ? std::max(1.0, estimate(grid[d], facts_)) : 1;
-            const double wide = d == 0 || (!cpu && d < 2) ? group[d] : 1;
-            indices *= std::ceil(extent / wide) * wide;
-        }
-        const double members = cpu ? group[0] : group[0] * group[1];
-        const double groups = std::max(1.0, profile_.parallel_invocations / members);
-        return indices * seconds_of(lowered, 0) * (groups - 1) <= profile_.seconds_per_launch;
-    }
-
-    double seconds_of(const KernelCode& code, int region) const {
-        const KernelRegion& r = code.regions[static_cast<size_t>(region)];
-        double sum = 0;
-        const double operation = 1 / profile_.operations_per_second;
-        for (const std::vector<int>* ids : {&r.order, &r.effects})
-            for (int id : *ids) {
-                const KernelNode& n = code.nodes[static_cast<size_t>(id)];
-                if (n.op == Op::Load)
-                    sum += profile_.seconds_per_load;
-                else if (n.op == Op::Store || n.op == Op::Atomic)
-                    sum += store_seconds();
-                else if (n.op != Op::For && n.op != Op::Branch)
-                    sum += operation;
-                for (int inner : {n.region, n.else_region}) {
-                    if (inner < 0 || n.op == Op::RegionArg) continue;
-                    const int range = code.regions[static_cast<size_t>(inner)].range;
-                    const int64_t most =
-                        range < 0 ? 1 : code.ranges[static_cast<size_t>(range)].max_trips;
-                    sum += seconds_of(code, inner) *
-                           (most < 0 ? kUnknownTurns : static_cast<double>(most));
-                }
-            }
-        return sum;
-    }
-
-    double store_seconds() const {
-        return profile_.device_class == DeviceClass::Cpu
-                   ? kStoreOnCpu / profile_.operations_per_second
-                   : profile_.seconds_per_load;
     }
 
     // --- what fits into one kernel
@@ -331,7 +240,7 @@ class Sequencer {
             }
             return;
         }
-        InSequence sequence(group_size());
+        InSequence sequence(one_group_size(profile_));
         add_pieces(pieces, sequence);
         std::vector<std::string> lines;
         Work work;

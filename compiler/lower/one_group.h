@@ -1,0 +1,20 @@
+// Small kernels as one group runs them.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "compiler/lower/kernel_code.h"
+
+namespace firn {
+
+/// The size of the group.
+std::array<uint32_t, 3> one_group_size(const DeviceProfile& profile);
+
+/// The kernel mapped to one group that walks all its indices, where that takes no longer than all
+/// cores take with the launch; and its facts bound its sizes, and one group can (no row held by its
+/// group, no copies of targets, no lanes that share indices). `lowered` is placed.
+std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, const DeviceProfile& profile,
+                                           const SymbolFacts& facts);
+
+}  // namespace firn
