@@ -18,8 +18,8 @@ struct FunctionState;
 struct Graph;
 
 /// A compiled function over flat lists of tensors; copies share its programs. One program is
-/// compiled for each kind of call: which sizes are divisible by 4, 16 or 64, and which scalars are tensors on
-/// the device.
+/// compiled for each kind of call: what divides the sizes (4, 16, 64), about how large they are (powers of 4) and
+/// how far integer arguments let loops run (powers of 16), and which scalars are tensors on the device.
 class Function {
   public:
     std::vector<Tensor> call(const std::vector<Arg>& args) const;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ constexpr int64_t kTileBudget = 1000;          // nodes of a turn in a register 
 constexpr int64_t kWholeBudget = 2600;         // nodes of a short loop that is written out
 constexpr int64_t kShortLoop = 8;              // its turns
 constexpr int64_t kMostCarried = 72;           // values that its loops carry
+constexpr int64_t kLoadedOnCpu = 36;           // vectors that a stencil's tile loads: the driver spills what is more
 constexpr int64_t kMuchCarried = 16;           // values that make entering a loop dear
 constexpr int64_t kLongInside = 16;            // turns of an inner loop that make entering it cheap
 constexpr int64_t kLongestTile = 9;            // neighbours along one range
@@ -289,6 +291,13 @@ Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const De
     return m;
 }
 
+int64_t loaded_tensors(const KernelCode& lowered) {
+    std::set<int> out;
+    for (const KernelNode& n : lowered.nodes)
+        if (n.op == Op::Load) out.insert(n.index);
+    return static_cast<int64_t>(out.size());
+}
+
 }  // namespace
 
 Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
@@ -331,8 +340,10 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
         for (size_t d = 1; d < dims; ++d)
             dealt_copies |= m.tile[d] % profile.subgroup_size == 0 && model.same_along_x(d);
     } else if (plain && dims >= 2 && traits.shifted) {
+        const int64_t vectors = loaded_tensors(lowered) * m.tile[0];
         for (int64_t u : {4, 2})
-            if (m.tile[1] == 1 && grid[1].divisor() % u == 0 && y > 0 && room(u)) m.tile[1] = u;
+            if (m.tile[1] == 1 && grid[1].divisor() % u == 0 && y > 0 && room(u) && (!cpu || vectors * u <= kLoadedOnCpu))
+                m.tile[1] = u;
         nodes = traits.nodes * m.copies();
     }
     const bool streams = dims == 1 && plain && !traits.loops && cpu;
