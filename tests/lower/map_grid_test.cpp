@@ -45,6 +45,23 @@ TEST(MapGrid, GroupsAreNoLargerThanTheDeviceAllows) {
     }
 }
 
+TEST(MapGrid, StencilsOverManyTensorsHaveLowTiles) {
+    const auto mapping = [](int tensors) {
+        SessionScope scope(Session::interpreter(cpu_profile()));
+        auto f = compile(
+            [&](const std::vector<Tensor>& a) {
+                auto [i, j] = indices<2>(a[0].shape());
+                Tensor out = a[0](i - 1, j);
+                for (const Tensor& x : a) out += x(i, j + 1) * x(i + 1, j);
+                return std::vector<Tensor>{out};
+            },
+            std::vector<ArgSpec>(static_cast<size_t>(tensors), f32(1024, 1024)));
+        return f.program()->kernels.at(0).mapping;
+    };
+    EXPECT_NE(mapping(1).find("tile 4x4"), std::string::npos);
+    EXPECT_NE(mapping(6).find("tile 4x1"), std::string::npos);
+}
+
 TEST(MapGrid, ColumnsOfAnyNumberAreAddedUp) {
     SessionScope scope(Session::interpreter(cpu_profile()));
     auto f = compile([](Tensor x) { return sum(x, {.axis = 0}); }, {f32("n", "m")});
