@@ -87,7 +87,7 @@ class Sequencer {
         std::vector<Piece> pieces;
         Needs needs;
         const auto flush = [&] {
-            finish(waiting, pieces, out);
+            finish(waiting, pieces, needs, out);
             waiting.clear(), pieces.clear(), needs = {};
         };
         for (Step& step : steps) {
@@ -227,10 +227,8 @@ class Sequencer {
 
     // --- the kernel
 
-    void finish(std::vector<Step>& waiting, const std::vector<Piece>& pieces,
+    void finish(std::vector<Step>& waiting, const std::vector<Piece>& pieces, const Needs& needs,
                 std::vector<Step>& out) {
-        Needs needs;
-        for (const Piece& piece : pieces) add_needs(piece, 1, needs);
         const bool several = pieces.size() > 1 || (pieces.size() == 1 && !pieces[0].kernel);
         if (!several || !fits(needs)) {
             for (Step& step : waiting) {

@@ -18,6 +18,13 @@ Size growth(const Size& size, const std::string& induction) {
     return at_turn(size, induction, 1) - at_turn(size, induction, 0);
 }
 
+/// What became of the nodes.
+std::vector<int> taken(const std::vector<int>& ids, const std::vector<int>& nodes) {
+    std::vector<int> out;
+    for (int id : ids) out.push_back(nodes[static_cast<size_t>(id)]);
+    return out;
+}
+
 }  // namespace
 
 bool linear_in(const Size& size, const std::string& induction) {
@@ -141,18 +148,13 @@ int InSequence::first_of_unused(const KernelCode& part) {
     return out;
 }
 
-void InSequence::add(const KernelCode& part) {
-    ensure(part.group_size == code_.group_size && part.sizes_buffer < 0,
-           "sequence: a kernel that cannot follow others");
-    if (code_.name.empty()) code_.name = part.name;
-    const int regions =
-        static_cast<int>(code_.regions.size()) - 1;  // the part's root is the place where it stands
+/// All nodes of the part, and its regions but the root, which is the place where it stands. By the
+/// part's node: the new one.
+std::vector<int> InSequence::take_nodes(const KernelCode& part) {
+    const int regions = static_cast<int>(code_.regions.size()) - 1;
     const auto region = [&](int id) { return id > 0 ? id + regions : -1; };
     std::vector<int> nodes, buffers, ranges(part.ranges.size(), -1);
-    for (const KernelBuffer& b : part.buffers) {
-        ensure(b.space == MemorySpace::Bound, "sequence: a kernel with memory of its own");
-        buffers.push_back(buffer(b));
-    }
+    for (const KernelBuffer& b : part.buffers) buffers.push_back(buffer(b));
     const auto range_of = [&](int r) {
         int& made = ranges[static_cast<size_t>(r)];
         if (made < 0) made = range(part.ranges[static_cast<size_t>(r)], nodes);
@@ -165,50 +167,56 @@ void InSequence::add(const KernelCode& part) {
             continue;
         }
         KernelNode node = n;
-        for (int& arg : node.args) arg = nodes[static_cast<size_t>(arg)];
+        node.args = taken(n.args, nodes);
         node.region = region(n.region), node.else_region = region(n.else_region);
         if (n.op == Op::Load || n.op == Op::Store || n.op == Op::Atomic)
             node.index = buffers[static_cast<size_t>(n.index)];
         if (n.op == Op::Range) {
-            const Range& r = part.ranges[static_cast<size_t>(n.index)];
             // There is one group.
-            if (r.kind == RangeKind::Group)
+            if (part.ranges[static_cast<size_t>(n.index)].kind == RangeKind::Group)
                 node.op = Op::Constant, node.constant = scalar_int(0);
             else
                 node.index = range_of(n.index);
         }
         nodes.push_back(new_node(std::move(node)));
     }
-    const auto take = [&](const std::vector<int>& ids) {
-        std::vector<int> out;
-        for (int id : ids) out.push_back(nodes[static_cast<size_t>(id)]);
-        return out;
-    };
     for (size_t r = 1; r < part.regions.size(); ++r) {
         const KernelRegion& from = part.regions[r];
         KernelRegion to;
-        to.args = take(from.args), to.effects = take(from.effects), to.yields = take(from.yields),
-        to.order = take(from.order);
+        to.args = taken(from.args, nodes), to.yields = taken(from.yields, nodes);
+        to.order = taken(from.order, nodes), to.effects = taken(from.effects, nodes);
         if (from.range >= 0) to.range = range_of(from.range);
         if (from.alive >= 0) to.alive = nodes[static_cast<size_t>(from.alive)];
         code_.regions.push_back(std::move(to));
     }
-    std::vector<int> root = take(part.regions[0].order);
-    const std::vector<int> effects = take(part.regions[0].effects);
+    return nodes;
+}
+
+int InSequence::branch(int condition, std::vector<int> inside) {
+    KernelNode node;
+    node.op = Op::Branch;
+    node.args = {condition};
+    node.region = static_cast<int>(code_.regions.size());
+    KernelRegion region;
+    region.order = std::move(inside);
+    code_.regions.push_back(std::move(region));
+    return new_node(std::move(node));
+}
+
+void InSequence::add(const KernelCode& part) {
+    const bool own_memory =
+        std::any_of(part.buffers.begin(), part.buffers.end(),
+                    [](const KernelBuffer& b) { return b.space != MemorySpace::Bound; });
+    ensure(part.group_size == code_.group_size && part.sizes_buffer < 0 && !own_memory,
+           "sequence: a kernel that cannot follow others");
+    if (code_.name.empty()) code_.name = part.name;
+    const std::vector<int> nodes = take_nodes(part);
+    std::vector<int> root = taken(part.regions[0].order, nodes);
+    const std::vector<int> effects = taken(part.regions[0].effects, nodes);
     root.insert(root.end(), effects.begin(), effects.end());
-    const int alone = first_of_unused(part);
-    if (alone < 0) {
-        order().insert(order().end(), root.begin(), root.end());
-    } else {
-        KernelNode branch;
-        branch.op = Op::Branch;
-        branch.args = {alone};
-        branch.region = static_cast<int>(code_.regions.size());
-        KernelRegion inside;
-        inside.order = std::move(root);
-        code_.regions.push_back(std::move(inside));
-        order().push_back(new_node(std::move(branch)));
-    }
+    if (const int alone = first_of_unused(part); alone >= 0)
+        root = {branch(alone, std::move(root))};
+    order().insert(order().end(), root.begin(), root.end());
     KernelNode barrier;
     barrier.op = Op::Barrier;
     barrier.dtype = i32;
@@ -224,17 +232,17 @@ void InSequence::open_loop(const Size& trips, int64_t most, const std::string& i
     turns.extent_node = size(max(trips, Size(0)));
     turns.max_trips = most;
     code_.ranges.push_back(turns);
+    const int range = static_cast<int>(code_.ranges.size()) - 1;
     Loop loop;
-    loop.range = static_cast<int>(code_.ranges.size()) - 1;
     loop.region = static_cast<int>(code_.regions.size());
     loop.induction = induction;
     KernelRegion body;
-    body.range = loop.range;
+    body.range = range;
     code_.regions.push_back(std::move(body));
     KernelNode index;
     index.op = Op::Range;
     index.dtype = i32;
-    index.index = loop.range;
+    index.index = range;
     index.interval = {0, std::max<int64_t>(0, most - 1), 1, 0};
     loop.index = new_node(std::move(index));
     loops_.push_back(std::move(loop));

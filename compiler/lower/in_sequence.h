@@ -26,7 +26,7 @@ class InSequence {
 
   private:
     struct Loop {
-        int region = 0, range = -1, index = -1;  // index: the node with the number of the turn
+        int region = 0, index = -1;  // index: the node with the number of the turn
         std::string induction;
     };
     int new_node(KernelNode node);
@@ -37,6 +37,8 @@ class InSequence {
     int range(const Range& range, const std::vector<int>& nodes);
     int buffer(const KernelBuffer& buffer);
     int first_of_unused(const KernelCode& part);
+    std::vector<int> take_nodes(const KernelCode& part);
+    int branch(int condition, std::vector<int> inside);
     std::vector<int>& order() {
         return code_.regions[static_cast<size_t>(loops_.back().region)].order;
     }
