@@ -12,6 +12,7 @@
 #include "compiler/lower/place.h"
 #include "compiler/lower/row_groups.h"
 #include "compiler/lower/share_loops.h"
+#include "compiler/lower/stage_loads.h"
 #include "compiler/lower/strides.h"
 #include "compiler/lower/tile_model.h"
 
@@ -35,6 +36,7 @@ constexpr int64_t kLongInside = 16;            // turns of an inner loop that ma
 constexpr int64_t kLongestTile = 9;            // neighbours along one range
 constexpr double kLeastSaving = 0.93;          // of a turn's time, that makes a tile worth doubling
 constexpr int64_t kFarTurns = 4;               // turns at once that read far apart
+constexpr int64_t kStagedShare = 4;            // of what runs at once that is enough in tiles of registers
 constexpr int64_t kLeastShare = 4;             // turns of a loop per lane that are worth combining
 constexpr int64_t kLongShare = 64;             // turns per lane that pay for a subgroup's fixed costs on a CPU
 
@@ -171,8 +173,8 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
 /// Lanes that share one index, where that is faster. On a CPU driver the gain is in loads of whole blocks
 /// of long rows, on a GPU in neighbouring lanes that read neighbours; on both it is in filling a device that
 /// the grid alone leaves idle, unless neighbouring indices read neighbours as they are. Products of matrices,
-/// whose neighbouring indices read the same rows again and again, are better tiled.
-uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, int64_t total) {
+/// whose neighbouring indices read the same rows again and again, are better tiled; `staged`: in shared memory.
+uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, int64_t total, bool staged) {
     if (!lanes_share(profile)) return 1;
     const uint32_t lanes = profile.subgroup_size;
     const Sharing sharing = inspect_sharing(lowered, profile);
@@ -181,7 +183,7 @@ uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, i
     const int64_t busy = int64_t{profile.parallel_invocations} * (cpu ? 16 : 1);
     const bool idle = sharing.along_grid ? total * lanes * lanes < busy : total * (cpu ? lanes : 1) < busy;
     const bool rows = sharing.along_loop && !sharing.along_grid && (sharing.streams || sharing.scattered);
-    const bool better = rows && (!cpu || (sharing.blocks && sharing.all_turns >= kLongShare * lanes));
+    const bool better = rows && !staged && (!cpu || (sharing.blocks && sharing.all_turns >= kLongShare * lanes));
     return idle || better ? lanes : 1;
 }
 
@@ -291,6 +293,17 @@ Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const De
     return m;
 }
 
+/// The groups of a GPU that share what they read are square: each element is read as often as can be.
+constexpr uint32_t kSquare = 16;
+
+/// They would, in such groups.
+bool stages_loads(const KernelCode& lowered, const DeviceProfile& profile, size_t dims) {
+    Mapping m;
+    m.group_x = std::min(dims < 2 ? kLargeGroup : kSquare, profile.max_group_size);
+    m.group_y = dims < 2 ? 1 : std::min(kSquare, profile.max_group_size / m.group_x);
+    return choose_staged_turns(lowered, m, profile) > 1;
+}
+
 int64_t loaded_tensors(const KernelCode& lowered) {
     std::set<int> out;
     for (const KernelNode& n : lowered.nodes)
@@ -315,15 +328,17 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     }
     if (const auto near = choose_near(lowered, profile, facts, traits.nodes, traits.loops)) return *near;
     const int64_t x = extents[0], y = extents[1];
+    const bool staged = traits.loops && stages_loads(lowered, profile, dims);
     if ((traits.loops || traits.rows) && !traits.unlike_rows && !reduces_rows(lowered))
-        if (const uint32_t lanes = choose_lanes(lowered, profile, total); lanes > 1)
+        if (const uint32_t lanes = choose_lanes(lowered, profile, total, staged); lanes > 1)
             return shared_mapping(lowered, traits, profile, lanes, total);
     Mapping m;
     m.tile.assign(std::max<size_t>(dims, 1), 1);
     const bool by_four = dims > 0 && grid[0].divisor() % 4 == 0 && x > 0;
     const bool padded = dims == 1 && traits.plain_flat;
-    // Enough invocations must remain to keep the device busy.
-    const int64_t busy = int64_t{profile.parallel_invocations} * (cpu ? (traits.loops ? 8 : 1) : 4);
+    // Enough invocations must remain to keep the device busy, fewer where each has much to do that nothing waits for.
+    const int64_t busy = staged ? profile.parallel_invocations / kStagedShare
+                                : int64_t{profile.parallel_invocations} * (cpu ? (traits.loops ? 8 : 1) : 4);
     auto room = [&](int64_t factor) {
         return traits.nodes * m.copies() * factor <= kBodyBudget && total / (m.copies() * factor) >= busy;
     };
@@ -362,7 +377,7 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
                                        std::max<uint32_t>(round_up(share, lanes), lanes));
     } else {
         const bool square = !cpu && traits.loops;
-        m.group_x = std::min<uint32_t>(std::min(square ? 16u : cpu ? 64u : 32u, largest), std::max<uint32_t>(round_up(units_x, lanes), lanes));
+        m.group_x = std::min<uint32_t>(std::min(square ? kSquare : cpu ? 64u : 32u, largest), std::max<uint32_t>(round_up(units_x, lanes), lanes));
         const int64_t most = largest / m.group_x;
         int64_t rows_per_group = std::min<int64_t>(most, units_y);
         auto groups = [&] {
@@ -392,6 +407,7 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
         for (int64_t f : {16, 8, 4, 2})
             if (m.serial_unroll == 1 && traits.loops && f <= most_turns && nodes * f <= kLoopBudget) m.serial_unroll = f;
     m.joined_loops = joins_loops(lowered, profile, carried, m.serial_unroll);
+    if (staged) m.staged_turns = choose_staged_turns(lowered, m, profile);
     return m;
 }
 

@@ -405,7 +405,9 @@ class Machine {
 
     void load(const KernelNode& n, const Lanes& target, const LaneMask& mask) {
         counts_.loads += mask.active;
-        counts_.bytes_read += mask.active * n.width * stored_bytes(n);
+        const int64_t bytes = mask.active * n.width * stored_bytes(n);
+        counts_.bytes_read += bytes;
+        if (code_.buffers[at(n.index)].space == MemorySpace::Bound) counts_.bound_bytes_read += bytes;
         load_lanes(access(n, mask), target);
     }
 

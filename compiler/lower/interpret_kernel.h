@@ -13,6 +13,7 @@ namespace firn {
 
 struct KernelCounts {
     int64_t invocations = 0, operations = 0, loads = 0, stores = 0, bytes_read = 0, bytes_written = 0;
+    int64_t bound_bytes_read = 0;  // of bytes_read, those that are not of the kernel's own memory
     int64_t back_edges = 0;        // the most that one invocation took
 };
 /// Runs one dispatch of placed code, before mapping (Grid ranges) or after (Group and Invocation).

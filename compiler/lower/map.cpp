@@ -2,6 +2,7 @@
 #include "compiler/lower/map.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "compiler/lower/place.h"
 #include "compiler/lower/row_groups.h"
 #include "compiler/lower/share_loops.h"
+#include "compiler/lower/staged_tile.h"
 #include "compiler/lower/turns.h"
 #include "compiler/program/error.h"
 
@@ -31,6 +33,8 @@ class Mapper {
            const SymbolFacts& facts)
         : from_(from), b_(to, facts), mapping_(mapping), profile_(profile), symbol_facts_(facts),
           needs_(region_needs(from)) {
+        staged_ = staged_loops(from, mapping);
+        ensure(mapping.staged_turns == 1 || !staged_.empty(), "map: groups cannot stage what this kernel reads");
         if (mapping.lanes == 1) return;
         shared_ = share_loops(from, mapping.lanes);
         ensure(!shared_.empty(), "map: lanes cannot share the work of this kernel");
@@ -40,7 +44,7 @@ class Mapper {
         KernelCode& to = b_.code();
         to.name = from_.name;
         MappedGrid mapped = map_grid(from_, b_, mapping_, profile_);
-        grid_ = std::move(mapped.ranges);
+        grid_ = mapped.ranges;
         lanes_ = std::move(mapped.copies);
         lane_ = mapped.lane;
         if (mapping_.dealt_loads > 1) {
@@ -54,6 +58,9 @@ class Mapper {
         memo_.assign(lanes_.size(), std::vector<int>(from_.nodes.size(), -1));
         std::vector<int> begin;
         if (mapped.subgroup >= 0) reduce_rows(mapped, begin);
+        grid_map_ = &mapped;
+        for (const auto& [id, loop] : staged_) for_results(loop.outermost, 0);
+        if (!staged_.empty()) begin = std::exchange(effects_, {});
         to.in_order = !begin.empty() || mapping_.near != MemorySpace::Bound;
         if (mapping_.near != MemorySpace::Bound) begin = open_copies();
         for (int effect : from_.regions[0].effects) store_all(effect, stores);
@@ -173,10 +180,79 @@ class Mapper {
         return false;
     }
 
+    // --- operands in shared memory
+
+    /// Blocks of a loop's turns: before each the group loads what it reads in them.
+    std::vector<std::vector<int>> staged_loop(int id, const std::vector<size_t>& group,
+                                              std::vector<std::vector<int>> values) {
+        const KernelNode& n = from_.nodes[id];
+        const KernelRegion& old = from_.regions[n.region];
+        const Range& range = from_.ranges[old.range];
+        const int64_t most = mapping_.staged_turns;
+        const int extent = lane_value(range.extent_node, group[0]), all = b_.integer(most);
+        const Size size = b_.is_constant(extent) ? Size(b_.node(extent).constant.i) : range.extent;
+        const bool whole = !size.is(0) && size.divisor() % most == 0;
+        Range blocks = range;
+        blocks.extent_node = b_.make(Op::Div, i32, {b_.add(extent, b_.integer(most - 1)), all});
+        blocks.extent = size.is(0) ? size : ceil_div(size, Size(most));
+        if (range.max_trips >= 0) blocks.max_trips = (range.max_trips + most - 1) / most;
+        const int blocks_id = b_.add_range(blocks), region = b_.add_region();
+        b_.code().regions[region].range = blocks_id;
+        std::vector<int> inits, yields;
+        for (auto& lane : values)
+            for (int& value : lane) {
+                inits.push_back(value);
+                value = b_.region_arg(region, b_.node(value).dtype);
+            }
+        std::vector<int> around = std::exchange(effects_, {});
+        const int start = b_.mul(b_.range(blocks_id), all);
+        StagedTile tile(b_, from_, *grid_map_, staged_.at(id), mapping_);
+        effects_ = tile.fill(start, whole ? -1 : b_.sub(extent, b_.integer(1)),
+                             [&](int node, const std::vector<int>& at, int turn) { return value_at(node, at, old, turn); });
+        Range inner = range;
+        inner.extent = whole ? Size(most) : Size(0);
+        inner.extent_node = whole ? all : b_.make(Op::Min, i32, {all, b_.sub(extent, start)});
+        const Deal deal{1, std::gcd(most, mapping_.serial_unroll), 1};
+        tile_ = &tile, tile_region_ = n.region, tile_start_ = start;
+        for (Part part : parts_of(b_, inner, inner.extent_node, deal, -1)) {
+            if (part.max_trips < 0) part.max_trips = most / part.deal.copies;
+            part.start = b_.add(start, part.start);
+            values = serial({}, n, group, std::move(values), part);
+        }
+        tile_ = nullptr;
+        effects_.push_back(b_.pinned(Op::Barrier, i32, {}));
+        for (const auto& lane : values) yields.insert(yields.end(), lane.begin(), lane.end());
+        b_.code().regions[region].yields = std::move(yields);
+        b_.code().regions[region].effects = std::exchange(effects_, std::move(around));
+        b_.set_lines(n.lines);
+        effects_.push_back(b_.close_for(region, std::move(inits)));
+        int next = 0;
+        for (auto& lane : values)
+            for (int& value : lane) value = b_.result(effects_.back(), next++);
+        return values;
+    }
+
+    /// A node at other indices than those of this invocation's copies.
+    int value_at(int node, const std::vector<int>& at, const KernelRegion& body, int turn) {
+        std::vector<int> bound(from_.nodes.size(), -1);
+        for (size_t id = 0; id < from_.nodes.size(); ++id) {
+            const KernelNode& n = from_.nodes[id];
+            if (n.op != Op::Range || from_.ranges[n.index].kind != RangeKind::Serial) continue;
+            bound[id] = n.index == body.range ? turn : memo_[0][id];
+        }
+        std::vector<std::vector<int>> memo{std::move(bound)};
+        std::vector<GridCopy> copies{{at, -1}};
+        memo_.swap(memo), lanes_.swap(copies);
+        const int made = lane_value(node, 0);
+        memo_.swap(memo), lanes_.swap(copies);
+        return made;
+    }
+
     int lane_value(int id, size_t lane) {
         if (memo_[lane][id] >= 0) return memo_[lane][id];
         const KernelNode& n = from_.nodes[id];
-        int made = -1;
+        int made = tile_ ? tile_->read(id, lane, tile_turn_, effects_) : -1;
+        if (made >= 0) return memo_[lane][id] = made;
         switch (n.op) {
             case Op::Range: {
                 const auto it = std::find(grid_.begin(), grid_.end(), n.index);
@@ -226,7 +302,8 @@ class Mapper {
         if (const int dealt = dealt_load(n, b, index, lane); dealt >= 0) return dealt;
         b_.set_lines(n.lines);
         const Interval& at = b_.node(index).interval;
-        const bool aligned = b.dtype.bytes() == 4 && mapping_.tile_of(0) * mapping_.serial_unroll >= 4 &&
+        const bool several = mapping_.tile_of(0) * mapping_.serial_unroll >= 4 || mapping_.staged_turns >= 4;
+        const bool aligned = b.dtype.bytes() == 4 && several &&
                              at.mod % 4 == 0 && !b_.is_constant(index);
         if (!aligned) return b_.load(program_buffer(b, false, 1), index);
         const int64_t rest = ((at.rem % 4) + 4) % 4;
@@ -365,6 +442,7 @@ class Mapper {
 
     std::vector<std::vector<int>> loop(int id, const std::vector<size_t>& group,
                                        std::vector<std::vector<int>> values) {
+        if (staged_.contains(id) && !in_branch_) return staged_loop(id, group, std::move(values));
         std::vector<int> nest = joined_with(id, group[0]);
         const int last = nest.back();
         nest.pop_back();
@@ -395,7 +473,7 @@ class Mapper {
         int64_t turns = most_turns(loop);
         while (mapping_.joined_loops && !is_split(out.back())) {
             const int inner = handed_through(from_, out.back());
-            if (inner < 0 || from_.regions[from_.nodes[inner].region].alive >= 0) break;
+            if (inner < 0 || staged_.contains(inner) || from_.regions[from_.nodes[inner].region].alive >= 0) break;
             const KernelRegion& body = from_.regions[from_.nodes[inner].region];
             const int extent = from_.ranges[body.range].extent_node;
             auto knows = [&](int around) {
@@ -482,6 +560,7 @@ class Mapper {
         const int range_id = b_.add_range(range);
         const int region = b_.add_region();
         b_.code().regions[region].range = range_id;
+        std::vector<int> outside = std::exchange(effects_, {});
         std::vector<std::vector<int>> current(group.size());
         for (size_t g = 0; g < group.size(); ++g)
             for (int arg : old.args) current[g].push_back(b_.region_arg(region, from_.nodes[arg].dtype));
@@ -504,7 +583,8 @@ class Mapper {
             for (size_t g = 0; g < group.size(); ++g) {
                 std::vector<int> next;
                 for (size_t k = 0; k < old.yields.size(); ++k) {
-                    const auto gathered = copies > 1 ? gathered_term(from_, old, k) : std::nullopt;
+                    // What is staged has many chains already; a product and a sum are one operation in each.
+                    const auto gathered = copies > 1 && !tile_ ? gathered_term(from_, old, k) : std::nullopt;
                     if (gathered) {
                         terms[g][k].push_back(lane_value(gathered->term, group[g]));
                         next.push_back(current[g][k]);
@@ -537,8 +617,10 @@ class Mapper {
             for (size_t l : group) forget_turn(from_.nodes[loop].region, l);
         b_.code().regions[region].yields = std::move(yields);
         b_.code().regions[region].alive = alive;
+        b_.code().regions[region].effects = std::exchange(effects_, std::move(outside));
         b_.set_lines(n.lines);
         const int made = b_.close_for(region, std::move(inits));
+        if (!b_.code().regions[region].effects.empty()) effects_.push_back(made);
         int next = 0;
         for (auto& lane : values)
             for (int& v : lane) v = b_.result(made, next++);
@@ -578,6 +660,7 @@ class Mapper {
         for (size_t id = 0; id < from_.nodes.size(); ++id)
             if (from_.nodes[id].op == Op::Range && from_.nodes[id].index == body.range)
                 memo_[lane][id] = index;
+        if (tile_ && region == tile_region_) tile_turn_ = b_.sub(index, tile_start_);
         for (size_t k = 0; k < body.args.size(); ++k) memo_[lane][body.args[k]] = args[k];
     }
 
@@ -805,6 +888,11 @@ class Mapper {
     bool together_ = true;                        // all lanes of a subgroup do what is built now
     bool all_copies_ = true;                      // and all copies: what is asked for one can be asked for another
     bool in_branch_ = false;                      // each copy goes its own way: no loop serves several
+    const MappedGrid* grid_map_ = nullptr;
+    std::map<int, StagedLoop> staged_;            // loops whose operands groups load together
+    StagedTile* tile_ = nullptr;                  // of the loop that is built now, in which turn since tile_start_
+    int tile_region_ = -1, tile_start_ = -1, tile_turn_ = -1;
+    std::vector<int> effects_;                    // of the region that is built now: what is staged and read
     std::optional<NearCopies> near_;              // of targets that combining stores go to
     int64_t copies_ = 1;                          // turns of the loop that is built now in one
     std::vector<GridCopy> lanes_;

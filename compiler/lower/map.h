@@ -32,6 +32,11 @@ struct Mapping {
     /// end: 1.
     std::vector<int64_t> turns;
 
+    /// Turns of a reduction whose operands a group loads together, into shared memory, where its invocations would
+    /// read them again and again (stage_loads.h); 1: each loads for itself. Every invocation then takes part, also
+    /// behind the grid's end.
+    int64_t staged_turns = 1;
+
     int64_t tile_of(size_t range) const { return range < tile.size() ? tile[range] : 1; }
     int64_t turns_of(size_t range) const { return range < turns.size() ? turns[range] : 1; }
     int64_t copies() const;   // of the kernel's body in one invocation
@@ -43,7 +48,8 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
 
 /// Post-condition: ranges are Group, Invocation, Subgroup and Serial; copies along Vector and Unroll are expanded and
 /// jammed into shared loops; where lanes share an index, reductions end in SubgroupReduce and the first
-/// lane stores; neighbouring loads and stores are merged; read-only buffers have the
+/// lane stores; where turns are staged, loops read what their group has loaded into shared memory; neighbouring loads
+/// and stores are merged; read-only buffers have the
 /// profile's form; one guard per tail; group_size, groups, guards, back_edges and schedule are set. Placed.
 KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,
                       const SymbolFacts& facts);

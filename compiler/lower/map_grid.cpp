@@ -175,22 +175,32 @@ class GridMapper {
         return b_.add(before, b_.range(out_.turns.back()));
     }
 
+    /// `base`: the group's first block.
+    void span(const Axis& axis, int base, int local) {
+        const int begin = b_.mul(base, b_.integer(axis.tile));
+        out_.spans.push_back({begin, local < 0 ? b_.integer(0) : local, axis.group, axis.tile, axis.covered});
+    }
+
     /// The blocks of an invocation along an axis, and which of them are inside.
     void find_units(size_t d) {
         Axis& axis = axes_[d];
         int base = axis.turns > 1 ? turn(axis) : axis.group_index;
         if (axis.group * axis.strides > 1)
             base = b_.mul(base, b_.integer(axis.group * axis.strides));
-        if (axis.group > 1 || (d == 0 && mapping_.lanes > 1)) base = b_.add(base, local_index(d));
+        const int first = base;
+        int local = -1;
+        if (axis.group > 1 || (d == 0 && mapping_.lanes > 1)) base = b_.add(base, local = local_index(d));
+        if (mapping_.staged_turns > 1) span(axis, first, local);
         for (int64_t s = 0; s < axis.strides; ++s) {
             int unit = b_.add(base, b_.integer(s * axis.group));
             axis.guards.push_back(
                 axis.covered ? -1 : b_.make(Op::Less, boolean, {unit, b_.size(axis.blocks)}));
             // What takes part behind the end too does as the last block does, but stores nothing:
-            // lanes that hand loads round or hold a row, and loads that do not wait for the stores of the stride
-            // before.
+            // lanes that hand loads round or hold a row, groups that load together, and loads that do not wait for
+            // the stores of the stride before.
             b_.code().loads_first |= axis.strides > 1;
-            if (!axis.covered && (mapping_.dealt_loads > 1 || axis.strides > 1 || rows_))
+            const bool all = mapping_.dealt_loads > 1 || mapping_.staged_turns > 1 || axis.strides > 1 || rows_;
+            if (!axis.covered && all)
                 unit = b_.make(Op::Min, i32, {unit, b_.sub(b_.size(axis.blocks), b_.integer(1))});
             if (axis.tile > 1) unit = b_.mul(unit, b_.integer(axis.tile));
             const bool whole = divides(axis.extent, axis.tile);

@@ -13,9 +13,20 @@ struct GridCopy {
     int guard = -1;          // condition under which it exists beyond the copy before; -1: always
 };
 
+/// The indices of a Grid range that one workgroup has: its invocations stand side by side, each with a tile.
+struct GroupSpan {
+    int begin = -1;        // the group's first index
+    int local = -1;        // the invocation's place in the group
+    int64_t members = 1;   // invocations side by side
+    int64_t tile = 1;      // indices of each
+    bool covered = true;   // no group reaches behind the range's end
+    int64_t extent() const { return members * tile; }
+};
+
 struct MappedGrid {
     std::vector<int> ranges;       // the Grid ranges of the kernel that is mapped, x first
     std::vector<GridCopy> copies;  // neighbours along x next to each other
+    std::vector<GroupSpan> spans;  // per Grid range, where groups load together
     int lane = -1;                 // where lanes share an index, or groups hold rows: the lane's number
     int along_x = -1;              // the invocation's number along x in its group; -1: it has no neighbours
     std::vector<int> turns;        // Serial ranges around the copies, innermost first

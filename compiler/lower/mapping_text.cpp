@@ -34,6 +34,7 @@ std::string text(const Mapping& m) {
         << m.group_x << "x" << m.group_y << " unroll " << m.serial_unroll << " whole "
         << m.whole_loops << " lanes " << m.lanes << " dealt " << m.dealt_loads;
     if (m.joined_loops) out << " joined";
+    if (m.staged_turns > 1) out << " staged " << m.staged_turns;
     if (m.near != MemorySpace::Bound)
         out << " near " << (m.near == MemorySpace::Shared ? "shared" : "private") << " turns " << list(m.turns);
     return out.str();
@@ -55,6 +56,14 @@ std::optional<Mapping> parse_mapping(const std::string& words) {
     in >> key;
     m.joined_loops = key == "joined";
     if (m.joined_loops) key.clear(), in >> key;
+    if (key == "staged") {
+        std::string turns;
+        in >> turns;
+        const auto staged = numbers(turns, 1);
+        if (!staged) return std::nullopt;
+        m.staged_turns = staged->at(0);
+        key.clear(), in >> key;
+    }
     if (!key.empty()) {
         const bool known = key == "near" && in >> near && (near == "shared" || near == "private");
         const auto turns = field("turns", 1);

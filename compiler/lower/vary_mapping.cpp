@@ -8,6 +8,7 @@
 #include "compiler/lower/near_copies.h"
 #include "compiler/lower/row_groups.h"
 #include "compiler/lower/share_loops.h"
+#include "compiler/lower/stage_loads.h"
 #include "compiler/lower/tile_model.h"
 
 namespace firn {
@@ -47,6 +48,8 @@ class Variations {
                 with([&](Mapping& m) { m.serial_unroll = unroll; });
             with([&](Mapping& m) { m.joined_loops = !m.joined_loops; });
             vary_lanes();
+            if (profile_.device_class != DeviceClass::Cpu)
+                for (int64_t turns : {1, 8, 16, 32}) with([&](Mapping& m) { m.staged_turns = turns; });
         }
         if (lanes_share(profile_) && !near_targets(lowered_).empty()) vary_near();
         return std::move(out_);
@@ -66,9 +69,13 @@ class Variations {
     void vary_lanes() {
         const uint32_t lanes = profile_.subgroup_size;
         if (!lanes_share(profile_)) return;
-        with([&](Mapping& m) { m.dealt_loads = m.dealt_loads > 1 ? 1 : lanes; });
+        with([&](Mapping& m) {
+            m.dealt_loads = m.dealt_loads > 1 ? 1 : lanes;
+            m.staged_turns = 1;
+        });
         with([&](Mapping& m) {
             m.dealt_loads = lanes;
+            m.staged_turns = 1;
             m.serial_unroll = lanes;
         });
         if (share_loops(lowered_, lanes).empty()) return;
@@ -76,6 +83,7 @@ class Variations {
             m.lanes = from_.lanes > 1 ? 1 : lanes;
             m.group_y = 1;
             m.dealt_loads = 1;
+            m.staged_turns = 1;
         });
     }
 
@@ -89,6 +97,7 @@ class Variations {
                     m.near = space;
                     if (!has) m.group_x = space == MemorySpace::Private ? profile_.subgroup_size : m.group_x * m.group_y;
                     m.group_y = m.lanes = m.dealt_loads = 1;
+                    m.staged_turns = 1;
                     m.turns.resize(extents_.size(), 1);
                     m.turns[0] = turns;
                 });
@@ -117,6 +126,7 @@ class Variations {
         if (m.lanes == from_.lanes && model_.time(m.tile) > kFarSlower * model_.time(from_.tile))
             return;
         if (!holds_rows(lowered_, m, profile_, facts_)) return;
+        if (!can_stage(lowered_, m, profile_)) return;
         const std::string words = text(m);
         if (words == text(from_)) return;
         const auto same = [&](const Mapping& other) { return text(other) == words; };

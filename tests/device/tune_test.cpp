@@ -1,8 +1,10 @@
-// Tuning on the device: by its own times, with validation on.
+// Tuning on the device: by its own times, with validation on; mappings that only other devices get.
 #include <cstdlib>
+#include <optional>
 
 #include "engine/firn/device_session.h"
 #include "tests/algorithms/agreement.h"
+#include "tests/lower/stage_loads_cases.h"
 
 namespace firn {
 namespace {
@@ -29,6 +31,24 @@ TEST(TuneOnDevice, FindsNothingSlowerAndKeepsTheResults) {
     for (const std::string& dropped : report.kernels[0].dropped) ADD_FAILURE() << dropped;
     expect_near(f(a, b).to_vector<double>(), before, 1e-5);
     EXPECT_NE(f.explain({a, b}).find("measured"), std::string::npos);
+    EXPECT_EQ(validation_report(*session), "");
+}
+
+/// No CPU driver's mapping has operands in shared memory, but it can be told to.
+TEST(StagedOnDevice, GivesWhatTheOracleGives) {
+    std::optional<Session> session;
+    try {
+        session = device_session({.validation = true});
+    } catch (const DeviceError&) {
+        GTEST_SKIP() << "no device";
+    }
+    for (const StagedCase& test : staged_cases()) {
+        SCOPED_TRACE(test.name);
+        expect_staged_is_oracle(test, session->executor(), *session, [](Mapping& m) {
+            m.group_x = m.tile.size() < 2 ? 32 : 8, m.group_y = m.tile.size() < 2 ? 1 : 4;
+            m.staged_turns = 8, m.serial_unroll = 4;
+        });
+    }
     EXPECT_EQ(validation_report(*session), "");
 }
 

@@ -254,6 +254,10 @@ TEST(Mappings, TextAndBack) {
     m.joined_loops = true;
     EXPECT_EQ(text(m), "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 joined");
     EXPECT_EQ(text(*parse_mapping(text(m))), text(m));
+    m.staged_turns = 16;
+    EXPECT_EQ(text(m), "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 joined staged 16");
+    EXPECT_EQ(text(*parse_mapping(text(m))), text(m));
+    m.staged_turns = 1;
     m.near = MemorySpace::Private, m.turns = {64, 2};
     EXPECT_EQ(text(m),
               "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 joined near "
@@ -264,6 +268,7 @@ TEST(Mappings, TextAndBack) {
           "tile 4 strides 2 group 64 unroll 16 whole 3 lanes 1 dealt 1",
           "tile 4 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 more",
           "tile 4 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 joined more",
+          "tile 4 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 staged",
           "tile 4 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 near far turns 1",
           "tile 4 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 near shared",
           "tile 4 strides 2 group 64x4 unroll 99999999 whole 3 lanes 1 dealt 1"})

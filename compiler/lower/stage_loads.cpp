@@ -1,0 +1,232 @@
+// Which operands of a kernel's loops the invocations of a group share.
+#include "compiler/lower/stage_loads.h"
+
+#include <algorithm>
+
+#include "compiler/lower/place.h"
+#include "compiler/lower/row_groups.h"
+#include "compiler/lower/staged_tile.h"
+#include "compiler/lower/strides.h"
+#include "compiler/program/device_profile.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kLeastReuse = 4;    // invocations that read the same element
+constexpr double kLeastSaving = 2;    // times fewer loads of a turn
+constexpr int64_t kGroupsAtOnce = 2;  // of a core, whose shared memory must do for all of them
+
+int64_t members_along(const Mapping& m, size_t range) {
+    return range == 0 ? m.group_x : range == 1 ? m.group_y : 1;
+}
+
+bool contains(const std::vector<int>& list, int item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+class StagedLoops {
+  public:
+    StagedLoops(const KernelCode& lowered, const Mapping& mapping) : code_(lowered), m_(mapping) {
+        place(code_);
+        needs_ = region_needs(code_);
+        parents_ = region_parents(code_);
+        for (size_t r = code_.ranges.size(); r-- > 0;)
+            if (code_.ranges[r].kind == RangeKind::Grid) grid_.push_back(static_cast<int>(r));
+        owner_.assign(code_.regions.size(), -1);
+        for (const KernelRegion& region : code_.regions)
+            for (int id : region.order)
+                if (code_.nodes[id].op == Op::For) owner_[code_.nodes[id].region] = id;
+        find_facts();
+    }
+
+    std::map<int, StagedLoop> run() {
+        std::map<int, StagedLoop> out;
+        for (size_t k = 0; k < code_.regions.size(); ++k) {
+            if (!only_stores(k)) return {};
+            const int body = static_cast<int>(k);
+            if (owner_[k] < 0 || !is_innermost(body)) continue;
+            StagedLoop loop{outermost(body), {}};
+            if (loop.outermost < 0) continue;
+            const int64_t most = code_.ranges[code_.regions[k].range].max_trips;
+            if (most >= 0 && most < m_.staged_turns) continue;
+            loop.values = values(body);
+            if (!loop.values.empty()) out.emplace(owner_[k], std::move(loop));
+        }
+        return out;
+    }
+
+  private:
+    bool only_stores(size_t region) const {
+        const std::vector<int>& effects = code_.regions[region].effects;
+        return region == 0 ? std::all_of(effects.begin(), effects.end(),
+                                         [&](int e) { return code_.nodes[e].op == Op::Store; })
+                           : effects.empty();
+    }
+
+    bool is_innermost(int body) const {
+        for (size_t r = 0; r < code_.regions.size(); ++r)
+            if (owner_[r] >= 0 && static_cast<int>(r) != body)
+                for (int at = parents_[r]; at >= 0; at = parents_[at])
+                    if (at == body) return false;
+        return true;
+    }
+
+    /// The outermost loop around a body where all invocations take the same turns of each; -1 where
+    /// they do not.
+    int outermost(int body) const {
+        int out = -1;
+        for (int at = body; at != 0; at = parents_[at]) {
+            if (at < 0 || owner_[at] < 0 || code_.regions[at].alive >= 0) return -1;
+            if (!is_uniform(code_.ranges[code_.regions[at].range].extent_node)) return -1;
+            out = owner_[at];
+        }
+        return out;
+    }
+
+    /// The same for all invocations: of sizes, arguments and turns.
+    bool is_uniform(int id) const {
+        const KernelNode& n = code_.nodes[id];
+        if (n.op == Op::Range) return code_.ranges[n.index].kind == RangeKind::Serial;
+        if (n.op != Op::Constant && n.op != Op::Param && !is_elementwise(n.op)) return false;
+        return std::all_of(n.args.begin(), n.args.end(), [&](int arg) { return is_uniform(arg); });
+    }
+
+    /// Which nodes any invocation can compute at other indices than its own, and the Grid ranges
+    /// that they depend on.
+    void find_facts() {
+        facts_.resize(code_.nodes.size());
+        for (size_t id = 0; id < facts_.size(); ++id) {
+            const KernelNode& n = code_.nodes[id];
+            Facts& f = facts_[id];
+            f.anywhere = n.op == Op::Constant || n.op == Op::Param || n.op == Op::Range ||
+                         n.op == Op::Load || is_elementwise(n.op);
+            if (n.op == Op::Range)
+                for (size_t d = 0; d < grid_.size(); ++d)
+                    if (grid_[d] == n.index) f.axes |= uint64_t{1} << d;
+            for (int arg : n.args) {
+                f.anywhere = f.anywhere && facts_[arg].anywhere;
+                f.axes |= facts_[arg].axes;
+            }
+        }
+    }
+
+    int64_t reuse(uint64_t axes) const {
+        int64_t out = 1;
+        for (size_t d = 0; d < grid_.size(); ++d)
+            if (!(axes & (uint64_t{1} << d))) out *= members_along(m_, d);
+        return out;
+    }
+
+    double copies(uint64_t axes) const {
+        double out = 1;
+        for (size_t d = 0; d < grid_.size(); ++d)
+            if (axes & (uint64_t{1} << d)) out *= static_cast<double>(m_.tile_of(d));
+        return out;
+    }
+
+    /// Of a body's turns.
+    bool is_load(int id, int body) const {
+        return code_.nodes[id].op == Op::Load && contains(needs_[id], body);
+    }
+
+    /// What is worth staging in a body: loads, or what is computed of them where that is no more to
+    /// keep.
+    std::vector<StagedValue> values(int body) const {
+        std::vector<bool> shared(code_.nodes.size());
+        std::vector<int> loads, results;
+        double before = 0, after = 0;
+        for (int id : code_.regions[body].order) {
+            const KernelNode& n = code_.nodes[id];
+            const bool loaded = is_load(id, body);
+            const bool follows = loaded || std::any_of(n.args.begin(), n.args.end(),
+                                                       [&](int arg) { return shared[arg]; });
+            shared[id] = follows && facts_[id].anywhere && contains(needs_[id], body) &&
+                         reuse(facts_[id].axes) >= kLeastReuse;
+            if (!loaded) continue;
+            if (shared[id]) loads.push_back(id);
+            before += copies(facts_[id].axes);
+            after += copies(facts_[id].axes) /
+                     static_cast<double>(shared[id] ? reuse(facts_[id].axes) : 1);
+        }
+        if (loads.empty() || before < kLeastSaving * after) return {};
+        for (int id : code_.regions[body].order)
+            if (shared[id] && is_used_otherwise(id, shared)) results.push_back(id);
+        const bool fewer = results.size() <= loads.size();
+        std::vector<StagedValue> out;
+        for (int id : fewer ? results : loads) out.push_back(staged(id, body));
+        return out;
+    }
+
+    bool is_used_otherwise(int id, const std::vector<bool>& shared) const {
+        for (const KernelRegion& region : code_.regions) {
+            if (contains(region.yields, id)) return true;
+            for (int user : region.order)
+                if (!shared[user] && contains(code_.nodes[user].args, id)) return true;
+        }
+        return false;
+    }
+
+    StagedValue staged(int id, int body) const {
+        StagedValue out{id, {}, -1};
+        for (size_t d = 0; d < grid_.size(); ++d)
+            if (facts_[id].axes & (uint64_t{1} << d)) out.axes.push_back(d);
+        int load = id;
+        while (code_.nodes[load].op != Op::Load) {
+            const std::vector<int>& args = code_.nodes[load].args;
+            load = *std::find_if(args.begin(), args.end(),
+                                 [&](int arg) { return follows_from_load(arg, body); });
+        }
+        Strides strides(code_);
+        const int index = code_.nodes[load].args[0];
+        if (strides.along(index, code_.regions[body].range) == Stride::One) return out;
+        for (size_t d : out.axes)
+            if (out.along < 0 && strides.along(index, grid_[d]) == Stride::One)
+                out.along = static_cast<int>(d);
+        return out;
+    }
+
+    bool follows_from_load(int id, int body) const {
+        const std::vector<int>& args = code_.nodes[id].args;
+        return is_load(id, body) || std::any_of(args.begin(), args.end(), [&](int arg) {
+                   return follows_from_load(arg, body);
+               });
+    }
+
+    struct Facts {
+        bool anywhere = false;
+        uint64_t axes = 0;
+    };
+    KernelCode code_;
+    const Mapping& m_;
+    std::vector<std::vector<int>> needs_;
+    std::vector<int> parents_, grid_,
+        owner_;  // Grid ranges, x first; per region, the loop whose body it is
+    std::vector<Facts> facts_;
+};
+
+}  // namespace
+
+std::map<int, StagedLoop> staged_loops(const KernelCode& lowered, const Mapping& m) {
+    const bool apart =
+        m.lanes == 1 && m.dealt_loads == 1 && m.strides == 1 && m.near == MemorySpace::Bound;
+    if (m.staged_turns <= 1 || !apart || reduces_rows(lowered)) return {};
+    return StagedLoops(lowered, m).run();
+}
+
+bool can_stage(const KernelCode& lowered, const Mapping& m, const DeviceProfile& profile) {
+    if (m.staged_turns <= 1) return true;
+    const int64_t bytes = staged_bytes(lowered, m);
+    return bytes > 0 && bytes <= profile.shared_bytes;
+}
+
+int64_t choose_staged_turns(const KernelCode& lowered, Mapping m, const DeviceProfile& profile) {
+    if (profile.device_class == DeviceClass::Cpu) return 1;
+    for (int64_t turns : {16, 8}) {
+        m.staged_turns = turns;
+        const int64_t bytes = staged_bytes(lowered, m);
+        if (bytes > 0 && bytes * kGroupsAtOnce <= profile.shared_bytes) return turns;
+    }
+    return 1;
+}
+
+}  // namespace firn

@@ -1,0 +1,78 @@
+// The shared arrays of a loop whose operands a group loads together, and who loads and reads what.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "compiler/lower/kernel_builder.h"
+#include "compiler/lower/map_grid.h"
+#include "compiler/lower/stage_loads.h"
+
+namespace firn {
+
+/// Where the elements of a staged value lie: neighbouring invocations side by side, whatever their
+/// tiles, and what is further apart at odd distances, so that neighbours along any range meet in no
+/// bank.
+struct StagedLayout {
+    struct Axis {
+        size_t range = 0;                        // 0 is x
+        int64_t members = 1, tile = 1;           // of the group's span
+        int64_t by_invocation = 1, by_copy = 1;  // from one to the next
+    };
+    std::vector<Axis> axes;
+    int64_t by_turn = 1;
+
+    StagedLayout(const StagedValue& value, const Mapping& mapping);
+};
+
+/// The type of memory that holds a value.
+DType staged_type(DType value);
+/// The bytes of shared memory that what `mapping` stages of a lowered kernel takes.
+int64_t staged_bytes(const KernelCode& lowered, const Mapping& mapping);
+
+/// The arrays of one loop, while its kernel is mapped. Effects run in the order in which they are
+/// made.
+class StagedTile {
+  public:
+    /// What a node of the lowered kernel is at an index of each Grid range, in a turn of the loop.
+    using ValueAt = std::function<int(int node, const std::vector<int>& at, int turn)>;
+
+    StagedTile(KernelBuilder& b, const KernelCode& lowered, const MappedGrid& grid,
+               const StagedLoop& loop, const Mapping& mapping);
+    /// Effects of all invocations of the group that load what it reads in the turns from `start`
+    /// on, and wait for it. `last`: the loop's last turn, -1: all of the turns are inside.
+    std::vector<int> fill(int start, int last, const ValueAt& value_at);
+    /// A node as a copy of the body reads it in turn `turn` since `start`, with the effect that
+    /// reads it. -1: it is not staged.
+    int read(int node, size_t copy, int turn, std::vector<int>& effects);
+
+  private:
+    struct Array {
+        StagedValue value;
+        StagedLayout layout;
+        int buffer = -1;
+        std::map<int, int> read;  // by place
+    };
+    struct Element {
+        std::vector<int> at;  // in the group's span of each of the array's axes
+        int turn = -1;        // since the first that is staged
+    };
+    void fill(const Array& array, int start, int last, const ValueAt& value_at,
+              std::vector<int>& effects);
+    int fill_in_turns(int64_t shares, const std::function<std::vector<int>(int)>& share);
+    std::vector<Element> elements(const Array& array, int unit, int64_t width);
+    int64_t width_of(const Array& array, int start, int last, const ValueAt& value_at);
+    int value_of(const Array& array, int node, const Element& element, int start, int last,
+                 const ValueAt& value_at);
+    int place(const Array& array, const Element& element);
+
+    KernelBuilder& b_;
+    const KernelCode& lowered_;
+    const MappedGrid& grid_;
+    int64_t turns_, members_;  // members: of the group
+    int member_ = -1;          // this one
+    std::vector<Array> arrays_;
+};
+
+}  // namespace firn

@@ -1,0 +1,133 @@
+// Programs whose operands groups can load together, in mappings that do.
+#pragma once
+#include <algorithm>
+
+#include "compiler/compile.h"
+#include "compiler/frontend/frontend.h"
+#include "compiler/lower/stage_loads.h"
+#include "compiler/tune.h"
+#include "tests/ir/run_random.h"
+
+namespace firn {
+
+struct StagedCase {
+    const char* name;
+    Tensor (*function)(const std::vector<Tensor>&);
+    std::vector<ArgSpec> specs;
+    std::vector<std::vector<int64_t>> shapes;  // of the arguments of a call
+    friend std::ostream& operator<<(std::ostream& out, const StagedCase& test) {
+        return out << test.name;
+    }
+};
+
+inline std::vector<StagedCase> staged_cases() {
+    using Tensors = std::vector<Tensor>;
+    auto product = [](const Tensors& a) { return matmul(a[0], a[1]); };
+    auto right_rows = [](const Tensors& a) { return matmul(a[0], transpose(a[1])); };
+    auto left_columns = [](const Tensors& a) { return matmul(transpose(a[0]), a[1]); };
+    auto layer = [](const Tensors& a) { return max(matmul(a[0] * 2.0f, a[1]) + a[2], 0.0f); };
+    auto halves = [](const Tensors& a) { return matmul(a[0], a[1]).as(f32); };
+    auto greatest = [](const Tensors& a) {
+        return max(unsqueeze(a[0], -1) + unsqueeze(a[1], -3), {.axis = -2});
+    };
+    auto pairs = [](const Tensors& a) {
+        Tensor near = zeros({a[0].size(0)});
+        for (Tensor j : loop(a[1].size(0))) near += abs(a[0] - a[1](j)) * a[1](j);
+        return near;
+    };
+    auto two = [](const Tensors& a) { return matmul(a[0], a[1]) * matmul(a[2], transpose(a[3])); };
+    auto nested = [](const Tensors& a) { return einsum("icl,clj->ij", {a[0], a[1]}); };
+    return {
+        {"whole_tiles", product, {f32(64, 16), f32(16, 64)}, {{64, 16}, {16, 64}}},
+        {"odd_sizes", product, {f32(37, 19), f32(19, 45)}, {{37, 19}, {19, 45}}},
+        {"symbolic_sizes", product, {f32("n", "k"), f32("k", "m")}, {{21, 9}, {9, 18}}},
+        {"symbolic_sizes_of_nothing", product, {f32("n", "k"), f32("k", "m")}, {{5, 0}, {0, 6}}},
+        {"one_row", product, {f32("n", "k"), f32("k", "m")}, {{1, 33}, {33, 50}}},
+        {"rows_of_both", right_rows, {f32(36, 24), f32(44, 24)}, {{36, 24}, {44, 24}}},
+        {"columns_of_both", left_columns, {f32(18, 34), f32(18, 70)}, {{18, 34}, {18, 70}}},
+        {"batches", product, {f32("b", 34, 12), f32("b", 12, 37)}, {{3, 34, 12}, {3, 12, 37}}},
+        {"one_for_all_batches", product, {f32(3, 34, 12), f32(12, 40)}, {{3, 34, 12}, {12, 40}}},
+        {"a_layer", layer, {f32(48, 20), f32(20, 36), f32(36)}, {{48, 20}, {20, 36}, {36}}},
+        {"halves", halves, {f16(36, 16), f16(16, 40)}, {{36, 16}, {16, 40}}},
+        {"the_greatest_sums", greatest, {f32(39, 14), f32(14, 41)}, {{39, 14}, {14, 41}}},
+        {"pairs", pairs, {f32("n"), f32("m")}, {{75}, {29}}},
+        {"two_products",
+         two,
+         {f32(38, 9), f32(9, 42), f32(38, 21), f32(42, 21)},
+         {{38, 9}, {9, 42}, {38, 21}, {42, 21}}},
+        {"a_loop_in_a_loop", nested, {f32("n", 3, 11), f32(3, 11, 40)}, {{37, 3, 11}, {3, 11, 40}}},
+    };
+}
+
+/// Small whole numbers, so that sums are exact in any order.
+inline std::vector<HostTensor> numbers(const StagedCase& test) {
+    std::vector<HostTensor> out;
+    for (size_t a = 0; a < test.shapes.size(); ++a) {
+        out.push_back(HostTensor::make(test.specs[a].dtype, test.shapes[a]));
+        for (int64_t k = 0; k < out[a].elements(); ++k)
+            out[a].set(
+                k, scalar_int((k * 7 + k / 5 + static_cast<int64_t>(a)) % 11 - 5).to(out[a].dtype));
+    }
+    return out;
+}
+
+/// Calls `change` for the mapping of each kernel of the program that can stage in it; those are
+/// mapped anew.
+template <class Change>
+std::shared_ptr<const Program> staged(std::shared_ptr<const Program> program, Change change,
+                                      int* count) {
+    for (size_t k = 0; k < program->kernels.size(); ++k) {
+        std::shared_ptr<const KernelCode> lowered;
+        for_dispatches(program->steps, [&](const DispatchStep& step) {
+            if (step.kernel == static_cast<int>(k)) lowered = step.lowered;
+        });
+        if (!lowered) continue;
+        Mapping mapping;
+        for (const Range& range : lowered->ranges)
+            if (range.kind == RangeKind::Grid)
+                mapping.tile.insert(mapping.tile.begin(), range.extent.divisor() % 2 == 0 ? 2 : 1);
+        change(mapping);
+        if (mapping.staged_turns == 1 || !can_stage(*lowered, mapping, program->profile)) continue;
+        auto changed = with_mapping(*program, static_cast<int>(k), mapping, {});
+        if (!program->kernels[k].spirv.empty()) compile_kernel(changed->kernels[k], {});
+        program = changed;
+        ++*count;
+    }
+    return program;
+}
+
+/// What the oracle gives, and the same from `executor` with what can be staged staged.
+template <class Change>
+void expect_staged_is_oracle(const StagedCase& test, Executor& executor, const Session& session,
+                             Change change) {
+    RandomProgram random;
+    random.args = numbers(test);
+    std::vector<float> expected;
+    {
+        SessionScope scope(Session::oracle());
+        std::vector<Tensor> args;
+        for (size_t a = 0; a < test.shapes.size(); ++a) {
+            Shape shape(test.shapes[a].begin(), test.shapes[a].end());
+            std::vector<float> values;
+            for (int64_t k = 0; k < random.args[a].elements(); ++k)
+                values.push_back(static_cast<float>(random.args[a].at(k).to(f32).f));
+            args.push_back(cast(tensor(values, shape), test.specs[a].dtype));
+        }
+        expected = test.function(args).template to_vector<float>();
+    }
+    SessionScope scope(session);
+    auto program =
+        compile([&](const std::vector<Tensor>& args) { return test.function(args); }, test.specs)
+            .program();
+    int count = 0;
+    program = staged(program, change, &count);
+    EXPECT_GT(count, 0) << "nothing is staged";
+    const std::vector<HostTensor> like{
+        HostTensor::make(f32, {static_cast<int64_t>(expected.size())})};
+    const HostTensor got = run_on(executor, program, random, like)[0];
+    for (size_t k = 0; k < expected.size(); ++k)
+        ASSERT_EQ(static_cast<float>(got.at(static_cast<int64_t>(k)).f), expected[k])
+            << "element " << k << " " << program->kernels[0].mapping;
+}
+
+}  // namespace firn

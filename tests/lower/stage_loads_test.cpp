@@ -1,0 +1,106 @@
+// What the invocations of a group read again and again they load together, into shared memory.
+#include "compiler/lower/stage_loads.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "compiler/explain.h"
+#include "compiler/lower/bindings.h"
+#include "compiler/lower/interpret_kernel.h"
+#include "compiler/lower/mapping_text.h"
+#include "compiler/lower/vary_mapping.h"
+#include "tests/lower/stage_loads_cases.h"
+#include "tests/schedule/compile_helpers.h"
+
+namespace firn {
+namespace {
+
+class StagedCases : public testing::TestWithParam<StagedCase> {};
+INSTANTIATE_TEST_SUITE_P(StageLoads, StagedCases, testing::ValuesIn(staged_cases()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(StagedCases, GiveWhatTheOracleGives) {
+    const auto executor = make_interpreter(gpu_profile());
+    const Session session = Session::interpreter(gpu_profile());
+    for (const auto& [x, y] : {std::pair{4u, 4u}, {8u, 4u}, {16u, 8u}})
+        for (int64_t turns : {2, 3, 8})
+            for (int64_t unroll : {1, 4})
+                expect_staged_is_oracle(GetParam(), *executor, session, [&](Mapping& m) {
+                    const bool line = m.tile.size() < 2;
+                    m.group_x = line ? x * y : x, m.group_y = line ? 1 : y;
+                    m.staged_turns = turns, m.serial_unroll = unroll;
+                });
+}
+
+constexpr auto product = [](const std::vector<Tensor>& a) {
+    return std::vector<Tensor>{matmul(a[0], a[1])};
+};
+constexpr auto turned = [](const std::vector<Tensor>& a) {
+    return std::vector<Tensor>{matmul(a[0], transpose(a[1]))};
+};
+
+/// The bytes of bound memory that a product of 64 x 64 reads, in tiles of 4 x 4 and groups of 8
+/// x 8.
+int64_t bytes_read(int64_t staged_turns) {
+    const auto program = program_for(gpu_profile(), product, {f32(64, 64), f32(64, 64)});
+    Mapping m;
+    m.tile = {4, 4}, m.group_x = 8, m.group_y = 8, m.staged_turns = staged_turns;
+    const KernelCode code = map_kernel(*std::get<DispatchStep>(program->steps.at(0).step).lowered,
+                                       m, gpu_profile(), {});
+    std::vector<std::byte> memory(64 * 64 * 4);
+    return interpret_kernel(code, std::vector<std::span<std::byte>>(bound_buffers(code), memory),
+                            {}, {}, 32)
+        .bound_bytes_read;
+}
+
+TEST(StageLoads, AGroupReadsEachElementOnce) {
+    EXPECT_EQ(bytes_read(16), 4 * 64 * (32 + 32) * 4);  // groups, turns, elements of both sides
+    EXPECT_EQ(bytes_read(1), bytes_read(16) * 8);
+}
+
+TEST(StageLoads, AGpuStagesProductsOfEitherOrder) {
+    for (const auto& function : {+product, +turned}) {
+        const auto program =
+            program_for(gpu_profile(), function, {f32(1024, 1024), f32(1024, 1024)});
+        EXPECT_EQ(program->kernels.at(0).mapping.substr(0, 31), "tile 8x8 strides 1 group 16x16 ");
+        EXPECT_NE(program->kernels[0].mapping.find("staged 16"), std::string::npos);
+        EXPECT_NE(explain(*program).find(std::to_string(program->kernels[0].shared_bytes) +
+                                         " bytes shared"),
+                  std::string::npos);
+        EXPECT_LE(program->kernels[0].shared_bytes, gpu_profile().shared_bytes / 2);
+    }
+}
+
+TEST(StageLoads, NeitherACpuNorWhatReadsEachElementOnceStages) {
+    auto columns = [](const std::vector<Tensor>& a) {
+        return std::vector<Tensor>{sum(a[0] * unsqueeze(a[1], 1), {.axis = 0})};
+    };
+    const auto mapping = [](const auto& program) { return program->kernels.at(0).mapping; };
+    EXPECT_EQ(mapping(program_for(cpu_profile(), product, {f32(1024, 1024), f32(1024, 1024)}))
+                  .find("staged"),
+              std::string::npos);
+    EXPECT_EQ(
+        mapping(program_for(gpu_profile(), columns, {f32(1024, 1024), f32(1024)})).find("staged"),
+        std::string::npos);
+}
+
+TEST(StageLoads, TuningTriesOtherTurnsThatFit) {
+    for (const uint32_t bytes : {20000u, 60000u}) {
+        DeviceProfile profile = gpu_profile();
+        profile.shared_bytes = bytes;
+        const auto program = program_for(profile, product, {f32(1024, 1024), f32(1024, 1024)});
+        const KernelCode& lowered = *std::get<DispatchStep>(program->steps.at(0).step).lowered;
+        std::set<int64_t> turns;
+        for (const Mapping& m :
+             vary_mapping(lowered, choose_mapping(lowered, profile, {}), profile, {})) {
+            turns.insert(m.staged_turns);
+            EXPECT_TRUE(can_stage(lowered, m, profile)) << text(m);
+        }
+        EXPECT_TRUE(turns.contains(1));
+        EXPECT_EQ(turns.contains(32), bytes == 60000u);
+    }
+}
+
+}  // namespace
+}  // namespace firn
