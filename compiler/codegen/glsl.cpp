@@ -102,8 +102,8 @@ class Emitter {
         for (size_t k = 0; k < code_.buffers.size(); ++k) {
             const KernelBuffer& b = code_.buffers[k];
             if (b.space != MemorySpace::Bound) {
-                out << (b.space == MemorySpace::Shared ? "shared " : "") << stored_type(b.dtype, 1) << " b" << k << "["
-                    << b.elements.text() << "];\n";
+                out << (b.space == MemorySpace::Shared ? "shared " : "") << stored_type(b.dtype, b.width) << " b" << k << "["
+                    << floor_div(b.elements, Size(b.width)).text() << "];\n";
                 continue;
             }
             out << "layout(set = 0, binding = " << k;
@@ -322,12 +322,19 @@ class Emitter {
         const std::string at = n.width == 4 ? text_[n.args[0]] + " >> 2" : text_[n.args[0]];
         std::string raw = b.form == BindingForm::Texel
                               ? "imageLoad(" + buffer + ", " + at + ")" + (n.width == 4 ? "" : ".x")
-                              : buffer + "[" + at + "]";
+                              : element(n);
         if (n.width == 4) return raw;
         if (b.dtype.is_bool()) return "(" + raw + " != 0u)";
         if (holds_bits(b, n.dtype)) return "uintBitsToFloat(" + raw + ")";
         if (stored_type(b.dtype, 1) != glsl_type(b.dtype)) return glsl_type(b.dtype) + "(" + raw + ")";
         return raw;
+    }
+
+    /// What a load or a store names: an element or a block of four, where a binding or an array holds either.
+    std::string element(const KernelNode& n) const {
+        const std::string buffer = "b" + std::to_string(n.index), &at = text_[n.args[0]];
+        if (n.width == 4) return buffer + "[" + at + " >> 2]";
+        return buffer + "[" + at + (code_.buffers[n.index].width == 4 ? " >> 2][" + at + " & 3]" : "]");
     }
 
     /// Floats that are kept as their bits, so that they can be exchanged.
@@ -354,10 +361,10 @@ class Emitter {
         const KernelBuffer& b = code_.buffers[n.index];
         auto stored = [&](int id) { return stored_text(b, id); };
         if (n.width == 1) {
-            line(indent) << "b" << n.index << "[" << text_[n.args[0]] << "] = " << stored(n.args[1]) << ";\n";
+            line(indent) << element(n) << " = " << stored(n.args[1]) << ";\n";
             return;
         }
-        line(indent) << "b" << n.index << "[" << text_[n.args[0]] << " >> 2] = " << stored_vector(b.dtype)
+        line(indent) << element(n) << " = " << stored_vector(b.dtype)
                      << "(" << stored(n.args[1]) << ", " << stored(n.args[2]) << ", " << stored(n.args[3])
                      << ", " << stored(n.args[4]) << ");\n";
     }

@@ -17,6 +17,7 @@ void split_lonely_blocks(KernelCode& code) {
         if (lanes[block].empty() || lanes[block].size() >= 3) continue;
         const KernelNode vector = code.nodes[block];
         const KernelBuffer wide = code.buffers[vector.index];
+        if (wide.space != MemorySpace::Bound) continue;
         int narrow = -1;
         for (size_t k = 0; k < code.buffers.size(); ++k)
             if (code.buffers[k].buffer == wide.buffer && code.buffers[k].form == wide.form &&

@@ -229,8 +229,8 @@ int KernelBuilder::pinned(Op op, DType dtype, std::vector<int> args, int buffer,
     return intern(std::move(n));
 }
 
-int KernelBuilder::own_memory(MemorySpace space, DType dtype, const Size& elements) {
-    code_.buffers.push_back({-1, dtype, elements, BindingForm::Storage, 1, true, space});
+int KernelBuilder::own_memory(MemorySpace space, DType dtype, const Size& elements, int width) {
+    code_.buffers.push_back({-1, dtype, elements, BindingForm::Storage, width, true, space});
     return static_cast<int>(code_.buffers.size()) - 1;
 }
 

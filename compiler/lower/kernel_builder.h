@@ -60,8 +60,8 @@ class KernelBuilder {
     /// `value` at all indices of the last Grid range combined; before mapping.
     int row_reduce(ReduceOp op, int value) { return reduction(Op::RowReduce, op, value); }
     int atomic(int buffer, ScatterOp combine, int index, int value);
-    /// Memory of the kernel's own.
-    int own_memory(MemorySpace space, DType dtype, const Size& elements);
+    /// Memory of the kernel's own; `width`: neighbours that are mostly accessed at once, 1 or 4.
+    int own_memory(MemorySpace space, DType dtype, const Size& elements, int width = 1);
     /// A node that stands among its region's effects. Load: of memory that the kernel writes, as `dtype`; Array: makes
     /// the buffer zeros; Barrier; subgroup operations.
     int pinned(Op op, DType dtype, std::vector<int> args, int buffer = 0, ReduceOp reduce = ReduceOp::Sum);

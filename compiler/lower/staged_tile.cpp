@@ -10,21 +10,30 @@ namespace {
 constexpr int64_t kWrittenOut = 16;  // loads of an invocation in a row
 constexpr int64_t kWidth = 4;        // elements of a wide load
 
-int64_t odd(int64_t distance) { return distance | 1; }
-
 }  // namespace
 
-StagedLayout::StagedLayout(const StagedValue& value, const Mapping& mapping) {
-    int64_t size = 1;
-    for (size_t range : value.axes) {
-        Axis axis{range,
-                  range == 0   ? mapping.group_x
-                  : range == 1 ? mapping.group_y
-                               : 1,
-                  mapping.tile_of(range), size, 1};
-        axis.by_copy = axis.tile > 1 ? odd(size * axis.members) : size * axis.members;
-        size = axis.by_copy * axis.tile;
-        axes.push_back(axis);
+StagedLayout::StagedLayout(const StagedValue& value, DType dtype, const Mapping& mapping) {
+    const bool four_bytes = dtype == f32 || dtype == i32 || dtype == u32;
+    for (size_t range : value.axes)
+        axes.push_back({range,
+                        range == 0   ? mapping.group_x
+                        : range == 1 ? mapping.group_y
+                                     : 1,
+                        mapping.tile_of(range)});
+    const auto blocks = std::find_if(axes.begin(), axes.end(), [&](const Axis& a) {
+        return four_bytes && a.tile % kWidth == 0;
+    });
+    if (blocks != axes.end()) {
+        blocks->block = kWidth;
+        std::rotate(axes.begin(), blocks, blocks + 1);
+    }
+    int64_t size = block();
+    auto odd = [&](int64_t distance) { return (distance / block() | 1) * block(); };
+    for (Axis& axis : axes) {
+        const int64_t each = axis.tile / axis.block;
+        axis.by_invocation = size;
+        axis.by_block = each > 1 ? odd(size * axis.members) : size * axis.members;
+        size = axis.by_block * each;
     }
     by_turn = odd(size);
 }
@@ -39,7 +48,8 @@ int64_t staged_bytes(const KernelCode& lowered, const Mapping& mapping) {
     int64_t bytes = 0;
     for (const auto& [id, loop] : staged_loops(lowered, mapping))
         for (const StagedValue& value : loop.values)
-            bytes += StagedLayout(value, mapping).by_turn * mapping.staged_turns *
+            bytes += StagedLayout(value, lowered.nodes[value.node].dtype, mapping).by_turn *
+                     mapping.staged_turns *
                      std::max(4, staged_type(lowered.nodes[value.node].dtype).bytes());
     return bytes;
 }
@@ -57,9 +67,11 @@ StagedTile::StagedTile(KernelBuilder& b, const KernelCode& lowered, const Mapped
         members_ *= span.members;
     }
     for (const StagedValue& value : loop.values) {
-        const StagedLayout layout(value, mapping);
-        const DType type = staged_type(lowered.nodes[value.node].dtype);
-        const int buffer = b_.own_memory(MemorySpace::Shared, type, Size(layout.by_turn * turns_));
+        const DType dtype = lowered.nodes[value.node].dtype;
+        const StagedLayout layout(value, dtype, mapping);
+        const int buffer =
+            b_.own_memory(MemorySpace::Shared, staged_type(dtype), Size(layout.by_turn * turns_),
+                          static_cast<int>(layout.block()));
         arrays_.push_back({value, layout, buffer, {}});
     }
 }
@@ -75,54 +87,61 @@ std::vector<int> StagedTile::fill(int start, int last, const ValueAt& value_at) 
 /// group's elements in so many shares.
 void StagedTile::fill(const Array& array, int start, int last, const ValueAt& value_at,
                       std::vector<int>& effects) {
+    b_.set_lines(lowered_.nodes[array.value.node].lines);
+    const int64_t width = width_of(array, start, last, value_at);
     int64_t units = turns_;
     for (const StagedLayout::Axis& axis : array.layout.axes) units *= axis.members * axis.tile;
-    const int64_t width = width_of(array, start, last, value_at);
     units /= width;
     const int64_t shares = (units + members_ - 1) / members_;
-    auto load = [&](int unit) {
-        std::vector<std::pair<int, int>> out;  // place, value
-        for (const Element& element : elements(array, unit, width))
-            out.emplace_back(place(array, element),
-                             value_of(array, array.value.node, element, start, last, value_at));
-        return out;
-    };
-    b_.set_lines(lowered_.nodes[array.value.node].lines);
-    auto store = [&](const std::vector<std::pair<int, int>>& loaded, std::vector<int>& to) {
-        for (const auto& [at, value] : loaded)
-            to.push_back(b_.store(array.buffer, at, std::span(&value, 1)));
-    };
-    auto guarded = [&](int unit, const std::vector<std::pair<int, int>>& loaded) {
-        const int region = b_.add_region();
-        std::vector<int> inside;
-        store(loaded, inside);
-        b_.code().regions[region].effects = std::move(inside);
-        return b_.branch(b_.make(Op::Less, boolean, {unit, b_.integer(units)}), region, -1, true);
+    auto load_share = [&](int share) {
+        return load(array, b_.add(b_.mul(share, b_.integer(members_)), member_), width, start, last,
+                    value_at);
     };
     if (shares * width > kWrittenOut) {
         effects.push_back(fill_in_turns(shares, [&](int turn) {
-            const int unit = b_.add(b_.mul(turn, b_.integer(members_)), member_);
-            const auto loaded = load(unit);
             std::vector<int> inside;
-            if (units % members_ == 0)
-                store(loaded, inside);
-            else
-                inside.push_back(guarded(unit, loaded));
+            store(array, load_share(turn), units, units % members_ != 0, inside);
             return inside;
         }));
         return;
     }
     // Loads before stores: they need not wait for one another.
-    std::vector<std::vector<std::pair<int, int>>> loaded;
+    std::vector<std::vector<Loaded>> loaded;
+    for (int64_t s = 0; s < shares; ++s) loaded.push_back(load_share(b_.integer(s)));
     for (int64_t s = 0; s < shares; ++s)
-        loaded.push_back(load(b_.add(member_, b_.integer(s * members_))));
-    for (int64_t s = 0; s < shares; ++s) {
-        if ((s + 1) * members_ <= units)
-            store(loaded[static_cast<size_t>(s)], effects);
+        store(array, loaded[static_cast<size_t>(s)], units, (s + 1) * members_ > units, effects);
+}
+
+/// The elements of a unit, which lie in one block of shared memory where they do in the tensor's.
+std::vector<StagedTile::Loaded> StagedTile::load(const Array& array, int unit, int64_t width,
+                                                 int start, int last, const ValueAt& value_at) {
+    const bool together = width > 1 && width == array.layout.block() &&
+                          static_cast<int>(array.layout.axes[0].range) == array.value.along;
+    std::vector<Loaded> out;
+    for (const Element& element : elements(array, unit, width)) {
+        const int value = value_of(array, array.value.node, element, start, last, value_at);
+        if (together && !out.empty())
+            out[0].values.push_back(value);
         else
-            effects.push_back(
-                guarded(b_.add(member_, b_.integer(s * members_)), loaded[static_cast<size_t>(s)]));
+            out.push_back({unit, place(array, element), {value}});
     }
+    return out;
+}
+
+/// `guarded`: there are fewer units than shares of them.
+void StagedTile::store(const Array& array, const std::vector<Loaded>& loaded, int64_t units,
+                       bool guarded, std::vector<int>& effects) {
+    std::vector<int> inside;
+    for (const Loaded& part : loaded)
+        inside.push_back(b_.store(array.buffer, part.place, part.values));
+    if (!guarded) {
+        effects.insert(effects.end(), inside.begin(), inside.end());
+        return;
+    }
+    const int region = b_.add_region();
+    b_.code().regions[region].effects = std::move(inside);
+    effects.push_back(b_.branch(b_.make(Op::Less, boolean, {loaded[0].unit, b_.integer(units)}),
+                                region, -1, true));
 }
 
 int StagedTile::fill_in_turns(int64_t shares, const std::function<std::vector<int>(int)>& share) {
@@ -210,11 +229,12 @@ int StagedTile::place(const Array& array, const Element& element) {
     int out = b_.mul(element.turn, b_.integer(array.layout.by_turn));
     for (size_t k = 0; k < element.at.size(); ++k) {
         const StagedLayout::Axis& axis = array.layout.axes[k];
-        const int tile = b_.integer(axis.tile);
-        const int invocation = b_.make(Op::Div, i32, {element.at[k], tile}),
-                  copy = b_.make(Op::Mod, i32, {element.at[k], tile});
-        out = b_.add(out, b_.add(b_.mul(invocation, b_.integer(axis.by_invocation)),
-                                 b_.mul(copy, b_.integer(axis.by_copy))));
+        const int tile = b_.integer(axis.tile), block = b_.integer(axis.block);
+        const int copy = b_.make(Op::Mod, i32, {element.at[k], tile});
+        out = b_.add(out, b_.mul(b_.make(Op::Div, i32, {element.at[k], tile}),
+                                 b_.integer(axis.by_invocation)));
+        out = b_.add(out, b_.mul(b_.make(Op::Div, i32, {copy, block}), b_.integer(axis.by_block)));
+        if (axis.block > 1) out = b_.add(out, b_.make(Op::Mod, i32, {element.at[k], block}));
     }
     return out;
 }
@@ -224,23 +244,30 @@ int StagedTile::read(int node, size_t copy, int turn, std::vector<int>& effects)
                                     [&](const Array& a) { return a.value.node == node; });
     if (array == arrays_.end()) return -1;
     int place = b_.mul(turn, b_.integer(array->layout.by_turn));
+    int64_t lane = 0;
     for (const StagedLayout::Axis& axis : array->layout.axes) {
         size_t before = 1;  // copies of one index along the range: x is the innermost
         for (size_t d = 0; d < axis.range; ++d) before *= static_cast<size_t>(grid_.spans[d].tile);
         const auto own = static_cast<int64_t>(copy / before) % axis.tile;
-        place = b_.add(place,
-                       b_.add(b_.mul(grid_.spans[axis.range].local, b_.integer(axis.by_invocation)),
-                              b_.integer(own * axis.by_copy)));
+        place =
+            b_.add(place, b_.mul(grid_.spans[axis.range].local, b_.integer(axis.by_invocation)));
+        place = b_.add(place, b_.integer(own / axis.block * axis.by_block));
+        if (axis.block > 1) lane = own % axis.block;
     }
-    int& read = array->read.try_emplace(place, -1).first->second;
-    if (read < 0) {
-        const KernelNode& n = lowered_.nodes[node];
-        b_.set_lines(n.lines);
-        read = b_.pinned(Op::Load, n.dtype, {place}, array->buffer);
-        effects.push_back(read);
-        if (n.interval.lo > INT32_MIN || n.interval.hi < INT32_MAX)
-            b_.assume(read, Size(n.interval.lo), Size(n.interval.hi));
+    const KernelNode& n = lowered_.nodes[node];
+    const auto width = static_cast<int>(array->layout.block());
+    b_.set_lines(n.lines);
+    int& block = array->read.try_emplace(place, -1).first->second;
+    if (block < 0) {
+        block = b_.pinned(Op::Load, n.dtype, {place}, array->buffer);
+        b_.code().nodes[block].width = width;
+        effects.push_back(block);
     }
+    const int read = width == 1
+                         ? block
+                         : b_.lane(block, static_cast<int>(lane), b_.add(place, b_.integer(lane)));
+    if (n.interval.lo > INT32_MIN || n.interval.hi < INT32_MAX)
+        b_.assume(read, Size(n.interval.lo), Size(n.interval.hi));
     return read;
 }
 

@@ -12,18 +12,22 @@
 namespace firn {
 
 /// Where the elements of a staged value lie: neighbouring invocations side by side, whatever their
-/// tiles, and what is further apart at odd distances, so that neighbours along any range meet in no
+/// tiles, with one element each or four neighbours of its tile that it reads at once. What is
+/// further apart is an odd number of those away, so that few neighbours along a range meet in a
 /// bank.
 struct StagedLayout {
     struct Axis {
-        size_t range = 0;                        // 0 is x
-        int64_t members = 1, tile = 1;           // of the group's span
-        int64_t by_invocation = 1, by_copy = 1;  // from one to the next
+        size_t range = 0;                         // 0 is x
+        int64_t members = 1, tile = 1;            // of the group's span
+        int64_t block = 1;                        // neighbours of a tile that lie together
+        int64_t by_invocation = 1, by_block = 1;  // from one to the next, of a tile's blocks
     };
     std::vector<Axis> axes;
     int64_t by_turn = 1;
 
-    StagedLayout(const StagedValue& value, const Mapping& mapping);
+    StagedLayout(const StagedValue& value, DType dtype, const Mapping& mapping);
+    /// Elements that an invocation reads at once: of the first axis.
+    int64_t block() const { return axes.empty() ? 1 : axes[0].block; }
 };
 
 /// The type of memory that holds a value.
@@ -58,6 +62,14 @@ class StagedTile {
         std::vector<int> at;  // in the group's span of each of the array's axes
         int turn = -1;        // since the first that is staged
     };
+    struct Loaded {
+        int unit = -1, place = -1;  // the first's
+        std::vector<int> values;
+    };
+    std::vector<Loaded> load(const Array& array, int unit, int64_t width, int start, int last,
+                             const ValueAt& value_at);
+    void store(const Array& array, const std::vector<Loaded>& loaded, int64_t units, bool guarded,
+               std::vector<int>& effects);
     void fill(const Array& array, int start, int last, const ValueAt& value_at,
               std::vector<int>& effects);
     int fill_in_turns(int64_t shares, const std::function<std::vector<int>(int)>& share);

@@ -1,6 +1,6 @@
 // Programs whose operands groups can load together, in mappings that do.
 #pragma once
-#include <algorithm>
+#include <numeric>
 
 #include "compiler/compile.h"
 #include "compiler/frontend/frontend.h"
@@ -71,8 +71,8 @@ inline std::vector<HostTensor> numbers(const StagedCase& test) {
     return out;
 }
 
-/// Calls `change` for the mapping of each kernel of the program that can stage in it; those are
-/// mapped anew.
+/// Calls `change` for a mapping of each kernel, with tiles of up to eight; those that can stage in
+/// it are mapped anew.
 template <class Change>
 std::shared_ptr<const Program> staged(std::shared_ptr<const Program> program, Change change,
                                       int* count) {
@@ -85,7 +85,8 @@ std::shared_ptr<const Program> staged(std::shared_ptr<const Program> program, Ch
         Mapping mapping;
         for (const Range& range : lowered->ranges)
             if (range.kind == RangeKind::Grid)
-                mapping.tile.insert(mapping.tile.begin(), range.extent.divisor() % 2 == 0 ? 2 : 1);
+                mapping.tile.insert(mapping.tile.begin(),
+                                    std::gcd(range.extent.divisor(), int64_t{8}));
         change(mapping);
         if (mapping.staged_turns == 1 || !can_stage(*lowered, mapping, program->profile)) continue;
         auto changed = with_mapping(*program, static_cast<int>(k), mapping, {});

@@ -29,6 +29,7 @@ TEST_P(StagedCases, GiveWhatTheOracleGives) {
                 expect_staged_is_oracle(GetParam(), *executor, session, [&](Mapping& m) {
                     const bool line = m.tile.size() < 2;
                     m.group_x = line ? x * y : x, m.group_y = line ? 1 : y;
+                    for (int64_t& tile : m.tile) tile = std::min<int64_t>(tile, x / 2);
                     m.staged_turns = turns, m.serial_unroll = unroll;
                 });
 }
@@ -57,6 +58,16 @@ int64_t bytes_read(int64_t staged_turns) {
 TEST(StageLoads, AGroupReadsEachElementOnce) {
     EXPECT_EQ(bytes_read(16), 4 * 64 * (32 + 32) * 4);  // groups, turns, elements of both sides
     EXPECT_EQ(bytes_read(1), bytes_read(16) * 8);
+}
+
+TEST(StageLoads, FourNeighboursOfATileAreReadAtOnce) {
+    const auto program = program_for(gpu_profile(), product, {f32(1024, 1024), f32(1024, 1024)});
+    const std::string& glsl = program->kernels.at(0).glsl;
+    EXPECT_NE(glsl.find("shared vec4 b3["), std::string::npos) << glsl;
+    const size_t loop = glsl.find("for (int r5");  // of turns that are staged
+    ASSERT_NE(loop, std::string::npos) << glsl;
+    EXPECT_NE(glsl.find("vec4", loop), std::string::npos);
+    EXPECT_EQ(glsl.find("& 3]", loop), std::string::npos) << glsl;  // an element of a block
 }
 
 TEST(StageLoads, AGpuStagesProductsOfEitherOrder) {
