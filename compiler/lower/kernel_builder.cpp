@@ -370,6 +370,10 @@ void KernelBuilder::derive_interval(KernelNode& n) const {
         out.mod = m;
         out.rem = m > 1 ? ((a.rem + b.rem) % m + m) % m : m == 0 ? a.rem + b.rem : 0;
     };
+    auto congruence_of_either = [&](const Interval& a, const Interval& b) {
+        out.mod = std::gcd(std::gcd(a.mod, b.mod), a.rem - b.rem);
+        out.rem = out.mod > 0 ? (a.rem % out.mod + out.mod) % out.mod : a.rem;
+    };
     switch (n.op) {
         case Op::Add:
             out.lo = of(0).lo + of(1).lo, out.hi = of(0).hi + of(1).hi;
@@ -386,8 +390,14 @@ void KernelBuilder::derive_interval(KernelNode& n) const {
             out.rem = out.mod > 0 ? ((p.rem * q.rem) % out.mod + out.mod) % out.mod : p.rem * q.rem;
             break;
         }
-        case Op::Min: out.lo = std::min(of(0).lo, of(1).lo), out.hi = std::min(of(0).hi, of(1).hi); break;
-        case Op::Max: out.lo = std::max(of(0).lo, of(1).lo), out.hi = std::max(of(0).hi, of(1).hi); break;
+        case Op::Min:
+            out.lo = std::min(of(0).lo, of(1).lo), out.hi = std::min(of(0).hi, of(1).hi);
+            congruence_of_either(of(0), of(1));
+            break;
+        case Op::Max:
+            out.lo = std::max(of(0).lo, of(1).lo), out.hi = std::max(of(0).hi, of(1).hi);
+            congruence_of_either(of(0), of(1));
+            break;
         case Op::Select: out.lo = std::min(of(1).lo, of(2).lo), out.hi = std::max(of(1).hi, of(2).hi); break;
         case Op::Div:
             if (of(0).lo >= 0 && of(1).lo >= 1) out.lo = of(0).lo / of(1).hi, out.hi = of(0).hi / of(1).lo;

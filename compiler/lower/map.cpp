@@ -207,8 +207,8 @@ class Mapper {
         std::vector<int> around = std::exchange(effects_, {});
         const int start = b_.mul(b_.range(blocks_id), all);
         StagedTile tile(b_, from_, *grid_map_, staged_.at(id), mapping_);
-        effects_ = tile.fill(start, whole ? -1 : b_.sub(extent, b_.integer(1)),
-                             [&](int node, const std::vector<int>& at, int turn) { return value_at(node, at, old, turn); });
+        effects_ = tile.fill({start, whole ? -1 : extent, size.is(0) ? 1 : size.divisor(),
+                              [&](int node, const std::vector<int>& at, int turn) { return value_at(node, at, old, turn); }});
         Range inner = range;
         inner.extent = whole ? Size(most) : Size(0);
         inner.extent_node = whole ? all : b_.make(Op::Min, i32, {all, b_.sub(extent, start)});

@@ -76,26 +76,24 @@ StagedTile::StagedTile(KernelBuilder& b, const KernelCode& lowered, const Mapped
     }
 }
 
-std::vector<int> StagedTile::fill(int start, int last, const ValueAt& value_at) {
+std::vector<int> StagedTile::fill(const Block& block) {
     std::vector<int> effects;
-    for (const Array& array : arrays_) fill(array, start, last, value_at, effects);
+    for (const Array& array : arrays_) fill(array, block, effects);
     effects.push_back(b_.pinned(Op::Barrier, i32, {}));
     return effects;
 }
 
 /// Neighbouring invocations load neighbours in memory, one or four elements each, and all of a
 /// group's elements in so many shares.
-void StagedTile::fill(const Array& array, int start, int last, const ValueAt& value_at,
-                      std::vector<int>& effects) {
+void StagedTile::fill(const Array& array, const Block& block, std::vector<int>& effects) {
     b_.set_lines(lowered_.nodes[array.value.node].lines);
-    const int64_t width = width_of(array, start, last, value_at);
+    const int64_t width = width_of(array, block);
     int64_t units = turns_;
     for (const StagedLayout::Axis& axis : array.layout.axes) units *= axis.members * axis.tile;
     units /= width;
     const int64_t shares = (units + members_ - 1) / members_;
     auto load_share = [&](int share) {
-        return load(array, b_.add(b_.mul(share, b_.integer(members_)), member_), width, start, last,
-                    value_at);
+        return load(array, b_.add(b_.mul(share, b_.integer(members_)), member_), width, block);
     };
     if (shares * width > kWrittenOut) {
         effects.push_back(fill_in_turns(shares, [&](int turn) {
@@ -114,12 +112,12 @@ void StagedTile::fill(const Array& array, int start, int last, const ValueAt& va
 
 /// The elements of a unit, which lie in one block of shared memory where they do in the tensor's.
 std::vector<StagedTile::Loaded> StagedTile::load(const Array& array, int unit, int64_t width,
-                                                 int start, int last, const ValueAt& value_at) {
+                                                 const Block& block) {
     const bool together = width > 1 && width == array.layout.block() &&
                           static_cast<int>(array.layout.axes[0].range) == array.value.along;
     std::vector<Loaded> out;
     for (const Element& element : elements(array, unit, width)) {
-        const int value = value_of(array, array.value.node, element, start, last, value_at);
+        const int value = value_of(array, array.value.node, element, block);
         if (together && !out.empty())
             out[0].values.push_back(value);
         else
@@ -178,26 +176,24 @@ std::vector<StagedTile::Element> StagedTile::elements(const Array& array, int un
         if (k == 0) at = b_.mul(at, b_.integer(width));
         (turn ? first.turn : first.at[order[k]]) = at;
     }
+    first.along = order[0];
+    first.width = width;
     std::vector<Element> out(static_cast<size_t>(width), first);
-    for (int64_t v = 1; v < width; ++v) {
-        Element& element = out[static_cast<size_t>(v)];
-        int& along = order[0] == axes.size() ? element.turn : element.at[order[0]];
-        along = b_.add(along, b_.integer(v));
-    }
+    for (int64_t v = 0; v < width; ++v) out[static_cast<size_t>(v)].ahead = v;
     return out;
 }
 
 /// Four elements at once where they lie in an aligned block of memory.
-int64_t StagedTile::width_of(const Array& array, int start, int last, const ValueAt& value_at) {
+int64_t StagedTile::width_of(const Array& array, const Block& block) {
     const KernelNode& load = lowered_.nodes[array.value.node];
     if (load.op != Op::Load || lowered_.buffers[load.index].dtype.bytes() != 4) return 1;
     int64_t along = turns_;
     for (const StagedLayout::Axis& axis : array.layout.axes)
         if (static_cast<int>(axis.range) == array.value.along) along = axis.members * axis.tile;
     if (along % kWidth != 0) return 1;
-    const std::vector<Element> block = elements(array, member_, kWidth);
+    const std::vector<Element> run = elements(array, member_, kWidth);
     auto index = [&](int64_t v) {
-        return value_of(array, load.args[0], block[static_cast<size_t>(v)], start, last, value_at);
+        return value_of(array, load.args[0], run[static_cast<size_t>(v)], block);
     };
     const Interval at = b_.node(index(0)).interval;
     if (at.mod % kWidth != 0 || at.rem % kWidth != 0) return 1;
@@ -206,35 +202,47 @@ int64_t StagedTile::width_of(const Array& array, int start, int last, const Valu
     return kWidth;
 }
 
-/// What lies behind the end is not read: the last element stands there.
-int StagedTile::value_of(const Array& array, int node, const Element& element, int start, int last,
-                         const ValueAt& value_at) {
+int StagedTile::value_of(const Array& array, int node, const Element& element, const Block& block) {
     std::vector<int> at;
     for (const GroupSpan& span : grid_.spans) at.push_back(span.begin);
     for (size_t k = 0; k < element.at.size(); ++k) {
+        const bool along = k == element.along;
         const size_t range = array.layout.axes[k].range;
         const Size& extent = lowered_.ranges[grid_.ranges[range]].extent;
-        int index = b_.add(at[range], element.at[k]);
-        if (!grid_.spans[range].covered)
-            index = b_.make(Op::Min, i32, {index, b_.sub(b_.size(extent), b_.integer(1))});
-        b_.assume(index, Size(0), extent - Size(1));
-        at[range] = index;
+        at[range] = inside(b_.add(at[range], element.at[k]), extent.divisor(),
+                           grid_.spans[range].covered ? -1 : b_.size(extent),
+                           along ? element.ahead : 0, along ? element.width : 1);
+        b_.assume(at[range], Size(0), extent - Size(1));
     }
-    int turn = b_.add(start, element.turn);
-    if (last >= 0) turn = b_.make(Op::Min, i32, {turn, last});
-    return value_at(node, at, turn);
+    const bool along = element.along == element.at.size();
+    const int turn = inside(b_.add(block.start, element.turn), block.divisor, block.extent,
+                            along ? element.ahead : 0, along ? element.width : 1);
+    return block.value_at(node, at, turn);
+}
+
+/// The index `ahead` of `first`, in a run of `width`. What lies behind the end is not read: the
+/// last element, or run where runs fill the extent, stands there.
+int StagedTile::inside(int first, int64_t divisor, int extent, int64_t ahead, int64_t width) {
+    const int step = b_.integer(ahead);
+    if (extent < 0) return b_.add(first, step);
+    if (divisor % width == 0)
+        return b_.add(b_.make(Op::Min, i32, {first, b_.sub(extent, b_.integer(width))}), step);
+    return b_.make(Op::Min, i32, {b_.add(first, step), b_.sub(extent, b_.integer(1))});
 }
 
 int StagedTile::place(const Array& array, const Element& element) {
-    int out = b_.mul(element.turn, b_.integer(array.layout.by_turn));
+    auto ahead = [&](size_t k) { return b_.integer(k == element.along ? element.ahead : 0); };
+    int out =
+        b_.mul(b_.add(element.turn, ahead(element.at.size())), b_.integer(array.layout.by_turn));
     for (size_t k = 0; k < element.at.size(); ++k) {
         const StagedLayout::Axis& axis = array.layout.axes[k];
-        const int tile = b_.integer(axis.tile), block = b_.integer(axis.block);
-        const int copy = b_.make(Op::Mod, i32, {element.at[k], tile});
-        out = b_.add(out, b_.mul(b_.make(Op::Div, i32, {element.at[k], tile}),
-                                 b_.integer(axis.by_invocation)));
-        out = b_.add(out, b_.mul(b_.make(Op::Div, i32, {copy, block}), b_.integer(axis.by_block)));
-        if (axis.block > 1) out = b_.add(out, b_.make(Op::Mod, i32, {element.at[k], block}));
+        const int tile = b_.integer(axis.tile), size = b_.integer(axis.block),
+                  at = b_.add(element.at[k], ahead(k));
+        const int copy = b_.make(Op::Mod, i32, {at, tile});
+        out =
+            b_.add(out, b_.mul(b_.make(Op::Div, i32, {at, tile}), b_.integer(axis.by_invocation)));
+        out = b_.add(out, b_.mul(b_.make(Op::Div, i32, {copy, size}), b_.integer(axis.by_block)));
+        if (axis.block > 1) out = b_.add(out, b_.make(Op::Mod, i32, {at, size}));
     }
     return out;
 }
@@ -257,15 +265,15 @@ int StagedTile::read(int node, size_t copy, int turn, std::vector<int>& effects)
     const KernelNode& n = lowered_.nodes[node];
     const auto width = static_cast<int>(array->layout.block());
     b_.set_lines(n.lines);
-    int& block = array->read.try_emplace(place, -1).first->second;
-    if (block < 0) {
-        block = b_.pinned(Op::Load, n.dtype, {place}, array->buffer);
-        b_.code().nodes[block].width = width;
-        effects.push_back(block);
+    int& found = array->read.try_emplace(place, -1).first->second;
+    if (found < 0) {
+        found = b_.pinned(Op::Load, n.dtype, {place}, array->buffer);
+        b_.code().nodes[found].width = width;
+        effects.push_back(found);
     }
     const int read = width == 1
-                         ? block
-                         : b_.lane(block, static_cast<int>(lane), b_.add(place, b_.integer(lane)));
+                         ? found
+                         : b_.lane(found, static_cast<int>(lane), b_.add(place, b_.integer(lane)));
     if (n.interval.lo > INT32_MIN || n.interval.hi < INT32_MAX)
         b_.assume(read, Size(n.interval.lo), Size(n.interval.hi));
     return read;

@@ -39,14 +39,20 @@ int64_t staged_bytes(const KernelCode& lowered, const Mapping& mapping);
 /// made.
 class StagedTile {
   public:
-    /// What a node of the lowered kernel is at an index of each Grid range, in a turn of the loop.
-    using ValueAt = std::function<int(int node, const std::vector<int>& at, int turn)>;
+    /// The turns of a loop that are loaded at a time.
+    struct Block {
+        int start = -1;       // the first
+        int extent = -1;      // of the loop; -1: all of the turns are inside
+        int64_t divisor = 1;  // of its extent
+        /// What a node of the lowered kernel is at an index of each Grid range, in a turn of the
+        /// loop.
+        std::function<int(int node, const std::vector<int>& at, int turn)> value_at;
+    };
 
     StagedTile(KernelBuilder& b, const KernelCode& lowered, const MappedGrid& grid,
                const StagedLoop& loop, const Mapping& mapping);
-    /// Effects of all invocations of the group that load what it reads in the turns from `start`
-    /// on, and wait for it. `last`: the loop's last turn, -1: all of the turns are inside.
-    std::vector<int> fill(int start, int last, const ValueAt& value_at);
+    /// Effects of all invocations of the group that load what it reads in a block, and wait for it.
+    std::vector<int> fill(const Block& block);
     /// A node as a copy of the body reads it in turn `turn` since `start`, with the effect that
     /// reads it. -1: it is not staged.
     int read(int node, size_t copy, int turn, std::vector<int>& effects);
@@ -60,23 +66,24 @@ class StagedTile {
     };
     struct Element {
         std::vector<int> at;  // in the group's span of each of the array's axes
-        int turn = -1;        // since the first that is staged
+        int turn = -1;        // of the block
+        size_t along = 0;     // which of `at` counts neighbours in memory; behind the end: the turn
+        int64_t ahead = 0;    // of that, in a run of `width`
+        int64_t width = 1;
     };
     struct Loaded {
         int unit = -1, place = -1;  // the first's
         std::vector<int> values;
     };
-    std::vector<Loaded> load(const Array& array, int unit, int64_t width, int start, int last,
-                             const ValueAt& value_at);
+    std::vector<Loaded> load(const Array& array, int unit, int64_t width, const Block& block);
     void store(const Array& array, const std::vector<Loaded>& loaded, int64_t units, bool guarded,
                std::vector<int>& effects);
-    void fill(const Array& array, int start, int last, const ValueAt& value_at,
-              std::vector<int>& effects);
+    void fill(const Array& array, const Block& block, std::vector<int>& effects);
     int fill_in_turns(int64_t shares, const std::function<std::vector<int>(int)>& share);
     std::vector<Element> elements(const Array& array, int unit, int64_t width);
-    int64_t width_of(const Array& array, int start, int last, const ValueAt& value_at);
-    int value_of(const Array& array, int node, const Element& element, int start, int last,
-                 const ValueAt& value_at);
+    int64_t width_of(const Array& array, const Block& block);
+    int value_of(const Array& array, int node, const Element& element, const Block& block);
+    int inside(int first, int64_t divisor, int extent, int64_t ahead, int64_t width);
     int place(const Array& array, const Element& element);
 
     KernelBuilder& b_;

@@ -70,6 +70,13 @@ TEST(StageLoads, FourNeighboursOfATileAreReadAtOnce) {
     EXPECT_EQ(glsl.find("& 3]", loop), std::string::npos) << glsl;  // an element of a block
 }
 
+TEST(StageLoads, BlocksOfFourAreLoadedBehindTheLastWholeTileToo) {
+    const auto program = program_for(gpu_profile(), product, {f32(1000, 100), f32(100, 1000)});
+    for (const char* buffer : {"vec4 b0[", "vec4 b1["})
+        EXPECT_NE(program->kernels.at(0).glsl.find(buffer), std::string::npos)
+            << program->kernels[0].glsl;
+}
+
 TEST(StageLoads, AGpuStagesProductsOfEitherOrder) {
     for (const auto& function : {+product, +turned}) {
         const auto program =
