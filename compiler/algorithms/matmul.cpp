@@ -23,9 +23,13 @@ Tensor matmul(const Operand& a, const Operand& b) {
                         text(right) + "; transpose one operand" + where);
     if (row) x = unsqueeze(a, 0);
     if (column) y = unsqueeze(b, -1);
+    // Products of halves, too, are exact in f32.
+    const bool halves = x.dtype(line) == f16 && y.dtype(line) == f16;
+    if (halves) x = x.as(f32, line), y = y.as(f32, line);
     Tensor terms =
         Arg(unsqueeze(Operand(x, line), -1), line) * Arg(unsqueeze(Operand(y, line), -3), line);
     Tensor product = sum(Operand(terms, line), {.axis = -2});
+    if (halves) product = product.as(f16, line);
     if (column) product = squeeze(Operand(product, line), {.axis = -1});
     if (row) product = squeeze(Operand(product, line), {.axis = column ? -1 : -2});
     return product;

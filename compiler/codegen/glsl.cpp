@@ -55,6 +55,7 @@ class Emitter {
         region(0, 1);
         std::ostringstream out;
         out << "#version 460\n";
+        if (uses_matrices()) out << "#pragma use_vulkan_memory_model\n";
         for (const std::string& e : extensions()) out << "#extension " << e << " : require\n";
         if (keep_floats_) declare_floats(out);
         out << "layout(local_size_x = " << code_.group_size[0] << ", local_size_y = " << code_.group_size[1]
@@ -81,11 +82,21 @@ class Emitter {
         if (keep_floats_) out.insert("GL_EXT_spirv_intrinsics");
         if (loops_kept_) out.insert("GL_EXT_control_flow_attributes");
         if (float_atomics_used_) out.insert("GL_EXT_shader_atomic_float");
+        if (uses_matrices()) {
+            out.insert("GL_NV_cooperative_matrix");
+            out.insert("GL_KHR_memory_scope_semantics");
+            out.insert("GL_EXT_shader_16bit_storage");
+            out.insert("GL_EXT_shader_explicit_arithmetic_types_float16");
+        }
         if (subgroup_used_) {
             out.insert("GL_KHR_shader_subgroup_basic");
             out.insert("GL_KHR_shader_subgroup_shuffle");
         }
         return out;
+    }
+
+    bool uses_matrices() const {
+        return std::any_of(code_.nodes.begin(), code_.nodes.end(), [](const KernelNode& n) { return is_matrix(n.op); });
     }
 
     /// GLSL has no word of its own for the execution mode SignedZeroInfNanPreserve, 4461.
@@ -205,6 +216,8 @@ class Emitter {
             case Op::Branch: return branch_statement(id, indent);
             case Op::Store: return store_statement(n, indent);
             case Op::Atomic: return atomic_statement(id, indent);
+            case Op::MatrixLoad:
+            case Op::MatrixStore: return matrix_statement(id, indent);
             case Op::Result: text_[id] = result_text(n); return;
             case Op::SubgroupReduce: return subgroup_statement(id, indent);
             case Op::SubgroupScan: return scan_statement(id, indent);
@@ -213,15 +226,32 @@ class Emitter {
             default: break;
         }
         std::string value = expression(n);
-        const bool inline_it = !n.pinned && uses_[id] == 1 && n.op != Op::SubgroupShuffle && use_region_[id] == region_of_[id] && n.width == 1 &&
+        const bool inline_it = !n.pinned && !n.matrix && uses_[id] == 1 && n.op != Op::SubgroupShuffle && use_region_[id] == region_of_[id] && n.width == 1 &&
                                value.size() <= kLongestInlineText;
         if (inline_it) {
             text_[id] = std::move(value);
             return;
         }
         text_[id] = "v" + std::to_string(id);
-        line(indent) << (n.width == 4 ? stored_vector(n.dtype) : glsl_type(n.dtype)) << " " << text_[id]
+        line(indent) << (n.width == 4 ? stored_vector(n.dtype) : value_type(n)) << " " << text_[id]
                      << " = " << value << ";\n";
+    }
+
+    /// The type of a value that is no block of four.
+    static std::string value_type(const KernelNode& n) {
+        if (!n.matrix) return glsl_type(n.dtype);
+        return "fcoopmatNV<" + std::to_string(8 * n.dtype.bytes()) + ", gl_ScopeSubgroup, " +
+               std::to_string(n.matrix.rows) + ", " + std::to_string(n.matrix.columns) + ">";
+    }
+
+    void matrix_statement(int id, int indent) {
+        const KernelNode& n = code_.nodes[id];
+        const bool stores = n.op == Op::MatrixStore;
+        if (!stores) text_[id] = "v" + std::to_string(id);
+        if (!stores) line(indent) << value_type(n) << " " << text_[id] << ";\n";
+        line(indent) << (stores ? "coopMatStoreNV(" : "coopMatLoadNV(") << text_[stores ? n.args[2] : id] << ", b"
+                     << n.index << ", uint(" << text_[n.args[0]] << "), uint(" << text_[n.args[1]] << "), "
+                     << (n.column_major ? "true" : "false") << ");\n";
     }
 
     void barrier_statement(int indent) {
@@ -248,6 +278,9 @@ class Emitter {
             return "subgroupShuffle(" + text_[n.args[0]] + ", uint(" + text_[n.args[1]] + ") % " +
                    std::to_string(lane_count()) + "u)";
         }
+        if (n.op == Op::MatrixFill || n.op == Op::MatrixCast) return value_type(n) + "(" + text_[n.args[0]] + ")";
+        if (n.op == Op::MatrixMulAdd)
+            return "coopMatMulAddNV(" + text_[n.args[0]] + ", " + text_[n.args[1]] + ", " + text_[n.args[2]] + ")";
         if (n.op == Op::Lane) {
             const std::string lane = text_[n.args[0]] + "." + kLane[n.index];
             return n.dtype.is_bool() ? "(" + lane + " != 0u)" : lane;
@@ -432,7 +465,7 @@ class Emitter {
         const KernelNode& n = code_.nodes[id];
         const KernelRegion& body = code_.regions[n.region];
         for (size_t k = 0; k < n.args.size(); ++k)
-            line(indent) << glsl_type(code_.nodes[n.args[k]].dtype) << " " << text_[body.args[k]] << " = "
+            line(indent) << value_type(code_.nodes[n.args[k]]) << " " << text_[body.args[k]] << " = "
                          << text_[n.args[k]] << ";\n";
         const std::string r = "r" + std::to_string(body.range);
         std::string turns = text_[code_.ranges[body.range].extent_node];
@@ -491,7 +524,7 @@ class Emitter {
         const bool one = steps.size() == 1;
         for (const CarriedStep& step : steps)
             line(indent) << (one ? text_[body.args[step.k]]
-                                 : glsl_type(code_.nodes[step.value].dtype) + " " + next(step.k))
+                                 : value_type(code_.nodes[step.value]) + " " + next(step.k))
                          << " = " << text_[step.value] << ";\n";
         for (const CarriedStep& step : steps)
             if (!one) line(indent) << text_[body.args[step.k]] << " = " << next(step.k) << ";\n";

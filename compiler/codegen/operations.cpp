@@ -292,7 +292,8 @@ bool supported(Op op, DType operand) {
         case Op::Gather: case Op::Scatter: case Op::Reduce: case Op::Loop: case Op::If: case Op::Result:
         case Op::Range: case Op::Param: case Op::Load: case Op::Lane: case Op::For: case Op::Branch:
         case Op::Store: case Op::Atomic: case Op::RowReduce: case Op::SubgroupReduce: case Op::SubgroupScan: case Op::SubgroupShuffle:
-        case Op::SubgroupRead: case Op::Invocation: case Op::Array: case Op::Barrier: case Op::Fetched: case Op::Subgroup: return false;
+        case Op::SubgroupRead: case Op::Invocation: case Op::Array: case Op::Barrier: case Op::Fetched: case Op::Subgroup:
+        case Op::MatrixFill: case Op::MatrixLoad: case Op::MatrixMulAdd: case Op::MatrixCast: case Op::MatrixStore: return false;
     }
     return false;
 }

@@ -50,18 +50,10 @@ size_t bound_buffers(const KernelCode& code) {
     }));
 }
 
-namespace {
-
-bool names_buffer(const KernelNode& n) {
-    return n.op == Op::Load || n.op == Op::Store || n.op == Op::Atomic || n.op == Op::Array;
-}
-
-}  // namespace
-
 int add_bound_buffer(KernelCode& code, const KernelBuffer& buffer) {
     const size_t place = bound_buffers(code);
     for (KernelNode& n : code.nodes)
-        if (names_buffer(n) && static_cast<size_t>(n.index) >= place) ++n.index;
+        if (names_buffer(n.op) && static_cast<size_t>(n.index) >= place) ++n.index;
     code.buffers.insert(code.buffers.begin() + static_cast<std::ptrdiff_t>(place), buffer);
     return static_cast<int>(place);
 }
@@ -74,7 +66,7 @@ void drop_unused_buffers(KernelCode& code) {
         live.insert(live.end(), region.effects.begin(), region.effects.end());
     }
     for (int id : live)
-        if (names_buffer(code.nodes[id])) used[static_cast<size_t>(code.nodes[id].index)] = true;
+        if (names_buffer(code.nodes[id].op)) used[static_cast<size_t>(code.nodes[id].index)] = true;
     std::vector<int> renamed(code.buffers.size(), 0);   // dead nodes name any
     std::vector<KernelBuffer> kept;
     for (const bool bound : {true, false})
@@ -84,7 +76,7 @@ void drop_unused_buffers(KernelCode& code) {
             kept.push_back(code.buffers[k]);
         }
     for (KernelNode& n : code.nodes)
-        if (names_buffer(n)) n.index = renamed[static_cast<size_t>(n.index)];
+        if (names_buffer(n.op)) n.index = renamed[static_cast<size_t>(n.index)];
     code.buffers = std::move(kept);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/lower/map.h"
+#include "compiler/lower/matrix_units.h"
 #include "compiler/lower/near_copies.h"
 #include "compiler/lower/place.h"
 #include "compiler/lower/row_groups.h"
@@ -327,6 +328,8 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
         total = std::min(total * extents[d], kLargeTotal);
     }
     if (const auto near = choose_near(lowered, profile, facts, traits.nodes, traits.loops)) return *near;
+    if (!cpu)
+        if (const auto matrix = choose_matrix(lowered, profile, facts)) return *matrix;
     const int64_t x = extents[0], y = extents[1];
     const bool staged = traits.loops && stages_loads(lowered, profile, dims);
     if ((traits.loops || traits.rows) && !traits.unlike_rows && !reduces_rows(lowered))

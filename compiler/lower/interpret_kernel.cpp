@@ -7,6 +7,7 @@
 #include "compiler/ir/evaluate.h"
 #include "compiler/lower/bindings.h"
 #include "compiler/lower/interpret_lanes.h"
+#include "compiler/lower/interpret_matrix.h"
 #include "compiler/lower/interpret_memory.h"
 #include "compiler/lower/interpret_races.h"
 #include "compiler/program/error.h"
@@ -86,7 +87,7 @@ class Machine {
                 values_[at(n.args[0])].data + at(n.index) * at(lanes_) * lane_bytes(n.dtype);
             return;
         }
-        value.data = allocate(n.dtype, n.width);
+        value.data = allocate(n.dtype, n.matrix ? matrix_parts(n.matrix, subgroup_) : n.width);
     }
 
     std::byte* allocate(DType dtype, int width) {
@@ -297,6 +298,11 @@ class Machine {
             case Op::SubgroupReduce:
             case Op::SubgroupScan:
             case Op::SubgroupRead: return exchange(n, values_[at(id)], mask);
+            case Op::MatrixFill:
+            case Op::MatrixMulAdd:
+            case Op::MatrixCast: return run_matrix(id, mask);
+            case Op::MatrixLoad:
+            case Op::MatrixStore: return move_matrix(id, mask);
             case Op::For: return run_for(n, mask);
             case Op::Branch: return run_branch(id, mask);
             default: fail(std::string("operation ") + info(n.op).name + " is not Kernel code");
@@ -330,8 +336,7 @@ class Machine {
     void run_for(const KernelNode& n, const LaneMask& outer) {
         const KernelRegion& body = region(n.region);
         const Range& range = code_.ranges[at(body.range)];
-        for (size_t k = 0; k < body.args.size(); ++k)
-            copy_lanes(values_[at(body.args[k])], values_[at(n.args[k])], outer);
+        for (size_t k = 0; k < body.args.size(); ++k) copy(body.args[k], n.args[k], outer);
         LaneMask mask = outer;
         for (int64_t turn = 0;; ++turn) {
             drop_finished(mask, range, turn);
@@ -352,19 +357,24 @@ class Machine {
         }
     }
 
+    void copy(int target, int source, const LaneMask& mask) {
+        if (!node(target).matrix) return copy_lanes(values_[at(target)], values_[at(source)], mask);
+        for (int k = 0; k < matrix(target).count(); ++k) copy_lanes(matrix(target).part(k), matrix(source).part(k), mask);
+    }
+
     /// Region arguments take the yielded values, all at once: one may be another's next value.
     void carry(const KernelRegion& body, const LaneMask& mask) {
         bool crossed = std::any_of(body.yields.begin(), body.yields.end(), [&](int yield) {
             return std::find(body.args.begin(), body.args.end(), yield) != body.args.end();
         });
         if (!crossed) {
-            for (size_t k = 0; k < body.args.size(); ++k)
-                copy_lanes(values_[at(body.args[k])], values_[at(body.yields[k])], mask);
+            for (size_t k = 0; k < body.args.size(); ++k) copy(body.args[k], body.yields[k], mask);
             return;
         }
         std::vector<std::vector<std::byte>> next;
         for (int yield : body.yields) {
             const Lanes& value = values_[at(yield)];
+            if (node(yield).matrix) fail("matrices that a loop carries change places");
             next.emplace_back(value.data, value.data + at(lanes_) * lane_bytes(value.dtype));
         }
         for (size_t k = 0; k < body.args.size(); ++k)
@@ -476,6 +486,52 @@ class Machine {
         });
     }
 
+    LaneMatrix matrix(int id) const { return {node(id).matrix, values_[at(id)], lanes_, subgroup_}; }
+
+    void run_matrix(int id, const LaneMask& mask) {
+        const KernelNode& n = node(id);
+        for_subgroups(mask, [&](int begin, int) {
+            if (n.op == Op::MatrixCast) return convert_matrix(matrix(id), matrix(n.args[0]), begin);
+            if (n.op == Op::MatrixMulAdd) {
+                ++counts_.matrix_products;
+                return multiply_add(matrix(id), matrix(n.args[0]), matrix(n.args[1]), matrix(n.args[2]), begin);
+            }
+            const Scalar value = get_lane(values_[at(n.args[0])], begin);
+            for (int e = 0; e < n.matrix.rows * n.matrix.columns; ++e) matrix(id).set(e, begin, value);
+        });
+    }
+
+    /// Between memory and the lanes, one part after the other.
+    void move_matrix(int id, const LaneMask& mask) {
+        const KernelNode& n = node(id);
+        const KernelBuffer& buffer = code_.buffers[at(n.index)];
+        const int32_t *first = values_[at(n.args[0])].words(), *stride = values_[at(n.args[1])].words();
+        const bool stores = n.op == Op::MatrixStore;
+        const LaneMatrix whole = {n.matrix, values_[at(stores ? n.args[2] : id)], lanes_, subgroup_};
+        for (int k = 0; k < whole.count(); ++k) {
+            LaneMask some = mask;
+            matrix_index_.assign(at(lanes_), -1);
+            for_subgroups(mask, [&](int begin, int end) {
+                for (int lane = begin; lane < end; ++lane)
+                    if (first[lane] != first[begin] || stride[lane] != stride[begin])
+                        fail("the lanes of a subgroup ask for different matrices");
+                matrix_indices(n, subgroup_, k, first[begin], stride[begin], matrix_index_.data() + begin);
+            });
+            for (int lane = 0; lane < lanes_; ++lane)
+                if (some.on[at(lane)] &&
+                    k * subgroup_ + lane_of(lane, subgroup_) >= n.matrix.rows * n.matrix.columns)
+                    some.on[at(lane)] = 0, --some.active;
+            if (buffer.space == MemorySpace::Shared)
+                races_.access(n, buffer.elements.evaluate(env_), matrix_index_.data(), some);
+            (stores ? counts_.stores : counts_.loads) += some.active;
+            (stores ? counts_.bytes_written : counts_.bytes_read) += some.active * stored_bytes(n);
+            const LaneAccess access{code_, n, memory_of(n.index), matrix_index_.data(), some};
+            const Lanes part = whole.part(k);
+            if (stores) store_lanes(access, {&part, 1});
+            else load_lanes(access, part);
+        }
+    }
+
     const KernelCode& code_;
     const std::vector<std::span<std::byte>>& buffers_;
     const std::vector<Scalar>& params_;
@@ -487,7 +543,7 @@ class Machine {
     std::vector<std::pair<int, int>> range_values_;  // range, its Range node
     std::vector<std::vector<uint64_t>> memory_;
     std::vector<std::vector<std::byte>> own_memory_;   // of buffers that are not bound
-    std::vector<int32_t> own_index_;
+    std::vector<int32_t> own_index_, matrix_index_;
     SharedRaces races_;
     std::vector<int64_t> back_edges_;  // by lane, of the group that runs
     KernelCounts counts_;

@@ -12,9 +12,11 @@ std::string line_of(const KernelNode& node) {
     return node.lines.empty() ? "?" : text(node.lines[0]);
 }
 
+bool reads(const KernelNode& node) { return node.op == Op::Load || node.op == Op::MatrixLoad; }
+
 [[noreturn]] void fail(const KernelNode& first, const KernelNode& second) {
     const auto verb = [](const KernelNode& node) {
-        return node.op == Op::Load ? "reads" : "stores";
+        return reads(node) ? "reads" : "stores";
     };
     throw UserError(std::string("shared: one invocation ") + verb(first) + " an element at " +
                     line_of(first) + " and another " + verb(second) + " it at " + line_of(second) +
@@ -39,7 +41,7 @@ void SharedRaces::access(const KernelNode& node, int64_t elements, const int32_t
         for (int64_t at = index[lane]; at < index[lane] + node.width; ++at) {
             if (at < 0 || at >= elements) continue;  // said elsewhere
             Element& element = all[static_cast<size_t>(at)];
-            if (node.op == Op::Load)
+            if (reads(node))
                 read(element, node, static_cast<int>(lane));
             else
                 write(element, node, static_cast<int>(lane));

@@ -25,7 +25,8 @@ uint64_t hash_node(const KernelNode& n) {
 
 bool same_node(const KernelNode& a, const KernelNode& b) {
     return a.op == b.op && a.dtype == b.dtype && a.args == b.args && a.constant == b.constant &&
-           a.index == b.index && a.width == b.width && a.region == b.region && a.reduce == b.reduce;
+           a.index == b.index && a.width == b.width && a.region == b.region && a.reduce == b.reduce &&
+           a.matrix == b.matrix && a.column_major == b.column_major;
 }
 
 std::vector<int> merge(const std::vector<int>& a, const std::vector<int>& b) {
@@ -157,8 +158,9 @@ int KernelBuilder::add_region() {
     return static_cast<int>(code_.regions.size()) - 1;
 }
 
-int KernelBuilder::region_arg(int region, DType dtype) {
+int KernelBuilder::region_arg(int region, DType dtype, MatrixShape matrix) {
     KernelNode n;
+    n.matrix = matrix;
     n.op = Op::RegionArg;
     n.dtype = dtype;
     n.region = region;
@@ -191,7 +193,9 @@ int KernelBuilder::result(int region_node, int index) {
     const KernelNode& owner = node(region_node);
     KernelNode n;
     n.op = Op::Result;
-    n.dtype = node(code_.regions[owner.region].yields[index]).dtype;
+    const KernelNode& value = node(code_.regions[owner.region].yields[index]);
+    n.dtype = value.dtype;
+    n.matrix = value.matrix;
     n.args = {region_node};
     n.index = index;
     return intern(std::move(n));
@@ -226,6 +230,17 @@ int KernelBuilder::pinned(Op op, DType dtype, std::vector<int> args, int buffer,
     n.index = buffer;
     n.reduce = reduce;
     n.pinned = true;
+    return intern(std::move(n));
+}
+
+int KernelBuilder::matrix(Op op, DType dtype, MatrixShape matrix, std::vector<int> args, int buffer, bool column_major) {
+    KernelNode n;
+    n.op = op;
+    n.dtype = dtype;
+    n.matrix = matrix;
+    n.args = std::move(args);
+    n.index = buffer;
+    n.column_major = column_major;
     return intern(std::move(n));
 }
 

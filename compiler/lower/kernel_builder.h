@@ -49,7 +49,7 @@ class KernelBuilder {
 
     /// Opens a body; its arguments are created by region_arg.
     int add_region();
-    int region_arg(int region, DType dtype);
+    int region_arg(int region, DType dtype, MatrixShape matrix = {});
     /// Closes a loop over `range` (Serial) whose region has args and yields set: the For node.
     int close_for(int region, std::vector<int> inits);
     int branch(int condition, int then_region, int else_region, bool guard);
@@ -65,6 +65,9 @@ class KernelBuilder {
     /// A node that stands among its region's effects. Load: of memory that the kernel writes, as `dtype`; Array: makes
     /// the buffer zeros; Barrier; subgroup operations.
     int pinned(Op op, DType dtype, std::vector<int> args, int buffer = 0, ReduceOp reduce = ReduceOp::Sum);
+
+    /// A Matrix operation, whose value is a `matrix`.
+    int matrix(Op op, DType dtype, MatrixShape matrix, std::vector<int> args, int buffer = 0, bool column_major = false);
 
     /// States that an i32 node lies in [lo, hi] wherever it is evaluated (a guard makes sure of it).
     void assume(int id, const Size& lo, const Size& hi);

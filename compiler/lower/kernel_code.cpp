@@ -23,7 +23,8 @@ void print_node(const KernelCode& code, int id, int indent, std::ostream& out) {
     out << std::string(static_cast<size_t>(indent), ' ') << "%" << id << " = " << info(n.op).name;
     if (n.op != Op::For && n.op != Op::Branch) out << " " << n.dtype.name();
     if (n.width > 1) out << "x" << n.width;
-    if (n.op == Op::Load || n.op == Op::Store) out << " b" << n.index;
+    if (n.matrix) out << "[" << n.matrix.rows << "x" << n.matrix.columns << (n.column_major ? " columns]" : "]");
+    if (names_buffer(n.op) && n.op != Op::Atomic && n.op != Op::Array) out << " b" << n.index;
     if (n.op == Op::Result || n.op == Op::Lane || n.op == Op::SubgroupShuffle) out << " #" << n.index;
     if (n.op == Op::For) {
         const Range& range = code.ranges[code.regions[n.region].range];
@@ -74,6 +75,16 @@ const char* name(RangeKind kind) {
     return "?";
 }
 
+bool is_matrix(Op op) {
+    return op == Op::MatrixFill || op == Op::MatrixLoad || op == Op::MatrixMulAdd || op == Op::MatrixCast ||
+           op == Op::MatrixStore;
+}
+
+bool names_buffer(Op op) {
+    return op == Op::Load || op == Op::Store || op == Op::Atomic || op == Op::Array || op == Op::MatrixLoad ||
+           op == Op::MatrixStore;
+}
+
 std::vector<ParamInfo> host_params(const KernelCode& code) {
     std::vector<ParamInfo> out;
     for (const ParamInfo& param : code.params)
@@ -118,12 +129,12 @@ void verify(const KernelCode& code, const std::string& after) {
         const KernelNode& n = code.nodes[id];
         for (int arg : n.args)
             if (arg < 0 || arg >= id) fail(id, "has an operand that does not come before it");
-        if ((n.op == Op::Load || n.op == Op::Store) &&
+        if (names_buffer(n.op) && n.op != Op::Array &&
             (n.index < 0 || n.index >= static_cast<int>(code.buffers.size())))
             fail(id, "names no buffer");
         if (n.op == Op::Store && static_cast<int>(n.args.size()) != n.width + 1)
             fail(id, "has another number of values than its width");
-        if (n.op == Op::Store && !code.buffers[n.index].written) fail(id, "writes a read-only buffer");
+        if ((n.op == Op::Store || n.op == Op::MatrixStore) && !code.buffers[n.index].written) fail(id, "writes a read-only buffer");
         if (is_elementwise(n.op) && static_cast<int>(n.args.size()) != info(n.op).arity)
             fail(id, "has the wrong number of operands");
         if (n.op == Op::For) {
@@ -132,8 +143,16 @@ void verify(const KernelCode& code, const std::string& after) {
                 fail(id, "has another number of initial values than its body has arguments or yields");
             for (size_t k = 0; k < n.args.size(); ++k)
                 if (code.nodes[n.args[k]].dtype != code.nodes[body.args[k]].dtype ||
-                    code.nodes[body.yields[k]].dtype != code.nodes[body.args[k]].dtype)
+                    code.nodes[body.yields[k]].dtype != code.nodes[body.args[k]].dtype ||
+                    code.nodes[n.args[k]].matrix != code.nodes[body.args[k]].matrix ||
+                    code.nodes[body.yields[k]].matrix != code.nodes[body.args[k]].matrix)
                     fail(id, "carries values whose types differ");
+        }
+        if (n.op == Op::MatrixMulAdd) {
+            const KernelNode &a = code.nodes[n.args[0]], &b = code.nodes[n.args[1]], &c = code.nodes[n.args[2]];
+            if (a.dtype != f16 || b.dtype != f16 || c.dtype != f32 || n.dtype != f32 || n.matrix != c.matrix ||
+                a.matrix != MatrixShape{c.matrix.rows, b.matrix.rows} || b.matrix.columns != c.matrix.columns)
+                fail(id, "multiplies matrices that do not fit together");
         }
         if (n.op == Op::Select && (code.nodes[n.args[0]].dtype != boolean ||
                                    code.nodes[n.args[1]].dtype != code.nodes[n.args[2]].dtype))

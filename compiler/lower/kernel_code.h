@@ -40,6 +40,13 @@ struct Interval {
     int64_t mod = 1, rem = 0;
 };
 
+/// A matrix whose elements the lanes of a subgroup hold together; no rows: a value of one lane.
+struct MatrixShape {
+    int rows = 0, columns = 0;
+    explicit operator bool() const { return rows > 0; }
+    friend bool operator==(const MatrixShape&, const MatrixShape&) = default;
+};
+
 /// A scalar (or vector) value, a region node or an effect. Pure nodes are hash-consed and may be evaluated
 /// anywhere their operands are known; effects run in the order of KernelRegion::effects.
 struct KernelNode {
@@ -47,7 +54,8 @@ struct KernelNode {
     DType dtype = f32;
     std::vector<int> args;      // node ids, always smaller than the node's own
     Scalar constant;            // Constant
-    /// Range: range id. Param: parameter. Load, Store, Atomic, Array: buffer (KernelCode::buffers).
+    /// Range: range id. Param: parameter. Load, Store, Atomic, Array, MatrixLoad, MatrixStore: buffer
+    /// (KernelCode::buffers).
     /// Result: which result of args[0]. RegionArg: position in its region's args. Lane, SubgroupShuffle: which lane.
     /// An Array begins as zeros, or as the constant args[0].
     int index = 0;
@@ -58,6 +66,8 @@ struct KernelNode {
     ScatterOp combine = ScatterOp::Add;   // Atomic
     bool pinned = false;        // stands in its region's effects, also where it gives a value: it is evaluated there and once
     bool guard = false;         // Branch: keeps a store or an invocation inside its range (counted)
+    MatrixShape matrix;         // of the value; MatrixStore: of what is stored
+    bool column_major = false;  // MatrixLoad, MatrixStore: the elements of a column are neighbours, not those of a row
     Interval interval;          // i32 nodes
     std::vector<SourceLine> lines;
 };
@@ -129,6 +139,11 @@ struct KernelCode {
 
 /// The parameters that the host gives.
 std::vector<ParamInfo> host_params(const KernelCode& code);
+
+/// A Matrix operation: all lanes of a subgroup take part, with the same indices.
+bool is_matrix(Op op);
+/// KernelNode::index is a buffer.
+bool names_buffer(Op op);
 
 /// Readable text of the whole kernel, by region order where it is placed.
 std::string print(const KernelCode& code);

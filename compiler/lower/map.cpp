@@ -11,6 +11,7 @@
 #include "compiler/lower/deal_loads.h"
 #include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/map_grid.h"
+#include "compiler/lower/matrix_units.h"
 #include "compiler/lower/near_copies.h"
 #include "compiler/lower/order_values.h"
 #include "compiler/lower/place.h"
@@ -911,6 +912,7 @@ int64_t Mapping::copies() const {
 
 KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,
                       const SymbolFacts& facts) {
+    if (mapping.matrix) return map_to_matrix_unit(lowered, mapping, profile, facts);
     KernelCode code;
     ensure(holds_rows(lowered, mapping, profile, facts), "map: the groups of this mapping hold no rows");
     Mapper(lowered, code, mapping, profile, facts).run();

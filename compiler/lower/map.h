@@ -8,6 +8,15 @@
 
 namespace firn {
 
+/// A product of matrices by the device's matrix unit (matrix_units.h).
+struct MatrixTiles {
+    int64_t across = 0, down = 0;                        // of the unit's matrices that a subgroup sums up; 0: no unit
+    int64_t subgroups_across = 1, subgroups_down = 1;    // of a group
+
+    explicit operator bool() const { return across > 0; }
+    int64_t subgroups() const { return subgroups_across * subgroups_down; }
+};
+
 /// What mapping chose for the grid. Ranges are counted from the innermost, x, on.
 struct Mapping {
     /// Neighbours along each range in one invocation, the register tile; ranges behind its end: 1.
@@ -36,6 +45,8 @@ struct Mapping {
     /// read them again and again (stage_loads.h); 1: each loads for itself. Every invocation then takes part, also
     /// behind the grid's end.
     int64_t staged_turns = 1;
+    /// Where it is set, subgroups compute a product together, and only group_x says more: as many lanes.
+    MatrixTiles matrix;
 
     int64_t tile_of(size_t range) const { return range < tile.size() ? tile[range] : 1; }
     int64_t turns_of(size_t range) const { return range < turns.size() ? turns[range] : 1; }

@@ -13,6 +13,15 @@ namespace {
 
 constexpr int64_t kFoldedGroups = 32768;  // groups along x before they fold into the next dimension
 
+int new_range(KernelBuilder& b, const std::string& name, RangeKind kind, const Size& extent, int dim) {
+    Range range;
+    range.name = name;
+    range.kind = kind;
+    range.extent = extent;
+    range.dim = dim;
+    return b.range(b.add_range(range));
+}
+
 class GridMapper {
   public:
     GridMapper(const KernelCode& from, KernelBuilder& b, const Mapping& mapping,
@@ -52,19 +61,12 @@ class GridMapper {
         std::vector<int> guards;  // of each stride: that it is inside; -1: always
     };
 
-    const SymbolFacts& facts() const { return b_.symbol_facts(); }
-
     bool divides(const Size& extent, int64_t factor) const {
         return extent.divisor() % factor == 0;
     }
 
     int new_range(const std::string& name, RangeKind kind, const Size& extent, int dim) {
-        Range range;
-        range.name = name;
-        range.kind = kind;
-        range.extent = extent;
-        range.dim = dim;
-        return b_.range(b_.add_range(range));
+        return firn::new_range(b_, name, kind, extent, dim);
     }
 
     /// Every index along x is the work of a subgroup, whose lanes have numbers of their own.
@@ -105,46 +107,12 @@ class GridMapper {
         }
     }
 
-    /// Three dimensions of groups: what is further out shares the last. Where that is more than the
-    /// device launches along one, all are one row, which is folded.
     void find_groups() {
-        std::array<Size, 3> launched{Size(1), Size(1), Size(1)};
-        for (size_t d = 0; d < axes_.size(); ++d)
-            launched[std::min<size_t>(d, 2)] = launched[std::min<size_t>(d, 2)] * axes_[d].groups;
-        bool fits = true;
-        for (size_t dim = 0; dim < 3; ++dim)
-            fits = fits && launched[dim].upper_bound(facts().largest) <= profile_.max_groups[dim];
-        KernelCode& to = b_.code();
-        if (fits) {
-            to.groups = launched;
-            for (size_t dim = 0; dim < std::min<size_t>(axes_.size(), 2); ++dim) {
-                to.schedule.push_back(
-                    {static_cast<int>(dim), 0, RangeKind::Group, static_cast<int>(dim)});
-                axes_[dim].group_index =
-                    new_range("g", RangeKind::Group, launched[dim], static_cast<int>(dim));
-            }
-            if (axes_.size() < 3) return;
-            to.schedule.push_back({2, 0, RangeKind::Group, 2});
-            take_apart(new_range("g", RangeKind::Group, launched[2], 2), 2);
-            return;
-        }
-        const Size all = launched[0] * launched[1] * launched[2];
-        to.groups = {min(all, Size(kFoldedGroups)), ceil_div(all, Size(kFoldedGroups)), Size(1)};
-        to.schedule.push_back({0, 0, RangeKind::Group, 0});
-        const int low = new_range("g", RangeKind::Group, to.groups[0], 0);
-        const int high = new_range("g", RangeKind::Group, to.groups[1], 1);
-        take_apart(b_.add(b_.mul(high, b_.integer(kFoldedGroups)), low), 0);
-        axes_.back().covered = false;  // the last row may be longer than what is left
-    }
-
-    /// `index` counts the groups of the axes from `first` on.
-    void take_apart(int index, size_t first) {
-        for (size_t d = first; d + 1 < axes_.size(); ++d) {
-            const int groups = b_.size(axes_[d].groups);
-            axes_[d].group_index = b_.make(Op::Mod, i32, {index, groups});
-            index = b_.make(Op::Div, i32, {index, groups});
-        }
-        axes_.back().group_index = index;
+        std::vector<Size> groups;
+        for (const Axis& axis : axes_) groups.push_back(axis.groups);
+        const GroupIndices launched = launch_groups(b_, groups, profile_);
+        for (size_t d = 0; d < axes_.size(); ++d) axes_[d].group_index = launched.index[d];
+        axes_.back().covered = axes_.back().covered && launched.covered;
     }
 
     int local_index(size_t d) {
@@ -255,7 +223,49 @@ class GridMapper {
     std::vector<Axis> axes_;  // per Grid range, x first
 };
 
+/// `index` counts the groups of the axes from `first` on.
+void take_apart(KernelBuilder& b, const std::vector<Size>& groups, int index, size_t first, std::vector<int>& out) {
+    for (size_t d = first; d + 1 < groups.size(); ++d) {
+        const int count = b.size(groups[d]);
+        out.push_back(b.make(Op::Mod, i32, {index, count}));
+        index = b.make(Op::Div, i32, {index, count});
+    }
+    out.push_back(index);
+}
+
 }  // namespace
+
+/// Three dimensions of groups: what is further out shares the last. Where that is more than the device launches along
+/// one, all are one row, which is folded.
+GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups, const DeviceProfile& profile) {
+    std::array<Size, 3> launched{Size(1), Size(1), Size(1)};
+    for (size_t d = 0; d < groups.size(); ++d)
+        launched[std::min<size_t>(d, 2)] = launched[std::min<size_t>(d, 2)] * groups[d];
+    bool fits = true;
+    for (size_t dim = 0; dim < 3; ++dim)
+        fits = fits && launched[dim].upper_bound(b.symbol_facts().largest) <= profile.max_groups[dim];
+    KernelCode& to = b.code();
+    GroupIndices out;
+    if (fits) {
+        to.groups = launched;
+        for (int dim = 0; dim < static_cast<int>(std::min<size_t>(groups.size(), 2)); ++dim) {
+            to.schedule.push_back({dim, 0, RangeKind::Group, dim});
+            out.index.push_back(new_range(b, "g", RangeKind::Group, launched[static_cast<size_t>(dim)], dim));
+        }
+        if (groups.size() < 3) return out;
+        to.schedule.push_back({2, 0, RangeKind::Group, 2});
+        take_apart(b, groups, new_range(b, "g", RangeKind::Group, launched[2], 2), 2, out.index);
+        return out;
+    }
+    const Size all = launched[0] * launched[1] * launched[2];
+    to.groups = {min(all, Size(kFoldedGroups)), ceil_div(all, Size(kFoldedGroups)), Size(1)};
+    to.schedule.push_back({0, 0, RangeKind::Group, 0});
+    const int low = new_range(b, "g", RangeKind::Group, to.groups[0], 0);
+    const int high = new_range(b, "g", RangeKind::Group, to.groups[1], 1);
+    take_apart(b, groups, b.add(b.mul(high, b.integer(kFoldedGroups)), low), 0, out.index);
+    out.covered = false;   // the last row may be longer than what is left
+    return out;
+}
 
 MappedGrid map_grid(const KernelCode& from, KernelBuilder& b, const Mapping& mapping,
                     const DeviceProfile& profile) {

@@ -34,6 +34,15 @@ struct MappedGrid {
     int in_row = -1;               // the same: that the invocation's indices along x are inside; -1: always
 };
 
+/// Which group this is, along each of several axes.
+struct GroupIndices {
+    std::vector<int> index;
+    bool covered = true;   // else that along the last axis may lie behind its end
+};
+
+/// Adds Group ranges for axes of so many groups each (x first), and sets the groups of the kernel that `b` builds.
+GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups, const DeviceProfile& profile);
+
 /// Adds the Group, Invocation and Subgroup ranges of `mapping` to the kernel that `b` builds, and
 /// sets its group_size, groups and schedule.
 MappedGrid map_grid(const KernelCode& from, KernelBuilder& b, const Mapping& mapping,

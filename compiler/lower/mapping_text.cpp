@@ -35,6 +35,9 @@ std::string text(const Mapping& m) {
         << m.whole_loops << " lanes " << m.lanes << " dealt " << m.dealt_loads;
     if (m.joined_loops) out << " joined";
     if (m.staged_turns > 1) out << " staged " << m.staged_turns;
+    if (m.matrix)
+        out << " matrix " << m.matrix.across << "x" << m.matrix.down << "x" << m.matrix.subgroups_across << "x"
+            << m.matrix.subgroups_down;
     if (m.near != MemorySpace::Bound)
         out << " near " << (m.near == MemorySpace::Shared ? "shared" : "private") << " turns " << list(m.turns);
     return out.str();
@@ -62,6 +65,14 @@ std::optional<Mapping> parse_mapping(const std::string& words) {
         const auto staged = numbers(turns, 1);
         if (!staged) return std::nullopt;
         m.staged_turns = staged->at(0);
+        key.clear(), in >> key;
+    }
+    if (key == "matrix") {
+        std::string value;
+        in >> value;
+        const auto matrix = numbers(value, 4);
+        if (!matrix || matrix->size() > 4) return std::nullopt;
+        m.matrix = {matrix->at(0), matrix->at(1), matrix->at(2), matrix->at(3)};
         key.clear(), in >> key;
     }
     if (!key.empty()) {

@@ -86,6 +86,7 @@ std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, const Devi
     Mapping mapping = choose_mapping(lowered, profile, facts);
     if (mapping.lanes > 1 || mapping.near != MemorySpace::Bound) return std::nullopt;
     const std::array<uint32_t, 3> group = one_group_size(profile);
+    mapping.matrix = {};
     mapping.dealt_loads = mapping.strides = 1;
     mapping.tile = {mapping.tile_of(0) % 4 == 0 ? 4 : 1};
     mapping.group_x = group[0], mapping.group_y = group[1];

@@ -11,8 +11,12 @@ namespace {
 /// The lanes of a subgroup, as far as placing must know them.
 struct LaneFacts {
     std::vector<bool> differs;    // per node: lanes may have different values
-    std::vector<bool> together;   // per node: all lanes must come by (SubgroupReduce and -Shuffle, and loops around them)
+    std::vector<bool> together;   // per node: all lanes must come by (what they do together, and loops around it)
 };
+
+bool done_together(Op op) {
+    return op == Op::SubgroupReduce || op == Op::SubgroupShuffle || is_matrix(op);
+}
 
 bool lanes_differ(const KernelCode& code, const KernelNode& n, const std::vector<bool>& differs,
                   const std::vector<bool>& loop_differs) {
@@ -50,7 +54,7 @@ LaneFacts lane_facts(const KernelCode& code, const std::vector<std::vector<int>>
     }
     for (size_t id = 0; id < code.nodes.size(); ++id) {
         const KernelNode& n = code.nodes[id];
-        out.together[id] = n.op == Op::SubgroupReduce || n.op == Op::SubgroupShuffle || (n.op == Op::For && holds[n.region]);
+        out.together[id] = done_together(n.op) || (n.op == Op::For && holds[n.region]);
         if (!out.together[id]) continue;
         for (int region : needs[id]) holds[region] = true;
     }

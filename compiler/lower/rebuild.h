@@ -15,8 +15,12 @@ class Rebuild {
     virtual ~Rebuild() = default;
     /// Adds the Grid ranges as they are.
     void copy_grid();
-    /// The index of a Grid range is the node `made`.
+    /// The index of a range that is not copied is the node `made`.
     void bind_grid(int range, int made);
+    /// Node `id` is the node `made`.
+    void bind(int id, int made) { memo_[id] = made; }
+    /// The copy of node `id`.
+    int value(int id);
     /// Copies of a region's effects, in order.
     std::vector<int> effects(int region);
 
@@ -25,7 +29,6 @@ class Rebuild {
     virtual std::vector<int> joined(int loop) const { return {loop}; }
 
   private:
-    int value(int id);
     int build(const KernelNode& n, int id);
     int buffer(int index);
     int loop(int id);

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "compiler/lower/mapping_text.h"
+#include "compiler/lower/matrix_units.h"
 #include "compiler/lower/near_copies.h"
 #include "compiler/lower/row_groups.h"
 #include "compiler/lower/share_loops.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr double kFarSlower = 2;      // times what the model gives the mapping that is varied
 constexpr int64_t kMostNodes = 4000;  // of the body after expansion: drivers take seconds beyond it
 constexpr int64_t kMostCopies = 128;
+constexpr int64_t kMostMatrices = 16;  // that a subgroup sums up: their sums fill the registers
 
 /// Collects variations that are possible and new.
 class Variations {
@@ -36,6 +38,8 @@ class Variations {
     }
 
     std::vector<Mapping> run() {
+        vary_matrix();
+        if (from_.matrix) return std::move(out_);
         vary_tile();
         for (uint32_t x : {8u, 16u, 32u, 64u, 128u, 256u})
             for (uint32_t y : {1u, 2u, 4u, 8u, 16u})
@@ -87,6 +91,29 @@ class Variations {
         });
     }
 
+    /// Products with and without the matrix unit; with it, by other blocks or in other groups.
+    void vary_matrix() {
+        const auto chosen = choose_matrix(lowered_, profile_, facts_);
+        if (!chosen) return;
+        if (!from_.matrix) return add(*chosen);
+        DeviceProfile without = profile_;
+        without.matrix_rows = 0;
+        add(choose_mapping(lowered_, without, facts_));
+        auto with_matrix = [&](const MatrixTiles& tiles) {
+            Mapping m;
+            m.matrix = tiles;
+            m.group_x = static_cast<uint32_t>(tiles.subgroups()) * profile_.subgroup_size;
+            if (fits_matrix_unit(lowered_, m, profile_)) add(std::move(m));
+        };
+        const MatrixTiles& own = from_.matrix;
+        for (int64_t across : {1, 2, 4, 8})
+            for (int64_t down : {1, 2, 4, 8})
+                if (across * down <= kMostMatrices)
+                    with_matrix({across, down, own.subgroups_across, own.subgroups_down});
+        for (const auto& [wide, high] : {std::pair{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 2}, {4, 4}})
+            with_matrix({own.across, own.down, wide, high});
+    }
+
     /// Combining stores with and without copies of their targets, of more and fewer turns.
     void vary_near() {
         const bool has = from_.near != MemorySpace::Bound;
@@ -127,6 +154,10 @@ class Variations {
             return;
         if (!holds_rows(lowered_, m, profile_, facts_)) return;
         if (!can_stage(lowered_, m, profile_)) return;
+        add(std::move(m));
+    }
+
+    void add(Mapping m) {
         const std::string words = text(m);
         if (words == text(from_)) return;
         const auto same = [&](const Mapping& other) { return text(other) == words; };

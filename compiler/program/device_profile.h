@@ -38,6 +38,10 @@ struct DeviceProfile {
     /// assume them away.
     bool keeps_special_floats = true;
 
+    /// What the matrix unit multiplies at once, [rows, depth] by [depth, columns] of f16 with sums in f32, for a whole
+    /// subgroup; 0: there is none.
+    uint32_t matrix_rows = 0, matrix_columns = 0, matrix_depth = 0;
+
     // Rates, measured (limits.md) or estimated from the class.
     double operations_per_second = 110e9;  // simple f32 operations, whole device
     double bytes_per_second = 14e9;        // streaming reads and writes

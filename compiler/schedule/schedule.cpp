@@ -147,7 +147,7 @@ class Scheduler {
                         cost += uses[input.get()] > 1 || node.op == Op::Expand
                                     ? std::min(seconds_[input.get()], load)
                                     : seconds_[input.get()];
-                if (is_elementwise(node.op)) cost += operation * operation_cost(node.op);
+                if (is_elementwise(node.op)) cost += widens_a_load(node) ? 0 : operation * operation_cost(node.op);
                 else if (!is_movement(node.op) || node.op == Op::Pad)
                     cost += operation * 3 * static_cast<double>(node.rank() + 1);
             }
@@ -228,6 +228,13 @@ class Scheduler {
         return node.shape.empty() && node.dtype == i32 && host_size(node, host_inductions_).has_value();
     }
 
+    /// A value of a narrow type as a wider one: a GPU loads it with less traffic, and converts it as it comes. CPU
+    /// drivers load narrow elements one by one.
+    bool widens_a_load(const Node& node) const {
+        if (profile_.device_class != DeviceClass::Gpu || node.op != Op::Cast) return false;
+        return node.dtype.bytes() == 4 && node.inputs[0]->dtype.bytes() < 4;
+    }
+
     /// From consumers to producers: by the time a value is reached, all its askers are decided.
     void decide() {
         for (size_t k = facts_.order.size(); k-- > 0;) {
@@ -283,7 +290,7 @@ class Scheduler {
                                            runs(node) * profile_.seconds_per_launch;
         v.stage_seconds = stage_seconds(node, asks);
         const bool free = node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Index ||
-                          node.op == Op::Input || is_movement(node.op) || known_to_host(node);
+                          node.op == Op::Input || is_movement(node.op) || known_to_host(node) || widens_a_load(node);
         if (inside_kernel_loop(node) || free) return v;
         if (combines_in_groups(node, asks)) {
             v.verdict = Verdict::Staged;

@@ -33,6 +33,16 @@ TEST(Einsum, MatrixProduct) {
         });
 }
 
+/// In f16 the products would be infinite, and their sum nan.
+TEST(Einsum, ProductsOfHalvesAreTakenInF32) {
+    auto row = [] { return tensor(Floats{300, 300}, {1, 2}).as(f16); };
+    auto column = [] { return tensor(Floats{300, -300}, {2, 1}).as(f16); };
+    expect_values([&] { return matmul(row(), column()).as(f32); }, Floats{0});
+    expect_values([&] { return einsum("ij,jk->ik", {row(), column()}).as(f32); }, Floats{0});
+    EXPECT_EQ(matmul(row(), column()).dtype(), f16);
+    EXPECT_EQ(einsum("ij,jk->ik", {row(), column()}).dtype(), f16);
+}
+
 TEST(Einsum, WithoutAnArrowLettersThatOccurOnceStay) {
     expect_same(
         [] {

@@ -45,6 +45,15 @@ TEST(Verdict, AnExplanationShowsTheCompetingCostsAndTheLine) {
     EXPECT_NE(report.find("verdict_test.cpp:"), std::string::npos) << report;
 }
 
+TEST(Verdict, WideningIsPartOfALoadOnAGpu) {
+    auto product = [](const Tensors& a) { return Tensors{matmul(exp(a[0]), a[1])}; };
+    const std::vector<ArgSpec> specs{f16(512, 512), f16(512, 512)};
+    auto on_gpu = program_for(gpu_profile(), product, specs), on_cpu = program_for(cpu_profile(), product, specs);
+    EXPECT_EQ(verdict_of(*on_gpu, "Cast f32[512, 512]"), "inlined: asked-once");
+    EXPECT_EQ(verdict_of(*on_gpu, "Exp f16[512, 512]"), "materialised: dearer-recomputed");
+    EXPECT_EQ(verdict_of(*on_cpu, "Cast f32[512, 512]"), "materialised: dearer-recomputed");
+}
+
 TEST(Verdict, ARowsMaximumIsStaged) {
     auto shifted = [](const Tensors& a) { return Tensors{a[0] - max(a[0], {.axis = 1, .keep_dims = true})}; };
     auto program = program_for(cpu_profile(), shifted, {f32(4096, 512)});

@@ -1,0 +1,39 @@
+// Which lowered kernels are products of two f16 matrices, as a matrix unit computes them.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "compiler/lower/kernel_code.h"
+#include "compiler/program/device_profile.h"
+
+namespace firn {
+
+/// Where a matrix lies in a buffer: neighbours in memory along one of its two ranges.
+struct MatrixPlace {
+    int node = -1;  // the Load or Store
+    Size stride;    // elements from a row to the next, from a column where `column_major`
+    bool column_major = false;
+};
+
+/// result(row, column) = a function of sum over turn of left(row, turn) * right(turn, column) and
+/// of other values, for every index of the grid's other ranges: batches.
+struct MatrixProduct {
+    int loop = -1, result = -1;            // the For node, and its Result
+    int row = -1, column = -1, turn = -1;  // ranges
+    Size turns;
+    MatrixPlace left, right;
+    /// Where the kernel stores the sum and nothing else: in f32, or rounded to f16.
+    std::optional<MatrixPlace> target;
+};
+
+/// The product that a lowered kernel computes, where the matrix unit of the device can: one loop, a
+/// sum in f32 from 0 on of products of two loads of f16 whose indices are linear in the ranges;
+/// extents that are multiples of the unit's; addresses that are aligned as the unit asks. Else
+/// nothing: another number of loops, branches around the loads, and whatever else is not just that.
+std::optional<MatrixProduct> matrix_product(const KernelCode& lowered,
+                                            const DeviceProfile& profile);
+
+/// The Grid ranges of a kernel but those of the product's rows and columns, innermost first.
+std::vector<int> batch_ranges(const KernelCode& lowered, const MatrixProduct& product);
+
+}  // namespace firn
