@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kLeastReuse = 4;    // invocations that read the same element
 constexpr double kLeastSaving = 2;    // times fewer loads of a turn
+constexpr int64_t kEnoughTurns = 16;  // at a time, for a barrier to cost little
 constexpr int64_t kGroupsAtOnce = 2;  // of a core, whose shared memory must do for all of them
 
 int64_t members_along(const Mapping& m, size_t range) {
@@ -221,12 +222,16 @@ bool can_stage(const KernelCode& lowered, const Mapping& m, const DeviceProfile&
 
 int64_t choose_staged_turns(const KernelCode& lowered, Mapping m, const DeviceProfile& profile) {
     if (profile.device_class == DeviceClass::Cpu) return 1;
-    for (int64_t turns : {16, 8}) {
+    int64_t best = 1;
+    for (int64_t turns : {8, 16, 32, 64, 128, 256}) {
         m.staged_turns = turns;
         const int64_t bytes = staged_bytes(lowered, m);
-        if (bytes > 0 && bytes * kGroupsAtOnce <= profile.shared_bytes) return turns;
+        if (bytes == 0 || bytes * kGroupsAtOnce > profile.shared_bytes) break;
+        best = turns;
+        // Fewer barriers, until all invocations have something to load.
+        if (turns >= kEnoughTurns && bytes >= int64_t{4} * m.group_x * m.group_y) break;
     }
-    return 1;
+    return best;
 }
 
 }  // namespace firn

@@ -53,7 +53,7 @@ class Variations {
             with([&](Mapping& m) { m.joined_loops = !m.joined_loops; });
             vary_lanes();
             if (profile_.device_class != DeviceClass::Cpu)
-                for (int64_t turns : {1, 8, 16, 32}) with([&](Mapping& m) { m.staged_turns = turns; });
+                for (int64_t turns : {1, 8, 16, 32, 64, 256}) with([&](Mapping& m) { m.staged_turns = turns; });
         }
         if (lanes_share(profile_) && !near_targets(lowered_).empty()) vary_near();
         return std::move(out_);

@@ -36,6 +36,20 @@ inline std::vector<StagedCase> staged_cases() {
         return near;
     };
     auto two = [](const Tensors& a) { return matmul(a[0], a[1]) * matmul(a[2], transpose(a[3])); };
+    auto sharing = [](const Tensors& a) {
+        return any(unsqueeze(a[0] > 3.0f, -1) & unsqueeze(a[1] > 3.0f, -3), {.axis = -2}).as(f32);
+    };
+    auto as_floats = [](const Tensors& a) { return matmul(a[0], a[1]).as(f32); };
+    auto shifted = [](const Tensors& a) {
+        auto [i, j, k] = indices<3>({a[0].size(0), a[1].size(1), a[1].size(0)});
+        return sum(zero(a[0])(i + 1, k - 2) * a[1](k, j), {.axis = 2});
+    };
+    auto some_turns = [](const Tensors& a) {
+        Tensor out = zeros({a[0].size(0), a[1].size(1)});
+        auto [i, j] = indices<2>(out.shape());
+        for (Tensor k : loop(a[2] + 13)) out += a[0](i, k) * a[1](k, j);
+        return out;
+    };
     auto nested = [](const Tensors& a) { return einsum("icl,clj->ij", {a[0], a[1]}); };
     return {
         {"whole_tiles", product, {f32(64, 16), f32(16, 64)}, {{64, 16}, {16, 64}}},
@@ -55,6 +69,14 @@ inline std::vector<StagedCase> staged_cases() {
          two,
          {f32(38, 9), f32(9, 42), f32(38, 21), f32(42, 21)},
          {{38, 9}, {9, 42}, {38, 21}, {42, 21}}},
+        {"pairs_of_conditions", sharing, {f32(36, 12), f32(12, 40)}, {{36, 12}, {12, 40}}},
+        {"integers", as_floats, {i32(36, 12), i32(12, 40)}, {{36, 12}, {12, 40}}},
+        {"doubles", as_floats, {f64(36, 12), f64(12, 40)}, {{36, 12}, {12, 40}}},
+        {"zeros_outside", shifted, {f32(40, 12), f32(14, 36)}, {{40, 12}, {14, 36}}},
+        {"as_many_turns_as_asked",
+         some_turns,
+         {f32(40, 12), f32(14, 36), i32()},
+         {{40, 12}, {14, 36}, {}}},
         {"a_loop_in_a_loop", nested, {f32("n", 3, 11), f32(3, 11, 40)}, {{37, 3, 11}, {3, 11, 40}}},
     };
 }

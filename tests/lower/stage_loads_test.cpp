@@ -10,6 +10,7 @@
 #include "compiler/lower/interpret_kernel.h"
 #include "compiler/lower/mapping_text.h"
 #include "compiler/lower/vary_mapping.h"
+#include "tests/ir/random_check.h"
 #include "tests/lower/stage_loads_cases.h"
 #include "tests/schedule/compile_helpers.h"
 
@@ -32,6 +33,30 @@ TEST_P(StagedCases, GiveWhatTheOracleGives) {
                     for (int64_t& tile : m.tile) tile = std::min<int64_t>(tile, x / 2);
                     m.staged_turns = turns, m.serial_unroll = unroll;
                 });
+}
+
+TEST(StageLoads, RandomProgramsGiveWhatTheOracleGives) {
+    int count = 0;
+    const auto staged_is_oracle = [&](NodeTable& table, const RandomProgram& random) {
+        CompileOptions options;
+        options.spirv = false;
+        auto program = compile_graph(table, random.graph, gpu_profile(), options);
+        program = staged(
+            program,
+            [](Mapping& m) {
+                m.group_x = m.tile.size() < 2 ? 16 : 4, m.group_y = m.tile.size() < 2 ? 1 : 4;
+                m.staged_turns = 2;
+            },
+            &count);
+        const std::vector<HostTensor> expected = interpret(random.graph, random.args, random.env);
+        const auto executor = make_interpreter(gpu_profile());
+        return difference(run_on(*executor, program, random, expected), expected,
+                          [](const Scalar& a, const Scalar& b) {
+                              return same_bits(a, b) || near(a, b, a.dtype == f16 ? 2e-3 : 1e-5);
+                          });
+    };
+    expect_random(random_seeds(70000, 200), {}, staged_is_oracle);
+    EXPECT_GT(count, 10);
 }
 
 constexpr auto product = [](const std::vector<Tensor>& a) {
@@ -101,6 +126,17 @@ TEST(StageLoads, NeitherACpuNorWhatReadsEachElementOnceStages) {
     EXPECT_EQ(
         mapping(program_for(gpu_profile(), columns, {f32(1024, 1024), f32(1024)})).find("staged"),
         std::string::npos);
+}
+
+TEST(StageLoads, WhatIsTheSameForAGroupIsStagedForManyTurns) {
+    auto pairs = [](const std::vector<Tensor>& a) {
+        Tensor out = zeros({a[0].size(0)});
+        for (Tensor j : loop(a[0].size(0))) out += abs(a[0] - a[0](j));
+        return std::vector<Tensor>{out};
+    };
+    const auto program = program_for(gpu_profile(), pairs, {f32(65536)});
+    EXPECT_NE(program->kernels.at(0).mapping.find("staged 256"), std::string::npos)
+        << program->kernels[0].mapping;
 }
 
 TEST(StageLoads, TuningTriesOtherTurnsThatFit) {
