@@ -21,6 +21,15 @@ int64_t shared_bytes(const KernelCode& code) {
     return bytes;
 }
 
+MatrixUnit used_matrix_unit(const KernelCode& code) {
+    for (const KernelNode& n : code.nodes) {
+        if (n.op != Op::MatrixMulAdd) continue;
+        const int depth = code.nodes[static_cast<size_t>(n.args[0])].matrix.columns;
+        return {static_cast<uint32_t>(n.matrix.rows), static_cast<uint32_t>(n.matrix.columns), static_cast<uint32_t>(depth)};
+    }
+    return {};
+}
+
 }  // namespace
 
 KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile) {
@@ -37,6 +46,7 @@ KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile) {
     info.back_edges = code.back_edges;
     info.guards = code.guards;
     info.shared_bytes = static_cast<uint32_t>(shared_bytes(code));
+    info.matrix_unit = used_matrix_unit(code);
     return info;
 }
 

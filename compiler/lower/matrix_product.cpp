@@ -38,8 +38,8 @@ class Finder {
 
     /// One that lanes can hand elements round of.
     bool has_unit() const {
-        return profile_.matrix_rows > 0 && lanes_share(profile_) && profile_.storage_16bit &&
-               profile_.matrix_rows * profile_.matrix_columns % profile_.subgroup_size == 0;
+        return profile_.matrix_unit.rows > 0 && lanes_share(profile_) && profile_.storage_16bit &&
+               profile_.matrix_unit.rows * profile_.matrix_unit.columns % profile_.subgroup_size == 0;
     }
 
     /// The only loop of the kernel, which only stores, and computes no more than values around it.
@@ -80,7 +80,7 @@ class Finder {
         const auto& extent = forms_.of(code_.ranges[static_cast<size_t>(body.range)].extent_node);
         if (!extent || !extent->size) return false;
         out_.turns = *extent->size;
-        if (!divides(out_.turns, profile_.matrix_depth)) return false;
+        if (!divides(out_.turns, profile_.matrix_unit.depth)) return false;
         const auto gathered = gathered_term(code_, body, 0);
         if (!gathered || gathered->op != Op::Add) return false;
         const KernelNode& product = node(gathered->term);
@@ -102,9 +102,9 @@ class Finder {
     }
 
     bool places(int row, int column, bool swapped) {
-        const auto rows = static_cast<int>(profile_.matrix_rows),
-                   columns = static_cast<int>(profile_.matrix_columns),
-                   depth = static_cast<int>(profile_.matrix_depth);
+        const auto rows = static_cast<int>(profile_.matrix_unit.rows),
+                   columns = static_cast<int>(profile_.matrix_unit.columns),
+                   depth = static_cast<int>(profile_.matrix_unit.depth);
         const int left = factors_[swapped], right = factors_[!swapped];
         if (forms_.of(node(left).args[0])->depends_on(column) ||
             forms_.of(node(right).args[0])->depends_on(row) || !divides(extent(row), rows) ||
@@ -156,8 +156,8 @@ class Finder {
         if (stored == f16 && node(value).op == Op::Cast && node(value).dtype == f16)
             value = node(value).args[0];
         if (value != out_.result || (stored != f32 && stored != f16)) return;
-        out_.target = place_of(root.effects[0], {out_.row, profile_.matrix_rows},
-                               {out_.column, profile_.matrix_columns}, stored);
+        out_.target = place_of(root.effects[0], {out_.row, profile_.matrix_unit.rows},
+                               {out_.column, profile_.matrix_unit.columns}, stored);
     }
 
     const KernelCode& code_;

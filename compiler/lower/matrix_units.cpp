@@ -31,7 +31,7 @@ class MatrixMapper {
           b_(to, facts),
           tiles_(mapping.matrix),
           profile_(profile),
-          shape_{static_cast<int>(profile.matrix_rows), static_cast<int>(profile.matrix_columns)} {}
+          shape_{static_cast<int>(profile.matrix_unit.rows), static_cast<int>(profile.matrix_unit.columns)} {}
 
     void run() {
         KernelCode& to = b_.code();
@@ -125,7 +125,7 @@ class MatrixMapper {
     std::vector<int> sum_up() {
         const int zero = b_.matrix(Op::MatrixFill, f32, shape_, {b_.constant(scalar_float(0))});
         const std::vector<int> inits(static_cast<size_t>(tiles_.across * tiles_.down), zero);
-        const auto depth = static_cast<int>(profile_.matrix_depth);
+        const auto depth = static_cast<int>(profile_.matrix_unit.depth);
         Range range = from_.ranges[static_cast<size_t>(product_.turn)];
         range.extent = floor_div(product_.turns, Size(depth));
         range.extent_node = b_.size(range.extent);
@@ -278,7 +278,7 @@ class MatrixMapper {
 };
 
 int64_t handed_bytes(const MatrixTiles& tiles, const DeviceProfile& profile) {
-    return tiles.subgroups() * tiles.across * profile.matrix_rows * profile.matrix_columns * 4;
+    return tiles.subgroups() * tiles.across * profile.matrix_unit.rows * profile.matrix_unit.columns * 4;
 }
 
 bool fits(const MatrixProduct& product, const Mapping& m, const DeviceProfile& profile) {

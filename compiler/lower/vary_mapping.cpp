@@ -97,7 +97,7 @@ class Variations {
         if (!chosen) return;
         if (!from_.matrix) return add(*chosen);
         DeviceProfile without = profile_;
-        without.matrix_rows = 0;
+        without.matrix_unit = {};
         add(choose_mapping(lowered_, without, facts_));
         auto with_matrix = [&](const MatrixTiles& tiles) {
             Mapping m;

@@ -8,6 +8,14 @@ namespace firn {
 /// Decides schedule templates: a driver that runs shaders on the CPU, or a GPU.
 enum class DeviceClass : uint8_t { Cpu, Gpu };
 
+/// What a matrix unit multiplies at once for a whole subgroup: [rows, depth] by [depth, columns] of f16, with sums in
+/// f32. No rows: there is none.
+struct MatrixUnit {
+    uint32_t rows = 0, columns = 0, depth = 0;
+    explicit operator bool() const { return rows > 0; }
+    friend bool operator==(const MatrixUnit&, const MatrixUnit&) = default;
+};
+
 struct DeviceProfile {
     std::string name = "reference CPU driver";
     std::string driver;   // stands for the driver and its version; what was measured on it holds for no other
@@ -38,9 +46,7 @@ struct DeviceProfile {
     /// assume them away.
     bool keeps_special_floats = true;
 
-    /// What the matrix unit multiplies at once, [rows, depth] by [depth, columns] of f16 with sums in f32, for a whole
-    /// subgroup; 0: there is none.
-    uint32_t matrix_rows = 0, matrix_columns = 0, matrix_depth = 0;
+    MatrixUnit matrix_unit;
 
     // Rates, measured (limits.md) or estimated from the class.
     double operations_per_second = 110e9;  // simple f32 operations, whole device

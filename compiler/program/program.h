@@ -54,6 +54,7 @@ struct KernelInfo {
     bool params_in_buffer = false;
     bool keeps_special_floats = false;            // asks for -0, inf and nan to be kept
     uint32_t shared_bytes = 0;
+    MatrixUnit matrix_unit;                       // the one that it uses; no rows: none
     int64_t back_edges = 0;   // largest number of loop back edges of one invocation; -1: only the data knows
     int guards = 0;           // conditions that keep stores or invocations inside their ranges
     std::vector<std::string> lines;               // the user's lines

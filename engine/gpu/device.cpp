@@ -7,6 +7,7 @@
 #include "compiler/program/disk_cache.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"
+#include "engine/gpu/matrix_unit.h"
 #include "engine/gpu/profile.h"
 
 namespace firn {
@@ -43,6 +44,7 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
     device->transfers_ = std::make_unique<CommandPool>(*device, "transfers");
     if (device->profile_.device_class == DeviceClass::Cpu)
         device->profile_.max_back_edges = probe_back_edges(device, options.cache_directory);
+    if (!probe_matrix_unit(device, options.cache_directory)) device->profile_.matrix_unit = {};
     return device;
 }
 
@@ -105,6 +107,8 @@ void Device::create_handle(const DeviceOptions& options) {
     if (float_atomics) extensions.push_back("VK_EXT_shader_atomic_float");
     bool subgroup_sizes = has("VK_EXT_subgroup_size_control");
     if (subgroup_sizes) extensions.push_back("VK_EXT_subgroup_size_control");
+    bool matrices = has("VK_NV_cooperative_matrix");
+    if (matrices) extensions.push_back("VK_NV_cooperative_matrix");
     has_memory_budget_ = has("VK_EXT_memory_budget");
     if (has_memory_budget_) extensions.push_back("VK_EXT_memory_budget");
     if (has("VK_KHR_portability_subset")) extensions.push_back("VK_KHR_portability_subset");
@@ -115,7 +119,7 @@ void Device::create_handle(const DeviceOptions& options) {
         throw DeviceError("device '" + info_.name +
                           "' cannot present to a window; choose another device or run headless");
 
-    DeviceFeatures features(vk, info_.handle, float_atomics, subgroup_sizes);
+    DeviceFeatures features(vk, info_.handle, float_atomics, subgroup_sizes, matrices);
     full_subgroups_ = features.subgroup_sizes.computeFullSubgroups;
     profile_ = query_profile(vk, info_, features);
     float priority = 1;

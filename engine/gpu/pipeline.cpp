@@ -24,6 +24,10 @@ void require(const KernelInfo& kernel, const char* what, uint64_t needed, uint64
                     "; the program was compiled for another device: compile it for this one");
 }
 
+std::string text(const MatrixUnit& unit) {
+    return std::to_string(unit.rows) + " x " + std::to_string(unit.columns) + " x " + std::to_string(unit.depth);
+}
+
 /// A kernel may come from a file that was compiled elsewhere, so everything it assumes is checked.
 void check_limits(const DeviceProfile& profile, const KernelInfo& kernel) {
     uint64_t group = 1;
@@ -50,6 +54,11 @@ void check_limits(const DeviceProfile& profile, const KernelInfo& kernel) {
                         "' asks for signed zeros, inf and nan to be kept and this device does not "
                         "promise it; the program was compiled for another device: compile it for "
                         "this one");
+    if (kernel.matrix_unit && kernel.matrix_unit != profile.matrix_unit)
+        throw UserError("kernel '" + kernel.name + "' multiplies matrices by a matrix unit of " +
+                        text(kernel.matrix_unit) + " and this device has " +
+                        (profile.matrix_unit ? "one of " + text(profile.matrix_unit) : "none") +
+                        "; the program was compiled for another device: compile it for this one");
     if (profile.max_back_edges > 0 && kernel.back_edges > 0)
         require(kernel, "loop turns in one invocation", static_cast<uint64_t>(kernel.back_edges),
                 profile.max_back_edges);
@@ -83,7 +92,7 @@ bool uses_subgroups(std::span<const uint32_t> spirv) {
 
 }  // namespace
 
-Pipeline::Pipeline(Device& device, const KernelInfo& kernel)
+Pipeline::Pipeline(Device& device, const KernelInfo& kernel, std::span<const uint32_t> constants)
     : device_(device), name_(kernel.name), bindings_(kernel.bindings) {
     check_limits(device.profile(), kernel);
     if (kernel.spirv.empty())
@@ -92,7 +101,7 @@ Pipeline::Pipeline(Device& device, const KernelInfo& kernel)
     param_bytes_ = param_offsets(kernel.param_types).back();
     try {
         create_layouts();
-        create_pipeline(kernel);
+        create_pipeline(kernel, constants);
     } catch (...) {
         const VolkDeviceTable& vk = device.vk();
         vk.vkDestroyPipelineLayout(device.handle(), layout_, nullptr);
@@ -172,7 +181,7 @@ void Pipeline::create_layouts() {
     device_.set_name(layout_, VK_OBJECT_TYPE_PIPELINE_LAYOUT, name_);
 }
 
-void Pipeline::create_pipeline(const KernelInfo& kernel) {
+void Pipeline::create_pipeline(const KernelInfo& kernel, std::span<const uint32_t> constants) {
     const std::span<const uint32_t> spirv = kernel.spirv;
     const VolkDeviceTable& vk = device_.vk();
     VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
@@ -189,6 +198,11 @@ void Pipeline::create_pipeline(const KernelInfo& kernel) {
     const bool whole = kernel.group_size[0] % device_.profile().subgroup_size == 0;
     if (device_.full_subgroups() && whole && uses_subgroups(spirv))
         info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
+    std::vector<VkSpecializationMapEntry> entries;
+    for (uint32_t id = 0; id < constants.size(); ++id) entries.push_back({id, 4 * id, 4});
+    const VkSpecializationInfo special{static_cast<uint32_t>(entries.size()), entries.data(), constants.size_bytes(),
+                                       constants.data()};
+    if (!constants.empty()) info.stage.pSpecializationInfo = &special;
     info.layout = layout_;
     VkResult result = vk.vkCreateComputePipelines(device_.handle(), device_.pipeline_cache(), 1,
                                                   &info, nullptr, &pipeline_);

@@ -14,9 +14,9 @@ namespace firn {
 /// its device, and may end while it is in use.
 class Pipeline {
   public:
-    /// Throws UserError where the kernel needs more than the device has (it was compiled for
-    /// another).
-    Pipeline(Device& device, const KernelInfo& kernel);
+    /// `constants`: specialisation constants, from id 0 on. Throws UserError where the kernel needs more than the
+    /// device has (it was compiled for another).
+    Pipeline(Device& device, const KernelInfo& kernel, std::span<const uint32_t> constants = {});
     ~Pipeline();
     Pipeline(const Pipeline&) = delete;
     Pipeline& operator=(const Pipeline&) = delete;
@@ -32,7 +32,7 @@ class Pipeline {
 
   private:
     void create_layouts();
-    void create_pipeline(const KernelInfo& kernel);
+    void create_pipeline(const KernelInfo& kernel, std::span<const uint32_t> constants);
 
     Device& device_;
     std::string name_;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "compiler/program/disk_cache.h"
+#include "engine/gpu/matrix_unit.h"
 
 namespace firn {
 namespace {
@@ -38,7 +39,7 @@ uint32_t clamp_count(uint64_t count) {
 }  // namespace
 
 DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
-                               bool has_float_atomics, bool has_subgroup_sizes)
+                               bool has_float_atomics, bool has_subgroup_sizes, bool has_matrices)
     : has_subgroup_sizes(has_subgroup_sizes) {
     vulkan11.pNext = &vulkan12;
     core.pNext = &vulkan11;
@@ -46,6 +47,10 @@ DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
     if (has_subgroup_sizes) {
         subgroup_sizes.pNext = vulkan12.pNext;
         vulkan12.pNext = &subgroup_sizes;
+    }
+    if (has_matrices) {
+        matrices.pNext = vulkan12.pNext;
+        vulkan12.pNext = &matrices;
     }
     vk.vkGetPhysicalDeviceFeatures2(device, &core);
 
@@ -76,6 +81,11 @@ DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
     const auto all_sizes = subgroup_sizes;
     subgroup_sizes = {all_sizes.sType, all_sizes.pNext};
     subgroup_sizes.computeFullSubgroups = all_sizes.computeFullSubgroups;
+
+    const auto all_matrices = matrices;
+    matrices = {all_matrices.sType, all_matrices.pNext};
+    matrices.cooperativeMatrix = all_matrices.cooperativeMatrix && vulkan12.vulkanMemoryModel &&
+                                 vulkan12.shaderFloat16 && vulkan11.storageBuffer16BitAccess;
 
     const auto all_atomics = float_atomics;
     float_atomics = {all_atomics.sType, all_atomics.pNext};
@@ -148,6 +158,7 @@ DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
     profile.keeps_special_floats =
         floats.shaderSignedZeroInfNanPreserveFloat32 &&
         (!profile.has_f64 || floats.shaderSignedZeroInfNanPreserveFloat64);
+    profile.matrix_unit = query_matrix_unit(vk, info.handle, features);
     if (cpu) scale_rates(profile);
     return profile;
 }

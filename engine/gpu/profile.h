@@ -17,6 +17,8 @@ struct DeviceFeatures {
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT};
     VkPhysicalDeviceSubgroupSizeControlFeaturesEXT subgroup_sizes{
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT};
+    VkPhysicalDeviceCooperativeMatrixFeaturesNV matrices{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV};
     VkPhysicalDeviceVulkan12Features vulkan12{
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
     VkPhysicalDeviceVulkan11Features vulkan11{
@@ -27,7 +29,7 @@ struct DeviceFeatures {
 
     /// Asks what `device` has and keeps only what Firn uses.
     DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device, bool has_float_atomics,
-                   bool has_subgroup_sizes);
+                   bool has_subgroup_sizes, bool has_matrices);
     DeviceFeatures(const DeviceFeatures&) = delete;
     DeviceFeatures& operator=(const DeviceFeatures&) = delete;
 };

@@ -34,7 +34,8 @@ namespace firn {
     X(vkGetPhysicalDeviceSurfaceSupportKHR)      \
     X(vkGetPhysicalDeviceSurfaceCapabilitiesKHR) \
     X(vkGetPhysicalDeviceSurfaceFormatsKHR)      \
-    X(vkGetPhysicalDeviceSurfacePresentModesKHR)
+    X(vkGetPhysicalDeviceSurfacePresentModesKHR) \
+    X(vkGetPhysicalDeviceCooperativeMatrixPropertiesNV)
 
 struct InstanceTable {
 #define FIRN_MEMBER(name) PFN_##name name = nullptr;

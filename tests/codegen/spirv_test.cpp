@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "compiler/program/disk_cache.h"
@@ -55,6 +56,14 @@ class SpirvCache : public testing::Test {
 
 TEST(Spirv, AModuleIsValid) {
     EXPECT_NO_THROW(validate_spirv(glsl_to_spirv(kShader, "double"), "double"));
+}
+
+/// No driver here may have a matrix unit to run it on.
+TEST(Spirv, TheProbeOfMatrixUnitsIsValid) {
+    std::ifstream file(std::string(FIRN_SOURCE_DIR) + "/shaders/matrix_unit.comp");
+    ASSERT_TRUE(file);
+    const std::string glsl((std::istreambuf_iterator<char>(file)), {});
+    EXPECT_NO_THROW(validate_spirv(glsl_to_spirv(glsl, "matrix_unit.comp"), "matrix_unit.comp"));
 }
 
 TEST(Spirv, TheTargetIsVulkan12) { EXPECT_EQ(glsl_to_spirv(kShader, "double")[1], 0x00010500u); }

@@ -8,6 +8,8 @@
 
 #include "compiler/program/disk_cache.h"
 #include "engine/gpu/commands.h"
+#include "engine/gpu/matrix_unit.h"
+#include "engine/gpu/pipeline.h"
 #include "engine/gpu/profile.h"
 #include "tests/gpu/device_fixture.h"
 
@@ -133,6 +135,79 @@ TEST_F(DeviceTest, ACpuDriverOfMesa22CutsLoopsOff) {
     if (device->info().driver.find("Mesa 22") == std::string::npos)
         GTEST_SKIP() << "not that driver";
     EXPECT_EQ(device->profile().max_back_edges, 65535u);
+}
+
+VkCooperativeMatrixPropertiesNV offer(uint32_t size, VkComponentTypeNV operands, VkComponentTypeNV sums,
+                                      VkScopeNV scope = VK_SCOPE_SUBGROUP_NV) {
+    return {VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_NV,
+            nullptr, size, size, 16, operands, operands, sums, sums, scope};
+}
+
+TEST(ChooseMatrixUnit, TakesTheLargestForHalvesSummedInF32) {
+    constexpr auto half = VK_COMPONENT_TYPE_FLOAT16_NV, full = VK_COMPONENT_TYPE_FLOAT32_NV;
+    EXPECT_EQ(choose_matrix_unit(std::vector{offer(8, half, full), offer(16, half, full), offer(32, half, half),
+                                             offer(32, full, full), offer(32, half, full, VK_SCOPE_WORKGROUP_NV)}),
+              (MatrixUnit{16, 16, 16}));
+    EXPECT_FALSE(choose_matrix_unit(std::vector{offer(16, half, half), offer(16, VK_COMPONENT_TYPE_SINT8_NV, full)}));
+    EXPECT_FALSE(choose_matrix_unit({}));
+}
+
+/// What a unit that is right gives on a trial.
+struct TrialResults {
+    explicit TrialResults(const MatrixTrial& trial) : sums(trial.product) {
+        for (float x : trial.product) sums.push_back(x), halves.push_back(f32_to_f16_bits(x));
+    }
+    std::vector<float> sums;
+    std::vector<uint16_t> halves;
+};
+
+TEST(MatrixTrial, TellsAProductFromEverythingElse) {
+    const MatrixTrial trial = matrix_trial({16, 8, 16});
+    const TrialResults right(trial);
+    EXPECT_TRUE(is_product(trial, right.sums, right.halves));
+    for (const size_t k : {size_t{0}, right.halves.size(), right.sums.size() - 1}) {
+        TrialResults wrong = right;
+        wrong.sums[k] += 1;
+        EXPECT_FALSE(is_product(trial, wrong.sums, right.halves)) << k;
+    }
+    EXPECT_FALSE(is_product(trial, right.sums, std::vector<uint16_t>(right.halves.size())));
+    EXPECT_FALSE(is_product(trial, std::vector<float>(right.sums.size()), right.halves));
+}
+
+/// A unit that takes rows for columns, or leaves a turn out, is found out.
+TEST(MatrixTrial, EveryRowColumnAndTurnCounts) {
+    const MatrixTrial trial = matrix_trial({16, 16, 16});
+    auto at = [&](const std::vector<uint16_t>& m, uint32_t k) { return f16_bits_to_f32(m[k]); };
+    std::vector<float> turned(256), half_done(256);
+    for (uint32_t r = 0; r < 16; ++r)
+        for (uint32_t c = 0; c < 16; ++c) {
+            turned[c * 16 + r] = trial.product[r * 16 + c];
+            float all = 0;
+            for (uint32_t k = 0; k < 32; ++k) {
+                const float term = at(trial.left, r * 32 + k) * at(trial.right, k * 16 + c);
+                EXPECT_EQ(term, at(trial.left, 512 + k * 16 + r) * at(trial.right, 512 + c * 32 + k));
+                all += term;
+                if (k < 16) half_done[r * 16 + c] += term;
+            }
+            EXPECT_EQ(all, trial.product[r * 16 + c]);
+        }
+    EXPECT_NE(turned, trial.product);
+    EXPECT_NE(half_done, trial.product);
+}
+
+TEST_F(DeviceTest, AKernelForAMatrixUnitIsRefusedWhereThereIsNone) {
+    if (device->profile().matrix_unit) GTEST_SKIP() << "it has one";
+    EXPECT_FALSE(probe_matrix_unit(device, ""));
+    KernelInfo kernel;
+    kernel.name = "product";
+    kernel.matrix_unit = {16, 16, 16};
+    const std::string message = message_of([&] { Pipeline(*device, kernel); });
+    EXPECT_NE(message.find("by a matrix unit of 16 x 16 x 16 and this device has none"), std::string::npos) << message;
+}
+
+TEST_F(DeviceTest, AMatrixUnitMultipliesRight) {
+    if (!device->profile().matrix_unit) GTEST_SKIP() << "the device has no matrix unit";
+    EXPECT_TRUE(probe_matrix_unit(device, ""));
 }
 
 TEST_F(DeviceTest, SurfacesAreEnabledWhereTheyAreAvailable) {

@@ -21,7 +21,7 @@ using Function = Tensors (*)(const Tensors&);
 
 DeviceProfile unit_profile() {
     DeviceProfile profile = gpu_profile();
-    profile.matrix_rows = profile.matrix_columns = profile.matrix_depth = 16;
+    profile.matrix_unit = {16, 16, 16};
     return profile;
 }
 
@@ -110,24 +110,24 @@ void expect_oracle(const Product& p) {
     }
 }
 
-class MatrixUnit : public testing::TestWithParam<Product> {};
+class ByMatrixUnit : public testing::TestWithParam<Product> {};
 
-TEST_P(MatrixUnit, GivesWhatTheOracleGives) { expect_oracle(GetParam()); }
+TEST_P(ByMatrixUnit, GivesWhatTheOracleGives) { expect_oracle(GetParam()); }
 
-TEST_P(MatrixUnit, ComputesTheProductInOneKernel) {
+TEST_P(ByMatrixUnit, ComputesTheProductInOneKernel) {
     const auto program = program_of(unit_profile(), GetParam());
     EXPECT_EQ(program->kernels.size(), 1u) << mappings(*program);
     EXPECT_NE(program->kernels[0].mapping.find("matrix"), std::string::npos) << mappings(*program);
 }
 
-TEST_P(MatrixUnit, KernelsAreValidSpirv) {
+TEST_P(ByMatrixUnit, KernelsAreValidSpirv) {
     const auto program = program_of(unit_profile(), GetParam());
     for (const KernelInfo& kernel : program->kernels)
         EXPECT_NO_THROW(validate_spirv(glsl_to_spirv(kernel.glsl, kernel.name), kernel.name))
             << kernel.glsl;
 }
 
-INSTANTIATE_TEST_SUITE_P(Products, MatrixUnit, testing::ValuesIn(kProducts),
+INSTANTIATE_TEST_SUITE_P(Products, ByMatrixUnit, testing::ValuesIn(kProducts),
                          [](const auto& info) { return std::string(info.param.name); });
 
 // --- what is no product for the unit
@@ -282,7 +282,7 @@ TEST(MatrixUnits, EveryOtherMappingComputesTheSame) {
 TEST(MatrixUnits, TuningFindsTheWayBackToTheUnit) {
     const Lowered kernel = lowered(kProducts[1]);
     DeviceProfile without = unit_profile();
-    without.matrix_rows = 0;
+    without.matrix_unit = {};
     const Mapping plain_mapping = choose_mapping(kernel.code, without, {});
     ASSERT_FALSE(plain_mapping.matrix);
     const auto others = vary_mapping(kernel.code, plain_mapping, unit_profile(), {});
@@ -297,6 +297,11 @@ TEST(MatrixUnits, AGroupHasNoMoreSharedMemoryThanTheDevice) {
     const auto program = program_of(profile, p);
     EXPECT_NE(mappings(*program).find("matrix"), std::string::npos);
     EXPECT_LE(program->kernels[0].shared_bytes, 4096u);
+}
+
+TEST(MatrixUnits, AKernelSaysWhichUnitItNeeds) {
+    EXPECT_EQ(program_of(unit_profile(), kProducts[0])->kernels[0].matrix_unit, (MatrixUnit{16, 16, 16}));
+    EXPECT_FALSE(program_of(unit_profile(), kOthers[0])->kernels[0].matrix_unit);
 }
 
 TEST(MatrixUnits, TheTextOfAMappingParses) {
