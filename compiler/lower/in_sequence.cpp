@@ -207,7 +207,10 @@ void InSequence::add(const KernelCode& part) {
     const bool own_memory =
         std::any_of(part.buffers.begin(), part.buffers.end(),
                     [](const KernelBuffer& b) { return b.space != MemorySpace::Bound; });
-    ensure(part.group_size == code_.group_size && part.sizes_buffer < 0 && !own_memory,
+    // Buffers of a sequence are coherent; matrices come with a memory model in which that means something else.
+    const bool matrices = std::any_of(part.nodes.begin(), part.nodes.end(),
+                                      [](const KernelNode& n) { return is_matrix(n.op); });
+    ensure(part.group_size == code_.group_size && part.sizes_buffer < 0 && !own_memory && !matrices,
            "sequence: a kernel that cannot follow others");
     if (code_.name.empty()) code_.name = part.name;
     const std::vector<int> nodes = take_nodes(part);

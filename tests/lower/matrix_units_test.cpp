@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ostream>
 
 #include "compiler/codegen/spirv.h"
 #include "compiler/compile.h"
@@ -99,8 +100,8 @@ std::string mappings(const Program& program) {
     return out;
 }
 
-void expect_oracle(const Product& p) {
-    const auto got = values(Session::interpreter(unit_profile()), p);
+void expect_oracle(const Product& p, const DeviceProfile& profile = unit_profile()) {
+    const auto got = values(Session::interpreter(profile), p);
     const auto wanted = values(Session::oracle(), p);
     ASSERT_EQ(got.size(), wanted.size());
     for (size_t r = 0; r < got.size(); ++r) {
@@ -109,6 +110,8 @@ void expect_oracle(const Product& p) {
             ASSERT_NEAR(got[r][k], wanted[r][k], 2e-3f) << r << " at " << k;
     }
 }
+
+void PrintTo(const Product& p, std::ostream* out) { *out << p.name; }
 
 class ByMatrixUnit : public testing::TestWithParam<Product> {};
 
@@ -190,6 +193,14 @@ TEST(MatrixUnits, ACallOfWholeMatricesGetsTheUnit) {
         for (const Tensor& x : arguments(p)) args.push_back(x);
         EXPECT_EQ(compiled(p).explain(args).find("matrix ") != std::string::npos, rows % 16 == 0);
     }
+}
+
+/// Where groups along one dimension are few, all stand in a row that is folded.
+TEST(MatrixUnits, FoldedGroupsComputeTheSame) {
+    DeviceProfile profile = unit_profile();
+    profile.max_groups[1] = 1;
+    for (const Product& p : kProducts)
+        if (p.function == two || p.shapes[0] == Shape{80, 32}) expect_oracle(p, profile);
 }
 
 TEST(MatrixUnits, ADeviceWithoutOneIsSentNone) {
@@ -300,7 +311,8 @@ TEST(MatrixUnits, AGroupHasNoMoreSharedMemoryThanTheDevice) {
 }
 
 TEST(MatrixUnits, AKernelSaysWhichUnitItNeeds) {
-    EXPECT_EQ(program_of(unit_profile(), kProducts[0])->kernels[0].matrix_unit, (MatrixUnit{16, 16, 16}));
+    EXPECT_EQ(program_of(unit_profile(), kProducts[0])->kernels[0].matrix_unit,
+              (MatrixUnit{16, 16, 16}));
     EXPECT_FALSE(program_of(unit_profile(), kOthers[0])->kernels[0].matrix_unit);
 }
 
