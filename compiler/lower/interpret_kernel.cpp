@@ -524,7 +524,9 @@ class Machine {
             if (buffer.space == MemorySpace::Shared)
                 races_.access(n, buffer.elements.evaluate(env_), matrix_index_.data(), some);
             (stores ? counts_.stores : counts_.loads) += some.active;
-            (stores ? counts_.bytes_written : counts_.bytes_read) += some.active * stored_bytes(n);
+            const int64_t bytes = some.active * stored_bytes(n);
+            (stores ? counts_.bytes_written : counts_.bytes_read) += bytes;
+            if (!stores && buffer.space == MemorySpace::Bound) counts_.bound_bytes_read += bytes;
             const LaneAccess access{code_, n, memory_of(n.index), matrix_index_.data(), some};
             const Lanes part = whole.part(k);
             if (stores) store_lanes(access, {&part, 1});

@@ -251,6 +251,7 @@ TEST(MatrixUnits, TheLoopDoesNothingButProductsOfTheUnit) {
     EXPECT_EQ(counts.matrix_products, 128 / 16 * 96 / 16 * 64 / 16);
     EXPECT_EQ(counts.bytes_written, 128 * 96 * 4);
     EXPECT_EQ(counts.back_edges, 64 / 16);
+    EXPECT_EQ(counts.bound_bytes_read, counts.bytes_read);
     for (const KernelNode& n : code.nodes) EXPECT_FALSE(n.op == Op::Mul && n.dtype == f32);
 }
 
@@ -267,6 +268,18 @@ int64_t stored_once(const KernelCode& code, const Mapping& m) {
     return result +
            (shared ? groups * m.matrix.subgroups() * m.matrix.across * m.matrix.down * 16 * 16 * 4
                    : 0);
+}
+
+TEST(MatrixUnits, LargerBlocksReadTheirOperandsLessOften) {
+    const Lowered kernel = lowered({"", wide, {f16(128, 64), f16(64, 128)}, {}});
+    for (const int64_t block : {1, 2, 4}) {
+        Mapping m;
+        m.matrix = {block, block, 1, 1};
+        m.group_x = unit_profile().subgroup_size;
+        std::vector<std::vector<std::byte>> memory;
+        const KernelCounts counts = run(map_kernel(kernel.code, m, unit_profile(), {}), memory);
+        EXPECT_EQ(counts.bound_bytes_read, 2 * 128 * 64 * (128 / 16 / block) * 2);
+    }
 }
 
 TEST(MatrixUnits, EveryOtherMappingComputesTheSame) {
