@@ -296,13 +296,20 @@ Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const De
 
 /// The groups of a GPU that share what they read are square: each element is read as often as can be.
 constexpr uint32_t kSquare = 16;
+constexpr int64_t kStagedTile = 4;
 
-/// They would, in such groups.
+/// They would, in such groups, where each invocation has one index, or neighbours along some range.
 bool stages_loads(const KernelCode& lowered, const DeviceProfile& profile, size_t dims) {
     Mapping m;
     m.group_x = std::min(dims < 2 ? kLargeGroup : kSquare, profile.max_group_size);
     m.group_y = dims < 2 ? 1 : std::min(kSquare, profile.max_group_size / m.group_x);
-    return choose_staged_turns(lowered, m, profile) > 1;
+    if (choose_staged_turns(lowered, m, profile) > 1) return true;
+    for (size_t d = 0; d < dims; ++d) {
+        m.tile.assign(dims, 1);
+        m.tile[d] = kStagedTile;
+        if (choose_staged_turns(lowered, m, profile) > 1) return true;
+    }
+    return false;
 }
 
 int64_t loaded_tensors(const KernelCode& lowered) {
@@ -312,10 +319,8 @@ int64_t loaded_tensors(const KernelCode& lowered) {
     return static_cast<int64_t>(out.size());
 }
 
-}  // namespace
-
-Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
-                       const SymbolFacts& facts) {
+/// `may_stage`: groups may load together.
+Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile, const SymbolFacts& facts, bool may_stage) {
     const std::vector<Size> grid = grid_extents(lowered);
     const size_t dims = grid.size();
     const Traits traits = inspect(lowered);
@@ -331,7 +336,7 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     if (!cpu)
         if (const auto matrix = choose_matrix(lowered, profile, facts)) return *matrix;
     const int64_t x = extents[0], y = extents[1];
-    const bool staged = traits.loops && stages_loads(lowered, profile, dims);
+    const bool staged = may_stage && traits.loops && stages_loads(lowered, profile, dims);
     if ((traits.loops || traits.rows) && !traits.unlike_rows && !reduces_rows(lowered))
         if (const uint32_t lanes = choose_lanes(lowered, profile, total, staged); lanes > 1)
             return shared_mapping(lowered, traits, profile, lanes, total);
@@ -412,6 +417,16 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     m.joined_loops = joins_loops(lowered, profile, carried, m.serial_unroll);
     if (staged) m.staged_turns = choose_staged_turns(lowered, m, profile);
     return m;
+}
+
+}  // namespace
+
+Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
+                       const SymbolFacts& facts) {
+    const bool may_stage = profile.device_class != DeviceClass::Cpu;
+    const Mapping m = mapping_of_class(lowered, profile, facts, may_stage);
+    // A tile that was to be fed from shared memory is another one where it is not.
+    return may_stage && m.staged_turns == 1 ? mapping_of_class(lowered, profile, facts, false) : m;
 }
 
 namespace {

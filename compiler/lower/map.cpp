@@ -207,13 +207,16 @@ class Mapper {
             }
         std::vector<int> around = std::exchange(effects_, {});
         const int start = b_.mul(b_.range(blocks_id), all);
-        StagedTile tile(b_, from_, *grid_map_, staged_.at(id), mapping_);
+        StagedTile tile(b_, from_, *grid_map_, staged_.at(id), old.range, mapping_);
         effects_ = tile.fill({start, whole ? -1 : extent, size.is(0) ? 1 : size.divisor(),
-                              [&](int node, const std::vector<int>& at, int turn) { return value_at(node, at, old, turn); }});
+                              [&](int node, const std::vector<int>& at, int turn, std::map<int, int> inside) {
+                                  inside[old.range] = turn;
+                                  return value_at(node, at, inside);
+                              }});
         Range inner = range;
         inner.extent = whole ? Size(most) : Size(0);
         inner.extent_node = whole ? all : b_.make(Op::Min, i32, {all, b_.sub(extent, start)});
-        const Deal deal{1, std::gcd(most, mapping_.serial_unroll), 1};
+        const Deal deal{1, is_innermost(old) ? std::gcd(most, mapping_.serial_unroll) : 1, 1};
         tile_ = &tile, tile_region_ = n.region, tile_start_ = start;
         for (Part part : parts_of(b_, inner, inner.extent_node, deal, -1)) {
             if (part.max_trips < 0) part.max_trips = most / part.deal.copies;
@@ -233,13 +236,27 @@ class Mapper {
         return values;
     }
 
+    /// Where the turns of a loop begin all that is staged and changes with them is read: once, whoever needs it.
+    void read_staged(int range, const std::vector<size_t>& group) {
+        if (!tile_) return;
+        for (int id : tile_->values_of(range))
+            for (size_t lane : group) lane_value(id, lane);
+    }
+
+    int turn_of(int range, size_t lane) const {
+        for (size_t id = 0; id < from_.nodes.size(); ++id)
+            if (from_.nodes[id].op == Op::Range && from_.nodes[id].index == range) return memo_[lane][id];
+        return -1;
+    }
+
     /// A node at other indices than those of this invocation's copies.
-    int value_at(int node, const std::vector<int>& at, const KernelRegion& body, int turn) {
+    int value_at(int node, const std::vector<int>& at, const std::map<int, int>& turns) {
         std::vector<int> bound(from_.nodes.size(), -1);
         for (size_t id = 0; id < from_.nodes.size(); ++id) {
             const KernelNode& n = from_.nodes[id];
             if (n.op != Op::Range || from_.ranges[n.index].kind != RangeKind::Serial) continue;
-            bound[id] = n.index == body.range ? turn : memo_[0][id];
+            const auto turn = turns.find(n.index);
+            bound[id] = turn == turns.end() ? memo_[0][id] : turn->second;
         }
         std::vector<std::vector<int>> memo{std::move(bound)};
         std::vector<GridCopy> copies{{at, -1}};
@@ -252,7 +269,7 @@ class Mapper {
     int lane_value(int id, size_t lane) {
         if (memo_[lane][id] >= 0) return memo_[lane][id];
         const KernelNode& n = from_.nodes[id];
-        int made = tile_ ? tile_->read(id, lane, tile_turn_, effects_) : -1;
+        int made = tile_ ? tile_->read(id, lane, tile_turn_, [&](int range) { return turn_of(range, lane); }, effects_) : -1;
         if (made >= 0) return memo_[lane][id] = made;
         switch (n.op) {
             case Op::Range: {
@@ -581,6 +598,7 @@ class Mapper {
         for (int64_t c = 0; c < copies; ++c) {
             const int index = b_.add(base, b_.integer(deal.at(c)));
             for (size_t g = 0; g < group.size(); ++g) bind_turn(n.region, group[g], index, current[g]);
+            read_staged(old.range, group);
             for (size_t g = 0; g < group.size(); ++g) {
                 std::vector<int> next;
                 for (size_t k = 0; k < old.yields.size(); ++k) {
@@ -636,6 +654,7 @@ class Mapper {
         for (int64_t c = 0; c < deal.copies; ++c) {
             const int index = b_.add(base, b_.integer(deal.at(c)));
             for (size_t g = 0; g < group.size(); ++g) bind_turn(n.region, group[g], index, values[g]);
+            read_staged(old.range, group);
             for (size_t g = 0; g < group.size(); ++g) {
                 std::vector<int> next;
                 for (int y : old.yields) next.push_back(lane_value(y, group[g]));

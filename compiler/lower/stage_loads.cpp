@@ -13,6 +13,7 @@ namespace firn {
 namespace {
 
 constexpr int64_t kLeastReuse = 4;    // invocations that read the same element
+constexpr int64_t kMostInside = 32;   // turns of short loops
 constexpr double kLeastSaving = 2;    // times fewer loads of a turn
 constexpr int64_t kEnoughTurns = 16;  // at a time, for a barrier to cost little
 constexpr int64_t kGroupsAtOnce = 2;  // of a core, whose shared memory must do for all of them
@@ -42,16 +43,20 @@ class StagedLoops {
 
     std::map<int, StagedLoop> run() {
         std::map<int, StagedLoop> out;
+        std::vector<int> bodies;
         for (size_t k = 0; k < code_.regions.size(); ++k) {
             if (!only_stores(k)) return {};
-            const int body = static_cast<int>(k);
-            if (owner_[k] < 0 || !is_innermost(body)) continue;
+            if (owner_[k] >= 0) bodies.push_back(static_cast<int>(k));
+        }
+        std::stable_sort(bodies.begin(), bodies.end(),
+                         [&](int a, int b) { return around(a).size() < around(b).size(); });
+        for (int body : bodies) {
+            if (is_inside(body, out) || !find_nest(body)) continue;
             StagedLoop loop{outermost(body), {}};
             if (loop.outermost < 0) continue;
-            const int64_t most = code_.ranges[code_.regions[k].range].max_trips;
-            if (most >= 0 && most < m_.staged_turns) continue;
-            loop.values = values(body);
-            if (!loop.values.empty()) out.emplace(owner_[k], std::move(loop));
+            if (turns(body) >= 0 && turns(body) < m_.staged_turns) continue;
+            loop.values = values();
+            if (!loop.values.empty()) out.emplace(owner_[body], std::move(loop));
         }
         return out;
     }
@@ -64,12 +69,54 @@ class StagedLoops {
                            : effects.empty();
     }
 
-    bool is_innermost(int body) const {
-        for (size_t r = 0; r < code_.regions.size(); ++r)
-            if (owner_[r] >= 0 && static_cast<int>(r) != body)
-                for (int at = parents_[r]; at >= 0; at = parents_[at])
-                    if (at == body) return false;
+    /// A loop around a body is staged.
+    bool is_inside(int body, const std::map<int, StagedLoop>& staged) const {
+        for (int at = parents_[body]; at >= 0; at = parents_[at])
+            if (owner_[at] >= 0 && staged.contains(owner_[at])) return true;
+        return false;
+    }
+
+    int64_t turns(int region) const { return code_.ranges[code_.regions[region].range].max_trips; }
+
+    /// A body and those of the loops inside, outer ones first, where these are few turns in all
+    /// that every invocation takes.
+    bool find_nest(int body) {
+        nest_ = {body};
+        for (size_t k = 0; k < nest_.size(); ++k)
+            for (int id : code_.regions[nest_[k]].order)
+                if (code_.nodes[id].op == Op::For) nest_.push_back(code_.nodes[id].region);
+        for (size_t r = 0; r < code_.regions.size(); ++r) {
+            if (owner_[r] < 0 || static_cast<int>(r) == body ||
+                !contains(around(static_cast<int>(r)), body))
+                continue;
+            const KernelRegion& region = code_.regions[r];
+            const bool known =
+                code_.nodes[code_.ranges[region.range].extent_node].op == Op::Constant &&
+                region.alive < 0;
+            if (!known || !contains(nest_, static_cast<int>(r)) ||
+                turns_inside(static_cast<int>(r)) > kMostInside)
+                return false;
+        }
         return true;
+    }
+
+    std::vector<int> around(int region) const {
+        std::vector<int> out;
+        for (int at = parents_[region]; at >= 0; at = parents_[at]) out.push_back(at);
+        return out;
+    }
+
+    /// Of a loop of the nest and those around it, but for the outermost.
+    int64_t turns_inside(int region) const {
+        int64_t out = 1;
+        for (int at = region; at != nest_[0]; at = parents_[at])
+            out = std::min(out * std::max<int64_t>(1, turns(at)), 2 * kMostInside);
+        return out;
+    }
+
+    bool in_nest(int id) const {
+        return std::any_of(nest_.begin(), nest_.end(),
+                           [&](int region) { return contains(needs_[id], region); });
     }
 
     /// The outermost loop around a body where all invocations take the same turns of each; -1 where
@@ -125,36 +172,37 @@ class StagedLoops {
         return out;
     }
 
-    /// Of a body's turns.
-    bool is_load(int id, int body) const {
-        return code_.nodes[id].op == Op::Load && contains(needs_[id], body);
-    }
+    /// Of a nest's turns.
+    bool is_load(int id) const { return code_.nodes[id].op == Op::Load && in_nest(id); }
 
-    /// What is worth staging in a body: loads, or what is computed of them where that is no more to
+    /// What is worth staging in a nest: loads, or what is computed of them where that is no more to
     /// keep.
-    std::vector<StagedValue> values(int body) const {
+    std::vector<StagedValue> values() const {
         std::vector<bool> shared(code_.nodes.size());
         std::vector<int> loads, results;
         double before = 0, after = 0;
-        for (int id : code_.regions[body].order) {
-            const KernelNode& n = code_.nodes[id];
-            const bool loaded = is_load(id, body);
-            const bool follows = loaded || std::any_of(n.args.begin(), n.args.end(),
-                                                       [&](int arg) { return shared[arg]; });
-            shared[id] = follows && facts_[id].anywhere && contains(needs_[id], body) &&
-                         reuse(facts_[id].axes) >= kLeastReuse;
-            if (!loaded) continue;
-            if (shared[id]) loads.push_back(id);
-            before += copies(facts_[id].axes);
-            after += copies(facts_[id].axes) /
-                     static_cast<double>(shared[id] ? reuse(facts_[id].axes) : 1);
-        }
+        for (int region : nest_)
+            for (int id : code_.regions[region].order) {
+                const KernelNode& n = code_.nodes[id];
+                const bool loaded = is_load(id);
+                const bool follows = loaded || std::any_of(n.args.begin(), n.args.end(),
+                                                           [&](int arg) { return shared[arg]; });
+                shared[id] = follows && facts_[id].anywhere && in_nest(id) &&
+                             reuse(facts_[id].axes) >= kLeastReuse;
+                if (!loaded) continue;
+                if (shared[id]) loads.push_back(id);
+                const double times =
+                    copies(facts_[id].axes) * static_cast<double>(turns_inside(region));
+                before += times;
+                after += times / static_cast<double>(shared[id] ? reuse(facts_[id].axes) : 1);
+            }
         if (loads.empty() || before < kLeastSaving * after) return {};
-        for (int id : code_.regions[body].order)
-            if (shared[id] && is_used_otherwise(id, shared)) results.push_back(id);
+        for (int region : nest_)
+            for (int id : code_.regions[region].order)
+                if (shared[id] && is_used_otherwise(id, shared)) results.push_back(id);
         const bool fewer = results.size() <= loads.size();
         std::vector<StagedValue> out;
-        for (int id : fewer ? results : loads) out.push_back(staged(id, body));
+        for (int id : fewer ? results : loads) out.push_back(staged(id));
         return out;
     }
 
@@ -167,30 +215,34 @@ class StagedLoops {
         return false;
     }
 
-    StagedValue staged(int id, int body) const {
-        StagedValue out{id, {}, -1};
+    StagedValue staged(int id) const {
+        StagedValue out;
+        out.node = id;
         for (size_t d = 0; d < grid_.size(); ++d)
             if (facts_[id].axes & (uint64_t{1} << d)) out.axes.push_back(d);
+        for (size_t k = nest_.size(); k-- > 1;)
+            if (contains(needs_[id], nest_[k]))
+                out.inside.emplace_back(code_.regions[nest_[k]].range, turns(nest_[k]));
         int load = id;
         while (code_.nodes[load].op != Op::Load) {
             const std::vector<int>& args = code_.nodes[load].args;
             load = *std::find_if(args.begin(), args.end(),
-                                 [&](int arg) { return follows_from_load(arg, body); });
+                                 [&](int arg) { return follows_from_load(arg); });
         }
         Strides strides(code_);
         const int index = code_.nodes[load].args[0];
-        if (strides.along(index, code_.regions[body].range) == Stride::One) return out;
+        const int first = out.inside.empty() ? code_.regions[nest_[0]].range : out.inside[0].first;
+        if (strides.along(index, first) == Stride::One) return out;
         for (size_t d : out.axes)
             if (out.along < 0 && strides.along(index, grid_[d]) == Stride::One)
                 out.along = static_cast<int>(d);
         return out;
     }
 
-    bool follows_from_load(int id, int body) const {
+    bool follows_from_load(int id) const {
         const std::vector<int>& args = code_.nodes[id].args;
-        return is_load(id, body) || std::any_of(args.begin(), args.end(), [&](int arg) {
-                   return follows_from_load(arg, body);
-               });
+        return is_load(id) || std::any_of(args.begin(), args.end(),
+                                          [&](int arg) { return follows_from_load(arg); });
     }
 
     struct Facts {
@@ -203,6 +255,7 @@ class StagedLoops {
     std::vector<int> parents_, grid_,
         owner_;  // Grid ranges, x first; per region, the loop whose body it is
     std::vector<Facts> facts_;
+    std::vector<int> nest_;  // bodies of the loop that is looked at and of those inside
 };
 
 }  // namespace

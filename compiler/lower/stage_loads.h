@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "compiler/lower/map.h"
@@ -12,9 +13,11 @@ namespace firn {
 /// A value in a loop's body that invocations share: it is the same for all that differ along other
 /// ranges only.
 struct StagedValue {
-    int node =
-        -1;  // of the lowered kernel: a load, or what follows from loads of the same ranges alone
+    /// Of the lowered kernel: a load, or what follows from loads of the same ranges alone.
+    int node = -1;
     std::vector<size_t> axes;  // the Grid ranges that it depends on; 0 is x
+    /// The ranges of short loops inside whose turns it depends on too, innermost first; how many.
+    std::vector<std::pair<int, int64_t>> inside;
     int along = -1;  // whose neighbours are neighbours in memory: one of `axes`, or -1, the turns
 };
 
@@ -24,9 +27,9 @@ struct StagedLoop {
 };
 
 /// The loops (For nodes of the lowered kernel) whose operands the groups of a mapping share,
-/// whatever they compute: innermost loops that all invocations take alike, most of whose loads miss
-/// a range along which a group has several invocations. Empty, too, for kernels with other effects
-/// than stores, of rows, and where invocations share work.
+/// whatever they compute: loops that all invocations take alike, with none or short ones inside,
+/// most of whose loads miss a range along which a group has several invocations. Empty, too, for
+/// kernels with other effects than stores, of rows, and where invocations share work.
 std::map<int, StagedLoop> staged_loops(const KernelCode& lowered, const Mapping& mapping);
 
 /// `mapping` stages nothing, or what is worth it and fits.

@@ -35,6 +35,10 @@ StagedLayout::StagedLayout(const StagedValue& value, DType dtype, const Mapping&
         axis.by_block = each > 1 ? odd(size * axis.members) : size * axis.members;
         size = axis.by_block * each;
     }
+    for (const auto& [range, turns] : value.inside) {
+        by_inside.push_back(odd(size));
+        size = by_inside.back() * turns;
+    }
     by_turn = odd(size);
 }
 
@@ -55,10 +59,11 @@ int64_t staged_bytes(const KernelCode& lowered, const Mapping& mapping) {
 }
 
 StagedTile::StagedTile(KernelBuilder& b, const KernelCode& lowered, const MappedGrid& grid,
-                       const StagedLoop& loop, const Mapping& mapping)
+                       const StagedLoop& loop, int range, const Mapping& mapping)
     : b_(b),
       lowered_(lowered),
       grid_(grid),
+      range_(range),
       turns_(mapping.staged_turns),
       members_(1),
       member_(b.integer(0)) {
@@ -90,6 +95,7 @@ void StagedTile::fill(const Array& array, const Block& block, std::vector<int>& 
     const int64_t width = width_of(array, block);
     int64_t units = turns_;
     for (const StagedLayout::Axis& axis : array.layout.axes) units *= axis.members * axis.tile;
+    for (const auto& [range, turns] : array.value.inside) units *= turns;
     units /= width;
     const int64_t shares = (units + members_ - 1) / members_;
     auto load_share = [&](int share) {
@@ -160,24 +166,32 @@ int StagedTile::fill_in_turns(int64_t shares, const std::function<std::vector<in
 /// first.
 std::vector<StagedTile::Element> StagedTile::elements(const Array& array, int unit, int64_t width) {
     const std::vector<StagedLayout::Axis>& axes = array.layout.axes;
-    std::vector<size_t> order;  // places in `axes`; behind the end: the turns
+    std::vector<int64_t> extents;  // of the axes, loops inside, turns
+    for (const StagedLayout::Axis& axis : axes) extents.push_back(axis.members * axis.tile);
+    for (const auto& [range, turns] : array.value.inside) extents.push_back(turns);
+    extents.push_back(turns_);
+    std::vector<size_t> order;
     for (size_t k = 0; k < axes.size(); ++k)
         if (static_cast<int>(axes[k].range) == array.value.along) order.push_back(k);
-    if (order.empty()) order.push_back(axes.size());
-    for (size_t k = 0; k <= axes.size(); ++k)
-        if (k != order[0]) order.push_back(k);
-    Element first{std::vector<int>(axes.size(), -1), -1};
+    for (size_t k = axes.size(); k < extents.size(); ++k) order.push_back(k);
+    for (size_t k = 0; k < axes.size(); ++k)
+        if (static_cast<int>(axes[k].range) != array.value.along) order.push_back(k);
+    Element first{std::vector<int>(axes.size(), -1),
+                  std::vector<int>(array.value.inside.size(), -1),
+                  -1,
+                  order[0],
+                  0,
+                  width};
     for (size_t k = 0; k < order.size(); ++k) {
-        const bool turn = order[k] == axes.size();
-        const int64_t all = turn ? turns_ : axes[order[k]].members * axes[order[k]].tile;
-        const int extent = b_.integer(k == 0 ? all / width : all);
+        const size_t which = order[k];
+        const int extent = b_.integer(k == 0 ? extents[which] / width : extents[which]);
         int at = k + 1 < order.size() ? b_.make(Op::Mod, i32, {unit, extent}) : unit;
         unit = b_.make(Op::Div, i32, {unit, extent});
         if (k == 0) at = b_.mul(at, b_.integer(width));
-        (turn ? first.turn : first.at[order[k]]) = at;
+        (which < axes.size()          ? first.at[which]
+         : which + 1 < extents.size() ? first.inside[which - axes.size()]
+                                      : first.turn) = at;
     }
-    first.along = order[0];
-    first.width = width;
     std::vector<Element> out(static_cast<size_t>(width), first);
     for (int64_t v = 0; v < width; ++v) out[static_cast<size_t>(v)].ahead = v;
     return out;
@@ -187,7 +201,7 @@ std::vector<StagedTile::Element> StagedTile::elements(const Array& array, int un
 int64_t StagedTile::width_of(const Array& array, const Block& block) {
     const KernelNode& load = lowered_.nodes[array.value.node];
     if (load.op != Op::Load || lowered_.buffers[load.index].dtype.bytes() != 4) return 1;
-    int64_t along = turns_;
+    int64_t along = array.value.inside.empty() ? turns_ : array.value.inside[0].second;
     for (const StagedLayout::Axis& axis : array.layout.axes)
         if (static_cast<int>(axis.range) == array.value.along) along = axis.members * axis.tile;
     if (along % kWidth != 0) return 1;
@@ -214,10 +228,16 @@ int StagedTile::value_of(const Array& array, int node, const Element& element, c
                            along ? element.ahead : 0, along ? element.width : 1);
         b_.assume(at[range], Size(0), extent - Size(1));
     }
-    const bool along = element.along == element.at.size();
+    std::map<int, int> loops;
+    for (size_t k = 0; k < element.inside.size(); ++k) {
+        const bool along = element.along == element.at.size() + k;
+        loops[array.value.inside[k].first] =
+            b_.add(element.inside[k], b_.integer(along ? element.ahead : 0));
+    }
+    const bool along = element.along == element.at.size() + element.inside.size();
     const int turn = inside(b_.add(block.start, element.turn), block.divisor, block.extent,
                             along ? element.ahead : 0, along ? element.width : 1);
-    return block.value_at(node, at, turn);
+    return block.value_at(node, at, turn, loops);
 }
 
 /// The index `ahead` of `first`, in a run of `width`. What lies behind the end is not read: the
@@ -232,8 +252,8 @@ int StagedTile::inside(int first, int64_t divisor, int extent, int64_t ahead, in
 
 int StagedTile::place(const Array& array, const Element& element) {
     auto ahead = [&](size_t k) { return b_.integer(k == element.along ? element.ahead : 0); };
-    int out =
-        b_.mul(b_.add(element.turn, ahead(element.at.size())), b_.integer(array.layout.by_turn));
+    int out = b_.mul(b_.add(element.turn, ahead(element.at.size() + element.inside.size())),
+                     b_.integer(array.layout.by_turn));
     for (size_t k = 0; k < element.at.size(); ++k) {
         const StagedLayout::Axis& axis = array.layout.axes[k];
         const int tile = b_.integer(axis.tile), size = b_.integer(axis.block),
@@ -244,10 +264,22 @@ int StagedTile::place(const Array& array, const Element& element) {
         out = b_.add(out, b_.mul(b_.make(Op::Div, i32, {copy, size}), b_.integer(axis.by_block)));
         if (axis.block > 1) out = b_.add(out, b_.make(Op::Mod, i32, {at, size}));
     }
+    for (size_t k = 0; k < element.inside.size(); ++k)
+        out = b_.add(out, b_.mul(b_.add(element.inside[k], ahead(element.at.size() + k)),
+                                 b_.integer(array.layout.by_inside[k])));
     return out;
 }
 
-int StagedTile::read(int node, size_t copy, int turn, std::vector<int>& effects) {
+std::vector<int> StagedTile::values_of(int range) const {
+    std::vector<int> out;
+    for (const Array& array : arrays_)
+        if ((array.value.inside.empty() ? range_ : array.value.inside[0].first) == range)
+            out.push_back(array.value.node);
+    return out;
+}
+
+int StagedTile::read(int node, size_t copy, int turn, const std::function<int(int range)>& inside,
+                     std::vector<int>& effects) {
     const auto array = std::find_if(arrays_.begin(), arrays_.end(),
                                     [&](const Array& a) { return a.value.node == node; });
     if (array == arrays_.end()) return -1;
@@ -262,6 +294,9 @@ int StagedTile::read(int node, size_t copy, int turn, std::vector<int>& effects)
         place = b_.add(place, b_.integer(own / axis.block * axis.by_block));
         if (axis.block > 1) lane = own % axis.block;
     }
+    for (size_t k = 0; k < array->value.inside.size(); ++k)
+        place = b_.add(place, b_.mul(inside(array->value.inside[k].first),
+                                     b_.integer(array->layout.by_inside[k])));
     const KernelNode& n = lowered_.nodes[node];
     const auto width = static_cast<int>(array->layout.block());
     b_.set_lines(n.lines);

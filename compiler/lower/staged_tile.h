@@ -23,6 +23,7 @@ struct StagedLayout {
         int64_t by_invocation = 1, by_block = 1;  // from one to the next, of a tile's blocks
     };
     std::vector<Axis> axes;
+    std::vector<int64_t> by_inside;  // from a turn to the next of each loop inside
     int64_t by_turn = 1;
 
     StagedLayout(const StagedValue& value, DType dtype, const Mapping& mapping);
@@ -44,18 +45,23 @@ class StagedTile {
         int start = -1;       // the first
         int extent = -1;      // of the loop; -1: all of the turns are inside
         int64_t divisor = 1;  // of its extent
-        /// What a node of the lowered kernel is at an index of each Grid range, in a turn of the
-        /// loop.
-        std::function<int(int node, const std::vector<int>& at, int turn)> value_at;
+        /// What a node of the lowered kernel is at an index of each Grid range, in turn `turn` of
+        /// the loop and `inside` of the ranges of loops inside.
+        std::function<int(int node, const std::vector<int>& at, int turn,
+                          const std::map<int, int>& inside)>
+            value_at;
     };
 
     StagedTile(KernelBuilder& b, const KernelCode& lowered, const MappedGrid& grid,
-               const StagedLoop& loop, const Mapping& mapping);
+               const StagedLoop& loop, int range, const Mapping& mapping);
     /// Effects of all invocations of the group that load what it reads in a block, and wait for it.
     std::vector<int> fill(const Block& block);
     /// A node as a copy of the body reads it in turn `turn` since `start`, with the effect that
-    /// reads it. -1: it is not staged.
-    int read(int node, size_t copy, int turn, std::vector<int>& effects);
+    /// reads it. `inside`: the turn of a loop inside, by its range. -1: it is not staged.
+    int read(int node, size_t copy, int turn, const std::function<int(int range)>& inside,
+             std::vector<int>& effects);
+    /// What is to be read where the turns of `range` begin: what depends on no loop inside it.
+    std::vector<int> values_of(int range) const;
 
   private:
     struct Array {
@@ -65,10 +71,12 @@ class StagedTile {
         std::map<int, int> read;  // by place
     };
     struct Element {
-        std::vector<int> at;  // in the group's span of each of the array's axes
-        int turn = -1;        // of the block
-        size_t along = 0;     // which of `at` counts neighbours in memory; behind the end: the turn
-        int64_t ahead = 0;    // of that, in a run of `width`
+        std::vector<int> at;      // in the group's span of each of the array's axes
+        std::vector<int> inside;  // turns of loops inside
+        int turn = -1;            // of the block
+        size_t along =
+            0;  // which counts neighbours in memory: of `at`, then `inside`, then the turn
+        int64_t ahead = 0;  // of that, in a run of `width`
         int64_t width = 1;
     };
     struct Loaded {
@@ -89,6 +97,7 @@ class StagedTile {
     KernelBuilder& b_;
     const KernelCode& lowered_;
     const MappedGrid& grid_;
+    int range_;                // of the loop
     int64_t turns_, members_;  // members: of the group
     int member_ = -1;          // this one
     std::vector<Array> arrays_;

@@ -50,6 +50,12 @@ inline std::vector<StagedCase> staged_cases() {
         for (Tensor k : loop(a[2] + 13)) out += a[0](i, k) * a[1](k, j);
         return out;
     };
+    // Not as a product that is kept in memory first.
+    auto convolved = [](const Tensors& a) {
+        auto [b, o, i, j, c, k, l] = indices<7>(
+            {a[0].size(0), a[1].size(0), a[0].size(2), a[0].size(3), a[0].size(1), 3, 3});
+        return sum(zero(a[0])(b, c, i + k - 1, j + l - 1) * a[1](o, c, k, l), {.axis = {4, 5, 6}});
+    };
     auto nested = [](const Tensors& a) { return einsum("icl,clj->ij", {a[0], a[1]}); };
     return {
         {"whole_tiles", product, {f32(64, 16), f32(16, 64)}, {{64, 16}, {16, 64}}},
@@ -69,6 +75,10 @@ inline std::vector<StagedCase> staged_cases() {
          two,
          {f32(38, 9), f32(9, 42), f32(38, 21), f32(42, 21)},
          {{38, 9}, {9, 42}, {38, 21}, {42, 21}}},
+        {"windows",
+         convolved,
+         {f32("n", 20, 9, 37), f32(8, 20, 3, 3)},
+         {{1, 20, 9, 37}, {8, 20, 3, 3}}},
         {"pairs_of_conditions", sharing, {f32(36, 12), f32(12, 40)}, {{36, 12}, {12, 40}}},
         {"integers", as_floats, {i32(36, 12), i32(12, 40)}, {{36, 12}, {12, 40}}},
         {"doubles", as_floats, {f64(36, 12), f64(12, 40)}, {{36, 12}, {12, 40}}},
@@ -119,37 +129,44 @@ std::shared_ptr<const Program> staged(std::shared_ptr<const Program> program, Ch
     return program;
 }
 
-/// What the oracle gives, and the same from `executor` with what can be staged staged.
-template <class Change>
-void expect_staged_is_oracle(const StagedCase& test, Executor& executor, const Session& session,
-                             Change change) {
+/// A case's program as it is compiled for a session, with what the oracle gives.
+struct PreparedCase {
+    std::shared_ptr<const Program> program;
     RandomProgram random;
-    random.args = numbers(test);
     std::vector<float> expected;
-    {
-        SessionScope scope(Session::oracle());
-        std::vector<Tensor> args;
-        for (size_t a = 0; a < test.shapes.size(); ++a) {
-            Shape shape(test.shapes[a].begin(), test.shapes[a].end());
-            std::vector<float> values;
-            for (int64_t k = 0; k < random.args[a].elements(); ++k)
-                values.push_back(static_cast<float>(random.args[a].at(k).to(f32).f));
-            args.push_back(cast(tensor(values, shape), test.specs[a].dtype));
+
+    PreparedCase(const StagedCase& test, const Session& session) {
+        random.args = numbers(test);
+        {
+            SessionScope scope(Session::oracle());
+            std::vector<Tensor> args;
+            for (size_t a = 0; a < test.shapes.size(); ++a) {
+                std::vector<float> values;
+                for (int64_t k = 0; k < random.args[a].elements(); ++k)
+                    values.push_back(static_cast<float>(random.args[a].at(k).to(f32).f));
+                const Shape shape(test.shapes[a].begin(), test.shapes[a].end());
+                args.push_back(cast(tensor(values, shape), test.specs[a].dtype));
+            }
+            expected = test.function(args).to_vector<float>();
         }
-        expected = test.function(args).template to_vector<float>();
+        SessionScope scope(session);
+        program = compile([&](const std::vector<Tensor>& args) { return test.function(args); },
+                          test.specs)
+                      .program();
     }
-    SessionScope scope(session);
-    auto program =
-        compile([&](const std::vector<Tensor>& args) { return test.function(args); }, test.specs)
-            .program();
+};
+
+/// Some of the program can be staged, and then it gives the same.
+template <class Change>
+void expect_staged_is_oracle(const PreparedCase& test, Executor& executor, Change change) {
     int count = 0;
-    program = staged(program, change, &count);
+    const auto program = staged(test.program, change, &count);
     EXPECT_GT(count, 0) << "nothing is staged";
     const std::vector<HostTensor> like{
-        HostTensor::make(f32, {static_cast<int64_t>(expected.size())})};
-    const HostTensor got = run_on(executor, program, random, like)[0];
-    for (size_t k = 0; k < expected.size(); ++k)
-        ASSERT_EQ(static_cast<float>(got.at(static_cast<int64_t>(k)).f), expected[k])
+        HostTensor::make(f32, {static_cast<int64_t>(test.expected.size())})};
+    const HostTensor got = run_on(executor, program, test.random, like)[0];
+    for (size_t k = 0; k < test.expected.size(); ++k)
+        ASSERT_EQ(static_cast<float>(got.at(static_cast<int64_t>(k)).f), test.expected[k])
             << "element " << k << " " << program->kernels[0].mapping;
 }
 

@@ -23,11 +23,11 @@ INSTANTIATE_TEST_SUITE_P(StageLoads, StagedCases, testing::ValuesIn(staged_cases
 
 TEST_P(StagedCases, GiveWhatTheOracleGives) {
     const auto executor = make_interpreter(gpu_profile());
-    const Session session = Session::interpreter(gpu_profile());
+    const PreparedCase test(GetParam(), Session::interpreter(gpu_profile()));
     for (const auto& [x, y] : {std::pair{4u, 4u}, {8u, 4u}, {16u, 8u}})
         for (int64_t turns : {2, 3, 8})
             for (int64_t unroll : {1, 4})
-                expect_staged_is_oracle(GetParam(), *executor, session, [&](Mapping& m) {
+                expect_staged_is_oracle(test, *executor, [&](Mapping& m) {
                     const bool line = m.tile.size() < 2;
                     m.group_x = line ? x * y : x, m.group_y = line ? 1 : y;
                     for (int64_t& tile : m.tile) tile = std::min<int64_t>(tile, x / 2);
@@ -113,6 +113,19 @@ TEST(StageLoads, AGpuStagesProductsOfEitherOrder) {
                   std::string::npos);
         EXPECT_LE(program->kernels[0].shared_bytes, gpu_profile().shared_bytes / 2);
     }
+}
+
+TEST(StageLoads, ConvolutionsStageTheirWeightsForTheirShortLoopsToo) {
+    auto convolved = [](const std::vector<Tensor>& a) {
+        return std::vector<Tensor>{conv2d(a[0], a[1], {.padding = 1})};
+    };
+    const auto program =
+        program_for(gpu_profile(), convolved, {f32(8, 64, 56, 56), f32(64, 64, 3, 3)});
+    ASSERT_EQ(program->kernels.size(), 1u);
+    EXPECT_NE(program->kernels[0].mapping.find("staged 16"), std::string::npos)
+        << program->kernels[0].mapping;
+    EXPECT_EQ(program->kernels[0].shared_bytes,
+              3 * 16 * 3 * 12 * 4u);  // rows of windows, turns, places, eight weights
 }
 
 TEST(StageLoads, NeitherACpuNorWhatReadsEachElementOnceStages) {
