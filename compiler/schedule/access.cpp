@@ -2,6 +2,7 @@
 #include "compiler/schedule/access.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 
 #include "compiler/ir/affine_index.h"
@@ -46,7 +47,9 @@ int AccessMaps::expr(std::vector<uint64_t> key, Ranges ranges, uint64_t innermos
 }
 
 uint64_t AccessMaps::size_id(const Size& size) {
-    return sizes_.emplace(size.text(), sizes_.size()).first->second;
+    const auto [it, added] = sizes_.emplace(size.text(), sizes_.size());
+    if (added) size_of_.push_back(size);
+    return it->second;
 }
 
 int AccessMaps::constant(const Size& value) { return expr({kConstant, size_id(value)}, {}); }
@@ -193,6 +196,33 @@ int AccessMaps::prefix(int map, int rank) const {
 bool AccessMaps::begins(int map, int whole) const {
     const std::vector<int> &axes = maps_[map].axes, &all = maps_[whole].axes;
     return axes.size() <= all.size() && std::equal(axes.begin(), axes.end(), all.begin());
+}
+
+/// How far the index `b` lies behind `a`, where they are the same up to a number.
+std::optional<int64_t> AccessMaps::distance(int a, int b) const {
+    auto parts = [&](int e) {
+        const std::vector<uint64_t>& key = exprs_[e].key;
+        const bool moved = key[0] == kAffine && key[2] == 1;
+        return moved ? std::pair(static_cast<int>(key[1]), size_of_[key[3]]) : std::pair(e, Size(0));
+    };
+    const auto [base_a, offset_a] = parts(a);
+    const auto [base_b, offset_b] = parts(b);
+    const Size apart = offset_b - offset_a;
+    if (base_a != base_b || !apart.is_constant()) return std::nullopt;
+    return apart.constant();
+}
+
+std::optional<int> AccessMaps::beside(int a, int b) const {
+    const std::vector<int> &p = maps_[a].axes, &q = maps_[b].axes;
+    if (p.size() != q.size()) return std::nullopt;
+    std::optional<int> axis;
+    for (size_t k = 0; k < p.size(); ++k) {
+        if (p[k] == q[k]) continue;
+        const auto apart = distance(p[k], q[k]);
+        if (axis || !apart || std::abs(*apart) > kNear) return std::nullopt;
+        axis = static_cast<int>(p.size() - 1 - k);
+    }
+    return axis;
 }
 
 bool AccessMaps::same_row(int a, int b) const {

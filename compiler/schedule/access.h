@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -33,6 +34,9 @@ class AccessMaps {
     int prefix(int map, int rank) const;
     /// Its indices are the first ones of `whole`.
     bool begins(int map, int whole) const;
+    /// The axis along which they ask for neighbours, no more than kNear apart, counted from the right; none where the
+    /// maps differ otherwise.
+    std::optional<int> beside(int a, int b) const;
     /// They ask along the same row: their indices differ in the last one at most.
     bool same_row(int a, int b) const;
     /// Marks everything asked inside a loop's body: an opaque index computed by `node` depends on the
@@ -43,6 +47,7 @@ class AccessMaps {
 
   private:
     static constexpr uint64_t kNoAxis = UINT64_MAX;
+    static constexpr int64_t kNear = 4;
     struct Expr {
         std::vector<uint64_t> key;
         std::vector<std::pair<uint64_t, double>> ranges;   // id and turns of the ranges it uses, sorted
@@ -56,6 +61,7 @@ class AccessMaps {
     int expr(std::vector<uint64_t> key, std::vector<std::pair<uint64_t, double>> ranges,
              uint64_t innermost = kNoAxis);
     int affine(int base, int64_t scale, const Size& offset);
+    std::optional<int64_t> distance(int a, int b) const;
     int constant(const Size& value);
     int opaque(uint64_t tag, const Node& node, int axis, int map);
     int tuple(std::vector<int> axes);
@@ -68,6 +74,7 @@ class AccessMaps {
     std::map<std::vector<uint64_t>, int> expr_table_;
     std::map<std::vector<int>, int> map_table_;
     std::map<std::string, uint64_t> sizes_;
+    std::vector<Size> size_of_;   // by id
     std::function<std::vector<std::pair<const Node*, double>>(const Node&)> loops_of_;
 };
 

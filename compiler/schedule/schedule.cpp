@@ -12,6 +12,7 @@
 #include "compiler/lower/walk.h"
 #include "compiler/program/error.h"
 #include "compiler/schedule/access.h"
+#include "compiler/schedule/at_hand.h"
 
 namespace firn {
 namespace {
@@ -31,16 +32,6 @@ constexpr double kSharedLoads = 10;      // loads of cached memory that one of s
 constexpr double kExchange = 4;          // loads of shared memory that a store there and a barrier take
 constexpr int kNodeBudget = 2000;        // values that one kernel may reach
 
-/// A value asked by a kernel's root at a map.
-struct Ask {
-    const Node* root;
-    int map;
-    /// By age, never by address: the same graph is judged the same way in every run.
-    friend bool operator<(const Ask& a, const Ask& b) {
-        return std::pair(a.root->serial, a.map) < std::pair(b.root->serial, b.map);
-    }
-};
-
 class Scheduler {
   public:
     Scheduler(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts, bool nested)
@@ -59,6 +50,11 @@ class Scheduler {
         // What leaves a kernel anyhow makes its loop's other results cheaper to keep: judged again, knowing it.
         // So are those that computed rows kept in memory where a group can hold them.
         while (static_cast<int>(note_leaving_loops()) | static_cast<int>(note_held_rows())) {
+            forget_verdicts();
+            decide();
+        }
+        if (judged_dearer()) {
+            at_hand_ = {std::move(asks_), std::move(schedule_.materialised)};
             forget_verdicts();
             decide();
         }
@@ -122,8 +118,16 @@ class Scheduler {
 
     /// Seconds to evaluate one element where it is inlined.
     void count_costs() {
-        const double operation = 1 / profile_.operations_per_second;
-        const double load = profile_.seconds_per_load;
+        const double operation = costs_.operation = 1 / profile_.operations_per_second;
+        const double load = costs_.load = profile_.seconds_per_load;
+        costs_.is_free = [this](const Node& node) {
+            return (info(node.op).properties & kLeaf && !lives_in_memory(node)) || known_to_host(node);
+        };
+        costs_.is_in_memory = [this](const Node& node) { return lives_in_memory(node); };
+        costs_.is_computed = [this](const Node& node) {
+            return (is_elementwise(node.op) || is_movement(node.op) || node.op == Op::Gather) && !is_of_invocations(node) &&
+                   !written(node);
+        };
         std::unordered_map<const Node*, int> uses;
         for (const Ref& ref : facts_.order)
             for (const Ref& input : ref->inputs) ++uses[input.get()];
@@ -135,7 +139,7 @@ class Scheduler {
             } else if (lives_in_memory(node)) {
                 cost = load;
             } else if (node.op == Op::Reduce) {
-                cost = reduction_turns(node) * (seconds_[node.inputs[0].get()] + operation);
+                cost = reduction_turns(node) * (costs_.seconds[node.inputs[0].get()] + operation);
             } else if (node.op == Op::Result) {
                 cost = result_seconds(node);
             } else if (!(info(node.op).properties & kLeaf)) {
@@ -145,13 +149,11 @@ class Scheduler {
                 for (const Ref& input : node.inputs)
                     if (distinct.insert(input.get()).second)
                         cost += uses[input.get()] > 1 || node.op == Op::Expand
-                                    ? std::min(seconds_[input.get()], load)
-                                    : seconds_[input.get()];
-                if (is_elementwise(node.op)) cost += widens_a_load(node) ? 0 : operation * operation_cost(node.op);
-                else if (!is_movement(node.op) || node.op == Op::Pad)
-                    cost += operation * 3 * static_cast<double>(node.rank() + 1);
+                                    ? std::min(costs_.seconds[input.get()], load)
+                                    : costs_.seconds[input.get()];
+                if (!widens_a_load(node)) cost += operation * own_operations(node);
             }
-            seconds_[&node] = cost;
+            costs_.seconds[&node] = cost;
         }
     }
 
@@ -160,11 +162,11 @@ class Scheduler {
         double cost = 0;
         if (owner.op == Op::Loop) {
             for (const Ref& r : owner.as<LoopAttr>().body->results)
-                cost += seconds_[r.get()] * std::max(1.0, trips(owner));
+                cost += costs_.seconds[r.get()] * std::max(1.0, trips(owner));
             return cost;
         }
         for (const auto& body : {owner.as<IfAttr>().then_body, owner.as<IfAttr>().else_body})
-            cost += seconds_[body->results[node.as<ResultAttr>().index].get()];
+            cost += costs_.seconds[body->results[node.as<ResultAttr>().index].get()];
         return cost;
     }
 
@@ -199,6 +201,12 @@ class Scheduler {
                 if (const Node* loop = loop_of_result(*v.value))
                     changed |= leaving_.emplace(loop, v.value->shape).second;
         return changed;
+    }
+
+    /// Something is in memory only because computing it where it is asked seems dearer.
+    bool judged_dearer() const {
+        return std::any_of(schedule_.verdicts.begin(), schedule_.verdicts.end(),
+                           [](const ValueVerdict& v) { return v.reason == kReasonDearer; });
     }
 
     void forget_verdicts() {
@@ -267,7 +275,7 @@ class Scheduler {
         const Node& node = *ref;
         ValueVerdict v{ref, Verdict::Inlined, kReasonOnce};
         const double bytes = node.dtype.bytes();
-        const double each = seconds_.at(&node), size = estimate(element_count(node.shape), symbol_facts_);
+        const double each = costs_.seconds.at(&node), size = estimate(element_count(node.shape), symbol_facts_);
         const double own_turns = node.op == Op::Reduce ? reduction_turns(node) : 1;
         v.elements = std::max(1.0, size) * runs(node);
         double loads = 0, streams = -runs(node);   // the first read comes with the write
@@ -317,12 +325,26 @@ class Scheduler {
             v.verdict = Verdict::Staged;
             v.reason = kReasonRow;
         } else if (v.inline_seconds > v.materialise_seconds) {
-            v.verdict = Verdict::Materialised;
-            v.reason = kReasonDearer;
+            const double beside = at_hand_.asks.empty() ? v.inline_seconds : inline_seconds_beside(node, asks);
+            v.verdict = beside > v.materialise_seconds ? Verdict::Materialised : Verdict::Inlined;
+            v.reason = beside > v.materialise_seconds ? kReasonDearer : kReasonAtHand;
+            v.inline_seconds = std::min(v.inline_seconds, beside);
         } else if (asks.size() > 1 || v.evaluations > v.elements) {
             v.reason = kReasonCheaper;
         }
         return v;
+    }
+
+    /// Seconds to compute it where it is asked, beside all that the askers' kernels have at hand.
+    double inline_seconds_beside(const Node& node, const std::set<Ask>& asks) {
+        double total = 0;
+        for (const Ask& a : asks) {
+            const double grid = estimate(element_count(grid_shape(*a.root)), symbol_facts_);
+            total += evaluated_at(a) * maps_.turns(a.map) * runs(*a.root) *
+                     idle(grid * sharing_lanes(maps_.turns(a.map))) *
+                     std::min(costs_.seconds.at(&node), seconds_beside(node, a, at_hand_, costs_, maps_));
+        }
+        return total;
     }
 
     // --- staging: the kernel's grid is a prefix of its result's dimensions, and the rest is walked by each
@@ -365,8 +387,8 @@ class Scheduler {
             if (rows <= 0 || all / rows > kLongestRow || !row_fits(root.shape, inner)) return 0;
             // Lanes that share long rows keep the device as busy as that many more rows.
             const double busy = rows * sharing_lanes(all / rows);
-            total += runs(root) * (rows * turns * seconds_.at(&node) * idle(busy) +
-                                   all * seconds_.at(&root) * (idle(busy) - idle(all)));
+            total += runs(root) * (rows * turns * costs_.seconds.at(&node) * idle(busy) +
+                                   all * costs_.seconds.at(&root) * (idle(busy) - idle(all)));
         }
         return total;
     }
@@ -463,7 +485,7 @@ class Scheduler {
         const Shape& shape = v.value->shape;
         const double row = estimate(shape.back(), symbol_facts_), subgroups = subgroups_of(shape.back());
         if (row < kLeastRow || subgroups == 0) return false;
-        const double compute = v.elements * seconds_.at(v.value.get()) * idle(v.elements);
+        const double compute = v.elements * costs_.seconds.at(v.value.get()) * idle(v.elements);
         const auto tile = static_cast<double>(row_tile(shape.back(), kLargestTile, profile_, symbol_facts_));
         const double waste = subgroups * tile * profile_.subgroup_size / row - 1;
         const double passes = static_cast<double>(asks_.at(v.value.get()).size()) - 1;
@@ -819,7 +841,8 @@ class Scheduler {
     std::unordered_map<const Node*, Size> host_inductions_;
     std::unordered_map<std::string, const Node*> counts_;   // what gives each data symbol its value
     std::unordered_map<const Node*, Shape> leaving_;   // loops inside kernels with a result in memory; its shape
-    std::unordered_map<const Node*, double> seconds_;
+    ElementCosts costs_;
+    AtHand at_hand_;   // what the round before asked for
     std::unordered_map<const Node*, int> reached_;   // values that a root's kernel asks for
     std::unordered_map<const Node*, int> inner_;   // roots that stage values: dimensions walked inside
     std::unordered_set<const Node*> held_;         // roots whose groups hold whole rows
@@ -827,7 +850,7 @@ class Scheduler {
     std::unordered_map<const Node*, std::vector<const Node*>> row_reductions_;   // of those roots
     std::unordered_map<const Node*, const char*> forced_;
     std::unordered_map<const Node*, Readers> readers_;   // of values in memory
-    std::unordered_map<const Node*, std::set<Ask>> asks_;
+    Asks asks_;
 };
 
 }  // namespace

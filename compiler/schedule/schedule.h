@@ -31,6 +31,7 @@ inline constexpr const char* kReasonResult = "result";              // the progr
 inline constexpr const char* kReasonCarried = "carried-by-loop";    // a loop of kernels keeps it in a buffer
 inline constexpr const char* kReasonOnce = "asked-once";            // nothing is recomputed
 inline constexpr const char* kReasonCheaper = "cheaper-recomputed"; // costs less than memory traffic
+inline constexpr const char* kReasonAtHand = "from-what-is-loaded"; // its kernels have, or load beside, what it comes from
 inline constexpr const char* kReasonDearer = "dearer-recomputed";   // costs more than memory traffic
 inline constexpr const char* kReasonBudget = "too-many-accesses";   // asked at more places than are followed
 inline constexpr const char* kReasonKernel = "asked-in-its-kernel";   // the kernel that computes it alone asks for it

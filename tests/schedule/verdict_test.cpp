@@ -1,6 +1,7 @@
 // Verdicts follow the profile's rates, and say why.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -35,6 +36,24 @@ TEST(Verdict, DearLaunchesMakeRecomputingCheaper) {
     DeviceProfile profile = cpu_profile();
     profile.seconds_per_launch = 1;
     EXPECT_EQ(program_for(profile, blurred, {f32(512, 512)})->kernels.size(), 1u);
+}
+
+/// Sweeps over openings between cells: each is asked for at its own place and one further, and in their sum.
+Tensors swept(const Tensors& a) {
+    Tensor x = a[0], left = a[1];
+    for (Tensor turn : loop(40)) {
+        auto [i, j] = indices<2>(x.shape());
+        Tensor right = zero(left)(i, j + 1);
+        x = x + left * x(i, j - 1) + right * x(i, j + 1) - (left + right) * x;
+    }
+    return {x};
+}
+
+TEST(Verdict, WhatIsLoadedNextToWhatIsLoadedIsNotStored) {
+    auto program = program_for(cpu_profile(), swept, {f32(512, 512), f32(512, 512)});
+    EXPECT_EQ(program->kernels.size(), 1u) << explain(*program);
+    const auto beside = [](const VerdictInfo& v) { return v.reason == "from-what-is-loaded"; };
+    EXPECT_TRUE(std::any_of(program->verdicts.begin(), program->verdicts.end(), beside)) << explain(*program);
 }
 
 TEST(Verdict, AnExplanationShowsTheCompetingCostsAndTheLine) {
