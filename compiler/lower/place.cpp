@@ -1,4 +1,4 @@
-// Placement: late as uses allow, then out of loops, never out of branches.
+// Placement: late as uses allow, then out of loops, with the guards in them, never out of other branches.
 #include "compiler/lower/place.h"
 
 #include <algorithm>
@@ -61,12 +61,23 @@ LaneFacts lane_facts(const KernelCode& code, const std::vector<std::vector<int>>
     return out;
 }
 
+/// What may only be done where its guards hold, and what follows from it: loads, and what has bodies or other lanes.
+std::vector<bool> guarded_nodes(const KernelCode& code) {
+    std::vector<bool> out(code.nodes.size());
+    for (size_t id = 0; id < code.nodes.size(); ++id) {
+        const KernelNode& n = code.nodes[id];
+        const bool plain = n.op == Op::Constant || n.op == Op::Param || n.op == Op::Range || is_elementwise(n.op);
+        out[id] = !plain || std::any_of(n.args.begin(), n.args.end(), [&](int arg) { return out[arg]; });
+    }
+    return out;
+}
+
 class Placer {
   public:
     explicit Placer(KernelCode& code)
         : code_(code), late_(code.nodes.size(), kUnused), parent_(code.regions.size(), -1),
           depth_(code.regions.size(), 0), apart_(code.regions.size(), false),
-          guard_(code.regions.size(), false), needs_(region_needs(code)),
+          guard_(code.regions.size(), false), guarded_(guarded_nodes(code)), needs_(region_needs(code)),
           lanes_(lane_facts(code, needs_)) {}
 
     void run() {
@@ -134,14 +145,17 @@ class Placer {
         late_[id] = a;
     }
 
+    /// Out of the loops that the node does not need, and of the guards inside those.
     int hoist(int id, int region) const {
         const bool early = code_.loads_first && code_.nodes[id].op == Op::Load;
-        auto leaves = [&] {
-            if (code_.regions[region].range < 0) return early && guard_[region];
-            return std::find(needs_[id].begin(), needs_[id].end(), region) == needs_[id].end();
-        };
-        while (region != 0 && leaves()) region = parent_[region];
-        return region;
+        int out = region;
+        for (; region != 0; region = parent_[region]) {
+            const bool loop = code_.regions[region].range >= 0;
+            if (loop && std::find(needs_[id].begin(), needs_[id].end(), region) != needs_[id].end()) break;
+            if (!loop && (!guard_[region] || (guarded_[id] && !early))) break;
+            if (loop || early) out = parent_[region];
+        }
+        return out;
     }
 
     /// Out of every branch and loop that some lanes may pass by.
@@ -158,6 +172,7 @@ class Placer {
     std::vector<int> late_, parent_, depth_;
     std::vector<bool> apart_;               // regions that not all lanes of a subgroup run
     std::vector<bool> guard_;               // regions behind a guard
+    std::vector<bool> guarded_;             // nodes that stay behind their guards
     std::vector<std::vector<int>> needs_;   // regions of loops that a node depends on
     LaneFacts lanes_;
 };

@@ -63,6 +63,34 @@ TEST(Place, ItLeavesALoopThatLanesTakeUnequallyOften) {
     EXPECT_TRUE(stands_in(k, 0, sum));
 }
 
+/// A store in every turn of a loop, behind a condition of the turn: where its value, which is the same in every turn,
+/// is evaluated.
+int region_of_same_in_every_turn(bool guard, bool loaded) {
+    ByHand k;
+    const int x = k.buffer(f32, false), y = k.buffer(f32, true);
+    const int index = k.range(RangeKind::Invocation, 64);
+    const int from = loaded ? k.load(-1, x, index) : k.add(k.make(Op::Cast, f32, {index}));
+    const int value = k.add(k.make(Op::Cos, f32, {from}));
+    const int body = k.region(), inside = k.region();
+    const int turn = k.serial(body, k.integer(9));
+    const int short_of = k.add(k.make(Op::Less, boolean, {turn, k.integer(8)}));
+    k.store(inside, y, turn, value);
+    const int branch = k.close(-1, Op::Branch, {short_of}, inside);
+    k.code.nodes[static_cast<size_t>(branch)].guard = guard;
+    k.effect(body, branch);
+    k.effect(0, k.close(-1, Op::For, {}, body));
+    place(k.code);
+    return stands_in(k, 0, value) ? 0 : stands_in(k, inside, value) ? inside : body;
+}
+
+TEST(Place, WhatEveryTurnRepeatsLeavesTheLoopWithItsGuard) {
+    EXPECT_EQ(region_of_same_in_every_turn(true, false), 0);
+}
+
+TEST(Place, ItStaysBehindAConditionOfTheUser) { EXPECT_NE(region_of_same_in_every_turn(false, false), 0); }
+
+TEST(Place, WhatIsLoadedStaysBehindTheGuard) { EXPECT_NE(region_of_same_in_every_turn(true, true), 0); }
+
 /// A load that only a store behind a condition needs: the region that evaluates it.
 int region_of_load(bool loads_first, bool guard) {
     ByHand k;
