@@ -522,7 +522,7 @@ class Planner {
     int start_buffer(const Node& loop, size_t k, std::vector<Step>& out) {
         const Node& init = *loop.inputs[k + 3];
         const int from = context_.buffers.at(&init);
-        if (uses_[&init] == 1 && made_in(init, home(loop))) return from;
+        if (uses_[&init] == 1 && owned(init, home(loop))) return from;
         const int to = add_buffer("carried " + first_line(loop), init.dtype, element_count(firn::largest(init.shape)),
                                   BufferRole::Temporary);
         out.push_back({CopyStep{from, to}});

@@ -52,6 +52,35 @@ TEST(Loop, LeapfrogRotatesThreeBuffers) {
     EXPECT_EQ(s.peak_bytes, 640 * 640 * 4);   // one more than the two results
 }
 
+/// Copies among steps, those in repeats counted once.
+int copies_in(const std::vector<Step>& steps) {
+    int copies = 0;
+    for (const Step& step : steps) {
+        copies += std::holds_alternative<CopyStep>(step.step);
+        if (const auto* repeat = std::get_if<RepeatStep>(&step.step)) copies += copies_in(repeat->body);
+    }
+    return copies;
+}
+
+TEST(Loop, AnInnerLoopGoesOnInTheMemoryOfTheOuterOne) {
+    auto nested = [](const Tensors& a) {
+        Tensor x = a[0];
+        for (Tensor cycle : loop(3)) x = relaxed(1)({x})[0] + 1.0f;
+        return Tensors{x};
+    };
+    // Of the argument alone, which must stay as it is.
+    EXPECT_EQ(copies_in(program_for(cpu_profile(), nested, {f32(640, 640)})->steps), 1);
+}
+
+TEST(Loop, AnInnerLoopLeavesWhatTheOuterOneAsksForAgain) {
+    auto nested = [](const Tensors& a) {
+        Tensor x = a[0];
+        for (Tensor cycle : loop(3)) x = relaxed(1)({x})[0] + x(0, 0);
+        return Tensors{x};
+    };
+    EXPECT_EQ(copies_in(program_for(cpu_profile(), nested, {f32(640, 640)})->steps), 2);
+}
+
 TEST(Loop, BackEdgesStayBelowTheDriversLimit) {
     auto longer = [](const Tensors& a) {
         Tensor x = a[0];
