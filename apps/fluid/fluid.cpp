@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
     gui.slider("dye_loss", settings.dye_loss, 0.0f, 0.9f,
                {.help = "share of the dye lost in a second"});
     gui.slider("cycles", settings.cycles, 0, 8, {.help = "multigrid cycles of the pressure solve"});
-    gui.slider("sweeps", settings.sweeps, 1, 8, {.help = "smoothing sweeps on each level"});
+    gui.slider("sweeps", settings.sweeps, 1, 8, {.help = "smoothing sweeps of the finest level"});
     gui.slider("radius", radius, 2.0f, 120.0f, {.help = "of the brush, cells"});
     gui.slider("push", push, 0.0f, 4.0f, {.help = "velocity of the brush over that of the mouse"});
     gui.slider("ink", ink, 0.0f, 1.0f, {.help = "how much colour the brush leaves"});

@@ -1,4 +1,6 @@
-// The pressure solve: multigrid cycles over the open sides of cells.
+// The pressure solve: multigrid cycles over the open sides of cells. They smooth on the way up
+// alone (sawtooth: Wesseling, An Introduction to Multigrid Methods, 1992): smoothing last leaves
+// the least divergence for the same number of sweeps.
 #include "apps/fluid/multigrid.h"
 
 #include <algorithm>
@@ -44,13 +46,11 @@ Tensor weight_of(const Tensor& sweep, const Tensor& sweeps) {
     return 1.0f / (1.25f + 0.75f * cos(kPi * (cast<float>(sweep) + 0.5f) / cast<float>(sweeps)));
 }
 
-/// Sweeps `first` to `end` - 1 over the whole level.
-Tensor smooth(const Level& level, Tensor pressure, const Tensor& source, int first,
-              const Tensor& end) {
-    for (Tensor sweep : loop(first, end)) {
+Tensor smooth(const Level& level, Tensor pressure, const Tensor& source, const Tensor& sweeps) {
+    for (Tensor sweep : loop(sweeps)) {
         Surroundings around = surroundings(level, pressure);
         Tensor change = around.sum - source - around.openness * pressure;
-        pressure += weight_of(sweep, end) * change / max(around.openness, 0.25f);
+        pressure += weight_of(sweep, sweeps) * change / max(around.openness, 0.25f);
     }
     return pressure;
 }
@@ -75,35 +75,31 @@ Tensor prolonged(const Tensor& error, const Level& coarse, const Level& fine) {
                           open_x * (error(row, column + 2 * after - 1) - own));
 }
 
-/// What corrects a pressure whose residual is `source`, by one cycle from `depth` down.
-Tensor correction(const std::vector<Level>& levels, size_t depth, const Tensor& source,
-                  const Tensor& sweeps);
+Tensor cycle(const std::vector<Level>& levels, size_t depth, const Tensor& pressure,
+             const Tensor& source, const Tensor& sweeps);
 
-/// The same from the pressure as it is. The sweeps before `first` are done already.
-Tensor cycle(const std::vector<Level>& levels, size_t depth, Tensor pressure, const Tensor& source,
-             int first, const Tensor& sweeps) {
-    const Level& level = levels[depth];
-    if (depth + 1 == levels.size())
-        return smooth(level, pressure, source, first, kCoarsestSweeps * sweeps);
-    pressure = smooth(level, pressure, source, first, sweeps);
-    Surroundings around = surroundings(level, pressure);
-    Tensor residual = source - around.sum + around.openness * pressure;
-    const Level& coarse = levels[depth + 1];
-    Tensor below = restricted(residual, coarse);
-    Tensor error = correction(levels, depth + 1, below, sweeps);
-    if (depth + 1 == kTwice) error = cycle(levels, depth + 1, error, below, 0, sweeps);
-    return smooth(level, pressure + prolonged(error, coarse, level), source, 0, sweeps);
+/// `pressure`, which leaves `residual` of `source`, corrected by the levels below and smoothed.
+Tensor corrected(const std::vector<Level>& levels, size_t depth, const Tensor& pressure,
+                 const Tensor& residual, const Tensor& source, const Tensor& sweeps) {
+    const Level &level = levels[depth], &coarse = levels[depth + 1];
+    Tensor below = restricted(residual, coarse), error = zeros(below.shape());
+    if (depth + 2 == levels.size())
+        error = smooth(coarse, error, below, kCoarsestSweeps * sweeps);
+    else  // from nothing, all of what comes from above is left
+        error = corrected(levels, depth + 1, error, below, below, sweeps);
+    if (depth + 1 == kTwice) error = cycle(levels, depth + 1, error, below, sweeps);
+    return smooth(level, pressure + prolonged(error, coarse, level), source,
+                  depth == 0 ? sweeps : sweeps + 1);
 }
 
-Tensor correction(const std::vector<Level>& levels, size_t depth, const Tensor& source,
-                  const Tensor& sweeps) {
-    auto [i, j] = indices<2>(source.shape());
-    const Level& level = levels[depth];
-    // From nothing, the first sweep needs no neighbours.
-    Tensor openness =
-        level.left + zero(level.left)(i, j + 1) + level.upper + zero(level.upper)(i + 1, j);
-    return cycle(levels, depth, -weight_of(Tensor(0), sweeps) * source / max(openness, 0.25f),
-                 source, 1, sweeps);
+/// One cycle from `depth` down.
+Tensor cycle(const std::vector<Level>& levels, size_t depth, const Tensor& pressure,
+             const Tensor& source, const Tensor& sweeps) {
+    if (depth + 1 == levels.size())
+        return smooth(levels[depth], pressure, source, kCoarsestSweeps * sweeps);
+    Surroundings around = surroundings(levels[depth], pressure);
+    return corrected(levels, depth, pressure, source - around.sum + around.openness * pressure,
+                     source, sweeps);
 }
 
 }  // namespace
@@ -122,7 +118,7 @@ std::vector<Level> pyramid(const Level& finest, int count) {
 
 Tensor multigrid_cycle(const std::vector<Level>& levels, const Tensor& pressure,
                        const Tensor& source, const Tensor& sweeps) {
-    return cycle(levels, 0, pressure, source, 0, sweeps);
+    return cycle(levels, 0, pressure, source, sweeps);
 }
 
 }  // namespace firn::fluid

@@ -16,8 +16,8 @@ struct Level {
 std::vector<Level> pyramid(const Level& finest, int count);
 
 /// One cycle: brings the pressure nearer to that whose flow out of every cell is `source`, with
-/// `sweeps` Jacobi sweeps before and after each coarser level. All f32[n, m] of the finest level;
-/// `sweeps` is an i32.
+/// `sweeps` Jacobi sweeps of the finest level and one more of each coarser one. All f32[n, m] of
+/// the finest level; `sweeps` is an i32.
 Tensor multigrid_cycle(const std::vector<Level>& levels, const Tensor& pressure,
                        const Tensor& source, const Tensor& sweeps);
 

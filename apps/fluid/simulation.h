@@ -13,7 +13,7 @@ struct Settings {
     float velocity_loss = 0.05f;  // share lost in a second
     float dye_loss = 0.02f;
     int cycles = 2;  // multigrid cycles a step
-    int sweeps = 2;  // smoothing sweeps on the way down and on the way up
+    int sweeps = 3;  // smoothing sweeps of the finest level in each cycle
 };
 
 /// A brush as C++ numbers, in cells, cells per second, and colours from 0 to 1.

@@ -65,11 +65,8 @@ FlowStep step(const Flow& flow, const Tensor& open, const Brush& brush, const Co
     auto [i, j] = indices<2>(u.shape());
     Tensor y = cast<float>(i), x = cast<float>(j);
     Point middle{y + 0.5f, x + 0.5f}, left_side{y + 0.5f, x}, upper_side{y, x + 0.5f};
-    // A side has one component of the velocity; the other is between its four nearest.
     Reader across = zero(u), down = zero(v);
     Point in_middle{0.5f * (v + down(i + 1, j)), 0.5f * (u + across(i, j + 1))};
-    Point on_left{0.25f * (v + down(i + 1, j) + down(i, j - 1) + down(i + 1, j - 1)), u};
-    Point on_upper{v, 0.25f * (u + across(i, j + 1) + across(i - 1, j) + across(i - 1, j + 1))};
 
     // Vorticity confinement: a force across the gradient of |curl|, towards the middle of each
     // whirl. The gradients are between means of two, so that they do not see (and feed) ripples of
@@ -91,21 +88,26 @@ FlowStep step(const Flow& flow, const Tensor& open, const Brush& brush, const Co
             .second;
 
     // Every quantity comes from where its place was before, then the brush and the forces act on
-    // it.
+    // it. The way there is traced for the middles of cells; that of a side is between its two.
+    Point before = trace_back(u, v, middle, in_middle, dt);
+    Tensor way_y = before.y - middle.y, way_x = before.x - middle.x;
+    auto before_side = [&](const Point& side, int up, int back) {
+        return Point{side.y + 0.5f * (way_y + way_y(i - up, j - back)),
+                     side.x + 0.5f * (way_x + way_x(i - up, j - back))};
+    };
     Level finest{open * zero(open)(i, j - 1), open * zero(open)(i - 1, j)};
-    Point from = trace_back(u, v, left_side, on_left, dt);
+    Point from = before_side(left_side, 0, 1);
     Tensor moved_u =
         bicubic(zero(u), {from.y - 0.5f, from.x}) * constants.velocity_kept + dt * push_u;
     moved_u = finest.left * mix(moved_u, brush.u, brush.strength * coverage(brush, left_side));
-    from = trace_back(u, v, upper_side, on_upper, dt);
+    from = before_side(upper_side, 1, 0);
     Tensor moved_v =
         bicubic(zero(v), {from.y, from.x - 0.5f}) * constants.velocity_kept + dt * push_v;
     moved_v = finest.upper * mix(moved_v, brush.v, brush.strength * coverage(brush, upper_side));
 
     FlowStep next;
-    from = trace_back(u, v, middle, in_middle, dt);
     for (size_t c = 0; c < 3; ++c) {
-        Tensor moved = bicubic(flow.dye[c], {from.y - 0.5f, from.x - 0.5f});
+        Tensor moved = bicubic(flow.dye[c], {before.y - 0.5f, before.x - 0.5f});
         next.flow.dye[c] =
             mix(moved * constants.dye_kept, brush.colour[c], brush.ink * coverage(brush, middle));
     }

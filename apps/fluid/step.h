@@ -33,7 +33,7 @@ struct Constants {
     Tensor velocity_kept;  // share of the velocity that is left after the step
     Tensor dye_kept;       // share of the dye
     Tensor cycles;         // i32: multigrid cycles of the pressure solve
-    Tensor sweeps;         // i32: smoothing sweeps before and after each coarser level
+    Tensor sweeps;         // i32: smoothing sweeps of the finest level in each cycle
 };
 
 struct FlowStep {
