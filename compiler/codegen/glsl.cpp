@@ -47,7 +47,7 @@ class Emitter {
           keep_floats_(keeps_special_floats(code, profile)),
           keep_loops_(profile.device_class == DeviceClass::Cpu), text_(code.nodes.size()),
           uses_(code.nodes.size(), 0), region_of_(code.nodes.size(), -1),
-          use_region_(code.nodes.size(), -1) {}
+          use_region_(code.nodes.size(), -1), repeated_(code.regions.size(), false), held_(code.params.size(), false) {}
 
     std::string run() {
         count_uses();
@@ -67,6 +67,8 @@ class Emitter {
         load_sizes(out);
         for (size_t k = 0; k < code_.ranges.size(); ++k)
             if (range_used_[k]) out << "    int r" << k << " = " << range_text(code_.ranges[k]) << ";\n";
+        for (size_t k = 0; k < code_.params.size(); ++k)
+            if (held_[k]) out << "    " << glsl_type(code_.params[k].dtype) << " " << held(k) << " = " << param(k) << ";\n";
         out << body_.str() << "}\n";
         return out.str();
     }
@@ -161,7 +163,20 @@ class Emitter {
         }
     }
 
+    /// The regions that a loop runs again and again: those of `region` and below it.
+    void find_repeated(int region, bool in_loop) {
+        repeated_[region] = in_loop;
+        const KernelRegion& r = code_.regions[region];
+        for (const std::vector<int>* list : {&r.order, &r.effects})
+            for (int id : *list) {
+                const KernelNode& n = code_.nodes[id];
+                if (n.region >= 0) find_repeated(n.region, in_loop || n.op == Op::For);
+                if (n.else_region >= 0) find_repeated(n.else_region, in_loop);
+            }
+    }
+
     void count_uses() {
+        find_repeated(0, false);
         for (size_t r = 0; r < code_.regions.size(); ++r)
             for (int id : code_.regions[r].order) region_of_[id] = static_cast<int>(r);
         for (size_t r = 0; r < code_.regions.size(); ++r) {
@@ -170,7 +185,10 @@ class Emitter {
             auto visit = [&](int id) {
                 const KernelNode& n = code_.nodes[id];
                 for (int arg : n.args) use(arg, here);
-                if (n.op == Op::For) use(code_.ranges[code_.regions[n.region].range].extent_node, here);
+                if (n.op != Op::For) return;
+                const int turns = code_.ranges[code_.regions[n.region].range].extent_node;
+                use(turns, here);
+                if (code_.nodes[turns].op == Op::Param) hold(turns);
             };
             for (int id : region.order) visit(id);
             for (int id : region.effects) visit(id);
@@ -182,7 +200,21 @@ class Emitter {
     void use(int id, int region) {
         ++uses_[id];
         use_region_[id] = region;
+        if (code_.nodes[id].op == Op::Param && repeated_[region]) hold(id);
     }
+
+    /// A parameter that is asked for in a loop is read once, before it: CPU drivers would read it in every turn.
+    void hold(int id) {
+        const auto k = static_cast<size_t>(code_.nodes[id].index);
+        held_[k] = !code_.on_device(code_.params[k]);
+    }
+
+    std::string param(size_t k) const {
+        const std::string name = "p" + std::to_string(k);
+        return code_.params[k].dtype.is_bool() ? "(" + name + " != 0u)" : name;
+    }
+
+    static std::string held(size_t k) { return "held" + std::to_string(k); }
 
     void name_leaves() {
         range_used_.assign(code_.ranges.size(), false);
@@ -190,8 +222,7 @@ class Emitter {
             const KernelNode& n = code_.nodes[id];
             if (n.op == Op::Constant) text_[id] = glsl_literal(n.constant);
             if (n.op == Op::Param)
-                text_[id] = n.dtype.is_bool() ? "(p" + std::to_string(n.index) + " != 0u)"
-                                              : "p" + std::to_string(n.index);
+                text_[id] = held_[static_cast<size_t>(n.index)] ? held(static_cast<size_t>(n.index)) : param(static_cast<size_t>(n.index));
             if (n.op == Op::RegionArg) text_[id] = "a" + std::to_string(id);
             if (n.op == Op::Range) {
                 text_[id] = "r" + std::to_string(n.index);
@@ -601,6 +632,8 @@ class Emitter {
     std::vector<std::string> text_;     // how each node is written where it is used
     std::vector<int> uses_, region_of_, use_region_;
     std::vector<bool> range_used_;
+    std::vector<bool> repeated_;           // by region
+    std::vector<bool> held_;               // by parameter
     std::set<std::string> functions_;
     bool loops_kept_ = false;
     bool float_atomics_used_ = false;

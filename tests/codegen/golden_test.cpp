@@ -44,6 +44,12 @@ Tensors escape_first(const Tensors& a) {
     }
     return {z, count};
 }
+/// What the host gives is read before the loop that asks for it.
+Tensors decayed(const Tensors& a) {
+    Tensor z = a[0];
+    for (Tensor turn : loop(min(a[2], 100))) z = sin(z) * a[1];
+    return {z};
+}
 
 const GoldenProgram kPrograms[] = {
     {"stencil", {f32(16, 16), f32()}, stencil},
@@ -52,6 +58,7 @@ const GoldenProgram kPrograms[] = {
     {"long_row_sums", {f32(64, 4100)}, row_sums},
     {"escape", {f32(64)}, escape},
     {"escape_first", {f32(64), i32()}, escape_first},
+    {"decayed", {f32(64), f32(), i32()}, decayed},
 };
 
 /// Kernels without the lines, which move with this file.
