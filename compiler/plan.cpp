@@ -500,7 +500,10 @@ class Planner {
         repeat.induction = "$t" + std::to_string(loops_++);
         const Size begin = host_bound(loop, 0), step = host_bound(loop, 2);
         repeat.trips = trip_count(loop, begin, host_bound(loop, 1), step);
-        context_.host_values[body.args[0].get()] = begin + step * Size::symbol(repeat.induction);
+        const Node* arg = body.args[0].get();
+        const Size index = context_.host_values[arg] = begin + step * Size::symbol(repeat.induction);
+        const std::map<std::string, Size> in_steps{{schedule_.numbers.inductions.at(arg).symbols()[0], index}};
+        for (HostScalar& number : program_->host_scalars) number.size = number.size.substitute(in_steps);
         std::vector<int> current;
         for (size_t k = 0; k < body.results.size(); ++k) {
             current.push_back(start_buffer(loop, k, out));

@@ -59,17 +59,25 @@ void find_live(const std::vector<Piece>& pieces, std::set<int>& live, std::set<i
 }
 
 /// What of the pieces changes with the turn can be computed in the kernel.
-bool can_loop(const std::vector<Piece>& pieces, const std::string& induction) {
+bool can_loop(const std::vector<Piece>& pieces, const std::string& induction,
+              const Program& program) {
+    const auto is_bad = [&](const Size& size) { return !linear_in(size, induction); };
+    const auto is_good = [&](const ParamInfo& p) {
+        const int computed = p.scalar - static_cast<int>(program.arguments.size());
+        if (p.scalar < 0) return !is_bad(p.size);
+        return computed < 0 || !any_size(program.host_scalars, computed, is_bad);
+    };
     return std::all_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
         if (!piece.kernel)
-            return !mentions(piece.trips, induction) && can_loop(piece.body, induction);
-        for (const ParamInfo& p : piece.kernel->params)
-            if (p.scalar < 0 && !linear_in(p.size, induction)) return false;
-        for (const KernelBuffer& b : piece.kernel->buffers)
-            if (mentions(b.elements, induction)) return false;
-        return std::none_of(
-            piece.kernel->ranges.begin(), piece.kernel->ranges.end(),
-            [&](const Range& r) { return r.extent_node < 0 && mentions(r.extent, induction); });
+            return !mentions(piece.trips, induction) && can_loop(piece.body, induction, program);
+        const KernelCode& code = *piece.kernel;
+        return std::all_of(code.params.begin(), code.params.end(), is_good) &&
+               std::none_of(code.buffers.begin(), code.buffers.end(), [&](const KernelBuffer& b) {
+                   return mentions(b.elements, induction);
+               }) &&
+               std::none_of(code.ranges.begin(), code.ranges.end(), [&](const Range& r) {
+                   return r.extent_node < 0 && mentions(r.extent, induction);
+               });
     });
 }
 
@@ -152,7 +160,7 @@ class Sequencer {
             if (!copies) return std::nullopt;
             out.body.push_back(std::move(*copies));
         }
-        if (!can_loop(out.body, out.induction)) return std::nullopt;
+        if (!can_loop(out.body, out.induction, program_)) return std::nullopt;
         return out;
     }
 
@@ -238,7 +246,7 @@ class Sequencer {
             }
             return;
         }
-        InSequence sequence(one_group_size(profile_));
+        InSequence sequence(one_group_size(profile_), program_);
         add_pieces(pieces, sequence);
         std::vector<std::string> lines;
         Work work;

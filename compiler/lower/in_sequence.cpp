@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/host_op.h"
 #include "compiler/lower/map.h"
 #include "compiler/program/error.h"
 
@@ -31,7 +32,8 @@ bool linear_in(const Size& size, const std::string& induction) {
     return size == at_turn(size, induction, 0) + growth(size, induction) * Size::symbol(induction);
 }
 
-InSequence::InSequence(std::array<uint32_t, 3> group_size) : loops_(1) {
+InSequence::InSequence(std::array<uint32_t, 3> group_size, const Program& program)
+    : program_(program), loops_(1) {
     code_.group_size = group_size;
     code_.in_order = true;
 }
@@ -91,6 +93,25 @@ int InSequence::param(const ParamInfo& info) {
     node.index = static_cast<int>(at - code_.params.begin());
     if (at == code_.params.end()) code_.params.push_back(info);
     return new_node(std::move(node));
+}
+
+/// What the host would compute for every turn of a loop around it is computed in the turn.
+int InSequence::number(int k) {
+    const auto [known, added] = numbers_.try_emplace(k, -1);
+    if (!added) return known->second;
+    const auto in_loop = [&](const Size& size) {
+        return std::any_of(loops_.begin() + 1, loops_.end(),
+                           [&](const Loop& loop) { return mentions(size, loop.induction); });
+    };
+    const HostScalar& s = program_.host_scalars[static_cast<size_t>(k)];
+    int& node = known->second;
+    if (!any_size(program_.host_scalars, k, in_loop))
+        return node = param({f32, Size(), static_cast<int>(program_.arguments.size()) + k});
+    if (s.op == HostOp::Size) return node = made(Op::Cast, {size(s.size)}, f32);
+    std::vector<int> operands;
+    for (int operand : {s.a, s.b})
+        if (operand >= 0) operands.push_back(number(operand));
+    return node = made(*op_of(s.op), std::move(operands), f32);
 }
 
 int InSequence::range(const Range& range, const std::vector<int>& nodes) {
@@ -154,6 +175,7 @@ std::vector<int> InSequence::take_nodes(const KernelCode& part) {
     const int regions = static_cast<int>(code_.regions.size()) - 1;
     const auto region = [&](int id) { return id > 0 ? id + regions : -1; };
     std::vector<int> nodes, buffers, ranges(part.ranges.size(), -1);
+    numbers_.clear();
     for (const KernelBuffer& b : part.buffers) buffers.push_back(buffer(b));
     const auto range_of = [&](int r) {
         int& made = ranges[static_cast<size_t>(r)];
@@ -163,7 +185,10 @@ std::vector<int> InSequence::take_nodes(const KernelCode& part) {
     for (const KernelNode& n : part.nodes) {
         if (n.op == Op::Param) {
             const ParamInfo& info = part.params[static_cast<size_t>(n.index)];
-            nodes.push_back(info.scalar < 0 ? size(info.size) : param(info));
+            const int computed = info.scalar - static_cast<int>(program_.arguments.size());
+            nodes.push_back(info.scalar < 0 ? size(info.size)
+                            : computed < 0  ? param(info)
+                                            : number(computed));
             continue;
         }
         KernelNode node = n;

@@ -2,10 +2,12 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "compiler/lower/kernel_code.h"
+#include "compiler/program/program.h"
 
 namespace firn {
 
@@ -13,7 +15,8 @@ namespace firn {
 /// after each the group waits for its own, and what was stored is seen by what comes next.
 class InSequence {
   public:
-    explicit InSequence(std::array<uint32_t, 3> group_size);
+    /// Parameters are those of `program`.
+    InSequence(std::array<uint32_t, 3> group_size, const Program& program);
     /// `part` is mapped and placed, has its parameters from the host, and never needs a second
     /// group.
     void add(const KernelCode& part);
@@ -34,6 +37,7 @@ class InSequence {
     int size(const Size& size);
     int product(const Size& size);
     int param(const ParamInfo& info);
+    int number(int k);
     int range(const Range& range, const std::vector<int>& nodes);
     int buffer(const KernelBuffer& buffer);
     int first_of_unused(const KernelCode& part);
@@ -43,7 +47,9 @@ class InSequence {
         return code_.regions[static_cast<size_t>(loops_.back().region)].order;
     }
 
+    const Program& program_;
     KernelCode code_;
+    std::map<int, int> numbers_;  // nodes of the host's numbers in the part that is taken
     std::vector<Loop> loops_;  // the first is the kernel itself
 };
 

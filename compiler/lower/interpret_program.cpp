@@ -192,10 +192,7 @@ class Interpreter : public Executor {
     void run(const std::shared_ptr<const Program>& program, const Call& call) override {
         FlatProgram flat = flatten(*program, call.symbols);
         BoundSlots slots(*program, flat, call);
-        std::vector<Scalar> scalars = call.scalars, computed;
-        host_values(with_sizes(program->host_scalars, call.symbols), scalars, computed);
-        scalars.insert(scalars.end(), computed.begin(), computed.end());
-        Running running{*program, flat, slots, scalars, {}};
+        Running running{*program, flat, slots, call.scalars, {}};
         run_steps(running, 0, flat.steps.size(), 0);
         slots.copy_shared_results(flat, call);
     }
@@ -262,7 +259,23 @@ class Interpreter : public Executor {
         hazards.step(step, written, running.slots);
         FlatStep now = step;
         for (const auto& [induction, turns] : running.done) now.env[induction] += turns;
-        dispatch(kernel, now, running.slots, running.scalars);
+        dispatch(kernel, now, running.slots, scalars_of(running, now));
+    }
+
+    /// The scalar arguments, and behind them the numbers that the host computes, as far as the step asks for them.
+    static std::vector<Scalar> scalars_of(const Running& running, const FlatStep& step) {
+        const std::vector<HostScalar>& numbers = running.program.host_scalars;
+        const size_t arguments = running.scalars.size();
+        std::vector<Scalar> out = running.scalars, values;
+        out.resize(arguments + numbers.size());
+        PlacedNumbers placed;
+        for (const ParamInfo& param : step.dispatch->params) {
+            if (param.scalar < static_cast<int>(arguments)) continue;
+            const int place = placed.place(numbers, param.scalar - static_cast<int>(arguments), step.env);
+            host_values(placed.placed(), running.scalars, values);
+            out[static_cast<size_t>(param.scalar)] = values[static_cast<size_t>(place)];
+        }
+        return out;
     }
 
     /// The memory is ours and has these bytes.

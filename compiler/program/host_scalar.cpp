@@ -1,6 +1,7 @@
-// Numbers that the host computes once per call.
+// Numbers that the host computes.
 #include "compiler/program/host_scalar.h"
 
+#include <bit>
 #include <cmath>
 
 #include "compiler/program/error.h"
@@ -60,10 +61,28 @@ Scalar value_of(const HostScalar& s, const std::vector<Scalar>& arguments, const
 
 }  // namespace
 
-std::vector<HostScalar> with_sizes(std::vector<HostScalar> scalars, const SizeEnv& env) {
-    for (HostScalar& s : scalars)
-        if (s.op == HostOp::Size) s.op = HostOp::Constant, s.constant = scalar_int(s.size.evaluate(env)).to(f32).f;
-    return scalars;
+int PlacedNumbers::place(const std::vector<HostScalar>& scalars, int k, const SizeEnv& env) {
+    ensure(k >= 0 && static_cast<size_t>(k) < scalars.size(), "a kernel parameter names a number that the host does not compute");
+    std::map<int, int> done;
+    const auto place = [&](const auto& self, int at) -> int {
+        if (at < 0) return -1;
+        if (const auto found = done.find(at); found != done.end()) return found->second;
+        HostScalar number = scalars[static_cast<size_t>(at)];
+        ensure(number.a < at && number.b < at, "a number that the host computes needs a later one");
+        if (number.op == HostOp::Size)
+            number.op = HostOp::Constant, number.constant = scalar_int(number.size.evaluate(env)).to(f32).f, number.size = Size();
+        number.a = self(self, number.a), number.b = self(self, number.b);
+        return done[at] = take(number);
+    };
+    return place(place, k);
+}
+
+/// Equal ones have one place.
+int PlacedNumbers::take(const HostScalar& number) {
+    const auto bits = std::bit_cast<uint32_t>(static_cast<float>(number.constant));
+    const auto [at, added] = places_.try_emplace({number.op, bits, number.argument, number.a, number.b}, static_cast<int>(placed_.size()));
+    if (added) placed_.push_back(number);
+    return at->second;
 }
 
 void host_values(const std::vector<HostScalar>& scalars, const std::vector<Scalar>& arguments, std::vector<Scalar>& values) {

@@ -1,52 +1,26 @@
-// Which values the host computes once per call.
+// Which values the host computes.
+#include <algorithm>
 #include <optional>
+#include <string>
 
+#include "compiler/ir/host_op.h"
 #include "compiler/schedule/schedule.h"
 
 namespace firn {
 namespace {
 
 constexpr double kLeastOperations = 8;   // that are worth a parameter
-
-std::optional<HostOp> host_op(Op op) {
-    switch (op) {
-        case Op::Neg: return HostOp::Neg;
-        case Op::Abs: return HostOp::Abs;
-        case Op::Floor: return HostOp::Floor;
-        case Op::Sqrt: return HostOp::Sqrt;
-        case Op::Rsqrt: return HostOp::Rsqrt;
-        case Op::Rcp: return HostOp::Rcp;
-        case Op::Exp: return HostOp::Exp;
-        case Op::Exp2: return HostOp::Exp2;
-        case Op::Log: return HostOp::Log;
-        case Op::Log2: return HostOp::Log2;
-        case Op::Sin: return HostOp::Sin;
-        case Op::Cos: return HostOp::Cos;
-        case Op::Tan: return HostOp::Tan;
-        case Op::Tanh: return HostOp::Tanh;
-        case Op::Add: return HostOp::Add;
-        case Op::Sub: return HostOp::Sub;
-        case Op::Mul: return HostOp::Mul;
-        case Op::Div: return HostOp::Div;
-        case Op::Min: return HostOp::Min;
-        case Op::Max: return HostOp::Max;
-        case Op::Pow: return HostOp::Pow;
-        default: return std::nullopt;
-    }
-}
-
-/// What the host knows when a call begins: not what it counts in loops, nor what only the device knows.
-bool known_at_call(const Size& size) {
-    if (!data_symbols(size).empty()) return false;
-    for (const std::string& symbol : size.symbols())
-        if (symbol[0] == '$') return false;
-    return true;
-}
+constexpr int kDepth = 6;                // of integer expressions that are followed
 
 class Finder {
   public:
-    HostNumbers run(const std::vector<Ref>& order) {
-        for (const Ref& ref : order) {
+    explicit Finder(const RegionFacts& regions) : regions_(regions) {
+        out_.inductions = host_inductions(regions);
+        for (const auto& [arg, symbol] : out_.inductions) args_[symbol.symbols()[0]] = arg;
+    }
+
+    HostNumbers run() {
+        for (const Ref& ref : regions_.order) {
             const Node& node = *ref;
             if (!node.shape.empty() || node.dtype != f32) continue;
             const std::optional<HostScalar> scalar = scalar_of(node);
@@ -111,7 +85,7 @@ class Finder {
     }
 
     /// An integer as a float.
-    static std::optional<HostScalar> cast_of(const Node& from) {
+    std::optional<HostScalar> cast_of(const Node& from) const {
         HostScalar out;
         if (!from.shape.empty() || from.dtype != i32) return std::nullopt;
         if (from.op == Op::Constant) {
@@ -122,11 +96,45 @@ class Finder {
             out.op = HostOp::Argument, out.argument = from.as<InputAttr>().index;
             return out;
         }
-        if (from.op != Op::SizeValue || !known_at_call(from.as<SizeAttr>().size)) return std::nullopt;
-        out.op = HostOp::Size, out.size = from.as<SizeAttr>().size;
+        const std::optional<Size> size = wraps(from, kDepth) ? host_size(from, out_.inductions) : std::nullopt;
+        if (!size || !known_to_steps(*size)) return std::nullopt;
+        out.op = HostOp::Size, out.size = *size;
         return out;
     }
 
+    /// A size gives the same as the node, though its integers are longer.
+    static bool wraps(const Node& node, int depth) {
+        switch (node.op) {
+            case Op::Constant:
+            case Op::SizeValue:
+            case Op::RegionArg: return true;
+            case Op::Add:
+            case Op::Sub:
+            case Op::Mul:
+            case Op::Neg:
+                return depth > 0 && node.dtype == i32 &&
+                       std::all_of(node.inputs.begin(), node.inputs.end(), [&](const Ref& input) { return wraps(*input, depth - 1); });
+            default: return false;
+        }
+    }
+
+    /// What the host knows when a call begins, but for the turns of loops of steps whose number it knows then: not
+    /// integer arguments (they are numbers of their own), nor what only the device knows.
+    bool known_to_steps(const Size& size) const {
+        if (!data_symbols(size).empty()) return false;
+        for (const std::string& symbol : size.symbols()) {
+            if (symbol[0] != '$') continue;
+            const auto arg = args_.find(symbol);
+            if (arg == args_.end()) return false;
+            const Node& loop = *regions_.arg_owner.at(arg->second);
+            const auto begin = host_size(*loop.inputs[0], out_.inductions);
+            if (loop.as<LoopAttr>().open || !begin || !known_to_steps(*begin)) return false;
+        }
+        return true;
+    }
+
+    const RegionFacts& regions_;
+    std::unordered_map<std::string, const Node*> args_;   // by the symbols of inductions
     HostNumbers out_;
     std::vector<double> cost_;                      // operations, by place
     std::unordered_map<const Node*, int> known_;    // places
@@ -134,6 +142,6 @@ class Finder {
 
 }  // namespace
 
-HostNumbers host_numbers(const std::vector<Ref>& order) { return Finder().run(order); }
+HostNumbers host_numbers(const RegionFacts& regions) { return Finder(regions).run(); }
 
 }  // namespace firn

@@ -41,8 +41,7 @@ class Scheduler {
 
     Schedule run() {
         schedule_.host_loops = facts_.host_loops;
-        schedule_.numbers = host_numbers(facts_.order);
-        host_inductions_ = host_inductions(facts_);
+        schedule_.numbers = host_numbers(facts_);
         count_costs();
         find_counts();
         find_roots();
@@ -233,7 +232,7 @@ class Scheduler {
     /// The host can compute it, so that a kernel has it as a parameter.
     bool known_to_host(const Node& node) const {
         if (schedule_.numbers.place.contains(&node)) return true;
-        return node.shape.empty() && node.dtype == i32 && host_size(node, host_inductions_).has_value();
+        return node.shape.empty() && node.dtype == i32 && host_size(node, schedule_.numbers.inductions).has_value();
     }
 
     /// A value of a narrow type as a wider one: a GPU loads it with less traffic, and converts it as it comes. CPU
@@ -511,7 +510,7 @@ class Scheduler {
     }
 
     double most_trips(const Node& loop) const {
-        const auto begin = host_size(*loop.inputs[0], host_inductions_), end = host_size(*loop.inputs[1], host_inductions_);
+        const auto begin = host_size(*loop.inputs[0], schedule_.numbers.inductions), end = host_size(*loop.inputs[1], schedule_.numbers.inductions);
         if (!begin || !end) return profile_.max_back_edges;
         const Size &from = *begin, &to = *end;
         const int64_t most = std::max((to - from).upper_bound(symbol_facts_.largest), (from - to).upper_bound(symbol_facts_.largest));
@@ -838,7 +837,6 @@ class Scheduler {
     RegionFacts facts_;
     AccessMaps maps_;
     Schedule schedule_;
-    std::unordered_map<const Node*, Size> host_inductions_;
     std::unordered_map<std::string, const Node*> counts_;   // what gives each data symbol its value
     std::unordered_map<const Node*, Shape> leaving_;   // loops inside kernels with a result in memory; its shape
     ElementCosts costs_;

@@ -53,13 +53,13 @@ struct ScheduleItem {
 };
 // A kernel by hand is an item whose outputs are its results.
 
-/// Values that depend on nothing but scalar arguments, sizes and constants, and are dear enough to be computed once per
-/// call instead of by every invocation.
+/// Values that depend on nothing but scalar arguments, sizes, turns of loops of kernels and constants, and are dear
+/// enough to be computed by the host instead of by every invocation.
 struct HostNumbers {
-    std::vector<HostScalar> scalars;                     // for Program::host_scalars
+    std::vector<HostScalar> scalars;                     // for Program::host_scalars, with these inductions:
+    std::unordered_map<const Node*, Size> inductions;    // see host_inductions()
     std::unordered_map<const Node*, int> place;          // of the dear ones, among them
 };
-HostNumbers host_numbers(const std::vector<Ref>& order);
 
 struct Schedule {
     std::vector<ScheduleItem> items;
@@ -95,6 +95,7 @@ struct RegionFacts {
 RegionFacts region_facts(const Graph& graph);
 /// The induction of every host loop as a symbol of its own: for host_size before the loops have their steps.
 std::unordered_map<const Node*, Size> host_inductions(const RegionFacts& facts);
+HostNumbers host_numbers(const RegionFacts& regions);
 /// The kernel by hand that a node belongs to or is, null where there is none.
 const Node* kernel_by_hand(const RegionFacts& facts, const Node& node);
 /// A tensor after a kernel by hand has stored to it.

@@ -80,7 +80,6 @@ class Planner {
     CallPlan run() {
         FlatProgram flat = flatten(program_, env_);
         MemoryPlan memory = plan_memory(program_, flat, env_);
-        plan_.host_scalars = with_sizes(program_.host_scalars, env_);
         plan_.result_slots = flat.result_slots;
         plan_.loops = flat.loops;
         plan_.scratch_offsets = memory.offsets;
@@ -110,6 +109,7 @@ class Planner {
         plan_.scratch_params = align(memory.bytes, profile_.buffer_alignment);
         plan_.scratch_bytes =
             plan_.buffer_params > 0 ? plan_.scratch_params + plan_.buffer_params : memory.bytes;
+        plan_.host_scalars = numbers_.placed();
         return std::move(plan_);
     }
 
@@ -179,7 +179,11 @@ class Planner {
 
     void add_param(const FlatStep& step, const ParamInfo& param, DType dtype, uint32_t offset) {
         if (param.scalar >= 0) {
-            plan_.patches.push_back({offset, dtype, param.scalar, Size(), -1});
+            const int arguments = static_cast<int>(program_.arguments.size());
+            const int scalar = param.scalar < arguments
+                                   ? param.scalar
+                                   : arguments + numbers_.place(program_.host_scalars, param.scalar - arguments, step.env);
+            plan_.patches.push_back({offset, dtype, scalar, Size(), -1});
         } else if (known_at_the_call(param.size)) {
             plan_.envs.push_back(step.env);
             plan_.patches.push_back(
@@ -205,6 +209,7 @@ class Planner {
     const SizeEnv& env_;
     SymbolUse use_;
     CallPlan plan_;
+    PlacedNumbers numbers_;
     std::map<PlannedSet, int> set_numbers_;
     std::vector<uint32_t> param_offsets_[2];  // by params_in_buffer, in the order of the steps
 };

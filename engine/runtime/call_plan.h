@@ -53,7 +53,7 @@ struct CallPlan {
     uint64_t buffer_params = 0;
     std::vector<ParamPatch> patches;
     std::vector<SizeEnv> envs;
-    std::vector<HostScalar> host_scalars;   // the program's, with the sizes of this call
+    std::vector<HostScalar> host_scalars;   // those that parameters ask for, as placed
     int dispatches = 0, barriers = 0;
     bool indirect = false;   // some dispatch is
 };

@@ -519,6 +519,26 @@ TEST(CallPlan, ANumberThatTheHostComputesIsFilledInAtTheCall) {
     }
 }
 
+TEST(CallPlan, ANumberOfATurnIsFilledInForEveryTurn) {
+    auto program = scale_program();
+    HostScalar rate, turn;
+    rate.op = HostOp::Argument, rate.argument = 1;
+    turn.op = HostOp::Size, turn.size = Size::symbol("$t0");
+    program->host_scalars = {rate, turn, {HostOp::Add, 0, -1, Size(), 0, 1}};
+    std::get<DispatchStep>(program->steps[0].step).params[1] = scalar_param(f32, 2 + 2);
+    RepeatStep repeat;
+    repeat.induction = "$t0", repeat.trips = Size(3), repeat.body = {program->steps[0]};
+    program->steps[0] = {std::move(repeat)};
+    const CallPlan plan = plan_call(*program, cpu_profile(), {{"n", 10}});
+    PatchedParams patched = unpatched(plan);
+    for (const double given : {5.0, 7.0}) {
+        patch_params(plan, {Scalar{}, scalar_float(given)}, {}, patched);
+        for (size_t k = 0; k < 3; ++k)
+            EXPECT_EQ(load_scalar(f32, patched.bytes.data() + plan.steps[k].param_offset + 4),
+                      scalar_float(given + static_cast<double>(k)));
+    }
+}
+
 TEST(CallPlan, TooManyWorkgroupsIsAUserError) {
     DeviceProfile profile = cpu_profile();
     std::string message = message_of([&] {

@@ -123,5 +123,66 @@ TEST(HostNumbers, HaveTheOraclesBits) {
         }
 }
 
+/// Sweeps with weights of their own, in a loop of kernels.
+Tensors relaxed(const Tensors& a) {
+    auto [i, j] = indices<2>(a[0].shape());
+    Tensor x = a[0];
+    for (Tensor outer : loop(2))
+        for (Tensor turn : loop(outer, outer + a[1]))
+            x += (x(i - 1, j) + x(i, j + 1) - x) / (2.0f + cos((2 * turn + 1).as(f32) / a[1].as(f32)) * exp(a[2]));
+    return {x};
+}
+
+TEST(HostNumbers, ThoseOfATurnAreComputedByTheHost) {
+    const auto program = program_for(cpu_profile(), relaxed, {f32(512, 512), i32(), f32()});
+    int in_loops = 0;
+    for_dispatches(program->steps, [&](const DispatchStep& step) {
+        for (const ParamInfo& param : step.params) in_loops += param.scalar >= 3;
+    });
+    EXPECT_EQ(in_loops, 1);
+    for (const KernelInfo& kernel : program->kernels) EXPECT_EQ(kernel.glsl.find("cos"), std::string::npos) << kernel.glsl;
+}
+
+TEST(HostNumbers, ThoseOfATurnAreRightInLoopsOfKernelsAndInSequences) {
+    for (const auto& [n, steps] : std::vector<std::pair<int64_t, bool>>{{200, true}, {9, false}}) {
+        const auto run = [&, n = n, loops = steps](const Session& session) {
+            SessionScope scope(session);
+            auto f = compile([](Tensor x, Tensor turns, Tensor rate) { return relaxed({x, min(turns, 20), rate})[0]; },
+                             {f32(n, n), i32(), f32()});
+            std::vector<float> out;
+            for (int turns : {3, 0, 2}) {
+                const std::vector<float> next = f(full({n, n}, 0.25f) * arange(n).as(f32), turns, 0.3f).to_vector<float>();
+                out.insert(out.end(), next.begin(), next.end());
+            }
+            if (f.program()) {
+                const auto is_loop = [](const Step& step) { return std::holds_alternative<RepeatStep>(step.step); };
+                EXPECT_EQ(std::any_of(f.program()->steps.begin(), f.program()->steps.end(), is_loop), loops) << n;
+            }
+            return out;
+        };
+        const std::vector<float> ours = run(Session::interpreter()), oracles = run(Session::oracle());
+        ASSERT_EQ(ours.size(), oracles.size());
+        for (size_t k = 0; k < ours.size(); ++k) ASSERT_NEAR(ours[k], oracles[k], 1e-5f + 1e-5f * std::abs(oracles[k])) << n << " at " << k;
+    }
+}
+
+TEST(HostNumbers, TurnsOfALoopWithAnUnknownEndAreNoneOfThem) {
+    const auto ended = [](const Session& session) {
+        SessionScope scope(session);
+        auto f = compile([](Tensor x) {
+            Tensor turn = 0;
+            while_([&] { return max(abs(x)) > 1.0f; }, [&] {
+                auto [i, j] = indices<2>(x.shape());
+                x = (x(i, j + 1) + x) * (0.3f + 0.1f * cos(turn.as(f32)));
+                turn += 1;
+            });
+            return x;
+        }, {f32(64, 64)});
+        return f(full({64, 64}, 100.0f)).to_vector<float>();
+    };
+    const std::vector<float> ours = ended(Session::interpreter()), oracles = ended(Session::oracle());
+    for (size_t k = 0; k < ours.size(); ++k) ASSERT_NEAR(ours[k], oracles[k], 1e-5f) << k;
+}
+
 }  // namespace
 }  // namespace firn
