@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -17,16 +18,20 @@ namespace firn {
 namespace {
 
 constexpr int64_t kMostTurns = 4096;       // of a loop of steps
+constexpr int kMostPeriod = 3;             // of a rotation that turns are written out for
+constexpr int64_t kWorthNames = 1024;      // elements that are dearer to copy than to write out
 constexpr size_t kMostNodes = 8192;        // of a kernel: drivers compile long ones slowly
 constexpr int64_t kMostBackEdges = 65535;  // one group is to end before long on any device
 
-/// What is run in order: a kernel, or a loop of such.
+/// What is run in order: a kernel, a loop, or what stands in `body`.
 struct Piece {
     std::optional<KernelCode> kernel;  // mapped to one group
+    std::vector<Piece> body;
+    bool is_loop = false;  // of `trips` turns
     Size trips;
     int64_t most_trips = 0;
     std::string induction;
-    std::vector<Piece> body;
+    std::optional<Size> turn;  // what `induction` stands for in the body, where it is no loop
 };
 
 struct Access {
@@ -48,7 +53,10 @@ Access access_of(const KernelCode& code) {
 void find_live(const std::vector<Piece>& pieces, std::set<int>& live, std::set<int>& stored) {
     for (const Piece& piece : pieces) {
         if (!piece.kernel) {
-            find_live(piece.body, live, stored);
+            std::set<int> inside = stored;
+            find_live(piece.body, live, inside);
+            // A loop may have no turns.
+            if (!piece.is_loop || piece.trips.lower_bound() > 0) stored = std::move(inside);
             continue;
         }
         const Access access = access_of(*piece.kernel);
@@ -69,7 +77,8 @@ bool can_loop(const std::vector<Piece>& pieces, const std::string& induction,
     };
     return std::all_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
         if (!piece.kernel)
-            return !mentions(piece.trips, induction) && can_loop(piece.body, induction, program);
+            return !(piece.is_loop && mentions(piece.trips, induction)) &&
+                   can_loop(piece.body, induction, program);
         const KernelCode& code = *piece.kernel;
         return std::all_of(code.params.begin(), code.params.end(), is_good) &&
                std::none_of(code.buffers.begin(), code.buffers.end(), [&](const KernelBuffer& b) {
@@ -79,6 +88,27 @@ bool can_loop(const std::vector<Piece>& pieces, const std::string& induction,
                    return r.extent_node < 0 && mentions(r.extent, induction);
                });
     });
+}
+
+/// After as many turns every buffer of the rotation has its name again.
+int period_of(const std::map<int, int>& rotation) {
+    int period = 1;
+    for (const auto& [start, next] : rotation) {
+        int length = 1;
+        for (int at = next; at != start; at = rotation.at(at)) ++length;
+        period = std::lcm(period, length);
+    }
+    return period;
+}
+
+/// The pieces on the buffers that have their names after one more turn.
+void rotate(std::vector<Piece>& pieces, const std::map<int, int>& rotation) {
+    for (Piece& piece : pieces) {
+        rotate(piece.body, rotation);
+        if (!piece.kernel) continue;
+        for (KernelBuffer& b : piece.kernel->buffers)
+            if (const auto to = rotation.find(b.buffer); to != rotation.end()) b.buffer = to->second;
+    }
 }
 
 class Sequencer {
@@ -137,6 +167,7 @@ class Sequencer {
     std::optional<Piece> loop_piece(const RepeatStep& repeat) {
         if (repeat.alive >= 0 || !repeat.never_ended.empty()) return std::nullopt;
         Piece out;
+        out.is_loop = true;
         out.trips = repeat.trips;
         out.most_trips = std::max<int64_t>(0, repeat.trips.upper_bound(facts_.largest));
         out.induction = repeat.induction;
@@ -150,17 +181,53 @@ class Sequencer {
         find_live(out.body, live, stored);
         std::map<int, int> inside;
         count_uses(repeat.body, inside);
+        if (!can_loop(out.body, out.induction, program_)) return std::nullopt;
         // What is new in every turn needs no value from the turn before.
         std::vector<std::pair<int, int>> moved;
         for (const auto& [first, second] : repeat.rotation)
             if (live.contains(first) || uses_[first] > inside[first])
                 moved.emplace_back(first, second);
-        if (!moved.empty()) {
-            std::optional<Piece> copies = copy_piece(moved);
-            if (!copies) return std::nullopt;
-            out.body.push_back(std::move(*copies));
+        if (moved.empty()) return out;
+        std::optional<Piece> copies = copy_piece(moved);
+        if (!copies) return std::nullopt;
+        if (is_worth_writing_out(repeat, out, moved)) return written_out(repeat, out, *copies);
+        out.body.push_back(std::move(*copies));
+        return out;
+    }
+
+    bool is_worth_writing_out(const RepeatStep& repeat, const Piece& loop,
+                              const std::vector<std::pair<int, int>>& moved) const {
+        const int period = period_of({repeat.rotation.begin(), repeat.rotation.end()});
+        const bool plain = std::all_of(repeat.body.begin(), repeat.body.end(), [](const Step& step) {
+            return std::holds_alternative<DispatchStep>(step.step);
+        });
+        const Size& elements = program_.buffers[static_cast<size_t>(moved[0].first)].elements;
+        return plain && elements.upper_bound(facts_.largest) >= kWorthNames &&
+               period <= kMostPeriod && period <= loop.most_trips;
+    }
+
+    /// As many turns as it takes until all buffers have their names again, each on those that have
+    /// them then; what turns are left copy.
+    static Piece written_out(const RepeatStep& repeat, const Piece& loop, const Piece& copies) {
+        const std::map<int, int> rotation(repeat.rotation.begin(), repeat.rotation.end());
+        const Size period(period_of(rotation)), trips = max(loop.trips, Size(0)),
+            left = mod(trips, period), index = Size::symbol(loop.induction);
+        Piece turn = loop;
+        turn.is_loop = false;
+        Piece whole = loop, rest = loop, out;
+        whole.trips = floor_div(trips, period), whole.most_trips /= period.constant();
+        whole.body.clear();
+        for (int64_t k = 0; k < period.constant(); ++k) {
+            turn.turn = index * period + Size(k);
+            whole.body.push_back(turn);
+            rotate(turn.body, rotation);
         }
-        if (!can_loop(out.body, out.induction, program_)) return std::nullopt;
+        out.body.push_back(std::move(whole));
+        if (left.is(0)) return out;
+        turn.turn = trips - left + index;
+        rest.trips = left, rest.most_trips = period.constant() - 1;
+        rest.body = {std::move(turn), copies};
+        out.body.push_back(std::move(rest));
         return out;
     }
 
@@ -212,8 +279,8 @@ class Sequencer {
 
     void add_needs(const Piece& piece, int64_t turns, Needs& needs) const {
         if (!piece.kernel) {
-            for (const Piece& inner : piece.body) add_needs(inner, turns * piece.most_trips, needs);
-            needs.back_edges += turns * piece.most_trips;
+            if (piece.is_loop) needs.back_edges += turns *= piece.most_trips;
+            for (const Piece& inner : piece.body) add_needs(inner, turns, needs);
             return;
         }
         for (const KernelBuffer& b : piece.kernel->buffers)
@@ -260,9 +327,11 @@ class Sequencer {
                 sequence.add(*piece.kernel);
                 continue;
             }
-            sequence.open_loop(piece.trips, piece.most_trips, piece.induction);
+            if (piece.is_loop) sequence.open_loop(piece.trips, piece.most_trips, piece.induction);
+            if (piece.turn) sequence.set_turn(piece.induction, *piece.turn);
             add_pieces(piece.body, sequence);
-            sequence.close_loop();
+            if (piece.turn) sequence.forget_turn(piece.induction);
+            if (piece.is_loop) sequence.close_loop();
         }
     }
 

@@ -56,7 +56,7 @@ int InSequence::made(Op op, std::vector<int> args, DType dtype) {
 /// Sizes that differ by numbers alone share a parameter: a sequence has many, and room for
 /// parameters is scarce.
 int InSequence::size(const Size& size) {
-    const SizeSum sum = as_sum(size);
+    const SizeSum sum = as_sum(size.substitute(turns_));
     const auto constant = [&](int64_t value) {
         KernelNode node;
         node.dtype = i32;
@@ -100,8 +100,9 @@ int InSequence::number(int k) {
     const auto [known, added] = numbers_.try_emplace(k, -1);
     if (!added) return known->second;
     const auto in_loop = [&](const Size& size) {
-        return std::any_of(loops_.begin() + 1, loops_.end(),
-                           [&](const Loop& loop) { return mentions(size, loop.induction); });
+        const auto is_in = [&](const Loop& loop) { return mentions(size, loop.induction); };
+        return std::any_of(loops_.begin() + 1, loops_.end(), is_in) ||
+               std::any_of(turns_.begin(), turns_.end(), [&](const auto& turn) { return mentions(size, turn.first); });
     };
     const HostScalar& s = program_.host_scalars[static_cast<size_t>(k)];
     int& node = known->second;

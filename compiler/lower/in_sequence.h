@@ -24,6 +24,9 @@ class InSequence {
     /// number of the turn.
     void open_loop(const Size& trips, int64_t most, const std::string& induction);
     void close_loop();
+    /// In what is added until forget_turn(), the number of the turn is `turn`.
+    void set_turn(const std::string& induction, const Size& turn) { turns_[induction] = turn; }
+    void forget_turn(const std::string& induction) { turns_.erase(induction); }
     /// The kernel. Bound buffers that it writes are coherent.
     KernelCode finish();
 
@@ -50,6 +53,7 @@ class InSequence {
     const Program& program_;
     KernelCode code_;
     std::map<int, int> numbers_;  // nodes of the host's numbers in the part that is taken
+    std::map<std::string, Size> turns_;
     std::vector<Loop> loops_;  // the first is the kernel itself
 };
 
