@@ -73,7 +73,7 @@ double torch_milliseconds(const std::string& name) {
 std::vector<Case> chosen_cases(const std::string& only) {
     std::vector<Case> all, chosen;
     for (auto add : {add_stencils, add_streams, add_reductions, add_matmuls, add_n_bodies,
-                     add_mandelbrot, add_path, add_scatters, add_convolutions})
+                     add_mandelbrot, add_path, add_fluid, add_scatters, add_convolutions})
         add(all);
     std::string names;
     for (const Case& one : all) {
@@ -93,14 +93,18 @@ std::string number(double value, const char* format) {
 
 /// One row on the terminal, the line for the CSV file returned.
 std::string report(const std::string& name, const Outcome& outcome, double torch, double share) {
-    const std::string torch_text = number(torch, "%.3f"), share_text = number(share, "%.3f");
-    std::printf("%-26s %10.3f %10.3f %10.3f %10s %8.2f %8s %8s\n", name.c_str(), outcome.firn,
-                outcome.best, outcome.plain, torch_text.c_str(), outcome.firn / outcome.best,
-                number(torch > 0 ? outcome.firn / torch : 0, "%.2f").c_str(), share_text.c_str());
+    const std::string best = number(outcome.best, "%.3f"), plain = number(outcome.plain, "%.3f"),
+                      torch_text = number(torch, "%.3f"), share_text = number(share, "%.3f");
+    const auto ratio = [&](double other) {
+        return number(other > 0 ? outcome.firn / other : 0, "%.2f");
+    };
+    std::printf("%-26s %10.3f %10s %10s %10s %8s %8s %8s\n", name.c_str(), outcome.firn,
+                best.c_str(), plain.c_str(), torch_text.c_str(), ratio(outcome.best).c_str(),
+                ratio(torch).c_str(), share_text.c_str());
     std::fflush(stdout);
     char line[200];
-    std::snprintf(line, sizeof line, "%s,%.4f,%.4f,%.4f,%s,%s\n", name.c_str(), outcome.firn,
-                  outcome.best, outcome.plain, torch_text.c_str(), share_text.c_str());
+    std::snprintf(line, sizeof line, "%s,%.4f,%s,%s,%s,%s\n", name.c_str(), outcome.firn,
+                  best.c_str(), plain.c_str(), torch_text.c_str(), share_text.c_str());
     return line;
 }
 

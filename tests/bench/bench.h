@@ -23,7 +23,8 @@ using Difference = double (*)(const std::vector<float>& a, const std::vector<flo
 /// max |a - b| / max |b|; infinite where an element is not finite.
 double relative_difference(const std::vector<float>& a, const std::vector<float>& b);
 
-/// All sides read the same arguments and must give the same results.
+/// All sides read the same arguments and must give the same results. `best` and `plain` may both be
+/// without kernels: then nobody has written it by hand, and Firn is timed alone.
 struct Contest {
     LeastWork least;
     std::vector<std::vector<float>> arguments;  // 4-byte elements; integers by their bits
@@ -47,6 +48,7 @@ void add_n_bodies(std::vector<Case>& cases);
 void add_stencils(std::vector<Case>& cases);
 void add_mandelbrot(std::vector<Case>& cases);
 void add_path(std::vector<Case>& cases);
+void add_fluid(std::vector<Case>& cases);
 void add_scatters(std::vector<Case>& cases);
 void add_convolutions(std::vector<Case>& cases);
 
@@ -65,7 +67,7 @@ double least_milliseconds(const Peaks& peaks, const LeastWork& least);
 
 /// Milliseconds of one run: medians over rounds in which all sides and the peaks take turns.
 struct Outcome {
-    double firn = 0, best = 0, plain = 0;
+    double firn = 0, best = 0, plain = 0;  // 0: no such side
     Peaks peaks;
 };
 /// Checks the results first; throws InternalError where they differ by more than the tolerance.

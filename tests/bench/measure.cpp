@@ -145,21 +145,10 @@ double least_milliseconds(const Peaks& peaks, const LeastWork& least) {
                     least.operations / peaks.operations_per_ms);
 }
 
-Outcome measure(Executor& executor, const std::string& name, const Contest& contest,
-                PeakKernels& peaks, int rounds) {
-    HandWritten best(executor, name + " at its best", contest.best, contest.arguments,
-                     contest.results);
-    HandWritten plain(executor, "plain " + name, contest.plain, contest.arguments, contest.results);
-    std::vector<Tensor> results;
-    auto run_firn = [&] {
-        results.clear();  // so that its memory may serve again
-        results = contest.firn();
-    };
-    std::vector<Side> sides{
-        {run_firn, 1, 0, {}}, {[&] { best.run(); }, 1, 0, {}}, {[&] { plain.run(); }, 1, 0, {}}};
-    for (HandWritten& kernel : peaks.programs) sides.push_back({[&] { kernel.run(); }, 1, 0, {}});
-    for (Side& side : sides) warm(executor, side);
-    ensure(results.size() == contest.results.size(), "Firn gives another number of results");
+namespace {
+
+void compare(const std::string& name, const Contest& contest, const std::vector<Tensor>& results,
+             HandWritten& best, HandWritten& plain) {
     for (size_t k = 0; k < results.size(); ++k) {
         const std::vector<float> expected = best.read(k);
         for (const auto& [who, values] : {std::pair{"Firn", results[k].to_vector<float>()},
@@ -171,14 +160,40 @@ Outcome measure(Executor& executor, const std::string& name, const Contest& cont
                                     std::to_string(difference));
         }
     }
+}
+
+}  // namespace
+
+Outcome measure(Executor& executor, const std::string& name, const Contest& contest,
+                PeakKernels& peaks, int rounds) {
+    std::vector<HandWritten> by_hand;
+    if (!contest.best.kernels.empty()) {
+        by_hand.emplace_back(executor, name + " at its best", contest.best, contest.arguments,
+                             contest.results);
+        by_hand.emplace_back(executor, "plain " + name, contest.plain, contest.arguments,
+                             contest.results);
+    }
+    std::vector<Tensor> results;
+    auto run_firn = [&] {
+        results.clear();  // so that its memory may serve again
+        results = contest.firn();
+    };
+    std::vector<Side> sides{{run_firn, 1, 0, {}}};
+    for (std::vector<HandWritten>* programs : {&by_hand, &peaks.programs})
+        for (HandWritten& program : *programs)
+            sides.push_back({[&program] { program.run(); }, 1, 0, {}});
+    for (Side& side : sides) warm(executor, side);
+    ensure(results.size() == contest.results.size(), "Firn gives another number of results");
+    if (!by_hand.empty()) compare(name, contest, results, by_hand[0], by_hand[1]);
     take_turns(executor, sides, rounds);
     auto time = [&](size_t side) { return median(sides[side].times); };
+    const size_t peak = 1 + by_hand.size();
     const double bytes = 4.0 * kPeakElements;
     return {time(0),
-            time(1),
-            time(2),
-            {bytes / time(3), bytes / time(4),
-             2.0 * kChains * kTurns * kUnrolled * kThreads / time(5)}};
+            by_hand.empty() ? 0 : time(1),
+            by_hand.empty() ? 0 : time(2),
+            {bytes / time(peak), bytes / time(peak + 1),
+             2.0 * kChains * kTurns * kUnrolled * kThreads / time(peak + 2)}};
 }
 
 }  // namespace firn::bench
