@@ -32,12 +32,12 @@ Tensor bicubic(const Field& field, const Point& at) {
     Tensor top = floor(at.y), left = floor(at.x);
     Tensor i = cast<int>(top), j = cast<int>(left);
     std::array<Tensor, 4> down = catmull_rom(at.y - top), across = catmull_rom(at.x - left);
-    Tensor value = 0.0f;
-    for (int a = 0; a < 4; ++a) {
-        Tensor row = 0.0f;
-        for (int b = 0; b < 4; ++b) row += across[size_t(b)] * field(i + (a - 1), j + (b - 1));
-        value += down[size_t(a)] * row;
-    }
+    auto between = [](const std::array<Tensor, 4>& weights, auto&& of) {
+        return weights[0] * of(-1) + weights[1] * of(0) + weights[2] * of(1) + weights[3] * of(2);
+    };
+    Tensor value = between(down, [&](int a) {
+        return between(across, [&](int b) { return field(i + a, j + b); });
+    });
     Tensor a = field(i, j), b = field(i, j + 1), c = field(i + 1, j), d = field(i + 1, j + 1);
     return clamp(value, min(min(a, b), min(c, d)), max(max(a, b), max(c, d)));
 }

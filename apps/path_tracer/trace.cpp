@@ -150,8 +150,7 @@ vec3 traced(const Scene& scene, const Sky& sky, const Inputs& in, const Shape& s
     Tensor pixel = (y * Tensor(size[1]) + x).as(u32);
     Tensor key = pcg(pixel + pcg(in.sample + pcg(in.seed)));
     Path path{eye_ray(in, y, x, size, {key}), vec3(0), vec3(1), -1.0f};
-    for (Tensor turn : loop(kMostBounces)) {
-        if_(turn >= in.bounces, [&] { break_(); });
+    for (Tensor turn : loop(min(in.bounces, kMostBounces))) {
         Numbers numbers{pcg(key + (turn + 1).as(u32))};
         Hit hit = scene.nearest(path.ray);
         if_(
