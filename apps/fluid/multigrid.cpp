@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "apps/fluid/step.h"
-
 namespace firn::fluid {
 namespace {
 
@@ -112,9 +110,14 @@ int multigrid_levels(int64_t n, int64_t m) {
     return levels;
 }
 
-std::vector<Level> pyramid(const Level& finest, int count) {
-    std::vector<Level> levels{finest};
+std::vector<Level> pyramid(const Tensor& open) {
+    auto [i, j] = indices<2>(open.shape());
+    std::vector<Level> levels{{open * zero(open)(i, j - 1), open * zero(open)(i - 1, j)}};
+    const int count = multigrid_levels(int(open.size(0)), int(open.size(1)));
     while (int(levels.size()) < count) levels.push_back(coarser(levels.back()));
+    std::vector<Tensor*> sides;
+    for (Level& level : levels) sides.insert(sides.end(), {&level.left, &level.upper});
+    realize(sides);
     return levels;
 }
 

@@ -12,8 +12,12 @@ struct Level {
     Tensor left, upper;
 };
 
-/// `finest` and what is coarser, `count` levels in all.
-std::vector<Level> pyramid(const Level& finest, int count);
+/// Levels for n x m cells: the coarsest has 4 or fewer cells on its shorter side.
+int multigrid_levels(int64_t n, int64_t m);
+
+/// The finest level, where `open` is 1 in fluid cells and 0 in obstacles, f32[n, m] of known size,
+/// and all that are coarser, computed. The border of the grid is a wall.
+std::vector<Level> pyramid(const Tensor& open);
 
 /// One cycle: brings the pressure nearer to that whose flow out of every cell is `source`, with
 /// `sweeps` Jacobi sweeps of the finest level and one more of each coarser one. All f32[n, m] of

@@ -35,9 +35,8 @@ Tensor bicubic(const Field& field, const Point& at) {
     auto between = [](const std::array<Tensor, 4>& weights, auto&& of) {
         return weights[0] * of(-1) + weights[1] * of(0) + weights[2] * of(1) + weights[3] * of(2);
     };
-    Tensor value = between(down, [&](int a) {
-        return between(across, [&](int b) { return field(i + a, j + b); });
-    });
+    Tensor value = between(
+        down, [&](int a) { return between(across, [&](int b) { return field(i + a, j + b); }); });
     Tensor a = field(i, j), b = field(i, j + 1), c = field(i + 1, j), d = field(i + 1, j + 1);
     return clamp(value, min(min(a, b), min(c, d)), max(max(a, b), max(c, d)));
 }

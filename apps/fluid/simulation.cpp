@@ -23,26 +23,26 @@ Tensor covering(const Tensor& picture, int channel, int n, int m) {
 
 }  // namespace
 
-StepFunction compile_step(int levels) {
-    ArgSpec field = f32("n", "m"), number = f32();
+StepFunction compile_step(const Tensor& open) {
+    ArgSpec field{f32, open.shape()}, number = f32();
     return compile(
-        [levels](Tensor u, Tensor v, Tensor pressure, Tensor red, Tensor green, Tensor blue,
-                 Tensor open, Tensor dt, Tensor confinement, Tensor velocity_kept, Tensor dye_kept,
-                 Tensor cycles, Tensor sweeps, Tensor from_y, Tensor from_x, Tensor to_y,
-                 Tensor to_x, Tensor radius, Tensor push_u, Tensor push_v, Tensor strength,
-                 Tensor ink, Tensor brush_red, Tensor brush_green, Tensor brush_blue) {
+        [open, levels = pyramid(open)](
+            Tensor u, Tensor v, Tensor pressure, Tensor red, Tensor green, Tensor blue, Tensor dt,
+            Tensor confinement, Tensor velocity_kept, Tensor dye_kept, Tensor cycles, Tensor sweeps,
+            Tensor from_y, Tensor from_x, Tensor to_y, Tensor to_x, Tensor radius, Tensor push_u,
+            Tensor push_v, Tensor strength, Tensor ink, Tensor brush_red, Tensor brush_green,
+            Tensor brush_blue) {
             Brush brush{from_y, from_x, to_y,     to_x, radius,
                         push_u, push_v, strength, ink,  {brush_red, brush_green, brush_blue}};
-            FlowStep next =
-                step({u, v, pressure, {red, green, blue}}, open, brush,
-                     {dt, confinement, velocity_kept, dye_kept, cycles, sweeps}, levels);
+            FlowStep next = step({u, v, pressure, {red, green, blue}}, open, levels, brush,
+                                 {dt, confinement, velocity_kept, dye_kept, cycles, sweeps});
             const Flow& flow = next.flow;
             return std::tuple{flow.u,      flow.v,      flow.pressure, flow.dye[0],
                               flow.dye[1], flow.dye[2], next.u_before, next.v_before};
         },
-        {field,  field,  field,  field,  field,  field,  field,  number, number,
-         number, number, i32(),  i32(),  number, number, number, number, number,
-         number, number, number, number, number, number, number});
+        {field,  field,  field,  field,  field,  field,  number, number,
+         number, number, i32(),  i32(),  number, number, number, number,
+         number, number, number, number, number, number, number, number});
 }
 
 Simulation make_simulation(const Tensor& picture, const Tensor& open) {
@@ -52,7 +52,7 @@ Simulation make_simulation(const Tensor& picture, const Tensor& open) {
               still,
               still,
               {covering(picture, 0, n, m), covering(picture, 1, n, m), covering(picture, 2, n, m)}};
-    return {flow, open, still, still, compile_step(multigrid_levels(n, m))};
+    return {flow, open, still, still, compile_step(open)};
 }
 
 void advance(Simulation& simulation, const Settings& settings, const Stroke& stroke) {
@@ -62,8 +62,8 @@ void advance(Simulation& simulation, const Settings& settings, const Stroke& str
     float dye_kept = std::pow(1 - settings.dye_loss, settings.dt);
     std::tie(flow.u, flow.v, flow.pressure, red, green, blue, simulation.u_before,
              simulation.v_before) =
-        simulation.step(flow.u, flow.v, flow.pressure, red, green, blue, simulation.open,
-                        settings.dt, settings.confinement, velocity_kept, dye_kept, settings.cycles,
+        simulation.step(flow.u, flow.v, flow.pressure, red, green, blue, settings.dt,
+                        settings.confinement, velocity_kept, dye_kept, settings.cycles,
                         settings.sweeps, stroke.from_y, stroke.from_x, stroke.to_y, stroke.to_x,
                         stroke.radius, stroke.u, stroke.v, stroke.strength, stroke.ink,
                         stroke.colour[0], stroke.colour[1], stroke.colour[2]);

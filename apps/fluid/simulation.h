@@ -25,11 +25,12 @@ struct Stroke {
 
 /// The step as a compiled function: see compile_step.
 using StepFunction =
-    Compiled<std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>, 25>;
+    Compiled<std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>, 24>;
 
-/// One program for all sizes with so many levels of the multigrid; every constant is a scalar
-/// argument, so that turning it compiles nothing.
-StepFunction compile_step(int levels);
+/// The step for a fluid between these obstacles, f32[n, m] of known size; what the multigrid makes
+/// of them is computed once. Every constant is a scalar argument, so that turning it compiles
+/// nothing.
+StepFunction compile_step(const Tensor& open);
 
 struct Simulation {
     Flow flow;

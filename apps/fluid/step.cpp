@@ -1,7 +1,6 @@
 // The flow: advection, forces and projection, written on whole tensors.
 #include "apps/fluid/step.h"
 
-#include "apps/fluid/multigrid.h"
 #include "apps/fluid/sampling.h"
 
 namespace firn::fluid {
@@ -59,8 +58,8 @@ Tensor speed(const Tensor& u, const Tensor& v) {
 
 Tensor rms(const Tensor& x) { return sqrt(mean(x * x)); }
 
-FlowStep step(const Flow& flow, const Tensor& open, const Brush& brush, const Constants& constants,
-              int levels) {
+FlowStep step(const Flow& flow, const Tensor& open, const std::vector<Level>& levels,
+              const Brush& brush, const Constants& constants) {
     const Tensor &u = flow.u, &v = flow.v, &dt = constants.dt;
     auto [i, j] = indices<2>(u.shape());
     Tensor y = cast<float>(i), x = cast<float>(j);
@@ -95,7 +94,7 @@ FlowStep step(const Flow& flow, const Tensor& open, const Brush& brush, const Co
         return Point{side.y + 0.5f * (way_y + way_y(i - up, j - back)),
                      side.x + 0.5f * (way_x + way_x(i - up, j - back))};
     };
-    Level finest{open * zero(open)(i, j - 1), open * zero(open)(i - 1, j)};
+    const Level& finest = levels[0];
     Point from = before_side(left_side, 0, 1);
     Tensor moved_u =
         bicubic(zero(u), {from.y - 0.5f, from.x}) * constants.velocity_kept + dt * push_u;
@@ -113,13 +112,12 @@ FlowStep step(const Flow& flow, const Tensor& open, const Brush& brush, const Co
     }
 
     // The pressure whose gradient takes the divergence away, starting from that of the step before.
-    std::vector<Level> multigrid = pyramid(finest, levels);
     next.u_before = moved_u;
     next.v_before = moved_v;
     Tensor source = divergence(moved_u, moved_v);
     Tensor pressure = flow.pressure;
     for (Tensor cycle : loop(constants.cycles))
-        pressure = multigrid_cycle(multigrid, pressure, source, constants.sweeps);
+        pressure = multigrid_cycle(levels, pressure, source, constants.sweeps);
     next.flow.pressure = pressure;
     next.flow.u = moved_u - finest.left * (pressure - pressure(i, j - 1));
     next.flow.v = moved_v - finest.upper * (pressure - pressure(i - 1, j));

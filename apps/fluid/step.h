@@ -3,6 +3,9 @@
 #include <firn/firn.h>
 
 #include <array>
+#include <vector>
+
+#include "apps/fluid/multigrid.h"
 
 namespace firn::fluid {
 
@@ -41,13 +44,10 @@ struct FlowStep {
     Tensor u_before, v_before;  // the velocity before the projection, with divergence
 };
 
-/// Levels of the multigrid for n x m cells: the coarsest has 4 or fewer cells on its shorter side.
-int multigrid_levels(int64_t n, int64_t m);
-
 /// Advects velocity and dye, adds the brush and vorticity confinement, and makes the velocity free
-/// of divergence. `open` is 1 in fluid cells and 0 in obstacles; the border of the grid is a wall.
-FlowStep step(const Flow& flow, const Tensor& open, const Brush& brush, const Constants& constants,
-              int levels);
+/// of divergence. `open` is 1 in fluid cells and 0 in obstacles, and `levels` is its pyramid().
+FlowStep step(const Flow& flow, const Tensor& open, const std::vector<Level>& levels,
+              const Brush& brush, const Constants& constants);
 
 /// Outflow of every cell: 0 where the flow is incompressible.
 Tensor divergence(const Tensor& u, const Tensor& v);
