@@ -25,6 +25,8 @@ constexpr int64_t kLargeTotal = int64_t{1} << 40;
 constexpr int64_t kLeastGroups = 8;            // workgroups that share a CPU's cores evenly
 constexpr uint32_t kLargeGroup = 256;          // invocations, where the device has as many
 constexpr int64_t kBodyBudget = 700;           // nodes of an invocation's body after expansion
+constexpr int64_t kLongBody = 250;             // nodes that keep a core busy alone: four such stand one after the other
+constexpr int64_t kLongBudget = 4096;          // and may be this many together
 constexpr int64_t kLoopBudget = 900;           // nodes of an unrolled loop body: turns are dear on a CPU
 constexpr int64_t kDealtBudget = 2600;         // the same, where lanes hand round what they load
 constexpr int64_t kTileBudget = 1000;          // nodes of a turn in a register tile
@@ -351,7 +353,10 @@ Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile
         return traits.nodes * m.copies() * factor <= kBodyBudget && total / (m.copies() * factor) >= busy;
     };
     const bool plain = !traits.divergent && !traits.rows;
-    if (plain && (by_four || padded) && room(4)) m.tile[0] = 4;
+    // What long bodies compute one after the other they load and store in fours.
+    const bool in_turn = cpu && by_four && !traits.loops && traits.nodes >= kLongBody && traits.nodes * 4 <= kLongBudget &&
+                         total / 4 >= busy;
+    if (plain && (((by_four || padded) && room(4)) || in_turn)) m.tile[0] = 4;
     int64_t nodes = traits.nodes * m.copies();
     int64_t carried = 0;
     bool dealt_copies = false;   // of a tile: as many as a subgroup has lanes, with loads of their own

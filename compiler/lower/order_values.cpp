@@ -75,10 +75,31 @@ class Blocks {
         return order;
     }
 
-    /// Of the blocks whose operands are there, always the one for which most waits; while many values wait to be used,
-    /// one that lets most of them go.
-    std::vector<int> side_by_side() const {
+    /// By block: the first lane of the region's stores of four that asks for it. All 0 where a lane alone is less than
+    /// what a core has in flight: then the lanes are computed side by side.
+    std::vector<int> lanes(const KernelRegion& region) const {
+        constexpr int kLanes = 4;
+        std::vector<int> out(blocks_.size(), kLanes);
+        double last = 0;   // of what only the last lane asks for
+        for (int lane = kLanes; lane-- > 0;)
+            for (int id : region.effects) {
+                const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
+                if (n.op != Op::Store || n.width != kLanes) return std::vector<int>(blocks_.size(), 0);
+                mark(n.args[static_cast<size_t>(lane) + 1], lane, out);
+            }
+        for (size_t k = 0; k < out.size(); ++k)
+            if (out[k] == kLanes - 1) last += blocks_[k].work;
+        if (last < kLookAhead) out.assign(blocks_.size(), 0);
+        return out;
+    }
+
+    /// Lane by lane, of the blocks whose operands are there, always the one for which most waits; while many values wait
+    /// to be used, one that lets most of them go.
+    std::vector<int> side_by_side(const std::vector<int>& lanes) const {
         std::vector<int> order, ready;
+        std::vector<size_t> left(*std::max_element(lanes.begin(), lanes.end()) + 1);
+        for (int lane : lanes) ++left[static_cast<size_t>(lane)];
+        int current = 0;
         std::vector<size_t> waits(blocks_.size()), unused(blocks_.size());
         std::vector<double> from(blocks_.size());   // when the operands are there
         for (size_t k = 0; k < blocks_.size(); ++k) {
@@ -87,6 +108,7 @@ class Blocks {
         }
         double now = 0;
         for (int live = 0; !ready.empty();) {
+            while (left[static_cast<size_t>(current)] == 0) ++current;
             const auto better = [&](int a, int b) {
                 const Block &x = blocks_[static_cast<size_t>(a)], &y = blocks_[static_cast<size_t>(b)];
                 if (live > kLive) {
@@ -98,6 +120,7 @@ class Blocks {
             auto next = ready.end();
             double soonest = now;
             for (auto it = ready.begin(); it != ready.end(); ++it) {
+                if (lanes[static_cast<size_t>(*it)] != current) continue;
                 const double at = from[static_cast<size_t>(*it)];
                 if (at <= now && (next == ready.end() || better(*it, *next))) next = it;
                 soonest = soonest > now ? std::min(soonest, at) : at;
@@ -110,6 +133,7 @@ class Blocks {
             const Block& block = blocks_[static_cast<size_t>(at)];
             ready.erase(next);
             order.push_back(at);
+            --left[static_cast<size_t>(current)];
             for (int need : block.needs) live -= --unused[static_cast<size_t>(need)] == 0;
             live += !block.users.empty();
             for (int user : block.users) {
@@ -130,6 +154,18 @@ class Blocks {
     }
 
   private:
+    void mark(int id, int lane, std::vector<int>& lanes) const {
+        std::vector<int> todo{block_of_[static_cast<size_t>(id)]};
+        while (!todo.empty()) {
+            const int block = todo.back();
+            todo.pop_back();
+            if (block < 0 || lanes[static_cast<size_t>(block)] == lane) continue;
+            lanes[static_cast<size_t>(block)] = lane;
+            const std::vector<int>& needs = blocks_[static_cast<size_t>(block)].needs;
+            todo.insert(todo.end(), needs.begin(), needs.end());
+        }
+    }
+
     /// By node: who uses it, -1 where nobody does, or not exactly one does.
     static std::vector<int> uses_in(const KernelCode& code) {
         constexpr int kNobody = -2;
@@ -216,7 +252,7 @@ void order_values(KernelCode& code) {
         const Blocks blocks(code, region);
         if (blocks.size() > kMostBlocks) continue;
         const double before = blocks.cycles(blocks.as_they_stand());
-        const std::vector<int> other = blocks.side_by_side();
+        const std::vector<int> other = blocks.side_by_side(blocks.lanes(region));
         if (blocks.cycles(other) < kWorthwhile * before) region.order = blocks.nodes(other);
     }
 }

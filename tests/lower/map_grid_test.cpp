@@ -62,6 +62,19 @@ TEST(MapGrid, StencilsOverManyTensorsHaveLowTiles) {
     EXPECT_NE(mapping(6).find("tile 4x1"), std::string::npos);
 }
 
+TEST(MapGrid, LongBodiesLoadAndStoreInFours) {
+    SessionScope scope(Session::interpreter(cpu_profile()));
+    auto f = compile(
+        [](Tensor x, Tensor y) {
+            auto [i, j] = indices<2>(x.shape());
+            Tensor at = cast<int>(x), out = y;
+            for (int tap = 0; tap < 40; ++tap) out += x(i, at + tap) * x(at - tap, j);
+            return out;
+        },
+        {f32(512, 512), f32(512, 512)});
+    EXPECT_NE(f.program()->kernels.at(0).mapping.find("tile 4x1"), std::string::npos);
+}
+
 TEST(MapGrid, ColumnsOfAnyNumberAreAddedUp) {
     SessionScope scope(Session::interpreter(cpu_profile()));
     auto f = compile([](Tensor x) { return sum(x, {.axis = 0}); }, {f32("n", "m")});

@@ -118,7 +118,8 @@ struct Chains {
     ByHand k;
     std::vector<int> first, last;
 
-    Chains(int count, int length) {
+    /// `stored`: chains that end in one store.
+    Chains(int count, int length, int stored = 1) {
         int x = k.buffer(i32, false), y = k.buffer(i32, true);
         int i = k.range(RangeKind::Group, 4);
         for (int chain = 0; chain < count; ++chain) {
@@ -126,7 +127,7 @@ struct Chains {
             first.push_back(at);
             for (int link = 0; link < length; ++link) at = k.add(k.make(Op::Load, i32, {at}, x));
             last.push_back(at);
-            k.store(0, y, i, at);
+            if (last.size() % static_cast<size_t>(stored) == 0) k.store(0, y, i, {last.end() - stored, last.end()});
         }
         place(k.code);
     }
@@ -151,6 +152,17 @@ TEST(OrderValues, ShortChainsThatACoreSeesTogetherStay) {
     const std::vector<int> before = chains.order();
     order_values(chains.k.code);
     EXPECT_EQ(chains.order(), before);
+}
+
+TEST(OrderValues, LanesThatKeepACoreBusyAloneComeOneAfterTheOther) {
+    Chains chains(8, 200, 4);   // two stores of four: chains k and k + 4 are lane k
+    order_values(chains.k.code);
+    for (size_t lane = 0; lane < 4; ++lane) {
+        EXPECT_LT(chains.position(chains.first[lane + 4]), chains.position(chains.last[lane]) - 100);
+        if (lane == 0) continue;
+        EXPECT_GT(chains.position(chains.first[lane]), chains.position(chains.last[lane - 1]));
+        EXPECT_GT(chains.position(chains.first[lane]), chains.position(chains.last[lane + 3]));
+    }
 }
 
 }  // namespace
