@@ -98,22 +98,27 @@ void StagedTile::fill(const Array& array, const Block& block, std::vector<int>& 
     for (const auto& [range, turns] : array.value.inside) units *= turns;
     units /= width;
     const int64_t shares = (units + members_ - 1) / members_;
-    auto load_share = [&](int share) {
-        return load(array, b_.add(b_.mul(share, b_.integer(members_)), member_), width, block);
+    // What two arrays load may come to stand outside the guards of both: what is beyond the last
+    // unit loads that unit again.
+    auto load_share = [&](int share, bool guarded) {
+        const int unit = b_.add(b_.mul(share, b_.integer(members_)), member_);
+        const int loaded =
+            guarded ? b_.make(Op::Min, i32, {unit, b_.integer(units - 1)}) : unit;
+        return Share{unit, guarded, load(array, loaded, width, block)};
     };
     if (shares * width > kWrittenOut) {
         effects.push_back(fill_in_turns(shares, [&](int turn) {
             std::vector<int> inside;
-            store(array, load_share(turn), units, units % members_ != 0, inside);
+            store(array, load_share(turn, units % members_ != 0), units, inside);
             return inside;
         }));
         return;
     }
     // Loads before stores: they need not wait for one another.
-    std::vector<std::vector<Loaded>> loaded;
-    for (int64_t s = 0; s < shares; ++s) loaded.push_back(load_share(b_.integer(s)));
+    std::vector<Share> loaded;
     for (int64_t s = 0; s < shares; ++s)
-        store(array, loaded[static_cast<size_t>(s)], units, (s + 1) * members_ > units, effects);
+        loaded.push_back(load_share(b_.integer(s), (s + 1) * members_ > units));
+    for (const Share& share : loaded) store(array, share, units, effects);
 }
 
 /// The elements of a unit, which lie in one block of shared memory where they do in the tensor's.
@@ -127,24 +132,23 @@ std::vector<StagedTile::Loaded> StagedTile::load(const Array& array, int unit, i
         if (together && !out.empty())
             out[0].values.push_back(value);
         else
-            out.push_back({unit, place(array, element), {value}});
+            out.push_back({place(array, element), {value}});
     }
     return out;
 }
 
-/// `guarded`: there are fewer units than shares of them.
-void StagedTile::store(const Array& array, const std::vector<Loaded>& loaded, int64_t units,
-                       bool guarded, std::vector<int>& effects) {
+void StagedTile::store(const Array& array, const Share& share, int64_t units,
+                       std::vector<int>& effects) {
     std::vector<int> inside;
-    for (const Loaded& part : loaded)
+    for (const Loaded& part : share.loaded)
         inside.push_back(b_.store(array.buffer, part.place, part.values));
-    if (!guarded) {
+    if (!share.guarded) {
         effects.insert(effects.end(), inside.begin(), inside.end());
         return;
     }
     const int region = b_.add_region();
     b_.code().regions[region].effects = std::move(inside);
-    effects.push_back(b_.branch(b_.make(Op::Less, boolean, {loaded[0].unit, b_.integer(units)}),
+    effects.push_back(b_.branch(b_.make(Op::Less, boolean, {share.unit, b_.integer(units)}),
                                 region, -1, true));
 }
 

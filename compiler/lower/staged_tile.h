@@ -80,12 +80,17 @@ class StagedTile {
         int64_t width = 1;
     };
     struct Loaded {
-        int unit = -1, place = -1;  // the first's
+        int place = -1;  // the first's
         std::vector<int> values;
     };
+    /// What an invocation takes at once. `guarded`: not every one has a unit.
+    struct Share {
+        int unit = -1;
+        bool guarded = false;
+        std::vector<Loaded> loaded;
+    };
     std::vector<Loaded> load(const Array& array, int unit, int64_t width, const Block& block);
-    void store(const Array& array, const std::vector<Loaded>& loaded, int64_t units, bool guarded,
-               std::vector<int>& effects);
+    void store(const Array& array, const Share& share, int64_t units, std::vector<int>& effects);
     void fill(const Array& array, const Block& block, std::vector<int>& effects);
     int fill_in_turns(int64_t shares, const std::function<std::vector<int>(int)>& share);
     std::vector<Element> elements(const Array& array, int unit, int64_t width);

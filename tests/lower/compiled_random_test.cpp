@@ -104,7 +104,7 @@ void expect_found(const char* text) {
         for (const Size& size : arg->shape) shape.push_back(size.evaluate(program.env));
         program.args.push_back(HostTensor::make(arg->dtype, shape));
     }
-    for (const DeviceProfile& profile : {patient_cpu(), gpu_profile()})
+    for (const DeviceProfile& profile : {patient_cpu(), gpu_profile(), pairs_of_lanes()})
         EXPECT_EQ(failure_of(compiled_is_oracle(profile, {KernelSteps::none(), {}}), table, program), "");
 }
 
@@ -140,6 +140,24 @@ TEST(FoundByRandomPrograms, APadAroundAnEmptyTensor) {
     expect_found(R"(graph(%0: u32[k, 32, 5]) {
     %1: u32[k + 2, 34, 5] = Pad %0 before=[1, 1, 0] after=[1, 1, 0] value=3
     return %1
+})");
+}
+
+TEST(FoundByRandomPrograms, AReductionThatReadsItsOwnIndexBesideWhatIsTheSameForAll) {
+    expect_found(R"(graph(%0: i32[5, 1], %1: i32[32]) {
+    %2: i32[5, 32] = Expand %1
+    %3: i32[5, 32] = Expand %0
+    %4: i32[5, 32] = Add %2, %3
+    %5: i32[5, 32, 32] = Index axis=0
+    %6: i32[5, 32, 32] = Index axis=2
+    %7: i32[5, 32, 32] = Gather %4, %5, %6 modes=[clamp, clamp] fill=0
+    %8: bool[5, 32] = LessEqual %3, %4
+    %9: i32[5, 32, 32] = Index axis=1
+    %10: bool[5, 32, 32] = Gather %8, %6, %9 modes=[wrap, clamp] fill=false
+    %11: i32[5, 32, 32] = Cast %10
+    %12: i32[5, 32, 32] = Mul %7, %11
+    %13: i32[5, 32] = Reduce %12 op=sum axes=[2]
+    return %13
 })");
 }
 
