@@ -20,8 +20,8 @@ int multigrid_levels(int64_t n, int64_t m);
 std::vector<Level> pyramid(const Tensor& open);
 
 /// One cycle: brings the pressure nearer to that whose flow out of every cell is `source`, with
-/// `sweeps` Jacobi sweeps of the two finest levels and one less, but one at least, below. All f32[n, m] of
-/// the finest level; `sweeps` is an i32.
+/// `sweeps` Jacobi sweeps of the two finest levels and one less, but one at least, below. All
+/// f32[n, m] of the finest level; `sweeps` is an i32.
 Tensor multigrid_cycle(const std::vector<Level>& levels, const Tensor& pressure,
                        const Tensor& source, const Tensor& sweeps);
 
