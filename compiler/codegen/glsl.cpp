@@ -2,9 +2,11 @@
 #include "compiler/codegen/glsl.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 #include <sstream>
+#include <utility>
 
 #include "compiler/codegen/literal_zero.h"
 #include "compiler/codegen/operations.h"
@@ -236,12 +238,19 @@ class Emitter {
     std::ostream& line(int indent) { return body_ << std::string(static_cast<size_t>(indent) * 4, ' '); }
 
     void region(int id, int indent) {
+        auto around = std::exchange(unwritten_, {});
         for (int node : code_.regions[id].order) statement(node, indent);
         for (int node : code_.regions[id].effects) statement(node, indent);
+        unwritten_ = std::move(around);
     }
 
     void statement(int id, int indent) {
         const KernelNode& n = code_.nodes[id];
+        std::vector<int> loads = n.op == Op::Load ? std::vector{id} : std::vector<int>();
+        for (int arg : n.args)
+            if (auto inlined = unwritten_.extract(arg)) loads.insert(loads.end(), inlined.mapped().begin(), inlined.mapped().end());
+        name_loads_before(n, indent);
+        if (n.op == Op::For) unwritten_.erase(code_.ranges[code_.regions[n.region].range].extent_node);
         switch (n.op) {
             case Op::For: return for_statement(id, indent);
             case Op::Branch: return branch_statement(id, indent);
@@ -261,11 +270,49 @@ class Emitter {
                                value.size() <= kLongestInlineText;
         if (inline_it) {
             text_[id] = std::move(value);
+            if (!loads.empty()) unwritten_.emplace(id, std::move(loads));
             return;
         }
         text_[id] = "v" + std::to_string(id);
         line(indent) << (n.width == 4 ? stored_vector(n.dtype) : value_type(n)) << " " << text_[id]
                      << " = " << value << ";\n";
+    }
+
+    /// What would be inlined behind `n` and reads what `n` may store over is computed here.
+    void name_loads_before(const KernelNode& n, int indent) {
+        for (auto at = unwritten_.begin(); at != unwritten_.end();) {
+            const auto& [id, loads] = *at;
+            const auto changed = [&](int load) { return may_store_over(n, code_.nodes[load]); };
+            if (std::none_of(loads.begin(), loads.end(), changed)) {
+                ++at;
+                continue;
+            }
+            const std::string value = std::exchange(text_[id], "v" + std::to_string(id));
+            line(indent) << value_type(code_.nodes[id]) << " " << text_[id] << " = " << value << ";\n";
+            at = unwritten_.erase(at);
+        }
+    }
+
+    bool may_store_over(const KernelNode& n, const KernelNode& load) const {
+        const int read = code_.buffers[load.index].buffer;
+        const auto written = [&](const KernelBuffer& b) { return b.written && b.buffer == read; };
+        const auto inside = [&](int region) {
+            if (region < 0) return false;
+            const KernelRegion& r = code_.regions[region];
+            const auto stores = [&](int id) { return may_store_over(code_.nodes[id], load); };
+            return std::any_of(r.order.begin(), r.order.end(), stores) || std::any_of(r.effects.begin(), r.effects.end(), stores);
+        };
+        switch (n.op) {
+            case Op::Store:
+            case Op::Atomic:
+            case Op::MatrixStore:
+                // A result may take the memory of an argument that is given away, element by element.
+                return code_.buffers[n.index].buffer == read || (n.args[0] == load.args[0] && n.width == load.width);
+            case Op::Barrier: return std::any_of(code_.buffers.begin(), code_.buffers.end(), written);
+            case Op::For:
+            case Op::Branch: return inside(n.region) || inside(n.else_region);
+            default: return false;
+        }
     }
 
     /// The type of a value that is no block of four.
@@ -631,6 +678,7 @@ class Emitter {
     bool keep_loops_;                   // as they are, against the driver's wish
     std::vector<std::string> text_;     // how each node is written where it is used
     std::vector<int> uses_, region_of_, use_region_;
+    std::map<int, std::vector<int>> unwritten_;   // inlined nodes of the open region that wait for who asks: their loads
     std::vector<bool> range_used_;
     std::vector<bool> repeated_;           // by region
     std::vector<bool> held_;               // by parameter
