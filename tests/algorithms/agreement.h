@@ -2,13 +2,13 @@
 #pragma once
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/program/error.h"
+#include "tests/ir/near.h"
 
 namespace firn {
 
@@ -16,9 +16,8 @@ template <class T>
 void expect_near(const std::vector<T>& got, const std::vector<T>& expected, double tolerance) {
     ASSERT_EQ(got.size(), expected.size());
     for (size_t k = 0; k < got.size(); ++k) {
-        double a = static_cast<double>(got[k]), b = static_cast<double>(expected[k]);
-        if ((std::isnan(a) && std::isnan(b)) || a == b) continue;
-        ASSERT_LE(std::abs(a - b), tolerance * std::max(1.0, std::abs(b))) << "element " << k;
+        const auto a = static_cast<double>(got[k]), b = static_cast<double>(expected[k]);
+        ASSERT_TRUE(near(a, b, tolerance)) << "element " << k << ": " << a << " instead of " << b;
     }
 }
 

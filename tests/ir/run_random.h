@@ -1,10 +1,10 @@
 // Runs a compiled random program on any executor.
 #pragma once
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "compiler/program/executor.h"
+#include "tests/ir/near.h"
 #include "tests/ir/random_graph.h"
 
 namespace firn {
@@ -42,10 +42,9 @@ inline std::vector<HostTensor> run_on(Executor& executor, const std::shared_ptr<
     return results;
 }
 
-/// Floats that differ by no more than `scale`, of their size where that is above 1.
-inline bool near(const Scalar& a, const Scalar& b, double scale) {
-    if (!a.dtype.is_float()) return false;
-    return a.f == b.f || std::fabs(a.f - b.f) <= scale * std::max(1.0, std::fabs(b.f));
+/// Floats of one type that are near.
+inline bool near(const Scalar& got, const Scalar& expected, double tolerance) {
+    return got.dtype.is_float() && got.dtype == expected.dtype && near(got.f, expected.f, tolerance);
 }
 
 }  // namespace firn
