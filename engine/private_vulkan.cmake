@@ -8,9 +8,9 @@ function(firn_make_vulkan_private target)
         string(REGEX REPLACE "^extern PFN_(vk[A-Za-z0-9]+) .*" "\\1" name "${declaration}")
         string(APPEND names "${name} firn_${name}\n")
     endforeach()
-    foreach(name volkInitialize volkInitializeCustom volkGetInstanceVersion volkLoadInstance
-                 volkLoadInstanceOnly volkGetLoadedInstance volkLoadDevice volkGetLoadedDevice
-                 volkLoadDeviceTable)
+    file(STRINGS "${FIRN_volk_INCLUDE_DIR}/volk.h" declarations REGEX "^[A-Za-z0-9_]+ volk[A-Za-z]+\\(.*\\);")
+    foreach(declaration IN LISTS declarations)
+        string(REGEX REPLACE "^[A-Za-z0-9_]+ (volk[A-Za-z]+).*" "\\1" name "${declaration}")
         string(APPEND names "${name} firn_${name}\n")
     endforeach()
     set(list ${CMAKE_CURRENT_BINARY_DIR}/private_vulkan.txt)

@@ -8,6 +8,7 @@
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/record.h"
 #include "engine/firn/device_session.h"
+#include "engine/runtime/vulkan_executor.h"
 
 namespace firn {
 namespace {

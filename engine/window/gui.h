@@ -1,29 +1,19 @@
 // The panel of a window as a list of widgets: sliders and other ways to change variables, text and
 // plots.
 #pragma once
-#include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "engine/window/parameters.h"
-#include "engine/window/view.h"
-
 namespace firn {
+
+class Parameters;
+struct Widget;
+struct Widgets;
 
 struct SliderOptions {
     std::string help;  // shown when the mouse rests on it, and by --help
     bool logarithmic = false;
-};
-
-/// One line of the panel.
-struct Widget {
-    enum class Kind : uint8_t { Parameter, Button, Text, Plot, Heading };
-    Kind kind = Kind::Text;
-    std::string name, help;
-    std::string text;            // Text
-    std::vector<float> history;  // Plot, the newest last
-    bool touched = false;        // changed or pressed since the program last asked
-    Rectangle rectangle;         // where it was drawn last, in pixels; empty: not yet
 };
 
 /// Widgets stay once they are made, in the order in which they were; asking again by the same name
@@ -31,6 +21,11 @@ struct Widget {
 /// used. Every bound variable is a parameter, which the command line and presets can set too.
 class Gui {
   public:
+    Gui();
+    ~Gui();
+    Gui(const Gui& other);
+    Gui& operator=(const Gui& other);
+
     /// True when the person has changed the variable since the last time this was asked.
     bool slider(const std::string& name, float& value, float low, float high,
                 const SliderOptions& options = {});
@@ -49,17 +44,15 @@ class Gui {
     void plot(const std::string& name, float value);
     void heading(const std::string& name);
 
-    Parameters& parameters() { return parameters_; }
-    const Parameters& parameters() const { return parameters_; }
-    std::deque<Widget>& widgets() { return widgets_; }
+    /// The bound variables (engine/window/parameters.h).
+    Parameters& parameters();
+    const Parameters& parameters() const;
+    /// What the panel draws (engine/window/widgets.h).
+    Widgets& widgets() { return *widgets_; }
     const Widget* find(const std::string& name) const;
 
   private:
-    Widget& widget(Widget::Kind kind, const std::string& name, const std::string& help);
-    bool bind(Parameter parameter);
-
-    Parameters parameters_;
-    std::deque<Widget> widgets_;
+    std::unique_ptr<Widgets> widgets_;
 };
 
 }  // namespace firn

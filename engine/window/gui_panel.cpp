@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "compiler/program/error.h"
+#include "engine/window/widgets.h"
 
 namespace firn {
 namespace {
@@ -255,9 +256,9 @@ void draw_panel(Gui& gui, const PanelState& state, float scale, float height,
     }
     ImGui::TextColored(kDim, "%s", state.device.c_str());
     float controls_width = draw_controls(state, actions);
-    if (!gui.widgets().empty()) ImGui::Separator();
-    Columns columns = columns_of(gui.widgets(), controls_width, scale);
-    for (Widget& widget : gui.widgets()) draw_widget(widget, gui.parameters(), columns, scale);
+    if (!gui.widgets().all.empty()) ImGui::Separator();
+    Columns columns = columns_of(gui.widgets().all, controls_width, scale);
+    for (Widget& widget : gui.widgets().all) draw_widget(widget, gui.parameters(), columns, scale);
     if (!gui.parameters().all().empty() && ImGui::Button("defaults", {columns.all_width, 0}))
         gui.parameters().reset();
     draw_kernels(state, actions);

@@ -6,7 +6,7 @@
 
 #include "compiler/program/executor.h"
 #include "engine/window/gui.h"
-#include "engine/window/input.h"
+#include "engine/window/raw_input.h"
 
 struct ImGuiContext;
 struct ImDrawData;

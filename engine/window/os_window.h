@@ -4,7 +4,7 @@
 #include <string>
 
 #include "engine/gpu/vulkan.h"
-#include "engine/window/input.h"
+#include "engine/window/raw_input.h"
 
 struct GLFWwindow;
 

@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "compiler/program/dtype.h"
-#include "compiler/program/executor.h"
 
 namespace firn {
+
+class Memory;
 
 /// A tensor in memory: elements in row-major order from a byte offset. The memory is kept alive.
 struct BufferView {

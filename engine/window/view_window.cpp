@@ -8,7 +8,9 @@
 #include <thread>
 #include <utility>
 
+#include "engine/runtime/vulkan_executor.h"
 #include "engine/window/frame_painter.h"
+#include "engine/window/widgets.h"
 
 namespace firn {
 namespace {
@@ -257,7 +259,7 @@ void ViewWindow::State::print_widgets() {
         text += buffer;
     };
     line("view", view_area(shown.view, extent()));
-    for (const Widget& widget : gui.widgets()) {
+    for (const Widget& widget : gui.widgets().all) {
         if (widget.rectangle.width > 0) line(widget.name, widget.rectangle);
     }
     if (text == printed) return;

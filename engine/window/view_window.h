@@ -6,13 +6,15 @@
 #include <optional>
 #include <string>
 
-#include "engine/runtime/vulkan_executor.h"
+#include "compiler/program/executor.h"
 #include "engine/window/gui.h"
 #include "engine/window/input.h"
 #include "engine/window/picture.h"
 #include "engine/window/view.h"
 
 namespace firn {
+
+class VulkanExecutor;
 
 struct WindowSize {
     int width = 1280, height = 720;

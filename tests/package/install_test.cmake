@@ -17,3 +17,5 @@ run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tests/package/consumer -B ${WORK_DIR}/buil
     -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix)
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 run(${WORK_DIR}/build/consumer)
+set(ENV{FIRN_EXECUTOR} device)      # Firn's Vulkan at work beside the host's
+run(${WORK_DIR}/build/consumer_with_volk)

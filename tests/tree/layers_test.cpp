@@ -156,6 +156,22 @@ void add_includes(const std::string& text, std::set<std::string>& found) {
     }
 }
 
+/// All that a program gets by including `header`.
+std::set<std::string> reached_from(const char* header) {
+    std::set<std::string> found;
+    add_includes(content(kRoot / header), found);
+    return found;
+}
+
+TEST(Layers, PublicHeadersKnowNoVulkan) {
+    const std::set<std::string> found = reached_from("engine/firn/firn.h");
+    EXPECT_TRUE(found.count("compiler/frontend/tensor.h"));
+    for (const std::string& name : found)
+        for (const char* prefix :
+             {"vulkan/", "volk", "GLFW/", "imgui", "engine/gpu/", "engine/runtime/"})
+            EXPECT_FALSE(starts(name, prefix)) << "firn/firn.h brings in " << name;
+}
+
 // The precompiled headers (FIRN_PRECOMPILE) would hide that one is missing.
 TEST(Layers, EveryFileIncludesTheStandardHeadersThatItUses) {
     for (const char* folder : {"compiler", "engine", "apps", "assets", "tests"})

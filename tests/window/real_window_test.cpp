@@ -7,7 +7,9 @@
 #include <functional>
 
 #include "compiler/frontend/frontend.h"
+#include "engine/runtime/vulkan_executor.h"
 #include "engine/window/view_window.h"
+#include "engine/window/widgets.h"
 #include "tests/window/display.h"
 
 namespace firn {

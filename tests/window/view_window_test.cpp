@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <limits>
 
+#include "engine/runtime/vulkan_executor.h"
+#include "engine/window/widgets.h"
 #include "tests/gpu/device_fixture.h"
 
 namespace firn {

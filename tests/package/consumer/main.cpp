@@ -3,11 +3,13 @@
 
 #include <cstdio>
 
-bool vulkan_answers();
+bool loader_answers_firn_first();
+bool loader_answers_vulkan_first();
 
 int main() {
     firn::Tensor x = firn::arange(5);
     int sum = firn::sum(x * x).item<int>();
     std::printf("sum of squares %d\n", sum);
-    return sum == 30 && vulkan_answers() ? 0 : 1;
+    bool loader = loader_answers_firn_first() && loader_answers_vulkan_first();
+    return sum == 30 && loader ? 0 : 1;
 }
