@@ -74,6 +74,14 @@ Carried carried_values(const Scope& scope) {
     return out;
 }
 
+/// A loop that may never end, and that assigns nothing, gives out what it only reads: who asks for
+/// that after the loop learns that it never ended.
+void carry_what_is_read(const Scope& scope, Carried& carried) {
+    if (!scope.must_end || carried.active < 0 || carried.entries.size() > 1) return;
+    for (const ScopeEntry& entry : scope.entries)
+        if (entry.arg && carried.replace.erase(entry.arg.get())) carried.entries.push_back(&entry);
+}
+
 /// Elements that had left before the turn keep what they had; their stores did not take place.
 Ref frozen(const Builder& b, const Carried& carried, size_t k) {
     const ScopeEntry& entry = *carried.entries[k];
@@ -151,6 +159,7 @@ void LoopRange::close() {
     Scope scope = pop_scope(*session_);
     Builder b = builder(*session_, line_);
     Carried carried = carried_values(scope);
+    carry_what_is_read(scope, carried);
     if (!carried.entries.empty()) {
         LoopParts parts = parts_of(b, scope, carried);
         parts.begin = begin_, parts.end = end_, parts.step = step_;

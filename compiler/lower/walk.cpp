@@ -140,12 +140,14 @@ void Walk::walk_row(size_t output, Indices& at, std::vector<int>& effects) {
     const int range = serial_range(b_, extent, "j");
     b_.code().regions[region].range = range;
     at.push_back(b_.range(range));
+    const size_t mark = log_.size();
     std::vector<int> inside;
     walk_row(output, at, inside);
     at.pop_back();
     b_.code().regions[region].effects = std::move(inside);
     b_.set_lines(node->lines);
     effects.push_back(b_.close_for(region, {}));
+    forget_turn(mark, range);
 }
 
 int Walk::evaluate_own(const Node& node, const Indices& at) {
@@ -381,10 +383,13 @@ int Walk::reduce_axis(const Node& node, Indices in, size_t depth, int accumulato
     b_.code().regions[region].range = range;
     const int arg = b_.region_arg(region, type);
     in[attr.axes[depth]] = b_.range(range);
+    const size_t mark = log_.size();
     const int next = reduce_axis(node, in, depth + 1, arg, type);
     b_.code().regions[region].yields = {next};
     b_.set_lines(node.lines);
-    return b_.result(b_.close_for(region, {accumulator}), 0);
+    const int made = b_.close_for(region, {accumulator});
+    forget_turn(mark, range);
+    return b_.result(made, 0);
 }
 
 KernelCode lower_kernel(const KernelRequest& request, const LowerContext& context) {

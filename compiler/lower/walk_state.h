@@ -52,8 +52,9 @@ class Walk {
     Indices normal(const Shape& shape, Indices at);
     void remember(const std::pair<const Node*, Indices>& key, int value);
 
-    /// Forgets what was computed since `mark` from the turn of a loop that is closed now: the same
-    /// body asked at another index gets a loop of its own.
+    /// Forgets what was computed since `mark` from the turn of a range that is closed now: the same
+    /// body asked at another index gets a loop of its own, and so does a value of few axes that a
+    /// loop carried beside one of more.
     void forget_turn(size_t mark, int range);
     virtual int evaluate(const Node& node, const Indices& at);
     int load(const Node& node, const Indices& at);

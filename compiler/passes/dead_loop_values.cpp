@@ -1,5 +1,6 @@
 // Carried values that nobody reads disappear, and those that never change become what they started
 // as.
+#include <set>
 #include <unordered_set>
 
 #include "compiler/ir/builder.h"
@@ -38,6 +39,11 @@ class Liveness {
         return found != slots_.end() && found->second[index];
     }
 
+    /// Somebody outside of the loop needs its carried value.
+    bool comes_out(const Node& loop, size_t index) const {
+        return come_out_.contains({&loop, index});
+    }
+
     /// Nodes that are not needed, mapped to themselves: a rewrite does not enter them.
     std::unordered_map<const Node*, Ref> dead_nodes() const {
         std::unordered_map<const Node*, Ref> out;
@@ -57,7 +63,9 @@ class Liveness {
         if (carried != carried_by_.end()) need_slot(carried->second);
         if (node.op == Op::Result) {
             live_.insert(node.inputs[0].get());
-            need_slot({node.inputs[0].get(), static_cast<size_t>(node.as<ResultAttr>().index)});
+            const Slot slot{node.inputs[0].get(), static_cast<size_t>(node.as<ResultAttr>().index)};
+            come_out_.insert({slot.owner, slot.index});
+            need_slot(slot);
             return;
         }
         for (const Ref& input : node.inputs) need(input);
@@ -89,6 +97,7 @@ class Liveness {
     std::unordered_map<const Node*, Slot> carried_by_;
     std::unordered_set<const Node*> live_;
     std::unordered_map<const Node*, std::vector<bool>> slots_;
+    std::set<std::pair<const Node*, size_t>> come_out_;
     std::vector<const Node*> pending_;
 };
 
@@ -158,10 +167,24 @@ class Pruner {
         return same;
     }
 
+    /// Whoever asks for a value of a loop that may never end asks for its end, also where the body
+    /// leaves the value as it was: where no other comes out, the first of those stays.
+    void keep_one(const Node& original, std::vector<Ref>& same) const {
+        if (!original.as<LoopAttr>().must_end) return;
+        Ref* first = nullptr;
+        for (size_t k = 0; k < same.size(); ++k) {
+            if (!live_.comes_out(original, k)) continue;
+            if (!same[k]) return;
+            if (!first) first = &same[k];
+        }
+        if (first) *first = nullptr;
+    }
+
     Ref prune_loop(const Node& original, const Ref& rebuilt) {
         const auto& attr = rebuilt->as<LoopAttr>();
         const Region& body = *attr.body;
         std::vector<Ref> same = unchanged_values(*rebuilt);
+        keep_one(original, same);
         std::vector<Fate> fates(same.size());
         Builder b{table_, line(original)};
         std::unordered_map<const Node*, Ref> replace;

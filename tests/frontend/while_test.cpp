@@ -253,6 +253,37 @@ TEST_P(Whiles, AConditionThatIsAlwaysTrueIsAnError) {
     EXPECT_EQ(y.item<int>(), 729);
 }
 
+TEST_P(Whiles, ABodyThatLeavesItsValueAsItWasIsAnError) {
+    session_.limit_while(20);
+    auto number = [] {
+        Tensor x = 0;
+        while_([&] { return x < 1; }, [&] { x = x * 1; });
+        return x;
+    };
+    auto elements = [] {
+        Tensor x = arange(4);
+        while_([&] { return x < 3; }, [&] { x = x * 1; });
+        return x;
+    };
+    auto beside_another = [] {
+        Tensor x = arange(4), y = arange(4);
+        while_([&] { return y < 3; }, [&] { x = x * 1, y = min(y, 1 - y); });
+        return x;
+    };
+    auto nothing = [] {
+        Tensor x = sum(arange(4));
+        while_([&] { return x < 30; }, [] {});
+        return x + 1;
+    };
+    for (const std::function<Tensor()>& program :
+         {std::function<Tensor()>(number), std::function<Tensor()>(elements),
+          std::function<Tensor()>(beside_another), std::function<Tensor()>(nothing)})
+        expect_parts(user_error([&] { sum(program()).item<int>(); }), kNeverEnds);
+    Tensor x = arange(4);
+    while_([&] { return x < 0; }, [&] { x = x * 1; });
+    EXPECT_EQ(x.to_vector<int>(), (Ints{0, 1, 2, 3}));
+}
+
 TEST_P(Whiles, OneInsideAnotherIsAnErrorToo) {
     session_.limit_while(40);
     Tensor x = arange(4), turns = zeros({4}, i32);
@@ -282,6 +313,26 @@ TEST_P(Whiles, TheEnvironmentSetsTheLimit) {
     unsetenv("FIRN_MAX_STEPS");
     expect_parts(user_error([&] { x.item<int>(); }), kNeverEnds);
     EXPECT_NE(user_error([&] { session_.limit_while(0); }), "");
+}
+
+TEST_P(Whiles, ANumberAndAVectorThatOneLoopCarriesMeetInASum) {
+    Tensor x = tensor({5, 7})(0), v = arange(100), w = v;
+    while_([&] { return x > 0; }, [&] { x = x - 1, v = w + x; }, {.max_steps = 3});
+    EXPECT_EQ((sum(v) + x).item<int>(), 4950 + 200 + 2);
+}
+
+TEST(WhilesOnGpu, ANumberAndAVectorThatOneLoopCarriesMeetInASum) {
+    SessionScope scope(Session::interpreter(gpu_profile()));
+    auto f = compile(
+        [](Tensor x, Tensor v) {
+            Tensor w = v;
+            while_([&] { return x > 0; }, [&] { x = x - 1, v = w + x; }, {.max_steps = 3});
+            return std::tuple{sum(v) + x, Tensor(v(x))};
+        },
+        {i32(), i32("n")});
+    auto [total, one] = f(5, arange(100));
+    EXPECT_EQ(total.item<int>(), 4950 + 200 + 2);
+    EXPECT_EQ(one.item<int>(), 4);
 }
 
 TEST(WhilesOnGpu, ALoopInAKernelStopsAtItsLimit) {
