@@ -11,6 +11,7 @@
 #include "compiler/plan.h"
 #include "compiler/program/parallel.h"
 #include "compiler/schedule/bound_loops.h"
+#include "compiler/schedule/crowded_loops.h"
 #include "compiler/schedule/open_loops.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/split_reductions.h"
@@ -36,6 +37,7 @@ void compile_kernels(Program& program, const CompileOptions& options) {
 /// What is left of the graph's own work once the profile is known.
 Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile, const SymbolFacts& facts) {
     graph = split_reductions(table, graph, profile, facts);
+    graph = host_crowded_loops(table, graph, profile);
     graph = bound_loops(table, graph, profile, facts);
     // Opening a loop adds a reduction: whether any element goes on.
     if (const Graph opened = open_loops(table, graph, facts); opened.results != graph.results)

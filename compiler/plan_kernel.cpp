@@ -78,10 +78,12 @@ void check_limits(const KernelCode& code, const DeviceProfile& profile, const st
                             std::to_string(profile.max_group_extent[dim]) +
                             "; share it among the axes" + at);
     if (texels > profile.max_texel_buffers || storage > profile.max_storage_buffers)
-        throw UserError("a kernel reads and writes " + std::to_string(texels + storage) +
-                        " tensors at once, more than the device binds (" +
+        throw UserError("a kernel reads " + std::to_string(texels) +
+                        " tensors as texels and binds " + std::to_string(storage) +
+                        " others, and this device binds " +
+                        std::to_string(profile.max_texel_buffers) + " and " +
                         std::to_string(profile.max_storage_buffers) +
-                        "); concatenate some of them" + at);
+                        " at once; split the kernel by hand, or concatenate some tensors" + at);
     if (profile.max_back_edges && code.back_edges < 0)
         throw UserError(
             "only the data knows how many turns a loop in this kernel takes, and this device "

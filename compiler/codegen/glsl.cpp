@@ -136,7 +136,7 @@ class Emitter {
         if (host_params(code_).empty()) return;
         if (params_in_buffer_)
             out << "layout(set = 0, binding = " << bound_buffers(code_)
-                << ", std430) readonly buffer Params {";
+                << ", std140) uniform Params {";
         else
             out << "layout(push_constant) uniform Params {";
         for (size_t k = 0; k < code_.params.size(); ++k) {
@@ -430,9 +430,10 @@ class Emitter {
     std::string load(const KernelNode& n) const {
         const KernelBuffer& b = code_.buffers[n.index];
         const std::string buffer = "b" + std::to_string(n.index);
-        const std::string at = n.width == 4 ? text_[n.args[0]] + " >> 2" : text_[n.args[0]];
+        const std::string &index = text_[n.args[0]], at = b.width == 4 ? index + " >> 2" : index;
+        const std::string lane = n.width == 4 ? "" : b.width == 4 ? "[" + index + " & 3]" : ".x";
         std::string raw = b.form == BindingForm::Texel
-                              ? "imageLoad(" + buffer + ", " + at + ")" + (n.width == 4 ? "" : ".x")
+                              ? "imageLoad(" + buffer + ", " + at + ")" + lane
                               : element(n);
         if (n.width == 4) return raw;
         if (b.dtype.is_bool()) return "(" + raw + " != 0u)";

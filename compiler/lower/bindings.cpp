@@ -44,6 +44,53 @@ BindingForm read_form(const KernelBuffer& buffer, const DeviceProfile& profile) 
     return texel ? BindingForm::Texel : BindingForm::Storage;
 }
 
+namespace {
+
+int64_t& of_form(BindingCount& count, const KernelBuffer& buffer, const DeviceProfile& profile) {
+    return read_form(buffer, profile) == BindingForm::Texel ? count.texels : count.storage;
+}
+
+}  // namespace
+
+void BindingCount::add(const KernelBuffer& buffer, const DeviceProfile& profile) {
+    ++of_form(*this, buffer, profile);
+}
+
+void BindingCount::remove(const KernelBuffer& buffer, const DeviceProfile& profile) {
+    --of_form(*this, buffer, profile);
+}
+
+bool BindingCount::fits(const DeviceProfile& profile) const {
+    return texels <= profile.max_texel_buffers && storage <= profile.max_storage_buffers;
+}
+
+void join_widths(KernelCode& code, const DeviceProfile& profile) {
+    BindingCount bound;
+    for (const KernelBuffer& b : code.buffers)
+        if (b.space == MemorySpace::Bound)
+            ++(b.form == BindingForm::Texel ? bound.texels : bound.storage);
+    if (bound.fits(profile)) return;
+    std::vector<bool> combines(code.buffers.size());
+    for (const KernelNode& n : code.nodes)
+        if (n.op == Op::Atomic) combines[static_cast<size_t>(n.index)] = true;
+    std::vector<int> joined(code.buffers.size());
+    for (size_t narrow = 0; narrow < joined.size(); ++narrow) {
+        const KernelBuffer& a = code.buffers[narrow];
+        const auto holds_it = [&](const KernelBuffer& b) {
+            return b.buffer == a.buffer && b.form == a.form && b.written == a.written &&
+                   b.width > a.width;
+        };
+        const auto wide = std::find_if(code.buffers.begin(), code.buffers.end(), holds_it);
+        const bool joins =
+            a.space == MemorySpace::Bound && !combines[narrow] && wide != code.buffers.end();
+        joined[narrow] = static_cast<int>(joins ? wide - code.buffers.begin()
+                                                : static_cast<std::ptrdiff_t>(narrow));
+    }
+    for (KernelNode& n : code.nodes)
+        if (names_buffer(n.op)) n.index = joined[static_cast<size_t>(n.index)];
+    drop_unused_buffers(code);
+}
+
 size_t bound_buffers(const KernelCode& code) {
     return static_cast<size_t>(std::count_if(code.buffers.begin(), code.buffers.end(), [](const KernelBuffer& b) {
         return b.space == MemorySpace::Bound;

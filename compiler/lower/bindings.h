@@ -9,6 +9,18 @@ namespace firn {
 void split_lonely_blocks(KernelCode& code);
 /// How a buffer that a kernel only reads is bound.
 BindingForm read_form(const KernelBuffer& buffer, const DeviceProfile& profile);
+
+/// Bindings by form, before a kernel is mapped: one for each tensor.
+struct BindingCount {
+    int64_t texels = 0, storage = 0;
+
+    void add(const KernelBuffer& buffer, const DeviceProfile& profile);
+    void remove(const KernelBuffer& buffer, const DeviceProfile& profile);
+    bool fits(const DeviceProfile& profile) const;
+};
+/// Where more is bound than the device binds, a buffer's elements are found in its blocks of four,
+/// so that both are one binding. Placed code stays placed.
+void join_widths(KernelCode& code, const DeviceProfile& profile);
 /// How many of the buffers are bound: those that stand first.
 size_t bound_buffers(const KernelCode& code);
 /// Binds one more, after the others that are bound: what names the kernel's own memory is renamed. Gives its place.

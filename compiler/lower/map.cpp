@@ -941,6 +941,7 @@ KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const D
     code.in_order = in_order;   // what is pinned stands where it was made
     place(code);
     drop_unused_buffers(code);
+    join_widths(code, profile);
     if (profile.device_class == DeviceClass::Cpu) order_values(code);
     code.back_edges = count_back_edges(code);
     return code;

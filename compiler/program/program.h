@@ -43,7 +43,7 @@ struct ParamInfo {
 
 /// A kernel and the limits it assumes. Parameters are push constants in the order of
 /// DispatchStep::params at the offsets of param_offsets(); when they exceed the device's limit
-/// (`params_in_buffer`) they are a std430 storage buffer at the binding after the last.
+/// (`params_in_buffer`) they are a uniform buffer at the binding after the last.
 struct KernelInfo {
     std::string name;    // unique in the program, made of the user's lines
     std::string glsl;

@@ -21,15 +21,6 @@ const Region* body_of(const Node& node) {
     return node.op == Op::Loop ? node.as<LoopAttr>().body.get() : nullptr;
 }
 
-std::vector<Ref> region_results(const Node& node) {
-    if (node.op == Op::Loop) return node.as<LoopAttr>().body->results;
-    if (node.op != Op::If) return {};
-    std::vector<Ref> out = node.as<IfAttr>().then_body->results;
-    const auto& other = node.as<IfAttr>().else_body->results;
-    out.insert(out.end(), other.begin(), other.end());
-    return out;
-}
-
 using Uses = std::unordered_map<const Node*, int>;
 
 Uses count_uses(const std::vector<Ref>& order) {
@@ -215,6 +206,15 @@ std::vector<const Node*> loops_of_sizes(const Node& node, const SizesOfTurns& si
 }
 
 }  // namespace
+
+std::vector<Ref> region_results(const Node& node) {
+    if (node.op == Op::Loop) return node.as<LoopAttr>().body->results;
+    if (node.op != Op::If) return {};
+    std::vector<Ref> out = node.as<IfAttr>().then_body->results;
+    const auto& other = node.as<IfAttr>().else_body->results;
+    out.insert(out.end(), other.begin(), other.end());
+    return out;
+}
 
 RegionFacts region_facts(const Graph& graph) {
     RegionFacts facts;

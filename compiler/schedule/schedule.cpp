@@ -13,6 +13,7 @@
 #include "compiler/program/error.h"
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/at_hand.h"
+#include "compiler/schedule/crowds.h"
 
 namespace firn {
 namespace {
@@ -34,8 +35,15 @@ constexpr int kNodeBudget = 2000;        // values that one kernel may reach
 
 class Scheduler {
   public:
-    Scheduler(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts, bool nested)
-        : graph_(graph), profile_(profile), symbol_facts_(facts), nested_(nested), facts_(region_facts(graph)), maps_(facts) {
+    Scheduler(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts,
+              bool nested)
+        : graph_(graph),
+          profile_(profile),
+          symbol_facts_(facts),
+          nested_(nested),
+          facts_(region_facts(graph)),
+          maps_(facts),
+          crowds_(profile) {
         maps_.set_loop_dependencies([this](const Node& node) { return kernel_loops(node); });
     }
 
@@ -43,6 +51,7 @@ class Scheduler {
         schedule_.host_loops = facts_.host_loops;
         schedule_.numbers = host_numbers(facts_);
         count_costs();
+        find_memory_readers();
         find_counts();
         find_roots();
         decide();
@@ -54,6 +63,10 @@ class Scheduler {
         }
         if (judged_dearer()) {
             at_hand_ = {std::move(asks_), std::move(schedule_.materialised)};
+            forget_verdicts();
+            decide();
+        }
+        while (note_crowds()) {
             forget_verdicts();
             decide();
         }
@@ -215,6 +228,51 @@ class Scheduler {
         inner_.clear();
         row_reductions_.clear();
         reached_.clear();
+        crowds_.restart();
+    }
+
+    /// What is in memory whatever the verdicts are, and what is computed from it.
+    void find_memory_readers() {
+        for (const Ref& ref : facts_.order) {
+            bool reads = lives_in_memory(*ref) && !known_to_host(*ref);
+            leaves_ += reads;
+            for (const Ref& input : ref->inputs) reads |= reads_memory_.contains(input.get());
+            if (ref->op == Op::Loop || ref->op == Op::If)
+                for (const Ref& r : region_results(*ref)) reads |= reads_memory_.contains(r.get());
+            if (reads) reads_memory_.insert(ref.get());
+        }
+    }
+
+    /// Notes the kernels that bind more than the device does; true where there are new ones.
+    bool note_crowds() {
+        BindingCount all;
+        all.texels = all.storage = static_cast<int64_t>(leaves_ + schedule_.materialised.size());
+        if (all.fits(profile_)) return false;
+        bool changed = false;
+        for (const ValueVerdict& v : schedule_.verdicts)
+            if (v.verdict == Verdict::Materialised && !fits({v.value}, needs_of(*v.value)))
+                changed |= crowds_.add(*v.value);
+        return changed;
+    }
+
+    /// A version that is written by position starts as the value, and takes its place.
+    bool starts(const Node& version, const Node& value, int map) {
+        return lives_in_memory(value) && written(version).target.get() == &value &&
+               map == maps_.identity(value.shape);
+    }
+
+    /// Some asker binds too much where it computes the value itself.
+    bool overcrowds(const Node& node, const std::set<Ask>& asks) {
+        if (crowds_.empty() || !reads_memory_.contains(&node) || inside_kernel_loop(node) ||
+            is_of_invocations(node))
+            return false;
+        std::vector<const Node*> inputs;
+        expand(node, asks.begin()->map, [&](const Node& input, int) {
+            if (reads_memory_.contains(&input)) inputs.push_back(&input);
+        });
+        return std::any_of(asks.begin(), asks.end(), [&](const Ask& a) {
+            return crowds_.contains(*a.root) && crowds_.exceeds(*a.root, node, inputs);
+        });
     }
 
     /// Another result of its loop, of the same shape, leaves a kernel already, and not every asker can be part of
@@ -254,10 +312,17 @@ class Scheduler {
             ValueVerdict verdict = forced != forced_.end()
                                        ? ValueVerdict{facts_.order[k], Verdict::Materialised, forced->second}
                                        : judge(facts_.order[k], asked->second);
+            if (verdict.verdict != Verdict::Materialised && overcrowds(node, asked->second)) {
+                verdict.verdict = Verdict::Materialised;
+                verdict.reason = kReasonBindings;
+                crowds_.add(node);  // it takes over what was too much
+            }
             if (verdict.verdict == Verdict::Materialised) {
                 schedule_.materialised.insert(&node);
                 ask_inputs(node, {{&node, maps_.identity(grid_shape(node))}});
             } else {
+                for (const Ask& a : asked->second)
+                    if (crowds_.contains(*a.root)) crowds_.inlined(*a.root, node);
                 if (verdict.reason == kReasonGroup) {
                     combine_in_groups(node, asked->second);
                 } else {
@@ -549,6 +614,9 @@ class Scheduler {
     void ask(const Node& node, const Ask& a) {
         std::set<Ask>& asks = asks_[&node];
         if (asks.size() <= kMapBudget && asks.insert(a).second) ++reached_[a.root];
+        if (crowds_.contains(*a.root) && reads_memory_.contains(&node) &&
+            !starts(*a.root, node, a.map))
+            crowds_.ask(*a.root, node);
     }
 
     void ask_inputs(const Node& node, std::set<Ask> asks) {
@@ -647,9 +715,16 @@ class Scheduler {
 
     // --- groups
 
-    /// What a root's kernel needs of other items: true where only at its own index.
-    std::unordered_map<const Node*, bool> dependencies(const Node& root) {
-        std::unordered_map<const Node*, bool> out;
+    struct Needs {
+        std::unordered_map<const Node*, bool>
+            items;                              // other items: true where only at its own index
+        std::unordered_set<const Node*> loads;  // what it reads of memory
+        bool sizes = false;                     // that only the device knows
+    };
+
+    /// What a root's kernel needs.
+    Needs needs_of(const Node& root) {
+        Needs out;
         std::set<std::pair<const Node*, int>> seen;
         std::vector<std::pair<const Node*, int>> queue;
         auto push = [&](const Node& node, int map) {
@@ -661,14 +736,16 @@ class Scheduler {
             const auto [node, map] = queue.back();
             queue.pop_back();
             needs_sizes(*node, out);
+            if (lives_in_memory(*node) && !known_to_host(*node) && !starts(root, *node, map))
+                out.loads.insert(node);
             if (node->op == Op::Result && facts_.host_loops.contains(node->inputs[0].get())) {
-                out[node->inputs[0].get()] = false;
+                out.items[node->inputs[0].get()] = false;
                 continue;
             }
             if (schedule_.materialised.contains(node)) {
                 const bool own = node->shape == grid_shape(root) && map == maps_.identity(node->shape) &&
                                  root.op != Op::Scatter && !written(root) && !is_stored_by_hand(root);
-                auto [it, added] = out.emplace(node, own);
+                auto [it, added] = out.items.emplace(node, own);
                 if (!added) it->second = it->second && own;
                 continue;
             }
@@ -679,13 +756,14 @@ class Scheduler {
     }
 
     /// Sizes that only the device knows are computed by a kernel before.
-    void needs_sizes(const Node& node, std::unordered_map<const Node*, bool>& needs) const {
+    void needs_sizes(const Node& node, Needs& needs) const {
         if (counts_.empty()) return;
         for_sizes(node, [&](const Size& size) {
             for (const SizeAtom& symbol : data_symbols(size)) {
                 const Node* count = counts_.at(symbol.name);
                 const bool of_loop = count->op == Op::Result && facts_.host_loops.contains(count->inputs[0].get());
-                needs[of_loop ? count->inputs[0].get() : count] = false;
+                needs.items[of_loop ? count->inputs[0].get() : count] = false;
+                needs.sizes = true;
             }
         });
     }
@@ -731,7 +809,30 @@ class Scheduler {
     struct Group {
         ScheduleItem item;
         bool heavy = false;   // has loops: kept apart from plain elementwise kernels
+        Needs needs;          // of memory and sizes
     };
+
+    /// The device binds what a kernel with these outputs needs.
+    bool fits(const std::vector<Ref>& outputs, const Needs& needs) const {
+        BindingCount count;
+        count.storage = needs.sizes ? 1 : 0;
+        for (const Ref& output : outputs) count.add(bound_value(*output, true), profile_);
+        for (const Node* load : needs.loads) {
+            const auto is_load = [&](const Ref& output) { return output.get() == load; };
+            if (std::none_of(outputs.begin(), outputs.end(), is_load))
+                count.add(bound_value(*load, false), profile_);
+        }
+        return count.fits(profile_);
+    }
+
+    bool fits_with(const Group& group, const Ref& root, const Needs& needs) const {
+        std::vector<Ref> outputs = group.item.outputs;
+        outputs.push_back(root);
+        Needs all = needs;
+        all.loads.insert(group.needs.loads.begin(), group.needs.loads.end());
+        all.sizes |= group.needs.sizes;
+        return fits(outputs, all);
+    }
 
     bool heavy(const Node& root) const {
         std::set<const Node*> seen;
@@ -763,8 +864,8 @@ class Scheduler {
                 groups.push_back(std::move(g));
                 continue;
             }
-            const auto needs = dependencies(*ref);
-            for (const auto& [node, own] : needs) {
+            const Needs needs = needs_of(*ref);
+            for (const auto& [node, own] : needs.items) {
                 Readers& readers = readers_[node];
                 readers.roots.push_back(ref.get());
                 readers.all_at_own_index = readers.all_at_own_index && own;
@@ -774,11 +875,12 @@ class Scheduler {
             const auto held = row_reductions_.find(ref.get());
             const bool alone = rows != inner_.end() || held != row_reductions_.end();
             size_t first = 0;
-            for (const auto& [node, own] : needs)
+            for (const auto& [node, own] : needs.items)
                 if (auto it = group_of.find(node); it != group_of.end())
                     first = std::max(first, it->second + (own && !groups[it->second].item.loop ? 0 : 1));
             size_t at = first;
-            while (at < groups.size() && (alone || !can_join(groups[at], *ref, is_heavy))) ++at;
+            while (at < groups.size() && (alone || !can_join(groups[at], ref, is_heavy, needs)))
+                ++at;
             if (at == groups.size()) {
                 groups.emplace_back();
                 groups.back().heavy = is_heavy;
@@ -786,6 +888,8 @@ class Scheduler {
                 if (held != row_reductions_.end()) groups.back().item.row_reductions = held->second;
             }
             groups[at].item.outputs.push_back(ref);
+            groups[at].needs.loads.insert(needs.loads.begin(), needs.loads.end());
+            groups[at].needs.sizes |= needs.sizes;
             group_of[ref.get()] = at;
         }
         std::vector<ScheduleItem> out;
@@ -817,7 +921,8 @@ class Scheduler {
                            [&](const Node* root) { return members.contains(root); });
     }
 
-    bool can_join(const Group& group, const Node& root, bool is_heavy) const {
+    bool can_join(const Group& group, const Ref& ref, bool is_heavy, const Needs& needs) const {
+        const Node& root = *ref;
         if (group.item.loop || group.item.inner || !group.item.row_reductions.empty() || group.heavy != is_heavy ||
             (group.item.outputs.size() >= kMaxOutputs && !is_stored_by_hand(root)))
             return false;
@@ -827,7 +932,7 @@ class Scheduler {
         // Stores by position join where the positions are the same.
         const Written a = written(root), b = written(other);
         return static_cast<bool>(a) == static_cast<bool>(b) && a.loop == b.loop &&
-               grid_shape(other) == grid_shape(root);
+               grid_shape(other) == grid_shape(root) && fits_with(group, ref, needs);
     }
 
     const Graph& graph_;
@@ -842,6 +947,10 @@ class Scheduler {
     ElementCosts costs_;
     AtHand at_hand_;   // what the round before asked for
     std::unordered_map<const Node*, int> reached_;   // values that a root's kernel asks for
+    std::unordered_set<const Node*>
+        reads_memory_;   // values that need a binding, of their own or of what they come from
+    size_t leaves_ = 0;  // of those, in memory whatever the verdicts are
+    Crowds crowds_;
     std::unordered_map<const Node*, int> inner_;   // roots that stage values: dimensions walked inside
     std::unordered_set<const Node*> held_;         // roots whose groups hold whole rows
     std::unordered_map<const Node*, const Node*> held_for_;   // what was in memory before, and the root that holds it

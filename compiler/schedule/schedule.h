@@ -41,6 +41,8 @@ inline constexpr const char* kReasonStage = "stage-of-reduction";   // nested, i
 inline constexpr const char* kReasonStore = "store";                // written by index
 inline constexpr const char* kReasonTurns = "too-many-turns";       // nested, its loop may exceed what the driver allows
 inline constexpr const char* kReasonByHand = "kernel-by-hand";      // stored to by a kernel by hand
+inline constexpr const char* kReasonBindings =
+    "too-many-bindings";  // its kernel would bind more tensors than the device does
 inline constexpr const char* kReasonLarge = "kernel-too-large";     // the kernel would grow beyond its budget
 
 /// A step of a region: values that one kernel computes, or a loop of kernels.
@@ -93,6 +95,8 @@ struct RegionFacts {
     std::unordered_set<const Node*> arrays;
 };
 RegionFacts region_facts(const Graph& graph);
+/// What the body of a Loop gives, or the bodies of an If; nothing for other nodes.
+std::vector<Ref> region_results(const Node& node);
 /// The induction of every host loop as a symbol of its own: for host_size before the loops have their steps.
 std::unordered_map<const Node*, Size> host_inductions(const RegionFacts& facts);
 HostNumbers host_numbers(const RegionFacts& regions);

@@ -43,8 +43,7 @@ void check_limits(const DeviceProfile& profile, const KernelInfo& kernel) {
             std::count_if(kernel.bindings.begin(), kernel.bindings.end(),
                           [&](const BindingInfo& binding) { return binding.form == form; }));
     };
-    require(kernel, "storage buffers", count(BindingForm::Storage) + kernel.params_in_buffer,
-            profile.max_storage_buffers);
+    require(kernel, "storage buffers", count(BindingForm::Storage), profile.max_storage_buffers);
     require(kernel, "texel buffers", count(BindingForm::Texel), profile.max_texel_buffers);
     if (!kernel.params_in_buffer)
         require(kernel, "bytes of push constants", param_offsets(kernel.param_types).back(),
@@ -159,7 +158,7 @@ void Pipeline::create_layouts() {
     }
     if (params_in_buffer_)
         bindings.push_back({static_cast<uint32_t>(bindings.size()),
-                            VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC, 1,
+                            VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, 1,
                             VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
     VkDescriptorSetLayoutCreateInfo set_info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
     set_info.bindingCount = static_cast<uint32_t>(bindings.size());
@@ -247,7 +246,7 @@ void DescriptorSets::create_pool(std::span<const SetRequest> requests, const std
     std::vector<VkDescriptorPoolSize> sizes;
     if (storage > 0) sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, storage});
     if (texel > 0) sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER, texel});
-    if (dynamic > 0) sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC, dynamic});
+    if (dynamic > 0) sizes.push_back({VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, dynamic});
     if (sizes.empty()) sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1});
     VkDescriptorPoolCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
     info.maxSets = static_cast<uint32_t>(requests.size());
@@ -298,7 +297,7 @@ void DescriptorSets::write(VkDescriptorSet set, const SetRequest& request) {
     }
     if (request.pipeline->params_in_buffer()) {
         buffers.back() = {request.params.buffer, request.params.offset, request.params.bytes};
-        add(VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC).pBufferInfo = &buffers.back();
+        add(VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC).pBufferInfo = &buffers.back();
     }
     device_.vk().vkUpdateDescriptorSets(device_.handle(), static_cast<uint32_t>(writes.size()),
                                         writes.data(), 0, nullptr);

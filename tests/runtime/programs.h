@@ -28,7 +28,7 @@ inline KernelInfo kernel(const std::string& name, int bindings, const std::vecto
     }
     if (!params.empty()) {
         glsl += params_in_buffer ? "layout(set = 0, binding = " + std::to_string(bindings) +
-                                       ", std430) readonly buffer Params { "
+                                       ", std140) uniform Params { "
                                  : "layout(push_constant) uniform Params { ";
         for (size_t i = 0; i < params.size(); ++i)
             glsl += std::string(params[i] == f32 ? "float " : "int ") + static_cast<char>('a' + i) +

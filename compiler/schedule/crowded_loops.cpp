@@ -1,0 +1,85 @@
+// Loops that read more tensors than one kernel binds.
+#include "compiler/schedule/crowded_loops.h"
+
+#include <algorithm>
+
+#include "compiler/ir/builder.h"
+#include "compiler/schedule/crowds.h"
+#include "compiler/schedule/schedule.h"
+
+namespace firn {
+namespace {
+
+using Nodes = std::unordered_set<const Node*>;
+
+/// What is in memory, what a loop carries, and all that is computed from them.
+Nodes memory_readers(const RegionFacts& facts) {
+    Nodes out;
+    for (const Ref& ref : facts.order) {
+        const auto carried = facts.arg_index.find(ref.get());
+        bool reads = ref->op == Op::Buffer ||
+                     (ref->op == Op::Input && !ref->as<InputAttr>().scalar) ||
+                     (carried != facts.arg_index.end() && carried->second > 0);
+        const auto is_reader = [&](const Ref& from) { return out.contains(from.get()); };
+        reads |= std::any_of(ref->inputs.begin(), ref->inputs.end(), is_reader);
+        const std::vector<Ref> bodies = region_results(*ref);
+        reads |= std::any_of(bodies.begin(), bodies.end(), is_reader);
+        if (reads) out.insert(ref.get());
+    }
+    return out;
+}
+
+/// Per loop inside a kernel, the values from outside that its turns read.
+std::unordered_map<const Node*, Nodes> read_from_outside(const RegionFacts& facts) {
+    const Nodes readers = memory_readers(facts);
+    std::unordered_map<const Node*, Nodes> out;
+    const auto note = [&](const Node& loop, const Ref& value) {
+        const auto& around = facts.loops.at(value.get());
+        if (readers.contains(value.get()) &&
+            std::find(around.begin(), around.end(), &loop) == around.end())
+            out[&loop].insert(value.get());
+    };
+    for (const Ref& ref : facts.order) {
+        if (ref->op == Op::Loop)
+            for (const std::vector<Ref>& values : {ref->inputs, ref->as<LoopAttr>().body->results})
+                for (const Ref& value : values) note(*ref, value);
+        for (const Node* loop : facts.loops.at(ref.get())) {
+            for (const Ref& input : ref->inputs) note(*loop, input);
+            for (const Ref& result : region_results(*ref)) note(*loop, result);
+        }
+    }
+    return out;
+}
+
+bool is_crowded(const Node& loop, const Nodes& reads, const DeviceProfile& profile) {
+    BindingCount count;
+    for (const Node* value : reads) count.add(bound_value(*value, false), profile);
+    for (const Ref& result : loop.as<LoopAttr>().body->results)
+        count.add(bound_value(*result, true), profile);
+    return !count.fits(profile);
+}
+
+}  // namespace
+
+Graph host_crowded_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile) {
+    const RegionFacts facts = region_facts(graph);
+    Nodes crowded;
+    for (const auto& [loop, reads] : read_from_outside(facts))
+        if (!facts.host_loops.contains(loop) && !kernel_by_hand(facts, *loop) &&
+            is_crowded(*loop, reads, profile))
+            crowded.insert(loop);
+    if (crowded.empty()) return graph;
+    const auto visit = [](const Node&, const std::vector<Ref>&) { return Ref(); };
+    const auto visit_region = [&](const Node& node, const Ref& made) -> Ref {
+        if (!crowded.contains(&node)) return nullptr;
+        LoopAttr attr = made->as<LoopAttr>();
+        attr.host = true;
+        return table.intern(Op::Loop, made->dtype, made->shape, made->inputs, attr,
+                            node.lines.empty() ? SourceLine{} : node.lines[0]);
+    };
+    Graph out = graph;
+    out.results = rewrite(table, out.results, visit, {}, visit_region);
+    return out;
+}
+
+}  // namespace firn

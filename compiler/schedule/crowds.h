@@ -1,0 +1,46 @@
+// Kernels that would bind more tensors than the device does.
+#pragma once
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "compiler/lower/bindings.h"
+
+namespace firn {
+
+/// A value in memory as a kernel binds it.
+KernelBuffer bound_value(const Node& value, bool written);
+
+/// What crowded kernels bind and are asked for so far. Verdicts keep it up from consumers to
+/// producers, so that values go to memory before their askers bind more than the device does.
+class Crowds {
+  public:
+    explicit Crowds(const DeviceProfile& profile) : profile_(profile) {}
+
+    /// The kernel that computes `root` binds too much. False where that is known already.
+    bool add(const Node& root);
+    bool contains(const Node& root) const { return kernels_.contains(&root); }
+    bool empty() const { return kernels_.empty(); }
+    /// The same kernels, of which nothing is judged yet.
+    void restart();
+
+    /// The kernel asks for a value that is in memory, or computed from what is.
+    void ask(const Node& root, const Node& value);
+    /// Asking for `inputs` instead of the value takes more bindings than the device has.
+    bool exceeds(const Node& root, const Node& value, const std::vector<const Node*>& inputs) const;
+    /// The kernel computes the value where it is asked.
+    void inlined(const Node& root, const Node& value);
+
+  private:
+    struct Kernel {
+        BindingCount count;
+        std::unordered_set<const Node*> asked;
+    };
+    Kernel fresh(const Node& root) const;
+
+    const DeviceProfile& profile_;
+    std::unordered_map<const Node*, Kernel> kernels_;
+};
+
+}  // namespace firn

@@ -1,0 +1,170 @@
+// A kernel never binds more tensors than the device does: what asks for more is cut.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/explain.h"
+#include "tests/schedule/compile_helpers.h"
+
+namespace firn {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+constexpr int kElements = 6;
+
+DeviceProfile with_bindings(DeviceProfile profile, uint32_t most) {
+    profile.max_storage_buffers = profile.max_texel_buffers = most;
+    return profile;
+}
+
+struct Device {
+    const char* name;
+    DeviceProfile profile;
+    friend std::ostream& operator<<(std::ostream& out, const Device& device) {
+        return out << device.name;
+    }
+};
+
+std::vector<Device> devices() {
+    return {{"Cpu", cpu_profile()},
+            {"Gpu", gpu_profile()},
+            {"CpuOfFour", with_bindings(cpu_profile(), 4)},
+            {"GpuOfFour", with_bindings(gpu_profile(), 4)}};
+}
+
+class Bindings : public testing::TestWithParam<Device> {
+  protected:
+    Session session = Session::interpreter(GetParam().profile);
+    SessionScope scope{session};
+};
+
+/// Tensor t holds 10 t, 10 t + 1, ...
+std::vector<float> values_of(int t) {
+    std::vector<float> out(kElements);
+    std::iota(out.begin(), out.end(), 10.0f * static_cast<float>(t));
+    return out;
+}
+
+Tensors inputs(int count) {
+    Tensors out;
+    for (int t = 0; t < count; ++t) out.push_back(tensor(values_of(t), {kElements}));
+    return out;
+}
+
+Tensor total(const Tensors& all) {
+    Tensor sum = all[0];
+    for (size_t t = 1; t < all.size(); ++t) sum = sum + all[t];
+    return sum;
+}
+
+std::vector<float> expected_total(int count) {
+    std::vector<float> out(kElements, 0.0f);
+    for (int t = 0; t < count; ++t)
+        for (size_t i = 0; i < kElements; ++i) out[i] += values_of(t)[i];
+    return out;
+}
+
+std::vector<float> joined(int count) {
+    std::vector<float> out;
+    for (int t = 0; t < count; ++t)
+        for (float v : values_of(t)) out.push_back(v);
+    return out;
+}
+
+TEST_P(Bindings, ASumOfManyTensorsIsRight) {
+    for (int count : {2, 3, 4, 5, 17, 31, 32, 33, 63, 64, 65, 80, 300})
+        EXPECT_EQ(total(inputs(count)).to_vector<float>(), expected_total(count)) << count;
+}
+
+TEST_P(Bindings, ACompiledSumOfManyTensorsIsRight) {
+    const std::vector<ArgSpec> symbolic(80, f32("n"));
+    auto sum = compile([](const Tensors& all) { return total(all); }, symbolic);
+    const Tensors all = inputs(80);
+    EXPECT_EQ(sum(all).to_vector<float>(), expected_total(80));
+}
+
+TEST_P(Bindings, AStackOfManyTensorsIsRight) {
+    for (int count : {2, 5, 33, 80, 300})
+        EXPECT_EQ(stack(inputs(count)).to_vector<float>(), joined(count)) << count;
+}
+
+TEST_P(Bindings, ATreeOfManyTensorsIsRight) {
+    Tensors level = inputs(256);
+    while (level.size() > 1) {
+        Tensors next;
+        for (size_t k = 0; k < level.size(); k += 2) next.push_back(level[k] + level[k + 1]);
+        level = std::move(next);
+    }
+    EXPECT_EQ(level[0].to_vector<float>(), expected_total(256));
+}
+
+TEST_P(Bindings, SumsThatShareTensorsAreRight) {
+    const Tensors all = inputs(80);
+    Tensors sums;
+    for (size_t k = 0; k < 20; ++k)
+        sums.push_back(total({all.begin() + static_cast<long>(k), all.end()}));
+    realize(sums);
+    for (int k = 0; k < 20; ++k) {
+        std::vector<float> expected = expected_total(80);
+        for (size_t i = 0; i < kElements; ++i) expected[i] -= k ? expected_total(k)[i] : 0;
+        EXPECT_EQ(sums[static_cast<size_t>(k)].to_vector<float>(), expected) << k;
+    }
+}
+
+TEST_P(Bindings, AReductionOfManyTensorsIsRight) {
+    const std::vector<float> each = expected_total(80);
+    EXPECT_EQ(sum(total(inputs(80))).item<float>(),
+              std::accumulate(each.begin(), each.end(), 0.0f));
+}
+
+TEST_P(Bindings, WhatIsStoredMayComeFromManyTensors) {
+    Tensor x = zeros({kElements}), i = arange(kElements);
+    x(kElements - 1 - i) = total(inputs(80));
+    std::vector<float> expected = expected_total(80);
+    std::reverse(expected.begin(), expected.end());
+    EXPECT_EQ(x.to_vector<float>(), expected);
+}
+
+TEST_P(Bindings, ALoopMayReadManyTensors) {
+    const Tensors all = inputs(80);
+    Tensor x = zeros({kElements});
+    for (Tensor turn : loop(3))
+        for (const Tensor& each : all) x = max(x, each) + 1.0f;
+    std::vector<float> expected(kElements, 0.0f);
+    for (int turn = 0; turn < 3; ++turn)
+        for (int t = 0; t < 80; ++t)
+            for (size_t i = 0; i < kElements; ++i)
+                expected[i] = std::max(expected[i], values_of(t)[i]) + 1;
+    EXPECT_EQ(x.to_vector<float>(), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Bindings, testing::ValuesIn(devices()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(BindingLimits, AnExplanationSaysThatBindingsAreTheReason) {
+    auto program = program_for(
+        cpu_profile(), [](const Tensors& all) { return Tensors{total(all)}; },
+        std::vector<ArgSpec>(80, f32(512, 512)));
+    const auto cut = [](const VerdictInfo& v) {
+        return v.verdict == "materialised" && v.reason == "too-many-bindings";
+    };
+    EXPECT_EQ(std::count_if(program->verdicts.begin(), program->verdicts.end(), cut), 1)
+        << explain(*program);
+    EXPECT_EQ(program->kernels.size(), 2u);
+}
+
+TEST(BindingLimits, EveryKernelBindsAsManyAsTheDeviceDoes) {
+    for (const Device& device : devices()) {
+        auto program = program_for(
+            device.profile, [](const Tensors& all) { return Tensors{total(all)}; },
+            std::vector<ArgSpec>(300, f32(512, 512)));
+        for (const KernelInfo& kernel : program->kernels)
+            EXPECT_LE(kernel.bindings.size(),
+                      device.profile.max_storage_buffers + device.profile.max_texel_buffers);
+    }
+}
+
+}  // namespace
+}  // namespace firn
