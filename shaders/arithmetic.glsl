@@ -322,6 +322,10 @@ uint64_t firn_reverse_bits_u64(uint64_t x) {
 //@function firn_reverse_bits_i64 needs firn_reverse_bits_u64
 int64_t firn_reverse_bits_i64(int64_t x) { return int64_t(firn_reverse_bits_u64(uint64_t(x))); }
 
+//@function firn_i64_from_words
+// Widens x to 64 bits without a conversion.
+int64_t firn_i64_from_words(int x) { return packInt2x32(ivec2(x, x >> 31)); }
+
 //@function firn_i32_from_f32
 // Saturates; nan is 0.
 int firn_i32_from_f32(float x) {

@@ -45,11 +45,17 @@ std::string texel_format(DType dtype, int width) {
 class Emitter {
   public:
     Emitter(const KernelCode& code, const DeviceProfile& profile)
-        : code_(code), params_in_buffer_(needs_param_buffer(code, profile)),
+        : code_(code),
+          params_in_buffer_(needs_param_buffer(code, profile)),
           keep_floats_(keeps_special_floats(code, profile)),
-          keep_loops_(profile.device_class == DeviceClass::Cpu), text_(code.nodes.size()),
-          uses_(code.nodes.size(), 0), region_of_(code.nodes.size(), -1),
-          use_region_(code.nodes.size(), -1), repeated_(code.regions.size(), false), held_(code.params.size(), false) {}
+          keep_loops_(profile.device_class == DeviceClass::Cpu),
+          compares_widened_(profile.compares_widened),
+          text_(code.nodes.size()),
+          uses_(code.nodes.size(), 0),
+          region_of_(code.nodes.size(), -1),
+          use_region_(code.nodes.size(), -1),
+          repeated_(code.regions.size(), false),
+          held_(code.params.size(), false) {}
 
     std::string run() {
         count_uses();
@@ -380,7 +386,9 @@ class Emitter {
         if (const std::string inside = range_test(n); !inside.empty()) return inside;
         if (plain_quotient(n))
             return "(" + operands[0] + (n.op == Op::Div ? " / " : " % ") + operands[1] + ")";
-        std::string out = operation_glsl(n.op, n.dtype, types, operands);
+        const bool in_words = !compares_widened_ && n.op == Op::Cast && widens(n.dtype, types[0]);
+        std::string out = in_words ? widened_glsl(n.dtype, operands[0])
+                                   : operation_glsl(n.op, n.dtype, types, operands);
         note_functions(out);
         return out;
     }
@@ -677,6 +685,7 @@ class Emitter {
     bool params_in_buffer_;
     bool keep_floats_;
     bool keep_loops_;                   // as they are, against the driver's wish
+    bool compares_widened_;             // integers that are cast to 64 bits
     std::vector<std::string> text_;     // how each node is written where it is used
     std::vector<int> uses_, region_of_, use_region_;
     std::map<int, std::vector<int>> unwritten_;   // inlined nodes of the open region that wait for who asks: their loads

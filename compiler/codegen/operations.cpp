@@ -298,6 +298,16 @@ bool supported(Op op, DType operand) {
     return false;
 }
 
+bool widens(DType to, DType from) {
+    return to.is_integer() && is_64bit(to) && from.is_integer() && from.is_signed() &&
+           !is_64bit(from);
+}
+
+std::string widened_glsl(DType to, const std::string& operand) {
+    const std::string value = "firn_i64_from_words(" + operand + ")";
+    return to == i64 ? value : glsl_type(to) + "(" + value + ")";
+}
+
 std::string operation_glsl(Op op, DType dtype, const std::vector<DType>& input_types,
                            const std::vector<std::string>& operands) {
     ensure(is_elementwise(op), "only elementwise operations are one GLSL expression");

@@ -31,6 +31,12 @@ bool supported(Op op, DType operand);
 std::string operation_glsl(Op op, DType dtype, const std::vector<DType>& input_types,
                            const std::vector<std::string>& operands);
 
+/// Casts between these types widen a signed integer to 64 bits.
+bool widens(DType to, DType from);
+/// The same value as operation_glsl() gives for such a cast, put together from two words: for
+/// drivers that compare it wrongly otherwise (DeviceProfile::compares_widened).
+std::string widened_glsl(DType to, const std::string& operand);
+
 /// The text of the named functions of shaders/arithmetic.glsl and math.glsl and of all that they
 /// need, each once, in the order of the file. Throws InternalError for a name that is not there.
 std::string math_library(const std::set<std::string>& functions);

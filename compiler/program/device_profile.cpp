@@ -42,8 +42,8 @@ std::string cache_key(const DeviceProfile& p) {
         << ' ' << p.max_texel_elements << " align " << p.buffer_alignment << " edges "
         << p.max_back_edges << " features " << p.texel_loads << p.storage_8bit << p.storage_16bit
         << p.has_f64 << p.has_i64 << p.subgroup_shuffle << p.float_atomic_add
-        << p.keeps_special_floats << " matrix " << p.matrix_unit.rows << ' ' << p.matrix_unit.columns << ' '
-        << p.matrix_unit.depth << " rates "
+        << p.keeps_special_floats << p.compares_widened << " matrix " << p.matrix_unit.rows << ' '
+        << p.matrix_unit.columns << ' ' << p.matrix_unit.depth << " rates "
         << p.operations_per_second << ' ' << p.bytes_per_second << ' ' << p.seconds_per_load << ' '
         << p.seconds_per_launch << ' ' << p.parallel_invocations << ' ' << p.cache_bytes;
     return key.str();

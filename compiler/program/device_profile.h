@@ -45,6 +45,9 @@ struct DeviceProfile {
     /// Kernels may ask that floats keep -0, inf and nan (f32, and f64 where there is f64); else a driver may
     /// assume them away.
     bool keeps_special_floats = true;
+    /// A signed integer that was widened to 64 bits compares right with constants; else kernels put
+    /// the 64 bits together from two words.
+    bool compares_widened = true;
 
     MatrixUnit matrix_unit;
 

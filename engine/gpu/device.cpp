@@ -44,6 +44,7 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
     device->transfers_ = std::make_unique<CommandPool>(*device, "transfers");
     if (device->profile_.device_class == DeviceClass::Cpu)
         device->profile_.max_back_edges = probe_back_edges(device, options.cache_directory);
+    device->profile_.compares_widened = probe_widened_integers(device, options.cache_directory);
     if (!probe_matrix_unit(device, options.cache_directory)) device->profile_.matrix_unit = {};
     return device;
 }

@@ -1,0 +1,256 @@
+// Every operation on values that were just converted from another type, on the device against
+// evaluate(): a driver that knows where a value came from may compute with what it was.
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "compiler/algorithms/compact.h"
+#include "compiler/ir/evaluate.h"
+#include "tests/device/element_kernel.h"
+#include "tests/device/on_device.h"
+
+namespace firn {
+namespace {
+
+/// One operation on operands that are converted values, plain values, or literals.
+struct Asked {
+    Op op;
+    DType result;
+    std::string glsl;           // of v0 (to be converted) and v1
+    std::vector<int> operands;  // 0: v0 converted, 1: v1, -1: the literal
+    Scalar literal;
+};
+
+/// Small and large, of both signs, and what a conversion saturates or cuts.
+std::vector<Scalar> values_of(DType dtype) {
+    std::vector<Scalar> out;
+    if (dtype.is_bool()) return {scalar_bool(false), scalar_bool(true)};
+    if (dtype.is_float()) {
+        for (double v : {0.0, 1.0, -1.0, 2.5, -5.0, 7.0, -128.5, 255.5, 6e4, -0.25})
+            out.push_back(scalar_float(v, dtype));
+        if (dtype != f16)
+            for (double v : {3e9, -3e9, 9.2e18, -9.2e18}) out.push_back(scalar_float(v, dtype));
+        return out;
+    }
+    const int bits = 8 * dtype.bytes();
+    const int64_t low = INT64_MIN >> (64 - bits);
+    for (int64_t v : {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{-5}, int64_t{7}, int64_t{100},
+                      int64_t{0x5a5a1234deadbeef}, low, low + 1, -(low + 1), int64_t{0x80000000},
+                      int64_t{0x100000001}})
+        out.push_back(scalar_int(v, dtype));
+    return out;
+}
+
+std::vector<Asked> questions(DType from, DType to, const DeviceProfile& profile) {
+    std::vector<Asked> out;
+    const bool in_words = widens(to, from) && !profile.compares_widened;
+    const std::string converted =
+        in_words ? widened_glsl(to, "v0") : operation_glsl(Op::Cast, to, {from}, {"v0"});
+    std::vector<Scalar> literals;
+    for (int v : {0, -1, 5})
+        if (!to.is_bool() || v == 0)
+            literals.push_back(to.is_float() ? scalar_float(v, to) : scalar_int(v, to));
+    for (int k = 0; k < kOpCount; ++k) {
+        const Op op = static_cast<Op>(k);
+        if (!is_elementwise(op) || op == Op::Cast || op == Op::Bitcast || op == Op::Select ||
+            !supported(op, to))
+            continue;
+        // Functions of floats are tested on their own, and divisions and powers, which drivers take
+        // their time to compile, are asked once where they begin with a comparison.
+        const bool dear = info(op).properties & (kCostly | kMedium);
+        if (dear && !widens(to, from)) continue;
+        const DType result = info(op).result == ResultRule::Bool ? boolean : to;
+        auto ask = [&](std::vector<int> operands, const Scalar& literal = {}) {
+            std::vector<std::string> text;
+            for (int each : operands)
+                text.push_back(each < 0 ? glsl_literal(literal) : each ? "v1" : converted);
+            out.push_back({op, result,
+                           operation_glsl(op, result, std::vector<DType>(text.size(), to), text),
+                           operands, literal});
+        };
+        if (info(op).arity == 1) {
+            ask({0});
+            continue;
+        }
+        ask({0, 1});
+        if (dear) continue;
+        ask({1, 0});
+        const bool compares = result.is_bool() || op == Op::Min || op == Op::Max;
+        for (const Scalar& literal : literals) {
+            if (!compares && literal == literals[0]) continue;
+            // Kernels compute with a literal 0.0 by functions of their own (literal_zero.h).
+            if (literal.dtype.is_float() && literal.f == 0) continue;
+            ask({0, -1}, literal);
+            ask({-1, 0}, literal);
+        }
+    }
+    return out;
+}
+
+/// One kernel that answers all questions: answer k of element i at k * count + i, of each result
+/// type its own buffer.
+std::string glsl_of(const std::vector<Asked>& all, DType from, DType to) {
+    std::set<std::string> extensions, called;
+    for (DType type : {from, to})
+        for (const std::string& name : required_extensions(type)) extensions.insert(name);
+    std::string body;
+    int place[2] = {0, 0};
+    for (const Asked& each : all) {
+        for (const std::string& name : called_functions(each.glsl)) called.insert(name);
+        const bool truth = each.result.is_bool();
+        const std::string at = "[" + std::to_string(place[truth]++) + " * count + i] = ";
+        body += truth ? "    b3" + at + "(" + each.glsl + " ? 1u : 0u);\n"
+                      : "    b2" + at + stored_glsl_type(to) + "(" + each.glsl + ");\n";
+    }
+    std::string glsl = "#version 460\n";
+    for (const std::string& name : extensions) glsl += "#extension " + name + " : require\n";
+    glsl += "layout(local_size_x = 64) in;\n";
+    const std::string stored[] = {stored_glsl_type(from), stored_glsl_type(to),
+                                  to.is_bool() ? "uint" : stored_glsl_type(to), "uint"};
+    for (int k = 0; k < 4; ++k) {
+        const std::string number = std::to_string(k);
+        glsl += "layout(set = 0, binding = " + number + ", std430) buffer B" + number + " { " +
+                stored[k] + " b" + number + "[]; };\n";
+    }
+    glsl +=
+        "layout(push_constant) uniform Params { int count; };\n" + math_library(called) +
+        "void main() {\n    int i = int(gl_GlobalInvocationID.x);\n    if (i >= count) return;\n";
+    const DType types[] = {from, to};
+    for (int k = 0; k < 2; ++k) {
+        const std::string number = std::to_string(k), value = "b" + number + "[i]";
+        glsl += "    " + glsl_type(types[k]) + " v" + number + " = " +
+                (types[k].is_bool() ? "(" + value + " != 0u)"
+                                    : glsl_type(types[k]) + "(" + value + ")") +
+                ";\n";
+    }
+    return glsl + body + "}\n";
+}
+
+struct Row {
+    Scalar from, to;
+};
+
+bool agree(const Scalar& got, const Scalar& expected) {
+    if (!expected.dtype.is_float()) return got == expected;
+    if (std::isnan(expected.f)) return std::isnan(got.f);
+    return got.f == expected.f || std::abs(got.f - expected.f) <= 1e-6 * std::abs(expected.f);
+}
+
+class ConvertedOnDevice : public DeviceTest, public testing::WithParamInterface<DType> {};
+
+TEST_P(ConvertedOnDevice, EveryOperationMeansWhatEvaluateSays) {
+    const DType from = GetParam();
+    for (DType to : kAllTypes) {
+        if (to == from) continue;
+        SCOPED_TRACE(to.name());
+        const std::vector<Asked> all = questions(from, to, device->profile());
+        std::vector<Row> rows;
+        for (const Scalar& x : values_of(from))
+            for (const Scalar& y : values_of(to)) rows.push_back({x, y});
+        const auto count = static_cast<int64_t>(rows.size());
+        const int64_t truths = std::count_if(
+            all.begin(), all.end(), [](const Asked& each) { return each.result.is_bool(); });
+        const int64_t counts[] = {
+            count, count, std::max<int64_t>(1, (static_cast<int64_t>(all.size()) - truths) * count),
+            std::max<int64_t>(1, truths * count)};
+        const DType types[] = {from, to, to, boolean};
+
+        auto program = std::make_shared<Program>();
+        program->name = "converted";
+        KernelInfo kernel;
+        kernel.name = std::string(from.name()) + " to " + to.name();
+        kernel.glsl = glsl_of(all, from, to);
+        kernel.spirv = glsl_to_spirv(kernel.glsl, kernel.name);
+        kernel.group_size = {64, 1, 1};
+        kernel.param_types = {i32};
+        DispatchStep dispatch;
+        Call call;
+        VulkanExecutor executor(device);
+        for (int k = 0; k < 4; ++k) {
+            const auto width = static_cast<size_t>(types[k].bytes());
+            const size_t bytes = (static_cast<size_t>(counts[k]) * width + 15) / 16 * 16;
+            program->buffers.push_back({"b" + std::to_string(k),
+                                        types[k],
+                                        Size(counts[k]),
+                                        k < 2 ? BufferRole::Argument : BufferRole::Result,
+                                        {}});
+            kernel.bindings.push_back({BindingForm::Storage, types[k], 1, k > 1});
+            dispatch.buffers.push_back(k);
+            std::shared_ptr<Memory> memory = executor.allocate(bytes, "column");
+            if (k > 1) {
+                program->results.push_back({types[k], {Size(counts[k])}, k});
+                call.results.push_back(memory);
+                continue;
+            }
+            program->arguments.push_back(
+                {"b" + std::to_string(k), types[k], {Size(counts[k])}, false, k});
+            std::vector<std::byte> stored(bytes);
+            for (size_t i = 0; i < rows.size(); ++i)
+                store_scalar(k ? rows[i].to : rows[i].from, stored.data() + i * width);
+            executor.write(*memory, 0, stored);
+            call.arguments.push_back(memory);
+            call.scalars.emplace_back();
+        }
+        dispatch.params = {{i32, Size(count), -1}};
+        dispatch.groups = {Size((count + 63) / 64), Size(1), Size(1)};
+        program->kernels = {kernel};
+        program->steps = {{dispatch}};
+        executor.run(program, call);
+
+        std::vector<std::byte> answers[2];
+        for (int k = 0; k < 2; ++k) {
+            answers[k].resize(static_cast<size_t>(counts[k + 2]) *
+                              static_cast<size_t>(types[k + 2].bytes()));
+            executor.read(*call.results[static_cast<size_t>(k)], 0, answers[k]);
+        }
+        int64_t place[2] = {0, 0};
+        for (const Asked& each : all) {
+            const bool truth = each.result.is_bool();
+            const int64_t at = place[truth]++ * count;
+            int wrong = 0;
+            for (size_t i = 0; i < rows.size() && wrong < 1; ++i) {
+                const Scalar got =
+                    load_scalar(each.result, answers[truth].data() +
+                                                 (static_cast<size_t>(at) + i) *
+                                                     static_cast<size_t>(each.result.bytes()));
+                std::vector<Scalar> in;
+                for (int operand : each.operands)
+                    in.push_back(operand < 0 ? each.literal
+                                 : operand   ? rows[i].to
+                                             : rows[i].from.to(to));
+                const Scalar expected = evaluate(each.op, each.result, in);
+                std::string asked = info(each.op).name;
+                for (size_t k = 0; k < in.size(); ++k)
+                    asked += std::string(each.operands[k] == 0  ? " cast "
+                                         : each.operands[k] < 0 ? " literal "
+                                                                : " ") +
+                             text(in[k]);
+                wrong += !agree(got, expected);
+                EXPECT_TRUE(agree(got, expected))
+                    << asked << " is " << text(got) << ", expected " << text(expected);
+            }
+        }
+    }
+}
+
+std::string type_name(const testing::TestParamInfo<DType>& test) { return test.param.name(); }
+INSTANTIATE_TEST_SUITE_P(Types, ConvertedOnDevice, testing::ValuesIn(kAllTypes), type_name);
+
+Tensor widened() { return tensor(Ints{-5, 7, 0, -1, 100000}).as(i64); }
+INSTANTIATE_TEST_SUITE_P(
+    Widened, OnDevice,
+    testing::Values(DeviceCase{"Less", [] { return widened() < 0; }},
+                    DeviceCase{"NotLess", [] { return widened() >= 0; }},
+                    DeviceCase{"Abs", [] { return abs(widened()) * -1; }},
+                    DeviceCase{"Sign", [] { return sign(widened()) * 3; }},
+                    DeviceCase{"Pow",
+                               [] {
+                                   return pow(widened(), tensor(Ints{3, -7, 0, 1, 2}).as(i64));
+                               }},
+                    DeviceCase{"Compact", [] { return compact(widened(), widened() < 0); }},
+                    DeviceCase{"ByWayOfUnsigned",
+                               [] { return bitcast(widened().as(u64), i64) < 0; }}),
+    name_of);
+
+}  // namespace
+}  // namespace firn
