@@ -2,6 +2,8 @@
 // twice.
 #include "compiler/frontend/apply.h"
 
+#include <algorithm>
+
 #include "compiler/frontend/record.h"
 
 namespace firn {
@@ -28,7 +30,42 @@ std::optional<DType> constant_type(const Arg& arg, DType strong) {
     return strong;
 }
 
+std::vector<Tensor> in_type(const std::vector<Arg>& args, DType type) {
+    std::vector<Tensor> out;
+    for (const Arg& arg : args) {
+        // Straight to the type: 0.1 beside an f64 is not the f32 nearest to it.
+        Ref own = arg.is_scalar() ? arg.node(constant_type(arg, type)) : arg.node();
+        out.push_back(Tensor::from_node(cast(builder_at(arg), own, type)));
+    }
+    return out;
+}
+
 }  // namespace
+
+DType meeting_type(const std::vector<Arg>& args) {
+    std::vector<DType> strong, weak;
+    for (const Arg& arg : args) (arg.is_scalar() ? weak : strong).push_back(arg.node()->dtype);
+    auto joined = [](std::vector<DType> types) {
+        // The widest first: i8 and u8 meet in i32, but beside a u32 in that, in whatever order they
+        // stand.
+        std::stable_sort(types.begin(), types.end(),
+                         [](DType a, DType b) { return a.bytes() > b.bytes(); });
+        DType all = types[0];
+        for (DType type : types) all = join(all, type);
+        return all;
+    };
+    const DType type = joined(strong.empty() ? weak : strong);
+    if (!weak.empty() && joined(weak).is_float() && !type.is_float()) return f32;
+    // Small integers and bools are only storage.
+    return type.is_float() || (!type.is_bool() && type.bytes() > 1) ? type : i32;
+}
+
+std::vector<Tensor> meet(const std::vector<Arg>& args) { return in_type(args, meeting_type(args)); }
+
+std::vector<Tensor> meet_as_floats(const std::vector<Arg>& args) {
+    const DType type = meeting_type(args);
+    return in_type(args, type.is_float() ? type : f32);
+}
 
 Builder builder_at(const Arg& arg) { return builder(*current_state(), arg.line()); }
 

@@ -5,6 +5,7 @@
 
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/data_size.h"
+#include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/record.h"
 
@@ -102,12 +103,13 @@ Tensor linspace(const Arg& begin, const Arg& end, const Size& count) {
     SourceLine line = begin.line();
     if (count.upper_bound() < 1)
         fail_at(line, "linspace: the count is " + count.text() + "; at least one number is needed");
-    if (count.is(1)) return full({Size(1)}, Arg(begin * Arg(1.0f, line), line));
-    Tensor t = index(Shape{count}, 0, line).as(f32, line) /
-               Arg(Tensor(count - Size(1), line).as(f32, line), line);
+    LineScope at(line);
+    const std::vector<Tensor> ends = meet_as_floats({begin, end});
+    if (count.is(1)) return full({Size(1)}, ends[0]);
+    const DType own = ends[0].dtype(), wide = own == f16 ? f32 : own;
+    Tensor t = index(Shape{count}, 0).as(wide) / Tensor(count - Size(1)).as(wide);
     // Both ends come out exactly.
-    return Arg(begin * Arg(Arg(1.0f, line) - Arg(t, line), line), line) +
-           Arg(end * Arg(t, line), line);
+    return (ends[0].as(wide) * (1.0f - t) + ends[1].as(wide) * t).as(own);
 }
 
 Tensor eye(const Size& n, DType dtype, SourceLine line) { return eye(n, n, dtype, line); }

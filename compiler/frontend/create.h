@@ -64,7 +64,8 @@ Tensor arange(const Size& begin, const Size& end, int64_t step = 1, SourceLine l
 /// The same in f32, from host numbers.
 template <std::floating_point T>
 Tensor arange(T begin, T end, T step = T(1), SourceLine line = here());
-/// `count` numbers from begin to end, both included, as f32.
+/// `count` numbers from begin to end, both included: in the type of the ends where they are floats,
+/// else f32.
 Tensor linspace(const Arg& begin, const Arg& end, const Size& count);
 /// Ones on the diagonal, zeros elsewhere.
 Tensor eye(const Size& n, DType dtype = f32, SourceLine line = here());

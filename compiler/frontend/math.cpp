@@ -40,8 +40,8 @@ Tensor is_inf(const Operand& x) { return apply(Op::IsInf, {x}); }
 Tensor reverse_bits(const Operand& x) { return apply(Op::ReverseBits, {x}); }
 Tensor square(const Operand& x) { return x * x; }
 Tensor sigmoid(const Operand& x) {
-    Tensor grown = apply(Op::Exp, {Arg(apply(Op::Neg, {x}), x.line())});
-    return apply(Op::Rcp, {Arg(Arg(1.0f, x.line()) + Arg(grown, x.line()), x.line())});
+    LineScope at(x.line());
+    return rcp(1 + exp(-meet_as_floats({x})[0]));
 }
 
 Tensor cast(const Operand& x, DType dtype) {
@@ -55,6 +55,21 @@ Tensor pow_of(const Arg& a, const Arg& b) { return apply(Op::Pow, {a, b}); }
 Tensor atan2_of(const Arg& a, const Arg& b) { return apply(Op::Atan2, {a, b}); }
 Tensor min_of(const Arg& a, const Arg& b) { return apply(Op::Min, {a, b}); }
 Tensor max_of(const Arg& a, const Arg& b) { return apply(Op::Max, {a, b}); }
+Tensor min_of(const Arg& a, const Arg& b, const Arg& c) {
+    LineScope at(a.line());
+    const std::vector<Tensor> in = meet({a, b, c});
+    return min(in[0], min(in[1], in[2]));
+}
+Tensor max_of(const Arg& a, const Arg& b, const Arg& c) {
+    LineScope at(a.line());
+    const std::vector<Tensor> in = meet({a, b, c});
+    return max(in[0], max(in[1], in[2]));
+}
+Tensor clamp_of(const Arg& x, const Arg& low, const Arg& high) {
+    LineScope at(x.line());
+    const std::vector<Tensor> in = meet({x, low, high});
+    return min(max(in[0], in[1]), in[2]);
+}
 
 Tensor select_of(const Arg& condition, const Arg& a, const Arg& b) {
     DType type = condition.node()->dtype;
@@ -65,25 +80,26 @@ Tensor select_of(const Arg& condition, const Arg& a, const Arg& b) {
 }
 
 Tensor mix_of(const Arg& a, const Arg& b, const Arg& t) {
-    SourceLine line = t.line();
-    Tensor way = b - a;
-    return a + Arg(Arg(way, line) * t, line);
+    LineScope at(t.line());
+    const std::vector<Tensor> in = meet({a, b, t});
+    return in[0] + (in[1] - in[0]) * in[2];
 }
 
-Tensor fma_of(const Arg& a, const Arg& b, const Arg& c) { return Arg(a * b, c.line()) + c; }
+Tensor fma_of(const Arg& a, const Arg& b, const Arg& c) {
+    LineScope at(c.line());
+    const std::vector<Tensor> in = meet({a, b, c});
+    return in[0] * in[1] + in[2];
+}
 
 Tensor step_of(const Arg& edge, const Arg& x) {
     return select_of(Arg(x < edge, x.line()), Arg(0.0f, x.line()), Arg(1.0f, x.line()));
 }
 
 Tensor smoothstep_of(const Arg& low, const Arg& high, const Arg& x) {
-    SourceLine line = x.line();
-    Tensor from_low = x - low, width = high - low;
-    Tensor ratio = apply(
-        Op::Div, {Arg(from_low.as(join(from_low.dtype(line), f32), line), line), Arg(width, line)});
-    Tensor t = min_of(Arg(max_of(Arg(ratio, line), Arg(0.0f, line)), line), Arg(1.0f, line));
-    Tensor slope = Arg(3.0f, line) - Arg(Arg(2.0f, line) * Arg(t, line), line);
-    return Arg(Arg(t, line) * Arg(t, line), line) * Arg(slope, line);
+    LineScope at(x.line());
+    const std::vector<Tensor> in = meet_as_floats({low, high, x});
+    Tensor t = min(max((in[2] - in[0]) / (in[1] - in[0]), 0.0f), 1.0f);
+    return t * t * (3.0f - 2.0f * t);
 }
 
 // --- compositions with numpy's rules -------------------------------------------------------------
@@ -107,25 +123,16 @@ Tensor where_of(const Arg& condition, const Arg& a, const Arg& b) {
 
 Tensor clip_of(const Arg& x, const Arg& low, const Arg& high) {
     LineScope at(x.line());
-    Tensor kept = min_of(max_of(x, low), high);
+    const std::vector<Tensor> in = meet({x, low, high});
+    Tensor kept = min(max(in[0], in[1]), in[2]);
     if (x.is_scalar() || !x.node()->dtype.is_float()) return kept;
-    return select(is_nan(x.tensor()), x.tensor(), kept);
+    return select(is_nan(in[0]), in[0], kept);
 }
-
-namespace {
-
-/// Both operands in the type that they meet in.
-std::pair<Tensor, Tensor> meet(const Arg& a, const Arg& b) {
-    Tensor sum = a + b;  // only its type counts
-    DType type = sum.dtype();
-    return {a.tensor().as(type), b.tensor().as(type)};
-}
-
-}  // namespace
 
 Tensor hypot_of(const Arg& x, const Arg& y) {
     LineScope at(x.line());
-    auto [a, b] = meet(x * 1.0f, y);
+    const std::vector<Tensor> in = meet_as_floats({x, y});
+    const Tensor &a = in[0], &b = in[1];
     Tensor large = max(abs(a), abs(b)), ratio = min(abs(a), abs(b)) / large;
     Tensor length = select(large == 0, 0, large * sqrt(1 + ratio * ratio));
     length = select(is_nan(a) | is_nan(b), a + b, length);
@@ -134,7 +141,8 @@ Tensor hypot_of(const Arg& x, const Arg& y) {
 
 Tensor floor_div_of(const Arg& a, const Arg& b) {
     LineScope at(a.line());
-    auto [x, y] = meet(a, b);
+    const std::vector<Tensor> in = meet({a, b});
+    const Tensor &x = in[0], &y = in[1];
     if (x.dtype().is_float()) return floor(x / y);
     Tensor quotient = x / y;
     if (!x.dtype().is_signed()) return quotient;
@@ -144,7 +152,8 @@ Tensor floor_div_of(const Arg& a, const Arg& b) {
 
 Tensor remainder_of(const Arg& a, const Arg& b) {
     LineScope at(a.line());
-    auto [x, y] = meet(a, b);
+    const std::vector<Tensor> in = meet({a, b});
+    const Tensor &x = in[0], &y = in[1];
     Tensor rest = x % y;
     if (x.dtype().is_float() || !x.dtype().is_signed()) return rest;
     return select((rest != 0) & ((rest ^ y) < 0), rest + y, rest);
@@ -152,7 +161,8 @@ Tensor remainder_of(const Arg& a, const Arg& b) {
 
 Tensor logaddexp_of(const Arg& a, const Arg& b) {
     LineScope at(a.line());
-    auto [x, y] = meet(a * 1.0f, b);
+    const std::vector<Tensor> in = meet_as_floats({a, b});
+    const Tensor &x = in[0], &y = in[1];
     Tensor large = max(x, y);
     // Equal operands come first: the difference of two infinities is nan.
     Tensor grown = log1p(exp(-abs(x - y)));

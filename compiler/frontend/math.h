@@ -53,11 +53,15 @@ Tensor cast(const Operand& x);
 /// The same bits read as another type of the same width.
 Tensor bitcast(const Operand& x, DType dtype);
 
-// The operations below take C++ scalars beside at least one tensor.
+// The operations below take C++ scalars beside at least one tensor, and compute in the type that
+// all of them meet in.
 Tensor pow_of(const Arg& a, const Arg& b);
 Tensor atan2_of(const Arg& a, const Arg& b);
 Tensor min_of(const Arg& a, const Arg& b);
 Tensor max_of(const Arg& a, const Arg& b);
+Tensor min_of(const Arg& a, const Arg& b, const Arg& c);
+Tensor max_of(const Arg& a, const Arg& b, const Arg& c);
+Tensor clamp_of(const Arg& x, const Arg& low, const Arg& high);
 Tensor select_of(const Arg& condition, const Arg& a, const Arg& b);
 Tensor mix_of(const Arg& a, const Arg& b, const Arg& t);
 Tensor smoothstep_of(const Arg& low, const Arg& high, const Arg& x);
@@ -88,7 +92,7 @@ requires SomeTensor<A, B> Tensor min(const A& a, const B& b, SourceLine line = h
 template <class A, class B, class C>
 requires SomeTensor<A, B, C> Tensor min(const A& a, const B& b, const C& c,
                                         SourceLine line = here()) {
-    return min_of(Arg(a, line), Arg(min_of(Arg(b, line), Arg(c, line)), line));
+    return min_of(Arg(a, line), Arg(b, line), Arg(c, line));
 }
 /// The largest of two or three, element by element; where one is nan, the other.
 template <class A, class B>
@@ -98,7 +102,7 @@ requires SomeTensor<A, B> Tensor max(const A& a, const B& b, SourceLine line = h
 template <class A, class B, class C>
 requires SomeTensor<A, B, C> Tensor max(const A& a, const B& b, const C& c,
                                         SourceLine line = here()) {
-    return max_of(Arg(a, line), Arg(max_of(Arg(b, line), Arg(c, line)), line));
+    return max_of(Arg(a, line), Arg(b, line), Arg(c, line));
 }
 /// a where the condition holds, else b. Both are computed; the condition is a bool.
 template <class C, class A, class B>
@@ -110,7 +114,7 @@ requires SomeTensor<C, A, B> Tensor select(const C& condition, const A& a, const
 template <class X, class A, class B>
 requires SomeTensor<X, A, B> Tensor clamp(const X& x, const A& low, const B& high,
                                           SourceLine line = here()) {
-    return min_of(Arg(max_of(Arg(x, line), Arg(low, line)), line), Arg(high, line));
+    return clamp_of(Arg(x, line), Arg(low, line), Arg(high, line));
 }
 /// a at t = 0, b at t = 1, and on the line between.
 template <class A, class B, class T>

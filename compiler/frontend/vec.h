@@ -227,8 +227,8 @@ struct Vec : VecFields<N> {
     }
     friend Vec clamp(const VecArg<N, K>& v, const VecArg<N, K>& low, const VecArg<N, K>& high) {
         return by_component<K>(
-            [](const Arg& s, const Arg& l, const Arg& h) { return min_of(max_of(s, l), h); }, v,
-            low, high);
+            [](const Arg& s, const Arg& l, const Arg& h) { return clamp_of(s, l, h); }, v, low,
+            high);
     }
     /// a where the condition holds, else b; the condition is one bool or one of each component.
     friend Vec select(const VecArg<N, VecKind::Bool>& condition, const VecArg<N, K>& a,
