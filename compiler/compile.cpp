@@ -11,6 +11,7 @@
 #include "compiler/plan.h"
 #include "compiler/program/parallel.h"
 #include "compiler/schedule/bound_loops.h"
+#include "compiler/schedule/check_sizes.h"
 #include "compiler/schedule/crowded_loops.h"
 #include "compiler/schedule/open_loops.h"
 #include "compiler/schedule/schedule.h"
@@ -75,8 +76,9 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
     const Graph simplified = timed(times.passes, [&] {
         return run_passes(table, assume_divisors(table, graph, options.facts));
     });
-    const Graph prepared =
+    Graph prepared =
         timed(times.schedule, [&] { return prepare(table, simplified, profile, options.facts); });
+    timed(times.schedule, [&] { check_sizes(prepared, profile, options.facts); });
     const auto planned = [&](const CutWeights& cuts, bool nested) {
         const Schedule schedule = timed(times.schedule, [&] {
             return make_schedule(prepared, weighted(profile, cuts), options.facts, nested);

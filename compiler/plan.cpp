@@ -39,6 +39,7 @@ class Planner {
           program_(std::make_shared<Program>()), sizes_(graph, *program_) {
         context_.facts = options.facts;
         context_.float_atomic_add = profile.float_atomic_add;
+        context_.has_i64 = profile.has_i64;
     }
 
     std::shared_ptr<Program> run() {

@@ -220,8 +220,9 @@ SymbolFacts facts_of(FunctionState& state, const SizeEnv& symbols) {
     for (const auto& [symbol, value] : symbols) {
         const bool scalar = symbol[0] == '$';
         if (scalar && (value < 0 || !state.bounds->contains(symbol))) continue;
+        // Everything divides 0, and the next call has elements.
         for (int64_t divisor : {65536, 64, 16, 4})
-            if (!scalar && value % divisor == 0 && !facts.divisors.contains(symbol))
+            if (!scalar && value != 0 && value % divisor == 0 && !facts.divisors.contains(symbol))
                 facts.divisors[symbol] = divisor;
         int64_t most = scalar ? 16 : 64;
         while (most < value) most *= scalar ? 16 : 4;

@@ -40,18 +40,23 @@ std::array<Tensor, 2> words(const char* what, const Tensor& x) {
     return {x.as(u32), Tensor(0u)};
 }
 
-/// The element's number in row-major order, u32.
-Tensor flat_index(const Shape& shape) {
-    Tensor at = 0u;
-    for (size_t axis = 0; axis < shape.size(); ++axis)
-        at = at * Tensor(shape[axis]).as(u32) + index(shape, static_cast<int>(axis)).as(u32);
-    return at;
+/// The element's number in row-major order as two words, the lower first.
+std::array<Tensor, 2> flat_index(const Shape& shape) {
+    const bool wide = element_count(shape).upper_bound() > int64_t{UINT32_MAX} + 1;
+    Tensor low = 0u, high = 0u;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+        Tensor size = Tensor(shape[axis]).as(u32), i = index(shape, static_cast<int>(axis)).as(u32);
+        if (wide && axis > 0) high = high * size + high_product(low, size);
+        low = low * size + i;
+        if (wide && axis > 0) high = high + (low < i).as(u32);  // what the sum carried over
+    }
+    return {low, high};
 }
 
 std::array<Tensor, 4> block(const Shape& shape, const RandomOptions& options) {
     std::array<Tensor, 2> stream = words("random: the stream", options.stream);
-    return philox({flat_index(shape), Tensor(0u), stream[0], stream[1]},
-                  words("random: the seed", options.seed));
+    std::array<Tensor, 2> at = flat_index(shape);
+    return philox({at[0], at[1], stream[0], stream[1]}, words("random: the seed", options.seed));
 }
 
 /// The upper 24 bits as a multiple of 2^-24 in [0, 1).

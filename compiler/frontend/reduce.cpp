@@ -37,19 +37,29 @@ Tensor all(const Operand& x, const ReduceOptions& options) {
 }
 
 Tensor mean(const Operand& x, const ReduceOptions& options) {
-    SourceLine line = x.line();
+    LineScope at(x.line());
     Ref node = x.node();
     DType own = node->dtype;
     // A mean of halves is taken in f32: their sum may be beyond what a half holds.
     DType wide = own.is_float() && own != f16 ? own : f32;
-    Tensor total = sum(Operand(cast(x, wide), line), options);
-    Size count = 1;
-    if (options.axis.values.empty()) count = element_count(node->shape);
-    for (int axis : options.axis.values)
-        count *= node->shape[static_cast<size_t>(axis < 0 ? axis + node->rank() : axis)];
-    Tensor divisor = Tensor(count, line).as(wide, line);
-    Tensor out = Arg(total, line) / Arg(divisor, line);
-    return own == f16 ? out.as(f16, line) : out;
+    Tensor out = sum(cast(x, wide), options) / reduced_count(node->shape, options.axis, wide);
+    return own == f16 ? out.as(f16) : out;
+}
+
+Tensor reduced_count(const Shape& shape, const Axes& axes, DType dtype) {
+    Shape sizes;
+    if (axes.values.empty()) sizes = shape;
+    for (int axis : axes.values)
+        sizes.push_back(
+            shape[static_cast<size_t>(axis < 0 ? axis + static_cast<int>(shape.size()) : axis)]);
+    const Size count = element_count(sizes);
+    if (count.is_constant())
+        return Tensor::from_node(constant_float(builder(*current_state(), {}),
+                                                static_cast<double>(count.constant()), dtype));
+    if (count.upper_bound() <= INT32_MAX) return Tensor(count).as(dtype);
+    Tensor out = Tensor(sizes[0]).as(dtype);
+    for (size_t k = 1; k < sizes.size(); ++k) out = out * Tensor(sizes[k]).as(dtype);
+    return out;
 }
 
 namespace {

@@ -19,6 +19,10 @@ Tensor min(const Operand& x, const ReduceOptions& options = {});
 Tensor any(const Operand& x, const ReduceOptions& options = {});
 Tensor all(const Operand& x, const ReduceOptions& options = {});
 
+/// How many elements such a reduction combines, as a float of `dtype`: sizes among tensors are i32,
+/// which need not hold it.
+Tensor reduced_count(const Shape& shape, const Axes& axes, DType dtype);
+
 struct ArgOptions {
     std::optional<int> axis = std::nullopt;  // none: the index into x flattened
     bool keep_dims = false;

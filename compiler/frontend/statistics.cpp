@@ -15,19 +15,12 @@ DType wide_type(DType own) { return own.is_float() && own != f16 ? own : f32; }
 /// The type that they come out in.
 DType real_type(DType own) { return own.is_float() ? own : f32; }
 
-/// The number of elements that are reduced.
-Size reduced_count(const char* what, const Shape& shape, const Axes& axes) {
-    if (axes.values.empty()) return element_count(shape);
-    Size count = 1;
-    for (int axis : axes.values)
-        count *= shape[static_cast<size_t>(checked_axis(what, axis, shape))];
-    return count;
-}
-
-Tensor variance(const Tensor& x, const Size& count, const VarianceOptions& options) {
+Tensor variance(const char* what, const Tensor& x, const VarianceOptions& options) {
+    for (int axis : options.axis.values) checked_axis(what, axis, x.node()->shape);
     Tensor away = x - mean(x, {.axis = options.axis, .keep_dims = true});
     Tensor total = sum(away * away, {.axis = options.axis, .keep_dims = options.keep_dims});
-    return total / max(Tensor(count) - options.correction, 0).as(x.dtype());
+    Tensor count = reduced_count(x.node()->shape, options.axis, x.dtype());
+    return total / max(count - options.correction, 0);
 }
 
 }  // namespace
@@ -35,15 +28,13 @@ Tensor variance(const Tensor& x, const Size& count, const VarianceOptions& optio
 Tensor var(const Operand& x, const VarianceOptions& options) {
     LineScope at(x.line());
     DType own = x.node()->dtype;
-    Size count = reduced_count("var", x.node()->shape, options.axis);
-    return variance(cast(x, wide_type(own)), count, options).as(real_type(own));
+    return variance("var", cast(x, wide_type(own)), options).as(real_type(own));
 }
 
 Tensor stddev(const Operand& x, const VarianceOptions& options) {
     LineScope at(x.line());
     DType own = x.node()->dtype;
-    Size count = reduced_count("stddev", x.node()->shape, options.axis);
-    return sqrt(variance(cast(x, wide_type(own)), count, options)).as(real_type(own));
+    return sqrt(variance("stddev", cast(x, wide_type(own)), options)).as(real_type(own));
 }
 
 Tensor norm(const Operand& x, const NormOptions& options) {

@@ -88,7 +88,13 @@ Ref constant_int(Builder b, int64_t value, DType dtype) {
 }
 
 Ref size_value(Builder b, const Size& size) {
-    if (size.is_constant()) return constant_int(b, size.constant());
+    if (size.is_constant()) {
+        if (size.constant() < INT32_MIN || size.constant() > INT32_MAX)
+            fail(b, "the size " + size.text() +
+                        " does not fit the i32 that sizes are among tensors; multiply its factors "
+                        "as floats or i64");
+        return constant_int(b, size.constant());
+    }
     return b.table.intern(Op::SizeValue, i32, {}, {}, SizeAttr{size}, b.line);
 }
 

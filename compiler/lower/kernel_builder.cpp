@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "compiler/ir/evaluate.h"
+#include "compiler/program/index_limits.h"
 
 namespace firn {
 namespace {
@@ -77,7 +78,7 @@ int KernelBuilder::constant(const Scalar& value) {
 }
 
 int KernelBuilder::size(const Size& value) {
-    if (value.is_constant()) return integer(value.constant());
+    if (value.is_constant()) return integer(index_value(value, {}, "kernel '" + code_.name + "'"));
     ParamInfo param{i32, value, -1};
     auto it = std::find(code_.params.begin(), code_.params.end(), param);
     KernelNode n;
@@ -90,6 +91,10 @@ int KernelBuilder::size(const Size& value) {
                   value.divisor(), 0};
     if (n.interval.mod < 1) n.interval.mod = 1;
     return intern(std::move(n));
+}
+
+bool KernelBuilder::countable(const Size& count) const {
+    return count.upper_bound(symbol_facts_.largest) <= kMostIndices;
 }
 
 int KernelBuilder::scalar_argument(int argument, DType dtype) {
@@ -374,6 +379,17 @@ void KernelBuilder::derive_facts(int id) {
             break;
         default: break;
     }
+    if ((n.op == Op::Add || n.op == Op::Mul) && may_wrap(n, f)) f.lo = f.hi = std::nullopt;
+}
+
+/// The i32 may wrap around: its bounds are beyond 32 bits at sizes that the facts allow. Sizes of
+/// which nothing is known are those of tensors in memory, or were checked.
+bool KernelBuilder::may_wrap(const KernelNode& n, const Facts& f) const {
+    if (!f.lo || !f.hi || n.interval.lo != INT32_MIN || n.interval.hi != INT32_MAX) return false;
+    for (const Size& bound : {*f.lo, *f.hi})
+        for (const std::string& symbol : bound.symbols())
+            if (!symbol_facts_.largest.contains(symbol)) return false;
+    return f.lo->lower_bound() < INT32_MIN || f.hi->upper_bound(symbol_facts_.largest) > INT32_MAX;
 }
 
 void KernelBuilder::derive_interval(KernelNode& n) const {
@@ -431,7 +447,12 @@ void KernelBuilder::derive_interval(KernelNode& n) const {
             break;
         default: break;
     }
-    if (out.lo < INT32_MIN || out.hi > INT32_MAX) out.lo = INT32_MIN, out.hi = INT32_MAX;
+    if (out.lo < INT32_MIN || out.hi > INT32_MAX) {
+        out.lo = INT32_MIN, out.hi = INT32_MAX;
+        // It may wrap around by 2^32: of what it is modulo something, powers of two stay.
+        out.mod = std::max<int64_t>(1, out.mod & -out.mod);
+        out.rem = (out.rem % out.mod + out.mod) % out.mod;
+    }
     n.interval = out;
 }
 

@@ -28,8 +28,11 @@ class KernelBuilder {
     int constant(const Scalar& value);
     int integer(int64_t value) { return constant(scalar_int(value)); }
     int boolean_value(bool value) { return constant(scalar_bool(value)); }
-    /// An i32 parameter, or a constant where the size is one.
+    /// An i32 parameter, or a constant where the size is one. UserError where a constant does not
+    /// fit; a parameter is checked when the call is planned.
     int size(const Size& value);
+    /// So many can be counted with 32 bits, whatever the symbols are.
+    bool countable(const Size& count) const;
     int scalar_argument(int argument, DType dtype);
     /// A new range; range() gives its index node.
     int add_range(Range range);
@@ -102,6 +105,7 @@ class KernelBuilder {
     bool never_minus_zero(int id, int steps) const;
     int fold_select(const std::vector<int>& args);
     void derive_facts(int id);
+    bool may_wrap(const KernelNode& node, const Facts& facts) const;
     void derive_interval(KernelNode& node) const;
 
     KernelCode& code_;

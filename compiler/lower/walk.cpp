@@ -30,7 +30,7 @@ void Walk::run() {
     const bool rows = !request_.row_reductions.empty();
     const bool flat = !request_.inner && !by_position && !rows && is_flat_kernel(request_.outputs, request_.shape, context_);
     const Shape outer(request_.shape.begin(), request_.shape.end() - request_.inner);
-    const Grid grid = make_grid(b_, outer, flat);
+    const Grid grid = make_grid(b_, outer, flat, !by_position);
     if (rows) row_ = normal(request_.shape, grid.indices);
     if (by_position) return write_position(by_position.loop, grid.indices);
     if (request_.inner) return run_rows(grid.indices);
@@ -217,7 +217,10 @@ int Walk::evaluate(const Node& node, const Indices& at) {
         }
         case Op::Index: return at[node.as<IndexAttr>().axis];
         case Op::Reshape:
-            return ask(*node.inputs[0], reshape_index(b_, at, node.shape, node.inputs[0]->shape));
+            return ask(*node.inputs[0],
+                       reshape_index(
+                           b_, at, node.shape, node.inputs[0]->shape,
+                           !context_.has_i64 || context_.buffers.contains(node.inputs[0].get())));
         case Op::Permute: {
             Indices in(at.size());
             for (size_t k = 0; k < at.size(); ++k) in[node.as<PermuteAttr>().axes[k]] = at[k];

@@ -23,6 +23,7 @@ struct LowerContext {
     std::unordered_map<const Node*, int> host_numbers;
     SymbolFacts facts;
     bool float_atomic_add = false;   // the device adds to an f32 in memory
+    bool has_i64 = true;
 };
 
 /// A kernel to be made: `outputs` share the grid `shape`; output k goes to Program buffer targets[k].

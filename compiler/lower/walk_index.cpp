@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "compiler/program/error.h"
+#include "compiler/program/index_limits.h"
 
 namespace firn {
 namespace {
@@ -44,7 +45,7 @@ std::string range_name(size_t dim) {
 
 }  // namespace
 
-Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat) {
+Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat, bool in_memory) {
     Grid grid;
     auto new_range = [&](const Size& extent, const std::string& name) {
         Range range;
@@ -68,7 +69,11 @@ Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat) {
         const Size n = element_count(s);
         return n.is_constant() && n.constant() < kSmallDimension;
     };
-    while (blocks.size() > 1 && small(blocks.back())) join_last(blocks.size() - 2);
+    auto countable = [&](size_t k) {
+        return in_memory || b.countable(element_count(blocks[k]) * element_count(blocks[k + 1]));
+    };
+    while (blocks.size() > 1 && small(blocks.back()) && countable(blocks.size() - 2))
+        join_last(blocks.size() - 2);
     std::vector<int> ranges;
     Shape extents;
     for (size_t k = 0; k < blocks.size(); ++k) {
@@ -77,7 +82,7 @@ Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat) {
         const std::vector<int> inner = unflatten(b, ranges.back(), blocks[k]);
         grid.indices.insert(grid.indices.end(), inner.begin(), inner.end());
     }
-    grid.flat = flatten(b, ranges, extents);
+    if (in_memory) grid.flat = flatten(b, ranges, extents);
     return grid;
 }
 
@@ -128,14 +133,13 @@ std::vector<int> project(KernelBuilder& b, const std::vector<int>& at, const Sha
     return out;
 }
 
-std::vector<int> reshape_index(KernelBuilder& b, const std::vector<int>& at, const Shape& out,
-                               const Shape& in) {
+std::vector<ReshapeBlock> reshape_blocks(const Shape& out, const Shape& in) {
     // Walk both shapes from the right in blocks of equal element count; dimensions of 1 are free.
-    std::vector<int> result(in.size());
+    std::vector<ReshapeBlock> blocks;
     size_t i = out.size(), j = in.size();
     while (i > 0 || j > 0) {
         if (j > 0 && in[j - 1].is(1)) {
-            result[--j] = b.integer(0);
+            --j;
             continue;
         }
         if (i > 0 && out[i - 1].is(1)) {
@@ -155,12 +159,54 @@ std::vector<int> reshape_index(KernelBuilder& b, const std::vector<int>& at, con
             else break;
         }
         if (!closed) i0 = 0, j0 = 0;   // the whole rest is one block
-        const std::vector<int> from(at.begin() + static_cast<long>(i0), at.begin() + static_cast<long>(i));
-        const Shape from_shape(out.begin() + static_cast<long>(i0), out.begin() + static_cast<long>(i));
-        const Shape to_shape(in.begin() + static_cast<long>(j0), in.begin() + static_cast<long>(j));
-        const std::vector<int> to = unflatten(b, flatten(b, from, from_shape), to_shape);
-        std::copy(to.begin(), to.end(), result.begin() + static_cast<long>(j0));
+        blocks.push_back({i0, i, j0, j, a});
         i = i0, j = j0;
+    }
+    return blocks;
+}
+
+bool counts_in_32_bits(const ReshapeBlock& block, const SymbolFacts& facts) {
+    return block.i - block.i0 == 1 || block.j - block.j0 == 1 ||
+           block.count.upper_bound(facts.largest) <= kMostIndices;
+}
+
+namespace {
+
+/// As unflatten(flatten()), by way of 64 bits.
+std::vector<int> renumbered(KernelBuilder& b, const std::vector<int>& at, const Shape& from,
+                            const Shape& to) {
+    auto wide = [&](int x) { return b.make(Op::Cast, i64, {x}); };
+    int flat = wide(b.integer(0));
+    for (size_t k = 0; k < at.size(); ++k)
+        flat = b.make(Op::Add, i64,
+                      {b.make(Op::Mul, i64, {flat, wide(b.size(from[k]))}), wide(at[k])});
+    std::vector<int> out(to.size());
+    for (size_t k = to.size(); k-- > 0;) {
+        const int extent = wide(b.size(to[k]));
+        out[k] = b.make(Op::Cast, i32, {k ? b.make(Op::Mod, i64, {flat, extent}) : flat});
+        b.assume(out[k], Size(0), max(to[k] - Size(1), Size(0)));
+        flat = b.make(Op::Div, i64, {flat, extent});
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<int> reshape_index(KernelBuilder& b, const std::vector<int>& at, const Shape& out,
+                               const Shape& in, bool countable) {
+    std::vector<int> result(in.size(), b.integer(0));
+    for (const ReshapeBlock& block : reshape_blocks(out, in)) {
+        const auto slice = [](const auto& all, size_t begin, size_t end) {
+            return std::decay_t<decltype(all)>(all.begin() + static_cast<long>(begin),
+                                               all.begin() + static_cast<long>(end));
+        };
+        const std::vector<int> from = slice(at, block.i0, block.i);
+        const Shape from_shape = slice(out, block.i0, block.i),
+                    to_shape = slice(in, block.j0, block.j);
+        const std::vector<int> to = countable || counts_in_32_bits(block, b.symbol_facts())
+                                        ? unflatten(b, flatten(b, from, from_shape), to_shape)
+                                        : renumbered(b, from, from_shape, to_shape);
+        std::copy(to.begin(), to.end(), result.begin() + static_cast<long>(block.j0));
     }
     return result;
 }
@@ -195,7 +241,8 @@ Read bounded(KernelBuilder& b, int i, const Size& n, Bounds mode) {
             return {clamp(i), inside};
         }
         case Bounds::Wrap: {
-            const bool near = b.proved_less_equal(b.sub(zero, count), i) &&
+            const bool near = b.countable(n * Size(2)) &&
+                              b.proved_less_equal(b.sub(zero, count), i) &&
                               b.proved_less_equal(i, b.size(n * Size(2) - Size(1)));
             if (near) {
                 const int up = b.select(b.make(Op::Less, boolean, {i, zero}), b.add(i, count), i);

@@ -12,9 +12,10 @@ struct Grid {
     std::vector<int> indices;
     int flat = -1;
 };
-/// A Grid range per dimension; small constant trailing dimensions are merged. `flat`: one range over all
-/// elements, and `indices` holds that index alone.
-Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat);
+/// A Grid range per dimension; small constant trailing dimensions are merged. `flat`: one range
+/// over all elements, and `indices` holds that index alone. Without `in_memory` nobody asks for the
+/// flat position, and there may be more than 32 bits count.
+Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat, bool in_memory = true);
 /// True when every value that the outputs ask for inside the kernel has the kernel's shape or a single
 /// element, so that one flat index serves all.
 bool is_flat_kernel(const std::vector<Ref>& outputs, const Shape& shape, const LowerContext& context);
@@ -23,9 +24,21 @@ bool is_flat_kernel(const std::vector<Ref>& outputs, const Shape& shape, const L
 int flat_index(KernelBuilder& b, const std::vector<int>& at, const Shape& shape);
 /// Index into `to`, which broadcasts to `from`, that belongs to index `at` into `from`.
 std::vector<int> project(KernelBuilder& b, const std::vector<int>& at, const Shape& from, const Shape& to);
-/// Index into `in` for an index into the reshaped `out`.
+/// Axes [i0, i) of a reshaped tensor have as many elements as axes [j0, j) of the tensor.
+struct ReshapeBlock {
+    size_t i0, i, j0, j;
+    Size count;
+};
+/// Blocks of axes that a reshape takes apart on their own, as small as the sizes show, from the
+/// last on. Axes of 1 are in none where they can be left out.
+std::vector<ReshapeBlock> reshape_blocks(const Shape& out, const Shape& in);
+/// Positions in the block are counted with 32 bits: it is an axis of one of the two, or proved to
+/// be small.
+bool counts_in_32_bits(const ReshapeBlock& block, const SymbolFacts& facts);
+/// Index into `in` for an index into the reshaped `out`. `countable`: all of it is known to be
+/// countable with 32 bits. Blocks that may not be are counted with 64 bits.
 std::vector<int> reshape_index(KernelBuilder& b, const std::vector<int>& at, const Shape& out,
-                               const Shape& in);
+                               const Shape& in, bool countable = false);
 
 /// A read at `i` on an axis of n elements: an index that is inside, and whether `i` itself was
 /// (constant true except for Bounds::Constant).

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compiler/program/error.h"
+#include "compiler/program/guards.h"
 #include "compiler/program/program.h"
 
 namespace firn {
@@ -171,6 +172,7 @@ class Flattener {
 }  // namespace
 
 FlatProgram flatten(const Program& program, const SizeEnv& env) {
+    check_guards(program, env);
     return Flattener(program, env).run();
 }
 

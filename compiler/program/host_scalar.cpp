@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/program/error.h"
+#include "compiler/program/index_limits.h"
 
 namespace firn {
 namespace {
@@ -70,7 +71,12 @@ int PlacedNumbers::place(const std::vector<HostScalar>& scalars, int k, const Si
         HostScalar number = scalars[static_cast<size_t>(at)];
         ensure(number.a < at && number.b < at, "a number that the host computes needs a later one");
         if (number.op == HostOp::Size)
-            number.op = HostOp::Constant, number.constant = scalar_int(number.size.evaluate(env)).to(f32).f, number.size = Size();
+            number.op = HostOp::Constant,
+            number.constant =
+                scalar_int(index_value(number.size, env, "a number that the host computes"))
+                    .to(f32)
+                    .f,
+            number.size = Size();
         number.a = self(self, number.a), number.b = self(self, number.b);
         return done[at] = take(number);
     };

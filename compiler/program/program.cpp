@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/program/error.h"
+#include "compiler/program/index_limits.h"
 
 namespace firn {
 
@@ -31,13 +32,8 @@ std::vector<Scalar> param_values(const DispatchStep& dispatch, const SizeEnv& en
             values.push_back(scalars[static_cast<size_t>(param.scalar)].to(param.dtype));
             continue;
         }
-        int64_t size = param.size.evaluate(env);
-        Scalar value = scalar_int(size, param.dtype);
-        if (value.as_int() != size)
-            throw UserError("size " + param.size.text() + " is " + std::to_string(size) +
-                            ", which does not fit into a kernel parameter of type " +
-                            param.dtype.name() + "; use smaller dimensions");
-        values.push_back(value);
+        values.push_back(
+            scalar_int(index_value(param.size, env, "a kernel's parameter"), param.dtype));
     }
     return values;
 }

@@ -226,9 +226,12 @@ int64_t Size::evaluate(const SizeEnv& env) const {
     int64_t value = constant_;
     if (!terms_) return value;
     for (const SizeTerm& term : *terms_) {
+        std::vector<int64_t> values;
+        for (const SizeAtom& atom : term.atoms) values.push_back(evaluate_atom(atom, env));
+        // Nothing of something large: the product of the others need not fit.
+        if (std::find(values.begin(), values.end(), 0) != values.end()) continue;
         int64_t product = term.coefficient;
-        for (const SizeAtom& atom : term.atoms)
-            product = checked_mul(product, evaluate_atom(atom, env));
+        for (int64_t each : values) product = checked_mul(product, each);
         value = checked_add(value, product);
     }
     return value;
@@ -292,6 +295,8 @@ SizeSum as_sum(const Size& size) {
 }
 
 Size element_count(const Shape& shape) {
+    if (std::any_of(shape.begin(), shape.end(), [](const Size& size) { return size.is(0); }))
+        return 0;
     Size count = 1;
     for (const Size& dimension : shape) count *= dimension;
     return count;

@@ -8,6 +8,7 @@
 
 #include "compiler/ir/builder.h"
 #include "compiler/lower/share_loops.h"
+#include "compiler/program/index_limits.h"
 #include "compiler/schedule/access.h"
 
 namespace firn {
@@ -131,17 +132,56 @@ struct Cutter {
         return found;
     }
 
+    /// How many of the last of `axes` have no more elements together than can be counted as one
+    /// axis: all of them, mostly.
+    size_t countable_axes(const Ref& x, const std::vector<int>& axes) const {
+        Size count(1);
+        for (size_t k = axes.size(); k-- > 0;) {
+            count = count * x->shape[static_cast<size_t>(axes[k])];
+            if (count.upper_bound(facts.largest) > kMostIndices)
+                return std::max<size_t>(1, axes.size() - k - 1);
+        }
+        return axes.size();
+    }
+
     /// Reduces `axes` from the last on, in runs that end between two axes where that is possible.
     Ref reduce_rows(const Ref& x, std::vector<int> axes) const {
         const size_t inner = inner_axes(x, axes);
-        if (inner == 0) return reduce_last(reduced_last(b, x, axes));
-        const std::vector<int> last(axes.end() - static_cast<long>(inner), axes.end());
-        axes.resize(axes.size() - inner);
-        const Ref partial = reduce(b, op, x, last, false);
+        const size_t together = inner ? inner : countable_axes(x, axes);
+        if (together == axes.size()) return reduce_last(reduced_last(b, x, axes));
+        const std::vector<int> last(axes.end() - static_cast<long>(together), axes.end());
+        Size run(1);
+        for (int axis : last) run = run * x->shape[static_cast<size_t>(axis)];
+        if (!inner && run.upper_bound(facts.largest) < kLargestPart)
+            return reduce_runs(x, axes, together, run);
+        axes.resize(axes.size() - together);
+        const Ref partial = inner ? reduce(b, op, x, last, false) : reduce_rows(x, last);
         // What was reduced stood behind what is left, or between it and what is kept.
         Size count(1);
         for (int axis : axes) count = count * partial->shape[static_cast<size_t>(axis)];
         return is_small(count) ? reduce(b, op, partial, axes, false) : reduce_rows(partial, axes);
+    }
+
+    /// Reduces `axes`, of which the last ones are a short `run`, and with the axis before them too
+    /// many to count: in parts of that axis.
+    Ref reduce_runs(const Ref& x, const std::vector<int>& axes, size_t together,
+                    const Size& run) const {
+        const size_t before = axes.size() - together - 1;
+        const int axis = axes[before];
+        const Size& count = x->shape[static_cast<size_t>(axis)];
+        const int64_t size = std::bit_floor(static_cast<uint64_t>(
+            kLargestPart / std::max<int64_t>(1, run.upper_bound(facts.largest))));
+        Shape split = x->shape;
+        split[static_cast<size_t>(axis)] = floor_div(count, Size(size));
+        split.insert(split.begin() + axis + 1, Size(size));
+        std::vector<int> inside{axis + 1};
+        for (size_t k = before + 1; k < axes.size(); ++k) inside.push_back(axes[k] + 1);
+        const Ref whole = reshape(b, part(x, axis, Size(0), whole_parts(count, size)), split);
+        const std::vector<int> left(axes.begin(), axes.begin() + static_cast<long>(before) + 1);
+        const Ref reduced = reduce_rows(reduce(b, op, whole, inside, false), left);
+        if (divides(count, size)) return reduced;
+        const Ref rest = part(x, axis, whole_parts(count, size), mod(count, Size(size)));
+        return elementwise(b, reduce_step(op), {reduced, reduce_rows(rest, axes)});
     }
 
     /// Reduces `axes` where results lie side by side: parts are runs along the longest axis, and

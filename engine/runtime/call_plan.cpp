@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compiler/program/error.h"
+#include "compiler/program/index_limits.h"
 
 namespace firn {
 namespace {
@@ -86,9 +87,11 @@ class Planner {
         size_t slots = program_.buffers.size();
         plan_.slot_used.resize(slots);
         plan_.slot_written.resize(slots);
-        for (const BufferInfo& buffer : program_.buffers)
+        for (const BufferInfo& buffer : program_.buffers) {
+            check_elements(buffer);
             plan_.slot_bytes.push_back(
                 std::max<uint64_t>(16, static_cast<uint64_t>(buffer.bytes().evaluate(env_))));
+        }
         // Parameters in buffers first: they are uploaded as one range.
         for (bool in_buffer : {true, false}) {
             for (const FlatStep& step : flat.steps)
@@ -116,6 +119,15 @@ class Planner {
   private:
     const KernelInfo& kernel(const FlatStep& step) const {
         return program_.kernels[static_cast<size_t>(step.dispatch->kernel)];
+    }
+
+    void check_elements(const BufferInfo& buffer) const {
+        const int64_t elements = buffer.elements.evaluate(env_);
+        if (elements > kMostElements)
+            throw UserError("program '" + program_.name + "': the tensor '" + buffer.name +
+                            "' has " + std::to_string(elements) + " elements (" +
+                            buffer.elements.text() + ") and kernels count up to " +
+                            std::to_string(kMostElements) + " in memory; compute it in parts");
     }
 
     void use_slot(int slot, bool written) {
@@ -189,7 +201,9 @@ class Planner {
             plan_.patches.push_back(
                 {offset, dtype, -1, param.size, static_cast<int>(plan_.envs.size()) - 1});
         } else {
-            store_param(scalar_int(param.size.evaluate(step.env), i64), dtype,
+            const std::string what =
+                "kernel '" + kernel(step).name + "' of program '" + program_.name + "'";
+            store_param(scalar_int(index_value(param.size, step.env, what)), dtype,
                         &plan_.params[offset]);
         }
     }
@@ -253,7 +267,8 @@ void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars, cons
         for (const auto& [induction, turns] : done)
             if (auto found = planned.find(induction); found != planned.end())
                 env[induction] = found->second + turns;
-        store_param(scalar_int(patch.size.evaluate(env), i64), patch.dtype, target);
+        store_param(scalar_int(index_value(patch.size, env, "a kernel's parameter")), patch.dtype,
+                    target);
     }
 }
 

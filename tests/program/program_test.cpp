@@ -30,8 +30,8 @@ TEST(Params, SizeBeyondTheTypeIsRefused) {
     EXPECT_EQ(message<UserError>([&] {
                   param_values(step, {{"n", 65536}, {"m", 65536}}, {});
               }),
-              "size m*n is 4294967296, which does not fit into a kernel parameter of type i32; use "
-              "smaller dimensions");
+              "a kernel's parameter: size m*n is 4294967296 with m = 65536, n = 65536, and kernels "
+              "count with 32 bits (to 2147483647); use smaller dimensions, or do it in parts");
 }
 
 TEST(Buffers, TailsArePaddedTo16) {

@@ -1,0 +1,20 @@
+// What the 32-bit indices of kernels can count.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "compiler/program/size.h"
+
+namespace firn {
+
+/// Indices along one axis, and positions in a block of axes that is counted through.
+constexpr int64_t kMostIndices = INT32_MAX;
+/// Elements of a tensor in memory, and positions along one axis of a store: the last workgroup may
+/// reach behind the end by as many as it has elements, and its indices still are no negative ones.
+constexpr int64_t kMostElements = INT32_MAX - (int64_t{1} << 20);
+
+/// The value of a size that a kernel is given as an i32; `what` begins the UserError where it does
+/// not fit.
+int32_t index_value(const Size& size, const SizeEnv& env, const std::string& what);
+
+}  // namespace firn
