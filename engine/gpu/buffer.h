@@ -69,6 +69,7 @@ class Buffer : public Memory {
     std::byte* mapped_ = nullptr;
     MemoryBlock* block_ = nullptr;
     uint64_t held_bytes_ = 0;  // what the pool counts: range_.bytes rounded up
+    std::map<uint64_t, uint64_t>::node_type free_range_;  // so that giving back needs no memory
     std::atomic<TimelinePoint> busy_until_{0}, written_at_{0};
 };
 
@@ -130,8 +131,9 @@ class MemoryPool {
     MemoryBlock* add_block(uint64_t bytes, BufferPlace place, const std::string& name);
     void release_unused();
     uint64_t heap_free(BufferPlace place) const;
+    /// `failed`: what says so, a call with its result.
     [[noreturn]] void throw_out_of_memory(uint64_t bytes, BufferPlace place,
-                                          const std::string& name, VkResult result) const;
+                                          const std::string& name, const std::string& failed) const;
 
     Device& device_;
     Type types_[2];  // by BufferPlace

@@ -62,11 +62,12 @@ CommandBuffer& CommandPool::take() {
     info.commandPool = pool_;
     info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
     info.commandBufferCount = 1;
+    const std::string name = name_ + " " + std::to_string(buffers_.size());
     auto buffer = std::make_unique<CommandBuffer>();
+    buffers_.reserve(buffers_.size() + 1);
     check(device_.vk().vkAllocateCommandBuffers(device_.handle(), &info, &buffer->handle),
           "vkAllocateCommandBuffers", name_);
-    device_.set_name(buffer->handle, VK_OBJECT_TYPE_COMMAND_BUFFER,
-                     name_ + " " + std::to_string(buffers_.size()));
+    device_.set_name(buffer->handle, VK_OBJECT_TYPE_COMMAND_BUFFER, name);
     buffers_.push_back(std::move(buffer));
     return *buffers_.back();
 }
@@ -79,15 +80,22 @@ CommandBuffer& CommandPool::acquire() {
 
 void CommandPool::release(CommandBuffer& buffer) { buffer.owned = false; }
 
-void begin(const Device& device, VkCommandBuffer commands, VkCommandBufferUsageFlags usage) {
+void begin(const Device& device, CommandBuffer& commands, VkCommandBufferUsageFlags usage) {
+    if (commands.open)
+        check(device.vk().vkResetCommandBuffer(commands.handle, 0), "vkResetCommandBuffer",
+              "a command buffer");
+    commands.open = false;
     VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     info.flags = usage;
-    check(device.vk().vkBeginCommandBuffer(commands, &info), "vkBeginCommandBuffer",
+    check(device.vk().vkBeginCommandBuffer(commands.handle, &info), "vkBeginCommandBuffer",
           "a command buffer");
+    commands.open = true;
 }
 
-void end(const Device& device, VkCommandBuffer commands) {
-    check(device.vk().vkEndCommandBuffer(commands), "vkEndCommandBuffer", "a command buffer");
+void end(const Device& device, CommandBuffer& commands) {
+    check(device.vk().vkEndCommandBuffer(commands.handle), "vkEndCommandBuffer",
+          "a command buffer");
+    commands.open = false;
 }
 
 void barrier_all(const Device& device, VkCommandBuffer commands) {
@@ -109,12 +117,12 @@ void barrier_compute_to(const Device& device, VkCommandBuffer commands, VkPipeli
 
 TimelinePoint submit_once(Device& device, const std::function<void(VkCommandBuffer)>& record) {
     CommandBuffer& commands = device.transfers().take();
-    begin(device, commands.handle, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    begin(device, commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     barrier_all(device, commands.handle);
     record(commands.handle);
     barrier_compute_to(device, commands.handle, VK_PIPELINE_STAGE_HOST_BIT,
                        VK_ACCESS_HOST_READ_BIT);
-    end(device, commands.handle);
+    end(device, commands);
     commands.busy_until = device.submit({&commands.handle, 1});
     return commands.busy_until;
 }

@@ -14,6 +14,7 @@ struct CommandBuffer {
     VkCommandBuffer handle = VK_NULL_HANDLE;
     TimelinePoint busy_until = 0;
     bool owned = false;  // acquired and not released
+    bool open = false;   // begun and not ended
 };
 
 /// Owns a VkCommandPool. Used by one thread at a time; must end before its device.
@@ -39,8 +40,9 @@ class CommandPool {
     std::vector<std::unique_ptr<CommandBuffer>> buffers_;
 };
 
-void begin(const Device& device, VkCommandBuffer commands, VkCommandBufferUsageFlags usage);
-void end(const Device& device, VkCommandBuffer commands);
+/// One whose recording was given up midway is begun anew.
+void begin(const Device& device, CommandBuffer& commands, VkCommandBufferUsageFlags usage);
+void end(const Device& device, CommandBuffer& commands);
 
 /// All that was written by anything before is seen by kernels and copies after it, and what was
 /// read before may be overwritten: the order between two submissions.

@@ -31,8 +31,9 @@ std::vector<std::string> device_extensions(const InstanceTable& vk, VkPhysicalDe
 
 std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
     std::shared_ptr<Device> device(new Device);
-    device->instance_ = std::make_unique<Instance>(InstanceOptions{
-        options.surfaces, options.instance_extensions, options.validation, options.on_message});
+    device->instance_ = std::make_unique<Instance>(
+        InstanceOptions{options.surfaces, options.instance_extensions, options.validation,
+                        options.on_message, options.on_instance_functions});
     device->info_ = choose_device(list_devices(*device->instance_), options.device);
     device->cache_directory_ = options.cache_directory;
     device->map_memory_ = options.map_memory;
@@ -52,7 +53,7 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
 Device::~Device() {
     if (!handle_) return;
     enqueued_.clear();  // nobody is left who could see what they do
-    table_.vkDeviceWaitIdle(handle_);
+    come_to_rest();
     transfers_.reset();
     while (!deferred_.empty()) {
         auto destroy = std::move(deferred_.front().destroy);
@@ -61,7 +62,11 @@ Device::~Device() {
     }
     memory_.reset();
     if (pipeline_cache_) {
-        store_pipeline_cache();
+        try {
+            store_pipeline_cache();
+        } catch (const std::exception&) {
+            // What is not kept is compiled again.
+        }
         table_.vkDestroyPipelineCache(handle_, pipeline_cache_, nullptr);
     }
     table_.vkDestroySemaphore(handle_, timeline_, nullptr);
@@ -135,6 +140,7 @@ void Device::create_handle(const DeviceOptions& options) {
     info.ppEnabledExtensionNames = extensions.data();
     check(vk.vkCreateDevice(info_.handle, &info, nullptr, &handle_), "vkCreateDevice", info_.name);
     volkLoadDeviceTable(&table_, handle_);
+    if (options.on_device_functions) options.on_device_functions(table_);
     table_.vkGetDeviceQueue(handle_, queue_family_, 0, &queue_);
     set_name(queue_, VK_OBJECT_TYPE_QUEUE, "queue");
 }
@@ -148,7 +154,6 @@ void Device::create_timeline() {
     set_name(timeline_, VK_OBJECT_TYPE_SEMAPHORE, "timeline");
 }
 
-/// Null where not even an empty one can be made.
 VkPipelineCache Device::make_pipeline_cache(const std::optional<std::vector<std::byte>>& bytes) const {
     VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
     if (bytes) {
@@ -157,17 +162,16 @@ VkPipelineCache Device::make_pipeline_cache(const std::optional<std::vector<std:
     }
     VkPipelineCache cache = VK_NULL_HANDLE;
     VkResult result = table_.vkCreatePipelineCache(handle_, &info, nullptr, &cache);
-    if (result == VK_SUCCESS) return cache;
     // The driver refuses what it wrote once: start afresh.
-    return bytes ? make_pipeline_cache(std::nullopt) : VK_NULL_HANDLE;
+    if (result != VK_SUCCESS && bytes) return make_pipeline_cache(std::nullopt);
+    check(result, "vkCreatePipelineCache", info_.name);
+    return cache;
 }
 
 void Device::load_pipeline_cache() {
     pipeline_cache_name_ = cache_hash(driver_key(instance_->functions(), info_.handle));
     pipeline_cache_ =
         make_pipeline_cache(cache_load(cache_directory_, kPipelineKind, pipeline_cache_name_));
-    if (!pipeline_cache_)
-        throw DeviceError("vkCreatePipelineCache: device '" + info_.name + "' makes no pipeline cache");
     set_name(pipeline_cache_, VK_OBJECT_TYPE_PIPELINE_CACHE, "pipeline cache");
 }
 
@@ -186,7 +190,8 @@ void Device::store_pipeline_cache() {
     auto old = cache_load(cache_directory_, kPipelineKind, pipeline_cache_name_);
     if (old && *old == pipeline_cache_data()) return;
     // Another process may have stored its pipelines meanwhile: they stay.
-    if (const VkPipelineCache theirs = old ? make_pipeline_cache(old) : VK_NULL_HANDLE) {
+    if (old) {
+        const VkPipelineCache theirs = make_pipeline_cache(old);
         (void)table_.vkMergePipelineCaches(handle_, pipeline_cache_, 1, &theirs);
         table_.vkDestroyPipelineCache(handle_, theirs, nullptr);
     }
@@ -211,8 +216,8 @@ TimelinePoint Device::enqueue(VkCommandBuffer commands) {
 }
 
 void Device::set_batch_limit(size_t commands) {
-    flush();
     batch_limit_ = std::max<size_t>(commands, 1);
+    if (enqueued_.size() >= batch_limit_) flush();
 }
 
 void Device::flush() {
@@ -228,6 +233,7 @@ TimelinePoint Device::last_submitted() const {
 TimelinePoint Device::submit_locked(std::span<const VkCommandBuffer> commands,
                                     std::span<const SemaphoreWait> waits,
                                     std::span<const VkSemaphore> signals) {
+    refuse_lost();
     std::vector<VkSemaphore> wait_semaphores, signal_semaphores{timeline_};
     std::vector<VkPipelineStageFlags> stages;
     for (const SemaphoreWait& wait : waits) {
@@ -238,8 +244,7 @@ TimelinePoint Device::submit_locked(std::span<const VkCommandBuffer> commands,
     // Binary semaphores have values too; they are ignored.
     std::vector<uint64_t> wait_values(wait_semaphores.size()),
         signal_values(signal_semaphores.size());
-    std::vector<VkCommandBuffer> batch = std::move(enqueued_);
-    enqueued_.clear();
+    std::vector<VkCommandBuffer> batch = enqueued_;
     batch.insert(batch.end(), commands.begin(), commands.end());
     TimelinePoint point = submitted_ + 1;
     signal_values[0] = point;
@@ -257,11 +262,45 @@ TimelinePoint Device::submit_locked(std::span<const VkCommandBuffer> commands,
     info.signalSemaphoreCount = static_cast<uint32_t>(signal_semaphores.size());
     info.pSignalSemaphores = signal_semaphores.data();
     check(table_.vkQueueSubmit(queue_, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit", "the queue");
+    enqueued_.clear();
     submitted_ = point;
     return point;
 }
 
+void Device::refuse_lost() const {
+    if (const char* call = lost_in_)
+        throw DeviceError(
+            "device '" + info_.name + "' is lost: " + call +
+            " failed: VK_ERROR_DEVICE_LOST; nothing runs on it any more, so make a new session");
+}
+
+void Device::check(VkResult result, const char* call, std::string_view object) const {
+    const char* before = nullptr;
+    if (result == VK_ERROR_DEVICE_LOST) lost_in_.compare_exchange_strong(before, call);
+    if (result == VK_ERROR_DEVICE_LOST) refuse_lost();
+    firn::check(result, call, object);
+}
+
+bool Device::come_to_rest() noexcept {
+    constexpr int kTries = 3;
+    for (int tries = 0; tries < kTries; ++tries) {
+        try {
+            flush();
+            std::lock_guard lock(queue_mutex_);
+            check(table_.vkDeviceWaitIdle(handle_), "vkDeviceWaitIdle", "the device");
+            return true;
+        } catch (const std::exception&) {
+            if (lost_in_) break;
+        }
+    }
+    if (!lost_in_) return false;
+    (void)table_.vkDeviceWaitIdle(
+        handle_);  // what a lost device had to do has ended, or never will
+    return true;
+}
+
 TimelinePoint Device::completed() const {
+    refuse_lost();
     TimelinePoint point = 0;
     check(table_.vkGetSemaphoreCounterValue(handle_, timeline_, &point),
           "vkGetSemaphoreCounterValue", "the timeline");
@@ -269,6 +308,7 @@ TimelinePoint Device::completed() const {
 }
 
 void Device::wait(TimelinePoint point) {
+    refuse_lost();
     if (point == 0) return;
     {
         std::lock_guard lock(queue_mutex_);
@@ -282,34 +322,46 @@ void Device::wait(TimelinePoint point) {
     check(table_.vkWaitSemaphores(handle_, &info, UINT64_MAX), "vkWaitSemaphores", "the timeline");
 }
 
-void Device::defer(std::function<void()> destroy) {
-    TimelinePoint point = last_submitted();
-    std::lock_guard lock(deferred_mutex_);
-    deferred_.push_back({point, std::move(destroy)});
+/// Without memory to remember it by, what should be destroyed later is destroyed when the device is
+/// at rest.
+void Device::defer_later(std::function<void()>& destroy) noexcept {
+    try {
+        const TimelinePoint point = last_submitted();
+        std::lock_guard lock(deferred_mutex_);
+        deferred_.emplace_back().point = point;
+        deferred_.back().destroy.swap(destroy);
+    } catch (const std::bad_alloc&) {
+        if (come_to_rest()) destroy();
+    }
 }
 
 void Device::collect() {
-    std::vector<std::function<void()>> due;
     {
         std::lock_guard lock(deferred_mutex_);
         if (deferred_.empty()) return;
-        TimelinePoint done = completed();
-        while (!deferred_.empty() && deferred_.front().point <= done) {
-            due.push_back(std::move(deferred_.front().destroy));
+    }
+    const TimelinePoint done = completed();
+    for (;;) {
+        std::function<void()> destroy;
+        {
+            std::lock_guard lock(deferred_mutex_);
+            if (deferred_.empty() || deferred_.front().point > done) return;
+            destroy.swap(deferred_.front().destroy);
             deferred_.pop_front();
         }
+        destroy();  // unlocked: it may defer in turn
     }
-    for (auto& destroy : due) destroy();  // unlocked: it may defer in turn
 }
 
-void Device::set_object_name(uint64_t object, VkObjectType type, const std::string& name) const {
+void Device::set_object_name(uint64_t object, VkObjectType type,
+                             const std::string& name) const noexcept {
     auto set = instance_->functions().vkSetDebugUtilsObjectNameEXT;
     if (!set) return;
     VkDebugUtilsObjectNameInfoEXT info{VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT};
     info.objectType = type;
     info.objectHandle = object;
     info.pObjectName = name.c_str();
-    check(set(handle_, &info), "vkSetDebugUtilsObjectNameEXT", name);
+    (void)set(handle_, &info);
 }
 
 }  // namespace firn

@@ -1,16 +1,19 @@
 // A Vulkan device with its one queue and its timeline: what every other object of the engine is
 // made on.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/program/device_profile.h"
@@ -37,6 +40,9 @@ struct DeviceOptions {
     /// False: the host copies through staging buffers even where it could reach the memory of
     /// kernels, as on a discrete GPU.
     bool map_memory = true;
+    /// Called with the functions before their first use: a test puts others in their place.
+    std::function<void(InstanceTable&)> on_instance_functions;
+    std::function<void(VolkDeviceTable&)> on_device_functions;
 };
 
 /// A semaphore of a swapchain that a submission waits for, with the stage that waits.
@@ -94,7 +100,8 @@ class Device {
 
     /// Submits in order after everything submitted or enqueued before, with no wait. Execution
     /// order is kept by barriers in the commands, not by this. Returns the point at which they are
-    /// complete.
+    /// complete. Where it throws, `commands` do not run, and what was enqueued goes with the next
+    /// submission.
     TimelinePoint submit(std::span<const VkCommandBuffer> commands,
                          std::span<const SemaphoreWait> waits = {},
                          std::span<const VkSemaphore> signals = {});
@@ -116,18 +123,38 @@ class Device {
     /// For presenting: the queue may be used by one thread at a time.
     std::mutex& queue_mutex() const { return queue_mutex_; }
 
+    /// Throws DeviceError with call, result and object unless `result` is VK_SUCCESS. A device that
+    /// a call found lost stays lost: from then on whatever submits or waits throws, and names that
+    /// call.
+    void check(VkResult result, const char* call, std::string_view object) const;
+
     /// Runs `destroy` when everything submitted so far is complete (at a later submit or collect).
     /// It must not own the device.
-    void defer(std::function<void()> destroy);
+    template <class Destroy>
+    void defer(Destroy destroy) noexcept {
+        std::function<void()> later;
+        try {
+            later = std::move(destroy);
+        } catch (const std::bad_alloc&) {
+            if (come_to_rest()) destroy();
+            return;
+        }
+        defer_later(later);
+    }
     /// Runs what was deferred and is due.
     void collect();
+    /// Submits what is enqueued and waits until the queue does nothing, presenting included; for
+    /// ends, where nothing can be thrown: memory that runs out is asked for again. False where it
+    /// cannot know that all has ended.
+    bool come_to_rest() noexcept;
 
-    /// Names an object for validation messages and captures.
+    /// Names an object for validation messages and captures; where that fails it has no name.
     template <class Handle>
-    void set_name(Handle object, VkObjectType type, const std::string& name) const {
+    void set_name(Handle object, VkObjectType type, const std::string& name) const noexcept {
         set_object_name((uint64_t)object, type, name);
     }
-    void set_object_name(uint64_t object, VkObjectType type, const std::string& name) const;
+    void set_object_name(uint64_t object, VkObjectType type,
+                         const std::string& name) const noexcept;
 
     /// Ends with the device, after its instance.
     void keep(std::shared_ptr<void> object) { kept_.insert(std::move(object)); }
@@ -141,6 +168,8 @@ class Device {
     TimelinePoint submit_locked(std::span<const VkCommandBuffer> commands,
                                 std::span<const SemaphoreWait> waits,
                                 std::span<const VkSemaphore> signals);
+    void refuse_lost() const;
+    void defer_later(std::function<void()>& destroy) noexcept;
     void choose_queue(const DeviceOptions& options);
     void create_handle(const DeviceOptions& options);
     void create_timeline();
@@ -165,6 +194,7 @@ class Device {
     std::string cache_directory_, pipeline_cache_name_;
     mutable SharedPipelines shared_pipelines_;
     VkSemaphore timeline_ = VK_NULL_HANDLE;
+    mutable std::atomic<const char*> lost_in_{nullptr};  // the call that found the device lost
     mutable std::mutex queue_mutex_;
     TimelinePoint submitted_ = 0;
     std::vector<VkCommandBuffer> enqueued_;

@@ -66,9 +66,12 @@ void set_device_loader(VkInstance instance) {
 
 std::vector<std::string> available_extensions(const char* layer) {
     uint32_t count = 0;
-    if (vkEnumerateInstanceExtensionProperties(layer, &count, nullptr) != VK_SUCCESS) return {};
+    constexpr const char* kCall = "vkEnumerateInstanceExtensionProperties";
+    check(vkEnumerateInstanceExtensionProperties(layer, &count, nullptr), kCall,
+          layer ? layer : "Vulkan");
     std::vector<VkExtensionProperties> found(count);
-    if (vkEnumerateInstanceExtensionProperties(layer, &count, found.data()) < 0) return {};
+    check(vkEnumerateInstanceExtensionProperties(layer, &count, found.data()), kCall,
+          layer ? layer : "Vulkan");
     std::vector<std::string> names;
     for (uint32_t i = 0; i < count; ++i) names.push_back(found[i].extensionName);
     return names;
@@ -76,9 +79,11 @@ std::vector<std::string> available_extensions(const char* layer) {
 
 bool layer_available(const char* name) {
     uint32_t count = 0;
-    if (vkEnumerateInstanceLayerProperties(&count, nullptr) != VK_SUCCESS) return false;
+    check(vkEnumerateInstanceLayerProperties(&count, nullptr), "vkEnumerateInstanceLayerProperties",
+          name);
     std::vector<VkLayerProperties> layers(count);
-    if (vkEnumerateInstanceLayerProperties(&count, layers.data()) < 0) return false;
+    check(vkEnumerateInstanceLayerProperties(&count, layers.data()),
+          "vkEnumerateInstanceLayerProperties", name);
     return std::any_of(layers.begin(), layers.begin() + count,
                        [&](const auto& layer) { return !std::strcmp(layer.layerName, name); });
 }
@@ -266,6 +271,7 @@ Instance::Instance(const InstanceOptions& options) : Instance() {
     VkResult result = vkCreateInstance(&info, nullptr, &handle_);
     if (result != VK_SUCCESS) throw_no_instance(result);
     load_functions();
+    if (options.on_functions) options.on_functions(functions_);
     if (options.validation) create_messenger();
 }
 

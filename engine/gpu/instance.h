@@ -26,6 +26,8 @@ struct InstanceOptions {
     bool validation = false;
     /// Called with every validation message, from any thread and until the instance has ended.
     std::function<void(const std::string&)> on_message;
+    /// Called with the functions before their first use: a test puts others in their place.
+    std::function<void(InstanceTable&)> on_functions;
 };
 
 /// Owns a VkInstance. Safe to read from several threads.

@@ -103,10 +103,12 @@ MatrixUnit query_matrix_unit(const InstanceTable& vk, VkPhysicalDevice device,
     vk.vkGetPhysicalDeviceProperties2(device, &properties);
     if (!(stages.cooperativeMatrixSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT)) return {};
     uint32_t count = 0;
-    if (list(device, &count, nullptr) != VK_SUCCESS) return {};
+    check(list(device, &count, nullptr), "vkGetPhysicalDeviceCooperativeMatrixPropertiesNV",
+          "the device");
     std::vector<VkCooperativeMatrixPropertiesNV> offered(
         count, {VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_NV});
-    if (list(device, &count, offered.data()) != VK_SUCCESS) return {};
+    check(list(device, &count, offered.data()), "vkGetPhysicalDeviceCooperativeMatrixPropertiesNV",
+          "the device");
     offered.resize(count);
     return choose_matrix_unit(offered);
 }
@@ -156,7 +158,8 @@ bool probe_matrix_unit(const std::shared_ptr<Device>& device, const std::string&
     try {
         right = multiplies_right(device);
     } catch (const DeviceError&) {
-        // A driver that cannot make the kernel has no unit for us.
+        return false;  // now: it may be the driver, or memory that ran out, so it is tried again
+                       // the next time
     }
     const std::byte found{right};
     cache_store(cache_directory, kKind, name, {&found, 1});

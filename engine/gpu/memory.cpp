@@ -69,15 +69,12 @@ uint32_t find_type(const VkPhysicalDeviceMemoryProperties& memory, uint32_t allo
     throw DeviceError("Vulkan: the device has no memory type for storage buffers");
 }
 
-VkBuffer make_buffer(const Device& device, uint64_t bytes, const std::string& name) {
+VkResult make_buffer(const Device& device, uint64_t bytes, VkBuffer& buffer) {
     VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
     info.size = bytes;
     info.usage = kUsage;
     info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
-    VkBuffer buffer = VK_NULL_HANDLE;
-    check(device.vk().vkCreateBuffer(device.handle(), &info, nullptr, &buffer), "vkCreateBuffer",
-          name);
-    return buffer;
+    return device.vk().vkCreateBuffer(device.handle(), &info, nullptr, &buffer);
 }
 
 void destroy(const Device& device, const MemoryBlock& block) {
@@ -85,8 +82,19 @@ void destroy(const Device& device, const MemoryBlock& block) {
     device.vk().vkFreeMemory(device.handle(), block.memory, nullptr);
 }
 
+/// Takes the first `bytes` out of the free range at `offset`, as the node by which they are put
+/// back.
+std::map<uint64_t, uint64_t>::node_type take_free(std::map<uint64_t, uint64_t>& free,
+                                                  uint64_t offset, uint64_t bytes) {
+    const uint64_t length = free.at(offset);
+    if (length > bytes) free[offset + bytes] = length - bytes;
+    return free.extract(offset);
+}
+
 /// Puts a range back and merges it with its neighbours.
-void add_free(std::map<uint64_t, uint64_t>& free, uint64_t offset, uint64_t bytes) {
+void add_free(std::map<uint64_t, uint64_t>& free, std::map<uint64_t, uint64_t>::node_type node,
+              uint64_t bytes) noexcept {
+    const uint64_t offset = node.key();
     auto after = free.lower_bound(offset);
     if (after != free.end() && offset + bytes == after->first) {
         bytes += after->second;
@@ -99,7 +107,8 @@ void add_free(std::map<uint64_t, uint64_t>& free, uint64_t offset, uint64_t byte
             return;
         }
     }
-    free[offset] = bytes;
+    node.mapped() = bytes;
+    free.insert(std::move(node));
 }
 
 }  // namespace
@@ -116,7 +125,8 @@ MemoryPool::MemoryPool(Device& device) : device_(device) {
     if (device.info().type == VK_PHYSICAL_DEVICE_TYPE_CPU) host_bytes_ = host_available();
     max_allocation_ = maintenance.maxMemoryAllocationSize;
 
-    VkBuffer probe = make_buffer(device, kGranularity, "memory type probe");
+    VkBuffer probe = VK_NULL_HANDLE;
+    check(make_buffer(device, kGranularity, probe), "vkCreateBuffer", "memory type probe");
     VkMemoryRequirements requirements;
     device.vk().vkGetBufferMemoryRequirements(device.handle(), probe, &requirements);
     device.vk().vkDestroyBuffer(device.handle(), probe, nullptr);
@@ -174,14 +184,16 @@ uint64_t MemoryPool::heap_free(BufferPlace place) const {
 
 /// Waits for the device where it is still at work on an unused block.
 void MemoryPool::release_unused() {
-    auto unused = [&](const std::unique_ptr<MemoryBlock>& block) {
-        if (block->live > 0) return false;
-        device_.wait(block->busy_until);
-        destroy(device_, *block);
-        held_ -= block->bytes;
-        return true;
-    };
-    std::erase_if(blocks_, unused);
+    for (auto at = blocks_.begin(); at != blocks_.end();) {
+        if ((*at)->live > 0) {
+            ++at;
+            continue;
+        }
+        device_.wait((*at)->busy_until);
+        destroy(device_, **at);
+        held_ -= (*at)->bytes;
+        at = blocks_.erase(at);
+    }
 }
 
 MemoryBlock* MemoryPool::find_block(uint64_t bytes, BufferPlace place, uint64_t& offset) {
@@ -217,17 +229,22 @@ MemoryBlock* MemoryPool::add_block(uint64_t bytes, BufferPlace place, const std:
     // The driver of a CPU device promises more memory than there is and the system then ends the
     // process, so the free memory is asked first.
     if (block_bytes > max_allocation_ || block_bytes > heap_free(place))
-        throw_out_of_memory(bytes, place, name, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        throw_out_of_memory(bytes, place, name, "not asked of the driver");
     std::string block_name = small ? "memory shared by small buffers" : "memory of " + name;
-    block->buffer = make_buffer(device_, block_bytes, block_name);
-    VkMemoryRequirements requirements;
+    block->free[0] = block_bytes;
+    blocks_.reserve(blocks_.size() + 1);
     const VolkDeviceTable& vk = device_.vk();
-    vk.vkGetBufferMemoryRequirements(device_.handle(), block->buffer, &requirements);
-    VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
-    info.allocationSize = requirements.size;
-    info.memoryTypeIndex = type.index;
-    VkResult result = vk.vkAllocateMemory(device_.handle(), &info, nullptr, &block->memory);
-    const char* call = "vkAllocateMemory";
+    const char* call = "vkCreateBuffer";
+    VkResult result = make_buffer(device_, block_bytes, block->buffer);
+    if (result == VK_SUCCESS) {
+        VkMemoryRequirements requirements;
+        vk.vkGetBufferMemoryRequirements(device_.handle(), block->buffer, &requirements);
+        VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
+        info.allocationSize = requirements.size;
+        info.memoryTypeIndex = type.index;
+        call = "vkAllocateMemory";
+        result = vk.vkAllocateMemory(device_.handle(), &info, nullptr, &block->memory);
+    }
     if (result == VK_SUCCESS) {
         call = "vkBindBufferMemory";
         result = vk.vkBindBufferMemory(device_.handle(), block->buffer, block->memory, 0);
@@ -241,12 +258,11 @@ MemoryBlock* MemoryPool::add_block(uint64_t bytes, BufferPlace place, const std:
     if (result != VK_SUCCESS) {
         destroy(device_, *block);
         if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY)
-            throw_out_of_memory(bytes, place, name, result);
+            throw_out_of_memory(bytes, place, name, call + (": " + result_name(result)));
         check(result, call, block_name);
     }
     device_.set_name(block->buffer, VK_OBJECT_TYPE_BUFFER, block_name);
     device_.set_name(block->memory, VK_OBJECT_TYPE_DEVICE_MEMORY, block_name);
-    block->free[0] = block_bytes;
     held_ += block_bytes;
     block->number = ++allocations_;
     blocks_.push_back(std::move(block));
@@ -254,12 +270,12 @@ MemoryBlock* MemoryPool::add_block(uint64_t bytes, BufferPlace place, const std:
 }
 
 void MemoryPool::throw_out_of_memory(uint64_t bytes, BufferPlace place, const std::string& name,
-                                     VkResult result) const {
+                                     const std::string& failed) const {
     throw OutOfMemory("out of device memory: " + mebibytes(bytes) + " were asked for '" + name +
                       "', " + mebibytes(used_) + " are used (" + mebibytes(held_) + " held) and " +
                       mebibytes(heap_free(place)) + " are free on '" + device_.info().name +
                       "', one allocation holds at most " + mebibytes(max_allocation_) + " (" +
-                      result_name(result) + "); let go of tensors or use smaller ones");
+                      failed + "); let go of tensors or use smaller ones");
 }
 
 std::shared_ptr<Buffer> MemoryPool::take(const std::shared_ptr<Device>& device, uint64_t bytes,
@@ -269,6 +285,7 @@ std::shared_ptr<Buffer> MemoryPool::take(const std::shared_ptr<Device>& device, 
     uint64_t held = round_up(std::max<uint64_t>(bytes, 1), kGranularity);
     std::shared_ptr<Buffer> buffer(new Buffer);
     buffer->device_ = device;
+    buffer->name_ = name;
     std::lock_guard lock(mutex_);
     uint64_t offset = 0;
     MemoryBlock* block = find_block(held, place, offset);
@@ -281,12 +298,9 @@ std::shared_ptr<Buffer> MemoryPool::take(const std::shared_ptr<Device>& device, 
             block = add_block(held, place, name);
         }
     }
-    uint64_t length = block->free[offset];
-    block->free.erase(offset);
-    if (length > held) block->free[offset + held] = length - held;
+    buffer->free_range_ = take_free(block->free, offset, held);
     ++block->live;
     used_ += held;
-    buffer->name_ = name;
     buffer->block_ = block;
     buffer->held_bytes_ = held;
     buffer->range_ = {block->buffer, offset, round_up(std::max<uint64_t>(bytes, 1), 16),
@@ -300,7 +314,7 @@ void MemoryPool::give_back(Buffer& buffer) {
     std::lock_guard lock(mutex_);
     MemoryBlock& block = *buffer.block_;
     block.busy_until = std::max<TimelinePoint>(block.busy_until, buffer.busy_until_);
-    add_free(block.free, buffer.range_.offset, buffer.held_bytes_);
+    add_free(block.free, std::move(buffer.free_range_), buffer.held_bytes_);
     --block.live;
     used_ -= buffer.held_bytes_;
 }

@@ -183,6 +183,8 @@ void Pipeline::create_layouts() {
 void Pipeline::create_pipeline(const KernelInfo& kernel, std::span<const uint32_t> constants) {
     const std::span<const uint32_t> spirv = kernel.spirv;
     const VolkDeviceTable& vk = device_.vk();
+    std::vector<VkSpecializationMapEntry> entries;
+    for (uint32_t id = 0; id < constants.size(); ++id) entries.push_back({id, 4 * id, 4});
     VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
     module_info.codeSize = spirv.size_bytes();
     module_info.pCode = spirv.data();
@@ -197,8 +199,6 @@ void Pipeline::create_pipeline(const KernelInfo& kernel, std::span<const uint32_
     const bool whole = kernel.group_size[0] % device_.profile().subgroup_size == 0;
     if (device_.full_subgroups() && whole && uses_subgroups(spirv))
         info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
-    std::vector<VkSpecializationMapEntry> entries;
-    for (uint32_t id = 0; id < constants.size(); ++id) entries.push_back({id, 4 * id, 4});
     const VkSpecializationInfo special{static_cast<uint32_t>(entries.size()), entries.data(), constants.size_bytes(),
                                        constants.data()};
     if (!constants.empty()) info.stage.pSpecializationInfo = &special;
@@ -272,6 +272,7 @@ void DescriptorSets::write(VkDescriptorSet set, const SetRequest& request) {
     std::vector<VkDescriptorBufferInfo> buffers(bindings.size() + 1);
     std::vector<VkBufferView> views(bindings.size());
     std::vector<VkWriteDescriptorSet> writes;
+    views_.reserve(views_.size() + bindings.size());  // a view that was made is kept
     auto add = [&](VkDescriptorType type) -> VkWriteDescriptorSet& {
         VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
         write.dstSet = set;

@@ -38,10 +38,10 @@ void Timestamps::mark(VkCommandBuffer commands) {
 std::vector<double> Timestamps::read() const {
     if (marks_ == 0) return {};
     std::vector<uint64_t> ticks(marks_);
-    check(device_.vk().vkGetQueryPoolResults(device_.handle(), pool_, 0, marks_,
-                                             ticks.size() * sizeof(uint64_t), ticks.data(),
-                                             sizeof(uint64_t), VK_QUERY_RESULT_64_BIT),
-          "vkGetQueryPoolResults", "timestamps");
+    device_.check(device_.vk().vkGetQueryPoolResults(device_.handle(), pool_, 0, marks_,
+                                                     ticks.size() * sizeof(uint64_t), ticks.data(),
+                                                     sizeof(uint64_t), VK_QUERY_RESULT_64_BIT),
+                  "vkGetQueryPoolResults", "timestamps");
     std::vector<double> times;
     for (uint64_t tick : ticks)
         times.push_back(static_cast<double>(tick - ticks[0]) * device_.timestamp_period() * 1e-6);

@@ -43,9 +43,9 @@ std::string result_name(VkResult result) {
     }
 }
 
-void check(VkResult result, const char* call, const std::string& object) {
+void check(VkResult result, const char* call, std::string_view object) {
     if (result == VK_SUCCESS) return;
-    throw DeviceError(std::string(call) + " for " + object + " failed: " + result_name(result));
+    throw DeviceError(std::string(call) + " for " + std::string(object) + " failed: " + result_name(result));
 }
 
 }  // namespace firn

@@ -3,7 +3,9 @@
 #pragma once
 #include <volk.h>
 
+#include <new>
 #include <string>
+#include <string_view>
 
 #include "compiler/program/error.h"
 
@@ -49,6 +51,18 @@ std::string result_name(VkResult result);
 
 /// Throws DeviceError with call, result and object unless `result` is VK_SUCCESS; in every build.
 /// check(vk.vkCreateBuffer(...), "vkCreateBuffer", name);
-void check(VkResult result, const char* call, const std::string& object);
+void check(VkResult result, const char* call, std::string_view object);
+
+/// Gives what `work` gives; host memory that runs out in it is told as the device's is, by a
+/// DeviceError. within_memory("reading", name, [&] { ... });
+template <class Work>
+auto within_memory(const char* what, const std::string& name, Work work) {
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        throw DeviceError("out of host memory: " + (what + (" '" + name)) +
+                          "' was not done; let go of tensors or use smaller ones");
+    }
+}
 
 }  // namespace firn

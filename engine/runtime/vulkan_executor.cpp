@@ -9,8 +9,6 @@ namespace {
 
 /// Memory rotates through a few states in a frame loop; each has an entry.
 constexpr size_t kMostEntries = 32;
-/// Runs that may be pending before the host waits for the oldest.
-constexpr size_t kMostInFlight = 16;
 /// Profiled runs whose times are still on the device.
 constexpr size_t kMostPendingTimes = 32;
 
@@ -107,24 +105,28 @@ VulkanExecutor::VulkanExecutor(std::shared_ptr<Device> device)
 VulkanExecutor::~VulkanExecutor() {
     try {
         device_->wait_idle();
-    } catch (const DeviceError&) {
-        // The device is lost: nothing is pending any more.
+    } catch (const std::exception&) {
+        // What may still be pending keeps what it needs: all that ends here is deferred.
     }
 }
 
 std::shared_ptr<Memory> VulkanExecutor::allocate(uint64_t bytes, const std::string& name) {
-    return create_buffer(device_, bytes, name);
+    return within_memory("allocating", name, [&] { return create_buffer(device_, bytes, name); });
 }
 
 void VulkanExecutor::write(Memory& memory, uint64_t offset, std::span<const std::byte> data) {
-    write_buffer(buffer_of(&memory, *device_, "write", "a tensor"), offset, data);
+    Buffer& buffer = buffer_of(&memory, *device_, "write", "a tensor");
+    within_memory("writing to", buffer.name(), [&] { write_buffer(buffer, offset, data); });
 }
 
 void VulkanExecutor::read(const Memory& memory, uint64_t offset, std::span<std::byte> data) {
-    read_buffer(buffer_of(&memory, *device_, "read", "a tensor"), offset, data);
+    const Buffer& buffer = buffer_of(&memory, *device_, "read", "a tensor");
+    within_memory("reading", buffer.name(), [&] { read_buffer(buffer, offset, data); });
 }
 
-void VulkanExecutor::wait() { device_->wait_idle(); }
+void VulkanExecutor::wait() {
+    within_memory("waiting for", device_->info().name, [&] { device_->wait_idle(); });
+}
 
 VulkanExecutor::Loaded& VulkanExecutor::load(const std::shared_ptr<const Program>& program) {
     auto found = programs_.find(program.get());
@@ -197,22 +199,26 @@ void VulkanExecutor::record_entry(Entry& entry, const std::vector<Scalar>& scala
     drop(entry);
     CommandBuffer& commands = commands_.acquire();
     try {
-        begin(*device_, commands.handle, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+        begin(*device_, commands, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
         barrier_all(*device_, commands.handle);
         record(*entry.call, commands.handle, scalars);
         barrier_compute_to(*device_, commands.handle, VK_PIPELINE_STAGE_HOST_BIT,
                            VK_ACCESS_HOST_READ_BIT);
-        end(*device_, commands.handle);
+        end(*device_, commands);
+        entry.scalars = scalars;
     } catch (...) {
         commands_.release(commands);
         throw;
     }
     entry.commands = &commands;
-    entry.scalars = scalars;
     ++counts_.recordings;
 }
 
 void VulkanExecutor::run(const std::shared_ptr<const Program>& program, const Call& call) {
+    within_memory("running program", program->name, [&] { run_call(program, call); });
+}
+
+void VulkanExecutor::run_call(const std::shared_ptr<const Program>& program, const Call& call) {
     check_call(*program, call);
     std::vector<Scalar> scalars = declared_scalars(*program, call.scalars);
     Loaded& loaded = load(program);
@@ -224,44 +230,47 @@ void VulkanExecutor::run(const std::shared_ptr<const Program>& program, const Ca
         bindings.scratch = scratch_->range();
     }
     Entry& entry = prepare(loaded, *program, plan, bindings);
-    limit_pending();
-    TimelinePoint point = 0;
-    if (!plan->loops.empty()) {
-        LoopedRun looped{*entry.call, scalars, {}};
-        point = run_looped(looped, 0, plan->steps.size(), 0);
-    } else if (profiling_ && device_->timestamp_period() > 0) {
-        point = run_profiled(entry, *program, scalars);
-    } else {
-        if (!entry.commands || entry.scalars != scalars) record_entry(entry, scalars);
-        point = device_->enqueue(entry.commands->handle);
-        entry.commands->busy_until = point;
+    TimelinePoint& last_but_many =
+        in_flight_[static_cast<size_t>(counts_.runs) % in_flight_.size()];
+    device_->wait(last_but_many);
+    auto note = [&](TimelinePoint point) {
+        note_use(*program, *plan, call, point);
+        for (const auto& buffer : unwanted) buffer->used_at(point, true);
+        if (plan->scratch_bytes > 0) scratch_->used_at(point, true);
+        for (const auto& constant : loaded.loaded->constants())
+            if (constant) constant->used_at(point, false);
+    };
+    try {
+        last_but_many = submit(entry, *program, scalars);
+    } catch (...) {
+        note(device_->last_submitted());  // a part of it may be on its way
+        throw;
     }
     ++counts_.runs;
-    in_flight_.push_back(point);
-    note_use(*program, *plan, call, point);
-    for (const auto& buffer : unwanted) buffer->used_at(point, true);
-    if (plan->scratch_bytes > 0) scratch_->used_at(point, true);
-    for (const auto& constant : loaded.loaded->constants())
-        if (constant) constant->used_at(point, false);
+    note(last_but_many);
+}
+
+TimelinePoint VulkanExecutor::submit(Entry& entry, const Program& program,
+                                     const std::vector<Scalar>& scalars) {
+    if (!entry.plan->loops.empty()) {
+        LoopedRun looped{*entry.call, scalars, {}};
+        return run_looped(looped, 0, entry.plan->steps.size(), 0);
+    }
+    if (profiling_ && device_->timestamp_period() > 0) return run_profiled(entry, program, scalars);
+    if (!entry.commands || entry.scalars != scalars) record_entry(entry, scalars);
+    return entry.commands->busy_until = device_->enqueue(entry.commands->handle);
 }
 
 TimelinePoint VulkanExecutor::run_part(LoopedRun& run, size_t first, size_t last) {
-    CommandBuffer& commands = commands_.acquire();
-    try {
-        begin(*device_, commands.handle, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-        barrier_all(*device_, commands.handle);
-        record_part(run.call, commands.handle, run.scalars, {first, last, run.done});
-        barrier_compute_to(*device_, commands.handle, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-        end(*device_, commands.handle);
-    } catch (...) {
-        commands_.release(commands);
-        throw;
-    }
+    CommandBuffer& commands = commands_.take();
+    begin(*device_, commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    barrier_all(*device_, commands.handle);
+    record_part(run.call, commands.handle, run.scalars, {first, last, run.done});
+    barrier_compute_to(*device_, commands.handle, VK_PIPELINE_STAGE_HOST_BIT,
+                       VK_ACCESS_HOST_READ_BIT);
+    end(*device_, commands);
     ++counts_.recordings;
-    const TimelinePoint point = device_->enqueue(commands.handle);
-    commands.busy_until = point;
-    commands_.release(commands);
-    return point;
+    return commands.busy_until = device_->enqueue(commands.handle);
 }
 
 TimelinePoint VulkanExecutor::run_looped(LoopedRun& run, size_t first, size_t last, size_t loop) {
@@ -291,64 +300,61 @@ TimelinePoint VulkanExecutor::run_looped(LoopedRun& run, size_t first, size_t la
     return last == run.call.plan().steps.size() && run.done.empty() ? run_part(run, last, last) : point;
 }
 
-/// Keeps the host from running arbitrarily far ahead of the device.
-void VulkanExecutor::limit_pending() {
-    while (in_flight_.size() >= kMostInFlight) {
-        device_->wait(in_flight_.front());
-        in_flight_.pop_front();
-    }
-}
-
 TimelinePoint VulkanExecutor::run_profiled(Entry& entry, const Program& program,
                                            const std::vector<Scalar>& scalars) {
+    while (pending_times_.size() >= kMostPendingTimes) harvest_first();
     const CallPlan& plan = *entry.plan;
-    PendingTimes pending;
-    pending.timestamps = std::make_unique<Timestamps>(
-        *device_, static_cast<uint32_t>(plan.steps.size()) + 1, "times of " + program.name);
-    for (const PlannedStep& step : plan.steps) {
-        if (step.binding_set < 0) {
-            pending.names.push_back("copy");
-            continue;
+    PendingTimes& pending = pending_times_.emplace_back();
+    try {
+        pending.timestamps = std::make_unique<Timestamps>(
+            *device_, static_cast<uint32_t>(plan.steps.size()) + 1, "times of " + program.name);
+        for (const PlannedStep& step : plan.steps) {
+            if (step.binding_set < 0) {
+                pending.names.push_back("copy");
+                continue;
+            }
+            int kernel = plan.sets[static_cast<size_t>(step.binding_set)].kernel;
+            pending.names.push_back(program.kernels[static_cast<size_t>(kernel)].name);
         }
-        int kernel = plan.sets[static_cast<size_t>(step.binding_set)].kernel;
-        pending.names.push_back(program.kernels[static_cast<size_t>(kernel)].name);
+        CommandBuffer& commands = commands_.take();
+        begin(*device_, commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        barrier_all(*device_, commands.handle);
+        record(*entry.call, commands.handle, scalars, pending.timestamps.get());
+        barrier_compute_to(*device_, commands.handle, VK_PIPELINE_STAGE_HOST_BIT,
+                           VK_ACCESS_HOST_READ_BIT);
+        end(*device_, commands);
+        commands.busy_until = pending.point = device_->enqueue(commands.handle);
+    } catch (...) {
+        pending_times_.pop_back();
+        throw;
     }
-    CommandBuffer& commands = commands_.take();
-    begin(*device_, commands.handle, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    barrier_all(*device_, commands.handle);
-    record(*entry.call, commands.handle, scalars, pending.timestamps.get());
-    barrier_compute_to(*device_, commands.handle, VK_PIPELINE_STAGE_HOST_BIT,
-                       VK_ACCESS_HOST_READ_BIT);
-    end(*device_, commands.handle);
     ++counts_.recordings;
-    commands.busy_until = pending.point = device_->enqueue(commands.handle);
-    TimelinePoint point = pending.point;
-    pending_times_.push_back(std::move(pending));
-    while (pending_times_.size() > kMostPendingTimes) {
-        harvest(pending_times_.front());
-        pending_times_.pop_front();
-    }
-    return point;
+    return pending.point;
 }
 
-/// Adds the times of one run to the sums.
-void VulkanExecutor::harvest(PendingTimes& pending) {
+/// Adds the times of the oldest run to the sums: all of them, or none and it stays.
+void VulkanExecutor::harvest_first() {
+    const PendingTimes& pending = pending_times_.front();
     device_->wait(pending.point);
-    std::vector<double> marks = pending.timestamps->read();
+    const std::vector<double> marks = pending.timestamps->read();
+    auto time_of = [&](const std::string& name) {
+        return std::find_if(times_.begin(), times_.end(),
+                            [&](const KernelTime& time) { return time.name == name; });
+    };
+    for (const std::string& name : pending.names)
+        if (time_of(name) == times_.end()) times_.push_back({name});
     for (size_t i = 0; i < pending.names.size(); ++i) {
-        auto found = std::find_if(times_.begin(), times_.end(), [&](const KernelTime& time) {
-            return time.name == pending.names[i];
-        });
-        if (found == times_.end())
-            found = times_.insert(times_.end(), KernelTime{pending.names[i]});
-        found->milliseconds += marks[i + 1] - marks[i];
-        ++found->dispatches;
+        const auto time = time_of(pending.names[i]);
+        time->milliseconds += marks[i + 1] - marks[i];
+        ++time->dispatches;
     }
+    pending_times_.pop_front();
 }
 
 std::vector<KernelTime> VulkanExecutor::take_kernel_times() {
-    for (PendingTimes& pending : pending_times_) harvest(pending);
-    pending_times_.clear();
+    within_memory("taking times of", device_->info().name, [&] {
+        while (!pending_times_.empty()) harvest_first();
+    });
     for (KernelTime& time : times_) time.milliseconds /= std::max(time.dispatches, 1);
     return std::exchange(times_, {});
 }

@@ -1,5 +1,6 @@
 // Runs programs on a Vulkan device: memory, replay of unchanged calls, kernel times.
 #pragma once
+#include <array>
 #include <deque>
 #include <list>
 #include <map>
@@ -73,14 +74,17 @@ class VulkanExecutor : public Executor {
     TimelinePoint run_part(LoopedRun& run, size_t first, size_t last);
     TimelinePoint run_profiled(Entry& entry, const Program& program,
                                const std::vector<Scalar>& scalars);
-    void harvest(PendingTimes& pending);
-    void limit_pending();
+    TimelinePoint submit(Entry& entry, const Program& program, const std::vector<Scalar>& scalars);
+    void run_call(const std::shared_ptr<const Program>& program, const Call& call);
+    void harvest_first();
 
     std::shared_ptr<Device> device_;
     CommandPool commands_;
     std::shared_ptr<Buffer> scratch_;
     std::map<const Program*, Loaded> programs_;
-    std::deque<TimelinePoint> in_flight_;
+    /// Ends of the last runs, by number modulo: the host waits before it runs further ahead of the
+    /// device than this.
+    std::array<TimelinePoint, 16> in_flight_{};
     ExecutorCounts counts_;
 
     bool profiling_ = false;

@@ -1,6 +1,8 @@
 // Draws frames to the window or to a picture.
 #include "engine/window/frame_painter.h"
 
+#include <utility>
+
 namespace firn {
 namespace {
 
@@ -13,9 +15,12 @@ Rectangle view_area(const BufferView& view, VkExtent2D extent) {
     return view.memory ? letterbox(all, view.shape[1], view.shape[0]) : all;
 }
 
+FramePainter::FramePainter(std::shared_ptr<Device> device, const OsWindow* window)
+    : device_(std::move(device)), window_(window), commands_(*device_, "frames") {}
+
 FramePainter::FramePainter(std::shared_ptr<Device> device, const OsWindow* window,
                            const FontAtlas& atlas)
-    : device_(std::move(device)), window_(window), commands_(*device_, "frames") {
+    : FramePainter(std::move(device), window) {
     if (window_) {
         swapchain_ = std::make_unique<Swapchain>(device_, *window_);
         format_ = swapchain_->format();
@@ -34,12 +39,8 @@ FramePainter::FramePainter(std::shared_ptr<Device> device, const OsWindow* windo
 }
 
 FramePainter::~FramePainter() {
-    try {
-        device_->wait_idle();
-    } catch (const DeviceError&) {
-        // The device is lost: nothing is pending any more.
-    }
-    swapchain_.reset();  // waits for what is being presented
+    device_->come_to_rest();
+    swapchain_.reset();
     const VolkDeviceTable& vk = device_->vk();
     for (const Slot& slot : slots_)
         vk.vkDestroySemaphore(device_->handle(), slot.acquired, nullptr);
@@ -67,23 +68,30 @@ void FramePainter::record(VkCommandBuffer commands, uint32_t slot, const Frame& 
 void FramePainter::present(const Frame& frame) {
     Slot& slot = slots_[next_slot_];
     device_->wait(slot.busy_until);
-    std::optional<uint32_t> image = swapchain_->acquire(*window_, present_pass_, slot.acquired);
-    if (!image) {
+    present_drawn();
+    if (!slot.image) slot.image = swapchain_->acquire(*window_, present_pass_, slot.acquired);
+    if (!slot.image) {
         device_->flush();  // what was enqueued for the frame must run all the same
         return;
     }
     CommandBuffer& commands = commands_.take();
-    begin(*device_, commands.handle, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    record(commands.handle, next_slot_, frame, present_pass_, swapchain_->framebuffer(*image),
+    begin(*device_, commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    record(commands.handle, next_slot_, frame, present_pass_, swapchain_->framebuffer(*slot.image),
            swapchain_->extent());
-    end(*device_, commands.handle);
+    end(*device_, commands);
     SemaphoreWait wait{slot.acquired, VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT};
-    VkSemaphore rendered = swapchain_->rendered(*image);
+    VkSemaphore rendered = swapchain_->rendered(*slot.image);
     slot.busy_until = device_->submit({&commands.handle, 1}, {&wait, 1}, {&rendered, 1});
     commands.busy_until = slot.busy_until;
     if (frame.view.memory) static_cast<Buffer&>(*frame.view.memory).used_at(slot.busy_until, false);
-    swapchain_->present(*image);
+    drawn_ = std::exchange(slot.image, std::nullopt);
     next_slot_ = (next_slot_ + 1) % kSlots;
+    present_drawn();
+}
+
+void FramePainter::present_drawn() {
+    if (drawn_) swapchain_->present(*drawn_);
+    drawn_.reset();
 }
 
 Picture FramePainter::picture(const Frame& frame, VkExtent2D extent) {
@@ -91,10 +99,10 @@ Picture FramePainter::picture(const Frame& frame, VkExtent2D extent) {
                 image_->extent().height == extent.height;
     if (!fits) image_ = std::make_unique<OffscreenImage>(device_, format_, extent, picture_pass_);
     CommandBuffer& commands = commands_.take();
-    begin(*device_, commands.handle, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    begin(*device_, commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     record(commands.handle, kPictureSlot, frame, picture_pass_, image_->framebuffer(), extent);
     image_->record_read(commands.handle);
-    end(*device_, commands.handle);
+    end(*device_, commands);
     commands.busy_until = device_->submit({&commands.handle, 1});
     device_->wait(commands.busy_until);
     return image_->picture();

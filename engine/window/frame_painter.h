@@ -38,8 +38,14 @@ class FramePainter {
     static constexpr uint32_t kPictureSlot = 2;
     struct Slot {
         VkSemaphore acquired = VK_NULL_HANDLE;
+        /// Acquired and not drawn to, as a frame that failed leaves it: `acquired` is signalled for
+        /// it.
+        std::optional<uint32_t> image;
         TimelinePoint busy_until = 0;
     };
+    // So that the destructor runs when the constructor throws midway.
+    FramePainter(std::shared_ptr<Device> device, const OsWindow* window);
+    void present_drawn();
     void record(VkCommandBuffer commands, uint32_t slot, const Frame& frame, VkRenderPass pass,
                 VkFramebuffer framebuffer, VkExtent2D extent);
 
@@ -54,6 +60,7 @@ class FramePainter {
     std::unique_ptr<OffscreenImage> image_;  // of the last picture
     Slot slots_[kSlots];
     uint32_t next_slot_ = 0;
+    std::optional<uint32_t> drawn_;  // an image that is still to be presented
 };
 
 }  // namespace firn

@@ -6,21 +6,32 @@
 namespace firn {
 namespace {
 
-VkShaderModule create_module(const Device& device, std::string_view file) {
-    std::span<const uint32_t> code = shader_module(file);
-    VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
-    info.codeSize = code.size_bytes();
-    info.pCode = code.data();
-    VkShaderModule module = VK_NULL_HANDLE;
-    check(device.vk().vkCreateShaderModule(device.handle(), &info, nullptr, &module),
-          "vkCreateShaderModule", std::string(file));
-    return module;
-}
+/// Needed until the pipeline is made.
+class ShaderModule {
+  public:
+    ShaderModule(const Device& device, std::string_view file) : device_(device) {
+        std::span<const uint32_t> code = shader_module(file);
+        VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+        info.codeSize = code.size_bytes();
+        info.pCode = code.data();
+        check(device.vk().vkCreateShaderModule(device.handle(), &info, nullptr, &handle_),
+              "vkCreateShaderModule", std::string(file));
+    }
+    ~ShaderModule() { device_.vk().vkDestroyShaderModule(device_.handle(), handle_, nullptr); }
+    ShaderModule(const ShaderModule&) = delete;
+    ShaderModule& operator=(const ShaderModule&) = delete;
+    VkShaderModule handle() const { return handle_; }
 
-VkPipelineShaderStageCreateInfo stage_info(VkShaderStageFlagBits stage, VkShaderModule module) {
+  private:
+    const Device& device_;
+    VkShaderModule handle_ = VK_NULL_HANDLE;
+};
+
+VkPipelineShaderStageCreateInfo stage_info(VkShaderStageFlagBits stage,
+                                           const ShaderModule& module) {
     VkPipelineShaderStageCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO};
     info.stage = stage;
-    info.module = module;
+    info.module = module.handle();
     info.pName = "main";
     return info;
 }
@@ -103,11 +114,10 @@ VkRenderPass create_render_pass(const Device& device, VkFormat format, VkImageLa
 }
 
 VkPipeline create_draw_pipeline(const Device& device, const DrawPipelineInfo& wanted) {
-    VkShaderModule modules[2] = {create_module(device, wanted.vertex),
-                                 create_module(device, wanted.fragment)};
+    const ShaderModule vertex(device, wanted.vertex), fragment(device, wanted.fragment);
     VkPipelineShaderStageCreateInfo stages[2] = {
-        stage_info(VK_SHADER_STAGE_VERTEX_BIT, modules[0]),
-        stage_info(VK_SHADER_STAGE_FRAGMENT_BIT, modules[1])};
+        stage_info(VK_SHADER_STAGE_VERTEX_BIT, vertex),
+        stage_info(VK_SHADER_STAGE_FRAGMENT_BIT, fragment)};
     Specialization special(wanted.constants);
     for (VkPipelineShaderStageCreateInfo& stage : stages) stage.pSpecializationInfo = &special.info;
     VkPipelineVertexInputStateCreateInfo input{
@@ -148,11 +158,9 @@ VkPipeline create_draw_pipeline(const Device& device, const DrawPipelineInfo& wa
     info.layout = wanted.layout;
     info.renderPass = wanted.render_pass;
     VkPipeline pipeline = VK_NULL_HANDLE;
-    VkResult result = device.vk().vkCreateGraphicsPipelines(
-        device.handle(), device.pipeline_cache(), 1, &info, nullptr, &pipeline);
-    for (VkShaderModule module : modules)
-        device.vk().vkDestroyShaderModule(device.handle(), module, nullptr);
-    check(result, "vkCreateGraphicsPipelines", wanted.name);
+    check(device.vk().vkCreateGraphicsPipelines(device.handle(), device.pipeline_cache(), 1, &info,
+                                                nullptr, &pipeline),
+          "vkCreateGraphicsPipelines", wanted.name);
     device.set_name(pipeline, VK_OBJECT_TYPE_PIPELINE, wanted.name);
     return pipeline;
 }
@@ -160,24 +168,23 @@ VkPipeline create_draw_pipeline(const Device& device, const DrawPipelineInfo& wa
 VkPipeline create_compute_pipeline(const Device& device, std::string_view shader,
                                    VkPipelineLayout layout, const std::string& name,
                                    std::span<const int32_t> constants) {
-    VkShaderModule module = create_module(device, shader);
+    const ShaderModule module(device, shader);
     VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
     info.stage = stage_info(VK_SHADER_STAGE_COMPUTE_BIT, module);
     Specialization special(constants);
     info.stage.pSpecializationInfo = &special.info;
     info.layout = layout;
     VkPipeline pipeline = VK_NULL_HANDLE;
-    VkResult result = device.vk().vkCreateComputePipelines(device.handle(), device.pipeline_cache(),
-                                                           1, &info, nullptr, &pipeline);
-    device.vk().vkDestroyShaderModule(device.handle(), module, nullptr);
-    check(result, "vkCreateComputePipelines", name);
+    check(device.vk().vkCreateComputePipelines(device.handle(), device.pipeline_cache(), 1, &info,
+                                               nullptr, &pipeline),
+          "vkCreateComputePipelines", name);
     device.set_name(pipeline, VK_OBJECT_TYPE_PIPELINE, name);
     return pipeline;
 }
 
 StorageSets::StorageSets(Device& device, uint32_t bindings, uint32_t count, uint32_t push_bytes,
                          const std::string& name)
-    : device_(device), push_bytes_(push_bytes) {
+    : StorageSets(device, push_bytes) {
     const VolkDeviceTable& vk = device.vk();
     VkShaderStageFlags stages =
         VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT | VK_SHADER_STAGE_COMPUTE_BIT;

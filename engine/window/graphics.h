@@ -48,6 +48,9 @@ class StorageSets {
     void push(VkCommandBuffer commands, const void* data) const;
 
   private:
+    // So that the destructor runs when the constructor throws midway.
+    StorageSets(Device& device, uint32_t push_bytes) : device_(device), push_bytes_(push_bytes) {}
+
     Device& device_;
     uint32_t push_bytes_ = 0;
     VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
@@ -73,11 +76,13 @@ class OffscreenImage {
     Picture picture() const;
 
   private:
+    // So that the destructor runs when the constructor throws midway.
+    explicit OffscreenImage(std::shared_ptr<Device> device) : device_(std::move(device)) {}
     void allocate();
 
     std::shared_ptr<Device> device_;
-    VkFormat format_;
-    VkExtent2D extent_;
+    VkFormat format_ = VK_FORMAT_UNDEFINED;
+    VkExtent2D extent_{};
     VkImage image_ = VK_NULL_HANDLE;
     VkDeviceMemory memory_ = VK_NULL_HANDLE;
     VkImageView view_ = VK_NULL_HANDLE;

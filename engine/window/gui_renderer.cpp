@@ -27,8 +27,6 @@ void reserve(std::shared_ptr<Buffer>& buffer, const std::shared_ptr<Device>& dev
 GuiRenderer::GuiRenderer(std::shared_ptr<Device> device, VkRenderPass pass, uint32_t slots,
                          const FontAtlas& atlas)
     : device_(std::move(device)), sets_(*device_, 3, slots, sizeof(Push), "gui"), slots_(slots) {
-    pipeline_ =
-        create_draw_pipeline(*device_, {"gui.vert", "gui.frag", sets_.layout(), pass, true, "gui"});
     std::vector<std::byte> texels(
         (static_cast<size_t>(atlas.width) * static_cast<size_t>(atlas.height) + 3) / 4 * 4);
     std::memcpy(texels.data(), atlas.texels,
@@ -37,6 +35,8 @@ GuiRenderer::GuiRenderer(std::shared_ptr<Device> device, VkRenderPass pass, uint
     write_buffer(*atlas_, 0, texels);
     atlas_size_[0] = atlas.width;
     atlas_size_[1] = atlas.height;
+    pipeline_ =  // last: nothing that could fail comes after it
+        create_draw_pipeline(*device_, {"gui.vert", "gui.frag", sets_.layout(), pass, true, "gui"});
 }
 
 GuiRenderer::~GuiRenderer() {

@@ -7,7 +7,9 @@ namespace firn {
 
 OffscreenImage::OffscreenImage(std::shared_ptr<Device> device, VkFormat format, VkExtent2D extent,
                                VkRenderPass pass)
-    : device_(std::move(device)), format_(format), extent_(extent) {
+    : OffscreenImage(std::move(device)) {
+    format_ = format;
+    extent_ = extent;
     uint32_t largest = device_->limits().maxImageDimension2D;
     if (extent.width > largest || extent.height > largest) {
         throw UserError("picture: a size of " + std::to_string(extent.width) + "x" +
@@ -57,6 +59,7 @@ void OffscreenImage::allocate() {
 }
 
 OffscreenImage::~OffscreenImage() {
+    if (!image_) return;
     device_->defer([device = device_.get(), image = image_, memory = memory_, view = view_,
                     framebuffer = framebuffer_] {
         device->vk().vkDestroyFramebuffer(device->handle(), framebuffer, nullptr);

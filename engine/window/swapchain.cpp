@@ -8,7 +8,7 @@
 namespace firn {
 
 Swapchain::Swapchain(std::shared_ptr<Device> device, const OsWindow& window)
-    : device_(std::move(device)) {
+    : Swapchain(std::move(device)) {
     if (!device_->can_present()) {
         throw DeviceError(
             "window: device '" + device_->info().name +
@@ -20,8 +20,8 @@ Swapchain::Swapchain(std::shared_ptr<Device> device, const OsWindow& window)
     const InstanceTable& vk = device_->instance().functions();
     VkResult result = vk.vkGetPhysicalDeviceSurfaceSupportKHR(
         device_->physical(), device_->queue_family(), surface_, &supported);
-    if (result != VK_SUCCESS || !supported) {
-        vk.vkDestroySurfaceKHR(device_->instance().handle(), surface_, nullptr);
+    check(result, "vkGetPhysicalDeviceSurfaceSupportKHR", "window");
+    if (!supported) {
         throw DeviceError(
             "window: device '" + device_->info().name +
             "' cannot present to this display; choose another device or run headless");
@@ -32,8 +32,9 @@ Swapchain::Swapchain(std::shared_ptr<Device> device, const OsWindow& window)
 Swapchain::~Swapchain() {
     destroy_images();
     if (swapchain_) device_->vk().vkDestroySwapchainKHR(device_->handle(), swapchain_, nullptr);
-    device_->instance().functions().vkDestroySurfaceKHR(device_->instance().handle(), surface_,
-                                                        nullptr);
+    if (surface_)
+        device_->instance().functions().vkDestroySurfaceKHR(device_->instance().handle(), surface_,
+                                                            nullptr);
 }
 
 void Swapchain::choose_format() {
@@ -106,6 +107,7 @@ void Swapchain::create_images(VkRenderPass pass) {
     std::vector<VkImage> images(count);
     check(vk.vkGetSwapchainImagesKHR(device_->handle(), swapchain_, &count, images.data()),
           "vkGetSwapchainImagesKHR", "window");
+    images_.reserve(count);
     for (VkImage handle : images) {
         Image& image = images_.emplace_back();
         image.image = handle;
@@ -121,10 +123,7 @@ void Swapchain::create_images(VkRenderPass pass) {
 void Swapchain::destroy_images() {
     if (images_.empty()) return;
     const VolkDeviceTable& vk = device_->vk();
-    {
-        std::lock_guard lock(device_->queue_mutex());
-        vk.vkDeviceWaitIdle(device_->handle());
-    }
+    device_->come_to_rest();
     for (const Image& image : images_) {
         vk.vkDestroySemaphore(device_->handle(), image.rendered, nullptr);
         vk.vkDestroyFramebuffer(device_->handle(), image.framebuffer, nullptr);
@@ -147,7 +146,8 @@ std::optional<uint32_t> Swapchain::acquire(const OsWindow& window, VkRenderPass 
         if (result == VK_SUCCESS) return image;
         outdated_ = true;
         if (result == VK_SUBOPTIMAL_KHR) return image;
-        if (result != VK_ERROR_OUT_OF_DATE_KHR) check(result, "vkAcquireNextImageKHR", "window");
+        if (result != VK_ERROR_OUT_OF_DATE_KHR)
+            device_->check(result, "vkAcquireNextImageKHR", "window");
     }
     return std::nullopt;
 }
@@ -164,7 +164,7 @@ void Swapchain::present(uint32_t image) {
     if (result == VK_SUBOPTIMAL_KHR || result == VK_ERROR_OUT_OF_DATE_KHR) {
         outdated_ = true;
     } else {
-        check(result, "vkQueuePresentKHR", "window");
+        device_->check(result, "vkQueuePresentKHR", "window");
     }
 }
 

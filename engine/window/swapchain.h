@@ -30,9 +30,12 @@ class Swapchain {
     VkFramebuffer framebuffer(uint32_t image) const { return images_[image].framebuffer; }
     /// To be signalled by the submission that draws the image.
     VkSemaphore rendered(uint32_t image) const { return images_[image].rendered; }
+    /// Where it throws, the image waits to be presented again.
     void present(uint32_t image);
 
   private:
+    // So that the destructor runs when the constructor throws midway.
+    explicit Swapchain(std::shared_ptr<Device> device) : device_(std::move(device)) {}
     struct Image {
         VkImage image = VK_NULL_HANDLE;
         VkImageView view = VK_NULL_HANDLE;

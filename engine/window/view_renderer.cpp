@@ -59,13 +59,13 @@ ViewRenderer::ViewRenderer(std::shared_ptr<Device> device, VkRenderPass pass, ui
       slots_(slots) {}
 
 ViewRenderer::~ViewRenderer() {
-    std::vector<VkPipeline> pipelines;
-    for (const auto& [variant, pipeline] : draw_) pipelines.push_back(pipeline);
-    for (const auto& [variant, pipeline] : range_) pipelines.push_back(pipeline);
-    device_->defer([device = device_.get(), pipelines] {
-        for (VkPipeline pipeline : pipelines)
+    auto destroy = [this](VkPipeline pipeline) {
+        device_->defer([device = device_.get(), pipeline] {
             device->vk().vkDestroyPipeline(device->handle(), pipeline, nullptr);
-    });
+        });
+    };
+    for (const auto& [variant, pipeline] : draw_) destroy(pipeline);
+    for (const auto& [variant, pipeline] : range_) destroy(pipeline);
 }
 
 VkPipeline ViewRenderer::draw_pipeline(const Variant& variant) {

@@ -52,8 +52,8 @@ struct ViewWindow::State {
     ~State() {
         try {
             executor->device().set_batch_limit(1);
-        } catch (const DeviceError&) {
-            // The device is lost; whoever uses it next is told.
+        } catch (const std::exception&) {
+            // The next submission takes along what is enqueued, or tells its caller why not.
         }
     }
 
@@ -269,7 +269,9 @@ void ViewWindow::State::print_widgets() {
 }
 
 ViewWindow::ViewWindow(std::shared_ptr<VulkanExecutor> executor, const WindowOptions& options)
-    : state_(std::make_unique<State>(std::move(executor), options)) {}
+    : state_(within_memory("opening window", options.title,
+                           [&] { return std::make_unique<State>(std::move(executor), options); })) {
+}
 
 ViewWindow::~ViewWindow() = default;
 
@@ -277,7 +279,7 @@ bool ViewWindow::open() {
     State& state = *state_;
     if (state.closed) return false;
     if (std::exchange(state.started, true)) {
-        state.draw();
+        within_memory("drawing window", state.options.title, [&] { state.draw(); });
         ++state.frames;
         state.gui.parameters().check_all_known();
         if (state.callback) state.callback();
@@ -334,7 +336,10 @@ WindowSize ViewWindow::size() const {
 }
 
 int ViewWindow::frame() const { return state_->frames; }
-Picture ViewWindow::picture() { return state_->picture(); }
+Picture ViewWindow::picture() {
+    return within_memory("drawing window", state_->options.title,
+                         [&] { return state_->picture(); });
+}
 void ViewWindow::save(const std::string& path) { write_png(path, state_->picture()); }
 void ViewWindow::on_frame(std::function<void()> callback) {
     state_->callback = std::move(callback);

@@ -279,12 +279,12 @@ TEST_F(DeviceTest, EnqueuedCommandsRunWhenTheyAreWaitedFor) {
     auto buffer = create_buffer(device, 64, "filled");
     CommandPool pool(*device, "test");
     CommandBuffer& commands = pool.take();
-    begin(*device, commands.handle, 0);
+    begin(*device, commands, 0);
     device->vk().vkCmdFillBuffer(commands.handle, buffer->range().buffer, buffer->range().offset,
                                  64, 7);
     barrier_compute_to(*device, commands.handle, VK_PIPELINE_STAGE_HOST_BIT,
                        VK_ACCESS_HOST_READ_BIT);
-    end(*device, commands.handle);
+    end(*device, commands);
     device->set_batch_limit(8);
     TimelinePoint before = device->completed();
     commands.busy_until = device->enqueue(commands.handle);
