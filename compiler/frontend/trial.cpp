@@ -2,35 +2,15 @@
 #include "compiler/frontend/trial.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "compiler/frontend/realize.h"
+#include "compiler/program/error.h"
 
 namespace firn {
 namespace {
 
-/// The largest difference of two results, relative to the largest element of `want`; infinite where
-/// they differ in kind: nan, or integers that are not equal.
-double relative_difference(const std::vector<std::byte>& got, const std::vector<std::byte>& want,
-                           DType dtype) {
-    if (got == want) return 0;
-    if (!dtype.is_float()) return HUGE_VAL;
-    const auto size = static_cast<size_t>(dtype.bytes());
-    double most = 0, off = 0;
-    for (size_t at = 0; at + size <= want.size(); at += size) {
-        const double a = load_scalar(dtype, got.data() + at).f,
-                     b = load_scalar(dtype, want.data() + at).f;
-        if (std::isnan(a) && std::isnan(b)) continue;
-        if (a == b) {
-            if (std::isfinite(b)) most = std::max(most, std::abs(b));
-            continue;
-        }
-        if (!std::isfinite(a) || !std::isfinite(b)) return HUGE_VAL;
-        most = std::max(most, std::abs(b));
-        off = std::max(off, std::abs(a - b));
-    }
-    return off / std::max(most, 1e-30);
-}
+/// Runs with moved arguments: a few, so that no element stays where it is by chance.
+constexpr uint64_t kMoves = 3;
 
 }  // namespace
 
@@ -66,12 +46,49 @@ std::vector<std::vector<std::byte>> Trial::results() const {
     return out;
 }
 
-double Trial::difference(const std::vector<std::vector<std::byte>>& got,
-                         const std::vector<std::vector<std::byte>>& want) const {
-    double worst = 0;
-    for (size_t k = 0; k < got.size(); ++k)
-        worst = std::max(worst, relative_difference(got[k], want[k], dtypes_[k]));
+std::vector<Reference> Trial::reference(const std::shared_ptr<const Program>& program) {
+    run(program);
+    std::vector<Reference> out;
+    for (std::vector<std::byte>& bytes : results()) out.push_back({dtypes_[out.size()], std::move(bytes), {}});
+    const std::vector<std::shared_ptr<Memory>> arguments = call_.arguments;
+    for (uint64_t seed = 0; seed < kMoves; ++seed) {
+        try {
+            for (size_t k = 0; k < arguments.size(); ++k)
+                if (arguments[k] && program->arguments[k].dtype.is_float())
+                    call_.arguments[k] = moved_copy(*arguments[k], program->arguments[k].dtype, seed);
+            run(program);
+            const auto given = results();
+            for (size_t k = 0; k < given.size(); ++k) note_moves(out[k], given[k]);
+        } catch (const UserError&) {
+            // A loop that does not end for these arguments says nothing of the others.
+        } catch (...) {
+            call_.arguments = arguments;
+            throw;
+        }
+        call_.arguments = arguments;
+    }
+    return out;
+}
+
+Deviation Trial::deviation(const std::vector<Reference>& reference, double terms) const {
+    Deviation worst;
+    const auto given = results();
+    for (size_t k = 0; k < given.size(); ++k) {
+        Deviation here = firn::deviation(reference[k], given[k], terms);
+        if (!(here.roundings > worst.roundings)) continue;
+        worst = std::move(here);
+        if (given.size() > 1) worst.text = "result " + std::to_string(k) + ", " + worst.text;
+    }
     return worst;
+}
+
+std::shared_ptr<Memory> Trial::moved_copy(const Memory& memory, DType dtype, uint64_t seed) {
+    std::vector<std::byte> bytes(memory.bytes());
+    executor_.read(memory, 0, bytes);
+    bytes = moved(std::move(bytes), dtype, (seed + 1) << 40);
+    auto copy = executor_.allocate(bytes.size(), "moved argument of a trial");
+    executor_.write(*copy, 0, bytes);
+    return copy;
 }
 
 std::shared_ptr<Memory> Trial::memory_of_result(const Program& program, size_t k) {

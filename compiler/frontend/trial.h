@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/frontend/rounding.h"
 #include "compiler/program/executor.h"
 
 namespace firn {
@@ -18,11 +19,13 @@ class Trial {
     /// Milliseconds per dispatch and dispatches, by kernel.
     std::map<std::string, KernelTime> run(const std::shared_ptr<const Program>& program);
     std::vector<std::vector<std::byte>> results() const;
-    /// The largest difference of two such results, relative to the largest element of its tensor; infinite where they
-    /// differ in kind: nan, or integers that are not equal.
-    double difference(const std::vector<std::vector<std::byte>>& got, const std::vector<std::vector<std::byte>>& want) const;
+    /// What `program` gives, and what becomes of it where the arguments are moved by a few roundings.
+    std::vector<Reference> reference(const std::shared_ptr<const Program>& program);
+    /// How far the results of the last run are off; `terms`: see most_terms.
+    Deviation deviation(const std::vector<Reference>& reference, double terms) const;
 
   private:
+    std::shared_ptr<Memory> moved_copy(const Memory& memory, DType dtype, uint64_t seed);
     std::shared_ptr<Memory> memory_of_result(const Program& program, size_t k);
 
     Executor& executor_;

@@ -58,6 +58,7 @@ class Search {
           options_(options),
           start_(Clock::now()),
           best_(variant.program),
+          terms_(most_terms(variant.graph, call.symbols)),
           trial_(*session.executor, *variant.program, std::move(call)) {
         compile_.name = best_->name, compile_.facts = variant.facts,
         compile_.donated = variant.donated;
@@ -69,7 +70,7 @@ class Search {
     TuneReport run() {
         const Profiling profiling(*session_.executor, session_.debug > 0);
         trial_.run(best_);  // drivers compile at the first run
-        wanted_ = trial_.results();
+        wanted_ = trial_.reference(best_);
         search_cuts();
         const auto times = trial_.run(best_);
         std::vector<std::pair<double, int>> order;
@@ -262,11 +263,8 @@ class Search {
     double fastest(Candidate& candidate, double best, TimeOfARun run) {
         try {
             trial_.run(candidate.program);
-            if (const double off = trial_.difference(trial_.results(), wanted_);
-                off > options_.tolerance) {
-                std::ostringstream why;
-                why << "its results differ by " << off;
-                candidate.refused = why.str();
+            if (const Deviation off = trial_.deviation(wanted_, terms_); off.roundings > options_.tolerance) {
+                candidate.refused = "its results differ by more than rounding explains: " + off.text;
                 return HUGE_VAL;
             }
             double fastest = HUGE_VAL;
@@ -275,8 +273,9 @@ class Search {
                 if (fastest > best * kHopeless) break;
             }
             return fastest;
-        } catch (const DeviceError& error) {
+        } catch (const std::exception& error) {
             candidate.refused = error.what();
+            trial_.run(best_);  // fails too where it is not the candidate's fault: then the search is over
             return HUGE_VAL;
         }
     }
@@ -305,8 +304,9 @@ class Search {
     Clock::time_point start_;
     CompileOptions compile_;
     std::shared_ptr<const Program> best_;
+    double terms_;
     Trial trial_;
-    std::vector<std::vector<std::byte>> wanted_;  // results as the heuristics compute them
+    std::vector<Reference> wanted_;  // results as the heuristics compute them
     TuneReport report_;
     TuneProgress progress_;
     double until_ = 0;      // seconds at which the kernel's share of the time is over

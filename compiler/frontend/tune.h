@@ -20,14 +20,16 @@ struct TuneOptions {
     /// Called after every mapping that was tried; false ends the search, and what was found so far is kept. Empty: a
     /// line of progress on stderr where that is a terminal.
     std::function<bool(const TuneProgress&)> progress;
-    double tolerance = 1e-4;                   // of floats, relative to the largest of their tensor; others must be equal
+    /// By how much more than one rounding of each of its terms explains a float may differ, element by element; what is
+    /// no float must be equal.
+    double tolerance = 16;
 };
 
 struct TunedKernel {
     std::string name, before, after;           // mappings as text
     double before_ms = 0, after_ms = 0;        // per dispatch
     int dispatches = 0, tried = 0;
-    std::vector<std::string> dropped;          // mappings that the driver refused or that gave other results, and why
+    std::vector<std::string> dropped;          // mappings that failed or gave other results, and why
 };
 struct TunedCuts {
     std::string before, after;                 // what the costs behind the verdicts are multiplied by, as text
