@@ -8,11 +8,12 @@
 #include <filesystem>
 
 #include "compiler/program/error.h"
+#include "engine/window/picture.h"
 
 namespace firn {
 namespace {
 
-/// The library's message, which it hands over to be freed.
+/// The library's message, which it hands over to be freed; none where the disk was full.
 std::string taken(const char* message) {
     if (!message) return "disk full?";
     std::string text = message;
@@ -40,7 +41,27 @@ void write_exr(const std::string& path, const LinearPicture& picture) {
                     "); name a file in a folder that exists and can be written to");
 }
 
+namespace {
+
+/// The library computes with what the header says, so that is looked at first.
+void check_size(const std::string& path) {
+    EXRVersion version{};
+    if (ParseEXRVersionFromFile(&version, path.c_str()) != TINYEXR_SUCCESS || version.multipart) return;
+    EXRHeader header;
+    InitEXRHeader(&header);
+    const char* message = nullptr;
+    if (ParseEXRHeaderFromFile(&header, &version, path.c_str(), &message) != TINYEXR_SUCCESS)
+        throw UserError("picture " + path + ": cannot be read (" + taken(message) +
+                        "); name an OpenEXR file with red, green and blue");
+    const EXRBox2i window = header.data_window;
+    FreeEXRHeader(&header);
+    check_picture_size(path, int64_t{window.max_x} - window.min_x + 1, int64_t{window.max_y} - window.min_y + 1);
+}
+
+}  // namespace
+
 LinearPicture read_exr(const std::string& path) {
+    check_size(path);
     float* rgba = nullptr;
     const char* message = nullptr;
     LinearPicture picture;
@@ -48,6 +69,7 @@ LinearPicture read_exr(const std::string& path) {
         throw UserError("picture " + path + ": cannot be read (" + taken(message) +
                         "); name an OpenEXR file with red, green and blue");
     const size_t pixels = static_cast<size_t>(picture.width) * static_cast<size_t>(picture.height);
+    picture.rgb.reserve(3 * pixels);
     for (size_t k = 0; k < pixels; ++k)
         picture.rgb.insert(picture.rgb.end(), {rgba[4 * k], rgba[4 * k + 1], rgba[4 * k + 2]});
     std::free(rgba);

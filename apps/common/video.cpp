@@ -1,29 +1,66 @@
 // Frames as a film, piped to ffmpeg.
 #include "apps/common/video.h"
 
-#include <csignal>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
+#include <utility>
+#include <vector>
 
 #include "compiler/program/error.h"
+
+extern char** environ;
 
 namespace firn {
 namespace {
 
 constexpr int kFramesPerSecond = 60;
 
-std::string shell_quoted(const std::string& text) {
-    std::string out = "'";
-    for (char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return out + "'";
+bool is_installed(const std::string& program) {
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');)
+        if (access((std::filesystem::path(folder) / program).c_str(), X_OK) == 0) return true;
+    return false;
+}
+
+/// Starts a program without a shell, `input` as its standard input; -1 where it cannot be started.
+pid_t start_program(std::vector<std::string> words, int input) {
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    pid_t process = -1;
+    const int error = posix_spawnp(&process, argv[0], &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error ? -1 : process;
+}
+
+/// False where the other end is closed; no signal says so.
+bool send_all(int socket, const void* from, size_t bytes) {
+    const auto* at = static_cast<const char*>(from);
+    while (bytes > 0) {
+        const ssize_t done = send(socket, at, bytes, MSG_NOSIGNAL);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) return false;
+        at += done, bytes -= static_cast<size_t>(done);
+    }
+    return true;
 }
 
 }  // namespace
 
 VideoWriter::VideoWriter(const std::string& path)
-    : path_(path),
-      temporary_(path + ".part.mp4"),
-      has_ffmpeg_(std::system("command -v ffmpeg > /dev/null 2>&1") == 0) {
+    : path_(path), temporary_(path + ".part.mp4"), has_ffmpeg_(is_installed("ffmpeg")) {
     if (has_ffmpeg_) return;
     std::fprintf(stderr,
                  "film %s: there is no ffmpeg to make it, so every frame becomes a PNG; "
@@ -32,8 +69,8 @@ VideoWriter::VideoWriter(const std::string& path)
 }
 
 VideoWriter::~VideoWriter() {
-    if (!pipe_) return;
-    pclose(pipe_);
+    if (process_ < 0) return;
+    end();
     std::error_code ignored;
     std::filesystem::remove(temporary_, ignored);
 }
@@ -42,15 +79,29 @@ void VideoWriter::start(const Picture& first) {
     width_ = first.width;
     height_ = first.height;
     if (!has_ffmpeg_) return;
-    std::signal(SIGPIPE, SIG_IGN);  // an ffmpeg that has ended is told by the write
-    std::string size = std::to_string(width_) + "x" + std::to_string(height_);
-    std::string command = "ffmpeg -y -loglevel error -f rawvideo -pix_fmt rgba -s " + size +
-                          " -r " + std::to_string(kFramesPerSecond) +
-                          " -i - -vf 'pad=ceil(iw/2)*2:ceil(ih/2)*2' -pix_fmt yuv420p -crf 16 " +
-                          shell_quoted(temporary_);
-    pipe_ = popen(command.c_str(), "w");
-    if (!pipe_)
-        throw UserError("film " + path_ + ": ffmpeg cannot be started; name a .png instead");
+    const std::string size = std::to_string(width_) + "x" + std::to_string(height_);
+    // `file:` keeps a name from being an option or an address.
+    const std::vector<std::string> words = {
+        "ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgba", "-s", size, "-r",
+        std::to_string(kFramesPerSecond), "-i", "-", "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt",
+        "yuv420p", "-crf", "16", "file:" + temporary_};
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
+        process_ = start_program(words, ends[1]);
+        close(ends[1]);
+        socket_ = ends[0];
+        if (process_ < 0) close(std::exchange(socket_, -1));
+    }
+    if (process_ < 0) throw UserError("film " + path_ + ": ffmpeg cannot be started; name a .png instead");
+}
+
+int VideoWriter::end() {
+    close(std::exchange(socket_, -1));
+    int status = -1;
+    while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+    }
+    process_ = -1;
+    return status;
 }
 
 void VideoWriter::add(const Picture& picture) {
@@ -65,8 +116,7 @@ void VideoWriter::add(const Picture& picture) {
         char number[24];
         std::snprintf(number, sizeof number, "-%05d.png", frames_);
         write_png(std::filesystem::path(path_).replace_extension().string() + number, picture);
-    } else if (std::fwrite(picture.rgba.data(), 1, picture.rgba.size(), pipe_) !=
-               picture.rgba.size()) {
+    } else if (process_ < 0 || !send_all(socket_, picture.rgba.data(), picture.rgba.size())) {
         throw UserError("film " + path_ + ": ffmpeg ended early; see its message above");
     }
 }
@@ -77,9 +127,8 @@ std::string VideoWriter::finish() {
                std::filesystem::path(path_).replace_extension().string() +
                "-00001.png ... (there is no ffmpeg to make a film of them)";
     }
-    if (!pipe_) return "nothing: there was no frame";
-    int status = pclose(pipe_);
-    pipe_ = nullptr;
+    if (process_ < 0) return "nothing: there was no frame";
+    const int status = end();
     std::error_code error;
     if (status == 0) std::filesystem::rename(temporary_, path_, error);
     if (status != 0 || error) {

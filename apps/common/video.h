@@ -1,6 +1,7 @@
 // Frames as a film: through the ffmpeg program, or as numbered pictures where there is none.
 #pragma once
-#include <cstdio>
+#include <sys/types.h>
+
 #include <string>
 
 #include "engine/window/picture.h"
@@ -23,10 +24,13 @@ class VideoWriter {
 
   private:
     void start(const Picture& first);
+    /// Ends the input, waits for ffmpeg, and gives its status.
+    int end();
 
     std::string path_, temporary_;
     bool has_ffmpeg_ = false;
-    std::FILE* pipe_ = nullptr;
+    pid_t process_ = -1;
+    int socket_ = -1;  // its standard input: a socket, because a pipe that closes would signal the whole process
     int width_ = 0, height_ = 0, frames_ = 0;
 };
 

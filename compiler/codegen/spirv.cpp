@@ -14,7 +14,6 @@ namespace firn {
 namespace {
 
 constexpr const char* kKind = "spirv";
-constexpr uint32_t kSpirvMagic = 0x07230203;
 
 std::string numbered(const std::string& source) {
     std::istringstream in(source);
@@ -36,14 +35,6 @@ std::string cache_text(const std::string& glsl, const SpirvOptions& options) {
     return key.str();
 }
 
-std::vector<uint32_t> cached(const std::string& directory, const std::string& name) {
-    auto bytes = cache_load(directory, kKind, name);
-    if (!bytes || bytes->size() % 4 != 0 || bytes->size() < 20) return {};
-    std::vector<uint32_t> spirv(bytes->size() / 4);
-    std::memcpy(spirv.data(), bytes->data(), bytes->size());
-    return spirv[0] == kSpirvMagic ? spirv : std::vector<uint32_t>{};
-}
-
 spv_target_env environment(int vulkan_minor) {
     switch (vulkan_minor) {
         case 2:
@@ -54,6 +45,28 @@ spv_target_env environment(int vulkan_minor) {
             throw InternalError("SPIR-V: no target environment for Vulkan 1." +
                                 std::to_string(vulkan_minor) + "; 1.2 and 1.3 are known");
     }
+}
+
+/// What the validator says against a module; empty: it is valid.
+std::string faults_of(std::span<const uint32_t> spirv, int vulkan_minor) {
+    spvtools::SpirvTools tools(environment(vulkan_minor));
+    std::string messages;
+    tools.SetMessageConsumer(
+        [&](spv_message_level_t, const char*, const spv_position_t& position, const char* message) {
+            messages += "word " + std::to_string(position.index) + ": " + message + "\n";
+        });
+    spvtools::ValidatorOptions options;
+    if (tools.Validate(spirv.data(), spirv.size(), options)) return "";
+    return messages.empty() ? "it cannot be read\n" : messages;
+}
+
+/// A driver trusts what it is given, so a module from disk is checked like one that was just made.
+std::vector<uint32_t> cached(const std::string& directory, const std::string& name, int vulkan_minor) {
+    auto bytes = cache_load(directory, kKind, name);
+    if (!bytes || bytes->size() % 4 != 0) return {};
+    std::vector<uint32_t> spirv(bytes->size() / 4);
+    std::memcpy(spirv.data(), bytes->data(), bytes->size());
+    return faults_of(spirv, vulkan_minor).empty() ? spirv : std::vector<uint32_t>{};
 }
 
 std::vector<uint32_t> compile(const std::string& glsl, const std::string& name,
@@ -82,7 +95,7 @@ std::vector<uint32_t> glsl_to_spirv(const std::string& glsl, const std::string& 
     environment(options.vulkan_minor);  // refuses an unknown one
     if (options.cache_directory.empty()) return compile(glsl, name, options);
     std::string key = cache_hash(cache_text(glsl, options));
-    std::vector<uint32_t> spirv = cached(options.cache_directory, key);
+    std::vector<uint32_t> spirv = cached(options.cache_directory, key, options.vulkan_minor);
     if (!spirv.empty()) return spirv;
     spirv = compile(glsl, name, options);
     cache_store(options.cache_directory, kKind, key, std::as_bytes(std::span(spirv)));
@@ -90,15 +103,8 @@ std::vector<uint32_t> glsl_to_spirv(const std::string& glsl, const std::string& 
 }
 
 void validate_spirv(std::span<const uint32_t> spirv, const std::string& name, int vulkan_minor) {
-    spvtools::SpirvTools tools(environment(vulkan_minor));
-    std::string messages;
-    tools.SetMessageConsumer(
-        [&](spv_message_level_t, const char*, const spv_position_t& position, const char* message) {
-            messages += "word " + std::to_string(position.index) + ": " + message + "\n";
-        });
-    spvtools::ValidatorOptions options;
-    if (!tools.Validate(spirv.data(), spirv.size(), options))
-        throw InternalError("SPIR-V of kernel '" + name + "' is not valid:\n" + messages +
+    if (const std::string faults = faults_of(spirv, vulkan_minor); !faults.empty())
+        throw InternalError("SPIR-V of kernel '" + name + "' is not valid:\n" + faults +
                             spirv_text(spirv, vulkan_minor));
 }
 

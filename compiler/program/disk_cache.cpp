@@ -1,16 +1,21 @@
 // A directory of small files that can be made again.
 #include "compiler/program/disk_cache.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <utility>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -32,8 +37,62 @@ constexpr char kMagic[8] = {'f', 'i', 'r', 'n', 'c', 0, 0, 1};  // the last byte
 /// Larger files are not ours: nothing that Firn caches comes near.
 constexpr uint64_t kMaxBytes = 1ull << 30;
 
-fs::path file_of(const std::string& directory, const std::string& kind, const std::string& name) {
-    return fs::path(directory) / (name + "." + kind);
+/// An open file or folder.
+class Descriptor {
+  public:
+    explicit Descriptor(int number) : number_(number) {}
+    ~Descriptor() { close(); }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    explicit operator bool() const { return number_ >= 0; }
+    int number() const { return number_; }
+    /// False where what was written may be lost.
+    bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
+
+  private:
+    int number_;
+};
+
+/// Why others than this user may have written here; empty: only this user.
+std::string distrust(const struct stat& status) {
+    if (status.st_uid != geteuid()) return "it belongs to user " + std::to_string(status.st_uid);
+    if ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return "";
+    char mode[8];
+    std::snprintf(mode, sizeof mode, "%03o", static_cast<unsigned>(status.st_mode & 0777));
+    return std::string("others may write to it (mode ") + mode + ")";
+}
+
+Descriptor open_folder(const std::string& directory) {
+    return Descriptor(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+bool is_trusted(const Descriptor& folder) {
+    struct stat status{};
+    return folder && fstat(folder.number(), &status) == 0 && distrust(status).empty();
+}
+
+std::string file_name(const std::string& kind, const std::string& name) { return name + "." + kind; }
+
+bool read_all(int file, void* to, size_t bytes) {
+    auto* at = static_cast<std::byte*>(to);
+    while (bytes > 0) {
+        const ssize_t done = read(file, at, bytes);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return false;
+        at += done, bytes -= static_cast<size_t>(done);
+    }
+    return true;
+}
+
+bool write_all(int file, const void* from, size_t bytes) {
+    const auto* at = static_cast<const std::byte*>(from);
+    while (bytes > 0) {
+        const ssize_t done = write(file, at, bytes);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return false;
+        at += done, bytes -= static_cast<size_t>(done);
+    }
+    return true;
 }
 
 /// One store in so many looks after the whole folder.
@@ -51,10 +110,9 @@ bool is_ours(const fs::path& path) {
 bool is_temporary(const fs::path& path) { return path.extension() == ".tmp"; }
 
 /// What is read stays longest. Once a day is often enough.
-void note_use(const fs::path& path) {
-    std::error_code error;
-    const auto now = fs::file_time_type::clock::now(), used = fs::last_write_time(path, error);
-    if (!error && now - used > std::chrono::hours(24)) fs::last_write_time(path, now, error);
+void note_use(int file, const struct stat& status) {
+    constexpr time_t kDay = 24 * 60 * 60;
+    if (std::time(nullptr) - status.st_mtim.tv_sec > kDay) futimens(file, nullptr);
 }
 
 Header make_header(const std::string& kind, std::span<const std::byte> bytes) {
@@ -90,23 +148,24 @@ std::string cache_hash(std::string_view text) {
 std::optional<std::vector<std::byte>> cache_load(const std::string& directory,
                                                  const std::string& kind, const std::string& name) {
     if (directory.empty()) return std::nullopt;
+    const Descriptor folder = open_folder(directory);
+    if (!is_trusted(folder)) return std::nullopt;
     // Opened once: another process may put another file in its place at any moment.
-    std::ifstream file(file_of(directory, kind, name), std::ios::binary | std::ios::ate);
-    if (!file) return std::nullopt;
-    const auto size = static_cast<uint64_t>(std::max<std::streamoff>(0, file.tellg()));
+    const Descriptor file(openat(folder.number(), file_name(kind, name).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status{};
+    if (!file || fstat(file.number(), &status) != 0) return std::nullopt;
+    if (!S_ISREG(status.st_mode) || !distrust(status).empty()) return std::nullopt;
+    const auto size = static_cast<uint64_t>(status.st_size);
     if (size < sizeof(Header) || size > kMaxBytes) return std::nullopt;
-    file.seekg(0);
     Header header;
-    if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
+    if (!read_all(file.number(), &header, sizeof header)) return std::nullopt;
     if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) return std::nullopt;
     if (header.bytes != size - sizeof(Header)) return std::nullopt;
     std::vector<std::byte> bytes(header.bytes);
-    if (!file.read(reinterpret_cast<char*>(bytes.data()),
-                   static_cast<std::streamsize>(bytes.size())))
-        return std::nullopt;
+    if (!read_all(file.number(), bytes.data(), bytes.size())) return std::nullopt;
     Header expected = make_header(kind, bytes);
     if (std::memcmp(&header, &expected, sizeof header) != 0) return std::nullopt;
-    note_use(file_of(directory, kind, name));
+    note_use(file.number(), status);
     return bytes;
 }
 
@@ -114,29 +173,37 @@ void cache_store(const std::string& directory, const std::string& kind, const st
                  std::span<const std::byte> bytes) {
     if (directory.empty()) return;
     std::error_code error;
-    fs::create_directories(directory, error);
-    if (error) return;
+    fs::create_directories(fs::path(directory).parent_path(), error);
+    mkdir(directory.c_str(), 0700);  // whatever the mask: what others could write to is not used
+    const Descriptor folder = open_folder(directory);
+    if (!is_trusted(folder)) return;
     // A name of its own per writer, so that two processes never write into one file.
     std::random_device random;
-    fs::path target = file_of(directory, kind, name);
-    fs::path temporary = target;
-    temporary += "." + std::to_string(getpid()) + "." + std::to_string(random()) + ".tmp";
-    Header header = make_header(kind, bytes);
-    bool written = false;
-    {
-        std::ofstream file(temporary, std::ios::binary);
-        file.write(reinterpret_cast<const char*>(&header), sizeof header);
-        file.write(reinterpret_cast<const char*>(bytes.data()),
-                   static_cast<std::streamsize>(bytes.size()));
-        file.close();
-        written = file.good();
-    }
-    if (written) fs::rename(temporary, target, error);
-    if (!written || error) fs::remove(temporary, error);
+    const std::string target = file_name(kind, name);
+    const std::string temporary = target + "." + std::to_string(getpid()) + "." + std::to_string(random()) + ".tmp";
+    Descriptor file(
+        openat(folder.number(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file) return;
+    const Header header = make_header(kind, bytes);
+    bool written = write_all(file.number(), &header, sizeof header) &&
+                   write_all(file.number(), bytes.data(), bytes.size());
+    written = file.close() && written;
+    if (!written || renameat(folder.number(), temporary.c_str(), folder.number(), target.c_str()) != 0)
+        unlinkat(folder.number(), temporary.c_str(), 0);
     if (random() % kStoresPerTidy == 0) cache_tidy(directory);
 }
 
+std::string why_cache_is_not_used(const std::string& directory) {
+    struct stat status{};
+    if (directory.empty() || stat(directory.c_str(), &status) != 0) return "";
+    const std::string why = S_ISDIR(status.st_mode) ? distrust(status) : "it is no folder";
+    if (why.empty()) return "";
+    return "cache folder " + directory + " is not used: " + why +
+           "; make it yours alone (chmod 700), or set XDG_CACHE_HOME to another";
+}
+
 void cache_tidy(const std::string& directory, uint64_t most_bytes) {
+    if (!is_trusted(open_folder(directory))) return;
     struct Entry {
         fs::file_time_type used;
         uint64_t bytes;

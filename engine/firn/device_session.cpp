@@ -1,6 +1,8 @@
 // Sessions that run on a Vulkan device.
 #include "engine/firn/device_session.h"
 
+#include <cstdio>
+
 #include "compiler/frontend/environment.h"
 #include "compiler/frontend/record.h"
 #include "compiler/program/disk_cache.h"
@@ -16,6 +18,8 @@ std::shared_ptr<Executor> make_executor(const DeviceChoice& choice) {
     options.validation = choice.validation || environment_number("FIRN_VALIDATION", 0) != 0;
     options.surfaces = SurfaceSupport::IfAvailable;
     options.cache_directory = default_cache_directory();
+    if (const std::string why = why_cache_is_not_used(options.cache_directory); !why.empty())
+        std::fprintf(stderr, "firn: %s\n", why.c_str());
     return std::make_shared<VulkanExecutor>(Device::create(options));
 }
 

@@ -96,6 +96,10 @@ Pipeline::Pipeline(Device& device, const KernelInfo& kernel, std::span<const uin
     check_limits(device.profile(), kernel);
     if (kernel.spirv.empty())
         throw InternalError("kernel '" + kernel.name + "' has no SPIR-V; compile it to the end");
+    constexpr uint32_t kMagic = 0x07230203;
+    constexpr size_t kHeaderWords = 5;
+    if (kernel.spirv.size() < kHeaderWords || kernel.spirv[0] != kMagic)
+        throw UserError("kernel '" + kernel.name + "' is no SPIR-V; the program was damaged: compile it again");
     params_in_buffer_ = kernel.params_in_buffer;
     param_bytes_ = param_offsets(kernel.param_types).back();
     try {

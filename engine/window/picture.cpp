@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 
 #include "compiler/program/error.h"
 
@@ -24,6 +25,13 @@
 
 namespace firn {
 
+void check_picture_size(const std::string& path, int64_t width, int64_t height) {
+    if (width > 0 && height > 0 && width <= kMostPixels / height) return;
+    throw UserError("picture " + path + ": its header says " + std::to_string(width) + " x " + std::to_string(height) +
+                    " pixels, and 1 to " + std::to_string(kMostPixels) +
+                    " can be read; name another file, or make it smaller");
+}
+
 Picture read_picture(const std::string& path) {
     if (std::filesystem::is_directory(path)) {
         throw UserError("picture " + path + ": this is a folder; name a PNG or JPEG file");
@@ -35,16 +43,18 @@ Picture read_picture(const std::string& path) {
     }
     Picture picture;
     int channels = 0;
-    unsigned char* pixels =
-        stbi_load_from_file(file, &picture.width, &picture.height, &channels, 4);
-    std::fclose(file);
+    const std::unique_ptr<FILE, int (*)(FILE*)> closes(file, std::fclose);
+    // Before anything is allocated by what it says. What has no size that can be read is told below.
+    if (stbi_info_from_file(file, &picture.width, &picture.height, &channels))
+        check_picture_size(path, picture.width, picture.height);
+    std::unique_ptr<unsigned char, void (*)(void*)> pixels(
+        stbi_load_from_file(file, &picture.width, &picture.height, &channels, 4), stbi_image_free);
     if (!pixels) {
         throw UserError("picture " + path + ": this is no picture that can be read (" +
                         stbi_failure_reason() + "); name a PNG or JPEG file");
     }
     size_t bytes = static_cast<size_t>(picture.width) * static_cast<size_t>(picture.height) * 4;
-    picture.rgba.assign(pixels, pixels + bytes);
-    stbi_image_free(pixels);
+    picture.rgba.assign(pixels.get(), pixels.get() + bytes);
     return picture;
 }
 

@@ -12,8 +12,13 @@ struct Picture {
     std::vector<uint8_t> rgba;
 };
 
+/// Pictures with more pixels are not read: 4 GiB as linear floats.
+constexpr int64_t kMostPixels = int64_t{1} << 28;
+/// Throws UserError where a header says that a picture has no pixels, or more than kMostPixels.
+void check_picture_size(const std::string& path, int64_t width, int64_t height);
+
 /// Throws UserError that names the file: not there, or neither PNG nor JPEG (BMP, TGA and GIF are
-/// read too).
+/// read too), or too large.
 Picture read_picture(const std::string& path);
 /// Writes a PNG beside `path` and renames it, so that the file is whole or not there.
 /// Throws UserError where it cannot be written.

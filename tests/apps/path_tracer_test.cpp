@@ -1,5 +1,6 @@
 // The path tracer against closed forms, on every executor, and the demo's own exit statuses.
 #include <gtest/gtest.h>
+#include <cstring>
 #include <stb/stb_image.h>
 #include <sys/wait.h>
 
@@ -227,6 +228,26 @@ TEST(Exr, FilesThatCannotBeAreNamed) {
               std::string::npos);
     EXPECT_NE(message([] { read_exr(FIRN_SOURCE_DIR "/README.md"); }).find("README.md"),
               std::string::npos);
+}
+
+TEST(Exr, AHeaderThatClaimsTooManyPixelsIsRefused) {
+    const std::filesystem::path path = temporary("claims.exr");
+    write_exr(path, {2, 2, std::vector<float>(12, 1.0f)});
+    std::string bytes = bytes_of(path);
+    // The window: four numbers behind its name, its type and its length.
+    const std::string name("dataWindow\0box2i\0", 17);
+    const size_t at = bytes.find(name) + name.size() + 4;
+    const int32_t claimed[4] = {0, 0, 999'999'999, 999'999'999};
+    std::memcpy(bytes.data() + at, claimed, sizeof claimed);
+    std::ofstream(path, std::ios::binary) << bytes;
+    try {
+        read_exr(path);
+        FAIL() << "it was read";
+    } catch (const UserError& error) {
+        EXPECT_NE(std::string(error.what()).find("claims.exr: its header says 1000000000 x 1000000000 pixels"),
+                  std::string::npos)
+            << error.what();
+    }
 }
 
 TEST(PathTracerDemo, WritesItsLightAsFloats) {

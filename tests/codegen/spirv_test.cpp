@@ -2,6 +2,8 @@
 #include "compiler/codegen/spirv.h"
 
 #include <gtest/gtest.h>
+#include <span>
+#include <cstring>
 #include <unistd.h>
 
 #include <filesystem>
@@ -134,6 +136,20 @@ TEST_F(SpirvCache, ADamagedEntryIsReplaced) {
     ASSERT_FALSE(cache_load(directory_.string(), "spirv", entry().stem()));
     EXPECT_EQ(glsl_to_spirv(kShader, "double", options_), spirv);
     EXPECT_TRUE(cache_load(directory_.string(), "spirv", entry().stem()));
+}
+
+TEST_F(SpirvCache, AnInvalidModuleIsReplacedThoughItsEntryIsWhole) {
+    const auto spirv = glsl_to_spirv(kShader, "double", options_);
+    const std::string name = entry().stem();
+    // The types of the module are gone, the header and the length are as they were.
+    std::vector<uint32_t> wrong = spirv;
+    for (size_t at = 5; at < wrong.size(); ++at) wrong[at] = 1u << 16;  // OpNop
+    cache_store(directory_.string(), "spirv", name, std::as_bytes(std::span(wrong)));
+    EXPECT_EQ(glsl_to_spirv(kShader, "double", options_), spirv);
+    const auto kept = cache_load(directory_.string(), "spirv", name);
+    ASSERT_TRUE(kept);
+    EXPECT_EQ(kept->size(), 4 * spirv.size());
+    EXPECT_EQ(std::memcmp(kept->data(), spirv.data(), kept->size()), 0);
 }
 
 TEST_F(SpirvCache, AnEntryCutShortIsReplaced) {

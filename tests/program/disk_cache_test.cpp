@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,6 +114,56 @@ TEST_F(DiskCache, AFullDiskOnlyLosesSpeed) {
 TEST_F(DiskCache, AFolderThatCannotBeWrittenOnlyLosesSpeed) {
     cache_put_text("/proc/firn", "text", "key", "value");
     EXPECT_FALSE(cache_find_text("/proc/firn", "text", "key"));
+}
+
+TEST_F(DiskCache, WhatOthersMayWriteToIsNotUsed) {
+    put("value");
+    EXPECT_EQ(why_cache_is_not_used(folder()), "");
+    for (const mode_t open : {0770, 0707, 0777, 01777}) {
+        ASSERT_EQ(chmod(folder().c_str(), open), 0);
+        EXPECT_FALSE(found()) << open;
+        cache_put_text(folder(), "text", "other", "planted");
+        EXPECT_NE(why_cache_is_not_used(folder()).find("is not used: others may write to it (mode 7"), std::string::npos);
+    }
+    ASSERT_EQ(chmod(folder().c_str(), 0700), 0);
+    EXPECT_EQ(found(), "value");
+    EXPECT_FALSE(cache_find_text(folder(), "text", "other"));
+}
+
+TEST_F(DiskCache, AFolderOfAnotherUserIsNotUsed) {
+    put("value");
+    if (chown(folder().c_str(), 12345, 12345) != 0) GTEST_SKIP() << "only root gives folders away";
+    EXPECT_FALSE(found());
+    EXPECT_NE(why_cache_is_not_used(folder()).find("is not used: it belongs to user 12345"), std::string::npos);
+}
+
+TEST_F(DiskCache, AnEntryThatOthersMayWriteToIsReplaced) {
+    put("value");
+    ASSERT_EQ(chmod(file().c_str(), 0666), 0);
+    EXPECT_FALSE(found());
+    put("value");
+    EXPECT_EQ(found(), "value");
+    EXPECT_EQ(fs::status(file()).permissions(), fs::perms(0600));
+}
+
+TEST_F(DiskCache, ALinkIsNoEntry) {
+    put("value");
+    const fs::path elsewhere = directory_ / "elsewhere", name = file();
+    fs::rename(name, elsewhere);
+    fs::create_symlink(elsewhere, name);
+    EXPECT_FALSE(found());
+    put("new");
+    EXPECT_EQ(found(), "new");
+    EXPECT_FALSE(fs::is_symlink(name));
+}
+
+TEST_F(DiskCache, AFolderIsMadeForItsUserAloneWhateverTheMask) {
+    const mode_t before = umask(0);
+    put("value");
+    umask(before);
+    EXPECT_EQ(fs::status(directory_).permissions(), fs::perms(0700));
+    EXPECT_EQ(fs::status(file()).permissions(), fs::perms(0600));
+    EXPECT_EQ(found(), "value");
 }
 
 TEST_F(DiskCache, TidyingKeepsWhatWasUsedLast) {

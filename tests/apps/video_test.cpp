@@ -1,0 +1,102 @@
+// Films through an ffmpeg that dies, one that writes what it was told, and names that look like options.
+#include "apps/common/video.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of its own to work in, with an ffmpeg that is a script.
+class Video : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        folder_ = fs::temp_directory_path() / ("firn_video_" + std::to_string(getpid()));
+        fs::create_directories(folder_);
+        before_ = fs::current_path();
+        fs::current_path(folder_);
+        path_ = std::getenv("PATH");
+        setenv("PATH", (folder_.string() + ":" + path_).c_str(), 1);
+        // What SIGPIPE does is the program's own business.
+        std::signal(SIGPIPE, SIG_DFL);
+    }
+    void TearDown() override {
+        setenv("PATH", path_.c_str(), 1);
+        fs::current_path(before_);
+        fs::remove_all(folder_);
+    }
+    void ffmpeg_is(const std::string& script) {
+        std::ofstream("ffmpeg") << "#!/bin/sh\n" << script << "\n";
+        chmod("ffmpeg", 0755);
+    }
+    static std::string content(const std::string& path) {
+        std::stringstream text;
+        text << std::ifstream(path).rdbuf();
+        return text.str();
+    }
+
+    const Picture frame_{64, 64, std::vector<uint8_t>(4 * 64 * 64, 7)};
+    fs::path folder_, before_;
+    std::string path_;
+};
+
+TEST_F(Video, AnFfmpegThatDiesIsAnErrorAndTheProgramGoesOn) {
+    ffmpeg_is("exit 3");
+    std::string said;
+    try {
+        VideoWriter writer("film.mp4");
+        for (int k = 0; k < 1000; ++k) writer.add(frame_);
+    } catch (const UserError& error) {
+        said = error.what();
+    }
+    EXPECT_EQ(said, "film film.mp4: ffmpeg ended early; see its message above");
+    EXPECT_FALSE(fs::exists("film.mp4"));
+    ffmpeg_is("for name; do :; done; cat > ${name#file:}");
+    VideoWriter writer("film.mp4");
+    for (int k = 0; k < 3; ++k) writer.add(frame_);
+    EXPECT_EQ(writer.finish(), "film.mp4");
+    EXPECT_EQ(fs::file_size("film.mp4"), 3 * frame_.rgba.size());
+    struct sigaction now{};
+    sigaction(SIGPIPE, nullptr, &now);
+    EXPECT_EQ(now.sa_handler, SIG_DFL);
+}
+
+TEST_F(Video, AnFfmpegThatFailsAtTheEndIsAnError) {
+    ffmpeg_is("cat > /dev/null; exit 1");
+    VideoWriter writer("film.mp4");
+    writer.add(frame_);
+    EXPECT_THROW(writer.finish(), UserError);
+}
+
+TEST_F(Video, ANameIsNeitherAnOptionNorACommand) {
+    ffmpeg_is("for name; do :; done; echo \"$name\" > last; cat > \"${name#file:}\"");
+    for (const std::string name : {"-filter_complex.mp4", "a b;touch stolen;'.mp4", "$(touch stolen).mp4"}) {
+        VideoWriter writer(name);
+        writer.add(frame_);
+        EXPECT_EQ(writer.finish(), name);
+        EXPECT_EQ(content("last"), "file:" + name + ".part.mp4\n");
+        EXPECT_TRUE(fs::exists(name));
+    }
+    EXPECT_FALSE(fs::exists("stolen"));
+}
+
+TEST_F(Video, WhatIsGivenUpIsRemoved) {
+    ffmpeg_is("for name; do :; done; cat > ${name#file:}");
+    { VideoWriter("film.mp4").add(frame_); }
+    EXPECT_FALSE(fs::exists("film.mp4"));
+    EXPECT_FALSE(fs::exists("film.mp4.part.mp4"));
+}
+
+}  // namespace
+}  // namespace firn
