@@ -51,7 +51,7 @@ TopK topk(const Operand& x, const Size& k, const TopKOptions& options = {});
 Tensor permutation(const Size& n, const RandomOptions& options = {}, SourceLine line = here());
 struct ShuffleOptions {
     int axis = 0;
-    Tensor seed = 0, stream = 0;  // see RandomOptions
+    std::optional<Tensor> seed = std::nullopt, stream = std::nullopt;  // see RandomOptions
 };
 /// The slices of an axis in random order.
 Tensor shuffle(const Operand& x, const ShuffleOptions& options = {});

@@ -10,10 +10,14 @@ namespace firn {
 namespace {
 
 /// Small whole numbers, halves and the special values change what the compiler makes of a formula.
-bool worth_folding(const Scalar& value) {
+bool worth_folding(const ConstantAttr& constant) {
+    if (constant.parameter) return false;
+    const Scalar& value = constant.value;
     if (!value.dtype.is_float() || !std::isfinite(value.f)) return true;
     return std::abs(value.f) <= 16 && value.f * 2 == std::floor(value.f * 2);
 }
+
+SourceLine first_line(const Node& node) { return node.lines.empty() ? SourceLine{} : node.lines.front(); }
 
 class Cutter {
   public:
@@ -22,16 +26,16 @@ class Cutter {
 
     Ref operator()(const Node& node) {
         if (node.op == Op::Buffer) return add(node, node.as<BufferAttr>().storage, {});
-        if (constants_ && node.op == Op::Constant && !worth_folding(node.as<ConstantAttr>().value))
-            return add(node, nullptr, node.as<ConstantAttr>().value);
-        return nullptr;
+        if (node.op != Op::Constant) return nullptr;
+        const auto& number = node.as<ConstantAttr>();
+        if (constants_) return worth_folding(number) ? nullptr : add(node, nullptr, number.value);
+        return number.parameter ? constant({table_, first_line(node)}, number.value) : nullptr;
     }
 
   private:
     Ref add(const Node& node, std::shared_ptr<Memory> memory, const Scalar& value) {
         int index = static_cast<int>(cut_.graph.args.size());
-        SourceLine line = node.lines.empty() ? SourceLine{} : node.lines.front();
-        Ref made = input({table_, line}, index, node.dtype, node.shape, !memory);
+        Ref made = input({table_, first_line(node)}, index, node.dtype, node.shape, !memory);
         cut_.graph.args.push_back(made);
         cut_.call.arguments.push_back(std::move(memory));
         cut_.call.scalars.push_back(value);

@@ -16,13 +16,13 @@ struct Cut {
 };
 
 /// The graph of `results` whose Buffers are arguments, in the order of first use, and whose float
-/// constants are scalar arguments, save those worth folding. `computed`: nodes to be taken as the
+/// constants and parameters are scalar arguments, save floats worth folding. `computed`: nodes to be taken as the
 /// Buffer given. Recorded again with other data or other constants it is the same graph.
 Cut cut_graph(NodeTable& table, const std::vector<Ref>& results,
               const std::unordered_map<const Node*, Ref>& computed);
 
 /// The same for Buffers only, with arguments after `first` declared ones (which come first in the
-/// graph): how a compiled function holds the tensors it captured. Constants stay.
+/// graph): how a compiled function holds the tensors it captured. Constants stay, parameters become constants.
 Cut cut_buffers(NodeTable& table, const std::vector<Ref>& results,
                 const std::vector<Ref>& declared);
 

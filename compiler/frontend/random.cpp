@@ -7,6 +7,7 @@
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
+#include "compiler/frontend/record.h"
 
 namespace firn {
 namespace {
@@ -31,12 +32,28 @@ Tensor as_word(const char* what, const Tensor& x) {
     return bitcast(x, u32);
 }
 
+/// A number of the host that differs from call to call, as two words, the lower first.
+std::array<Tensor, 2> parameters(uint64_t bits) {
+    SessionState& session = *current_state();
+    const Builder b = builder(session, {});
+    const auto word = [&](uint64_t value) {
+        return Tensor::from_node(parameter(b, scalar_int(static_cast<uint32_t>(value), u32), ++session.last_id));
+    };
+    return {word(bits), word(bits >> 32)};
+}
+
 /// An integer of up to 64 bits as two words, the lower first.
 std::array<Tensor, 2> words(const char* what, const Tensor& x) {
+    const Ref node = x.node(current_state()->caller);
     if (!x.dtype().is_integer() || x.rank() != 0)
         refuse(std::string(what) + " is " + x.dtype().name() + text(x.shape()) +
                "; it must be one integer");
-    if (x.dtype().bytes() == 8) return {x.as(u32), (x >> 32).as(u32)};
+    const bool wide = x.dtype().bytes() == 8;
+    if (node->op == Op::Constant) {
+        const auto bits = static_cast<uint64_t>(node->as<ConstantAttr>().value.i);
+        return parameters(wide ? bits : static_cast<uint32_t>(bits));
+    }
+    if (wide) return {x.as(u32), (x >> 32).as(u32)};
     return {x.as(u32), Tensor(0u)};
 }
 
@@ -53,10 +70,31 @@ std::array<Tensor, 2> flat_index(const Shape& shape) {
     return {low, high};
 }
 
+/// The key of calls that are given neither seed nor stream.
+constexpr uint32_t kOwnKey[] = {0x2074616b, 0x65656473};
+
+/// A number for each iteration of the recorded loops around. The multiples of the golden ratio lie apart modulo 2^32:
+/// one loop inside another repeats none in 2^30 iterations, of which the outer one has 65,536 at most.
+Tensor iteration() {
+    const SessionState& session = *current_state();
+    size_t depth = session.scopes.size();
+    while (depth > 1 && session.scopes[depth - 1].kind != ScopeKind::Function) --depth;
+    Tensor at = 0u;
+    for (; depth < session.scopes.size(); ++depth)
+        if (session.scopes[depth].kind == ScopeKind::Loop)
+            at = at * kWeyl0 + bitcast(Tensor::from_node(session.scopes[depth].induction), u32);
+    return at;
+}
+
 std::array<Tensor, 4> block(const Shape& shape, const RandomOptions& options) {
-    std::array<Tensor, 2> stream = words("random: the stream", options.stream);
-    std::array<Tensor, 2> at = flat_index(shape);
-    return philox({at[0], at[1], stream[0], stream[1]}, words("random: the seed", options.seed));
+    const std::array<Tensor, 2> at = flat_index(shape);
+    if (!options.seed && !options.stream) {
+        // Iterations take the second word of the counter; what an element's number has beyond 32 bits goes to the key.
+        const auto [low, high] = parameters(current_state()->next_stream++);
+        return philox({at[0], iteration(), low, high}, {Tensor(kOwnKey[0]) + at[1], Tensor(kOwnKey[1])});
+    }
+    const auto [low, high] = words("random: the stream", options.stream.value_or(0));
+    return philox({at[0], at[1], low, high}, words("random: the seed", options.seed.value_or(0)));
 }
 
 /// The upper 24 bits as a multiple of 2^-24 in [0, 1).

@@ -93,6 +93,7 @@ struct SessionState {
     std::unordered_map<std::string, std::shared_ptr<const Program>>
         plans;         // lazy evaluation, by graph text
     std::function<void(const std::string&)> print;  // where print_value writes; none: stdout
+    uint64_t next_stream = 0;            // of random numbers without a seed
     std::optional<int64_t> while_limit;             // turns of a while_ without max_steps
     std::optional<bool> checks;                     // see checks_promises
     std::unordered_map<const Node*, std::weak_ptr<DataSource>> data_sources;   // by their counts

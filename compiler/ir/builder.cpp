@@ -80,6 +80,10 @@ Ref constant(Builder b, Scalar value) {
     DType dtype = value.dtype;
     return b.table.intern(Op::Constant, dtype, {}, {}, ConstantAttr{value}, b.line);
 }
+Ref parameter(Builder b, Scalar value, uint64_t id) {
+    DType dtype = value.dtype;
+    return b.table.intern(Op::Constant, dtype, {}, {}, ConstantAttr{value, id}, b.line);
+}
 Ref constant_float(Builder b, double value, DType dtype) {
     return constant(b, scalar_float(value, dtype));
 }

@@ -16,6 +16,7 @@ struct Builder {
 };
 
 Ref constant(Builder b, Scalar value);
+Ref parameter(Builder b, Scalar value, uint64_t id);   // a Constant that plans take as an argument, see ConstantAttr
 Ref constant_float(Builder b, double value, DType dtype = f32);
 Ref constant_int(Builder b, int64_t value, DType dtype = i32);
 Ref size_value(Builder b, const Size& size);   // a Constant where the size is one

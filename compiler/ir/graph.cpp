@@ -41,7 +41,7 @@ uint64_t address(const void* pointer) { return reinterpret_cast<uintptr_t>(point
 
 struct AttrHash {
     uint64_t operator()(const std::monostate&) const { return 0; }
-    uint64_t operator()(const ConstantAttr& a) const { return hash_of(a.value); }
+    uint64_t operator()(const ConstantAttr& a) const { return mix(hash_of(a.value), a.parameter); }
     uint64_t operator()(const SizeAttr& a) const { return a.size.hash(); }
     uint64_t operator()(const InputAttr& a) const {
         return mix(static_cast<uint64_t>(a.index), a.scalar);
@@ -91,7 +91,10 @@ struct AttrEqual {
     }
 
     bool operator()(const std::monostate&) const { return true; }
-    bool operator()(const ConstantAttr& a) const { return a.value == same<ConstantAttr>().value; }
+    bool operator()(const ConstantAttr& a) const {
+        const auto& b = same<ConstantAttr>();
+        return a.value == b.value && a.parameter == b.parameter;
+    }
     bool operator()(const SizeAttr& a) const { return a.size == same<SizeAttr>().size; }
     bool operator()(const InputAttr& a) const {
         const auto& b = same<InputAttr>();

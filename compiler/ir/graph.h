@@ -34,7 +34,9 @@ struct Region {
     std::vector<Ref> results;
 };
 
-struct ConstantAttr { Scalar value; };
+/// `parameter`, where it is not 0: an id of a number that differs from one recording to the next; a plan of lazy
+/// evaluation takes it as an argument.
+struct ConstantAttr { Scalar value; uint64_t parameter = 0; };
 struct SizeAttr { Size size; };
 struct InputAttr { int index = 0; bool scalar = false; };
 /// Contents of a realised tensor. Identity: two Buffers are equal when `storage` is the same pointer.

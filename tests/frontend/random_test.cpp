@@ -1,5 +1,6 @@
 // Random numbers: known answers, distributions, and the same stream everywhere.
 #include <array>
+#include <set>
 
 #include "tests/algorithms/agreement.h"
 
@@ -97,6 +98,104 @@ TEST(Random, StreamsDiffer) {
     SessionScope scope(Session::oracle());
     EXPECT_NE(rand({8}, {.seed = 1, .stream = 0}).to_vector<float>(),
               rand({8}, {.seed = 1, .stream = 1}).to_vector<float>());
+}
+
+TEST(Random, TwoCallsWithoutASeedDiffer) {
+    SessionScope scope(Session::oracle());
+    EXPECT_NE(rand({8}).to_vector<float>(), rand({8}).to_vector<float>());
+    EXPECT_NE(randn({8}).to_vector<float>(), randn({8}).to_vector<float>());
+    EXPECT_NE(permutation(32).to_vector<int>(), permutation(32).to_vector<int>());
+    EXPECT_NE(shuffle(arange(32)).to_vector<int>(), shuffle(arange(32)).to_vector<int>());
+}
+
+TEST(Random, AnotherSessionBeginsWithTheSameStreams) {
+    auto two = [](const Session& session) {
+        SessionScope scope(session);
+        Floats first = rand({4}).to_vector<float>(), second = rand({4}).to_vector<float>();
+        first.insert(first.end(), second.begin(), second.end());
+        return first;
+    };
+    EXPECT_EQ(two(Session::oracle()), two(Session::interpreter()));
+}
+
+TEST(Random, WithoutASeedTheNumbersAreNoneOfASeedFromZeroUp) {
+    SessionScope scope(Session::oracle());
+    Floats own = rand({8}).to_vector<float>();
+    for (int seed = 0; seed < 4; ++seed) EXPECT_NE(own, rand({8}, {.seed = seed}).to_vector<float>());
+}
+
+TEST(Random, ASeedOrAStreamAloneIsTheSameInEveryCall) {
+    SessionScope scope(Session::oracle());
+    Floats first = rand({8}, {.stream = 3}).to_vector<float>();
+    EXPECT_EQ(first, rand({8}, {.stream = 3}).to_vector<float>());
+    EXPECT_EQ(first, rand({8}, {.seed = 0, .stream = 3}).to_vector<float>());
+}
+
+TEST(Random, ASeedWithoutAValueIsAnError) {
+    expect_message(error_of([] { Tensor seed; rand({2}, {.seed = seed}); }), {"no value", "random_test.cpp:"});
+}
+
+TEST(Random, AFrameLoopNeedsNoNewPlan) {
+    Session session = Session::interpreter();
+    SessionScope scope(session);
+    Tensor x = zeros({8});
+    size_t after_two = 0;
+    for (int frame = 0; frame < 6; ++frame) {
+        x = x + rand({8}) * randn({8}) + rand({8}, {.seed = 1, .stream = frame}) + rand({8}, {.seed = frame - 1});
+        x.to_vector<float>();
+        if (frame == 1) after_two = session.plan_count();
+    }
+    EXPECT_EQ(session.plan_count(), after_two);
+}
+
+TEST(Random, ACompiledFunctionGivesTheSameNumbersInEveryCall) {
+    SessionScope scope(Session::interpreter());
+    auto noise = compile([](Tensor x) { return std::tuple{x + rand({4}), x + rand({4})}; }, {f32()});
+    auto [a, b] = noise(0.0f);
+    auto [c, d] = noise(0.0f);
+    EXPECT_NE(a.to_vector<float>(), b.to_vector<float>());
+    EXPECT_EQ(a.to_vector<float>(), c.to_vector<float>());
+}
+
+/// Rows of random numbers that `fill` makes; no two are equal.
+template <class Fill>
+void expect_different_rows(int rows, const Fill& fill) {
+    for (const Way& way : ways()) {
+        SCOPED_TRACE(way.name);
+        SessionScope scope(way.session);
+        Tensor out = zeros({rows, 4});
+        fill(out);
+        Floats all = out.to_vector<float>();
+        std::set<Floats> distinct;
+        for (int row = 0; row < rows; ++row) distinct.insert(Floats(all.begin() + 4 * row, all.begin() + 4 * row + 4));
+        EXPECT_EQ(distinct.size(), static_cast<size_t>(rows));
+    }
+}
+
+TEST(Random, EveryIterationOfALoopHasItsOwnNumbers) {
+    expect_different_rows(24, [](Tensor& out) {
+        for (Tensor i : loop(4))
+            for (Tensor j : loop(3)) {
+                out(i * 3 + j) = rand({4});
+                out(i * 3 + j + 12) = rand({4});
+            }
+    });
+}
+
+TEST(Random, EveryIterationOfAWhileHasItsOwnNumbers) {
+    expect_different_rows(5, [](Tensor& out) {
+        Tensor row = 0;
+        while_([&] { return row < 5; }, [&] {
+            out(row) = rand({4});
+            row += 1;
+        });
+    });
+}
+
+TEST(Random, ALoopChoosesItsStreams) {
+    expect_different_rows(5, [](Tensor& out) {
+        for (Tensor i : loop(5)) out(i) = rand({4}, {.seed = 2, .stream = i});
+    });
 }
 
 TEST(Random, UniformNumbersFillTheirBins) {
