@@ -28,6 +28,7 @@ struct FftOptions {
     int axis = -1;
 };
 struct FftnOptions {
+    [[no_unique_address]] ByName by_name = {};
     Axes axis = {};  // none: all
 };
 
@@ -47,5 +48,12 @@ Complex ifft(const Complex& x, const FftOptions& options = {}, SourceLine line =
 Complex fftn(const Complex& x, const FftnOptions& options = {}, SourceLine line = here());
 Complex fftn(const Operand& x, const FftnOptions& options = {});
 Complex ifftn(const Complex& x, const FftnOptions& options = {}, SourceLine line = here());
+inline Complex fftn(const Complex& x, const AxisList& axes, SourceLine line = here()) {
+    return fftn(x, {.axis = axes.values}, line);
+}
+inline Complex fftn(const Operand& x, const AxisList& axes) { return fftn(x, {.axis = axes.values}); }
+inline Complex ifftn(const Complex& x, const AxisList& axes, SourceLine line = here()) {
+    return ifftn(x, {.axis = axes.values}, line);
+}
 
 }  // namespace firn

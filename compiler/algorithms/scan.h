@@ -5,6 +5,7 @@
 namespace firn {
 
 struct ScanOptions {
+    [[no_unique_address]] ByName by_name = {};
     std::optional<int> axis = std::nullopt;  // none: x is flattened, and so is the result
     bool exclusive =
         false;  // element k without x[k]: it starts from the identity, and the last is left out

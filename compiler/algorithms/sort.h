@@ -12,6 +12,7 @@ enum class SortMethod : uint8_t {
     Network,    // k (k + 1) / 2 runs with k = log2 n, in which no step depends on the data
 };
 struct SortOptions {
+    [[no_unique_address]] ByName by_name = {};
     std::optional<int> axis = -1;  // none: x is flattened
     bool descending = false;
     SortMethod method = SortMethod::Automatic;
@@ -39,6 +40,7 @@ struct TopK {
     Tensor values, indices;
 };
 struct TopKOptions {
+    [[no_unique_address]] ByName by_name = {};
     int axis = -1;
     bool smallest = false;
 };
@@ -50,6 +52,7 @@ TopK topk(const Operand& x, const Size& k, const TopKOptions& options = {});
 /// keys of 32 bits.
 Tensor permutation(const Size& n, const RandomOptions& options = {}, SourceLine line = here());
 struct ShuffleOptions {
+    [[no_unique_address]] ByName by_name = {};
     int axis = 0;
     std::optional<Tensor> seed = std::nullopt, stream = std::nullopt;  // see RandomOptions
 };

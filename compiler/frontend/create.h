@@ -8,13 +8,23 @@
 
 namespace firn {
 
+/// A line as a parameter beside which `{}` and `{0, 4}` mean a shape: braces make none.
+class CallerLine {
+  public:
+    CallerLine(const SourceLine& line) : line_(line) {}
+    operator SourceLine() const { return line_; }
+
+  private:
+    SourceLine line_;
+};
+
 /// A tensor of bytes in storage form (see DType::bytes), row-major. UserError where their number is
 /// wrong.
 Tensor tensor_from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype,
                          SourceLine line = here());
 
 /// Data in: `tensor(values, {n, m})`, row-major. A vector<double> is f64; without a shape it is
-/// 1-D.
+/// 1-D, with the shape `{}` it is one number.
 template <Arithmetic T>
 Tensor tensor(const std::vector<T>& values, const Shape& shape, SourceLine line = here()) {
     if constexpr (std::is_same_v<T, bool>) {
@@ -26,7 +36,7 @@ Tensor tensor(const std::vector<T>& values, const Shape& shape, SourceLine line 
     }
 }
 template <Arithmetic T>
-Tensor tensor(const std::vector<T>& values, SourceLine line = here()) {
+Tensor tensor(const std::vector<T>& values, CallerLine line = here()) {
     return tensor(values, Shape{Size(values.size())}, line);
 }
 /// Data that somebody else holds.
@@ -48,7 +58,7 @@ Tensor tensor(std::initializer_list<T> values, const Shape& shape, SourceLine li
     return tensor(narrow, shape, line);
 }
 template <Arithmetic T>
-Tensor tensor(std::initializer_list<T> values, SourceLine line = here()) {
+Tensor tensor(std::initializer_list<T> values, CallerLine line = here()) {
     return tensor(values, Shape{Size(values.size())}, line);
 }
 

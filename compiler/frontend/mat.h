@@ -17,7 +17,7 @@ struct Mat {
             for (size_t i = 0; i < N; ++i)
                 columns[j][i] = i == j ? to_kind(diagonal, VecKind::Float) : Tensor(0.0f);
     }
-    template <std::same_as<Vec<N>>... More>
+    template <std::derived_from<Vec<N>>... More>
     requires(sizeof...(More) == N - 1) Mat(const Vec<N>& first, const More&... more)
         : columns{first, more...} {}
 

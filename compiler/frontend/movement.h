@@ -1,5 +1,6 @@
 // Functions that move elements without computing: they cost nothing in a kernel.
 #pragma once
+#include <concepts>
 #include <initializer_list>
 #include <optional>
 #include <vector>
@@ -7,6 +8,22 @@
 #include "compiler/frontend/tensor.h"
 
 namespace firn {
+
+/// Comes first in options of which a list of numbers could be meant otherwise: `{.axis = 0, .begin = 1}` is how they
+/// are given, and `{0, 1}` does not compile.
+struct ByName {};
+
+/// Axes in braces, `sum(x, {0, 1})`: one or more integers.
+struct Axis {
+    template <std::integral T>
+    requires(!std::same_as<T, bool>) Axis(T axis) : value(static_cast<int>(axis)) {}
+    int value;
+};
+struct AxisList {
+    template <std::convertible_to<Axis>... More>
+    AxisList(Axis first, const More&... more) : values{first.value, Axis(more).value...} {}
+    std::vector<int> values;
+};
 
 /// One axis or several; negative ones count from the end. None given means all.
 struct Axes {
@@ -28,10 +45,12 @@ Tensor permute(const Operand& x, const std::vector<int>& axes);
 Tensor expand(const Operand& x, const Shape& shape);
 
 struct SqueezeOptions {
+    [[no_unique_address]] ByName by_name = {};
     Axes axis = {};  // none: every axis of size 1
 };
 /// Removes axes of size 1.
 Tensor squeeze(const Operand& x, const SqueezeOptions& options = {});
+inline Tensor squeeze(const Operand& x, const AxisList& axes) { return squeeze(x, {.axis = axes.values}); }
 /// Puts an axis of size 1 before `axis` of the result; -1 is the last.
 Tensor unsqueeze(const Operand& x, int axis);
 
@@ -41,6 +60,7 @@ Tensor split_axis(const Operand& x, int axis, const Shape& sizes);
 Tensor merge_axes(const Operand& x, int first, int last);
 
 struct SliceOptions {
+    [[no_unique_address]] ByName by_name = {};
     int axis = 0;
     Size begin = 0;                          // a negative number counts from the end
     std::optional<Size> end = std::nullopt;  // none: to the end
@@ -51,10 +71,12 @@ struct SliceOptions {
 Tensor slice(const Operand& x, const SliceOptions& options);
 
 struct FlipOptions {
+    [[no_unique_address]] ByName by_name = {};
     Axes axis = {};  // none: all
 };
 /// Reverses axes.
 Tensor flip(const Operand& x, const FlipOptions& options = {});
+inline Tensor flip(const Operand& x, const AxisList& axes) { return flip(x, {.axis = axes.values}); }
 
 /// Which axis a function goes along.
 struct AlongOptions {
@@ -69,6 +91,7 @@ Tensor tile(const Operand& x, const Shape& counts);
 Tensor repeat(const Operand& x, const Size& count, const AlongOptions& options = {});
 
 struct PadOptions {
+    [[no_unique_address]] ByName by_name = {};
     std::vector<Size> before = {};  // one per axis; fewer: the first axes
     std::vector<Size> after = {};
     Tensor value = 0.0f;  // a number

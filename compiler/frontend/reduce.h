@@ -5,6 +5,7 @@
 namespace firn {
 
 struct ReduceOptions {
+    [[no_unique_address]] ByName by_name = {};
     Axes axis = {};          // none: all
     bool keep_dims = false;  // reduced axes stay with size 1
 };
@@ -23,7 +24,17 @@ Tensor all(const Operand& x, const ReduceOptions& options = {});
 /// which need not hold it.
 Tensor reduced_count(const Shape& shape, const Axes& axes, DType dtype);
 
+// Over the axes in braces.
+inline Tensor sum(const Operand& x, const AxisList& axes) { return sum(x, {.axis = axes.values}); }
+inline Tensor prod(const Operand& x, const AxisList& axes) { return prod(x, {.axis = axes.values}); }
+inline Tensor mean(const Operand& x, const AxisList& axes) { return mean(x, {.axis = axes.values}); }
+inline Tensor max(const Operand& x, const AxisList& axes) { return max(x, {.axis = axes.values}); }
+inline Tensor min(const Operand& x, const AxisList& axes) { return min(x, {.axis = axes.values}); }
+inline Tensor any(const Operand& x, const AxisList& axes) { return any(x, {.axis = axes.values}); }
+inline Tensor all(const Operand& x, const AxisList& axes) { return all(x, {.axis = axes.values}); }
+
 struct ArgOptions {
+    [[no_unique_address]] ByName by_name = {};
     std::optional<int> axis = std::nullopt;  // none: the index into x flattened
     bool keep_dims = false;
 };

@@ -1,12 +1,13 @@
 // Stores that combine with what is there, and stores with a promise.
 #pragma once
-#include "compiler/frontend/tensor.h"
+#include "compiler/frontend/movement.h"
 
 namespace firn {
 
 /// Promises that are not kept give an arbitrary result (inside the tensor). FIRN_CHECK=1 and
 /// Session::check_promises verify them, and the oracle always does.
 struct ScatterOptions {
+    [[no_unique_address]] ByName by_name = {};
     /// A promise that no two positions have the same index: nothing is done to settle which wins.
     bool unique = false;
     /// A promise that the indices are a permutation of the tensor's: every element is stored exactly once, so that

@@ -41,7 +41,7 @@ Tensor norm(const Operand& x, const NormOptions& options) {
     LineScope at(x.line());
     DType own = x.node()->dtype;
     Tensor size = abs(cast(x, wide_type(own)));
-    ReduceOptions over{options.axis, options.keep_dims};
+    ReduceOptions over{.axis = options.axis, .keep_dims = options.keep_dims};
     if (std::isnan(options.order) || options.order < 0)
         refuse("norm: the order is " + std::to_string(options.order) +
                "; give 0 or more, or infinity");

@@ -88,6 +88,9 @@ Vec<N, K> by_component(F f, const VecArg<N, L>& first, const V&... more) {
     return out;
 }
 
+template <size_t N, VecKind K, size_t... From>
+class Swizzled;
+
 /// The letters of a swizzle, of xyzw or of rgba.
 struct Swizzle {
     std::array<size_t, 4> from{};
@@ -102,9 +105,17 @@ struct Swizzle {
     }
 };
 
+/// Which component a letter is.
+consteval size_t component_of(char letter) { return letter == 'w' ? 3 : static_cast<size_t>(letter - 'x'); }
+
 // clang-format off
-#define FIRN_SWIZZLE_2(a, b) Vec<2, K> a##b() const { return {this->a, this->b}; }
-#define FIRN_SWIZZLE_3(a, b, c) Vec<3, K> a##b##c() const { return {this->a, this->b, this->c}; }
+#define FIRN_AT(letter) component_of(#letter[0])
+#define FIRN_SWIZZLE_2(a, b) \
+    Vec<2, K> a##b() const& { return {this->a, this->b}; } \
+    auto a##b() & { return Swizzled<N, K, FIRN_AT(a), FIRN_AT(b)>(*this); }
+#define FIRN_SWIZZLE_3(a, b, c) \
+    Vec<3, K> a##b##c() const& { return {this->a, this->b, this->c}; } \
+    auto a##b##c() & { return Swizzled<N, K, FIRN_AT(a), FIRN_AT(b), FIRN_AT(c)>(*this); }
 #define FIRN_SWIZZLES_3(a, b) \
     FIRN_SWIZZLE_2(a, b) FIRN_SWIZZLE_3(a, b, x) FIRN_SWIZZLE_3(a, b, y) FIRN_SWIZZLE_3(a, b, z) \
     FIRN_SWIZZLE_3(a, b, w)
@@ -141,29 +152,43 @@ struct Vec : VecFields<N> {
         for (size_t k = 0; k < N; ++k) (*this)[k] = to_kind(from[k], K);
     }
 
+    Vec(const Vec&) = default;
+    Vec& operator=(const Vec&) & = default;
+
     Tensor& operator[](size_t k) { return this->*(VecFields<N>::kAll.at(k)); }
     const Tensor& operator[](size_t k) const { return this->*(VecFields<N>::kAll.at(k)); }
 
-    // xy(), zyx(), .. of all letters; four letters by swizzle<"wzyx">().
+    // xy(), zyx(), .. of all letters; four letters by swizzle<"wzyx">(). `p.xy() = q` writes to p, see Swizzled.
     FIRN_SWIZZLES_2(x)
     FIRN_SWIZZLES_2(y)
     FIRN_SWIZZLES_2(z)
     FIRN_SWIZZLES_2(w)
     template <Swizzle letters>
-    Vec<letters.count, K> swizzle() const {
-        Vec<letters.count, K> out;
-        [&]<size_t... I>(std::index_sequence<I...>) {
+    Vec<letters.count, K> swizzle() const& {
+        return [&]<size_t... I>(std::index_sequence<I...>) {
             static_assert(((letters.from[I] < N) && ...), "the vector has no such component");
-            ((out[I] = (*this)[letters.from[I]]), ...);
+            return Vec<letters.count, K>((*this)[letters.from[I]]...);
         }
         (std::make_index_sequence<letters.count>());
-        return out;
+    }
+    template <Swizzle letters>
+    auto swizzle() & {
+        return [&]<size_t... I>(std::index_sequence<I...>) {
+            static_assert(((letters.from[I] < N) && ...), "the vector has no such component");
+            return Swizzled<N, K, letters.from[I]...>(*this);
+        }
+        (std::make_index_sequence<letters.count>());
     }
     const Tensor& r() const { return this->x; }
     const Tensor& g() const { return this->y; }
     const Tensor& b() const { return this->z; }
     const Tensor& a() const { return this->w; }
-    Vec<3, K> rgb() const { return this->xyz(); }
+    Tensor& r() { return this->x; }
+    Tensor& g() { return this->y; }
+    Tensor& b() { return this->z; }
+    Tensor& a() { return this->w; }
+    Vec<3, K> rgb() const& { return this->xyz(); }
+    auto rgb() & { return this->xyz(); }
 
     using Other = VecArg<N, K>;
     Vec& operator+=(const Other& v) & {
@@ -260,10 +285,63 @@ struct Vec : VecFields<N> {
             for (size_t k = 0; k < width<T>(); ++k) (*this)[next++] = to_kind(part[k], K);
     }
 };
+#undef FIRN_AT
 #undef FIRN_SWIZZLE_2
 #undef FIRN_SWIZZLE_3
 #undef FIRN_SWIZZLES_2
 #undef FIRN_SWIZZLES_3
+
+/// Components of a vector that can be assigned: a vector of their values, and where it stands it writes them, as in
+/// GLSL: `p.xy() = q`, `p.zx() *= 2.0f`. Letters that repeat cannot be written. With a name it is a vector like another:
+/// after `auto q = p.xy();` what is assigned to q leaves p as it was.
+template <size_t N, VecKind K, size_t... From>
+class Swizzled : public Vec<sizeof...(From), K> {
+    static_assert(((From < N) && ...), "the vector has no such component");
+    static constexpr size_t kCount = sizeof...(From);
+    static consteval bool distinct() {
+        const std::array<size_t, kCount> from{From...};
+        for (size_t i = 0; i < kCount; ++i)
+            for (size_t j = 0; j < i; ++j)
+                if (from[i] == from[j]) return false;
+        return true;
+    }
+
+  public:
+    using Value = Vec<kCount, K>;
+    using Other = VecArg<kCount, K>;
+    explicit Swizzled(Vec<N, K>& of) : Value(of[From]...), of_(&of) {}
+    Swizzled(const Swizzled&) = default;
+
+    Swizzled& operator=(const Swizzled& v) & { return *this = static_cast<const Value&>(v); }
+    Swizzled& operator=(const Value& v) & {
+        Value::operator=(v);
+        return *this;
+    }
+    void operator=(const Swizzled& v) && requires(distinct()) { write(v); }
+    void operator=(const Value& v) && requires(distinct()) { write(v); }
+
+    using Value::operator+=;
+    using Value::operator-=;
+    using Value::operator*=;
+    using Value::operator/=;
+    void operator+=(const Other& v) && requires(distinct()) { write(by(v, [&] { return *this + v; })); }
+    void operator-=(const Other& v) && requires(distinct()) { write(by(v, [&] { return *this - v; })); }
+    void operator*=(const Other& v) && requires(distinct()) { write(by(v, [&] { return *this * v; })); }
+    void operator/=(const Other& v) && requires(distinct()) { write(by(v, [&] { return *this / v; })); }
+
+  private:
+    void write(Value v) {
+        size_t next = 0;
+        (((*of_)[From] = v[next++]), ...);
+    }
+    template <class F>
+    static Value by(const Other& v, const F& value) {
+        LineScope at(v.line());
+        return value();
+    }
+
+    Vec<N, K>* of_;
+};
 
 /// Whether some component holds, or all do; element by element.
 template <size_t N>
@@ -318,5 +396,7 @@ struct Results<Vec<N, K>> {
         return out;
     }
 };
+template <size_t N, VecKind K, size_t... From>
+struct Results<Swizzled<N, K, From...>> : Results<Vec<sizeof...(From), K>> {};
 
 }  // namespace firn

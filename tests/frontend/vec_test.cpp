@@ -48,6 +48,58 @@ TEST_F(Vectors, AreMadeOfShorterOnes) {
     EXPECT_EQ(values(ivec3(vec3(1.5f, -2.5f, 3))), (Floats{1, -2, 3}));
 }
 
+TEST_F(Vectors, SwizzlesAreWritten) {
+    vec3 p(1, 2, 3);
+    p.xy() = vec2(4, 5);
+    EXPECT_EQ(values(p), (Floats{4, 5, 3}));
+    p.zx() = p.xz();
+    EXPECT_EQ(values(p), (Floats{3, 5, 4}));
+    p.zyx() = p;
+    EXPECT_EQ(values(p), (Floats{4, 5, 3}));
+    p.yz() *= 2.0f;
+    EXPECT_EQ(values(p), (Floats{4, 10, 6}));
+    p.xy() += vec2(1, 2);
+    EXPECT_EQ(values(p), (Floats{5, 12, 6}));
+    p.xy() = {7, 8};
+    EXPECT_EQ(values(p), (Floats{7, 8, 6}));
+    p.xy() = p.yx();
+    EXPECT_EQ(values(p), (Floats{8, 7, 6}));
+    vec4 colour(0);
+    colour.rgb() = p;
+    colour.swizzle<"wz">() = vec2(1, 2);
+    colour.g() = 9;
+    EXPECT_EQ(values(colour), (Floats{8, 9, 2, 1}));
+}
+
+TEST_F(Vectors, ASwizzleWithANameIsAVectorOfItsOwn) {
+    vec3 p(1, 2, 3);
+    auto q = p.xy();
+    q = vec2(5, 6);
+    q += 1.0f;
+    q.x = 9;
+    EXPECT_EQ(values(q), (Floats{9, 7}));
+    EXPECT_EQ(values(p), (Floats{1, 2, 3}));
+    vec2 copy = p.zz();
+    EXPECT_EQ(values(copy), (Floats{3, 3}));
+}
+
+TEST_F(Vectors, SwizzlesAreVectorsEverywhere) {
+    vec3 p(3, 4, 12);
+    EXPECT_EQ(length(p.xy()).item<float>(), 5.0f);
+    EXPECT_EQ(values(p.xy() + p.yz()), (Floats{7, 16}));
+    EXPECT_EQ(values(min(p.yx(), vec2(3.5f))), (Floats{3.5f, 3}));
+    EXPECT_EQ(values(select(Tensor(true), p.xy(), p.zz())), (Floats{3, 4}));
+    EXPECT_EQ(values(mat2(p.xy(), p.yz())), (Floats{3, 4, 4, 12}));
+    auto f = compile([](Tensor x) { vec3 v(x, 2.0f * x, 0.0f); return v.yx(); }, {f32()});
+    EXPECT_EQ(values(f(1.0f)), (Floats{2, 1}));
+}
+
+TEST_F(Vectors, SwizzlesAreWrittenInLoops) {
+    vec3 p(0, 1, 5);
+    for (Tensor i : loop(4)) p.xy() = p.yx() + 1.0f;
+    EXPECT_EQ(values(p), (Floats{4, 5, 5}));
+}
+
 TEST_F(Vectors, OperatorsTakeVectorsTensorsAndNumbers) {
     vec3 v(1, 2, 3);
     Tensor two = 2.0f;
