@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iomanip>
+#include <set>
 #include <sstream>
 
 #include "compiler/lower/kernel_code.h"
@@ -42,6 +43,17 @@ void print_verdict(std::ostringstream& out, const VerdictInfo& v) {
     out << "\n";
 }
 
+/// Sums and products of floats by atomics: the lines that ask for them.
+std::string unordered_lines(const KernelCode& code) {
+    std::set<std::string> lines;
+    for (const KernelNode& n : code.nodes)
+        if (n.op == Op::Atomic && n.dtype.is_float() && (n.combine == ScatterOp::Add || n.combine == ScatterOp::Mul))
+            lines.insert(n.lines.empty() ? "?" : text(n.lines[0]));
+    std::string out;
+    for (const std::string& line : lines) out += (out.empty() ? "" : ", ") + line;
+    return out;
+}
+
 void print_kernel(std::ostringstream& out, const KernelInfo& k, const KernelReport* report) {
     out << "  kernel " << k.name << ": group " << k.group_size[0] << "x" << k.group_size[1] << "x"
         << k.group_size[2] << ", " << k.bindings.size() << " bindings, back edges "
@@ -49,6 +61,9 @@ void print_kernel(std::ostringstream& out, const KernelInfo& k, const KernelRepo
     if (k.shared_bytes > 0) out << ", " << k.shared_bytes << " bytes shared";
     if (!k.mapping.empty()) out << (k.tuned ? ", tuned to " : ", ") << k.mapping;
     out << "\n";
+    if (const std::string lines = k.code ? unordered_lines(*k.code) : ""; !lines.empty())
+        out << "    the device decides in which order floats are combined, last bits may differ from run to run  ("
+            << lines << ")\n";
     if (!report) return;
     if (!report->ranges.empty()) out << "    over " << report->ranges << "\n";
     out << "    " << report->dispatches

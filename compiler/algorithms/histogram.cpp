@@ -1,9 +1,6 @@
 // Counts are combining stores.
 #include "compiler/algorithms/histogram.h"
 
-#include "compiler/algorithms/scan.h"
-#include "compiler/algorithms/sort.h"
-#include "compiler/frontend/control.h"
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
@@ -31,12 +28,12 @@ Tensor bincount(const Operand& x, const Size& count) {
     return counts;
 }
 
-Tensor bincount(const Operand& x, const Size& count, const Operand& weights) {
+Tensor bincount(const Operand& x, const Size& count, const Operand& weights, const CombineOptions& options) {
     LineScope at(x.line());
     check(x, count);
     DType type = weights.tensor().dtype();
     Tensor sums = zeros({count}, type.is_bool() || type.bytes() == 1 ? i32 : type);
-    scatter_add(sums(x.tensor()), weights);
+    scatter_add(sums(x.tensor()), weights, options);
     return sums;
 }
 
@@ -58,16 +55,7 @@ Tensor segment_sum(const Operand& values, const Operand& ids, const Size& count)
         refuse("segment_sum: the values are " + text(x.shape()) + " and the ids are " + text(id.shape()) +
                "; both are vectors of one length");
     const DType type = x.dtype().is_bool() || x.dtype().bytes() == 1 ? i32 : x.dtype();
-    id = select((id >= 0) & (id < count), id, count);   // what is left out stands behind the others
-    Tensor order = argsort(id), counts = bincount(id, count);
-    Tensor begins = cumsum(counts, {.exclusive = true});
-    Tensor sums = zeros({count}, type == f16 ? f32 : type), k = zeros({count}, i32);
-    while_([&] { return k < counts; },
-           [&] {
-               sums += x(order(begins + k)).as(sums.dtype());
-               k += 1;
-           });
-    return sums.as(type);
+    return added_in_order(zeros({count}, type), id, x);
 }
 
 }  // namespace firn

@@ -1,5 +1,6 @@
 // Counting by value.
 #pragma once
+#include "compiler/algorithms/scatter_in_order.h"
 #include "compiler/frontend/tensor.h"
 
 namespace firn {
@@ -8,8 +9,9 @@ namespace firn {
 /// bincount; others are not counted.
 Tensor bincount(const Operand& x, const Size& count);
 /// The sums of the weights instead, in their type (32-bit at least); x and weights broadcast. Float
-/// sums are atomic: the last bits may differ from run to run.
-Tensor bincount(const Operand& x, const Size& count, const Operand& weights);
+/// sums are atomic: the last bits may differ from run to run, unless they are asked for in the order of x:
+/// `bincount(x, n, weights, {.deterministic = true})`.
+Tensor bincount(const Operand& x, const Size& count, const Operand& weights, const CombineOptions& options = {});
 
 struct HistogramOptions {
     Tensor low = 0.0f, high = 1.0f;  // numbers, or rank-0 tensors

@@ -8,6 +8,7 @@
 #include "compiler/algorithms/linear_algebra.h"
 #include "compiler/algorithms/matmul.h"
 #include "compiler/algorithms/scan.h"
+#include "compiler/algorithms/scatter_in_order.h"
 #include "compiler/algorithms/sort.h"
 #include "compiler/frontend/control.h"
 #include "compiler/frontend/create.h"

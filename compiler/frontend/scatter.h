@@ -21,7 +21,7 @@ struct ScatterOptions {
 /// `x(i) = v` does.
 ///
 /// Integers wrap and give the same bits in every run. Sums and products of floats are made in the order in
-/// which the device comes by: they may differ in the last bits from run to run (segment_sum keeps an order). Values are converted to the
+/// which the device comes by: they may differ in the last bits from run to run (`{.deterministic = true}` behind the value keeps the order of the positions). Values are converted to the
 /// tensor's type; f16 is combined in f32. UserError: an index that is no integer, values that do not fit the
 /// indices, u8, i8 or bool tensors (use i32).
 void scatter_add(const Access& place, const Arg& value);
