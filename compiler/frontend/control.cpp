@@ -237,26 +237,42 @@ std::vector<Merge> merges(SessionState& session, const Scope& then_side, const S
     return out;
 }
 
+/// The version that a store, or a loop that stores, makes a new one of; null for any other value.
+const Ref* version_before(const Node& version) {
+    if (version.op == Op::Scatter) return &version.inputs[0];
+    if (version.op != Op::Result || version.inputs[0]->op != Op::Loop || version.inputs[0]->as<LoopAttr>().by_hand())
+        return nullptr;
+    return &version.inputs[0]->inputs[static_cast<size_t>(version.as<ResultAttr>().index) + 3];
+}
+
+/// The same store, or loop of stores, from another version.
+Ref made_from(NodeTable& table, const Node& version, const Ref& start) {
+    const Builder b{table, version.lines.empty() ? SourceLine{} : version.lines.front()};
+    if (version.op == Op::Scatter) {
+        std::vector<Ref> inputs = version.inputs;
+        inputs[0] = start;
+        return remake(b, version, std::move(inputs), version.attr);
+    }
+    const Node& made = *version.inputs[0];
+    std::vector<Ref> starts = made.inputs;
+    starts[static_cast<size_t>(version.as<ResultAttr>().index) + 3] = start;
+    LoopAttr attr = made.as<LoopAttr>();
+    attr.body = std::make_shared<const Region>(with_fresh_args(table, *attr.body));
+    return result(b, remake(b, made, std::move(starts), std::move(attr)), version.as<ResultAttr>().index);
+}
+
 /// The stores of `version`, which start from `before`, on top of another start. What else is `before` stays: equal
 /// values are one node.
 Ref on_top_of(NodeTable& table, const Ref& version, const Ref& before, const Ref& start) {
-    if (version == before) return start;
-    std::vector<Ref> inputs = version->inputs;
-    const Builder b{table, version->lines.empty() ? SourceLine{} : version->lines.front()};
-    if (version->op == Op::Scatter) {
-        inputs[0] = on_top_of(table, inputs[0], before, start);
-        return remake(b, *version, std::move(inputs), version->attr);
+    std::vector<Ref> versions{version};
+    while (versions.back() != before) {
+        const Ref* earlier = version_before(*versions.back());
+        if (!earlier) break;
+        versions.push_back(*earlier);
     }
-    if (version->op == Op::Result && inputs[0]->op == Op::Loop && !inputs[0]->as<LoopAttr>().by_hand()) {
-        const Node& made = *inputs[0];
-        std::vector<Ref> starts = made.inputs;
-        Ref& own = starts[static_cast<size_t>(version->as<ResultAttr>().index) + 3];
-        own = on_top_of(table, own, before, start);
-        LoopAttr attr = made.as<LoopAttr>();
-        attr.body = std::make_shared<const Region>(with_fresh_args(table, *attr.body));
-        return result(b, remake(b, made, std::move(starts), std::move(attr)), version->as<ResultAttr>().index);
-    }
-    return substitute(table, {version}, {{before.get(), start}})[0];
+    Ref out = versions.back() == before ? start : substitute(table, {versions.back()}, {{before.get(), start}})[0];
+    for (size_t k = versions.size() - 1; k-- > 0;) out = made_from(table, *versions[k], out);
+    return out;
 }
 
 /// Where a side only stored: its positions were masked already, so the sides follow one another. Gives the
@@ -370,6 +386,22 @@ int64_t while_limit(SessionState& session) {
     return *session.while_limit;
 }
 
+/// A kernel by hand is one dispatch, which cannot fail: it stores that some invocation still runs, and what comes after
+/// it sees that.
+void note_endless(SessionState& session, const std::shared_ptr<Slot>& active, SourceLine line) {
+    const size_t kernel = kernel_depth(session);
+    ByHand& by_hand = *session.scopes[kernel].by_hand;
+    const Builder b = builder(session, line);
+    const Ref none = expand(b, constant_int(b, 0), {Size(1)});
+    const std::shared_ptr<Slot> went_on = make_slot_in(session, none, session.scopes[kernel - 1].id);
+    by_hand.endless.push_back({went_on, never_ended(SourceLine{}), b.line});
+    if_(Arg(Tensor::from_node(read_slot(active, line)), line), [&] {
+        std::vector<Ref> at = masked_indices(b, went_on, {expand(b, constant_int(b, 0), by_hand.grid)});
+        store_slot(went_on, scatter(b, read_slot(went_on, line), constant_int(b, 1), std::move(at),
+                                    {.op = ScatterOp::Or, .by_hand = true}), line);
+    });
+}
+
 }  // namespace
 
 void while_(const std::function<Tensor()>& condition, const std::function<void()>& body,
@@ -379,11 +411,14 @@ void while_(const std::function<Tensor()>& condition, const std::function<void()
         fail_at(line, "while_: max_steps is " + std::to_string(*options.max_steps) + "; it counts turns");
     const int64_t most = options.max_steps.value_or(while_limit(session));
     const Arg steps(Size(std::min<int64_t>(most, INT32_MAX)), line);
+    std::shared_ptr<Slot> active;
     for (Tensor turn : loop(steps)) {
         session.scopes.back().must_end = !options.max_steps;
         if_(Arg(!condition(), line), [&] { break_(line); });
+        active = session.scopes.back().active;
         body();
     }
+    if (kernel_depth(session) && !options.max_steps) note_endless(session, active, line);
 }
 
 }  // namespace firn

@@ -78,7 +78,7 @@ struct WhileOptions {
     /// The loop ends after so many turns, whether or not its condition still holds. Without it a loop that goes on
     /// for more turns than Session::limit_while or FIRN_MAX_STEPS allow (else 1,000,000) is a UserError, so that a
     /// mistake does not hang; the runtime then looks now and then whether it goes on, which a small max_steps
-    /// spares.
+    /// spares. In a kernel by hand it may be fewer turns, where the driver ends long loops (65,535 on lavapipe).
     std::optional<int64_t> max_steps = std::nullopt;
 };
 /// Runs `body` as long as `condition()` holds, which is asked before every turn. A shaped condition is asked

@@ -22,6 +22,7 @@ struct Effect {
     int turns = 0;            // print, `inside`: rows that are kept
     bool inside = false;      // a loop or branch is around it
     size_t loops = 0;         // around it
+    bool told = false;        // assertion: its text says all there is to say
     std::string compared;     // assertion: `<` and its like; empty: it has no operands
     std::vector<Ref> values;  // the value; or the condition and its operands
     std::vector<std::shared_ptr<Slot>> slots;  // `inside`; see effects.cpp

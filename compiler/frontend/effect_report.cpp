@@ -190,6 +190,7 @@ std::string failure(SessionState& session, const Effect& effect, std::span<const
     if (results.empty()) return {};
     const int64_t failed = read(session, results[0]).at(0).i;
     if (!failed) return {};
+    if (effect.told) return effect.text + " (" + text(effect.line) + ")";
     const Indices shape = concrete(session, effect.shape, symbols);
     Indices turns;
     for (size_t k = 0; k < effect.loops; ++k)

@@ -335,6 +335,14 @@ void record_check(SessionState& session, const Builder& b, const std::string& te
     record_assertion(session, b, std::move(effect), values);
 }
 
+void record_failure(SessionState& session, const Builder& b, const std::string& text, const Ref& condition) {
+    Effect effect;
+    effect.line = b.line;
+    effect.text = text;
+    effect.told = true;
+    record_assertion(session, b, std::move(effect), {condition});
+}
+
 EffectNodes finish_effects(SessionState& session, std::vector<Effect>& effects) {
     EffectNodes out;
     for (Effect& effect : effects) {
@@ -380,6 +388,7 @@ void repeat_effects(SessionState& session, const std::vector<Effect>& effects,
         again.edge = effect.edge;
         again.turns = effect.turns;
         again.compared = effect.compared;
+        again.told = effect.told;
         const Builder b = builder(session, effect.line);
         if (effect.print && effect.inside) {
             repeat_rows(again, own);

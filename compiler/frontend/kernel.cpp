@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "compiler/frontend/apply.h"
+#include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/uniform.h"
 #include "compiler/ir/by_hand.h"
@@ -131,6 +132,11 @@ void KernelRecorder::close() {
         results.push_back(result(b, node, static_cast<int>(k)));
     check_reads(*node);
     for (size_t k = 0; k < written.size(); ++k) write_slot(written[k]->slot, results[k], line_);
+    for (const ByHand::Endless& loop : scope.by_hand->endless) {
+        const Builder at = builder(*session_, loop.line);
+        record_failure(*session_, at, loop.text,
+                       elementwise(at, Op::Equal, {read_slot(loop.went_on, loop.line), constant_int(at, 0)}));
+    }
 }
 
 KernelRecorder::~KernelRecorder() {

@@ -50,6 +50,13 @@ struct ByHand {
     bool whole_groups = false;
     Ref turn;                       // the first argument of its body
     std::vector<std::weak_ptr<Slot>> shared;
+    /// A while_ that must end: not 0 where it went on in some invocation, and what is said then.
+    struct Endless {
+        std::shared_ptr<Slot> went_on;
+        std::string text;
+        SourceLine line;
+    };
+    std::vector<Endless> endless;
 };
 
 struct Scope {

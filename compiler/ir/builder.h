@@ -61,7 +61,8 @@ Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool kee
 /// `must_end`, `sizes`: see LoopAttr.
 Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vector<Ref> inits,
          Region body, int active, bool must_end = false, std::vector<Size> sizes = {});
-/// What is said of a `must_end` loop that did not end.
+/// What is said of a `must_end` loop that did not end, which stands at a line.
+std::string never_ended(SourceLine line);
 std::string never_ended(const Node& loop);
 /// A kernel by hand: body.args[0] is its turn, then one argument per tensor that it stores to.
 Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid, std::vector<uint32_t> group);

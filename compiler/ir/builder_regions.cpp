@@ -35,11 +35,13 @@ void check_carried(const Builder& b, const Ref& init, const Ref& arg, const Ref&
 
 }  // namespace
 
-std::string never_ended(const Node& loop) {
+std::string never_ended(SourceLine line) {
     return "while_: its condition still held after the last turn that it may take; where that is right give a "
            ".max_steps at which it ends, else raise the limit by Session::limit_while or FIRN_MAX_STEPS" +
-           (loop.lines.empty() ? std::string() : " (" + text(loop.lines[0]) + ")");
+           (line.line ? " (" + text(line) + ")" : std::string());
 }
+
+std::string never_ended(const Node& loop) { return never_ended(loop.lines.empty() ? SourceLine{} : loop.lines[0]); }
 
 Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vector<Ref> inits,
          Region body, int active, bool must_end, std::vector<Size> sizes) {

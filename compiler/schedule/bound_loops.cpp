@@ -36,8 +36,18 @@ bool is_number(const Node& node, int64_t value) {
     return node.op == Op::Constant && node.as<ConstantAttr>().value.i == value;
 }
 
+/// Turns that loops which must end take in a kernel by hand: `most` where that is set.
+struct Budget {
+    double most = 0;
+    bool holds(const Node& loop) const { return most > 0 && loop.as<LoopAttr>().must_end; }
+};
+
 /// The most turns that a loop can take.
-std::optional<double> trips_of(const Node& loop, const Inductions& known, const SymbolFacts& facts) {
+std::optional<double> trips_of(const Node& loop, const Inductions& known, const SymbolFacts& facts, Budget budget = {}) {
+    if (budget.holds(loop)) {
+        const auto own = trips_of(loop, known, facts);
+        return own ? std::min(*own, budget.most) : budget.most;
+    }
     if (is_number(*loop.inputs[0], 0) && is_number(*loop.inputs[2], 1)) return most(*loop.inputs[1], known, facts);
     const auto begin = host_size(*loop.inputs[0], known), end = host_size(*loop.inputs[1], known),
                step = host_size(*loop.inputs[2], known);
@@ -55,12 +65,12 @@ bool is_inside(const RegionFacts& regions, const Node& node, const Node* loop) {
 
 /// Back edges that one turn of each loop's body takes at the most; host loops do not count.
 std::unordered_map<const Node*, double> turn_costs(const RegionFacts& regions, const Inductions& known,
-                                                   const SymbolFacts& facts) {
+                                                   const SymbolFacts& facts, Budget budget = {}) {
     std::unordered_map<const Node*, double> out;
     for (const Ref& node : regions.order) {
         double edges = 0;
         if (node->op == Op::Loop && !regions.host_loops.contains(node.get()))
-            edges = trips_of(*node, known, facts).value_or(kUnknown);
+            edges = trips_of(*node, known, facts, budget).value_or(kUnknown);
         if (node->op == Op::Reduce) {
             edges = 1;
             for (int axis : node->as<ReduceAttr>().axes)
@@ -72,7 +82,7 @@ std::unordered_map<const Node*, double> turn_costs(const RegionFacts& regions, c
             double times = 1;   // the loops between take it more than once in a turn
             for (const Node* between : around)
                 if (between != loop && is_inside(regions, *between, loop) && !regions.host_loops.contains(between))
-                    times *= std::max(1.0, trips_of(*between, known, facts).value_or(kUnknown));
+                    times *= std::max(1.0, trips_of(*between, known, facts, budget).value_or(kUnknown));
             out[loop] = std::min(out[loop] + edges * std::min(times, kUnknown), kUnknown);
         }
     }
@@ -116,12 +126,62 @@ Ref chunked(Builder b, const Node& loop, const std::vector<Ref>& inputs, int64_t
                           b.line);
 }
 
+/// The loops in a kernel by hand that must end, with the turns that the driver allows each of them: a kernel is one
+/// dispatch, and whoever runs it sees whether a loop went on after its last turn. What else the kernel does (clearing its
+/// arrays) is left a 16th.
+std::unordered_map<const Node*, int64_t> turns_by_hand(const RegionFacts& regions, const Node& kernel,
+                                                       const Inductions& known, const SymbolFacts& facts, int64_t most) {
+    std::vector<const Node*> loops;
+    for (const Ref& ref : regions.order)
+        if (ref->op == Op::Loop && ref->as<LoopAttr>().must_end && is_inside(regions, *ref, &kernel))
+            loops.push_back(ref.get());
+    if (loops.empty()) return {};
+    const auto allowed = static_cast<double>(most - most / 16);
+    const auto edges = [&](int64_t turns) {
+        return turn_costs(regions, known, facts, {static_cast<double>(turns)})[&kernel];
+    };
+    int64_t low = 1, high = most;   // the most turns that are allowed lie in [low, high)
+    while (low + 1 < high) {
+        const int64_t middle = (low + high) / 2;
+        (edges(middle) <= allowed ? low : high) = middle;
+    }
+    std::unordered_map<const Node*, int64_t> out;
+    for (const Node* loop : loops)
+        if (const auto trips = trips_of(*loop, known, facts); !trips || *trips > static_cast<double>(low)) out[loop] = low;
+    return out;
+}
+
+/// Loops in kernels by hand that must end, within what the driver allows.
+Graph bound_by_hand(NodeTable& table, const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts) {
+    if (!profile.max_back_edges) return graph;
+    const RegionFacts regions = region_facts(graph);
+    const Inductions known = host_inductions(regions);
+    std::unordered_map<const Node*, int64_t> turns;
+    for (const Ref& ref : regions.order)
+        if (ref->op == Op::Loop && ref->as<LoopAttr>().by_hand())
+            turns.merge(turns_by_hand(regions, *ref, known, facts, profile.max_back_edges));
+    if (turns.empty()) return graph;
+    Graph out = graph;
+    out.results = rewrite(
+        table, graph.results, [](const Node&, const std::vector<Ref>&) { return Ref(); }, {},
+        [&](const Node& node, const Ref& made) -> Ref {
+            const auto at = turns.find(&node);
+            if (at == turns.end()) return nullptr;
+            std::vector<Ref> inputs = made->inputs;
+            inputs[1] = constant_int({table}, at->second);
+            Ref out = table.intern(Op::Loop, made->dtype, made->shape, std::move(inputs), made->attr);
+            note_lines(*out, made->lines);
+            return out;
+        });
+    return out;
+}
+
 }  // namespace
 
 Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts) {
     const int64_t most = profile.max_back_edges ? profile.max_back_edges : kMostInOneGo;
     // Innermost first: a chunked loop makes the loops around it loops of kernels.
-    Graph out = graph;
+    Graph out = bound_by_hand(table, graph, profile, facts);
     for (;;) {
         const RegionFacts regions = region_facts(out);
         const Inductions known = host_inductions(regions);
