@@ -195,6 +195,12 @@ Access KernelArray::operator()(const Index& i, const Index& j, const Index& k) {
     return Access(memory_, std::move(all), line);
 }
 
+Reader own(const KernelArray& array, SourceLine line) {
+    std::vector<Arg> prefix;
+    for (const Tensor& at : array.prefix_) prefix.emplace_back(at, line);
+    return Reader(Operand(array.memory_, line), std::move(prefix));
+}
+
 // --- groups --------------------------------------------------------------------------------------
 
 namespace {

@@ -81,6 +81,8 @@ class KernelArray {
 
     using Index = Tensor::Index;
     Access operator()(const Index& i, const Index& j = {}, const Index& k = {});
+    /// See own of a tensor.
+    friend Reader own(const KernelArray& array, SourceLine line);
 
   protected:
     KernelArray(DType dtype, const std::vector<int>& shape, bool shared, SourceLine line);
@@ -91,7 +93,11 @@ class KernelArray {
     size_t rank_;
 };
 
-/// Memory that the invocations of a group share. What others stored is read after a `barrier()`.
+Reader own(const KernelArray& array, SourceLine line = here());
+
+/// Memory that the invocations of a group share. What others stored is read after a `barrier()`; without one an
+/// invocation reads what nobody else has stored to: where that can be seen from the indices (such as 2 * i and
+/// 2 * i + 1), or by promise, as `own(tile)(partner)`.
 class Shared : public KernelArray {
   public:
     Shared(DType dtype, const std::vector<int>& shape, SourceLine line)

@@ -93,6 +93,7 @@ struct SessionState {
     bool needs_spirv = true;             // false where nothing reads it
     std::vector<Scope> scopes{Scope{}};  // the first is the root
     uint64_t last_id = 0;
+    uint64_t next_stream = 0;            // of random numbers without a seed
     std::string left_open;               // message about a loop that was left by break
     SourceLine caller;  // set while a library function records, see LineScope
     std::map<uint64_t, Slot*> assigned;  // root slots with `assigned`, by id
@@ -100,7 +101,6 @@ struct SessionState {
     std::unordered_map<std::string, std::shared_ptr<const Program>>
         plans;         // lazy evaluation, by graph text
     std::function<void(const std::string&)> print;  // where print_value writes; none: stdout
-    uint64_t next_stream = 0;            // of random numbers without a seed
     std::optional<int64_t> while_limit;             // turns of a while_ without max_steps
     std::optional<bool> checks;                     // see checks_promises
     std::unordered_map<const Node*, std::weak_ptr<DataSource>> data_sources;   // by their counts

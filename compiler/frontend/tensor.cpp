@@ -151,7 +151,7 @@ std::vector<Ref> nodes_of(const std::vector<Arg>& args) {
 }
 
 Ref read_elements(const Ref& source, const std::vector<Arg>& indices, Bounds mode,
-                  const Scalar& fill, SourceLine line) {
+                  const Scalar& fill, SourceLine line, bool own = false) {
     // A promise that holds only where a branch is taken is none for the stores of the branch, which are made at
     // masked positions.
     const SessionState& session = *current_state();
@@ -163,7 +163,7 @@ Ref read_elements(const Ref& source, const std::vector<Arg>& indices, Bounds mod
         check_read(*current_state(), b, source->shape, places);
     if (mode == Bounds::Unchecked && in_branch) mode = Bounds::Clamp;
     std::vector<Bounds> modes(indices.size(), mode);
-    return gather(b, source, std::move(places), std::move(modes), fill);
+    return gather(b, source, std::move(places), std::move(modes), fill, own);
 }
 
 /// In a kernel by hand every invocation stores one element.
@@ -265,12 +265,20 @@ Tensor Reader::operator()(const Index& i, const Index& j, const Index& k, const 
                           const Index& m, const Index& n) const {
     SourceLine line;
     std::vector<Arg> indices = given({&i, &j, &k, &l, &m, &n}, line);
-    return Tensor::from_node(read_elements(source_.node(), indices, mode_, fill_, line));
+    indices.insert(indices.begin(), first_.begin(), first_.end());
+    return Tensor::from_node(read_elements(source_.node(), indices, mode_, fill_, line, own_));
+}
+
+Reader::Reader(const Operand& source, std::vector<Arg> first)
+    : source_(source), mode_(Bounds::Clamp), fill_(scalar_int(0)), own_(true), first_(std::move(first)) {
+    if (!kernel_depth(*current_state()))
+        fail_at(source.line(), "own: only inside kernel(...), where other invocations store at the same time");
 }
 
 Reader wrap(const Operand& x) { return Reader(x, Bounds::Wrap, scalar_int(0)); }
 Reader mirror(const Operand& x) { return Reader(x, Bounds::Mirror, scalar_int(0)); }
 Reader zero(const Operand& x) { return Reader(x, Bounds::Constant, scalar_int(0)); }
+Reader own(const Operand& x) { return Reader(x, std::vector<Arg>{}); }
 Reader unchecked(const Operand& x) { return Reader(x, Bounds::Unchecked, scalar_int(0)); }
 Reader fill(const Operand& x, const Arg& value) {
     Ref node = value.node();

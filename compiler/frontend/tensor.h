@@ -255,6 +255,13 @@ class Access : public TensorOperators {
     }
 
     std::shared_ptr<const Node> read() const;
+    /// What is to be read or stored to: the version of the tensor, and the indices. `leave` makes another version,
+    /// which differs only by stores at positions whose conditions hold.
+    const std::shared_ptr<const Node>& version() const { return version_; }
+    const std::vector<Arg>& indices() const { return indices_; }
+    const std::shared_ptr<Slot>& slot() const { return target_->slot(); }
+    SourceLine line() const { return line_; }
+    void leave(std::shared_ptr<const Node> version, SourceLine line) const { target_->take_version(std::move(version), line); }
 
   private:
     Tensor* target_;
@@ -268,6 +275,8 @@ class Reader {
   public:
     Reader(const Operand& source, Bounds mode, Scalar fill)
         : source_(source), mode_(mode), fill_(fill) {}
+    /// See `own`; `first` come before the indices that are given.
+    Reader(const Operand& source, std::vector<Arg> first);
     using Index = Tensor::Index;
     Tensor operator()(const Index& i, const Index& j = {}, const Index& k = {}, const Index& l = {},
                       const Index& m = {}, const Index& n = {}) const;
@@ -276,6 +285,8 @@ class Reader {
     Operand source_;
     Bounds mode_;
     Scalar fill_;
+    bool own_ = false;
+    std::vector<Arg> first_ = {};
 };
 /// Outside the tensor, reads go around the edge.
 Reader wrap(const Operand& x);
@@ -287,6 +298,10 @@ Reader zero(const Operand& x);
 Reader fill(const Operand& x, const Arg& value);
 /// The caller promises that every index is inside: no check is made.
 Reader unchecked(const Operand& x);
+/// Inside a kernel by hand: the caller promises that no other invocation has stored to the elements that are read
+/// (since the last barrier, if it is a shared array), where the compiler cannot see that. The kernel interpreter
+/// (FIRN_EXECUTOR=interpret) verifies it of shared arrays. Reads as `x(i)` does.
+Reader own(const Operand& x);
 
 /// A Dimension with a floating-point number is a tensor: `1.0f / x.size(0)`.
 template <class A, class B>

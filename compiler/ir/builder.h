@@ -45,8 +45,8 @@ Ref slice(Builder b, const Ref& x, std::vector<Size> begin, std::vector<Size> ex
           std::vector<int64_t> step);
 Ref pad(Builder b, const Ref& x, std::vector<Size> before, std::vector<Size> after, Scalar value);
 /// indices: one per axis of x (fewer read whole trailing rows); they broadcast together and are cast
-/// to i32; a float index is an error.
-Ref gather(Builder b, const Ref& x, std::vector<Ref> indices, std::vector<Bounds> modes, Scalar fill);
+/// to i32; a float index is an error. `own`: see GatherAttr.
+Ref gather(Builder b, const Ref& x, std::vector<Ref> indices, std::vector<Bounds> modes, Scalar fill, bool own = false);
 /// The Gather `node` of `inputs`, evaluated also where the promise of its unchecked axes was not made: they clamp.
 /// Reads along whole axes (the index is an Index) are inside anyhow.
 Ref checked_read(Builder b, const Node& node, const std::vector<Ref>& inputs);

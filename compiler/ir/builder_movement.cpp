@@ -160,7 +160,7 @@ void complete_indices(const Builder& b, const std::string& asked, const Ref& x,
 }  // namespace
 
 Ref gather(Builder b, const Ref& x, std::vector<Ref> indices, std::vector<Bounds> modes,
-           Scalar fill) {
+           Scalar fill, bool own) {
     std::string asked = "read of " + text(x->shape);
     if (modes.empty()) modes.assign(indices.size(), Bounds::Clamp);
     if (modes.size() == 1) modes.assign(indices.size(), modes[0]);
@@ -173,7 +173,7 @@ Ref gather(Builder b, const Ref& x, std::vector<Ref> indices, std::vector<Bounds
     complete_indices(b, asked, x, indices, shape);
     indices.insert(indices.begin(), x);
     return b.table.intern(Op::Gather, x->dtype, std::move(shape), std::move(indices),
-                          GatherAttr{std::move(modes), fill.to(x->dtype)}, b.line);
+                          GatherAttr{std::move(modes), fill.to(x->dtype), own}, b.line);
 }
 
 Ref checked_read(Builder b, const Node& node, const std::vector<Ref>& inputs) {

@@ -194,7 +194,7 @@ Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr) {
     if (is_movement(node.op)) return remake_movement(b, node, inputs[0], attr);
     if (node.op == Op::Gather) {
         const auto& a = std::get<GatherAttr>(attr);
-        return gather(b, inputs[0], after(inputs, 1), a.modes, a.fill);
+        return gather(b, inputs[0], after(inputs, 1), a.modes, a.fill, a.own);
     }
     if (node.op == Op::Scatter)
         return scatter(b, inputs[0], inputs[1], after(inputs, 2), std::get<ScatterAttr>(attr));

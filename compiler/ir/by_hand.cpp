@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/ir/affine_index.h"
+#include "compiler/ir/apart.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -45,20 +46,33 @@ class OwnNodes {
     bool contains(const Node& node) const { return seen_.contains(&node); }
 
   private:
-    void visit(const Ref& node) {
-        const bool own = node->free_args && std::any_of(node->free_args->begin(), node->free_args->end(),
-                                                        [&](uint64_t id) { return args_.contains(id); });
-        if (!own || !seen_.insert(node.get()).second) return;
-        for (const Ref& input : node->inputs) visit(input);
-        if (node->op == Op::Loop) enter(*node->as<LoopAttr>().body);
-        if (node->op == Op::If) enter(*node->as<IfAttr>().then_body), enter(*node->as<IfAttr>().else_body);
-        order.push_back(node);
+    bool is_own(const Node& node) const {
+        return node.free_args && std::any_of(node.free_args->begin(), node.free_args->end(),
+                                             [&](uint64_t id) { return args_.contains(id); });
     }
 
-    void enter(const Region& region) {
+    void visit(const Ref& root) {
+        std::vector<std::pair<Ref, bool>> open{{root, false}};   // and whether what it needs stands above it
+        while (!open.empty()) {
+            const auto [node, entered] = open.back();
+            if (entered || !is_own(*node) || !seen_.insert(node.get()).second) {
+                if (entered) order.push_back(node);
+                open.pop_back();
+                continue;
+            }
+            open.back().second = true;
+            std::vector<Ref> needed = node->inputs;
+            if (node->op == Op::Loop) enter(*node->as<LoopAttr>().body, needed);
+            if (node->op == Op::If)
+                enter(*node->as<IfAttr>().then_body, needed), enter(*node->as<IfAttr>().else_body, needed);
+            for (size_t k = needed.size(); k-- > 0;) open.emplace_back(needed[k], false);
+        }
+    }
+
+    void enter(const Region& region, std::vector<Ref>& needed) {
         for (const Ref& arg : region.args) args_.insert(arg->as<RegionArgAttr>().id);
-        for (const Ref& arg : region.args) visit(arg);
-        for (const Ref& result : region.results) visit(result);
+        needed.insert(needed.end(), region.args.begin(), region.args.end());
+        needed.insert(needed.end(), region.results.begin(), region.results.end());
     }
 
     std::unordered_set<uint64_t> args_;
@@ -139,14 +153,15 @@ namespace {
 
 /// The axis of the grid whose index an index tensor is, plus a number; -1 for any other.
 int plain_axis(const Node& index, bool& moved) {
-    const Node& node = at_root(index);
-    if (node.op == Op::Invocation) return node.as<IndexAttr>().axis;
-    if (node.op != Op::Add && node.op != Op::Sub) return -1;
-    const Node &a = at_root(*node.inputs[0]), &b = at_root(*node.inputs[1]);
     auto number = [](const Node& n) { return n.op == Op::Constant || n.op == Op::SizeValue; };
-    moved = true;
-    if (number(b)) return plain_axis(a, moved);
-    return number(a) && node.op == Op::Add ? plain_axis(b, moved) : -1;
+    const Node* node = &at_root(index);
+    while (node->op == Op::Add || node->op == Op::Sub) {
+        const Node &a = at_root(*node->inputs[0]), &b = at_root(*node->inputs[1]);
+        moved = true;
+        if (!number(b) && (!number(a) || node->op == Op::Sub)) return -1;
+        node = number(b) ? &a : &b;
+    }
+    return node->op == Op::Invocation ? node->as<IndexAttr>().axis : -1;
 }
 
 using IndexTuple = std::vector<const Node*>;
@@ -233,18 +248,16 @@ namespace {
 class ReadCheck {
   public:
     explicit ReadCheck(const Node& kernel)
-        : kernel_(kernel),
-          order_(OwnNodes(kernel).order),
-          root_(version_roots(kernel, order_)) {
-        for (const Ref& node : order_)
+        : kernel_(kernel), own_(kernel), root_(version_roots(kernel, own_.order)) {
+        for (const Ref& node : own_.order)
             if (node->op == Op::Loop)
                 for (size_t k = 3; k < node->inputs.size(); ++k)
                     carried_[node->as<LoopAttr>().body->args[k - 2].get()] = {node.get(), k - 3};
     }
 
     void run() {
-        for (const Ref& node : order_)
-            if (node->op == Op::Gather && root_.contains(node->inputs[0].get())) check(*node);
+        for (const Ref& node : own_.order)
+            if (node->op == Op::Gather && !node->as<GatherAttr>().own && root_.contains(node->inputs[0].get())) check(*node);
     }
 
   private:
@@ -264,6 +277,10 @@ class ReadCheck {
             const Node& version = *queue.back();
             queue.pop_back();
             if (version.op == Op::Scatter) {
+                if (apart(read, version, root)) {
+                    push(version.inputs[0].get());
+                    continue;
+                }
                 if (!own || version.as<ScatterAttr>().op != ScatterOp::Last ||
                     indices_of(version, 2) != at)
                     refuse(read, root, version);
@@ -279,21 +296,40 @@ class ReadCheck {
         }
     }
 
+    /// The dimensions of a shared array behind those of the groups, or all of a tensor.
+    std::vector<PlaceIndex> place(const Node& access, size_t first, const Node& root) const {
+        const size_t skip = root.op == Op::Array ? kernel_.as<LoopAttr>().grid.size() : 0;
+        const IndexTuple indices = indices_of(access, first);
+        std::vector<PlaceIndex> out;
+        for (size_t k = skip; k < indices.size(); ++k)
+            out.push_back({indices[k], root.shape[k],
+                           access.op == Op::Gather ? access.as<GatherAttr>().modes[k] : Bounds::Constant});
+        return out;
+    }
+
+    /// No invocation stores what another reads.
+    bool apart(const Node& read, const Node& store, const Node& root) const {
+        const auto& attr = kernel_.as<LoopAttr>();
+        return proved_apart(place(read, 1, root), place(store, 2, root),
+                            {attr.grid, attr.group, root.op == Op::Array,
+                             [&](const Node& node) { return own_.contains(node); }});
+    }
+
     [[noreturn]] static void refuse(const Node& read, const Node& root, const Node& store) {
         const std::string where = store.lines.empty() ? "" : " at " + text(store.lines[0]);
         if (root.op == Op::Array)
             refuse_by_hand(
                 read,
                 "an element of a shared array is read that another invocation may have stored" +
-                    where + "; put a barrier() between");
+                    where + "; put a barrier() between, or read it by own(array)(..) where no other invocation does");
         refuse_by_hand(read, "an element is read that another invocation may have stored" + where +
                                  "; read what was there at entry before the store, or give it "
                                  "through shared(...) and a "
-                                 "barrier()");
+                                 "barrier(), or read it by own(x)(..) where no other invocation stores it");
     }
 
     const Node& kernel_;
-    std::vector<Ref> order_;
+    OwnNodes own_;
     Roots root_;
     std::unordered_map<const Node*, std::pair<const Node*, size_t>>
         carried_;  // argument -> loop, carried value

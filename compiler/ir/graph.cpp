@@ -57,7 +57,7 @@ struct AttrHash {
         return mix(mix(hash_of(a.before), hash_of(a.after)), hash_of(a.value));
     }
     uint64_t operator()(const GatherAttr& a) const {
-        return mix(hash_of_numbers(a.modes), hash_of(a.fill));
+        return mix(mix(hash_of_numbers(a.modes), hash_of(a.fill)), a.own);
     }
     uint64_t operator()(const ScatterAttr& a) const {
         return mix(mix(mix(static_cast<uint64_t>(a.op), a.unique), a.complete), a.by_hand);
@@ -114,7 +114,7 @@ struct AttrEqual {
     }
     bool operator()(const GatherAttr& a) const {
         const auto& b = same<GatherAttr>();
-        return a.modes == b.modes && a.fill == b.fill;
+        return a.modes == b.modes && a.fill == b.fill && a.own == b.own;
     }
     bool operator()(const ScatterAttr& a) const {
         const auto& b = same<ScatterAttr>();

@@ -46,8 +46,9 @@ struct IndexAttr { int axis = 0; };
 struct PermuteAttr { std::vector<int> axes; };
 struct SliceAttr { std::vector<Size> begin; std::vector<int64_t> step; };   // step may be negative
 struct PadAttr { std::vector<Size> before, after; Scalar value; };
-/// One mode per source axis; `fill` is what Constant axes read outside.
-struct GatherAttr { std::vector<Bounds> modes; Scalar fill; };
+/// One mode per source axis; `fill` is what Constant axes read outside. `own`: in a kernel by hand, a promise that no
+/// other invocation has stored to the element since the last barrier.
+struct GatherAttr { std::vector<Bounds> modes; Scalar fill; bool own = false; };
 /// Stores outside are dropped. `unique`: the caller promises that no two indices are equal; `complete`: and that
 /// every element of the target has one, so that nothing of it is left.
 /// `by_hand`: in a kernel by hand; where indices collide, which one wins is left to the device.

@@ -365,6 +365,7 @@ class Parser {
         expect("fill");
         expect("=");
         attr.fill = scalar(dtype);
+        attr.own = accept("own");
         return attr;
     }
 

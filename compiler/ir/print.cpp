@@ -278,6 +278,7 @@ class Printer {
             case Op::Gather:
                 list(" modes=", node.as<GatherAttr>().modes);
                 out_ += " fill=" + text(node.as<GatherAttr>().fill);
+                if (node.as<GatherAttr>().own) out_ += " own";
                 break;
             case Op::Scatter:
                 out_ += std::string(" op=") + name(node.as<ScatterAttr>().op);

@@ -287,6 +287,214 @@ TEST_P(Kernels, SubgroupsExchange) {
     }
 }
 
+// --- elements that only one invocation touches ---------------------------------------------------
+
+TEST_P(Kernels, PairsOfASharedArray) {
+    Tensor c = zeros({32}, i32);
+    kernel({32}, {.group = {8}}, [&](Tensor i) {
+        Shared s = shared(i32, 16);
+        Tensor l = local_index(0);
+        s(2 * l) = i;
+        s(2 * l + 1) = 10 * i;
+        if_(s(2 * l) < s(2 * l + 1), [&] { s(2 * l) = s(2 * l + 1) + s(2 * l); });
+        c(i) = s(2 * l);
+    });
+    Ints expected;
+    for (int i = 0; i < 32; ++i) expected.push_back(11 * i);
+    EXPECT_EQ(c.to_vector<int>(), expected);
+}
+
+TEST_P(Kernels, PairsOfATensor) {
+    Tensor c = zeros({20}, i32);
+    kernel({10}, [&](Tensor i) {
+        c(2 * i) = i;
+        c(2 * i + 1) = c(2 * i) - 1;
+    });
+    EXPECT_EQ(sum(c).item<int>(), 2 * 45 - 10);
+}
+
+TEST_P(Kernels, PairsOfATensorOfSymbolicSize) {
+    auto f = compile(
+        [](Tensor x) {
+            Tensor c = zeros({x.size(0) * 2}, i32);
+            kernel({x.size(0)}, [&](Tensor i) {
+                c(2 * i) = x(i);
+                c(2 * i + 1) = c(2 * i) - 1;
+            });
+            return c;
+        },
+        {i32("n")});
+    EXPECT_EQ(f(tensor({5, 7})).to_vector<int>(), (Ints{5, 4, 7, 6}));
+}
+
+TEST_P(Kernels, HalvesOfASharedArray) {
+    Tensor c = zeros({16}, i32);
+    kernel({16}, {.group = {8}}, [&](Tensor i) {
+        Shared s = shared(i32, {2, 8}), flat = shared(i32, 16);
+        Tensor l = local_index(0);
+        s(0, l) = i;
+        s(1, l) = -i;
+        flat(l) = s(0, l) + 1;
+        flat(l + 8) = s(1, l);
+        c(i) = flat(l) + flat(l + 8);
+    });
+    EXPECT_EQ(c.to_vector<int>(), Ints(16, 1));
+}
+
+TEST_P(Kernels, AnAtomicOnAnOwnElement) {
+    Tensor c = zeros({16}, i32);
+    kernel({16}, {.group = {8}}, [&](Tensor i) {
+        Shared s = shared(i32, 8);
+        Tensor l = local_index(0);
+        for (Tensor t : loop(3)) {
+            if_(s(l) < 10, [&] { atomic_max(s(l), i + t); });
+        }
+        c(i) = s(l);
+    });
+    Ints expected;
+    for (int i = 0; i < 16; ++i) expected.push_back(i < 8 ? i + 2 : std::max(i, i < 10 ? 10 : i));
+    EXPECT_EQ(c.to_vector<int>(), expected);
+}
+
+/// Every step sorts pairs of elements, each of which one invocation has.
+void sort_by_pairs(const Tensor& keys, Tensor& sorted) {
+    kernel({8}, {.group = {8}}, [&](Tensor i) {
+        Shared s = shared(i32, 16);
+        s(i) = keys(i);
+        s(i + 8) = keys(i + 8);
+        for (int run = 2; run <= 16; run *= 2)
+            for (int step = run / 2; step > 0; step /= 2) {
+                barrier();
+                Tensor low = i / step * step * 2 + i % step, high = low + step;
+                Tensor up = (low & run) == 0, a = own(s)(low), b = own(s)(high);
+                s(low) = select(up, min(a, b), max(a, b));
+                s(high) = select(up, max(a, b), min(a, b));
+                s(low) = own(s)(low);
+            }
+        barrier();
+        sorted(i) = s(i);
+        sorted(i + 8) = s(i + 8);
+    });
+}
+
+TEST_P(Kernels, PairsByPromise) {
+    Ints keys;
+    for (int k = 0; k < 16; ++k) keys.push_back(k * 7 % 16);
+    Tensor sorted = zeros({16}, i32);
+    sort_by_pairs(tensor(keys), sorted);
+    EXPECT_EQ(sorted.to_vector<int>(), arange(16).to_vector<int>());
+}
+
+TEST_P(Kernels, ElementsOfATensorByPromise) {
+    Tensor to = tensor({3, 0, 2, 1}), c = zeros({4}, i32);
+    kernel({4}, [&](Tensor i) {
+        Tensor at = to(i);
+        c(at) = i;
+        c(at) = own(c)(at) + 10;
+    });
+    EXPECT_EQ(c.to_vector<int>(), (Ints{11, 13, 12, 10}));
+}
+
+// --- while_ --------------------------------------------------------------------------------------
+
+TEST_P(Kernels, AWhileEndsWhereItsConditionSays) {
+    Tensor c = zeros({6}, i32);
+    kernel({6}, [&](Tensor i) {
+        Tensor x = i + 1, steps = 0;
+        for (Tensor t : loop(3)) {
+            x = i + t + 1;
+            while_([&] { return x != 1; }, [&] {
+                x = select(x % 2 == 0, x / 2, 3 * x + 1);
+                steps += 1;
+            });
+        }
+        c(i) = steps;
+    });
+    auto collatz = [](int x) {
+        int steps = 0;
+        for (; x != 1; ++steps) x = x % 2 ? 3 * x + 1 : x / 2;
+        return steps;
+    };
+    Ints expected;
+    for (int i = 0; i < 6; ++i) expected.push_back(collatz(i + 1) + collatz(i + 2) + collatz(i + 3));
+    EXPECT_EQ(c.to_vector<int>(), expected);
+}
+
+TEST_P(Kernels, AWhileThatGoesOnIsAnErrorWithItsLine) {
+    session_.limit_while(50);
+    Tensor c = zeros({6}, i32);
+    const std::string message = user_error([&] {
+        kernel({6}, [&](Tensor i) {
+            Tensor x = i, y = i;
+            while_([&] { return y > 0; }, [&] { y -= 1; });
+            while_([&] { return x != 7; }, [&] { x += 2; });   // the odd ones never get there
+            c(i) = x;
+        });
+        c.to_vector<int>();
+    });
+    expect_parts(message, {"while_", "its condition still held", "kernel_test.cpp:" + std::to_string(__LINE__ - 5)});
+}
+
+TEST_P(Kernels, AWhileInACompiledKernelIsAnErrorOfTheCallsThatDoNotEnd) {
+    session_.limit_while(50);
+    auto f = compile(
+        [](Tensor n) {
+            Tensor c = zeros({4}, i32);
+            kernel({4}, [&](Tensor i) {
+                Tensor x = i;
+                while_([&] { return x < n; }, [&] { x += 1; });
+                c(i) = x;
+            });
+            return c;
+        },
+        {i32()});
+    EXPECT_EQ(f(9).to_vector<int>(), Ints(4, 9));
+    expect_parts(user_error([&] { f(100); }), {"while_", "its condition still held", "kernel_test.cpp"});
+    EXPECT_EQ(f(8).to_vector<int>(), Ints(4, 8));
+}
+
+/// Iterations of a loop in one invocation of a kernel by hand.
+Tensor counted(int n) {
+    Tensor c = zeros({2}, i32);
+    kernel({2}, [&](Tensor i) {
+        Tensor x = i;
+        for (Tensor t : loop(n)) x = (x * 5 + t) % 1000003;
+        c(i) = x;
+    });
+    return c;
+}
+
+TEST(KernelLoops, MoreIterationsThanTheDriverTakesAreRefusedWithTheirLine) {
+    SessionScope scope(Session::interpreter());
+    EXPECT_EQ(counted(60000).to_vector<int>().size(), 2u);
+    expect_parts(user_error([] { counted(70000).to_vector<int>(); }), {"70000", "65535", "kernel_test.cpp"});
+}
+
+TEST(KernelLoops, ADriverWithoutALimitTakesThemAll) {
+    Ints expected;
+    {
+        SessionScope scope(Session::oracle());
+        expected = counted(70000).to_vector<int>();
+    }
+    SessionScope scope(Session::interpreter(gpu_profile()));
+    EXPECT_EQ(counted(70000).to_vector<int>(), expected);
+}
+
+TEST(KernelLoops, AWhileTakesWhatTheDriverAllows) {
+    SessionScope scope(Session::interpreter());
+    auto run = [](int end) {
+        Tensor c = zeros({2}, i32);
+        kernel({2}, [&](Tensor i) {
+            Tensor x = i;
+            while_([&] { return x < end; }, [&] { x += 1; });
+            c(i) = x;
+        });
+        return c.to_vector<int>();
+    };
+    EXPECT_EQ(run(60000), Ints(2, 60000));
+    expect_parts(user_error([&] { run(80000); }), {"while_", "kernel_test.cpp"});
+}
+
 TEST_P(Kernels, TensorCodeBeforeAndAfter) {
     Tensor x = arange(6) * 2;
     Tensor mean_of_x = mean(x.as(f32));
@@ -565,6 +773,42 @@ TEST_F(RefusedWhenCompiled, SharedMemoryReadWithoutABarrier) {
                      c.to_vector<int>();
                  }),
                  {"barrier()", "kernel_test.cpp"});
+}
+
+TEST_F(RefusedWhenCompiled, PairsThatMeet) {
+    Tensor c = zeros({8}, i32);
+    auto read_after = [&](int step, int offset, int size) {
+        return user_error([&] {
+            kernel({8}, {.group = {8}}, [&](Tensor i) {
+                Shared s = shared(i32, size);
+                s(step * i) = i;
+                c(i) = s(2 * i + offset);
+            });
+            c.to_vector<int>();
+        });
+    };
+    EXPECT_EQ(read_after(2, 1, 16), "");
+    EXPECT_EQ(read_after(2, -1, 16).find("barrier()") == std::string::npos, false);   // the first reads at the edge
+    EXPECT_EQ(read_after(2, 2, 18).find("barrier()") == std::string::npos, false);
+    EXPECT_EQ(read_after(3, 1, 32).find("barrier()") == std::string::npos, false);
+    EXPECT_EQ(read_after(2, 1, 15).find("barrier()") == std::string::npos, false);    // the last reads at the edge
+}
+
+TEST_F(RefusedWhenCompiled, APromiseThatIsNotKept) {
+    Tensor c = zeros({8}, i32);
+    expect_parts(user_error([&] {
+                     kernel({8}, {.group = {8}}, [&](Tensor i) {
+                         Shared s = shared(i32, 8);
+                         s(i) = i;
+                         c(i) = own(s)(7 - i);
+                     });
+                     c.to_vector<int>();
+                 }),
+                 {"one invocation stores", "another reads", "kernel_test.cpp"});
+}
+
+TEST_F(RefusedWhenCompiled, APromiseOutsideAKernel) {
+    expect_parts(user_error([&] { own(zeros({4}))(0); }), {"own", "kernel(...)", "kernel_test.cpp"});
 }
 
 TEST_F(RefusedWhenCompiled, AStoreToWhatAnotherInvocationMayStillRead) {

@@ -1,0 +1,263 @@
+// Two sums of multiples are compared by greatest common divisors, by intervals, and digit by digit.
+#include "compiler/ir/apart.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+#include "compiler/ir/value_bounds.h"
+
+namespace firn {
+namespace {
+
+constexpr size_t kSteps = 200;                   // nodes of an index that are followed
+constexpr int64_t kLargest = int64_t{1} << 40;   // of a factor, so that products and sums of them fit
+
+/// What a sum has multiples of: the place in a group along an axis, the group's place, or the value of a node.
+struct Term {
+    enum class Kind : uint8_t { Local, Group, Value } kind;
+    int axis = 0;
+    const Node* node = nullptr;
+    friend auto operator<=>(const Term&, const Term&) = default;
+};
+
+/// constant + sum of factor * term, in integers that do not wrap.
+struct Sum {
+    std::map<Term, int64_t> factors;
+    int64_t constant = 0;
+};
+
+struct Interval {
+    int64_t lo = 0, hi = 0;
+    bool fits_i32() const { return lo >= INT32_MIN && hi <= INT32_MAX; }
+};
+
+class Sums {
+  public:
+    explicit Sums(const Invocations& invocations) : invocations_(invocations) {}
+
+    std::optional<Sum> of(const Node& node) {
+        if (auto it = known_.find(&node); it != known_.end()) return it->second;
+        if (known_.size() >= kSteps) return std::nullopt;
+        known_[&node] = std::nullopt;
+        std::optional<Sum> out = find(node);
+        if (!out && node.dtype.is_integer()) out = Sum{{{{Term::Kind::Value, 0, &node}, 1}}, 0};
+        return known_[&node] = out;
+    }
+
+    Interval range(const Term& term) const {
+        if (term.kind == Term::Kind::Value) {
+            const ValueBounds bounds = value_bounds(*term.node, {});
+            return {bounds.lo, bounds.hi};
+        }
+        const int64_t width = invocations_.group[static_cast<size_t>(term.axis)];
+        if (term.kind == Term::Kind::Local) return {0, width - 1};
+        const int64_t n = invocations_.grid[static_cast<size_t>(term.axis)].upper_bound();
+        return {0, std::max<int64_t>(n - 1, 0) / width};
+    }
+
+    Interval range(const Sum& sum) const {
+        Interval out{sum.constant, sum.constant};
+        for_parts(sum, [&](int64_t factor, const Interval& of, const Size&) {
+            out.lo += std::min(factor * of.lo, factor * of.hi);
+            out.hi += std::max(factor * of.lo, factor * of.hi);
+        });
+        return out;
+    }
+
+    /// Every value of the sum is an index of an axis with this extent, which may be symbolic.
+    bool inside(const Sum& sum, const Size& extent) const {
+        Size low(sum.constant), high(sum.constant);
+        for_parts(sum, [&](int64_t factor, const Interval& of, const Size& most) {
+            (factor > 0 ? low : high) += Size(factor * of.lo);
+            (factor > 0 ? high : low) += Size(factor) * most;
+        });
+        return proved_less_equal(Size(0), low) && proved_less_equal(high, extent - Size(1));
+    }
+
+  private:
+    /// Visits the factors with the values that they meet: the index of an invocation lies in the grid, whatever its
+    /// group holds.
+    template <class Visit>
+    void for_parts(const Sum& sum, const Visit& visit) const {
+        auto whole = [&](const Term& term) {
+            if (term.kind == Term::Kind::Value) return false;
+            const auto local = sum.factors.find({Term::Kind::Local, term.axis}),
+                       group = sum.factors.find({Term::Kind::Group, term.axis});
+            return local != sum.factors.end() && group != sum.factors.end() &&
+                   group->second == local->second * invocations_.group[static_cast<size_t>(term.axis)];
+        };
+        for (const auto& [term, factor] : sum.factors) {
+            const Size& n = invocations_.grid[static_cast<size_t>(term.axis)];
+            if (!whole(term)) {
+                const Interval of = range(term);
+                visit(factor, of, Size(of.hi));
+            } else if (term.kind == Term::Kind::Local) {
+                visit(factor, Interval{0, std::max<int64_t>(0, n.upper_bound() - 1)}, n - Size(1));
+            }
+        }
+    }
+
+    static std::optional<Sum> plus(std::optional<Sum> a, const std::optional<Sum>& b, int64_t times) {
+        if (!a || !b || std::abs(times) > kLargest) return std::nullopt;
+        auto add = [&](int64_t& to, int64_t value) {
+            if (std::abs(value) > kLargest / std::max<int64_t>(1, std::abs(times))) return false;
+            return std::abs(to += times * value) <= kLargest;
+        };
+        bool fits = add(a->constant, b->constant);
+        for (const auto& [term, factor] : b->factors) {
+            int64_t& own = a->factors[term];
+            fits &= add(own, factor);
+            if (!own) a->factors.erase(term);
+        }
+        return fits ? a : std::nullopt;
+    }
+
+    static std::optional<int64_t> number(const std::optional<Sum>& sum) {
+        return sum && sum->factors.empty() ? std::optional(sum->constant) : std::nullopt;
+    }
+
+    /// The invocation's index along an axis, where the node is one; -1 for any other.
+    static int axis_of(const Node& node) {
+        const Node* at = &node;
+        while (at->op == Op::Expand) at = at->inputs[0].get();
+        return at->op == Op::Invocation ? at->as<IndexAttr>().axis : -1;
+    }
+
+    std::optional<Sum> find(const Node& node) {
+        auto input = [&](size_t k) { return of(*node.inputs[k]); };
+        switch (node.op) {
+            case Op::Constant:
+                if (!node.dtype.is_integer()) return std::nullopt;
+                return plus(Sum{}, Sum{{}, node.as<ConstantAttr>().value.i}, 1);
+            case Op::Expand: return input(0);
+            case Op::Invocation: {
+                const int axis = node.as<IndexAttr>().axis;
+                const int64_t width = invocations_.group[static_cast<size_t>(axis)];
+                return Sum{{{{Term::Kind::Group, axis}, width}, {{Term::Kind::Local, axis}, 1}}, 0};
+            }
+            case Op::Mod:
+            case Op::Div: {
+                const int axis = axis_of(*node.inputs[0]);
+                if (axis < 0 || number(input(1)) != invocations_.group[static_cast<size_t>(axis)]) return std::nullopt;
+                return Sum{{{{node.op == Op::Mod ? Term::Kind::Local : Term::Kind::Group, axis}, 1}}, 0};
+            }
+            case Op::Add: return plus(input(0), input(1), 1);
+            case Op::Sub: return plus(input(0), input(1), -1);
+            case Op::Neg: return plus(Sum{}, input(0), -1);
+            case Op::Mul:
+                if (const auto times = number(input(1))) return plus(Sum{}, input(0), *times);
+                if (const auto times = number(input(0))) return plus(Sum{}, input(1), *times);
+                return std::nullopt;
+            case Op::ShiftLeft:
+                if (const auto count = number(input(1))) return plus(Sum{}, input(0), int64_t{1} << (*count & 31));
+                return std::nullopt;
+            default: return std::nullopt;
+        }
+    }
+
+    const Invocations& invocations_;
+    std::unordered_map<const Node*, std::optional<Sum>> known_;
+};
+
+/// The difference of two indices, one of each of two invocations: terms that are the same for both, and those that
+/// each has its own of.
+class Difference {
+  public:
+    /// `exact`: neither wraps around.
+    Difference(const Sums& sums, const Invocations& invocations, const Sum& a, const Sum& b, bool exact)
+        : sums_(sums), constant_(a.constant - b.constant), exact_(exact) {
+        std::set<Term> terms;
+        for (const Sum* sum : {&a, &b})
+            for (const auto& [term, factor] : sum->factors) terms.insert(term);
+        for (const Term& term : terms) {
+            auto factor = [&](const Sum& sum) {
+                const auto at = sum.factors.find(term);
+                return at == sum.factors.end() ? 0 : at->second;
+            };
+            const int64_t of_a = factor(a), of_b = factor(b);
+            const bool same = term.kind == Term::Kind::Group   ? invocations.same_group
+                              : term.kind == Term::Kind::Value && !invocations.varies(*term.node);
+            if (same)
+                add(of_a - of_b, sums.range(term));
+            else
+                add(of_a, sums.range(term)), add(-of_b, sums.range(term));
+            if (!same && of_a == of_b && term.kind != Term::Kind::Value)
+                digits_.emplace_back(std::abs(of_a), term);
+            else if (!same || of_a != of_b)
+                plain_ = false;
+        }
+    }
+
+    /// It is never 0.
+    bool is_apart() const {
+        if (exact_ && (low_ + constant_ > 0 || high_ + constant_ < 0)) return true;
+        // What wraps around keeps its remainder by powers of two.
+        const int64_t divisor = exact_ ? divisor_ : std::gcd(divisor_, int64_t{1} << 32);
+        return divisor ? constant_ % divisor != 0 : constant_ != 0;
+    }
+
+    /// Where it is 0, these terms are equal for both invocations: the digits of a number.
+    std::vector<Term> equal_terms() const {
+        if (!exact_ || !plain_ || constant_) return {};
+        std::vector<std::pair<int64_t, Term>> digits = digits_;
+        std::sort(digits.begin(), digits.end());
+        std::vector<Term> out;
+        int64_t below = 0;   // the most that the digits before can differ by
+        for (const auto& [factor, term] : digits) {
+            if (factor <= below) return {};
+            const Interval range = sums_.range(term);
+            below += factor * (range.hi - range.lo);
+            out.push_back(term);
+        }
+        return out;
+    }
+
+  private:
+    void add(int64_t factor, Interval range) {
+        divisor_ = std::gcd(divisor_, factor);
+        low_ += std::min(factor * range.lo, factor * range.hi);
+        high_ += std::max(factor * range.lo, factor * range.hi);
+    }
+
+    const Sums& sums_;
+    int64_t constant_ = 0, divisor_ = 0, low_ = 0, high_ = 0;
+    bool exact_ = false, plain_ = true;
+    std::vector<std::pair<int64_t, Term>> digits_;
+};
+
+/// What the access touches is what its index says, or nothing.
+bool is_plain(const PlaceIndex& place) {
+    return place.mode == Bounds::Constant || place.mode == Bounds::Unchecked;
+}
+
+}  // namespace
+
+bool proved_apart(std::span<const PlaceIndex> a, std::span<const PlaceIndex> b, const Invocations& invocations) {
+    Sums sums(invocations);
+    std::set<Term> equal;
+    for (size_t k = 0; k < a.size(); ++k) {
+        const auto of_a = sums.of(*a[k].index), of_b = sums.of(*b[k].index);
+        if (!of_a || !of_b) continue;
+        const bool a_inside = sums.inside(*of_a, a[k].extent), b_inside = sums.inside(*of_b, b[k].extent);
+        if ((!a_inside && !is_plain(a[k])) || (!b_inside && !is_plain(b[k]))) continue;
+        const bool exact = (a_inside || sums.range(*of_a).fits_i32()) && (b_inside || sums.range(*of_b).fits_i32());
+        const Difference difference(sums, invocations, *of_a, *of_b, exact);
+        if (difference.is_apart()) return true;
+        for (const Term& term : difference.equal_terms()) equal.insert(term);
+    }
+    // They touch the same element only where all of these are equal: where they are the same invocation.
+    for (int axis = 0; axis < static_cast<int>(invocations.grid.size()); ++axis)
+        for (const Term::Kind kind : {Term::Kind::Local, Term::Kind::Group}) {
+            const Interval range = sums.range({kind, axis});
+            const bool fixed = range.lo == range.hi || (kind == Term::Kind::Group && invocations.same_group);
+            if (!fixed && !equal.contains({kind, axis})) return false;
+        }
+    return true;
+}
+
+}  // namespace firn
