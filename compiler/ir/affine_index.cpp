@@ -1,22 +1,37 @@
 // Recognises index tensors of the form offset + position, so that stores can be turned round.
 #include "compiler/ir/affine_index.h"
 
+#include <algorithm>
+#include <unordered_map>
+
 namespace firn {
 namespace {
 
+constexpr size_t kSteps = 500;   // nodes of an index that are followed
+
+
+bool fits(int64_t value) { return value >= -INT32_MAX && value <= INT32_MAX; }
+
+using Form = std::optional<AffineForm>;
+
 /// a + factor * b.
-std::optional<AffineForm> sum(std::optional<AffineForm> a, const std::optional<AffineForm>& b, int64_t factor) {
-    if (!a || !b) return std::nullopt;
-    for (const auto& [axis, scale] : b->scales)
-        if ((a->scales[axis] += factor * scale) == 0) a->scales.erase(axis);
+Form sum(Form a, const Form& b, int64_t factor) {
+    if (!a || !b || !fits(factor)) return std::nullopt;
+    for (const auto& [axis, scale] : b->scales) {
+        int64_t& own = a->scales[axis];
+        own += factor * scale;
+        if (!fits(own)) return std::nullopt;
+        if (own == 0) a->scales.erase(axis);
+    }
     a->offset = a->offset + Size(factor) * b->offset;
-    return a;
+    return has_i32_factors(a->offset) ? a : std::nullopt;
 }
 
-std::optional<AffineForm> product(const AffineForm& a, const AffineForm& b) {
-    if (!b.scales.empty()) return a.scales.empty() ? product(b, a) : std::nullopt;
-    if (!b.offset.is_constant()) return std::nullopt;
-    return sum(AffineForm{}, a, b.offset.constant());
+Form product(const Form& a, const Form& b) {
+    if (!a || !b) return std::nullopt;
+    if (b->scales.empty() && b->offset.is_constant()) return sum(AffineForm{}, a, b->offset.constant());
+    if (a->scales.empty() && a->offset.is_constant()) return sum(AffineForm{}, b, a->offset.constant());
+    return std::nullopt;
 }
 
 /// The one index of a dimension of 1 is repeated; the others move with the rank.
@@ -29,29 +44,51 @@ AffineForm expanded(const AffineForm& inner, const Node& node) {
     return out;
 }
 
+/// Each node is followed once, however often the index has it.
+class Forms {
+  public:
+    Form of(const Node& node) {
+        if (node.inputs.empty()) return find(node);
+        if (auto it = known_.find(&node); it != known_.end()) return it->second;
+        if (known_.size() >= kSteps) return std::nullopt;
+        known_[&node] = std::nullopt;
+        return known_[&node] = find(node);
+    }
+
+  private:
+    Form find(const Node& node) {
+        auto input = [&](size_t k) { return of(*node.inputs[k]); };
+        switch (node.op) {
+            case Op::Constant:
+                if (node.dtype.is_float() || !fits(node.as<ConstantAttr>().value.i)) return std::nullopt;
+                return AffineForm{{}, Size(node.as<ConstantAttr>().value.i)};
+            case Op::SizeValue: return AffineForm{{}, node.as<SizeAttr>().size};
+            case Op::Index: return AffineForm{{{node.as<IndexAttr>().axis, 1}}, Size(0)};
+            case Op::Expand: {
+                const Form inner = input(0);
+                return inner ? Form(expanded(*inner, node)) : std::nullopt;
+            }
+            case Op::Add: return sum(input(0), input(1), 1);
+            case Op::Sub: return sum(input(0), input(1), -1);
+            case Op::Neg: return sum(AffineForm{}, input(0), -1);
+            case Op::Mul: return product(input(0), input(1));
+            default: return std::nullopt;
+        }
+    }
+
+    std::unordered_map<const Node*, Form> known_;
+};
+
 }  // namespace
 
-std::optional<AffineForm> affine_form(const Node& node) {
-    switch (node.op) {
-        case Op::Constant:
-            if (node.dtype.is_float()) return std::nullopt;
-            return AffineForm{{}, Size(node.as<ConstantAttr>().value.i)};
-        case Op::SizeValue: return AffineForm{{}, node.as<SizeAttr>().size};
-        case Op::Index: return AffineForm{{{node.as<IndexAttr>().axis, 1}}, Size(0)};
-        case Op::Expand: {
-            const auto inner = affine_form(*node.inputs[0]);
-            return inner ? std::optional(expanded(*inner, node)) : std::nullopt;
-        }
-        case Op::Add: return sum(affine_form(*node.inputs[0]), affine_form(*node.inputs[1]), 1);
-        case Op::Sub: return sum(affine_form(*node.inputs[0]), affine_form(*node.inputs[1]), -1);
-        case Op::Neg: return sum(AffineForm{}, affine_form(*node.inputs[0]), -1);
-        case Op::Mul: {
-            const auto a = affine_form(*node.inputs[0]), b = affine_form(*node.inputs[1]);
-            return a && b ? product(*a, *b) : std::nullopt;
-        }
-        default: return std::nullopt;
-    }
+bool has_i32_factors(const Size& size) {
+    if (size.is_constant()) return fits(size.constant());
+    const SizeSum sum = as_sum(size);
+    return fits(sum.constant) &&
+           std::all_of(sum.terms.begin(), sum.terms.end(), [](const auto& term) { return fits(term.first); });
 }
+
+std::optional<AffineForm> affine_form(const Node& node) { return Forms().of(node); }
 
 std::optional<AffineIndex> affine_index(const Node& node) {
     const auto form = affine_form(node);

@@ -23,6 +23,9 @@ struct AffineIndex {
 };
 std::optional<AffineIndex> affine_index(const Node& node);
 
+/// False where a constant or a factor of the size is beyond i32, so that the arithmetic which made it wraps around.
+bool has_i32_factors(const Size& size);
+
 /// An index that is nowhere inside any tensor: a negative constant, of any shape.
 bool is_outside(const Node& index);
 /// A condition around a store sends some positions of this index outside.

@@ -24,6 +24,7 @@
 namespace firn {
 namespace {
 
+constexpr int kDeep = 200;                 // operands inside one another, from which on they are mapped first
 constexpr int64_t kMostJoined = INT32_MAX; // turns of loops that run as one: they are counted
 
 /// Rebuilds a kernel with each Grid index replaced by one expression per lane (a copy of the body in the
@@ -299,13 +300,32 @@ class Mapper {
             default: {
                 ensure(is_elementwise(n.op), "map: an operation that it does not know");
                 std::vector<int> args;
+                if (++depth_ > kDeep) map_operands(id, lane);
                 for (int arg : n.args) args.push_back(lane_value(arg, lane));
+                --depth_;
                 b_.set_lines(n.lines);
                 made = b_.make(n.op, n.dtype, std::move(args));
             }
         }
         memo_[lane][id] = made;
         return made;
+    }
+
+    /// What an elementwise node is made of, innermost first: a chain of any length takes no stack.
+    void map_operands(int id, size_t lane) {
+        auto is_open = [&](int arg) { return memo_[lane][arg] < 0 && is_elementwise(from_.nodes[arg].op); };
+        std::vector<int> chain{id};
+        while (!chain.empty()) {
+            const std::vector<int>& args = from_.nodes[chain.back()].args;
+            const auto open = std::find_if(args.begin(), args.end(), is_open);
+            if (open != args.end()) {
+                chain.push_back(*open);
+                continue;
+            }
+            const int last = chain.back();
+            chain.pop_back();
+            if (!chain.empty()) lane_value(last, lane);
+        }
     }
 
     int program_buffer(const KernelBuffer& b, bool written, int width) {
@@ -918,6 +938,7 @@ class Mapper {
     std::vector<GridCopy> lanes_;
     std::vector<bool> varies_;
     std::vector<std::vector<int>> memo_;          // per lane and node
+    int depth_ = 0;                               // nodes that wait for what they are made of
     std::map<std::pair<int, size_t>, std::vector<int>> for_results_;
 };
 

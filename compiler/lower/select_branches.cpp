@@ -47,16 +47,29 @@ class Renumber {
     }
 
   private:
-    void visit(int id) {
-        if (id < 0 || to_[id] >= 0) return;
-        const KernelNode& n = from_.nodes[id];
-        for (int arg : n.args) visit(arg);
-        if (n.op == Op::For || n.op == Op::Branch) {
-            visit_region(n.region);
-            if (n.else_region >= 0) visit_region(n.else_region);
+    /// Operands first, without recursion: only regions stand in one another.
+    void visit(int root) {
+        std::vector<int> open{root};
+        while (!open.empty()) {
+            const int id = open.back();
+            if (id < 0 || to_[id] >= 0) {
+                open.pop_back();
+                continue;
+            }
+            const KernelNode& n = from_.nodes[id];
+            const auto missing = std::find_if(n.args.begin(), n.args.end(), [&](int arg) { return to_[arg] < 0; });
+            if (missing != n.args.end()) {
+                open.push_back(*missing);
+                continue;
+            }
+            open.pop_back();
+            if (n.op == Op::For || n.op == Op::Branch) {
+                visit_region(n.region);
+                if (n.else_region >= 0) visit_region(n.else_region);
+            }
+            to_[id] = static_cast<int>(order_.size());
+            order_.push_back(id);
         }
-        to_[id] = static_cast<int>(order_.size());
-        order_.push_back(id);
     }
 
     void visit_region(int id) {

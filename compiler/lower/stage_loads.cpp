@@ -132,14 +132,9 @@ class StagedLoops {
     }
 
     /// The same for all invocations: of sizes, arguments and turns.
-    bool is_uniform(int id) const {
-        const KernelNode& n = code_.nodes[id];
-        if (n.op == Op::Range) return code_.ranges[n.index].kind == RangeKind::Serial;
-        if (n.op != Op::Constant && n.op != Op::Param && !is_elementwise(n.op)) return false;
-        return std::all_of(n.args.begin(), n.args.end(), [&](int arg) { return is_uniform(arg); });
-    }
+    bool is_uniform(int id) const { return facts_[id].uniform; }
 
-    /// Which nodes any invocation can compute at other indices than its own, and the Grid ranges
+    /// Which nodes are the same for all invocations; which ones any invocation can compute at other indices than its own, and the Grid ranges
     /// that they depend on.
     void find_facts() {
         facts_.resize(code_.nodes.size());
@@ -151,8 +146,11 @@ class StagedLoops {
             if (n.op == Op::Range)
                 for (size_t d = 0; d < grid_.size(); ++d)
                     if (grid_[d] == n.index) f.axes |= uint64_t{1} << d;
+            f.uniform = n.op == Op::Range ? code_.ranges[n.index].kind == RangeKind::Serial
+                                          : n.op == Op::Constant || n.op == Op::Param || is_elementwise(n.op);
             for (int arg : n.args) {
                 f.anywhere = f.anywhere && facts_[arg].anywhere;
+                f.uniform = f.uniform && facts_[arg].uniform;
                 f.axes |= facts_[arg].axes;
             }
         }
@@ -223,11 +221,12 @@ class StagedLoops {
         for (size_t k = nest_.size(); k-- > 1;)
             if (contains(needs_[id], nest_[k]))
                 out.inside.emplace_back(code_.regions[nest_[k]].range, turns(nest_[k]));
+        const std::vector<bool> loaded = follows_from_load();
         int load = id;
         while (code_.nodes[load].op != Op::Load) {
             const std::vector<int>& args = code_.nodes[load].args;
             load = *std::find_if(args.begin(), args.end(),
-                                 [&](int arg) { return follows_from_load(arg); });
+                                 [&](int arg) { return loaded[arg]; });
         }
         Strides strides(code_);
         const int index = code_.nodes[load].args[0];
@@ -239,14 +238,19 @@ class StagedLoops {
         return out;
     }
 
-    bool follows_from_load(int id) const {
-        const std::vector<int>& args = code_.nodes[id].args;
-        return is_load(id) || std::any_of(args.begin(), args.end(),
-                                          [&](int arg) { return follows_from_load(arg); });
+    /// By node: it is a load of the nest, or computed of one.
+    std::vector<bool> follows_from_load() const {
+        std::vector<bool> out(code_.nodes.size());
+        for (size_t id = 0; id < out.size(); ++id) {
+            const std::vector<int>& args = code_.nodes[id].args;
+            out[id] = is_load(static_cast<int>(id)) ||
+                      std::any_of(args.begin(), args.end(), [&](int arg) { return out[arg]; });
+        }
+        return out;
     }
 
     struct Facts {
-        bool anywhere = false;
+        bool anywhere = false, uniform = false;
         uint64_t axes = 0;
     };
     KernelCode code_;

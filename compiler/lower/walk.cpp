@@ -16,6 +16,8 @@ namespace {
 constexpr int64_t kShortReduction = 4;   // turns, of loops in one another together, that need no loop
 constexpr size_t kSmallTerm = 40;        // values that such a turn may ask for
 constexpr int64_t kShortRow = 8;   // elements that one invocation computes side by side
+constexpr int kDeep = 200;      // questions inside one another, from which on operands are asked first
+constexpr int kDeepest = 4000;  // questions inside one another that the stack holds
 
 /// Cast that sums of a storage type need before they accumulate.
 DType accumulator_type(DType dtype) { return dtype == f16 ? f32 : dtype; }
@@ -159,9 +161,35 @@ int Walk::ask(const Node& node, const Indices& asked) {
     const Indices at = normal(node.shape, asked);
     const auto key = std::make_pair(&node, at);
     if (auto it = memo_.find(key); it != memo_.end()) return it->second;
+    if (++depth_ > kDeepest)
+        throw UserError("lower: a value inside one loop or kernel is made of more than " + std::to_string(kDeepest) +
+                        " reads and reductions of one another; give some of them a loop, or a kernel of their own" +
+                        (node.lines.empty() ? "" : " (" + text(node.lines[0]) + ")"));
+    if (depth_ > kDeep) ask_operands(node, at);
     const int value = evaluate(node, at);
+    --depth_;
     remember(key, value);
     return value;
+}
+
+void Walk::ask_operands(const Node& node, const Indices& at) {
+    auto is_open = [&](const Node& operand) {
+        return is_elementwise(operand.op) && !memo_.contains({&operand, at}) && !context_.buffers.contains(&operand) &&
+               !context_.host_values.contains(&operand) && !context_.host_numbers.contains(&operand);
+    };
+    if (!is_open(node)) return;
+    std::vector<const Node*> chain{&node};
+    while (!chain.empty()) {
+        const Node& last = *chain.back();
+        const auto& inputs = last.inputs;
+        const auto open = std::find_if(inputs.begin(), inputs.end(), [&](const Ref& input) { return is_open(*input); });
+        if (open != inputs.end()) {
+            chain.push_back(open->get());
+            continue;
+        }
+        chain.pop_back();
+        if (!chain.empty()) remember({&last, at}, evaluate(last, at));
+    }
 }
 
 Indices Walk::normal(const Shape& shape, Indices at) {

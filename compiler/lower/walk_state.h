@@ -48,6 +48,9 @@ class Walk {
     /// Value of `node` at `at` as a Kernel code node.
     int ask(const Node& node, const Indices& asked);
 
+    /// Asks what an elementwise node is made of, innermost first: a chain of any length takes no stack.
+    void ask_operands(const Node& node, const Indices& at);
+
     /// The index along a dimension of 1 is 0: equal places have equal indices.
     Indices normal(const Shape& shape, Indices at);
     void remember(const std::pair<const Node*, Indices>& key, int value);
@@ -109,6 +112,7 @@ class Walk {
     std::unordered_map<std::pair<const Node*, Indices>, int, KeyHash> memo_;
     std::vector<std::pair<const Node*, Indices>> log_;  // keys in the order they were remembered
     std::map<std::pair<const Node*, int>, std::vector<int>> members_;
+    int depth_ = 0;        // questions that wait for the one that is answered now
     int64_t copies_ = 1;   // of what is asked now, in short reductions written out
     std::unordered_map<const Node*, Indices> own_;
     Indices row_;   // the kernel's own indices, where it has row_reductions

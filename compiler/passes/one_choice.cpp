@@ -8,22 +8,26 @@
 namespace firn {
 namespace {
 
-constexpr int kDeepest = 32;   // operations between a comparison and what it compares
+constexpr int kSteps = 100;   // nodes of what a comparison compares that are followed
 
-/// Some elements of `node` may differ along the axis. Deep values count as such.
-bool varies_along(const Node& node, int axis, int depth = 0) {
+/// Some elements of `node` may differ along the axis. What is not followed to its end counts as such.
+bool varies_along(const Node& node, int axis, int& steps) {
     if (node.op == Op::Constant || node.op == Op::SizeValue || node.shape.empty()) return false;
     if (node.shape[static_cast<size_t>(axis)].is(1)) return false;
     if (node.op == Op::Index) return node.as<IndexAttr>().axis == axis;
-    if (depth == kDeepest) return true;
+    if (steps-- <= 0) return true;
     if (node.op == Op::Expand) {
         const int inner = axis - (node.rank() - node.inputs[0]->rank());
-        return inner >= 0 && varies_along(*node.inputs[0], inner, depth + 1);
+        return inner >= 0 && varies_along(*node.inputs[0], inner, steps);
     }
     if (!is_elementwise(node.op)) return true;
     for (const Ref& input : node.inputs)
-        if (varies_along(*input, axis, depth + 1)) return true;
+        if (varies_along(*input, axis, steps)) return true;
     return false;
+}
+bool varies_along(const Node& node, int axis) {
+    int steps = kSteps;
+    return varies_along(node, axis, steps);
 }
 
 /// The position along `axis` that a comparison chooses: index + offset == other, where the other side does not vary.

@@ -32,6 +32,7 @@ constexpr int64_t kLargestTile = 8;      // neighbours along an axis that one in
 constexpr double kSharedLoads = 10;      // loads of cached memory that one of shared memory takes on a CPU driver
 constexpr double kExchange = 4;          // loads of shared memory that a store there and a barrier take
 constexpr int kNodeBudget = 2000;        // values that one kernel may reach
+constexpr int kGroupBudget = 4000;       // and those of all results that leave it together
 
 class Scheduler {
   public:
@@ -810,6 +811,7 @@ class Scheduler {
         ScheduleItem item;
         bool heavy = false;   // has loops: kept apart from plain elementwise kernels
         Needs needs;          // of memory and sizes
+        int reached = 0;      // values that its results ask for
     };
 
     /// The device binds what a kernel with these outputs needs.
@@ -890,6 +892,7 @@ class Scheduler {
             groups[at].item.outputs.push_back(ref);
             groups[at].needs.loads.insert(needs.loads.begin(), needs.loads.end());
             groups[at].needs.sizes |= needs.sizes;
+            groups[at].reached += reached_[ref.get()];
             group_of[ref.get()] = at;
         }
         std::vector<ScheduleItem> out;
@@ -929,6 +932,8 @@ class Scheduler {
         const Node& other = *group.item.outputs[0];
         if (is_stored_by_hand(root) || is_stored_by_hand(other))
             return is_stored_by_hand(root) && is_stored_by_hand(other) && root.inputs[0] == other.inputs[0];
+        if (const auto own = reached_.find(&root); own != reached_.end() && group.reached + own->second > kGroupBudget)
+            return false;
         // Stores by position join where the positions are the same.
         const Written a = written(root), b = written(other);
         return static_cast<bool>(a) == static_cast<bool>(b) && a.loop == b.loop &&
