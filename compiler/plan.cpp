@@ -503,7 +503,7 @@ class Planner {
         repeat.trips = trip_count(loop, begin, host_bound(loop, 1), step);
         const Node* arg = body.args[0].get();
         const Size index = context_.host_values[arg] = begin + step * Size::symbol(repeat.induction);
-        const std::map<std::string, Size> in_steps{{schedule_.numbers.inductions.at(arg).symbols()[0], index}};
+        const SizeMap in_steps{{schedule_.numbers.inductions.at(arg).symbols()[0], index}};
         for (HostScalar& number : program_->host_scalars) number.size = number.size.substitute(in_steps);
         std::vector<int> current;
         for (size_t k = 0; k < body.results.size(); ++k) {

@@ -5,6 +5,7 @@
 #include "apps/common/demo.h"
 #include "apps/n_body/picture.h"
 #include "apps/n_body/simulation.h"
+#include "compiler/program/executor.h"
 
 using namespace firn;
 using namespace firn::n_body;

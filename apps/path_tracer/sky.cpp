@@ -4,6 +4,7 @@
 #include <stb/stb_image.h>
 
 #include <cmath>
+#include <functional>
 #include <memory>
 
 namespace firn::path_tracer {

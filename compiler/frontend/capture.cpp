@@ -1,7 +1,7 @@
 // Captured tensors keep the value they had when the function was compiled.
 #include "compiler/frontend/capture.h"
 
-#include "compiler/frontend/realize.h"
+#include "compiler/frontend/run_graph.h"
 
 namespace firn {
 

@@ -185,7 +185,7 @@ namespace {
 
 /// Records one side, chosen by `condition`; the scope is discarded when the body throws.
 Scope record_side(SessionState& session, SourceLine line, const Ref& condition,
-                  const std::function<void()>& body) {
+                  const Callback<void()>& body) {
     push_scope(session, ScopeKind::Branch, line);
     session.scopes.back().condition = condition;
     uint64_t id = session.scopes.back().id;
@@ -294,8 +294,8 @@ Ref in_sequence(SessionState& session, const Builder& b, const Ref& test, const 
 
 }  // namespace
 
-void if_(const Arg& condition, const std::function<void()>& then,
-         const std::function<void()>& otherwise) {
+void if_(const Arg& condition, const Callback<void()>& then,
+         const Callback<void()>& otherwise) {
     std::shared_ptr<SessionState> session = current_state();
     SourceLine line = condition.line();
     Ref test = condition.node();
@@ -404,7 +404,7 @@ void note_endless(SessionState& session, const std::shared_ptr<Slot>& active, So
 
 }  // namespace
 
-void while_(const std::function<Tensor()>& condition, const std::function<void()>& body,
+void while_(const Callback<Tensor()>& condition, const Callback<void()>& body,
             const WhileOptions& options, SourceLine line) {
     SessionState& session = *current_state();
     if (options.max_steps && *options.max_steps < 0)

@@ -1,9 +1,9 @@
 // Loops and branches that are recorded: loop, while_, if_, break_ and continue_.
 #pragma once
-#include <functional>
 #include <optional>
 
 #include "compiler/frontend/tensor.h"
+#include "compiler/program/callback.h"
 
 namespace firn {
 
@@ -63,8 +63,8 @@ inline LoopRange loop(const Arg& begin, const Arg& end, const Arg& step) {
 
 /// Records both sides and merges what they assign to tensors from outside. The condition is a bool.
 /// Where it has a shape, it chooses element by element, and the values take the broadcast shape.
-void if_(const Arg& condition, const std::function<void()>& then,
-         const std::function<void()>& otherwise = nullptr);
+void if_(const Arg& condition, const Callback<void()>& then,
+         const Callback<void()>& otherwise = nullptr);
 
 /// Ends the innermost loop for the elements whose conditions hold: their values stay as they are
 /// from here on. The loop ends when no element is left.
@@ -85,7 +85,7 @@ struct WhileOptions {
 /// element by element: an element for which it does not hold stays as it is, and the loop ends when it
 /// holds for none.
 /// `while_([&] { return x > 1.0f; }, [&] { x *= 0.5f; });`
-void while_(const std::function<Tensor()>& condition, const std::function<void()>& body,
+void while_(const Callback<Tensor()>& condition, const Callback<void()>& body,
             const WhileOptions& options = {}, SourceLine line = here());
 
 }  // namespace firn

@@ -2,12 +2,13 @@
 #include "compiler/frontend/create.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/line_scope.h"
-#include "compiler/frontend/realize.h"
 #include "compiler/frontend/record.h"
+#include "compiler/frontend/run_graph.h"
 
 namespace firn {
 
@@ -93,8 +94,10 @@ Tensor arange(const Size& begin, const Size& end, int64_t step, SourceLine line)
     return begin.is(0) ? i : Arg(begin, line) + Arg(i, line);
 }
 
-Tensor arange_f32(double begin, double step, int64_t count, SourceLine line) {
-    Tensor i = index(Shape{Size(count)}, 0, line).as(f32, line);
+Tensor arange_f32(double begin, double end, double step, SourceLine line) {
+    const double count = std::ceil((end - begin) / step);
+    Tensor i =
+        index(Shape{Size(count > 0 ? static_cast<int64_t>(count) : 0)}, 0, line).as(f32, line);
     Tensor scaled = step == 1 ? i : Arg(i, line) * Arg(step, line);
     return begin == 0 ? scaled : Arg(begin, line) + Arg(scaled, line);
 }

@@ -1,6 +1,5 @@
 // Tensors from data and from rules.
 #pragma once
-#include <cmath>
 #include <cstddef>
 #include <span>
 
@@ -112,11 +111,10 @@ std::array<Tensor, Rank> indices(const Shape& shape, SourceLine line) {
     return out;
 }
 
-Tensor arange_f32(double begin, double step, int64_t count, SourceLine line);
+Tensor arange_f32(double begin, double end, double step, SourceLine line);
 template <std::floating_point T>
 Tensor arange(T begin, T end, T step, SourceLine line) {
-    double count = std::ceil((double(end) - double(begin)) / double(step));
-    return arange_f32(begin, step, count > 0 ? static_cast<int64_t>(count) : 0, line);
+    return arange_f32(begin, end, step, line);
 }
 
 }  // namespace firn

@@ -7,7 +7,7 @@
 #include <span>
 #include <unordered_set>
 
-#include "compiler/frontend/realize.h"
+#include "compiler/frontend/run_graph.h"
 #include "compiler/program/error.h"
 
 namespace firn {

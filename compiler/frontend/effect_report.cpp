@@ -6,8 +6,9 @@
 #include <cstdio>
 
 #include "compiler/frontend/data_size.h"
-#include "compiler/frontend/realize.h"
+#include "compiler/frontend/run_graph.h"
 #include "compiler/ir/interpret.h"
+#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

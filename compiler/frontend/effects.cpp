@@ -10,7 +10,7 @@
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/line_scope.h"
-#include "compiler/frontend/realize.h"
+#include "compiler/frontend/run_graph.h"
 
 namespace firn {
 namespace {

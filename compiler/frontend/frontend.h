@@ -13,7 +13,6 @@
 #include "compiler/frontend/control.h"
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/effects.h"
-#include "compiler/frontend/environment.h"
 #include "compiler/frontend/function.h"
 #include "compiler/frontend/indexing.h"
 #include "compiler/frontend/kernel.h"

@@ -9,8 +9,9 @@
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/function_state.h"
-#include "compiler/frontend/realize.h"
+#include "compiler/frontend/run_graph.h"
 #include "compiler/program/error.h"
+#include "compiler/program/recent.h"
 #include "compiler/reuse_arguments.h"
 #include "compiler/schedule/schedule.h"
 
@@ -480,11 +481,20 @@ std::vector<ArgSpec> specs_of(const std::vector<Arg>& args) {
     return specs;
 }
 
-std::string text(const std::vector<ArgSpec>& specs) {
-    std::string out;
-    for (const ArgSpec& spec : specs) out += spec.dtype.name() + text(spec.shape) + " ";
-    return out;
+struct JitPrograms::State {
+    Recent<std::string, std::shared_ptr<Function>> functions{kMostShapes};
+};
+
+JitPrograms::JitPrograms() : state_(std::make_shared<State>()) {}
+
+std::shared_ptr<Function> JitPrograms::get(const std::vector<ArgSpec>& specs, const Callback<Function()>& make) {
+    std::string key;
+    for (const ArgSpec& spec : specs) key += spec.dtype.name() + text(spec.shape) + " ";
+    if (const auto* known = state_->functions.find(key)) return *known;
+    return state_->functions.put(std::move(key), std::make_shared<Function>(make()));
 }
+
+size_t JitPrograms::size() const { return state_->functions.size(); }
 
 bool recording_now() { return is_recording(*current_state()); }
 

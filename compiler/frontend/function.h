@@ -1,7 +1,6 @@
 // compile and jit: C++ functions over tensors as compiled programs.
 #pragma once
 #include <array>
-#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -10,12 +9,13 @@
 
 #include "compiler/frontend/tensor.h"
 #include "compiler/frontend/tune.h"
-#include "compiler/program/program.h"
+#include "compiler/program/program_stats.h"
 
 namespace firn {
 
 struct FunctionState;
 struct Graph;
+struct Program;
 
 /// A compiled function over flat lists of tensors; copies share its programs. One program is
 /// compiled for each kind of call: what divides the sizes (4, 16, 64), about how large they are (powers of 4) and
@@ -237,8 +237,19 @@ constexpr size_t tensor_arity() {
 
 /// The specs of arguments as they are given: type and shape. Sizes that only the device knows become symbols.
 std::vector<ArgSpec> specs_of(const std::vector<Arg>& args);
-/// Text of specs: the key of a jit's programs.
-std::string text(const std::vector<ArgSpec>& specs);
+/// A jit's functions by the specs that they were compiled for: the kMostShapes used last.
+class JitPrograms {
+  public:
+    static constexpr size_t kMostShapes = 64;
+    JitPrograms();
+    /// The function for these specs; made where there is none.
+    std::shared_ptr<Function> get(const std::vector<ArgSpec>& specs, const Callback<Function()>& make);
+    size_t size() const;
+
+  private:
+    struct State;
+    std::shared_ptr<State> state_;
+};
 /// True while something is being recorded in the current session.
 bool recording_now();
 
@@ -262,15 +273,10 @@ class JitCall<Fn, std::index_sequence<K...>> {
         }
         std::vector<Arg> all{args...};
         std::vector<ArgSpec> specs = specs_of(all);
-        auto at = programs_.find(text(specs));
-        if (at == programs_.end()) {
+        last_ = programs_.get(specs, [&] {
             SourceLine line = all.empty() ? SourceLine{} : all[0].line();
-            at = programs_
-                     .emplace(text(specs), std::make_shared<Function>(
-                                               compile_arity<sizeof...(K)>(fn_, specs, line)))
-                     .first;
-        }
-        last_ = at->second;
+            return compile_arity<sizeof...(K)>(fn_, specs, line);
+        });
         std::vector<Tensor> results = last_->call(all);
         size_t next = 0;
         return Results<Layout>::give(results, next);
@@ -282,7 +288,7 @@ class JitCall<Fn, std::index_sequence<K...>> {
 
   private:
     Fn fn_;
-    std::map<std::string, std::shared_ptr<Function>> programs_;
+    JitPrograms programs_;
     std::shared_ptr<Function> last_;
 };
 

@@ -3,7 +3,7 @@
 
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/function_state.h"
-#include "compiler/frontend/realize.h"
+#include "compiler/frontend/run_graph.h"
 #include "compiler/ir/builder.h"
 
 namespace firn {
@@ -27,7 +27,7 @@ Ref count_of(SessionState& session, const Size& size, SourceLine line) {
 
 std::map<std::string, Ref> given_counts(const FunctionState& function,
                                         const std::vector<GivenSize>& given, SourceLine line) {
-    std::map<std::string, Size> sizes;
+    SizeMap sizes;
     auto what = [&](size_t argument, size_t axis) {
         return "call: axis " + std::to_string(axis) + " of " + argument_name(function, argument);
     };

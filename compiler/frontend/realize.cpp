@@ -12,6 +12,7 @@
 #include "compiler/frontend/oracle.h"
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/report.h"
+#include "compiler/frontend/run_graph.h"
 #include "compiler/ir/text.h"
 #include "compiler/program/disk_cache.h"
 #include "compiler/program/error.h"

@@ -4,7 +4,6 @@
 // deeper scope asks every scope between: a loop answers with a region argument, a branch with what
 // is outside. Writing from a deeper scope stays in the innermost scope until that closes.
 #pragma once
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -100,7 +99,7 @@ struct SessionState {
     std::unordered_map<const Node*, Realized> realized;  // nodes that have been computed already
     std::unordered_map<std::string, std::shared_ptr<const Program>>
         plans;         // lazy evaluation, by graph text
-    std::function<void(const std::string&)> print;  // where print_value writes; none: stdout
+    Callback<void(const std::string&)> print;  // where print_value writes; none: stdout
     std::optional<int64_t> while_limit;             // turns of a while_ without max_steps
     std::optional<bool> checks;                     // see checks_promises
     std::unordered_map<const Node*, std::weak_ptr<DataSource>> data_sources;   // by their counts

@@ -1,13 +1,14 @@
 // A session owns what recording and running need: the node table, the executor and the caches.
 #pragma once
-#include <functional>
 #include <memory>
 #include <string>
 
-#include "compiler/program/executor.h"
+#include "compiler/program/callback.h"
+#include "compiler/program/device_profile.h"
 
 namespace firn {
 
+class Executor;
 struct SessionState;
 
 /// A handle of a session; copies are the same session. A tensor belongs to the session that was
@@ -24,7 +25,7 @@ class Session {
 
     Executor& executor() const;
     /// Where print_value writes its lines; without one, to stdout.
-    void on_print(std::function<void(const std::string&)> write) const;
+    void on_print(Callback<void(const std::string&)> write) const;
     /// Whether programs recorded from now on verify what `unique`, `permutation` and `unchecked` promise: a broken
     /// promise is a UserError with the line. Without a word FIRN_CHECK says so. Costs time; the oracle always
     /// verifies.

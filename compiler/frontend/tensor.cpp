@@ -2,12 +2,13 @@
 #include "compiler/frontend/tensor.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/promises.h"
-#include "compiler/frontend/realize.h"
 #include "compiler/frontend/record.h"
+#include "compiler/frontend/run_graph.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -319,6 +320,10 @@ Tensor operator!(const Access& x) { return !Tensor(x); }
 // --- data out ------------------------------------------------------------------------------------
 
 std::vector<std::byte> Tensor::read(SourceLine line) const { return read_tensor(*this, line); }
+
+void Tensor::copy_bytes(const std::vector<std::byte>& from, void* to) {
+    if (!from.empty()) std::memcpy(to, from.data(), from.size());
+}
 
 void Tensor::require_single(SourceLine line) const {
     Ref value = with_known_sizes(*slot_->session, node(line), line);

@@ -2,7 +2,6 @@
 #pragma once
 #include <array>
 #include <concepts>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -144,6 +143,7 @@ class Tensor : public TensorOperators {
     void take_version(std::shared_ptr<const Node> node, SourceLine line);
     Tensor(const Scalar& value, SourceLine line);
     std::vector<std::byte> read(SourceLine line) const;
+    static void copy_bytes(const std::vector<std::byte>& from, void* to);
     void require_single(SourceLine line) const;
 
     std::shared_ptr<Slot> slot_;
@@ -351,7 +351,7 @@ std::vector<T> Tensor::to_vector(SourceLine line) const {
     std::vector<T> out(count);
     if constexpr (stored_as<T>().has_value())
         if (type == *stored_as<T>()) {
-            if (count) std::memcpy(out.data(), bytes.data(), bytes.size());
+            copy_bytes(bytes, out.data());
             return out;
         }
     for (size_t k = 0; k < count; ++k) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/frontend/realize.h"
+#include "compiler/frontend/run_graph.h"
 #include "compiler/program/error.h"
 
 namespace firn {

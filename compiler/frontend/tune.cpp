@@ -15,7 +15,7 @@
 
 #include "compiler/explain.h"
 #include "compiler/frontend/function_state.h"
-#include "compiler/frontend/realize.h"
+#include "compiler/frontend/run_graph.h"
 #include "compiler/frontend/trial.h"
 #include "compiler/lower/mapping_text.h"
 #include "compiler/program/disk_cache.h"

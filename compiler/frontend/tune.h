@@ -1,8 +1,9 @@
 // Searching faster kernels by running them.
 #pragma once
-#include <functional>
 #include <string>
 #include <vector>
+
+#include "compiler/program/callback.h"
 
 namespace firn {
 
@@ -19,7 +20,7 @@ struct TuneOptions {
     double seconds = 30;                       // the search ends then; at most one mapping later
     /// Called after every mapping that was tried; false ends the search, and what was found so far is kept. Empty: a
     /// line of progress on stderr where that is a terminal.
-    std::function<bool(const TuneProgress&)> progress;
+    Callback<bool(const TuneProgress&)> progress;
     /// By how much more than one rounding of each of its terms explains a float may differ, element by element; what is
     /// no float must be equal.
     double tolerance = 16;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/program/error.h"
+#include "compiler/program/extremes.h"
 
 namespace firn {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "compiler/ir/evaluate.h"
 #include "compiler/program/error.h"
+#include "compiler/program/extremes.h"
 
 namespace firn {
 namespace {

@@ -9,7 +9,6 @@
 
 namespace firn {
 
-using SizeMap = std::map<std::string, Size>;
 
 /// `shape` with symbols replaced.
 Shape substituted(const Shape& shape, const SizeMap& map);

@@ -53,7 +53,7 @@ class InSequence {
     const Program& program_;
     KernelCode code_;
     std::map<int, int> numbers_;  // nodes of the host's numbers in the part that is taken
-    std::map<std::string, Size> turns_;
+    SizeMap turns_;
     std::vector<Loop> loops_;  // the first is the kernel itself
 };
 

@@ -1,7 +1,6 @@
 // Element types and scalar values.
 #pragma once
 #include <bit>
-#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -113,10 +112,6 @@ Scalar scalar_bool(bool value);
 /// Reads and writes one element in its storage form.
 Scalar load_scalar(DType dtype, const void* bytes);
 void store_scalar(const Scalar& value, void* bytes);
-/// Of two floats; the number where one is nan. Of two zeros the same one in either order, as a sorted operation needs:
-/// -0 is the smaller.
-template <class T> T smaller(T x, T y) { return x != x ? y : y != y ? x : y < x || (x == y && std::signbit(y)) ? y : x; }
-template <class T> T larger(T x, T y) { return x != x ? y : y != y ? x : x < y || (x == y && std::signbit(x)) ? y : x; }
 /// Text that parse_scalar reads back to the same bits: `1.5`, `nan`, `-inf`, `-0.0`, `7`, `true`.
 std::string text(const Scalar& value);
 Scalar parse_scalar(const std::string& text, DType dtype);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/program/kernel_time.h"
 #include "compiler/program/program.h"
 
 namespace firn {
@@ -16,13 +17,6 @@ class Memory {
   public:
     virtual ~Memory() = default;
     virtual uint64_t bytes() const = 0;
-};
-
-/// Time of one kernel on the device, averaged over its dispatches of the last profiled run.
-struct KernelTime {
-    std::string name;
-    double milliseconds = 0;   // per dispatch
-    int dispatches = 0;
 };
 
 /// The values of one call. Index k of every vector belongs to argument k (or result k); a scalar

@@ -7,6 +7,7 @@
 
 #include "compiler/program/dtype.h"
 #include "compiler/program/size.h"
+#include "compiler/program/size_env.h"
 
 namespace firn {
 

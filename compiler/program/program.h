@@ -12,7 +12,9 @@
 #include "compiler/program/device_profile.h"
 #include "compiler/program/dtype.h"
 #include "compiler/program/host_scalar.h"
+#include "compiler/program/program_stats.h"
 #include "compiler/program/size.h"
+#include "compiler/program/size_env.h"
 
 namespace firn {
 
@@ -177,18 +179,6 @@ struct Program {
     DeviceProfile profile;             // what it was compiled for
     double compile_milliseconds = 0;   // from Graph to GLSL
     double spirv_milliseconds = 0;     // from GLSL to SPIR-V, by the shader compiler or its cache
-};
-
-/// What a program does at given sizes.
-struct ProgramStats {
-    int64_t kernels = 0;      // distinct kernels
-    int64_t dispatches = 0;   // indirect ones too; what they do is counted as the most they can
-    int64_t indirect_dispatches = 0;
-    int64_t operations = 0, bytes_read = 0, bytes_written = 0;
-    int64_t barriers = 0;     // pipeline barriers recorded
-    int64_t guards = 0;       // conditions that keep stores or invocations inside their ranges
-    int64_t back_edges = 0;   // the largest bound of a kernel
-    int64_t peak_bytes = 0;   // temporaries after packing
 };
 
 /// A flat step of an unrolled program: a dispatch or a copy on physical slots.

@@ -237,7 +237,7 @@ int64_t Size::evaluate(const SizeEnv& env) const {
     return value;
 }
 
-Size Size::substitute(const std::map<std::string, Size>& map) const {
+Size Size::substitute(const SizeMap& map) const {
     if (!terms_ || map.empty()) return *this;
     Size result = constant_;
     for (const SizeTerm& term : *terms_) {

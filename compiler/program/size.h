@@ -3,7 +3,6 @@
 #include <compare>
 #include <concepts>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,9 +10,8 @@
 
 namespace firn {
 
-/// Values of the symbols at a call. Loop inductions of host steps and i32 scalar arguments are symbols too.
-using SizeEnv = std::map<std::string, int64_t>;
-
+struct SizeEnv;   // size_env.h, as the next
+struct SizeMap;
 struct SizeTerm;
 
 /// A symbolic integer in canonical form: a sum of coefficient x product of atoms. An atom is a symbol,
@@ -47,13 +45,14 @@ class Size {
     /// Value under `env`; throws UserError naming a symbol that has no value. x / 0 and x % 0 are 0.
     int64_t evaluate(const SizeEnv& env) const;
     /// Replaces symbols by sizes; symbols not in the map stay.
-    Size substitute(const std::map<std::string, Size>& map) const;
+    Size substitute(const SizeMap& map) const;
     /// Names of all symbols inside, sorted, each once.
     std::vector<std::string> symbols() const;
     /// Bounds known for every value of the symbols (dimensions are in [0, 2^31 - 1]).
     /// `largest` names symbols whose value is known to be at most that (and at least 0).
     int64_t lower_bound() const;
-    int64_t upper_bound(const std::map<std::string, int64_t>& largest = {}) const;
+    int64_t upper_bound() const;
+    int64_t upper_bound(const SizeEnv& largest) const;
     /// The largest m known to divide the value whatever the symbols are (0 for the constant 0).
     int64_t divisor() const;
     /// Text such as `2*n*m + floordiv(n, 4) + 1`; parse_size reads it back. A data symbol shows its largest value:
@@ -97,12 +96,6 @@ Shape largest(const Shape& shape);
 bool proved_less_equal(const Size& a, const Size& b);
 /// Reads what Size::text wrote; throws UserError at anything else.
 Size parse_size(const std::string& text);
-
-/// What a variant of a program assumes of its symbols.
-struct SymbolFacts {
-    std::map<std::string, int64_t> divisors;   // the value is a multiple of this
-    std::map<std::string, int64_t> largest;    // the value is in [0, this]
-};
 
 /// The size as constant + sum of coefficient * product, where a product is of symbols, quotients and the like.
 struct SizeSum {

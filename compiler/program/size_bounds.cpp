@@ -33,9 +33,7 @@ int64_t sum(int64_t a, int64_t b) {
     return saturated(static_cast<__int128>(a) + b);
 }
 
-using Largest = std::map<std::string, int64_t>;
-
-Bounds64 bounds(const Size& size, const Largest& largest = {});
+Bounds64 bounds(const Size& size, const SizeEnv& largest = {});
 
 Bounds64 product(Bounds64 a, Bounds64 b) {
     auto [lo, hi] = std::minmax(
@@ -60,7 +58,7 @@ Bounds64 divided(Bounds64 a, Bounds64 b) {
     return result;
 }
 
-Bounds64 bounds(const SizeAtom& atom, const Largest& largest) {
+Bounds64 bounds(const SizeAtom& atom, const SizeEnv& largest) {
     if (atom.kind == Kind::Symbol) {
         if (auto it = largest.find(atom.name); it != largest.end()) return {0, it->second};
         if (atom.is_data())
@@ -83,7 +81,7 @@ Bounds64 bounds(const SizeAtom& atom, const Largest& largest) {
     throw InternalError("internal error: unknown kind of size atom");
 }
 
-Bounds64 bounds(const Size& size, const Largest& largest) {
+Bounds64 bounds(const Size& size, const SizeEnv& largest) {
     Bounds64 total{SizeBuilder::constant_term(size), SizeBuilder::constant_term(size)};
     for (const SizeTerm& term : SizeBuilder::terms(size)) {
         Bounds64 part{term.coefficient, term.coefficient};
@@ -136,7 +134,7 @@ std::optional<Extremum> find_extremum(const Size& size) {
 }
 
 /// The best lower bound found; `budget` limits how many minima and maxima are opened.
-int64_t lower(const Size& size, int budget, const Largest& largest = {}) {
+int64_t lower(const Size& size, int budget, const SizeEnv& largest = {}) {
     int64_t best = bounds(size, largest).lo;
     if (budget == 0 || size.is_constant()) return best;
     if (auto other = rewritten(size, Kind::FloorDiv)) best = std::max(best, bounds(*other, largest).lo);
@@ -215,7 +213,9 @@ int64_t Size::lower_bound() const {
     return least == kLeast ? best : std::max(best, -apply(Kind::FloorDiv, -least, scaled->by));
 }
 
-int64_t Size::upper_bound(const Largest& largest) const {
+int64_t Size::upper_bound() const { return upper_bound(SizeEnv{}); }
+
+int64_t Size::upper_bound(const SizeEnv& largest) const {
     if (is_constant()) return constant_;
     int64_t negated = lower(Size(0) - *this, kOpenedExtrema, largest);
     return negated == kLeast ? kMost : -negated;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compiler/program/size.h"
+#include "compiler/program/size_env.h"
 
 namespace firn {
 

@@ -7,6 +7,7 @@
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/record.h"
+#include "compiler/frontend/run_graph.h"
 #include "engine/firn/device_session.h"
 #include "engine/runtime/vulkan_executor.h"
 

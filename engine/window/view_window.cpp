@@ -90,7 +90,7 @@ struct ViewWindow::State {
     Clock::time_point last = Clock::now(), times_at = last;
     double frame_seconds = 0;  // smoothed
     double last_seconds = 1.0 / 60;
-    std::function<void()> callback;
+    Callback<void()> callback;
 };
 
 VkExtent2D ViewWindow::State::extent() const {
@@ -341,7 +341,7 @@ Picture ViewWindow::picture() {
                          [&] { return state_->picture(); });
 }
 void ViewWindow::save(const std::string& path) { write_png(path, state_->picture()); }
-void ViewWindow::on_frame(std::function<void()> callback) {
+void ViewWindow::on_frame(Callback<void()> callback) {
     state_->callback = std::move(callback);
 }
 const std::vector<KernelTime>& ViewWindow::kernel_times() const { return state_->kernels; }

@@ -1,12 +1,12 @@
 // A window that shows tensors from their own memory, with a panel of widgets; headless, the same
 // into pictures.
 #pragma once
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "compiler/program/executor.h"
+#include "compiler/program/callback.h"
+#include "compiler/program/kernel_time.h"
 #include "engine/window/gui.h"
 #include "engine/window/input.h"
 #include "engine/window/picture.h"
@@ -83,7 +83,7 @@ class ViewWindow {
     /// Writes it as a PNG, whole or not at all. Throws UserError where it cannot be written.
     void save(const std::string& path);
     /// Called after every frame, for recording.
-    void on_frame(std::function<void()> callback);
+    void on_frame(Callback<void()> callback);
     /// Of the kernels that ran, where they are taken: in the last frame with `profile`, else over
     /// half a second.
     const std::vector<KernelTime>& kernel_times() const;

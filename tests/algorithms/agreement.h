@@ -8,6 +8,7 @@
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/program/error.h"
+#include "compiler/program/executor.h"
 #include "tests/ir/near.h"
 
 namespace firn {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <set>
 
+#include "compiler/frontend/environment.h"
 #include "compiler/frontend/record.h"
 #include "tests/frontend/oracle_session.h"
 

@@ -1,4 +1,6 @@
 // Reading by tensors of indices, and movement made of it.
+#include <functional>
+
 #include "tests/algorithms/agreement.h"
 
 namespace firn {

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/ir/graph.h"
 #include "compiler/program/error.h"
+#include "compiler/program/executor.h"
 
 namespace firn {
 

@@ -1,5 +1,6 @@
 // Symbolic integers: canonical form, simplification, bounds, divisors, text.
 #include "compiler/program/size.h"
+#include "compiler/program/size_env.h"
 
 #include <gtest/gtest.h>
 

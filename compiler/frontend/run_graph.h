@@ -1,0 +1,48 @@
+// Graphs as programs of the session, run: what lazy tensors and compiled functions share; internal to the frontend.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "compiler/program/size_env.h"
+
+namespace firn {
+
+struct CompileOptions;
+struct SessionState;
+class Tensor;
+
+/// Computes a tensor and gives its elements in storage form.
+std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line);
+
+/// A Buffer node with this data.
+std::shared_ptr<const Node> upload(SessionState& session, std::span<const std::byte> data,
+                                   DType dtype, const Shape& shape, SourceLine line);
+
+/// Computes nodes of the root scope (no inputs or region arguments below) and gives their Buffers.
+std::vector<std::shared_ptr<const Node>> realize_nodes(
+    SessionState& session, const std::vector<std::shared_ptr<const Node>>& nodes, SourceLine line);
+
+/// Lets go of what was computed for nodes that nobody has any more.
+void forget_dead(SessionState& session);
+
+/// Compiles `graph` for the session's executor, and reports what the environment asks for.
+std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph,
+                                           CompileOptions options);
+
+/// The memory of the argument or earlier result that result k of `call` shares; null where it has its own.
+std::shared_ptr<Memory> shared_memory(const Program& program, const Call& call, size_t k);
+
+/// Allocates the results and runs `graph`, as `program` (null where the oracle evaluates it). Gives
+/// the results as Buffer nodes, without the values of data symbols. A result that is an argument, or another
+/// result, shares its memory. Where a size is one that only the device knows, the shape has a data symbol and the
+/// memory room for its largest value. `symbols`: the names of the graph's data sizes; empty: fresh ones. `sizes`,
+/// where given, gets what each of the graph's symbols is outside.
+std::vector<std::shared_ptr<const Node>> run_graph(SessionState& session, const Graph& graph,
+                                                   const std::shared_ptr<const Program>& program, Call call,
+                                                   SourceLine line, const std::vector<SizeAtom>& symbols = {},
+                                                   SizeMap* sizes = nullptr);
+
+}  // namespace firn

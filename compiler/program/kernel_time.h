@@ -1,0 +1,14 @@
+// How long a kernel took.
+#pragma once
+#include <string>
+
+namespace firn {
+
+/// Time of one kernel on the device, averaged over its dispatches of the last profiled run.
+struct KernelTime {
+    std::string name;
+    double milliseconds = 0;   // per dispatch
+    int dispatches = 0;
+};
+
+}  // namespace firn

@@ -1,0 +1,60 @@
+// A cache of bounded size: what was used longest ago goes first.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <map>
+#include <utility>
+
+namespace firn {
+
+/// At most `most` values by key (at least 1). Finding and putting one make it the newest; the oldest is let go of where
+/// there are more. A value stays where it is as long as it is kept.
+template <class Key, class Value>
+class Recent {
+  public:
+    explicit Recent(size_t most) : most_(most) {}
+    Recent(Recent&&) = default;
+    Recent& operator=(Recent&&) = default;
+
+    /// Null where there is none.
+    Value* find(const Key& key) {
+        const auto at = index_.find(key);
+        if (at == index_.end()) return nullptr;
+        entries_.splice(entries_.begin(), entries_, at->second);
+        return &entries_.front().second;
+    }
+    /// Replaces what was there.
+    Value& put(Key key, Value value) {
+        erase(key);
+        entries_.emplace_front(std::move(key), std::move(value));
+        index_.emplace(entries_.front().first, entries_.begin());
+        if (entries_.size() > most_) erase(entries_.back().first);
+        return entries_.front().second;
+    }
+    void erase(const Key& key) {
+        const auto at = index_.find(key);
+        if (at == index_.end()) return;
+        const auto entry = at->second;
+        index_.erase(at);
+        entries_.erase(entry);
+    }
+    void clear() {
+        index_.clear();
+        entries_.clear();
+    }
+    size_t size() const { return entries_.size(); }
+    /// Pairs of key and value, the newest first.
+    auto begin() { return entries_.begin(); }
+    auto end() { return entries_.end(); }
+    auto begin() const { return entries_.begin(); }
+    auto end() const { return entries_.end(); }
+
+  private:
+    using Entries = std::list<std::pair<const Key, Value>>;
+    size_t most_;
+    Entries entries_;
+    std::map<std::reference_wrapper<const Key>, typename Entries::iterator, std::less<Key>> index_;
+};
+
+}  // namespace firn
