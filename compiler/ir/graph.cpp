@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "compiler/ir/one_thread.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -227,10 +228,15 @@ struct NodeTable::State {
     uint64_t hash_mask = ~uint64_t{0};
     uint64_t next_serial = 1;
     size_t live = 0;
+    OneThread thread;
 
-    /// Deletes `node` and everything that dies with it: a node deleted within another's deletion
+    /// On the thread that uses the table: deletes `node` and everything that dies with it: a node deleted within another's deletion
     /// only joins the list, so that a long chain needs no deep stack.
     void release(const Node* node) {
+        thread.release([this, node] { release_here(node); });
+    }
+
+    void release_here(const Node* node) {
         dying.push_back(node);
         if (releasing) return;
         releasing = true;
@@ -270,9 +276,11 @@ NodeTable::NodeTable(uint64_t hash_mask) : state_(std::make_shared<State>()) {
 NodeTable::~NodeTable() = default;
 
 size_t NodeTable::live_nodes() const { return state_->live; }
+OneThread& NodeTable::thread() const { return state_->thread; }
 
 Ref NodeTable::intern(Op op, DType dtype, Shape shape, std::vector<Ref> inputs, Attr attr,
                       SourceLine line) {
+    const Inside inside(state_->thread, line);
     auto node = std::make_unique<Node>();
     node->op = op;
     node->dtype = dtype;

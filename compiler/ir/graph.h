@@ -16,6 +16,7 @@
 
 namespace firn {
 
+class OneThread;
 struct Node;
 using Ref = std::shared_ptr<const Node>;
 
@@ -127,7 +128,8 @@ struct Graph {
 };
 
 /// Holds every live node once. Weak: a node lives as long as somebody refers to it, also longer than
-/// its table; long chains are released without recursion. A table and its nodes belong to one thread.
+/// its table; long chains are released without recursion. A table and its nodes belong to one thread at a time;
+/// nodes may be let go of on any.
 class NodeTable {
   public:
     /// Only tests give a mask: fewer bits force collisions.
@@ -138,6 +140,8 @@ class NodeTable {
     Ref intern(Op op, DType dtype, Shape shape, std::vector<Ref> inputs, Attr attr = {},
                SourceLine line = {});
     size_t live_nodes() const;
+    /// Who uses the table now; making a node enters it.
+    OneThread& thread() const;
 
   private:
     struct State;
