@@ -290,20 +290,18 @@ std::string donation_key(const std::vector<bool>& donated) {
     return key;
 }
 
-Variant& variant_for(FunctionState& state, const CallKind& kind, const SymbolFacts& facts,
-                     const std::vector<bool>& donated = {}) {
+std::shared_ptr<Variant> variant_for(FunctionState& state, const CallKind& kind, const SymbolFacts& facts,
+                                     const std::vector<bool>& donated = {}) {
     std::string key = key_of(kind, facts);
-    const bool useful = !state.in_vain.contains(key + donation_key(donated));
+    const bool useful = !state.in_vain.find(key + donation_key(donated));
     if (useful) key += donation_key(donated);
-    auto [at, added] = state.variants.try_emplace(key);
-    Variant& variant = at->second;
-    if (added) {
-        NodeTable& table = state.session->nodes;
-        variant.graph = with_data_sizes(table, with_kinds(table, state.graph, kind.scalars), kind.data_sizes);
-        variant.facts = facts;
-        if (useful) variant.donated = donated;
-    }
-    return variant;
+    if (const auto* known = state.variants.find(key)) return *known;
+    auto variant = std::make_shared<Variant>();
+    NodeTable& table = state.session->nodes;
+    variant->graph = with_data_sizes(table, with_kinds(table, state.graph, kind.scalars), kind.data_sizes);
+    variant->facts = facts;
+    if (useful) variant->donated = donated;
+    return state.variants.put(std::move(key), std::move(variant));
 }
 
 void need_program(FunctionState& state, Variant& variant) {
@@ -313,17 +311,17 @@ void need_program(FunctionState& state, Variant& variant) {
 }
 
 /// The variant with its program. What no program of the kind can use is not asked for again.
-Variant& compiled_variant(FunctionState& state, const CallKind& kind, const SymbolFacts& facts,
-                          const std::vector<bool>& donated) {
-    Variant& variant = variant_for(state, kind, facts, donated);
-    need_program(state, variant);
-    if (donation_key(variant.donated).empty() || reuses_arguments(*variant.program)) return variant;
+std::shared_ptr<Variant> compiled_variant(FunctionState& state, const CallKind& kind, const SymbolFacts& facts,
+                                          const std::vector<bool>& donated) {
+    std::shared_ptr<Variant> variant = variant_for(state, kind, facts, donated);
+    need_program(state, *variant);
+    if (donation_key(variant->donated).empty() || reuses_arguments(*variant->program)) return variant;
     const std::string plain = key_of(kind, facts), key = plain + donation_key(donated);
-    state.in_vain.insert(key);
-    auto made = state.variants.extract(key);
-    made.key() = plain;
-    made.mapped().donated.clear();
-    return state.variants.insert(std::move(made)).position->second;
+    state.in_vain.put(key, true);
+    state.variants.erase(key);
+    variant->donated.clear();
+    if (const auto* known = state.variants.find(plain)) return *known;
+    return state.variants.put(plain, std::move(variant));
 }
 
 /// The variant of the most recent call, or the one that assumes nothing.
@@ -331,7 +329,7 @@ Variant& last_variant(FunctionState& state) {
     if (!state.last) {
         size_t scalars = 0;
         for (const ArgSpec& spec : state.specs) scalars += spec.shape.empty();
-        state.last = &variant_for(state, {std::string(scalars, 's'), {}}, {});
+        state.last = variant_for(state, {std::string(scalars, 's'), {}}, {});
     }
     need_program(state, *state.last);
     return *state.last;
@@ -398,20 +396,21 @@ SourceLine checked_call(const FunctionState& state, const std::vector<Arg>& args
 Variant& variant_of_call(FunctionState& state, const std::vector<Arg>& args, Call& call) {
     const SourceLine line = checked_call(state, args);
     if (is_recording(*state.session)) fail_at(line, "tune: something is being recorded; tune before or after it");
+    const Inside inside(state.session->nodes.thread(), line);
     Given given;
     const CallKind kind = gather(state, args, line, given);
-    Variant& variant = variant_for(state, kind, facts_of(state, given.call.symbols));
-    if (!state.session->oracle) need_program(state, variant);
-    state.last = &variant;
+    state.last = variant_for(state, kind, facts_of(state, given.call.symbols));
+    if (!state.session->oracle) need_program(state, *state.last);
     state.last_symbols = given.call.symbols;
     call = std::move(given.call);
-    return variant;
+    return *state.last;
 }
 
 std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     FunctionState& state = *state_;
     const SourceLine line = checked_call(state, args);
     if (is_recording(*state.session)) return inline_call(state, args);
+    const Inside inside(state.session->nodes.thread(), line);
     Given given;
     const CallKind kind = gather(state, args, line, given);
     // What an assertion refuses is to be as it was.
@@ -419,11 +418,11 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     if (may_fail) given.moved.clear();
     MovedIn moved(given, line);
     const SymbolFacts facts = facts_of(state, given.call.symbols);
-    Variant& variant = state.session->oracle
-                           ? variant_for(state, kind, facts)
-                           : compiled_variant(state, kind, facts, moved.unshared(*state.session));
-    state.last = &variant;
+    state.last = state.session->oracle
+                     ? variant_for(state, kind, facts)
+                     : compiled_variant(state, kind, facts, moved.unshared(*state.session));
     state.last_symbols = given.call.symbols;
+    const Variant& variant = *state.last;
     SizeMap sizes;
     std::vector<Ref> results =
         run_graph(*state.session, variant.graph, variant.program, std::move(given.call), line, {}, &sizes);

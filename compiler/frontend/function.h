@@ -43,7 +43,7 @@ class Function {
     TuneReport tune(const std::vector<Arg>& args, const TuneOptions& options = {}) const;
     /// What was recorded: the declared arguments first, then the captured tensors.
     const Graph& graph() const;
-    /// Programs compiled so far.
+    /// Programs that are kept, 64 at most.
     size_t variant_count() const;
 
   protected:
@@ -292,7 +292,8 @@ class JitCall<Fn, std::index_sequence<K...>> {
     std::shared_ptr<Function> last_;
 };
 
-/// Compiles `fn` for the types and shapes that it is first called with, and again for new ones.
+/// Compiles `fn` for the types and shapes that it is first called with, and again for new ones; keeps the 64 that were
+/// used last.
 template <class Fn>
 auto jit(Fn fn) {
     return JitCall<Fn, std::make_index_sequence<tensor_arity<Fn>()>>(std::move(fn));

@@ -27,6 +27,9 @@ struct GivenSize {
     Size size;
 };
 
+/// Programs that a function keeps, and kinds of calls that it knows to give memory away for nothing.
+constexpr size_t kMostVariants = 64;
+
 struct FunctionState {
     std::shared_ptr<SessionState> session;
     SourceLine line;
@@ -37,10 +40,11 @@ struct FunctionState {
     std::vector<std::shared_ptr<Memory>>
         captured;       // memory of the hidden arguments, after the declared
     Program signature;  // arguments and guards alone: binds symbols
-    std::map<std::string, Variant> variants;
-    std::set<std::string> in_vain;  // keys of calls that gave something away which no program could use
+    Recent<std::string, std::shared_ptr<Variant>> variants{kMostVariants};
+    /// Keys of calls that gave something away which no program could use.
+    Recent<std::string, bool> in_vain{kMostVariants};
     std::optional<std::set<std::string>> bounds;   // integer arguments that bound loops, once asked for
-    Variant* last = nullptr;
+    std::shared_ptr<Variant> last;
     SizeEnv last_symbols;
 };
 

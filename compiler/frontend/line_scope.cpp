@@ -5,15 +5,15 @@
 
 namespace firn {
 
-LineScope::LineScope(SourceLine line) {
-    const std::shared_ptr<SessionState>& session = current_state();
-    if (session->caller.line || !line.line) return;
-    session_ = session;
-    session_->caller = line;
+LineScope::LineScope(SourceLine line) : session_(current_state()) {
+    session_->nodes.thread().enter(line);
+    outermost_ = !session_->caller.line;
+    if (outermost_) session_->caller = line;
 }
 
 LineScope::~LineScope() {
-    if (session_) session_->caller = {};
+    if (outermost_) session_->caller = {};
+    session_->nodes.thread().leave();
 }
 
 void refuse(const std::string& message) { fail_at(current_state()->caller, message); }

@@ -20,7 +20,8 @@ class LineScope {
     LineScope& operator=(const LineScope&) = delete;
 
   private:
-    std::shared_ptr<SessionState> session_;  // null: an outer one counts
+    std::shared_ptr<SessionState> session_;
+    bool outermost_ = false;
 };
 
 /// Throws a UserError that ends with the line of the outermost LineScope.

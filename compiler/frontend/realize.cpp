@@ -51,11 +51,14 @@ bool is_trivial(const Node& node) {
 
 /// Tensors that somebody assigns again and again, and whose computation shares something with that
 /// of `results`: they are computed with it, else their graphs would grow from frame to frame.
-std::vector<Slot*> pending_state(const SessionState& session, const std::vector<Ref>& results) {
-    std::vector<Slot*> out;
+std::vector<std::shared_ptr<Slot>> pending_state(const SessionState& session, const std::vector<Ref>& results) {
+    std::vector<std::shared_ptr<Slot>> out, assigned;
     std::vector<Ref> candidates;
-    for (const auto& [id, slot] : session.assigned)
-        if (slot->node && !is_trivial(*slot->node)) candidates.push_back(slot->node);
+    for (const auto& [id, weak] : session.assigned)
+        if (auto slot = weak.lock(); slot && slot->node && !is_trivial(*slot->node)) {
+            candidates.push_back(slot->node);
+            assigned.push_back(std::move(slot));
+        }
     if (candidates.empty()) return out;
     // Whether a node shares something: in one walk over all of them, operands first.
     std::unordered_set<const Node*> sharing;
@@ -71,8 +74,8 @@ std::vector<Slot*> pending_state(const SessionState& session, const std::vector<
                 found |= any_shares(body->results);
         if (found) sharing.insert(node.get());
     }
-    for (const auto& [id, slot] : session.assigned)
-        if (slot->node && !is_trivial(*slot->node) && shares(slot->node)) out.push_back(slot);
+    for (auto& slot : assigned)
+        if (shares(slot->node)) out.push_back(std::move(slot));
     return out;
 }
 
@@ -96,15 +99,11 @@ void refuse_symbols(const Size& size, SourceLine line) {
 std::shared_ptr<const Program> plan_of(SessionState& session, const Graph& graph, SourceLine line) {
     executor_of(session);
     std::string key = session.oracle ? "" : print(graph);
-    auto at = session.plans.find(key);
-    if (at == session.plans.end())
-        for (const Ref& node : topological(graph.results))
-            for_sizes(*node, [&](const Size& size) { refuse_symbols(size, node->lines.empty() ? line : node->lines[0]); });
+    if (const auto* known = session.plans.find(key)) return *known;
+    for (const Ref& node : topological(graph.results))
+        for_sizes(*node, [&](const Size& size) { refuse_symbols(size, node->lines.empty() ? line : node->lines[0]); });
     if (session.oracle) return nullptr;
-    if (at == session.plans.end())
-        at = session.plans.emplace(std::move(key), compile_for(session, graph, {.name = "lazy"}))
-                 .first;
-    return at->second;
+    return session.plans.put(std::move(key), compile_for(session, graph, {.name = "lazy"}));
 }
 
 /// Says in `sizes` what a data size of a graph that runs is called outside: the size that it was while recording
@@ -135,6 +134,7 @@ void forget_dead(SessionState& session) {
 
 std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph,
                                            CompileOptions options) {
+    const Inside inside(session.nodes.thread(), {});
     Executor& executor = executor_of(session);
     options.spirv = session.needs_spirv;
     options.cache_directory = default_cache_directory();
@@ -149,6 +149,7 @@ std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& g
 std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
                            const std::shared_ptr<const Program>& program, Call call,
                            SourceLine line, const std::vector<SizeAtom>& symbols, SizeMap* all_sizes) {
+    const Inside inside(session.nodes.thread(), line);
     Executor& executor = executor_of(session);
     SizeMap own_sizes;
     SizeMap& sizes = all_sizes ? *all_sizes : own_sizes;
@@ -181,6 +182,7 @@ std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
 
 std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& nodes,
                                SourceLine line) {
+    const Inside inside(session.nodes.thread(), line);
     std::vector<Ref> wanted;
     for (const Ref& node : nodes)
         if (!known_buffer(session, node) &&
@@ -188,8 +190,8 @@ std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& no
             wanted.push_back(node);
     if (!wanted.empty()) {
         forget_dead(session);
-        std::vector<Slot*> state = pending_state(session, wanted);
-        for (Slot* slot : state)
+        const auto state = pending_state(session, wanted);
+        for (const auto& slot : state)
             if (!known_buffer(session, slot->node) &&
                 std::find(wanted.begin(), wanted.end(), slot->node) == wanted.end())
                 wanted.push_back(slot->node);
@@ -202,7 +204,7 @@ std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& no
             run_graph(session, cut.graph, plan_of(session, cut.graph, line), std::move(cut.call), line, cut.symbols);
         for (size_t k = 0; k < wanted.size(); ++k)
             session.realized[wanted[k].get()] = {wanted[k], buffers[k]};
-        for (Slot* slot : state) slot->node = known_buffer(session, slot->node);
+        for (const auto& slot : state) slot->node = known_buffer(session, slot->node);
     }
     std::vector<Ref> out;
     for (const Ref& node : nodes) out.push_back(known_buffer(session, node));
@@ -211,6 +213,7 @@ std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& no
 
 void realize(std::span<Tensor* const> tensors, SourceLine line) {
     SessionState& session = *current_state();
+    const Inside inside(session.nodes.thread(), line);
     builder(session, line);
     check_not_recording(session, line);
     std::vector<Ref> nodes;
@@ -241,6 +244,7 @@ Ref checked_node(const Tensor& x, SourceLine line) {
 
 TensorMemory memory_of(const Tensor& x, SourceLine line) {
     SessionState& session = *x.slot()->session;
+    const Inside inside(session.nodes.thread(), line);
     const Ref asked = with_known_sizes(session, checked_node(x, line), line);
     Ref node = realize_nodes(session, {asked}, line)[0];
     x.slot()->node = node;
@@ -268,6 +272,7 @@ Tensor tensor_over(std::shared_ptr<Memory> memory, DType dtype, const Shape& sha
 std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line) {
     const std::shared_ptr<Slot>& slot = x.slot();
     SessionState& session = *slot->session;
+    const Inside inside(session.nodes.thread(), line);
     Ref node = with_known_sizes(session, checked_node(x, line), line);
     std::vector<std::byte> data(storage_bytes(node->dtype, node->shape));
     if (node->op == Op::Constant) {
@@ -281,6 +286,7 @@ std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line) {
 
 Ref upload(SessionState& session, std::span<const std::byte> data, DType dtype, const Shape& shape,
            SourceLine line) {
+    const Inside inside(session.nodes.thread(), line);
     Executor& executor = executor_of(session);
     std::shared_ptr<Memory> memory = executor.allocate(padded(data.size()), "tensor " + text(line));
     if (!data.empty()) executor.write(*memory, 0, data);

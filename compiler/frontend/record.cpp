@@ -13,15 +13,12 @@ constexpr size_t kDeepest = 200;   // scopes inside one another: more is recursi
 
 }  // namespace
 
-Slot::~Slot() {
-    if (assigned) session->assigned.erase(id);
-}
-
 void fail_at(SourceLine line, const std::string& message) {
     throw UserError(line.line ? message + " (" + text(line) + ")" : message);
 }
 
 Builder builder(SessionState& session, SourceLine line) {
+    const Inside inside(session.nodes.thread(), line);
     if (!session.left_open.empty()) {
         std::string message = std::exchange(session.left_open, {});
         throw UserError(message);
@@ -33,6 +30,7 @@ Builder builder(SessionState& session, SourceLine line) {
 }
 
 std::shared_ptr<Slot> make_slot(const std::shared_ptr<SessionState>& session, Ref node) {
+    const Inside inside(session->nodes.thread(), {});
     auto slot = std::make_shared<Slot>();
     slot->session = session;
     slot->id = ++session->last_id;
@@ -46,6 +44,7 @@ void push_scope(SessionState& session, ScopeKind kind, SourceLine line) {
         fail_at(line, "recording: loops, branches and functions nest " + std::to_string(kDeepest) +
                           " deep; a function that calls itself while it is recorded never ends, since both sides of an "
                           "if_ are recorded: write a loop, as while_(condition, body)");
+    session.nodes.thread().enter(line);
     Scope scope;
     scope.id = ++session.last_id;
     scope.kind = kind;
@@ -56,6 +55,7 @@ void push_scope(SessionState& session, ScopeKind kind, SourceLine line) {
 Scope pop_scope(SessionState& session) {
     Scope scope = std::move(session.scopes.back());
     session.scopes.pop_back();
+    session.nodes.thread().leave();
     return scope;
 }
 
@@ -108,16 +108,27 @@ Ref converted(const Builder& b, const Ref& value, DType dtype) {
     return cast(b, value, dtype);
 }
 
+/// Remembers a slot of the root scope that is assigned again. Slots may end on any thread, so those that are gone are
+/// dropped here, now and then.
+void note_assigned(SessionState& session, const std::shared_ptr<Slot>& slot) {
+    slot->assigned = true;
+    if (session.assigned.size() >= session.tidy_assigned) {
+        std::erase_if(session.assigned, [](const auto& entry) { return entry.second.expired(); });
+        session.tidy_assigned = std::max<size_t>(64, 2 * session.assigned.size());
+    }
+    session.assigned.emplace(slot->id, slot);
+}
+
 /// Assigns in the scope that the slot was born in.
-void assign_own(SessionState& session, Slot& slot, Ref node) {
+void assign_own(SessionState& session, const std::shared_ptr<Slot>& slot_of, Ref node) {
+    Slot& slot = *slot_of;
     // A first value is a declaration; only a later one makes the slot somebody's state.
     bool again = slot.node != nullptr;
     slot.node = std::move(node);
     slot.lost.clear();
     slot.given_away = {};
     if (session.scopes.size() > 1 || !again || slot.assigned) return;
-    slot.assigned = true;
-    session.assigned.emplace(slot.id, &slot);
+    note_assigned(session, slot_of);
 }
 
 /// The flags that say, element by element, whether the loops that a write leaves still run, and this turn.
@@ -176,6 +187,7 @@ Ref value_at(SessionState& session, const std::shared_ptr<Slot>& slot, size_t de
 Ref read_slot(const std::shared_ptr<Slot>& slot, SourceLine line) {
     check_session(*slot, line);
     SessionState& session = *slot->session;
+    const Inside inside(session.nodes.thread(), line);
     if (birth_depth(session, *slot) < 0)
         fail_at(line,
                 "a tensor that was made inside a loop, a branch, a kernel or a compiled function is used "
@@ -198,11 +210,12 @@ bool write(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line, bool as
     if (!slot->node && slot->session != current_state()) return false;
     check_session(*slot, line);
     SessionState& session = *slot->session;
+    const Inside inside(session.nodes.thread(), line);
     int born = birth_depth(session, *slot);
     if (born < 0) return false;
     size_t top = session.scopes.size() - 1;
     if (static_cast<size_t>(born) == top) {
-        assign_own(session, *slot, std::move(node));
+        assign_own(session, slot, std::move(node));
         return true;
     }
     Builder b = builder(session, line.line || node->lines.empty() ? line : node->lines.front());
@@ -296,7 +309,7 @@ std::vector<Ref> masked_indices(const Builder& b, const std::shared_ptr<Slot>& s
 
 void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref node, bool assigned) {
     Scope& scope = session.scopes.back();
-    if (scope.id == slot->scope) return assign_own(session, *slot, std::move(node));
+    if (scope.id == slot->scope) return assign_own(session, slot, std::move(node));
     Ref before = value_at(session, slot, session.scopes.size() - 1);
     ScopeEntry* entry = find_entry(session.scopes.back(), *slot);
     if (!entry) entry = &add_entry(session.scopes.back(), {slot, before, nullptr, before, false});

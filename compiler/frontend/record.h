@@ -15,6 +15,8 @@
 #include "compiler/frontend/session.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/graph.h"
+#include "compiler/ir/one_thread.h"
+#include "compiler/program/recent.h"
 
 namespace firn {
 
@@ -27,7 +29,6 @@ struct Slot {
     bool assigned = false;  // written again in the root scope: the state of somebody's frame loop
     std::string lost;       // why it has no value, where a loop or branch left it so
     SourceLine given_away;  // where it was, by std::move
-    ~Slot();
 };
 
 /// What a scope knows of a slot that was born outside it.
@@ -84,6 +85,11 @@ struct Realized {
 
 struct DataSource;   // data_size.h
 
+/// Programs of lazy evaluation that a session keeps: more than a frame has, and with all that belongs to them on the host
+/// and on the device some hundred MiB at most.
+constexpr size_t kMostPlans = 256;
+
+/// Used by one thread at a time, as Inside(session.nodes.thread(), line) checks.
 struct SessionState {
     NodeTable nodes;
     std::shared_ptr<Executor> executor;
@@ -95,10 +101,10 @@ struct SessionState {
     uint64_t next_stream = 0;            // of random numbers without a seed
     std::string left_open;               // message about a loop that was left by break
     SourceLine caller;  // set while a library function records, see LineScope
-    std::map<uint64_t, Slot*> assigned;  // root slots with `assigned`, by id
+    std::map<uint64_t, std::weak_ptr<Slot>> assigned;  // root slots with `assigned`, by id; some are gone
+    size_t tidy_assigned = 64;                          // those that are gone are dropped at this size
     std::unordered_map<const Node*, Realized> realized;  // nodes that have been computed already
-    std::unordered_map<std::string, std::shared_ptr<const Program>>
-        plans;         // lazy evaluation, by graph text
+    Recent<std::string, std::shared_ptr<const Program>> plans{kMostPlans};  // lazy evaluation, by graph text
     Callback<void(const std::string&)> print;  // where print_value writes; none: stdout
     std::optional<int64_t> while_limit;             // turns of a while_ without max_steps
     std::optional<bool> checks;                     // see checks_promises
@@ -140,7 +146,7 @@ Ref store_mask(const std::shared_ptr<Slot>& slot, SourceLine line);
 /// The indices of a store to the slot, outside where store_mask forbids it.
 std::vector<Ref> masked_indices(const Builder& b, const std::shared_ptr<Slot>& slot, std::vector<Ref> indices);
 
-/// True while a loop, branch or function is being recorded.
+/// True while a loop, branch or function is being recorded; the session belongs to the thread that does.
 inline bool is_recording(const SessionState& session) { return session.scopes.size() > 1; }
 void push_scope(SessionState& session, ScopeKind kind, SourceLine line);
 Scope pop_scope(SessionState& session);

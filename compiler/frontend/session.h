@@ -13,6 +13,8 @@ struct SessionState;
 
 /// A handle of a session; copies are the same session. A tensor belongs to the session that was
 /// current when it was made and keeps it alive; mixing tensors of two sessions is a UserError.
+/// One thread at a time uses a session, its tensors and its functions: two at once, or one while another records, is a
+/// UserError. Sessions of different threads run in parallel. Tensors and functions may be destroyed on any thread.
 class Session {
   public:
     /// A session that runs its programs on `executor`.
@@ -32,7 +34,7 @@ class Session {
     void check_promises(bool on) const;
     /// Turns that a while_ without max_steps may take before it is a UserError, for what is recorded from now on.
     void limit_while(int64_t turns) const;
-    /// Plans compiled for lazy evaluation so far: stays the same in a steady frame loop.
+    /// Programs kept for lazy evaluation, 256 at most: stays the same in a steady frame loop.
     size_t plan_count() const;
     /// Nodes alive in the node table.
     size_t node_count() const;

@@ -1,0 +1,75 @@
+// What a session and its functions keep is bounded, however many programs there are.
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/function_state.h"
+#include "compiler/frontend/record.h"
+#include "tests/frontend/oracle_session.h"
+
+namespace firn {
+namespace {
+
+/// A program of its own for every k: which of the elements are negated says the number in binary.
+Tensor program(int k) {
+    Tensor x = arange(12);
+    for (int bit = 0; bit < 12; ++bit)
+        x = k >> bit & 1 ? select(index(x, 0) == bit, -x, x) : x + 0 * bit;
+    return x;
+}
+
+int expected_sum(int k) {
+    int sum = 0;
+    for (int bit = 0; bit < 12; ++bit) sum += k >> bit & 1 ? -bit : bit;
+    return sum;
+}
+
+TEST(Bounded, PlansOfLazyEvaluation) {
+    SessionScope scope(Session::interpreter());
+    const Session session = current_session();
+    size_t nodes = 0;
+    for (int k = 0; k < static_cast<int>(kMostPlans) + 60; ++k) {
+        const std::vector<int> got = program(k).to_vector<int>();
+        int sum = 0;
+        for (int value : got) sum += value;
+        EXPECT_EQ(sum, expected_sum(k)) << k;
+        if (k == 40) nodes = session.node_count();
+    }
+    EXPECT_EQ(session.plan_count(), kMostPlans);
+    EXPECT_LE(session.node_count(), nodes + 60) << "nodes of programs that are gone";
+    // The first was let go of, and is made again.
+    EXPECT_EQ(program(5).to_vector<int>()[2], -2);
+}
+
+TEST(Bounded, VariantsOfAFunction) {
+    SessionScope scope(Session::oracle());
+    auto twice = compile(
+        [](Tensor a, Tensor b, Tensor c, Tensor d) { return sum(a) + sum(b) + sum(c) + sum(d); },
+        {f32("n"), f32("m"), f32("k"), f32("l")});
+    auto sized = [](int k) { return ones({k & 3 ? 64 << 2 * (k & 3) : 3}); };
+    for (int k = 0; k < 256; ++k) {
+        const auto sum =
+            twice(sized(k), sized(k >> 2), sized(k >> 4), sized(k >> 6)).item<double>();
+        EXPECT_GE(sum, 12);
+    }
+    EXPECT_EQ(twice.variant_count(), kMostVariants);
+    EXPECT_EQ(twice(ones({3}), ones({3}), ones({3}), ones({3})).item<float>(), 12);
+}
+
+TEST(Bounded, ShapesOfAJit) {
+    SessionScope scope(Session::oracle());
+    auto twice = jit([](Tensor x) { return x * 2; });
+    for (int n = 1; n < 100; ++n) EXPECT_EQ(twice(ones({n})).size(0), n);
+    EXPECT_EQ(twice.shape_count(), JitPrograms::kMostShapes);
+}
+
+TEST(Bounded, AssignedHandles) {
+    SessionScope scope(Session::oracle());
+    for (int k = 0; k < 1000; ++k) {
+        Tensor x = 1.0f;
+        x = x + 1;
+    }
+    EXPECT_LE(current_state()->assigned.size(), 64u);
+}
+
+}  // namespace
+}  // namespace firn
