@@ -30,9 +30,18 @@ void compile_kernel(KernelInfo& kernel, const CompileOptions& options) {
 
 namespace {
 
-/// Every kernel's SPIR-V, on all cores.
+void check_stop(const CompileOptions& options) {
+    if (options.stop && *options.stop) throw Stopped();
+}
+
+/// Every kernel's SPIR-V.
 void compile_kernels(Program& program, const CompileOptions& options) {
-    for_each_in_parallel(program.kernels.size(), [&](size_t k) { compile_kernel(program.kernels[k], options); });
+    const auto one = [&](size_t k) {
+        check_stop(options);
+        compile_kernel(program.kernels[k], options);
+    };
+    if (options.all_cores) return for_each_in_parallel(program.kernels.size(), one);
+    for (size_t k = 0; k < program.kernels.size(); ++k) one(k);
 }
 
 /// What is left of the graph's own work once the profile is known.
@@ -80,9 +89,11 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
         timed(times.schedule, [&] { return prepare(table, simplified, profile, options.facts); });
     timed(times.schedule, [&] { check_sizes(prepared, profile, options.facts); });
     const auto planned = [&](const CutWeights& cuts, bool nested) {
+        check_stop(options);
         const Schedule schedule = timed(times.schedule, [&] {
             return make_schedule(prepared, weighted(profile, cuts), options.facts, nested);
         });
+        check_stop(options);
         return timed(times.plan, [&] { return make_plan(prepared, schedule, profile, options, times); });
     };
     const auto cut = [&](const CutWeights& cuts) {

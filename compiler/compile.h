@@ -1,8 +1,10 @@
 // The compiler as one function: Graph and DeviceProfile in, Program out.
 #pragma once
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "compiler/ir/graph.h"
@@ -25,6 +27,11 @@ struct KernelSteps {
     static KernelSteps none() { return {false, false, false, false, false}; }
 };
 
+/// See CompileOptions::stop.
+struct Stopped : std::runtime_error {
+    Stopped() : std::runtime_error("the compile was stopped") {}
+};
+
 struct CompileOptions {
     std::string name = "program";
     /// What this variant assumes of the symbols; checked at the call. Empty: nothing.
@@ -44,6 +51,8 @@ struct CompileOptions {
         true;               // run spirv-val on every module
 #endif
     KernelSteps steps;
+    bool all_cores = true;                     // for SPIR-V; false: this thread alone
+    const std::atomic<bool>* stop = nullptr;   // where it turns true, the compile ends early by Stopped
     CompileTimes* times = nullptr;   // receives what each stage took
 };
 

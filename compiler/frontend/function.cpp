@@ -9,6 +9,7 @@
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/function_state.h"
+#include "compiler/frontend/report.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/program/error.h"
 #include "compiler/program/recent.h"
@@ -290,38 +291,131 @@ std::string donation_key(const std::vector<bool>& donated) {
     return key;
 }
 
-std::shared_ptr<Variant> variant_for(FunctionState& state, const CallKind& kind, const SymbolFacts& facts,
+std::shared_ptr<Variant> variant_for(FunctionState& state, const CallKind& kind,
+                                     const SymbolFacts& facts,
                                      const std::vector<bool>& donated = {}) {
     std::string key = key_of(kind, facts);
-    const bool useful = !state.in_vain.find(key + donation_key(donated));
+    const bool useful = !state.in_vain.find(key_of(kind, {}) + donation_key(donated));
     if (useful) key += donation_key(donated);
     if (const auto* known = state.variants.find(key)) return *known;
     auto variant = std::make_shared<Variant>();
     NodeTable& table = state.session->nodes;
-    variant->graph = with_data_sizes(table, with_kinds(table, state.graph, kind.scalars), kind.data_sizes);
+    variant->graph =
+        with_data_sizes(table, with_kinds(table, state.graph, kind.scalars), kind.data_sizes);
     variant->facts = facts;
-    if (useful) variant->donated = donated;
+    variant->kind = key_of(kind, {});
+    if (useful) {
+        variant->donated = donated;
+        variant->kind += donation_key(donated);
+    }
     return state.variants.put(std::move(key), std::move(variant));
 }
 
-void need_program(FunctionState& state, Variant& variant) {
-    if (variant.program) return;
-    variant.program = compile_for(*state.session, variant.graph,
-                                  {.name = text(state.line), .facts = variant.facts, .donated = variant.donated});
+CompileOptions options_of(const FunctionState& state, const Variant& variant) {
+    return {.name = text(state.line), .facts = variant.facts, .donated = variant.donated};
 }
 
-/// The variant with its program. What no program of the kind can use is not asked for again.
-std::shared_ptr<Variant> compiled_variant(FunctionState& state, const CallKind& kind, const SymbolFacts& facts,
-                                          const std::vector<bool>& donated) {
-    std::shared_ptr<Variant> variant = variant_for(state, kind, facts, donated);
-    need_program(state, *variant);
-    if (donation_key(variant->donated).empty() || reuses_arguments(*variant->program)) return variant;
-    const std::string plain = key_of(kind, facts), key = plain + donation_key(donated);
-    state.in_vain.put(key, true);
-    state.variants.erase(key);
+/// Takes what the background has compiled.
+void adopt(FunctionState& state, Variant& variant) {
+    if (!variant.job || !variant.job->done || variant.program) return;
+    variant.program = variant.job->program;
+    variant.refused = variant.job->refused;
+    if (!variant.program) return variant.job.reset();
+    report_graph(*state.session, variant.graph);
+    report_program(*state.session, variant.graph, *variant.program);
+}
+
+void need_program(FunctionState& state, Variant& variant) {
+    if (variant.job && !variant.program) state.session->background->wait_or_give_up(*variant.job);
+    adopt(state, variant);
+    if (!variant.program)
+        variant.program = compile_for(*state.session, variant.graph, options_of(state, variant));
+}
+
+/// The variant once it has its program; what no program of the kind can use is not asked for again.
+std::shared_ptr<Variant> settled(FunctionState& state, const CallKind& kind,
+                                 std::shared_ptr<Variant> variant) {
+    if (donation_key(variant->donated).empty() || reuses_arguments(*variant->program))
+        return variant;
+    const std::string plain = key_of(kind, variant->facts);
+    state.in_vain.put(variant->kind, true);
+    state.variants.erase(plain + donation_key(variant->donated));
     variant->donated.clear();
-    if (const auto* known = state.variants.find(plain)) return *known;
+    variant->kind = key_of(kind, {});
+    if (const auto* known = state.variants.find(plain); known && (*known)->program) return *known;
     return state.variants.put(plain, std::move(variant));
+}
+
+bool hold(const SymbolFacts& facts, const SizeEnv& symbols) {
+    return std::all_of(
+               facts.divisors.begin(), facts.divisors.end(),
+               [&](const auto& fact) { return symbols.at(fact.first) % fact.second == 0; }) &&
+           std::all_of(facts.largest.begin(), facts.largest.end(), [&](const auto& fact) {
+               const int64_t value = symbols.at(fact.first);
+               return value >= 0 && value <= fact.second;
+           });
+}
+
+/// A variant of the kind that has its program and serves these sizes: the newest that assumes
+/// something, else the one that assumes nothing; null where there is none.
+std::shared_ptr<Variant> ready_variant(FunctionState& state, const std::string& kind,
+                                       const SizeEnv& symbols) {
+    std::shared_ptr<Variant> found;
+    for (const auto& [key, variant] : state.variants) {
+        if (variant->kind != kind) continue;
+        adopt(state, *variant);
+        if (!variant->program || !hold(variant->facts, symbols)) continue;
+        if (!variant->facts.largest.empty()) return variant;
+        found = variant;
+    }
+    return found;
+}
+
+/// The variant of the kind that assumes nothing while it is being compiled; null where it is not.
+std::shared_ptr<Variant> general_in_work(FunctionState& state, const std::string& kind) {
+    for (const auto& [key, variant] : state.variants)
+        if (variant->kind == kind && variant->facts.largest.empty() && variant->job) return variant;
+    return nullptr;
+}
+
+void compile_in_background(FunctionState& state, Variant& variant) {
+    if (variant.program || variant.job || variant.refused) return;
+    SessionState& session = *state.session;
+    if (!session.background) session.background = std::make_shared<BackgroundCompiler>();
+    variant.job = std::make_shared<CompileJob>(
+        variant.graph, compile_options(session, options_of(state, variant)), session.executor);
+    session.background->start(variant.job);
+}
+
+/// A variant with its program: the one that fits these sizes, or, while that is being compiled, one
+/// that assumes less.
+std::shared_ptr<Variant> compiled_variant(FunctionState& state, const CallKind& kind,
+                                          const SizeEnv& symbols,
+                                          const std::vector<bool>& donated) {
+    const SymbolFacts facts = facts_of(state, symbols);
+    const std::shared_ptr<Variant> fits = variant_for(state, kind, facts, donated);
+    adopt(state, *fits);
+    const bool background =
+        state.session->compiles_in_background.value_or(state.session->needs_spirv);
+    state.last_is_general = false;
+    if (fits->program || !background || facts.largest.empty()) {
+        need_program(state, *fits);
+        return settled(state, kind, fits);
+    }
+    std::shared_ptr<Variant> other = ready_variant(state, fits->kind, symbols);
+    if (const auto general = other ? nullptr : general_in_work(state, fits->kind)) {
+        state.session->background->wait_or_give_up(*general->job);
+        other = ready_variant(state, fits->kind, symbols);
+    }
+    if (other) {
+        compile_in_background(state, *fits);
+        state.last_is_general = true;
+        return settled(state, kind, other);
+    }
+    need_program(state, *fits);
+    const std::shared_ptr<Variant> used = settled(state, kind, fits);
+    compile_in_background(state, *variant_for(state, kind, {}, used->donated));
+    return used;
 }
 
 /// The variant of the most recent call, or the one that assumes nothing.
@@ -401,6 +495,7 @@ Variant& variant_of_call(FunctionState& state, const std::vector<Arg>& args, Cal
     const CallKind kind = gather(state, args, line, given);
     state.last = variant_for(state, kind, facts_of(state, given.call.symbols));
     if (!state.session->oracle) need_program(state, *state.last);
+    state.last_is_general = false;
     state.last_symbols = given.call.symbols;
     call = std::move(given.call);
     return *state.last;
@@ -417,16 +512,17 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     const bool may_fail = std::any_of(state.effects.begin(), state.effects.end(), [](const Effect& e) { return !e.print; });
     if (may_fail) given.moved.clear();
     MovedIn moved(given, line);
-    const SymbolFacts facts = facts_of(state, given.call.symbols);
-    state.last = state.session->oracle
-                     ? variant_for(state, kind, facts)
-                     : compiled_variant(state, kind, facts, moved.unshared(*state.session));
+    state.last =
+        state.session->oracle
+            ? variant_for(state, kind, facts_of(state, given.call.symbols))
+            : compiled_variant(state, kind, given.call.symbols, moved.unshared(*state.session));
     state.last_symbols = given.call.symbols;
     const Variant& variant = *state.last;
     SizeMap sizes;
     std::vector<Ref> results =
         run_graph(*state.session, variant.graph, variant.program, std::move(given.call), line, {}, &sizes);
     moved.done();
+    state.last->job.reset();
     if (!state.effects.empty()) {
         const SizeEnv known = with_values(state, variant, sizes);
         size_t own = results.size();
@@ -450,12 +546,25 @@ ProgramStats Function::stats() const {
                 if (!env.contains(symbol))
                     fail_at(state_->line, "stats: the size " + symbol +
                                               " has no value yet; call the function first");
-    return firn::stats(program, env);
+    ProgramStats out = firn::stats(program, env);
+    out.better_is_compiling = state_->last_is_general;
+    return out;
 }
 
 std::string Function::explain() const {
     const Program& program = *last_variant(*state_).program;
-    return firn::explain(program, state_->last_symbols);
+    const std::string report = firn::explain(program, state_->last_symbols);
+    if (!state_->last_is_general) return report;
+    return "this program assumes less of the sizes than it could; the one that fits them is being "
+           "compiled in the background, and takes over when it is ready\n" +
+           report;
+}
+
+void Function::finish_compiling() const {
+    const Inside inside(state_->session->nodes.thread(), state_->line);
+    if (!state_->session->background) return;
+    state_->session->background->finish();
+    for (const auto& [key, variant] : state_->variants) adopt(*state_, *variant);
 }
 
 const Graph& Function::graph() const { return state_->graph; }
@@ -486,7 +595,8 @@ struct JitPrograms::State {
 
 JitPrograms::JitPrograms() : state_(std::make_shared<State>()) {}
 
-std::shared_ptr<Function> JitPrograms::get(const std::vector<ArgSpec>& specs, const Callback<Function()>& make) {
+std::shared_ptr<Function> JitPrograms::get(const std::vector<ArgSpec>& specs,
+                                           const Callback<Function()>& make) {
     std::string key;
     for (const ArgSpec& spec : specs) key += spec.dtype.name() + text(spec.shape) + " ";
     if (const auto* known = state_->functions.find(key)) return *known;

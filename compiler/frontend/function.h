@@ -20,6 +20,9 @@ struct Program;
 /// A compiled function over flat lists of tensors; copies share its programs. One program is
 /// compiled for each kind of call: what divides the sizes (4, 16, 64), about how large they are (powers of 4) and
 /// how far integer arguments let loops run (powers of 16), and which scalars are tensors on the device.
+/// The first call compiles the program that fits it. Then one that assumes nothing of the sizes is compiled in the
+/// background: it serves calls with other sizes at once, until the program that fits them is compiled there too. Results
+/// of two such programs differ as those of two schedules do: in how they round. See Session::compile_in_background.
 class Function {
   public:
     std::vector<Tensor> call(const std::vector<Arg>& args) const;
@@ -41,6 +44,9 @@ class Function {
     /// every program compiled later in this session or with the same caches that is equal or has an equal kernel. Nothing is given
     /// away. UserError where the session runs no kernels (the oracle), or while something is recorded.
     TuneReport tune(const std::vector<Arg>& args, const TuneOptions& options = {}) const;
+    /// Waits until everything that is being compiled in the background of the session is ready. Calls with sizes that were
+    /// seen before then run the programs that fit them.
+    void finish_compiling() const;
     /// What was recorded: the declared arguments first, then the captured tensors.
     const Graph& graph() const;
     /// Programs that are kept, 64 at most.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/frontend/background.h"
 #include "compiler/frontend/cut.h"
 #include "compiler/frontend/function.h"
 #include "compiler/frontend/record.h"
@@ -18,7 +19,10 @@ struct Variant {
     Graph graph;
     SymbolFacts facts;
     std::vector<bool> donated;
+    std::string kind;                        // its key but for the facts
     std::shared_ptr<const Program> program;
+    std::shared_ptr<CompileJob> job;         // compiles the program in the background; holds its pipelines until it runs
+    bool refused = false;                    // the background could not compile it
 };
 
 /// A declared size that a tensor gives whose size only the device knows.
@@ -41,10 +45,11 @@ struct FunctionState {
         captured;       // memory of the hidden arguments, after the declared
     Program signature;  // arguments and guards alone: binds symbols
     Recent<std::string, std::shared_ptr<Variant>> variants{kMostVariants};
-    /// Keys of calls that gave something away which no program could use.
+    /// Kinds of calls that gave something away which no program could use.
     Recent<std::string, bool> in_vain{kMostVariants};
     std::optional<std::set<std::string>> bounds;   // integer arguments that bound loops, once asked for
     std::shared_ptr<Variant> last;
+    bool last_is_general = false;   // the last call was served by a variant that assumes less than fits its sizes
     SizeEnv last_symbols;
 };
 

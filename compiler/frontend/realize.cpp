@@ -136,14 +136,18 @@ std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& g
                                            CompileOptions options) {
     const Inside inside(session.nodes.thread(), {});
     Executor& executor = executor_of(session);
+    report_graph(session, graph);
+    std::shared_ptr<const Program> program =
+        compile_graph(session.nodes, graph, executor.profile(), compile_options(session, std::move(options)));
+    report_program(session, graph, *program);
+    return program;
+}
+
+CompileOptions compile_options(SessionState& session, CompileOptions options) {
     options.spirv = session.needs_spirv;
     options.cache_directory = default_cache_directory();
     options.tuned = &session.tuned;
-    report_graph(session, graph);
-    std::shared_ptr<const Program> program =
-        compile_graph(session.nodes, graph, executor.profile(), options);
-    report_program(session, graph, *program);
-    return program;
+    return options;
 }
 
 std::vector<Ref> run_graph(SessionState& session, const Graph& graph,

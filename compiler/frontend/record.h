@@ -83,7 +83,8 @@ struct Realized {
     Ref buffer;
 };
 
-struct DataSource;   // data_size.h
+class BackgroundCompiler;   // background.h
+struct DataSource;          // data_size.h
 
 /// Programs of lazy evaluation that a session keeps: more than a frame has, and with all that belongs to them on the host
 /// and on the device some hundred MiB at most.
@@ -110,6 +111,9 @@ struct SessionState {
     std::optional<bool> checks;                     // see checks_promises
     std::unordered_map<const Node*, std::weak_ptr<DataSource>> data_sources;   // by their counts
     std::map<std::string, std::string> tuned;       // what tuning found, see CompileOptions
+    std::optional<bool> compiles_in_background;     // none: where kernels run on a device
+    /// After what it compiles for, which outlives it.
+    std::shared_ptr<BackgroundCompiler> background;
     int debug = 0;     // FIRN_DEBUG
     size_t dumps = 0;  // programs written to FIRN_DUMP_DIR
 };

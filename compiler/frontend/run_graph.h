@@ -28,7 +28,9 @@ std::vector<std::shared_ptr<const Node>> realize_nodes(
 /// Lets go of what was computed for nodes that nobody has any more.
 void forget_dead(SessionState& session);
 
-/// Compiles `graph` for the session's executor, and reports what the environment asks for.
+/// `options` with what the session says of every compile.
+CompileOptions compile_options(SessionState& session, CompileOptions options);
+/// Compiles `graph` for the session's executor, and reports.
 std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph,
                                            CompileOptions options);
 

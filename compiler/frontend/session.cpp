@@ -86,6 +86,7 @@ void Session::limit_while(int64_t turns) const {
     if (turns < 1) throw UserError("limit_while: " + std::to_string(turns) + " is given; it counts turns from 1 up");
     state_->while_limit = turns;
 }
+void Session::compile_in_background(bool on) const { state_->compiles_in_background = on; }
 size_t Session::plan_count() const { return state_->plans.size(); }
 size_t Session::node_count() const { return state_->nodes.live_nodes(); }
 

@@ -47,10 +47,23 @@ std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& root
                                (node.as<LoopAttr>().by_hand() || !node.as<LoopAttr>().sizes.empty());
             if ((node.op == Op::Loop && !sized) || node.op == Op::If || node.op == Op::Result)
                 return nullptr;
-            return table.intern(node.op, node.dtype, substituted(node.shape, map), inputs,
-                                substituted(node.attr, map), line_of(node));
+            Ref made = table.intern(node.op, node.dtype, substituted(node.shape, map), inputs,
+                                    substituted(node.attr, map), line_of(node));
+            note_lines(*made, node.lines);
+            return made;
         },
         replace);
+}
+
+Graph copied_graph(NodeTable& table, const Graph& graph) {
+    std::vector<Ref> roots = graph.args;
+    roots.insert(roots.end(), graph.results.begin(), graph.results.end());
+    roots = substitute_sizes(table, roots, {});
+    Graph out = graph;
+    const auto results = roots.begin() + static_cast<std::ptrdiff_t>(graph.args.size());
+    out.args.assign(roots.begin(), results);
+    out.results.assign(results, roots.end());
+    return out;
 }
 
 }  // namespace firn

@@ -17,5 +17,7 @@ Shape substituted(const Shape& shape, const SizeMap& map);
 std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& roots,
                                   const SizeMap& map,
                                   std::unordered_map<const Node*, Ref> replace = {});
+/// The same graph of nodes of another table.
+Graph copied_graph(NodeTable& table, const Graph& graph);
 
 }  // namespace firn

@@ -39,6 +39,9 @@ class Executor {
     virtual void read(const Memory& memory, uint64_t offset, std::span<std::byte> data) = 0;
     /// Runs in program order with everything else of this executor; may return before it is done.
     virtual void run(const std::shared_ptr<const Program>& program, const Call& call) = 0;
+    /// Makes what takes long when a program first runs, such as pipelines; from any thread. The program starts at once
+    /// as long as somebody holds what this gives.
+    virtual std::shared_ptr<const void> prepare(const Program&) { return nullptr; }
     /// Waits for everything.
     virtual void wait() = 0;
     /// Per-kernel times of what ran since the last call; empty where profiling is off.

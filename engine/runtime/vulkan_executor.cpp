@@ -124,6 +124,12 @@ void VulkanExecutor::read(const Memory& memory, uint64_t offset, std::span<std::
     within_memory("reading", buffer.name(), [&] { read_buffer(buffer, offset, data); });
 }
 
+std::shared_ptr<const void> VulkanExecutor::prepare(const Program& program) {
+    auto pipelines = std::make_shared<std::vector<std::shared_ptr<const Pipeline>>>();
+    for (const KernelInfo& kernel : program.kernels) pipelines->push_back(shared_pipeline(*device_, kernel));
+    return pipelines;
+}
+
 void VulkanExecutor::wait() {
     within_memory("waiting for", device_->info().name, [&] { device_->wait_idle(); });
 }

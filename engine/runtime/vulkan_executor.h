@@ -22,7 +22,7 @@ struct ExecutorCounts {
     int64_t preparations = 0;  // descriptor sets made for new memory
 };
 
-/// The executor of a session. Used by one thread at a time; memory may be let go of by any thread.
+/// The executor of a session. Used by one thread at a time; any thread may let go of memory, and prepare programs.
 class VulkanExecutor : public Executor {
   public:
     explicit VulkanExecutor(std::shared_ptr<Device> device);
@@ -38,6 +38,7 @@ class VulkanExecutor : public Executor {
     void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) override;
     void read(const Memory& memory, uint64_t offset, std::span<std::byte> data) override;
     void run(const std::shared_ptr<const Program>& program, const Call& call) override;
+    std::shared_ptr<const void> prepare(const Program& program) override;
     void wait() override;
     void set_profiling(bool on) override { profiling_ = on; }
     std::vector<KernelTime> take_kernel_times() override;

@@ -138,6 +138,7 @@ TEST_F(Donation, ACallThatFailsKeepsTheArguments) {
 }
 
 TEST_F(Donation, OneProgramServesBothWhereNothingCanBeReused) {
+    session_.compile_in_background(false);
     auto total = compile([](Tensor x) { return sum(x); }, {i32("n")});
     Tensor x = increment()(arange(3));
     total(x);

@@ -1,0 +1,61 @@
+// Programs that are compiled on a thread of their own, while others run; internal.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "compiler/compile.h"
+#include "compiler/ir/graph.h"
+#include "compiler/program/executor.h"
+
+namespace firn {
+
+/// A program to be compiled, with all that it takes: nodes of its own, and copies. Whoever asked may look at what is made
+/// once it is done.
+struct CompileJob {
+    CompileJob(const Graph& copied, const CompileOptions& with, std::shared_ptr<Executor> runs_it);
+
+    std::shared_ptr<const Program> program;  // null: it could not be compiled, or is not wanted any more
+    std::shared_ptr<const void> prepared;    // see Executor::prepare
+    bool refused = false;                    // it cannot be compiled
+    std::atomic<bool> done{false};
+
+    // Of the thread that compiles.
+    std::shared_ptr<Executor> executor;
+    std::map<std::string, std::string> tuned;
+    CompileOptions options;
+    NodeTable table;
+    Graph graph;
+};
+
+/// Compiles jobs one after the other, in the order in which they were started.
+class BackgroundCompiler {
+  public:
+    /// Programs that may wait at most; those that wait longest are given up: calls ask for them again.
+    static constexpr size_t kMostWaiting = 16;
+
+    /// Gives up what waits, and ends the one at work early.
+    ~BackgroundCompiler();
+    void start(std::shared_ptr<CompileJob> job);
+    /// Waits until the job is done. One that would wait for others first is given up instead.
+    void wait_or_give_up(CompileJob& job);
+    /// Waits until all are done.
+    void finish();
+
+  private:
+    void work();
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<std::shared_ptr<CompileJob>> waiting_;
+    std::shared_ptr<CompileJob> running_;
+    std::atomic<bool> ending_{false};
+    std::thread thread_;
+};
+
+}  // namespace firn

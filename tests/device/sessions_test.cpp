@@ -1,0 +1,100 @@
+// Sessions on the device: in threads of their own, with programs compiled in the background, and
+// bounded.
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "compiler/frontend/record.h"
+#include "engine/firn/device_session.h"
+#include "engine/runtime/vulkan_executor.h"
+#include "tests/frontend/oracle_session.h"
+
+namespace firn {
+namespace {
+
+class SessionsOnDevice : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        try {
+            session_ = std::make_unique<Session>(device_session({.validation = true}));
+        } catch (const DeviceError& error) {
+            GTEST_SKIP() << error.what();
+        }
+    }
+    void TearDown() override {
+        if (session_) {
+            EXPECT_EQ(validation_report(*session_), "");
+        }
+    }
+    std::unique_ptr<Session> session_;
+};
+
+/// Row sums of ones, by a function that serves every size.
+auto row_sums() {
+    return compile([](Tensor x) { return sum(sqrt(x), {.axis = 1}); }, {f32("n", "m")});
+}
+
+TEST_F(SessionsOnDevice, NewSizesAreServedWhileTheirProgramIsCompiled) {
+    SessionScope scope(*session_);
+    auto sums = row_sums();
+    EXPECT_EQ(sums(ones({64, 64})).to_vector<float>(), Floats(64, 64.0f));
+    EXPECT_FALSE(sums.stats().better_is_compiling);
+    for (int n : {3, 20, 130})
+        EXPECT_EQ(sums(ones({n, 1000})).to_vector<float>(), Floats(static_cast<size_t>(n), 1000.0f))
+            << n;
+    sums.finish_compiling();
+    for (int n : {3, 20, 130}) {
+        EXPECT_EQ(sums(ones({n, 1000})).to_vector<float>(), Floats(static_cast<size_t>(n), 1000.0f))
+            << n;
+        EXPECT_FALSE(sums.stats().better_is_compiling);
+    }
+}
+
+TEST_F(SessionsOnDevice, ThreadsWithASessionEachRunInParallel) {
+    std::vector<std::thread> threads;
+    std::vector<float> sums(3);
+    for (size_t t = 0; t < sums.size(); ++t)
+        threads.emplace_back([&, t] {
+            SessionScope scope(t == 0 ? *session_ : device_session());
+            auto rows = row_sums();
+            Tensor x = ones({8, 16 + static_cast<int>(t)});
+            for (int turn = 0; turn < 20; ++turn) x = x * 1.0f;
+            sums[t] = sum(rows(x)).item<float>();
+        });
+    for (std::thread& thread : threads) thread.join();
+    for (size_t t = 0; t < sums.size(); ++t)
+        EXPECT_EQ(sums[t], 8.0f * (16 + static_cast<float>(t)));
+}
+
+TEST_F(SessionsOnDevice, TensorsEndOnOtherThreadsWhileTheDeviceIsAtWork) {
+    SessionScope scope(*session_);
+    std::vector<std::thread> threads;
+    for (int k = 0; k < 20; ++k) {
+        std::vector<Tensor> values{arange(5000) + k};
+        values.push_back(values[0] * 2);
+        realize(values);
+        threads.emplace_back([values = std::move(values)]() mutable { values.clear(); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(sum(arange(5)).item<int>(), 10);
+}
+
+TEST_F(SessionsOnDevice, ProgramsThatAreLetGoOfFreeTheirPipelines) {
+    SessionScope scope(*session_);
+    auto& device = static_cast<VulkanExecutor&>(session_->executor()).device();
+    const Tensor x = ones({8});
+    const auto other_program = [&](int k) {
+        Tensor y = x;
+        for (int bit = 0; bit < 9; ++bit) y = k >> bit & 1 ? sqrt(y) + 1 : abs(y) * 2;
+        return y;
+    };
+    for (int k = 0; k < static_cast<int>(kMostPlans) + 20; ++k) {
+        Tensor y = other_program(k);
+        realize(y);
+    }
+    EXPECT_EQ(session_->plan_count(), kMostPlans);
+    EXPECT_LE(device.shared_pipelines().entries.size(), kMostPlans + 2);
+}
+
+}  // namespace
+}  // namespace firn
