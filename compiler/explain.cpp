@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "compiler/lower/kernel_code.h"
+#include "compiler/program/step_counts.h"
 
 namespace firn {
 namespace {
@@ -98,22 +99,20 @@ std::vector<KernelReport> kernel_reports(const Program& program, const SizeEnv& 
     for_dispatches(program.steps, [&](const DispatchStep& step) {
         if (step.lowered) out[static_cast<size_t>(step.kernel)].ranges = ranges_text(*step.lowered);
     });
-    const FlatProgram flat = flatten(program, env);
-    for (const FlatStep& step : flat.steps) {
-        if (!step.dispatch) continue;
+    count_steps(program, env, [&](const FlatStep& step, int64_t times) {
+        if (!step.dispatch) return;
         KernelReport& row = out[static_cast<size_t>(step.dispatch->kernel)];
         const Work& work = step.dispatch->work;
         const int64_t operations = work.operations.evaluate(step.env),
                       read = work.bytes_read.evaluate(step.env),
                       written = work.bytes_written.evaluate(step.env);
-        ++row.dispatches;
-        row.operations += operations, row.bytes_read += read, row.bytes_written += written;
+        row.dispatches += times;
+        row.operations = add_times(row.operations, times, operations);
+        row.bytes_read = add_times(row.bytes_read, times, read);
+        row.bytes_written = add_times(row.bytes_written, times, written);
         row.predicted_ms +=
-            1e3 *
-            (std::max(static_cast<double>(operations) / program.profile.operations_per_second,
-                      static_cast<double>(read + written) / program.profile.bytes_per_second) +
-             program.profile.seconds_per_launch);
-    }
+            1e3 * static_cast<double>(times) * predicted_seconds(work, step.env, program.profile);
+    });
     return out;
 }
 

@@ -517,6 +517,7 @@ class Planner {
         if (const LoopAttr& attr = loop.as<LoopAttr>(); attr.open)
             repeat.alive = current[static_cast<size_t>(attr.active)];
         if (loop.as<LoopAttr>().must_end) repeat.never_ended = never_ended(loop);
+        repeat.line = first_line(loop);
         for (const Ref& r : results_of_[&loop])
             context_.buffers[r.get()] = current[static_cast<size_t>(r->as<ResultAttr>().index)];
         out.push_back({std::move(repeat)});

@@ -1,6 +1,8 @@
 // Reports on stderr and as files.
 #include "compiler/frontend/report.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -16,6 +18,10 @@
 
 namespace firn {
 namespace {
+
+/// Seconds that a run may take without a word: longer than one waits unasked for an answer on a
+/// terminal.
+constexpr double kPatience = 3;
 
 void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
@@ -107,6 +113,22 @@ void report_run(SessionState& session, const Program* program, const SizeEnv& sy
         std::snprintf(line, sizeof line, "  %9.3f ms x %d  ", time.milliseconds, time.dispatches);
         say(line + time.name + "\n");
     }
+}
+
+void report_progress(SessionState& session) {
+    if (session.debug < 1 && !isatty(STDERR_FILENO)) return;
+    const auto report = [](const RunProgress& run) {
+        char text[80];
+        if (run.turns > 0)
+            std::snprintf(text, sizeof text, "%.0f s: turn %lld of %lld", run.seconds,
+                          static_cast<long long>(run.turn), static_cast<long long>(run.turns));
+        else
+            std::snprintf(text, sizeof text, "%.0f s: turn %lld", run.seconds,
+                          static_cast<long long>(run.turn));
+        say("firn: " + run.program + " has run for " + text +
+            (run.line.empty() ? "" : " of the loop at " + run.line) + "\n");
+    };
+    session.executor->set_progress(report, kPatience);
 }
 
 }  // namespace firn

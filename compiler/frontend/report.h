@@ -12,5 +12,7 @@ void report_program(SessionState& session, const Graph& graph, const Program& pr
 /// FIRN_DEBUG 1 and up: waits, and prints what one run of the program did and the time of every kernel. `program`:
 /// null where nothing was compiled.
 void report_run(SessionState& session, const Program* program, const SizeEnv& symbols);
+/// On a terminal, and with FIRN_DEBUG: how far a run is that takes long.
+void report_progress(SessionState& session);
 
 }  // namespace firn

@@ -8,6 +8,7 @@
 #include "compiler/frontend/environment.h"
 #include "compiler/frontend/oracle.h"
 #include "compiler/frontend/record.h"
+#include "compiler/frontend/report.h"
 #include "compiler/lower/interpret_kernel.h"
 #include "compiler/program/error.h"
 
@@ -58,6 +59,7 @@ Executor& executor_of(SessionState& session) {
         session.started = true;
         session.debug = environment_number("FIRN_DEBUG", 0);
         if (session.debug) session.executor->set_profiling(true);
+        report_progress(session);
     }
     return *session.executor;
 }

@@ -10,6 +10,7 @@
 
 #include "compiler/lower/interpret_kernel.h"
 #include "compiler/program/error.h"
+#include "compiler/program/walk.h"
 
 namespace firn {
 namespace {
@@ -40,27 +41,34 @@ class HostMemory : public Memory {
 /// The slots of one call as host memory.
 class BoundSlots {
   public:
-    BoundSlots(const Program& program, const FlatProgram& flat, const Call& call)
+    BoundSlots(const Program& program, const Call& call)
         : program_(program), memory_(program.buffers.size()) {
+        const std::vector<int> ends = expected_result_slots(program, call.symbols);
         bind_arguments(call);
-        bind_results(flat, call);
-        bind_own(flat, call.symbols);
+        bind_results(ends, call);
+        bind_own(ends, call.symbols);
     }
 
     std::span<std::byte> operator[](int slot) const { return memory_[static_cast<size_t>(slot)]; }
 
-    /// A result that shares its slot with an argument or another result is copied to its own
-    /// memory.
-    void copy_shared_results(const FlatProgram& flat, const Call& call) const {
-        for (size_t k = 0; k < flat.result_slots.size(); ++k) {
+    /// A result that ended in other memory than its own is copied there: it shares its slot with an
+    /// argument or another result, or the data decided where it ends.
+    void copy_results(const std::vector<int>& ends, const Call& call) const {
+        std::vector<std::pair<size_t, std::vector<std::byte>>> elsewhere;
+        for (size_t k = 0; k < ends.size(); ++k) {
             if (!call.results[k]) continue;
-            std::span<std::byte> source = (*this)[flat.result_slots[k]];
-            std::span<std::byte> target =
-                memory_of(call.results[k], flat.result_slots[k], call.symbols);
-            if (source.data() != target.data())
-                std::memmove(target.data(), source.data(), std::min(source.size(), target.size()));
+            const std::span<std::byte> value = (*this)[ends[k]];
+            if (value.data() != memory_of(call.results[k], ends[k], call.symbols).data())
+                elsewhere.emplace_back(k, std::vector(value.begin(), value.end()));
+        }
+        for (const auto& [k, value] : elsewhere) {
+            const std::span<std::byte> target = memory_of(call.results[k], ends[k], call.symbols);
+            std::copy_n(value.begin(), std::min(value.size(), target.size()), target.begin());
         }
     }
+
+    /// See walk_steps.
+    const SlotSets& shared() const { return shared_; }
 
   private:
     uint64_t bytes_of(int slot, const SizeEnv& env) const {
@@ -93,9 +101,9 @@ class BoundSlots {
         }
     }
 
-    void bind_results(const FlatProgram& flat, const Call& call) {
-        for (size_t k = 0; k < flat.result_slots.size(); ++k) {
-            int slot = flat.result_slots[k];
+    void bind_results(const std::vector<int>& ends, const Call& call) {
+        for (size_t k = 0; k < ends.size(); ++k) {
+            int slot = ends[k];
             BufferRole role = program_.buffers[static_cast<size_t>(slot)].role;
             bool placed = role == BufferRole::Argument || role == BufferRole::Constant ||
                           (*this)[slot].data() != nullptr;
@@ -107,8 +115,16 @@ class BoundSlots {
     }
 
     /// Temporaries at their planned offsets, and constants.
-    void bind_own(const FlatProgram& flat, const SizeEnv& env) {
-        MemoryPlan plan = plan_memory(program_, flat, env);
+    void bind_own(const std::vector<int>& ends, const SizeEnv& env) {
+        MemoryPlan plan;
+        if (can_be_flat(program_, env)) {
+            plan = plan_memory(program_, flatten(program_, env), env);
+        } else {
+            RotatingMemory memory = plan_rotating_memory(program_, env);
+            plan.bytes = memory.plan.bytes;
+            plan.offsets = offsets_for(memory, program_, ends);
+            shared_ = std::move(memory.shared);
+        }
         std::span<std::byte> temporaries = own(plan.bytes);
         for (size_t slot = 0; slot < memory_.size(); ++slot) {
             const BufferInfo& buffer = program_.buffers[slot];
@@ -127,6 +143,7 @@ class BoundSlots {
     const Program& program_;
     std::vector<std::span<std::byte>> memory_;
     std::vector<std::vector<std::byte>> owned_;
+    SlotSets shared_;
 };
 
 /// Checks that steps between two barriers do not touch what another of them writes, in bytes: this
@@ -190,11 +207,10 @@ class Interpreter : public Executor {
     }
 
     void run(const std::shared_ptr<const Program>& program, const Call& call) override {
-        FlatProgram flat = flatten(*program, call.symbols);
-        BoundSlots slots(*program, flat, call);
-        Running running{*program, flat, slots, call.scalars, {}};
-        run_steps(running, 0, flat.steps.size(), 0);
-        slots.copy_shared_results(flat, call);
+        BoundSlots slots(*program, call);
+        Running running(*this, *program, slots, call.scalars);
+        const std::vector<int> ends = walk_steps(*program, call.symbols, running, slots.shared());
+        slots.copy_results(ends, call);
     }
 
     void wait() override {}
@@ -212,37 +228,23 @@ class Interpreter : public Executor {
 
   private:
     /// A call that runs.
-    struct Running {
+    struct Running : StepVisitor {
+        Running(Interpreter& by, const Program& of, const BoundSlots& bound,
+                const std::vector<Scalar>& given)
+            : interpreter(by), program(of), slots(bound), scalars(given) {}
+        void step(const FlatStep& step) override { interpreter.run_step(*this, step, hazards); }
+        bool goes_on(int slot, int64_t) override {
+            uint32_t alive = 0;
+            std::memcpy(&alive, slots[slot].data(), 4);
+            return alive != 0;
+        }
+
+        Interpreter& interpreter;
         const Program& program;
-        const FlatProgram& flat;
         const BoundSlots& slots;
         const std::vector<Scalar>& scalars;
-        SizeEnv done;   // turns of the loops around that earlier runs of their steps did
-    };
-
-    /// Steps [first, last); `loop`: the first of the loops that may begin there.
-    void run_steps(Running& running, size_t first, size_t last, size_t loop) {
         HazardCheck hazards;
-        for (size_t at = first; at < last;) {
-            const std::vector<FlatLoop>& loops = running.flat.loops;
-            while (loop < loops.size() && loops[loop].first < at) ++loop;
-            if (loop == loops.size() || loops[loop].first != at) {
-                run_step(running, running.flat.steps[at++], hazards);
-                continue;
-            }
-            const FlatLoop& again = loops[loop++];
-            uint32_t alive = 1;
-            for (int64_t turn = 0; alive && turn < again.trips; turn += again.turns) {
-                running.done[again.induction] = turn;
-                run_steps(running, again.first, again.last, loop);
-                std::memcpy(&alive, running.slots[again.alive].data(), 4);
-            }
-            if (alive && !again.never_ended.empty()) throw UserError(again.never_ended);
-            running.done.erase(again.induction);
-            hazards = HazardCheck();
-            at = again.last;
-        }
-    }
+    };
 
     void run_step(const Running& running, const FlatStep& step, HazardCheck& hazards) {
         if (step.copy) {
@@ -257,9 +259,7 @@ class Interpreter : public Executor {
         std::vector<bool> written;
         for (const BindingInfo& binding : kernel.bindings) written.push_back(binding.written);
         hazards.step(step, written, running.slots);
-        FlatStep now = step;
-        for (const auto& [induction, turns] : running.done) now.env[induction] += turns;
-        dispatch(kernel, now, running.slots, scalars_of(running, now));
+        dispatch(kernel, step, running.slots, scalars_of(running, step));
     }
 
     /// The scalar arguments, and behind them the numbers that the host computes, as far as the step asks for them.

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,6 +29,13 @@ struct Call {
     std::vector<std::shared_ptr<Memory>> results;      // one per result
 };
 
+/// How far a run is that takes long.
+struct RunProgress {
+    std::string program, line;    // the user's line of the outermost loop that is under way
+    int64_t turn = 0, turns = 0;  // of that loop; `turns` is 0 where only the data knows
+    double seconds = 0;           // since the run began
+};
+
 class Executor {
   public:
     virtual ~Executor() = default;
@@ -44,6 +52,8 @@ class Executor {
     virtual std::shared_ptr<const void> prepare(const Program&) { return nullptr; }
     /// Waits for everything.
     virtual void wait() = 0;
+    /// `report` is told how far a run is that has taken `after_seconds`, and whenever that time has doubled.
+    virtual void set_progress(std::function<void(const RunProgress&)> /*report*/, double /*after_seconds*/) {}
     /// Per-kernel times of what ran since the last call; empty where profiling is off.
     virtual void set_profiling(bool) {}
     virtual std::vector<KernelTime> take_kernel_times() { return {}; }

@@ -2,9 +2,10 @@
 #include <algorithm>
 #include <limits>
 #include <random>
+#include <set>
 
 #include "compiler/program/error.h"
-#include "compiler/program/program.h"
+#include "compiler/program/walk.h"
 
 namespace firn {
 namespace {
@@ -23,38 +24,70 @@ struct Block {
 
 bool meet(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
 
-std::vector<Block> find_blocks(const Program& program, const FlatProgram& flat,
-                               const SizeEnv& env) {
-    std::vector<bool> external(program.buffers.size());
-    for (size_t slot = 0; slot < program.buffers.size(); ++slot) {
-        BufferRole role = program.buffers[slot].role;
-        external[slot] = role == BufferRole::Argument || role == BufferRole::Constant;
-    }
-    for (int slot : flat.result_slots) external[static_cast<size_t>(slot)] = true;
-
+/// When each slot is touched; slots that nothing touches have no block.
+std::vector<Block> find_lifetimes(const Program& program, const FlatProgram& flat,
+                                  const SizeEnv& env) {
     std::vector<Block> blocks;
     std::vector<int> block_of(program.buffers.size(), -1);
     uint64_t alignment = std::max<uint32_t>(program.profile.buffer_alignment, 16);
     int epoch = 0;
-    std::vector<int> epochs;   // by step
-    for (const FlatStep& step : flat.steps) {
-        epoch += step.barrier_before;
-        epochs.push_back(epoch);
-        for (int slot : step.slots) {
+    for (size_t step = 0; step < flat.steps.size(); ++step) {
+        epoch += flat.steps[step].barrier_before;
+        for (int slot : flat.steps[step].slots) {
             auto at = static_cast<size_t>(slot);
-            if (external[at]) continue;
             if (block_of[at] < 0) {
                 // An empty slot has a place too: a binding must be of something.
                 auto bytes = std::max<uint64_t>(
                     1, static_cast<uint64_t>(program.buffers[at].bytes().evaluate(env)));
                 block_of[at] = static_cast<int>(blocks.size());
                 blocks.push_back(
-                    {slot, (bytes + alignment - 1) / alignment * alignment, epoch, epoch, epochs.size() - 1});
+                    {slot, (bytes + alignment - 1) / alignment * alignment, epoch, epoch, step});
             }
             blocks[static_cast<size_t>(block_of[at])].last = epoch;
         }
     }
-    // What comes into steps that run again is needed until their last run. Inner loops last: they lie inside.
+    return blocks;
+}
+
+/// Slots that take one another's memory are there while any of them is, and to the end where a
+/// result may be in them.
+void join_lifetimes(const Program& program, const std::vector<int>& classes,
+                    std::vector<Block>& blocks) {
+    std::vector<int> life_of(classes.size(), -1);  // by class: index into lives
+    std::vector<Block> lives;
+    int end = 0;
+    for (const Block& block : blocks) {
+        end = std::max(end, block.last);
+        int& at = life_of[static_cast<size_t>(classes[static_cast<size_t>(block.slot)])];
+        if (at < 0) {
+            at = static_cast<int>(lives.size());
+            lives.push_back(block);
+            continue;
+        }
+        Block& life = lives[static_cast<size_t>(at)];
+        life.first = std::min(life.first, block.first), life.last = std::max(life.last, block.last);
+        life.first_step = std::min(life.first_step, block.first_step);
+    }
+    for (const ResultInfo& result : program.results)
+        if (const int at =
+                life_of[static_cast<size_t>(classes[static_cast<size_t>(result.buffer)])];
+            at >= 0)
+            lives[static_cast<size_t>(at)].last = end;
+    blocks.clear();
+    for (size_t slot = 0; slot < classes.size(); ++slot) {
+        const int at = life_of[static_cast<size_t>(classes[slot])];
+        if (at < 0) continue;
+        blocks.push_back(lives[static_cast<size_t>(at)]);
+        blocks.back().slot = static_cast<int>(slot);
+    }
+}
+
+/// What comes into steps that run again is needed until their last run. Inner loops first: they lie
+/// inside.
+void live_through_loops(const FlatProgram& flat, std::vector<Block>& blocks) {
+    std::vector<int> epochs;  // by step
+    for (const FlatStep& step : flat.steps)
+        epochs.push_back((epochs.empty() ? 0 : epochs.back()) + step.barrier_before);
     for (size_t k = flat.loops.size(); k-- > 0;) {
         const FlatLoop& loop = flat.loops[k];
         if (loop.first == loop.last) continue;
@@ -62,7 +95,16 @@ std::vector<Block> find_blocks(const Program& program, const FlatProgram& flat,
         for (Block& block : blocks)
             if (block.first_step < loop.first && block.last >= first) block.last = std::max(block.last, last);
     }
-    return blocks;
+}
+
+/// Leaves those that the caller binds out.
+void drop_external(const Program& program, const FlatProgram& flat, std::vector<Block>& blocks) {
+    std::erase_if(blocks, [&](const Block& block) {
+        const BufferRole role = program.buffers[static_cast<size_t>(block.slot)].role;
+        return role == BufferRole::Argument || role == BufferRole::Constant ||
+               std::find(flat.result_slots.begin(), flat.result_slots.end(), block.slot) !=
+                   flat.result_slots.end();
+    });
 }
 
 uint64_t largest_live(const std::vector<Block>& blocks) {
@@ -173,12 +215,9 @@ Packing best_packing(const std::vector<Block>& blocks, uint64_t least) {
     return improve(blocks, std::move(best_order), std::move(best), least);
 }
 
-}  // namespace
-
-MemoryPlan plan_memory(const Program& program, const FlatProgram& flat, const SizeEnv& env) {
+MemoryPlan packed(const Program& program, const std::vector<Block>& blocks) {
     MemoryPlan plan;
     plan.offsets.assign(program.buffers.size(), kNone);
-    std::vector<Block> blocks = find_blocks(program, flat, env);
     if (blocks.empty()) return plan;
     plan.largest_live = largest_live(blocks);
     Packing packing = best_packing(blocks, plan.largest_live);
@@ -186,6 +225,73 @@ MemoryPlan plan_memory(const Program& program, const FlatProgram& flat, const Si
     for (size_t index = 0; index < blocks.size(); ++index)
         plan.offsets[static_cast<size_t>(blocks[index].slot)] = packing.offsets[index];
     return plan;
+}
+
+/// By slot: those of other classes that lie in the memory of one of its class.
+SlotSets find_shared(const std::vector<Block>& blocks, const MemoryPlan& plan,
+                     const std::vector<int>& classes) {
+    const auto class_of = [&](const Block& block) {
+        return static_cast<size_t>(classes[static_cast<size_t>(block.slot)]);
+    };
+    const auto offset = [&](const Block& block) {
+        return plan.offsets[static_cast<size_t>(block.slot)];
+    };
+    std::vector<std::set<size_t>> meeting(classes.size());
+    for (const Block& a : blocks)
+        for (const Block& b : blocks)
+            if (class_of(a) != class_of(b) && offset(a) < offset(b) + b.bytes &&
+                offset(b) < offset(a) + a.bytes)
+                meeting[class_of(a)].insert(class_of(b));
+    std::vector<std::vector<int>> members(classes.size());
+    for (size_t slot = 0; slot < classes.size(); ++slot)
+        members[static_cast<size_t>(classes[slot])].push_back(static_cast<int>(slot));
+    SlotSets shared(classes.size());
+    for (size_t slot = 0; slot < classes.size(); ++slot)
+        for (size_t other : meeting[static_cast<size_t>(classes[slot])])
+            shared[slot].insert(shared[slot].end(), members[other].begin(), members[other].end());
+    return shared;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const Program& program, const FlatProgram& flat, const SizeEnv& env) {
+    std::vector<Block> blocks = find_lifetimes(program, flat, env);
+    drop_external(program, flat, blocks);
+    return packed(program, blocks);
+}
+
+RotatingMemory plan_rotating_memory(const Program& program, const SizeEnv& env) {
+    RotatingMemory memory;
+    memory.classes = rotation_classes(program);
+    const FlatProgram once = outline(program);
+    std::vector<Block> blocks = find_lifetimes(program, once, env);
+    join_lifetimes(program, memory.classes, blocks);
+    live_through_loops(once, blocks);
+    drop_external(program, once, blocks);
+    memory.plan = packed(program, blocks);
+    memory.shared = find_shared(blocks, memory.plan, memory.classes);
+    return memory;
+}
+
+std::vector<uint64_t> offsets_for(const RotatingMemory& memory, const Program& program,
+                                  const std::vector<int>& result_slots) {
+    std::set<int> own, bound(result_slots.begin(), result_slots.end());
+    for (const ResultInfo& result : program.results) own.insert(result.buffer);
+    // In each class, what was kept free of results is as much as what is free of them now.
+    std::vector<std::vector<uint64_t>> free(program.buffers.size());
+    std::vector<uint64_t> offsets = memory.plan.offsets;
+    const auto class_of = [&](size_t slot) { return static_cast<size_t>(memory.classes[slot]); };
+    for (size_t slot = offsets.size(); slot-- > 0;)
+        if (!own.contains(static_cast<int>(slot)) && offsets[slot] != kNone)
+            free[class_of(slot)].push_back(offsets[slot]);
+    for (size_t slot = 0; slot < offsets.size(); ++slot) {
+        std::vector<uint64_t>& places = free[class_of(slot)];
+        offsets[slot] = kNone;
+        if (bound.contains(static_cast<int>(slot)) || places.empty()) continue;
+        offsets[slot] = places.back();
+        places.pop_back();
+    }
+    return offsets;
 }
 
 }  // namespace firn

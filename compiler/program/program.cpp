@@ -5,6 +5,7 @@
 
 #include "compiler/program/error.h"
 #include "compiler/program/index_limits.h"
+#include "compiler/program/step_counts.h"
 
 namespace firn {
 
@@ -46,24 +47,27 @@ ProgramStats stats(const Program& program, const SizeEnv& env) {
         bool unknown = kernel.back_edges < 0 || result.back_edges < 0;
         result.back_edges = unknown ? -1 : std::max(result.back_edges, kernel.back_edges);
     }
-    FlatProgram flat = flatten(program, env);
-    for (const FlatStep& step : flat.steps) {
-        result.barriers += step.barrier_before;
+    count_steps(program, env, [&](const FlatStep& step, int64_t times) {
+        result.barriers += step.barrier_before ? times : 0;
         if (step.copy) {
             int64_t bytes =
                 program.buffers[static_cast<size_t>(step.copy->source)].bytes().evaluate(step.env);
-            result.bytes_read += bytes;
-            result.bytes_written += bytes;
-            continue;
+            result.bytes_read = add_times(result.bytes_read, times, bytes);
+            result.bytes_written = add_times(result.bytes_written, times, bytes);
+            return;
         }
         const Work& work = step.dispatch->work;
-        ++result.dispatches;
-        result.indirect_dispatches += step.dispatch->sizes_binding >= 0;
-        result.operations += work.operations.evaluate(step.env);
-        result.bytes_read += work.bytes_read.evaluate(step.env);
-        result.bytes_written += work.bytes_written.evaluate(step.env);
-    }
-    result.peak_bytes = static_cast<int64_t>(plan_memory(program, flat, env).bytes);
+        result.dispatches += times;
+        result.indirect_dispatches += step.dispatch->sizes_binding >= 0 ? times : 0;
+        result.operations = add_times(result.operations, times, work.operations.evaluate(step.env));
+        result.bytes_read = add_times(result.bytes_read, times, work.bytes_read.evaluate(step.env));
+        result.bytes_written =
+            add_times(result.bytes_written, times, work.bytes_written.evaluate(step.env));
+    });
+    const bool flat = can_be_flat(program, env);
+    result.peak_bytes =
+        static_cast<int64_t>(flat ? plan_memory(program, flatten(program, env), env).bytes
+                                  : plan_rotating_memory(program, env).plan.bytes);
     return result;
 }
 

@@ -119,6 +119,7 @@ struct RepeatStep {
     int alive = -1;
     /// What to say, as a UserError, where it is still true after the last turn; empty: nothing.
     std::string never_ended;
+    std::string line;   // the user's
 };
 struct Step {
     std::variant<DispatchStep, CopyStep, RepeatStep> step;
@@ -190,25 +191,19 @@ struct FlatStep {
     SizeEnv env;                       // the symbols, with inductions
     bool barrier_before = false;       // a hazard with an earlier step since the last barrier
 };
-/// Steps [first, last) of a flat program that are run again and again: `turns` turns of a loop whose end only the
-/// data knows. Until the bool in slot `alive` is false, or `trips` turns are done; in run c the symbol
-/// `induction` is c * turns more than in the steps' symbols. Loops inside come after it.
+/// Steps [first, last) of a flat program that are run again and again. Loops inside come after it.
 struct FlatLoop {
     size_t first = 0, last = 0;
-    int alive = -1;
-    int64_t turns = 0, trips = 0;
-    std::string induction;
-    std::string never_ended;   // see RepeatStep
 };
-/// A program unrolled for given symbol values: the one order that recorder, interpreter, memory
-/// planner and statistics share. `result_slots[i]` is the slot that holds result i at the end.
+/// Steps in the order in which they run. `result_slots[i]` is the slot that holds result i at the end.
 struct FlatProgram {
     std::vector<FlatStep> steps;
-    std::vector<FlatLoop> loops;
+    std::vector<FlatLoop> loops;       // see outline (walk.h)
     std::vector<int> result_slots;
 };
-/// Steps that do nothing (no groups, no elements, a copy onto itself) are left out. `program` must outlive
-/// the result, which points into it.
+/// A program unrolled for given symbol values; of a loop whose end only the data knows, as many turns as run before
+/// the device is first asked. Steps that do nothing (no groups, no elements, a copy onto itself) are left out.
+/// `program` must outlive the result, which points into it.
 FlatProgram flatten(const Program& program, const SizeEnv& env);
 /// The values of a dispatch's parameters, each of its type. Throws UserError when a size does not fit.
 std::vector<Scalar> param_values(const DispatchStep& dispatch, const SizeEnv& env,

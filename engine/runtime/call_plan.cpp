@@ -8,6 +8,7 @@
 
 #include "compiler/program/error.h"
 #include "compiler/program/index_limits.h"
+#include "compiler/program/step_counts.h"
 
 namespace firn {
 namespace {
@@ -20,7 +21,8 @@ bool is_scalar_symbol(const std::string& name) { return name.starts_with('$'); }
 
 /// The symbols of a program by what they decide.
 struct SymbolUse {
-    std::set<std::string> shape;   // buffers, dispatches, trips
+    std::set<std::string> shape;  // buffers, dispatches
+    std::set<std::string> trips;
     std::set<std::string> params;  // sizes given to kernels
     std::set<std::string> inductions;
 };
@@ -32,7 +34,7 @@ void add_symbols(const std::vector<Step>& steps, SymbolUse& use) {
             for (const ParamInfo& param : dispatch->params)
                 if (param.scalar < 0) add_symbols(param.size, use.params);
         } else if (const auto* repeat = std::get_if<RepeatStep>(&step.step)) {
-            add_symbols(repeat->trips, use.shape);
+            add_symbols(repeat->trips, use.trips);
             use.inductions.insert(repeat->induction);
             add_symbols(repeat->body, use);
         }
@@ -73,33 +75,28 @@ void store_param(const Scalar& value, DType dtype, std::byte* target) {
 
 uint64_t align(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
 
-class Planner {
-  public:
-    Planner(const Program& program, const DeviceProfile& profile, const SizeEnv& env)
-        : program_(program), profile_(profile), env_(env), use_(symbol_use(program)) {}
+/// Room for parameters that live in a buffer, of the steps of a part.
+constexpr uint64_t kPartParamBytes = 256 << 10;
 
-    CallPlan run() {
-        FlatProgram flat = flatten(program_, env_);
-        MemoryPlan memory = plan_memory(program_, flat, env_);
-        plan_.result_slots = flat.result_slots;
-        plan_.loops = flat.loops;
-        plan_.scratch_offsets = memory.offsets;
-        size_t slots = program_.buffers.size();
-        plan_.slot_used.resize(slots);
-        plan_.slot_written.resize(slots);
-        for (const BufferInfo& buffer : program_.buffers) {
-            check_elements(buffer);
-            plan_.slot_bytes.push_back(
-                std::max<uint64_t>(16, static_cast<uint64_t>(buffer.bytes().evaluate(env_))));
-        }
+const KernelInfo& kernel_of(const Program& program, const FlatStep& step) {
+    return program.kernels[static_cast<size_t>(step.dispatch->kernel)];
+}
+
+class StepPlanner {
+  public:
+    StepPlanner(const Program& program, const DeviceProfile& profile,
+                const std::set<std::string>& filled_in)
+        : program_(program), profile_(profile), filled_in_(filled_in) {}
+
+    PlannedSteps run(std::span<const FlatStep> steps) {
         // Parameters in buffers first: they are uploaded as one range.
         for (bool in_buffer : {true, false}) {
-            for (const FlatStep& step : flat.steps)
+            for (const FlatStep& step : steps)
                 if (step.dispatch && kernel(step).params_in_buffer == in_buffer) add_params(step);
             if (in_buffer) plan_.buffer_params = plan_.params.size();
         }
         size_t next[2] = {0, 0};
-        for (const FlatStep& step : flat.steps) {
+        for (const FlatStep& step : steps) {
             PlannedStep planned = step.dispatch ? plan_dispatch(step) : plan_copy(step);
             if (step.dispatch) {
                 bool in_buffer = kernel(step).params_in_buffer;
@@ -107,34 +104,15 @@ class Planner {
             }
             planned.barrier_before = step.barrier_before;
             plan_.barriers += step.barrier_before;
+            plan_.seconds += planned.seconds;
             plan_.steps.push_back(planned);
         }
-        plan_.scratch_params = align(memory.bytes, profile_.buffer_alignment);
-        plan_.scratch_bytes =
-            plan_.buffer_params > 0 ? plan_.scratch_params + plan_.buffer_params : memory.bytes;
         plan_.host_scalars = numbers_.placed();
         return std::move(plan_);
     }
 
   private:
-    const KernelInfo& kernel(const FlatStep& step) const {
-        return program_.kernels[static_cast<size_t>(step.dispatch->kernel)];
-    }
-
-    void check_elements(const BufferInfo& buffer) const {
-        const int64_t elements = buffer.elements.evaluate(env_);
-        if (elements > kMostElements)
-            throw UserError("program '" + program_.name + "': the tensor '" + buffer.name +
-                            "' has " + std::to_string(elements) + " elements (" +
-                            buffer.elements.text() + ") and kernels count up to " +
-                            std::to_string(kMostElements) + " in memory; compute it in parts");
-    }
-
-    void use_slot(int slot, bool written) {
-        auto at = static_cast<size_t>(slot);
-        plan_.slot_used[at] = true;
-        if (written) plan_.slot_written[at] = true;
-    }
+    const KernelInfo& kernel(const FlatStep& step) const { return kernel_of(program_, step); }
 
     PlannedStep plan_dispatch(const FlatStep& step) {
         const KernelInfo& info = kernel(step);
@@ -152,12 +130,12 @@ class Planner {
         if (int binding = step.dispatch->sizes_binding; binding >= 0) {
             planned.groups_slot = step.slots.at(static_cast<size_t>(binding));
             planned.groups_offset = static_cast<uint64_t>(step.dispatch->sizes_groups) * 4;
-            ensure(planned.groups_offset + 12 <= plan_.slot_bytes[static_cast<size_t>(planned.groups_slot)],
+            const Size& sizes = program_.buffers[static_cast<size_t>(planned.groups_slot)].elements;
+            ensure(step.dispatch->sizes_groups + 3 <= sizes.evaluate(step.env),
                    "the groups of an indirect dispatch lie outside their buffer");
             plan_.indirect = true;
         }
-        for (size_t i = 0; i < step.slots.size(); ++i)
-            use_slot(step.slots[i], info.bindings[i].written);
+        planned.seconds = predicted_seconds(step.dispatch->work, step.env, profile_);
         PlannedSet set{step.dispatch->kernel, step.slots};
         auto [found, added] = set_numbers_.emplace(set, static_cast<int>(plan_.sets.size()));
         if (added) plan_.sets.push_back(std::move(set));
@@ -167,11 +145,13 @@ class Planner {
     }
 
     PlannedStep plan_copy(const FlatStep& step) {
-        use_slot(step.slots[0], false);
-        use_slot(step.slots[1], true);
         PlannedStep planned;
         planned.source = step.slots[0];
         planned.target = step.slots[1];
+        const BufferInfo& copied = program_.buffers[static_cast<size_t>(step.slots[0])];
+        planned.seconds =
+            profile_.seconds_per_launch +
+            2 * static_cast<double>(copied.bytes().evaluate(step.env)) / profile_.bytes_per_second;
         return planned;
     }
 
@@ -209,47 +189,126 @@ class Planner {
     }
 
     bool known_at_the_call(const Size& size) const {
+        if (filled_in_.empty()) return false;
         std::vector<std::string> names = size.symbols();
-        return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-            const bool turn = std::any_of(plan_.loops.begin(), plan_.loops.end(),
-                                          [&](const FlatLoop& loop) { return loop.induction == name; });
-            return turn || (is_scalar_symbol(name) && !use_.shape.contains(name) &&
-                            !use_.inductions.contains(name));
-        });
+        return std::any_of(names.begin(), names.end(),
+                           [&](const std::string& name) { return filled_in_.contains(name); });
     }
 
     const Program& program_;
     const DeviceProfile& profile_;
-    const SizeEnv& env_;
-    SymbolUse use_;
-    CallPlan plan_;
+    const std::set<std::string>& filled_in_;
+    PlannedSteps plan_;
     PlacedNumbers numbers_;
     std::map<PlannedSet, int> set_numbers_;
     std::vector<uint32_t> param_offsets_[2];  // by params_in_buffer, in the order of the steps
 };
 
+/// Scalar arguments that decide nothing but values of parameters.
+std::set<std::string> filled_in(const Program& program) {
+    SymbolUse use = symbol_use(program);
+    std::erase_if(use.params, [&](const std::string& name) {
+        return !is_scalar_symbol(name) || use.shape.contains(name) || use.trips.contains(name) ||
+               use.inductions.contains(name);
+    });
+    return use.params;
+}
+
+/// Which slots the steps touch; slots of one class take one another's place.
+void note_slots(const Program& program, std::span<const FlatStep> steps,
+                const std::vector<int>& classes, CallPlan& plan) {
+    plan.slot_used.resize(program.buffers.size());
+    plan.slot_written.resize(program.buffers.size());
+    const auto at = [&](int slot) {
+        return static_cast<size_t>(classes.empty() ? slot : classes[static_cast<size_t>(slot)]);
+    };
+    for (const FlatStep& step : steps)
+        for (size_t k = 0; k < step.slots.size(); ++k) {
+            const bool written = step.copy ? k == 1 : kernel_of(program, step).bindings[k].written;
+            plan.slot_used[at(step.slots[k])] = true;
+            if (written) plan.slot_written[at(step.slots[k])] = true;
+        }
+    for (size_t slot = 0; slot < classes.size(); ++slot) {
+        plan.slot_used[slot] = plan.slot_used[at(static_cast<int>(slot))];
+        plan.slot_written[slot] = plan.slot_written[at(static_cast<int>(slot))];
+    }
+}
+
+void check_elements(const Program& program, const BufferInfo& buffer, const SizeEnv& env) {
+    const int64_t elements = buffer.elements.evaluate(env);
+    if (elements > kMostElements)
+        throw UserError("program '" + program.name + "': the tensor '" + buffer.name + "' has " +
+                        std::to_string(elements) + " elements (" + buffer.elements.text() +
+                        ") and kernels count up to " + std::to_string(kMostElements) +
+                        " in memory; compute it in parts");
+}
+
 }  // namespace
 
-std::vector<std::string> plan_symbols(const Program& program) {
+std::vector<std::string> plan_symbols(const Program& program, bool in_parts) {
     SymbolUse use = symbol_use(program);
     std::set<std::string> symbols = use.shape;
     for (const std::string& name : use.params)
         if (!is_scalar_symbol(name)) symbols.insert(name);
+    for (const std::string& name : use.trips)
+        if (!in_parts || !is_scalar_symbol(name)) symbols.insert(name);
     for (const std::string& name : use.inductions) symbols.erase(name);
     return {symbols.begin(), symbols.end()};
 }
 
-CallPlan plan_call(const Program& program, const DeviceProfile& profile, const SizeEnv& env) {
-    return Planner(program, profile, env).run();
+uint64_t buffer_param_bytes(const KernelInfo& kernel, const DeviceProfile& profile) {
+    return kernel.params_in_buffer
+               ? align(param_offsets(kernel.param_types).back(), profile.buffer_alignment)
+               : 0;
 }
 
-PatchedParams unpatched(const CallPlan& plan) {
+PlannedSteps plan_steps(const Program& program, const DeviceProfile& profile,
+                        std::span<const FlatStep> steps, const std::set<std::string>& filled_in) {
+    return StepPlanner(program, profile, filled_in).run(steps);
+}
+
+CallPlan plan_call(const Program& program, const DeviceProfile& profile, const SizeEnv& env,
+                   bool in_parts) {
+    for (const BufferInfo& buffer : program.buffers) check_elements(program, buffer, env);
+    CallPlan plan;
+    plan.in_parts = in_parts || !can_be_flat(program, env);
+    uint64_t bytes = 0;
+    if (plan.in_parts) {
+        plan.rotating = plan_rotating_memory(program, env);
+        bytes = plan.rotating.plan.bytes;
+        note_slots(program, outline(program).steps, plan.rotating.classes, plan);
+        for (const KernelInfo& kernel : program.kernels)
+            if (const uint64_t own = buffer_param_bytes(kernel, profile); own > 0)
+                plan.scratch_param_bytes =
+                    std::max({plan.scratch_param_bytes, kPartParamBytes, own});
+    } else {
+        const FlatProgram flat = flatten(program, env);
+        static_cast<PlannedSteps&>(plan) =
+            plan_steps(program, profile, flat.steps, filled_in(program));
+        const MemoryPlan memory = plan_memory(program, flat, env);
+        bytes = memory.bytes;
+        plan.result_slots = flat.result_slots;
+        plan.scratch_offsets = memory.offsets;
+        plan.scratch_param_bytes = plan.buffer_params;
+        note_slots(program, flat.steps, {}, plan);
+    }
+    for (const BufferInfo& buffer : program.buffers)
+        plan.slot_bytes.push_back(
+            std::max<uint64_t>(16, static_cast<uint64_t>(buffer.bytes().evaluate(env))));
+    plan.scratch_params = align(bytes, profile.buffer_alignment);
+    plan.scratch_bytes =
+        plan.scratch_param_bytes > 0 ? plan.scratch_params + plan.scratch_param_bytes : bytes;
+    return plan;
+}
+
+PatchedParams unpatched(const PlannedSteps& plan) {
     PatchedParams params{plan.params, plan.envs, {}};
     params.computed.reserve(plan.host_scalars.size());
     return params;
 }
 
-void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars, const TurnsDone& done, PatchedParams& params) {
+void patch_params(const PlannedSteps& plan, const std::vector<Scalar>& scalars,
+                  PatchedParams& params) {
     host_values(plan.host_scalars, scalars, params.computed);
     for (const ParamPatch& patch : plan.patches) {
         std::byte* target = &params.bytes[patch.offset];
@@ -263,10 +322,6 @@ void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars, cons
         SizeEnv& env = params.envs[static_cast<size_t>(patch.env)];
         for (size_t k = 0; k < scalars.size(); ++k)
             if (scalars[k].dtype == i32) env[scalar_symbol(static_cast<int>(k))] = scalars[k].i;
-        const SizeEnv& planned = plan.envs[static_cast<size_t>(patch.env)];
-        for (const auto& [induction, turns] : done)
-            if (auto found = planned.find(induction); found != planned.end())
-                env[induction] = found->second + turns;
         store_param(scalar_int(index_value(patch.size, env, "a kernel's parameter")), patch.dtype,
                     target);
     }

@@ -4,22 +4,25 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "compiler/program/program.h"
+#include "compiler/program/walk.h"
 
 namespace firn {
 
 /// One dispatch or copy.
 struct PlannedStep {
-    int binding_set = -1;          // dispatch: index into CallPlan::sets; -1: a copy
+    int binding_set = -1;          // dispatch: index into PlannedSteps::sets; -1: a copy
     int source = -1, target = -1;  // copy: slots
     std::array<uint32_t, 3> groups{};
     int groups_slot = -1;          // an indirect dispatch: where the device finds its groups
     uint64_t groups_offset = 0;    // and at which byte of it
-    uint32_t param_offset = 0;  // dispatch: its parameters in CallPlan::params
+    uint32_t param_offset = 0;     // dispatch: its parameters in PlannedSteps::params
     bool barrier_before = false;
+    double seconds = 0;  // predicted
 };
 
 /// A kernel and the slots of its bindings; dispatches with the same ones share a descriptor set.
@@ -31,23 +34,17 @@ struct PlannedSet {
 
 /// A parameter that is known only at the call: a scalar argument, or a size that depends on one.
 struct ParamPatch {
-    uint32_t offset = 0;  // in CallPlan::params
+    uint32_t offset = 0;  // in PlannedSteps::params
     DType dtype = i32;
     int scalar = -1;   // an argument, or behind them a number that the host computes
     Size size;     // when `scalar` is -1
-    int env = -1;  // then: index into CallPlan::envs
+    int env = -1;  // then: index into PlannedSteps::envs
 };
 
-struct CallPlan {
+/// Steps that are recorded together.
+struct PlannedSteps {
     std::vector<PlannedStep> steps;
-    std::vector<FlatLoop> loops;       // steps that are run again until the device says stop
     std::vector<PlannedSet> sets;
-    std::vector<uint64_t> slot_bytes;  // what a binding of each slot may touch
-    std::vector<bool> slot_used, slot_written;
-    std::vector<int> result_slots;
-    std::vector<uint64_t> scratch_offsets;  // per slot; UINT64_MAX: the slot is no temporary
-    uint64_t scratch_bytes = 0;             // temporaries, then `buffer_params` bytes
-    uint64_t scratch_params = 0;            // where those begin
     /// Parameters of all dispatches: first those that live in a buffer, then push constants.
     std::vector<std::byte> params;
     uint64_t buffer_params = 0;
@@ -56,25 +53,49 @@ struct CallPlan {
     std::vector<HostScalar> host_scalars;   // those that parameters ask for, as placed
     int dispatches = 0, barriers = 0;
     bool indirect = false;   // some dispatch is
+    double seconds = 0;      // predicted
+};
+
+/// What a program is at given sizes; its steps where they are few and known when it begins. Else
+/// they are found as it runs (`in_parts`), and the plan holds for any number of turns of every
+/// loop.
+struct CallPlan : PlannedSteps {
+    bool in_parts = false;
+    RotatingMemory rotating;           // in_parts: its temporaries
+    std::vector<uint64_t> slot_bytes;  // what a binding of each slot may touch
+    std::vector<bool> slot_used, slot_written;
+    std::vector<int> result_slots;  // not in_parts
+    std::vector<uint64_t>
+        scratch_offsets;          // not in_parts; per slot; UINT64_MAX: the slot is no temporary
+    uint64_t scratch_bytes = 0;   // temporaries, then `scratch_param_bytes`
+    uint64_t scratch_params = 0;  // where those begin
+    uint64_t scratch_param_bytes = 0;
 };
 
 /// Names of the symbols that a plan depends on, sorted: all but scalar arguments that are used only
-/// as values of parameters, which recording fills in.
-std::vector<std::string> plan_symbols(const Program& program);
+/// as values of parameters, which recording fills in, and in parts as trips of loops.
+std::vector<std::string> plan_symbols(const Program& program, bool in_parts = false);
 
-/// Throws UserError where a dispatch has more workgroups than `profile` allows.
-CallPlan plan_call(const Program& program, const DeviceProfile& profile, const SizeEnv& env);
+/// Throws UserError where a dispatch has more workgroups than `profile` allows. `in_parts`: so in
+/// any case.
+CallPlan plan_call(const Program& program, const DeviceProfile& profile, const SizeEnv& env,
+                   bool in_parts = false);
+/// The same for some of the steps. `filled_in`: symbols whose values recording fills in.
+PlannedSteps plan_steps(const Program& program, const DeviceProfile& profile,
+                        std::span<const FlatStep> steps,
+                        const std::set<std::string>& filled_in = {});
+/// Bytes that the parameters of a dispatch take in a buffer, 0 where they are push constants.
+uint64_t buffer_param_bytes(const KernelInfo& kernel, const DeviceProfile& profile);
 
-/// Turns of loops that earlier runs of their steps did, by induction symbol.
-using TurnsDone = std::vector<std::pair<std::string, int64_t>>;
 /// What patch_params writes over again and again: copies of the plan's parameters, and numbers.
 struct PatchedParams {
     std::vector<std::byte> bytes;
     std::vector<SizeEnv> envs;
     std::vector<Scalar> computed;
 };
-PatchedParams unpatched(const CallPlan& plan);
-/// Fills in what depends on the scalars of this call, and on the turns done. Allocates nothing.
-void patch_params(const CallPlan& plan, const std::vector<Scalar>& scalars, const TurnsDone& done, PatchedParams& params);
+PatchedParams unpatched(const PlannedSteps& plan);
+/// Fills in what depends on the scalars of this call. Allocates nothing.
+void patch_params(const PlannedSteps& plan, const std::vector<Scalar>& scalars,
+                  PatchedParams& params);
 
 }  // namespace firn

@@ -1,5 +1,6 @@
 // A program on a device: pipelines, constants, and plans for the sizes it was called with.
 #include <algorithm>
+#include <utility>
 
 #include "compiler/program/parallel.h"
 #include "engine/runtime/record.h"
@@ -24,7 +25,10 @@ std::shared_ptr<Buffer> upload(const std::shared_ptr<Device>& device, const Buff
 }  // namespace
 
 LoadedProgram::LoadedProgram(std::shared_ptr<Device> device, const Program& program)
-    : device_(std::move(device)), name_(program.name), symbols_(plan_symbols(program)) {
+    : device_(std::move(device)),
+      name_(program.name),
+      symbols_(plan_symbols(program)),
+      symbols_in_parts_(plan_symbols(program, true)) {
     // The driver compiles here, and that is most of what starting a program takes.
     pipelines_.resize(program.kernels.size());
     for_each_in_parallel(program.kernels.size(), [&](size_t k) {
@@ -36,23 +40,44 @@ LoadedProgram::LoadedProgram(std::shared_ptr<Device> device, const Program& prog
 
 std::shared_ptr<const CallPlan> LoadedProgram::plan(const Program& program,
                                                     const SizeEnv& symbols) {
+    return plan(program, symbols, false);
+}
+
+/// Steps that are the same as in the call before are worth a plan of their own: they are recorded faster.
+std::shared_ptr<const CallPlan> LoadedProgram::plan_to_run(const Program& program,
+                                                           const SizeEnv& symbols) {
+    if (symbols_ == symbols_in_parts_) return plan(program, symbols, false);
+    const std::vector<int64_t> before = std::exchange(last_values_, values_of(symbols_, symbols));
+    return plan(program, symbols, before != last_values_ || !can_be_flat(program, symbols));
+}
+
+std::vector<int64_t> LoadedProgram::values_of(const std::vector<std::string>& names,
+                                              const SizeEnv& symbols) const {
     std::vector<int64_t> values;
-    for (const std::string& name : symbols_) {
+    for (const std::string& name : names) {
         auto found = symbols.find(name);
         if (found == symbols.end())
             throw UserError("program '" + name_ + "' was called without a value for its symbol '" +
                             name + "'; take the symbols from bind_symbols");
         values.push_back(found->second);
     }
-    auto found = std::find_if(plans_.begin(), plans_.end(),
-                              [&](const Planned& planned) { return planned.values == values; });
+    return values;
+}
+
+std::shared_ptr<const CallPlan> LoadedProgram::plan(const Program& program, const SizeEnv& symbols,
+                                                    bool in_parts) {
+    std::vector<int64_t> values = values_of(in_parts ? symbols_in_parts_ : symbols_, symbols);
+    auto found = std::find_if(plans_.begin(), plans_.end(), [&](const Planned& planned) {
+        return planned.in_parts == in_parts && planned.values == values;
+    });
     if (found != plans_.end()) {
         plans_.splice(plans_.begin(), plans_, found);
         return plans_.front().plan;
     }
-    auto plan = std::make_shared<CallPlan>(plan_call(program, device_->profile(), symbols));
+    auto plan =
+        std::make_shared<CallPlan>(plan_call(program, device_->profile(), symbols, in_parts));
     ++plans_made_;
-    plans_.push_front({std::move(values), plan});
+    plans_.push_front({in_parts, std::move(values), plan});
     if (plans_.size() > kMostPlans) plans_.pop_back();
     return plan;
 }

@@ -35,23 +35,30 @@ BufferRange narrowed(const BufferRange& range, uint64_t bytes, const std::string
 
 }  // namespace
 
-bool result_needs_memory(const Program& program, const CallPlan& plan, size_t result) {
-    int slot = plan.result_slots[result];
+bool result_needs_memory(const Program& program, const CallPlan& plan,
+                         const std::vector<int>& result_slots, size_t result) {
+    int slot = result_slots[result];
     return plan.slot_used[static_cast<size_t>(slot)] && !outside(program, slot);
 }
 
 PreparedCall::PreparedCall(const LoadedProgram& loaded, const Program& program,
-                           std::shared_ptr<const CallPlan> plan, const Bindings& bindings)
+                           std::shared_ptr<const CallPlan> plan, const Bindings& bindings,
+                           const std::vector<int>& result_slots)
     : device_(loaded.device()),
       plan_(std::move(plan)),
       bindings_(bindings),
+      result_slots_(plan_->in_parts ? result_slots : plan_->result_slots),
+      offsets_(plan_->in_parts ? offsets_for(plan_->rotating, program, result_slots)
+                               : plan_->scratch_offsets),
+      results_(bindings.results.size()),
       params_(unpatched(*plan_)) {
     ensure(bindings.arguments.size() == program.arguments.size() &&
                bindings.results.size() == program.results.size(),
            "a program was called with another number of arguments or results");
     resolve_slots(loaded, program);
+    final_copies_ = result_copies(result_slots_);
     refuse_aliases(program);
-    bind_sets(loaded, program);
+    own_sets_ = bind(loaded, program, plan_->sets);
 }
 
 /// Finds the memory of every slot: the caller's for arguments and results, the scratch for
@@ -62,7 +69,7 @@ void PreparedCall::resolve_slots(const LoadedProgram& loaded, const Program& pro
     for (size_t slot = 0; slot < slots_.size(); ++slot) {
         uint64_t bytes = plan_->slot_bytes[slot];
         if (const auto& constant = loaded.constants()[slot]) slots_[slot] = constant->range();
-        uint64_t offset = plan_->scratch_offsets[slot];
+        uint64_t offset = offsets_[slot];
         if (offset == UINT64_MAX) continue;
         ensure(offset + bytes <= bindings_.scratch.bytes, "the scratch memory is too small");
         slots_[slot] = bindings_.scratch;
@@ -77,16 +84,25 @@ void PreparedCall::resolve_slots(const LoadedProgram& loaded, const Program& pro
             narrowed(bindings_.arguments[k], plan_->slot_bytes[slot], program.name, info.name);
     }
     for (size_t k = 0; k < program.results.size(); ++k) {
-        auto slot = static_cast<size_t>(plan_->result_slots[k]);
+        auto slot = static_cast<size_t>(result_slots_[k]);
         const BufferRange& given = bindings_.results[k];
-        if (given.buffer == VK_NULL_HANDLE && !result_needs_memory(program, *plan_, k)) continue;
+        if (given.buffer == VK_NULL_HANDLE &&
+            !result_needs_memory(program, *plan_, result_slots_, k))
+            continue;
         const std::string& name = program.buffers[slot].name;
-        BufferRange target = narrowed(given, plan_->slot_bytes[slot], program.name, name);
-        if (slots_[slot].buffer == VK_NULL_HANDLE)
-            slots_[slot] = target;
-        else if (slots_[slot] != target)
-            final_copies_.push_back({slots_[slot], target});
+        results_[k] = narrowed(given, plan_->slot_bytes[slot], program.name, name);
+        if (slots_[slot].buffer == VK_NULL_HANDLE) slots_[slot] = results_[k];
     }
+}
+
+std::vector<RangeCopy> PreparedCall::result_copies(const std::vector<int>& ends) const {
+    std::vector<RangeCopy> copies;
+    for (size_t k = 0; k < ends.size(); ++k) {
+        const BufferRange& from = slots_[static_cast<size_t>(ends[k])];
+        if (results_[k].buffer != VK_NULL_HANDLE && from != results_[k])
+            copies.push_back({from, results_[k]});
+    }
+    return copies;
 }
 
 void PreparedCall::refuse_aliases(const Program& program) const {
@@ -97,9 +113,10 @@ void PreparedCall::refuse_aliases(const Program& program) const {
     };
     std::vector<Use> uses;
     for (size_t slot = 0; slot < slots_.size(); ++slot)
-        if (slots_[slot].buffer != VK_NULL_HANDLE && plan_->scratch_offsets[slot] == UINT64_MAX)
+        if (slots_[slot].buffer != VK_NULL_HANDLE && offsets_[slot] == UINT64_MAX)
             uses.push_back({slots_[slot], plan_->slot_written[slot], program.buffers[slot].name});
-    for (const Copy& copy : final_copies_) uses.push_back({copy.target, true, "a copied result"});
+    for (const RangeCopy& copy : final_copies_)
+        uses.push_back({copy.target, true, "a copied result"});
     for (size_t a = 0; a < uses.size(); ++a)
         for (size_t b = 0; b < a; ++b)
             if ((uses[a].written || uses[b].written) && overlap(uses[a].range, uses[b].range))
@@ -109,13 +126,33 @@ void PreparedCall::refuse_aliases(const Program& program) const {
                                 "written; give each its own");
 }
 
-void PreparedCall::bind_sets(const LoadedProgram& loaded, const Program& program) {
+std::vector<int> PreparedCall::bind(const LoadedProgram& loaded, const Program& program,
+                                    std::span<const PlannedSet> sets) {
+    std::vector<PlannedSet> missing;
+    std::vector<int> places;
+    for (const PlannedSet& set : sets) {
+        const auto [place, added] =
+            places_.try_emplace(set, static_cast<int>(bound_.size() + missing.size()));
+        if (added) missing.push_back(set);
+        places.push_back(place->second);
+    }
+    try {
+        if (!missing.empty()) make_sets(loaded, program, missing);
+    } catch (...) {
+        for (const PlannedSet& set : missing) places_.erase(set);
+        throw;
+    }
+    return places;
+}
+
+void PreparedCall::make_sets(const LoadedProgram& loaded, const Program& program,
+                             std::span<const PlannedSet> sets) {
     std::vector<SetRequest> requests;
     BufferRange params = bindings_.scratch;
     params.offset += plan_->scratch_params;
-    if (plan_->buffer_params > 0)
+    if (plan_->scratch_param_bytes > 0)
         ensure(plan_->scratch_bytes <= bindings_.scratch.bytes, "the scratch memory is too small");
-    for (const PlannedSet& set : plan_->sets) {
+    for (const PlannedSet& set : sets) {
         SetRequest request;
         request.pipeline = &loaded.pipeline(set.kernel);
         for (int slot : set.slots) {
@@ -129,16 +166,16 @@ void PreparedCall::bind_sets(const LoadedProgram& loaded, const Program& program
         request.params.bytes = request.pipeline->param_bytes();
         requests.push_back(std::move(request));
     }
-    sets_ = std::make_unique<DescriptorSets>(device_, requests, "sets of " + program.name);
+    sets_.push_back(std::make_unique<DescriptorSets>(device_, requests, "sets of " + program.name));
     for (size_t i = 0; i < requests.size(); ++i) {
         const Pipeline& pipeline = *requests[i].pipeline;
-        bound_.push_back({pipeline.handle(), pipeline.layout(), sets_->sets()[i],
+        bound_.push_back({pipeline.handle(), pipeline.layout(), sets_.back()->sets()[i],
                           pipeline.params_in_buffer() ? 0 : pipeline.param_bytes(),
                           pipeline.params_in_buffer()});
     }
 }
 
-void PreparedCall::copy(VkCommandBuffer commands, const Copy& copy) const {
+void PreparedCall::copy(VkCommandBuffer commands, const RangeCopy& copy) const {
     if (copy.source == copy.target) return;
     VkBufferCopy region{copy.source.offset, copy.target.offset,
                         std::min(copy.source.bytes, copy.target.bytes)};
@@ -146,32 +183,43 @@ void PreparedCall::copy(VkCommandBuffer commands, const Copy& copy) const {
 }
 
 /// Parameters that are too many for push constants travel inside the command buffer.
-void PreparedCall::upload_params(VkCommandBuffer commands) const {
-    if (plan_->buffer_params == 0) return;
-    for (uint64_t done = 0; done < plan_->buffer_params; done += kUpdateBytes) {
-        uint64_t bytes = std::min(kUpdateBytes, plan_->buffer_params - done);
+void PreparedCall::upload_params(VkCommandBuffer commands, const PlannedSteps& plan,
+                                 const PatchedParams& params) const {
+    if (plan.buffer_params == 0) return;
+    for (uint64_t done = 0; done < plan.buffer_params; done += kUpdateBytes) {
+        uint64_t bytes = std::min(kUpdateBytes, plan.buffer_params - done);
         device_.vk().vkCmdUpdateBuffer(commands, bindings_.scratch.buffer,
                                        bindings_.scratch.offset + plan_->scratch_params + done,
-                                       bytes, params_.bytes.data() + done);
+                                       bytes, params.bytes.data() + done);
     }
     barrier_compute(device_, commands);
 }
 
 void record(PreparedCall& call, VkCommandBuffer commands, const std::vector<Scalar>& scalars,
             Timestamps* timestamps) {
-    if (!call.plan_->loops.empty())
-        throw UserError("a program with a loop whose end only the data knows cannot be recorded into one command "
-                        "buffer; give the loop a bound of at most " +
-                        std::to_string(call.plan_->loops[0].turns) + " turns (while_ takes max_steps)");
-    record_part(call, commands, scalars, {0, call.plan_->steps.size(), {}}, timestamps);
+    const CallPlan& plan = *call.plan_;
+    if (plan.in_parts)
+        throw UserError("a program with a loop whose end only the data knows, or of more than " +
+                        std::to_string(kMostFlatSteps) +
+                        " dispatches, cannot be recorded into one command buffer; give "
+                        "its loops less turns (while_ takes max_steps)");
+    patch_params(plan, scalars, call.params_);
+    record_steps(call, commands, {plan, call.own_sets_, call.params_, 0, plan.steps.size()},
+                 timestamps);
+    record_copies(call, commands, call.final_copies_);
 }
 
-void record_part(PreparedCall& call, VkCommandBuffer commands, const std::vector<Scalar>& scalars,
-                 const RecordedPart& part, Timestamps* timestamps) {
-    const CallPlan& plan = *call.plan_;
+void record_copies(const PreparedCall& call, VkCommandBuffer commands,
+                   const std::vector<RangeCopy>& copies) {
+    if (copies.empty()) return;
+    barrier_compute(call.device_, commands);
+    for (const RangeCopy& copy : copies) call.copy(commands, copy);
+}
+
+void record_steps(const PreparedCall& call, VkCommandBuffer commands, const RecordedSteps& part,
+                  Timestamps* timestamps) {
     const VolkDeviceTable& vk = call.device_.vk();
-    patch_params(plan, scalars, part.done, call.params_);
-    call.upload_params(commands);
+    if (part.first == 0) call.upload_params(commands, part.plan, part.params);
     if (timestamps) {
         timestamps->reset(commands);
         timestamps->mark(commands);
@@ -179,13 +227,15 @@ void record_part(PreparedCall& call, VkCommandBuffer commands, const std::vector
     VkPipeline bound_pipeline = VK_NULL_HANDLE;
     VkDescriptorSet bound_set = VK_NULL_HANDLE;
     for (size_t at = part.first; at < part.last; ++at) {
-        const PlannedStep& step = plan.steps[at];
-        if (step.barrier_before) barrier_compute(call.device_, commands, plan.indirect);
+        const PlannedStep& step = part.plan.steps[at];
+        if (step.barrier_before) barrier_compute(call.device_, commands, part.plan.indirect);
         if (step.binding_set < 0) {
             call.copy(commands, {call.slots_[static_cast<size_t>(step.source)],
                                  call.slots_[static_cast<size_t>(step.target)]});
         } else {
-            const PreparedCall::BoundSet& set = call.bound_[static_cast<size_t>(step.binding_set)];
+            const auto place =
+                static_cast<size_t>(part.sets[static_cast<size_t>(step.binding_set)]);
+            const PreparedCall::BoundSet& set = call.bound_[place];
             if (set.pipeline != bound_pipeline)
                 vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, set.pipeline);
             if (set.set != bound_set || set.params_in_buffer)
@@ -194,7 +244,7 @@ void record_part(PreparedCall& call, VkCommandBuffer commands, const std::vector
                                            &step.param_offset);
             if (set.push_bytes > 0)
                 vk.vkCmdPushConstants(commands, set.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                      set.push_bytes, call.params_.bytes.data() + step.param_offset);
+                                      set.push_bytes, part.params.bytes.data() + step.param_offset);
             if (step.groups_slot >= 0) {
                 const BufferRange& sizes = call.slots_[static_cast<size_t>(step.groups_slot)];
                 vk.vkCmdDispatchIndirect(commands, sizes.buffer, sizes.offset + step.groups_offset);
@@ -206,9 +256,6 @@ void record_part(PreparedCall& call, VkCommandBuffer commands, const std::vector
         }
         if (timestamps) timestamps->mark(commands);
     }
-    if (call.final_copies_.empty() || part.last < plan.steps.size()) return;
-    barrier_compute(call.device_, commands);
-    for (const PreparedCall::Copy& copy : call.final_copies_) call.copy(commands, copy);
 }
 
 }  // namespace firn

@@ -2,7 +2,9 @@
 // wait or allocation.
 #pragma once
 #include <list>
+#include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/gpu/buffer.h"
@@ -28,19 +30,27 @@ class LoadedProgram {
 
     /// What running at these sizes takes; kept for the next call with the same ones.
     std::shared_ptr<const CallPlan> plan(const Program& program, const SizeEnv& symbols);
+    /// The same for a run in parts where scalar arguments decide how many turns loops take: one
+    /// plan serves any number.
+    std::shared_ptr<const CallPlan> plan_to_run(const Program& program, const SizeEnv& symbols);
     /// How often a plan was made.
     int plans_made() const { return plans_made_; }
 
   private:
     struct Planned {
-        std::vector<int64_t> values;  // of symbols_
+        bool in_parts = false;
+        std::vector<int64_t> values;  // of symbols_, or of those in parts
         std::shared_ptr<const CallPlan> plan;
     };
+    std::shared_ptr<const CallPlan> plan(const Program& program, const SizeEnv& symbols,
+                                         bool in_parts);
     std::shared_ptr<Device> device_;
     std::string name_;
     std::vector<std::shared_ptr<const Pipeline>> pipelines_;
     std::vector<std::shared_ptr<Buffer>> constants_;
-    std::vector<std::string> symbols_;
+    std::vector<int64_t> values_of(const std::vector<std::string>& names, const SizeEnv& symbols) const;
+    std::vector<std::string> symbols_, symbols_in_parts_;
+    std::vector<int64_t> last_values_;  // of symbols_, in the last call of plan_to_run
     std::list<Planned> plans_;  // the newest use first
     int plans_made_ = 0;
 };
@@ -54,12 +64,20 @@ struct Bindings {
 };
 
 /// True where result `result` needs memory of its own even if nobody wants it.
-bool result_needs_memory(const Program& program, const CallPlan& plan, size_t result);
+bool result_needs_memory(const Program& program, const CallPlan& plan,
+                         const std::vector<int>& result_slots, size_t result);
 
-/// Some of a plan's steps, for programs with loops whose end only the data knows.
-struct RecordedPart {
+/// A copy between two places of memory.
+struct RangeCopy {
+    BufferRange source, target;
+};
+
+/// Some steps of a call: a part of it, or [first, last) of all.
+struct RecordedSteps {
+    const PlannedSteps& plan;
+    const std::vector<int>& sets;  // places of the plan's sets, see PreparedCall::bind
+    const PatchedParams& params;
     size_t first = 0, last = 0;
-    TurnsDone done;   // by the loops around them
 };
 
 /// A plan bound to memory: everything that `record` needs, made beforehand. Must end before its
@@ -68,19 +86,27 @@ class PreparedCall {
   public:
     /// Throws UserError where a range is smaller than its tensor, beyond what the device binds, or
     /// shared with another tensor that the program writes (hazards are known by tensor, not by
-    /// address).
+    /// address). `result_slots`: where a plan in parts takes results to end.
     PreparedCall(const LoadedProgram& loaded, const Program& program,
-                 std::shared_ptr<const CallPlan> plan, const Bindings& bindings);
+                 std::shared_ptr<const CallPlan> plan, const Bindings& bindings,
+                 const std::vector<int>& result_slots = {});
 
     const CallPlan& plan() const { return *plan_; }
     const Bindings& bindings() const { return bindings_; }
+    const std::vector<int>& result_slots() const { return result_slots_; }
+    /// Makes descriptor sets where there are none; their places, for record_steps.
+    std::vector<int> bind(const LoadedProgram& loaded, const Program& program,
+                          std::span<const PlannedSet> sets);
+    /// What is to be copied when the results have ended in these slots.
+    std::vector<RangeCopy> result_copies(const std::vector<int>& ends) const;
     /// The memory of a slot of the program.
     const BufferRange& slot(int slot) const { return slots_[static_cast<size_t>(slot)]; }
 
   private:
     friend void record(PreparedCall&, VkCommandBuffer, const std::vector<Scalar>&, Timestamps*);
-    friend void record_part(PreparedCall&, VkCommandBuffer, const std::vector<Scalar>&, const RecordedPart&,
-                            Timestamps*);
+    friend void record_steps(const PreparedCall&, VkCommandBuffer, const RecordedSteps&,
+                             Timestamps*);
+    friend void record_copies(const PreparedCall&, VkCommandBuffer, const std::vector<RangeCopy>&);
     struct BoundSet {
         VkPipeline pipeline = VK_NULL_HANDLE;
         VkPipelineLayout layout = VK_NULL_HANDLE;
@@ -88,22 +114,26 @@ class PreparedCall {
         uint32_t push_bytes = 0;
         bool params_in_buffer = false;
     };
-    struct Copy {
-        BufferRange source, target;
-    };
     void resolve_slots(const LoadedProgram& loaded, const Program& program);
     void refuse_aliases(const Program& program) const;
-    void bind_sets(const LoadedProgram& loaded, const Program& program);
-    void copy(VkCommandBuffer commands, const Copy& copy) const;
-    void upload_params(VkCommandBuffer commands) const;
+    void make_sets(const LoadedProgram& loaded, const Program& program,
+                   std::span<const PlannedSet> sets);
+    void copy(VkCommandBuffer commands, const RangeCopy& copy) const;
+    void upload_params(VkCommandBuffer commands, const PlannedSteps& plan,
+                       const PatchedParams& params) const;
 
     Device& device_;
     std::shared_ptr<const CallPlan> plan_;
     Bindings bindings_;
+    std::vector<int> result_slots_;
+    std::vector<uint64_t> offsets_;   // of temporaries in the scratch, by buffer of the program
     std::vector<BufferRange> slots_;  // by buffer of the program
-    std::vector<Copy> final_copies_;  // results that no kernel writes in their own memory
-    std::unique_ptr<DescriptorSets> sets_;
+    std::vector<BufferRange> results_;     // the caller's memory of each result
+    std::vector<RangeCopy> final_copies_;  // results that no kernel writes in their own memory
+    std::vector<std::unique_ptr<DescriptorSets>> sets_;
     std::vector<BoundSet> bound_;
+    std::map<PlannedSet, int> places_;  // in bound_
+    std::vector<int> own_sets_;         // places of the plan's own sets
     PatchedParams params_;  // of the last recording
 };
 
@@ -112,11 +142,14 @@ class PreparedCall {
 /// otherwise, must be ordered by the caller (barrier_all before, a barrier to the reader after).
 /// Submits, waits and allocates nothing. `scalars`: one per argument, of the declared types.
 /// `timestamps`, where given, gets one mark before the first step and one after each.
-/// UserError where the plan has loops whose end only the data knows: a command buffer cannot look at the data.
+/// UserError where the plan is in parts: a command buffer cannot look at the data, and has no end.
 void record(PreparedCall& call, VkCommandBuffer commands, const std::vector<Scalar>& scalars,
             Timestamps* timestamps = nullptr);
-/// The same for steps [first, last) of the plan. The last step brings what is copied at the end.
-void record_part(PreparedCall& call, VkCommandBuffer commands, const std::vector<Scalar>& scalars,
-                 const RecordedPart& part, Timestamps* timestamps = nullptr);
+/// The same for some steps. Parameters in a buffer are uploaded with the first step of their plan.
+void record_steps(const PreparedCall& call, VkCommandBuffer commands, const RecordedSteps& part,
+                  Timestamps* timestamps = nullptr);
+/// Copies at the end, after a barrier.
+void record_copies(const PreparedCall& call, VkCommandBuffer commands,
+                   const std::vector<RangeCopy>& copies);
 
 }  // namespace firn

@@ -9,6 +9,9 @@ namespace {
 
 /// Memory rotates through a few states in a frame loop; each has an entry.
 constexpr size_t kMostEntries = 32;
+/// Seconds that may be predicted for one submission: a display's driver would end it after some 2
+/// s. What takes longer has several.
+constexpr double kMostSeconds = 0.25;
 /// Profiled runs whose times are still on the device.
 constexpr size_t kMostPendingTimes = 32;
 
@@ -30,7 +33,7 @@ std::string result_name(size_t k) { return "result " + std::to_string(k); }
 
 /// The call's memory as ranges; results that nobody wants get memory that ends with the run.
 Bindings bind_call(const std::shared_ptr<Device>& device, const Program& program,
-                   const CallPlan& plan, const Call& call,
+                   const CallPlan& plan, const std::vector<int>& result_slots, const Call& call,
                    std::vector<std::shared_ptr<Buffer>>& unwanted) {
     Bindings bindings;
     for (size_t k = 0; k < program.arguments.size(); ++k) {
@@ -47,8 +50,8 @@ Bindings bind_call(const std::shared_ptr<Device>& device, const Program& program
         if (call.results[k]) {
             bindings.results.push_back(
                 buffer_of(call.results[k].get(), *device, program.name, result_name(k)).range());
-        } else if (result_needs_memory(program, plan, k)) {
-            auto slot = static_cast<size_t>(plan.result_slots[k]);
+        } else if (result_needs_memory(program, plan, result_slots, k)) {
+            auto slot = static_cast<size_t>(result_slots[k]);
             unwanted.push_back(
                 create_buffer(device, plan.slot_bytes[slot], "unwanted " + result_name(k)));
             bindings.results.push_back(unwanted.back()->range());
@@ -92,12 +95,6 @@ void check_call(const Program& program, const Call& call) {
 }
 
 }  // namespace
-
-struct VulkanExecutor::LoopedRun {
-    PreparedCall& call;
-    const std::vector<Scalar>& scalars;
-    TurnsDone done;
-};
 
 VulkanExecutor::VulkanExecutor(std::shared_ptr<Device> device)
     : device_(std::move(device)), commands_(*device_, "programs") {}
@@ -179,10 +176,12 @@ void VulkanExecutor::ensure_scratch(uint64_t bytes) {
 
 VulkanExecutor::Entry& VulkanExecutor::prepare(Loaded& loaded, const Program& program,
                                                std::shared_ptr<const CallPlan> plan,
-                                               const Bindings& bindings) {
+                                               const Bindings& bindings,
+                                               const std::vector<int>& result_slots) {
     auto found =
         std::find_if(loaded.entries.begin(), loaded.entries.end(), [&](const Entry& entry) {
-            return entry.plan == plan && entry.call->bindings() == bindings;
+            return entry.plan == plan && entry.call->bindings() == bindings &&
+                   entry.call->result_slots() == result_slots;
         });
     if (found != loaded.entries.end()) {
         loaded.entries.splice(loaded.entries.begin(), loaded.entries, found);
@@ -190,7 +189,8 @@ VulkanExecutor::Entry& VulkanExecutor::prepare(Loaded& loaded, const Program& pr
     }
     Entry entry;
     entry.plan = plan;
-    entry.call = std::make_unique<PreparedCall>(*loaded.loaded, program, std::move(plan), bindings);
+    entry.call = std::make_unique<PreparedCall>(*loaded.loaded, program, std::move(plan), bindings,
+                                                result_slots);
     ++counts_.preparations;
     loaded.entries.push_front(std::move(entry));
     if (loaded.entries.size() > kMostEntries) {
@@ -228,14 +228,16 @@ void VulkanExecutor::run_call(const std::shared_ptr<const Program>& program, con
     check_call(*program, call);
     std::vector<Scalar> scalars = declared_scalars(*program, call.scalars);
     Loaded& loaded = load(program);
-    std::shared_ptr<const CallPlan> plan = loaded.loaded->plan(*program, call.symbols);
+    std::shared_ptr<const CallPlan> plan = loaded.loaded->plan_to_run(*program, call.symbols);
+    const std::vector<int> ends =
+        plan->in_parts ? expected_result_slots(*program, call.symbols) : plan->result_slots;
     std::vector<std::shared_ptr<Buffer>> unwanted;
-    Bindings bindings = bind_call(device_, *program, *plan, call, unwanted);
+    Bindings bindings = bind_call(device_, *program, *plan, ends, call, unwanted);
     if (plan->scratch_bytes > 0) {
         ensure_scratch(plan->scratch_bytes);
         bindings.scratch = scratch_->range();
     }
-    Entry& entry = prepare(loaded, *program, plan, bindings);
+    Entry& entry = prepare(loaded, *program, plan, bindings, ends);
     TimelinePoint& last_but_many =
         in_flight_[static_cast<size_t>(counts_.runs) % in_flight_.size()];
     device_->wait(last_but_many);
@@ -247,7 +249,7 @@ void VulkanExecutor::run_call(const std::shared_ptr<const Program>& program, con
             if (constant) constant->used_at(point, false);
     };
     try {
-        last_but_many = submit(entry, *program, scalars);
+        last_but_many = submit(loaded, entry, *program, call, scalars);
     } catch (...) {
         note(device_->last_submitted());  // a part of it may be on its way
         throw;
@@ -256,54 +258,31 @@ void VulkanExecutor::run_call(const std::shared_ptr<const Program>& program, con
     note(last_but_many);
 }
 
-TimelinePoint VulkanExecutor::submit(Entry& entry, const Program& program,
-                                     const std::vector<Scalar>& scalars) {
-    if (!entry.plan->loops.empty()) {
-        LoopedRun looped{*entry.call, scalars, {}};
-        return run_looped(looped, 0, entry.plan->steps.size(), 0);
-    }
+TimelinePoint VulkanExecutor::submit(Loaded& loaded, Entry& entry, const Program& program,
+                                     const Call& call, const std::vector<Scalar>& scalars) {
+    if (entry.plan->in_parts || entry.plan->seconds > kMostSeconds)
+        return run_in_parts(loaded, entry, program, call, scalars);
     if (profiling_ && device_->timestamp_period() > 0) return run_profiled(entry, program, scalars);
     if (!entry.commands || entry.scalars != scalars) record_entry(entry, scalars);
     return entry.commands->busy_until = device_->enqueue(entry.commands->handle);
 }
 
-TimelinePoint VulkanExecutor::run_part(LoopedRun& run, size_t first, size_t last) {
-    CommandBuffer& commands = commands_.take();
-    begin(*device_, commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    barrier_all(*device_, commands.handle);
-    record_part(run.call, commands.handle, run.scalars, {first, last, run.done});
-    barrier_compute_to(*device_, commands.handle, VK_PIPELINE_STAGE_HOST_BIT,
-                       VK_ACCESS_HOST_READ_BIT);
-    end(*device_, commands);
+TimelinePoint VulkanExecutor::run_in_parts(Loaded& loaded, Entry& entry, const Program& program,
+                                           const Call& call, const std::vector<Scalar>& scalars) {
+    drop(entry);
+    PartedCall parted{device_, commands_, *loaded.loaded, program, *entry.call, scalars, scratch_, loaded.pace, progress_, {}};
+    if (profiling_ && device_->timestamp_period() > 0)
+        parted.times = [this](PendingTimes pending) { add_times(std::move(pending)); };
+    PartedRun run(std::move(parted));
+    std::vector<int> ends = entry.plan->result_slots;
+    if (entry.plan->in_parts)
+        ends = walk_steps(program, call.symbols, run, entry.plan->rotating.shared);
+    else
+        run.add(*entry.plan);
+    const TimelinePoint point = run.finish(ends);
+    counts_.parts += run.submissions();
     ++counts_.recordings;
-    return commands.busy_until = device_->enqueue(commands.handle);
-}
-
-TimelinePoint VulkanExecutor::run_looped(LoopedRun& run, size_t first, size_t last, size_t loop) {
-    const std::vector<FlatLoop>& loops = run.call.plan().loops;
-    TimelinePoint point = 0;
-    while (first < last) {
-        while (loop < loops.size() && loops[loop].first < first) ++loop;
-        if (loop == loops.size() || loops[loop].first >= last) return run_part(run, first, last);
-        const FlatLoop& again = loops[loop++];
-        if (first < again.first) run_part(run, first, again.first);
-        run.done.emplace_back(again.induction, 0);
-        uint32_t alive = 1;
-        for (; alive && run.done.back().second < again.trips; run.done.back().second += again.turns) {
-            point = run_looped(run, again.first, again.last, loop);
-            device_->wait(point);
-            const BufferRange& flag = run.call.slot(again.alive);
-            ensure(flag.buffer == scratch_->range().buffer, "the flag of a loop is no temporary");
-            read_buffer(*scratch_, flag.offset - scratch_->range().offset,
-                        std::as_writable_bytes(std::span(&alive, 1)));
-        }
-        // Everything that ran was waited for: what the call holds is free.
-        if (alive && !again.never_ended.empty()) throw UserError(again.never_ended);
-        run.done.pop_back();
-        first = again.last;
-    }
-    // What is copied at the end comes with the last step.
-    return last == run.call.plan().steps.size() && run.done.empty() ? run_part(run, last, last) : point;
+    return point;
 }
 
 TimelinePoint VulkanExecutor::run_profiled(Entry& entry, const Program& program,
@@ -336,6 +315,11 @@ TimelinePoint VulkanExecutor::run_profiled(Entry& entry, const Program& program,
     }
     ++counts_.recordings;
     return pending.point;
+}
+
+void VulkanExecutor::add_times(PendingTimes pending) {
+    while (pending_times_.size() >= kMostPendingTimes) harvest_first();
+    pending_times_.push_back(std::move(pending));
 }
 
 /// Adds the times of the oldest run to the sums: all of them, or none and it stays.

@@ -11,7 +11,7 @@
 #include "compiler/program/executor.h"
 #include "engine/gpu/commands.h"
 #include "engine/gpu/device.h"
-#include "engine/runtime/record.h"
+#include "engine/runtime/parted_run.h"
 
 namespace firn {
 
@@ -20,6 +20,7 @@ struct ExecutorCounts {
     int64_t runs = 0;
     int64_t recordings = 0;    // runs whose commands were recorded; the others replayed
     int64_t preparations = 0;  // descriptor sets made for new memory
+    int64_t parts = 0;         // submissions of runs that may have several
 };
 
 /// The executor of a session. Used by one thread at a time; any thread may let go of memory, and prepare programs.
@@ -41,6 +42,10 @@ class VulkanExecutor : public Executor {
     std::shared_ptr<const void> prepare(const Program& program) override;
     void wait() override;
     void set_profiling(bool on) override { profiling_ = on; }
+    void set_progress(std::function<void(const RunProgress&)> report,
+                      double after_seconds) override {
+        progress_ = {std::move(report), after_seconds};
+    }
     std::vector<KernelTime> take_kernel_times() override;
 
   private:
@@ -54,30 +59,25 @@ class VulkanExecutor : public Executor {
     struct Loaded {
         std::weak_ptr<const Program> program;
         std::unique_ptr<LoadedProgram> loaded;
+        Pace pace;
         std::list<Entry> entries;  // the newest use first
     };
-    struct PendingTimes {
-        TimelinePoint point = 0;
-        std::unique_ptr<Timestamps> timestamps;
-        std::vector<std::string> names;  // by step
-    };
-
     Loaded& load(const std::shared_ptr<const Program>& program);
     void forget_ended_programs();
     void drop(Entry& entry);
     void ensure_scratch(uint64_t bytes);
     Entry& prepare(Loaded& loaded, const Program& program, std::shared_ptr<const CallPlan> plan,
-                   const Bindings& bindings);
+                   const Bindings& bindings, const std::vector<int>& result_slots);
     void record_entry(Entry& entry, const std::vector<Scalar>& scalars);
-    /// Steps [first, last) of a plan with loops that ask the device whether to go on.
-    struct LoopedRun;
-    TimelinePoint run_looped(LoopedRun& run, size_t first, size_t last, size_t loop);
-    TimelinePoint run_part(LoopedRun& run, size_t first, size_t last);
+    TimelinePoint run_in_parts(Loaded& loaded, Entry& entry, const Program& program,
+                               const Call& call, const std::vector<Scalar>& scalars);
     TimelinePoint run_profiled(Entry& entry, const Program& program,
                                const std::vector<Scalar>& scalars);
-    TimelinePoint submit(Entry& entry, const Program& program, const std::vector<Scalar>& scalars);
+    TimelinePoint submit(Loaded& loaded, Entry& entry, const Program& program, const Call& call,
+                         const std::vector<Scalar>& scalars);
     void run_call(const std::shared_ptr<const Program>& program, const Call& call);
     void harvest_first();
+    void add_times(PendingTimes pending);
 
     std::shared_ptr<Device> device_;
     CommandPool commands_;
@@ -88,6 +88,7 @@ class VulkanExecutor : public Executor {
     std::array<TimelinePoint, 16> in_flight_{};
     ExecutorCounts counts_;
 
+    ProgressReport progress_;
     bool profiling_ = false;
     std::deque<PendingTimes> pending_times_;
     std::vector<KernelTime> times_;  // `milliseconds` is the sum until it is taken

@@ -1,4 +1,11 @@
 // Loops of kernels inside one another, on the device: whose buffers are whose, and which turn it is.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "tests/device/on_device.h"
 
 namespace firn {
@@ -6,6 +13,9 @@ namespace {
 
 Tensor k4() { return arange(4) + 9; }
 Tensor start4() { return arange(4) * 0; }
+
+/// One more than the larger of every element and its neighbour.
+Tensor climbed(const Tensor& x) { return max(x, wrap(x)(arange(8) + 1)) + 1.0f; }
 
 const DeviceCase kCases[] = {
     {"an_inner_loop_starts_from_what_the_outer_one_assigns_later",
@@ -66,7 +76,99 @@ const DeviceCase kCases[] = {
                 {.max_steps = 5});
          return out * 100 + x;
      }},
+    {"an_inner_loop_as_long_as_the_turn_of_a_loop_that_the_data_ends",
+     [] {
+         Tensor x = zeros({8}), n = tensor({20});
+         for (Tensor k : loop(n(0)))
+             for (Tensor j : loop(k + 1)) x = climbed(x);
+         return x;
+     }},
+    {"so_with_break",
+     [] {
+         Tensor x = zeros({8});
+         for (Tensor k : loop(200)) {
+             if_(sum(x) > 1500.0f, [&] { break_(); });
+             for (Tensor j : loop(k + 1)) x = climbed(x);
+         }
+         return x;
+     }},
+    {"an_inner_loop_that_swaps_once_per_turn",
+     [] {
+         Tensor x = arange(8).as(f32), y = x * 2.0f, n = tensor({19});
+         for (Tensor k : loop(n(0))) {
+             Tensor z = x;
+             for (Tensor j : loop(k % 3 + 1)) z = climbed(z);
+             x = y;
+             y = z;
+         }
+         return x * 1000.0f + y;
+     }},
+    {"an_inner_loop_that_would_not_end_after_the_outer_one",
+     [] {
+         Tensor n = tensor({3, 3, 3, 3}), sum_of = zeros({4}, i32);
+         while_([&] { return sum(n) > 0; },
+                [&] {
+                    Tensor y = zeros({4}, i32);
+                    while_([&] { return sum(y) < 40; }, [&] { y = roll(y, 1) + n; });
+                    sum_of += y;
+                    n = roll(n, 1) - 1;
+                });
+         return sum_of;
+     }},
+    {"so_where_the_data_holds_its_length",
+     [] {
+         Tensor x = tensor({3, 3, 3, 3}), n = tensor({3}), sum_of = zeros({4}, i32);
+         for (Tensor k : loop(n(0))) {
+             Tensor y = zeros({4}, i32);
+             while_([&] { return sum(y) < 40; }, [&] { y = roll(y, 1) + x; });
+             sum_of += y;
+             x = roll(x, 1) - 1;
+         }
+         return sum_of;
+     }},
+    {"so_where_the_outer_one_takes_no_turn",
+     [] {
+         Tensor n = tensor({0, 0, 0, 0}), sum_of = zeros({4}, i32);
+         while_([&] { return sum(n) > 0; },
+                [&] {
+                    Tensor y = zeros({4}, i32);
+                    while_([&] { return sum(y) < 40; }, [&] { y = roll(y, 1) + n; });
+                    sum_of += y;
+                    n = roll(n, 1) - 1;
+                });
+         return sum_of;
+     }},
 };
+
+TEST(BitonicSort, OfMoreKeysThanSixteenStagesReach) {
+    const SessionScope scope(device_session());
+    const int stages = 17, n = 1 << stages;
+    Tensor i = arange(n), x = (i * 7919 + 13) % 100003, count = tensor({stages});
+    std::vector<int> expected = x.to_vector<int>();
+    for (Tensor k : loop(count(0)))
+        for (Tensor j : loop(k + 1)) {
+            Tensor other = i ^ (1 << (k - j)), rises = (i & (2 << k)) == 0, there = x(other);
+            x = select((i < other) == rises, min(x, there), max(x, there));
+        }
+    std::sort(expected.begin(), expected.end());
+    EXPECT_EQ(x.to_vector<int>(), expected);
+}
+
+void run_for_ever() {
+    const SessionScope scope(device_session());
+    std::thread([] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        kill(getpid(), SIGINT);
+    }).detach();
+    Tensor x = zeros({8});
+    for (Tensor k : loop(2'000'000'000)) x = climbed(x);
+    x.to_vector<float>();
+}
+
+TEST(LongLoop, IsEndedByAnInterrupt) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(run_for_ever(), ::testing::KilledBySignal(SIGINT), "");
+}
 
 INSTANTIATE_TEST_SUITE_P(NestedLoops, OnDevice, ::testing::ValuesIn(kCases), name_of);
 

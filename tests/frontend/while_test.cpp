@@ -346,5 +346,24 @@ TEST(WhilesOnGpu, ALoopInAKernelStopsAtItsLimit) {
     expect_parts(user_error([&] { x.to_vector<int>(); }), kNeverEnds);
 }
 
+TEST_P(Whiles, AnInnerLoopIsAsLongAsTheTurnOfALoopThatTheDataEnds) {
+    Tensor x = zeros({8}), n = tensor({20});
+    for (Tensor k : loop(n(0)))
+        for (Tensor j : loop(k + 1)) x = max(x, wrap(x)(arange(8) + 1)) + 1.0f;
+    EXPECT_EQ(x.to_vector<float>(), std::vector<float>(8, 20 * 21 / 2));
+}
+
+TEST_P(Whiles, AnInnerLoopIsNotRunOnWhatTheOuterOneLeaves) {
+    // With the x of the last turn it would never end.
+    Tensor x = tensor({3, 3, 3, 3}), n = tensor({3}), total = zeros({4}, i32);
+    for (Tensor k : loop(n(0))) {
+        Tensor y = zeros({4}, i32);
+        while_([&] { return sum(y) < 40; }, [&] { y = roll(y, 1) + x; });
+        total += y;
+        x = roll(x, 1) - 1;
+    }
+    EXPECT_EQ(total.to_vector<int>(), (Ints{32, 32, 32, 32}));
+}
+
 }  // namespace
 }  // namespace firn

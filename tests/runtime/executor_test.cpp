@@ -1,4 +1,6 @@
 // Programs on a device: results, replay, memory, hazards, profiling and errors.
+#include <sys/resource.h>
+
 #include <numeric>
 
 #include "engine/runtime/vulkan_executor.h"
@@ -198,6 +200,56 @@ TEST_P(Rotation, EndsInTheResultAfterAnyNumberOfTurns) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Trips, Rotation, testing::Values(0, 1, 2, 5, 64));
+
+TEST_F(ExecutorTest, TripsOfAScalarNeedNoPlanOfTheirOwn) {
+    auto program = rotation_program();
+    LoadedProgram loaded(device, *program);
+    for (int64_t trips : {3, 64, 1'000'000})
+        loaded.plan_to_run(*program, {{"n", 64}, {"$1", trips}});
+    EXPECT_EQ(loaded.plans_made(), 1);
+}
+
+TEST_F(ExecutorTest, FewTurnsAreReplayedWhileTheirNumberStays) {
+    Runner runner(device);
+    auto program = rotation_program();
+    Call call = runner.call(runner.upload(std::vector<float>(64, 1.0f)), 64, {scalar_int(4)});
+    for (int k = 0; k < 5; ++k) runner.executor.run(program, call);
+    EXPECT_EQ(runner.executor.counts().recordings, 2);   // as they are found, then as they are known
+    EXPECT_EQ(runner.download(*call.results[0], 64)[0], 1 + 4 + 12.0f / 8);
+}
+
+/// The most memory that the process has had so far, in MiB.
+double peak_memory() {
+    rusage use{};
+    getrusage(RUSAGE_SELF, &use);
+    return static_cast<double>(use.ru_maxrss) / 1024;
+}
+
+TEST_F(ExecutorTest, ALongLoopIsSubmittedInPiecesThatAreNotKept) {
+    auto bare = Device::create();  // the validation layer keeps what it has seen
+    Runner runner(bare);
+    auto program = rotation_program();
+    std::get<RepeatStep>(program->steps[1].step).body[0] =
+        dispatch(0, {1, 2}, {size_param(kN), size_param(Size(0))}, kN);
+    const auto run = [&](int trips) {
+        Call call =
+            runner.call(runner.upload(std::vector<float>(64, 1.0f)), 64, {scalar_int(trips)});
+        runner.executor.run(program, call);
+        EXPECT_EQ(runner.download(*call.results[0], 64)[63], static_cast<float>(1 + trips));
+    };
+    run(10'000);
+    std::vector<RunProgress> reports;
+    runner.executor.set_progress([&](const RunProgress& report) { reports.push_back(report); },
+                                 1e-3);
+    const double before = peak_memory();
+    run(50'001);
+    EXPECT_LE(peak_memory() - before, 16);
+    EXPECT_GT(runner.executor.counts().parts, 50'000 / static_cast<int64_t>(Pace::kMostSteps));
+    ASSERT_GE(reports.size(), 2u);
+    EXPECT_GT(reports.back().turn, reports.front().turn);
+    EXPECT_EQ(reports.back().turns, 50'001);
+    EXPECT_GE(reports.back().seconds, 2 * reports.front().seconds);
+}
 
 TEST_F(ExecutorTest, AResultThatIsAnArgumentIsCopied) {
     Runner runner(device);
@@ -499,7 +551,7 @@ TEST(CallPlan, ASizeOfAScalarIsFilledInAtTheCall) {
     std::get<DispatchStep>(program->steps[0].step).params[0] = size_param(offset);
     CallPlan plan = plan_call(*program, cpu_profile(), {{"n", 10}, {"$1", 1}});
     PatchedParams patched = unpatched(plan);
-    patch_params(plan, {Scalar{}, scalar_int(7)}, {}, patched);
+    patch_params(plan, {Scalar{}, scalar_int(7)}, patched);
     const std::vector<std::byte>& params = patched.bytes;
     EXPECT_EQ(load_scalar(i32, params.data()).i, 70);
 }
@@ -514,7 +566,7 @@ TEST(CallPlan, ANumberThatTheHostComputesIsFilledInAtTheCall) {
     const CallPlan plan = plan_call(*program, cpu_profile(), {{"n", 10}});
     PatchedParams patched = unpatched(plan);
     for (const double given : {5.0, 7.0}) {
-        patch_params(plan, {Scalar{}, scalar_float(given)}, {}, patched);
+        patch_params(plan, {Scalar{}, scalar_float(given)}, patched);
         EXPECT_EQ(load_scalar(f32, patched.bytes.data() + 4), scalar_float(given / 10));
     }
 }
@@ -532,7 +584,7 @@ TEST(CallPlan, ANumberOfATurnIsFilledInForEveryTurn) {
     const CallPlan plan = plan_call(*program, cpu_profile(), {{"n", 10}});
     PatchedParams patched = unpatched(plan);
     for (const double given : {5.0, 7.0}) {
-        patch_params(plan, {Scalar{}, scalar_float(given)}, {}, patched);
+        patch_params(plan, {Scalar{}, scalar_float(given)}, patched);
         for (size_t k = 0; k < 3; ++k)
             EXPECT_EQ(load_scalar(f32, patched.bytes.data() + plan.steps[k].param_offset + 4),
                       scalar_float(given + static_cast<double>(k)));

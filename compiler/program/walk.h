@@ -1,0 +1,63 @@
+// The steps of a program in the order in which they run: loops are unrolled as they are reached, so
+// that what is held does not grow with their turns.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "compiler/program/program.h"
+
+namespace firn {
+
+/// What a walk meets.
+struct StepVisitor {
+    virtual ~StepVisitor() = default;
+    /// The next step that runs; valid during the call.
+    virtual void step(const FlatStep& step) = 0;
+    /// Whether the bool in `slot` is true when all steps so far have run. The loop that asks has
+    /// taken `turns`.
+    virtual bool goes_on(int slot, int64_t turns) = 0;
+    /// A turn of a loop that stands in no other loop begins; `trips` is -1 where only the data
+    /// knows.
+    virtual void outermost_turn(const RepeatStep&, int64_t /*turn*/, int64_t /*trips*/) {}
+};
+
+/// By slot: the slots in whose memory it lies too.
+using SlotSets = std::vector<std::vector<int>>;
+
+/// Visits every step that does something. Steps that touch memory which `shared` says is the same
+/// wait for one another. Gives the slot that holds each result at the end. Throws UserError with
+/// RepeatStep::never_ended.
+std::vector<int> walk_steps(const Program& program, const SizeEnv& env, StepVisitor& visitor,
+                            const SlotSets& shared = {});
+
+/// Steps that are held at once: some megabytes with what is recorded of them.
+inline constexpr int64_t kMostFlatSteps = 8192;
+/// All steps are known when the program begins, and no more than kMostFlatSteps.
+bool can_be_flat(const Program& program, const SizeEnv& env);
+/// The slots in which the results end, where loops whose end only the data knows leave every buffer
+/// in its own.
+std::vector<int> expected_result_slots(const Program& program, const SizeEnv& env);
+
+/// As many of the `trips` turns of a loop as run before the device is first asked whether it goes
+/// on.
+int64_t turns_before_look(const RepeatStep& repeat, int64_t trips, const SizeEnv& env);
+
+/// The body of every loop once, empty steps too, and buffers in place of slots. `loops` are the
+/// loops.
+FlatProgram outline(const Program& program);
+/// By buffer: the first of those that take its memory, and it theirs, by rotations.
+std::vector<int> rotation_classes(const Program& program);
+
+/// Memory that is right for any number of turns of every loop: buffers that rotate live as long as
+/// one another.
+struct RotatingMemory {
+    MemoryPlan plan;           // for results that end in their own slots
+    std::vector<int> classes;  // see rotation_classes
+    SlotSets shared;           // for walk_steps
+};
+RotatingMemory plan_rotating_memory(const Program& program, const SizeEnv& env);
+/// The offsets where the results end in `result_slots`.
+std::vector<uint64_t> offsets_for(const RotatingMemory& memory, const Program& program,
+                                  const std::vector<int>& result_slots);
+
+}  // namespace firn
