@@ -124,6 +124,12 @@ bool may_write_over(const Program& program, const Step& step, int argument, int 
     return kernel.code && from >= 0 && to >= 0 && element_by_element(*kernel.code, from, to);
 }
 
+/// Whoever runs the step asks the device whether to go on: the program may fail there, after what came before has run.
+bool asks(const Step& step) {
+    const auto* repeat = std::get_if<RepeatStep>(&step.step);
+    return repeat && (repeat->alive >= 0 || std::any_of(repeat->body.begin(), repeat->body.end(), asks));
+}
+
 bool fits(const Program& program, int argument, int result) {
     const BufferInfo &a = program.buffers[static_cast<size_t>(argument)],
                      &r = program.buffers[static_cast<size_t>(result)];
@@ -133,6 +139,7 @@ bool fits(const Program& program, int argument, int result) {
     for (size_t k = 0; k < program.steps.size(); ++k) {
         if (uses(program.steps[k], argument)) last = k;
         if (!first && uses(program.steps[k], result)) first = k;
+        if (first && asks(program.steps[k])) return false;
     }
     if (!first || !last) return first.has_value();
     return *last < *first ||

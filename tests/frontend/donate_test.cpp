@@ -137,6 +137,22 @@ TEST_F(Donation, ACallThatFailsKeepsTheArguments) {
     EXPECT_EQ(x.to_vector<int>(), (Ints{1, 2, 3}));
 }
 
+/// What was written before the loop was asked whether it goes on cannot be taken back.
+TEST_F(Donation, ALoopThatNeverEndsKeepsTheArguments) {
+    session_.limit_while(20);
+    auto f = compile(
+        [](Tensor x, Tensor v) {
+            Tensor y = x + 1;
+            while_([&] { return sum(v) > 0; }, [&] { v = roll(v, 1) + y; });
+            return std::tuple{y, v};
+        },
+        {i32("n"), i32("n")});
+    Tensor x = arange(5000) + 0, v = ones({5000}, i32);
+    const Ints before = x.to_vector<int>();
+    EXPECT_THROW(f(std::move(x), v), UserError);
+    EXPECT_EQ(x.to_vector<int>(), before);
+}
+
 TEST_F(Donation, OneProgramServesBothWhereNothingCanBeReused) {
     session_.compile_in_background(false);
     auto total = compile([](Tensor x) { return sum(x); }, {i32("n")});
