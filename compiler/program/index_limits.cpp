@@ -2,6 +2,7 @@
 #include "compiler/program/index_limits.h"
 
 #include "compiler/program/error.h"
+#include "compiler/program/size_env.h"
 
 namespace firn {
 
