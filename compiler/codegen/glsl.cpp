@@ -629,6 +629,15 @@ class Emitter {
             for (size_t k = 0; k < r.yields.size(); ++k)
                 line(indent + 1) << value(k) << " = " << text_[r.yields[k]] << ";\n";
         };
+        // A side that is never taken is left out: compilers refuse constant indices outside there, too.
+        if (const KernelNode& test = code_.nodes[n.args[0]]; test.op == Op::Constant) {
+            const int taken = test.constant.i ? n.region : n.else_region;
+            if (taken < 0) return;
+            line(indent) << "{\n";
+            body(taken);
+            line(indent) << "}\n";
+            return;
+        }
         line(indent) << "if (" << text_[n.args[0]] << ") {\n";
         body(n.region);
         if (n.else_region >= 0) {

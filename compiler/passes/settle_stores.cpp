@@ -40,6 +40,7 @@ Ref read_by_owner(const Builder& b, const Node& node, const std::vector<Ref>& in
 Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired) {
     auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
         if (node.op != Op::Scatter || node.as<ScatterAttr>().by_hand) return nullptr;
+        if (element_count(inputs[1]->shape).is(0)) return inputs[0];   // there is no position
         std::vector<Guard> known;   // shapes that met here have met before
         Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0], &known};
         const ScatterAttr& attr = node.as<ScatterAttr>();

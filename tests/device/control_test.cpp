@@ -137,6 +137,12 @@ const DeviceCase kCases[] = {
                 });
          return x;
      }},
+    {"a_store_that_is_always_outside",
+     [] {
+         Tensor counts = zeros({3}, i32);
+         scatter_add(counts(min(index({5, 3}, 0), {.axis = 0}) - 2), 1);
+         return counts;
+     }},
     {"continue_and_break",
      [] {
          Tensor sum = zeros({30}, i32), x = arange(30);

@@ -129,6 +129,10 @@ TEST_P(Scatters, NoPositionsAndNoElements) {
     x(none) = zeros({0});
     scatter_add(x(none), 1.0f);
     EXPECT_EQ(x.to_vector<float>(), (Floats{1, 1, 1}));
+    Tensor square = ones({2, 2});
+    square(index({1, 1, 0}, 1), 1) = zeros({1, 1, 0});
+    scatter_max(square(index({1, 1, 0}, 1), 1), zeros({1, 1, 0}));
+    EXPECT_EQ(square.to_vector<float>(), (Floats{1, 1, 1, 1}));
     Tensor empty = zeros({0});
     scatter_add(empty(tensor({0, 1})), 1.0f);
     EXPECT_EQ(empty.to_vector<float>(), Floats{});
