@@ -10,7 +10,8 @@
 namespace firn {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity(),
+                 kNan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Near, IsAbsoluteBelowOneAndRelativeAbove) {
     EXPECT_TRUE(near(0.001, 0.0, 0.002));

@@ -44,7 +44,8 @@ inline std::vector<HostTensor> run_on(Executor& executor, const std::shared_ptr<
 
 /// Floats of one type that are near.
 inline bool near(const Scalar& got, const Scalar& expected, double tolerance) {
-    return got.dtype.is_float() && got.dtype == expected.dtype && near(got.f, expected.f, tolerance);
+    return got.dtype.is_float() && got.dtype == expected.dtype &&
+           near(got.f, expected.f, tolerance);
 }
 
 }  // namespace firn

@@ -135,7 +135,8 @@ TEST_P(AlgebraRows, FiresAndKeepsEveryValue) {
                         std::string(row.name).find('^') != std::string::npos && dtype.is_float();
                     const bool near = power && std::isfinite(expected.f) &&
                                       std::abs(got.f - expected.f) <= 2e-3 * std::abs(expected.f);
-                    ASSERT_TRUE(got == expected || (std::isnan(got.f) && std::isnan(expected.f)) || near)
+                    ASSERT_TRUE(got == expected || (std::isnan(got.f) && std::isnan(expected.f)) ||
+                                near)
                         << row.name << " of " << text(x) << ", " << text(y) << ": " << text(got)
                         << ", was " << text(expected);
                 }

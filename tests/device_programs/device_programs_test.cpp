@@ -1,0 +1,16 @@
+// Random programs on the device give what plain arrays give.
+#include <gtest/gtest.h>
+
+#include "engine/firn/device_session.h"
+#include "tests/programs/check.h"
+
+namespace firn::programs {
+namespace {
+
+/// Few statements: what takes time is the driver that compiles their kernels.
+constexpr Grammar kGrammar{.statements = 3, .shaped_conditions = false, .fresh_numbers = false, .gates_of_integers = false};
+
+TEST(DevicePrograms, OnTheDevice) { expect_programs([] { return device_session(); }, 300000, 500, kGrammar); }
+
+}  // namespace
+}  // namespace firn::programs

@@ -1,0 +1,19 @@
+// Runs a program on plain arrays, statement by statement: what it means, without any recording.
+#pragma once
+#include "tests/programs/arrays.h"
+
+namespace firn::programs {
+
+/// A while_ without max_steps that goes on for longer than kWhileLimit.
+struct Endless : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+constexpr int64_t kWhileLimit = 50;
+
+/// The arguments' values; `again`: of the second call.
+std::vector<Array> argument_values(const Program& program, bool again = false);
+
+/// The outputs. Throws Unsuitable or Endless.
+std::vector<Array> reference(const Program& program, const std::vector<Array>& arguments, const Sizes& sizes);
+
+}  // namespace firn::programs
