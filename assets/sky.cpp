@@ -2,6 +2,7 @@
 #include <firn/firn.h>
 #include <stb/stb_image_write.h>
 
+#include <cmath>
 #include <cstdio>
 #include <vector>
 

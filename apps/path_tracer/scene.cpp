@@ -1,6 +1,8 @@
 // Scenes of signed distances, which rays march through, and of spheres.
 #include "apps/path_tracer/scene.h"
 
+#include <cmath>
+
 namespace firn::path_tracer {
 namespace {
 
