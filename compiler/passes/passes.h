@@ -24,6 +24,14 @@ Graph assume_divisors(NodeTable& table, const Graph& graph, const SymbolFacts& f
 /// Loop.
 Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
+/// Assignments under masks choose one by one between the new value and the one before. What
+/// elementwise operations lead to from a Select knows its condition: choices there by the same
+/// condition, or by what follows from it, are made; and a Loop that chooses for each element, by a
+/// condition outside of it, whether it takes part at all is chosen as a whole. Ensures: what only
+/// elements themselves can see is chosen once. After branches_to_select, which makes Selects of
+/// Ifs; before simplify, which folds them.
+Graph nested_choices(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
+
 /// The Ifs around `host_loops`, which are steps of several kernels, become Selects too: no kernel could choose.
 /// Both sides are total, since the host knows the bounds of such Loops. No row of the pipeline: the scheduler
 /// knows the loops.

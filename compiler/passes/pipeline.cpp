@@ -27,6 +27,7 @@ struct PassRow {
 // What simplify folds shows which carried values never change; a loop that goes lets a branch go.
 const PassRow kPipeline[] = {
     {"branches_to_select", branches_to_select, ops({Op::If})},
+    {"nested_choices", nested_choices, ops({Op::Select})},
     {"simplify", simplify, ~Ops()},
     {"dead_loop_values", dead_loop_values, ops({Op::Loop, Op::If})},
     {"branches_to_select", branches_to_select, ops({Op::If})},

@@ -1,0 +1,312 @@
+// What is chosen by a condition knows the condition: choices by it inside are made already.
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "compiler/ir/builder.h"
+#include "compiler/ir/node_map.h"
+#include "compiler/passes/passes.h"
+#include "compiler/passes/pattern.h"
+
+namespace firn {
+namespace {
+
+constexpr size_t kMostBelow =
+    4096;  // nodes that one Select looks at: time stays linear in the graph
+
+/// Repeating a condition changes nothing for an element.
+const Node& at_root(const Node& node) {
+    const Node* at = &node;
+    while (at->op == Op::Expand) at = at->inputs[0].get();
+    return *at;
+}
+
+/// One of 64 marks, by which most values show that they do not depend on a condition.
+uint64_t mark_of(const Node& condition) { return uint64_t{1} << (at_root(condition).serial % 64); }
+
+/// Conditions that hold, or do not: one, and what follows from it.
+struct Facts {
+    std::unordered_map<const Node*, bool> known;  // at their roots
+    uint64_t marks = 0, oldest = UINT64_MAX;
+
+    Facts(const Node& condition, bool holds) {
+        std::vector<std::pair<const Node*, bool>> open{{&condition, holds}};
+        while (!open.empty()) {
+            const Node& node = at_root(*open.back().first);
+            const bool value = open.back().second;
+            open.pop_back();
+            if (node.op == Op::Constant || !known.emplace(&node, value).second) continue;
+            marks |= mark_of(node);
+            oldest = std::min(oldest, node.serial);
+            auto follows = [&](size_t k, bool v) { open.emplace_back(node.inputs[k].get(), v); };
+            if (node.op == Op::Not) follows(0, !value);
+            if ((node.op == Op::And && value) || (node.op == Op::Or && !value))
+                follows(0, value), follows(1, value);
+            if (node.op != Op::Select) continue;
+            // A side that it is not was not taken.
+            for (size_t side = 1; side <= 2; ++side)
+                if (const auto constant = constant_value(*node.inputs[side]);
+                    constant && (constant->i != 0) != value)
+                    follows(0, side == 2), follows(3 - side, value);
+        }
+    }
+
+    std::optional<bool> value(const Node& condition) const {
+        const Node& node = at_root(condition);
+        if (const auto at = known.find(&node); at != known.end()) return at->second;
+        if (node.op != Op::Not) return std::nullopt;
+        const auto at = known.find(&at_root(*node.inputs[0]));
+        return at == known.end() ? std::nullopt : std::optional(!at->second);
+    }
+};
+
+class NestedChoices {
+  public:
+    NestedChoices(NodeTable& table, const Graph& graph, RuleCounts* fired)
+        : table_(table), graph_(graph), fired_(fired) {}
+
+    Graph run() {
+        auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
+            if (node.op == Op::Result) return after_loop(node, inputs[0]);
+            if (node.op != Op::Select || constant_value(*inputs[0])) return nullptr;
+            const Ref yes = below(inputs[1], Facts(*inputs[0], true)),
+                      no = below(inputs[2], Facts(*inputs[0], false));
+            if (yes == inputs[1] && no == inputs[2]) return nullptr;
+            if (fired_) ++(*fired_)["choice inside a choice"];
+            return again(node, {inputs[0], yes, no});
+        };
+        auto visit_region = [&](const Node&, const Ref& made) {
+            return made->op == Op::Loop ? around(made) : nullptr;
+        };
+        return {graph_.args, rewrite(table_, graph_.results, visit, {}, visit_region),
+                graph_.guards, graph_.data_sizes};
+    }
+
+  private:
+    static SourceLine line_of(const Node& node) {
+        return node.lines.empty() ? SourceLine{} : node.lines[0];
+    }
+
+    Ref again(const Node& node, std::vector<Ref> inputs) {
+        std::vector<Guard> known;  // sizes that meet here have met before
+        const Builder b{table_, line_of(node), &known};
+        Ref made = folded(b, node, inputs);
+        if (!made) made = remake(b, node, std::move(inputs), node.attr);
+        note_lines(*made, node.lines);
+        return made;
+    }
+
+    static Ref truth(const Builder& b, bool value, const Shape& shape) {
+        return expand(b, constant(b, scalar_bool(value)), shape);
+    }
+
+    /// A condition of which a part is known; null for any other node.
+    static Ref folded(const Builder& b, const Node& node, const std::vector<Ref>& inputs) {
+        if (!node.dtype.is_bool() ||
+            (node.op != Op::And && node.op != Op::Or && node.op != Op::Not))
+            return nullptr;
+        for (size_t k = 0; k < inputs.size(); ++k) {
+            const auto part = constant_value(*inputs[k]);
+            if (!part) continue;
+            const bool value = part->i != 0;
+            if (node.op == Op::Not) return truth(b, !value, node.shape);
+            return value == (node.op == Op::And) ? inputs[1 - k] : truth(b, value, node.shape);
+        }
+        return nullptr;
+    }
+
+    /// A Loop that goes its own way for each element, and only for those of which a condition
+    /// outside of it holds: the loop without the condition, which after_loop puts around it.
+    Ref around(const Ref& loop) {
+        const auto& attr = loop->as<LoopAttr>();
+        if (attr.active >= 0 || !attr.sizes.empty() || attr.by_hand()) return nullptr;
+        const Region& body = *attr.body;
+        Ref condition;
+        for (size_t k = 0; k < body.results.size() && !condition; ++k)
+            if (body.results[k]->op == Op::Select)
+                condition = part_outside(body.results[k]->inputs[0], body);
+        if (!condition || !goes_by_elements(body)) return nullptr;
+        const Facts holds(*condition, true), fails(*condition, false);
+        Region chosen = body;
+        std::vector<Ref> inputs = loop->inputs, otherwise;
+        for (size_t k = 0; k < body.results.size(); ++k) {
+            if (below(body.results[k], fails) != body.args[k + 1]) return nullptr;
+            chosen.results[k] = below(body.results[k], holds);
+            otherwise.push_back(below(inputs[k + 3], fails));
+            inputs[k + 3] = below(inputs[k + 3], holds);
+        }
+        if (fired_) ++(*fired_)["choice around a loop"];
+        LoopAttr made = attr;
+        made.body = std::make_shared<const Region>(with_fresh_args(table_, chosen));
+        const Ref out = remake({table_, line_of(*loop)}, *loop, std::move(inputs), std::move(made));
+        note_lines(*out, loop->lines);
+        around_.emplace(out.get(), Around{out, condition, std::move(otherwise)});
+        return out;
+    }
+
+    Ref after_loop(const Node& node, const Ref& loop) {
+        const auto at = around_.find(loop.get());
+        if (at == around_.end()) return nullptr;
+        const int index = node.as<ResultAttr>().index;
+        std::vector<Guard> known;
+        const Builder b{table_, line_of(node), &known};
+        return elementwise(b, Op::Select,
+                           {at->second.condition, result(b, loop, index),
+                            at->second.otherwise[static_cast<size_t>(index)]});
+    }
+
+    /// The part of a condition, joined by And, that does not change in the turns; null: none.
+    Ref part_outside(const Ref& condition, const Region& body) {
+        if (!depends(*condition, ids_of(body.args))) return condition;
+        if (condition->op == Op::Expand) return part_outside(condition->inputs[0], body);
+        if (condition->op != Op::And) return nullptr;
+        const Ref a = part_outside(condition->inputs[0], body),
+                  c = part_outside(condition->inputs[1], body);
+        std::vector<Guard> known;
+        return a && c ? elementwise({table_, {}, &known}, Op::And, {a, c}) : a ? a : c;
+    }
+
+    static std::vector<uint64_t> ids_of(const std::vector<Ref>& args) {
+        std::vector<uint64_t> ids;
+        for (const Ref& arg : args) ids.push_back(arg->as<RegionArgAttr>().id);
+        return ids;
+    }
+
+    static bool depends(const Node& node, const std::vector<uint64_t>& args) {
+        return node.free_args && std::any_of(args.begin(), args.end(), [&](uint64_t id) {
+                   return std::binary_search(node.free_args->begin(), node.free_args->end(), id);
+               });
+    }
+
+    /// No element of what a body carries depends on another one.
+    static bool goes_by_elements(const Region& body) {
+        std::vector<uint64_t> args = ids_of(body.args);
+        std::vector<const Node*> open;
+        std::unordered_set<const Node*> seen;
+        auto enter = [&](const Region& region) {
+            for (const Ref& result : region.results) open.push_back(result.get());
+        };
+        enter(body);
+        while (!open.empty()) {
+            const Node& node = *open.back();
+            open.pop_back();
+            if (!depends(node, args) || !seen.insert(&node).second) continue;
+            if (node.op == Op::Loop) {
+                const auto& attr = node.as<LoopAttr>();
+                if (attr.by_hand() || !attr.sizes.empty()) return false;
+                const std::vector<uint64_t> more = ids_of(attr.body->args);
+                args.insert(args.end(), more.begin(), more.end());
+                enter(*attr.body);
+            } else if (node.op == Op::If) {
+                enter(*node.as<IfAttr>().then_body), enter(*node.as<IfAttr>().else_body);
+            } else if (node.op != Op::RegionArg && node.op != Op::Result) {
+                const size_t first = first_own(node);
+                if (first > 1 || (first == 1 && depends(*node.inputs[0], args))) return false;
+            }
+            for (const Ref& input : node.inputs) open.push_back(input.get());
+        }
+        return true;
+    }
+
+    /// `root` where the facts hold: what elementwise operations lead to is chosen by them.
+    Ref below(const Ref& root, const Facts& facts) {
+        std::unordered_map<const Node*, Ref> done;
+        std::vector<Ref> open{root};
+        // True where the operand is done, else it is the next to do.
+        auto has = [&](const Ref& input) {
+            if (done.contains(input.get())) return true;
+            open.push_back(input);
+            return false;
+        };
+        auto known = [&](const Ref& node) { return constant_value(*done.at(node.get())); };
+        while (!open.empty()) {
+            const Ref node = open.back();
+            Ref made = node;
+            if (done.contains(node.get())) {
+                open.pop_back();
+                continue;
+            }
+            if (done.size() < kMostBelow && node->serial >= facts.oldest &&
+                (marks_below(node) & facts.marks)) {
+                const auto value = node->dtype.is_bool() ? facts.value(*node) : std::nullopt;
+                if (value) {
+                    made = truth({table_}, *value, node->shape);
+                } else {
+                    std::vector<Ref> inputs = node->inputs;
+                    if (node->op == Op::Select) {
+                        if (!has(inputs[0])) continue;
+                        // Only the side that is taken.
+                        if (const auto condition = known(inputs[0]))
+                            inputs = {inputs[condition->i ? 1 : 2]};
+                    }
+                    bool ready = true;
+                    for (size_t k = first_own(*node); k < inputs.size(); ++k)
+                        ready = has(inputs[k]) && ready;
+                    if (!ready) continue;
+                    for (size_t k = first_own(*node); k < inputs.size(); ++k)
+                        inputs[k] = done.at(inputs[k].get());
+                    if (inputs.size() < node->inputs.size())
+                        made = inputs[0];
+                    else if (inputs != node->inputs)
+                        made = again(*node, std::move(inputs));
+                }
+            }
+            done.emplace(node.get(), made);
+            open.pop_back();
+        }
+        return done.at(root.get());
+    }
+
+    /// The first operand of which an element needs only its own element; no operand: the number of
+    /// them.
+    static size_t first_own(const Node& node) {
+        if (is_elementwise(node.op) || node.op == Op::Expand) return 0;
+        // A read is made where its index says, whatever others read.
+        return node.op == Op::Gather && node.inputs.back()->shape == node.shape
+                   ? 1
+                   : node.inputs.size();
+    }
+
+    /// The marks of all conditions on the way below a node.
+    uint64_t marks_below(const Ref& root) {
+        std::vector<Ref> open{root};
+        while (!open.empty()) {
+            const Ref node = open.back();
+            uint64_t marks = node->dtype.is_bool() ? mark_of(*node) : 0;
+            bool ready = true;
+            for (size_t k = first_own(*node); k < node->inputs.size(); ++k) {
+                const auto* below = marks_.find(node->inputs[k].get());
+                if (below)
+                    marks |= below->second;
+                else
+                    open.push_back(node->inputs[k]), ready = false;
+            }
+            if (!ready) continue;
+            open.pop_back();
+            marks_.insert(node.get(), {node, marks});
+        }
+        return marks_.at(root.get()).second;
+    }
+
+    /// A loop that became one without its condition, and what there is where that does not hold.
+    struct Around {
+        Ref loop, condition;
+        std::vector<Ref> otherwise;
+    };
+
+    NodeTable& table_;
+    const Graph& graph_;
+    RuleCounts* fired_;
+    std::unordered_map<const Node*, Around> around_;
+    NodeMap<std::pair<Ref, uint64_t>>
+        marks_;  // holds the nodes, so that none takes another's place
+};
+
+}  // namespace
+
+Graph nested_choices(NodeTable& table, const Graph& graph, RuleCounts* fired) {
+    return NestedChoices(table, graph, fired).run();
+}
+
+}  // namespace firn
