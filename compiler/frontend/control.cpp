@@ -1,6 +1,7 @@
 // Recording loops and branches: opening their scopes, and closing them into Loop and If nodes.
 #include "compiler/frontend/control.h"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 
@@ -65,7 +66,8 @@ Carried carried_values(const Scope& scope) {
     for (const ScopeEntry& entry : scope.entries) {
         if (!entry.arg) continue;
         if (!entry.written || entry.value == entry.arg) {
-            out.replace.emplace(entry.arg.get(), entry.initial);
+            out.replace.emplace(entry.arg.get(),
+                                entry.slot == scope.active ? scope.runs : entry.initial);
             continue;
         }
         if (entry.slot == scope.active) out.active = static_cast<int>(out.entries.size());
@@ -82,10 +84,9 @@ void carry_what_is_read(const Scope& scope, Carried& carried) {
         if (entry.arg && carried.replace.erase(entry.arg.get())) carried.entries.push_back(&entry);
 }
 
-/// Elements that had left before the turn keep what they had; their stores did not take place.
-Ref frozen(const Builder& b, const Carried& carried, size_t k) {
-    const ScopeEntry& entry = *carried.entries[k];
-    if (carried.active < 0 || static_cast<int>(k) == carried.active || !entry.assigned) return entry.value;
+/// What an entry leaves, where elements that had left before the turn keep what they had.
+Ref kept_of_left(const Builder& b, const Carried& carried, const ScopeEntry& entry) {
+    if (carried.active < 0 || !entry.reshaped) return entry.value;
     const Ref& active = carried.entries[static_cast<size_t>(carried.active)]->arg;
     return elementwise(b, Op::Select, {active, entry.value, entry.arg});
 }
@@ -144,7 +145,7 @@ LoopParts parts_of(const Builder& b, const Scope& scope, const Carried& carried)
                         "compact_padded and nonzero_padded do");
         parts.inits.push_back(entry.initial);
         parts.body.args.push_back(entry.arg);
-        parts.body.results.push_back(frozen(b, carried, k));
+        parts.body.results.push_back(kept_of_left(b, carried, entry));
     }
     parts.active = carried.active < 0 ? -1 : carried.active + static_cast<int>(parts.sizes.size());
     parts.must_end = scope.must_end;
@@ -183,11 +184,27 @@ void LoopRange::close() {
 
 namespace {
 
-/// Records one side, chosen by `condition`; the scope is discarded when the body throws.
-Scope record_side(SessionState& session, SourceLine line, const Ref& condition,
-                  const Callback<void()>& body) {
+/// A value of which a loop around carries one number may take a shape when that loop closes.
+bool may_widen(const SessionState& session, const Node& node) {
+    if (!node.free_args) return false;
+    for (const Scope& scope : session.scopes)
+        for (const ScopeEntry& entry : scope.entries)
+            if (entry.arg && entry.arg->shape.empty() &&
+                std::binary_search(node.free_args->begin(), node.free_args->end(),
+                                   entry.arg->as<RegionArgAttr>().id))
+                return true;
+    return false;
+}
+
+/// Begins one side of a branch, chosen by `condition`.
+void open_side(SessionState& session, SourceLine line, const Ref& condition, bool masks) {
     push_scope(session, ScopeKind::Branch, line);
     session.scopes.back().condition = condition;
+    session.scopes.back().masks = masks;
+}
+
+/// Records the side that is open; the scope is discarded when the body throws.
+Scope record_side(SessionState& session, const Callback<void()>& body) {
     uint64_t id = session.scopes.back().id;
     if (body) {
         try {
@@ -215,82 +232,37 @@ Side side_of(SessionState& session, const Scope& side, const std::shared_ptr<Slo
     return {entry.value, entry.written && entry.assigned};
 }
 
-bool was_written(const Scope& side, const std::shared_ptr<Slot>& slot) {
-    auto at = side.positions.find(slot.get());
-    return at != side.positions.end() && side.entries[at->second].written;
-}
-
-struct Merge {
-    std::shared_ptr<Slot> slot;
-    Side then_side, else_side;
-};
-
-std::vector<Merge> merges(SessionState& session, const Scope& then_side, const Scope& else_side) {
-    std::vector<Merge> out;
+/// The slots that a side wrote, each once, in the order of first use.
+std::vector<std::shared_ptr<Slot>> written_slots(const Scope& then_side, const Scope& else_side) {
+    std::vector<std::shared_ptr<Slot>> out;
     for (const Scope* side : {&then_side, &else_side})
         for (const ScopeEntry& entry : side->entries) {
-            bool seen = side == &else_side && was_written(then_side, entry.slot);
-            if (!entry.written || seen) continue;
-            out.push_back({entry.slot, side_of(session, then_side, entry.slot),
-                           side_of(session, else_side, entry.slot)});
+            const auto other = side == &else_side ? then_side.positions.find(entry.slot.get())
+                                                  : then_side.positions.end();
+            const bool seen =
+                other != then_side.positions.end() && then_side.entries[other->second].written;
+            if (entry.written && !seen) out.push_back(entry.slot);
         }
     return out;
 }
 
-/// The version that a store, or a loop that stores, makes a new one of; null for any other value.
-const Ref* version_before(const Node& version) {
-    if (version.op == Op::Scatter) return &version.inputs[0];
-    if (version.op != Op::Result || version.inputs[0]->op != Op::Loop || version.inputs[0]->as<LoopAttr>().by_hand())
-        return nullptr;
-    return &version.inputs[0]->inputs[static_cast<size_t>(version.as<ResultAttr>().index) + 3];
+/// What the second side wrote is on top of what the first did: elements that take the other side
+/// have what that left, and positions are masked already. Only where a branch takes one of its
+/// sides, the second begins as the first did.
+Scope record_otherwise(SessionState& session, SourceLine line, const Ref& condition,
+                       const Scope& then_side, const Callback<void()>& body) {
+    open_side(session, line, condition, then_side.masks);
+    for (const ScopeEntry& entry : then_side.entries)
+        if (entry.written && entry.initial && entry.value && (then_side.masks || !entry.assigned))
+            start_value(session, entry.slot, entry.value);
+    return record_side(session, body);
 }
 
-/// The same store, or loop of stores, from another version.
-Ref made_from(NodeTable& table, const Node& version, const Ref& start) {
-    const Builder b{table, version.lines.empty() ? SourceLine{} : version.lines.front()};
-    if (version.op == Op::Scatter) {
-        std::vector<Ref> inputs = version.inputs;
-        inputs[0] = start;
-        return remake(b, version, std::move(inputs), version.attr);
-    }
-    const Node& made = *version.inputs[0];
-    std::vector<Ref> starts = made.inputs;
-    starts[static_cast<size_t>(version.as<ResultAttr>().index) + 3] = start;
-    LoopAttr attr = made.as<LoopAttr>();
-    attr.body = std::make_shared<const Region>(with_fresh_args(table, *attr.body));
-    return result(b, remake(b, made, std::move(starts), std::move(attr)), version.as<ResultAttr>().index);
-}
-
-/// The stores of `version`, which start from `before`, on top of another start. What else is `before` stays: equal
-/// values are one node.
-Ref on_top_of(NodeTable& table, const Ref& version, const Ref& before, const Ref& start) {
-    std::vector<Ref> versions{version};
-    while (versions.back() != before) {
-        const Ref* earlier = version_before(*versions.back());
-        if (!earlier) break;
-        versions.push_back(*earlier);
-    }
-    Ref out = versions.back() == before ? start : substitute(table, {versions.back()}, {{before.get(), start}})[0];
-    for (size_t k = versions.size() - 1; k-- > 0;) out = made_from(table, *versions[k], out);
-    return out;
-}
-
-/// Where a side only stored: its positions were masked already, so the sides follow one another. Gives the
-/// value after both.
-Ref in_sequence(SessionState& session, const Builder& b, const Ref& test, const Merge& merge) {
-    const Ref before = value_at(session, merge.slot, session.scopes.size() - 1);
-    auto chosen = [&](const Ref& yes, const Ref& no) {
-        DType dtype = join(yes->dtype, no->dtype);
-        return elementwise(b, Op::Select, {test, cast(b, yes, dtype), cast(b, no, dtype)});
-    };
-    Ref after_then = merge.then_side.assigned ? chosen(merge.then_side.value, before) : merge.then_side.value;
-    if (merge.else_side.assigned) return chosen(after_then, merge.else_side.value);
-    // A size that only the device knows counts what the side saw, which what follows the other side need not be.
-    const bool sized = !session.data_sources.empty() && !data_symbols_of({merge.else_side.value}).empty();
-    if (sized && test->shape.empty()) return chosen(after_then, merge.else_side.value);
-    const Ref after_both = on_top_of(session.nodes, merge.else_side.value, before, after_then);
-    return with_own_turn_sizes(session, after_both, merge.else_side.value);
-}
+/// The values that a branch chooses between, and where they go.
+struct Choices {
+    Region then_body, else_body;
+    std::vector<std::shared_ptr<Slot>> slots;
+};
 
 }  // namespace
 
@@ -303,37 +275,36 @@ void if_(const Arg& condition, const Callback<void()>& then,
         fail_at(line, std::string("if_: the condition is ") + test->dtype.name() +
                           text(test->shape) + "; it must be a bool: compare it, as in x != 0");
     Builder b = builder(*session, line);
-    Scope then_side = record_side(*session, line, test, then);
-    Scope else_side = record_side(*session, line, elementwise(b, Op::Not, {test}), otherwise);
-    Region then_body, else_body;
-    struct Left {
-        std::shared_ptr<Slot> slot;
-        bool assigned;
-    };
-    std::vector<Left> left;
-    for (Merge& merge : merges(*session, then_side, else_side)) {
-        const Side &yes = merge.then_side, &no = merge.else_side;
+    const bool masks = !test->shape.empty() || may_widen(*session, *test);
+    open_side(*session, line, test, masks);
+    const Scope then_side = record_side(*session, then);
+    const Scope else_side =
+        record_otherwise(*session, line, elementwise(b, Op::Not, {test}), then_side, otherwise);
+    Choices choices;
+    for (const std::shared_ptr<Slot>& slot : written_slots(then_side, else_side)) {
+        const Ref before = value_at(*session, slot, session->scopes.size() - 1);
+        const Side yes = side_of(*session, then_side, slot),
+                   no = side_of(*session, else_side, slot);
+        const bool assigned = yes.assigned || no.assigned;
         if (!yes.value || !no.value) {
-            leave_lost(*session, merge.slot,
+            leave_lost(*session, slot,
                        "a tensor without a value is assigned in one branch only of the if_ at " +
                            text(line) + "; start it with a value before, or assign it in both");
             continue;
         }
-        const bool stored = (!yes.assigned && was_written(then_side, merge.slot)) ||
-                            (!no.assigned && was_written(else_side, merge.slot));
-        if (stored) {
-            leave_value(*session, merge.slot, in_sequence(*session, b, test, merge), yes.assigned || no.assigned);
+        if (before && (masks || !assigned)) {
+            leave_value(*session, slot, no.value, assigned);
             continue;
         }
-        DType dtype = join(yes.value->dtype, no.value->dtype);
-        then_body.results.push_back(cast(b, yes.value, dtype));
-        else_body.results.push_back(cast(b, no.value, dtype));
-        left.push_back({merge.slot, yes.assigned || no.assigned});
+        const DType dtype = join(yes.value->dtype, no.value->dtype);
+        choices.then_body.results.push_back(cast(b, yes.value, dtype));
+        choices.else_body.results.push_back(cast(b, no.value, dtype));
+        choices.slots.push_back(slot);
     }
-    if (!left.empty()) {
-        Ref node = branch(b, test, std::move(then_body), std::move(else_body));
-        for (size_t k = 0; k < left.size(); ++k)
-            leave_value(*session, left[k].slot, result(b, node, static_cast<int>(k)), left[k].assigned);
+    if (!choices.slots.empty()) {
+        Ref node = branch(b, test, std::move(choices.then_body), std::move(choices.else_body));
+        for (size_t k = 0; k < choices.slots.size(); ++k)
+            leave_value(*session, choices.slots[k], result(b, node, static_cast<int>(k)));
     }
     perform_effects(*session);
 }
@@ -350,31 +321,20 @@ size_t loop_to_leave(const SessionState& session, SourceLine line, const char* w
     return depth;
 }
 
-/// Sets a flag to false where this turn has not been left before.
-void lower(SessionState& session, const Builder& b, const Scope& loop, const std::shared_ptr<Slot>& flag) {
-    Ref value = constant(b, scalar_bool(false));
-    const size_t top = session.scopes.size() - 1;
-    // Asking for the value first makes the loop carry it.
-    const Ref old = value_at(session, flag, top);
-    if (loop.turn && loop.turn != flag)
-        value = elementwise(b, Op::And, {old, elementwise(b, Op::Not, {value_at(session, loop.turn, top)})});
-    leave_value(session, flag, std::move(value));
-}
-
 }  // namespace
 
 void break_(SourceLine line) {
     SessionState& session = *current_state();
     Builder b = builder(session, line);
     size_t depth = loop_to_leave(session, line, "break_", "break");
-    lower(session, b, session.scopes[depth], active_flag(session, b, depth));
+    lower_flag(session, b, depth, active_flag(session, b, depth));
 }
 
 void continue_(SourceLine line) {
     SessionState& session = *current_state();
     Builder b = builder(session, line);
     size_t depth = loop_to_leave(session, line, "continue_", "continue");
-    lower(session, b, session.scopes[depth], turn_flag(session, b, depth));
+    lower_flag(session, b, depth, turn_flag(session, b, depth));
 }
 
 namespace {

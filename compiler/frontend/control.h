@@ -61,8 +61,8 @@ inline LoopRange loop(const Arg& begin, const Arg& end, const Arg& step) {
     return LoopRange(begin, end, step);
 }
 
-/// Records both sides and merges what they assign to tensors from outside. The condition is a bool.
-/// Where it has a shape, it chooses element by element, and the values take the broadcast shape.
+/// Records both sides, one after the other. The condition is a bool. Where it has a shape it masks:
+/// assigned values take the broadcast shape, and elements left out keep what neighbours still read.
 void if_(const Arg& condition, const Callback<void()>& then,
          const Callback<void()>& otherwise = nullptr);
 

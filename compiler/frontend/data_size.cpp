@@ -179,24 +179,6 @@ void rename_turn_sizes(SessionState& session, const std::vector<Ref>& roots, Siz
     for (const Size& size : turn_sizes(topological(roots))) rename(session, size, map);
 }
 
-Ref with_own_turn_sizes(SessionState& session, const Ref& value, const Ref& original) {
-    std::unordered_set<const Node*> before;
-    for (const Ref& node : topological({original})) before.insert(node.get());
-    SizeMap map;
-    std::unordered_map<const Node*, Ref> stay;   // loops that are no copies, and arguments of other shapes
-    const std::vector<Ref> nodes = topological({value});
-    for (const Ref& node : nodes) {
-        if (node->op != Op::Loop) continue;
-        if (before.contains(node.get())) stay[node.get()] = node;
-        else
-            for (const Size& size : node->as<LoopAttr>().sizes) rename(session, size, map);
-    }
-    if (map.empty()) return value;
-    for (const Ref& node : nodes)
-        if (node->op == Op::RegionArg && substituted(node->shape, map) == node->shape) stay[node.get()] = node;
-    return substitute_sizes(session.nodes, {value}, map, std::move(stay))[0];
-}
-
 bool has_data_sizes(const Shape& shape) {
     return std::any_of(shape.begin(), shape.end(),
                        [](const Size& size) { return !data_symbols(size).empty(); });

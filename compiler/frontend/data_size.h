@@ -38,9 +38,6 @@ const Size* mentioned(const std::vector<Size>& sizes, const Shape& shape);
 /// Sizes of turns below with names of their own, into `map`: the nodes are recorded once more.
 void rename_turn_sizes(SessionState& session, const std::vector<Ref>& roots, SizeMap& map);
 
-/// `value`, in which loops of `original` were copied: the sizes of the copies' turns get names of their own.
-Ref with_own_turn_sizes(SessionState& session, const Ref& value, const Ref& original);
-
 /// Makes `graph`, of which `symbols` are the data symbols, one that names them ?0, ?1 and has their
 /// counts as its first results; those of turns come after them. Takes what depends on nothing else
 /// but what the graph's own nodes have (no Buffers).

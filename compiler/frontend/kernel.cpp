@@ -224,8 +224,11 @@ void require_all_come(SessionState& session, const char* what, SourceLine line) 
         std::unordered_set<const Node*> known;
         for (const ScopeEntry& entry : scope.entries)
             if (entry.slot == scope.active) known.insert(entry.arg.get());
+        // Loops further in leave the flags of this one as they are.
+        size_t inside = depth;
+        while (inside < top && session.scopes[inside + 1].kind != ScopeKind::Loop) ++inside;
         for (const std::shared_ptr<Slot>& flag : {scope.active, scope.turn})
-            if (flag && !is_uniform(*value_at(session, flag, top), group, known))
+            if (flag && !is_uniform(*value_at(session, flag, inside), group, known))
                 refuse(
                     "it follows a break_ or continue_ whose condition differs among invocations");
         if (scope.kind == ScopeKind::Loop) scope.together = {what, line};

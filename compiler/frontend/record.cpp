@@ -131,24 +131,6 @@ void assign_own(SessionState& session, const std::shared_ptr<Slot>& slot_of, Ref
     note_assigned(session, slot_of);
 }
 
-/// The flags that say, element by element, whether the loops that a write leaves still run, and this turn.
-std::vector<std::shared_ptr<Slot>> loop_masks(const SessionState& session, size_t born, const Slot& slot) {
-    std::vector<std::shared_ptr<Slot>> out;
-    // What chooses whether a kernel runs at all does not choose among its invocations.
-    for (size_t depth = session.scopes.size() - 1; depth > std::max(born, kernel_depth(session)); --depth)
-        for (const std::shared_ptr<Slot>& mask : {session.scopes[depth].active, session.scopes[depth].turn})
-            if (mask && mask.get() != &slot) out.push_back(mask);
-    return out;
-}
-
-/// `value` where every loop that the write leaves is still active, else `old`.
-Ref masked(SessionState& session, const Builder& b, size_t born, const Slot& slot, Ref value,
-           const Ref& old) {
-    for (const std::shared_ptr<Slot>& mask : loop_masks(session, born, slot))
-        value = elementwise(b, Op::Select, {value_at(session, mask, session.scopes.size() - 1), value, old});
-    return value;
-}
-
 /// Inside a kernel by hand, a tensor from outside is written by index alone.
 void check_kernel_boundary(const SessionState& session, size_t born, SourceLine line) {
     if (const size_t kernel = kernel_depth(session); kernel > born)
@@ -204,7 +186,86 @@ bool has_value(const std::shared_ptr<Slot>& slot) {
     return birth_depth(session, *slot) >= 0 && value_at(session, slot, session.scopes.size() - 1);
 }
 
+std::shared_ptr<Slot> make_slot_in(SessionState& session, Ref value, uint64_t scope) {
+    auto slot = std::make_shared<Slot>();
+    slot->session = current_state();
+    slot->id = ++session.last_id;
+    slot->scope = scope;
+    slot->node = std::move(value);
+    return slot;
+}
+
 namespace {
+
+enum class Write : uint8_t { Assignment, Store };
+
+void join(const Builder& b, Ref& all, const Ref& more) {
+    all = all ? elementwise(b, Op::And, {all, more}) : more;
+}
+
+/// The conditions of the scopes outwards from `top` to `around`, and the flags of the innermost loop
+/// among them, which hold the masks around it. Assignments choose by what masks, stores by all.
+Ref conditions_between(SessionState& session, const Builder& b, size_t around, size_t top,
+                       Write write, const Slot* slot) {
+    Ref all;
+    bool in_loop = false;
+    for (size_t k = top; k > around; --k) {
+        const Scope& scope = session.scopes[k];
+        if (scope.condition && (scope.masks ? !in_loop : write == Write::Store))
+            join(b, all, scope.condition);
+        if (scope.kind != ScopeKind::Loop || in_loop) continue;
+        in_loop = true;
+        // Also where there is no break_ yet: one further down counts from the next turn on.
+        active_flag(session, b, k);
+        for (const std::shared_ptr<Slot>& flag : {session.scopes[k].active, session.scopes[k].turn})
+            if (flag && flag.get() != slot) join(b, all, value_at(session, flag, top));
+    }
+    return all;
+}
+
+/// Where the loop at `depth` runs at all, null: everywhere. Not for elements that the branches and
+/// loops around it left out: they would never leave it, since nothing that they assign counts.
+Ref runs_at_all(SessionState& session, const Builder& b, size_t depth, Write write) {
+    size_t around = depth - 1;
+    while (around > kernel_depth(session) && session.scopes[around].kind != ScopeKind::Function)
+        --around;
+    return conditions_between(session, b, around, depth - 1, write, nullptr);
+}
+
+/// The innermost scope for which the slot had no value: there is nothing that an element could
+/// keep.
+size_t valued_from(SessionState& session, const Slot& slot, size_t born) {
+    for (size_t depth = session.scopes.size() - 1; depth > born; --depth)
+        if (const ScopeEntry* entry = find_entry(session.scopes[depth], slot);
+            entry && !entry->initial)
+            return depth;
+    return born;
+}
+
+/// Where a write to the slot takes place, element by element; null: everywhere.
+Ref mask_of(SessionState& session, const Builder& b, const Slot& slot, size_t born, Write write) {
+    // What chooses whether a kernel runs at all does not choose among its invocations.
+    const size_t around = std::max(valued_from(session, slot, born), kernel_depth(session));
+    return conditions_between(session, b, around, session.scopes.size() - 1, write, &slot);
+}
+
+/// The shapes broadcast whatever their symbols are.
+bool broadcast_surely(const Shape& x, const Shape& y) {
+    for (size_t k = 1; k <= std::min(x.size(), y.size()); ++k)
+        if (const Size& a = x[x.size() - k], &b = y[y.size() - k]; a != b && !a.is(1) && !b.is(1))
+            return false;
+    return true;
+}
+
+/// `value` where the mask holds, and what was there before elsewhere.
+Ref chosen(const Builder& b, const Ref& mask, const Ref& value, const Ref& before) {
+    if (!mask || value == before) return value;
+    const char* what =
+        "an assignment under a condition or in a loop: what is assigned and what was there";
+    broadcast_shapes(b, broadcast_shapes(b, value->shape, before->shape, what), mask->shape,
+                     "an assignment under a condition: the condition and what is assigned");
+    return elementwise(b, Op::Select, {mask, value, before});
+}
 
 bool write(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line, bool assigned) {
     if (!slot->node && slot->session != current_state()) return false;
@@ -221,10 +282,19 @@ bool write(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line, bool as
     Builder b = builder(session, line.line || node->lines.empty() ? line : node->lines.front());
     check_function_boundary(session, static_cast<size_t>(born), b.line);
     if (assigned) check_kernel_boundary(session, static_cast<size_t>(born), b.line);
-    if (Ref old = value_at(session, slot, top); old && assigned)
-        node = masked(session, b, static_cast<size_t>(born), *slot, converted(b, node, old->dtype),
-                      old);
+    bool reshaped = false;
+    if (Ref old = value_at(session, slot, top); old && assigned) {
+        node = converted(b, node, old->dtype);
+        const Ref mask = mask_of(session, b, *slot, static_cast<size_t>(born), Write::Assignment);
+        // Where all that began the turn are still there, a value may go through other shapes on its
+        // way.
+        reshaped = mask && mask->op == Op::RegionArg &&
+                   session.scopes[top].kind == ScopeKind::Loop &&
+                   !broadcast_surely(node->shape, old->shape);
+        if (!reshaped) node = chosen(b, mask, node, old);
+    }
     leave_value(session, slot, std::move(node), assigned);
+    if (reshaped) find_entry(session.scopes[top], *slot)->reshaped = true;
     return true;
 }
 
@@ -238,38 +308,15 @@ bool store_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line) {
     return write(slot, std::move(node), line, false);
 }
 
-std::shared_ptr<Slot> make_slot_in(SessionState& session, Ref value, uint64_t scope) {
-    auto slot = std::make_shared<Slot>();
-    slot->session = current_state();
-    slot->id = ++session.last_id;
-    slot->scope = scope;
-    slot->node = std::move(value);
-    return slot;
-}
-
-namespace {
-
-/// Where the loop at `depth` runs at all: not for elements that the branches and loops around it left out. They
-/// would never leave it, since nothing that they assign counts.
-Ref runs_at_all(SessionState& session, const Builder& b, size_t depth) {
-    Ref all;
-    auto join = [&](const Ref& more) { all = all ? elementwise(b, Op::And, {all, more}) : more; };
-    for (size_t k = depth - 1; k > kernel_depth(session) && session.scopes[k].kind != ScopeKind::Function; --k) {
-        const Scope& scope = session.scopes[k];
-        if (scope.condition) join(scope.condition);
-        for (const std::shared_ptr<Slot>& flag : {scope.active, scope.turn})
-            if (flag) join(value_at(session, flag, depth - 1));
-    }
-    return all ? all : constant(b, scalar_bool(true));
-}
-
-}  // namespace
-
 std::shared_ptr<Slot> active_flag(SessionState& session, const Builder& b, size_t depth) {
-    if (!session.scopes[depth].active)
-        session.scopes[depth].active =
-            make_slot_in(session, runs_at_all(session, b, depth), session.scopes[depth - 1].id);
-    return session.scopes[depth].active;
+    if (session.scopes[depth].active) return session.scopes[depth].active;
+    const Ref always = constant(b, scalar_bool(true));
+    const Ref all = runs_at_all(session, b, depth, Write::Store),
+              runs = runs_at_all(session, b, depth, Write::Assignment);
+    Scope& scope = session.scopes[depth];
+    scope.active = make_slot_in(session, all ? all : always, session.scopes[depth - 1].id);
+    scope.runs = runs ? runs : always;
+    return scope.active;
 }
 
 std::shared_ptr<Slot> turn_flag(SessionState& session, const Builder& b, size_t depth) {
@@ -279,22 +326,26 @@ std::shared_ptr<Slot> turn_flag(SessionState& session, const Builder& b, size_t 
     return session.scopes[depth].turn;
 }
 
+void lower_flag(SessionState& session, const Builder& b, size_t depth,
+                const std::shared_ptr<Slot>& flag) {
+    const size_t top = session.scopes.size() - 1;
+    // Asking for the value first makes the loop carry it.
+    const Ref old = value_at(session, flag, top);
+    const Ref mask =
+        mask_of(session, b, *flag, flag == session.scopes[depth].turn ? depth : depth - 1,
+                Write::Assignment);
+    const bool in_branch =
+        std::any_of(session.scopes.begin() + static_cast<long>(depth), session.scopes.end(),
+                    [](const Scope& scope) { return scope.condition && !scope.masks; });
+    const Ref no = constant(b, scalar_bool(false));
+    leave_value(session, flag, mask ? elementwise(b, Op::Select, {mask, no, old}) : no, in_branch);
+}
+
 Ref store_mask(const std::shared_ptr<Slot>& slot, SourceLine line) {
     SessionState& session = *slot->session;
     const int born = birth_depth(session, *slot);
     if (born < 0) return nullptr;
-    Builder b = builder(session, line);
-    Ref mask;
-    auto join = [&](const Ref& more) { mask = mask ? elementwise(b, Op::And, {mask, more}) : more; };
-    const size_t outermost = std::max(static_cast<size_t>(born), kernel_depth(session));
-    for (size_t depth = outermost + 1; depth < session.scopes.size(); ++depth) {
-        if (session.scopes[depth].condition) join(session.scopes[depth].condition);
-        // A break_ further down in the body counts from the next turn on.
-        if (session.scopes[depth].kind == ScopeKind::Loop) active_flag(session, b, depth);
-    }
-    for (const std::shared_ptr<Slot>& flag : loop_masks(session, static_cast<size_t>(born), *slot))
-        join(value_at(session, flag, session.scopes.size() - 1));
-    return mask;
+    return mask_of(session, builder(session, line), *slot, static_cast<size_t>(born), Write::Store);
 }
 
 std::vector<Ref> masked_indices(const Builder& b, const std::shared_ptr<Slot>& slot, std::vector<Ref> indices) {
@@ -305,6 +356,10 @@ std::vector<Ref> masked_indices(const Builder& b, const std::shared_ptr<Slot>& s
             indices[0] = elementwise(b, Op::Select, {mask, cast(b, indices[0], i32), constant_int(b, -1)});
     }
     return indices;
+}
+
+void start_value(SessionState& session, const std::shared_ptr<Slot>& slot, const Ref& value) {
+    add_entry(session.scopes.back(), {slot, value, nullptr, value, false});
 }
 
 void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref node, bool assigned) {

@@ -38,7 +38,9 @@ struct ScopeEntry {
     Ref arg;      // in a loop: the region argument that stands for it
     Ref value;    // now
     bool written = false;
-    bool assigned = false;  // some write was no store: the masks around it choose between whole values
+    bool assigned = false;  // some write was no store
+    bool reshaped = false;  // by values that do not broadcast: who has left the loop keeps the
+                            // argument at its close
 };
 
 enum class ScopeKind : uint8_t { Root, Function, Loop, Branch, Kernel };
@@ -66,7 +68,9 @@ struct Scope {
     std::vector<ScopeEntry> entries;                    // in the order of first use
     std::unordered_map<const Slot*, size_t> positions;  // into entries
     Ref condition;                                      // Branch: what chooses this side
+    bool masks = false;                                 // Branch: see write_slot
     std::shared_ptr<Slot> active;                       // Loop: false once break_ was met; see active_flag
+    Ref runs;  // Loop: what `active` is where nobody lowers it
     std::shared_ptr<Slot> turn;                         // Loop: false once continue_ was met in this turn
     std::vector<std::pair<Ref, SourceLine>> asked;  // Loop: values whose shape somebody asked for
     Ref induction, begin, step;                     // Loop
@@ -134,15 +138,22 @@ std::shared_ptr<Slot> make_slot_in(SessionState& session, Ref value, uint64_t sc
 Ref read_slot(const std::shared_ptr<Slot>& slot, SourceLine line);
 /// False for a tensor that nobody has assigned yet.
 bool has_value(const std::shared_ptr<Slot>& slot);
-/// Assigns; gives false when the slot's scope has closed, so that the handle needs a new slot.
+/// Assigns; gives false when the slot's scope has closed, so that the handle needs a new slot. In
+/// masked lockstep: where a branch that `masks`, or a loop, between the slot's scope and here is
+/// not active for an element, that keeps what it had; so whatever reads the slot from here on reads
+/// one meaning. A branch by one number, which does not mask, takes one of its sides.
 bool write_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line);
 
 /// Writes a version of the slot's tensor that differs only by stores at positions that store_mask allows.
 bool store_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line);
-/// The flag of the loop at `depth` that says whether an element still runs, and that of its turn; made on first use.
-/// A flag that nobody lowers costs nothing in the end.
+/// The flag of the loop at `depth` that says whether an element runs it still (never one that does
+/// not run what is around it), and that of its turn; made on first use. A flag that nobody lowers
+/// costs nothing in the end.
 std::shared_ptr<Slot> active_flag(SessionState& session, const Builder& b, size_t depth);
 std::shared_ptr<Slot> turn_flag(SessionState& session, const Builder& b, size_t depth);
+/// Lowers a flag of the loop at `depth` for the elements that are active here.
+void lower_flag(SessionState& session, const Builder& b, size_t depth,
+                const std::shared_ptr<Slot>& flag);
 /// The conditions under which a store to the slot takes place, position by position, joined by And; null:
 /// always. UserError where their shapes do not broadcast.
 Ref store_mask(const std::shared_ptr<Slot>& slot, SourceLine line);
@@ -156,6 +167,8 @@ void push_scope(SessionState& session, ScopeKind kind, SourceLine line);
 Scope pop_scope(SessionState& session);
 /// The value of a slot at the scope with this depth; null where it has none.
 Ref value_at(SessionState& session, const std::shared_ptr<Slot>& slot, size_t depth);
+/// Lets the innermost scope begin with another value of the slot than what is around it.
+void start_value(SessionState& session, const std::shared_ptr<Slot>& slot, const Ref& value);
 /// Writes at the innermost scope what a closed scope leaves behind: no masks, no conversions.
 /// `assigned`: not only by stores.
 void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref node, bool assigned = true);

@@ -118,8 +118,26 @@ class Inference {
         return branch(b, inputs[0], std::move(then_body), std::move(else_body));
     }
 
+    /// What a flag chose or allowed that nobody lowered; null for any other node.
+    static Ref without_flag(const Builder& b, const Node& node, const std::vector<Ref>& inputs) {
+        auto always = [](const Ref& flag) {
+            const Node& one = flag->op == Op::Expand ? *flag->inputs[0] : *flag;
+            return one.op == Op::Constant && one.as<ConstantAttr>().value.i != 0;
+        };
+        if (node.op == Op::Select && always(inputs[0]))
+            return expand(b, inputs[1],
+                          broadcast_shapes(b, inputs[1]->shape, inputs[2]->shape, "loop"));
+        if (node.op != Op::And || !node.dtype.is_bool()) return nullptr;
+        for (size_t k = 0; k < 2; ++k)
+            if (always(inputs[k]))
+                return expand(b, inputs[1 - k],
+                              broadcast_shapes(b, inputs[0]->shape, inputs[1]->shape, "loop"));
+        return nullptr;
+    }
+
     Ref again_plain(const Builder& b, const Node& node, const std::vector<Ref>& inputs) {
         if (node.op == Op::Result) return result(b, inputs[0], node.as<ResultAttr>().index);
+        if (Ref made = without_flag(b, node, inputs)) return made;
         const Node* narrow = nullptr;
         const Node* wide = nullptr;
         for (size_t k = 0; k < inputs.size() && !narrow; ++k)

@@ -258,5 +258,18 @@ TEST_F(Loops, StepOfZeroIsAnError) {
                  {"step is 0"});
 }
 
+TEST_F(Loops, AValueGoesThroughOtherShapesInATurn) {
+    Tensor x = arange(6), stays = arange(6);
+    for (Tensor k : loop(4)) {
+        x = reshape(x, {2, 3});
+        x = reshape(x + k, {6});
+        stays = reshape(stays, {3, 2});
+        stays = reshape(stays + 1, {6});
+        if_(stays > 4 + k, [&] { break_(); });
+    }
+    EXPECT_EQ(x.to_vector<int>(), (Ints{6, 7, 8, 9, 4, 5}));
+    EXPECT_EQ(stays.to_vector<int>(), (Ints{4, 5, 6, 7, 5, 6}));
+}
+
 }  // namespace
 }  // namespace firn

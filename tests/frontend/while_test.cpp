@@ -113,6 +113,18 @@ TEST_P(Whiles, ElementsThatABranchLeavesOutDoNotKeepALoopRunning) {
     EXPECT_EQ(turns.to_vector<int>(), (Ints{4, 0, 2, 0}));
 }
 
+TEST_P(Whiles, ABranchThatIsNotTakenDoesNotKeepALoopOfKernelsRunning) {
+    session_.limit_while(50);
+    Tensor pace = tensor({0})(0), x = arange(6), i = arange(6);
+    if_(pace > 0, [&] {
+        for ([[maybe_unused]] Tensor turn : loop(2)) {
+            Tensor left = x;
+            while_([&] { return left > 0; }, [&] { left = left - pace, x = x(i - 1) + 1; });
+        }
+    });
+    EXPECT_EQ(x.to_vector<int>(), (Ints{0, 1, 2, 3, 4, 5}));
+}
+
 TEST_P(Whiles, Nested) {
     // For every element: the number of pairs (a, b) with a > b >= 0, a up to the element.
     Tensor n = arange(5), pairs = zeros({5}, i32), a = zeros({5}, i32);
