@@ -34,6 +34,10 @@ void combine(const char* what, const Access& place, const Arg& value, ScatterOp 
     LineScope at(value.line());
     SessionState& session = *current_state();
     if (kernel_depth(session)) refuse(std::string(what) + ": not in an order inside kernel(...), whose invocations have none");
+    // The places would be masked by a condition that belongs to the positions.
+    if (const Ref mask = store_mask(place.slot(), value.line()); mask && !mask->shape.empty())
+        refuse(std::string(what) + ": not in an order under a condition of shape " + text(mask->shape) +
+               "; give an index outside where it does not hold, as in x(select(condition, i, -1))");
     const Builder b = builder(session, value.line());
     std::vector<Ref> indices;
     for (const Arg& index : place.indices()) indices.push_back(index.node());

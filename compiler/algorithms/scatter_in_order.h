@@ -11,7 +11,7 @@ struct CombineOptions {
     bool deterministic = false;
 };
 /// `scatter_add(force(i, j), f, {.deterministic = true})`; see scatter_add without options. Integers are exact either
-/// way. UserError inside a kernel by hand.
+/// way. UserError inside a kernel by hand, and under a condition with a shape.
 void scatter_add(const Access& place, const Arg& value, const CombineOptions& options);
 void scatter_mul(const Access& place, const Arg& value, const CombineOptions& options);
 

@@ -67,10 +67,19 @@ TEST(ScatterInOrder, OnlyWhereAConditionHolds) {
     expect_values(
         [] {
             Tensor x = zeros({2}), i = arange(6);
-            if_(i < 4, [&] { scatter_add(x(i % 2), i.as(f32) + 1.0f, {.deterministic = true}); });
+            for (int k = 0; k < 2; ++k)
+                if_(sum(i) == 15 + k, [&] { scatter_add(x(i % 2), i.as(f32) + 1.0f, {.deterministic = true}); });
             return x;
         },
-        Floats{4, 6});
+        Floats{9, 12});
+}
+
+TEST(ScatterInOrder, UnderAShapedConditionIsAnError) {
+    expect_message(error_of([] {
+                       Tensor x = zeros({2}), i = arange(6);
+                       if_(i < 4, [&] { scatter_add(x(i % 2), 1.0f, {.deterministic = true}); });
+                   }),
+                   {"scatter_add", "condition of shape [6]", "scatter_in_order_test.cpp:"});
 }
 
 TEST(ScatterInOrder, InEveryIterationOfALoop) {
