@@ -1,7 +1,7 @@
 // What the 32-bit indices of kernels can count.
 #pragma once
 #include <cstdint>
-#include <string>
+#include <string_view>
 
 #include "compiler/program/size.h"
 
@@ -15,6 +15,6 @@ constexpr int64_t kMostElements = INT32_MAX - (int64_t{1} << 20);
 
 /// The value of a size that a kernel is given as an i32; `what` begins the UserError where it does
 /// not fit.
-int32_t index_value(const Size& size, const SizeEnv& env, const std::string& what);
+int32_t index_value(const Size& size, const SizeEnv& env, std::string_view what);
 
 }  // namespace firn

@@ -226,12 +226,17 @@ int64_t Size::evaluate(const SizeEnv& env) const {
     int64_t value = constant_;
     if (!terms_) return value;
     for (const SizeTerm& term : *terms_) {
-        std::vector<int64_t> values;
-        for (const SizeAtom& atom : term.atoms) values.push_back(evaluate_atom(atom, env));
-        // Nothing of something large: the product of the others need not fit.
-        if (std::find(values.begin(), values.end(), 0) != values.end()) continue;
-        int64_t product = term.coefficient;
-        for (int64_t each : values) product = checked_mul(product, each);
+        int64_t product = term.coefficient, first = 0, second = 0;
+        bool nothing = false, fits = true;
+        for (const SizeAtom& atom : term.atoms) {
+            const int64_t next = evaluate_atom(atom, env);
+            nothing |= next == 0;
+            if (!fits) continue;
+            first = product, second = next;
+            fits = !__builtin_mul_overflow(first, second, &product);
+        }
+        if (nothing) continue;  // the product of the others need not fit
+        if (!fits) overflow("*", first, second);
         value = checked_add(value, product);
     }
     return value;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "compiler/program/index_limits.h"
+
 namespace firn {
 namespace {
 
@@ -61,6 +63,16 @@ void check_limits(const DeviceProfile& profile, const KernelInfo& kernel) {
     if (profile.max_back_edges > 0 && kernel.back_edges > 0)
         require(kernel, "loop turns in one invocation", static_cast<uint64_t>(kernel.back_edges),
                 profile.max_back_edges);
+}
+
+/// Kernels count elements with 32 bits.
+void check_elements(const BufferRange& range, DType dtype, const std::string& name,
+                    const std::string& kernel) {
+    const uint64_t elements = range.bytes / static_cast<uint64_t>(dtype.bytes());
+    if (elements > static_cast<uint64_t>(kMostElements))
+        throw UserError("'" + name + "' has " + std::to_string(elements) +
+                        " elements and kernel '" + kernel + "' counts up to " +
+                        std::to_string(kMostElements) + " in memory; split the tensor");
 }
 
 void check_storage_range(const Device& device, const BufferRange& range, const std::string& name,
@@ -288,6 +300,7 @@ void DescriptorSets::write(VkDescriptorSet set, const SetRequest& request) {
     for (size_t i = 0; i < bindings.size(); ++i) {
         const BufferRange& range = request.buffers[i];
         const std::string& name = request.names[i];
+        check_elements(range, bindings[i].dtype, name, request.pipeline->name());
         VkWriteDescriptorSet& write = add(descriptor_type(bindings[i].form));
         if (bindings[i].form == BindingForm::Texel) {
             views[i] =

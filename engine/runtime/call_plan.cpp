@@ -234,15 +234,6 @@ void note_slots(const Program& program, std::span<const FlatStep> steps,
     }
 }
 
-void check_elements(const Program& program, const BufferInfo& buffer, const SizeEnv& env) {
-    const int64_t elements = buffer.elements.evaluate(env);
-    if (elements > kMostElements)
-        throw UserError("program '" + program.name + "': the tensor '" + buffer.name + "' has " +
-                        std::to_string(elements) + " elements (" + buffer.elements.text() +
-                        ") and kernels count up to " + std::to_string(kMostElements) +
-                        " in memory; compute it in parts");
-}
-
 }  // namespace
 
 std::vector<std::string> plan_symbols(const Program& program, bool in_parts) {
@@ -269,7 +260,6 @@ PlannedSteps plan_steps(const Program& program, const DeviceProfile& profile,
 
 CallPlan plan_call(const Program& program, const DeviceProfile& profile, const SizeEnv& env,
                    bool in_parts) {
-    for (const BufferInfo& buffer : program.buffers) check_elements(program, buffer, env);
     CallPlan plan;
     plan.in_parts = in_parts || !can_be_flat(program, env);
     uint64_t bytes = 0;

@@ -60,6 +60,10 @@ std::vector<Asked> questions(DType from, DType to, const DeviceProfile& profile)
         const bool dear = info(op).properties & (kCostly | kMedium);
         if (dear && !widens(to, from)) continue;
         const DType result = info(op).result == ResultRule::Bool ? boolean : to;
+        // All of what is computed with 64 bits; of the rest what looks at signs.
+        const bool signs = result.is_bool() || op == Op::Neg || op == Op::Abs || op == Op::Sign ||
+                           op == Op::ShiftRight;
+        if (to.bytes() < 8 && !signs) continue;
         auto ask = [&](std::vector<int> operands, const Scalar& literal = {}) {
             std::vector<std::string> text;
             for (int each : operands)
