@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/program/program.h"
 #include "compiler/frontend/frontend.h"
 
 namespace firn {
