@@ -298,8 +298,11 @@ bool ViewWindow::open() {
 void ViewWindow::close() { state_->closed = true; }
 
 void ViewWindow::show(const BufferView& view, const ShowOptions& options) {
-    check_showable(view);
-    state_->shown.view = view;
+    BufferView copy = within_memory("showing in window", state_->options.title, [&] {
+        check_showable(view);
+        return view;
+    });
+    state_->shown.view = std::move(copy);  // all of it, or nothing
     state_->shown.options = options;
 }
 

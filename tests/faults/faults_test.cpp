@@ -286,12 +286,12 @@ const Scenario kScenarios[] = {
     {"picture",
      [](World& world) {
          Tensor x = world.keep(std::vector<float>(64, 1.0f));
-         const TensorMemory memory = memory_of(x);
-         return std::function([&world, memory] {
+         const BufferView view{memory_of(x).memory, 0, f32, {8, 8}};
+         return std::function([&world, view] {
              const AllocationsFail here;
              ViewWindow window(world.executor->engine, {.size = {8, 8}, .headless = true});
              EXPECT_TRUE(window.open());
-             window.show({memory.memory, 0, f32, {8, 8}});
+             window.show(view);
              EXPECT_EQ(window.picture().rgba[0], 255);
          });
      },
