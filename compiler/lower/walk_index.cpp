@@ -215,7 +215,7 @@ namespace {
 
 /// Whether an axis of size n that is read at i has elements: true where i runs over as many, or the whole grid does.
 int has_elements(KernelBuilder& b, int i, const Size& n) {
-    if (n.lower_bound() > 0) return b.boolean_value(true);
+    if (n.lower_bound() > 0 || n.is(0)) return b.boolean_value(!n.is(0));
     const KernelCode& code = b.code();
     const std::vector<int>& around = b.dependencies(i);
     for (int id = 0; id < static_cast<int>(code.ranges.size()); ++id) {

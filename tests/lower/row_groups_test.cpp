@@ -2,6 +2,7 @@
 // combined.
 #include "compiler/lower/row_groups.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 #include "compiler/compile.h"

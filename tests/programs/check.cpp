@@ -75,8 +75,7 @@ std::string compared(const Program& program, Way way, const Session& session) {
 
 /// What is said to be refused, as long as few programs are.
 bool is_stated(const std::string& failure) {
-    return failure.starts_with("refused: a loop inside one kernel takes up to") ||
-           (failure.starts_with("refused: size: ") && failure.find("does not fit into 64 bits") != std::string::npos);
+    return failure.starts_with("refused: a loop inside one kernel takes up to");
 }
 
 /// The kind of failure: shrinking stays with it. Messages are compared up to their first numbers.

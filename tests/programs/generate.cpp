@@ -17,14 +17,14 @@ struct Scope {
 
 class Generator {
   public:
-    Generator(uint64_t seed, const Grammar& grammar) : grammar_(grammar), dice_(seed), exprs_(dice_, variables_, grammar) {}
+    Generator(uint64_t seed, const Grammar& grammar) : grammar_(grammar), dice_(seed), exprs_(dice_, variables_) {}
 
     Program make() {
         choose_shapes();
         for (int count = 1 + dice_.below(3), k = 0; k < count || k < static_cast<int>(shapes_.size()); ++k)
             argument(k < static_cast<int>(shapes_.size()) ? shapes_[static_cast<size_t>(k)] : dice_.pick({Extents{}, Extents{{1}}, Extents{{2}}}));
         if (dice_.chance(3)) many_arguments();
-        block(program_.body, 1 + dice_.below(grammar_.statements), 3);
+        block(program_.body, grammar_.fewest + dice_.below(grammar_.most - grammar_.fewest + 1), 3);
         if (dice_.chance(2)) never_ends();
         choose_outputs();
         return program_;
@@ -104,7 +104,7 @@ class Generator {
 
     /// A while_ whose body changes nothing.
     void never_ends() {
-        const Extents shape = any_mask();
+        const Extents shape = any_shape();
         Statement start{.kind = Kind::Declare, .target = next_++}, s{.kind = Kind::While};
         Statement same{.kind = Kind::Assign, .target = start.target};
         start.value.form = Form::Full, start.value.extents = shape, start.value.dtype = dice_.pick({i32, f32, u32});
@@ -151,8 +151,6 @@ class Generator {
             if (takes_masks(each)) all.push_back(each);
         return dice_.of(all);
     }
-
-    Extents any_mask() { return grammar_.shaped_conditions ? any_shape() : Extents{}; }
 
     std::vector<size_t> assignable() const {
         std::vector<size_t> out;
@@ -285,7 +283,7 @@ class Generator {
     void branch(std::vector<Statement>& out, int depth) {
         Statement s{.kind = Kind::If};
         Scope scope;
-        if (dice_.chance(65)) scope.mask = any_mask();
+        if (dice_.chance(65)) scope.mask = any_shape();
         s.value = exprs_.condition(scope.mask, 2, false).expr;
         inside(scope, s.body, depth);
         if (dice_.chance(40)) inside(scope, s.otherwise, depth);
@@ -312,7 +310,7 @@ class Generator {
     Scope loop_scope() {
         Scope scope{.loop = true};
         scope.left = dice_.chance(40);
-        if (scope.left && dice_.chance(65)) scope.mask = any_mask();
+        if (scope.left && dice_.chance(65)) scope.mask = any_shape();
         return scope;
     }
 
@@ -362,7 +360,7 @@ class Generator {
         Statement s{.kind = Kind::While};
         Scope scope{.loop = true};
         scope.left = dice_.chance(20);
-        if (dice_.chance(50)) scope.mask = any_mask();
+        if (dice_.chance(50)) scope.mask = any_shape();
         if (dice_.chance(25)) {
             s.max_steps = dice_.below(6);
             scopes_.push_back(scope);
@@ -386,7 +384,7 @@ class Generator {
 
     /// while_(counter < limit): it ends, of itself.
     void counted(std::vector<Statement>& out, Statement& s, Scope& scope) {
-        if (!takes_masks(scope.mask)) scope.mask = any_mask();
+        if (!takes_masks(scope.mask)) scope.mask = any_shape();
         Statement start{.kind = Kind::Declare, .target = next_++};
         counter_ = start.target;
         start.value = cast_of(exprs_.count(3, true), i32).expr;

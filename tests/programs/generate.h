@@ -6,10 +6,7 @@ namespace firn::programs {
 
 /// What programs may hold.
 struct Grammar {
-    int statements = 7;             // of the outermost block, at most
-    bool shaped_conditions = true;  // of if_, while_, break_ and continue_
-    bool fresh_numbers = true;      // rand without a seed
-    bool gates_of_integers = true;  // sigmoid of them
+    int fewest = 3, most = 7;       // statements of the outermost block
 };
 
 /// A program that the reference can run, and that says something: see Unsuitable.

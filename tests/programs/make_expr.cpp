@@ -158,7 +158,7 @@ Typed ExprMaker::unary(const Extents& extents, int depth, bool anywhere) {
         return applied(Fn::Hypot, {std::move(x), std::move(zero)});
     }
     // Few devices have functions of f64.
-    if (dice_.chance(6)) return applied(Fn::Gate, {x.dtype == f64 || !(x.dtype.is_float() || grammar_.gates_of_integers) ? cast_of(std::move(x), f32) : std::move(x)});
+    if (dice_.chance(6)) return applied(Fn::Gate, {x.dtype == f64 ? cast_of(std::move(x), f32) : std::move(x)});
     return applied(dice_.pick({Fn::Neg, Fn::Abs, Fn::Sign, Fn::Floor}), {std::move(x)});
 }
 
@@ -174,7 +174,7 @@ Typed ExprMaker::bits(const Extents& extents, int depth, bool anywhere) {
 }
 
 Typed ExprMaker::condition(const Extents& extents, int depth, bool anywhere) {
-    if (extents.empty() && dice_.chance(2) && grammar_.fresh_numbers) {
+    if (extents.empty() && dice_.chance(2)) {
         Expr fresh;
         fresh.form = Form::Fresh;
         return {std::move(fresh), boolean};

@@ -50,8 +50,7 @@ bool fits(const Extents& small, const Extents& large);
 
 class ExprMaker {
   public:
-    ExprMaker(Dice& dice, const std::vector<Variable>& variables, const Grammar& grammar)
-        : dice_(dice), variables_(variables), grammar_(grammar) {}
+    ExprMaker(Dice& dice, const std::vector<Variable>& variables) : dice_(dice), variables_(variables) {}
 
     /// Of exactly this shape. `anywhere`: what reads it may ask for other elements than its own.
     Typed make(const Extents& extents, int depth, bool anywhere);
@@ -82,7 +81,6 @@ class ExprMaker {
 
     Dice& dice_;
     const std::vector<Variable>& variables_;
-    const Grammar& grammar_;
 };
 
 Expr literal_of(double value, DType dtype = i32);
