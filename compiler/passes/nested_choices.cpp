@@ -127,6 +127,8 @@ class NestedChoices {
             if (body.results[k]->op == Op::Select)
                 condition = part_outside(body.results[k]->inputs[0], body);
         if (!condition || !goes_by_elements(body)) return nullptr;
+        for (const Ref& result : body.results)
+            if (!broadcasts_to(condition->shape, result->shape)) return nullptr;
         const Facts holds(*condition, true), fails(*condition, false);
         Region chosen = body;
         std::vector<Ref> inputs = loop->inputs, otherwise;
@@ -156,9 +158,19 @@ class NestedChoices {
                             at->second.otherwise[static_cast<size_t>(index)]});
     }
 
-    /// The part of a condition, joined by And, that does not change in the turns; null: none.
+    /// A choice by `from` between values of shape `to` keeps that shape.
+    static bool broadcasts_to(const Shape& from, const Shape& to) {
+        if (from.size() > to.size()) return false;
+        const size_t more = to.size() - from.size();
+        for (size_t axis = 0; axis < from.size(); ++axis)
+            if (!from[axis].is(1) && from[axis] != to[axis + more]) return false;
+        return true;
+    }
+
+    /// The part of a condition, joined by And, that does not change in the turns, in the shape that it has before it
+    /// is repeated; null: none.
     Ref part_outside(const Ref& condition, const Region& body) {
-        if (!depends(*condition, ids_of(body.args))) return condition;
+        if (condition->op != Op::Expand && !depends(*condition, ids_of(body.args))) return condition;
         if (condition->op == Op::Expand) return part_outside(condition->inputs[0], body);
         if (condition->op != Op::And) return nullptr;
         const Ref a = part_outside(condition->inputs[0], body),

@@ -1,5 +1,6 @@
 // Functions of several operands compute in the type that all of them meet in, wherever a C++ scalar
 // stands; functions of real numbers take integers of every type as floats.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 

@@ -333,6 +333,17 @@ TEST_P(Whiles, ANumberAndAVectorThatOneLoopCarriesMeetInASum) {
     EXPECT_EQ((sum(v) + x).item<int>(), 4950 + 200 + 2);
 }
 
+TEST_P(Whiles, ANumberAndAVectorThatALoopInsideCarriesKeepTheirShapes) {
+    Tensor vector = arange(3), number = 1, on = 0;
+    while_([&] { return on < 1; },
+           [&] {
+               for (Tensor t : loop(1)) vector = full({3}, 5), number = 2;
+               on = 1;
+           });
+    EXPECT_EQ((vector + number).to_vector<int>(), (Ints{7, 7, 7}));
+    EXPECT_EQ(on.item<int>(), 1);
+}
+
 TEST(WhilesOnGpu, ANumberAndAVectorThatOneLoopCarriesMeetInASum) {
     SessionScope scope(Session::interpreter(gpu_profile()));
     auto f = compile(
