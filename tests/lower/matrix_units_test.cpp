@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
 #include "compiler/codegen/spirv.h"
@@ -79,14 +80,26 @@ Tensors arguments(const Product& p) {
     return out;
 }
 
-std::vector<std::vector<float>> values(const Session& session, const Product& p) {
+struct Result {
+    DType dtype;
+    std::vector<float> values;
+};
+
+std::vector<Result> results(const Session& session, const Product& p) {
     SessionScope scope(session);
     std::vector<Arg> args;
     for (const Tensor& x : arguments(p)) args.push_back(x);
-    std::vector<std::vector<float>> out;
+    std::vector<Result> out;
     for (const Tensor& result : compiled(p).call(args))
-        out.push_back(result.as(f32).to_vector<float>());
+        out.push_back({result.dtype(), result.as(f32).to_vector<float>()});
     return out;
+}
+
+/// By how much an element may differ: n roundings of the n terms of a sum, each a product of two numbers below a half (the
+/// order of a sum is the unit's own; Higham 2002, 4.2), and one rounding to the type of the result.
+double allowed(DType dtype, double wanted) {
+    constexpr double kTerms = 64, kUnit = 0x1p-24;
+    return kTerms * kUnit * kTerms / 4 + (dtype == f16 ? 0x1p-10 : kUnit) * std::abs(wanted);
 }
 
 std::shared_ptr<const Program> program_of(const DeviceProfile& profile, const Product& p) {
@@ -101,13 +114,14 @@ std::string mappings(const Program& program) {
 }
 
 void expect_oracle(const Product& p, const DeviceProfile& profile = unit_profile()) {
-    const auto got = values(Session::interpreter(profile), p);
-    const auto wanted = values(Session::oracle(), p);
+    const auto got = results(Session::interpreter(profile), p);
+    const auto wanted = results(Session::oracle(), p);
     ASSERT_EQ(got.size(), wanted.size());
     for (size_t r = 0; r < got.size(); ++r) {
-        ASSERT_EQ(got[r].size(), wanted[r].size());
-        for (size_t k = 0; k < got[r].size(); ++k)
-            ASSERT_NEAR(got[r][k], wanted[r][k], 2e-3f) << r << " at " << k;
+        ASSERT_EQ(got[r].values.size(), wanted[r].values.size());
+        for (size_t k = 0; k < got[r].values.size(); ++k)
+            ASSERT_NEAR(got[r].values[k], wanted[r].values[k], allowed(got[r].dtype, wanted[r].values[k]))
+                << r << " at " << k;
     }
 }
 
