@@ -130,13 +130,15 @@ std::vector<int> PreparedCall::bind(const LoadedProgram& loaded, const Program& 
                                     std::span<const PlannedSet> sets) {
     std::vector<PlannedSet> missing;
     std::vector<int> places;
-    for (const PlannedSet& set : sets) {
-        const auto [place, added] =
-            places_.try_emplace(set, static_cast<int>(bound_.size() + missing.size()));
-        if (added) missing.push_back(set);
-        places.push_back(place->second);
-    }
     try {
+        for (const PlannedSet& set : sets) {
+            auto place = places_.find(set);
+            if (place == places_.end()) {
+                missing.push_back(set);
+                place = places_.emplace(set, static_cast<int>(bound_.size() + missing.size()) - 1).first;
+            }
+            places.push_back(place->second);
+        }
         if (!missing.empty()) make_sets(loaded, program, missing);
     } catch (...) {
         for (const PlannedSet& set : missing) places_.erase(set);
