@@ -47,8 +47,10 @@ void compile_kernels(Program& program, const CompileOptions& options) {
 /// What is left of the graph's own work once the profile is known.
 Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile, const SymbolFacts& facts) {
     graph = split_reductions(table, graph, profile, facts);
-    graph = host_crowded_loops(table, graph, profile);
+    graph = host_crowded_loops(table, graph, profile, facts);
     graph = bound_loops(table, graph, profile, facts);
+    graph =
+        host_crowded_loops(table, graph, profile, facts);  // chunks carry their values in memory
     // Opening a loop adds a reduction: whether any element goes on.
     if (const Graph opened = open_loops(table, graph, facts); opened.results != graph.results)
         graph = split_reductions(table, opened, profile, facts);

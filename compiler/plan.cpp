@@ -57,6 +57,7 @@ class Planner {
         if (options_.steps.in_sequence) put_steps_in_sequence();
         for (size_t k = 0; k < program_->data_sizes.size(); ++k)
             program_->data_sizes[k].buffer = program_->results[k].buffer;
+        if (options_.facts.bindable) note_assumed();
         for (const ValueVerdict& v : schedule_.verdicts) add_verdict(v);
         return program_;
     }
@@ -231,7 +232,7 @@ class Planner {
         KernelCode counted = code;
         place(counted);
         const Work work = count_work(counted);
-        finish_by_hand(code, profile_);
+        finish_by_hand(code, profile_, options_.facts);
         add_dispatch({std::move(code), {}, nullptr}, work, outputs, out);
     }
 
@@ -302,7 +303,7 @@ class Planner {
         if (!free) add_waiting(out);
         if (!request.inner && options_.steps.side_by_side && is_small_kernel(lowered, profile_)) {
             // Where two do not fit, the smaller waits for another.
-            const bool fits = may_stand_beside(waiting_, lowered, profile_);
+            const bool fits = may_stand_beside(waiting_, lowered, profile_, options_.facts);
             if (fits || !is_larger(lowered, waiting_)) {
                 if (!fits) add_waiting(out);
                 waiting_.push_back(std::move(lowered));
@@ -449,13 +450,13 @@ class Planner {
 
     /// The kernel's place in the program; an equal one is shared.
     int kernel_of(KernelCode code, KernelInfo info, const std::vector<Ref>& outputs) {
+        check_limits(code, profile_, outputs.empty() ? std::string() : at_line(*outputs[0]));
         std::string key = info.glsl;
         for (const ParamInfo& p : code.params) key += p.dtype.name();
         if (auto it = kernels_.find(key); it != kernels_.end()) {
             add_lines(program_->kernels[it->second].lines, outputs);
             return it->second;
         }
-        check_limits(code, profile_, outputs.empty() ? std::string() : at_line(*outputs[0]));
         const int id = static_cast<int>(program_->kernels.size());
         add_lines(info.lines, outputs);
         info.name = "k" + std::to_string(id) + (info.lines.empty() ? "" : " " + info.lines[0]);
@@ -472,6 +473,24 @@ class Planner {
             for (const SourceLine& line : r->lines)
                 if (std::find(lines.begin(), lines.end(), text(line)) == lines.end() && lines.size() < 8)
                     lines.push_back(text(line));
+    }
+
+    /// What is left open of the sizes that the kernels bind.
+    void note_assumed() {
+        std::vector<AssumedSize>& all = program_->assumed;
+        for_dispatches(program_->steps, [&](const DispatchStep& step) {
+            const std::vector<BindingInfo>& bindings =
+                program_->kernels[static_cast<size_t>(step.kernel)].bindings;
+            for (size_t k = 0; k < bindings.size(); ++k) {
+                const BufferInfo& info = program_->buffers[static_cast<size_t>(step.buffers[k])];
+                const AssumedSize size = assumed_size({step.buffers[k], info.dtype, info.elements,
+                                                       bindings[k].form, bindings[k].width},
+                                                      profile_);
+                const bool open = size.size.upper_bound(options_.facts.largest) > size.most;
+                if (open && std::find(all.begin(), all.end(), size) == all.end())
+                    all.push_back(size);
+            }
+        });
     }
 
     // --- loops of kernels

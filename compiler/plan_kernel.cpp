@@ -30,6 +30,36 @@ MatrixUnit used_matrix_unit(const KernelCode& code) {
     return {};
 }
 
+/// 64-bit types are what devices may lack; a kernel has none of them then.
+void check_types(const KernelCode& code, const DeviceProfile& profile, const std::string& at) {
+    const auto lacks = [&](DType type) {
+        return type == f64 ? !profile.has_f64 : (type == i64 || type == u64) && !profile.has_i64;
+    };
+    const auto refuse = [&](DType type, const std::string& where) {
+        throw UserError(std::string(type.name()) + " is not available on this device; cast to " +
+                        (type == f64 ? "f32" : "i32") + where);
+    };
+    for (const KernelBuffer& b : code.buffers)
+        if (lacks(b.dtype)) refuse(b.dtype, at);
+    for (const KernelRegion& region : code.regions)
+        for (int id : region.order) {
+            const KernelNode& n = code.nodes[static_cast<size_t>(id)];
+            if (lacks(n.dtype))
+                refuse(n.dtype, n.lines.empty() ? at : " (" + text(n.lines[0]) + ")");
+        }
+}
+
+void check_ranges(const KernelCode& code, const DeviceProfile& profile, const std::string& at) {
+    for (size_t k = 0; k < bound_buffers(code); ++k) {
+        const KernelBuffer& b = code.buffers[k];
+        const AssumedSize size = assumed_size(b, profile);
+        if (is_addressed(b) || size.size.lower_bound() <= size.most) continue;
+        throw UserError("a kernel binds a tensor of " + std::to_string(size.size.lower_bound()) +
+                        " bytes, and this device binds " + std::to_string(size.most) +
+                        " at once and has no addresses of buffers; split the tensor" + at);
+    }
+}
+
 }  // namespace
 
 KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile) {
@@ -42,7 +72,7 @@ KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile) {
         const KernelBuffer& b = code.buffers[k];
         info.bindings.push_back({b.form, b.dtype, b.width, b.written});
     }
-    for (const ParamInfo& p : host_params(code)) info.param_types.push_back(p.dtype);
+    info.param_types = param_types(code);
     info.back_edges = code.back_edges;
     info.guards = code.guards;
     info.shared_bytes = static_cast<uint32_t>(shared_bytes(code));
@@ -61,7 +91,10 @@ void check_limits(const KernelCode& code, const DeviceProfile& profile, const st
     uint32_t texels = 0, storage = 0;
     const int64_t shared = shared_bytes(code);
     for (const KernelBuffer& b : code.buffers)
-        if (b.space == MemorySpace::Bound) ++(b.form == BindingForm::Texel ? texels : storage);
+        if (b.space == MemorySpace::Bound && !is_addressed(b))
+            ++(b.form == BindingForm::Texel ? texels : storage);
+    check_types(code, profile, at);
+    check_ranges(code, profile, at);
     const uint32_t members = code.group_size[0] * code.group_size[1] * code.group_size[2];
     if (shared > static_cast<int64_t>(profile.shared_bytes))
         throw UserError("the shared arrays of this kernel take " + std::to_string(shared) +

@@ -284,8 +284,9 @@ class Sequencer {
             return;
         }
         for (const KernelBuffer& b : piece.kernel->buffers)
-            (b.form == BindingForm::Texel ? needs.texels : needs.storage)
-                .emplace(b.buffer, static_cast<int>(b.dtype.type), b.width);
+            if (b.form != BindingForm::Address)
+                (b.form == BindingForm::Texel ? needs.texels : needs.storage)
+                    .emplace(b.buffer, static_cast<int>(b.dtype.type), b.width);
         needs.nodes += piece.kernel->nodes.size();
         needs.back_edges += turns * piece.kernel->back_edges;
     }
@@ -294,9 +295,8 @@ class Sequencer {
         const int64_t edges = profile_.max_back_edges
                                   ? std::min<int64_t>(profile_.max_back_edges, kMostBackEdges)
                                   : kMostBackEdges;
-        // The parameters may take a buffer.
         return needs.texels.size() <= profile_.max_texel_buffers &&
-               needs.storage.size() < profile_.max_storage_buffers && needs.nodes <= kMostNodes &&
+               needs.storage.size() <= profile_.max_storage_buffers && needs.nodes <= kMostNodes &&
                needs.back_edges <= edges;
     }
 

@@ -35,6 +35,7 @@ std::string tuning_key(const std::string& glsl, const DeviceProfile& profile,
         << cache_key(profile) << '\n';
     for (const auto& [symbol, divisor] : facts.divisors) key << symbol << '%' << divisor << ' ';
     for (const auto& [symbol, most] : facts.largest) key << symbol << "<=" << most << ' ';
+    if (!facts.bindable) key << "large ";
     key << '\n' << glsl;
     return cache_hash(key.str());
 }

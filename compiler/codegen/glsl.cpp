@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string_view>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "compiler/codegen/literal_zero.h"
+#include "compiler/codegen/memory.h"
 #include "compiler/codegen/operations.h"
 #include "compiler/ir/builder.h"
 #include "compiler/lower/bindings.h"
@@ -21,33 +22,13 @@ constexpr size_t kLongestInlineText = 160;
 const char* const kLane[] = {"x", "y", "z", "w"};
 const char* const kDim[] = {"x", "y", "z"};
 
-/// The element type of a storage buffer.
-std::string stored_type(DType dtype, int width) {
-    if (width == 4) {
-        if (dtype == f32) return "vec4";
-        return dtype == i32 ? "ivec4" : "uvec4";
-    }
-    if (dtype == boolean) return "uint";
-    if (dtype == f16) return "float16_t";
-    if (dtype == i8) return "int8_t";
-    if (dtype == u8) return "uint8_t";
-    return glsl_type(dtype);
-}
-
-std::string image_prefix(DType dtype) {
-    return dtype == f32 ? "" : dtype == i32 ? "i" : "u";
-}
-
-std::string texel_format(DType dtype, int width) {
-    return (width == 4 ? "rgba32" : "r32") + std::string(dtype == f32 ? "f" : dtype == i32 ? "i" : "ui");
-}
-
 class Emitter {
   public:
     Emitter(const KernelCode& code, const DeviceProfile& profile)
         : code_(code),
           params_in_buffer_(needs_param_buffer(code, profile)),
           keep_floats_(keeps_special_floats(code, profile)),
+          profile_(profile),
           keep_loops_(profile.device_class == DeviceClass::Cpu),
           compares_widened_(profile.compares_widened),
           text_(code.nodes.size()),
@@ -72,6 +53,7 @@ class Emitter {
         declare_params(out);
         out << math_library(functions_);
         out << "void main() {\n";
+        declare_addressed(out, code_);
         load_sizes(out);
         for (size_t k = 0; k < code_.ranges.size(); ++k)
             if (range_used_[k]) out << "    int r" << k << " = " << range_text(code_.ranges[k]) << ";\n";
@@ -91,6 +73,10 @@ class Emitter {
             for (const std::string& e : required_extensions(DType{t})) out.insert(e);
         if (keep_floats_) out.insert("GL_EXT_spirv_intrinsics");
         if (loops_kept_) out.insert("GL_EXT_control_flow_attributes");
+        if (std::any_of(code_.buffers.begin(), code_.buffers.end(), is_addressed)) {
+            out.insert("GL_EXT_buffer_reference");
+            out.insert("GL_EXT_buffer_reference_uvec2");
+        }
         if (float_atomics_used_) out.insert("GL_EXT_shader_atomic_float");
         if (uses_matrices()) {
             out.insert("GL_NV_cooperative_matrix");
@@ -120,26 +106,11 @@ class Emitter {
     }
 
     void declare_buffers(std::ostream& out) const {
-        for (size_t k = 0; k < code_.buffers.size(); ++k) {
-            const KernelBuffer& b = code_.buffers[k];
-            if (b.space != MemorySpace::Bound) {
-                out << (b.space == MemorySpace::Shared ? "shared " : "") << stored_type(b.dtype, b.width) << " b" << k << "["
-                    << floor_div(b.elements, Size(b.width)).text() << "];\n";
-                continue;
-            }
-            out << "layout(set = 0, binding = " << k;
-            const char* coherent = b.coherent ? "coherent " : "";
-            if (b.form == BindingForm::Texel)
-                out << ", " << texel_format(b.dtype, b.width) << ") " << coherent << "readonly uniform "
-                    << image_prefix(b.dtype) << "imageBuffer b" << k << ";\n";
-            else
-                out << ", std430) " << coherent << (b.written ? "" : "readonly ") << "buffer B" << k << " { "
-                    << stored_type(b.dtype, b.width) << " b" << k << "[]; };\n";
-        }
+        for (size_t k = 0; k < code_.buffers.size(); ++k) declare_memory(out, code_, k, profile_);
     }
 
     void declare_params(std::ostream& out) const {
-        if (host_params(code_).empty()) return;
+        if (param_types(code_).empty()) return;
         if (params_in_buffer_)
             out << "layout(set = 0, binding = " << bound_buffers(code_)
                 << ", std140) uniform Params {";
@@ -149,6 +120,8 @@ class Emitter {
             const DType dtype = code_.params[k].dtype;
             if (!code_.on_device(code_.params[k])) out << " " << (dtype.is_bool() ? "uint" : glsl_type(dtype)) << " p" << k << ";";
         }
+        for (size_t k = 0; k < code_.buffers.size(); ++k)
+            if (is_addressed(code_.buffers[k])) out << " uvec2 a" << k << ";";
         out << " };\n";
     }
 
@@ -333,8 +306,9 @@ class Emitter {
         const bool stores = n.op == Op::MatrixStore;
         if (!stores) text_[id] = "v" + std::to_string(id);
         if (!stores) line(indent) << value_type(n) << " " << text_[id] << ";\n";
-        line(indent) << (stores ? "coopMatStoreNV(" : "coopMatLoadNV(") << text_[stores ? n.args[2] : id] << ", b"
-                     << n.index << ", uint(" << text_[n.args[0]] << "), uint(" << text_[n.args[1]] << "), "
+        line(indent) << (stores ? "coopMatStoreNV(" : "coopMatLoadNV(")
+                     << text_[stores ? n.args[2] : id] << ", " << memory(n) << ", uint("
+                     << text_[n.args[0]] << "), uint(" << text_[n.args[1]] << "), "
                      << (n.column_major ? "true" : "false") << ");\n";
     }
 
@@ -343,7 +317,9 @@ class Emitter {
         line(indent) << (coherent ? "memoryBarrier(); barrier();\n" : "barrier();\n");
     }
 
-    static std::string stored_vector(DType dtype) { return stored_type(dtype, 4); }
+    static std::string stored_vector(DType dtype) {
+        return dtype == f32 ? "vec4" : dtype == i32 ? "ivec4" : "uvec4";
+    }
 
     std::string result_text(const KernelNode& n) const {
         const KernelNode& owner = code_.nodes[n.args[0]];
@@ -435,24 +411,37 @@ class Emitter {
         }
     }
 
+    std::string memory(const KernelNode& n) const {
+        return memory_name(code_, static_cast<size_t>(n.index));
+    }
+
+    std::string stored(const KernelBuffer& b, int width) const {
+        return stored_type(b, width, profile_);
+    }
+
+    /// Its elements lie side by side in words.
+    bool in_words(const KernelBuffer& b) const {
+        return b.space == MemorySpace::Bound && is_packed(b.dtype, profile_);
+    }
+
     std::string load(const KernelNode& n) const {
         const KernelBuffer& b = code_.buffers[n.index];
-        const std::string buffer = "b" + std::to_string(n.index);
         const std::string &index = text_[n.args[0]], at = b.width == 4 ? index + " >> 2" : index;
         const std::string lane = n.width == 4 ? "" : b.width == 4 ? "[" + index + " & 3]" : ".x";
+        if (in_words(b)) return packed_load(b.dtype, memory(n), index);
         std::string raw = b.form == BindingForm::Texel
-                              ? "imageLoad(" + buffer + ", " + at + ")" + lane
+                              ? "imageLoad(" + memory(n) + ", " + at + ")" + lane
                               : element(n);
         if (n.width == 4) return raw;
         if (b.dtype.is_bool()) return "(" + raw + " != 0u)";
         if (holds_bits(b, n.dtype)) return "uintBitsToFloat(" + raw + ")";
-        if (stored_type(b.dtype, 1) != glsl_type(b.dtype)) return glsl_type(b.dtype) + "(" + raw + ")";
+        if (stored(b, 1) != glsl_type(b.dtype)) return glsl_type(b.dtype) + "(" + raw + ")";
         return raw;
     }
 
     /// What a load or a store names: an element or a block of four, where a binding or an array holds either.
     std::string element(const KernelNode& n) const {
-        const std::string buffer = "b" + std::to_string(n.index), &at = text_[n.args[0]];
+        const std::string buffer = memory(n), &at = text_[n.args[0]];
         if (n.width == 4) return buffer + "[" + at + " >> 2]";
         return buffer + "[" + at + (code_.buffers[n.index].width == 4 ? " >> 2][" + at + " & 3]" : "]");
     }
@@ -465,35 +454,42 @@ class Emitter {
         const KernelBuffer& b = code_.buffers[n.index];
         const bool shared = b.space == MemorySpace::Shared;
         const uint32_t members = code_.group_size[0] * code_.group_size[1] * code_.group_size[2];
-        line(indent) << "for (uint k = " << (shared ? "gl_LocalInvocationIndex" : "0u") << "; k < " << b.elements.text()
-                     << "u; k += " << (shared ? members : 1u) << "u) b" << n.index << "[k] = "
-                     << (n.args.empty() ? stored_type(b.dtype, 1) + "(0)" : stored_text(b, n.args[0])) << ";\n";
+        line(indent) << "for (uint k = " << (shared ? "gl_LocalInvocationIndex" : "0u") << "; k < "
+                     << b.elements.text() << "u; k += " << (shared ? members : 1u) << "u) b"
+                     << n.index << "[k] = "
+                     << (n.args.empty() ? stored(b, 1) + "(0)" : stored_text(b, n.args[0]))
+                     << ";\n";
     }
 
     std::string stored_text(const KernelBuffer& b, int id) const {
         if (b.dtype.is_bool()) return "(" + text_[id] + " ? 1u : 0u)";
         if (holds_bits(b, code_.nodes[id].dtype)) return "floatBitsToUint(" + text_[id] + ")";
-        if (stored_type(b.dtype, 1) != glsl_type(b.dtype)) return stored_type(b.dtype, 1) + "(" + text_[id] + ")";
+        if (stored(b, 1) != glsl_type(b.dtype)) return stored(b, 1) + "(" + text_[id] + ")";
         return text_[id];
     }
 
     void store_statement(const KernelNode& n, int indent) {
         const KernelBuffer& b = code_.buffers[n.index];
-        auto stored = [&](int id) { return stored_text(b, id); };
-        if (n.width == 1) {
-            line(indent) << element(n) << " = " << stored(n.args[1]) << ";\n";
+        auto value = [&](int id) { return stored_text(b, id); };
+        if (in_words(b)) {
+            line(indent) << packed_store(b.dtype, memory(n), text_[n.args[0]], text_[n.args[1]])
+                         << "\n";
             return;
         }
-        line(indent) << element(n) << " = " << stored_vector(b.dtype)
-                     << "(" << stored(n.args[1]) << ", " << stored(n.args[2]) << ", " << stored(n.args[3])
-                     << ", " << stored(n.args[4]) << ");\n";
+        if (n.width == 1) {
+            line(indent) << element(n) << " = " << value(n.args[1]) << ";\n";
+            return;
+        }
+        line(indent) << element(n) << " = " << stored(b, 4) << "(" << value(n.args[1]) << ", "
+                     << value(n.args[2]) << ", " << value(n.args[3]) << ", " << value(n.args[4])
+                     << ");\n";
     }
 
     /// By the device's own operation where there is one, else by compare and exchange.
     void atomic_statement(int id, int indent) {
         const KernelNode& n = code_.nodes[id];
         const KernelBuffer& b = code_.buffers[n.index];
-        const std::string place = "b" + std::to_string(n.index) + "[" + text_[n.args[0]] + "]";
+        const std::string place = memory(n) + "[" + text_[n.args[0]] + "]";
         const bool bits = holds_bits(b, n.dtype);
         const bool asked = uses_[id] > 0;
         auto as_stored = [&](const std::string& value) {
@@ -523,7 +519,7 @@ class Emitter {
         const std::string seen = "s" + std::to_string(id);
         std::string next = operation_glsl(combining_op(n.combine), n.dtype, {n.dtype, n.dtype}, {as_used(old), value});
         note_functions(next);
-        const std::string type = stored_type(b.dtype, 1);
+        const std::string type = stored(b, 1);
         if (asked) line(indent) << glsl_type(n.dtype) << " " << text_[id] << ";\n";
         line(indent) << "for (" << type << " " << old << " = " << place << ";;) {\n";
         line(indent + 1) << type << " " << seen << " = atomicCompSwap(" << place << ", " << old << ", " << as_stored(next)
@@ -693,6 +689,7 @@ class Emitter {
     const KernelCode& code_;
     bool params_in_buffer_;
     bool keep_floats_;
+    const DeviceProfile& profile_;
     bool keep_loops_;                   // as they are, against the driver's wish
     bool compares_widened_;             // integers that are cast to 64 bits
     std::vector<std::string> text_;     // how each node is written where it is used
@@ -715,9 +712,7 @@ std::string emit_glsl(const KernelCode& code, const DeviceProfile& profile) {
 }
 
 bool needs_param_buffer(const KernelCode& code, const DeviceProfile& profile) {
-    std::vector<DType> types;
-    for (const ParamInfo& p : host_params(code)) types.push_back(p.dtype);
-    return param_offsets(types).back() > profile.push_constant_bytes;
+    return param_offsets(param_types(code)).back() > profile.push_constant_bytes;
 }
 
 bool keeps_special_floats(const KernelCode& code, const DeviceProfile& profile) {

@@ -25,6 +25,7 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_MAX_STEPS", "number", "turns of a while_ without max_steps before it is an error (1000000)"},
     {"FIRN_NO_CACHE", "1", "neither read nor write the caches on disk (kept below 512 MiB)"},
     {"FIRN_DEVICE", "number or part of a name", "choose the Vulkan device"},
+    {"FIRN_LIMITS", "least", "use no more of the device than Vulkan 1.2 guarantees"},
 };
 
 /// Value of one of the variables in the table; nothing where it is unset or empty. A name that is

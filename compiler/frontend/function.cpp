@@ -233,6 +233,21 @@ SymbolFacts facts_of(FunctionState& state, const SizeEnv& symbols) {
     return facts;
 }
 
+/// The same for a call that exceeds what the fastest bindings take: the sizes themselves say what
+/// each tensor needs.
+SymbolFacts exact_facts(const SymbolFacts& coarse, const SizeEnv& symbols) {
+    SymbolFacts facts = coarse;
+    facts.bindable = false;
+    for (auto& [symbol, most] : facts.largest)
+        most = std::min<int64_t>(symbols.at(symbol), INT32_MAX);
+    return facts;
+}
+
+bool binds(const Program& program, const SizeEnv& symbols) {
+    return std::all_of(program.assumed.begin(), program.assumed.end(),
+                       [&](const AssumedSize& a) { return a.size.evaluate(symbols) <= a.most; });
+}
+
 /// Empties the handles that were moved in; puts their values back where the call fails.
 class MovedIn {
   public:
@@ -281,6 +296,7 @@ std::string key_of(const CallKind& kind, const SymbolFacts& facts) {
         key += symbol + "%" + std::to_string(divisor) + ",";
     for (const auto& [symbol, most] : facts.largest)
         key += symbol + "<=" + std::to_string(most) + ",";
+    if (!facts.bindable) key += "large";
     return key;
 }
 
@@ -356,25 +372,41 @@ bool hold(const SymbolFacts& facts, const SizeEnv& symbols) {
            });
 }
 
+/// What the variant assumes of sizes, and its program of what it binds, is so.
+bool serves(const Variant& variant, const SizeEnv& symbols) {
+    return hold(variant.facts, symbols) && binds(*variant.program, symbols);
+}
+
 /// A variant of the kind that has its program and serves these sizes: the newest that assumes
-/// something, else the one that assumes nothing; null where there is none.
+/// something, else the one that assumes least; null where there is none.
 std::shared_ptr<Variant> ready_variant(FunctionState& state, const std::string& kind,
                                        const SizeEnv& symbols) {
     std::shared_ptr<Variant> found;
     for (const auto& [key, variant] : state.variants) {
         if (variant->kind != kind) continue;
         adopt(state, *variant);
-        if (!variant->program || !hold(variant->facts, symbols)) continue;
+        if (!variant->program || !serves(*variant, symbols)) continue;
         if (!variant->facts.largest.empty()) return variant;
-        found = variant;
+        if (!found || variant->facts.bindable) found = variant;
     }
     return found;
 }
 
-/// The variant of the kind that assumes nothing while it is being compiled; null where it is not.
-std::shared_ptr<Variant> general_in_work(FunctionState& state, const std::string& kind) {
+/// What is assumed where nothing is known of sizes.
+SymbolFacts general_facts(const SymbolFacts& facts) {
+    SymbolFacts general;
+    general.bindable = facts.bindable;
+    return general;
+}
+
+/// The variant of the kind that assumes nothing of sizes while it is being compiled; null where it
+/// is not.
+std::shared_ptr<Variant> general_in_work(FunctionState& state, const std::string& kind,
+                                         bool bindable) {
     for (const auto& [key, variant] : state.variants)
-        if (variant->kind == kind && variant->facts.largest.empty() && variant->job) return variant;
+        if (variant->kind == kind && variant->facts.largest.empty() &&
+            variant->facts.bindable == bindable && variant->job)
+            return variant;
     return nullptr;
 }
 
@@ -387,12 +419,11 @@ void compile_in_background(FunctionState& state, Variant& variant) {
     session.background->start(variant.job);
 }
 
-/// A variant with its program: the one that fits these sizes, or, while that is being compiled, one
-/// that assumes less.
-std::shared_ptr<Variant> compiled_variant(FunctionState& state, const CallKind& kind,
-                                          const SizeEnv& symbols,
-                                          const std::vector<bool>& donated) {
-    const SymbolFacts facts = facts_of(state, symbols);
+/// A variant with its program: the one with these facts, or, while that is being compiled, one that
+/// assumes less.
+std::shared_ptr<Variant> compiled_with(FunctionState& state, const CallKind& kind,
+                                       const SymbolFacts& facts, const SizeEnv& symbols,
+                                       const std::vector<bool>& donated) {
     const std::shared_ptr<Variant> fits = variant_for(state, kind, facts, donated);
     adopt(state, *fits);
     const bool background =
@@ -403,7 +434,8 @@ std::shared_ptr<Variant> compiled_variant(FunctionState& state, const CallKind& 
         return settled(state, kind, fits);
     }
     std::shared_ptr<Variant> other = ready_variant(state, fits->kind, symbols);
-    if (const auto general = other ? nullptr : general_in_work(state, fits->kind)) {
+    if (const auto general =
+            other ? nullptr : general_in_work(state, fits->kind, facts.bindable)) {
         state.session->background->wait_or_give_up(*general->job);
         other = ready_variant(state, fits->kind, symbols);
     }
@@ -414,8 +446,30 @@ std::shared_ptr<Variant> compiled_variant(FunctionState& state, const CallKind& 
     }
     need_program(state, *fits);
     const std::shared_ptr<Variant> used = settled(state, kind, fits);
-    compile_in_background(state, *variant_for(state, kind, {}, used->donated));
+    compile_in_background(state, *variant_for(state, kind, general_facts(facts), used->donated));
     return used;
+}
+
+/// The variant that serves a call with these sizes.
+std::shared_ptr<Variant> compiled_variant(FunctionState& state, const CallKind& kind,
+                                          const SizeEnv& symbols,
+                                          const std::vector<bool>& donated) {
+    const SymbolFacts facts = facts_of(state, symbols);
+    const std::shared_ptr<Variant> variant = compiled_with(state, kind, facts, symbols, donated);
+    if (binds(*variant->program, symbols)) return variant;
+    return compiled_with(state, kind, exact_facts(facts, symbols), symbols, donated);
+}
+
+/// The variant that fits these sizes, with its program.
+std::shared_ptr<Variant> fitting_variant(FunctionState& state, const CallKind& kind,
+                                         const SizeEnv& symbols) {
+    const SymbolFacts facts = facts_of(state, symbols);
+    std::shared_ptr<Variant> variant = variant_for(state, kind, facts);
+    need_program(state, *variant);
+    if (binds(*variant->program, symbols)) return variant;
+    variant = variant_for(state, kind, exact_facts(facts, symbols));
+    need_program(state, *variant);
+    return variant;
 }
 
 /// The variant of the most recent call, or the one that assumes nothing.
@@ -493,8 +547,9 @@ Variant& variant_of_call(FunctionState& state, const std::vector<Arg>& args, Cal
     const Inside inside(state.session->nodes.thread(), line);
     Given given;
     const CallKind kind = gather(state, args, line, given);
-    state.last = variant_for(state, kind, facts_of(state, given.call.symbols));
-    if (!state.session->oracle) need_program(state, *state.last);
+    state.last = state.session->oracle
+                     ? variant_for(state, kind, facts_of(state, given.call.symbols))
+                     : fitting_variant(state, kind, given.call.symbols);
     state.last_is_general = false;
     state.last_symbols = given.call.symbols;
     call = std::move(given.call);

@@ -7,7 +7,7 @@
 
 namespace firn {
 
-void split_lonely_blocks(KernelCode& code) {
+void split_lonely_blocks(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
     place(code);
     std::vector<std::vector<int>> lanes(code.nodes.size());
     for (const KernelRegion& region : code.regions)
@@ -20,13 +20,14 @@ void split_lonely_blocks(KernelCode& code) {
         if (wide.space != MemorySpace::Bound) continue;
         int narrow = -1;
         for (size_t k = 0; k < code.buffers.size(); ++k)
-            if (code.buffers[k].buffer == wide.buffer && code.buffers[k].form == wide.form &&
-                code.buffers[k].width == 1 && !code.buffers[k].written)
+            if (code.buffers[k].buffer == wide.buffer && code.buffers[k].width == 1 &&
+                !code.buffers[k].written && code.buffers[k].space == MemorySpace::Bound)
                 narrow = static_cast<int>(k);
         if (narrow < 0) {
             narrow = static_cast<int>(code.buffers.size());
             code.buffers.push_back(wide);
             code.buffers.back().width = 1;
+            code.buffers.back().form = binding_form(code.buffers.back(), profile, facts);
         }
         for (int id : lanes[block]) {
             KernelNode& lane = code.nodes[id];
@@ -37,27 +38,58 @@ void split_lonely_blocks(KernelCode& code) {
     }
 }
 
-BindingForm read_form(const KernelBuffer& buffer, const DeviceProfile& profile) {
-    const bool texel = !buffer.written && buffer.dtype.bytes() == 4 && profile.texel_loads &&
-                       (!buffer.elements.is_constant() ||
-                        buffer.elements.constant() <= static_cast<int64_t>(profile.max_texel_elements));
-    return texel ? BindingForm::Texel : BindingForm::Storage;
-}
-
 namespace {
 
-int64_t& of_form(BindingCount& count, const KernelBuffer& buffer, const DeviceProfile& profile) {
-    return read_form(buffer, profile) == BindingForm::Texel ? count.texels : count.storage;
+/// What a binding of the form counts.
+AssumedSize counted(const KernelBuffer& buffer, BindingForm form, const DeviceProfile& profile) {
+    if (form == BindingForm::Address) return {Size(0), 0};
+    const Size bytes = ceil_div(buffer.elements * Size(buffer.dtype.bytes()), 16) * Size(16);
+    if (form == BindingForm::Storage)
+        return {bytes, static_cast<int64_t>(profile.max_storage_range)};
+    return {floor_div(bytes, Size(buffer.dtype.bytes() * buffer.width)),
+            static_cast<int64_t>(profile.max_texel_elements)};
+}
+
+bool takes(const KernelBuffer& buffer, BindingForm form, const DeviceProfile& profile,
+           const SymbolFacts& facts) {
+    const AssumedSize size = counted(buffer, form, profile);
+    const int64_t count =
+        facts.bindable ? size.size.lower_bound() : size.size.upper_bound(facts.largest);
+    return count <= size.most;
 }
 
 }  // namespace
 
-void BindingCount::add(const KernelBuffer& buffer, const DeviceProfile& profile) {
-    ++of_form(*this, buffer, profile);
+BindingForm binding_form(const KernelBuffer& buffer, const DeviceProfile& profile,
+                         const SymbolFacts& facts) {
+    const bool texels = !buffer.written && buffer.dtype.bytes() == 4 && profile.texel_loads;
+    if (texels && takes(buffer, BindingForm::Texel, profile, facts)) return BindingForm::Texel;
+    const bool by_address =
+        profile.buffer_addresses && !takes(buffer, BindingForm::Storage, profile, facts);
+    return by_address ? BindingForm::Address : BindingForm::Storage;
 }
 
-void BindingCount::remove(const KernelBuffer& buffer, const DeviceProfile& profile) {
-    --of_form(*this, buffer, profile);
+AssumedSize assumed_size(const KernelBuffer& buffer, const DeviceProfile& profile) {
+    return counted(buffer, buffer.form, profile);
+}
+
+namespace {
+
+void count_form(BindingCount& count, BindingForm form, int64_t by) {
+    if (form == BindingForm::Texel) count.texels += by;
+    if (form == BindingForm::Storage) count.storage += by;
+}
+
+}  // namespace
+
+void BindingCount::add(const KernelBuffer& buffer, const DeviceProfile& profile,
+                       const SymbolFacts& facts) {
+    count_form(*this, binding_form(buffer, profile, facts), 1);
+}
+
+void BindingCount::remove(const KernelBuffer& buffer, const DeviceProfile& profile,
+                          const SymbolFacts& facts) {
+    count_form(*this, binding_form(buffer, profile, facts), -1);
 }
 
 bool BindingCount::fits(const DeviceProfile& profile) const {
@@ -67,8 +99,12 @@ bool BindingCount::fits(const DeviceProfile& profile) const {
 void join_widths(KernelCode& code, const DeviceProfile& profile) {
     BindingCount bound;
     for (const KernelBuffer& b : code.buffers)
-        if (b.space == MemorySpace::Bound)
-            ++(b.form == BindingForm::Texel ? bound.texels : bound.storage);
+        if (b.space == MemorySpace::Bound) count_form(bound, b.form, 1);
+    const auto on_device = [](const Size& size) { return !data_symbols(size).empty(); };
+    bound.storage += std::any_of(code.groups.begin(), code.groups.end(), on_device) ||
+                     std::any_of(code.params.begin(), code.params.end(), [&](const ParamInfo& p) {
+                         return p.scalar < 0 && on_device(p.size);
+                     });
     if (bound.fits(profile)) return;
     std::vector<bool> combines(code.buffers.size());
     for (const KernelNode& n : code.nodes)

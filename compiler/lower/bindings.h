@@ -6,20 +6,24 @@
 namespace firn {
 
 /// Blocks of four of which fewer than three are used become plain loads again. Places the kernel.
-void split_lonely_blocks(KernelCode& code);
-/// How a buffer that a kernel only reads is bound.
-BindingForm read_form(const KernelBuffer& buffer, const DeviceProfile& profile);
+void split_lonely_blocks(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts);
+/// How a kernel reaches a buffer of its width. Of symbolic sizes, what the facts say.
+BindingForm binding_form(const KernelBuffer& buffer, const DeviceProfile& profile,
+                         const SymbolFacts& facts);
+/// The most elements (texels, or bytes) that its form takes, and how many there are.
+AssumedSize assumed_size(const KernelBuffer& buffer, const DeviceProfile& profile);
 
 /// Bindings by form, before a kernel is mapped: one for each tensor.
 struct BindingCount {
     int64_t texels = 0, storage = 0;
 
-    void add(const KernelBuffer& buffer, const DeviceProfile& profile);
-    void remove(const KernelBuffer& buffer, const DeviceProfile& profile);
+    void add(const KernelBuffer& buffer, const DeviceProfile& profile, const SymbolFacts& facts);
+    void remove(const KernelBuffer& buffer, const DeviceProfile& profile, const SymbolFacts& facts);
     bool fits(const DeviceProfile& profile) const;
 };
 /// Where more is bound than the device binds, a buffer's elements are found in its blocks of four,
-/// so that both are one binding. Placed code stays placed.
+/// so that both are one binding. Placed code stays placed. Sizes that the device computes will be
+/// one more.
 void join_widths(KernelCode& code, const DeviceProfile& profile);
 /// How many of the buffers are bound: those that stand first.
 size_t bound_buffers(const KernelCode& code);

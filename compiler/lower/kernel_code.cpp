@@ -1,6 +1,7 @@
 // Text and rules of Kernel code.
 #include "compiler/lower/kernel_code.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "compiler/program/error.h"
@@ -85,6 +86,20 @@ bool names_buffer(Op op) {
            op == Op::MatrixStore;
 }
 
+bool is_addressed(const KernelBuffer& buffer) {
+    return buffer.space == MemorySpace::Bound && buffer.form == BindingForm::Address;
+}
+
+std::vector<DType> param_types(const KernelCode& code) {
+    std::vector<DType> types;
+    for (const ParamInfo& p : host_params(code)) types.push_back(p.dtype);
+    types.insert(
+        types.end(),
+        static_cast<size_t>(std::count_if(code.buffers.begin(), code.buffers.end(), is_addressed)),
+        u64);
+    return types;
+}
+
 std::vector<ParamInfo> host_params(const KernelCode& code) {
     std::vector<ParamInfo> out;
     for (const ParamInfo& param : code.params)
@@ -101,8 +116,10 @@ std::string print(const KernelCode& code) {
             << (b.space == MemorySpace::Shared    ? "shared"
                 : b.space == MemorySpace::Private ? "local"
                 : b.form == BindingForm::Texel    ? "texel"
-                                                  : "storage") << " x" << b.width
-            << (b.written ? " written" : "") << " of buffer " << b.buffer << "\n";
+                : b.form == BindingForm::Address  ? "address"
+                                                  : "storage")
+            << " x" << b.width << (b.written ? " written" : "") << " of buffer " << b.buffer
+            << "\n";
     }
     for (size_t k = 0; k < code.params.size(); ++k) {
         const ParamInfo& p = code.params[k];

@@ -139,6 +139,10 @@ struct KernelCode {
 
 /// The parameters that the host gives.
 std::vector<ParamInfo> host_params(const KernelCode& code);
+/// It is reached by its address.
+bool is_addressed(const KernelBuffer& buffer);
+/// The types of what the host gives: the parameters, then the addresses of buffers.
+std::vector<DType> param_types(const KernelCode& code);
 
 /// A Matrix operation: all lanes of a subgroup take part, with the same indices.
 bool is_matrix(Op op);

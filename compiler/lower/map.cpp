@@ -329,7 +329,9 @@ class Mapper {
     }
 
     int program_buffer(const KernelBuffer& b, bool written, int width) {
-        const BindingForm form = written ? BindingForm::Storage : read_form(b, profile_);
+        KernelBuffer bound = b;
+        bound.width = width, bound.written = written;
+        const BindingForm form = binding_form(bound, profile_, symbol_facts_);
         return b_.buffer(b.buffer, b.dtype, b.elements, form, width, written);
     }
 
@@ -958,7 +960,7 @@ KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const D
     Mapper(lowered, code, mapping, profile, facts).run();
     const bool in_order = std::exchange(code.in_order, false);   // place() settles it once
     if (mapping.dealt_loads > 1) undo_lonely_shuffles(code, mapping.dealt_loads);
-    split_lonely_blocks(code);
+    split_lonely_blocks(code, profile, facts);
     code.in_order = in_order;   // what is pinned stands where it was made
     place(code);
     drop_unused_buffers(code);

@@ -66,7 +66,7 @@ KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const D
                       const SymbolFacts& facts);
 
 /// The same for a kernel by hand, whose mapping its user chose: binding forms and back edges. Placed.
-void finish_by_hand(KernelCode& code, const DeviceProfile& profile);
+void finish_by_hand(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts);
 
 /// Largest number of loop back edges of one invocation; -1 where only the data or the symbols know.
 int64_t count_back_edges(const KernelCode& code);

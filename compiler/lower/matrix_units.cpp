@@ -306,7 +306,7 @@ KernelCode map_to_matrix_unit(const KernelCode& lowered, const Mapping& mapping,
     KernelCode code;
     MatrixMapper(lowered, *product, code, mapping, profile, facts).run();
     for (KernelBuffer& b : code.buffers)
-        if (b.space == MemorySpace::Bound && !b.written) b.form = read_form(b, profile);
+        if (b.space == MemorySpace::Bound) b.form = binding_form(b, profile, facts);
     place(code);
     drop_unused_buffers(code);
     code.back_edges = count_back_edges(code);

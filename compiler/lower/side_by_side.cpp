@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/lower/bindings.h"
 #include "compiler/lower/count.h"
 #include "compiler/lower/place.h"
 #include "compiler/lower/rebuild.h"
@@ -76,16 +77,20 @@ bool independent(const KernelCode& a, const KernelCode& b) {
     return true;
 }
 
-bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& next, const DeviceProfile& profile) {
+bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& next,
+                      const DeviceProfile& profile, const SymbolFacts& facts) {
     if (parts.empty()) return true;
     const bool cpu = profile.device_class == DeviceClass::Cpu;
     std::set<int> read, written;
+    BindingCount bound;
     double units = 0, others = 0, own = 0;
     auto count = [&](const KernelCode& code) {
         // A CPU driver's runs that do not end with a block of four bind what they use as elements, too.
         const bool twice = cpu && indices_of(code) % kBlock != 0;
         for (const KernelBuffer& b : code.buffers)
-            for (int form = 0; form <= static_cast<int>(twice); ++form) (b.written ? written : read).insert(2 * b.buffer + form);
+            for (int form = 0; form <= static_cast<int>(twice); ++form)
+                if ((b.written ? written : read).insert(2 * b.buffer + form).second)
+                    bound.add(b, profile, facts);
         if (!cpu) return;
         const double turn = kBlock * work_of(code, profile) * (twice ? 2 : 1);
         const auto runs = static_cast<double>(runs_of(indices_of(code), profile).invocations);
@@ -93,9 +98,7 @@ bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& ne
     };
     for (const KernelCode& part : parts) count(part);
     count(next);
-    const size_t texels = profile.texel_loads ? read.size() : 0;
-    const size_t storage = written.size() + (profile.texel_loads ? 0 : read.size());
-    if (texels > profile.max_texel_buffers || storage > profile.max_storage_buffers) return false;
+    if (!bound.fits(profile)) return false;
     const double extra = (units * others - own) / profile.operations_per_second;
     return !cpu || extra * kLeastGain < static_cast<double>(parts.size()) * profile.seconds_per_launch;
 }

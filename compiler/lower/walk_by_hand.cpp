@@ -372,9 +372,9 @@ KernelCode lower_by_hand(const KernelRequest& request, const LowerContext& conte
     return code;
 }
 
-void finish_by_hand(KernelCode& code, const DeviceProfile& profile) {
+void finish_by_hand(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
     for (KernelBuffer& b : code.buffers)
-        if (b.space == MemorySpace::Bound) b.form = read_form(b, profile);
+        if (b.space == MemorySpace::Bound) b.form = binding_form(b, profile, facts);
     place(code);
     drop_unused_buffers(code);
     code.back_edges = count_back_edges(code);

@@ -1,7 +1,9 @@
 // The two reference profiles, and the text that tells profiles apart.
 #include "compiler/program/device_profile.h"
 
+#include <algorithm>
 #include <sstream>
+#include <type_traits>
 
 namespace firn {
 
@@ -29,6 +31,32 @@ DeviceProfile gpu_profile() {
     return profile;
 }
 
+DeviceProfile least(DeviceProfile profile) {
+    // Table "Required Limits" of the specification; a limit that the device does not reach stays
+    // its own.
+    const auto at_most = [](auto& limit, uint64_t most) {
+        limit =
+            static_cast<std::remove_reference_t<decltype(limit)>>(std::min<uint64_t>(limit, most));
+    };
+    at_most(profile.max_group_size, 128);
+    at_most(profile.max_group_extent[0], 128);
+    at_most(profile.max_group_extent[1], 128);
+    at_most(profile.max_group_extent[2], 64);
+    for (uint32_t& groups : profile.max_groups) at_most(groups, 65535);
+    at_most(profile.shared_bytes, 16384);
+    at_most(profile.push_constant_bytes, 128);
+    at_most(profile.max_storage_buffers, 4);
+    at_most(profile.max_texel_buffers, 4);
+    at_most(profile.max_storage_range, 1u << 27);
+    at_most(profile.max_texel_elements, 65536);
+    profile.buffer_alignment = std::max(profile.buffer_alignment, 256u);
+    profile.storage_8bit = profile.storage_16bit = profile.has_f64 = profile.has_i64 = false;
+    profile.buffer_addresses = profile.subgroup_shuffle = profile.float_atomic_add = false;
+    profile.keeps_special_floats = false;
+    profile.matrix_unit = {};
+    return profile;
+}
+
 std::string cache_key(const DeviceProfile& p) {
     std::ostringstream key;
     key.precision(17);
@@ -40,8 +68,8 @@ std::string cache_key(const DeviceProfile& p) {
     key << " shared " << p.shared_bytes << " push " << p.push_constant_bytes << " buffers "
         << p.max_storage_buffers << ' ' << p.max_texel_buffers << " range " << p.max_storage_range
         << ' ' << p.max_texel_elements << " align " << p.buffer_alignment << " edges "
-        << p.max_back_edges << " features " << p.texel_loads << p.storage_8bit << p.storage_16bit
-        << p.has_f64 << p.has_i64 << p.subgroup_shuffle << p.float_atomic_add
+        << p.max_back_edges << " features " << p.texel_loads << p.buffer_addresses << p.storage_8bit
+        << p.storage_16bit << p.has_f64 << p.has_i64 << p.subgroup_shuffle << p.float_atomic_add
         << p.keeps_special_floats << p.compares_widened << " matrix " << p.matrix_unit.rows << ' '
         << p.matrix_unit.columns << ' ' << p.matrix_unit.depth << " rates "
         << p.operations_per_second << ' ' << p.bytes_per_second << ' ' << p.seconds_per_load << ' '

@@ -38,6 +38,7 @@ struct DeviceProfile {
 
     // Features.
     bool texel_loads = true;   // read-only tensors are fastest as storage texel buffers
+    bool buffer_addresses = true;   // kernels may reach a buffer by its address: slower, but of any size
     bool storage_8bit = true, storage_16bit = true;
     bool has_f64 = true, has_i64 = true;
     bool subgroup_shuffle = true;
@@ -59,6 +60,9 @@ struct DeviceProfile {
     double seconds_per_launch = 40e-6;     // a dispatch and its barrier
     uint32_t parallel_invocations = 16;    // invocations that run at once: below this, rates drop
 };
+
+/// The profile with no more than Vulkan 1.2 guarantees of every limit and feature that a kernel can do without.
+DeviceProfile least(DeviceProfile profile);
 
 /// The software driver that `limits.md` measures.
 DeviceProfile cpu_profile();

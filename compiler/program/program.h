@@ -24,6 +24,7 @@ struct KernelCode;  // compiler/lower/kernel_code.h; opaque to the engine
 enum class BindingForm : uint8_t {
     Storage,  // std430 storage buffer
     Texel,    // storage texel buffer (`imageBuffer`), read only
+    Address,  // no binding: its address is a parameter behind the others, 8 bytes; for buffers larger than a binding
 };
 
 /// One binding of a kernel; its index in KernelInfo::bindings is its binding number in set 0.
@@ -44,8 +45,9 @@ struct ParamInfo {
 };
 
 /// A kernel and the limits it assumes. Parameters are push constants in the order of
-/// DispatchStep::params at the offsets of param_offsets(); when they exceed the device's limit
-/// (`params_in_buffer`) they are a uniform buffer at the binding after the last.
+/// DispatchStep::params, then the addresses of Address bindings (u64), at the offsets of
+/// param_offsets(); when they exceed the device's limit (`params_in_buffer`) they are a uniform
+/// buffer at the binding after the last.
 struct KernelInfo {
     std::string name;    // unique in the program, made of the user's lines
     std::string glsl;
@@ -159,6 +161,13 @@ struct Guard {
     std::string message;
 };
 
+/// A size that a call must keep within: a variant assumed it of what a kernel binds.
+struct AssumedSize {
+    Size size;
+    int64_t most = 0;
+    friend bool operator==(const AssumedSize&, const AssumedSize&) = default;
+};
+
 /// See `explain`: one row per value.
 struct VerdictInfo {
     std::string value, verdict, reason, lines;  // `reason` is a stable code
@@ -171,6 +180,7 @@ struct Program {
     std::vector<ResultInfo> results;
     std::vector<DataSize> data_sizes;  // result k is the value of data_sizes[k]; the others come after them
     std::vector<Guard> guards;
+    std::vector<AssumedSize> assumed;   // what it binds; where a call exceeds them another variant serves it
     std::vector<HostScalar> host_scalars;   // parameters that the host computes once per call
     std::vector<BufferInfo> buffers;
     std::vector<KernelInfo> kernels;

@@ -22,6 +22,9 @@ struct SizeMap : std::map<std::string, Size> {
 struct SymbolFacts {
     SizeEnv divisors;   // the value is a multiple of this
     SizeEnv largest;    // the value is in [0, this]
+    /// Tensors of symbolic sizes are as small as the fastest form of binding takes
+    /// (Program::assumed says which). Else what `largest` leaves possible decides.
+    bool bindable = true;
 };
 
 }  // namespace firn

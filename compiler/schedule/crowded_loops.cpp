@@ -51,22 +51,24 @@ std::unordered_map<const Node*, Nodes> read_from_outside(const RegionFacts& fact
     return out;
 }
 
-bool is_crowded(const Node& loop, const Nodes& reads, const DeviceProfile& profile) {
+bool is_crowded(const Node& loop, const Nodes& reads, const DeviceProfile& profile,
+                const SymbolFacts& facts) {
     BindingCount count;
-    for (const Node* value : reads) count.add(bound_value(*value, false), profile);
+    for (const Node* value : reads) count.add(bound_value(*value, false), profile, facts);
     for (const Ref& result : loop.as<LoopAttr>().body->results)
-        count.add(bound_value(*result, true), profile);
+        count.add(bound_value(*result, true), profile, facts);
     return !count.fits(profile);
 }
 
 }  // namespace
 
-Graph host_crowded_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile) {
-    const RegionFacts facts = region_facts(graph);
+Graph host_crowded_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
+                         const SymbolFacts& facts) {
+    const RegionFacts regions = region_facts(graph);
     Nodes crowded;
-    for (const auto& [loop, reads] : read_from_outside(facts))
-        if (!facts.host_loops.contains(loop) && !kernel_by_hand(facts, *loop) &&
-            is_crowded(*loop, reads, profile))
+    for (const auto& [loop, reads] : read_from_outside(regions))
+        if (!regions.host_loops.contains(loop) && !kernel_by_hand(regions, *loop) &&
+            is_crowded(*loop, reads, profile, facts))
             crowded.insert(loop);
     if (crowded.empty()) return graph;
     const auto visit = [](const Node&, const std::vector<Ref>&) { return Ref(); };

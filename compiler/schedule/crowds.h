@@ -16,7 +16,8 @@ KernelBuffer bound_value(const Node& value, bool written);
 /// producers, so that values go to memory before their askers bind more than the device does.
 class Crowds {
   public:
-    explicit Crowds(const DeviceProfile& profile) : profile_(profile) {}
+    Crowds(const DeviceProfile& profile, const SymbolFacts& facts)
+        : profile_(profile), facts_(facts) {}
 
     /// The kernel that computes `root` binds too much. False where that is known already.
     bool add(const Node& root);
@@ -40,6 +41,7 @@ class Crowds {
     Kernel fresh(const Node& root) const;
 
     const DeviceProfile& profile_;
+    const SymbolFacts& facts_;
     std::unordered_map<const Node*, Kernel> kernels_;
 };
 

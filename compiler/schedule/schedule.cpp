@@ -44,7 +44,7 @@ class Scheduler {
           nested_(nested),
           facts_(region_facts(graph)),
           maps_(facts),
-          crowds_(profile) {
+          crowds_(profile, facts) {
         maps_.set_loop_dependencies([this](const Node& node) { return kernel_loops(node); });
     }
 
@@ -818,11 +818,12 @@ class Scheduler {
     bool fits(const std::vector<Ref>& outputs, const Needs& needs) const {
         BindingCount count;
         count.storage = needs.sizes ? 1 : 0;
-        for (const Ref& output : outputs) count.add(bound_value(*output, true), profile_);
+        for (const Ref& output : outputs)
+            count.add(bound_value(*output, true), profile_, symbol_facts_);
         for (const Node* load : needs.loads) {
             const auto is_load = [&](const Ref& output) { return output.get() == load; };
             if (std::none_of(outputs.begin(), outputs.end(), is_load))
-                count.add(bound_value(*load, false), profile_);
+                count.add(bound_value(*load, false), profile_, symbol_facts_);
         }
         return count.fits(profile_);
     }

@@ -20,6 +20,12 @@ std::shared_ptr<Executor> make_executor(const DeviceChoice& choice) {
     options.cache_directory = default_cache_directory();
     if (const std::string why = why_cache_is_not_used(options.cache_directory); !why.empty())
         std::fprintf(stderr, "firn: %s\n", why.c_str());
+    if (const auto limits = environment("FIRN_LIMITS")) {
+        if (*limits != "least")
+            throw UserError("FIRN_LIMITS=" + *limits + " is unknown; use least, or leave it out");
+        options.limit = least;
+    }
+    if (choice.limit) options.limit = choice.limit;
     return std::make_shared<VulkanExecutor>(Device::create(options));
 }
 

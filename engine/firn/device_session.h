@@ -1,9 +1,11 @@
 // Sessions that run on a Vulkan device, and the one that programs get by default.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "compiler/frontend/session.h"
+#include "compiler/program/device_profile.h"
 
 namespace firn {
 
@@ -12,6 +14,9 @@ struct DeviceChoice {
     std::string device;
     /// Validation layers; FIRN_VALIDATION=1 turns them on too.
     bool validation = false;
+    /// What the compiler is to know of the device, less than is true. Absent: everything, or what
+    /// FIRN_LIMITS leaves.
+    std::function<DeviceProfile(const DeviceProfile&)> limit;
 };
 
 /// A session on a device of its own, on which windows can be opened. Throws UserError (no such

@@ -46,7 +46,10 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
     if (device->profile_.device_class == DeviceClass::Cpu)
         device->profile_.max_back_edges = probe_back_edges(device, options.cache_directory);
     device->profile_.compares_widened = probe_widened_integers(device, options.cache_directory);
+    if (device->profile_.texel_loads)
+        device->profile_.texel_loads = probe_texel_rate(device, options.cache_directory);
     if (!probe_matrix_unit(device, options.cache_directory)) device->profile_.matrix_unit = {};
+    if (options.limit) device->profile_ = options.limit(device->profile_);
     return device;
 }
 
@@ -126,6 +129,7 @@ void Device::create_handle(const DeviceOptions& options) {
                           "' cannot present to a window; choose another device or run headless");
 
     DeviceFeatures features(vk, info_.handle, float_atomics, subgroup_sizes, matrices);
+    has_addresses_ = features.vulkan12.bufferDeviceAddress;
     full_subgroups_ = features.subgroup_sizes.computeFullSubgroups;
     profile_ = query_profile(vk, info_, features);
     float priority = 1;

@@ -43,6 +43,8 @@ struct DeviceOptions {
     /// Called with the functions before their first use: a test puts others in their place.
     std::function<void(InstanceTable&)> on_instance_functions;
     std::function<void(VolkDeviceTable&)> on_device_functions;
+    /// What the compiler is to know of the device, less than is true: for tests. Absent: everything.
+    std::function<DeviceProfile(const DeviceProfile&)> limit;
 };
 
 /// A semaphore of a swapchain that a submission waits for, with the stage that waits.
@@ -90,6 +92,8 @@ class Device {
     CommandPool& transfers() const { return *transfers_; }
     /// The driver says how much of its memory is free.
     bool has_memory_budget() const { return has_memory_budget_; }
+    /// Buffers have addresses that kernels may use.
+    bool has_addresses() const { return has_addresses_; }
     /// A pipeline may ask for subgroups without idle lanes.
     bool full_subgroups() const { return full_subgroups_; }
     /// See DeviceOptions::map_memory.
@@ -188,7 +192,7 @@ class Device {
     VkQueue queue_ = VK_NULL_HANDLE;
     uint32_t queue_family_ = 0;
     bool can_present_ = false, has_memory_budget_ = false, map_memory_ = true;
-    bool full_subgroups_ = false;
+    bool full_subgroups_ = false, has_addresses_ = false;
     double timestamp_period_ = 0;
     VkPipelineCache pipeline_cache_ = VK_NULL_HANDLE;
     std::string cache_directory_, pipeline_cache_name_;

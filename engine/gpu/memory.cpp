@@ -73,6 +73,7 @@ VkResult make_buffer(const Device& device, uint64_t bytes, VkBuffer& buffer) {
     VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
     info.size = bytes;
     info.usage = kUsage;
+    if (device.has_addresses()) info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
     return device.vk().vkCreateBuffer(device.handle(), &info, nullptr, &buffer);
 }
@@ -239,7 +240,10 @@ MemoryBlock* MemoryPool::add_block(uint64_t bytes, BufferPlace place, const std:
     if (result == VK_SUCCESS) {
         VkMemoryRequirements requirements;
         vk.vkGetBufferMemoryRequirements(device_.handle(), block->buffer, &requirements);
+        VkMemoryAllocateFlagsInfo flags{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO};
+        flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
         VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
+        if (device_.has_addresses()) info.pNext = &flags;
         info.allocationSize = requirements.size;
         info.memoryTypeIndex = type.index;
         call = "vkAllocateMemory";

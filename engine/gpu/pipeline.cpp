@@ -15,8 +15,10 @@ VkDescriptorType descriptor_type(BindingForm form) {
             return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
         case BindingForm::Texel:
             return VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
+        case BindingForm::Address:
+            break;
     }
-    throw InternalError("a binding has no form");
+    throw InternalError("a binding has no descriptor");
 }
 
 void require(const KernelInfo& kernel, const char* what, uint64_t needed, uint64_t limit) {
@@ -47,6 +49,8 @@ void check_limits(const DeviceProfile& profile, const KernelInfo& kernel) {
     };
     require(kernel, "storage buffers", count(BindingForm::Storage), profile.max_storage_buffers);
     require(kernel, "texel buffers", count(BindingForm::Texel), profile.max_texel_buffers);
+    require(kernel, "buffers by address", count(BindingForm::Address),
+            profile.buffer_addresses ? kernel.bindings.size() : 0);
     if (!kernel.params_in_buffer)
         require(kernel, "bytes of push constants", param_offsets(kernel.param_types).back(),
                 profile.push_constant_bytes);
@@ -165,17 +169,14 @@ Pipeline::~Pipeline() {
 }
 
 void Pipeline::create_layouts() {
-    std::vector<VkDescriptorSetLayoutBinding> bindings(bindings_.size());
-    for (size_t i = 0; i < bindings.size(); ++i) {
-        bindings[i].binding = static_cast<uint32_t>(i);
-        bindings[i].descriptorType = descriptor_type(bindings_[i].form);
-        bindings[i].descriptorCount = 1;
-        bindings[i].stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
-    }
-    if (params_in_buffer_)
-        bindings.push_back({static_cast<uint32_t>(bindings.size()),
-                            VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, 1,
-                            VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
+    std::vector<VkDescriptorSetLayoutBinding> bindings;
+    const auto bind = [&](size_t place, VkDescriptorType type) {
+        bindings.push_back(
+            {static_cast<uint32_t>(place), type, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
+    };
+    for (size_t i = 0; i < bindings_.size(); ++i)
+        if (bindings_[i].form != BindingForm::Address) bind(i, descriptor_type(bindings_[i].form));
+    if (params_in_buffer_) bind(bindings_.size(), VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC);
     VkDescriptorSetLayoutCreateInfo set_info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
     set_info.bindingCount = static_cast<uint32_t>(bindings.size());
     set_info.pBindings = bindings.data();
@@ -257,7 +258,8 @@ void DescriptorSets::create_pool(std::span<const SetRequest> requests, const std
         layouts.push_back(request.pipeline->set_layout());
         dynamic += request.pipeline->params_in_buffer();
         for (const BindingInfo& binding : request.pipeline->bindings())
-            ++(binding.form == BindingForm::Texel ? texel : storage);
+            if (binding.form != BindingForm::Address)
+                ++(binding.form == BindingForm::Texel ? texel : storage);
     }
     std::vector<VkDescriptorPoolSize> sizes;
     if (storage > 0) sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, storage});
@@ -289,10 +291,10 @@ void DescriptorSets::write(VkDescriptorSet set, const SetRequest& request) {
     std::vector<VkBufferView> views(bindings.size());
     std::vector<VkWriteDescriptorSet> writes;
     views_.reserve(views_.size() + bindings.size());  // a view that was made is kept
-    auto add = [&](VkDescriptorType type) -> VkWriteDescriptorSet& {
+    auto add = [&](size_t place, VkDescriptorType type) -> VkWriteDescriptorSet& {
         VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
         write.dstSet = set;
-        write.dstBinding = static_cast<uint32_t>(writes.size());
+        write.dstBinding = static_cast<uint32_t>(place);
         write.descriptorCount = 1;
         write.descriptorType = type;
         return writes.emplace_back(write);
@@ -301,7 +303,8 @@ void DescriptorSets::write(VkDescriptorSet set, const SetRequest& request) {
         const BufferRange& range = request.buffers[i];
         const std::string& name = request.names[i];
         check_elements(range, bindings[i].dtype, name, request.pipeline->name());
-        VkWriteDescriptorSet& write = add(descriptor_type(bindings[i].form));
+        if (bindings[i].form == BindingForm::Address) continue;
+        VkWriteDescriptorSet& write = add(i, descriptor_type(bindings[i].form));
         if (bindings[i].form == BindingForm::Texel) {
             views[i] =
                 create_texel_view(device_, range, bindings[i].dtype, bindings[i].width, name);
@@ -315,7 +318,8 @@ void DescriptorSets::write(VkDescriptorSet set, const SetRequest& request) {
     }
     if (request.pipeline->params_in_buffer()) {
         buffers.back() = {request.params.buffer, request.params.offset, request.params.bytes};
-        add(VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC).pBufferInfo = &buffers.back();
+        add(bindings.size(), VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC).pBufferInfo =
+            &buffers.back();
     }
     device_.vk().vkUpdateDescriptorSets(device_.handle(), static_cast<uint32_t>(writes.size()),
                                         writes.data(), 0, nullptr);

@@ -25,7 +25,7 @@ class Pipeline {
     VkPipelineLayout layout() const { return layout_; }
     VkDescriptorSetLayout set_layout() const { return set_layout_; }
     const std::vector<BindingInfo>& bindings() const { return bindings_; }
-    /// The parameters are a storage buffer with a dynamic offset, at the binding after the last.
+    /// The parameters are a uniform buffer with a dynamic offset, at the binding after the last.
     bool params_in_buffer() const { return params_in_buffer_; }
     uint32_t param_bytes() const { return param_bytes_; }
     const std::string& name() const { return name_; }

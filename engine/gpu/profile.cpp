@@ -72,6 +72,7 @@ DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
     vulkan12.shaderFloat16 = all12.shaderFloat16;
     vulkan12.shaderInt8 = all12.shaderInt8;
     vulkan12.shaderSubgroupExtendedTypes = all12.shaderSubgroupExtendedTypes;
+    vulkan12.bufferDeviceAddress = all12.bufferDeviceAddress;
     vulkan12.hostQueryReset = all12.hostQueryReset;
     vulkan12.timelineSemaphore = all12.timelineSemaphore;
     vulkan12.vulkanMemoryModel = all12.vulkanMemoryModel;
@@ -138,11 +139,17 @@ DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
                                                        limits.maxDescriptorSetStorageBuffers));
     profile.max_texel_buffers = clamp_count(
         std::min(limits.maxPerStageDescriptorStorageImages, limits.maxDescriptorSetStorageImages));
+    // Both kinds together, and the buffer of parameters.
+    profile.max_storage_buffers =
+        std::min(profile.max_storage_buffers, limits.maxPerStageResources / 2);
+    profile.max_texel_buffers = std::min(
+        profile.max_texel_buffers, limits.maxPerStageResources - profile.max_storage_buffers - 1);
     profile.max_storage_range = limits.maxStorageBufferRange;
     profile.max_texel_elements = limits.maxTexelBufferElements;
     profile.buffer_alignment = static_cast<uint32_t>(std::max<uint64_t>(
         {64, limits.minStorageBufferOffsetAlignment, limits.minTexelBufferOffsetAlignment}));
-    profile.texel_loads = cpu && loads_texels(vk, info.handle);
+    profile.texel_loads = loads_texels(vk, info.handle);
+    profile.buffer_addresses = features.vulkan12.bufferDeviceAddress;
     profile.storage_8bit =
         features.vulkan12.storageBuffer8BitAccess && features.vulkan12.shaderInt8;
     profile.storage_16bit =

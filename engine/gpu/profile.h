@@ -34,7 +34,8 @@ struct DeviceFeatures {
     DeviceFeatures& operator=(const DeviceFeatures&) = delete;
 };
 
-/// Limits and features of a device, with rates by its class; `max_back_edges` is that of its class.
+/// Limits and features of a device, with rates by its class; `max_back_edges` is that of its class,
+/// and `texel_loads` says whether the device could.
 DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
                             const DeviceFeatures& features);
 
@@ -49,5 +50,8 @@ uint32_t probe_back_edges(const std::shared_ptr<Device>& device,
 /// the right answers. What was found is kept per driver.
 bool probe_widened_integers(const std::shared_ptr<Device>& device,
                             const std::string& cache_directory);
+
+/// Times loads through a texel view and from a storage buffer: true where the view is much faster.
+bool probe_texel_rate(const std::shared_ptr<Device>& device, const std::string& cache_directory);
 
 }  // namespace firn

@@ -157,14 +157,21 @@ class StepPlanner {
 
     void add_params(const FlatStep& step) {
         const KernelInfo& info = kernel(step);
-        ensure(step.dispatch->params.size() == info.param_types.size(),
+        std::vector<int> addressed;  // slots
+        for (size_t k = 0; k < info.bindings.size(); ++k)
+            if (info.bindings[k].form == BindingForm::Address) addressed.push_back(step.slots[k]);
+        const size_t own = step.dispatch->params.size();
+        ensure(own + addressed.size() == info.param_types.size(),
                "a dispatch has another number of parameters than its kernel");
         std::vector<uint32_t> offsets = param_offsets(info.param_types);
         uint64_t start =
             align(plan_.params.size(), info.params_in_buffer ? profile_.buffer_alignment : 8);
         plan_.params.resize(start + offsets.back());
         param_offsets_[info.params_in_buffer].push_back(static_cast<uint32_t>(start));
-        for (size_t i = 0; i < info.param_types.size(); ++i)
+        for (size_t i = 0; i < addressed.size(); ++i)
+            plan_.addresses.push_back(
+                {static_cast<uint32_t>(start + offsets[own + i]), addressed[i]});
+        for (size_t i = 0; i < own; ++i)
             add_param(step, step.dispatch->params[i], info.param_types[i],
                       static_cast<uint32_t>(start + offsets[i]));
     }

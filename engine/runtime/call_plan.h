@@ -41,6 +41,12 @@ struct ParamPatch {
     int env = -1;  // then: index into PlannedSteps::envs
 };
 
+/// Where among the parameters a kernel finds the address of a slot's memory.
+struct AddressPatch {
+    uint32_t offset = 0;  // in PlannedSteps::params
+    int slot = 0;
+};
+
 /// Steps that are recorded together.
 struct PlannedSteps {
     std::vector<PlannedStep> steps;
@@ -49,6 +55,7 @@ struct PlannedSteps {
     std::vector<std::byte> params;
     uint64_t buffer_params = 0;
     std::vector<ParamPatch> patches;
+    std::vector<AddressPatch> addresses;
     std::vector<SizeEnv> envs;
     std::vector<HostScalar> host_scalars;   // those that parameters ask for, as placed
     int dispatches = 0, barriers = 0;

@@ -68,6 +68,7 @@ void PartedRun::outermost_turn(const RepeatStep& loop, int64_t turn, int64_t tri
 void PartedRun::add(const CallPlan& plan) {
     PatchedParams params = unpatched(plan);
     patch_params(plan, run_.scalars, params);
+    run_.call.give_addresses(plan, params);
     const std::vector<int> sets = run_.call.bind(run_.loaded, run_.program, plan.sets);
     for (size_t first = 0, at = 0; first < plan.steps.size(); first = at) {
         double predicted = 0;
@@ -111,6 +112,7 @@ void PartedRun::submit(const Copies& copies) {
     const PlannedSteps plan = plan_steps(run_.program, run_.device->profile(), steps_);
     PatchedParams params = unpatched(plan);
     patch_params(plan, run_.scalars, params);
+    run_.call.give_addresses(plan, params);
     const std::vector<int> sets = run_.call.bind(run_.loaded, run_.program, plan.sets);
     const double predicted = std::exchange(predicted_, 0);
     submit({plan, sets, params, 0, plan.steps.size()}, predicted, copies);

@@ -2,6 +2,7 @@
 #include "engine/runtime/record.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "engine/gpu/commands.h"
 
@@ -58,6 +59,7 @@ PreparedCall::PreparedCall(const LoadedProgram& loaded, const Program& program,
     resolve_slots(loaded, program);
     final_copies_ = result_copies(result_slots_);
     refuse_aliases(program);
+    give_addresses(*plan_, params_);
     own_sets_ = bind(loaded, program, plan_->sets);
 }
 
@@ -174,6 +176,18 @@ void PreparedCall::make_sets(const LoadedProgram& loaded, const Program& program
         bound_.push_back({pipeline.handle(), pipeline.layout(), sets_.back()->sets()[i],
                           pipeline.params_in_buffer() ? 0 : pipeline.param_bytes(),
                           pipeline.params_in_buffer()});
+    }
+}
+
+void PreparedCall::give_addresses(const PlannedSteps& plan, PatchedParams& params) const {
+    for (const AddressPatch& patch : plan.addresses) {
+        const BufferRange& range = slots_[static_cast<size_t>(patch.slot)];
+        ensure(range.buffer != VK_NULL_HANDLE, "a buffer of a program has no memory");
+        VkBufferDeviceAddressInfo info{VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO};
+        info.buffer = range.buffer;
+        const uint64_t address =
+            device_.vk().vkGetBufferDeviceAddress(device_.handle(), &info) + range.offset;
+        std::memcpy(&params.bytes[patch.offset], &address, sizeof address);
     }
 }
 

@@ -97,6 +97,8 @@ class PreparedCall {
     /// Makes descriptor sets where there are none; their places, for record_steps.
     std::vector<int> bind(const LoadedProgram& loaded, const Program& program,
                           std::span<const PlannedSet> sets);
+    /// Fills in the addresses of the memory that kernels reach so.
+    void give_addresses(const PlannedSteps& plan, PatchedParams& params) const;
     /// What is to be copied when the results have ended in these slots.
     std::vector<RangeCopy> result_copies(const std::vector<int>& ends) const;
     /// The memory of a slot of the program.

@@ -33,6 +33,11 @@ class OnDevice : public ::testing::TestWithParam<DeviceCase> {
     }
 };
 
+/// What Firn refuses there may be right anywhere else: types and lanes.
+inline bool lacks_features(const DeviceProfile& profile) {
+    return !profile.has_f64 || !profile.has_i64 || !profile.subgroup_shuffle;
+}
+
 inline std::string name_of(const ::testing::TestParamInfo<DeviceCase>& info) { return info.param.name; }
 
 }  // namespace firn

@@ -14,6 +14,12 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 
 class SpecialFloats : public DeviceTest {
   protected:
+    void SetUp() override {
+        DeviceTest::SetUp();
+        if (device && !device->profile().keeps_special_floats)
+            GTEST_SKIP() << "it keeps no -0, inf and nan";
+    }
+
     /// The result of `function` over the values on the device.
     template <class F>
     std::vector<float> run(F function, const std::vector<float>& values) {

@@ -62,9 +62,9 @@ namespace {
     X(vkDestroyDevice) X(vkDestroyFramebuffer) X(vkDestroyImage) X(vkDestroyImageView) \
     X(vkDestroyPipeline) X(vkDestroyPipelineCache) X(vkDestroyPipelineLayout) X(vkDestroyQueryPool) \
     X(vkDestroyRenderPass) X(vkDestroySemaphore) X(vkDestroyShaderModule) X(vkDestroySwapchainKHR) \
-    X(vkDeviceWaitIdle) X(vkEndCommandBuffer) X(vkFreeMemory) X(vkGetBufferMemoryRequirements) \
-    X(vkGetDeviceQueue) X(vkGetImageMemoryRequirements) X(vkGetPipelineCacheData) \
-    X(vkGetQueryPoolResults) X(vkGetSemaphoreCounterValue) X(vkGetSwapchainImagesKHR) X(vkMapMemory) \
+    X(vkDeviceWaitIdle) X(vkEndCommandBuffer) X(vkFreeMemory) X(vkGetBufferDeviceAddress) \
+    X(vkGetBufferMemoryRequirements) X(vkGetDeviceQueue) X(vkGetImageMemoryRequirements) \
+    X(vkGetPipelineCacheData) X(vkGetQueryPoolResults) X(vkGetSemaphoreCounterValue) X(vkGetSwapchainImagesKHR) X(vkMapMemory) \
     X(vkMergePipelineCaches) X(vkQueuePresentKHR) X(vkQueueSubmit) X(vkResetCommandBuffer) X(vkUpdateDescriptorSets) \
     X(vkWaitSemaphores)
 // clang-format on

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/frontend/environment.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/device.h"
 
@@ -19,6 +20,7 @@ class DeviceTest : public testing::Test {
     static DeviceOptions options() {
         DeviceOptions options;
         options.validation = true;
+        if (environment("FIRN_LIMITS")) options.limit = least;
         return options;
     }
 

@@ -66,6 +66,14 @@ DeviceProfile never_idle(DeviceProfile profile) {
     return profile;
 }
 
+/// As few as the specification allows.
+DeviceProfile four_bindings(DeviceProfile profile) {
+    profile.max_back_edges = 0;
+    profile.max_storage_buffers = 4;
+    profile.max_texel_buffers = std::min(profile.max_texel_buffers, 4u);
+    return profile;
+}
+
 struct RandomKind {
     const char* name;
     DeviceProfile profile;
@@ -85,15 +93,19 @@ TEST_P(CompiledRandom, StepByStepToo) {
     one[4].in_sequence = true;
     expect_random(random_seeds(GetParam().first_seed + 5000, 50), with_regions(GetParam().regions), compiled_is_oracle(GetParam().profile, one));
 }
-INSTANTIATE_TEST_SUITE_P(Profiles, CompiledRandom,
-                         testing::Values(RandomKind{"plain", patient_cpu(), false, 0},
-                                         RandomKind{"regions", patient_cpu(), true, 10000},
-                                         RandomKind{"regions_for_a_gpu", gpu_profile(), true, 20000},
-                                         RandomKind{"plain_with_lanes", pairs_of_lanes(), false, 30000},
-                                         RandomKind{"regions_with_lanes", pairs_of_lanes(), true, 40000},
-                                         RandomKind{"tiles", never_idle(cpu_profile()), true, 50000},
-                                         RandomKind{"tiles_for_a_gpu", never_idle(gpu_profile()), true, 60000}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Profiles, CompiledRandom,
+    testing::Values(RandomKind{"plain", patient_cpu(), false, 0},
+                    RandomKind{"regions", patient_cpu(), true, 10000},
+                    RandomKind{"regions_for_a_gpu", gpu_profile(), true, 20000},
+                    RandomKind{"plain_with_lanes", pairs_of_lanes(), false, 30000},
+                    RandomKind{"regions_with_lanes", pairs_of_lanes(), true, 40000},
+                    RandomKind{"tiles", never_idle(cpu_profile()), true, 50000},
+                    RandomKind{"tiles_for_a_gpu", never_idle(gpu_profile()), true, 60000},
+                    RandomKind{"four_bindings", four_bindings(cpu_profile()), true, 70000},
+                    RandomKind{"four_bindings_for_a_gpu", four_bindings(gpu_profile()), true,
+                               80000}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 /// Programs that random ones were shrunk to, with zeros as arguments.
 void expect_found(const char* text) {

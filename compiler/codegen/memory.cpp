@@ -1,0 +1,108 @@
+// How a kernel declares and names the memory that it loads from and stores to.
+#include "compiler/codegen/memory.h"
+
+#include <ostream>
+
+#include "compiler/codegen/operations.h"
+
+namespace firn {
+namespace {
+
+std::string image_prefix(DType dtype) { return dtype == f32 ? "" : dtype == i32 ? "i" : "u"; }
+
+std::string texel_format(DType dtype, int width) {
+    return (width == 4 ? "rgba32" : "r32") + std::string(dtype == f32   ? "f"
+                                                         : dtype == i32 ? "i"
+                                                                        : "ui");
+}
+
+/// A word of such elements, and the bit at which one begins.
+struct InWord {
+    std::string word, shift;
+};
+InWord in_word(DType dtype, const std::string& index) {
+    if (dtype == f16) return {index + " >> 1", "(" + index + " & 1) * 16"};
+    return {index + " >> 2", "(" + index + " & 3) * 8"};
+}
+
+}  // namespace
+
+bool is_packed(DType dtype, const DeviceProfile& profile) {
+    return (dtype.bytes() == 2 && !profile.storage_16bit) ||
+           (dtype.bytes() == 1 && !profile.storage_8bit);
+}
+
+std::string stored_type(const KernelBuffer& buffer, int width, const DeviceProfile& profile) {
+    const DType dtype = buffer.dtype;
+    if (width == 4) {
+        if (dtype == f32) return "vec4";
+        return dtype == i32 ? "ivec4" : "uvec4";
+    }
+    if (dtype == boolean) return "uint";
+    if (is_packed(dtype, profile))
+        return buffer.space == MemorySpace::Bound ? "uint" : glsl_type(dtype);
+    if (dtype == f16) return "float16_t";
+    if (dtype == i8) return "int8_t";
+    if (dtype == u8) return "uint8_t";
+    return glsl_type(dtype);
+}
+
+std::string memory_name(const KernelCode& code, size_t k) {
+    return "b" + std::to_string(k) + (is_addressed(code.buffers[k]) ? ".e" : "");
+}
+
+void declare_memory(std::ostream& out, const KernelCode& code, size_t k,
+                    const DeviceProfile& profile) {
+    const KernelBuffer& b = code.buffers[k];
+    const std::string type = stored_type(b, b.width, profile);
+    if (b.space != MemorySpace::Bound) {
+        out << (b.space == MemorySpace::Shared ? "shared " : "") << type << " b" << k << "["
+            << floor_div(b.elements, Size(b.width)).text() << "];\n";
+        return;
+    }
+    const std::string access =
+        std::string(b.coherent ? "coherent " : "") + (b.written ? "" : "readonly ");
+    switch (b.form) {
+        case BindingForm::Texel:
+            out << "layout(set = 0, binding = " << k << ", " << texel_format(b.dtype, b.width)
+                << ") " << access << "uniform " << image_prefix(b.dtype) << "imageBuffer b" << k
+                << ";\n";
+            return;
+        case BindingForm::Storage:
+            out << "layout(set = 0, binding = " << k << ", std430) " << access << "buffer B" << k
+                << " { " << type << " b" << k << "[]; };\n";
+            return;
+        case BindingForm::Address:
+            out << "layout(buffer_reference, std430, buffer_reference_align = 16) " << access
+                << "buffer B" << k << " { " << type << " e[]; };\n";
+            return;
+    }
+}
+
+void declare_addressed(std::ostream& out, const KernelCode& code) {
+    for (size_t k = 0; k < code.buffers.size(); ++k)
+        if (is_addressed(code.buffers[k]))
+            out << "    B" << k << " b" << k << " = B" << k << "(a" << k << ");\n";
+}
+
+std::string packed_load(DType dtype, const std::string& memory, const std::string& index) {
+    const InWord at = in_word(dtype, index);
+    const std::string word = memory + "[" + at.word + "]";
+    if (dtype == f16) return "unpackHalf2x16(" + word + ")[" + index + " & 1]";
+    return "bitfieldExtract(" + std::string(dtype == i8 ? "int(" + word + ")" : word) + ", " +
+           at.shift + ", 8)";
+}
+
+std::string packed_store(DType dtype, const std::string& memory, const std::string& index,
+                         const std::string& value) {
+    const InWord at = in_word(dtype, "at");
+    const std::string word = memory + "[" + at.word + "]",
+                      mask = dtype == f16 ? "0xffffu" : "0xffu";
+    const std::string bits = dtype == f16 ? "packHalf2x16(vec2(" + value + ", 0.0))"
+                                          : "(uint(" + value + ") & " + mask + ")";
+    // Each leaves the other bits of the word as they are, whoever stores those meanwhile.
+    return "{ int at = " + index + "; uint bits = " + bits + "; atomicAnd(" + word + ", ~(" + mask +
+           " << (" + at.shift + "))); atomicOr(" + word + ", bits << (" + at.shift + ")); }";
+}
+
+}  // namespace firn

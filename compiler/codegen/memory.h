@@ -1,0 +1,30 @@
+// How a kernel declares and names the memory that it loads from and stores to.
+#pragma once
+#include <iosfwd>
+#include <string>
+
+#include "compiler/lower/kernel_code.h"
+#include "compiler/program/device_profile.h"
+
+namespace firn {
+
+/// Elements narrower than a word that the device cannot store as such: buffers hold them in words,
+/// side by side.
+bool is_packed(DType dtype, const DeviceProfile& profile);
+/// The type of an element, or of a block of four, in memory.
+std::string stored_type(const KernelBuffer& buffer, int width, const DeviceProfile& profile);
+/// The array that buffer `k` is.
+std::string memory_name(const KernelCode& code, size_t k);
+/// Buffer `k` outside of main.
+void declare_memory(std::ostream& out, const KernelCode& code, size_t k,
+                    const DeviceProfile& profile);
+/// In main, where a buffer is reached by its address: parameter `a<k>`, two words.
+void declare_addressed(std::ostream& out, const KernelCode& code);
+
+/// An element of words in which elements lie side by side.
+std::string packed_load(DType dtype, const std::string& memory, const std::string& index);
+/// Stores one; others may store the elements beside it at the same time.
+std::string packed_store(DType dtype, const std::string& memory, const std::string& index,
+                         const std::string& value);
+
+}  // namespace firn

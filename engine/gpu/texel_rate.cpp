@@ -1,0 +1,100 @@
+// Finds out whether kernels load faster through texel views than from storage buffers, by timing
+// both.
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <vector>
+
+#include "compiler/program/disk_cache.h"
+#include "engine/gpu/buffer.h"
+#include "engine/gpu/commands.h"
+#include "engine/gpu/pipeline.h"
+#include "engine/gpu/profile.h"
+#include "engine/gpu/shader_library.h"
+
+namespace firn {
+namespace {
+
+constexpr uint32_t kGroup = 64, kGroups = 256;
+constexpr uint64_t kWords = 4096;  // near the cores
+constexpr int32_t kTurns = 128;
+constexpr int kRounds = 5;      // of which the fastest counts: others may be at work
+constexpr double kWorth = 1.5;  // times as fast; less is no reason to bind in two forms
+constexpr const char* kKind = "texel_rate";
+
+/// The loads of one form, ready to run.
+class Loads {
+  public:
+    Loads(const std::shared_ptr<Device>& device, BindingForm form, const char* shader)
+        : device_(*device),
+          words_(create_buffer(device, 4 * kWords, "words to load")),
+          sums_(create_buffer(device, 4 * kGroup * kGroups, "sums of words")),
+          pipeline_(*device, kernel(form, shader)),
+          request_{
+              &pipeline_, {words_->range(), sums_->range()}, {words_->name(), sums_->name()}, {}},
+          sets_(*device, {&request_, 1}, shader) {
+        write_buffer(*words_, 0, std::vector<std::byte>(4 * kWords));
+    }
+
+    double seconds() {
+        const VolkDeviceTable& vk = device_.vk();
+        const auto start = std::chrono::steady_clock::now();
+        const TimelinePoint point = submit_once(device_, [&](VkCommandBuffer commands) {
+            vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.handle());
+            vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.layout(),
+                                       0, 1, sets_.sets().data(), 0, nullptr);
+            vk.vkCmdPushConstants(commands, pipeline_.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, 4,
+                                  &kTurns);
+            vk.vkCmdDispatch(commands, kGroups, 1, 1);
+        });
+        words_->used_at(point, false);
+        sums_->used_at(point, true);
+        device_.wait(point);
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+
+  private:
+    static KernelInfo kernel(BindingForm form, const char* shader) {
+        KernelInfo kernel;
+        kernel.name = shader;
+        const std::span<const uint32_t> spirv = shader_module(shader);
+        kernel.spirv.assign(spirv.begin(), spirv.end());
+        kernel.group_size = {kGroup, 1, 1};
+        kernel.bindings = {{form, u32, 1, false}, {BindingForm::Storage, u32, 1, true}};
+        kernel.param_types = {i32};
+        return kernel;
+    }
+
+    Device& device_;
+    std::shared_ptr<Buffer> words_, sums_;
+    Pipeline pipeline_;
+    SetRequest request_;
+    DescriptorSets sets_;
+};
+
+bool are_faster(const std::shared_ptr<Device>& device) {
+    Loads texels(device, BindingForm::Texel, "texel_rate.comp"),
+        storage(device, BindingForm::Storage, "storage_rate.comp");
+    texels.seconds(), storage.seconds();  // some drivers compile at the first dispatch
+    double texel_seconds = 1e9, storage_seconds = 1e9;
+    for (int round = 0; round < kRounds; ++round) {
+        texel_seconds = std::min(texel_seconds, texels.seconds());
+        storage_seconds = std::min(storage_seconds, storage.seconds());
+    }
+    return kWorth * texel_seconds < storage_seconds;
+}
+
+}  // namespace
+
+bool probe_texel_rate(const std::shared_ptr<Device>& device, const std::string& cache_directory) {
+    const std::string name =
+        cache_hash(driver_key(device->instance().functions(), device->physical()));
+    if (const auto bytes = cache_load(cache_directory, kKind, name); bytes && bytes->size() == 1)
+        return bytes->front() != std::byte{0};
+    const bool faster = are_faster(device);
+    const std::byte byte{faster};
+    cache_store(cache_directory, kKind, name, std::span(&byte, 1));
+    return faster;
+}
+
+}  // namespace firn
