@@ -1,10 +1,10 @@
 // Sessions that run on a Vulkan device, and the one that programs get by default.
 #pragma once
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "compiler/frontend/session.h"
+#include "compiler/program/callback.h"
 #include "compiler/program/device_profile.h"
 
 namespace firn {
@@ -16,7 +16,7 @@ struct DeviceChoice {
     bool validation = false;
     /// What the compiler is to know of the device, less than is true. Absent: everything, or what
     /// FIRN_LIMITS leaves.
-    std::function<DeviceProfile(const DeviceProfile&)> limit;
+    Callback<DeviceProfile(const DeviceProfile&)> limit;
 };
 
 /// A session on a device of its own, on which windows can be opened. Throws UserError (no such
