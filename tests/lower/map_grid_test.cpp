@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "compiler/program/program.h"
 #include "compiler/frontend/frontend.h"
+#include "compiler/program/program.h"
 
 namespace firn {
 namespace {
