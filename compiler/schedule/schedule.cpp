@@ -32,7 +32,7 @@ constexpr int64_t kLargestTile = 8;      // neighbours along an axis that one in
 constexpr double kSharedLoads = 10;      // loads of cached memory that one of shared memory takes on a CPU driver
 constexpr double kExchange = 4;          // loads of shared memory that a store there and a barrier take
 constexpr int kNodeBudget = 2000;        // values that one kernel may reach
-constexpr int kGroupBudget = 4000;       // and those of all results that leave it together
+constexpr size_t kGroupBudget = 4000;    // and those of all results that leave it together
 
 class Scheduler {
   public:
@@ -721,15 +721,15 @@ class Scheduler {
             items;                              // other items: true where only at its own index
         std::unordered_set<const Node*> loads;  // what it reads of memory
         bool sizes = false;                     // that only the device knows
+        std::set<std::pair<const Node*, int>> values;  // all that it reaches, by index map
     };
 
     /// What a root's kernel needs.
     Needs needs_of(const Node& root) {
         Needs out;
-        std::set<std::pair<const Node*, int>> seen;
         std::vector<std::pair<const Node*, int>> queue;
         auto push = [&](const Node& node, int map) {
-            if (seen.insert({&node, map}).second) queue.push_back({&node, map});
+            if (out.values.insert({&node, map}).second) queue.push_back({&node, map});
         };
         expand(root, maps_.identity(grid_shape(root)), push);
         needs_sizes(root, out);
@@ -810,8 +810,7 @@ class Scheduler {
     struct Group {
         ScheduleItem item;
         bool heavy = false;   // has loops: kept apart from plain elementwise kernels
-        Needs needs;          // of memory and sizes
-        int reached = 0;      // values that its results ask for
+        Needs needs;          // of memory, sizes and values
     };
 
     /// The device binds what a kernel with these outputs needs.
@@ -893,7 +892,7 @@ class Scheduler {
             groups[at].item.outputs.push_back(ref);
             groups[at].needs.loads.insert(needs.loads.begin(), needs.loads.end());
             groups[at].needs.sizes |= needs.sizes;
-            groups[at].reached += reached_[ref.get()];
+            groups[at].needs.values.insert(needs.values.begin(), needs.values.end());
             group_of[ref.get()] = at;
         }
         std::vector<ScheduleItem> out;
@@ -925,6 +924,14 @@ class Scheduler {
                            [&](const Node* root) { return members.contains(root); });
     }
 
+    static size_t values_of_both(const Needs& a, const Needs& b) {
+        const size_t sum = a.values.size() + b.values.size();
+        if (sum <= kGroupBudget) return sum;  // no need to know what they share
+        return sum - static_cast<size_t>(std::count_if(
+                         b.values.begin(), b.values.end(),
+                         [&](const auto& value) { return a.values.contains(value); }));
+    }
+
     bool can_join(const Group& group, const Ref& ref, bool is_heavy, const Needs& needs) const {
         const Node& root = *ref;
         if (group.item.loop || group.item.inner || !group.item.row_reductions.empty() || group.heavy != is_heavy ||
@@ -933,8 +940,7 @@ class Scheduler {
         const Node& other = *group.item.outputs[0];
         if (is_stored_by_hand(root) || is_stored_by_hand(other))
             return is_stored_by_hand(root) && is_stored_by_hand(other) && root.inputs[0] == other.inputs[0];
-        if (const auto own = reached_.find(&root); own != reached_.end() && group.reached + own->second > kGroupBudget)
-            return false;
+        if (values_of_both(group.needs, needs) > kGroupBudget) return false;
         // Stores by position join where the positions are the same.
         const Written a = written(root), b = written(other);
         return static_cast<bool>(a) == static_cast<bool>(b) && a.loop == b.loop &&

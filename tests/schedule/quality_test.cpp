@@ -1,6 +1,8 @@
 // How well whole programs fuse, counted: kernels and operations of the shapes that people write.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "compiler/algorithms/conv.h"
 #include "compiler/frontend/statistics.h"
 #include "tests/schedule/compile_helpers.h"
@@ -124,6 +126,17 @@ TEST(Quality, ConvolutionBiasNormAndActivationAreOneKernel) {
     auto program = program_for(cpu_profile(), block,
                                {f32(4, 8, 64, 64), f32(16, 8, 3, 3), f32(16), f32(16), f32(16), f32(16), f32(16)});
     EXPECT_EQ(program->steps.size(), 1u);
+}
+
+TEST(Quality, ResultsOfALoopWithALongBodyAreOneKernel) {
+    auto rolled = [](const Tensors& a) {
+        std::array<Tensor, 3> v{a[0], a[0] + 1.0f, a[0] + 2.0f};
+        for (Tensor turn : loop(4))
+            for (size_t k = 0; k < 800; ++k) v[k % 3] = v[k % 3] * 0.5f + v[(k + 1) % 3];
+        return Tensors{a[0] + v[0], a[0] + v[1], a[0] + v[2]};
+    };
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()})
+        EXPECT_EQ(program_for(profile, rolled, {f32(64, 64)})->steps.size(), 1u) << profile.name;
 }
 
 }  // namespace
