@@ -14,9 +14,9 @@ class Pace {
     /// Steps of a submission at the most: what is held of them is some megabytes.
     static constexpr size_t kMostSteps = 4096;
 
-    /// Whether steps that are predicted to take so long are enough.
-    bool is_enough(size_t steps, double predicted) const {
-        return steps >= kMostSteps || predicted * slower_ >= kSeconds;
+    /// Whether steps that are predicted to take so long are enough for a submission of `seconds`.
+    bool is_enough(size_t steps, double predicted, double seconds = kSeconds) const {
+        return steps >= kMostSteps || (steps > 0 && predicted * slower_ >= seconds);
     }
     /// A submission that was predicted to take so long took `seconds`.
     void measured(double predicted, double seconds);

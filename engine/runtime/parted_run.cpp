@@ -34,7 +34,7 @@ void PartedRun::step(const FlatStep& step) {
             ? buffer_param_bytes(run_.program.kernels[static_cast<size_t>(step.dispatch->kernel)],
                                  run_.device->profile())
             : 0;
-    const bool full = run_.pace.is_enough(steps_.size(), predicted_) ||
+    const bool full = run_.pace.is_enough(steps_.size(), predicted_, run_.seconds) ||
                       param_bytes_ + param_bytes > run_.call.plan().scratch_param_bytes;
     if (!steps_.empty() && full) {
         submit();
@@ -72,7 +72,8 @@ void PartedRun::add(const CallPlan& plan) {
     const std::vector<int> sets = run_.call.bind(run_.loaded, run_.program, plan.sets);
     for (size_t first = 0, at = 0; first < plan.steps.size(); first = at) {
         double predicted = 0;
-        for (; at < plan.steps.size() && !run_.pace.is_enough(at - first, predicted); ++at)
+        for (; at < plan.steps.size() && !run_.pace.is_enough(at - first, predicted, run_.seconds);
+             ++at)
             predicted += plan.steps[at].seconds;
         submit({plan, sets, params, first, at}, predicted, {});
         run_.device->flush();

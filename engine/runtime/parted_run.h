@@ -38,8 +38,13 @@ struct PartedCall {
     const std::vector<Scalar>& scalars;
     std::shared_ptr<Buffer> scratch;  // null where it needs none
     Pace& pace;                       // of the program
+    double seconds;                   // device time that a submission is to take
     const ProgressReport& progress;
     std::function<void(PendingTimes)> times;  // empty: none are wanted
+    /// Arguments that the program writes over, to the memory that takes their place. The results
+    /// are brought to where they were given by the last submission: what fails before it leaves the
+    /// arguments as they were.
+    std::vector<RangeCopy> stand_ins;
 };
 
 /// Steps become submissions of bounded size and device time; no more than two are ahead of the one
@@ -47,7 +52,9 @@ struct PartedCall {
 class PartedRun : public StepVisitor {
   public:
     explicit PartedRun(PartedCall call)
-        : run_(std::move(call)), report_at_(run_.progress.after_seconds) {}
+        : run_(std::move(call)), report_at_(run_.progress.after_seconds) {
+        if (!run_.stand_ins.empty()) submit(run_.stand_ins);
+    }
     /// After an error, waits for what was submitted.
     ~PartedRun() override;
 

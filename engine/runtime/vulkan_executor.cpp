@@ -9,9 +9,9 @@ namespace {
 
 /// Memory rotates through a few states in a frame loop; each has an entry.
 constexpr size_t kMostEntries = 32;
-/// Seconds that may be predicted for one submission: a display's driver would end it after some 2
-/// s. What takes longer has several.
-constexpr double kMostSeconds = 0.25;
+/// Submissions that a run is predicted to fill before it is worth making in parts: parts are
+/// recorded anew each time.
+constexpr double kWorthParts = 2.5;
 /// Profiled runs whose times are still on the device.
 constexpr size_t kMostPendingTimes = 32;
 
@@ -60,6 +60,29 @@ Bindings bind_call(const std::shared_ptr<Device>& device, const Program& program
         }
     }
     return bindings;
+}
+
+/// Puts memory in the place of the arguments that the program writes over.
+std::vector<RangeCopy> stand_ins(const std::shared_ptr<Device>& device, const Program& program,
+                                 const CallPlan& plan, Bindings& bindings,
+                                 std::vector<std::shared_ptr<Buffer>>& held) {
+    std::vector<RangeCopy> copies;
+    for (size_t k = 0; k < program.arguments.size(); ++k) {
+        const auto slot = static_cast<size_t>(program.arguments[k].buffer);
+        if (program.arguments[k].scalar || program.arguments[k].buffer < 0 ||
+            !plan.slot_written[slot])
+            continue;
+        BufferRange& argument = bindings.arguments[k];
+        const uint64_t bytes = std::min(argument.bytes, plan.slot_bytes[slot]);
+        if (bytes == 0) continue;
+        held.push_back(create_buffer(device, bytes, "stand-in of " + argument_name(program, k)));
+        BufferRange given = argument;
+        given.bytes = bytes;
+        argument = held.back()->range();
+        copies.push_back({given, argument});
+        copies.back().target.bytes = bytes;
+    }
+    return copies;
 }
 
 std::vector<Scalar> declared_scalars(const Program& program, const std::vector<Scalar>& given) {
@@ -231,8 +254,11 @@ void VulkanExecutor::run_call(const std::shared_ptr<const Program>& program, con
     std::shared_ptr<const CallPlan> plan = loaded.loaded->plan_to_run(*program, call.symbols);
     const std::vector<int> ends =
         plan->in_parts ? expected_result_slots(*program, call.symbols) : plan->result_slots;
-    std::vector<std::shared_ptr<Buffer>> unwanted;
-    Bindings bindings = bind_call(device_, *program, *plan, ends, call, unwanted);
+    std::vector<std::shared_ptr<Buffer>> held;  // until the run is complete
+    Bindings bindings = bind_call(device_, *program, *plan, ends, call, held);
+    const bool in_parts = plan->in_parts || plan->seconds > kWorthParts * submission_seconds_;
+    std::vector<RangeCopy> replaced;
+    if (in_parts) replaced = stand_ins(device_, *program, *plan, bindings, held);
     if (plan->scratch_bytes > 0) {
         ensure_scratch(plan->scratch_bytes);
         bindings.scratch = scratch_->range();
@@ -243,13 +269,15 @@ void VulkanExecutor::run_call(const std::shared_ptr<const Program>& program, con
     device_->wait(last_but_many);
     auto note = [&](TimelinePoint point) {
         note_use(*program, *plan, call, point);
-        for (const auto& buffer : unwanted) buffer->used_at(point, true);
+        for (const auto& buffer : held) buffer->used_at(point, true);
         if (plan->scratch_bytes > 0) scratch_->used_at(point, true);
         for (const auto& constant : loaded.loaded->constants())
             if (constant) constant->used_at(point, false);
     };
     try {
-        last_but_many = submit(loaded, entry, *program, call, scalars);
+        last_but_many =
+            in_parts ? run_in_parts(loaded, entry, *program, call, scalars, std::move(replaced))
+                     : submit(entry, *program, scalars);
     } catch (...) {
         note(device_->last_submitted());  // a part of it may be on its way
         throw;
@@ -258,19 +286,20 @@ void VulkanExecutor::run_call(const std::shared_ptr<const Program>& program, con
     note(last_but_many);
 }
 
-TimelinePoint VulkanExecutor::submit(Loaded& loaded, Entry& entry, const Program& program,
-                                     const Call& call, const std::vector<Scalar>& scalars) {
-    if (entry.plan->in_parts || entry.plan->seconds > kMostSeconds)
-        return run_in_parts(loaded, entry, program, call, scalars);
+TimelinePoint VulkanExecutor::submit(Entry& entry, const Program& program,
+                                     const std::vector<Scalar>& scalars) {
     if (profiling_ && device_->timestamp_period() > 0) return run_profiled(entry, program, scalars);
     if (!entry.commands || entry.scalars != scalars) record_entry(entry, scalars);
     return entry.commands->busy_until = device_->enqueue(entry.commands->handle);
 }
 
 TimelinePoint VulkanExecutor::run_in_parts(Loaded& loaded, Entry& entry, const Program& program,
-                                           const Call& call, const std::vector<Scalar>& scalars) {
+                                           const Call& call, const std::vector<Scalar>& scalars,
+                                           std::vector<RangeCopy> stand_ins) {
     drop(entry);
-    PartedCall parted{device_, commands_, *loaded.loaded, program, *entry.call, scalars, scratch_, loaded.pace, progress_, {}};
+    PartedCall parted{
+        device_,  commands_,   *loaded.loaded,      program,   *entry.call, scalars,
+        scratch_, loaded.pace, submission_seconds_, progress_, {},          std::move(stand_ins)};
     if (profiling_ && device_->timestamp_period() > 0)
         parted.times = [this](PendingTimes pending) { add_times(std::move(pending)); };
     PartedRun run(std::move(parted));

@@ -47,6 +47,10 @@ class VulkanExecutor : public Executor {
         progress_ = {std::move(report), after_seconds};
     }
     std::vector<KernelTime> take_kernel_times() override;
+    /// Device time that one submission is to take: runs that are predicted to take much longer have
+    /// several. Less keeps a device that others use too more responsive; with 0 every step is
+    /// submitted alone.
+    void set_submission_seconds(double seconds) { submission_seconds_ = seconds; }
 
   private:
     /// A prepared call with the commands of its last recording.
@@ -70,11 +74,11 @@ class VulkanExecutor : public Executor {
                    const Bindings& bindings, const std::vector<int>& result_slots);
     void record_entry(Entry& entry, const std::vector<Scalar>& scalars);
     TimelinePoint run_in_parts(Loaded& loaded, Entry& entry, const Program& program,
-                               const Call& call, const std::vector<Scalar>& scalars);
+                               const Call& call, const std::vector<Scalar>& scalars,
+                               std::vector<RangeCopy> stand_ins);
     TimelinePoint run_profiled(Entry& entry, const Program& program,
                                const std::vector<Scalar>& scalars);
-    TimelinePoint submit(Loaded& loaded, Entry& entry, const Program& program, const Call& call,
-                         const std::vector<Scalar>& scalars);
+    TimelinePoint submit(Entry& entry, const Program& program, const std::vector<Scalar>& scalars);
     void run_call(const std::shared_ptr<const Program>& program, const Call& call);
     void harvest_first();
     void add_times(PendingTimes pending);
@@ -89,6 +93,7 @@ class VulkanExecutor : public Executor {
     ExecutorCounts counts_;
 
     ProgressReport progress_;
+    double submission_seconds_ = Pace::kSeconds;
     bool profiling_ = false;
     std::deque<PendingTimes> pending_times_;
     std::vector<KernelTime> times_;  // `milliseconds` is the sum until it is taken

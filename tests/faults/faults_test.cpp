@@ -206,6 +206,30 @@ const Scenario kScenarios[] = {
              EXPECT_EQ(x->to_vector<float>(), times(kValues, *factor));
          });
      }},
+    {"donated_in_parts",
+     [](World& world) {
+         // The second of three submissions writes over the argument.
+         world.executor->engine->set_submission_seconds(0);
+         const Tensor share = reshape(world.keep(std::vector<float>(64 * 16, 1.0f / 16)), {64, 16});
+         auto f = compile(
+             [share](Tensor x) {
+                 Tensor means = matmul(transpose(share), x) * (16.0f / 64);
+                 Tensor y = matmul(share, means) + 1.0f;
+                 return std::pair{y, matmul(y, transpose(y))};
+             },
+             {f32(64, 16)});
+         auto x = std::make_shared<Tensor>(zeros({64, 16}) + share * 16.0f);
+         EXPECT_EQ(x->to_vector<float>()[0], 1);
+         return std::function([f, x, turns = std::make_shared<float>(1.0f)] {
+             auto [more, product] = f(std::move(*x));
+             *x = more;
+             *turns += 1;
+             EXPECT_EQ(x->to_vector<float>(), std::vector<float>(64 * 16, *turns));
+             EXPECT_EQ(product.to_vector<float>()[0], 16 * *turns * *turns);
+         });
+     },
+     true,
+     2},
     {"two_stages",
      [](World& world) {
          return std::function([x = world.keep(ramp(1 << 13, 0.5f))] {
@@ -231,8 +255,7 @@ const Scenario kScenarios[] = {
          Tensor x = world.keep(kValues);
          return std::function([f, x] { EXPECT_EQ(f(x).to_vector<float>()[1], 299.0f); });
      },
-     true,
-     2},
+     true, 2},
     {"while_donated",
      [](World& world) {
          auto f = compile(
@@ -255,8 +278,7 @@ const Scenario kScenarios[] = {
              EXPECT_EQ(x->to_vector<float>(), std::vector<float>(300, 1 + *turns));
          });
      },
-     true,
-     2},
+     true, 2},
     {"readback_staged",
      [](World& world) {
          const std::vector<float> large = ramp(20'000);
