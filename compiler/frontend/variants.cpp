@@ -1,0 +1,278 @@
+// The programs of a function, and which of them serves a call.
+#include "compiler/frontend/variants.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "compiler/compile.h"
+#include "compiler/frontend/report.h"
+#include "compiler/frontend/run_graph.h"
+#include "compiler/reuse_arguments.h"
+#include "compiler/schedule/schedule.h"
+
+namespace firn {
+namespace {
+
+/// The graph with those rank-0 arguments that are tensors at the call as tensors.
+Graph with_kinds(NodeTable& table, const Graph& graph, const std::string& kinds) {
+    Graph out = graph;
+    std::unordered_map<const Node*, Ref> replace;
+    size_t next = 0;
+    for (Ref& arg : out.args) {
+        if (!arg->as<InputAttr>().scalar || kinds[next++] == 's') continue;
+        Ref tensor = input({table}, arg->as<InputAttr>().index, arg->dtype, {}, false);
+        replace.emplace(arg.get(), tensor);
+        arg = tensor;
+    }
+    if (!replace.empty())
+        out.results = rewrite(
+            table, out.results, [](const Node&, const std::vector<Ref>&) { return Ref(); },
+            replace);
+    return out;
+}
+
+/// The integer arguments that say how long loops run.
+std::set<std::string> scalars_of_bounds(const Graph& graph) {
+    std::set<std::string> out;
+    for (const Ref& node : topological(graph.results)) {
+        if (node->op != Op::Loop) continue;
+        for (size_t k = 0; k < 3; ++k)
+            if (const auto bound = host_size(*node->inputs[k], {}))
+                for (const std::string& symbol : bound->symbols())
+                    if (symbol[0] == '$') out.insert(symbol);
+    }
+    return out;
+}
+
+/// What a variant may assume at these sizes: coarse, so that few variants serve all calls.
+SymbolFacts facts_of(FunctionState& state, const SizeEnv& symbols) {
+    if (!state.bounds) state.bounds = scalars_of_bounds(state.graph);
+    SymbolFacts facts;
+    for (const auto& [symbol, value] : symbols) {
+        const bool scalar = symbol[0] == '$';
+        if (scalar && (value < 0 || !state.bounds->contains(symbol))) continue;
+        // Everything divides 0, and the next call has elements.
+        for (int64_t divisor : {65536, 64, 16, 4})
+            if (!scalar && value != 0 && value % divisor == 0 && !facts.divisors.contains(symbol))
+                facts.divisors[symbol] = divisor;
+        int64_t most = scalar ? 16 : 64;
+        while (most < value) most *= scalar ? 16 : 4;
+        facts.largest[symbol] = std::min<int64_t>(most, INT32_MAX);
+    }
+    return facts;
+}
+
+/// The same for a call that exceeds what the fastest bindings take: the sizes themselves say what
+/// each tensor needs.
+SymbolFacts exact_facts(const SymbolFacts& coarse, const SizeEnv& symbols) {
+    SymbolFacts facts = coarse;
+    facts.bindable = false;
+    for (auto& [symbol, most] : facts.largest)
+        most = std::min<int64_t>(symbols.at(symbol), INT32_MAX);
+    return facts;
+}
+
+bool binds(const Program& program, const SizeEnv& symbols) {
+    return std::all_of(program.assumed.begin(), program.assumed.end(),
+                       [&](const AssumedSize& a) { return a.size.evaluate(symbols) <= a.most; });
+}
+
+std::string key_of(const CallKind& kind, const SymbolFacts& facts) {
+    std::string key = kind.scalars + ":";
+    for (const std::string& symbol : kind.data_sizes) key += "?" + symbol + ",";
+    for (const auto& [symbol, divisor] : facts.divisors)
+        key += symbol + "%" + std::to_string(divisor) + ",";
+    for (const auto& [symbol, most] : facts.largest)
+        key += symbol + "<=" + std::to_string(most) + ",";
+    if (!facts.bindable) key += "large";
+    return key;
+}
+
+std::string donation_key(const std::vector<bool>& donated) {
+    std::string key;
+    for (size_t k = 0; k < donated.size(); ++k)
+        if (donated[k]) key += " " + std::to_string(k);
+    return key;
+}
+
+std::shared_ptr<Variant> variant_for(FunctionState& state, const CallKind& kind,
+                                     const SymbolFacts& facts,
+                                     const std::vector<bool>& donated = {}) {
+    std::string key = key_of(kind, facts);
+    const bool useful = !state.in_vain.find(key_of(kind, {}) + donation_key(donated));
+    if (useful) key += donation_key(donated);
+    if (const auto* known = state.variants.find(key)) return *known;
+    auto variant = std::make_shared<Variant>();
+    NodeTable& table = state.session->nodes;
+    variant->graph =
+        with_data_sizes(table, with_kinds(table, state.graph, kind.scalars), kind.data_sizes);
+    variant->facts = facts;
+    variant->kind = key_of(kind, {});
+    if (useful) {
+        variant->donated = donated;
+        variant->kind += donation_key(donated);
+    }
+    return state.variants.put(std::move(key), std::move(variant));
+}
+
+CompileOptions options_of(const FunctionState& state, const Variant& variant) {
+    return {.name = text(state.line), .facts = variant.facts, .donated = variant.donated};
+}
+
+void need_program(FunctionState& state, Variant& variant) {
+    if (variant.job && !variant.program) state.session->background->wait_or_give_up(*variant.job);
+    adopt(state, variant);
+    if (!variant.program)
+        variant.program = compile_for(*state.session, variant.graph, options_of(state, variant));
+}
+
+bool hold(const SymbolFacts& facts, const SizeEnv& symbols) {
+    return std::all_of(
+               facts.divisors.begin(), facts.divisors.end(),
+               [&](const auto& fact) { return symbols.at(fact.first) % fact.second == 0; }) &&
+           std::all_of(facts.largest.begin(), facts.largest.end(), [&](const auto& fact) {
+               const int64_t value = symbols.at(fact.first);
+               return value >= 0 && value <= fact.second;
+           });
+}
+
+/// What the variant assumes of sizes, and its program of what it binds, is so.
+bool serves(const Variant& variant, const SizeEnv& symbols) {
+    return hold(variant.facts, symbols) && binds(*variant.program, symbols);
+}
+
+/// The variant once it has its program; what no program of the kind can use is not asked for again.
+std::shared_ptr<Variant> settled(FunctionState& state, const CallKind& kind, const SizeEnv& symbols,
+                                 std::shared_ptr<Variant> variant) {
+    if (donation_key(variant->donated).empty() || reuses_arguments(*variant->program))
+        return variant;
+    const std::string plain = key_of(kind, variant->facts);
+    state.in_vain.put(variant->kind, true);
+    state.variants.erase(plain + donation_key(variant->donated));
+    variant->donated.clear();
+    variant->kind = key_of(kind, {});
+    const auto* known = state.variants.find(plain);
+    if (known && (*known)->program && serves(**known, symbols)) return *known;
+    return state.variants.put(plain, std::move(variant));
+}
+
+/// A variant of the kind that has its program and serves these sizes: the newest that assumes
+/// something, else the one that assumes least; null where there is none.
+std::shared_ptr<Variant> ready_variant(FunctionState& state, const std::string& kind,
+                                       const SizeEnv& symbols) {
+    std::shared_ptr<Variant> found;
+    for (const auto& [key, variant] : state.variants) {
+        if (variant->kind != kind) continue;
+        adopt(state, *variant);
+        if (!variant->program || !serves(*variant, symbols)) continue;
+        if (!variant->facts.largest.empty()) return variant;
+        if (!found || variant->facts.bindable) found = variant;
+    }
+    return found;
+}
+
+/// What is assumed where nothing is known of sizes.
+SymbolFacts general_facts(const SymbolFacts& facts) {
+    SymbolFacts general;
+    general.bindable = facts.bindable;
+    return general;
+}
+
+/// The variant of the kind that assumes nothing of sizes while it is being compiled; null where it
+/// is not.
+std::shared_ptr<Variant> general_in_work(FunctionState& state, const std::string& kind,
+                                         bool bindable) {
+    for (const auto& [key, variant] : state.variants)
+        if (variant->kind == kind && variant->facts.largest.empty() &&
+            variant->facts.bindable == bindable && variant->job)
+            return variant;
+    return nullptr;
+}
+
+void compile_in_background(FunctionState& state, Variant& variant) {
+    if (variant.program || variant.job || variant.refused) return;
+    SessionState& session = *state.session;
+    if (!session.background) session.background = std::make_shared<BackgroundCompiler>();
+    variant.job = std::make_shared<CompileJob>(
+        variant.graph, compile_options(session, options_of(state, variant)), session.executor);
+    session.background->start(variant.job);
+}
+
+/// A variant with its program: the one with these facts, or, while that is being compiled, one that
+/// assumes less.
+std::shared_ptr<Variant> compiled_with(FunctionState& state, const CallKind& kind,
+                                       const SymbolFacts& facts, const SizeEnv& symbols,
+                                       const std::vector<bool>& donated) {
+    const std::shared_ptr<Variant> fits = variant_for(state, kind, facts, donated);
+    adopt(state, *fits);
+    const bool background =
+        state.session->compiles_in_background.value_or(state.session->needs_spirv);
+    state.last_is_general = false;
+    if (fits->program || !background || facts.largest.empty()) {
+        need_program(state, *fits);
+        return settled(state, kind, symbols, fits);
+    }
+    std::shared_ptr<Variant> other = ready_variant(state, fits->kind, symbols);
+    if (const auto general =
+            other ? nullptr : general_in_work(state, fits->kind, facts.bindable)) {
+        state.session->background->wait_or_give_up(*general->job);
+        other = ready_variant(state, fits->kind, symbols);
+    }
+    if (other) {
+        compile_in_background(state, *fits);
+        state.last_is_general = true;
+        return settled(state, kind, symbols, other);
+    }
+    need_program(state, *fits);
+    const std::shared_ptr<Variant> used = settled(state, kind, symbols, fits);
+    compile_in_background(state, *variant_for(state, kind, general_facts(facts), used->donated));
+    return used;
+}
+
+}  // namespace
+
+void adopt(FunctionState& state, Variant& variant) {
+    if (!variant.job || !variant.job->done || variant.program) return;
+    variant.program = variant.job->program;
+    variant.refused = variant.job->refused;
+    if (!variant.program) return variant.job.reset();
+    report_graph(*state.session, variant.graph);
+    report_program(*state.session, variant.graph, *variant.program);
+}
+
+std::shared_ptr<Variant> variant_without_program(FunctionState& state, const CallKind& kind,
+                                                 const SizeEnv& symbols) {
+    return variant_for(state, kind, facts_of(state, symbols));
+}
+
+std::shared_ptr<Variant> serving_variant(FunctionState& state, const CallKind& kind,
+                                          const SizeEnv& symbols,
+                                          const std::vector<bool>& donated) {
+    const SymbolFacts facts = facts_of(state, symbols);
+    const std::shared_ptr<Variant> variant = compiled_with(state, kind, facts, symbols, donated);
+    if (binds(*variant->program, symbols)) return variant;
+    return compiled_with(state, kind, exact_facts(facts, symbols), symbols, donated);
+}
+
+std::shared_ptr<Variant> fitting_variant(FunctionState& state, const CallKind& kind,
+                                         const SizeEnv& symbols) {
+    const SymbolFacts facts = facts_of(state, symbols);
+    std::shared_ptr<Variant> variant = variant_for(state, kind, facts);
+    need_program(state, *variant);
+    if (binds(*variant->program, symbols)) return variant;
+    variant = variant_for(state, kind, exact_facts(facts, symbols));
+    need_program(state, *variant);
+    return variant;
+}
+
+Variant& last_variant(FunctionState& state) {
+    if (!state.last) {
+        size_t scalars = 0;
+        for (const ArgSpec& spec : state.specs) scalars += spec.shape.empty();
+        state.last = variant_for(state, {std::string(scalars, 's'), {}}, {});
+    }
+    need_program(state, *state.last);
+    return *state.last;
+}
+
+}  // namespace firn
