@@ -96,7 +96,10 @@ bool BindingCount::fits(const DeviceProfile& profile) const {
     return texels <= profile.max_texel_buffers && storage <= profile.max_storage_buffers;
 }
 
-void join_widths(KernelCode& code, const DeviceProfile& profile) {
+namespace {
+
+/// What a mapped kernel binds, with the sizes that the device computes.
+BindingCount bound_by(const KernelCode& code) {
     BindingCount bound;
     for (const KernelBuffer& b : code.buffers)
         if (b.space == MemorySpace::Bound) count_form(bound, b.form, 1);
@@ -105,7 +108,32 @@ void join_widths(KernelCode& code, const DeviceProfile& profile) {
                      std::any_of(code.params.begin(), code.params.end(), [&](const ParamInfo& p) {
                          return p.scalar < 0 && on_device(p.size);
                      });
-    if (bound.fits(profile)) return;
+    return bound;
+}
+
+}  // namespace
+
+void use_other_forms(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
+    std::vector<KernelBuffer*> smallest;
+    for (KernelBuffer& b : code.buffers)
+        if (b.space == MemorySpace::Bound) smallest.push_back(&b);
+    const auto most = [&](const KernelBuffer* b) { return b->elements.upper_bound(facts.largest); };
+    std::stable_sort(smallest.begin(), smallest.end(),
+                     [&](const auto* a, const auto* b) { return most(a) < most(b); });
+    const auto rebind = [&](BindingForm from, BindingForm to, int64_t excess) {
+        for (KernelBuffer* b : smallest)
+            if (excess > 0 && b->form == from && takes(*b, to, profile, facts))
+                b->form = to, --excess;
+    };
+    rebind(BindingForm::Texel, BindingForm::Storage,
+           bound_by(code).texels - profile.max_texel_buffers);
+    if (profile.buffer_addresses)
+        rebind(BindingForm::Storage, BindingForm::Address,
+               bound_by(code).storage - profile.max_storage_buffers);
+}
+
+void join_widths(KernelCode& code, const DeviceProfile& profile) {
+    if (bound_by(code).fits(profile)) return;
     std::vector<bool> combines(code.buffers.size());
     for (const KernelNode& n : code.nodes)
         if (n.op == Op::Atomic) combines[static_cast<size_t>(n.index)] = true;

@@ -25,6 +25,9 @@ struct BindingCount {
 /// so that both are one binding. Placed code stays placed. Sizes that the device computes will be
 /// one more.
 void join_widths(KernelCode& code, const DeviceProfile& profile);
+/// Where more is bound in one form than the device binds, the smallest go by another: texels as
+/// storage buffers, and those by their addresses.
+void use_other_forms(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts);
 /// How many of the buffers are bound: those that stand first.
 size_t bound_buffers(const KernelCode& code);
 /// Binds one more, after the others that are bound: what names the kernel's own memory is renamed. Gives its place.

@@ -965,6 +965,7 @@ KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const D
     place(code);
     drop_unused_buffers(code);
     join_widths(code, profile);
+    use_other_forms(code, profile, facts);
     if (profile.device_class == DeviceClass::Cpu) order_values(code);
     code.back_edges = count_back_edges(code);
     return code;

@@ -309,6 +309,7 @@ KernelCode map_to_matrix_unit(const KernelCode& lowered, const Mapping& mapping,
         if (b.space == MemorySpace::Bound) b.form = binding_form(b, profile, facts);
     place(code);
     drop_unused_buffers(code);
+    use_other_forms(code, profile, facts);
     code.back_edges = count_back_edges(code);
     return code;
 }

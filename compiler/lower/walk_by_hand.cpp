@@ -377,6 +377,7 @@ void finish_by_hand(KernelCode& code, const DeviceProfile& profile, const Symbol
         if (b.space == MemorySpace::Bound) b.form = binding_form(b, profile, facts);
     place(code);
     drop_unused_buffers(code);
+    use_other_forms(code, profile, facts);
     code.back_edges = count_back_edges(code);
 }
 

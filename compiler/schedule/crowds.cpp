@@ -25,8 +25,9 @@ void Crowds::restart() {
 
 void Crowds::ask(const Node& root, const Node& value) {
     Kernel& kernel = kernels_.at(&root);
-    if (kernel.asked.insert(&value).second)
-        kernel.count.add(bound_value(value, false), profile_, facts_);
+    if (!kernel.asked.insert(&value).second) return;
+    kernel.counted.insert(&value);
+    kernel.count.add(bound_value(value, false), profile_, facts_);
 }
 
 bool Crowds::exceeds(const Node& root, const Node& value,
@@ -44,7 +45,7 @@ bool Crowds::exceeds(const Node& root, const Node& value,
 
 void Crowds::inlined(const Node& root, const Node& value) {
     Kernel& kernel = kernels_.at(&root);
-    if (kernel.asked.contains(&value))
+    if (kernel.counted.erase(&value))
         kernel.count.remove(bound_value(value, false), profile_, facts_);
 }
 

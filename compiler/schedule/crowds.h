@@ -36,7 +36,7 @@ class Crowds {
   private:
     struct Kernel {
         BindingCount count;
-        std::unordered_set<const Node*> asked;
+        std::unordered_set<const Node*> asked, counted;  // counted: those that it does not compute
     };
     Kernel fresh(const Node& root) const;
 

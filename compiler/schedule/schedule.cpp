@@ -52,7 +52,6 @@ class Scheduler {
         schedule_.host_loops = facts_.host_loops;
         schedule_.numbers = host_numbers(facts_);
         count_costs();
-        find_memory_readers();
         find_counts();
         find_roots();
         decide();
@@ -125,7 +124,7 @@ class Scheduler {
         if (node.op == Op::Buffer) return true;
         if (node.op == Op::RegionArg)
             return facts_.host_loops.contains(facts_.arg_owner.at(&node)) && facts_.arg_index.at(&node) > 0;
-        if (node.op == Op::Result) return facts_.host_loops.contains(node.inputs[0].get());
+        if (node.op == Op::Result && facts_.host_loops.contains(node.inputs[0].get())) return true;
         return schedule_.materialised.contains(&node);
     }
 
@@ -232,28 +231,35 @@ class Scheduler {
         crowds_.restart();
     }
 
-    /// What is in memory whatever the verdicts are, and what is computed from it.
-    void find_memory_readers() {
+    bool is_loaded(const Node& node) const { return lives_in_memory(node) && !known_to_host(node); }
+
+    /// Adds what is in memory by the verdicts, and what is computed from it; true where there is
+    /// more.
+    bool find_memory_readers() {
+        const size_t before = reads_memory_.size();
         for (const Ref& ref : facts_.order) {
-            bool reads = lives_in_memory(*ref) && !known_to_host(*ref);
-            leaves_ += reads;
+            bool reads = is_loaded(*ref);
             for (const Ref& input : ref->inputs) reads |= reads_memory_.contains(input.get());
             if (ref->op == Op::Loop || ref->op == Op::If)
                 for (const Ref& r : region_results(*ref)) reads |= reads_memory_.contains(r.get());
             if (reads) reads_memory_.insert(ref.get());
         }
+        return reads_memory_.size() > before;
     }
 
-    /// Notes the kernels that bind more than the device does; true where there are new ones.
+    /// Notes the kernels that bind more than the device does; true where more is known of them.
     bool note_crowds() {
         BindingCount all;
-        all.texels = all.storage = static_cast<int64_t>(leaves_ + schedule_.materialised.size());
+        all.texels = all.storage = std::count_if(facts_.order.begin(), facts_.order.end(),
+                                                 [&](const Ref& ref) { return is_loaded(*ref); });
         if (all.fits(profile_)) return false;
-        bool changed = false;
-        for (const ValueVerdict& v : schedule_.verdicts)
-            if (v.verdict == Verdict::Materialised && !fits({v.value}, needs_of(*v.value)))
-                changed |= crowds_.add(*v.value);
-        return changed;
+        bool changed = false, crowded = false;
+        for (const ValueVerdict& v : schedule_.verdicts) {
+            if (v.verdict != Verdict::Materialised || fits({v.value}, needs_of(*v.value))) continue;
+            crowded = true;
+            changed |= crowds_.add(*v.value);
+        }
+        return crowded && (find_memory_readers() || changed);
     }
 
     /// A version that is written by position starts as the value, and takes its place.
@@ -262,15 +268,32 @@ class Scheduler {
                map == maps_.identity(value.shape);
     }
 
+    /// What comes from memory, and is asked by who computes the value: in a loop, all that its
+    /// turns need.
+    std::vector<const Node*> asked_instead(const Node& value, int map) {
+        std::vector<const Node*> out;
+        std::unordered_set<const Node*> seen;
+        std::vector<std::pair<const Node*, int>> queue{{&value, map}};
+        while (!queue.empty()) {
+            const auto [node, at] = queue.back();
+            queue.pop_back();
+            expand(*node, at, [&](const Node& input, int to) {
+                if (!reads_memory_.contains(&input) || !seen.insert(&input).second) return;
+                if (inside_kernel_loop(input))
+                    queue.emplace_back(&input, to);
+                else
+                    out.push_back(&input);
+            });
+        }
+        return out;
+    }
+
     /// Some asker binds too much where it computes the value itself.
     bool overcrowds(const Node& node, const std::set<Ask>& asks) {
         if (crowds_.empty() || !reads_memory_.contains(&node) || inside_kernel_loop(node) ||
             is_of_invocations(node))
             return false;
-        std::vector<const Node*> inputs;
-        expand(node, asks.begin()->map, [&](const Node& input, int) {
-            if (reads_memory_.contains(&input)) inputs.push_back(&input);
-        });
+        const std::vector<const Node*> inputs = asked_instead(node, asks.begin()->map);
         return std::any_of(asks.begin(), asks.end(), [&](const Ask& a) {
             return crowds_.contains(*a.root) && crowds_.exceeds(*a.root, node, inputs);
         });
@@ -961,7 +984,6 @@ class Scheduler {
     std::unordered_map<const Node*, int> reached_;   // values that a root's kernel asks for
     std::unordered_set<const Node*>
         reads_memory_;   // values that need a binding, of their own or of what they come from
-    size_t leaves_ = 0;  // of those, in memory whatever the verdicts are
     Crowds crowds_;
     std::unordered_map<const Node*, int> inner_;   // roots that stage values: dimensions walked inside
     std::unordered_set<const Node*> held_;         // roots whose groups hold whole rows

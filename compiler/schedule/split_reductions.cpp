@@ -74,6 +74,8 @@ struct Cutter {
             const auto least = static_cast<double>(kLeastPart * lanes);
             return {power_of_two(std::clamp(fair, least, double{kLargestPart})), 1};
         }
+        // All are busy already: what is left behind is as little as can be.
+        if (count.is_constant() && results >= enough) return {small, 1};
         // Neighbours in a row are read together by neighbouring invocations.
         const int64_t most = count.upper_bound(facts.largest);
         return {std::clamp<int64_t>(most / kColumns / 4, 8, kRows), kColumns};

@@ -43,7 +43,7 @@ const Case kCases[] = {
      [] {
          return sum(floats({100, 1024}), {.axis = 1});
      },
-     1e-5},
+     1e-4},
     {"sums_of_few_odd_rows",
      [] {
          return sum(floats({5, 4099}), {.axis = 1});

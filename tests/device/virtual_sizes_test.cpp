@@ -17,9 +17,17 @@ std::vector<Way> compiled_ways() {
     return out;
 }
 
+/// Those that renumber more elements than 32 bits count.
+std::vector<Way> ways_of_64_bits() {
+    std::vector<Way> out = compiled_ways();
+    std::erase_if(out, [](const Way& way) { return !way.session.executor().profile().has_i64; });
+    return out;
+}
+
 template <class T, class Make>
-void expect_compiled(const Make& make, const std::vector<T>& expected) {
-    for (const Way& way : compiled_ways()) {
+void expect_compiled(const Make& make, const std::vector<T>& expected,
+                     const std::vector<Way>& ways = compiled_ways()) {
+    for (const Way& way : ways) {
         SCOPED_TRACE(way.name);
         SessionScope scope(way.session);
         Tensor out = make();
@@ -113,12 +121,14 @@ std::vector<int> expected_last(int64_t p, int64_t q) {
 }
 
 TEST(VirtualSizes, AreRenumbered) {
-    expect_compiled([] { return last_of(65537, 65536, 65536, 65537); },
-                    expected_last(65536, 65537));
-    expect_compiled([] { return last_of(65536, 65536, 1 << 30, 4); }, expected_last(1 << 30, 4));
-    expect_compiled([] { return last_of(3, 1 << 30, 1 << 29, 6); }, expected_last(1 << 29, 6));
-    expect_compiled([] { return last_of(46340, 46340, 46340, 46340); },
-                    expected_last(46340, 46340));
+    const std::vector<Way> ways = ways_of_64_bits();
+    const auto check = [&](int64_t n, int64_t m, int64_t p, int64_t q) {
+        expect_compiled([&] { return last_of(n, m, p, q); }, expected_last(p, q), ways);
+    };
+    check(65537, 65536, 65536, 65537);
+    check(65536, 65536, 1 << 30, 4);
+    check(3, 1 << 30, 1 << 29, 6);
+    check(46340, 46340, 46340, 46340);
 }
 
 TEST(VirtualSizes, AreRenumberedWithSymbols) {
@@ -132,7 +142,7 @@ TEST(VirtualSizes, AreRenumberedWithSymbols) {
             {i32("n"), i32("m")});
         return renumbered(arange(65537), arange(65536));
     };
-    expect_compiled(make, expected_last(65536, 65537));
+    expect_compiled(make, expected_last(65536, 65537), ways_of_64_bits());
 }
 
 TEST(VirtualSizes, AreRefusedWithout64BitIntegers) {

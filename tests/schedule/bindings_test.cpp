@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "compiler/explain.h"
+#include "tests/algorithms/agreement.h"
 #include "tests/schedule/compile_helpers.h"
 
 namespace firn {
@@ -119,6 +120,49 @@ TEST_P(Bindings, AReductionOfManyTensorsIsRight) {
               std::accumulate(each.begin(), each.end(), 0.0f));
 }
 
+TEST_P(Bindings, NeighboursMayBeComputedFromManyTensors) {
+    for (int count : {5, 6, 9, 40}) {
+        auto sum_around = compile(
+            [](const Tensors& all) {
+                Tensor y = total(all), i = arange(kElements);
+                return y + y(i - 1) + y(i + 1);
+            },
+            std::vector<ArgSpec>(static_cast<size_t>(count), f32(kElements)));
+        const std::vector<float> each = expected_total(count);
+        std::vector<float> expected;
+        for (int k = 0; k < kElements; ++k) {
+            const int after = std::min(k + 1, kElements - 1);
+            expected.push_back(each[static_cast<size_t>(k)] +
+                               each[static_cast<size_t>(std::max(k - 1, 0))] +
+                               each[static_cast<size_t>(after)]);
+        }
+        EXPECT_EQ(sum_around(inputs(count)).to_vector<float>(), expected) << count;
+    }
+}
+
+/// Kept in memory, since every row needs all of it, although it is computed from nothing there.
+Tensor dear(int t) {
+    Tensor at = index({64, 200}, 0) + index({64, 200}, 1);
+    return sum(sin(at.as(f32) + static_cast<float>(t)), {.axis = 1});
+}
+
+TEST_P(Bindings, ManyTensorsMayBeComputedFromNothing) {
+    const auto all_pairs = [](int count) {
+        Tensor x = arange(64).as(f32), sum = unsqueeze(x, 1) + x;
+        for (int t = 0; t < count; ++t) sum = max(sum, 100 * (unsqueeze(dear(t), 1) + dear(t + 1)));
+        return sum;
+    };
+    for (int count : {4, 7, 40}) {
+        SCOPED_TRACE(count);
+        std::vector<float> expected;
+        {
+            SessionScope oracle(Session::oracle());
+            expected = all_pairs(count).to_vector<float>();
+        }
+        expect_near(all_pairs(count).to_vector<float>(), expected, 1e-3);
+    }
+}
+
 TEST_P(Bindings, WhatIsStoredMayComeFromManyTensors) {
     Tensor x = zeros({kElements}), i = arange(kElements);
     x(kElements - 1 - i) = total(inputs(80));
@@ -138,6 +182,58 @@ TEST_P(Bindings, ALoopMayReadManyTensors) {
             for (size_t i = 0; i < kElements; ++i)
                 expected[i] = std::max(expected[i], values_of(t)[i]) + 1;
     EXPECT_EQ(x.to_vector<float>(), expected);
+}
+
+TEST_P(Bindings, WhatALoopGivesMayMeetOtherTensors) {
+    const Tensors all = inputs(6);
+    Tensor x = all[0];
+    for (Tensor turn : loop(3)) x = max(x, all[1]) + min(x, all[2]);
+    Tensor chosen = select(all[3] < all[4], x, all[5]);
+    std::vector<float> expected = values_of(0);
+    for (int turn = 0; turn < 3; ++turn)
+        for (size_t i = 0; i < kElements; ++i)
+            expected[i] =
+                std::max(expected[i], values_of(1)[i]) + std::min(expected[i], values_of(2)[i]);
+    EXPECT_EQ(chosen.to_vector<float>(), expected);
+}
+
+TEST_P(Bindings, ALoopWhoseBoundsAreInMemoryMayStandInABranch) {
+    Tensor bounds = tensor({2, 50, 3}), total = zeros({40}, i32), x = arange(40);
+    for (Tensor t : loop(bounds(0), bounds(1), bounds(2))) total += t * x;
+    std::vector<int> expected(40);
+    for (int t = 2; t < 50; t += 3)
+        for (int i = 0; i < 40; ++i) expected[static_cast<size_t>(i)] += t * i;
+    EXPECT_EQ(total.to_vector<int>(), expected);
+}
+
+Tensor total_by_hand(const Tensors& all) {
+    Tensor y = zeros({kElements});
+    kernel({kElements}, [&](Tensor i) {
+        Tensor sum = 0.0f;
+        for (const Tensor& each : all) sum = sum + each(i);
+        y(i) = sum;
+    });
+    return y;
+}
+
+TEST_P(Bindings, AKernelByHandMayReadMoreThanOneFormOfBindingTakes) {
+    for (int count : {3, 7, 80})
+        EXPECT_EQ(total_by_hand(inputs(count)).to_vector<float>(), expected_total(count)) << count;
+}
+
+TEST(BindingLimits, AKernelByHandIsRefusedWhereNoFormTakesAllThatItReads) {
+    DeviceProfile profile = with_bindings(cpu_profile(), 4);
+    profile.buffer_addresses = false;
+    const Session session = Session::interpreter(profile);
+    SessionScope scope(session);
+    EXPECT_EQ(total_by_hand(inputs(7)).to_vector<float>(), expected_total(7));
+    try {
+        total_by_hand(inputs(8)).to_vector<float>();
+        ADD_FAILURE() << "it was not refused";
+    } catch (const UserError& error) {
+        expect_message(error.what(), {"reads 4 tensors as texels and binds 5 others",
+                                      "this device binds 4 and 4", "bindings_test.cpp:"});
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, Bindings, testing::ValuesIn(devices()),

@@ -139,5 +139,20 @@ TEST(Quality, ResultsOfALoopWithALongBodyAreOneKernel) {
         EXPECT_EQ(program_for(profile, rolled, {f32(64, 64)})->steps.size(), 1u) << profile.name;
 }
 
+TEST(Quality, SumsOverAllPairsLeaveFewPartialSums) {
+    DeviceProfile cpu = cpu_profile();
+    cpu.subgroup_shuffle = false;
+    for (const DeviceProfile& profile : {cpu, cpu_profile(), gpu_profile()}) {
+        auto program = program_for(profile,
+                                   [](const Tensors& x) {
+                                       Tensor d = unsqueeze(x[0], 1) - unsqueeze(x[0], 0);
+                                       return Tensors{sum(d * d)};
+                                   },
+                                   {f32(65536)});
+        for (const BufferInfo& buffer : program->buffers)
+            EXPECT_LE(buffer.elements.constant(), 1 << 22) << profile.name;
+    }
+}
+
 }  // namespace
 }  // namespace firn
