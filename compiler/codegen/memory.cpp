@@ -98,11 +98,17 @@ std::string packed_store(DType dtype, const std::string& memory, const std::stri
     const InWord at = in_word(dtype, "at");
     const std::string word = memory + "[" + at.word + "]",
                       mask = dtype == f16 ? "0xffffu" : "0xffu";
-    const std::string bits = dtype == f16 ? "packHalf2x16(vec2(" + value + ", 0.0))"
-                                          : "(uint(" + value + ") & " + mask + ")";
+    // What is beyond the largest half is infinite, and nan takes 16 bits: packHalf2x16 may make
+    // anything of either.
+    const std::string bits = dtype == f16
+                                 ? "abs(wide) >= 65520.0 ? 0x7c00u | floatBitsToUint(wide) >> 16 & "
+                                   "0x8000u : packHalf2x16(vec2(wide, 0.0)) & 0xffffu"
+                                 : "uint(" + value + ") & " + mask;
+    const std::string wide = dtype == f16 ? "float wide = " + value + "; " : "";
     // Each leaves the other bits of the word as they are, whoever stores those meanwhile.
-    return "{ int at = " + index + "; uint bits = " + bits + "; atomicAnd(" + word + ", ~(" + mask +
-           " << (" + at.shift + "))); atomicOr(" + word + ", bits << (" + at.shift + ")); }";
+    return "{ int at = " + index + "; " + wide + "uint bits = " + bits + "; atomicAnd(" + word +
+           ", ~(" + mask + " << (" + at.shift + "))); atomicOr(" + word + ", bits << (" + at.shift +
+           ")); }";
 }
 
 }  // namespace firn

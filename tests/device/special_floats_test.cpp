@@ -45,6 +45,11 @@ TEST_F(SpecialFloats, ThroughACopy) {
     std::vector<float> wanted(values.rbegin(), values.rend());
     expect_same(run([](Tensor x) { return flip(x, {.axis = 0}); }, values), wanted);
 }
+TEST_F(SpecialFloats, ThroughHalvesThatAreStored) {
+    expect_same(run([](Tensor x) { return x.as(f16); },
+                    {0.0f, -0.0f, kInf, -kInf, NAN, 65504.0f, 1e6f, -3e38f, 0.25f}),
+                {0.0f, -0.0f, kInf, -kInf, NAN, 65504.0f, kInf, -kInf, 0.25f});
+}
 TEST_F(SpecialFloats, AddingZeroKeepsTheSignOfOthersOnly) {
     std::vector<float> wanted;
     for (float x : values) wanted.push_back(x + 0.0f);

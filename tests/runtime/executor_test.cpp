@@ -497,6 +497,7 @@ TEST_F(ExecutorTest, MoreLoopTurnsThanTheDriverRunsIsAUserError) {
 std::shared_ptr<Program> diamond_program() {
     auto program = std::make_shared<Program>();
     program->name = "diamond";
+    program->profile.buffer_alignment = 256;  // as much as a device may ask for
     program->arguments = {tensor_argument("a", kN, 0)};
     program->results = {{f32, {kN}, 4}};
     program->buffers = {
