@@ -91,6 +91,62 @@ TEST_F(Background, ASessionMayEndWhileItCompiles) {
     }
 }
 
+// --- sizes beyond the fastest binding
+
+constexpr int kOfATexelView = 64, kOfAStorageBuffer = 256;  // f32 that one of them takes
+
+DeviceProfile with_small_bindings(bool addresses) {
+    DeviceProfile profile = least(cpu_profile());
+    profile.max_texel_elements = kOfATexelView;
+    profile.max_storage_range = 4 * kOfAStorageBuffer;
+    profile.buffer_addresses = addresses;
+    return profile;
+}
+
+auto with_neighbours() {
+    return compile([](Tensor x) { return x(arange(x.size(0)) + 1) + 2.0f * x; }, {f32("n")});
+}
+
+template <class Fn>
+void expect_right(const Fn& function, int n) {
+    std::vector<float> x(static_cast<size_t>(n)), expected;
+    for (size_t k = 0; k < x.size(); ++k) x[k] = static_cast<float>(k % 100);
+    for (size_t k = 0; k < x.size(); ++k)
+        expected.push_back(x[std::min(k + 1, x.size() - 1)] + 2 * x[k]);
+    EXPECT_EQ(function(tensor(x)).template to_vector<float>(), expected) << n;
+}
+
+TEST(BackgroundBindings, SizesBeyondTheFastestBindingAlternateWithSmallOnes) {
+    for (bool waits : {false, true}) {
+        const Session session = Session::interpreter(with_small_bindings(true));
+        session.compile_in_background(true);
+        SessionScope scope(session);
+        auto neighbours = with_neighbours();
+        for (int n : {40, 100, 41, 1000, 64, 63, 256, 300, 40, 1000, 5000, 257, 3, 8, 1})
+            for (int again = 0; again < 2; ++again) {
+                expect_right(neighbours, n);
+                if (waits) neighbours.finish_compiling();
+            }
+        const auto small = neighbours.program();
+        expect_right(neighbours, 1000);
+        EXPECT_NE(neighbours.program(), small);
+    }
+}
+
+TEST(BackgroundBindings, WhatNoBindingTakesIsRefusedAndSmallSizesGoOn) {
+    const Session session = Session::interpreter(with_small_bindings(false));
+    session.compile_in_background(true);
+    SessionScope scope(session);
+    auto neighbours = with_neighbours();
+    for (int round = 0; round < 3; ++round) {
+        expect_right(neighbours, 40);
+        expect_right(neighbours, 200);
+        expect_parts(user_error([&] { neighbours(ones({300})).to_vector<float>(); }),
+                     {"binds 1024 at once", "split the tensor", "background_test.cpp:"});
+        neighbours.finish_compiling();
+    }
+}
+
 TEST(BackgroundOff, InterpretersCompileAsTheyAreCalled) {
     SessionScope scope(Session::interpreter());
     auto sums = row_sums();
