@@ -219,7 +219,10 @@ void Walk::forget_turn(size_t mark, int range) {
 int Walk::evaluate(const Node& node, const Indices& at) {
     auto own = own_.find(&node);
     const bool in_memory = context_.buffers.contains(&node);
-    ensure(own == own_.end() || own->second == at, "a kernel reads an output of its own at another index");
+    if (own != own_.end() && own->second != at) {
+        ensure(stands_for(at, own->second), "a kernel reads an output of its own at another index");
+        return ask(node, own->second);
+    }
     // A number that is also a result is no reason to load it.
     const bool number = node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Index ||
                         context_.host_values.contains(&node) || context_.host_numbers.contains(&node);
@@ -266,6 +269,7 @@ int Walk::evaluate(const Node& node, const Indices& at) {
         case Op::Gather: return gather(node, at);
         case Op::Scatter: return store_as_read(node, at);
         case Op::Reduce: return reduce(node, at);
+        case Op::RegionArg: return carried_value(node, at);
         case Op::Result:
             return node.inputs[0]->op == Op::Loop ? loop_result(node, at) : branch_result(node, at);
         default: throw InternalError(std::string("lower: cannot ask a value of ") + info(node.op).name);
@@ -290,7 +294,7 @@ int Walk::pad(const Node& node, const Indices& at) {
     Indices in;
     for (size_t k = 0; k < at.size(); ++k) {
         const int i = b_.sub(at[k], b_.size(pad.before[k]));
-        const Read read = bounded(b_, i, in_shape[k], Bounds::Constant);
+        const Read read = inside_of(i, in_shape[k], Bounds::Constant);
         inside = b_.make(Op::And, boolean, {inside, read.inside});
         in.push_back(read.index);
     }
@@ -310,7 +314,7 @@ int Walk::gather(const Node& node, const Indices& at) {
     for (size_t k = 0; k < gather.modes.size(); ++k) {
         const int i = ask(*node.inputs[k + 1], at);
         b_.set_lines(node.lines);
-        const Read read = bounded(b_, i, source.shape[k], gather.modes[k]);
+        const Read read = inside_of(i, source.shape[k], gather.modes[k]);
         int& holds = fills && gather.modes[k] != Bounds::Constant ? exists : inside;
         holds = b_.make(Op::And, boolean, {holds, read.inside});
         in.push_back(read.index);
@@ -344,7 +348,7 @@ int Walk::store_as_read(const Node& node, const Indices& at) {
     for (size_t axis = 0; axis < p.size(); ++axis) {
         // An axis that no index uses writes one place over and over: its last turn wins.
         if (p[axis] < 0) p[axis] = b_.size(positions[axis] - Size(1));
-        const Read read = bounded(b_, p[axis], positions[axis], Bounds::Constant);
+        const Read read = inside_of(p[axis], positions[axis], Bounds::Constant);
         require(read.inside);
         p[axis] = read.index;
     }

@@ -50,8 +50,9 @@ Walk::OpenLoop Walk::open_loop(const Node& loop, const std::vector<int>& carried
     remember({body.args[0].get(), {}}, b_.add(begin, b_.mul(b_.range(open.range), step)));
     for (int k : carried) {
         const int arg = b_.region_arg(open.region, body.results[k]->dtype);
-        remember({body.args[k + 1].get(), normal(body.results[k]->shape, project_to(k))},
-                 k == attr.active ? b_.boolean_value(true) : arg);
+        const Indices own = normal(body.results[k]->shape, project_to(k));
+        carried_at_[body.args[k + 1].get()] = own;
+        remember({body.args[k + 1].get(), own}, k == attr.active ? b_.boolean_value(true) : arg);
     }
     return open;
 }
@@ -76,6 +77,37 @@ int Walk::close_loop(const Node& loop, const OpenLoop& open, const Shape& shape,
     const int for_node = b_.close_for(open.region, open.inits);
     forget_turn(open.mark, open.range);
     return for_node;
+}
+
+Read Walk::inside_of(int i, const Size& n, Bounds mode) {
+    const Read read = bounded(b_, i, n, mode);
+    if (read.index != i) unbounded_.emplace(read.index, i);
+    return read;
+}
+
+bool Walk::stands_for(const Indices& at, const Indices& own) const {
+    auto was = [&](int index, int wanted) {
+        std::set<int> seen;
+        std::vector<int> queue{index};
+        while (!queue.empty()) {
+            const int last = queue.back();
+            queue.pop_back();
+            if (last == wanted) return true;
+            if (!seen.insert(last).second) continue;
+            const auto [first, end] = unbounded_.equal_range(last);
+            for (auto it = first; it != end; ++it) queue.push_back(it->second);
+        }
+        return false;
+    };
+    return std::equal(at.begin(), at.end(), own.begin(), own.end(), was);
+}
+
+int Walk::carried_value(const Node& arg, const Indices& at) {
+    // Where the index lies outside, a store or a padding takes another value.
+    const auto own = carried_at_.find(&arg);
+    const auto value = own == carried_at_.end() ? memo_.end() : memo_.find({&arg, own->second});
+    ensure(value != memo_.end() && stands_for(at, own->second), "what a loop carries is asked at another index");
+    return value->second;
 }
 
 template <class Project>

@@ -87,6 +87,14 @@ class Walk {
                        const Indices& at);
     int close_loop(const Node& loop, const OpenLoop& open, const Shape& shape, const Indices& at);
 
+    /// What an open loop carries, asked at the element's own index up to what keeps an index inside of a shape.
+    int carried_value(const Node& arg, const Indices& at);
+
+    /// `bounded`, with a note of what the index was.
+    Read inside_of(int i, const Size& n, Bounds mode);
+    /// Whether `at` is `own` wherever it lies inside of the shapes that it was kept inside of.
+    bool stands_for(const Indices& at, const Indices& own) const;
+
     /// Whether the loop takes any turn: an element that broke off before does not go on.
     template <class Project>
     int may_start(const Node& loop, Project project_to);
@@ -110,6 +118,8 @@ class Walk {
     const LowerContext& context_;
     KernelBuilder b_;
     std::unordered_map<std::pair<const Node*, Indices>, int, KeyHash> memo_;
+    std::unordered_map<const Node*, Indices> carried_at_;   // where what a loop carries was asked first
+    std::multimap<int, int> unbounded_;   // what an index was before it was kept inside
     std::vector<std::pair<const Node*, Indices>> log_;  // keys in the order they were remembered
     std::map<std::pair<const Node*, int>, std::vector<int>> members_;
     int depth_ = 0;        // questions that wait for the one that is answered now

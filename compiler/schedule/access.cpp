@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kSymbolEstimate = 1024;
 
-enum Tag : uint64_t { kGrid, kRange, kConstant, kAffine, kOpaque, kReshape };
+enum Tag : uint64_t { kGrid, kRange, kConstant, kAffine, kOpaque, kReshape, kKept };
 
 using Ranges = std::vector<std::pair<uint64_t, double>>;
 
@@ -58,6 +58,16 @@ int AccessMaps::affine(int base, int64_t scale, const Size& offset) {
     if (scale == 1 && offset.is(0)) return base;
     return expr({kAffine, static_cast<uint64_t>(base), static_cast<uint64_t>(scale), size_id(offset)},
                 exprs_[base].ranges, exprs_[base].innermost);
+}
+
+int AccessMaps::kept(int index, const Node& gather, size_t axis, int asked) {
+    // Behind the edge a constant takes the place of what is read. An index that is moved is no longer the grid's own.
+    const Bounds mode = gather.as<GatherAttr>().modes[axis];
+    const Size &n = gather.inputs[0]->shape[axis], &extent = gather.shape[static_cast<size_t>(asked)];
+    const bool moved = exprs_[index].key[0] == kAffine;
+    if (mode == Bounds::Constant || mode == Bounds::Unchecked || moved || (n - extent).lower_bound() >= 0) return index;
+    return expr({kKept, static_cast<uint64_t>(index), static_cast<uint64_t>(mode), size_id(n)}, exprs_[index].ranges,
+                exprs_[index].innermost);
 }
 
 int AccessMaps::opaque(uint64_t tag, const Node& node, int axis, int map) {
@@ -154,7 +164,7 @@ int AccessMaps::input_map(const Node& node, int k, int map) {
                 const auto known = affine_index(index);
                 if (!known) axes.push_back(opaque(kOpaque, index, 0, map));
                 else if (known->axis < 0) axes.push_back(constant(known->offset));
-                else axes.push_back(affine(maps_[map].axes[known->axis], 1, known->offset));
+                else axes.push_back(kept(affine(maps_[map].axes[known->axis], 1, known->offset), node, j, known->axis));
             }
             return tuple(std::move(axes));
         }

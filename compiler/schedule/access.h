@@ -18,7 +18,7 @@ double estimate(const Size& size, const SymbolFacts& facts = {});
 
 /// Interns index expressions and tuples of them (maps), so that equal accesses are equal numbers. An index is
 /// a grid axis (counted from the right), the range of a reduction or loop, a constant, base * scale +
-/// offset, or opaque: named by the node that computes it and the tuple at which that is asked.
+/// offset, one that is kept inside of a smaller shape, or opaque: named by the node that computes it and the tuple at which that is asked.
 class AccessMaps {
   public:
     explicit AccessMaps(SymbolFacts facts = {}) : facts_(std::move(facts)) {}
@@ -63,6 +63,8 @@ class AccessMaps {
     int affine(int base, int64_t scale, const Size& offset);
     std::optional<int64_t> distance(int a, int b) const;
     int constant(const Size& value);
+    /// `index`, as the mode of a Gather keeps it inside of its source along an axis; `asked`: the axis of the Gather.
+    int kept(int index, const Node& gather, size_t axis, int asked);
     int opaque(uint64_t tag, const Node& node, int axis, int map);
     int tuple(std::vector<int> axes);
     uint64_t size_id(const Size& size);

@@ -42,13 +42,15 @@ class ElementLoop {
 
     bool check() {
         const Region& body = *loop_.as<LoopAttr>().body;
+        const int active = loop_.as<LoopAttr>().active;
         Shape domain;
         const Shape* positions = nullptr;
         for (size_t k = 0; k < body.results.size(); ++k) {
             const Ref& r = body.results[k];
             const std::vector<const Node*> chain = accumulation(loop_, k);
             if (!only_combines(chain, *body.args[k + 1])) {
-                if (!join(domain, r->shape)) return false;
+                if (!join(domain, r->shape) || (active >= 0 && !ends_alone(r->shape, body.results[static_cast<size_t>(active)]->shape)))
+                    return false;
                 push(*r, maps_.identity(r->shape));
                 continue;
             }
@@ -84,6 +86,12 @@ class ElementLoop {
             else if (!shape[k].is(1) && shape[k] != d) return false;
         }
         return true;
+    }
+
+    /// Each element of a value knows how long it goes on: the flag has no axis that the value has not.
+    static bool ends_alone(const Shape& shape, const Shape& flag) {
+        Shape all = shape;
+        return flag.size() <= shape.size() && join(all, flag) && all == shape;
     }
 
     void push(const Node& node, int map) {

@@ -113,7 +113,8 @@ class Generator {
         same.value = dice_.pick({apply_of(Fn::Mul, {own, literal_of(1)}), apply_of(Fn::Max, {own, own}), apply_of(Fn::Sub, {own, literal_of(0)}),
                                  own, apply_of(Fn::Mod, {own, literal_of(7)})});
         declared(start.target, start.value.dtype, shape);
-        if (dice_.chance(30)) assign(s.body);
+        // A handle that is assigned to itself is not assigned: nobody asks for a body that gives something else alone.
+        if (dice_.chance(30) && same.value.form != Form::Handle) assign(s.body);
         s.body.push_back(std::move(same));
         asked_ = start.target;
         program_.body.push_back(std::move(start));

@@ -1,0 +1,77 @@
+// Reads and stores whose index a smaller shape keeps inside: an element at its own index, or none.
+#include "tests/algorithms/agreement.h"
+
+namespace firn {
+namespace {
+
+using Ints = std::vector<int>;
+
+TEST(KeptInside, AStoreInALoopReachesAsManyElementsAsItHas) {
+    for (const int n : {0, 1, 2, 3}) {
+        auto stored = [n] {
+            auto f = compile(
+                [](Tensor x) {
+                    Tensor y = max(index({2, 2}, 1), {.axis = 1});
+                    for (Tensor t : loop(1)) y(index(x.shape(), 0)) += 1;
+                    return y;
+                },
+                {i32("m")});
+            return f(zeros({n}).as(i32));
+        };
+        expect_values(stored, Ints{n > 0 ? 2 : 1, n > 1 ? 2 : 1});
+    }
+}
+
+TEST(KeptInside, AStoreInALoopToAnEmptyTensor) {
+    auto stored = [] {
+        Tensor x = zeros({0}).as(i32);
+        for (Tensor t : loop(2)) x(index({1}, 0)) += 1;
+        return x;
+    };
+    expect_values(stored, Ints{});
+}
+
+/// Three turns of x = step(x + 1 at the first three elements), from 0 1 2 3 4 on.
+template <class Step>
+void expect_turns(const Step& step, const Ints& expected) {
+    auto turns = [&] {
+        Tensor x = arange(5);
+        for (Tensor t : loop(3)) x = step(slice(x, {.begin = 0, .end = 3}) + 1);
+        return x;
+    };
+    expect_values(turns, expected);
+}
+
+TEST(KeptInside, WhatALoopCarriesIsPutTogetherFromItsOwnElements) {
+    expect_turns([](Tensor part) { return concat({part, tensor({9, 9})}); }, {3, 4, 5, 9, 9});
+    expect_turns([](Tensor part) { return pad(part, {.after = {2}}); }, {3, 4, 5, 0, 0});
+    expect_turns([](Tensor part) { return fill(part, 7)(arange(5)); }, {3, 4, 5, 7, 7});
+}
+
+TEST(KeptInside, BehindTheEdgeALoopReadsOtherElements) {
+    expect_turns([](Tensor part) { return part(arange(5)); }, {3, 4, 5, 5, 5});
+    expect_turns([](Tensor part) { return wrap(part)(arange(5)); }, {3, 4, 5, 3, 4});
+    expect_turns([](Tensor part) { return mirror(part)(arange(5)); }, {3, 4, 5, 5, 4});
+}
+
+TEST(KeptInside, AResultIsPartOfAnotherOne) {
+    auto both = [] {
+        Tensor x = arange(5) * 3, part = concat({wrap(x)(arange(3)), tensor({1, 2})});
+        realize(x, part);
+        return concat({x, part});
+    };
+    expect_values(both, Ints{0, 3, 6, 9, 12, 0, 3, 6, 1, 2});
+}
+
+TEST(KeptInside, AFewElementsInALoopThatEachOfManyEnds) {
+    auto stored = [] {
+        Tensor x = zeros({1}).as(i32), counter = index({6, 1, 5}, 0);
+        while_([&] { return (counter < 1) & (counter != counter); },
+               [&] { if_(counter == index({1, 1, 5}, 0), [&] { x(1) = 1; }); });
+        return x;
+    };
+    expect_values(stored, Ints{0});
+}
+
+}  // namespace
+}  // namespace firn
