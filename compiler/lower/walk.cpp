@@ -2,6 +2,7 @@
 #include "compiler/lower/walk.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/ir/accumulation.h"
 #include "compiler/ir/affine_index.h"
@@ -339,11 +340,11 @@ int Walk::store_as_read(const Node& node, const Indices& at) {
         const int offset = b_.size(index.offset);
         if (index.axis < 0) {
             require(b_.make(Op::Equal, boolean, {at[k], offset}));
-        } else if (const int solved = b_.sub(at[k], offset); p[index.axis] < 0) {
-            p[index.axis] = solved;
-        } else {
-            require(b_.make(Op::Equal, boolean, {p[index.axis], solved}));
+            continue;
         }
+        // Of several the last one counts, as in access maps.
+        const int solved = b_.sub(at[k], offset), before = std::exchange(p[index.axis], solved);
+        if (before >= 0) require(b_.make(Op::Equal, boolean, {before, solved}));
     }
     for (size_t axis = 0; axis < p.size(); ++axis) {
         // An axis that no index uses writes one place over and over: its last turn wins.

@@ -63,6 +63,19 @@ TEST(KeptInside, AResultIsPartOfAnotherOne) {
     expect_values(both, Ints{0, 3, 6, 9, 12, 0, 3, 6, 1, 2});
 }
 
+TEST(KeptInside, AStoreAlongADiagonalInALoop) {
+    auto stored = [] {
+        Tensor x = zeros({1, 2}).as(i32);
+        if_(x < 1, [] {}, [&] {
+            Tensor turn = 1;
+            while_([&] { return turn < 3; }, [&] { turn += 1, x(index({1, 2}, 1), index({1, 2}, 1)) = 5; });
+        });
+        for (Tensor t : loop(2)) x(index({1, 2}, 1), index({1, 2}, 1)) = x(0, index({1, 2}, 1)) + 1;
+        return x;
+    };
+    expect_values(stored, Ints{2, 0});
+}
+
 TEST(KeptInside, AFewElementsInALoopThatEachOfManyEnds) {
     auto stored = [] {
         Tensor x = zeros({1}).as(i32), counter = index({6, 1, 5}, 0);

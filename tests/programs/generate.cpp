@@ -114,7 +114,9 @@ class Generator {
                                  own, apply_of(Fn::Mod, {own, literal_of(7)})});
         declared(start.target, start.value.dtype, shape);
         // A handle that is assigned to itself is not assigned: nobody asks for a body that gives something else alone.
+        scopes_.push_back({.mask = shape, .loop = true});
         if (dice_.chance(30) && same.value.form != Form::Handle) assign(s.body);
+        scopes_.pop_back();
         s.body.push_back(std::move(same));
         asked_ = start.target;
         program_.body.push_back(std::move(start));
