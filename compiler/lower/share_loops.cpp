@@ -99,8 +99,11 @@ class Sharer {
             loops.push_back(effect);
             effect = region.effects[0];
         }
-        if (!loops.empty()) share(loops, {});
-        return loops.empty() || code_.nodes[effect].op != Op::Branch;
+        if (loops.empty()) return true;
+        // Lanes deal stores alone: what combines is done once in each turn.
+        if (code_.nodes[effect].op != Op::Store) return false;
+        share(loops, {});
+        return true;
     }
 
     void share(const std::vector<int>& loops, const std::vector<Combine>& combine) {

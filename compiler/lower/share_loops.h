@@ -32,7 +32,7 @@ struct SharedLoop {
 /// Reductions, nests of them too, that stand where all lanes do the same, outside every other
 /// shared loop. Of a nest one loop is split: the innermost, where it is not known to be short.
 /// Loops that are not listed are taken by every lane with the same values. Empty, too, for a kernel
-/// whose effects stand in other loops or in branches.
+/// whose effects stand in other loops or in branches of them, or combine in loops.
 std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes);
 
 /// The loop that the body of another one (a For node) does nothing but hand its carried values through; -1: none.

@@ -1,0 +1,43 @@
+// What the turns of a loop combine into one tensor, each position once in each turn.
+#include "tests/algorithms/agreement.h"
+
+namespace firn {
+namespace {
+
+/// As many turns as an argument is long, in each of which every position adds to one of three elements.
+void expect_counts(int positions, int turns) {
+    SCOPED_TRACE(std::to_string(positions) + " positions, " + std::to_string(turns) + " turns");
+    auto counted = [=] {
+        auto f = compile(
+            [=](Tensor like, Tensor counts) {
+                for (Tensor t : loop(Tensor(Size(like.shape()[0])))) scatter_add(counts(index({positions}, 0) % 3), 1);
+                return counts;
+            },
+            {i32("n"), i32(3)});
+        return f(zeros({turns}).as(i32), zeros({3}).as(i32));
+    };
+    std::vector<int> expected(3);
+    for (int k = 0; k < positions; ++k) expected[static_cast<size_t>(k % 3)] += turns;
+    expect_values(counted, expected);
+}
+
+TEST(ScatterInLoops, AFewPositionsAddOnceInEachOfManyTurns) {
+    for (const int positions : {1, 2, 7})
+        for (const int turns : {0, 1, 40, 1000}) expect_counts(positions, turns);
+}
+
+TEST(ScatterInLoops, ManyPositionsAddOnceInEachOfAFewTurns) {
+    for (const int turns : {1, 5}) expect_counts(1000, turns);
+}
+
+TEST(ScatterInLoops, WhatEachTurnAddsMayDependOnIt) {
+    auto added = [] {
+        Tensor out = zeros({2}).as(i32);
+        for (Tensor t : loop(100)) scatter_add(out(t % 2), t);
+        return out;
+    };
+    expect_values(added, std::vector<int>{2450, 2500});
+}
+
+}  // namespace
+}  // namespace firn
