@@ -29,6 +29,7 @@ struct Slot {
     bool assigned = false;  // written again in the root scope: the state of somebody's frame loop
     std::string lost;       // why it has no value, where a loop or branch left it so
     SourceLine given_away;  // where it was, by std::move
+    bool array = false;     // memory that a kernel by hand has made
 };
 
 /// What a scope knows of a slot that was born outside it.

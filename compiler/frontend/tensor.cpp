@@ -167,6 +167,13 @@ Ref read_elements(const Ref& source, const std::vector<Arg>& indices, Bounds mod
     return gather(b, source, std::move(places), std::move(modes), fill, own);
 }
 
+/// In a kernel by hand, values that are made there are one element for each invocation, or whole tensors that it reads.
+void require_memory(const SessionState& session, const Slot& slot, SourceLine line) {
+    if (!slot.array && slot.scope >= session.scopes[kernel_depth(session)].id)
+        fail_at(line, "inside a kernel, a store to a tensor that was made there; store to a tensor from outside, or to memory "
+                      "of the kernel's own: local(...) of an invocation, shared(...) of a group");
+}
+
 /// In a kernel by hand every invocation stores one element.
 void require_one_each(const Builder& b, const std::vector<Ref>& indices, const Node& value, const Node& target,
                       const Shape& grid) {
@@ -234,6 +241,7 @@ Ref Access::store(const Arg& value, const ScatterAttr& how) && {
     ScatterAttr attr = how;
     if (const Shape* grid = kernel_grid(*current_state())) {
         attr.by_hand = true;
+        require_memory(*current_state(), *target_->slot(), value.line());
         require_one_each(b, indices, *value.node(), *version_, *grid);
         indices[0] = expand(b, indices[0], *grid);
     }

@@ -612,6 +612,18 @@ TEST_P(Kernels, WhatOnlyALaterLoopReadsIsStoredOnce) {
     EXPECT_EQ(count.item<int>(), 32);
 }
 
+TEST_P(Kernels, AStoreToATensorThatIsMadeInsideIsAnError) {
+    Tensor c = zeros({4}, i32), x = arange(4);
+    expect_parts(user_error([&] {
+                     kernel({4}, [&](Tensor i) {
+                         Tensor own = x;
+                         own(i) = 1;
+                         c(i) = own(i);
+                     });
+                 }),
+                 {"made there", "local(", "kernel_test.cpp"});
+}
+
 TEST_P(Kernels, ALocalArrayOfATurnBeginsAnewInEach) {
     Tensor c = zeros({4}, i32);
     kernel({4}, {.group = {4}}, [&](Tensor i) {

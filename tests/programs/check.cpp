@@ -46,8 +46,11 @@ std::string difference(const std::vector<Array>& got, const std::vector<Array>& 
 
 /// A program that does not end is an error that says so.
 std::string refused(const Program& program, Way way, const Session& session) {
+    Call call{.sizes = program.sizes, .arguments = argument_values(program, program.sizes)};
+    call.fed.assign(call.arguments.size(), -1);
+    call.given.resize(call.arguments.size());
     try {
-        record(program, way, session);
+        record(program, way, {call}, session);
     } catch (const UserError& error) {
         return std::string(error.what()).starts_with("while_") ? "" : std::string("refused: ") + error.what();
     }
@@ -55,22 +58,23 @@ std::string refused(const Program& program, Way way, const Session& session) {
 }
 
 std::string compared(const Program& program, Way way, const Session& session) {
-    const std::vector<Array> arguments = argument_values(program);
-    std::vector<Array> expected;
+    std::vector<Call> calls;
     try {
-        expected = reference(program, arguments, program.sizes);
+        calls = calls_of(program, way);
     } catch (const Endless&) {
         return program.endless ? refused(program, way, session) : "";
     }
-    const Outcome got = record(program, way, session);
-    std::string found = difference(got.outputs, expected, "output ");
-    if (found.empty() && !got.outputs_again.empty()) {
-        Program other = program;
-        if (way == Way::Repeated) other.sizes_again = program.sizes;
-        found = difference(got.outputs_again, reference(program, argument_values(other, true), other.sizes_again), "output of the second call ");
+    const std::vector<Outcome> got = record(program, way, calls, session);
+    for (size_t k = 0; k < calls.size(); ++k) {
+        const std::string call = "call " + std::to_string(k + 1) + ", ";
+        std::string found = difference(got[k].outputs, calls[k].outputs, call + "output ");
+        std::vector<Array> kept;
+        for (size_t a = 0; a < calls[k].arguments.size(); ++a)
+            if (!calls[k].given[a]) kept.push_back(calls[k].arguments[a]);
+        if (found.empty()) found = difference(got[k].kept, kept, call + "kept argument ");
+        if (!found.empty()) return found;
     }
-    if (found.empty() && !got.kept.empty()) found = difference(got.kept, arguments, "after the call, argument ");
-    return found;
+    return "";
 }
 
 /// What is said to be refused, as long as few programs are: at most 1 %.

@@ -53,6 +53,8 @@ class Generator {
                     auto size = [&] { return dice_.chance(8) ? 0 : 1 + dice_.below(is_n ? 9 : 5); };
                     program_.sizes[each.symbol] = is_n && long_axis ? 64 + dice_.below(237) : size();
                     program_.sizes_again[each.symbol] = size();
+                    // Sizes that programs for multiples, and for other magnitudes, are made for.
+                    program_.sizes_third[each.symbol] = is_n ? dice_.pick({4, 16, 16, 32, 64, 100}) : dice_.pick({1, 4, 8, 16});
                 }
     }
 
@@ -145,8 +147,9 @@ class Generator {
         return std::any_of(scopes_.begin(), scopes_.begin() + static_cast<long>(depth), [](const Scope& scope) { return !scope.mask.empty(); });
     }
 
-    /// A shape that every mask around fits; the empty one where nothing is masked.
+    /// A shape that every mask around fits; the empty one where nothing is masked, and in a kernel by hand.
     Extents any_shape(bool may_be_empty = true) {
+        if (kernel_) return {};
         std::vector<Extents> all;
         for (const Variable& each : variables_)
             if (takes_masks(each.extents) && (may_be_empty || !each.extents.empty())) all.push_back(each.extents);
@@ -159,7 +162,7 @@ class Generator {
         std::vector<size_t> out;
         for (size_t k = 0; k < variables_.size(); ++k) {
             const Variable& each = variables_[k];
-            if (!each.fixed && takes_masks(each.extents) && (each.own_place || !masked(each.depth))) out.push_back(k);
+            if (!each.fixed && each.depth >= kernel_ && takes_masks(each.extents) && (each.own_place || !masked(each.depth))) out.push_back(k);
         }
         return out;
     }
@@ -183,7 +186,7 @@ class Generator {
         if (kind < 18) return declare(out);
         if (kind < 44) return assign(out);
         if (kind < 47) return swap(out);
-        if (kind < 60) return store(out);
+        if (kind < 60) return dice_.chance(20) && !kernel_ && !masked(scopes_.size()) ? kernel(out) : store(out);
         if (kind < 63 && scopes_.empty()) return realize(out);
         if (depth == 0) return assign(out);
         if (kind < 76) return branch(out, depth);
@@ -194,7 +197,7 @@ class Generator {
     void declare(std::vector<Statement>& out) {
         Statement s{.kind = Kind::Declare, .target = next_++};
         Variable made{.handle = s.target, .depth = scopes_.size()};
-        if (dice_.chance(30)) {
+        if (dice_.chance(30) && !kernel_) {
             const Variable& from = dice_.of(variables_);
             made.dtype = from.dtype, made.extents = from.extents, made.own_place = from.own_place;
             s.value = handle_of(from.handle);
@@ -248,7 +251,7 @@ class Generator {
     void store(std::vector<Statement>& out) {
         std::vector<const Variable*> all;
         for (const Variable& each : variables_)
-            if (!each.fixed && !each.own_place && !each.extents.empty() && !masked(each.depth)) all.push_back(&each);
+            if (!each.fixed && each.depth >= kernel_ && !each.own_place && !each.extents.empty() && !masked(each.depth)) all.push_back(&each);
         if (all.empty()) return assign(out);
         const Variable to = *dice_.of(all);
         const bool rows = to.extents.size() > 1 && dice_.chance(20);
@@ -267,13 +270,49 @@ class Generator {
         changed_.push_back(to.handle);
     }
 
+    /// A kernel by hand: every invocation stores an element of its own, which it computes from elements.
+    void kernel(std::vector<Statement>& out) {
+        std::vector<Variable> all;
+        for (const Variable& each : variables_)
+            if (!each.fixed && !each.own_place && !each.extents.empty()) all.push_back(each);
+        if (all.empty()) return assign(out);
+        const Variable to = dice_.of(all);
+        Statement s{.kind = Kind::Kernel, .target = to.handle, .other = next_};
+        s.rank = static_cast<int>(to.extents.size());
+        Expr own;
+        own.form = Form::Read, own.args = {handle_of(to.handle)};
+        if (dice_.chance(50))
+            for (int axis = 0; axis < s.rank; ++axis) s.group.push_back(axis == 0 ? dice_.pick({1, 4, 8}) : dice_.pick({2, 4}));
+        const std::vector<Variable> outer = variables_;
+        scopes_.push_back({});
+        kernel_ = scopes_.size();
+        exprs_.of_elements(true);
+        for (int axis = 0; axis < s.rank; ++axis) {
+            own.args.push_back(handle_of(next_));
+            declared(next_++, i32, {}, true);
+        }
+        // Of the target an invocation reads its own element only.
+        std::erase_if(variables_, [&](const Variable& each) { return each.handle == to.handle; });
+        Statement& entry = s.body.emplace_back(Statement{.kind = Kind::Declare, .target = next_++});
+        entry.value = std::move(own);
+        declared(entry.target, to.dtype, {});
+        for (int count = dice_.below(3); count > 0; --count) statement(s.body, 1);
+        s.value = exprs_.make_as(to.dtype, {}, 3, true).expr;
+        kernel_ = 0;
+        exprs_.of_elements(false);
+        scopes_.pop_back();
+        variables_ = outer;
+        out.push_back(std::move(s));
+        changed_.push_back(to.handle);
+    }
+
     void realize(std::vector<Statement>& out) {
         out.push_back({.kind = Kind::Realize, .target = dice_.of(variables_).handle});
     }
 
-    /// The innermost loop that break_ may leave from here, where what is left out fits its mask.
+    /// The innermost loop that break_ may leave from here (none around a kernel), where what is left out fits its mask.
     const Scope* loop_to_leave() const {
-        for (size_t k = scopes_.size(); k-- > 0;)
+        for (size_t k = scopes_.size(); k-- > kernel_;)
             if (scopes_[k].loop) {
                 if (!scopes_[k].left) return nullptr;
                 for (const Scope& inner : scopes_)
@@ -318,6 +357,7 @@ class Generator {
     }
 
     std::vector<Expr> bounds() {
+        if (kernel_) return {literal_of(dice_.below(5))};   // the same for all invocations
         const Variable* counter = nullptr;
         for (const Variable& each : variables_)
             if (each.fixed && each.extents.empty()) counter = &each;
@@ -410,6 +450,7 @@ class Generator {
     std::vector<Extents> shapes_;
     std::vector<int> changed_;
     int next_ = 0, counter_ = -1, asked_ = -1;
+    size_t kernel_ = 0;   // the depth inside of the kernel by hand that is made; 0: none
     ExprMaker exprs_;
 };
 
@@ -428,11 +469,10 @@ Program generate(uint64_t seed, const Grammar& grammar) {
     for (uint64_t attempt = 0; attempt < 200; ++attempt) {
         try {
             Program program = Generator(seed * 1000 + attempt, grammar).make();
-            Program other = program;
-            other.sizes_again = program.sizes;
-            if (ends(program, argument_values(program), program.sizes) == program.endless) continue;
-            if (ends(program, argument_values(other, true), program.sizes) == program.endless) continue;
-            if (ends(program, argument_values(program, true), program.sizes_again) == program.endless) continue;
+            auto suits = [&](const Sizes& sizes, size_t first) {
+                return ends(program, argument_values(program, sizes, first), sizes) != program.endless;
+            };
+            if (!suits(program.sizes, 0) || !suits(program.sizes, 1) || !suits(program.sizes_again, 1)) continue;
             return program;
         } catch (const Unsuitable&) {
         }

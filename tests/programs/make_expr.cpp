@@ -367,7 +367,7 @@ Typed ExprMaker::make(const Extents& extents, int depth, bool anywhere) {
     if (kind < 60) return condition(extents, depth, anywhere);
     if (kind < 64) return cast_of(make(extents, depth - 1, anywhere), any_dtype());
     if (kind < 76) return neighbour(extents, depth, anywhere);
-    if (kind < 82) return element(extents, depth, anywhere);
+    if (kind < 82 || elements_alone_) return element(extents, depth, anywhere);
     if (kind < 88 && extents.size() < 3) return reduced(extents, depth);
     if (kind < 94) return moved(extents, depth, anywhere);
     if (kind < 96) return joined_parts(extents, depth);

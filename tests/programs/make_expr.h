@@ -62,6 +62,8 @@ class ExprMaker {
     /// An integer of rank 0 from 0 to `most`.
     Typed count(int most, bool anywhere);
     DType any_dtype();
+    /// Whether arithmetic and reads of elements alone are made, as in a kernel by hand.
+    void of_elements(bool alone) { elements_alone_ = alone; }
 
   private:
     Typed leaf(const Extents& extents, bool anywhere);
@@ -81,6 +83,7 @@ class ExprMaker {
 
     Dice& dice_;
     const std::vector<Variable>& variables_;
+    bool elements_alone_ = false;
 };
 
 Expr literal_of(double value, DType dtype = i32);

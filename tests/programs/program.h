@@ -76,6 +76,7 @@ enum class Kind : uint8_t {
     While,    // while_(value, body, max_steps)
     Break,
     Continue,
+    Kernel,   // kernel(shape of target, {.group = group}, [&](Tensor other, ...) { body; target(other, ...) = value; })
     Realize   // realize(target): where nothing is recorded
 };
 
@@ -90,9 +91,11 @@ struct Statement {
     Combine combine = Combine::Last;
     std::optional<int64_t> max_steps;
     std::vector<Statement> body, otherwise;
+    std::vector<int> group;   // of a Kernel, whose `rank` indices are the handles from `other` on
+    int rank = 0;
 };
 
-/// Element k of an argument is numbers[k % count]; called again, the numbers begin at the second.
+/// Element k of an argument is numbers[k % count]; called again, the numbers begin further on.
 struct Argument {
     DType dtype = i32;
     Extents extents;
@@ -104,7 +107,7 @@ struct Program {
     std::vector<Argument> arguments;
     std::vector<Statement> body;
     std::vector<int> outputs;
-    Sizes sizes, sizes_again;
+    Sizes sizes, sizes_again, sizes_third;   // of the calls
     bool endless = false;   // a while_ in it never ends, which is an error
 };
 

@@ -1,6 +1,7 @@
 // Runs a program over Tensor handles.
 #include "tests/programs/record.h"
 
+#include <functional>
 #include <utility>
 
 #include "compiler/frontend/frontend.h"
@@ -182,6 +183,26 @@ class Recorder {
         }
     }
 
+    void kernel(const Statement& s) {
+        const KernelOptions options{.group = s.group};
+        const firn::Shape shape = at(s.target).shape();
+        auto body = [&](const std::vector<Tensor>& index) {
+            for (size_t axis = 0; axis < index.size(); ++axis) handles_.emplace(s.other + static_cast<int>(axis), index[axis]);
+            for (const Statement& each : s.body) statement(each);
+            const Arg own = operand(s.value);
+            Tensor& to = at(s.target);
+            if (s.rank == 1) to(index[0]) = own;
+            else if (s.rank == 2) to(index[0], index[1]) = own;
+            else to(index[0], index[1], index[2]) = own;
+            for (const Statement& each : s.body)
+                if (each.kind == Kind::Declare) handles_.erase(each.target);
+            for (size_t axis = 0; axis < index.size(); ++axis) handles_.erase(s.other + static_cast<int>(axis));
+        };
+        if (s.rank == 1) firn::kernel(shape, options, [&](Tensor i) { body({i}); });
+        else if (s.rank == 2) firn::kernel(shape, options, [&](Tensor i, Tensor j) { body({i, j}); });
+        else firn::kernel(shape, options, [&](Tensor i, Tensor j, Tensor k) { body({i, j, k}); });
+    }
+
     void statement(const Statement& s) {
         switch (s.kind) {
             case Kind::Declare:
@@ -202,6 +223,7 @@ class Recorder {
             case Kind::While: return while_([&] { return value(s.value); }, [&] { block(s.body); }, {.max_steps = s.max_steps});
             case Kind::Break: return break_();
             case Kind::Continue: return continue_();
+            case Kind::Kernel: return kernel(s);
             case Kind::Realize:
                 if (lazy_) realize(at(s.target));
                 return;
@@ -242,27 +264,19 @@ std::vector<Array> arrays_of(const std::vector<Tensor>& tensors) {
     return out;
 }
 
-std::vector<Tensor> arguments_of(const Program& program, bool again) {
-    std::vector<Tensor> out;
-    for (const Array& each : argument_values(program, again)) out.push_back(tensor_of(each));
-    return out;
+// --- calls
+
+/// The sizes of the program's symbols, as the arguments have them.
+Dimensions sizes_of(const Program& program, const std::vector<Tensor>& arguments) {
+    Dimensions sizes;
+    for (size_t k = 0; k < arguments.size(); ++k)
+        for (size_t axis = 0; axis < program.arguments[k].extents.size(); ++axis)
+            if (const char symbol = program.arguments[k].extents[axis].symbol) sizes.emplace(symbol, Size(arguments[k].shape()[axis]));
+    return sizes;
 }
 
-Dimensions known(const Sizes& sizes) {
-    Dimensions out;
-    for (const auto& [symbol, size] : sizes) out.emplace(symbol, Size(size));
-    return out;
-}
-
-std::vector<Array> lazily(const Program& program, bool again) {
-    std::vector<Tensor> outputs =
-        Recorder(program, arguments_of(program, again), known(again ? program.sizes_again : program.sizes), true).outputs();
-    realize(outputs);
-    return arrays_of(outputs);
-}
-
-/// Sizes as the arguments have them, and those of symbols only where `symbolic`.
-auto compiled(const Program& program, bool symbolic) {
+/// Sizes as the first call has them, and those of symbols only where `symbolic`.
+std::vector<ArgSpec> specs_of(const Program& program, bool symbolic) {
     std::vector<ArgSpec> specs;
     for (const Argument& argument : program.arguments) {
         ArgSpec spec{argument.dtype, {}};
@@ -272,40 +286,66 @@ auto compiled(const Program& program, bool symbolic) {
                                               : Size(program.sizes.at(each.symbol)));
         specs.push_back(std::move(spec));
     }
-    return compile(
-        [&program](const std::vector<Tensor>& arguments) {
-            Dimensions sizes;
-            for (size_t k = 0; k < arguments.size(); ++k)
-                for (size_t axis = 0; axis < program.arguments[k].extents.size(); ++axis)
-                    if (const char symbol = program.arguments[k].extents[axis].symbol)
-                        sizes.emplace(symbol, Size(arguments[k].shape()[axis]));
-            return Recorder(program, arguments, sizes, false).outputs();
-        },
-        specs);
+    return specs;
+}
+
+/// Some of what it is called with it may take.
+using Callee = std::function<std::vector<Tensor>(const std::vector<Arg>&)>;
+
+Callee compiled(const Program& program, bool symbolic) {
+    auto body = [&program](const std::vector<Tensor>& x) { return Recorder(program, x, sizes_of(program, x), false).outputs(); };
+    return [function = compile(body, specs_of(program, symbolic))](const std::vector<Arg>& x) { return function.call(x); };
+}
+
+template <size_t... K>
+Callee jitted(const Program& program, std::index_sequence<K...>) {
+    auto body = [&program](Repeated<K, Tensor>... each) {
+        const std::vector<Tensor> x{each...};
+        return Recorder(program, x, sizes_of(program, x), false).outputs();
+    };
+    return [function = jit(body)](const std::vector<Arg>& x) mutable { return function(x[K]...); };
+}
+
+Callee callee(const Program& program, Way way) {
+    if (way == Way::Jit) switch (program.arguments.size()) {
+            case 1: return jitted(program, std::make_index_sequence<1>());
+            case 2: return jitted(program, std::make_index_sequence<2>());
+            case 3: return jitted(program, std::make_index_sequence<3>());
+            default: break;
+        }
+    if (way != Way::Lazy && way != Way::Frames) return compiled(program, way == Way::Symbolic || way == Way::Jit);
+    return [&program](const std::vector<Arg>& x) {
+        std::vector<Tensor> arguments;
+        for (const Arg& each : x) arguments.push_back(each.tensor());
+        std::vector<Tensor> outputs = Recorder(program, arguments, sizes_of(program, arguments), true).outputs();
+        realize(outputs);
+        return outputs;
+    };
 }
 
 }  // namespace
 
-const char* name(Way way) {
-    static constexpr const char* kNames[] = {"lazy", "compiled", "symbolic", "donated", "repeated"};
-    return kNames[static_cast<size_t>(way)];
-}
-
-Outcome record(const Program& program, Way way, const Session& session) {
+std::vector<Outcome> record(const Program& program, Way way, const std::vector<Call>& calls, const Session& session) {
     SessionScope scope(session);
     session.limit_while(kWhileLimit);
-    if (way == Way::Lazy) return {lazily(program, false), {}, {}};
-    auto function = compiled(program, way == Way::Symbolic);
-    std::vector<Tensor> arguments = arguments_of(program, false);
-    if (way == Way::Donated) return {arrays_of(function(std::move(arguments))), {}, {}};
-    Outcome out{arrays_of(function(arguments)), {}, {}};
-    if (way != Way::Compiled) {
-        Program other = program;
-        if (way == Way::Repeated) other.sizes_again = program.sizes;
-        out.outputs_again = arrays_of(function(arguments_of(other, true)));
+    const Callee function = callee(program, way);
+    std::vector<Outcome> out;
+    std::vector<Tensor> results;
+    for (const Call& call : calls) {
+        std::vector<Tensor> arguments;
+        for (size_t k = 0; k < call.arguments.size(); ++k)
+            arguments.push_back(call.fed[k] < 0 ? tensor_of(call.arguments[k]) : std::move(results[static_cast<size_t>(call.fed[k])]));
+        results.clear();   // nobody else holds what is given away
+        std::vector<Arg> given;
+        for (size_t k = 0; k < arguments.size(); ++k)
+            given.push_back(call.given[k] ? Arg(std::move(arguments[k])) : Arg(arguments[k]));
+        results = function(given);
+        given.clear();
+        Outcome& outcome = out.emplace_back();
+        outcome.outputs = arrays_of(results);
+        for (size_t k = 0; k < arguments.size(); ++k)
+            if (!call.given[k]) outcome.kept.push_back(array_of(arguments[k]));
     }
-    if (way == Way::Repeated) out.outputs = arrays_of(function(arguments));
-    out.kept = arrays_of(arguments);
     return out;
 }
 

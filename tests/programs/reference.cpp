@@ -195,11 +195,36 @@ class Run {
             case Kind::While: return repeat(s);
             case Kind::Break: return leave(&Scope::active);
             case Kind::Continue: return leave(&Scope::turn);
+            case Kind::Kernel: return kernel(s);
             case Kind::Realize:
                 if (!scopes_.empty()) throw Unsuitable("realize inside");
                 variable(s.target);
                 return;
         }
+    }
+
+    /// Every invocation stores its own element, and reads what was there before all of them.
+    void kernel(const Statement& s) {
+        const Array before = variable(s.target).value;
+        if (before.shape.size() != static_cast<size_t>(s.rank) || !mask_below(0).shape.empty()) throw Unsuitable("a kernel under a condition with a shape");
+        Array after = before;
+        size_t element = 0;
+        scopes_.push_back({});
+        made(before.dtype, before.shape, [&](const std::vector<int64_t>& at) {
+            for (size_t axis = 0; axis < at.size(); ++axis)
+                values_[s.other + static_cast<int>(axis)] = {{i32, {}, {{0, at[axis]}}, false}, scopes_.size()};
+            for (const Statement& each : s.body) statement(each);
+            const Array own = converted(value(s.value), before.dtype);
+            if (!own.shape.empty()) throw Unsuitable("a value that is no element");
+            if (any(mask_below(0))) after.elements[element] = own.elements[0];
+            ++element;
+            return own.elements[0];
+        });
+        scopes_.pop_back();
+        for (const Statement& each : s.body)
+            if (each.kind == Kind::Declare) values_.erase(each.target);
+        for (size_t axis = 0; axis < before.shape.size(); ++axis) values_.erase(s.other + static_cast<int>(axis));
+        variable(s.target).value = std::move(after);
     }
 
     void leave(Array Scope::* flag) {
@@ -267,13 +292,12 @@ class Run {
 
 }  // namespace
 
-std::vector<Array> argument_values(const Program& program, bool again) {
+std::vector<Array> argument_values(const Program& program, const Sizes& sizes, size_t first) {
     std::vector<Array> out;
     for (const Argument& argument : program.arguments) {
         Shape shape;
-        for (const Extent& each : argument.extents)
-            shape.push_back(each.symbol ? (again ? program.sizes_again : program.sizes).at(each.symbol) : each.number);
-        size_t k = again ? 1 : 0;
+        for (const Extent& each : argument.extents) shape.push_back(each.symbol ? sizes.at(each.symbol) : each.number);
+        size_t k = first;
         out.push_back(made(argument.dtype, shape, [&](const auto&) {
             return number_of(argument.numbers[k++ % argument.numbers.size()], argument.dtype);
         }));

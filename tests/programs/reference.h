@@ -10,8 +10,8 @@ struct Endless : std::runtime_error {
 };
 constexpr int64_t kWhileLimit = 50;
 
-/// The arguments' values; `again`: of the second call.
-std::vector<Array> argument_values(const Program& program, bool again = false);
+/// The arguments' values at these sizes, from the number `first` of each on.
+std::vector<Array> argument_values(const Program& program, const Sizes& sizes, size_t first = 0);
 
 /// The outputs. Throws Unsuitable or Endless.
 std::vector<Array> reference(const Program& program, const std::vector<Array>& arguments, const Sizes& sizes);

@@ -119,6 +119,7 @@ void simpler_data(const Program& program, std::vector<Program>& out) {
             if (smaller >= 0 && smaller < size) out.push_back(program), out.back().sizes[symbol] = smaller;
         if (const int64_t again = program.sizes_again.at(symbol); again > 1)
             out.push_back(program), out.back().sizes_again[symbol] = again - 1;
+        if (program.sizes_third.at(symbol) != size) out.push_back(program), out.back().sizes_third[symbol] = size;
         // A number in its place.
         Program numbered = program;
         auto number = [symbol = symbol, size = size](Extents& extents) {
@@ -127,7 +128,7 @@ void simpler_data(const Program& program, std::vector<Program>& out) {
         };
         for (Argument& argument : numbered.arguments) number(argument.extents);
         each_expr(numbered, [&](Expr& e) { number(e.extents); });
-        numbered.sizes.erase(symbol), numbered.sizes_again.erase(symbol);
+        for (Sizes* each : {&numbered.sizes, &numbered.sizes_again, &numbered.sizes_third}) each->erase(symbol);
         out.push_back(std::move(numbered));
     }
     for (int64_t size = 2; size <= 9; ++size) {

@@ -127,6 +127,19 @@ class Writer {
         else out_ << in << "scatter_" << kStores[static_cast<size_t>(s.combine)] << "(" << place << ", " << value << ");\n";
     }
 
+    void kernel(const Statement& s, const std::string& in) {
+        std::string group, indices, places;
+        for (const int each : s.group) group += (group.empty() ? "{.group = {" : ", ") + std::to_string(each);
+        if (!group.empty()) group += "}}, ";
+        for (int axis = 0; axis < s.rank; ++axis) {
+            indices += (axis ? ", Tensor " : "Tensor ") + name(s.other + axis);
+            places += (axis ? ", " : "") + name(s.other + axis);
+        }
+        out_ << in << "kernel(" << name(s.target) << ".shape(), " << group << "[&](" << indices << ") {\n";
+        block(s.body, in + "    ");
+        out_ << in << "    " << name(s.target) << "(" << places << ") = " << text(s.value) << ";\n" << in << "});\n";
+    }
+
     void block(const std::vector<Statement>& all, const std::string& in) {
         for (const Statement& s : all) statement(s, in);
     }
@@ -155,6 +168,7 @@ class Writer {
                 return;
             case Kind::Break: out_ << in << "break_();\n"; return;
             case Kind::Continue: out_ << in << "continue_();\n"; return;
+            case Kind::Kernel: return kernel(s, in);
             case Kind::Realize: out_ << in << "realize(" << name(s.target) << ");\n"; return;
         }
     }
@@ -169,7 +183,7 @@ std::string text(const Program& program) {
     std::string sizes;
     for (const auto& [symbol, size] : program.sizes)
         sizes += "const Size " + std::string(1, symbol) + " = " + std::to_string(size) + ";   // again: " +
-                 std::to_string(program.sizes_again.at(symbol)) + "\n";
+                 std::to_string(program.sizes_again.at(symbol)) + ", " + std::to_string(program.sizes_third.at(symbol)) + "\n";
     return sizes + Writer(program).run();
 }
 
