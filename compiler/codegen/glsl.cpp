@@ -634,10 +634,19 @@ class Emitter {
             line(indent) << "}\n";
             return;
         }
-        line(indent) << "if (" << text_[n.args[0]] << ") {\n";
+        std::string condition = text_[n.args[0]];
+        // Lanes of a CPU driver take both sides one after the other; some search all ways through a
+        // kernel, and each `else` doubles their number.
+        const bool apart = n.else_region >= 0 && profile_.device_class == DeviceClass::Cpu;
+        if (apart && !is_plain(condition)) {
+            line(indent) << "bool c" << id << " = " << condition << ";\n";
+            condition = "c" + std::to_string(id);
+        }
+        line(indent) << "if (" << condition << ") {\n";
         body(n.region);
         if (n.else_region >= 0) {
-            line(indent) << "} else {\n";
+            line(indent) << (apart ? "}\n" : "} else {\n");
+            if (apart) line(indent) << "if (!" << condition << ") {\n";
             body(n.else_region);
         }
         line(indent) << "}\n";

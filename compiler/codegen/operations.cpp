@@ -2,6 +2,7 @@
 #include "compiler/codegen/operations.h"
 
 #include <bit>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -9,6 +10,14 @@
 #include "compiler/program/error.h"
 
 namespace firn {
+
+bool is_plain(const std::string& text) {
+    const size_t dot = text.find('.');
+    const bool element =
+        dot != std::string::npos && dot + 1 < text.size() && std::isalpha(text[dot + 1]);
+    return !element && text.find_first_of("([") == std::string::npos;
+}
+
 namespace {
 
 using Operands = std::vector<std::string>;
@@ -32,9 +41,6 @@ std::string filled(const std::string& pattern, const Operands& operands) {
     }
     return out;
 }
-
-/// Names and plain literals: what costs nothing to evaluate in both arms of a choice.
-bool is_plain(const std::string& text) { return text.find_first_of("([") == std::string::npos; }
 
 /// An integer literal that a division needs no test for.
 bool is_safe_divisor(const std::string& text) {

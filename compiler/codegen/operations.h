@@ -17,6 +17,10 @@ std::string glsl_type(DType dtype);
 /// Text with exactly the value's bits; negative values stand in parentheses.
 std::string glsl_literal(const Scalar& value);
 
+/// Names and plain literals: what costs nothing to evaluate in both arms of a choice, and stays the
+/// same where it is evaluated again. The element of a vector is an expression.
+bool is_plain(const std::string& text);
+
 /// Names for `#extension NAME : require` in a kernel whose values or buffers have this type, with
 /// every function that operation_glsl() may call on it.
 std::vector<std::string> required_extensions(DType dtype);

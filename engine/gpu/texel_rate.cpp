@@ -18,7 +18,7 @@ namespace {
 constexpr uint32_t kGroup = 64, kGroups = 256;
 constexpr uint64_t kWords = 4096;  // near the cores
 constexpr int32_t kTurns = 128;
-constexpr int kRounds = 5;      // of which the fastest counts: others may be at work
+constexpr int kRounds = 15;     // of which the fastest counts: others may be at work
 constexpr double kWorth = 1.5;  // times as fast; less is no reason to bind in two forms
 constexpr const char* kKind = "texel_rate";
 
