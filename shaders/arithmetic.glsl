@@ -37,11 +37,11 @@ float firn_round_f16(float x) {
     uint magnitude = bits ^ sign;
     uint wide = (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & 0xffffe000u;
     wide = magnitude >= 0x477ff000u ? 0x7f800000u : wide;
-    wide = magnitude > 0x7f800000u ? (magnitude & 0xffffe000u) | 0x400000u : wide;
+    wide = mix(wide, (magnitude & 0xffffe000u) | 0x400000u, magnitude > 0x7f800000u);
     // Below 2^-14 the steps of 2^-24 are those of floats around 0.5.
     precise float shifted = uintBitsToFloat(magnitude) + 0.5;
     precise float small = shifted - 0.5;
-    wide = magnitude < 0x38800000u ? floatBitsToUint(small) : wide;
+    wide = mix(wide, floatBitsToUint(small), magnitude < 0x38800000u);
     return uintBitsToFloat(sign | wide);
 }
 
@@ -93,20 +93,20 @@ float firn_plus_zero_f32(float x) {
 //@function firn_zero_minus_f32
 float firn_zero_minus_f32(float x) {
     uint bits = floatBitsToUint(x);
-    return uintBitsToFloat(bits == 0u ? 0u : bits ^ 0x80000000u);
+    return uintBitsToFloat(mix(bits ^ 0x80000000u, 0u, bits == 0u));
 }
 
 //@function firn_times_zero_f32
 float firn_times_zero_f32(float x) {
     uint bits = floatBitsToUint(x);
     bool finite = (bits & 0x7f800000u) != 0x7f800000u;
-    return uintBitsToFloat(finite ? bits & 0x80000000u : 0x7fc00000u);
+    return uintBitsToFloat(mix(0x7fc00000u, bits & 0x80000000u, finite));
 }
 
 //@function firn_zero_over_f32
 float firn_zero_over_f32(float x) {
     uint bits = floatBitsToUint(x);
-    return uintBitsToFloat(x != x || x == 0.0 ? 0x7fc00000u : bits & 0x80000000u);
+    return uintBitsToFloat(mix(bits & 0x80000000u, 0x7fc00000u, x != x || x == 0.0));
 }
 
 //@function firn_plus_zero_f64
@@ -118,20 +118,20 @@ double firn_plus_zero_f64(double x) {
 //@function firn_zero_minus_f64
 double firn_zero_minus_f64(double x) {
     uvec2 bits = unpackDouble2x32(x);
-    return packDouble2x32(uvec2(bits.x, bits == uvec2(0u) ? 0u : bits.y ^ 0x80000000u));
+    return packDouble2x32(uvec2(bits.x, mix(bits.y ^ 0x80000000u, 0u, bits == uvec2(0u))));
 }
 
 //@function firn_times_zero_f64
 double firn_times_zero_f64(double x) {
     uint high = unpackDouble2x32(x).y;
     bool finite = (high & 0x7ff00000u) != 0x7ff00000u;
-    return packDouble2x32(uvec2(0u, finite ? high & 0x80000000u : 0x7ff80000u));
+    return packDouble2x32(uvec2(0u, mix(0x7ff80000u, high & 0x80000000u, finite)));
 }
 
 //@function firn_zero_over_f64
 double firn_zero_over_f64(double x) {
     uint high = unpackDouble2x32(x).y;
-    return packDouble2x32(uvec2(0u, x != x || x == 0.0lf ? 0x7ff80000u : high & 0x80000000u));
+    return packDouble2x32(uvec2(0u, mix(high & 0x80000000u, 0x7ff80000u, x != x || x == 0.0lf)));
 }
 
 //@function firn_rsqrt_f32
@@ -191,7 +191,7 @@ int firn_div_i32(int a, int b) {
     bool special = b == 0 || b == -1;
     int divisor = special ? 1 : b;
     int quotient = a / divisor;
-    int wrapped = b == 0 ? 0 : -a;
+    int wrapped = mix(-a, 0, b == 0);
     return special ? wrapped : quotient;
 }
 

@@ -1,7 +1,7 @@
 // The mathematical functions that generated kernels call: GLSL's own are too coarse, or missing.
 //
 // Sections as in arithmetic.glsl. No loops, no arrays and but one branch: arguments of every size take
-// the same way, and selects choose. `precise` marks error-free steps, which compilers must not
+// the same way, and selects choose: mix() between expressions, as a ternary there is a branch. `precise` marks error-free steps, which compilers must not
 // rearrange. Results and arguments below 2^-126 may be taken as 0, as devices do.
 //
 // Largest errors found, in units in the last place, over all exponents (tests/device/math_test.cpp holds
@@ -85,7 +85,7 @@ float firn_expm1(float x) {
     precise float r = (bounded - n * 0.693359375) - n * -2.12194440e-4;
     float half_scale = intBitsToFloat((int(n) + 126) << 23);
     float value = (half_scale * firn_expm1_part(r) + (half_scale - 0.5)) * 2.0;
-    value = x > 89.0 ? uintBitsToFloat(0x7f800000u) : value;
+    value = mix(value, uintBitsToFloat(0x7f800000u), x > 89.0);
     // The sign of zero, and nan.
     return abs(x) > 1.0e-9 ? value : x;
 }
@@ -125,8 +125,8 @@ float firn_split(float x, out float exponent) {
 float firn_log_edges(float x, float value) {
     uint bits = floatBitsToUint(x);
     float result = bits == 0x7f800000u ? x : value;
-    result = bits > 0x7f800000u ? uintBitsToFloat(0x7fc00000u) : result;
-    return (bits & 0x7fffffffu) == 0u ? uintBitsToFloat(0xff800000u) : result;
+    result = mix(result, uintBitsToFloat(0x7fc00000u), bits > 0x7f800000u);
+    return mix(result, uintBitsToFloat(0xff800000u), (bits & 0x7fffffffu) == 0u);
 }
 
 //@function firn_log needs firn_log_tail firn_split firn_log_edges
@@ -152,7 +152,7 @@ float firn_log2(float x) {
 // log(1 + x) of the rounded sum and the part that rounding lost; near 0 without the sum.
 float firn_log1p(float x) {
     precise float sum = 1.0 + x;
-    precise float lost = x > 1.0 ? 1.0 - (sum - x) : x - (sum - 1.0);
+    precise float lost = mix(x - (sum - 1.0), 1.0 - (sum - x), x > 1.0);
     float e;
     float f = firn_split(sum, e);
     float correction = lost / sum;
@@ -210,7 +210,7 @@ float firn_many_quarter_turns(float x, out int n) {
     uint quarters = (turns + 0x20000000u) >> 30;
     turns -= quarters << 30;
     float r = float(int(turns)) * 1.46291807e-9 + float(product_low) * 3.40612168e-19;
-    n = sign != 0u ? -int(quarters) : int(quarters);
+    n = mix(int(quarters), -int(quarters), sign != 0u);
     return uintBitsToFloat(floatBitsToUint(r) ^ sign);
 }
 
@@ -220,7 +220,7 @@ float firn_quarter_turns(float x, out int n) {
     float r = firn_few_quarter_turns(x, n);
     if (abs(x) > 1.0e5) r = firn_many_quarter_turns(x, n);
     bool finite = (floatBitsToUint(x) & 0x7fffffffu) < 0x7f800000u;
-    return finite ? r : uintBitsToFloat(0x7fc00000u);
+    return mix(uintBitsToFloat(0x7fc00000u), r, finite);
 }
 
 //@function firn_sin_part
@@ -255,7 +255,7 @@ float firn_turned(float r, int n) {
 float firn_sin(float x) {
     int n;
     float r = firn_quarter_turns(x, n);
-    return x == 0.0 ? x : firn_turned(r, n);
+    return mix(firn_turned(r, n), x, x == 0.0);
 }
 
 //@function firn_cos needs firn_quarter_turns firn_turned
@@ -301,7 +301,7 @@ float firn_asin_tail(float z, float s) {
 float firn_asin(float x) {
     float a = abs(x);
     bool large = a > 0.5;
-    float z = large ? 0.5 - 0.5 * a : a * a;
+    float z = mix(a * a, 0.5 - 0.5 * a, large);
     float root = sqrt(z);
     float s = large ? root : a;
     float angle = firn_asin_tail(z, s) + s;
@@ -314,7 +314,7 @@ float firn_asin(float x) {
 float firn_acos(float x) {
     float a = abs(x);
     bool large = a > 0.5;
-    float z = large ? 0.5 - 0.5 * a : a * a;
+    float z = mix(a * a, 0.5 - 0.5 * a, large);
     float root = sqrt(z);
     float s = large ? root : x;
     float tail = firn_asin_tail(z, s);
@@ -342,9 +342,9 @@ float firn_atan(float x) {
     float a = abs(x);
     bool beyond = a > 2.41421356;
     bool middle = a > 0.414213562;
-    float above = middle ? a - 1.0 : a;
+    float above = mix(a, a - 1.0, middle);
     above = beyond ? -1.0 : above;
-    float below = middle ? a + 1.0 : 1.0;
+    float below = mix(1.0, a + 1.0, middle);
     below = beyond ? a : below;
     float offset = middle ? 0.785398185 : 0.0;
     offset = beyond ? 1.57079637 : offset;
@@ -371,24 +371,24 @@ float firn_atan2(float y, float x) {
     least *= scale;
     most *= scale;
     bool middle = least > 0.414213562 * most;
-    float above = middle ? least - most : least;
-    float below = middle ? least + most : most;
+    float above = mix(least, least - most, middle);
+    float below = mix(most, least + most, middle);
     float quotient = above / below;
     quotient = most == 0.0 ? 0.0 : quotient;
     float offset = middle ? 0.785398185 : 0.0;
     float low = middle ? -2.18556941e-8 : 0.0;
     precise float part = firn_atan_part(quotient) + low;
     // The offsets join before the small part does, so that it is rounded once.
-    float turn = steep ? 1.57079637 - offset : offset;
+    float turn = mix(offset, 1.57079637 - offset, steep);
     float turn_low = steep ? -4.37113883e-8 : 0.0;
-    part = steep ? -part : part;
+    part = mix(part, -part, steep);
     bool left = (floatBitsToUint(x) & 0x80000000u) != 0u;
-    turn = left ? 3.14159274 - turn : turn;
-    turn_low = left ? -8.74227766e-8 - turn_low : turn_low;
-    part = left ? -part : part;
+    turn = mix(turn, 3.14159274 - turn, left);
+    turn_low = mix(turn_low, -8.74227766e-8 - turn_low, left);
+    part = mix(part, -part, left);
     precise float angle = turn + (part + turn_low);
     angle = uintBitsToFloat(floatBitsToUint(angle) | (floatBitsToUint(y) & 0x80000000u));
-    return x != x || y != y ? uintBitsToFloat(0x7fc00000u) : angle;
+    return mix(angle, uintBitsToFloat(0x7fc00000u), x != x || y != y);
 }
 
 //@function firn_sinh needs firn_exp_scaled
@@ -515,7 +515,7 @@ float firn_pow(float x, float y) {
     bool outside = abs(product) > 120.0;
     float value = firn_exp_scaled(product, outside ? 0.0 : rest, 0);
 
-    float edge = zero == (y > 0.0) ? 0.0 : uintBitsToFloat(0x7f800000u);
+    float edge = mix(uintBitsToFloat(0x7f800000u), 0.0, zero == (y > 0.0));
     value = zero || infinite ? edge : value;
     float half_y = 0.5 * y;
     bool whole = floor(y) == y;
@@ -523,6 +523,6 @@ float firn_pow(float x, float y) {
     bool negative = (floatBitsToUint(x) & 0x80000000u) != 0u;
     value = uintBitsToFloat(floatBitsToUint(value) ^ (negative && odd ? 0x80000000u : 0u));
     bool undefined = negative && !whole && !zero && !infinite;
-    value = undefined || x != x || y != y ? uintBitsToFloat(0x7fc00000u) : value;
+    value = mix(value, uintBitsToFloat(0x7fc00000u), undefined || x != x || y != y);
     return y == 0.0 || x == 1.0 ? 1.0 : value;
 }

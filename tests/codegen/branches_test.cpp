@@ -13,26 +13,39 @@
 namespace firn {
 namespace {
 
-constexpr uint32_t kSelectionMerge = 247, kWordsBeforeCode = 5;
+constexpr uint32_t kSelectionMerge = 247, kBranchConditional = 250;
+constexpr size_t kWordsBeforeCode = 5;
 
 /// Branches but those of loops.
-int selections(std::span<const uint32_t> spirv) {
-    int count = 0;
-    for (size_t at = kWordsBeforeCode; at < spirv.size(); at += std::max(1u, spirv[at] >> 16))
-        count += (spirv[at] & 0xffff) == kSelectionMerge;
-    return count;
+struct Selections {
+    int all = 0, two_sided = 0;
+};
+Selections selections(std::span<const uint32_t> spirv) {
+    Selections out;
+    uint32_t merge = 0;
+    for (size_t at = kWordsBeforeCode; at < spirv.size(); at += std::max(1u, spirv[at] >> 16)) {
+        const uint32_t op = spirv[at] & 0xffff;
+        if (op == kBranchConditional && merge) {
+            ++out.all;
+            out.two_sided += spirv[at + 2] != merge && spirv[at + 3] != merge;
+        }
+        merge = op == kSelectionMerge ? spirv[at + 1] : 0;
+    }
+    return out;
 }
 
 /// Of the program's kernels together, where blocks of four come from buffers and from texels.
-int selections(bool texels, const std::function<Tensor(const Tensor&)>& function) {
+Selections selections(bool texels, const std::function<Tensor(const Tensor&)>& function) {
     DeviceProfile profile = cpu_profile();
     profile.texel_loads = texels;
     SessionScope scope(Session::interpreter(profile));
     auto f = compile([&](Tensor x) { return function(x); }, {f32(1000, 64)});
-    int count = 0;
-    for (const KernelInfo& kernel : f.program()->kernels)
-        count += selections(glsl_to_spirv(kernel.glsl, kernel.name));
-    return count;
+    Selections sum;
+    for (const KernelInfo& kernel : f.program()->kernels) {
+        const Selections found = selections(glsl_to_spirv(kernel.glsl, kernel.name));
+        sum.all += found.all, sum.two_sided += found.two_sided;
+    }
+    return sum;
 }
 
 TEST(Branches, ElementsOfBlocksAreChosenWithoutOne) {
@@ -43,7 +56,19 @@ TEST(Branches, ElementsOfBlocksAreChosenWithoutOne) {
             out += select(i >= k, x(i - k, j), 0.0f) + select(i + k < 1000, x(i + k, j), 0.0f);
         return out;
     };
-    for (const bool texels : {true, false}) EXPECT_LE(selections(texels, blurred), 1) << texels;
+    for (const bool texels : {true, false}) EXPECT_LE(selections(texels, blurred).all, 1) << texels;
+}
+
+TEST(Branches, OfFunctionsHaveOneSide) {
+    const auto all = [](const Tensor& x) {
+        const Tensor k = x.as(i32), y = x + 0.5f;
+        Tensor sum = sin(x) + cos(x) + tan(x) + asin(x) + acos(x) + atan(x) + atan2(y, x);
+        sum += exp(x) + exp2(x) + expm1(x) + log(x) + log2(x) + log1p(x) + pow(x, y);
+        sum += sinh(x) + cosh(x) + tanh(x) + erf(x) + sqrt(x) + rsqrt(x) + frac(x) + x % y;
+        sum += sign(x) + x.as(f16).as(f32) + (k / (k + 3) + k % (k - 5)).as(f32) + -x + x * 0.0f;
+        return sum;
+    };
+    EXPECT_EQ(selections(true, all).two_sided, 0);
 }
 
 TEST(Branches, ThatChooseBetweenLoopsHaveNoElseOnACpu) {
