@@ -174,14 +174,20 @@ uint64_t firn_min_u64(uint64_t a, uint64_t b) { return b < a ? b : a; }
 uint64_t firn_max_u64(uint64_t a, uint64_t b) { return a < b ? b : a; }
 
 //@function firn_mod_f32
+// A quotient below 0 that is too small for a number, or flushed, is below 0 all the same; no turn of
+// an infinite y is none.
 float firn_mod_f32(float x, float y) {
-    precise float whole = y * floor(x / y);
+    float turns = floor(x / y);
+    if (turns == 0.0 && x != 0.0 && (x < 0.0) != (y < 0.0)) turns = -1.0;
+    precise float whole = turns == 0.0 ? 0.0 : y * turns;
     return x - whole;
 }
 
 //@function firn_mod_f64
 double firn_mod_f64(double x, double y) {
-    precise double whole = y * floor(x / y);
+    double turns = floor(x / y);
+    if (turns == 0.0 && x != 0.0 && (x < 0.0) != (y < 0.0)) turns = -1.0;
+    precise double whole = turns == 0.0 ? 0.0 : y * turns;
     return x - whole;
 }
 

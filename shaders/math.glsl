@@ -457,7 +457,8 @@ float firn_erf(float x) {
     p = p * z + 1.12819925e-1;
     p = p * z - 3.76125336e-1;
     p = p * z + 1.28379166e-1;
-    float small = p * x + x;
+    // Near the smallest numbers p * x is subnormal, which a device may flush.
+    float small = a < 1e-30 ? 1.12837917 * x : p * x + x;
     float value = a > 0.927734375 ? large : small;
     return x != x ? x : value;
 }

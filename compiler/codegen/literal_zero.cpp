@@ -41,10 +41,10 @@ std::string literal_zero_glsl(const KernelCode& code, const KernelNode& node,
             }
             return is_plus_zero(left) ? "firn_zero_over" + type + operands[1] + ")" : "";
         case Op::Mod:
-            // x - y * floor(x / y): nan by 0, and 0 / y is whole.
+            // nan by 0 and nan, and nothing is left of 0 by anything else.
             if (is_zero(right)) return glsl_literal(scalar_float(std::numeric_limits<double>::quiet_NaN(), node.dtype));
             if (!is_plus_zero(left)) return "";
-            return "firn_zero_minus" + type + operands[1] + " * firn_zero_over" + type + operands[1] + "))";
+            return "abs(firn_zero_over" + type + operands[1] + "))";
         default: return "";
     }
 }

@@ -66,8 +66,10 @@ bool float_binary(Op op, float* out, const float* a, const float* b, int lanes) 
         case Op::Div: return by([](float x, float y) { return x / y; });
         case Op::Mod:
             return by([](float x, float y) {
-                float turns = y * std::floor(x / y);
-                return x - turns;
+                float turns = std::floor(x / y);  // as in evaluate()
+                if (turns == 0 && x != 0 && (x < 0) != (y < 0)) turns = -1;
+                const float whole = turns == 0 ? 0 : y * turns;
+                return x - whole;
             });
         case Op::Min:
             return by([](float x, float y) { return smaller(x, y); });

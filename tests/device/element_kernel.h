@@ -23,6 +23,14 @@ inline std::string stored_glsl_type(DType dtype) {
     return glsl_type(dtype);
 }
 
+/// What a kernel may hold and store as it is.
+inline bool has_type(const DeviceProfile& profile, DType dtype) {
+    if (dtype == f64) return profile.has_f64;
+    if (dtype == i64 || dtype == u64) return profile.has_i64;
+    if (dtype == f16) return profile.storage_16bit;
+    return (dtype != i8 && dtype != u8) || profile.storage_8bit;
+}
+
 /// One kernel whose invocation i gives `expression` of v0 = inputs[0][i], v1 = inputs[1][i], ...
 struct ElementKernel {
     std::string expression;
