@@ -178,16 +178,18 @@ uint64_t firn_max_u64(uint64_t a, uint64_t b) { return a < b ? b : a; }
 // an infinite y is none.
 float firn_mod_f32(float x, float y) {
     float turns = floor(x / y);
-    if (turns == 0.0 && x != 0.0 && (x < 0.0) != (y < 0.0)) turns = -1.0;
-    precise float whole = turns == 0.0 ? 0.0 : y * turns;
+    bool below = all(bvec3(turns == 0.0, x != 0.0, (x < 0.0) != (y < 0.0)));
+    turns = below ? -1.0 : turns;
+    precise float whole = mix(y * turns, 0.0, turns == 0.0);
     return x - whole;
 }
 
 //@function firn_mod_f64
 double firn_mod_f64(double x, double y) {
     double turns = floor(x / y);
-    if (turns == 0.0 && x != 0.0 && (x < 0.0) != (y < 0.0)) turns = -1.0;
-    precise double whole = turns == 0.0 ? 0.0 : y * turns;
+    bool below = all(bvec3(turns == 0.0, x != 0.0, (x < 0.0) != (y < 0.0)));
+    turns = below ? -1.0lf : turns;
+    precise double whole = mix(y * turns, 0.0lf, turns == 0.0);
     return x - whole;
 }
 

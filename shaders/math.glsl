@@ -458,7 +458,7 @@ float firn_erf(float x) {
     p = p * z - 3.76125336e-1;
     p = p * z + 1.28379166e-1;
     // Near the smallest numbers p * x is subnormal, which a device may flush.
-    float small = a < 1e-30 ? 1.12837917 * x : p * x + x;
+    float small = mix(p * x + x, 1.12837917 * x, a < 1e-30);
     float value = a > 0.927734375 ? large : small;
     return x != x ? x : value;
 }
