@@ -135,6 +135,13 @@ class Inference {
         return nullptr;
     }
 
+    static Ref read_at_more(const Builder& b, const Node& node, std::vector<Ref> inputs) {
+        Shape places;
+        for (size_t k = 1; k < inputs.size(); ++k) places = broadcast_shapes(b, places, inputs[k]->shape, "loop");
+        for (size_t k = 1; k < inputs.size(); ++k) inputs[k] = expand(b, inputs[k], places);
+        return remake(b, node, inputs, node.attr);
+    }
+
     Ref again_plain(const Builder& b, const Node& node, const std::vector<Ref>& inputs) {
         if (node.op == Op::Result) return result(b, inputs[0], node.as<ResultAttr>().index);
         if (Ref made = without_flag(b, node, inputs)) return made;
@@ -150,6 +157,9 @@ class Inference {
         if (node.op == Op::Expand)
             return expand(b, inputs[0], broadcast_shapes(b, inputs[0]->shape, node.shape, "loop"));
         if (is_elementwise(node.op)) return elementwise(b, node.op, inputs);
+        // What reads one element reads one at each of more places.
+        if (node.op == Op::Gather && node.shape.empty() && inputs[0]->shape == node.inputs[0]->shape)
+            return read_at_more(b, node, inputs);
         // A store of more positions: each element stores for itself.
         if (node.op == Op::Scatter && inputs[0]->shape == node.shape) return remake(b, node, inputs, node.attr);
         refuse_wider(b, *narrow, *wide);

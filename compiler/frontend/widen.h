@@ -27,7 +27,7 @@ std::vector<Ref> infer_again(Builder b, const std::vector<Ref>& roots,
 /// Makes the Loop node. Where a result is wider than its argument, the argument is widened and the
 /// body inferred again until nothing grows. `replace` are nodes that the body must not keep. Throws
 /// UserError when the narrow shape was already asked for, or used by anything but elementwise
-/// operations.
+/// operations, reads of one element and stores.
 Ref make_loop(Builder b, LoopParts parts, const std::unordered_map<const Node*, Ref>& replace,
               const Asked& asked);
 

@@ -612,6 +612,26 @@ TEST_P(Kernels, WhatOnlyALaterLoopReadsIsStoredOnce) {
     EXPECT_EQ(count.item<int>(), 32);
 }
 
+TEST_P(Kernels, AnElementThatALoopFollowsIsEachInvocationsOwn) {
+    const Ints next{2, 0, 3, 1};
+    Ints expected;
+    for (int i = 0; i < 4; ++i) {
+        int at = 0;
+        for (int t = 0; t < 3; ++t) at = (next[static_cast<size_t>(at)] + i) % 4;
+        expected.push_back(at);
+    }
+    Tensor to = tensor(next), c = zeros({4}, i32);
+    kernel({4}, [&](Tensor i) {
+        Tensor at = 0;
+        for (Tensor t : loop(3)) at = (to(at) + i) % 4;
+        c(i) = at;
+    });
+    EXPECT_EQ(c.to_vector<int>(), expected);
+    Tensor all = 0;
+    for (Tensor t : loop(3)) all = (to(all) + arange(4)) % 4;
+    EXPECT_EQ(all.to_vector<int>(), expected);
+}
+
 TEST_P(Kernels, AStoreToATensorThatIsMadeInsideIsAnError) {
     Tensor c = zeros({4}, i32), x = arange(4);
     expect_parts(user_error([&] {
