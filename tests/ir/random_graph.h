@@ -18,6 +18,8 @@ struct RandomGraphOptions {
     bool kernels = true;  // kernels by hand, with shared arrays and barriers
     bool floats16 = true;
     bool nonfinite = true;  // inf and nan among the arguments
+    /// Of a thousand graphs, those of few nodes along an axis that is longer than groups, and than a row of them.
+    int longer_than_a_group = 20, longer_than_all = 3;
     /// Functions whose last bits a device chooses, and bits of floats as integers, which tell.
     bool any_function = true;
 };
@@ -36,6 +38,9 @@ class RandomGraphs {
     RandomProgram make() {
         RandomProgram out;
         env_ = {{"n", pick({4, 4, 0, 1, 2, 7, 13, 16})}, {"m", pick({3, 3, 1, 4, 5, 8})}};
+        const int length = below(1000);
+        long_axis_ = options_.symbols && length < options_.longer_than_a_group + options_.longer_than_all;
+        if (long_axis_) env_["n"] = length < options_.longer_than_all ? pick({65537, 65600, 70001}) : pick({257, 1024, 1025, 4099});
         out.env = env_;
         for (int k = 0; k < 5; ++k) {
             bool scalar = k == 4;
@@ -45,7 +50,7 @@ class RandomGraphs {
             out.args.push_back(argument(*arg, out.env));
             pool_.push_back(arg);
         }
-        grow(options_.nodes, 0);
+        grow(long_axis_ ? std::min(options_.nodes, 8) : options_.nodes, 0);
         // The newest values, and one older, so that much of the graph is needed.
         for (int k = 0; k < 3; ++k)
             out.graph.results.push_back(pool_[pool_.size() - 1 - static_cast<size_t>(k)]);
@@ -73,7 +78,11 @@ class RandomGraphs {
     }
     Shape any_shape() {
         Shape out;
-        for (int rank = below(4); rank > 0; --rank) out.push_back(any_size());
+        for (int rank = below(4); rank > 0; --rank) {
+            const Size size = any_size();
+            const bool squared = long_axis_ && !size.is_constant() && std::find(out.begin(), out.end(), size) != out.end();
+            out.push_back(squared ? Size(2) : size);
+        }
         return out;
     }
 
@@ -93,22 +102,27 @@ class RandomGraphs {
         return out;
     }
 
-    /// The interpreters are slow.
-    bool is_large(const Node& node) const {
-        return element_count(node.shape).evaluate(env_) > 1500;
+    /// The interpreters are slow: neither the node nor what was made for it may be large.
+    bool is_large(const Node& node, uint64_t oldest) const {
+        if (element_count(node.shape).evaluate(env_) > (long_axis_ ? 100'000 : 1500)) return true;
+        return std::any_of(node.inputs.begin(), node.inputs.end(),
+                           [&](const Ref& input) { return input->serial > oldest && is_large(*input, oldest); });
     }
 
     /// Adds about `count` nodes to the pool.
     void grow(int count, int depth) {
         for (int k = 0; k < count; ++k) {
             size_t before = pool_.size();
+            const uint64_t oldest = constant_int(builder_, ++marks_)->serial;
             try {
                 add(depth);
             } catch (const UserError&) {
                 // Shapes or types that do not meet: another try.
                 pool_.resize(before);
             }
-            while (pool_.size() > before && is_large(*pool_.back())) pool_.pop_back();
+            pool_.erase(std::remove_if(pool_.begin() + static_cast<long>(before), pool_.end(),
+                                       [&](const Ref& node) { return is_large(*node, oldest); }),
+                        pool_.end());
         }
     }
 
@@ -275,6 +289,7 @@ class RandomGraphs {
         if (x->rank() != 2 || y->rank() != 2) return;
         const bool turned = chance(30);
         const Shape all{x->shape[0], y->shape[turned ? 0 : 1], x->shape[1]};
+        if (long_axis_ && (x->dtype.is_float() || y->dtype.is_float())) return;
         const Ref i = index(builder_, all, 0), j = index(builder_, all, 1), k = index(builder_, all, 2);
         const Ref left = read(x, {i, k}), right = read(y, turned ? std::vector<Ref>{j, k} : std::vector<Ref>{k, j});
         pool_.push_back(reduce(builder_, ReduceOp::Sum, elementwise(builder_, Op::Mul, {left, right}), {2}, false));
@@ -297,6 +312,8 @@ class RandomGraphs {
         if (x->rank() == 0) return;
         ReduceOp op = pick({ReduceOp::Sum, ReduceOp::Max, ReduceOp::Min, ReduceOp::Any,
                             ReduceOp::All, ReduceOp::Prod});
+        // The order of many floats shows in their sum.
+        if (long_axis_ && x->dtype.is_float() && (op == ReduceOp::Sum || op == ReduceOp::Prod)) op = ReduceOp::Max;
         pool_.push_back(reduce(builder_, op, x, {below(x->rank())}, chance(50)));
     }
 
@@ -398,7 +415,9 @@ class RandomGraphs {
     std::mt19937_64 random_;
     RandomGraphOptions options_;
     SizeEnv env_;
+    bool long_axis_ = false;   // n is
     uint64_t arrays_ = 0;
+    int64_t marks_ = 1000;   // constants that no graph has: what is made after one is younger
     std::vector<Ref> pool_;
 };
 
