@@ -52,7 +52,8 @@ std::string refused(const Program& program, Way way, const Session& session) {
     try {
         record(program, way, {call}, session);
     } catch (const UserError& error) {
-        return std::string(error.what()).starts_with("while_") ? "" : std::string("refused: ") + error.what();
+        if (std::string(error.what()).starts_with("while_")) return "";
+        throw;
     }
     return "differs: a while_ that never ends is no error";
 }
@@ -126,6 +127,12 @@ Found smallest(Found found, const MakeSession& make_session) {
     return found;
 }
 
+/// The program holds a type that the device does not have.
+bool lacks_a_type(const UserError& error, const DeviceProfile& profile) {
+    return !(profile.has_f64 && profile.has_i64) &&
+           std::string(error.what()).find("64 is not available on this device") != std::string::npos;
+}
+
 }  // namespace
 
 std::string failure_of(const Program& program, Way way, const Session& session) {
@@ -134,6 +141,7 @@ std::string failure_of(const Program& program, Way way, const Session& session) 
     } catch (const Unsuitable&) {
         return "";
     } catch (const UserError& error) {
+        if (lacks_a_type(error, session.executor().profile())) return "";
         return std::string("refused: ") + error.what();
     } catch (const std::exception& error) {
         return std::string("throws: ") + error.what();
