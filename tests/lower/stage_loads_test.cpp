@@ -55,7 +55,7 @@ TEST(StageLoads, RandomProgramsGiveWhatTheOracleGives) {
                               return same_bits(a, b) || near(a, b, a.dtype == f16 ? 2e-3 : 1e-5);
                           });
     };
-    expect_random(random_seeds(70000, 200), {}, staged_is_oracle);
+    expect_random(random_seeds(70000, 300), {}, staged_is_oracle);
     EXPECT_GT(count, 10);
 }
 
