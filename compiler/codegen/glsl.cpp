@@ -426,7 +426,7 @@ class Emitter {
 
     std::string load(const KernelNode& n) const {
         const KernelBuffer& b = code_.buffers[n.index];
-        const std::string &index = text_[n.args[0]], at = b.width == 4 ? index + " >> 2" : index;
+        const std::string index = place(n), at = b.width == 4 ? index + " >> 2" : index;
         const std::string lane = n.width == 4 ? "" : b.width == 4 ? "[" + index + " & 3]" : ".x";
         if (in_words(b)) return packed_load(b.dtype, memory(n), index);
         std::string raw = b.form == BindingForm::Texel
@@ -439,9 +439,16 @@ class Emitter {
         return raw;
     }
 
+    /// The index of a load or a store. One that is outside wherever it is computed stands behind a condition that never
+    /// holds, which GLSL does not see: it refuses the index.
+    std::string place(const KernelNode& n) const {
+        const KernelNode& index = code_.nodes[n.args[0]];
+        return index.op == Op::Constant && index.constant.i < 0 ? "0" : text_[n.args[0]];
+    }
+
     /// What a load or a store names: an element or a block of four, where a binding or an array holds either.
     std::string element(const KernelNode& n) const {
-        const std::string buffer = memory(n), &at = text_[n.args[0]];
+        const std::string buffer = memory(n), at = place(n);
         if (n.width == 4) return buffer + "[" + at + " >> 2]";
         return buffer + "[" + at + (code_.buffers[n.index].width == 4 ? " >> 2][" + at + " & 3]" : "]");
     }
@@ -472,7 +479,7 @@ class Emitter {
         const KernelBuffer& b = code_.buffers[n.index];
         auto value = [&](int id) { return stored_text(b, id); };
         if (in_words(b)) {
-            line(indent) << packed_store(b.dtype, memory(n), text_[n.args[0]], text_[n.args[1]])
+            line(indent) << packed_store(b.dtype, memory(n), place(n), text_[n.args[1]])
                          << "\n";
             return;
         }
@@ -489,7 +496,7 @@ class Emitter {
     void atomic_statement(int id, int indent) {
         const KernelNode& n = code_.nodes[id];
         const KernelBuffer& b = code_.buffers[n.index];
-        const std::string place = memory(n) + "[" + text_[n.args[0]] + "]";
+        const std::string target = memory(n) + "[" + place(n) + "]";
         const bool bits = holds_bits(b, n.dtype);
         const bool asked = uses_[id] > 0;
         auto as_stored = [&](const std::string& value) {
@@ -503,7 +510,7 @@ class Emitter {
             const std::string at = "i" + std::to_string(id), own = "b" + std::to_string(n.index) + "[" + at + "]";
             const std::string next = operation_glsl(combining_op(n.combine), n.dtype, {n.dtype, n.dtype}, {as_used(own), value});
             note_functions(next);
-            line(indent) << "int " << at << " = " << text_[n.args[0]] << ";\n";
+            line(indent) << "int " << at << " = " << place(n) << ";\n";
             line(indent) << own << " = " << as_stored(next) << ";\n";
             return;
         }
@@ -511,7 +518,7 @@ class Emitter {
         const char* native = !bits || n.combine == ScatterOp::Last ? native_atomic(n.combine) : nullptr;
         if (native) {
             float_atomics_used_ |= n.dtype.is_float() && !bits;
-            const std::string call = std::string(native) + "(" + place + ", " + as_stored(value) + ")";
+            const std::string call = std::string(native) + "(" + target + ", " + as_stored(value) + ")";
             if (asked) line(indent) << glsl_type(n.dtype) << " " << text_[id] << " = " << as_used(call) << ";\n";
             else line(indent) << call << ";\n";
             return;
@@ -521,8 +528,8 @@ class Emitter {
         note_functions(next);
         const std::string type = stored(b, 1);
         if (asked) line(indent) << glsl_type(n.dtype) << " " << text_[id] << ";\n";
-        line(indent) << "for (" << type << " " << old << " = " << place << ";;) {\n";
-        line(indent + 1) << type << " " << seen << " = atomicCompSwap(" << place << ", " << old << ", " << as_stored(next)
+        line(indent) << "for (" << type << " " << old << " = " << target << ";;) {\n";
+        line(indent + 1) << type << " " << seen << " = atomicCompSwap(" << target << ", " << old << ", " << as_stored(next)
                          << ");\n";
         line(indent + 1) << "if (" << seen << " == " << old << ") " << (asked ? "{ " + text_[id] + " = " + as_used(old) + "; break; }" : "break;")
                          << "\n";
