@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kMostBelow =
     4096;  // nodes that one Select looks at: time stays linear in the graph
 
+constexpr int kFollowed = 100;   // of what a condition joins
+
 /// Repeating a condition changes nothing for an element.
 const Node& at_root(const Node& node) {
     const Node* at = &node;
@@ -123,9 +125,10 @@ class NestedChoices {
         if (attr.active >= 0 || !attr.sizes.empty() || attr.by_hand()) return nullptr;
         const Region& body = *attr.body;
         Ref condition;
+        int steps = kFollowed;
         for (size_t k = 0; k < body.results.size() && !condition; ++k)
             if (body.results[k]->op == Op::Select)
-                condition = part_outside(body.results[k]->inputs[0], body);
+                condition = part_outside(body.results[k]->inputs[0], body, steps);
         if (!condition || !goes_by_elements(body)) return nullptr;
         for (const Ref& result : body.results)
             if (!broadcasts_to(condition->shape, result->shape)) return nullptr;
@@ -168,13 +171,14 @@ class NestedChoices {
     }
 
     /// The part of a condition, joined by And, that does not change in the turns, in the shape that it has before it
-    /// is repeated; null: none.
-    Ref part_outside(const Ref& condition, const Region& body) {
+    /// is repeated; null: none. `steps`: nodes that are still followed.
+    Ref part_outside(const Ref& condition, const Region& body, int& steps) {
+        if (--steps < 0) return nullptr;
         if (condition->op != Op::Expand && !depends(*condition, ids_of(body.args))) return condition;
-        if (condition->op == Op::Expand) return part_outside(condition->inputs[0], body);
+        if (condition->op == Op::Expand) return part_outside(condition->inputs[0], body, steps);
         if (condition->op != Op::And) return nullptr;
-        const Ref a = part_outside(condition->inputs[0], body),
-                  c = part_outside(condition->inputs[1], body);
+        const Ref a = part_outside(condition->inputs[0], body, steps),
+                  c = part_outside(condition->inputs[1], body, steps);
         std::vector<Guard> known;
         return a && c ? elementwise({table_, {}, &known}, Op::And, {a, c}) : a ? a : c;
     }

@@ -11,6 +11,18 @@
 namespace firn {
 namespace {
 
+constexpr size_t kMostAtoms = 4096;   // of one size: everything about it takes time with their number
+constexpr int kDeepest = 128;         // atoms inside one another: what looks at sizes is recursive
+
+[[noreturn]] void too_large(const std::string& what) {
+    throw UserError("size: a size is made of " + what +
+                    "; compute it as a tensor, or give it by the dimension of an argument");
+}
+
+void check_atoms(size_t atoms) {
+    if (atoms > kMostAtoms) too_large("more than " + std::to_string(kMostAtoms) + " symbols, quotients and the like");
+}
+
 [[noreturn]] void overflow(const char* operation, int64_t a, int64_t b) {
     throw UserError("size: " + std::to_string(a) + " " + operation + " " + std::to_string(b) +
                     " does not fit into 64 bits; use smaller dimensions");
@@ -72,6 +84,20 @@ int64_t evaluate_atom(const SizeAtom& atom, const SizeEnv& env) {
                     (known.empty() ? "none" : known) + "); use it as the dimension of an argument");
 }
 
+size_t count_atoms(const std::vector<SizeTerm>& terms) {
+    size_t count = 0;
+    for (const SizeTerm& term : terms)
+        for (const SizeAtom& atom : term.atoms) count += static_cast<size_t>(atom.atoms);
+    return count;
+}
+
+int depth_of(const std::vector<SizeTerm>& terms) {
+    int depth = 0;
+    for (const SizeTerm& term : terms)
+        for (const SizeAtom& atom : term.atoms) depth = std::max(depth, atom.depth);
+    return depth;
+}
+
 size_t combine(size_t seed, size_t value) {
     return seed ^ (value + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2));
 }
@@ -96,6 +122,7 @@ const std::vector<SizeTerm>& SizeBuilder::terms(const Size& size) {
 }
 
 Size SizeBuilder::make(std::vector<SizeTerm> terms, int64_t constant) {
+    check_atoms(count_atoms(terms));
     Size size(constant);
     if (!terms.empty())
         size.terms_ = std::make_shared<const std::vector<SizeTerm>>(std::move(terms));
@@ -103,6 +130,16 @@ Size SizeBuilder::make(std::vector<SizeTerm> terms, int64_t constant) {
 }
 
 Size SizeBuilder::atom(SizeAtom atom) {
+    size_t inside = 0;
+    atom.depth = 1;
+    for (const Size& arg : atom.args) {
+        inside += static_cast<size_t>(arg.atoms());
+        atom.depth = std::max(atom.depth, depth_of(terms(arg)) + 1);
+    }
+    check_atoms(inside + 1);
+    if (atom.depth > kDeepest)
+        too_large("quotients, minima and the like that stand " + std::to_string(kDeepest) + " deep inside one another");
+    atom.atoms = static_cast<int>(inside) + 1;
     std::vector<SizeTerm> terms(1);
     terms[0].atoms.push_back(std::move(atom));
     return make(std::move(terms), 0);
@@ -200,6 +237,7 @@ Size operator-(const Size& a, const Size& b) {
 Size operator*(const Size& a, const Size& b) {
     if (!b.terms_) return a.terms_ ? scaled(a, b.constant_) : checked_mul(a.constant_, b.constant_);
     if (!a.terms_) return scaled(b, a.constant_);
+    check_atoms(a.terms_->size() * b.terms_->size());
     std::vector<SizeTerm> terms;
     for (const SizeTerm& left : *a.terms_)
         for (const SizeTerm& right : *b.terms_) {
@@ -270,6 +308,8 @@ std::vector<std::string> Size::symbols() const {
     collect_symbols(*this, names);
     return {names.begin(), names.end()};
 }
+
+int Size::atoms() const { return static_cast<int>(count_atoms(SizeBuilder::terms(*this))); }
 
 size_t Size::hash() const {
     size_t seed = std::hash<int64_t>()(constant_);

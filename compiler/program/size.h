@@ -16,7 +16,8 @@ struct SizeTerm;
 
 /// A symbolic integer in canonical form: a sum of coefficient x product of atoms. An atom is a symbol,
 /// or a floor division, modulo, minimum or maximum of two sizes. Equal forms compare equal; symbols
-/// that start with a letter are dimensions and at least 0. Symbols of equal name are equal.
+/// that start with a letter are dimensions and at least 0. Symbols of equal name are equal. A form that grows beyond
+/// what any program needs (thousands of atoms, or a hundred inside one another) is a UserError.
 class Size {
   public:
     Size() : Size(int64_t{0}) {}
@@ -55,6 +56,8 @@ class Size {
     int64_t upper_bound(const SizeEnv& largest) const;
     /// The largest m known to divide the value whatever the symbols are (0 for the constant 0).
     int64_t divisor() const;
+    /// Symbols, quotients and the like that it is made of; what occurs twice counts twice.
+    int atoms() const;
     /// Text such as `2*n*m + floordiv(n, 4) + 1`; parse_size reads it back. A data symbol shows its largest value:
     /// `?3(n)`.
     std::string text() const;
@@ -72,6 +75,7 @@ struct SizeAtom {
     std::string name;        // Symbol
     std::vector<Size> args;  // the others: two sizes. A data symbol: its largest value
     std::shared_ptr<const void> source;   // of a data symbol
+    int atoms = 1, depth = 1;   // in it, itself counted; what occurs twice counts twice
     bool is_data() const { return kind == Kind::Symbol && !args.empty(); }
 };
 struct SizeTerm {

@@ -20,14 +20,17 @@ constexpr int64_t kMostInOneGo = 65535;
 
 using Inductions = std::unordered_map<const Node*, Size>;
 
-/// The most that a rank-0 i32 can be, where something tells.
-std::optional<double> most(const Node& node, const Inductions& known, const SymbolFacts& facts) {
+constexpr int kFollowed = 100;   // minima and maxima of a bound
+
+/// The most that a rank-0 i32 can be, where something tells. `steps`: nodes that are still followed.
+std::optional<double> most(const Node& node, const Inductions& known, const SymbolFacts& facts, int& steps) {
+    if (--steps < 0) return std::nullopt;
     if (const auto size = host_size(node, known)) return static_cast<double>(size->upper_bound(facts.largest));
     if (node.op != Op::Min && node.op != Op::Max) {
         const ValueBounds bounds = value_bounds(node, facts);
         return bounds.hi < INT32_MAX ? std::optional(static_cast<double>(bounds.hi)) : std::nullopt;
     }
-    const auto a = most(*node.inputs[0], known, facts), b = most(*node.inputs[1], known, facts);
+    const auto a = most(*node.inputs[0], known, facts, steps), b = most(*node.inputs[1], known, facts, steps);
     if (a && b) return node.op == Op::Min ? std::min(*a, *b) : std::max(*a, *b);
     return node.op == Op::Min ? (a ? a : b) : std::nullopt;
 }
@@ -48,7 +51,10 @@ std::optional<double> trips_of(const Node& loop, const Inductions& known, const 
         const auto own = trips_of(loop, known, facts);
         return own ? std::min(*own, budget.most) : budget.most;
     }
-    if (is_number(*loop.inputs[0], 0) && is_number(*loop.inputs[2], 1)) return most(*loop.inputs[1], known, facts);
+    if (is_number(*loop.inputs[0], 0) && is_number(*loop.inputs[2], 1)) {
+        int steps = kFollowed;
+        return most(*loop.inputs[1], known, facts, steps);
+    }
     const auto begin = host_size(*loop.inputs[0], known), end = host_size(*loop.inputs[1], known),
                step = host_size(*loop.inputs[2], known);
     if (!begin || !end || !step || !step->is_constant() || step->is(0)) return std::nullopt;

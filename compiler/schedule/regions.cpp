@@ -306,7 +306,8 @@ std::unordered_map<const Node*, Size> host_inductions(const RegionFacts& facts) 
 
 namespace {
 
-constexpr size_t kHostSteps = 200;   // nodes of a number that are followed
+constexpr size_t kHostSteps = 200;      // nodes of a number that are followed
+constexpr int kHostAtoms = 16;         // symbols and the like in a number: bounds of larger ones take time
 
 /// Each node is followed once, however often the number has it.
 class HostSizes {
@@ -319,7 +320,7 @@ class HostSizes {
         if (known_.size() >= kHostSteps) return std::nullopt;
         known_[&node] = std::nullopt;
         std::optional<Size> out = find(node);
-        if (out && !has_i32_factors(*out)) out.reset();   // it wraps around
+        if (out && (out->atoms() > kHostAtoms || !has_i32_factors(*out))) out.reset();   // factors beyond wrap around
         return known_[&node] = out;
     }
 

@@ -157,6 +157,42 @@ TEST(SizeErrors, LeastNumberIsRead) {
     EXPECT_TRUE(parse_size("-9223372036854775808").is(INT64_MIN));
 }
 
+TEST(SizeBounds, OneThatDoublesIsRefused) {
+    Size size = n;
+    const auto double_it = [&] {
+        for (int k = 0; k < 200; ++k) size = min(size, floor_div(size, 2) + m);
+    };
+    EXPECT_EQ(message<UserError>(double_it),
+              "size: a size is made of more than 4096 symbols, quotients and the like; compute it as a tensor, or give "
+              "it by the dimension of an argument");
+    EXPECT_LE(size.atoms(), 4096);
+}
+TEST(SizeBounds, AProductOfSumsThatGrowsIsRefused) {
+    Size size = n;
+    EXPECT_THROW(for (int k = 2; k < 200; ++k) size = (size + 1) * (floor_div(n, k) + floor_div(m, k)), UserError);
+    EXPECT_LE(size.atoms(), 4096);
+}
+TEST(SizeBounds, QuotientsDeepInsideOneAnotherAreRefused) {
+    Size size = n;
+    const auto divide = [&] {
+        for (int k = 0; k < 10'000; ++k) size = floor_div(size + 1, m);
+    };
+    EXPECT_NE(message<UserError>(divide).find("128 deep inside one another"), std::string::npos);
+    EXPECT_EQ(parse_size(size.text()), size);
+    EXPECT_EQ(size.substitute({{"n", n + 1}}).symbols(), (std::vector<std::string>{"m", "n"}));
+}
+TEST(SizeBounds, ASumOfAThousandDimensionsIsNone) {
+    Size size;
+    for (int k = 0; k < 1000; ++k) size += Size::symbol("n" + std::to_string(k));
+    EXPECT_EQ(size.atoms(), 1000);
+}
+TEST(SizeBounds, ATextOfManyParenthesesIsRefused) {
+    const int many = 100'000;
+    EXPECT_NE(message<UserError>([&] { parse_size(std::string(many, '(') + "n" + std::string(many, ')')); })
+                  .find("parentheses stand more than 256 deep"),
+              std::string::npos);
+}
+
 TEST(Shapes, ElementCount) { EXPECT_EQ(element_count({n, 4, m}), 4 * m * n); }
 TEST(Shapes, Text) { EXPECT_EQ(text(Shape{n, 4, 2 * m}), "[n, 4, 2*m]"); }
 TEST(Shapes, TextOfAScalar) { EXPECT_EQ(text(Shape{}), "[]"); }
