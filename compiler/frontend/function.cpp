@@ -67,6 +67,7 @@ Function Trace::finish(const std::vector<Tensor>& results) {
     const size_t first_source = nodes.size();
     nodes.insert(nodes.end(), effects.sources.begin(), effects.sources.end());
     Cut cut = cut_buffers(session.nodes, nodes, state_->graph.args);
+    state_->nested = scope.nested;
     state_->effects = std::move(scope.effects);
     auto& all = cut.graph.results;
     const size_t counts = cut.graph.data_sizes.size();

@@ -38,7 +38,8 @@ struct FunctionState {
     std::shared_ptr<SessionState> session;
     SourceLine line;
     std::vector<ArgSpec> specs;
-    Graph graph;  // scalars as scalars; after the results those of the effects
+    int nested = 0;  // loops and branches inside one another
+    Graph graph;     // scalars as scalars; after the results those of the effects
     std::vector<Effect> effects;
     std::vector<Ref> sources;  // of the effects, over the same arguments
     std::vector<std::shared_ptr<Memory>>

@@ -86,6 +86,7 @@ void take_data_sizes(const FunctionState& function, SizeMap& map, SourceLine lin
 std::vector<Tensor> inline_call(const FunctionState& function, const std::vector<Arg>& args) {
     SourceLine line = args.empty() ? function.line : args[0].line();
     Builder b = builder(*function.session, line);
+    note_nested(*function.session, function.nested, line);
     std::vector<Ref> nodes;
     SizeMap map;
     for (size_t k = 0; k < args.size(); ++k) {

@@ -7,12 +7,6 @@
 #include "compiler/program/error.h"
 
 namespace firn {
-namespace {
-
-constexpr size_t kDeepest = 200;   // scopes inside one another: more is recursion
-
-}  // namespace
-
 void fail_at(SourceLine line, const std::string& message) {
     throw UserError(line.line ? message + " (" + text(line) + ")" : message);
 }
@@ -39,11 +33,16 @@ std::shared_ptr<Slot> make_slot(const std::shared_ptr<SessionState>& session, Re
     return slot;
 }
 
-void push_scope(SessionState& session, ScopeKind kind, SourceLine line) {
-    if (session.scopes.size() > kDeepest)
-        fail_at(line, "recording: loops, branches and functions nest " + std::to_string(kDeepest) +
+void note_nested(SessionState& session, int levels, SourceLine line) {
+    if (static_cast<int>(session.scopes.size()) - 1 + levels > kMostNested)
+        fail_at(line, "recording: loops, branches and functions nest more than " + std::to_string(kMostNested) +
                           " deep; a function that calls itself while it is recorded never ends, since both sides of an "
                           "if_ are recorded: write a loop, as while_(condition, body)");
+    session.scopes.back().nested = std::max(session.scopes.back().nested, levels);
+}
+
+void push_scope(SessionState& session, ScopeKind kind, SourceLine line) {
+    note_nested(session, 1, line);
     session.nodes.thread().enter(line);
     Scope scope;
     scope.id = ++session.last_id;
@@ -55,6 +54,10 @@ void push_scope(SessionState& session, ScopeKind kind, SourceLine line) {
 Scope pop_scope(SessionState& session) {
     Scope scope = std::move(session.scopes.back());
     session.scopes.pop_back();
+    if (scope.kind != ScopeKind::Function) {
+        int& around = session.scopes.back().nested;
+        around = std::max(around, scope.nested + 1);
+    }
     session.nodes.thread().leave();
     return scope;
 }

@@ -66,6 +66,7 @@ struct Scope {
     uint64_t id = 0;
     ScopeKind kind = ScopeKind::Root;
     SourceLine line;
+    int nested = 0;                                     // scopes inside one another in it
     std::vector<ScopeEntry> entries;                    // in the order of first use
     std::unordered_map<const Slot*, size_t> positions;  // into entries
     Ref condition;                                      // Branch: what chooses this side
@@ -164,6 +165,8 @@ std::vector<Ref> masked_indices(const Builder& b, const std::shared_ptr<Slot>& s
 
 /// True while a loop, branch or function is being recorded; the session belongs to the thread that does.
 inline bool is_recording(const SessionState& session) { return session.scopes.size() > 1; }
+/// The innermost scope holds so many inside one another. UserError where that is more than kMostNested in all.
+void note_nested(SessionState& session, int levels, SourceLine line);
 void push_scope(SessionState& session, ScopeKind kind, SourceLine line);
 Scope pop_scope(SessionState& session);
 /// The value of a slot at the scope with this depth; null where it has none.

@@ -34,6 +34,8 @@ struct Region {
     std::vector<Ref> args;
     std::vector<Ref> results;
 };
+/// Regions inside one another in what is recorded or parsed: what walks them is recursive.
+constexpr int kMostNested = 200;
 
 /// `parameter`, where it is not 0: an id of a number that differs from one recording to the next; a plan of lazy
 /// evaluation takes it as an argument.

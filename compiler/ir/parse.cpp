@@ -259,9 +259,11 @@ class Parser {
 
     std::shared_ptr<const Region> body() {
         Region region;
+        if (++nested_ > kMostNested) fail("at most " + std::to_string(kMostNested) + " bodies inside one another");
         expect("{");
         region.results = parse_nodes("yield");
         expect("}");
+        --nested_;
         return std::make_shared<Region>(std::move(region));
     }
 
@@ -451,6 +453,7 @@ class Parser {
     NodeTable& table_;
     const std::string& text_;
     size_t at_ = 0;
+    int nested_ = 0;   // bodies around
     Graph graph_;
     std::vector<Ref> nodes_;
     std::vector<std::shared_ptr<Memory>> memories_;

@@ -251,5 +251,22 @@ TEST_P(VerifyRule, IsReported) {
 }
 INSTANTIATE_TEST_SUITE_P(Rules, VerifyRule, testing::ValuesIn(kBroken));
 
+/// A graph of `deep` branches inside one another.
+std::string nested(int deep) {
+    std::string text = "graph(%0: f32[4], %1: bool) {\n";
+    for (int k = 0; k < deep; ++k) text += "%" + std::to_string(2 + k) + " = If %1 {\n";
+    for (int k = deep - 1, node = 2 + deep; k >= 0; --k, ++node) {
+        text += (k == deep - 1 ? "yield %0" : "yield %" + std::to_string(node - 1)) + "\n} else {\nyield %0\n}\n";
+        text += "%" + std::to_string(node) + ": f32[4] = Result %" + std::to_string(2 + k) + " index=0\n";
+    }
+    return text + "return %" + std::to_string(1 + 2 * deep) + "\n}\n";
+}
+
+TEST(ParseError, BodiesTooDeepInsideOneAnother) {
+    const std::string text = printed(nested(kMostNested));
+    EXPECT_EQ(printed(text), text);
+    EXPECT_NE(parse_error(nested(100'000)).find("expected at most 200 bodies inside one another"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace firn
