@@ -20,6 +20,7 @@
 #include "compiler/lower/staged_tile.h"
 #include "compiler/lower/turns.h"
 #include "compiler/program/error.h"
+#include "compiler/program/fresh_stack.h"
 
 namespace firn {
 namespace {
@@ -269,6 +270,10 @@ class Mapper {
 
     int lane_value(int id, size_t lane) {
         if (memo_[lane][id] >= 0) return memo_[lane][id];
+        return nested_([&] { return map_value(id, lane); });
+    }
+
+    int map_value(int id, size_t lane) {
         const KernelNode& n = from_.nodes[id];
         int made = tile_ ? tile_->read(id, lane, tile_turn_, [&](int range) { return turn_of(range, lane); }, effects_) : -1;
         if (made >= 0) return memo_[lane][id] = made;
@@ -300,9 +305,8 @@ class Mapper {
             default: {
                 ensure(is_elementwise(n.op), "map: an operation that it does not know");
                 std::vector<int> args;
-                if (++depth_ > kDeep) map_operands(id, lane);
+                if (nested_.depth() > kDeep) map_operands(id, lane);
                 for (int arg : n.args) args.push_back(lane_value(arg, lane));
-                --depth_;
                 b_.set_lines(n.lines);
                 made = b_.make(n.op, n.dtype, std::move(args));
             }
@@ -940,7 +944,7 @@ class Mapper {
     std::vector<GridCopy> lanes_;
     std::vector<bool> varies_;
     std::vector<std::vector<int>> memo_;          // per lane and node
-    int depth_ = 0;                               // nodes that wait for what they are made of
+    Recursion nested_;                            // nodes that wait for what they are made of
     std::map<std::pair<int, size_t>, std::vector<int>> for_results_;
 };
 

@@ -18,7 +18,7 @@ constexpr int64_t kShortReduction = 4;   // turns, of loops in one another toget
 constexpr size_t kSmallTerm = 40;        // values that such a turn may ask for
 constexpr int64_t kShortRow = 8;   // elements that one invocation computes side by side
 constexpr int kDeep = 200;      // questions inside one another, from which on operands are asked first
-constexpr int kDeepest = 4000;  // questions inside one another that the stack holds
+constexpr int kDeepest = 4000;  // questions inside one another
 
 /// Cast that sums of a storage type need before they accumulate.
 DType accumulator_type(DType dtype) { return dtype == f16 ? f32 : dtype; }
@@ -162,13 +162,14 @@ int Walk::ask(const Node& node, const Indices& asked) {
     const Indices at = normal(node.shape, asked);
     const auto key = std::make_pair(&node, at);
     if (auto it = memo_.find(key); it != memo_.end()) return it->second;
-    if (++depth_ > kDeepest)
+    if (nested_.depth() == kDeepest)
         throw UserError("lower: a value inside one loop or kernel is made of more than " + std::to_string(kDeepest) +
                         " reads and reductions of one another; give some of them a loop, or a kernel of their own" +
                         (node.lines.empty() ? "" : " (" + text(node.lines[0]) + ")"));
-    if (depth_ > kDeep) ask_operands(node, at);
-    const int value = evaluate(node, at);
-    --depth_;
+    const int value = nested_([&] {
+        if (nested_.depth() > kDeep) ask_operands(node, at);
+        return evaluate(node, at);
+    });
     remember(key, value);
     return value;
 }

@@ -12,6 +12,7 @@
 #include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/walk.h"
 #include "compiler/lower/walk_index.h"
+#include "compiler/program/fresh_stack.h"
 
 namespace firn {
 
@@ -122,7 +123,7 @@ class Walk {
     std::multimap<int, int> unbounded_;   // what an index was before it was kept inside
     std::vector<std::pair<const Node*, Indices>> log_;  // keys in the order they were remembered
     std::map<std::pair<const Node*, int>, std::vector<int>> members_;
-    int depth_ = 0;        // questions that wait for the one that is answered now
+    Recursion nested_;     // questions that wait for the one that is answered now
     int64_t copies_ = 1;   // of what is asked now, in short reductions written out
     std::unordered_map<const Node*, Indices> own_;
     Indices row_;   // the kernel's own indices, where it has row_reductions
