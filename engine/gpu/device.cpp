@@ -4,16 +4,14 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compiler/program/disk_cache.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"
 #include "engine/gpu/matrix_unit.h"
+#include "engine/gpu/pipeline_cache.h"
 #include "engine/gpu/profile.h"
 
 namespace firn {
 namespace {
-
-constexpr const char* kPipelineKind = "pipelines";
 
 std::vector<std::string> device_extensions(const InstanceTable& vk, VkPhysicalDevice device) {
     uint32_t count = 0;
@@ -35,12 +33,11 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
         InstanceOptions{options.surfaces, options.instance_extensions, options.validation,
                         options.on_message, options.on_instance_functions});
     device->info_ = choose_device(list_devices(*device->instance_), options.device);
-    device->cache_directory_ = options.cache_directory;
     device->map_memory_ = options.map_memory;
     device->choose_queue(options);
     device->create_handle(options);
     device->create_timeline();
-    device->load_pipeline_cache();
+    device->pipeline_cache_ = std::make_unique<PipelineCache>(*device, options.cache_directory);
     device->memory_ = std::make_unique<MemoryPool>(*device);
     device->transfers_ = std::make_unique<CommandPool>(*device, "transfers");
     if (device->profile_.device_class == DeviceClass::Cpu)
@@ -64,14 +61,7 @@ Device::~Device() {
         destroy();
     }
     memory_.reset();
-    if (pipeline_cache_) {
-        try {
-            store_pipeline_cache();
-        } catch (const std::exception&) {
-            // What is not kept is compiled again.
-        }
-        table_.vkDestroyPipelineCache(handle_, pipeline_cache_, nullptr);
-    }
+    pipeline_cache_.reset();
     table_.vkDestroySemaphore(handle_, timeline_, nullptr);
     table_.vkDestroyDevice(handle_, nullptr);
 }
@@ -156,51 +146,6 @@ void Device::create_timeline() {
     check(table_.vkCreateSemaphore(handle_, &info, nullptr, &timeline_), "vkCreateSemaphore",
           "the timeline");
     set_name(timeline_, VK_OBJECT_TYPE_SEMAPHORE, "timeline");
-}
-
-VkPipelineCache Device::make_pipeline_cache(const std::optional<std::vector<std::byte>>& bytes) const {
-    VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-    if (bytes) {
-        info.initialDataSize = bytes->size();
-        info.pInitialData = bytes->data();
-    }
-    VkPipelineCache cache = VK_NULL_HANDLE;
-    VkResult result = table_.vkCreatePipelineCache(handle_, &info, nullptr, &cache);
-    // The driver refuses what it wrote once: start afresh.
-    if (result != VK_SUCCESS && bytes) return make_pipeline_cache(std::nullopt);
-    check(result, "vkCreatePipelineCache", info_.name);
-    return cache;
-}
-
-void Device::load_pipeline_cache() {
-    pipeline_cache_name_ = cache_hash(driver_key(instance_->functions(), info_.handle));
-    pipeline_cache_ =
-        make_pipeline_cache(cache_load(cache_directory_, kPipelineKind, pipeline_cache_name_));
-    set_name(pipeline_cache_, VK_OBJECT_TYPE_PIPELINE_CACHE, "pipeline cache");
-}
-
-std::vector<std::byte> Device::pipeline_cache_data() const {
-    size_t bytes = 0;
-    if (table_.vkGetPipelineCacheData(handle_, pipeline_cache_, &bytes, nullptr) != VK_SUCCESS) return {};
-    std::vector<std::byte> data(bytes);
-    if (table_.vkGetPipelineCacheData(handle_, pipeline_cache_, &bytes, data.data()) != VK_SUCCESS) return {};
-    data.resize(bytes);
-    return data;
-}
-
-/// Called at the end of the device; what fails only loses speed.
-void Device::store_pipeline_cache() {
-    if (cache_directory_.empty()) return;
-    auto old = cache_load(cache_directory_, kPipelineKind, pipeline_cache_name_);
-    if (old && *old == pipeline_cache_data()) return;
-    // Another process may have stored its pipelines meanwhile: they stay.
-    if (old) {
-        const VkPipelineCache theirs = make_pipeline_cache(old);
-        (void)table_.vkMergePipelineCaches(handle_, pipeline_cache_, 1, &theirs);
-        table_.vkDestroyPipelineCache(handle_, theirs, nullptr);
-    }
-    if (const auto data = pipeline_cache_data(); !data.empty())
-        cache_store(cache_directory_, kPipelineKind, pipeline_cache_name_, data);
 }
 
 TimelinePoint Device::submit(std::span<const VkCommandBuffer> commands,

@@ -24,6 +24,7 @@ namespace firn {
 class CommandPool;
 class MemoryPool;
 class Pipeline;
+class PipelineCache;
 
 struct DeviceOptions {
     /// See choose_device. The environment (FIRN_DEVICE) is read by the caller, not here.
@@ -85,7 +86,7 @@ class Device {
     uint32_t queue_family() const { return queue_family_; }
     /// Surfaces can be presented from the queue.
     bool can_present() const { return can_present_; }
-    VkPipelineCache pipeline_cache() const { return pipeline_cache_; }
+    PipelineCache& pipeline_cache() const { return *pipeline_cache_; }
     SharedPipelines& shared_pipelines() const { return shared_pipelines_; }
     MemoryPool& memory() const { return *memory_; }
     /// For the device's own copies; see submit_once.
@@ -177,10 +178,6 @@ class Device {
     void choose_queue(const DeviceOptions& options);
     void create_handle(const DeviceOptions& options);
     void create_timeline();
-    void load_pipeline_cache();
-    VkPipelineCache make_pipeline_cache(const std::optional<std::vector<std::byte>>& bytes) const;
-    std::vector<std::byte> pipeline_cache_data() const;
-    void store_pipeline_cache();
 
     std::set<std::shared_ptr<void>, std::owner_less<>> kept_;  // first: destroyed last
     std::unique_ptr<Instance> instance_;
@@ -194,8 +191,7 @@ class Device {
     bool can_present_ = false, has_memory_budget_ = false, map_memory_ = true;
     bool full_subgroups_ = false, has_addresses_ = false;
     double timestamp_period_ = 0;
-    VkPipelineCache pipeline_cache_ = VK_NULL_HANDLE;
-    std::string cache_directory_, pipeline_cache_name_;
+    std::unique_ptr<PipelineCache> pipeline_cache_;
     mutable SharedPipelines shared_pipelines_;
     VkSemaphore timeline_ = VK_NULL_HANDLE;
     mutable std::atomic<const char*> lost_in_{nullptr};  // the call that found the device lost

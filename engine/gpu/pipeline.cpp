@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "compiler/program/index_limits.h"
+#include "engine/gpu/pipeline_cache.h"
 
 namespace firn {
 namespace {
@@ -200,6 +201,7 @@ void Pipeline::create_layouts() {
 void Pipeline::create_pipeline(const KernelInfo& kernel, std::span<const uint32_t> constants) {
     const std::span<const uint32_t> spirv = kernel.spirv;
     const VolkDeviceTable& vk = device_.vk();
+    const PipelineCache::Handle cache = device_.pipeline_cache().take();
     std::vector<VkSpecializationMapEntry> entries;
     for (uint32_t id = 0; id < constants.size(); ++id) entries.push_back({id, 4 * id, 4});
     VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
@@ -220,8 +222,7 @@ void Pipeline::create_pipeline(const KernelInfo& kernel, std::span<const uint32_
                                        constants.data()};
     if (!constants.empty()) info.stage.pSpecializationInfo = &special;
     info.layout = layout_;
-    VkResult result = vk.vkCreateComputePipelines(device_.handle(), device_.pipeline_cache(), 1,
-                                                  &info, nullptr, &pipeline_);
+    VkResult result = vk.vkCreateComputePipelines(device_.handle(), *cache, 1, &info, nullptr, &pipeline_);
     vk.vkDestroyShaderModule(device_.handle(), module, nullptr);
     check(result, "vkCreateComputePipelines", name_);
     device_.set_name(pipeline_, VK_OBJECT_TYPE_PIPELINE, name_);

@@ -1,6 +1,7 @@
 // Render passes, pipelines and descriptor sets of frames.
 #include "engine/window/graphics.h"
 
+#include "engine/gpu/pipeline_cache.h"
 #include "engine/gpu/shader_library.h"
 
 namespace firn {
@@ -158,7 +159,8 @@ VkPipeline create_draw_pipeline(const Device& device, const DrawPipelineInfo& wa
     info.layout = wanted.layout;
     info.renderPass = wanted.render_pass;
     VkPipeline pipeline = VK_NULL_HANDLE;
-    check(device.vk().vkCreateGraphicsPipelines(device.handle(), device.pipeline_cache(), 1, &info,
+    const PipelineCache::Handle cache = device.pipeline_cache().take();
+    check(device.vk().vkCreateGraphicsPipelines(device.handle(), *cache, 1, &info,
                                                 nullptr, &pipeline),
           "vkCreateGraphicsPipelines", wanted.name);
     device.set_name(pipeline, VK_OBJECT_TYPE_PIPELINE, wanted.name);
@@ -175,7 +177,8 @@ VkPipeline create_compute_pipeline(const Device& device, std::string_view shader
     info.stage.pSpecializationInfo = &special.info;
     info.layout = layout;
     VkPipeline pipeline = VK_NULL_HANDLE;
-    check(device.vk().vkCreateComputePipelines(device.handle(), device.pipeline_cache(), 1, &info,
+    const PipelineCache::Handle cache = device.pipeline_cache().take();
+    check(device.vk().vkCreateComputePipelines(device.handle(), *cache, 1, &info,
                                                nullptr, &pipeline),
           "vkCreateComputePipelines", name);
     device.set_name(pipeline, VK_OBJECT_TYPE_PIPELINE, name);

@@ -10,6 +10,7 @@
 #include "engine/gpu/commands.h"
 #include "engine/gpu/matrix_unit.h"
 #include "engine/gpu/pipeline.h"
+#include "engine/gpu/pipeline_cache.h"
 #include "engine/gpu/profile.h"
 #include "tests/gpu/device_fixture.h"
 
@@ -266,6 +267,35 @@ TEST_F(DeviceTest, PipelinesOfAnotherDriverAreReplaced) {
         Device::create(cached);
         EXPECT_NE(cache_load(cached.cache_directory, "pipelines", file.path().stem()), foreign);
     }
+    fs::remove_all(directory);
+}
+
+PFN_vkCreatePipelineCache create_pipeline_cache;
+int pipeline_caches;
+
+TEST_F(DeviceTest, PipelinesOfManyProgramsAreKeptUpToABound) {
+    namespace fs = std::filesystem;
+    const fs::path directory = fs::temp_directory_path() / ("firn_device_test_" + std::to_string(getpid()));
+    DeviceOptions wanted = options();
+    wanted.cache_directory = directory.string();
+    wanted.on_device_functions = [](VolkDeviceTable& table) {
+        create_pipeline_cache = table.vkCreatePipelineCache;
+        table.vkCreatePipelineCache = [](auto... given) { return ++pipeline_caches, create_pipeline_cache(given...); };
+        table.vkGetPipelineCacheData = [](VkDevice, VkPipelineCache, size_t* bytes, void*) {
+            *bytes = PipelineCache::kMostBytes + 1;
+            return VK_SUCCESS;
+        };
+    };
+    auto crowded = Device::create(wanted);
+    PipelineCache& kept = crowded->pipeline_cache();
+    PipelineCache::Handle held = kept.take();
+    pipeline_caches = 0;
+    for (uint64_t k = 0; k < 3 * PipelineCache::kLookEvery; ++k) EXPECT_NE(*kept.take(), VK_NULL_HANDLE);
+    EXPECT_EQ(pipeline_caches, 3);
+    EXPECT_NE(*held, *kept.take()) << "who makes a pipeline still has the old one";
+    held.reset();
+    crowded.reset();
+    for (const auto& file : fs::directory_iterator(directory)) EXPECT_NE(file.path().extension(), ".pipelines");
     fs::remove_all(directory);
 }
 

@@ -1,0 +1,48 @@
+// What the driver keeps of the pipelines that it has compiled, in memory and between runs.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/gpu/vulkan.h"
+
+namespace firn {
+
+class Device;
+
+/// Begins with what earlier processes stored for this driver, and stores what it has at its end. In memory and on disk
+/// it is no larger than kMostBytes and what a few pipelines take: beyond, it begins anew.
+class PipelineCache {
+  public:
+    static constexpr uint64_t kMostBytes = uint64_t{64} << 20;   // thousands of kernels
+    static constexpr uint64_t kLookEvery = 64;                   // pipelines between looks at the size
+
+    /// `directory` empty: nothing is kept between runs. The device must outlive it.
+    PipelineCache(const Device& device, std::string directory);
+    ~PipelineCache();
+    PipelineCache(const PipelineCache&) = delete;
+    PipelineCache& operator=(const PipelineCache&) = delete;
+
+    using Handle = std::shared_ptr<const VkPipelineCache>;
+    /// To make one pipeline with, and to hold until it is made. May be called by several threads at once.
+    Handle take();
+
+  private:
+    using Bytes = std::vector<std::byte>;
+    Handle make(const std::optional<Bytes>& bytes) const;
+    uint64_t size() const;
+    Bytes data() const;
+    void store() const;
+
+    const Device& device_;
+    const std::string directory_, name_;
+    std::mutex mutex_;
+    Handle cache_;
+    uint64_t taken_ = 0;
+};
+
+}  // namespace firn
