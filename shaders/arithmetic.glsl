@@ -175,12 +175,21 @@ uint64_t firn_max_u64(uint64_t a, uint64_t b) { return a < b ? b : a; }
 
 //@function firn_mod_f32
 // A quotient below 0 that is too small for a number, or flushed, is below 0 all the same; no turn of
-// an infinite y is none.
+// an infinite y is none. What is left of 0 is +0.
 float firn_mod_f32(float x, float y) {
     float turns = floor(x / y);
     bool below = all(bvec3(turns == 0.0, x != 0.0, (x < 0.0) != (y < 0.0)));
     turns = below ? -1.0 : turns;
-    precise float whole = mix(y * turns, 0.0, turns == 0.0);
+    precise float whole = mix(y * turns, -0.0, turns == 0.0);
+    return x - whole;
+}
+
+//@function firn_mod_by_f32
+// For a literal y above 0. Only by one above 1 is a quotient too small for a number where x is one.
+float firn_mod_by_f32(float x, float y) {
+    float turns = floor(x / y);
+    turns = mix(turns, min(turns, -1.0), all(bvec2(x < 0.0, y > 1.0)));
+    precise float whole = y * turns;
     return x - whole;
 }
 
@@ -189,7 +198,7 @@ double firn_mod_f64(double x, double y) {
     double turns = floor(x / y);
     bool below = all(bvec3(turns == 0.0, x != 0.0, (x < 0.0) != (y < 0.0)));
     turns = below ? -1.0lf : turns;
-    precise double whole = mix(y * turns, 0.0lf, turns == 0.0);
+    precise double whole = mix(y * turns, -0.0lf, turns == 0.0);
     return x - whole;
 }
 

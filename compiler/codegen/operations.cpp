@@ -53,6 +53,9 @@ bool is_number(const std::string& text) {
     return text[digit] >= '0' && text[digit] <= '9';
 }
 
+/// A literal of a finite number that is at least 0.
+bool is_positive(const std::string& text) { return text[0] >= '0' && text[0] <= '9'; }
+
 /// The operands of a minimum or maximum, in the order that spares the test for nan.
 Operands literal_last(const Operands& in) {
     return is_number(in[0]) ? Operands{in[1], in[0]} : in;
@@ -90,7 +93,7 @@ std::string float_operation(Op op, DType dtype, const Operands& in) {
     switch (op) {
         case Op::Sign: return call(function_of("sign", dtype), in);
         case Op::Frac: return call(function_of("frac", dtype), in);
-        case Op::Mod: return call(function_of("mod", dtype), in);
+        case Op::Mod: return call(function_of(is_positive(in[1]) && dtype != f64 ? "mod_by" : "mod", dtype), in);
         case Op::Min: return call(function_of("min", dtype), literal_last(in));
         case Op::Max: return call(function_of("max", dtype), literal_last(in));
         case Op::IsNan: return call(function_of("is_nan", dtype), in);

@@ -96,11 +96,11 @@ double float_unary(Op op, double x, DType dtype) {
 }
 
 /// x - y * floor(x / y), every step rounded as the device rounds it. A quotient below 0 that is too
-/// small for a number is below 0 all the same; no turn of an infinite y is none.
+/// small for a number is below 0 all the same; no turn of an infinite y is none. What is left of 0 is +0.
 double float_mod(double x, double y, DType dtype) {
     double turns = std::floor(rounded(x / y, dtype));
     if (turns == 0 && x != 0 && (x < 0) != (y < 0)) turns = -1;
-    return turns == 0 ? x : rounded(x - rounded(y * turns, dtype), dtype);
+    return turns == 0 ? x + 0.0 : rounded(x - rounded(y * turns, dtype), dtype);
 }
 
 double float_binary(Op op, double x, double y, DType dtype) {

@@ -68,7 +68,7 @@ bool float_binary(Op op, float* out, const float* a, const float* b, int lanes) 
             return by([](float x, float y) {
                 float turns = std::floor(x / y);  // as in evaluate()
                 if (turns == 0 && x != 0 && (x < 0) != (y < 0)) turns = -1;
-                const float whole = turns == 0 ? 0 : y * turns;
+                const float whole = turns == 0 ? -0.0f : y * turns;
                 return x - whole;
             });
         case Op::Min:

@@ -39,8 +39,10 @@ struct Columns {
     std::vector<Scalar> results;
 };
 
+/// `literal`: the last operand is written as it, and is it in each row.
 Columns run_on_device(const std::shared_ptr<Device>& device, Op op, DType result,
-                      const std::vector<DType>& types, std::vector<std::vector<Scalar>> inputs) {
+                      const std::vector<DType>& types, std::vector<std::vector<Scalar>> inputs,
+                      const Scalar* literal = nullptr) {
     std::vector<std::string> operands;
     std::vector<std::vector<std::byte>> stored;
     for (size_t k = 0; k < types.size(); ++k) {
@@ -50,6 +52,7 @@ Columns run_on_device(const std::shared_ptr<Device>& device, Op op, DType result
         for (size_t i = 0; i < inputs.size(); ++i)
             store_scalar(inputs[i][k], stored.back().data() + i * width);
     }
+    if (literal) operands.back() = glsl_literal(*literal);
     VulkanExecutor executor(device);
     const std::vector<std::byte> raw =
         run_element(executor, {operation_glsl(op, result, types, operands), result, types}, stored,
@@ -200,6 +203,18 @@ TEST_F(RandomBitsOnDevice, DivideAsIntegers) {
 TEST_F(RandomBitsOnDevice, HavePowersAsIntegers) { expect_agreement_on(Op::Pow, i32, {i32, i32}); }
 
 class LiteralsOnDevice : public TypeOnDevice {};
+
+TEST_P(LiteralsOnDevice, LeaveTheRemaindersOfTheirValue) {
+    const DType dtype = GetParam();
+    if (!supported(Op::Mod, dtype)) GTEST_SKIP() << "it has no remainders";
+    for (const Scalar& divisor : ugly_values(dtype)) {
+        // Kernels compute with a literal 0.0 by functions of their own (literal_zero.h).
+        if (dtype.is_float() && divisor.f == 0) continue;
+        std::vector<std::vector<Scalar>> rows;
+        for (const Scalar& x : ugly_values(dtype)) rows.push_back({x, divisor});
+        expect_agreement(Op::Mod, dtype, run_on_device(device, Op::Mod, dtype, {dtype, dtype}, std::move(rows), &divisor));
+    }
+}
 
 TEST_P(LiteralsOnDevice, HaveTheBitsOfTheirValue) {
     const DType dtype = GetParam();

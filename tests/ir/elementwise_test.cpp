@@ -136,7 +136,7 @@ double float_arithmetic(Op op, T x, T y) {
         case Op::Mod: {
             T quotient = x / y, turns = std::floor(quotient);
             if (turns == 0 && x != 0 && (x < 0) != (y < 0)) turns = -1;
-            T whole = turns == 0 ? 0 : y * turns;
+            T whole = turns == 0 ? -T(0) : y * turns;
             return x - whole;
         }
         case Op::Frac: {
@@ -339,7 +339,8 @@ const double kNan = std::nan("");
 const Fact kFacts[] = {
     {Op::Round, f32, {0.5}, 0}, {Op::Round, f32, {1.5}, 2}, {Op::Round, f32, {-2.5}, -2},
     {Op::Mod, f32, {-1, 3}, 2}, {Op::Mod, f32, {1, -3}, -2}, {Op::Mod, f32, {-1e-30, 0x1p127}, 0x1p127},
-    {Op::Mod, f32, {-2, kInf}, kInf}, {Op::Mod, f32, {2, kInf}, 2}, {Op::Mod, i32, {-7, 3}, -1},
+    {Op::Mod, f32, {-2, kInf}, kInf}, {Op::Mod, f32, {2, kInf}, 2}, {Op::Mod, f32, {-0.0, 2}, 0.0},
+    {Op::Mod, i32, {-7, 3}, -1},
     {Op::Mod, i32, {7, -3}, 1}, {Op::Mod, i32, {5, 0}, 0}, {Op::Div, i32, {-7, 2}, -3},
     {Op::Div, i32, {7, 0}, 0}, {Op::Div, i32, {-2147483648.0, -1}, -2147483648.0},
     {Op::Mod, i32, {-2147483648.0, -1}, 0}, {Op::Div, u32, {4294967295.0, 2}, 2147483647.0},
