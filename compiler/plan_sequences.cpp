@@ -20,7 +20,6 @@ namespace {
 constexpr int64_t kMostTurns = 4096;       // of a loop of steps
 constexpr int kMostPeriod = 3;             // of a rotation that turns are written out for
 constexpr int64_t kWorthNames = 1024;      // elements that are dearer to copy than to write out
-constexpr size_t kMostNodes = 8192;        // of a kernel: drivers compile long ones slowly
 constexpr int64_t kMostBackEdges = 65535;  // one group is to end before long on any device
 
 /// What is run in order: a kernel, a loop, or what stands in `body`.
@@ -273,7 +272,7 @@ class Sequencer {
 
     struct Needs {
         std::set<std::tuple<int, int, int>> texels, storage;  // buffer, type, width
-        size_t nodes = 0;
+        double operations = 0;   // simple ones, of the body
         int64_t back_edges = 0;
     };
 
@@ -287,7 +286,7 @@ class Sequencer {
             if (b.form != BindingForm::Address)
                 (b.form == BindingForm::Texel ? needs.texels : needs.storage)
                     .emplace(b.buffer, static_cast<int>(b.dtype.type), b.width);
-        needs.nodes += piece.kernel->nodes.size();
+        for (const KernelNode& n : piece.kernel->nodes) needs.operations += operations_of(n);
         needs.back_edges += turns * piece.kernel->back_edges;
     }
 
@@ -296,7 +295,7 @@ class Sequencer {
                                   ? std::min<int64_t>(profile_.max_back_edges, kMostBackEdges)
                                   : kMostBackEdges;
         return needs.texels.size() <= profile_.max_texel_buffers &&
-               needs.storage.size() <= profile_.max_storage_buffers && needs.nodes <= kMostNodes &&
+               needs.storage.size() <= profile_.max_storage_buffers && needs.operations <= profile_.max_body_operations &&
                needs.back_edges <= edges;
     }
 

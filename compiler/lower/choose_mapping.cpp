@@ -26,7 +26,6 @@ constexpr int64_t kLeastGroups = 8;            // workgroups that share a CPU's 
 constexpr uint32_t kLargeGroup = 256;          // invocations, where the device has as many
 constexpr int64_t kBodyBudget = 700;           // nodes of an invocation's body after expansion
 constexpr int64_t kLongBody = 250;             // nodes that keep a core busy alone: four such stand one after the other
-constexpr int64_t kLongBudget = 4096;          // and may be this many together
 constexpr int64_t kLoopBudget = 900;           // nodes of an unrolled loop body: turns are dear on a CPU
 constexpr int64_t kDealtBudget = 2600;         // the same, where lanes hand round what they load
 constexpr int64_t kTileBudget = 1000;          // nodes of a turn in a register tile
@@ -57,6 +56,7 @@ int64_t extent_or_large(const Size& s, const SymbolFacts& facts) {
 
 struct Traits {
     int64_t nodes = 0;
+    int64_t most_nodes = 0;    // of such that a body may have for the driver's compiler
     bool loops = false, divergent = false;
     bool rows = false;         // stores stand in loops: each invocation walks a row
     bool unlike_rows = false;  // of lengths that differ
@@ -74,12 +74,14 @@ bool takes_loops_by_choice(const KernelCode& code, const KernelNode& n) {
     return false;
 }
 
-Traits inspect(KernelCode code) {
+Traits inspect(KernelCode code, const DeviceProfile& profile) {
     place(code);
     Traits traits;
+    double operations = 0;
     auto visit = [&](int id) {
         const KernelNode& n = code.nodes[id];
         ++traits.nodes;
+        operations += operations_of(n);
         traits.loops |= n.op == Op::For;
         if (n.op == Op::Atomic) traits.plain_flat = false;   // what lies behind the end must not take part
         if (n.op != Op::Load && n.op != Op::Store) return;
@@ -106,6 +108,7 @@ Traits inspect(KernelCode code) {
             code.nodes[code.ranges[region.range].extent_node].op != Op::Param)
             traits.divergent |= true;   // trips may differ per invocation
     }
+    traits.most_nodes = static_cast<int64_t>(profile.max_body_operations * static_cast<double>(traits.nodes) / std::max(1.0, operations));
     return traits;
 }
 
@@ -206,9 +209,9 @@ int64_t short_turns(KernelCode code) {
 
 /// The register tile of a kernel with loops: grown step by step along the range where that saves most, from `tile`
 /// on. `total`: indices of the grid, of which every core must keep some; `turns` of a loop are written out, which saves
-/// more than what does not fit then.
+/// more than what does not fit then. `most_nodes`: of a body.
 std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile, const std::vector<Size>& grid,
-                               int64_t total, int64_t busy, bool lanes_share, int64_t turns = 1) {
+                               int64_t total, int64_t busy, bool lanes_share, int64_t most_nodes, int64_t turns = 1) {
     const std::vector<int64_t> factors = lanes_share ? std::vector<int64_t>{3, 5, 2} : std::vector<int64_t>{2};
     for (bool grown = true; grown;) {
         grown = false;
@@ -221,8 +224,8 @@ std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile
                 larger[d] *= factor;
                 const int64_t copies = std::accumulate(larger.begin(), larger.end(), int64_t{1}, std::multiplies<>());
                 if (larger[d] > kLongestTile || divisor % larger[d] != 0 || grid[d].is(0) || total / copies < busy ||
-                    model.carried(larger) > kMostCarried || model.nodes(larger) > kTileBudget ||
-                    model.loop_nodes(larger) * turns > kWholeBudget)
+                    model.carried(larger) > kMostCarried || model.nodes(larger) > std::min(kTileBudget, most_nodes) ||
+                    model.loop_nodes(larger) * turns > std::min(kWholeBudget, most_nodes))
                     continue;
                 // A step of three is worth more than one of two.
                 const double time = std::pow(model.time(larger) / model.time(tile), 1 / std::log2(factor)) * model.time(tile);
@@ -275,7 +278,7 @@ Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const De
     int64_t nodes = traits.nodes, carried = 0;
     if (!traits.rows && !traits.divergent) {
         const TileModel model(lowered, true);
-        m.tile = grow_tile(model, m.tile, grid, total, slots * kLeastGroups, true);
+        m.tile = grow_tile(model, m.tile, grid, total, slots * kLeastGroups, true, traits.most_nodes);
         nodes = model.loop_nodes(m.tile);
         total /= m.copies();
         carried = model.carried(m.tile);
@@ -286,11 +289,11 @@ Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const De
            total >= subgroups * 2 * slots * (cpu ? kLeastGroups : 1))
         subgroups *= 2;
     m.group_x = static_cast<uint32_t>(subgroups * lanes);
-    while (!traits.divergent && m.whole_loops < kShortLoop && nodes * (m.whole_loops + 1) <= kWholeBudget) ++m.whole_loops;
+    while (!traits.divergent && m.whole_loops < kShortLoop && nodes * (m.whole_loops + 1) <= std::min(kWholeBudget, traits.most_nodes)) ++m.whole_loops;
     // Blocks of four along the loop are worth more than a short body, where several copies read them.
     for (int64_t f : {32, 16, 8, 4, 2}) {
         const int64_t budget = cpu && m.copies() > 1 && f <= 4 ? kDealtBudget : kLoopBudget;
-        if (m.serial_unroll == 1 && (cpu || f <= 16) && nodes * f <= budget) m.serial_unroll = f;
+        if (m.serial_unroll == 1 && (cpu || f <= 16) && nodes * f <= std::min(budget, traits.most_nodes)) m.serial_unroll = f;
     }
     m.joined_loops = joins_loops(lowered, profile, carried, m.serial_unroll * lanes);
     return m;
@@ -325,7 +328,7 @@ int64_t loaded_tensors(const KernelCode& lowered) {
 Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile, const SymbolFacts& facts, bool may_stage) {
     const std::vector<Size> grid = grid_extents(lowered);
     const size_t dims = grid.size();
-    const Traits traits = inspect(lowered);
+    const Traits traits = inspect(lowered, profile);
     const bool cpu = profile.device_class == DeviceClass::Cpu;
     std::vector<int64_t> extents{1, 1};
     int64_t total = 1;
@@ -334,7 +337,7 @@ Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile
         extents[d] = extent_or_large(grid[d], facts);
         total = std::min(total * extents[d], kLargeTotal);
     }
-    if (const auto near = choose_near(lowered, profile, facts, traits.nodes, traits.loops)) return *near;
+    if (const auto near = choose_near(lowered, profile, facts, traits.nodes, traits.most_nodes, traits.loops)) return *near;
     if (!cpu)
         if (const auto matrix = choose_matrix(lowered, profile, facts)) return *matrix;
     const int64_t x = extents[0], y = extents[1];
@@ -350,11 +353,11 @@ Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile
     const int64_t busy = staged ? profile.parallel_invocations / kStagedShare
                                 : int64_t{profile.parallel_invocations} * (cpu ? (traits.loops ? 8 : 1) : 4);
     auto room = [&](int64_t factor) {
-        return traits.nodes * m.copies() * factor <= kBodyBudget && total / (m.copies() * factor) >= busy;
+        return traits.nodes * m.copies() * factor <= std::min(kBodyBudget, traits.most_nodes) && total / (m.copies() * factor) >= busy;
     };
     const bool plain = !traits.divergent && !traits.rows;
     // What long bodies compute one after the other they load and store in fours.
-    const bool in_turn = cpu && by_four && !traits.loops && traits.nodes >= kLongBody && traits.nodes * 4 <= kLongBudget &&
+    const bool in_turn = cpu && by_four && !traits.loops && traits.nodes >= kLongBody && traits.nodes * 4 <= traits.most_nodes &&
                          total / 4 >= busy;
     if (plain && (((by_four || padded) && room(4)) || in_turn)) m.tile[0] = 4;
     int64_t nodes = traits.nodes * m.copies();
@@ -362,7 +365,7 @@ Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile
     bool dealt_copies = false;   // of a tile: as many as a subgroup has lanes, with loads of their own
     if (plain && traits.loops && dims >= 2) {
         const TileModel model(lowered, false);
-        m.tile = grow_tile(model, m.tile, grid, total, busy, false, short_turns(lowered));
+        m.tile = grow_tile(model, m.tile, grid, total, busy, false, traits.most_nodes, short_turns(lowered));
         nodes = model.loop_nodes(m.tile);
         carried = model.carried(m.tile);
         for (size_t d = 1; d < dims; ++d)
@@ -404,7 +407,7 @@ Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile
     hold_rows(m, lowered, profile, facts);
     // On a CPU driver a load costs as much where all lanes read the same element, and exchanging lanes is cheap.
     const bool deals = cpu && profile.texel_loads && lanes_share(profile) && m.group_x % lanes == 0;
-    if (deals && nodes * lanes <= kDealtBudget && plain && traits.loops && reads_in_turn(lowered, lanes)) {
+    if (deals && nodes * lanes <= std::min(kDealtBudget, traits.most_nodes) && plain && traits.loops && reads_in_turn(lowered, lanes)) {
         m.dealt_loads = profile.subgroup_size;
         m.serial_unroll = lanes;
     } else if (deals && dealt_copies) {
@@ -415,10 +418,10 @@ Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile
     const bool few = traits.unlike_rows || (traits.loops && strides_far(lowered));
     const int64_t most_turns = columns ? kFarTurns / 2 : cpu && few ? kFarTurns : 16;
     if (plain && traits.loops)
-        while (m.whole_loops < kShortLoop && nodes * (m.whole_loops + 1) <= kWholeBudget) ++m.whole_loops;
+        while (m.whole_loops < kShortLoop && nodes * (m.whole_loops + 1) <= std::min(kWholeBudget, traits.most_nodes)) ++m.whole_loops;
     if (!traits.divergent || traits.loops)
         for (int64_t f : {16, 8, 4, 2})
-            if (m.serial_unroll == 1 && traits.loops && f <= most_turns && nodes * f <= kLoopBudget) m.serial_unroll = f;
+            if (m.serial_unroll == 1 && traits.loops && f <= most_turns && nodes * f <= std::min(kLoopBudget, traits.most_nodes)) m.serial_unroll = f;
     m.joined_loops = joins_loops(lowered, profile, carried, m.serial_unroll);
     if (staged) m.staged_turns = choose_staged_turns(lowered, m, profile);
     return m;

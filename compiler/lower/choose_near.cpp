@@ -45,7 +45,7 @@ int64_t most_turns(KernelCode lowered, const DeviceProfile& profile, int64_t ele
 }  // namespace
 
 std::optional<Mapping> choose_near(const KernelCode& lowered, const DeviceProfile& profile, const SymbolFacts& facts,
-                                   int64_t nodes, bool loops) {
+                                   int64_t nodes, int64_t most_nodes, bool loops) {
     const std::vector<NearTarget> targets = near_targets(lowered);
     std::vector<Size> grid;   // x first
     for (size_t r = lowered.ranges.size(); r-- > 0;)
@@ -70,7 +70,7 @@ std::optional<Mapping> choose_near(const KernelCode& lowered, const DeviceProfil
         m.near = MemorySpace::Shared;
         m.group_x = std::min(kGroup, profile.max_group_size);
     }
-    if (!loops && nodes * kStrides <= kBodyBudget) m.strides = cpu ? kStrides : kStrides / 2;
+    if (!loops && nodes * kStrides <= std::min(kBodyBudget, most_nodes)) m.strides = cpu ? kStrides : kStrides / 2;
     // A copy costs about as much as storing to each of its elements once.
     const int64_t width = m.group_x, stores = total / width;
     const int64_t least = cpu ? elements : 4 * elements / width + 1;

@@ -76,6 +76,10 @@ const char* name(RangeKind kind) {
     return "?";
 }
 
+double operations_of(const KernelNode& n) {
+    return is_elementwise(n.op) ? std::max(1.0, operation_cost(n.op)) : 1;
+}
+
 bool is_matrix(Op op) {
     return op == Op::MatrixFill || op == Op::MatrixLoad || op == Op::MatrixMulAdd || op == Op::MatrixCast ||
            op == Op::MatrixStore;

@@ -144,6 +144,8 @@ bool is_addressed(const KernelBuffer& buffer);
 /// The types of what the host gives: the parameters, then the addresses of buffers.
 std::vector<DType> param_types(const KernelCode& code);
 
+/// The simple operations that a node is: of DeviceProfile::max_body_operations.
+double operations_of(const KernelNode& n);
 /// A Matrix operation: all lanes of a subgroup take part, with the same indices.
 bool is_matrix(Op op);
 /// KernelNode::index is a buffer.

@@ -24,9 +24,9 @@ struct NearTarget {
 std::vector<NearTarget> near_targets(const KernelCode& lowered);
 
 /// The mapping of a kernel whose targets are worth copies on this device; nothing where they are not. `nodes`: of
-/// its body; `loops`: it has some.
+/// its body, which may have `most_nodes`; `loops`: it has some.
 std::optional<Mapping> choose_near(const KernelCode& lowered, const DeviceProfile& profile, const SymbolFacts& facts,
-                                   int64_t nodes, bool loops);
+                                   int64_t nodes, int64_t most_nodes, bool loops);
 
 /// The copies in a kernel that is being mapped, whose effects run in the order in which they are made.
 class NearCopies {

@@ -31,8 +31,11 @@ constexpr double kLeastRow = 16;         // elements that a group holds: shorter
 constexpr int64_t kLargestTile = 8;      // neighbours along an axis that one invocation computes
 constexpr double kSharedLoads = 10;      // loads of cached memory that one of shared memory takes on a CPU driver
 constexpr double kExchange = 4;          // loads of shared memory that a store there and a barrier take
-constexpr int kNodeBudget = 2000;        // values that one kernel may reach
-constexpr size_t kGroupBudget = 4000;    // and those of all results that leave it together
+constexpr double kMostlyShared = 0.5;    // of one result's operations: better a longer body than to compute them twice
+constexpr double kLittleMore = 0.25;     // of a body that is too long by itself: better a longer one than one more
+
+/// Simple operations of a value in a kernel's body; what moves elements counts as one.
+double body_operations(const Node& node) { return std::max(1.0, own_operations(node)); }
 
 class Scheduler {
   public:
@@ -581,10 +584,10 @@ class Scheduler {
         return extra < v.materialise_seconds - compute;
     }
 
-    /// A kernel that asks for the value has reached its budget already.
+    /// A kernel that asks for the value has a body that is long enough already.
     bool overgrown(const std::set<Ask>& asks) const {
         return std::any_of(asks.begin(), asks.end(),
-                           [&](const Ask& a) { return reached_.at(a.root) > kNodeBudget; });
+                           [&](const Ask& a) { return reached_.at(a.root) >= profile_.max_body_operations; });
     }
 
     /// The result of a loop inside a kernel, asked in the turns of a reduction: together they may take more turns than
@@ -637,7 +640,7 @@ class Scheduler {
 
     void ask(const Node& node, const Ask& a) {
         std::set<Ask>& asks = asks_[&node];
-        if (asks.size() <= kMapBudget && asks.insert(a).second) ++reached_[a.root];
+        if (asks.size() <= kMapBudget && asks.insert(a).second) reached_[a.root] += body_operations(node);
         if (crowds_.contains(*a.root) && reads_memory_.contains(&node) &&
             !starts(*a.root, node, a.map))
             crowds_.ask(*a.root, node);
@@ -745,14 +748,26 @@ class Scheduler {
         std::unordered_set<const Node*> loads;  // what it reads of memory
         bool sizes = false;                     // that only the device knows
         std::set<std::pair<const Node*, int>> values;  // all that it reaches, by index map
+        double operations = 0;                         // simple ones, that these take
     };
+
+    /// What a kernel's body takes for a value: a load where it is in memory.
+    double in_body(const Node& node) const {
+        return lives_in_memory(node) || schedule_.materialised.contains(&node) ? 1 : body_operations(node);
+    }
+
+    bool reach(Needs& needs, const Node& node, int map) const {
+        const bool first = needs.values.insert({&node, map}).second;
+        if (first) needs.operations += in_body(node);
+        return first;
+    }
 
     /// What a root's kernel needs.
     Needs needs_of(const Node& root) {
         Needs out;
         std::vector<std::pair<const Node*, int>> queue;
         auto push = [&](const Node& node, int map) {
-            if (out.values.insert({&node, map}).second) queue.push_back({&node, map});
+            if (reach(out, node, map)) queue.push_back({&node, map});
         };
         expand(root, maps_.identity(grid_shape(root)), push);
         needs_sizes(root, out);
@@ -915,7 +930,7 @@ class Scheduler {
             groups[at].item.outputs.push_back(ref);
             groups[at].needs.loads.insert(needs.loads.begin(), needs.loads.end());
             groups[at].needs.sizes |= needs.sizes;
-            groups[at].needs.values.insert(needs.values.begin(), needs.values.end());
+            for (const auto& [node, map] : needs.values) reach(groups[at].needs, *node, map);
             group_of[ref.get()] = at;
         }
         std::vector<ScheduleItem> out;
@@ -947,12 +962,15 @@ class Scheduler {
                            [&](const Node* root) { return members.contains(root); });
     }
 
-    static size_t values_of_both(const Needs& a, const Needs& b) {
-        const size_t sum = a.values.size() + b.values.size();
-        if (sum <= kGroupBudget) return sum;  // no need to know what they share
-        return sum - static_cast<size_t>(std::count_if(
-                         b.values.begin(), b.values.end(),
-                         [&](const auto& value) { return a.values.contains(value); }));
+    /// The kernel of both has a body that the driver's compiler bears; what they share counts once.
+    bool bears(const Needs& a, const Needs& b) const {
+        const double most = profile_.max_body_operations, both = a.operations + b.operations;
+        const auto [less, more] = std::minmax(a.operations, b.operations);
+        if (both <= most || (more > most && less <= kLittleMore * more)) return true;
+        double shared = 0;
+        for (const auto& [node, map] : b.values)
+            if (a.values.contains({node, map})) shared += in_body(*node);
+        return both - shared <= most || shared >= kMostlyShared * less;
     }
 
     bool can_join(const Group& group, const Ref& ref, bool is_heavy, const Needs& needs) const {
@@ -963,7 +981,7 @@ class Scheduler {
         const Node& other = *group.item.outputs[0];
         if (is_stored_by_hand(root) || is_stored_by_hand(other))
             return is_stored_by_hand(root) && is_stored_by_hand(other) && root.inputs[0] == other.inputs[0];
-        if (values_of_both(group.needs, needs) > kGroupBudget) return false;
+        if (!bears(group.needs, needs)) return false;
         // Stores by position join where the positions are the same.
         const Written a = written(root), b = written(other);
         return static_cast<bool>(a) == static_cast<bool>(b) && a.loop == b.loop &&
@@ -981,7 +999,7 @@ class Scheduler {
     std::unordered_map<const Node*, Shape> leaving_;   // loops inside kernels with a result in memory; its shape
     ElementCosts costs_;
     AtHand at_hand_;   // what the round before asked for
-    std::unordered_map<const Node*, int> reached_;   // values that a root's kernel asks for
+    std::unordered_map<const Node*, double> reached_;   // simple operations of the values that a root's kernel asks for
     std::unordered_set<const Node*>
         reads_memory_;   // values that need a binding, of their own or of what they come from
     Crowds crowds_;

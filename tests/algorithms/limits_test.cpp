@@ -63,6 +63,7 @@ const Limit kLimits[] = {
     {"Bindings", with_few_bindings},
     {"PushConstants", with<&DeviceProfile::push_constant_bytes, 128u>},
     {"NoPushConstants", with<&DeviceProfile::push_constant_bytes, 0u>},
+    {"Bodies", with<&DeviceProfile::max_body_operations, 64u>},
     {"Subgroups1", with_subgroups<1>},
     {"Subgroups4", with_subgroups<4>},
     {"Subgroups128", with_subgroups<128>},

@@ -1,0 +1,66 @@
+// Kernels are no longer than the driver's compiler bears.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/schedule/compile_helpers.h"
+
+namespace firn {
+namespace {
+
+constexpr int kSine = 30;   // simple operations
+
+DeviceProfile patient(DeviceProfile profile) {
+    profile.max_body_operations = 1 << 20;
+    return profile;
+}
+
+int count_sines(const KernelInfo& kernel) {
+    const std::string body = kernel.glsl.substr(kernel.glsl.find("void main"));
+    int count = 0;
+    for (size_t at = body.find("firn_sin("); at != std::string::npos; at = body.find("firn_sin(", at + 1)) ++count;
+    return count;
+}
+
+int most_sines(const Program& program) {
+    int most = 0;
+    for (const KernelInfo& kernel : program.kernels) most = std::max(most, count_sines(kernel));
+    return most;
+}
+
+Tensor sines(Tensor x, int count) {
+    for (int k = 0; k < count; ++k) x = sin(x) + 0.5f * x;
+    return x;
+}
+
+TEST(Bodies, AreCutWhereTheyAreLong) {
+    auto chain = [](const std::vector<Tensor>& x) { return sines(x[0], 500); };
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        const auto program = program_for(profile, chain, {f32(4096)});
+        EXPECT_LE(kSine * most_sines(*program), static_cast<int>(profile.max_body_operations)) << profile.name;
+        EXPECT_EQ(program_for(patient(profile), chain, {f32(4096)})->kernels.size(), 1u) << profile.name;
+    }
+}
+
+TEST(Bodies, HaveFewerCopiesWhereTheyAreLong) {
+    auto chain = [](const std::vector<Tensor>& x) { return sines(x[0], 50); };
+    const auto program = program_for(cpu_profile(), chain, {f32(1 << 20)});
+    EXPECT_EQ(program->kernels.size(), 1u);
+    EXPECT_EQ(most_sines(*program), 50);
+    EXPECT_GE(most_sines(*program_for(patient(cpu_profile()), chain, {f32(1 << 20)})), 200);
+}
+
+TEST(Bodies, HaveFewerTurnsWrittenOutWhereTheyAreLong) {
+    auto turns = [](const std::vector<Tensor>& args) {
+        Tensor x = args[0];
+        for (Tensor t : loop(64)) x = sines(x + t.as(f32), 20);
+        return x;
+    };
+    const DeviceProfile profile = cpu_profile();
+    const int sines = most_sines(*program_for(profile, turns, {f32(1001)}));
+    EXPECT_LE(kSine * sines, static_cast<int>(profile.max_body_operations));
+    EXPECT_GT(most_sines(*program_for(patient(profile), turns, {f32(1001)})), sines);
+}
+
+}  // namespace
+}  // namespace firn
