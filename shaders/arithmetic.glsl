@@ -185,11 +185,9 @@ float firn_mod_f32(float x, float y) {
 }
 
 //@function firn_mod_by_f32
-// For a literal y above 0. Only by one above 1 is a quotient too small for a number where x is one.
+// For y in (0, 2^20]: only quotients of x below 2^-106 are too small for a number, and x is 0 then, as good as.
 float firn_mod_by_f32(float x, float y) {
-    float turns = floor(x / y);
-    turns = mix(turns, min(turns, -1.0), all(bvec2(x < 0.0, y > 1.0)));
-    precise float whole = y * turns;
+    precise float whole = y * floor(x / y);
     return x - whole;
 }
 

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "compiler/program/error.h"
@@ -53,8 +54,10 @@ bool is_number(const std::string& text) {
     return text[digit] >= '0' && text[digit] <= '9';
 }
 
-/// A literal of a finite number that is at least 0.
-bool is_positive(const std::string& text) { return text[0] >= '0' && text[0] <= '9'; }
+/// A literal of a float divisor above 0 that firn_mod_by takes.
+bool is_small_divisor(const std::string& text) {
+    return text[0] >= '0' && text[0] <= '9' && std::strtod(text.c_str(), nullptr) <= 0x1p20;
+}
 
 /// The operands of a minimum or maximum, in the order that spares the test for nan.
 Operands literal_last(const Operands& in) {
@@ -93,7 +96,7 @@ std::string float_operation(Op op, DType dtype, const Operands& in) {
     switch (op) {
         case Op::Sign: return call(function_of("sign", dtype), in);
         case Op::Frac: return call(function_of("frac", dtype), in);
-        case Op::Mod: return call(function_of(is_positive(in[1]) && dtype != f64 ? "mod_by" : "mod", dtype), in);
+        case Op::Mod: return call(function_of(is_small_divisor(in[1]) && dtype != f64 ? "mod_by" : "mod", dtype), in);
         case Op::Min: return call(function_of("min", dtype), literal_last(in));
         case Op::Max: return call(function_of("max", dtype), literal_last(in));
         case Op::IsNan: return call(function_of("is_nan", dtype), in);

@@ -54,8 +54,9 @@ TEST(Operations, RemainderByALiteralIsPlainWhereGlslDefinesIt) {
     EXPECT_EQ(of_two(Op::Mod, u32, "a", "7u"), "(a % 7u)");
     EXPECT_EQ(of_two(Op::Mod, i32, "a", "7"), "firn_mod_i32(a, 7)");
 }
-TEST(Operations, RemainderByAPositiveLiteralHasFewerCases) {
+TEST(Operations, RemainderByASmallPositiveLiteralHasFewerCases) {
     EXPECT_EQ(of_two(Op::Mod, f32, "a", "7.0"), "firn_mod_by_f32(a, 7.0)");
+    EXPECT_EQ(of_two(Op::Mod, f32, "a", "1.0e+30"), "firn_mod_f32(a, 1.0e+30)");
     EXPECT_EQ(of_two(Op::Mod, f32, "a", "(-7.0)"), "firn_mod_f32(a, (-7.0))");
     EXPECT_EQ(of_two(Op::Mod, f32, "a", "b"), "firn_mod_f32(a, b)");
 }
