@@ -35,13 +35,15 @@ Deal deal_turns(const KernelBuilder& b, const Range& range, int extent, int64_t 
 
 std::vector<Part> parts_of(KernelBuilder& b, const Range& range, int extent, const Deal& deal,
                            int lane) {
-    const bool symbolic = !range.extent.is(0) || b.is_constant(extent);
+    // Mapping may have found out what the turns are.
+    const Size all = b.is_constant(extent) ? Size(b.node(extent).constant.i) : range.extent;
+    const bool symbolic = !all.is(0);
     const int64_t chunk = deal.copies * deal.lanes;
-    if (chunk == 1) return {{deal, extent, range.extent, b.integer(0), -1}};
+    if (chunk == 1) return {{deal, extent, all, b.integer(0), -1}};
     std::vector<Part> parts{{deal, b.make(Op::Div, i32, {extent, b.integer(chunk)}),
-                             symbolic ? floor_div(range.extent, Size(chunk)) : Size(0),
+                             symbolic ? floor_div(all, Size(chunk)) : Size(0),
                              b.integer(0), -1}};
-    if (symbolic && divides(range.extent, chunk)) return parts;
+    if (symbolic && divides(all, chunk)) return parts;
     int done = b.mul(parts[0].turns, b.integer(chunk));
     if (deal.lanes > 1 && deal.copies > kSmallDeal) {
         const Deal small{deal.lanes, kSmallDeal, deal.vector};
@@ -49,7 +51,7 @@ std::vector<Part> parts_of(KernelBuilder& b, const Range& range, int extent, con
         const int turns = b.make(Op::Div, i32, {b.sub(extent, done), b.integer(step)});
         parts.push_back({small, turns, Size(0), done, deal.copies / small.copies});
         done = b.add(done, b.mul(turns, b.integer(step)));
-        if (symbolic && divides(range.extent, step)) return parts;
+        if (symbolic && divides(all, step)) return parts;
     }
     const Deal single{deal.lanes, 1, 1};
     const int left = b.sub(extent, done);
