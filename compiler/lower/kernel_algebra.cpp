@@ -1,6 +1,8 @@
 // Index algebra of the KernelBuilder: linear forms, products, division and comparison by known bounds.
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "compiler/ir/evaluate.h"
 #include "compiler/lower/kernel_builder.h"
@@ -13,6 +15,12 @@ constexpr int kZeroSteps = 4;   // sums that are followed to tell whether they c
 
 bool is_zero(const KernelNode& n) {
     return n.op == Op::Constant && n.constant.f == 0 && !std::signbit(n.constant.f);
+}
+
+/// An induction or an argument is in it: the user's arithmetic, not only sizes of tensors.
+bool has_number(const Size& size) {
+    const std::vector<std::string> symbols = size.symbols();
+    return std::any_of(symbols.begin(), symbols.end(), [](const std::string& symbol) { return symbol[0] == '$'; });
 }
 
 }  // namespace
@@ -201,8 +209,10 @@ int KernelBuilder::product(int a, int b) {
         for (auto [t, d] : y.terms) {
             const KernelNode &p = node(s), &q = node(t);
             int term;
-            if (p.op == Op::Param && q.op == Op::Param && code_.params[p.index].scalar < 0 &&
-                code_.params[q.index].scalar < 0) {
+            const auto is_size = [&](const KernelNode& n) { return n.op == Op::Param && code_.params[n.index].scalar < 0; };
+            // A product of numbers wraps around where one of sizes is refused: of the turns that are tried beyond a
+            // loop's end, too.
+            if (is_size(p) && is_size(q) && !(has_number(code_.params[p.index].size) && has_number(code_.params[q.index].size))) {
                 const Size folded = code_.params[p.index].size * code_.params[q.index].size;
                 term = size(folded);
             } else {

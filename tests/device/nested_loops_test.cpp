@@ -140,6 +140,23 @@ const DeviceCase kCases[] = {
      }},
 };
 
+// What is tried beyond the end of a loop that the data ends is no product that does not fit.
+TEST(DataLoops, HaveIndicesWhoseProductsWrapAround) {
+    for (Session session : {Session::interpreter(), Session::interpreter(gpu_profile()), device_session()}) {
+        SessionScope scope(session);
+        for (const int n : {0, 1, 17}) {
+            Tensor turns = tensor({n}), x = zeros({4}, i32);
+            for (Tensor t : loop(turns(0))) {
+                const Tensor square = t * t, fourth = square * square;
+                x = roll(x, 1) + fourth * fourth;
+            }
+            uint32_t sum = 0;
+            for (uint32_t t = 0; t < static_cast<uint32_t>(n); ++t) sum += t * t * t * t * t * t * t * t;
+            EXPECT_EQ(x.to_vector<int>(), std::vector<int>(4, static_cast<int>(sum))) << n;
+        }
+    }
+}
+
 TEST(BitonicSort, OfMoreKeysThanSixteenStagesReach) {
     const SessionScope scope(device_session());
     const int stages = 17, n = 1 << stages;
