@@ -32,6 +32,7 @@ struct Range {
     int extent_node = -1;   // Serial: the i32 node with the trip count (never negative)
     int dim = 0;            // Group, Invocation: 0 x, 1 y, 2 z. Subgroup: 0 the lane, 1 its place in the group
     int64_t max_trips = -1; // Serial: the most turns it can take, -1: only the data knows
+    bool rest = false;      // Serial: what another loop left. Where that is nothing, what its body computes has no meaning
 };
 
 /// Bounds of an integer node: it lies in [lo, hi] and is `rem` modulo `mod` (mod 1: nothing known).

@@ -145,12 +145,14 @@ class Placer {
         late_[id] = a;
     }
 
-    /// Out of the loops that the node does not need, and of the guards inside those.
+    /// Out of the loops that the node does not need, and of the guards inside those. Loads stay in what a loop has left.
     int hoist(int id, int region) const {
         const bool early = code_.loads_first && code_.nodes[id].op == Op::Load;
         int out = region;
         for (; region != 0; region = parent_[region]) {
-            const bool loop = code_.regions[region].range >= 0;
+            const int range = code_.regions[region].range;
+            const bool loop = range >= 0;
+            if (loop && guarded_[id] && !early && code_.ranges[range].rest) break;
             if (loop && std::find(needs_[id].begin(), needs_[id].end(), region) != needs_[id].end()) break;
             if (!loop && (!guard_[region] || (guarded_[id] && !early))) break;
             if (loop || early) out = parent_[region];

@@ -49,7 +49,7 @@ std::vector<Part> parts_of(KernelBuilder& b, const Range& range, int extent, con
         const Deal small{deal.lanes, kSmallDeal, deal.vector};
         const int64_t step = small.copies * small.lanes;
         const int turns = b.make(Op::Div, i32, {b.sub(extent, done), b.integer(step)});
-        parts.push_back({small, turns, Size(0), done, deal.copies / small.copies});
+        parts.push_back({small, turns, Size(0), done, deal.copies / small.copies, true});
         done = b.add(done, b.mul(turns, b.integer(step)));
         if (symbolic && divides(all, step)) return parts;
     }
@@ -57,10 +57,10 @@ std::vector<Part> parts_of(KernelBuilder& b, const Range& range, int extent, con
     const int left = b.sub(extent, done);
     if (b.is_constant(left) && b.node(left).constant.i == 0) return parts;
     if (deal.lanes == 1)
-        parts.push_back({single, left, Size(0), done, deal.copies - 1});
+        parts.push_back({single, left, Size(0), done, deal.copies - 1, true});
     else
         parts.push_back({single, lane_turns(b, left, deal.lanes, lane), Size(0), done,
-                         std::min(deal.copies, kSmallDeal)});
+                         std::min(deal.copies, kSmallDeal), true});
     return parts;
 }
 

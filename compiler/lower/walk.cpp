@@ -105,8 +105,9 @@ void Walk::store_position(const Node& scatter, int program_buffer, const Indices
 }
 
 bool is_short_row(const Shape& shape, int inner) {
-    const Size row = element_count(Shape(shape.end() - inner, shape.end()));
-    return row.is_constant() && row.constant() <= kShortRow;
+    const Shape row(shape.end() - inner, shape.end());
+    const bool constant = std::all_of(row.begin(), row.end(), [](const Size& size) { return size.is_constant(); });
+    return constant && element_count(row).constant() <= kShortRow;
 }
 
 void Walk::run_rows(const Indices& row) {

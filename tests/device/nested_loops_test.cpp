@@ -157,6 +157,49 @@ TEST(DataLoops, HaveIndicesWhoseProductsWrapAround) {
     }
 }
 
+// A loop's rest that has no iteration begins behind the end: nothing is loaded there.
+TEST(Rests, LoadNothingWhereTheyHaveNoIteration) {
+    for (Session session : {Session::interpreter(), Session::interpreter(gpu_profile()), device_session()}) {
+        SessionScope scope(session);
+        Tensor x0 = tensor(std::vector<int>(10), {5, 2}), x1 = tensor(std::vector<float>(10), {5, 2}), x2 = tensor({0, 0});
+        if_(floor(index({1, 2}, 1) * x1) <= 1, [&] {
+            if_(wrap(x1)(index({5, 2}, 0) - 1, index({5, 2}, 1) - 1) <= 1, [&] {
+                x1 = all(x0(index({2, 5, 2}, 1), index({2, 5, 2}, 0)), {.axis = Axes{0}}).as(f32);
+                if_(1 < x1, [&] { x1(index({5, 2}, 0)) += 1; },
+                    [&] { x1 = slice(mirror(x2)(x1.as(i32)), {.axis = 0, .begin = 0, .end = 5, .step = -1}).as(f32); });
+            }, [&] {
+                for (Tensor t : loop(fill(x0, 1.0f)(1, 1))) x1 = fill(x1, 1.0f)(index({5, 2}, 0), -2);
+                for (Tensor t : loop(1)) {
+                    x0(x1.as(i32)) = 1;
+                    x1 = index({5, 2}, 0).as(f32);
+                }
+            });
+        });
+        EXPECT_EQ(x0.to_vector<int>(), std::vector<int>(10));
+    }
+}
+
+TEST(Rows, OfNoElementsMayHaveAxesOfSymbols) {
+    for (Session session : {Session::interpreter(), device_session()}) {
+        SessionScope scope(session);
+        const Size n = Size::symbol("n");
+        auto f = compile(
+            [&](Tensor x, Tensor y) {
+                for (Tensor t : loop(3)) {
+                    y = max(wrap(x)(1, 1, t), y).as(u32);
+                    if_(any(rand({8}) != rand({8})), [&] { continue_(); });
+                    x = index({n, n, 0}, 2).as(f32);
+                    for (Tensor s : loop(1)) y = min(index({6, 5, n}, 2), {.axis = Axes{1}}).as(u32);
+                }
+                return y;
+            },
+            {f32("n", "n", 0), u32(6, "n")});
+        for (const int size : {0, 2})
+            EXPECT_EQ(f(zeros({size, size, 0}), zeros({6, size}, u32)).to_vector<uint32_t>(),
+                      std::vector<uint32_t>(static_cast<size_t>(6 * size)));
+    }
+}
+
 TEST(BitonicSort, OfMoreKeysThanSixteenStagesReach) {
     const SessionScope scope(device_session());
     const int stages = 17, n = 1 << stages;
