@@ -468,6 +468,7 @@ class Scheduler {
         std::set<const Node*> roots;
         for (const Ask& a : asks) {
             const Node& root = *a.root;
+            if (is_stored_by_hand(root)) return 0;   // its rows are its user's
             const int inner = inner_dimensions(a);
             // In the turns of a loop only elements side by side share what they compute.
             const double turns = maps_.turns(a.map);

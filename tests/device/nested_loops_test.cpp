@@ -200,6 +200,39 @@ TEST(Rows, OfNoElementsMayHaveAxesOfSymbols) {
     }
 }
 
+TEST(KernelsByHand, MayHoldAnEndlessLoopWhereNobodyRunsThem) {
+    for (Session session : {Session::oracle(), Session::interpreter(), Session::interpreter(gpu_profile()), device_session()}) {
+        SessionScope scope(session);
+        session.limit_while(100);
+        const auto run = [](Tensor runs) {
+            Tensor x = zeros({1}, i32);
+            if_(runs, [&] {
+                kernel(x.shape(), [&](Tensor i) {
+                    Tensor y = i - 1;
+                    while_([&] { return y < 1; }, [&] {});
+                    x(i) = 1;
+                });
+            });
+            return x.to_vector<int>();
+        };
+        EXPECT_EQ(run(tensor({0})(0) == 1), std::vector<int>{0});
+        EXPECT_THROW(run(tensor({1})(0) == 1), UserError);
+    }
+}
+
+TEST(KernelsByHand, MayHoldALoopThatDoesNothing) {
+    for (Session session : {Session::oracle(), Session::interpreter(), Session::interpreter(gpu_profile()), device_session()}) {
+        SessionScope scope(session);
+        Tensor x = index({2, 1, 1}, 2);
+        kernel(x.shape(), [&](Tensor i, Tensor j, Tensor k) {
+            Tensor y = 1;
+            while_([&] { return y < 1; }, [&] {});
+            x(i, j, k) = 1;
+        });
+        EXPECT_EQ(x.to_vector<int>(), (std::vector<int>{1, 1}));
+    }
+}
+
 TEST(BitonicSort, OfMoreKeysThanSixteenStagesReach) {
     const SessionScope scope(device_session());
     const int stages = 17, n = 1 << stages;
