@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "compiler/codegen/spirv.h"
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 #include "compiler/passes/passes.h"
 #include "compiler/plan.h"
 #include "compiler/program/parallel.h"

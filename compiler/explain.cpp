@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 #include "compiler/program/step_counts.h"
 
 namespace firn {

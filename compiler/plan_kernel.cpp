@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "compiler/codegen/glsl.h"
-#include "compiler/lower/bindings.h"
+#include "compiler/kernel/bindings.h"
 #include "compiler/lower/data_sizes.h"
 #include "compiler/plan.h"
 #include "compiler/program/error.h"

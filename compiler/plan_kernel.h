@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 #include "compiler/program/program.h"
 
 namespace firn {

@@ -9,10 +9,10 @@
 #include <span>
 #include <tuple>
 
+#include "compiler/kernel/kernel_builder.h"
+#include "compiler/kernel/place.h"
 #include "compiler/lower/in_sequence.h"
-#include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/one_group.h"
-#include "compiler/lower/place.h"
 
 namespace firn {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 #include "compiler/program/program.h"
 
 namespace firn {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 #include "compiler/program/program.h"
 #include "compiler/schedule/schedule.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 
 namespace firn {
 namespace {

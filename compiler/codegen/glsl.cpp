@@ -12,7 +12,7 @@
 #include "compiler/codegen/memory.h"
 #include "compiler/codegen/operations.h"
 #include "compiler/ir/builder.h"
-#include "compiler/lower/bindings.h"
+#include "compiler/kernel/bindings.h"
 #include "compiler/program/error.h"
 
 namespace firn {

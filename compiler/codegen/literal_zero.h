@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 
 namespace firn {
 

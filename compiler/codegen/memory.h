@@ -3,7 +3,7 @@
 #include <iosfwd>
 #include <string>
 
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 #include "compiler/program/device_profile.h"
 
 namespace firn {

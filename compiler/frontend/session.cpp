@@ -9,7 +9,7 @@
 #include "compiler/frontend/oracle.h"
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/report.h"
-#include "compiler/lower/interpret_kernel.h"
+#include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/program/error.h"
 
 namespace firn {

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "compiler/kernel/place.h"
+#include "compiler/kernel/strides.h"
 #include "compiler/lower/map.h"
 #include "compiler/lower/matrix_units.h"
 #include "compiler/lower/near_copies.h"
-#include "compiler/lower/place.h"
 #include "compiler/lower/row_groups.h"
 #include "compiler/lower/share_loops.h"
 #include "compiler/lower/stage_loads.h"
-#include "compiler/lower/strides.h"
 #include "compiler/lower/tile_model.h"
 
 namespace firn {

@@ -1,8 +1,8 @@
 // Whether combining stores meet in copies of their target first, and how many of them a copy gathers.
 #include <algorithm>
 
+#include "compiler/kernel/place.h"
 #include "compiler/lower/near_copies.h"
-#include "compiler/lower/place.h"
 #include "compiler/lower/share_loops.h"
 
 namespace firn {

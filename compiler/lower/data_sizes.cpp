@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "compiler/lower/bindings.h"
-#include "compiler/lower/kernel_builder.h"
-#include "compiler/lower/place.h"
+#include "compiler/kernel/bindings.h"
+#include "compiler/kernel/kernel_builder.h"
+#include "compiler/kernel/place.h"
 #include "compiler/program/error.h"
 #include "compiler/program/size_builder.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/lower/place.h"
+#include "compiler/kernel/place.h"
 
 namespace firn {
 

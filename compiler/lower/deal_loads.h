@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/lower/kernel_builder.h"
+#include "compiler/kernel/kernel_builder.h"
 
 namespace firn {
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <unordered_map>
 
-#include "compiler/lower/place.h"
-#include "compiler/lower/rebuild.h"
+#include "compiler/kernel/place.h"
+#include "compiler/kernel/rebuild.h"
 
 namespace firn {
 namespace {

@@ -1,6 +1,6 @@
 // Loops side by side that compute much the same become one.
 #pragma once
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 #include "compiler/program/device_profile.h"
 
 namespace firn {

@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "compiler/ir/builder.h"
-#include "compiler/lower/bindings.h"
+#include "compiler/kernel/bindings.h"
+#include "compiler/kernel/kernel_builder.h"
+#include "compiler/kernel/place.h"
 #include "compiler/lower/deal_loads.h"
-#include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/map_grid.h"
 #include "compiler/lower/matrix_units.h"
 #include "compiler/lower/near_copies.h"
 #include "compiler/lower/order_values.h"
-#include "compiler/lower/place.h"
 #include "compiler/lower/row_groups.h"
 #include "compiler/lower/share_loops.h"
 #include "compiler/lower/staged_tile.h"

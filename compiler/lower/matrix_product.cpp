@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/lower/index_form.h"
+#include "compiler/kernel/index_form.h"
 #include "compiler/lower/share_loops.h"
 
 namespace firn {

@@ -1,11 +1,11 @@
 // Products of matrices by the device's matrix unit.
 #include "compiler/lower/matrix_units.h"
 
-#include "compiler/lower/bindings.h"
-#include "compiler/lower/kernel_builder.h"
+#include "compiler/kernel/bindings.h"
+#include "compiler/kernel/kernel_builder.h"
+#include "compiler/kernel/place.h"
+#include "compiler/kernel/rebuild.h"
 #include "compiler/lower/map_grid.h"
-#include "compiler/lower/place.h"
-#include "compiler/lower/rebuild.h"
 #include "compiler/program/error.h"
 
 namespace firn {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/lower/kernel_builder.h"
+#include "compiler/kernel/kernel_builder.h"
 #include "compiler/lower/map.h"
 
 namespace firn {

@@ -1,6 +1,6 @@
 // In which order the values of long straight regions are computed.
 #pragma once
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 
 namespace firn {
 

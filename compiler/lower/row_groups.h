@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "compiler/lower/kernel_builder.h"
+#include "compiler/kernel/kernel_builder.h"
 #include "compiler/lower/map.h"
 
 namespace firn {

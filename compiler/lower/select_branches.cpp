@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "compiler/kernel/place.h"
 #include "compiler/lower/map.h"
-#include "compiler/lower/place.h"
 #include "compiler/lower/tile_model.h"
 
 namespace firn {

@@ -1,6 +1,6 @@
 // Choices whose sides are dear become branches.
 #pragma once
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 #include "compiler/program/device_profile.h"
 
 namespace firn {

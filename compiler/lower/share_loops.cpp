@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "compiler/lower/place.h"
+#include "compiler/kernel/place.h"
 #include "compiler/program/error.h"
 
 namespace firn {

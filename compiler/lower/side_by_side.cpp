@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/lower/bindings.h"
-#include "compiler/lower/count.h"
-#include "compiler/lower/place.h"
-#include "compiler/lower/rebuild.h"
+#include "compiler/kernel/bindings.h"
+#include "compiler/kernel/count.h"
+#include "compiler/kernel/place.h"
+#include "compiler/kernel/rebuild.h"
 
 namespace firn {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "compiler/lower/place.h"
+#include "compiler/kernel/place.h"
+#include "compiler/kernel/strides.h"
 #include "compiler/lower/row_groups.h"
 #include "compiler/lower/staged_tile.h"
-#include "compiler/lower/strides.h"
 #include "compiler/program/device_profile.h"
 
 namespace firn {

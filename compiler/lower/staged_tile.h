@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "compiler/lower/kernel_builder.h"
+#include "compiler/kernel/kernel_builder.h"
 #include "compiler/lower/map_grid.h"
 #include "compiler/lower/stage_loads.h"
 

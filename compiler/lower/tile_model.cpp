@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compiler/ir/op.h"
-#include "compiler/lower/place.h"
+#include "compiler/kernel/place.h"
 
 namespace firn {
 namespace {

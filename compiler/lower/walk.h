@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 #include "compiler/program/device_profile.h"
 
 namespace firn {

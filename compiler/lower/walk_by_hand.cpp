@@ -6,10 +6,10 @@
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/regions.h"
-#include "compiler/lower/bindings.h"
+#include "compiler/kernel/bindings.h"
+#include "compiler/kernel/place.h"
 #include "compiler/lower/map.h"
 #include "compiler/lower/order_steps.h"
-#include "compiler/lower/place.h"
 #include "compiler/lower/walk_state.h"
 #include "compiler/program/error.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "compiler/lower/kernel_builder.h"
+#include "compiler/kernel/kernel_builder.h"
 #include "compiler/lower/walk.h"
 
 namespace firn {

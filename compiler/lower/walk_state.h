@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/lower/kernel_builder.h"
+#include "compiler/kernel/kernel_builder.h"
 #include "compiler/lower/walk.h"
 #include "compiler/lower/walk_index.h"
 #include "compiler/program/fresh_stack.h"

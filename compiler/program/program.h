@@ -18,7 +18,7 @@
 
 namespace firn {
 
-struct KernelCode;  // compiler/lower/kernel_code.h; opaque to the engine
+struct KernelCode;  // compiler/kernel/kernel_code.h; opaque to the engine
 
 /// How a kernel sees a buffer.
 enum class BindingForm : uint8_t {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
-#include "compiler/lower/bindings.h"
+#include "compiler/kernel/bindings.h"
 
 namespace firn {
 

@@ -7,7 +7,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/frontend/frontend.h"
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 
 namespace firn {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/frontend/record.h"
-#include "compiler/lower/interpret_kernel.h"
+#include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/lower/mapping_text.h"
 #include "compiler/program/error.h"
 

@@ -1,5 +1,5 @@
 // Kernel code run on the host: arithmetic, masks, loops, branches, memory, subgroups, counts.
-#include "compiler/lower/interpret_kernel.h"
+#include "compiler/kernel/interpret/interpret_kernel.h"
 
 #include <gtest/gtest.h>
 

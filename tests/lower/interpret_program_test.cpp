@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "compiler/lower/interpret_kernel.h"
+#include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/program/error.h"
 #include "tests/lower/kernel_by_hand.h"
 #include "tests/program/program_builder.h"

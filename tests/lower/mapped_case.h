@@ -7,7 +7,7 @@
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/interpret.h"
-#include "compiler/lower/interpret_kernel.h"
+#include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/lower/map.h"
 #include "compiler/lower/walk.h"
 

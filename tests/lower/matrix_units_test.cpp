@@ -11,7 +11,7 @@
 #include "compiler/compile.h"
 #include "compiler/explain.h"
 #include "compiler/frontend/frontend.h"
-#include "compiler/lower/interpret_kernel.h"
+#include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/lower/mapping_text.h"
 #include "compiler/lower/vary_mapping.h"
 

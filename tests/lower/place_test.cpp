@@ -1,5 +1,5 @@
 // Where nodes are evaluated when the lanes of a subgroup part, and in which order.
-#include "compiler/lower/place.h"
+#include "compiler/kernel/place.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "compiler/explain.h"
-#include "compiler/lower/bindings.h"
-#include "compiler/lower/interpret_kernel.h"
+#include "compiler/kernel/bindings.h"
+#include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/lower/mapping_text.h"
 #include "compiler/lower/vary_mapping.h"
 #include "tests/ir/random_check.h"

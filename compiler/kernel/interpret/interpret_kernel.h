@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 #include "compiler/program/executor.h"
 
 namespace firn {

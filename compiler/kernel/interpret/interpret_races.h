@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/lower/interpret_lanes.h"
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/interpret/interpret_lanes.h"
+#include "compiler/kernel/kernel_code.h"
 
 namespace firn {
 

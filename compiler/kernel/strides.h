@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 
 namespace firn {
 

@@ -1,9 +1,9 @@
 // How the indices of a lowered kernel's loads move with its ranges.
-#include "compiler/lower/strides.h"
+#include "compiler/kernel/strides.h"
 
 #include <algorithm>
 
-#include "compiler/lower/place.h"
+#include "compiler/kernel/place.h"
 
 namespace firn {
 namespace {

@@ -1,15 +1,15 @@
 // Runs Kernel code in lockstep: regions, loops and branches by masks, memory, subgroups, and the
 // grid.
-#include "compiler/lower/interpret_kernel.h"
+#include "compiler/kernel/interpret/interpret_kernel.h"
 
 #include <algorithm>
 
 #include "compiler/ir/evaluate.h"
-#include "compiler/lower/bindings.h"
-#include "compiler/lower/interpret_lanes.h"
-#include "compiler/lower/interpret_matrix.h"
-#include "compiler/lower/interpret_memory.h"
-#include "compiler/lower/interpret_races.h"
+#include "compiler/kernel/bindings.h"
+#include "compiler/kernel/interpret/interpret_lanes.h"
+#include "compiler/kernel/interpret/interpret_matrix.h"
+#include "compiler/kernel/interpret/interpret_memory.h"
+#include "compiler/kernel/interpret/interpret_races.h"
 #include "compiler/program/error.h"
 
 namespace firn {

@@ -8,7 +8,7 @@
 #include <map>
 #include <new>
 
-#include "compiler/lower/interpret_kernel.h"
+#include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/program/error.h"
 #include "compiler/program/walk.h"
 

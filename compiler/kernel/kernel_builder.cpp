@@ -1,5 +1,5 @@
 // Hash-consing, leaves, regions and facts of Kernel code nodes; index algebra is in kernel_algebra.cpp.
-#include "compiler/lower/kernel_builder.h"
+#include "compiler/kernel/kernel_builder.h"
 
 #include <algorithm>
 #include <bit>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/ir/evaluate.h"
-#include "compiler/lower/kernel_builder.h"
+#include "compiler/kernel/kernel_builder.h"
 
 namespace firn {
 

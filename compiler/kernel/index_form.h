@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 
 namespace firn {
 

@@ -1,5 +1,5 @@
 // Indices of a lowered kernel as sums over its ranges.
-#include "compiler/lower/index_form.h"
+#include "compiler/kernel/index_form.h"
 
 #include <numeric>
 

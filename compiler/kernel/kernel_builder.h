@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 
 namespace firn {
 

@@ -1,5 +1,5 @@
 // Text and rules of Kernel code.
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 
 #include <algorithm>
 #include <sstream>

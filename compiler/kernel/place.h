@@ -1,6 +1,6 @@
 // Gives every node of a kernel the region that evaluates it.
 #pragma once
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 
 namespace firn {
 

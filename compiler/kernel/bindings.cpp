@@ -1,9 +1,9 @@
 // What a mapped kernel binds.
-#include "compiler/lower/bindings.h"
+#include "compiler/kernel/bindings.h"
 
 #include <algorithm>
 
-#include "compiler/lower/place.h"
+#include "compiler/kernel/place.h"
 
 namespace firn {
 

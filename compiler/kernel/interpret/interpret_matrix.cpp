@@ -1,5 +1,5 @@
 // Matrices that the lanes of a subgroup hold together, for the host interpreter.
-#include "compiler/lower/interpret_matrix.h"
+#include "compiler/kernel/interpret/interpret_matrix.h"
 
 namespace firn {
 

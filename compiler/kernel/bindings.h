@@ -1,6 +1,6 @@
 // What a mapped kernel binds, once it is known which loads are left.
 #pragma once
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 #include "compiler/program/device_profile.h"
 
 namespace firn {

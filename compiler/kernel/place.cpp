@@ -1,5 +1,5 @@
 // Placement: late as uses allow, then out of loops, with the guards in them, never out of other branches.
-#include "compiler/lower/place.h"
+#include "compiler/kernel/place.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Builds lowered kernels again.
-#include "compiler/lower/rebuild.h"
+#include "compiler/kernel/rebuild.h"
 
 #include "compiler/program/error.h"
 

@@ -1,6 +1,6 @@
 // Counts what a kernel does, as sizes.
 #pragma once
-#include "compiler/lower/kernel_code.h"
+#include "compiler/kernel/kernel_code.h"
 
 namespace firn {
 

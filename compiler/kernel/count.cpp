@@ -1,5 +1,5 @@
 // Counts what a kernel does, as sizes.
-#include "compiler/lower/count.h"
+#include "compiler/kernel/count.h"
 
 #include <set>
 

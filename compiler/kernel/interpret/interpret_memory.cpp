@@ -1,5 +1,5 @@
 // Loads, stores and atomics over the lanes of a workgroup, every one checked against its memory.
-#include "compiler/lower/interpret_memory.h"
+#include "compiler/kernel/interpret/interpret_memory.h"
 
 #include <cstring>
 

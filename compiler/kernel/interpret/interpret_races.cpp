@@ -1,5 +1,5 @@
 // Accesses to a group's memory that no barrier orders, for the host interpreter.
-#include "compiler/lower/interpret_races.h"
+#include "compiler/kernel/interpret/interpret_races.h"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 // Elementwise operations over the lanes of a workgroup: fast for 32-bit types, by `evaluate`
 // otherwise.
-#include "compiler/lower/interpret_lanes.h"
+#include "compiler/kernel/interpret/interpret_lanes.h"
 
 #include <array>
 #include <cmath>
