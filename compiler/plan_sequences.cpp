@@ -11,8 +11,8 @@
 
 #include "compiler/kernel/kernel_builder.h"
 #include "compiler/kernel/place.h"
-#include "compiler/lower/in_sequence.h"
-#include "compiler/lower/one_group.h"
+#include "compiler/mapping/in_sequence.h"
+#include "compiler/mapping/one_group.h"
 
 namespace firn {
 namespace {

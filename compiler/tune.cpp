@@ -3,8 +3,8 @@
 
 #include <sstream>
 
-#include "compiler/lower/mapping_text.h"
-#include "compiler/lower/vary_mapping.h"
+#include "compiler/mapping/mapping_text.h"
+#include "compiler/mapping/vary_mapping.h"
 #include "compiler/plan_kernel.h"
 #include "compiler/program/disk_cache.h"
 #include "compiler/program/error.h"

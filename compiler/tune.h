@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/compile.h"
-#include "compiler/lower/map.h"
+#include "compiler/mapping/map.h"
 
 namespace firn {
 

@@ -17,7 +17,7 @@
 #include "compiler/frontend/function_state.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/frontend/trial.h"
-#include "compiler/lower/mapping_text.h"
+#include "compiler/mapping/mapping_text.h"
 #include "compiler/program/disk_cache.h"
 #include "compiler/program/error.h"
 #include "compiler/program/parallel.h"

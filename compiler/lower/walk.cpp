@@ -8,6 +8,7 @@
 #include "compiler/ir/affine_index.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/value_bounds.h"
+#include "compiler/kernel/rows.h"
 #include "compiler/lower/walk_state.h"
 #include "compiler/program/error.h"
 
@@ -16,7 +17,6 @@ namespace {
 
 constexpr int64_t kShortReduction = 4;   // turns, of loops in one another together, that need no loop
 constexpr size_t kSmallTerm = 40;        // values that such a turn may ask for
-constexpr int64_t kShortRow = 8;   // elements that one invocation computes side by side
 constexpr int kDeep = 200;      // questions inside one another, from which on operands are asked first
 constexpr int kDeepest = 4000;  // questions inside one another
 
@@ -102,12 +102,6 @@ void Walk::store_position(const Node& scatter, int program_buffer, const Indices
     const int region = b_.add_region();
     b_.code().regions[region].effects = {effect};
     effects.push_back(b_.branch(inside, region, -1, true));
-}
-
-bool is_short_row(const Shape& shape, int inner) {
-    const Shape row(shape.end() - inner, shape.end());
-    const bool constant = std::all_of(row.begin(), row.end(), [](const Size& size) { return size.is_constant(); });
-    return constant && element_count(row).constant() <= kShortRow;
 }
 
 void Walk::run_rows(const Indices& row) {

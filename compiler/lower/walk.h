@@ -41,10 +41,6 @@ struct KernelRequest {
     const Node* by_hand = nullptr;
 };
 
-/// The inner dimensions hold so few elements that an invocation computes them side by side: what they share is
-/// computed once, in the turns of loops too.
-bool is_short_row(const Shape& shape, int inner);
-
 /// Post-condition: Grid ranges (at most three, x last), Storage bindings of width 1, one store per output,
 /// every index inside its buffer. Not placed. Movement has become index arithmetic.
 KernelCode lower_kernel(const KernelRequest& request, const LowerContext& context);

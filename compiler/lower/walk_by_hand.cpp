@@ -6,9 +6,6 @@
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/regions.h"
-#include "compiler/kernel/bindings.h"
-#include "compiler/kernel/place.h"
-#include "compiler/lower/map.h"
 #include "compiler/lower/order_steps.h"
 #include "compiler/lower/walk_state.h"
 #include "compiler/program/error.h"
@@ -370,15 +367,6 @@ KernelCode lower_by_hand(const KernelRequest& request, const LowerContext& conte
     code.name = request.name;
     HandWalk(request, context, profile, code).lower();
     return code;
-}
-
-void finish_by_hand(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
-    for (KernelBuffer& b : code.buffers)
-        if (b.space == MemorySpace::Bound) b.form = binding_form(b, profile, facts);
-    place(code);
-    drop_unused_buffers(code);
-    use_other_forms(code, profile, facts);
-    code.back_edges = count_back_edges(code);
 }
 
 }  // namespace firn

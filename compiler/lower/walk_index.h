@@ -24,17 +24,6 @@ bool is_flat_kernel(const std::vector<Ref>& outputs, const Shape& shape, const L
 int flat_index(KernelBuilder& b, const std::vector<int>& at, const Shape& shape);
 /// Index into `to`, which broadcasts to `from`, that belongs to index `at` into `from`.
 std::vector<int> project(KernelBuilder& b, const std::vector<int>& at, const Shape& from, const Shape& to);
-/// Axes [i0, i) of a reshaped tensor have as many elements as axes [j0, j) of the tensor.
-struct ReshapeBlock {
-    size_t i0, i, j0, j;
-    Size count;
-};
-/// Blocks of axes that a reshape takes apart on their own, as small as the sizes show, from the
-/// last on. Axes of 1 are in none where they can be left out.
-std::vector<ReshapeBlock> reshape_blocks(const Shape& out, const Shape& in);
-/// Positions in the block are counted with 32 bits: it is an axis of one of the two, or proved to
-/// be small.
-bool counts_in_32_bits(const ReshapeBlock& block, const SymbolFacts& facts);
 /// Index into `in` for an index into the reshaped `out`. `countable`: all of it is known to be
 /// countable with 32 bits. Blocks that may not be are counted with 64 bits.
 std::vector<int> reshape_index(KernelBuilder& b, const std::vector<int>& at, const Shape& out,

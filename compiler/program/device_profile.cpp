@@ -2,6 +2,7 @@
 #include "compiler/program/device_profile.h"
 
 #include <algorithm>
+#include <bit>
 #include <sstream>
 #include <type_traits>
 
@@ -29,6 +30,16 @@ DeviceProfile gpu_profile() {
     profile.seconds_per_launch = 5e-6;
     profile.parallel_invocations = 65536;
     return profile;
+}
+
+bool lanes_share(const DeviceProfile& profile) {
+    return profile.subgroup_shuffle && profile.subgroup_size > 1 &&
+           std::has_single_bit(profile.subgroup_size);
+}
+
+// Words and floats of 32 bits are exchanged on every device; the others are extensions.
+bool lanes_exchange(DType dtype) {
+    return dtype == f32 || dtype == i32 || dtype == u32 || dtype == boolean;
 }
 
 DeviceProfile least(DeviceProfile profile) {

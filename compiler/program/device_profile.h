@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "compiler/program/dtype.h"
+
 namespace firn {
 
 /// Decides schedule templates: a driver that runs shaders on the CPU, or a GPU.
@@ -64,6 +66,11 @@ struct DeviceProfile {
     double seconds_per_launch = 40e-6;     // a dispatch and its barrier
     uint32_t parallel_invocations = 16;    // invocations that run at once: below this, rates drop
 };
+
+/// The lanes of a subgroup can exchange values, and so share a reduction.
+bool lanes_share(const DeviceProfile& profile);
+/// They can exchange values of this type.
+bool lanes_exchange(DType dtype);
 
 /// The profile with no more than Vulkan 1.2 guarantees of every limit and feature that a kernel can do without.
 DeviceProfile least(DeviceProfile profile);

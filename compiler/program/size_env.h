@@ -27,4 +27,7 @@ struct SymbolFacts {
     bool bindable = true;
 };
 
+/// Estimated value of a size: a symbol counts as half of the most that it can be, or as 1024.
+double estimate(const Size& size, const SymbolFacts& facts = {});
+
 }  // namespace firn

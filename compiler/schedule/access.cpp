@@ -11,8 +11,6 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kSymbolEstimate = 1024;
-
 enum Tag : uint64_t { kGrid, kRange, kConstant, kAffine, kOpaque, kReshape, kKept };
 
 using Ranges = std::vector<std::pair<uint64_t, double>>;
@@ -26,19 +24,6 @@ Ranges merge(const Ranges& a, const Ranges& b) {
 uint64_t id_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
 }  // namespace
-
-double estimate(const Size& size, const SymbolFacts& facts) {
-    if (size.is_constant()) return static_cast<double>(size.constant());
-    SizeEnv env;
-    if (!data_symbols(size).empty()) return estimate(largest(size), facts);
-    for (const std::string& s : size.symbols()) {
-        const auto known = facts.largest.find(s);
-        const auto divisor = facts.divisors.find(s);
-        env[s] = std::max(known == facts.largest.end() ? kSymbolEstimate : known->second / 2,
-                          divisor == facts.divisors.end() ? 1 : divisor->second);
-    }
-    return static_cast<double>(size.evaluate(env));
-}
 
 int AccessMaps::expr(std::vector<uint64_t> key, Ranges ranges, uint64_t innermost) {
     auto [it, added] = expr_table_.emplace(std::move(key), static_cast<int>(exprs_.size()));

@@ -13,9 +13,6 @@
 
 namespace firn {
 
-/// Estimated value of a size: a symbol counts as a quarter of the most that it can be, or as 1024.
-double estimate(const Size& size, const SymbolFacts& facts = {});
-
 /// Interns index expressions and tuples of them (maps), so that equal accesses are equal numbers. An index is
 /// a grid axis (counted from the right), the range of a reduction or loop, a constant, base * scale +
 /// offset, one that is kept inside of a smaller shape, or opaque: named by the node that computes it and the tuple at which that is asked.

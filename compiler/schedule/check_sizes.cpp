@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "compiler/lower/walk_index.h"
+#include "compiler/ir/reshape_blocks.h"
 #include "compiler/program/error.h"
 #include "compiler/program/index_limits.h"
 

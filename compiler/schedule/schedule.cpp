@@ -7,9 +7,7 @@
 #include <set>
 
 #include "compiler/ir/accumulation.h"
-#include "compiler/lower/row_groups.h"
-#include "compiler/lower/share_loops.h"
-#include "compiler/lower/walk.h"
+#include "compiler/kernel/rows.h"
 #include "compiler/program/error.h"
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/at_hand.h"

@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "compiler/ir/builder.h"
-#include "compiler/lower/share_loops.h"
+#include "compiler/program/device_profile.h"
 #include "compiler/program/index_limits.h"
 #include "compiler/schedule/access.h"
 

@@ -15,7 +15,7 @@
 #include "compiler/frontend/frontend.h"
 #include "compiler/frontend/record.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
-#include "compiler/lower/mapping_text.h"
+#include "compiler/mapping/mapping_text.h"
 #include "compiler/program/error.h"
 
 namespace firn {

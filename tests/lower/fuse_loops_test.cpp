@@ -1,5 +1,5 @@
 // Loops side by side that compute much the same become one, and give the same.
-#include "compiler/lower/fuse_loops.h"
+#include "compiler/mapping/fuse_loops.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Small kernels that need one another run in one dispatch of one group, and give the same.
-#include "compiler/lower/in_sequence.h"
+#include "compiler/mapping/in_sequence.h"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include "compiler/ir/builder.h"
 #include "compiler/ir/interpret.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
-#include "compiler/lower/map.h"
 #include "compiler/lower/walk.h"
+#include "compiler/mapping/map.h"
 
 namespace firn {
 

@@ -1,5 +1,5 @@
 // Products of f16 matrices by a matrix unit, on a GPU's profile with one of 16 x 16 x 16.
-#include "compiler/lower/matrix_units.h"
+#include "compiler/mapping/matrix_units.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include "compiler/explain.h"
 #include "compiler/frontend/frontend.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
-#include "compiler/lower/mapping_text.h"
-#include "compiler/lower/vary_mapping.h"
+#include "compiler/mapping/mapping_text.h"
+#include "compiler/mapping/vary_mapping.h"
 
 namespace firn {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/lower/order_values.h"
+#include "compiler/mapping/order_values.h"
 #include "tests/lower/kernel_by_hand.h"
 
 namespace firn {

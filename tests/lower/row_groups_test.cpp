@@ -1,6 +1,6 @@
 // Groups that hold whole rows: what is computed for a row is computed once, and its reductions are
 // combined.
-#include "compiler/lower/row_groups.h"
+#include "compiler/mapping/row_groups.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include "compiler/compile.h"
 #include "compiler/frontend/frontend.h"
 #include "compiler/frontend/statistics.h"
-#include "compiler/lower/vary_mapping.h"
+#include "compiler/mapping/vary_mapping.h"
 
 namespace firn {
 namespace {

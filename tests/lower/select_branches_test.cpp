@@ -1,5 +1,5 @@
 // Choices whose sides are dear become branches; cheap ones stay selects.
-#include "compiler/lower/select_branches.h"
+#include "compiler/mapping/select_branches.h"
 
 #include <gtest/gtest.h>
 

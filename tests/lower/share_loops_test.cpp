@@ -1,6 +1,6 @@
 // Kernels whose lanes share reductions and rows, run lane by lane on the host, give what the oracle
 // gives.
-#include "compiler/lower/share_loops.h"
+#include "compiler/mapping/share_loops.h"
 
 #include <gtest/gtest.h>
 

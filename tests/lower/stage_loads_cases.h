@@ -4,7 +4,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/frontend/frontend.h"
-#include "compiler/lower/stage_loads.h"
+#include "compiler/mapping/stage_loads.h"
 #include "compiler/tune.h"
 #include "tests/ir/run_random.h"
 

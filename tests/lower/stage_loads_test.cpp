@@ -1,5 +1,5 @@
 // What the invocations of a group read again and again they load together, into shared memory.
-#include "compiler/lower/stage_loads.h"
+#include "compiler/mapping/stage_loads.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include "compiler/explain.h"
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
-#include "compiler/lower/mapping_text.h"
-#include "compiler/lower/vary_mapping.h"
+#include "compiler/mapping/mapping_text.h"
+#include "compiler/mapping/vary_mapping.h"
 #include "tests/ir/random_check.h"
 #include "tests/lower/stage_loads_cases.h"
 #include "tests/schedule/compile_helpers.h"

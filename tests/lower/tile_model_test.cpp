@@ -1,5 +1,5 @@
 // What the model of register tiles holds for shared.
-#include "compiler/lower/tile_model.h"
+#include "compiler/mapping/tile_model.h"
 
 #include <gtest/gtest.h>
 

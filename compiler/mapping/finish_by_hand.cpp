@@ -1,0 +1,17 @@
+// What is left to do for a kernel by hand: its user has chosen the mapping.
+#include "compiler/kernel/bindings.h"
+#include "compiler/kernel/place.h"
+#include "compiler/mapping/map.h"
+
+namespace firn {
+
+void finish_by_hand(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
+    for (KernelBuffer& b : code.buffers)
+        if (b.space == MemorySpace::Bound) b.form = binding_form(b, profile, facts);
+    place(code);
+    drop_unused_buffers(code);
+    use_other_forms(code, profile, facts);
+    code.back_edges = count_back_edges(code);
+}
+
+}  // namespace firn

@@ -1,0 +1,297 @@
+// Mapped kernels, one after the other in one.
+#include "compiler/mapping/in_sequence.h"
+
+#include <algorithm>
+
+#include "compiler/ir/host_op.h"
+#include "compiler/mapping/map.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+Size at_turn(const Size& size, const std::string& induction, int64_t turn) {
+    return size.substitute({{induction, Size(turn)}});
+}
+
+/// What the size grows by from turn to turn.
+Size growth(const Size& size, const std::string& induction) {
+    return at_turn(size, induction, 1) - at_turn(size, induction, 0);
+}
+
+/// What became of the nodes.
+std::vector<int> taken(const std::vector<int>& ids, const std::vector<int>& nodes) {
+    std::vector<int> out;
+    for (int id : ids) out.push_back(nodes[static_cast<size_t>(id)]);
+    return out;
+}
+
+}  // namespace
+
+bool linear_in(const Size& size, const std::string& induction) {
+    return size == at_turn(size, induction, 0) + growth(size, induction) * Size::symbol(induction);
+}
+
+InSequence::InSequence(std::array<uint32_t, 3> group_size, const Program& program)
+    : program_(program), loops_(1) {
+    code_.group_size = group_size;
+    code_.in_order = true;
+}
+
+int InSequence::new_node(KernelNode node) {
+    code_.nodes.push_back(std::move(node));
+    return static_cast<int>(code_.nodes.size()) - 1;
+}
+
+int InSequence::made(Op op, std::vector<int> args, DType dtype) {
+    KernelNode node;
+    node.op = op;
+    node.dtype = dtype;
+    node.args = std::move(args);
+    const int id = new_node(std::move(node));
+    order().push_back(id);
+    return id;
+}
+
+/// Sizes that differ by numbers alone share a parameter: a sequence has many, and room for
+/// parameters is scarce.
+int InSequence::size(const Size& size) {
+    const SizeSum sum = as_sum(size.substitute(turns_));
+    const auto constant = [&](int64_t value) {
+        KernelNode node;
+        node.dtype = i32;
+        node.constant = scalar_int(value);
+        node.interval = {value, value, 0, value};
+        return new_node(std::move(node));
+    };
+    int out = -1;
+    for (const auto& [coefficient, factors] : sum.terms) {
+        int term = product(factors);
+        if (coefficient != 1) term = made(Op::Mul, {term, constant(coefficient)});
+        out = out < 0 ? term : made(Op::Add, {out, term});
+    }
+    if (out < 0) return constant(sum.constant);
+    return sum.constant ? made(Op::Add, {out, constant(sum.constant)}) : out;
+}
+
+/// What changes with the turn of a loop around it is computed.
+int InSequence::product(const Size& factors) {
+    for (size_t k = loops_.size(); k-- > 1;)
+        if (mentions(factors, loops_[k].induction)) {
+            const int index = loops_[k].index;
+            const Size step = growth(factors, loops_[k].induction);
+            return step.is(1) ? index : made(Op::Mul, {index, size(step)});
+        }
+    return param({i32, factors, -1});
+}
+
+int InSequence::param(const ParamInfo& info) {
+    KernelNode node;
+    const auto at = std::find(code_.params.begin(), code_.params.end(), info);
+    node.op = Op::Param;
+    node.dtype = info.dtype;
+    node.index = static_cast<int>(at - code_.params.begin());
+    if (at == code_.params.end()) code_.params.push_back(info);
+    return new_node(std::move(node));
+}
+
+/// What the host would compute for every turn of a loop around it is computed in the turn.
+int InSequence::number(int k) {
+    const auto [known, added] = numbers_.try_emplace(k, -1);
+    if (!added) return known->second;
+    const auto in_loop = [&](const Size& size) {
+        const auto is_in = [&](const Loop& loop) { return mentions(size, loop.induction); };
+        return std::any_of(loops_.begin() + 1, loops_.end(), is_in) ||
+               std::any_of(turns_.begin(), turns_.end(), [&](const auto& turn) { return mentions(size, turn.first); });
+    };
+    const HostScalar& s = program_.host_scalars[static_cast<size_t>(k)];
+    int& node = known->second;
+    if (!any_size(program_.host_scalars, k, in_loop))
+        return node = param({f32, Size(), static_cast<int>(program_.arguments.size()) + k});
+    if (s.op == HostOp::Size) return node = made(Op::Cast, {size(s.size)}, f32);
+    std::vector<int> operands;
+    for (int operand : {s.a, s.b})
+        if (operand >= 0) operands.push_back(number(operand));
+    return node = made(*op_of(s.op), std::move(operands), f32);
+}
+
+int InSequence::range(const Range& range, const std::vector<int>& nodes) {
+    if (range.kind == RangeKind::Serial) {
+        code_.ranges.push_back(range);
+        int& trips = code_.ranges.back().extent_node;
+        if (trips >= 0) trips = nodes[static_cast<size_t>(trips)];
+        return static_cast<int>(code_.ranges.size()) - 1;
+    }
+    const auto same = [&](const Range& r) {
+        return r.kind == range.kind && r.dim == range.dim && r.extent == range.extent;
+    };
+    const auto at = std::find_if(code_.ranges.begin(), code_.ranges.end(), same);
+    const auto index = at - code_.ranges.begin();
+    if (at == code_.ranges.end()) code_.ranges.push_back(range);
+    return static_cast<int>(index);
+}
+
+int InSequence::buffer(const KernelBuffer& buffer) {
+    const auto same = [&](const KernelBuffer& b) {
+        return b.buffer == buffer.buffer && b.dtype == buffer.dtype && b.form == buffer.form &&
+               b.width == buffer.width;
+    };
+    const auto at = std::find_if(code_.buffers.begin(), code_.buffers.end(), same);
+    const auto index = at - code_.buffers.begin();
+    if (at == code_.buffers.end())
+        code_.buffers.push_back(buffer);
+    else
+        at->written |= buffer.written;
+    return static_cast<int>(index);
+}
+
+/// Along dimensions of the group that the part does not use: whether this is the first of those
+/// that would do the same. -1: it uses all.
+int InSequence::first_of_unused(const KernelCode& part) {
+    int out = -1;
+    for (int dim = 0; dim < 3; ++dim) {
+        const uint32_t wide = code_.group_size[static_cast<size_t>(dim)];
+        const bool used = std::any_of(part.ranges.begin(), part.ranges.end(), [&](const Range& r) {
+            return r.kind == RangeKind::Invocation && r.dim == dim;
+        });
+        if (wide == 1 || used) continue;
+        Range lanes;
+        lanes.name = "t", lanes.kind = RangeKind::Invocation, lanes.extent = Size(wide),
+        lanes.dim = dim;
+        KernelNode index;
+        index.op = Op::Range;
+        index.dtype = i32;
+        index.index = range(lanes, {});
+        index.interval = {0, static_cast<int64_t>(wide) - 1, 1, 0};
+        const int place = new_node(std::move(index));
+        const int first = made(Op::Equal, {place, size(Size(0))}, boolean);
+        out = out < 0 ? first : made(Op::And, {out, first}, boolean);
+    }
+    return out;
+}
+
+/// All nodes of the part, and its regions but the root, which is the place where it stands. By the
+/// part's node: the new one.
+std::vector<int> InSequence::take_nodes(const KernelCode& part) {
+    const int regions = static_cast<int>(code_.regions.size()) - 1;
+    const auto region = [&](int id) { return id > 0 ? id + regions : -1; };
+    std::vector<int> nodes, buffers, ranges(part.ranges.size(), -1);
+    numbers_.clear();
+    for (const KernelBuffer& b : part.buffers) buffers.push_back(buffer(b));
+    const auto range_of = [&](int r) {
+        int& made = ranges[static_cast<size_t>(r)];
+        if (made < 0) made = range(part.ranges[static_cast<size_t>(r)], nodes);
+        return made;
+    };
+    for (const KernelNode& n : part.nodes) {
+        if (n.op == Op::Param) {
+            const ParamInfo& info = part.params[static_cast<size_t>(n.index)];
+            const int computed = info.scalar - static_cast<int>(program_.arguments.size());
+            nodes.push_back(info.scalar < 0 ? size(info.size)
+                            : computed < 0  ? param(info)
+                                            : number(computed));
+            continue;
+        }
+        KernelNode node = n;
+        node.args = taken(n.args, nodes);
+        node.region = region(n.region), node.else_region = region(n.else_region);
+        if (n.op == Op::Load || n.op == Op::Store || n.op == Op::Atomic)
+            node.index = buffers[static_cast<size_t>(n.index)];
+        if (n.op == Op::Range) {
+            // There is one group.
+            if (part.ranges[static_cast<size_t>(n.index)].kind == RangeKind::Group)
+                node.op = Op::Constant, node.constant = scalar_int(0);
+            else
+                node.index = range_of(n.index);
+        }
+        nodes.push_back(new_node(std::move(node)));
+    }
+    for (size_t r = 1; r < part.regions.size(); ++r) {
+        const KernelRegion& from = part.regions[r];
+        KernelRegion to;
+        to.args = taken(from.args, nodes), to.yields = taken(from.yields, nodes);
+        to.order = taken(from.order, nodes), to.effects = taken(from.effects, nodes);
+        if (from.range >= 0) to.range = range_of(from.range);
+        if (from.alive >= 0) to.alive = nodes[static_cast<size_t>(from.alive)];
+        code_.regions.push_back(std::move(to));
+    }
+    return nodes;
+}
+
+int InSequence::branch(int condition, std::vector<int> inside) {
+    KernelNode node;
+    node.op = Op::Branch;
+    node.args = {condition};
+    node.region = static_cast<int>(code_.regions.size());
+    KernelRegion region;
+    region.order = std::move(inside);
+    code_.regions.push_back(std::move(region));
+    return new_node(std::move(node));
+}
+
+void InSequence::add(const KernelCode& part) {
+    const bool own_memory =
+        std::any_of(part.buffers.begin(), part.buffers.end(),
+                    [](const KernelBuffer& b) { return b.space != MemorySpace::Bound; });
+    // Buffers of a sequence are coherent; matrices come with a memory model in which that means something else.
+    const bool matrices = std::any_of(part.nodes.begin(), part.nodes.end(),
+                                      [](const KernelNode& n) { return is_matrix(n.op); });
+    ensure(part.group_size == code_.group_size && part.sizes_buffer < 0 && !own_memory && !matrices,
+           "sequence: a kernel that cannot follow others");
+    if (code_.name.empty()) code_.name = part.name;
+    const std::vector<int> nodes = take_nodes(part);
+    std::vector<int> root = taken(part.regions[0].order, nodes);
+    const std::vector<int> effects = taken(part.regions[0].effects, nodes);
+    root.insert(root.end(), effects.begin(), effects.end());
+    if (const int alone = first_of_unused(part); alone >= 0)
+        root = {branch(alone, std::move(root))};
+    order().insert(order().end(), root.begin(), root.end());
+    KernelNode barrier;
+    barrier.op = Op::Barrier;
+    barrier.dtype = i32;
+    barrier.pinned = true;
+    order().push_back(new_node(std::move(barrier)));
+    code_.guards += part.guards;
+}
+
+void InSequence::open_loop(const Size& trips, int64_t most, const std::string& induction) {
+    Range turns;
+    turns.name = "turn";
+    turns.kind = RangeKind::Serial;
+    turns.extent_node = size(max(trips, Size(0)));
+    turns.max_trips = most;
+    code_.ranges.push_back(turns);
+    const int range = static_cast<int>(code_.ranges.size()) - 1;
+    Loop loop;
+    loop.region = static_cast<int>(code_.regions.size());
+    loop.induction = induction;
+    KernelRegion body;
+    body.range = range;
+    code_.regions.push_back(std::move(body));
+    KernelNode index;
+    index.op = Op::Range;
+    index.dtype = i32;
+    index.index = range;
+    index.interval = {0, std::max<int64_t>(0, most - 1), 1, 0};
+    loop.index = new_node(std::move(index));
+    loops_.push_back(std::move(loop));
+}
+
+void InSequence::close_loop() {
+    KernelNode node;
+    node.op = Op::For;
+    node.region = loops_.back().region;
+    loops_.pop_back();
+    order().push_back(new_node(std::move(node)));
+}
+
+KernelCode InSequence::finish() {
+    ensure(loops_.size() == 1, "sequence: a loop is open");
+    for (KernelBuffer& b : code_.buffers)
+        for (const KernelBuffer& other : code_.buffers)
+            b.coherent |= other.written && other.buffer == b.buffer;
+    code_.back_edges = count_back_edges(code_);
+    return std::move(code_);
+}
+
+}  // namespace firn

@@ -1,0 +1,275 @@
+// Grid indices from groups, invocations and subgroups, with a guard per tail.
+#include "compiler/mapping/map_grid.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "compiler/mapping/row_groups.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kFoldedGroups = 32768;  // groups along x before they fold into the next dimension
+
+int new_range(KernelBuilder& b, const std::string& name, RangeKind kind, const Size& extent, int dim) {
+    Range range;
+    range.name = name;
+    range.kind = kind;
+    range.extent = extent;
+    range.dim = dim;
+    return b.range(b.add_range(range));
+}
+
+class GridMapper {
+  public:
+    GridMapper(const KernelCode& from, KernelBuilder& b, const Mapping& mapping,
+               const DeviceProfile& profile)
+        : from_(from), b_(b), mapping_(mapping), profile_(profile), rows_(reduces_rows(from)) {}
+
+    MappedGrid run() {
+        for (size_t r = 0; r < from_.ranges.size(); ++r)
+            if (from_.ranges[r].kind == RangeKind::Grid) out_.ranges.push_back(static_cast<int>(r));
+        std::reverse(out_.ranges.begin(), out_.ranges.end());
+        b_.code().group_size = {mapping_.group_x, mapping_.group_y, 1};
+        if (mapping_.lanes > 1) share_rows();
+        if (rows_) hold_row();
+        if (out_.ranges.empty()) {
+            out_.copies.push_back({});
+            return std::move(out_);
+        }
+        find_axes();
+        find_groups();
+        for (size_t d = 0; d < axes_.size(); ++d) find_units(d);
+        if (rows_) out_.in_row = axes_[0].guards[0];
+        make_copies();
+        return std::move(out_);
+    }
+
+  private:
+    /// How a Grid range is taken apart. A unit is what one invocation computes: `tile` neighbours,
+    /// or `strides` such blocks that stand the width of a group apart.
+    struct Axis {
+        Size extent, blocks, units;  // indices; tiles of neighbours; units
+        int64_t tile = 1, strides = 1, turns = 1;
+        uint32_t group = 1;  // units side by side in a workgroup
+        Size groups;
+        int group_index = -1;
+        bool covered = true;      // the groups have no units behind the end
+        std::vector<int> first;   // of each stride: the first index
+        std::vector<int> guards;  // of each stride: that it is inside; -1: always
+    };
+
+    bool divides(const Size& extent, int64_t factor) const {
+        return extent.divisor() % factor == 0;
+    }
+
+    int new_range(const std::string& name, RangeKind kind, const Size& extent, int dim) {
+        return firn::new_range(b_, name, kind, extent, dim);
+    }
+
+    /// Every index along x is the work of a subgroup, whose lanes have numbers of their own.
+    void share_rows() {
+        ensure(mapping_.lanes == profile_.subgroup_size && mapping_.group_x % mapping_.lanes == 0 &&
+                   mapping_.group_y == 1,
+               "map: lanes cannot share the work of this kernel");
+        b_.code().schedule.push_back({0, mapping_.lanes, RangeKind::Subgroup, 0});
+        out_.lane = new_range("l", RangeKind::Subgroup, Size(mapping_.lanes), 0);
+    }
+
+    /// A group is one row of subgroups.
+    void hold_row() {
+        ensure(mapping_.lanes == 1 && mapping_.group_y == 1 && mapping_.strides == 1 &&
+                   mapping_.group_x % profile_.subgroup_size == 0,
+               "map: the groups of this mapping hold no rows");
+        out_.lane = new_range("l", RangeKind::Subgroup, Size(profile_.subgroup_size), 0);
+        out_.subgroup = new_range("s", RangeKind::Subgroup, Size(mapping_.group_x / profile_.subgroup_size), 1);
+    }
+
+    void find_axes() {
+        for (size_t d = 0; d < out_.ranges.size(); ++d) {
+            Axis axis;
+            axis.extent = from_.ranges[out_.ranges[d]].extent;
+            axis.tile = mapping_.tile_of(d);
+            axis.strides = d == 0 ? mapping_.strides : 1;
+            axis.turns = mapping_.turns_of(d);
+            axis.group = d == 0 ? mapping_.group_x / mapping_.lanes : d == 1 ? mapping_.group_y : 1;
+            axis.blocks = axis.tile > 1
+                              ? floor_div(axis.extent + Size(axis.tile - 1), Size(axis.tile))
+                              : axis.extent;
+            axis.units = axis.strides > 1 ? ceil_div(axis.blocks, Size(axis.strides)) : axis.blocks;
+            const int64_t walked = axis.group * axis.turns;
+            axis.groups = walked > 1 ? ceil_div(axis.units, Size(walked)) : axis.units;
+            const int64_t width = walked * axis.strides;
+            axis.covered = width == 1 || (divides(axis.blocks, width) && axis.blocks.is_constant());
+            axes_.push_back(std::move(axis));
+        }
+    }
+
+    void find_groups() {
+        std::vector<Size> groups;
+        for (const Axis& axis : axes_) groups.push_back(axis.groups);
+        const GroupIndices launched = launch_groups(b_, groups, profile_);
+        for (size_t d = 0; d < axes_.size(); ++d) axes_[d].group_index = launched.index[d];
+        axes_.back().covered = axes_.back().covered && launched.covered;
+    }
+
+    int local_index(size_t d) {
+        const Axis& axis = axes_[d];
+        if (d == 0 && mapping_.lanes > 1)
+            return new_range("s", RangeKind::Subgroup, Size(axis.group), 1);
+        if (d == 0 && rows_) {
+            b_.code().schedule.push_back({0, axis.group, RangeKind::Subgroup, 1});
+            return b_.add(b_.mul(out_.subgroup, b_.integer(profile_.subgroup_size)), out_.lane);
+        }
+        b_.code().schedule.push_back(
+            {static_cast<int>(d), axis.group, RangeKind::Invocation, static_cast<int>(d)});
+        const int local = new_range("t", RangeKind::Invocation, Size(axis.group), static_cast<int>(d));
+        if (d == 0) out_.along_x = local;
+        return local;
+    }
+
+    /// Which of the group's turns along an axis this is, counted over all groups.
+    int turn(const Axis& axis) {
+        const int before = b_.mul(axis.group_index, b_.integer(axis.turns));
+        const int all = b_.size(ceil_div(axis.units, Size(axis.group)));
+        Range range;
+        range.name = "w";
+        range.kind = RangeKind::Serial;
+        range.extent_node = b_.make(Op::Min, i32, {b_.sub(all, before), b_.integer(axis.turns)});
+        range.max_trips = axis.turns;
+        out_.turns.push_back(b_.add_range(range));
+        return b_.add(before, b_.range(out_.turns.back()));
+    }
+
+    /// `base`: the group's first block.
+    void span(const Axis& axis, int base, int local) {
+        const int begin = b_.mul(base, b_.integer(axis.tile));
+        out_.spans.push_back({begin, local < 0 ? b_.integer(0) : local, axis.group, axis.tile, axis.covered});
+    }
+
+    /// The blocks of an invocation along an axis, and which of them are inside.
+    void find_units(size_t d) {
+        Axis& axis = axes_[d];
+        int base = axis.turns > 1 ? turn(axis) : axis.group_index;
+        if (axis.group * axis.strides > 1)
+            base = b_.mul(base, b_.integer(axis.group * axis.strides));
+        const int first = base;
+        int local = -1;
+        if (axis.group > 1 || (d == 0 && mapping_.lanes > 1)) base = b_.add(base, local = local_index(d));
+        if (mapping_.staged_turns > 1) span(axis, first, local);
+        for (int64_t s = 0; s < axis.strides; ++s) {
+            int unit = b_.add(base, b_.integer(s * axis.group));
+            axis.guards.push_back(
+                axis.covered ? -1 : b_.make(Op::Less, boolean, {unit, b_.size(axis.blocks)}));
+            // What takes part behind the end too does as the last block does, but stores nothing:
+            // lanes that hand loads round or hold a row, groups that load together, and loads that do not wait for
+            // the stores of the stride before.
+            b_.code().loads_first |= axis.strides > 1;
+            const bool all = mapping_.dealt_loads > 1 || mapping_.staged_turns > 1 || axis.strides > 1 || rows_;
+            if (!axis.covered && all)
+                unit = b_.make(Op::Min, i32, {unit, b_.sub(b_.size(axis.blocks), b_.integer(1))});
+            if (axis.tile > 1) unit = b_.mul(unit, b_.integer(axis.tile));
+            const bool whole = divides(axis.extent, axis.tile);
+            b_.assume(unit, Size(0), axis.extent - Size(whole ? axis.tile : 1));
+            axis.first.push_back(unit);
+        }
+        if (axis.tile > 1)
+            b_.code().schedule.push_back({static_cast<int>(d), axis.tile,
+                                          d == 0 ? RangeKind::Vector : RangeKind::Unroll, 0});
+        if (axis.strides > 1)
+            b_.code().schedule.push_back({static_cast<int>(d), axis.strides, RangeKind::Unroll, 0});
+    }
+
+    void make_copies() {
+        const Axis& x = axes_[0];
+        int guard = -1;
+        auto require = [&](int condition) {
+            if (condition >= 0)
+                guard = guard < 0 ? condition : b_.make(Op::And, boolean, {guard, condition});
+        };
+        for (int64_t s = 0; s < x.strides; ++s) {
+            require(x.guards[static_cast<size_t>(s)]);
+            for (size_t d = 1; s == 0 && d < axes_.size(); ++d) require(axes_[d].guards[0]);
+            std::vector<int64_t> at(axes_.size(), 0);
+            do {
+                GridCopy copy;
+                for (size_t d = 0; d < axes_.size(); ++d) {
+                    const int unit = axes_[d].first[d == 0 ? static_cast<size_t>(s) : 0];
+                    copy.index.push_back(at[d] ? b_.add(unit, b_.integer(at[d])) : unit);
+                }
+                copy.guard = std::exchange(guard, -1);
+                out_.copies.push_back(std::move(copy));
+            } while (next(at));
+        }
+    }
+
+    /// The next place of a tile, x fastest.
+    bool next(std::vector<int64_t>& at) const {
+        for (size_t d = 0; d < at.size(); ++d) {
+            if (++at[d] < axes_[d].tile) return true;
+            at[d] = 0;
+        }
+        return false;
+    }
+
+    const KernelCode& from_;
+    KernelBuilder& b_;
+    const Mapping& mapping_;
+    const DeviceProfile& profile_;
+    const bool rows_;     // groups hold whole rows
+    MappedGrid out_;
+    std::vector<Axis> axes_;  // per Grid range, x first
+};
+
+/// `index` counts the groups of the axes from `first` on.
+void take_apart(KernelBuilder& b, const std::vector<Size>& groups, int index, size_t first, std::vector<int>& out) {
+    for (size_t d = first; d + 1 < groups.size(); ++d) {
+        const int count = b.size(groups[d]);
+        out.push_back(b.make(Op::Mod, i32, {index, count}));
+        index = b.make(Op::Div, i32, {index, count});
+    }
+    out.push_back(index);
+}
+
+}  // namespace
+
+/// Three dimensions of groups: what is further out shares the last. Where that is more than the device launches along
+/// one, all are one row, which is folded.
+GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups, const DeviceProfile& profile) {
+    std::array<Size, 3> launched{Size(1), Size(1), Size(1)};
+    for (size_t d = 0; d < groups.size(); ++d)
+        launched[std::min<size_t>(d, 2)] = launched[std::min<size_t>(d, 2)] * groups[d];
+    bool fits = true;
+    for (size_t dim = 0; dim < 3; ++dim)
+        fits = fits && launched[dim].upper_bound(b.symbol_facts().largest) <= profile.max_groups[dim];
+    KernelCode& to = b.code();
+    GroupIndices out;
+    if (fits) {
+        to.groups = launched;
+        for (int dim = 0; dim < static_cast<int>(std::min<size_t>(groups.size(), 2)); ++dim) {
+            to.schedule.push_back({dim, 0, RangeKind::Group, dim});
+            out.index.push_back(new_range(b, "g", RangeKind::Group, launched[static_cast<size_t>(dim)], dim));
+        }
+        if (groups.size() < 3) return out;
+        to.schedule.push_back({2, 0, RangeKind::Group, 2});
+        take_apart(b, groups, new_range(b, "g", RangeKind::Group, launched[2], 2), 2, out.index);
+        return out;
+    }
+    const Size all = launched[0] * launched[1] * launched[2];
+    to.groups = {min(all, Size(kFoldedGroups)), ceil_div(all, Size(kFoldedGroups)), Size(1)};
+    to.schedule.push_back({0, 0, RangeKind::Group, 0});
+    const int low = new_range(b, "g", RangeKind::Group, to.groups[0], 0);
+    const int high = new_range(b, "g", RangeKind::Group, to.groups[1], 1);
+    take_apart(b, groups, b.add(b.mul(high, b.integer(kFoldedGroups)), low), 0, out.index);
+    out.covered = false;   // the last row may be longer than what is left
+    return out;
+}
+
+MappedGrid map_grid(const KernelCode& from, KernelBuilder& b, const Mapping& mapping,
+                    const DeviceProfile& profile) {
+    return GridMapper(from, b, mapping, profile).run();
+}
+
+}  // namespace firn

@@ -1,0 +1,155 @@
+// Copies of small targets: cleared, combined into, and added to what they are copies of.
+#include "compiler/mapping/near_copies.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/ir/builder.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kAtOnce = 8;   // places of a copy that are written out in one turn
+
+int range_of(KernelBuilder& b, int64_t turns) {
+    Range range;
+    range.name = "k";
+    range.kind = RangeKind::Serial;
+    range.extent = Size(turns);
+    range.extent_node = b.integer(turns);
+    range.max_trips = turns;
+    return b.add_range(range);
+}
+
+/// A loop of `turns` whose effects `body` gives for a turn's index.
+template <class Body>
+int loop(KernelBuilder& b, int64_t turns, Body body) {
+    const int range = range_of(b, turns), region = b.add_region();
+    b.code().regions[region].range = range;
+    std::vector<int> effects = body(b.range(range));
+    b.code().regions[region].effects = std::move(effects);
+    return b.close_for(region, {});
+}
+
+int when(KernelBuilder& b, int condition, std::vector<int> effects, bool guard) {
+    const int region = b.add_region();
+    b.code().regions[region].effects = std::move(effects);
+    return b.branch(condition, region, -1, guard);
+}
+
+bool reads_or_stores(const KernelNode& n) {
+    return n.op == Op::Load || n.op == Op::Store || n.op == Op::Atomic || n.op == Op::Array;
+}
+
+}  // namespace
+
+std::vector<NearTarget> near_targets(const KernelCode& lowered) {
+    std::vector<NearTarget> out;
+    std::vector<bool> refused(lowered.buffers.size(), false);
+    for (const KernelNode& n : lowered.nodes) {
+        if (!reads_or_stores(n)) continue;
+        const auto at = std::find_if(out.begin(), out.end(), [&](const NearTarget& t) { return t.buffer == n.index; });
+        const KernelBuffer& b = lowered.buffers[n.index];
+        const std::optional<ReduceOp> reduce = n.op == Op::Atomic ? reduce_op(n.combine) : std::nullopt;
+        const bool one_way = reduce && lanes_exchange(n.dtype) && !n.dtype.is_bool() && b.elements.is_constant() &&
+                             b.elements.constant() > 0 &&
+                             (at == out.end() || (at->combine == n.combine && at->dtype == n.dtype));
+        if (!one_way) {
+            refused[n.index] = true;
+        } else if (at == out.end()) {
+            out.push_back({n.index, n.combine, *reduce, n.dtype, b.elements.constant(), n.lines});
+        }
+    }
+    // A Program buffer may stand in several forms.
+    std::erase_if(out, [&](const NearTarget& t) {
+        for (size_t k = 0; k < lowered.buffers.size(); ++k)
+            if (lowered.buffers[k].buffer == lowered.buffers[t.buffer].buffer &&
+                (refused[k] || static_cast<int>(k) != t.buffer))
+                return true;
+        return false;
+    });
+    return out;
+}
+
+NearCopies::NearCopies(KernelBuilder& b, const KernelCode& lowered, MemorySpace space)
+    : b_(b), targets_(near_targets(lowered)), space_(space) {
+    for (const NearTarget& t : targets_) {
+        // An invocation's own memory is combined into without atomics, so floats need not be kept as their bits.
+        if (space_ == MemorySpace::Private) copies_.push_back(b_.own_memory(space_, t.dtype, Size(t.elements + 1)));
+        else copies_.push_back(b_.own_memory(space_, lowered.buffers[t.buffer].dtype, Size(t.elements)));
+    }
+}
+
+int NearCopies::copy_of(int target) const {
+    for (size_t k = 0; k < targets_.size(); ++k)
+        if (targets_[k].buffer == target) return copies_[k];
+    return -1;
+}
+
+int NearCopies::spare_place(int target) const {
+    for (const NearTarget& t : targets_)
+        if (t.buffer == target && space_ == MemorySpace::Private) return b_.integer(t.elements);
+    return -1;
+}
+
+std::vector<int> NearCopies::open() {
+    std::vector<int> effects;
+    for (size_t k = 0; k < targets_.size(); ++k) {
+        const NearTarget& t = targets_[k];
+        b_.set_lines(t.lines);
+        effects.push_back(b_.pinned(Op::Array, t.dtype, {b_.constant(reduce_identity(t.reduce, t.dtype))}, copies_[k]));
+    }
+    if (space_ == MemorySpace::Shared) effects.push_back(b_.pinned(Op::Barrier, i32, {}));
+    return effects;
+}
+
+std::vector<int> NearCopies::close(const std::vector<int>& bound, int lane, int64_t members) {
+    std::vector<int> effects;
+    if (space_ == MemorySpace::Shared) effects.push_back(b_.pinned(Op::Barrier, i32, {}));
+    for (size_t k = 0; k < targets_.size(); ++k) {
+        b_.set_lines(targets_[k].lines);
+        if (space_ == MemorySpace::Shared) close_shared(k, bound[k], lane, members, effects);
+        else close_private(k, bound[k], lane, effects);
+    }
+    return effects;
+}
+
+/// The lanes' copies of a place combine, and one lane stores.
+void NearCopies::close_private(size_t k, int bound, int lane, std::vector<int>& effects) {
+    const NearTarget& t = targets_[k];
+    const int64_t turns = t.elements / kAtOnce, rest = t.elements % kAtOnce;
+    const int first = b_.make(Op::Equal, boolean, {lane, b_.integer(0)});
+    auto places = [&](int begin, int64_t count) {
+        std::vector<int> inside;
+        for (int64_t c = 0; c < count; ++c) {
+            const int place = b_.add(begin, b_.integer(c));
+            const int own = b_.pinned(Op::Load, t.dtype, {place}, copies_[k]);
+            inside.push_back(own);
+            const int all = b_.subgroup_reduce(t.reduce, own);
+            inside.push_back(when(b_, b_.make(Op::And, boolean, {first, changes(t, all)}),
+                                  {b_.atomic(bound, t.combine, place, all)}, false));
+        }
+        return inside;
+    };
+    if (turns) effects.push_back(loop(b_, turns, [&](int turn) { return places(b_.mul(turn, b_.integer(kAtOnce)), kAtOnce); }));
+    for (int effect : places(b_.integer(turns * kAtOnce), rest)) effects.push_back(effect);
+}
+
+/// Every invocation of the group stores its share of the places.
+void NearCopies::close_shared(size_t k, int bound, int lane, int64_t members, std::vector<int>& effects) {
+    const NearTarget& t = targets_[k];
+    effects.push_back(loop(b_, (t.elements + members - 1) / members, [&](int turn) -> std::vector<int> {
+        const int place = b_.add(b_.mul(turn, b_.integer(members)), lane);
+        const int came = b_.pinned(Op::Load, t.dtype, {place}, copies_[k]);
+        const int store = when(b_, changes(t, came), {b_.atomic(bound, t.combine, place, came)}, false);
+        if (t.elements % members == 0) return {came, store};
+        return {when(b_, b_.make(Op::Less, boolean, {place, b_.integer(t.elements)}), {came, store}, true)};
+    }));
+}
+
+/// Where nothing came the target stays as it is, a zero with its sign too.
+int NearCopies::changes(const NearTarget& t, int came) {
+    return b_.make(Op::NotEqual, boolean, {came, b_.constant(reduce_identity(t.reduce, t.dtype))});
+}
+
+}  // namespace firn

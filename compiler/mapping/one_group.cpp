@@ -1,0 +1,105 @@
+// Small kernels as one group runs them.
+#include "compiler/mapping/one_group.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/mapping/map.h"
+#include "compiler/program/size_env.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kMostIndices = 1 << 16;  // whatever they cost
+constexpr double kUnknownTurns = 8;
+constexpr double kStoreOnCpu = 90;  // operations that one takes as long as
+
+/// One turn of the grid, on all cores.
+double seconds_of(const KernelCode& code, int region, const DeviceProfile& profile) {
+    const KernelRegion& r = code.regions[static_cast<size_t>(region)];
+    const double operation = 1 / profile.operations_per_second;
+    const double store = profile.device_class == DeviceClass::Cpu ? kStoreOnCpu * operation
+                                                                  : profile.seconds_per_load;
+    double sum = 0;
+    for (const std::vector<int>* ids : {&r.order, &r.effects})
+        for (int id : *ids) {
+            const KernelNode& n = code.nodes[static_cast<size_t>(id)];
+            if (n.op == Op::Load)
+                sum += profile.seconds_per_load;
+            else if (n.op == Op::Store || n.op == Op::Atomic)
+                sum += store;
+            else if (n.op != Op::For && n.op != Op::Branch)
+                sum += operation;
+            for (int inner : {n.region, n.else_region}) {
+                if (inner < 0 || n.op == Op::RegionArg) continue;
+                const int range = code.regions[static_cast<size_t>(inner)].range;
+                const int64_t most =
+                    range < 0 ? 1 : code.ranges[static_cast<size_t>(range)].max_trips;
+                sum += seconds_of(code, inner, profile) *
+                       (most < 0 ? kUnknownTurns : static_cast<double>(most));
+            }
+        }
+    return sum;
+}
+
+/// What one group takes longer than all cores is less than a launch. `grid`: x first.
+bool is_small(const KernelCode& lowered, const std::vector<Size>& grid,
+              const DeviceProfile& profile, const SymbolFacts& facts) {
+    const bool cpu = profile.device_class == DeviceClass::Cpu;
+    const std::array<uint32_t, 3> group = one_group_size(profile);
+    double indices = 1;
+    for (size_t d = 0; d < 2 || d < grid.size(); ++d) {
+        // A GPU's lanes wait for one another; a CPU driver passes by rows that have nothing to do.
+        const double extent = d < grid.size() ? std::max(1.0, estimate(grid[d], facts)) : 1;
+        const double wide = d == 0 || (!cpu && d < 2) ? group[d] : 1;
+        indices *= std::ceil(extent / wide) * wide;
+    }
+    const double members = cpu ? group[0] : group[0] * group[1];
+    const double groups = std::max(1.0, profile.parallel_invocations / members);
+    return indices * seconds_of(lowered, 0, profile) * (groups - 1) <= profile.seconds_per_launch;
+}
+
+}  // namespace
+
+std::array<uint32_t, 3> one_group_size(const DeviceProfile& profile) {
+    const uint32_t wide = profile.device_class == DeviceClass::Cpu ? profile.subgroup_size : 32;
+    return {wide, std::clamp<uint32_t>(profile.max_group_size / wide, 1, 8), 1};
+}
+
+std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, const DeviceProfile& profile,
+                                           const SymbolFacts& facts) {
+    if (lowered.sizes_buffer >= 0 || lowered.in_order) return std::nullopt;
+    const bool holds = std::any_of(lowered.nodes.begin(), lowered.nodes.end(),
+                                   [](const KernelNode& n) { return n.op == Op::RowReduce; });
+    if (holds) return std::nullopt;
+    std::vector<Size> grid;  // x first
+    for (const Range& r : lowered.ranges)
+        if (r.kind == RangeKind::Grid) grid.insert(grid.begin(), r.extent);
+    int64_t most = 1;
+    for (size_t d = 0; d < grid.size(); ++d) {
+        // Where there may be nothing to do, a guard must say so: the group comes by all the same.
+        const int64_t largest = grid[d].upper_bound(facts.largest);
+        if (largest < 1 || (d > 1 && !grid[d].is_constant())) return std::nullopt;
+        if (largest > kMostIndices || (most *= largest) > kMostIndices) return std::nullopt;
+    }
+    if (!is_small(lowered, grid, profile, facts)) return std::nullopt;
+    Mapping mapping = choose_mapping(lowered, profile, facts);
+    if (mapping.lanes > 1 || mapping.near != MemorySpace::Bound) return std::nullopt;
+    const std::array<uint32_t, 3> group = one_group_size(profile);
+    mapping.matrix = {};
+    mapping.dealt_loads = mapping.strides = 1;
+    mapping.tile = {mapping.tile_of(0) % 4 == 0 ? 4 : 1};
+    mapping.group_x = group[0], mapping.group_y = group[1];
+    mapping.turns.clear();
+    for (size_t d = 0; d < grid.size(); ++d) {
+        const int64_t wide = (d == 0 ? mapping.tile[0] : 1) * (d < 2 ? group[d] : 1);
+        mapping.turns.push_back((grid[d].upper_bound(facts.largest) + wide - 1) / wide);
+    }
+    KernelCode code = map_kernel(lowered, mapping, profile, facts);
+    if (code.back_edges < 0 || code.in_order) return std::nullopt;
+    for (const Size& groups : code.groups)
+        if (groups.upper_bound(facts.largest) > 1) return std::nullopt;
+    return code;
+}
+
+}  // namespace firn

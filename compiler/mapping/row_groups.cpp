@@ -1,0 +1,176 @@
+// Kernels whose workgroups hold whole rows.
+#include "compiler/mapping/row_groups.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "compiler/ir/builder.h"
+#include "compiler/kernel/rows.h"
+#include "compiler/mapping/share_loops.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+const Size& row_extent(const KernelCode& lowered) {
+    const Size* extent = nullptr;
+    for (const Range& range : lowered.ranges)
+        if (range.kind == RangeKind::Grid) extent = &range.extent;
+    ensure(extent, "a kernel without a grid has no rows");
+    return *extent;
+}
+
+/// Values of the subgroups of a group, one at a time for each lane, on their way through shared
+/// memory.
+class Exchange {
+  public:
+    Exchange(KernelBuilder& b, const RowGroup& group, ReduceOp op, std::vector<int>& effects)
+        : b_(b), group_(group), op_(op), effects_(effects) {}
+
+    /// At most as many values as there are lanes.
+    std::vector<int> run(const std::vector<int>& values) {
+        const int all =
+            group_.subgroups > group_.lanes ? in_two_steps(values) : in_one_step(values);
+        const auto rows = static_cast<int64_t>(std::bit_ceil(values.size()));
+        std::vector<int> out;
+        for (size_t k = 0; k < values.size(); ++k) {
+            int total = -1;
+            for (int64_t part = 0; part < parts_; ++part) {
+                const auto lane = static_cast<int>(static_cast<int64_t>(k) + part * rows);
+                total = combined(total, b_.shuffle(all, lane, b_.integer(lane)));
+            }
+            out.push_back(total);
+        }
+        return out;
+    }
+
+  private:
+    int integer(int64_t value) { return b_.integer(value); }
+    int sum(int a, int b) { return b_.add(a, b); }
+    int scaled(int a, int64_t by) { return b_.mul(a, integer(by)); }
+    int pin(int node) { return effects_.push_back(node), node; }
+    void barrier() { pin(b_.pinned(Op::Barrier, i32, {})); }
+    int combined(int a, int b) {
+        return a < 0 ? b : b_.make(reduce_step(op_), b_.node(b).dtype, {a, b});
+    }
+
+    /// Lane k has values[k modulo `rows`], the last one where there are fewer.
+    int of_lane(const std::vector<int>& values, int64_t rows) {
+        const int row =
+            rows < group_.lanes ? b_.make(Op::Mod, i32, {group_.lane, integer(rows)}) : group_.lane;
+        int mine = values.back();
+        for (size_t k = values.size() - 1; k-- > 0;)
+            mine = b_.select(b_.make(Op::Equal, boolean, {row, integer(static_cast<int64_t>(k))}),
+                             values[k], mine);
+        return mine;
+    }
+
+    int shared_array(DType dtype) {
+        return b_.own_memory(MemorySpace::Shared, dtype, Size(group_.subgroups * group_.lanes));
+    }
+    void store(int buffer, int at, int value) { pin(b_.store(buffer, at, std::span(&value, 1))); }
+    /// The identity where subgroup `of` does not exist.
+    int load(int buffer, int at, int of, DType dtype) {
+        const int last = integer(group_.subgroups - 1);
+        const int inside = b_.make(Op::LessEqual, boolean, {of, last});
+        const int value =
+            pin(b_.pinned(Op::Load, dtype, {b_.select(inside, at, integer(0))}, buffer));
+        return b_.select(inside, value, b_.constant(reduce_identity(op_, dtype)));
+    }
+
+    /// Every subgroup reads what all of them have: each lane of one row, and of every parts_-th
+    /// subgroup.
+    int in_one_step(const std::vector<int>& values) {
+        const DType dtype = b_.node(values[0]).dtype;
+        const auto rows = static_cast<int64_t>(std::bit_ceil(values.size()));
+        parts_ = group_.lanes / rows;
+        const int buffer = shared_array(dtype);
+        store(buffer, sum(scaled(group_.subgroup, group_.lanes), group_.lane),
+              of_lane(values, rows));
+        barrier();
+        const int row = b_.make(Op::Mod, i32, {group_.lane, integer(rows)});
+        const int part = b_.make(Op::Div, i32, {group_.lane, integer(rows)});
+        int all = -1;
+        for (int64_t s = 0; s < group_.subgroups; s += parts_) {
+            const int of = sum(part, integer(s));
+            all = combined(all, load(buffer, sum(scaled(of, group_.lanes), row), of, dtype));
+        }
+        return all;
+    }
+
+    /// A subgroup combines one row for all of them, which then read the results: less to read where
+    /// there are many.
+    int in_two_steps(const std::vector<int>& values) {
+        const DType dtype = b_.node(values[0]).dtype;
+        const auto rows = static_cast<int64_t>(values.size());
+        const int parts = shared_array(dtype), results = shared_array(dtype);
+        store(parts, sum(scaled(group_.lane, group_.subgroups), group_.subgroup),
+              of_lane(values, group_.lanes));
+        barrier();
+        const int own =
+            scaled(b_.make(Op::Mod, i32, {group_.subgroup, integer(rows)}), group_.subgroups);
+        int all = -1;
+        for (int64_t s = 0; s < group_.subgroups; s += group_.lanes) {
+            const int of = sum(group_.lane, integer(s));
+            all = combined(all, load(parts, sum(own, of), of, dtype));
+        }
+        const int total = b_.subgroup_reduce(op_, all);
+        store(results, sum(scaled(group_.subgroup, group_.lanes), group_.lane), total);
+        barrier();
+        const int row = b_.make(Op::Min, i32, {group_.lane, integer(rows - 1)});
+        return pin(b_.pinned(Op::Load, dtype, {scaled(row, group_.lanes)}, results));
+    }
+
+    KernelBuilder& b_;
+    const RowGroup& group_;
+    ReduceOp op_;
+    std::vector<int>& effects_;
+    int64_t parts_ = 1;  // lanes that have parts of one value in the end
+};
+
+}  // namespace
+
+bool reduces_rows(const KernelCode& lowered) {
+    return std::any_of(lowered.nodes.begin(), lowered.nodes.end(),
+                       [](const KernelNode& n) { return n.op == Op::RowReduce; });
+}
+
+bool holds_rows(const KernelCode& lowered, const Mapping& m, const DeviceProfile& profile,
+                const SymbolFacts& facts) {
+    if (!reduces_rows(lowered)) return true;
+    const bool once =
+        std::all_of(m.turns.begin(), m.turns.end(), [](int64_t turns) { return turns == 1; });
+    return once && m.lanes == 1 && m.strides == 1 && m.group_y == 1 &&
+           m.near == MemorySpace::Bound && m.group_x % profile.subgroup_size == 0 &&
+           group_holds(row_extent(lowered), m.tile_of(0), m.group_x, facts);
+}
+
+void hold_rows(Mapping& m, const KernelCode& lowered, const DeviceProfile& profile,
+               const SymbolFacts& facts) {
+    if (!reduces_rows(lowered)) return;
+    const Size& extent = row_extent(lowered);
+    m.tile.resize(std::max<size_t>(1, m.tile.size()), 1);
+    m.tile[0] = row_tile(extent, m.tile[0], profile, facts);
+    ensure(m.tile[0] > 0, "no group holds a row of this kernel");
+    m.group_x =
+        static_cast<uint32_t>(lanes_for_row(extent.upper_bound(facts.largest), m.tile[0], profile));
+    m.group_y = 1, m.strides = 1, m.lanes = 1;
+    m.near = MemorySpace::Bound, m.turns.clear();
+}
+
+std::vector<int> combine_over_group(KernelBuilder& b, const RowGroup& group, ReduceOp op,
+                                    std::vector<int> values, std::vector<int>& effects) {
+    for (int& value : values) value = b.subgroup_reduce(op, value);
+    if (group.subgroups == 1) return values;
+    const auto lanes = static_cast<size_t>(group.lanes);
+    std::vector<int> out;
+    for (size_t first = 0; first < values.size(); first += lanes) {
+        const auto begin = values.begin() + static_cast<long>(first);
+        const auto end = values.begin() + static_cast<long>(std::min(first + lanes, values.size()));
+        const std::vector<int> part = Exchange(b, group, op, effects).run({begin, end});
+        out.insert(out.end(), part.begin(), part.end());
+    }
+    return out;
+}
+
+}  // namespace firn

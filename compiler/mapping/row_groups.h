@@ -1,0 +1,34 @@
+// Kernels whose workgroups hold whole rows: which mappings they can have, and what the invocations
+// exchange.
+#pragma once
+#include <vector>
+
+#include "compiler/kernel/kernel_builder.h"
+#include "compiler/mapping/map.h"
+
+namespace firn {
+
+/// Its invocations combine values along the last Grid range (RowReduce).
+bool reduces_rows(const KernelCode& lowered);
+
+/// Every group of the mapping holds whole rows, or the kernel needs none.
+bool holds_rows(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,
+                const SymbolFacts& facts);
+
+/// Makes the mapping hold whole rows where the kernel needs them: one group along x, of whole
+/// subgroups, and none along y.
+void hold_rows(Mapping& mapping, const KernelCode& lowered, const DeviceProfile& profile,
+               const SymbolFacts& facts);
+
+/// A group and its subgroups, as a mapped kernel that holds rows has them.
+struct RowGroup {
+    int lane = -1, subgroup = -1;  // nodes: the lane's number, the subgroup's number
+    int64_t lanes = 1, subgroups = 1;
+};
+
+/// Combines values[k] of all invocations of the group; each has the results. Effects of the root,
+/// in order, are added to `effects`: the kernel must be in_order where there are any.
+std::vector<int> combine_over_group(KernelBuilder& b, const RowGroup& group, ReduceOp op,
+                                    std::vector<int> values, std::vector<int>& effects);
+
+}  // namespace firn

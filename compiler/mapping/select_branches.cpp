@@ -1,0 +1,349 @@
+// Choices whose sides are dear become branches.
+#include "compiler/mapping/select_branches.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "compiler/kernel/place.h"
+#include "compiler/mapping/map.h"
+#include "compiler/mapping/tile_model.h"
+
+namespace firn {
+namespace {
+
+constexpr double kBranchOperations = 100;       // a branch and the lanes that it parts, on a GPU
+constexpr double kMaskedLoopOperations = 400;   // a loop under a mask, on a CPU driver
+constexpr double kPassedBy = 0.5;               // of the indices, that pass a branch by
+constexpr double kUnknownTurns = 32;
+constexpr int kMostBranches = 16;               // of one kernel
+
+/// The nodes in the order that roots need them, without the dead: operands, and what regions hold, come first.
+class Renumber {
+  public:
+    explicit Renumber(const KernelCode& from)
+        : from_(from), to_(from.nodes.size(), -1), live_(from.regions.size()) {}
+
+    KernelCode run() {
+        KernelCode out = from_;
+        visit_region(0);
+        out.nodes.clear();
+        for (int id : order_) {
+            KernelNode n = from_.nodes[id];
+            for (int& arg : n.args) arg = to_[arg];
+            out.nodes.push_back(std::move(n));
+        }
+        for (size_t r = 0; r < out.regions.size(); ++r) {
+            KernelRegion& region = out.regions[r];
+            if (!live_[r]) region = {};
+            region.order.clear();
+            for (std::vector<int>* list : {&region.args, &region.effects, &region.yields})
+                for (int& id : *list) id = to_[id];
+            if (region.alive >= 0) region.alive = to_[region.alive];
+        }
+        for (Range& range : out.ranges)
+            if (range.extent_node >= 0) range.extent_node = to_[range.extent_node];
+        return out;
+    }
+
+  private:
+    /// Operands first, without recursion: only regions stand in one another.
+    void visit(int root) {
+        std::vector<int> open{root};
+        while (!open.empty()) {
+            const int id = open.back();
+            if (id < 0 || to_[id] >= 0) {
+                open.pop_back();
+                continue;
+            }
+            const KernelNode& n = from_.nodes[id];
+            const auto missing = std::find_if(n.args.begin(), n.args.end(), [&](int arg) { return to_[arg] < 0; });
+            if (missing != n.args.end()) {
+                open.push_back(*missing);
+                continue;
+            }
+            open.pop_back();
+            if (n.op == Op::For || n.op == Op::Branch) {
+                visit_region(n.region);
+                if (n.else_region >= 0) visit_region(n.else_region);
+            }
+            to_[id] = static_cast<int>(order_.size());
+            order_.push_back(id);
+        }
+    }
+
+    void visit_region(int id) {
+        const KernelRegion& region = from_.regions[id];
+        live_[id] = true;
+        if (region.range >= 0) visit(from_.ranges[region.range].extent_node);
+        for (int arg : region.args) visit(arg);
+        for (int y : region.yields) visit(y);
+        for (int e : region.effects) visit(e);
+        visit(region.alive);
+    }
+
+    const KernelCode& from_;
+    std::vector<int> to_, order_;
+    std::vector<bool> live_;   // regions of live nodes
+};
+
+/// One placed kernel, as far as choosing branches must know it.
+class Chooser {
+  public:
+    Chooser(const KernelCode& code, const DeviceProfile& profile)
+        : code_(code), cpu_(profile.device_class == DeviceClass::Cpu),
+          load_(profile.seconds_per_load * profile.operations_per_second), home_(code.nodes.size(), -1),
+          owner_(code.regions.size(), -1), users_(code.nodes.size()), outside_(code.nodes.size()) {
+        for (size_t r = 0; r < code.regions.size(); ++r)
+            for (int id : all_of(code.regions[r])) {
+                home_[id] = static_cast<int>(r);
+                const KernelNode& n = code.nodes[id];
+                if (n.op != Op::For && n.op != Op::Branch) continue;
+                owner_[n.region] = id;
+                if (n.else_region >= 0) owner_[n.else_region] = id;
+            }
+        for (size_t r = 0; r < code.regions.size(); ++r) note_uses(static_cast<int>(r));
+    }
+
+    /// Selects by one condition that are worth a branch, the first that are found.
+    std::vector<int> find() const {
+        for (const KernelRegion& region : code_.regions) {
+            if (!may_hold_dear(region)) continue;
+            std::map<int, std::vector<int>> by_condition;
+            for (int id : region.order) {
+                const KernelNode& n = code_.nodes[id];
+                if (n.op != Op::Select) continue;
+                std::vector<int>& group = by_condition[n.args[0]];
+                if (!reaches_any(id, group)) group.push_back(id);
+            }
+            for (const auto& [condition, group] : by_condition)
+                if (worth(region, group)) return group;
+        }
+        return {};
+    }
+
+    /// Two branches by one condition, neither of which needs the other; empty: there are none.
+    std::vector<int> find_alike() const {
+        for (const KernelRegion& region : code_.regions)
+            for (size_t k = 0; k < region.order.size(); ++k) {
+                const KernelNode& first = code_.nodes[region.order[k]];
+                if (first.op != Op::Branch || first.else_region < 0) continue;
+                for (size_t j = k + 1; j < region.order.size(); ++j) {
+                    const KernelNode& n = code_.nodes[region.order[j]];
+                    if (n.op == Op::Branch && n.else_region >= 0 && n.args[0] == first.args[0] &&
+                        !reaches_any(region.order[j], {region.order[k]}))
+                        return {region.order[k], region.order[j]};
+                }
+            }
+        return {};
+    }
+
+  private:
+    /// A loop that its own condition starts is left at once where that is false.
+    bool skips_itself(const KernelNode& loop) const {
+        const int extent = code_.ranges[code_.regions[loop.region].range].extent_node;
+        const KernelNode& turns = code_.nodes[extent];
+        if (turns.op != Op::Select) return false;
+        const KernelNode& none = code_.nodes[turns.args[2]];
+        return none.op == Op::Constant && none.constant.i == 0;
+    }
+
+    bool may_hold_dear(const KernelRegion& region) const {
+        double total = 0;
+        for (int id : region.order) {
+            if (cpu_ && code_.nodes[id].op == Op::For) return true;
+            total += cost(id);
+        }
+        return !cpu_ && total >= kBranchOperations;
+    }
+
+    static std::vector<int> all_of(const KernelRegion& region) {
+        std::vector<int> out = region.order;
+        out.insert(out.end(), region.effects.begin(), region.effects.end());
+        return out;
+    }
+
+    void note_uses(int r) {
+        const KernelRegion& region = code_.regions[r];
+        auto use = [&](int id, int user) {
+            if (id < 0 || home_[id] < 0) return;
+            int at = r;
+            while (at >= 0 && at != home_[id]) {
+                user = owner_[at];
+                at = user >= 0 ? home_[user] : -1;
+            }
+            if (at < 0 || user < 0) outside_[id] = true;
+            else users_[id].push_back(user);
+        };
+        for (int id : all_of(region)) {
+            const KernelNode& n = code_.nodes[id];
+            for (int arg : n.args) use(arg, id);
+            if (n.op == Op::For) use(code_.ranges[code_.regions[n.region].range].extent_node, id);
+        }
+        for (int y : region.yields) use(y, -1);
+        use(region.alive, -1);
+        for (int e : region.effects) outside_[e] = true;
+    }
+
+    /// Whether `id` needs any of `wanted`.
+    bool reaches_any(int id, const std::vector<int>& wanted) const {
+        if (wanted.empty()) return false;
+        std::vector<int> queue{wanted};
+        std::vector<bool> seen(code_.nodes.size());
+        while (!queue.empty()) {
+            const int at = queue.back();
+            queue.pop_back();
+            if (at == id) return true;
+            if (seen[at]) continue;
+            seen[at] = true;
+            queue.insert(queue.end(), users_[at].begin(), users_[at].end());
+        }
+        return false;
+    }
+
+    double cost(int id) const {
+        const KernelNode& n = code_.nodes[id];
+        if (n.op == Op::Load) return load_ * n.width;
+        if (n.op == Op::Branch) return region_cost(n.region) + (n.else_region >= 0 ? region_cost(n.else_region) : 0);
+        if (n.op != Op::For) return is_elementwise(n.op) ? operation_cost(n.op) : 0;
+        const int64_t most = code_.ranges[code_.regions[n.region].range].max_trips;
+        return region_cost(n.region) * (most < 0 ? kUnknownTurns : static_cast<double>(most));
+    }
+
+    double region_cost(int region) const {
+        double out = 1;
+        for (int id : code_.regions[region].order) out += cost(id);
+        return out;
+    }
+
+    /// What is evaluated for one side of the selects alone, less what a device does all the same.
+    double saved(const KernelRegion& region, const std::vector<int>& group, size_t side) const {
+        std::vector<bool> inside(code_.nodes.size());
+        double out = 0;
+        for (size_t k = region.order.size(); k-- > 0;) {
+            const int id = region.order[k];
+            if (outside_[id] || users_[id].empty()) continue;
+            const bool only = std::all_of(users_[id].begin(), users_[id].end(), [&](int user) {
+                if (inside[user]) return true;
+                const KernelNode& n = code_.nodes[user];
+                return std::find(group.begin(), group.end(), user) != group.end() && n.args[side] == id &&
+                       n.args[3 - side] != id && n.args[0] != id;
+            });
+            if (!only) continue;
+            inside[id] = true;
+            const KernelNode& n = code_.nodes[id];
+            if (!cpu_) out += cost(id);
+            else if (n.op == Op::For && !skips_itself(n)) out += std::max(0.0, cost(id) - region_cost(n.region));
+        }
+        return out;
+    }
+
+    bool worth(const KernelRegion& region, const std::vector<int>& group) const {
+        const double least = cpu_ ? kMaskedLoopOperations : kBranchOperations;
+        return saved(region, group, 1) >= least || saved(region, group, 2) >= least;
+    }
+
+    const KernelCode& code_;
+    bool cpu_;
+    double load_;                            // operations that take as long as a load
+    std::vector<int> home_;                  // region that evaluates a node
+    std::vector<int> owner_;                 // For or Branch of a region
+    std::vector<std::vector<int>> users_;    // in the same region, loops and branches for what they hold
+    std::vector<bool> outside_;              // used by more than nodes of its region
+};
+
+/// The selects of `group` as results of one Branch.
+KernelCode with_branch(KernelCode code, const std::vector<int>& group) {
+    KernelRegion sides[2];
+    for (int id : group)
+        for (size_t side = 0; side < 2; ++side) sides[side].yields.push_back(code.nodes[id].args[side + 1]);
+    KernelNode branch;
+    branch.op = Op::Branch;
+    branch.args = {code.nodes[group[0]].args[0]};
+    branch.lines = code.nodes[group[0]].lines;
+    branch.region = static_cast<int>(code.regions.size());
+    branch.else_region = branch.region + 1;
+    code.regions.insert(code.regions.end(), {sides[0], sides[1]});
+    const int made = static_cast<int>(code.nodes.size());
+    code.nodes.push_back(std::move(branch));
+    for (size_t k = 0; k < group.size(); ++k) {
+        KernelNode& n = code.nodes[group[k]];
+        n.op = Op::Result;
+        n.args = {made};
+        n.index = static_cast<int>(k);
+    }
+    return Renumber(code).run();
+}
+
+/// The results of two branches as those of the first.
+KernelCode with_one_branch(KernelCode code, int first, int second) {
+    const KernelNode a = code.nodes[first], b = code.nodes[second];
+    const int before = static_cast<int>(code.regions[a.region].yields.size());
+    for (auto [to, from] : {std::pair{a.region, b.region}, {a.else_region, b.else_region}}) {
+        const std::vector<int> more = code.regions[from].yields;
+        code.regions[to].yields.insert(code.regions[to].yields.end(), more.begin(), more.end());
+    }
+    for (KernelNode& n : code.nodes) {
+        if (n.op != Op::Result || n.args[0] != second) continue;
+        n.args[0] = first;
+        n.index += before;
+    }
+    return Renumber(code).run();
+}
+
+/// Per loop and load, how many loops it stands in, summed up: what a branch must not raise.
+int64_t dear_depths(const KernelCode& code) {
+    const std::vector<int> parents = region_parents(code);
+    int64_t out = 0;
+    for (size_t r = 0; r < code.regions.size(); ++r) {
+        int64_t depth = 0;
+        for (int at = static_cast<int>(r); at >= 0; at = parents[at]) depth += code.regions[at].range >= 0;
+        for (int id : code.regions[r].order) {
+            const KernelNode& n = code.nodes[id];
+            if (n.op == Op::For || n.op == Op::Load || (is_elementwise(n.op) && operation_cost(n.op) > 1)) out += depth;
+        }
+    }
+    return out;
+}
+
+/// Whether there can be anything to do: kernels without loops have nothing dear for a CPU driver.
+bool may_branch(const KernelCode& code, const DeviceProfile& profile) {
+    auto count = [&](Op op) {
+        return std::count_if(code.nodes.begin(), code.nodes.end(), [&](const KernelNode& n) { return n.op == op; });
+    };
+    return count(Op::Branch) > 1 || (count(Op::Select) && (profile.device_class != DeviceClass::Cpu || count(Op::For)));
+}
+
+/// The kernel as it is would be tiled, to less than what is left where half of all indices pass its loops by.
+bool tiles_better(const KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
+    const auto grid = std::count_if(code.ranges.begin(), code.ranges.end(), [](const Range& r) { return r.kind == RangeKind::Grid; });
+    if (grid < 2) return false;
+    const Mapping mapping = choose_mapping(code, profile, facts);
+    if (mapping.lanes > 1 || mapping.copies() == 1) return false;
+    const TileModel model(code, false);
+    return model.time(mapping.tile) < kPassedBy * model.time(std::vector<int64_t>(mapping.tile.size(), 1));
+}
+
+}  // namespace
+
+KernelCode select_branches(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts) {
+    if (!may_branch(code, profile)) return code;
+    place(code);
+    for (std::vector<int> two = Chooser(code, profile).find_alike(); !two.empty();
+         two = Chooser(code, profile).find_alike()) {
+        code = with_one_branch(std::move(code), two[0], two[1]);
+        place(code);
+    }
+    for (int made = 0; made < kMostBranches; ++made) {
+        const std::vector<int> group = Chooser(code, profile).find();
+        if (group.empty() || (made == 0 && tiles_better(code, profile, facts))) break;
+        KernelCode branched = with_branch(code, group);
+        place(branched);
+        // What a loop evaluated once, before its turns, would stand in the branch, in every turn.
+        if (dear_depths(branched) > dear_depths(code)) break;
+        code = std::move(branched);
+    }
+    return code;
+}
+
+}  // namespace firn
