@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "compiler/compile.h"
+#include "compiler/driver/compile.h"
 #include "compiler/ir/graph.h"
 #include "compiler/program/executor.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/compile.h"
-#include "compiler/explain.h"
+#include "compiler/driver/compile.h"
+#include "compiler/driver/explain.h"
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/function_state.h"
@@ -14,7 +14,6 @@
 #include "compiler/frontend/variants.h"
 #include "compiler/program/error.h"
 #include "compiler/program/recent.h"
-#include "compiler/schedule/schedule.h"
 
 namespace firn {
 

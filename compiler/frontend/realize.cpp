@@ -6,7 +6,7 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "compiler/compile.h"
+#include "compiler/driver/compile.h"
 #include "compiler/frontend/cut.h"
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/oracle.h"

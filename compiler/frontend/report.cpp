@@ -10,7 +10,7 @@
 #include <fstream>
 #include <functional>
 
-#include "compiler/explain.h"
+#include "compiler/driver/explain.h"
 #include "compiler/frontend/environment.h"
 #include "compiler/ir/text.h"
 #include "compiler/passes/passes.h"

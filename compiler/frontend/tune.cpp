@@ -13,15 +13,14 @@
 #include <sstream>
 #include <tuple>
 
-#include "compiler/explain.h"
+#include "compiler/driver/explain.h"
+#include "compiler/driver/tune.h"
 #include "compiler/frontend/function_state.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/frontend/trial.h"
-#include "compiler/mapping/mapping_text.h"
 #include "compiler/program/disk_cache.h"
 #include "compiler/program/error.h"
 #include "compiler/program/parallel.h"
-#include "compiler/tune.h"
 
 namespace firn {
 namespace {

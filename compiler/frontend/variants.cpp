@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "compiler/compile.h"
+#include "compiler/driver/compile.h"
 #include "compiler/frontend/report.h"
 #include "compiler/frontend/run_graph.h"
-#include "compiler/reuse_arguments.h"
-#include "compiler/schedule/schedule.h"
+#include "compiler/ir/host_size.h"
 
 namespace firn {
 namespace {

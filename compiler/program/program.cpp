@@ -73,4 +73,11 @@ ProgramStats stats(const Program& program, const SizeEnv& env) {
 
 std::string scalar_symbol(int argument) { return "$" + std::to_string(argument); }
 
+bool reuses_arguments(const Program& program) {
+    return std::any_of(
+        program.results.begin(), program.results.end(), [&](const ResultInfo& result) {
+            return program.buffers[static_cast<size_t>(result.buffer)].role == BufferRole::Argument;
+        });
+}
+
 }  // namespace firn

@@ -232,6 +232,8 @@ struct MemoryPlan {
 MemoryPlan plan_memory(const Program& program, const FlatProgram& flat, const SizeEnv& env);
 
 ProgramStats stats(const Program& program, const SizeEnv& env);
+/// Some result lies in an argument's buffer: the call gives that argument away.
+bool reuses_arguments(const Program& program);
 /// Symbol values from the shapes given for the arguments (scalars: empty), and i32 scalar arguments
 /// as symbols `$k`. Checks every guard. Throws UserError naming both arguments, both shapes and why.
 SizeEnv bind_symbols(const Program& program, const std::vector<std::vector<int64_t>>& shapes,

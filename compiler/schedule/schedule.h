@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "compiler/ir/host_size.h"
 #include "compiler/program/device_profile.h"
 #include "compiler/program/program.h"
 
@@ -77,10 +78,6 @@ struct Schedule {
 /// same grid join one kernel where no dependency forbids it, and what only that kernel reads stays in its registers.
 Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts = {},
                        bool nested = true);
-
-/// A rank-0 integer value as a host expression: constants, sizes, integer arguments, inductions of host loops
-/// (given in `inductions`) and their sums, products, quotients, minima and maxima.
-std::optional<Size> host_size(const Node& node, const std::unordered_map<const Node*, Size>& inductions);
 
 /// Nodes of the graph with what the schedule must know of regions.
 struct RegionFacts {

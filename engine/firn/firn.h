@@ -1,5 +1,5 @@
 // Firn for its users: tensors, compile, and windows that show them, on the Vulkan device.
 #pragma once
-#include "compiler/frontend/frontend.h"
+#include "compiler/language.h"
 #include "engine/firn/device_session.h"
 #include "engine/firn/window.h"

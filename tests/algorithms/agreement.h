@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/language.h"
 #include "compiler/program/error.h"
 #include "compiler/program/executor.h"
 #include "tests/ir/near.h"

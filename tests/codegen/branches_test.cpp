@@ -7,7 +7,7 @@
 #include <span>
 
 #include "compiler/codegen/spirv.h"
-#include "compiler/frontend/frontend.h"
+#include "compiler/language.h"
 #include "compiler/program/program.h"
 
 namespace firn {

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "compiler/codegen/spirv.h"
-#include "compiler/compile.h"
-#include "compiler/frontend/frontend.h"
+#include "compiler/driver/compile.h"
+#include "compiler/language.h"
 
 namespace firn {
 namespace {

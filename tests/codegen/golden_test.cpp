@@ -5,9 +5,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "compiler/compile.h"
-#include "compiler/frontend/frontend.h"
+#include "compiler/driver/compile.h"
 #include "compiler/kernel/kernel_code.h"
+#include "compiler/language.h"
 
 namespace firn {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/codegen/spirv.h"
-#include "compiler/frontend/frontend.h"
+#include "compiler/language.h"
 #include "compiler/program/program.h"
 
 namespace firn {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/language.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "tests/gpu/device_fixture.h"
 

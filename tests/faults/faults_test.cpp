@@ -13,7 +13,7 @@
 #include <regex>
 #include <sstream>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/language.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "engine/window/view_window.h"
 #include "tests/window/display.h"

@@ -1,5 +1,5 @@
 // Arguments that are moved in: where results may be written over them, and that nobody sees it.
-#include "compiler/reuse_arguments.h"
+#include "compiler/plan/reuse_arguments.h"
 #include "tests/frontend/oracle_session.h"
 
 namespace firn {

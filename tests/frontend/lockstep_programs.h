@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/language.h"
 
 namespace firn::lockstep {
 

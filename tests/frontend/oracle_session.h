@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/frontend.h"
 #include "compiler/ir/graph.h"
+#include "compiler/language.h"
 #include "compiler/program/error.h"
 #include "compiler/program/executor.h"
 

@@ -1,5 +1,5 @@
 // Tuning: mappings that are tried, dropped, kept and found again.
-#include "compiler/tune.h"
+#include "compiler/driver/tune.h"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 #include <functional>
 #include <span>
 
-#include "compiler/frontend/frontend.h"
 #include "compiler/frontend/record.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
+#include "compiler/language.h"
 #include "compiler/mapping/mapping_text.h"
 #include "compiler/program/error.h"
 

@@ -1,6 +1,6 @@
 // Random graphs, compiled and run by the kernel interpreter, give what the oracle gives: with kernels as the walk
 // writes them, with each step that makes them faster alone, and with all.
-#include "compiler/compile.h"
+#include "compiler/driver/compile.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "tests/ir/random_check.h"
 #include "tests/ir/run_random.h"

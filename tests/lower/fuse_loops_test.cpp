@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "compiler/compile.h"
-#include "compiler/frontend/frontend.h"
+#include "compiler/driver/compile.h"
+#include "compiler/language.h"
 
 namespace firn {
 namespace {

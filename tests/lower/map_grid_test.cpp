@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/language.h"
 #include "compiler/program/program.h"
 
 namespace firn {

@@ -8,10 +8,10 @@
 #include <ostream>
 
 #include "compiler/codegen/spirv.h"
-#include "compiler/compile.h"
-#include "compiler/explain.h"
-#include "compiler/frontend/frontend.h"
+#include "compiler/driver/compile.h"
+#include "compiler/driver/explain.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
+#include "compiler/language.h"
 #include "compiler/mapping/mapping_text.h"
 #include "compiler/mapping/vary_mapping.h"
 

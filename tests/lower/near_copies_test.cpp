@@ -2,8 +2,8 @@
 // (GPU), run by the kernel interpreter, give what the oracle gives.
 #include <gtest/gtest.h>
 
-#include "compiler/frontend/frontend.h"
 #include "compiler/frontend/report.h"
+#include "compiler/language.h"
 
 namespace firn {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "compiler/compile.h"
-#include "compiler/frontend/frontend.h"
+#include "compiler/driver/compile.h"
 #include "compiler/frontend/statistics.h"
+#include "compiler/language.h"
 #include "compiler/mapping/vary_mapping.h"
 
 namespace firn {

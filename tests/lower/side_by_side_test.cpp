@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/compile.h"
-#include "compiler/frontend/frontend.h"
+#include "compiler/driver/compile.h"
+#include "compiler/language.h"
 
 namespace firn {
 namespace {

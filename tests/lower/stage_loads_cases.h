@@ -2,10 +2,10 @@
 #pragma once
 #include <numeric>
 
-#include "compiler/compile.h"
-#include "compiler/frontend/frontend.h"
+#include "compiler/driver/compile.h"
+#include "compiler/driver/tune.h"
+#include "compiler/language.h"
 #include "compiler/mapping/stage_loads.h"
-#include "compiler/tune.h"
 #include "tests/ir/run_random.h"
 
 namespace firn {

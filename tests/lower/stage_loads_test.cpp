@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "compiler/explain.h"
+#include "compiler/driver/explain.h"
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/mapping/mapping_text.h"

@@ -1,7 +1,7 @@
 // Loops take all their turns, however many at once.
 #include <gtest/gtest.h>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/language.h"
 
 namespace firn {
 namespace {

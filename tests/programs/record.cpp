@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/language.h"
 #include "tests/programs/reference.h"
 
 namespace firn::programs {

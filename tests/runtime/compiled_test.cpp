@@ -1,5 +1,5 @@
 // Random graphs, compiled and run on the device without Firn's caches, give what the oracle gives.
-#include "compiler/compile.h"
+#include "compiler/driver/compile.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "tests/gpu/device_fixture.h"
 #include "tests/ir/random_check.h"

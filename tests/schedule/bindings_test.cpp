@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compiler/explain.h"
+#include "compiler/driver/explain.h"
 #include "tests/algorithms/agreement.h"
 #include "tests/schedule/compile_helpers.h"
 

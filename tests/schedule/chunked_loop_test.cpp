@@ -1,7 +1,7 @@
 // Loops that a driver would cut short run in chunks, and give what whole ones give.
 #include <gtest/gtest.h>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/language.h"
 
 namespace firn {
 namespace {

@@ -1,7 +1,7 @@
 // Programs of the schedule tests: written on the frontend, compiled for a profile, run by nobody.
 #pragma once
-#include "compiler/compile.h"
-#include "compiler/frontend/frontend.h"
+#include "compiler/driver/compile.h"
+#include "compiler/language.h"
 
 namespace firn {
 

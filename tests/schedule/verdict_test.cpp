@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "compiler/explain.h"
+#include "compiler/driver/explain.h"
 #include "tests/schedule/compile_helpers.h"
 
 namespace firn {

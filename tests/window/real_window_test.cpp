@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "compiler/frontend/frontend.h"
+#include "compiler/language.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "engine/window/view_window.h"
 #include "engine/window/widgets.h"

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "compiler/compile.h"
-#include "compiler/frontend/frontend.h"
+#include "compiler/driver/compile.h"
 #include "compiler/frontend/record.h"
+#include "compiler/language.h"
 #include "compiler/program/error.h"
-#include "compiler/stage_timer.h"
+#include "compiler/program/stage_timer.h"
 
 namespace {
 

@@ -16,7 +16,4 @@ namespace firn {
 /// only then.
 void reuse_arguments(Program& program, const std::vector<bool>& donated);
 
-/// Some result lies in an argument's buffer.
-bool reuses_arguments(const Program& program);
-
 }  // namespace firn

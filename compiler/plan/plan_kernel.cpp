@@ -1,13 +1,11 @@
 // A mapped kernel as part of a Program.
-#include "compiler/plan_kernel.h"
+#include "compiler/plan/plan_kernel.h"
 
 #include <algorithm>
 
 #include "compiler/codegen/glsl.h"
 #include "compiler/kernel/bindings.h"
 #include "compiler/lower/data_sizes.h"
-#include "compiler/plan.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 
@@ -126,6 +124,18 @@ void check_limits(const KernelCode& code, const DeviceProfile& profile, const st
         throw TooManyTurns("a loop inside one kernel takes up to " + std::to_string(code.back_edges) +
                         " turns and this device stops an invocation after " +
                         std::to_string(profile.max_back_edges) + "; split it in two loops" + at);
+}
+
+std::optional<KernelCode> remap(const KernelCode& lowered, const Mapping& mapping,
+                                const DeviceProfile& profile, const SymbolFacts& facts) {
+    try {
+        KernelCode code = map_kernel(lowered, mapping, profile, facts);
+        verify(code, "map");
+        check_limits(code, profile, "");
+        return code;
+    } catch (const std::exception&) {
+        return std::nullopt;  // another version's words: the heuristics know better
+    }
 }
 
 }  // namespace firn

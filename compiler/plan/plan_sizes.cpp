@@ -1,5 +1,5 @@
 // The sizes of a program that only the device knows: where they lie, and what computes them when.
-#include "compiler/plan_sizes.h"
+#include "compiler/plan/plan_sizes.h"
 
 #include <algorithm>
 

@@ -1,12 +1,11 @@
-// Kernels mapped, and programs cut, otherwise than the heuristics say: what tuning tries, keeps and finds again.
+// Mappings of kernels and cuts of programs that tuning found: where they are kept and found again.
 #pragma once
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "compiler/compile.h"
 #include "compiler/mapping/map.h"
+#include "compiler/plan/compile_options.h"
+#include "compiler/program/program.h"
 
 namespace firn {
 
@@ -24,18 +23,5 @@ std::string cuts_key(const Program& program, const SymbolFacts& facts);
 /// The same for cuts; nothing where they are those of the profile.
 std::optional<CutWeights> find_tuned_cuts(const std::string& key, const CompileOptions& options);
 void keep_tuned_cuts(const std::string& key, const CutWeights& cuts, const std::string& directory);
-
-/// A lowered kernel in another mapping; nothing where that is not possible.
-std::optional<KernelCode> remap(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,
-                                const SymbolFacts& facts);
-
-/// Mappings of a kernel of the program to try beside `mapping`, each one step from it. Empty where its steps cannot
-/// be mapped otherwise.
-std::vector<Mapping> other_mappings(const Program& program, int kernel, const Mapping& mapping,
-                                    const SymbolFacts& facts);
-/// The program with one kernel in another mapping, without that kernel's SPIR-V. UserError where the device's limits
-/// forbid it, InternalError where the mapping cannot be.
-std::shared_ptr<Program> with_mapping(const Program& program, int kernel, const Mapping& mapping,
-                                      const SymbolFacts& facts);
 
 }  // namespace firn

@@ -1,11 +1,19 @@
 // A mapped kernel as part of a Program.
 #pragma once
+#include <optional>
 #include <string>
 
 #include "compiler/kernel/kernel_code.h"
+#include "compiler/mapping/map.h"
+#include "compiler/program/error.h"
 #include "compiler/program/program.h"
 
 namespace firn {
+
+/// A kernel takes more turns than the driver lets an invocation take; another schedule may not.
+struct TooManyTurns : UserError {
+    using UserError::UserError;
+};
 
 /// Its GLSL and what whoever launches it must know. Without name, lines and SPIR-V.
 KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile);
@@ -14,5 +22,9 @@ void launch_as(DispatchStep& step, const KernelCode& code);
 /// UserError where the kernel exceeds a limit of the device: what is over, by how much, what to change. `at`: the
 /// user's line.
 void check_limits(const KernelCode& code, const DeviceProfile& profile, const std::string& at);
+
+/// A lowered kernel in another mapping; nothing where that is not possible.
+std::optional<KernelCode> remap(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,
+                                const SymbolFacts& facts);
 
 }  // namespace firn

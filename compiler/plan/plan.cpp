@@ -1,5 +1,5 @@
 // Stage 7: kernels and host steps become a Program.
-#include "compiler/plan.h"
+#include "compiler/plan/plan.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -17,15 +17,16 @@
 #include "compiler/mapping/fuse_loops.h"
 #include "compiler/mapping/map.h"
 #include "compiler/mapping/mapping_text.h"
+#include "compiler/mapping/row_groups.h"
 #include "compiler/mapping/select_branches.h"
 #include "compiler/mapping/side_by_side.h"
-#include "compiler/plan_kernel.h"
-#include "compiler/plan_sequences.h"
-#include "compiler/plan_sizes.h"
+#include "compiler/plan/plan_kernel.h"
+#include "compiler/plan/plan_sequences.h"
+#include "compiler/plan/plan_sizes.h"
+#include "compiler/plan/reuse_arguments.h"
+#include "compiler/plan/tuned.h"
 #include "compiler/program/error.h"
-#include "compiler/reuse_arguments.h"
-#include "compiler/stage_timer.h"
-#include "compiler/tune.h"
+#include "compiler/program/stage_timer.h"
 
 namespace firn {
 namespace {

@@ -1,5 +1,5 @@
 // Small steps of a Program that need one another, in one dispatch.
-#include "compiler/plan_sequences.h"
+#include "compiler/plan/plan_sequences.h"
 
 #include <algorithm>
 #include <map>

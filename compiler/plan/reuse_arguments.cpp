@@ -1,5 +1,5 @@
 // Results written over arguments that the caller gives away.
-#include "compiler/reuse_arguments.h"
+#include "compiler/plan/reuse_arguments.h"
 
 #include <algorithm>
 #include <optional>
@@ -183,13 +183,6 @@ void reuse_arguments(Program& program, const std::vector<bool>& donated) {
             break;
         }
     }
-}
-
-bool reuses_arguments(const Program& program) {
-    return std::any_of(
-        program.results.begin(), program.results.end(), [&](const ResultInfo& result) {
-            return program.buffers[static_cast<size_t>(result.buffer)].role == BufferRole::Argument;
-        });
 }
 
 }  // namespace firn

@@ -1,5 +1,5 @@
 // The compiler as one function: Graph and DeviceProfile in, Program out.
-#include "compiler/compile.h"
+#include "compiler/driver/compile.h"
 
 #include <chrono>
 #include <iomanip>
@@ -8,16 +8,17 @@
 #include "compiler/codegen/spirv.h"
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/passes/passes.h"
-#include "compiler/plan.h"
+#include "compiler/plan/plan.h"
+#include "compiler/plan/plan_kernel.h"
+#include "compiler/plan/tuned.h"
 #include "compiler/program/parallel.h"
+#include "compiler/program/stage_timer.h"
 #include "compiler/schedule/bound_loops.h"
 #include "compiler/schedule/check_sizes.h"
 #include "compiler/schedule/crowded_loops.h"
 #include "compiler/schedule/open_loops.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/split_reductions.h"
-#include "compiler/stage_timer.h"
-#include "compiler/tune.h"
 
 namespace firn {
 

@@ -1,5 +1,5 @@
 // Why each value lives where it does, and what each kernel is.
-#include "compiler/explain.h"
+#include "compiler/driver/explain.h"
 
 #include <algorithm>
 #include <iomanip>

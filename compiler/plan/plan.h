@@ -2,16 +2,12 @@
 #pragma once
 #include <memory>
 
-#include "compiler/compile.h"
-#include "compiler/program/error.h"
+#include "compiler/ir/graph.h"
+#include "compiler/plan/compile_options.h"
+#include "compiler/program/program.h"
 #include "compiler/schedule/schedule.h"
 
 namespace firn {
-
-/// A kernel takes more turns than the driver lets an invocation take; another schedule may not.
-struct TooManyTurns : UserError {
-    using UserError::UserError;
-};
 
 /// Lowers, maps and emits every kernel of the schedule, gives values their buffers, and orders the steps.
 /// Equal kernels are made once. Throws UserError where a kernel cannot run within the profile's limits or a

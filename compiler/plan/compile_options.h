@@ -1,14 +1,13 @@
-// The compiler as one function: Graph and DeviceProfile in, Program out.
+// What a caller of the compiler may ask for, and what it is told.
 #pragma once
 #include <atomic>
 #include <map>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
-#include "compiler/ir/graph.h"
-#include "compiler/program/program.h"
+#include "compiler/program/size_env.h"
 #include "compiler/schedule/cut_weights.h"
 
 namespace firn {
@@ -55,14 +54,5 @@ struct CompileOptions {
     const std::atomic<bool>* stop = nullptr;   // where it turns true, the compile ends early by Stopped
     CompileTimes* times = nullptr;   // receives what each stage took
 };
-
-/// Compiles `graph` for `profile`. Needs no device. Throws UserError where the program cannot run within
-/// the profile's limits (what is over, by how much, what to change).
-std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& graph,
-                                             const DeviceProfile& profile,
-                                             const CompileOptions& options = {});
-
-/// The SPIR-V of one kernel, from its GLSL.
-void compile_kernel(KernelInfo& kernel, const CompileOptions& options);
 
 }  // namespace firn

@@ -1,0 +1,47 @@
+// Kernels mapped otherwise than the heuristics say.
+#include "compiler/driver/tune.h"
+
+#include "compiler/mapping/vary_mapping.h"
+#include "compiler/plan/plan_kernel.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+
+std::vector<Mapping> other_mappings(const Program& program, int kernel, const Mapping& mapping,
+                                    const SymbolFacts& facts) {
+    std::shared_ptr<const KernelCode> lowered;
+    bool all = true;
+    for_dispatches(program.steps, [&](const DispatchStep& step) {
+        if (step.kernel != kernel) return;
+        lowered = step.lowered;
+        all = all && step.lowered;
+    });
+    if (!lowered || !all) return {};
+    return vary_mapping(*lowered, mapping, program.profile, facts);
+}
+
+std::shared_ptr<Program> with_mapping(const Program& program, int kernel, const Mapping& mapping,
+                                      const SymbolFacts& facts) {
+    auto out = std::make_shared<Program>(program);
+    std::optional<KernelInfo> made;
+    for_dispatches(out->steps, [&](DispatchStep& step) {
+        if (step.kernel != kernel) return;
+        KernelCode code = map_kernel(*step.lowered, mapping, program.profile, facts);
+        verify(code, "map");
+        check_limits(code, program.profile, "");
+        launch_as(step, code);
+        KernelInfo info = kernel_info(code, program.profile);
+        ensure(!made || made->glsl == info.glsl, "equal kernels differ in another mapping");
+        if (made) return;
+        info.code = std::make_shared<KernelCode>(std::move(code));
+        made = std::move(info);
+    });
+    ensure(made.has_value(), "a kernel that nobody launches");
+    KernelInfo& old = out->kernels[static_cast<size_t>(kernel)];
+    made->name = old.name, made->lines = old.lines, made->tuning_key = old.tuning_key;
+    made->mapping = text(mapping), made->tuned = true;
+    old = std::move(*made);
+    return out;
+}
+
+}  // namespace firn
