@@ -152,9 +152,24 @@ bool is_matrix(Op op);
 /// KernelNode::index is a buffer.
 bool names_buffer(Op op);
 
-/// Readable text of the whole kernel, by region order where it is placed.
+/// place() has filled the orders of its regions; a kernel that only stores what needs no computing has none.
+bool is_placed(const KernelCode& code);
+
+/// Readable text of the whole kernel: its facts, buffers, parameters and ranges, then the body, values before what asks
+/// for them, effects behind `!`. `leaves` has the numbers of what stands without one (constants, parameters, indices).
+/// Lines of the user's program are comments.
 std::string print(const KernelCode& code);
-/// Throws InternalError at the first broken rule of this page.
-void verify(const KernelCode& code, const std::string& after);
+/// The kernel of such a text: the same nodes with the same numbers. Without `leaves` they are numbered anew, in order.
+/// UserError with line where it is none.
+KernelCode parse_kernel(const std::string& text);
+
+/// What a kernel has become.
+enum class KernelStage : uint8_t {
+    Lowered,   // ranges of the grid and of loops; of a kernel by hand those of groups and invocations
+    Mapped,    // no ranges of the grid or of copies, no reductions over rows; placed
+};
+/// Throws InternalError at the first broken rule of this page, or of the stage. Of placed code: every value stands in one
+/// order, where it dominates its uses.
+void verify(const KernelCode& code, KernelStage stage, const std::string& after);
 
 }  // namespace firn

@@ -123,7 +123,7 @@ KernelCode sizes_kernel(const std::vector<Size>& sizes, const std::map<std::stri
         const int stored[] = {values[k]};
         code.regions[0].effects.push_back(b.store(out, b.integer(static_cast<int64_t>(k)), stored));
     }
-    verify(code, "sizes");
+    verify(code, KernelStage::Mapped, "sizes");
     place(code);
     return code;
 }

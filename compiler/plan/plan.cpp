@@ -227,7 +227,7 @@ class Planner {
         {
             const StageTimer timer(times_.lower);
             code = lower_by_hand(request, context_, profile_);
-            verify(code, "lower");
+            verify(code, KernelStage::Lowered, "lower");
         }
         KernelCode counted = code;
         place(counted);
@@ -323,14 +323,14 @@ class Planner {
     KernelCode lowered(const KernelRequest& request) {
         const StageTimer timer(times_.lower);
         KernelCode code = lower_kernel(request, context_);
-        verify(code, "lower");
+        verify(code, KernelStage::Lowered, "lower");
         if (options_.steps.fuse_loops) {
             code = fuse_loops(std::move(code), profile_, options_.facts);
-            verify(code, "fuse_loops");
+            verify(code, KernelStage::Lowered, "fuse_loops");
         }
         if (options_.steps.select_branches) {
             code = select_branches(std::move(code), profile_, options_.facts);
-            verify(code, "select_branches");
+            verify(code, KernelStage::Lowered, "select_branches");
         }
         return code;
     }
@@ -347,7 +347,7 @@ class Planner {
         if (options_.steps.choose_mapping) out.mapping = choose_mapping(lowered, profile_, options_.facts);
         else hold_rows(out.mapping, lowered, profile_, options_.facts);
         out.code = map_kernel(lowered, out.mapping, profile_, options_.facts);
-        verify(out.code, "map");
+        verify(out.code, KernelStage::Mapped, "map");
         out.lowered = std::make_shared<KernelCode>(std::move(lowered));
         return out;
     }
@@ -364,7 +364,7 @@ class Planner {
             work.bytes_written += one.bytes_written;
         }
         KernelCode lowered = waiting_.size() == 1 ? std::move(waiting_[0]) : side_by_side(waiting_, profile_, options_.facts);
-        verify(lowered, "side_by_side");
+        verify(lowered, KernelStage::Lowered, "side_by_side");
         place(lowered);
         waiting_.clear();
         add_dispatch(mapped(std::move(lowered)), work, std::exchange(waiting_outputs_, {}), out);
@@ -432,7 +432,7 @@ class Planner {
 
     void put_steps_in_sequence() {
         put_in_sequence(*program_, profile_, options_.facts, [&](KernelCode code, const std::vector<std::string>& lines, const Work& work) {
-            verify(code, "in_sequence");
+            verify(code, KernelStage::Mapped, "in_sequence");
             DispatchStep step;
             step.work = work;
             launch_as(step, code);

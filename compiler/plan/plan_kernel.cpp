@@ -130,7 +130,7 @@ std::optional<KernelCode> remap(const KernelCode& lowered, const Mapping& mappin
                                 const DeviceProfile& profile, const SymbolFacts& facts) {
     try {
         KernelCode code = map_kernel(lowered, mapping, profile, facts);
-        verify(code, "map");
+        verify(code, KernelStage::Mapped, "map");
         check_limits(code, profile, "");
         return code;
     } catch (const std::exception&) {

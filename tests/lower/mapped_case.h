@@ -63,7 +63,7 @@ inline KernelCode mapped(const Case& test, const Lanes& how,
     mapping.serial_unroll = how.unroll;
     mapping.joined_loops = how.joined;
     KernelCode code = map_kernel(lowered(test), mapping, profile, test.facts);
-    verify(code, "map");
+    verify(code, KernelStage::Mapped, "map");
     return code;
 }
 

@@ -307,7 +307,7 @@ TEST(MatrixUnits, EveryOtherMappingComputesTheSame) {
         run(map_kernel(kernel.code, kernel.mapping, profile, {}), expected);
         for (const Mapping& m : others) {
             const KernelCode code = map_kernel(kernel.code, m, profile, {});
-            verify(code, "map");
+            verify(code, KernelStage::Mapped, "map");
             const KernelCounts counts = run(code, got);
             EXPECT_EQ(got.back(), expected.back()) << text(m);
             if (m.matrix) {

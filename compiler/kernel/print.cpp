@@ -1,0 +1,259 @@
+// Kernel code as text, which parse.cpp reads back.
+#include <map>
+#include <set>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/text.h"
+#include "compiler/kernel/kernel_code.h"
+
+namespace firn {
+namespace {
+
+constexpr size_t kLineLength = 110;
+
+const char* space_name(const KernelBuffer& buffer) {
+    switch (buffer.space) {
+        case MemorySpace::Shared: return "shared";
+        case MemorySpace::Private: return "private";
+        case MemorySpace::Bound: break;
+    }
+    switch (buffer.form) {
+        case BindingForm::Texel: return "texel";
+        case BindingForm::Address: return "address";
+        case BindingForm::Storage: return "storage";
+    }
+    return "?";
+}
+
+bool is_leaf(const KernelNode& n) {
+    return n.op == Op::Constant || n.op == Op::Range || n.op == Op::Param;
+}
+
+class Printer {
+  public:
+    explicit Printer(const KernelCode& code) : code_(code), printed_(code.nodes.size()) {}
+
+    std::string run() {
+        out_ << "kernel " << code_.name << "\n";
+        facts();
+        for (size_t k = 0; k < code_.buffers.size(); ++k) buffer(k);
+        for (size_t k = 0; k < code_.params.size(); ++k) {
+            const ParamInfo& p = code_.params[k];
+            out_ << "  p" << k << " " << p.dtype.name();
+            if (p.scalar >= 0) out_ << " argument " << p.scalar << "\n";
+            else out_ << " = " << p.size.text() << "\n";
+        }
+        for (size_t k = 0; k < code_.ranges.size(); ++k)
+            if (used_[k]) range(static_cast<int>(k));
+        leaves();
+        out_ << "{\n" << body_.str() << "}\n";
+        return out_.str();
+    }
+
+    /// The body twice: it tells which ranges and leaves are used. Of equal leaves the first goes by its text.
+    Printer& walk() {
+        walk_once();
+        for (int id : leaves_) first_.emplace(leaf(code_.nodes[static_cast<size_t>(id)]), id);
+        printed_.assign(code_.nodes.size(), false);
+        body_.str("");
+        walk_once();
+        return *this;
+    }
+
+  private:
+    void walk_once() {
+        used_.assign(code_.ranges.size(), false);
+        for (size_t k = 0; k < code_.ranges.size(); ++k) {
+            const RangeKind kind = code_.ranges[k].kind;
+            used_[k] = kind != RangeKind::Serial;
+        }
+        region(0, 2);
+    }
+
+    void facts() {
+        const auto& g = code_.group_size;
+        if (g != std::array<uint32_t, 3>{1, 1, 1})
+            out_ << "  group_size " << g[0] << " " << g[1] << " " << g[2] << "\n";
+        if (code_.groups != std::array<Size, 3>{Size(1), Size(1), Size(1)})
+            out_ << "  groups " << code_.groups[0].text() << "; " << code_.groups[1].text() << "; "
+                 << code_.groups[2].text() << "\n";
+        if (code_.guards) out_ << "  guards " << code_.guards << "\n";
+        if (code_.back_edges) out_ << "  back_edges " << code_.back_edges << "\n";
+        if (code_.in_order) out_ << "  in_order\n";
+        if (code_.loads_first) out_ << "  loads_first\n";
+        if (is_placed(code_)) out_ << "  placed\n";
+        if (code_.sizes_buffer >= 0) out_ << "  sizes b" << code_.sizes_buffer << "\n";
+    }
+
+    void buffer(size_t k) {
+        const KernelBuffer& b = code_.buffers[k];
+        out_ << "  b" << k << " " << b.dtype.name();
+        if (b.width != 1) out_ << "x" << b.width;
+        out_ << "[" << b.elements.text() << "] " << space_name(b);
+        if (b.written) out_ << " written";
+        if (b.coherent) out_ << " coherent";
+        if (b.buffer >= 0) out_ << " of " << b.buffer;
+        out_ << "\n";
+    }
+
+    std::string range_name(int id) const {
+        const std::string& name = code_.ranges[static_cast<size_t>(id)].name;
+        return (name.empty() ? "r" : name) + std::to_string(id);
+    }
+
+    void range(int id) {
+        const Range& r = code_.ranges[static_cast<size_t>(id)];
+        out_ << "  " << range_name(id) << " " << name(r.kind);
+        if (r.dim) out_ << " dim " << r.dim;
+        if (!r.extent.is(0)) out_ << " < " << r.extent.text();
+        if (r.extent_node >= 0) out_ << " count " << operand(r.extent_node);
+        if (r.max_trips >= 0) out_ << " most " << r.max_trips;
+        out_ << "\n";
+    }
+
+    /// What stands where the node is used.
+    std::string operand(int id) {
+        const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
+        if (!is_leaf(n)) return "%" + std::to_string(id);
+        leaves_.insert(id);
+        const auto first = first_.find(leaf(n));
+        return first == first_.end() || first->second == id ? leaf(n) : "%" + std::to_string(id);
+    }
+
+    std::string leaf(const KernelNode& n) const {
+        if (n.op == Op::Range) return range_name(n.index);
+        if (n.op == Op::Param) return "p" + std::to_string(n.index);
+        const std::string value = text(n.constant);
+        const bool plain = n.dtype == i32 || n.dtype == boolean ||
+                           (n.dtype == f32 && value.find_first_of(".ein") != std::string::npos);
+        return plain ? value : value + ":" + n.dtype.name();
+    }
+
+    /// The numbers of what stands without one in the body.
+    void leaves() {
+        std::string line;
+        auto flush = [&] {
+            if (!line.empty()) out_ << "  leaves" << line << "\n";
+            line.clear();
+        };
+        for (int id : leaves_) {
+            const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
+            line += " %" + std::to_string(id) + " " + leaf(n) + interval(n) + ",";
+            if (line.size() > kLineLength) flush();
+        }
+        flush();
+    }
+
+    /// Code that is not placed: values stand before what asks for them first.
+    void ask(int id, int indent) {
+        const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
+        if (is_leaf(n) || n.op == Op::RegionArg || printed_[static_cast<size_t>(id)]) return;
+        node(id, indent, false);
+    }
+
+    void ask_operands(int id, int indent) {
+        std::vector<std::pair<int, size_t>> stack{{id, 0}};   // long chains: no recursion
+        while (!stack.empty()) {
+            auto& [at, next] = stack.back();
+            const KernelNode& n = code_.nodes[static_cast<size_t>(at)];
+            std::vector<int> asked = n.args;
+            if (n.op == Op::For) {
+                const KernelRegion& body = code_.regions[static_cast<size_t>(n.region)];
+                asked.push_back(code_.ranges[static_cast<size_t>(body.range)].extent_node);
+            }
+            if (next < asked.size()) {
+                const int arg = asked[next++];
+                if (arg < 0) continue;
+                const KernelNode& a = code_.nodes[static_cast<size_t>(arg)];
+                if (!is_leaf(a) && a.op != Op::RegionArg && !printed_[static_cast<size_t>(arg)]) stack.emplace_back(arg, 0);
+                continue;
+            }
+            const int done = at;
+            stack.pop_back();
+            if (done != id) ask(done, indent);
+        }
+    }
+
+    void node(int id, int indent, bool effect) {
+        if (!is_placed(code_)) ask_operands(id, indent);
+        if (printed_[static_cast<size_t>(id)] && !effect) return;
+        printed_[static_cast<size_t>(id)] = true;
+        const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
+        body_ << std::string(static_cast<size_t>(indent), ' ') << (effect ? "! %" : "%") << id << " = " << info(n.op).name;
+        if (n.op == Op::For) {
+            const int range = code_.regions[static_cast<size_t>(n.region)].range;
+            used_[static_cast<size_t>(range)] = true;
+            if (const int count = code_.ranges[static_cast<size_t>(range)].extent_node; count >= 0) (void)operand(count);
+            body_ << " " << range_name(range);
+        } else if (n.op != Op::Branch) {
+            body_ << " " << n.dtype.name();
+        }
+        if (n.width != 1) body_ << "x" << n.width;
+        if (n.matrix) body_ << " matrix " << n.matrix.rows << " " << n.matrix.columns;
+        if (n.column_major) body_ << " column_major";
+        if (n.op == Op::RowReduce || n.op == Op::SubgroupReduce || n.op == Op::SubgroupScan) body_ << " " << name(n.reduce);
+        if (n.op == Op::Atomic) body_ << " " << name(n.combine);
+        if (names_buffer(n.op)) body_ << " b" << n.index;
+        else if (n.index) body_ << " #" << n.index;
+        if (n.pinned) body_ << " pinned";
+        if (n.guard) body_ << " guard";
+        for (int arg : n.args) body_ << " " << operand(arg);
+        body_ << interval(n);
+        const bool has_bodies = n.op == Op::For || n.op == Op::Branch;
+        if (has_bodies) body_ << " {";
+        for (size_t k = 0; k < n.lines.size(); ++k) body_ << (k ? " " : "  # ") << text(n.lines[k]);
+        body_ << "\n";
+        if (!has_bodies) return;
+        region(n.region, indent + 2);
+        if (n.else_region >= 0) {
+            body_ << std::string(static_cast<size_t>(indent), ' ') << "} else {\n";
+            region(n.else_region, indent + 2);
+        }
+        body_ << std::string(static_cast<size_t>(indent), ' ') << "}\n";
+    }
+
+    static std::string interval(const KernelNode& n) {
+        const Interval none;
+        const Interval& i = n.interval;
+        std::string out;
+        if (n.op == Op::Constant) return out;
+        if (i.lo != none.lo || i.hi != none.hi) out += " in " + std::to_string(i.lo) + " " + std::to_string(i.hi);
+        if (i.mod != none.mod) out += " mod " + std::to_string(i.mod) + " " + std::to_string(i.rem);
+        return out;
+    }
+
+    void region(int id, int indent) {
+        const KernelRegion& r = code_.regions[static_cast<size_t>(id)];
+        const std::string space(static_cast<size_t>(indent), ' ');
+        for (int arg : r.args) {
+            const KernelNode& n = code_.nodes[static_cast<size_t>(arg)];
+            body_ << space << "arg %" << arg << " " << n.dtype.name();
+            if (n.matrix) body_ << " matrix " << n.matrix.rows << " " << n.matrix.columns;
+            body_ << interval(n) << "\n";
+        }
+        for (int node_id : r.order) node(node_id, indent, false);
+        for (int node_id : r.effects) node(node_id, indent, true);
+        if (!is_placed(code_))
+            for (int y : r.yields) ask(y, indent);
+        if (!is_placed(code_) && r.alive >= 0) ask(r.alive, indent);
+        if (r.yields.empty() && r.alive < 0) return;
+        body_ << space << "yield";
+        for (int y : r.yields) body_ << " " << operand(y);
+        if (r.alive >= 0) body_ << " while " << operand(r.alive);
+        body_ << "\n";
+    }
+
+    const KernelCode& code_;
+    std::vector<bool> printed_, used_;   // by node, by range
+    std::set<int> leaves_;
+    std::map<std::string, int> first_;   // of the leaves with this text
+    std::ostringstream out_, body_;
+};
+
+}  // namespace
+
+std::string print(const KernelCode& code) { return Printer(code).walk().run(); }
+
+}  // namespace firn
