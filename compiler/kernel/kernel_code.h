@@ -26,7 +26,7 @@ const char* name(RangeKind kind);
 
 /// An index that runs from 0 to extent - 1.
 struct Range {
-    std::string name;
+    std::string name;       // letters
     RangeKind kind = RangeKind::Grid;
     Size extent;            // symbolic; meaningless for a Serial range whose extent is a value
     int extent_node = -1;   // Serial: the i32 node with the trip count (never negative)

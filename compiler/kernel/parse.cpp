@@ -399,9 +399,9 @@ class Parser {
             const int value = operand(words_[at_++]);
             n.args.push_back(value);
         }
+        if (has_bodies) bodies(n, range);   // what stands in them comes before it
         const int place = declared(name);
         (effect ? region(in).effects : region(in).order).push_back(place);
-        if (has_bodies) bodies(n, range);
         put(place, std::move(n));
     }
 

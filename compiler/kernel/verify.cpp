@@ -32,6 +32,8 @@ class Verifier {
     const KernelNode& node(int id) const { return code_.nodes[static_cast<size_t>(id)]; }
 
     void check(const Range& range, KernelStage stage) const {
+        if (range.name.find_first_of("0123456789") != std::string::npos)
+            fail("range " + range.name + " has digits in its name, behind which its number stands");
         const bool expanded = range.kind == RangeKind::Unroll || range.kind == RangeKind::Vector;
         if (expanded || (stage == KernelStage::Mapped && range.kind == RangeKind::Grid))
             fail("range " + range.name + " is still of the kind " + name(range.kind));

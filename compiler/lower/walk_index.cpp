@@ -39,10 +39,8 @@ std::vector<int> unflatten(KernelBuilder& b, int flat, const Shape& shape) {
     return at;
 }
 
-/// x, y, z, and then by number.
-std::string range_name(size_t dim) {
-    return dim < 3 ? std::string(1, "xyz"[dim]) : "d" + std::to_string(dim);
-}
+/// x, y, z, and then w, each with the number of the range.
+std::string range_name(size_t dim) { return std::string(1, "xyzw"[std::min<size_t>(dim, 3)]); }
 
 }  // namespace
 

@@ -62,8 +62,8 @@ const GoldenProgram kPrograms[] = {
 };
 
 /// Kernels without the lines, which move with this file.
-std::string text_of(const GoldenProgram& golden) {
-    SessionScope scope(Session::interpreter());
+std::string text_of(const GoldenProgram& golden, const DeviceProfile& profile) {
+    SessionScope scope(Session::interpreter(profile));
     auto program = compile([&](const Tensors& args) { return golden.function(args); }, golden.specs).program();
     std::ostringstream out;
     for (const KernelInfo& kernel : program->kernels) {
@@ -75,12 +75,18 @@ std::string text_of(const GoldenProgram& golden) {
     return out.str();
 }
 
-class Golden : public testing::TestWithParam<GoldenProgram> {};
+using GoldenCase = std::tuple<GoldenProgram, DeviceClass>;
+class Golden : public testing::TestWithParam<GoldenCase> {};
+
+std::string name_of(const testing::TestParamInfo<GoldenCase>& info) {
+    const auto& [program, device_class] = info.param;
+    return std::string(program.name) + (device_class == DeviceClass::Gpu ? "_gpu" : "");
+}
 
 TEST_P(Golden, StaysAsItIs) {
-    const std::string path =
-        std::string(FIRN_SOURCE_DIR) + "/tests/codegen/golden/" + GetParam().name + ".txt";
-    const std::string text = text_of(GetParam());
+    const auto& [program, device_class] = GetParam();
+    const std::string path = std::string(FIRN_SOURCE_DIR) + "/tests/codegen/golden/" + name_of({GetParam(), 0}) + ".txt";
+    const std::string text = text_of(program, device_class == DeviceClass::Gpu ? gpu_profile() : cpu_profile());
     if (std::getenv("FIRN_WRITE_GOLDEN")) std::ofstream(path) << text;
     std::ifstream file(path);
     ASSERT_TRUE(file) << path << " is missing; FIRN_WRITE_GOLDEN=1 writes it: read what it says";
@@ -89,8 +95,8 @@ TEST_P(Golden, StaysAsItIs) {
     EXPECT_EQ(text, expected.str()) << "where the change is meant, FIRN_WRITE_GOLDEN=1 writes " << path;
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, Golden, testing::ValuesIn(kPrograms),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Programs, Golden,
+                         testing::Combine(testing::ValuesIn(kPrograms), testing::Values(DeviceClass::Cpu, DeviceClass::Gpu)), name_of);
 
 }  // namespace
 }  // namespace firn
