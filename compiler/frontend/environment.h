@@ -17,7 +17,7 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
      "print to stderr: 1 kernels, work and times, 2 GLSL, 3 the graph at both ends, 4 after every pass "
      "and every "
      "verdict, 5 the rules that fired"},
-    {"FIRN_DUMP_DIR", "folder", "write graph, GLSL and explain of every compiled program there"},
+    {"FIRN_DUMP_DIR", "folder", "write graph, kernels, GLSL and explain of every compiled program there"},
     {"FIRN_EXECUTOR", "device | interpret | oracle",
      "run on the Vulkan device, by the kernel interpreter, or node by node on the host"},
     {"FIRN_VALIDATION", "1", "turn the Vulkan validation layers on"},

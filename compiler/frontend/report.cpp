@@ -9,10 +9,12 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <set>
 
 #include "compiler/driver/explain.h"
 #include "compiler/frontend/environment.h"
 #include "compiler/ir/text.h"
+#include "compiler/kernel/kernel_code.h"
 #include "compiler/passes/passes.h"
 #include "compiler/program/error.h"
 
@@ -64,8 +66,16 @@ void dump(const std::filesystem::path& folder, const Graph& graph, const Program
     std::string stem = std::to_string(number) + "_" + program.name;
     write_text(folder / file_name(stem + ".graph"), print(graph, {.lines = true}));
     write_text(folder / file_name(stem + ".explain"), explain(program));
-    for (const KernelInfo& kernel : program.kernels)
+    for (const KernelInfo& kernel : program.kernels) {
         write_text(folder / file_name(stem + "_" + kernel.name + ".comp"), kernel.glsl);
+        if (kernel.code) write_text(folder / file_name(stem + "_" + kernel.name + ".kernel"), print(*kernel.code));
+    }
+    std::set<int> written;   // equal kernels once, as the first dispatch has it
+    for_dispatches(program.steps, [&](const DispatchStep& step) {
+        if (!step.lowered || !written.insert(step.kernel).second) return;
+        const std::string& name = program.kernels[static_cast<size_t>(step.kernel)].name;
+        write_text(folder / file_name(stem + "_" + name + ".lowered.kernel"), print(*step.lowered));
+    });
 }
 
 }  // namespace

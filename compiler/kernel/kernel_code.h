@@ -101,15 +101,6 @@ struct KernelBuffer {
     bool coherent = false;      // what one invocation stores others of its group load, behind a Barrier
 };
 
-/// One step of a schedule: split a range by a factor and give the new inner range a kind. A factor of 0
-/// means the whole range.
-struct Split {
-    int range = 0;
-    int64_t factor = 0;
-    RangeKind kind = RangeKind::Grid;
-    int dim = 0;
-};
-
 /// regions[0] is the root: no args; its effects are the kernel's stores. Bound buffers stand before the kernel's own. Flat indices are in elements.
 /// Executing it: for every combination of Grid (or Group and Invocation) range values, run the root.
 struct KernelCode {
@@ -127,7 +118,6 @@ struct KernelCode {
     }
     std::array<uint32_t, 3> group_size{1, 1, 1};   // after mapping
     std::array<Size, 3> groups{Size(1), Size(1), Size(1)};
-    std::vector<Split> schedule;                   // what mapping did
     int guards = 0;
     int64_t back_edges = 0;                        // bound per invocation, -1: only the data knows
     /// Effects and values follow one another as they were made (a kernel by hand): place() moves the effects into

@@ -74,7 +74,6 @@ class GridMapper {
         ensure(mapping_.lanes == profile_.subgroup_size && mapping_.group_x % mapping_.lanes == 0 &&
                    mapping_.group_y == 1,
                "map: lanes cannot share the work of this kernel");
-        b_.code().schedule.push_back({0, mapping_.lanes, RangeKind::Subgroup, 0});
         out_.lane = new_range("l", RangeKind::Subgroup, Size(mapping_.lanes), 0);
     }
 
@@ -120,11 +119,8 @@ class GridMapper {
         if (d == 0 && mapping_.lanes > 1)
             return new_range("s", RangeKind::Subgroup, Size(axis.group), 1);
         if (d == 0 && rows_) {
-            b_.code().schedule.push_back({0, axis.group, RangeKind::Subgroup, 1});
             return b_.add(b_.mul(out_.subgroup, b_.integer(profile_.subgroup_size)), out_.lane);
         }
-        b_.code().schedule.push_back(
-            {static_cast<int>(d), axis.group, RangeKind::Invocation, static_cast<int>(d)});
         const int local = new_range("t", RangeKind::Invocation, Size(axis.group), static_cast<int>(d));
         if (d == 0) out_.along_x = local;
         return local;
@@ -175,11 +171,6 @@ class GridMapper {
             b_.assume(unit, Size(0), axis.extent - Size(whole ? axis.tile : 1));
             axis.first.push_back(unit);
         }
-        if (axis.tile > 1)
-            b_.code().schedule.push_back({static_cast<int>(d), axis.tile,
-                                          d == 0 ? RangeKind::Vector : RangeKind::Unroll, 0});
-        if (axis.strides > 1)
-            b_.code().schedule.push_back({static_cast<int>(d), axis.strides, RangeKind::Unroll, 0});
     }
 
     void make_copies() {
@@ -248,18 +239,14 @@ GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups, co
     GroupIndices out;
     if (fits) {
         to.groups = launched;
-        for (int dim = 0; dim < static_cast<int>(std::min<size_t>(groups.size(), 2)); ++dim) {
-            to.schedule.push_back({dim, 0, RangeKind::Group, dim});
+        for (int dim = 0; dim < static_cast<int>(std::min<size_t>(groups.size(), 2)); ++dim)
             out.index.push_back(new_range(b, "g", RangeKind::Group, launched[static_cast<size_t>(dim)], dim));
-        }
         if (groups.size() < 3) return out;
-        to.schedule.push_back({2, 0, RangeKind::Group, 2});
         take_apart(b, groups, new_range(b, "g", RangeKind::Group, launched[2], 2), 2, out.index);
         return out;
     }
     const Size all = launched[0] * launched[1] * launched[2];
     to.groups = {min(all, Size(kFoldedGroups)), ceil_div(all, Size(kFoldedGroups)), Size(1)};
-    to.schedule.push_back({0, 0, RangeKind::Group, 0});
     const int low = new_range(b, "g", RangeKind::Group, to.groups[0], 0);
     const int high = new_range(b, "g", RangeKind::Group, to.groups[1], 1);
     take_apart(b, groups, b.add(b.mul(high, b.integer(kFoldedGroups)), low), 0, out.index);

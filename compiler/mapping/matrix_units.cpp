@@ -86,9 +86,6 @@ class MatrixMapper {
             b_.assume(at, Size(0), extent(batch[k]) - Size(1));
             batch_.emplace_back(batch[k], at);
         }
-        b_.code().schedule.push_back(
-            {0, columns_.matrices * columns_.unit, RangeKind::Subgroup, 1});
-        b_.code().schedule.push_back({1, rows_.matrices * rows_.unit, RangeKind::Subgroup, 1});
     }
 
     Size matrices_along(const Axis& axis) const {

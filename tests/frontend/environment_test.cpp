@@ -1,10 +1,13 @@
 // The table of environment variables.
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "compiler/frontend/environment.h"
 #include "compiler/frontend/record.h"
+#include "compiler/kernel/kernel_code.h"
 #include "tests/frontend/oracle_session.h"
 
 namespace firn {
@@ -42,7 +45,7 @@ TEST(Environment, OracleIsChosenByName) {
     unsetenv("FIRN_EXECUTOR");
 }
 
-TEST(Environment, DumpWritesGraphGlslAndExplain) {
+TEST(Environment, DumpWritesGraphKernelsGlslAndExplain) {
     auto folder = std::filesystem::path(::testing::TempDir()) / "firn_dump_test";
     std::filesystem::remove_all(folder);
     setenv("FIRN_DUMP_DIR", folder.c_str(), 1);
@@ -52,10 +55,17 @@ TEST(Environment, DumpWritesGraphGlslAndExplain) {
     }
     unsetenv("FIRN_DUMP_DIR");
     std::set<std::string> kinds;
-    for (const auto& entry : std::filesystem::directory_iterator(folder))
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
         kinds.insert(entry.path().extension());
+        if (entry.path().extension() != ".kernel") continue;
+        std::stringstream text;
+        text << std::ifstream(entry.path()).rdbuf();
+        EXPECT_NO_THROW(parse_kernel(text.str())) << text.str();
+        kinds.insert(entry.path().stem().extension());
+    }
     std::filesystem::remove_all(folder);
-    EXPECT_EQ(kinds, (std::set<std::string>{".comp", ".explain", ".graph"}));
+    EXPECT_TRUE(kinds.count(".lowered"));
+    for (const char* kind : {".comp", ".explain", ".graph", ".kernel"}) EXPECT_TRUE(kinds.count(kind)) << kind;
 }
 
 TEST(Environment, HelpIsPrintedInEverySessionThatRuns) {
