@@ -75,11 +75,15 @@ void print_kernel(std::ostringstream& out, const KernelInfo& k, const KernelRepo
     out << std::setprecision(1) << "\n";
 }
 
+/// Sizes and trip counts: integer arguments may say these.
 bool sizes_known(const Program& program, const SizeEnv& env) {
-    for (const ArgumentInfo& argument : program.arguments)
+    for (size_t k = 0; k < program.arguments.size(); ++k) {
+        const ArgumentInfo& argument = program.arguments[k];
+        if (argument.scalar && argument.dtype == i32 && !env.contains(scalar_symbol(static_cast<int>(k)))) return false;
         for (const Size& size : argument.shape)
             for (const std::string& symbol : size.symbols())
                 if (!env.contains(symbol)) return false;
+    }
     return true;
 }
 
