@@ -224,11 +224,11 @@ class Parser {
         if (!kind) fail("expected a kind of range");
         r.kind = *kind;
         if (accept("dim")) r.dim = small("a dimension");
-        if (accept("<")) r.extent = size_until({"count", "most"});
+        if (accept("<")) r.extent = size_until({"count", "most", "rest"});
         if (accept("count")) counts_[number] = word("a value");
-        if (accept("most")) r.max_trips = number_of_trips();
+        if (accept("most")) r.max_trips = this->number("a number");
+        r.rest = accept("rest");
     }
-    int64_t number_of_trips() { return number("a number"); }
 
     void leaves() {
         exact_ = true;

@@ -110,6 +110,7 @@ class Printer {
         if (!r.extent.is(0)) out_ << " < " << r.extent.text();
         if (r.extent_node >= 0) out_ << " count " << operand(r.extent_node);
         if (r.max_trips >= 0) out_ << " most " << r.max_trips;
+        if (r.rest) out_ << " rest";
         out_ << "\n";
     }
 

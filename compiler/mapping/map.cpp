@@ -596,7 +596,7 @@ class Mapper {
         Range range = old_range;
         range.extent_node = extent_node;
         range.extent = part.extent;
-        range.rest = part.rest;
+        range.rest = part.rest && !b_.is_constant(part.turns);
         if (part.max_trips >= 0) range.max_trips = part.max_trips;
         else if (range.max_trips >= 0) range.max_trips /= copies * deal.lanes;
         if (known_turns >= 0) range.max_trips = known_turns;
@@ -844,7 +844,7 @@ class Mapper {
         range.extent_node = part.turns;
         const Size whole = range.extent;
         range.extent = part.extent;
-        range.rest = part.rest;
+        range.rest = part.rest && !b_.is_constant(part.turns);
         const int range_id = b_.add_range(range);
         const int region = b_.add_region();
         b_.code().regions[region].range = range_id;

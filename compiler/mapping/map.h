@@ -65,8 +65,8 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
 KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,
                       const SymbolFacts& facts);
 
-/// The same for a kernel by hand, whose mapping its user chose: binding forms and back edges. Placed.
-void finish_by_hand(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts);
+/// Where ranges are mapped already (a kernel by hand, a matrix unit): binding forms and back edges. Placed.
+void bind_and_place(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts);
 
 /// Largest number of loop back edges of one invocation; -1 where only the data or the symbols know.
 int64_t count_back_edges(const KernelCode& code);

@@ -1,9 +1,7 @@
 // Products of matrices by the device's matrix unit.
 #include "compiler/mapping/matrix_units.h"
 
-#include "compiler/kernel/bindings.h"
 #include "compiler/kernel/kernel_builder.h"
-#include "compiler/kernel/place.h"
 #include "compiler/kernel/rebuild.h"
 #include "compiler/mapping/map_grid.h"
 #include "compiler/program/error.h"
@@ -302,12 +300,7 @@ KernelCode map_to_matrix_unit(const KernelCode& lowered, const Mapping& mapping,
            "map: the matrix unit does not compute this kernel");
     KernelCode code;
     MatrixMapper(lowered, *product, code, mapping, profile, facts).run();
-    for (KernelBuffer& b : code.buffers)
-        if (b.space == MemorySpace::Bound) b.form = binding_form(b, profile, facts);
-    place(code);
-    drop_unused_buffers(code);
-    use_other_forms(code, profile, facts);
-    code.back_edges = count_back_edges(code);
+    bind_and_place(code, profile, facts);
     return code;
 }
 

@@ -232,7 +232,7 @@ class Planner {
         KernelCode counted = code;
         place(counted);
         const Work work = count_work(counted);
-        finish_by_hand(code, profile_, options_.facts);
+        bind_and_place(code, profile_, options_.facts);
         add_dispatch({std::move(code), {}, nullptr}, work, outputs, out);
     }
 

@@ -217,6 +217,19 @@ TEST(KernelsByHand, MayHoldAnEndlessLoopWhereNobodyRunsThem) {
         };
         EXPECT_EQ(run(tensor({0})(0) == 1), std::vector<int>{0});
         EXPECT_THROW(run(tensor({1})(0) == 1), UserError);
+        // In a loop that the data ends the condition is a mask: the oracle runs what stands behind it.
+        Tensor x = tensor({0}), turns = 0;
+        while_([&] { return turns < 1; }, [&] {
+            if_(1 != turns, [&] {}, [&] {
+                kernel(x.shape(), [&](Tensor i) {
+                    Tensor y = i - 1;
+                    while_([&] { return y < 1; }, [&] {});
+                    x(i) = 1;
+                });
+            });
+            turns = 1;
+        });
+        EXPECT_EQ(turns.to_vector<int>(), std::vector<int>{1});
     }
 }
 

@@ -82,6 +82,32 @@ TEST(KernelText, LoopsAndBranchesRun) {
     EXPECT_EQ(floats_of(y), (std::vector<float>{36, 36, 36, -1}));
 }
 
+// What place() asks of a range is in the text too.
+TEST(KernelText, KeepsWhichLoopsAreRests) {
+    const std::string head = "kernel x\n  b0 f32[8] storage of 0\n  b1 f32[4] storage written of 1\n  x0 grid < 4\n  k1 serial count p0 most 3";
+    const std::string body = R"(
+{
+  %0 = For k1 0.0 {
+    arg %1 f32
+    %2 = Load f32 b0 x0
+    %3 = Add f32 %1 %2
+    yield %3
+  }
+  %4 = Result f32 %0
+  ! %5 = Store f32 b1 x0 %4
+}
+)";
+    const auto placed = [&](const std::string& rest) {
+        const std::string declared = head + rest + "\n";
+        KernelCode code = parse_kernel(declared.substr(0, declared.find("  x0")) + "  p0 i32 argument 0\n" + declared.substr(declared.find("  x0")) + body.substr(1));
+        code = parse_kernel(print(code));
+        place(code);
+        return code.regions[1].order.size();
+    };
+    EXPECT_EQ(placed(""), 1u);        // the load stands before the loop
+    EXPECT_EQ(placed(" rest"), 2u);
+}
+
 TEST(KernelText, SaysWhereItIsNoKernel) {
     const std::pair<const char*, const char*> cases[] = {
         {"", "line 0: expected 'kernel'"},

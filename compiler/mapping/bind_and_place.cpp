@@ -1,11 +1,11 @@
-// What is left to do for a kernel by hand: its user has chosen the mapping.
+// What is left to do for a kernel whose ranges are mapped as its user, or the matrix unit, asks.
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/place.h"
 #include "compiler/mapping/map.h"
 
 namespace firn {
 
-void finish_by_hand(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
+void bind_and_place(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
     for (KernelBuffer& b : code.buffers)
         if (b.space == MemorySpace::Bound) b.form = binding_form(b, profile, facts);
     place(code);
