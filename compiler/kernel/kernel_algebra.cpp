@@ -17,12 +17,6 @@ bool is_zero(const KernelNode& n) {
     return n.op == Op::Constant && n.constant.f == 0 && !std::signbit(n.constant.f);
 }
 
-/// An induction or an argument is in it: the user's arithmetic, not only sizes of tensors.
-bool has_number(const Size& size) {
-    const std::vector<std::string> symbols = size.symbols();
-    return std::any_of(symbols.begin(), symbols.end(), [](const std::string& symbol) { return symbol[0] == '$'; });
-}
-
 }  // namespace
 
 int KernelBuilder::make(Op op, DType dtype, std::vector<int> args) {
@@ -212,7 +206,7 @@ int KernelBuilder::product(int a, int b) {
             const auto is_size = [&](const KernelNode& n) { return n.op == Op::Param && code_.params[n.index].scalar < 0; };
             // A product of numbers wraps around where one of sizes is refused: of the turns that are tried beyond a
             // loop's end, too.
-            if (is_size(p) && is_size(q) && !(has_number(code_.params[p.index].size) && has_number(code_.params[q.index].size))) {
+            if (is_size(p) && is_size(q) && countable(code_.params[p.index].size * code_.params[q.index].size)) {
                 const Size folded = code_.params[p.index].size * code_.params[q.index].size;
                 term = size(folded);
             } else {

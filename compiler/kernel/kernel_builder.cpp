@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "compiler/ir/evaluate.h"
+#include "compiler/program/error.h"
 #include "compiler/program/index_limits.h"
 
 namespace firn {
@@ -315,6 +316,15 @@ void KernelBuilder::derive_facts(int id) {
     if (n.op == Op::Constant) f.lo = f.hi = Size(n.constant.i);
     if (n.op == Op::Param && code_.params[n.index].scalar < 0) f.lo = f.hi = code_.params[n.index].size;
     derive_interval(n);
+    try {
+        derive_bounds(n, f);
+    } catch (const UserError&) {
+        f.lo = f.hi = std::nullopt;   // they do not fit into 64 bits, or are too many terms: nobody wrote such a size
+    }
+    if ((n.op == Op::Add || n.op == Op::Mul) && may_wrap(n, f)) f.lo = f.hi = std::nullopt;
+}
+
+void KernelBuilder::derive_bounds(const KernelNode& n, Facts& f) const {
     auto both = [&](int k) { return facts_[n.args[k]].lo && facts_[n.args[k]].hi; };
     auto lo = [&](int k) { return *facts_[n.args[k]].lo; };
     auto hi = [&](int k) { return *facts_[n.args[k]].hi; };
@@ -379,7 +389,6 @@ void KernelBuilder::derive_facts(int id) {
             break;
         default: break;
     }
-    if ((n.op == Op::Add || n.op == Op::Mul) && may_wrap(n, f)) f.lo = f.hi = std::nullopt;
 }
 
 /// The i32 may wrap around: its bounds are beyond 32 bits at sizes that the facts allow. Sizes of

@@ -105,6 +105,7 @@ class KernelBuilder {
     bool never_minus_zero(int id, int steps) const;
     int fold_select(const std::vector<int>& args);
     void derive_facts(int id);
+    void derive_bounds(const KernelNode& node, Facts& facts) const;
     bool may_wrap(const KernelNode& node, const Facts& facts) const;
     void derive_interval(KernelNode& node) const;
 

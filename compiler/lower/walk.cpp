@@ -295,6 +295,8 @@ int Walk::pad(const Node& node, const Indices& at) {
         inside = b_.make(Op::And, boolean, {inside, read.inside});
         in.push_back(read.index);
     }
+    // What lies outside for sure is not asked: of an axis without elements no index is a loop's own.
+    if (never(inside)) return b_.constant(pad.value.to(node.dtype));
     const int value = ask(*node.inputs[0], in);
     b_.set_lines(node.lines);
     return b_.select(inside, value, b_.constant(pad.value.to(node.dtype)));
@@ -316,11 +318,14 @@ int Walk::gather(const Node& node, const Indices& at) {
         holds = b_.make(Op::And, boolean, {holds, read.inside});
         in.push_back(read.index);
     }
-    int value = ask(source, in);
+    if (never(inside)) return b_.constant(fill);
+    int value = never(exists) ? b_.constant(zero) : ask(source, in);
     b_.set_lines(node.lines);
     value = b_.select(exists, value, b_.constant(zero));
     return b_.select(inside, value, b_.constant(fill));
 }
+
+bool Walk::never(int condition) const { return b_.is_constant(condition) && !b_.node(condition).constant.i; }
 
 int Walk::store_as_read(const Node& node, const Indices& at) {
     const Shape& positions = node.inputs[1]->shape;
@@ -350,8 +355,9 @@ int Walk::store_as_read(const Node& node, const Indices& at) {
         p[axis] = read.index;
     }
     for (const Node* guard : guards) require(ask(*guard, project(b_, p, positions, guard->shape)));
-    const int value = ask(*node.inputs[1], p);
     const int old = ask(*node.inputs[0], at);
+    if (never(written)) return old;
+    const int value = ask(*node.inputs[1], p);
     b_.set_lines(node.lines);
     return b_.select(written, value, old);
 }

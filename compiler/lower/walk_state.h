@@ -65,6 +65,8 @@ class Walk {
     int pad(const Node& node, const Indices& at);
     int gather(const Node& node, const Indices& at);
 
+    bool never(int condition) const;
+
     /// Result index o was written by position p with index_k(p) = o_k: solved for p, axis by axis.
     int store_as_read(const Node& node, const Indices& at);
     /// Few values are asked on the way to `root`, and no loop.

@@ -17,6 +17,10 @@ bool overlap(const BufferRange& a, const BufferRange& b) {
     return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
 
+bool inside(const BufferRange& part, const BufferRange& whole) {
+    return part.buffer == whole.buffer && part.offset >= whole.offset && part.offset + part.bytes <= whole.offset + whole.bytes;
+}
+
 }  // namespace
 
 PartedRun::~PartedRun() {
@@ -48,15 +52,24 @@ void PartedRun::step(const FlatStep& step) {
 }
 
 bool PartedRun::goes_on(int slot, int64_t) {
-    submit();
+    BufferRange flag = run_.call.slot(slot);
+    ensure(flag.buffer != VK_NULL_HANDLE, "the flag of a loop has no memory");
+    std::shared_ptr<Buffer> memory = run_.scratch;
+    if (!memory || !inside(flag, memory->range())) {
+        // A result, or an argument: its owner is the caller.
+        if (!flag_) flag_ = create_buffer(run_.device, sizeof(uint32_t), "the flag of a loop");
+        BufferRange copy = flag_->range();
+        copy.bytes = flag.bytes = std::min(flag.bytes, copy.bytes);
+        submit({{flag, copy}});
+        flag_->used_at(last_, true);
+        memory = flag_, flag = copy;
+    } else {
+        submit();
+    }
     run_.device->wait(last_);
     limit_in_flight(0);
-    const BufferRange& flag = run_.call.slot(slot);
-    ensure(run_.scratch && flag.buffer == run_.scratch->range().buffer,
-           "the flag of a loop is no temporary");
     uint32_t alive = 0;
-    read_buffer(*run_.scratch, flag.offset - run_.scratch->range().offset,
-                std::as_writable_bytes(std::span(&alive, 1)));
+    read_buffer(*memory, flag.offset - memory->range().offset, std::as_writable_bytes(std::span(&alive, 1)));
     return alive != 0;
 }
 

@@ -96,6 +96,7 @@ class PartedRun : public StepVisitor {
     RunProgress progress_;
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
     double report_at_;                 // seconds
+    std::shared_ptr<Buffer> flag_;     // of a loop, where it lies in the caller's memory
     std::shared_ptr<Buffer> staging_;  // of results that take each other's memory
 };
 

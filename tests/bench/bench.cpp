@@ -71,12 +71,9 @@ double torch_milliseconds(const std::string& name) {
 }
 
 std::vector<Case> chosen_cases(const std::string& only) {
-    std::vector<Case> all, chosen;
-    for (auto add : {add_stencils, add_streams, add_reductions, add_matmuls, add_n_bodies,
-                     add_mandelbrot, add_path, add_fluid, add_scatters, add_convolutions})
-        add(all);
+    std::vector<Case> chosen;
     std::string names;
-    for (const Case& one : all) {
+    for (const Case& one : all_cases()) {
         if (only.empty() || one.name == only || one.name.rfind(only + "_", 0) == 0)
             chosen.push_back(one);
         names += (names.empty() ? "" : ", ") + one.name;

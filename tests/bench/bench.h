@@ -51,6 +51,7 @@ void add_path(std::vector<Case>& cases);
 void add_fluid(std::vector<Case>& cases);
 void add_scatters(std::vector<Case>& cases);
 void add_convolutions(std::vector<Case>& cases);
+std::vector<Case> all_cases();
 
 /// The device's rates.
 struct Peaks {
