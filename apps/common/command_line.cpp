@@ -111,8 +111,9 @@ CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spe
                        ->check(CLI::Range(1, 1 << 30));
     app.add_flag("--headless", line.headless, "open no window");
     app.add_option("--out", line.out,
-                   spec.linear ? "write the last frame (.png; .exr: linear floats) or all of them (.mp4)"
-                               : "write the last frame (.png) or all of them (.mp4)");
+                   spec.linear
+                       ? "write the last frame (.png; .exr: linear floats) or all of them (.mp4)"
+                       : "write the last frame (.png) or all of them (.mp4)");
     app.add_flag("--gui", line.show_gui, "draw the panel in what --out writes");
     app.add_option("--seed", line.seed, "seed of everything random");
     app.add_option("--set", sets, "set a parameter: NAME=VALUE; may be given several times")

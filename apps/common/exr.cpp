@@ -46,7 +46,8 @@ namespace {
 /// The library computes with what the header says, so that is looked at first.
 void check_size(const std::string& path) {
     EXRVersion version{};
-    if (ParseEXRVersionFromFile(&version, path.c_str()) != TINYEXR_SUCCESS || version.multipart) return;
+    if (ParseEXRVersionFromFile(&version, path.c_str()) != TINYEXR_SUCCESS || version.multipart)
+        return;
     EXRHeader header;
     InitEXRHeader(&header);
     const char* message = nullptr;
@@ -55,7 +56,8 @@ void check_size(const std::string& path) {
                         "); name an OpenEXR file with red, green and blue");
     const EXRBox2i window = header.data_window;
     FreeEXRHeader(&header);
-    check_picture_size(path, int64_t{window.max_x} - window.min_x + 1, int64_t{window.max_y} - window.min_y + 1);
+    check_picture_size(path, int64_t{window.max_x} - window.min_x + 1,
+                       int64_t{window.max_y} - window.min_y + 1);
 }
 
 }  // namespace

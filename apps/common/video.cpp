@@ -81,10 +81,27 @@ void VideoWriter::start(const Picture& first) {
     if (!has_ffmpeg_) return;
     const std::string size = std::to_string(width_) + "x" + std::to_string(height_);
     // `file:` keeps a name from being an option or an address.
-    const std::vector<std::string> words = {
-        "ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgba", "-s", size, "-r",
-        std::to_string(kFramesPerSecond), "-i", "-", "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt",
-        "yuv420p", "-crf", "16", "file:" + temporary_};
+    const std::vector<std::string> words = {"ffmpeg",
+                                            "-y",
+                                            "-loglevel",
+                                            "error",
+                                            "-f",
+                                            "rawvideo",
+                                            "-pix_fmt",
+                                            "rgba",
+                                            "-s",
+                                            size,
+                                            "-r",
+                                            std::to_string(kFramesPerSecond),
+                                            "-i",
+                                            "-",
+                                            "-vf",
+                                            "pad=ceil(iw/2)*2:ceil(ih/2)*2",
+                                            "-pix_fmt",
+                                            "yuv420p",
+                                            "-crf",
+                                            "16",
+                                            "file:" + temporary_};
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
         process_ = start_program(words, ends[1]);
@@ -92,7 +109,8 @@ void VideoWriter::start(const Picture& first) {
         socket_ = ends[0];
         if (process_ < 0) close(std::exchange(socket_, -1));
     }
-    if (process_ < 0) throw UserError("film " + path_ + ": ffmpeg cannot be started; name a .png instead");
+    if (process_ < 0)
+        throw UserError("film " + path_ + ": ffmpeg cannot be started; name a .png instead");
 }
 
 int VideoWriter::end() {

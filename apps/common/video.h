@@ -30,7 +30,8 @@ class VideoWriter {
     std::string path_, temporary_;
     bool has_ffmpeg_ = false;
     pid_t process_ = -1;
-    int socket_ = -1;  // its standard input: a socket, because a pipe that closes would signal the whole process
+    int socket_ = -1;  // its standard input: a socket, because a pipe that closes would signal the
+                       // whole process
     int width_ = 0, height_ = 0, frames_ = 0;
 };
 

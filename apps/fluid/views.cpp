@@ -19,10 +19,8 @@ void show(Window& window, const Simulation& simulation, View view) {
     const Tensor& open = simulation.open;
     constexpr ValueRange kBalanced{-1, 1};
     switch (view) {
-        case View::Dye:
-            return window.show(dye_picture(flow, open));
-        case View::Speed:
-            return window.show(speed(flow.u, flow.v), colormap::inferno);
+        case View::Dye: return window.show(dye_picture(flow, open));
+        case View::Speed: return window.show(speed(flow.u, flow.v), colormap::inferno);
         case View::Pressure: {
             Tensor difference = open * (flow.pressure - sum(open * flow.pressure) / sum(open));
             return window.show(balanced(difference), colormap::coolwarm, kBalanced);

@@ -211,8 +211,7 @@ std::vector<std::string> scene_names() { return {"sponge", "bulb", "spheres", "f
 Scene make_scene(SceneName name, const Material& material) {
     auto plain = [](const vec3&) { return vec3(1); };
     switch (name) {
-        case SceneName::Sponge:
-            return distance_scene(sponge_distance, cube_range, plain, material);
+        case SceneName::Sponge: return distance_scene(sponge_distance, cube_range, plain, material);
         case SceneName::Bulb:
             return distance_scene(
                 bulb_distance, [](const Ray& ray) { return ball_range(ray, kBall); },
@@ -221,10 +220,8 @@ Scene make_scene(SceneName name, const Material& material) {
                                smoothstep(0.75f, 1.1f, length(p)));
                 },
                 material);
-        case SceneName::Spheres:
-            return sphere_scene(material);
-        case SceneName::Furnace:
-            return furnace_scene(material);
+        case SceneName::Spheres: return sphere_scene(material);
+        case SceneName::Furnace: return furnace_scene(material);
     }
     return {};
 }

@@ -25,7 +25,8 @@ struct Compacted {
     Tensor values;
     Tensor count;  // rank 0, i32
 };
-/// The same with the size of the input, for what goes on from turn to turn and for whoever wants fixed sizes.
+/// The same with the size of the input, for what goes on from turn to turn and for whoever wants
+/// fixed sizes.
 Compacted compact_padded(const Operand& x, const Operand& chosen);
 Compacted nonzero_padded(const Operand& x);
 

@@ -204,8 +204,10 @@ Tensor einsum(const std::string& text, const std::vector<Tensor>& operands, Sour
         for (size_t later = k + 1; later < named.size(); ++later) names += named[later].names;
         return names;
     };
-    const bool halves = operands.size() > 1 && std::all_of(operands.begin(), operands.end(), [](const Tensor& x) { return x.dtype() == f16; });
-    if (halves)   // products, too, are exact in f32
+    const bool halves =
+        operands.size() > 1 && std::all_of(operands.begin(), operands.end(),
+                                           [](const Tensor& x) { return x.dtype() == f16; });
+    if (halves)  // products, too, are exact in f32
         for (Named& x : named) x.value = x.value.as(f32, line);
     Named out = summed(named[0], needed_after(0));
     for (size_t k = 1; k < named.size(); ++k) out = summed(product(out, named[k]), needed_after(k));

@@ -101,7 +101,8 @@ Tensor square_mod(const Tensor& j, const Tensor& modulus) {
 /// Any size as a convolution: j k = (j^2 + k^2 - (k - j)^2) / 2.
 Complex transform_by_convolution(const Complex& x, const Size& n, Direction direction) {
     // As many passes as the largest size takes, where only the device knows the size.
-    Size least = largest(n) * Size(2) - Size(1), m = power_of_two_from(least), exponent = log2_from(least);
+    Size least = largest(n) * Size(2) - Size(1), m = power_of_two_from(least),
+         exponent = log2_from(least);
     DType type = x.re.dtype();
     Tensor twice = Tensor(n * Size(2));
     auto chirp = [&](const Tensor& j) {

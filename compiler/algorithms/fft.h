@@ -51,7 +51,9 @@ Complex ifftn(const Complex& x, const FftnOptions& options = {}, SourceLine line
 inline Complex fftn(const Complex& x, const AxisList& axes, SourceLine line = here()) {
     return fftn(x, {.axis = axes.values}, line);
 }
-inline Complex fftn(const Operand& x, const AxisList& axes) { return fftn(x, {.axis = axes.values}); }
+inline Complex fftn(const Operand& x, const AxisList& axes) {
+    return fftn(x, {.axis = axes.values});
+}
 inline Complex ifftn(const Complex& x, const AxisList& axes, SourceLine line = here()) {
     return ifftn(x, {.axis = axes.values}, line);
 }

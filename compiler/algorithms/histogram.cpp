@@ -28,7 +28,8 @@ Tensor bincount(const Operand& x, const Size& count) {
     return counts;
 }
 
-Tensor bincount(const Operand& x, const Size& count, const Operand& weights, const CombineOptions& options) {
+Tensor bincount(const Operand& x, const Size& count, const Operand& weights,
+                const CombineOptions& options) {
     LineScope at(x.line());
     check(x, count);
     DType type = weights.tensor().dtype();
@@ -52,8 +53,8 @@ Tensor segment_sum(const Operand& values, const Operand& ids, const Size& count)
     check(ids, count);
     Tensor x = values.tensor(), id = ids.tensor().as(i32);
     if (x.rank() != 1 || x.shape() != id.shape())
-        refuse("segment_sum: the values are " + text(x.shape()) + " and the ids are " + text(id.shape()) +
-               "; both are vectors of one length");
+        refuse("segment_sum: the values are " + text(x.shape()) + " and the ids are " +
+               text(id.shape()) + "; both are vectors of one length");
     const DType type = x.dtype().is_bool() || x.dtype().bytes() == 1 ? i32 : x.dtype();
     return added_in_order(zeros({count}, type), id, x);
 }

@@ -51,7 +51,7 @@ Tensor order_by_merging(Tensor key) {
     Size n = key.size(1);
     auto [row, i] = indices<2>(Shape{key.size(0), n});
     Tensor order = i;
-    for (Tensor level : loop(log2_from(largest(n)))) {   // beyond n a turn changes nothing
+    for (Tensor level : loop(log2_from(largest(n)))) {  // beyond n a turn changes nothing
         Tensor length = 1 << level, begin = (i >> (level + 1)) << (level + 1), place = i - begin;
         Tensor middle = min(begin + length, n), first = middle - begin;
         Tensor second = min(begin + 2 * length, n) - middle;

@@ -20,28 +20,20 @@ enum class Scan : uint8_t { Sum, Product, Largest, Smallest };
 
 Tensor combined(Scan scan, const Tensor& a, const Tensor& b) {
     switch (scan) {
-        case Scan::Sum:
-            return a + b;
-        case Scan::Product:
-            return a * b;
-        case Scan::Largest:
-            return max(a, b);
-        case Scan::Smallest:
-            return min(a, b);
+        case Scan::Sum: return a + b;
+        case Scan::Product: return a * b;
+        case Scan::Largest: return max(a, b);
+        case Scan::Smallest: return min(a, b);
     }
     return a;
 }
 
 Tensor total(Scan scan, const Tensor& x) {
     switch (scan) {
-        case Scan::Sum:
-            return sum(x, {.axis = -1});
-        case Scan::Product:
-            return prod(x, {.axis = -1});
-        case Scan::Largest:
-            return max(x, {.axis = -1});
-        case Scan::Smallest:
-            return min(x, {.axis = -1});
+        case Scan::Sum: return sum(x, {.axis = -1});
+        case Scan::Product: return prod(x, {.axis = -1});
+        case Scan::Largest: return max(x, {.axis = -1});
+        case Scan::Smallest: return min(x, {.axis = -1});
     }
     return x;
 }

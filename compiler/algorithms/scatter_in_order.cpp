@@ -15,10 +15,13 @@ namespace firn {
 namespace {
 
 template <class Combine>
-Tensor in_order(const Tensor& start, const Tensor& ids, const Tensor& values, const Combine& combine) {
+Tensor in_order(const Tensor& start, const Tensor& ids, const Tensor& values,
+                const Combine& combine) {
     const Size places = start.size(0);
-    Tensor id = select((ids >= 0) & (ids < places), ids, places);   // what is left out stands behind the others
-    Tensor order = argsort(id), counts = bincount(id, places), begins = cumsum(counts, {.exclusive = true});
+    Tensor id = select((ids >= 0) & (ids < places), ids,
+                       places);  // what is left out stands behind the others
+    Tensor order = argsort(id), counts = bincount(id, places),
+           begins = cumsum(counts, {.exclusive = true});
     const DType wide = start.dtype() == f16 ? f32 : start.dtype();
     Tensor out = start.as(wide);
     for (Tensor k : loop(Size(values.size(0)))) {
@@ -30,18 +33,23 @@ Tensor in_order(const Tensor& start, const Tensor& ids, const Tensor& values, co
 
 using InOrder = Tensor (*)(const Tensor& start, const Tensor& ids, const Tensor& values);
 
-void combine(const char* what, const Access& place, const Arg& value, ScatterOp op, InOrder in_order) {
+void combine(const char* what, const Access& place, const Arg& value, ScatterOp op,
+             InOrder in_order) {
     LineScope at(value.line());
     SessionState& session = *current_state();
-    if (kernel_depth(session)) refuse(std::string(what) + ": not in an order inside kernel(...), whose invocations have none");
+    if (kernel_depth(session))
+        refuse(std::string(what) +
+               ": not in an order inside kernel(...), whose invocations have none");
     // The places would be masked by a condition that belongs to the positions.
     if (const Ref mask = store_mask(place.slot(), value.line()); mask && !mask->shape.empty())
-        refuse(std::string(what) + ": not in an order under a condition of shape " + text(mask->shape) +
+        refuse(std::string(what) + ": not in an order under a condition of shape " +
+               text(mask->shape) +
                "; give an index outside where it does not hold, as in x(select(condition, i, -1))");
     const Builder b = builder(session, value.line());
     std::vector<Ref> indices;
     for (const Arg& index : place.indices()) indices.push_back(index.node());
-    const Ref stored = scatter(b, place.version(), value.node(), masked_indices(b, place.slot(), std::move(indices)), {op});
+    const Ref stored = scatter(b, place.version(), value.node(),
+                               masked_indices(b, place.slot(), std::move(indices)), {op});
     if (!stored->dtype.is_float()) return place.leave(stored, value.line());
     const Shape& shape = stored->shape;
     Tensor inside = true, flat = 0;

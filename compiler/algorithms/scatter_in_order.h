@@ -1,4 +1,5 @@
-// Combining stores of floats whose order is that of the positions, in every run and on every device.
+// Combining stores of floats whose order is that of the positions, in every run and on every
+// device.
 #pragma once
 #include "compiler/frontend/movement.h"
 
@@ -6,17 +7,19 @@ namespace firn {
 
 struct CombineOptions {
     [[no_unique_address]] ByName by_name = {};
-    /// Values that meet are added (multiplied) one after the other, in the row-major order of their positions, to what is
-    /// there: the same bits in every run and on every device. It sorts the positions by their indices.
+    /// Values that meet are added (multiplied) one after the other, in the row-major order of their
+    /// positions, to what is there: the same bits in every run and on every device. It sorts the
+    /// positions by their indices.
     bool deterministic = false;
 };
-/// `scatter_add(force(i, j), f, {.deterministic = true})`; see scatter_add without options. Integers are exact either
-/// way. UserError inside a kernel by hand, and under a condition with a shape.
+/// `scatter_add(force(i, j), f, {.deterministic = true})`; see scatter_add without options.
+/// Integers are exact either way. UserError inside a kernel by hand, and under a condition with a
+/// shape.
 void scatter_add(const Access& place, const Arg& value, const CombineOptions& options);
 void scatter_mul(const Access& place, const Arg& value, const CombineOptions& options);
 
-/// `start` [n] with each value combined at its id, in the order of the values; ids outside 0 .. n - 1 are left out. ids
-/// and values: vectors of one length.
+/// `start` [n] with each value combined at its id, in the order of the values; ids outside 0 .. n -
+/// 1 are left out. ids and values: vectors of one length.
 Tensor added_in_order(const Tensor& start, const Tensor& ids, const Tensor& values);
 Tensor multiplied_in_order(const Tensor& start, const Tensor& ids, const Tensor& values);
 

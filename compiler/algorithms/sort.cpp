@@ -38,12 +38,9 @@ Tensor order_of(const Tensor& x, const SortOptions& options) {
     switch (options.method) {
         case SortMethod::Automatic:
             return n.lower_bound() < kRadixFrom ? order_by_merging(key) : order_by_digits(key);
-        case SortMethod::Merge:
-            return order_by_merging(key);
-        case SortMethod::Radix:
-            return order_by_digits(key);
-        case SortMethod::Network:
-            return order_by_network(key);
+        case SortMethod::Merge: return order_by_merging(key);
+        case SortMethod::Radix: return order_by_digits(key);
+        case SortMethod::Network: return order_by_network(key);
     }
     return Tensor();
 }

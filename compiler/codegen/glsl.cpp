@@ -47,7 +47,8 @@ class Emitter {
         if (uses_matrices()) out << "#pragma use_vulkan_memory_model\n";
         for (const std::string& e : extensions()) out << "#extension " << e << " : require\n";
         if (keep_floats_) declare_floats(out);
-        out << "layout(local_size_x = " << code_.group_size[0] << ", local_size_y = " << code_.group_size[1]
+        out << "layout(local_size_x = " << code_.group_size[0]
+            << ", local_size_y = " << code_.group_size[1]
             << ", local_size_z = " << code_.group_size[2] << ") in;\n";
         declare_buffers(out);
         declare_params(out);
@@ -56,9 +57,12 @@ class Emitter {
         declare_addressed(out, code_);
         load_sizes(out);
         for (size_t k = 0; k < code_.ranges.size(); ++k)
-            if (range_used_[k]) out << "    int r" << k << " = " << range_text(code_.ranges[k]) << ";\n";
+            if (range_used_[k])
+                out << "    int r" << k << " = " << range_text(code_.ranges[k]) << ";\n";
         for (size_t k = 0; k < code_.params.size(); ++k)
-            if (held_[k]) out << "    " << glsl_type(code_.params[k].dtype) << " " << held(k) << " = " << param(k) << ";\n";
+            if (held_[k])
+                out << "    " << glsl_type(code_.params[k].dtype) << " " << held(k) << " = "
+                    << param(k) << ";\n";
         out << body_.str() << "}\n";
         return out.str();
     }
@@ -92,7 +96,8 @@ class Emitter {
     }
 
     bool uses_matrices() const {
-        return std::any_of(code_.nodes.begin(), code_.nodes.end(), [](const KernelNode& n) { return is_matrix(n.op); });
+        return std::any_of(code_.nodes.begin(), code_.nodes.end(),
+                           [](const KernelNode& n) { return is_matrix(n.op); });
     }
 
     /// GLSL has no word of its own for the execution mode SignedZeroInfNanPreserve, 4461.
@@ -101,7 +106,8 @@ class Emitter {
         for (const KernelNode& n : code_.nodes)
             if (n.dtype.is_float()) widths.insert(n.dtype == f64 ? 64 : 32);
         for (int width : widths)
-            out << "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4466], 4461, "
+            out << "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = "
+                   "[4466], 4461, "
                 << width << ");\n";
     }
 
@@ -118,7 +124,8 @@ class Emitter {
             out << "layout(push_constant) uniform Params {";
         for (size_t k = 0; k < code_.params.size(); ++k) {
             const DType dtype = code_.params[k].dtype;
-            if (!code_.on_device(code_.params[k])) out << " " << (dtype.is_bool() ? "uint" : glsl_type(dtype)) << " p" << k << ";";
+            if (!code_.on_device(code_.params[k]))
+                out << " " << (dtype.is_bool() ? "uint" : glsl_type(dtype)) << " p" << k << ";";
         }
         for (size_t k = 0; k < code_.buffers.size(); ++k)
             if (is_addressed(code_.buffers[k])) out << " uvec2 a" << k << ";";
@@ -129,8 +136,8 @@ class Emitter {
         size_t next = 0;
         for (size_t k = 0; k < code_.params.size(); ++k)
             if (code_.on_device(code_.params[k]))
-                out << "    int p" << k << " = b" << code_.sizes_buffer << "[p" << code_.params.size() - 1 << " + "
-                    << next++ << "];\n";
+                out << "    int p" << k << " = b" << code_.sizes_buffer << "[p"
+                    << code_.params.size() - 1 << " + " << next++ << "];\n";
     }
 
     static std::string range_text(const Range& range) {
@@ -138,9 +145,11 @@ class Emitter {
         switch (range.kind) {
             case RangeKind::Group: return "int(gl_WorkGroupID." + dim + ")";
             case RangeKind::Invocation: return "int(gl_LocalInvocationID." + dim + ")";
-            case RangeKind::Subgroup: return range.dim ? "int(gl_SubgroupID)" : "int(gl_SubgroupInvocationID)";
-            default: throw InternalError("emit: a range of kind " + std::string(name(range.kind)) +
-                                         " reached the emitter");
+            case RangeKind::Subgroup:
+                return range.dim ? "int(gl_SubgroupID)" : "int(gl_SubgroupInvocationID)";
+            default:
+                throw InternalError("emit: a range of kind " + std::string(name(range.kind)) +
+                                    " reached the emitter");
         }
     }
 
@@ -184,7 +193,8 @@ class Emitter {
         if (code_.nodes[id].op == Op::Param && repeated_[region]) hold(id);
     }
 
-    /// A parameter that is asked for in a loop is read once, before it: CPU drivers would read it in every turn.
+    /// A parameter that is asked for in a loop is read once, before it: CPU drivers would read it
+    /// in every turn.
     void hold(int id) {
         const auto k = static_cast<size_t>(code_.nodes[id].index);
         held_[k] = !code_.on_device(code_.params[k]);
@@ -203,7 +213,9 @@ class Emitter {
             const KernelNode& n = code_.nodes[id];
             if (n.op == Op::Constant) text_[id] = glsl_literal(n.constant);
             if (n.op == Op::Param)
-                text_[id] = held_[static_cast<size_t>(n.index)] ? held(static_cast<size_t>(n.index)) : param(static_cast<size_t>(n.index));
+                text_[id] = held_[static_cast<size_t>(n.index)]
+                                ? held(static_cast<size_t>(n.index))
+                                : param(static_cast<size_t>(n.index));
             if (n.op == Op::RegionArg) text_[id] = "a" + std::to_string(id);
             if (n.op == Op::Range) {
                 text_[id] = "r" + std::to_string(n.index);
@@ -214,7 +226,9 @@ class Emitter {
         }
     }
 
-    std::ostream& line(int indent) { return body_ << std::string(static_cast<size_t>(indent) * 4, ' '); }
+    std::ostream& line(int indent) {
+        return body_ << std::string(static_cast<size_t>(indent) * 4, ' ');
+    }
 
     void region(int id, int indent) {
         auto around = std::exchange(unwritten_, {});
@@ -227,9 +241,11 @@ class Emitter {
         const KernelNode& n = code_.nodes[id];
         std::vector<int> loads = n.op == Op::Load ? std::vector{id} : std::vector<int>();
         for (int arg : n.args)
-            if (auto inlined = unwritten_.extract(arg)) loads.insert(loads.end(), inlined.mapped().begin(), inlined.mapped().end());
+            if (auto inlined = unwritten_.extract(arg))
+                loads.insert(loads.end(), inlined.mapped().begin(), inlined.mapped().end());
         name_loads_before(n, indent);
-        if (n.op == Op::For) unwritten_.erase(code_.ranges[code_.regions[n.region].range].extent_node);
+        if (n.op == Op::For)
+            unwritten_.erase(code_.ranges[code_.regions[n.region].range].extent_node);
         switch (n.op) {
             case Op::For: return for_statement(id, indent);
             case Op::Branch: return branch_statement(id, indent);
@@ -245,8 +261,9 @@ class Emitter {
             default: break;
         }
         std::string value = expression(n);
-        const bool inline_it = !n.pinned && !n.matrix && uses_[id] == 1 && n.op != Op::SubgroupShuffle && use_region_[id] == region_of_[id] && n.width == 1 &&
-                               value.size() <= kLongestInlineText;
+        const bool inline_it = !n.pinned && !n.matrix && uses_[id] == 1 &&
+                               n.op != Op::SubgroupShuffle && use_region_[id] == region_of_[id] &&
+                               n.width == 1 && value.size() <= kLongestInlineText;
         if (inline_it) {
             text_[id] = std::move(value);
             if (!loads.empty()) unwritten_.emplace(id, std::move(loads));
@@ -267,7 +284,8 @@ class Emitter {
                 continue;
             }
             const std::string value = std::exchange(text_[id], "v" + std::to_string(id));
-            line(indent) << value_type(code_.nodes[id]) << " " << text_[id] << " = " << value << ";\n";
+            line(indent) << value_type(code_.nodes[id]) << " " << text_[id] << " = " << value
+                         << ";\n";
             at = unwritten_.erase(at);
         }
     }
@@ -279,15 +297,19 @@ class Emitter {
             if (region < 0) return false;
             const KernelRegion& r = code_.regions[region];
             const auto stores = [&](int id) { return may_store_over(code_.nodes[id], load); };
-            return std::any_of(r.order.begin(), r.order.end(), stores) || std::any_of(r.effects.begin(), r.effects.end(), stores);
+            return std::any_of(r.order.begin(), r.order.end(), stores) ||
+                   std::any_of(r.effects.begin(), r.effects.end(), stores);
         };
         switch (n.op) {
             case Op::Store:
             case Op::Atomic:
             case Op::MatrixStore:
-                // A result may take the memory of an argument that is given away, element by element.
-                return code_.buffers[n.index].buffer == read || (n.args[0] == load.args[0] && n.width == load.width);
-            case Op::Barrier: return std::any_of(code_.buffers.begin(), code_.buffers.end(), written);
+                // A result may take the memory of an argument that is given away, element by
+                // element.
+                return code_.buffers[n.index].buffer == read ||
+                       (n.args[0] == load.args[0] && n.width == load.width);
+            case Op::Barrier:
+                return std::any_of(code_.buffers.begin(), code_.buffers.end(), written);
             case Op::For:
             case Op::Branch: return inside(n.region) || inside(n.else_region);
             default: return false;
@@ -313,7 +335,8 @@ class Emitter {
     }
 
     void barrier_statement(int indent) {
-        const bool coherent = std::any_of(code_.buffers.begin(), code_.buffers.end(), [](const auto& b) { return b.coherent; });
+        const bool coherent = std::any_of(code_.buffers.begin(), code_.buffers.end(),
+                                          [](const auto& b) { return b.coherent; });
         line(indent) << (coherent ? "memoryBarrier(); barrier();\n" : "barrier();\n");
     }
 
@@ -338,9 +361,11 @@ class Emitter {
             return "subgroupShuffle(" + text_[n.args[0]] + ", uint(" + text_[n.args[1]] + ") % " +
                    std::to_string(lane_count()) + "u)";
         }
-        if (n.op == Op::MatrixFill || n.op == Op::MatrixCast) return value_type(n) + "(" + text_[n.args[0]] + ")";
+        if (n.op == Op::MatrixFill || n.op == Op::MatrixCast)
+            return value_type(n) + "(" + text_[n.args[0]] + ")";
         if (n.op == Op::MatrixMulAdd)
-            return "coopMatMulAddNV(" + text_[n.args[0]] + ", " + text_[n.args[1]] + ", " + text_[n.args[2]] + ")";
+            return "coopMatMulAddNV(" + text_[n.args[0]] + ", " + text_[n.args[1]] + ", " +
+                   text_[n.args[2]] + ")";
         if (n.op == Op::Lane) {
             const std::string lane = text_[n.args[0]] + "." + kLane[n.index];
             return n.dtype.is_bool() ? "(" + lane + " != 0u)" : lane;
@@ -381,20 +406,24 @@ class Emitter {
         return "";
     }
 
-    /// 0 <= x and x < n in one comparison: a negative x is a large one without its sign. Else empty.
+    /// 0 <= x and x < n in one comparison: a negative x is a large one without its sign. Else
+    /// empty.
     std::string range_test(const KernelNode& n) const {
         if (n.op != Op::And || n.dtype != boolean) return "";
         for (size_t k = 0; k < 2; ++k) {
             const KernelNode &low = code_.nodes[n.args[k]], &high = code_.nodes[n.args[1 - k]];
-            if (low.op != Op::LessEqual || high.op != Op::Less || low.args[1] != high.args[0]) continue;
+            if (low.op != Op::LessEqual || high.op != Op::Less || low.args[1] != high.args[0])
+                continue;
             const KernelNode &zero = code_.nodes[low.args[0]], &end = code_.nodes[high.args[1]];
-            if (zero.op == Op::Constant && zero.dtype == i32 && zero.constant.i == 0 && end.interval.lo >= 0)
+            if (zero.op == Op::Constant && zero.dtype == i32 && zero.constant.i == 0 &&
+                end.interval.lo >= 0)
                 return "(uint(" + text_[high.args[0]] + ") < uint(" + text_[high.args[1]] + "))";
         }
         return "";
     }
 
-    /// Integer division of indices that are known to be nonnegative needs no care for signs and zero.
+    /// Integer division of indices that are known to be nonnegative needs no care for signs and
+    /// zero.
     bool plain_quotient(const KernelNode& n) const {
         return (n.op == Op::Div || n.op == Op::Mod) && n.dtype == i32 &&
                code_.nodes[n.args[0]].interval.lo >= 0 && code_.nodes[n.args[1]].interval.lo >= 1;
@@ -404,8 +433,9 @@ class Emitter {
         for (size_t at = expression.find("firn_"); at != std::string::npos;
              at = expression.find("firn_", at + 1)) {
             size_t end = at;
-            while (end < expression.size() && (std::isalnum(static_cast<unsigned char>(expression[end])) ||
-                                               expression[end] == '_'))
+            while (end < expression.size() &&
+                   (std::isalnum(static_cast<unsigned char>(expression[end])) ||
+                    expression[end] == '_'))
                 ++end;
             functions_.insert(expression.substr(at, end - at));
         }
@@ -439,22 +469,26 @@ class Emitter {
         return raw;
     }
 
-    /// The index of a load or a store. One that is outside wherever it is computed stands behind a condition that never
-    /// holds, which GLSL does not see: it refuses the index.
+    /// The index of a load or a store. One that is outside wherever it is computed stands behind a
+    /// condition that never holds, which GLSL does not see: it refuses the index.
     std::string place(const KernelNode& n) const {
         const KernelNode& index = code_.nodes[n.args[0]];
         return index.op == Op::Constant && index.constant.i < 0 ? "0" : text_[n.args[0]];
     }
 
-    /// What a load or a store names: an element or a block of four, where a binding or an array holds either.
+    /// What a load or a store names: an element or a block of four, where a binding or an array
+    /// holds either.
     std::string element(const KernelNode& n) const {
         const std::string buffer = memory(n), at = place(n);
         if (n.width == 4) return buffer + "[" + at + " >> 2]";
-        return buffer + "[" + at + (code_.buffers[n.index].width == 4 ? " >> 2][" + at + " & 3]" : "]");
+        return buffer + "[" + at +
+               (code_.buffers[n.index].width == 4 ? " >> 2][" + at + " & 3]" : "]");
     }
 
     /// Floats that are kept as their bits, so that they can be exchanged.
-    static bool holds_bits(const KernelBuffer& b, DType used) { return b.dtype == u32 && used == f32; }
+    static bool holds_bits(const KernelBuffer& b, DType used) {
+        return b.dtype == u32 && used == f32;
+    }
 
     /// Memory of the kernel's own begins as zeros, or as its argument says.
     void clear_statement(const KernelNode& n, int indent) {
@@ -479,8 +513,7 @@ class Emitter {
         const KernelBuffer& b = code_.buffers[n.index];
         auto value = [&](int id) { return stored_text(b, id); };
         if (in_words(b)) {
-            line(indent) << packed_store(b.dtype, memory(n), place(n), text_[n.args[1]])
-                         << "\n";
+            line(indent) << packed_store(b.dtype, memory(n), place(n), text_[n.args[1]]) << "\n";
             return;
         }
         if (n.width == 1) {
@@ -500,38 +533,53 @@ class Emitter {
         const bool bits = holds_bits(b, n.dtype);
         const bool asked = uses_[id] > 0;
         auto as_stored = [&](const std::string& value) {
-            return bits ? "floatBitsToUint(" + value + ")" : n.dtype.is_bool() ? "(" + value + " ? 1u : 0u)" : value;
+            return bits                ? "floatBitsToUint(" + value + ")"
+                   : n.dtype.is_bool() ? "(" + value + " ? 1u : 0u)"
+                                       : value;
         };
         auto as_used = [&](const std::string& stored) {
-            return bits ? "uintBitsToFloat(" + stored + ")" : n.dtype.is_bool() ? "(" + stored + " != 0u)" : stored;
+            return bits                ? "uintBitsToFloat(" + stored + ")"
+                   : n.dtype.is_bool() ? "(" + stored + " != 0u)"
+                                       : stored;
         };
         const std::string value = text_[n.args[1]], old = "o" + std::to_string(id);
-        if (b.space == MemorySpace::Private && !asked && n.combine != ScatterOp::Last) {   // nobody else combines there
-            const std::string at = "i" + std::to_string(id), own = "b" + std::to_string(n.index) + "[" + at + "]";
-            const std::string next = operation_glsl(combining_op(n.combine), n.dtype, {n.dtype, n.dtype}, {as_used(own), value});
+        if (b.space == MemorySpace::Private && !asked &&
+            n.combine != ScatterOp::Last) {  // nobody else combines there
+            const std::string at = "i" + std::to_string(id),
+                              own = "b" + std::to_string(n.index) + "[" + at + "]";
+            const std::string next = operation_glsl(combining_op(n.combine), n.dtype,
+                                                    {n.dtype, n.dtype}, {as_used(own), value});
             note_functions(next);
             line(indent) << "int " << at << " = " << place(n) << ";\n";
             line(indent) << own << " = " << as_stored(next) << ";\n";
             return;
         }
         if (asked) text_[id] = "v" + std::to_string(id);
-        const char* native = !bits || n.combine == ScatterOp::Last ? native_atomic(n.combine) : nullptr;
+        const char* native =
+            !bits || n.combine == ScatterOp::Last ? native_atomic(n.combine) : nullptr;
         if (native) {
             float_atomics_used_ |= n.dtype.is_float() && !bits;
-            const std::string call = std::string(native) + "(" + target + ", " + as_stored(value) + ")";
-            if (asked) line(indent) << glsl_type(n.dtype) << " " << text_[id] << " = " << as_used(call) << ";\n";
-            else line(indent) << call << ";\n";
+            const std::string call =
+                std::string(native) + "(" + target + ", " + as_stored(value) + ")";
+            if (asked)
+                line(indent) << glsl_type(n.dtype) << " " << text_[id] << " = " << as_used(call)
+                             << ";\n";
+            else
+                line(indent) << call << ";\n";
             return;
         }
         const std::string seen = "s" + std::to_string(id);
-        std::string next = operation_glsl(combining_op(n.combine), n.dtype, {n.dtype, n.dtype}, {as_used(old), value});
+        std::string next = operation_glsl(combining_op(n.combine), n.dtype, {n.dtype, n.dtype},
+                                          {as_used(old), value});
         note_functions(next);
         const std::string type = stored(b, 1);
         if (asked) line(indent) << glsl_type(n.dtype) << " " << text_[id] << ";\n";
         line(indent) << "for (" << type << " " << old << " = " << target << ";;) {\n";
-        line(indent + 1) << type << " " << seen << " = atomicCompSwap(" << target << ", " << old << ", " << as_stored(next)
-                         << ");\n";
-        line(indent + 1) << "if (" << seen << " == " << old << ") " << (asked ? "{ " + text_[id] + " = " + as_used(old) + "; break; }" : "break;")
+        line(indent + 1) << type << " " << seen << " = atomicCompSwap(" << target << ", " << old
+                         << ", " << as_stored(next) << ");\n";
+        line(indent + 1) << "if (" << seen << " == " << old << ") "
+                         << (asked ? "{ " + text_[id] + " = " + as_used(old) + "; break; }"
+                                   : "break;")
                          << "\n";
         line(indent + 1) << old << " = " << seen << ";\n";
         line(indent) << "}\n";
@@ -555,30 +603,35 @@ class Emitter {
         const KernelNode& n = code_.nodes[id];
         const KernelRegion& body = code_.regions[n.region];
         for (size_t k = 0; k < n.args.size(); ++k)
-            line(indent) << value_type(code_.nodes[n.args[k]]) << " " << text_[body.args[k]] << " = "
-                         << text_[n.args[k]] << ";\n";
+            line(indent) << value_type(code_.nodes[n.args[k]]) << " " << text_[body.args[k]]
+                         << " = " << text_[n.args[k]] << ";\n";
         const std::string r = "r" + std::to_string(body.range);
         std::string turns = text_[code_.ranges[body.range].extent_node];
-        if (turns.front() == '(' || turns.back() == ')') {   // computed once: drivers do not see that it stays
+        if (turns.front() == '(' ||
+            turns.back() == ')') {  // computed once: drivers do not see that it stays
             line(indent) << "int turns" << id << " = " << turns << ";\n";
             turns = "turns" + std::to_string(id);
         }
-        // How many turns stand side by side has been decided; CPU drivers would unroll on, and spill.
+        // How many turns stand side by side has been decided; CPU drivers would unroll on, and
+        // spill.
         if (keep_loops_ && code_.nodes[code_.ranges[body.range].extent_node].op == Op::Constant) {
             loops_kept_ = true;
             line(indent) << "[[dont_unroll]]\n";
         }
-        line(indent) << "for (int " << r << " = 0; " << r << " < " << turns << "; ++" << r << ") {\n";
+        line(indent) << "for (int " << r << " = 0; " << r << " < " << turns << "; ++" << r
+                     << ") {\n";
         region(n.region, indent + 1);
         std::vector<CarriedStep> steps = carried_steps(id, body);
         const std::string alive = "alive" + std::to_string(id);
-        if (body.alive >= 0 && std::all_of(steps.begin(), steps.end(), [&](auto& s) { return is_kept(s, body); })) {
+        if (body.alive >= 0 &&
+            std::all_of(steps.begin(), steps.end(), [&](auto& s) { return is_kept(s, body); })) {
             // A turn that ends leaves all as it was: what goes on needs no choice.
             line(indent + 1) << "if (!" << text_[body.alive] << ") break;\n";
             for (CarriedStep& step : steps) step.value = code_.nodes[step.value].args[1];
             assign(id, body, steps, indent + 1);
         } else {
-            if (body.alive >= 0) line(indent + 1) << "bool " << alive << " = " << text_[body.alive] << ";\n";
+            if (body.alive >= 0)
+                line(indent + 1) << "bool " << alive << " = " << text_[body.alive] << ";\n";
             assign(id, body, steps, indent + 1);
             if (body.alive >= 0) line(indent + 1) << "if (!" << alive << ") break;\n";
         }
@@ -609,7 +662,8 @@ class Emitter {
     }
 
     /// Every carried value takes its next value at once.
-    void assign(int id, const KernelRegion& body, const std::vector<CarriedStep>& steps, int indent) {
+    void assign(int id, const KernelRegion& body, const std::vector<CarriedStep>& steps,
+                int indent) {
         auto next = [&](size_t k) { return "n" + std::to_string(id) + "_" + std::to_string(k); };
         const bool one = steps.size() == 1;
         for (const CarriedStep& step : steps)
@@ -625,14 +679,16 @@ class Emitter {
         const KernelRegion& then_body = code_.regions[n.region];
         auto value = [&](size_t k) { return "v" + std::to_string(id) + "_" + std::to_string(k); };
         for (size_t k = 0; k < then_body.yields.size(); ++k)
-            line(indent) << glsl_type(code_.nodes[then_body.yields[k]].dtype) << " " << value(k) << ";\n";
+            line(indent) << glsl_type(code_.nodes[then_body.yields[k]].dtype) << " " << value(k)
+                         << ";\n";
         auto body = [&](int region_id) {
             region(region_id, indent + 1);
             const KernelRegion& r = code_.regions[region_id];
             for (size_t k = 0; k < r.yields.size(); ++k)
                 line(indent + 1) << value(k) << " = " << text_[r.yields[k]] << ";\n";
         };
-        // A side that is never taken is left out: compilers refuse constant indices outside there, too.
+        // A side that is never taken is left out: compilers refuse constant indices outside there,
+        // too.
         if (const KernelNode& test = code_.nodes[n.args[0]]; test.op == Op::Constant) {
             const int taken = test.constant.i ? n.region : n.else_region;
             if (taken < 0) return;
@@ -667,15 +723,18 @@ class Emitter {
         line(indent) << glsl_type(n.dtype) << " " << v << " = " << text_[n.args[0]] << ";\n";
         const Op step = reduce_step(n.reduce);
         auto exchange = [&](const std::string& distance) {
-            const std::string both = operation_glsl(
-                step, n.dtype, {n.dtype, n.dtype}, {v, "subgroupShuffleXor(" + v + ", " + distance + ")"});
+            const std::string both =
+                operation_glsl(step, n.dtype, {n.dtype, n.dtype},
+                               {v, "subgroupShuffleXor(" + v + ", " + distance + ")"});
             note_functions(both);
             return v + " = " + both + ";\n";
         };
         if (const int64_t lanes = lane_count(); lanes > 0)
-            for (int64_t s = lanes / 2; s > 0; s /= 2) line(indent) << exchange(std::to_string(s) + "u");
+            for (int64_t s = lanes / 2; s > 0; s /= 2)
+                line(indent) << exchange(std::to_string(s) + "u");
         else
-            line(indent) << "for (uint s = gl_SubgroupSize / 2u; s > 0u; s /= 2u) " << exchange("s");
+            line(indent) << "for (uint s = gl_SubgroupSize / 2u; s > 0u; s /= 2u) "
+                         << exchange("s");
     }
 
     /// Each lane takes what the lanes 1, 2, 4 .. before it have (Hillis and Steele, 1986).
@@ -683,15 +742,18 @@ class Emitter {
         const KernelNode& n = code_.nodes[id];
         subgroup_used_ = true;
         text_[id] = "v" + std::to_string(id);
-        const std::string &v = text_[id], type = glsl_type(n.dtype), other = "u" + std::to_string(id);
+        const std::string &v = text_[id], type = glsl_type(n.dtype),
+                          other = "u" + std::to_string(id);
         line(indent) << type << " " << v << " = " << text_[n.args[0]] << ";\n";
         for (int64_t s = 1; s < lane_count(); s *= 2) {
             const std::string distance = std::to_string(s) + "u";
-            const std::string both = operation_glsl(reduce_step(n.reduce), n.dtype, {n.dtype, n.dtype}, {other, v});
+            const std::string both =
+                operation_glsl(reduce_step(n.reduce), n.dtype, {n.dtype, n.dtype}, {other, v});
             note_functions(both);
-            line(indent) << "{ " << type << " " << other << " = subgroupShuffle(" << v << ", max(gl_SubgroupInvocationID, "
-                         << distance << ") - " << distance << "); if (gl_SubgroupInvocationID >= " << distance << ") " << v
-                         << " = " << both << "; }\n";
+            line(indent) << "{ " << type << " " << other << " = subgroupShuffle(" << v
+                         << ", max(gl_SubgroupInvocationID, " << distance << ") - " << distance
+                         << "); if (gl_SubgroupInvocationID >= " << distance << ") " << v << " = "
+                         << both << "; }\n";
         }
     }
 
@@ -706,14 +768,15 @@ class Emitter {
     bool params_in_buffer_;
     bool keep_floats_;
     const DeviceProfile& profile_;
-    bool keep_loops_;                   // as they are, against the driver's wish
-    bool compares_widened_;             // integers that are cast to 64 bits
-    std::vector<std::string> text_;     // how each node is written where it is used
+    bool keep_loops_;                // as they are, against the driver's wish
+    bool compares_widened_;          // integers that are cast to 64 bits
+    std::vector<std::string> text_;  // how each node is written where it is used
     std::vector<int> uses_, region_of_, use_region_;
-    std::map<int, std::vector<int>> unwritten_;   // inlined nodes of the open region that wait for who asks: their loads
+    std::map<int, std::vector<int>>
+        unwritten_;  // inlined nodes of the open region that wait for who asks: their loads
     std::vector<bool> range_used_;
-    std::vector<bool> repeated_;           // by region
-    std::vector<bool> held_;               // by parameter
+    std::vector<bool> repeated_;  // by region
+    std::vector<bool> held_;      // by parameter
     std::set<std::string> functions_;
     bool loops_kept_ = false;
     bool float_atomics_used_ = false;
@@ -733,7 +796,8 @@ bool needs_param_buffer(const KernelCode& code, const DeviceProfile& profile) {
 
 bool keeps_special_floats(const KernelCode& code, const DeviceProfile& profile) {
     auto is_float = [](const KernelNode& n) { return n.dtype.is_float(); };
-    return profile.keeps_special_floats && std::any_of(code.nodes.begin(), code.nodes.end(), is_float);
+    return profile.keeps_special_floats &&
+           std::any_of(code.nodes.begin(), code.nodes.end(), is_float);
 }
 
 }  // namespace firn

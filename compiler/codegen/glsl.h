@@ -7,12 +7,13 @@
 
 namespace firn {
 
-/// A complete compute shader. Needs placed code whose ranges are Group, Invocation, Serial or Subgroup.
-/// Equal code and equal answers of the two functions below give equal text; the user's lines stand in comments.
+/// A complete compute shader. Needs placed code whose ranges are Group, Invocation, Serial or
+/// Subgroup. Equal code and equal answers of the two functions below give equal text; the user's
+/// lines stand in comments.
 std::string emit_glsl(const KernelCode& code, const DeviceProfile& profile);
 
-/// Kernel parameters exceed the push-constant limit of the profile: they come from a storage buffer after the
-/// last binding.
+/// Kernel parameters exceed the push-constant limit of the profile: they come from a storage buffer
+/// after the last binding.
 bool needs_param_buffer(const KernelCode& code, const DeviceProfile& profile);
 
 /// The kernel asks for -0, inf and nan to be kept: it computes with floats, and the device can.

@@ -26,8 +26,7 @@ std::string literal_zero_glsl(const KernelCode& code, const KernelNode& node,
             if (is_plus_zero(left)) return "firn_plus_zero" + type + operands[1] + ")";
             if (is_plus_zero(right)) return "firn_plus_zero" + type + operands[0] + ")";
             return "";
-        case Op::Sub:
-            return is_plus_zero(left) ? "firn_zero_minus" + type + operands[1] + ")" : "";
+        case Op::Sub: return is_plus_zero(left) ? "firn_zero_minus" + type + operands[1] + ")" : "";
         case Op::Mul:
             if (is_plus_zero(left)) return "firn_times_zero" + type + operands[1] + ")";
             if (is_plus_zero(right)) return "firn_times_zero" + type + operands[0] + ")";
@@ -36,13 +35,16 @@ std::string literal_zero_glsl(const KernelCode& code, const KernelNode& node,
             if (is_zero(right)) {
                 // The same value as x / 0, and no division that a driver could drop.
                 const double infinity = std::numeric_limits<double>::infinity();
-                const Scalar inverse = scalar_float(std::copysign(infinity, right.constant.f), node.dtype);
+                const Scalar inverse =
+                    scalar_float(std::copysign(infinity, right.constant.f), node.dtype);
                 return "(" + operands[0] + " * " + glsl_literal(inverse) + ")";
             }
             return is_plus_zero(left) ? "firn_zero_over" + type + operands[1] + ")" : "";
         case Op::Mod:
             // nan by 0 and nan, and nothing is left of 0 by anything else.
-            if (is_zero(right)) return glsl_literal(scalar_float(std::numeric_limits<double>::quiet_NaN(), node.dtype));
+            if (is_zero(right))
+                return glsl_literal(
+                    scalar_float(std::numeric_limits<double>::quiet_NaN(), node.dtype));
             if (!is_plus_zero(left)) return "";
             return "abs(firn_zero_over" + type + operands[1] + "))";
         default: return "";

@@ -7,9 +7,9 @@
 
 namespace firn {
 
-/// GLSL of a sum, difference, product, quotient or rest of floats with a literal 0, where drivers fold it to a
-/// wrong result, whatever they promise; empty for every other node.
-/// `operands` are the texts of the node's inputs. May call functions of math_library().
+/// GLSL of a sum, difference, product, quotient or rest of floats with a literal 0, where drivers
+/// fold it to a wrong result, whatever they promise; empty for every other node. `operands` are the
+/// texts of the node's inputs. May call functions of math_library().
 std::string literal_zero_glsl(const KernelCode& code, const KernelNode& node,
                               const std::vector<std::string>& operands);
 

@@ -60,9 +60,7 @@ bool is_small_divisor(const std::string& text) {
 }
 
 /// The operands of a minimum or maximum, in the order that spares the test for nan.
-Operands literal_last(const Operands& in) {
-    return is_number(in[0]) ? Operands{in[1], in[0]} : in;
-}
+Operands literal_last(const Operands& in) { return is_number(in[0]) ? Operands{in[1], in[0]} : in; }
 
 /// i8 and u8 are held in 32 bits.
 std::string wrapped(const std::string& value, DType dtype) {
@@ -81,8 +79,15 @@ bool is_64bit(DType dtype) { return dtype.bytes() == 8; }
 /// The result of an operation on f16 is representable: nothing to round.
 bool is_exact(Op op) {
     switch (op) {
-        case Op::Neg: case Op::Abs: case Op::Sign: case Op::Floor: case Op::Ceil: case Op::Round:
-        case Op::Trunc: case Op::Min: case Op::Max: return true;
+        case Op::Neg:
+        case Op::Abs:
+        case Op::Sign:
+        case Op::Floor:
+        case Op::Ceil:
+        case Op::Round:
+        case Op::Trunc:
+        case Op::Min:
+        case Op::Max: return true;
         default: return false;
     }
 }
@@ -96,7 +101,9 @@ std::string float_operation(Op op, DType dtype, const Operands& in) {
     switch (op) {
         case Op::Sign: return call(function_of("sign", dtype), in);
         case Op::Frac: return call(function_of("frac", dtype), in);
-        case Op::Mod: return call(function_of(is_small_divisor(in[1]) && dtype != f64 ? "mod_by" : "mod", dtype), in);
+        case Op::Mod:
+            return call(
+                function_of(is_small_divisor(in[1]) && dtype != f64 ? "mod_by" : "mod", dtype), in);
         case Op::Min: return call(function_of("min", dtype), literal_last(in));
         case Op::Max: return call(function_of("max", dtype), literal_last(in));
         case Op::IsNan: return call(function_of("is_nan", dtype), in);
@@ -113,38 +120,44 @@ std::string float_operation(Op op, DType dtype, const Operands& in) {
 std::string integer_operation(Op op, DType dtype, const Operands& in) {
     const bool is_signed = dtype.is_signed();
     switch (op) {
-        case Op::Abs: return !is_signed ? in[0] : is_64bit(dtype) ? call(function_of("abs", dtype), in)
-                                                                  : call("abs", in);
-        case Op::Sign: return is_64bit(dtype) || !is_signed ? call(function_of("sign", dtype), in)
-                                                            : call("sign", in);
+        case Op::Abs:
+            return !is_signed        ? in[0]
+                   : is_64bit(dtype) ? call(function_of("abs", dtype), in)
+                                     : call("abs", in);
+        case Op::Sign:
+            return is_64bit(dtype) || !is_signed ? call(function_of("sign", dtype), in)
+                                                 : call("sign", in);
         case Op::Not: return "(" + in[0] + " == " + glsl_literal(scalar_int(0, dtype)) + ")";
         case Op::IsNan:
         case Op::IsInf: return "false";
         case Op::ReverseBits: return call(std::string("firn_reverse_bits_") + dtype.name(), in);
-        case Op::Div: return is_safe_divisor(in[1]) ? filled("({0} / {1})", in)
-                                                    : call(function_of("div", dtype), in);
-        case Op::Mod: return is_safe_divisor(in[1]) && !is_signed
-                                 ? filled("({0} % {1})", in)
-                                 : call(function_of("mod", dtype), in);
+        case Op::Div:
+            return is_safe_divisor(in[1]) ? filled("({0} / {1})", in)
+                                          : call(function_of("div", dtype), in);
+        case Op::Mod:
+            return is_safe_divisor(in[1]) && !is_signed ? filled("({0} % {1})", in)
+                                                        : call(function_of("mod", dtype), in);
         case Op::Pow: return call(function_of("pow", dtype), in);
         case Op::Min:
-        case Op::Max: return is_64bit(dtype)
-                                 ? call(function_of(op == Op::Min ? "min" : "max", dtype), in)
-                                 : filled(info(op).glsl, in);
+        case Op::Max:
+            return is_64bit(dtype) ? call(function_of(op == Op::Min ? "min" : "max", dtype), in)
+                                   : filled(info(op).glsl, in);
         case Op::And: return filled("({0} & {1})", in);
         case Op::Or: return filled("({0} | {1})", in);
         case Op::Xor: return filled("({0} ^ {1})", in);
         case Op::ShiftLeft:
         case Op::ShiftRight: {
             const std::string mask = std::to_string(8 * dtype.bytes() - 1);
-            return filled(op == Op::ShiftLeft ? "({0} << (int({1}) & " : "({0} >> (int({1}) & ", in) +
+            return filled(op == Op::ShiftLeft ? "({0} << (int({1}) & " : "({0} >> (int({1}) & ",
+                          in) +
                    mask + "))";
         }
         default: return filled(info(op).glsl, in);
     }
 }
 
-/// And, Or and Less have no form in GLSL that never branches on operands that are expressions, but mix.
+/// And, Or and Less have no form in GLSL that never branches on operands that are expressions, but
+/// mix.
 std::string bool_operation(Op op, const Operands& in) {
     const bool plain = in.size() < 2 || is_plain(in[1]);
     switch (op) {
@@ -219,13 +232,17 @@ std::string float_literal(double value, DType dtype) {
         return value < 0 ? "(" + text + ")" : text;
     }
     const auto narrow = static_cast<float>(value);
-    if (!std::isnormal(narrow) && std::bit_cast<uint32_t>(narrow) != 0) return float_bits_literal(narrow);
+    if (!std::isnormal(narrow) && std::bit_cast<uint32_t>(narrow) != 0)
+        return float_bits_literal(narrow);
     const std::string text = digits(narrow);
     return narrow < 0 ? "(" + text + ")" : text;
 }
 
 std::string integer_literal(int64_t value, DType dtype) {
-    const std::string suffix = dtype == i64 ? "l" : dtype == u64 ? "ul" : dtype.is_signed() ? "" : "u";
+    const std::string suffix = dtype == i64        ? "l"
+                               : dtype == u64      ? "ul"
+                               : dtype.is_signed() ? ""
+                                                   : "u";
     if (dtype == u64) return std::to_string(static_cast<uint64_t>(value)) + suffix;
     if (value >= 0) return std::to_string(value) + suffix;
     // The magnitude of the smallest value is no literal of the signed type.
@@ -237,7 +254,8 @@ std::string integer_literal(int64_t value, DType dtype) {
 [[noreturn]] void reject(Op op, DType operand) {
     throw UserError(std::string(info(op).name) + " of " + operand.name() +
                     ": GLSL has no such operation on this type; cast the operand first (" +
-                    (operand == f64 ? "to f32" : "to a type that has it, such as i32 or f32") + ")");
+                    (operand == f64 ? "to f32" : "to a type that has it, such as i32 or f32") +
+                    ")");
 }
 
 }  // namespace
@@ -284,28 +302,100 @@ bool supported(Op op, DType operand) {
     const bool is_float = operand.is_float();
     // No default: a new row of ops.def is missed here by the compiler, not by a user.
     switch (op) {
-        case Op::Cast: case Op::Select: case Op::Equal: case Op::NotEqual: case Op::Not: return true;
+        case Op::Cast:
+        case Op::Select:
+        case Op::Equal:
+        case Op::NotEqual:
+        case Op::Not: return true;
         case Op::Bitcast: return !operand.is_bool();
-        case Op::And: case Op::Or: case Op::Xor: case Op::BitNot: return !is_float;
-        case Op::ReverseBits: case Op::ShiftLeft: case Op::ShiftRight: return operand.is_integer();
-        case Op::Neg: case Op::Abs: case Op::Sign: case Op::Add: case Op::Sub: case Op::Mul:
-        case Op::Div: case Op::Mod: case Op::Min: case Op::Max: case Op::Less: case Op::LessEqual:
-        case Op::IsNan: case Op::IsInf: return !operand.is_bool();
+        case Op::And:
+        case Op::Or:
+        case Op::Xor:
+        case Op::BitNot: return !is_float;
+        case Op::ReverseBits:
+        case Op::ShiftLeft:
+        case Op::ShiftRight: return operand.is_integer();
+        case Op::Neg:
+        case Op::Abs:
+        case Op::Sign:
+        case Op::Add:
+        case Op::Sub:
+        case Op::Mul:
+        case Op::Div:
+        case Op::Mod:
+        case Op::Min:
+        case Op::Max:
+        case Op::Less:
+        case Op::LessEqual:
+        case Op::IsNan:
+        case Op::IsInf: return !operand.is_bool();
         case Op::Pow: return !operand.is_bool() && operand != f64;
-        case Op::Floor: case Op::Ceil: case Op::Round: case Op::Trunc: case Op::Frac: case Op::Sqrt:
-        case Op::Rsqrt: case Op::Rcp: return is_float;
-        case Op::Exp: case Op::Exp2: case Op::Expm1: case Op::Log: case Op::Log2: case Op::Log1p:
-        case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin: case Op::Acos: case Op::Atan:
-        case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Erf: case Op::Atan2:
-            return is_float && operand != f64;
+        case Op::Floor:
+        case Op::Ceil:
+        case Op::Round:
+        case Op::Trunc:
+        case Op::Frac:
+        case Op::Sqrt:
+        case Op::Rsqrt:
+        case Op::Rcp: return is_float;
+        case Op::Exp:
+        case Op::Exp2:
+        case Op::Expm1:
+        case Op::Log:
+        case Op::Log2:
+        case Op::Log1p:
+        case Op::Sin:
+        case Op::Cos:
+        case Op::Tan:
+        case Op::Asin:
+        case Op::Acos:
+        case Op::Atan:
+        case Op::Sinh:
+        case Op::Cosh:
+        case Op::Tanh:
+        case Op::Erf:
+        case Op::Atan2: return is_float && operand != f64;
 
-        case Op::Constant: case Op::SizeValue: case Op::Input: case Op::Buffer: case Op::RegionArg:
-        case Op::Index: case Op::Reshape: case Op::Permute: case Op::Expand: case Op::Slice: case Op::Pad:
-        case Op::Gather: case Op::Scatter: case Op::Reduce: case Op::Loop: case Op::If: case Op::Result:
-        case Op::Range: case Op::Param: case Op::Load: case Op::Lane: case Op::For: case Op::Branch:
-        case Op::Store: case Op::Atomic: case Op::RowReduce: case Op::SubgroupReduce: case Op::SubgroupScan: case Op::SubgroupShuffle:
-        case Op::SubgroupRead: case Op::Invocation: case Op::Array: case Op::Barrier: case Op::Fetched: case Op::Subgroup:
-        case Op::MatrixFill: case Op::MatrixLoad: case Op::MatrixMulAdd: case Op::MatrixCast: case Op::MatrixStore: return false;
+        case Op::Constant:
+        case Op::SizeValue:
+        case Op::Input:
+        case Op::Buffer:
+        case Op::RegionArg:
+        case Op::Index:
+        case Op::Reshape:
+        case Op::Permute:
+        case Op::Expand:
+        case Op::Slice:
+        case Op::Pad:
+        case Op::Gather:
+        case Op::Scatter:
+        case Op::Reduce:
+        case Op::Loop:
+        case Op::If:
+        case Op::Result:
+        case Op::Range:
+        case Op::Param:
+        case Op::Load:
+        case Op::Lane:
+        case Op::For:
+        case Op::Branch:
+        case Op::Store:
+        case Op::Atomic:
+        case Op::RowReduce:
+        case Op::SubgroupReduce:
+        case Op::SubgroupScan:
+        case Op::SubgroupShuffle:
+        case Op::SubgroupRead:
+        case Op::Invocation:
+        case Op::Array:
+        case Op::Barrier:
+        case Op::Fetched:
+        case Op::Subgroup:
+        case Op::MatrixFill:
+        case Op::MatrixLoad:
+        case Op::MatrixMulAdd:
+        case Op::MatrixCast:
+        case Op::MatrixStore: return false;
     }
     return false;
 }
@@ -323,7 +413,8 @@ std::string widened_glsl(DType to, const std::string& operand) {
 std::string operation_glsl(Op op, DType dtype, const std::vector<DType>& input_types,
                            const std::vector<std::string>& operands) {
     ensure(is_elementwise(op), "only elementwise operations are one GLSL expression");
-    ensure(operands.size() == static_cast<size_t>(info(op).arity) && input_types.size() == operands.size(),
+    ensure(operands.size() == static_cast<size_t>(info(op).arity) &&
+               input_types.size() == operands.size(),
            "an operation has other operands than its row in the table");
     const DType operand = input_types.back();
     if (!supported(op, operand)) reject(op, operand);

@@ -37,10 +37,8 @@ std::string cache_text(const std::string& glsl, const SpirvOptions& options) {
 
 spv_target_env environment(int vulkan_minor) {
     switch (vulkan_minor) {
-        case 2:
-            return SPV_ENV_VULKAN_1_2;
-        case 3:
-            return SPV_ENV_VULKAN_1_3;
+        case 2: return SPV_ENV_VULKAN_1_2;
+        case 3: return SPV_ENV_VULKAN_1_3;
         default:
             throw InternalError("SPIR-V: no target environment for Vulkan 1." +
                                 std::to_string(vulkan_minor) + "; 1.2 and 1.3 are known");
@@ -61,7 +59,8 @@ std::string faults_of(std::span<const uint32_t> spirv, int vulkan_minor) {
 }
 
 /// A driver trusts what it is given, so a module from disk is checked like one that was just made.
-std::vector<uint32_t> cached(const std::string& directory, const std::string& name, int vulkan_minor) {
+std::vector<uint32_t> cached(const std::string& directory, const std::string& name,
+                             int vulkan_minor) {
     auto bytes = cache_load(directory, kKind, name);
     if (!bytes || bytes->size() % 4 != 0) return {};
     std::vector<uint32_t> spirv(bytes->size() / 4);
@@ -71,7 +70,8 @@ std::vector<uint32_t> cached(const std::string& directory, const std::string& na
 
 std::vector<uint32_t> compile(const std::string& glsl, const std::string& name,
                               const SpirvOptions& options) {
-    // The first compile costs 74 ms (built-in tables), later ones 0.4 ms, on any thread while a compiler lives.
+    // The first compile costs 74 ms (built-in tables), later ones 0.4 ms, on any thread while a
+    // compiler lives.
     static const shaderc::Compiler compiler;
     shaderc::CompileOptions settings;
     settings.SetSourceLanguage(shaderc_source_language_glsl);

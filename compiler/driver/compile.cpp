@@ -46,7 +46,8 @@ void compile_kernels(Program& program, const CompileOptions& options) {
 }
 
 /// What is left of the graph's own work once the profile is known.
-Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile, const SymbolFacts& facts) {
+Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile,
+              const SymbolFacts& facts) {
     graph = split_reductions(table, graph, profile, facts);
     graph = host_crowded_loops(table, graph, profile, facts);
     graph = bound_loops(table, graph, profile, facts);
@@ -64,9 +65,11 @@ Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile, const
 
 /// Shapes as the caller wrote them: the variant's facts say that they are the same.
 void declare_shapes(Program& program, const Graph& graph) {
-    for (size_t k = 0; k < graph.args.size(); ++k) program.arguments[k].shape = largest(graph.args[k]->shape);
+    for (size_t k = 0; k < graph.args.size(); ++k)
+        program.arguments[k].shape = largest(graph.args[k]->shape);
     const size_t own = program.results.size() - graph.results.size();
-    for (size_t k = 0; k < graph.results.size(); ++k) program.results[own + k].shape = graph.results[k]->shape;
+    for (size_t k = 0; k < graph.results.size(); ++k)
+        program.results[own + k].shape = graph.results[k]->shape;
 }
 
 template <class F>
@@ -82,7 +85,8 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
                                              const CompileOptions& options) {
     const auto start = std::chrono::steady_clock::now();
     auto milliseconds = [](auto since) {
-        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since).count();
+        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since)
+            .count();
     };
     CompileTimes times;
     const Graph simplified = timed(times.passes, [&] {
@@ -97,7 +101,8 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
             return make_schedule(prepared, weighted(profile, cuts), options.facts, nested);
         });
         check_stop(options);
-        return timed(times.plan, [&] { return make_plan(prepared, schedule, profile, options, times); });
+        return timed(times.plan,
+                     [&] { return make_plan(prepared, schedule, profile, options, times); });
     };
     const auto cut = [&](const CutWeights& cuts) {
         try {

@@ -8,8 +8,8 @@
 
 namespace firn {
 
-/// Compiles `graph` for `profile`. Needs no device. Throws UserError where the program cannot run within
-/// the profile's limits (what is over, by how much, what to change).
+/// Compiles `graph` for `profile`. Needs no device. Throws UserError where the program cannot run
+/// within the profile's limits (what is over, by how much, what to change).
 std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& graph,
                                              const DeviceProfile& profile,
                                              const CompileOptions& options = {});

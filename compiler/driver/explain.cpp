@@ -48,7 +48,8 @@ void print_verdict(std::ostringstream& out, const VerdictInfo& v) {
 std::string unordered_lines(const KernelCode& code) {
     std::set<std::string> lines;
     for (const KernelNode& n : code.nodes)
-        if (n.op == Op::Atomic && n.dtype.is_float() && (n.combine == ScatterOp::Add || n.combine == ScatterOp::Mul))
+        if (n.op == Op::Atomic && n.dtype.is_float() &&
+            (n.combine == ScatterOp::Add || n.combine == ScatterOp::Mul))
             lines.insert(n.lines.empty() ? "?" : text(n.lines[0]));
     std::string out;
     for (const std::string& line : lines) out += (out.empty() ? "" : ", ") + line;
@@ -63,7 +64,8 @@ void print_kernel(std::ostringstream& out, const KernelInfo& k, const KernelRepo
     if (!k.mapping.empty()) out << (k.tuned ? ", tuned to " : ", ") << k.mapping;
     out << "\n";
     if (const std::string lines = k.code ? unordered_lines(*k.code) : ""; !lines.empty())
-        out << "    the device decides in which order floats are combined, last bits may differ from run to run  ("
+        out << "    the device decides in which order floats are combined, last bits may differ "
+               "from run to run  ("
             << lines << ")\n";
     if (!report) return;
     if (!report->ranges.empty()) out << "    over " << report->ranges << "\n";
@@ -79,7 +81,9 @@ void print_kernel(std::ostringstream& out, const KernelInfo& k, const KernelRepo
 bool sizes_known(const Program& program, const SizeEnv& env) {
     for (size_t k = 0; k < program.arguments.size(); ++k) {
         const ArgumentInfo& argument = program.arguments[k];
-        if (argument.scalar && argument.dtype == i32 && !env.contains(scalar_symbol(static_cast<int>(k)))) return false;
+        if (argument.scalar && argument.dtype == i32 &&
+            !env.contains(scalar_symbol(static_cast<int>(k))))
+            return false;
         for (const Size& size : argument.shape)
             for (const std::string& symbol : size.symbols())
                 if (!env.contains(symbol)) return false;

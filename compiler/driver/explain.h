@@ -10,13 +10,15 @@ namespace firn {
 
 /// One kernel of a program at given sizes. The verdicts on values are Program::verdicts.
 struct KernelReport {
-    std::string name, ranges, mapping;   // mapping: empty where the user chose it
+    std::string name, ranges, mapping;  // mapping: empty where the user chose it
     bool tuned = false;
-    int64_t dispatches = 0;              // at these sizes; loops whose end only the data knows count all their turns
-    int64_t operations = 0, bytes_read = 0, bytes_written = 0;   // of all dispatches
-    int64_t shared_bytes = 0, back_edges = 0;                    // of a group, of an invocation (-1: only the data knows)
-    /// Milliseconds of all dispatches: by the device's rates in the profile, where arithmetic and memory overlap; and
-    /// as they were measured, below 0 where they were not.
+    int64_t dispatches =
+        0;  // at these sizes; loops whose end only the data knows count all their turns
+    int64_t operations = 0, bytes_read = 0, bytes_written = 0;  // of all dispatches
+    int64_t shared_bytes = 0,
+            back_edges = 0;  // of a group, of an invocation (-1: only the data knows)
+    /// Milliseconds of all dispatches: by the device's rates in the profile, where arithmetic and
+    /// memory overlap; and as they were measured, below 0 where they were not.
     double predicted_ms = 0, measured_ms = -1;
 };
 
@@ -24,8 +26,9 @@ struct KernelReport {
 std::vector<KernelReport> kernel_reports(const Program& program, const SizeEnv& env,
                                          const std::map<std::string, double>& milliseconds = {});
 
-/// The report behind `Function::explain`: every value's verdict with its reason, the costs that competed and the
-/// user's lines; every kernel; and what all of it does, where `env` gives every size.
+/// The report behind `Function::explain`: every value's verdict with its reason, the costs that
+/// competed and the user's lines; every kernel; and what all of it does, where `env` gives every
+/// size.
 std::string explain(const Program& program, const SizeEnv& env = {},
                     const std::map<std::string, double>& milliseconds = {});
 

@@ -15,14 +15,15 @@
 
 namespace firn {
 
-/// A program to be compiled, with all that it takes: nodes of its own, and copies. Whoever asked may look at what is made
-/// once it is done.
+/// A program to be compiled, with all that it takes: nodes of its own, and copies. Whoever asked
+/// may look at what is made once it is done.
 struct CompileJob {
     CompileJob(const Graph& copied, const CompileOptions& with, std::shared_ptr<Executor> runs_it);
 
-    std::shared_ptr<const Program> program;  // null: it could not be compiled, or is not wanted any more
-    std::shared_ptr<const void> prepared;    // see Executor::prepare
-    bool refused = false;                    // it cannot be compiled
+    std::shared_ptr<const Program>
+        program;  // null: it could not be compiled, or is not wanted any more
+    std::shared_ptr<const void> prepared;  // see Executor::prepare
+    bool refused = false;                  // it cannot be compiled
     std::atomic<bool> done{false};
 
     // Of the thread that compiles.
@@ -36,7 +37,8 @@ struct CompileJob {
 /// Compiles jobs one after the other, in the order in which they were started.
 class BackgroundCompiler {
   public:
-    /// Programs that may wait at most; those that wait longest are given up: calls ask for them again.
+    /// Programs that may wait at most; those that wait longest are given up: calls ask for them
+    /// again.
     static constexpr size_t kMostWaiting = 16;
 
     /// Gives up what waits, and ends the one at work early.

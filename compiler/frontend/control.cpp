@@ -110,16 +110,19 @@ void pass_on_asked(SessionState& session, const Scope& scope, const Carried& car
         session.scopes[outer].asked.emplace_back(asked[k], scope.asked[k].second);
 }
 
-/// What a kernel's group does together is done in every turn, so the group leaves the loop together.
+/// What a kernel's group does together is done in every turn, so the group leaves the loop
+/// together.
 void check_together(const SessionState& session, const Scope& scope, const LoopParts& parts) {
     if (!scope.together.first || parts.active < 0) return;
     const auto k = static_cast<size_t>(parts.active);
     const std::vector<uint32_t>& group = session.scopes[kernel_depth(session)].by_hand->group;
     if (!is_uniform(*parts.body.results[k], group, {parts.body.args[k + 1].get()}))
-        fail_at(scope.together.second,
-                std::string(scope.together.first) + ": the loop at " + text(scope.line) +
-                    " is left by a break_ whose condition differs among invocations, so that some of a group may not come "
-                    "by; let all of them take every turn, or make the condition the same for the whole group");
+        fail_at(scope.together.second, std::string(scope.together.first) + ": the loop at " +
+                                           text(scope.line) +
+                                           " is left by a break_ whose condition differs among "
+                                           "invocations, so that some of a group may not come "
+                                           "by; let all of them take every turn, or make the "
+                                           "condition the same for the whole group");
 }
 
 /// What the loop is made of: the sizes that begin in its turns in front of what it carries.
@@ -139,9 +142,11 @@ LoopParts parts_of(const Builder& b, const Scope& scope, const Carried& carried)
         const ScopeEntry& entry = *carried.entries[k];
         if (const Size* own = mentioned(parts.sizes, entry.value->shape))
             fail_at(entry.value->lines.empty() ? scope.line : entry.value->lines.front(),
-                    "loop: a tensor from outside is assigned " + text(entry.value->shape) + ", and " + own->text() +
-                        " is a size of one turn of the loop at " + text(scope.line) +
-                        ": the next has another; store to a tensor of fixed shape by index, or keep room for all, as "
+                    "loop: a tensor from outside is assigned " + text(entry.value->shape) +
+                        ", and " + own->text() + " is a size of one turn of the loop at " +
+                        text(scope.line) +
+                        ": the next has another; store to a tensor of fixed shape by index, or "
+                        "keep room for all, as "
                         "compact_padded and nonzero_padded do");
         parts.inits.push_back(entry.initial);
         parts.body.args.push_back(entry.arg);
@@ -168,7 +173,8 @@ void LoopRange::close() {
         Ref node = make_loop(b, parts, carried.replace, scope.asked);
         for (size_t k = 0; k < carried.entries.size(); ++k)
             leave_value(*session_, carried.entries[k]->slot,
-                        result(b, node, static_cast<int>(parts.sizes.size() + k)), carried.entries[k]->assigned);
+                        result(b, node, static_cast<int>(parts.sizes.size() + k)),
+                        carried.entries[k]->assigned);
         pass_on_asked(*session_, scope, carried, parts, node);
     }
     for (const ScopeEntry& entry : scope.entries)
@@ -266,8 +272,7 @@ struct Choices {
 
 }  // namespace
 
-void if_(const Arg& condition, const Callback<void()>& then,
-         const Callback<void()>& otherwise) {
+void if_(const Arg& condition, const Callback<void()>& then, const Callback<void()>& otherwise) {
     std::shared_ptr<SessionState> session = current_state();
     SourceLine line = condition.line();
     Ref test = condition.node();
@@ -314,10 +319,12 @@ void if_(const Arg& condition, const Callback<void()>& then,
 namespace {
 
 /// The loop that break_ or continue_ means; UserError where there is none.
-size_t loop_to_leave(const SessionState& session, SourceLine line, const char* what, const char* native) {
+size_t loop_to_leave(const SessionState& session, SourceLine line, const char* what,
+                     const char* native) {
     size_t depth = innermost_loop(session);
     if (!depth)
-        fail_at(line, std::string(what) + ": there is no recorded loop to leave; a C++ loop is left by " + native);
+        fail_at(line, std::string(what) +
+                          ": there is no recorded loop to leave; a C++ loop is left by " + native);
     return depth;
 }
 
@@ -342,23 +349,28 @@ namespace {
 /// Turns that a while_ without max_steps may take.
 int64_t while_limit(SessionState& session) {
     if (!session.while_limit) session.while_limit = environment_number("FIRN_MAX_STEPS", 1'000'000);
-    if (*session.while_limit < 1) throw UserError("FIRN_MAX_STEPS counts turns; give a number from 1 up");
+    if (*session.while_limit < 1)
+        throw UserError("FIRN_MAX_STEPS counts turns; give a number from 1 up");
     return *session.while_limit;
 }
 
-/// A kernel by hand is one dispatch, which cannot fail: it stores that some invocation still runs, and what comes after
-/// it sees that.
+/// A kernel by hand is one dispatch, which cannot fail: it stores that some invocation still runs,
+/// and what comes after it sees that.
 void note_endless(SessionState& session, const std::shared_ptr<Slot>& active, SourceLine line) {
     const size_t kernel = kernel_depth(session);
     ByHand& by_hand = *session.scopes[kernel].by_hand;
     const Builder b = builder(session, line);
     const Ref none = expand(b, constant_int(b, 0), {Size(1)});
-    const std::shared_ptr<Slot> went_on = make_slot_in(session, none, session.scopes[kernel - 1].id);
+    const std::shared_ptr<Slot> went_on =
+        make_slot_in(session, none, session.scopes[kernel - 1].id);
     by_hand.endless.push_back({went_on, never_ended(SourceLine{}), b.line});
     if_(Arg(Tensor::from_node(read_slot(active, line)), line), [&] {
-        std::vector<Ref> at = masked_indices(b, went_on, {expand(b, constant_int(b, 0), by_hand.grid)});
-        store_slot(went_on, scatter(b, read_slot(went_on, line), constant_int(b, 1), std::move(at),
-                                    {.op = ScatterOp::Or, .by_hand = true}), line);
+        std::vector<Ref> at =
+            masked_indices(b, went_on, {expand(b, constant_int(b, 0), by_hand.grid)});
+        store_slot(went_on,
+                   scatter(b, read_slot(went_on, line), constant_int(b, 1), std::move(at),
+                           {.op = ScatterOp::Or, .by_hand = true}),
+                   line);
     });
 }
 
@@ -368,7 +380,8 @@ void while_(const Callback<Tensor()>& condition, const Callback<void()>& body,
             const WhileOptions& options, SourceLine line) {
     SessionState& session = *current_state();
     if (options.max_steps && *options.max_steps < 0)
-        fail_at(line, "while_: max_steps is " + std::to_string(*options.max_steps) + "; it counts turns");
+        fail_at(line,
+                "while_: max_steps is " + std::to_string(*options.max_steps) + "; it counts turns");
     const int64_t most = options.max_steps.value_or(while_limit(session));
     const Arg steps(Size(std::min<int64_t>(most, INT32_MAX)), line);
     std::shared_ptr<Slot> active;

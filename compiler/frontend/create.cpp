@@ -124,8 +124,8 @@ Tensor eye(const Size& n, const Size& m, DType dtype, SourceLine line) {
 Size device_size(const Operand& count, const Size& most) {
     const Ref node = count.node();
     if (!node->shape.empty() || !node->dtype.is_integer())
-        fail_at(count.line(), std::string("device_size: the count is ") + node->dtype.name() + text(node->shape) +
-                                  "; it is one integer");
+        fail_at(count.line(), std::string("device_size: the count is ") + node->dtype.name() +
+                                  text(node->shape) + "; it is one integer");
     SessionState& session = *current_state();
     return data_size(session, cast(builder_at(count), node, i32), most,
                      session.caller.line ? session.caller : count.line());

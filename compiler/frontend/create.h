@@ -80,11 +80,12 @@ Tensor linspace(const Arg& begin, const Arg& end, const Size& count);
 Tensor eye(const Size& n, DType dtype = f32, SourceLine line = here());
 Tensor eye(const Size& n, const Size& m, DType dtype = f32, SourceLine line = here());
 
-/// A size that only the device knows: the value of `count` (an integer of rank 0), cut to 0 and `most`. A tensor
-/// whose shape has it takes memory for `most`; its kernels run over as many elements as there are, and nothing is
-/// read back to the host: until shape(), size() or the data are asked for outside of what is recorded. The same
-/// count gives the same size. What needs the number itself, equality with another size, is a UserError. Inside a
-/// loop the size is one of a turn: what has it in its shape lives in that turn, so a tensor from outside is stored to by
+/// A size that only the device knows: the value of `count` (an integer of rank 0), cut to 0 and
+/// `most`. A tensor whose shape has it takes memory for `most`; its kernels run over as many
+/// elements as there are, and nothing is read back to the host: until shape(), size() or the data
+/// are asked for outside of what is recorded. The same count gives the same size. What needs the
+/// number itself, equality with another size, is a UserError. Inside a loop the size is one of a
+/// turn: what has it in its shape lives in that turn, so a tensor from outside is stored to by
 /// index, and a UserError says where it is assigned such a shape. The loop becomes one of kernels.
 Size device_size(const Operand& count, const Size& most);
 

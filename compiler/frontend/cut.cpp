@@ -17,7 +17,9 @@ bool worth_folding(const ConstantAttr& constant) {
     return std::abs(value.f) <= 16 && value.f * 2 == std::floor(value.f * 2);
 }
 
-SourceLine first_line(const Node& node) { return node.lines.empty() ? SourceLine{} : node.lines.front(); }
+SourceLine first_line(const Node& node) {
+    return node.lines.empty() ? SourceLine{} : node.lines.front();
+}
 
 class Cutter {
   public:
@@ -69,8 +71,9 @@ Cut cut_graph(NodeTable& table, const std::vector<Ref>& results,
     Cut cut;
     Cutter cutter(table, cut, true);
     const std::vector<Ref> all = with_counts(cut, replaced(table, results, computed));
-    cut.graph.results = rewrite(table, replaced(table, all, computed),
-                                [&](const Node& node, const std::vector<Ref>&) { return cutter(node); });
+    cut.graph.results =
+        rewrite(table, replaced(table, all, computed),
+                [&](const Node& node, const std::vector<Ref>&) { return cutter(node); });
     name_data_sizes(table, cut.graph, cut.symbols);
     return cut;
 }

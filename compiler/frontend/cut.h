@@ -11,18 +11,20 @@ namespace firn {
 
 struct Cut {
     Graph graph;
-    Call call;  // arguments and scalars
-    std::vector<SizeAtom> symbols;   // what graph.data_sizes were while recording
+    Call call;                      // arguments and scalars
+    std::vector<SizeAtom> symbols;  // what graph.data_sizes were while recording
 };
 
 /// The graph of `results` whose Buffers are arguments, in the order of first use, and whose float
-/// constants and parameters are scalar arguments, save floats worth folding. `computed`: nodes to be taken as the
-/// Buffer given. Recorded again with other data or other constants it is the same graph.
+/// constants and parameters are scalar arguments, save floats worth folding. `computed`: nodes to
+/// be taken as the Buffer given. Recorded again with other data or other constants it is the same
+/// graph.
 Cut cut_graph(NodeTable& table, const std::vector<Ref>& results,
               const std::unordered_map<const Node*, Ref>& computed);
 
 /// The same for Buffers only, with arguments after `first` declared ones (which come first in the
-/// graph): how a compiled function holds the tensors it captured. Constants stay, parameters become constants.
+/// graph): how a compiled function holds the tensors it captured. Constants stay, parameters become
+/// constants.
 Cut cut_buffers(NodeTable& table, const std::vector<Ref>& results,
                 const std::vector<Ref>& declared);
 

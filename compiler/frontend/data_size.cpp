@@ -25,7 +25,8 @@ std::vector<Size> turn_sizes(const std::vector<Ref>& nodes) {
     std::vector<Size> out;
     for (const Ref& node : nodes)
         if (node->op == Op::Loop)
-            out.insert(out.end(), node->as<LoopAttr>().sizes.begin(), node->as<LoopAttr>().sizes.end());
+            out.insert(out.end(), node->as<LoopAttr>().sizes.begin(),
+                       node->as<LoopAttr>().sizes.end());
     return out;
 }
 
@@ -57,7 +58,8 @@ class Collector {
             check(*node, allowed);
             open.insert(open.end(), node->inputs.begin(), node->inputs.end());
             if (node->op == Op::If)
-                for (const auto& side : {node->as<IfAttr>().then_body, node->as<IfAttr>().else_body})
+                for (const auto& side :
+                     {node->as<IfAttr>().then_body, node->as<IfAttr>().else_body})
                     open.insert(open.end(), side->results.begin(), side->results.end());
             if (node->op != Op::Loop) continue;
             const LoopAttr& attr = node->as<LoopAttr>();
@@ -84,14 +86,17 @@ class Collector {
     void check(const Node& node, const Names& allowed) const {
         for_sizes(node, [&](const Size& size) {
             for (const SizeAtom& symbol : data_symbols(size))
-                if (of_turns_.contains(symbol.name) && !allowed.contains(symbol.name)) refuse(symbol, node);
+                if (of_turns_.contains(symbol.name) && !allowed.contains(symbol.name))
+                    refuse(symbol, node);
         });
     }
 
     [[noreturn]] static void refuse(const SizeAtom& symbol, const Node& node) {
         fail_at(node.lines.empty() ? SourceLine{} : node.lines.front(),
-                "a size that begins in a turn of the loop recorded at " + text(source_of(symbol).loop) +
-                    " is used outside of it, where no turn has given it a value; use what the turn makes of it, such as "
+                "a size that begins in a turn of the loop recorded at " +
+                    text(source_of(symbol).loop) +
+                    " is used outside of it, where no turn has given it a value; use what the turn "
+                    "makes of it, such as "
                     "a sum, or keep room for all, as compact_padded and nonzero_padded do");
     }
 
@@ -117,8 +122,11 @@ SizeMap map_of(const Shape& shape,
 
 Size data_size(SessionState& session, const Ref& count, const Size& most, SourceLine line) {
     if (const size_t kernel = kernel_depth(session))
-        fail_at(line, "a size that only the device knows cannot begin inside the kernel by hand recorded at " +
-                          text(session.scopes[kernel].line) + "; make it before the kernel, or count in the kernel");
+        fail_at(line,
+                "a size that only the device knows cannot begin inside the kernel by hand recorded "
+                "at " +
+                    text(session.scopes[kernel].line) +
+                    "; make it before the kernel, or count in the kernel");
     std::erase_if(session.data_sources, [](const auto& entry) { return entry.second.expired(); });
     auto& entry = session.data_sources[count.get()];
     std::shared_ptr<DataSource> source = entry.lock();
@@ -169,8 +177,9 @@ namespace {
 
 void rename(SessionState& session, const Size& size, SizeMap& map) {
     const SizeAtom symbol = data_symbols(size).at(0);
-    map[symbol.name] = Size::data("?" + std::to_string(++session.last_id), largest(symbol.args[0].substitute(map)),
-                                  std::make_shared<DataSource>());
+    map[symbol.name] =
+        Size::data("?" + std::to_string(++session.last_id), largest(symbol.args[0].substitute(map)),
+                   std::make_shared<DataSource>());
 }
 
 }  // namespace
@@ -198,7 +207,9 @@ std::vector<SizeAtom> data_symbols_below(const std::vector<Ref>& roots) {
 void name_data_sizes(NodeTable& table, Graph& graph, const std::vector<SizeAtom>& symbols) {
     SizeMap map;
     const auto name = [&](const SizeAtom& symbol) {
-        return map.emplace(symbol.name, Size::data("?" + std::to_string(map.size()), symbol.args[0].substitute(map)))
+        return map
+            .emplace(symbol.name,
+                     Size::data("?" + std::to_string(map.size()), symbol.args[0].substitute(map)))
             .first->second;
     };
     for (const SizeAtom& symbol : symbols) graph.data_sizes.push_back(name(symbol));
@@ -245,8 +256,9 @@ int64_t read_size(SessionState& session, const SizeAtom& symbol) {
 Ref with_known_sizes(SessionState& session, const Ref& node, SourceLine line) {
     if (!has_data_sizes(node->shape)) return node;
     const Ref buffer = realize_nodes(session, {node}, line)[0];
-    const SizeMap map =
-        map_of(buffer->shape, [&](const SizeAtom& symbol) { return std::optional(read_size(session, symbol)); });
+    const SizeMap map = map_of(buffer->shape, [&](const SizeAtom& symbol) {
+        return std::optional(read_size(session, symbol));
+    });
     return substitute_sizes(session.nodes, {buffer}, map)[0];
 }
 

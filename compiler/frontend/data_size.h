@@ -24,8 +24,8 @@ struct DataSource {
 Size data_size(SessionState& session, const Ref& count, const Size& most, SourceLine line);
 
 const DataSource& source_of(const SizeAtom& symbol);
-/// The data symbols that the nodes below mention, but for those of turns, each after those that its own count
-/// depends on. UserError where the size of a turn is used outside of its loop.
+/// The data symbols that the nodes below mention, but for those of turns, each after those that its
+/// own count depends on. UserError where the size of a turn is used outside of its loop.
 std::vector<SizeAtom> data_symbols_below(const std::vector<Ref>& roots);
 bool has_data_sizes(const Shape& shape);
 /// The names of all data symbols that the nodes below mention.

@@ -21,7 +21,8 @@ HostTensor read(SessionState& session, const Ref& result) {
     out.dtype = buffer->dtype;
     for (const Size& size : buffer->shape) out.shape.push_back(size.constant());
     out.data.resize(static_cast<size_t>(out.elements() * out.dtype.bytes()));
-    if (!out.data.empty()) executor_of(session).read(*buffer->as<BufferAttr>().storage, 0, out.data);
+    if (!out.data.empty())
+        executor_of(session).read(*buffer->as<BufferAttr>().storage, 0, out.data);
     return out;
 }
 
@@ -171,8 +172,7 @@ void report_print(SessionState& session, const Effect& effect, std::span<const R
         (k <= words ? kept.words : kept.turns).push_back(read(session, results[k]));
     kept.rows = kept.words[0].shape[0];
     kept.elements = kept.words[0].elements() / kept.rows;
-    const int64_t came =
-        count_of(shape) ? read(session, results[0]).at(0).i : 0;
+    const int64_t came = count_of(shape) ? read(session, results[0]).at(0).i : 0;
     print_rows(session, effect, shape, kept, came);
 }
 

@@ -10,8 +10,10 @@ namespace firn {
 /// with.
 void record_check(SessionState& session, const Builder& b, const std::string& text,
                   const Ref& condition);
-/// The same; the error is the text with its line, whatever of the condition (without a size of a turn) fails.
-void record_failure(SessionState& session, const Builder& b, const std::string& text, const Ref& condition);
+/// The same; the error is the text with its line, whatever of the condition (without a size of a
+/// turn) fails.
+void record_failure(SessionState& session, const Builder& b, const std::string& text,
+                    const Ref& condition);
 
 /// Makes the nodes of the effects of the innermost scope (a function that ends, or the root), which
 /// keep only what reporting needs.

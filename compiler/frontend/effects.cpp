@@ -134,7 +134,8 @@ bool size_of_a_turn(const SessionState& session, const Shape& shape) {
 void keep_rows(SessionState& session, const Builder& b, Effect& effect, const Ref& x) {
     if (size_of_a_turn(session, x->shape))
         fail_at(b.line, "print_value: the value is " + text(x->shape) +
-                            ", of which every turn of the loop around has another; print what it sums up to, or keep "
+                            ", of which every turn of the loop around has another; print what it "
+                            "sums up to, or keep "
                             "room for all, as compact_padded does");
     const uint64_t home = session.scopes[home_depth(session)].id;
     effect.inside = true;
@@ -335,7 +336,8 @@ void record_check(SessionState& session, const Builder& b, const std::string& te
     record_assertion(session, b, std::move(effect), values);
 }
 
-void record_failure(SessionState& session, const Builder& b, const std::string& text, const Ref& condition) {
+void record_failure(SessionState& session, const Builder& b, const std::string& text,
+                    const Ref& condition) {
     Effect effect;
     effect.line = b.line;
     effect.text = text;

@@ -14,15 +14,18 @@ struct EnvironmentVariable {
 inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_HELP", "1", "print this table"},
     {"FIRN_DEBUG", "1..5",
-     "print to stderr: 1 kernels, work and times, 2 GLSL, 3 the graph at both ends, 4 after every pass "
+     "print to stderr: 1 kernels, work and times, 2 GLSL, 3 the graph at both ends, 4 after every "
+     "pass "
      "and every "
      "verdict, 5 the rules that fired"},
-    {"FIRN_DUMP_DIR", "folder", "write graph, kernels, GLSL and explain of every compiled program there"},
+    {"FIRN_DUMP_DIR", "folder",
+     "write graph, kernels, GLSL and explain of every compiled program there"},
     {"FIRN_EXECUTOR", "device | interpret | oracle",
      "run on the Vulkan device, by the kernel interpreter, or node by node on the host"},
     {"FIRN_VALIDATION", "1", "turn the Vulkan validation layers on"},
     {"FIRN_CHECK", "1", "verify what unique and permutation stores and unchecked reads promise"},
-    {"FIRN_MAX_STEPS", "number", "turns of a while_ without max_steps before it is an error (1000000)"},
+    {"FIRN_MAX_STEPS", "number",
+     "turns of a while_ without max_steps before it is an error (1000000)"},
     {"FIRN_NO_CACHE", "1", "neither read nor write the caches on disk (kept below 512 MiB)"},
     {"FIRN_DEVICE", "number or part of a name", "choose the Vulkan device"},
     {"FIRN_LIMITS", "least", "use no more of the device than Vulkan 1.2 guarantees"},

@@ -179,7 +179,8 @@ void give_captured(Given& given, const FunctionState& state) {
         given.call.arguments.push_back(state.captured[k]);
         given.call.scalars.emplace_back();
         std::vector<int64_t> shape;
-        for (const Size& size : state.graph.args[k]->shape) shape.push_back(largest(size).constant());
+        for (const Size& size : state.graph.args[k]->shape)
+            shape.push_back(largest(size).constant());
         given.shapes.push_back(std::move(shape));
     }
 }
@@ -200,7 +201,8 @@ class MovedIn {
     }
     void done() { done_ = true; }
 
-    /// By argument: nobody else holds its memory, neither as this tensor nor otherwise (a window that shows it).
+    /// By argument: nobody else holds its memory, neither as this tensor nor otherwise (a window
+    /// that shows it).
     std::vector<bool> unshared(SessionState& session) const {
         std::vector<bool> out;
         auto alone = [](const Ref& node) {
@@ -233,13 +235,15 @@ SizeEnv bound_symbols(const FunctionState& state, const Given& given, SourceLine
     return env;
 }
 
-/// The symbols of the last call with the values of its data sizes, which are read back for whoever reports.
+/// The symbols of the last call with the values of its data sizes, which are read back for whoever
+/// reports.
 SizeEnv with_values(const FunctionState& state, const Variant& variant, const SizeMap& sizes) {
     SizeEnv known = state.last_symbols;
     for (const Size& size : variant.graph.data_sizes) {
         const std::string name = data_symbols(size).at(0).name;
         known[name] = read_size(*state.session, data_symbols(sizes.at(name)).at(0));
-        if (const std::string declared = name.substr(1); known.contains(declared)) known[declared] = known[name];
+        if (const std::string declared = name.substr(1); known.contains(declared))
+            known[declared] = known[name];
     }
     return known;
 }
@@ -279,7 +283,8 @@ SourceLine checked_call(const FunctionState& state, const std::vector<Arg>& args
 
 Variant& variant_of_call(FunctionState& state, const std::vector<Arg>& args, Call& call) {
     const SourceLine line = checked_call(state, args);
-    if (is_recording(*state.session)) fail_at(line, "tune: something is being recorded; tune before or after it");
+    if (is_recording(*state.session))
+        fail_at(line, "tune: something is being recorded; tune before or after it");
     const Inside inside(state.session->nodes.thread(), line);
     Given given;
     const CallKind kind = gather(state, args, line, given);
@@ -299,7 +304,8 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     Given given;
     const CallKind kind = gather(state, args, line, given);
     // What an assertion refuses is to be as it was.
-    const bool may_fail = std::any_of(state.effects.begin(), state.effects.end(), [](const Effect& e) { return !e.print; });
+    const bool may_fail = std::any_of(state.effects.begin(), state.effects.end(),
+                                      [](const Effect& e) { return !e.print; });
     if (may_fail) given.moved.clear();
     MovedIn moved(given, line);
     state.last = state.session->oracle ? variant_without_program(state, kind, given.call.symbols)
@@ -308,8 +314,8 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     state.last_symbols = given.call.symbols;
     const Variant& variant = *state.last;
     SizeMap sizes;
-    std::vector<Ref> results =
-        run_graph(*state.session, variant.graph, variant.program, std::move(given.call), line, {}, &sizes);
+    std::vector<Ref> results = run_graph(*state.session, variant.graph, variant.program,
+                                         std::move(given.call), line, {}, &sizes);
     moved.done();
     state.last->job.reset();
     if (!state.effects.empty()) {

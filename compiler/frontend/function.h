@@ -18,11 +18,12 @@ struct Graph;
 struct Program;
 
 /// A compiled function over flat lists of tensors; copies share its programs. One program is
-/// compiled for each kind of call: what divides the sizes (4, 16, 64), about how large they are (powers of 4) and
-/// how far integer arguments let loops run (powers of 16), and which scalars are tensors on the device.
-/// The first call compiles the program that fits it. Then one that assumes nothing of the sizes is compiled in the
-/// background: it serves calls with other sizes at once, until the program that fits them is compiled there too. Results
-/// of two such programs differ as those of two schedules do: in how they round. See Session::compile_in_background.
+/// compiled for each kind of call: what divides the sizes (4, 16, 64), about how large they are
+/// (powers of 4) and how far integer arguments let loops run (powers of 16), and which scalars are
+/// tensors on the device. The first call compiles the program that fits it. Then one that assumes
+/// nothing of the sizes is compiled in the background: it serves calls with other sizes at once,
+/// until the program that fits them is compiled there too. Results of two such programs differ as
+/// those of two schedules do: in how they round. See Session::compile_in_background.
 class Function {
   public:
     std::vector<Tensor> call(const std::vector<Arg>& args) const;
@@ -32,20 +33,22 @@ class Function {
     std::shared_ptr<const Program> program() const;
     /// What that program does at the sizes of the most recent call.
     ProgramStats stats() const;
-    /// Every value's verdict with its reason and the costs that competed, every kernel with what it does at the
-    /// sizes of the most recent call and how long it should take.
+    /// Every value's verdict with its reason and the costs that competed, every kernel with what it
+    /// does at the sizes of the most recent call and how long it should take.
     std::string explain() const;
-    /// The same of a call with these arguments, which is run (twice: drivers compile at the first run), with the
-    /// time that each kernel took. Nothing is given away.
+    /// The same of a call with these arguments, which is run (twice: drivers compile at the first
+    /// run), with the time that each kernel took. Nothing is given away.
     std::string explain(const std::vector<Arg>& args) const;
-    /// Searches a faster program for a call with these arguments, by running it: first other cuts of the whole, then
-    /// other mappings of each kernel, those that take longest first, as long as `options.seconds` allow. What gives
-    /// results that differ by more than rounding is dropped. The fastest are used from now on by this function, and by
-    /// every program compiled later in this session or with the same caches that is equal or has an equal kernel. Nothing is given
-    /// away. UserError where the session runs no kernels (the oracle), or while something is recorded.
+    /// Searches a faster program for a call with these arguments, by running it: first other cuts
+    /// of the whole, then other mappings of each kernel, those that take longest first, as long as
+    /// `options.seconds` allow. What gives results that differ by more than rounding is dropped.
+    /// The fastest are used from now on by this function, and by every program compiled later in
+    /// this session or with the same caches that is equal or has an equal kernel. Nothing is given
+    /// away. UserError where the session runs no kernels (the oracle), or while something is
+    /// recorded.
     TuneReport tune(const std::vector<Arg>& args, const TuneOptions& options = {}) const;
-    /// Waits until everything that is being compiled in the background of the session is ready. Calls with sizes that were
-    /// seen before then run the programs that fit them.
+    /// Waits until everything that is being compiled in the background of the session is ready.
+    /// Calls with sizes that were seen before then run the programs that fit them.
     void finish_compiling() const;
     /// What was recorded: the declared arguments first, then the captured tensors.
     const Graph& graph() const;
@@ -171,9 +174,10 @@ auto call_with(Fn& fn, const std::vector<Tensor>& args, std::index_sequence<K...
 /// Records `fn` once with arguments of the given types and shapes, and compiles it when it is
 /// called. Sizes may be symbols: `f32("n", "m")`; one that appears twice must be equal at the call.
 /// Rank-0 arguments take C++ numbers without compiling again. Tensors captured by `fn` keep the
-/// value they have now. A tensor that is moved in is given away, `u = step(std::move(u))`: where nobody else holds
-/// it and the kernels allow it, a result is written over it, else its memory is free after the call; its handle has
-/// no value until it is assigned. A function that asserts leaves it as it is. Called while something else is recorded, the function becomes part of that.
+/// value they have now. A tensor that is moved in is given away, `u = step(std::move(u))`: where
+/// nobody else holds it and the kernels allow it, a result is written over it, else its memory is
+/// free after the call; its handle has no value until it is assigned. A function that asserts
+/// leaves it as it is. Called while something else is recorded, the function becomes part of that.
 template <size_t Arity, class Fn>
 auto compile_arity(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line) {
     auto sequence = std::make_index_sequence<Arity>();
@@ -205,7 +209,8 @@ class CompiledList : public Function {
         return give(operands);
     }
     /// Gives all of them away.
-    typename Results<Layout>::Type operator()(std::vector<Tensor>&& args, SourceLine line = here()) const {
+    typename Results<Layout>::Type operator()(std::vector<Tensor>&& args,
+                                              SourceLine line = here()) const {
         std::vector<Arg> operands;
         for (Tensor& arg : args) operands.emplace_back(std::move(arg), line);
         return give(operands);
@@ -241,7 +246,8 @@ constexpr size_t tensor_arity() {
         return tensor_arity<Fn, Arity + 1>();
 }
 
-/// The specs of arguments as they are given: type and shape. Sizes that only the device knows become symbols.
+/// The specs of arguments as they are given: type and shape. Sizes that only the device knows
+/// become symbols.
 std::vector<ArgSpec> specs_of(const std::vector<Arg>& args);
 /// A jit's functions by the specs that they were compiled for: the kMostShapes used last.
 class JitPrograms {
@@ -249,7 +255,8 @@ class JitPrograms {
     static constexpr size_t kMostShapes = 64;
     JitPrograms();
     /// The function for these specs; made where there is none.
-    std::shared_ptr<Function> get(const std::vector<ArgSpec>& specs, const Callback<Function()>& make);
+    std::shared_ptr<Function> get(const std::vector<ArgSpec>& specs,
+                                  const Callback<Function()>& make);
     size_t size() const;
 
   private:
@@ -298,8 +305,8 @@ class JitCall<Fn, std::index_sequence<K...>> {
     std::shared_ptr<Function> last_;
 };
 
-/// Compiles `fn` for the types and shapes that it is first called with, and again for new ones; keeps the 64 that were
-/// used last.
+/// Compiles `fn` for the types and shapes that it is first called with, and again for new ones;
+/// keeps the 64 that were used last.
 template <class Fn>
 auto jit(Fn fn) {
     return JitCall<Fn, std::make_index_sequence<tensor_arity<Fn>()>>(std::move(fn));

@@ -19,10 +19,11 @@ struct Variant {
     Graph graph;
     SymbolFacts facts;
     std::vector<bool> donated;
-    std::string kind;                        // its key but for the facts
+    std::string kind;  // its key but for the facts
     std::shared_ptr<const Program> program;
-    std::shared_ptr<CompileJob> job;         // compiles the program in the background; holds its pipelines until it runs
-    bool refused = false;                    // the background could not compile it
+    std::shared_ptr<CompileJob>
+        job;  // compiles the program in the background; holds its pipelines until it runs
+    bool refused = false;  // the background could not compile it
 };
 
 /// A declared size that a tensor gives whose size only the device knows.
@@ -31,7 +32,8 @@ struct GivenSize {
     Size size;
 };
 
-/// Programs that a function keeps, and kinds of calls that it knows to give memory away for nothing.
+/// Programs that a function keeps, and kinds of calls that it knows to give memory away for
+/// nothing.
 constexpr size_t kMostVariants = 64;
 
 struct FunctionState {
@@ -48,25 +50,29 @@ struct FunctionState {
     Recent<std::string, std::shared_ptr<Variant>> variants{kMostVariants};
     /// Kinds of calls that gave something away which no program could use.
     Recent<std::string, bool> in_vain{kMostVariants};
-    std::optional<std::set<std::string>> bounds;   // integer arguments that bound loops, once asked for
+    std::optional<std::set<std::string>>
+        bounds;  // integer arguments that bound loops, once asked for
     std::shared_ptr<Variant> last;
-    bool last_is_general = false;   // the last call was served by a variant that assumes less than fits its sizes
+    bool last_is_general =
+        false;  // the last call was served by a variant that assumes less than fits its sizes
     SizeEnv last_symbols;
 };
 
-/// The variant that serves a call which gives nothing away, with its program (the oracle's has none), and the call
-/// itself, without memory for the results.
+/// The variant that serves a call which gives nothing away, with its program (the oracle's has
+/// none), and the call itself, without memory for the results.
 Variant& variant_of_call(FunctionState& function, const std::vector<Arg>& args, Call& call);
 
 /// The results of the function as part of what is being recorded now.
 std::vector<Tensor> inline_call(const FunctionState& function, const std::vector<Arg>& args);
 
-/// The declared symbols that `given` makes data symbols, with the i32 tensor (a Buffer) of each one's value.
-/// UserError where a declaration needs the number: a fixed size, a computed one, or one that another argument gives.
-std::map<std::string, Ref> given_counts(const FunctionState& function, const std::vector<GivenSize>& given,
-                                        SourceLine line);
+/// The declared symbols that `given` makes data symbols, with the i32 tensor (a Buffer) of each
+/// one's value. UserError where a declaration needs the number: a fixed size, a computed one, or
+/// one that another argument gives.
+std::map<std::string, Ref> given_counts(const FunctionState& function,
+                                        const std::vector<GivenSize>& given, SourceLine line);
 /// The graph with `symbols` as data symbols, whose values are arguments after the others.
-Graph with_data_sizes(NodeTable& table, const Graph& graph, const std::vector<std::string>& symbols);
+Graph with_data_sizes(NodeTable& table, const Graph& graph,
+                      const std::vector<std::string>& symbols);
 
 /// `argument 2 (f32[n, m])`.
 std::string argument_name(const FunctionState& function, size_t k);

@@ -59,23 +59,25 @@ void take_captured(const FunctionState& function, const SizeMap& map, SourceLine
         const Shape shape = substituted(arg->shape, map);
         const bool named = std::all_of(shape.begin(), shape.end(), [](const Size& size) {
             const std::vector<SizeAtom> symbols = data_symbols(size);
-            return std::all_of(symbols.begin(), symbols.end(), [](const SizeAtom& each) { return each.source != nullptr; });
+            return std::all_of(symbols.begin(), symbols.end(),
+                               [](const SizeAtom& each) { return each.source != nullptr; });
         });
         if (named)
-            replace[arg.get()] = function.session->nodes.intern(Op::Buffer, arg->dtype, shape, {},
-                                                                BufferAttr{function.captured[k]}, line);
+            replace[arg.get()] = function.session->nodes.intern(
+                Op::Buffer, arg->dtype, shape, {}, BufferAttr{function.captured[k]}, line);
     }
 }
 
-/// The sizes that the function computes, as sizes of what is recorded now: `map` names them. A count depends only
-/// on sizes before it.
+/// The sizes that the function computes, as sizes of what is recorded now: `map` names them. A
+/// count depends only on sizes before it.
 void take_data_sizes(const FunctionState& function, SizeMap& map, SourceLine line,
                      std::unordered_map<const Node*, Ref>& replace) {
     SessionState& session = *function.session;
     for (size_t k = 0; k < function.graph.data_sizes.size(); ++k) {
         take_captured(function, map, line, replace);
         const SizeAtom symbol = data_symbols(function.graph.data_sizes[k]).at(0);
-        const Ref count = substitute_sizes(session.nodes, {function.graph.results[k]}, map, replace)[0];
+        const Ref count =
+            substitute_sizes(session.nodes, {function.graph.results[k]}, map, replace)[0];
         map[symbol.name] = data_size(session, count, symbol.args[0].substitute(map), line);
     }
     take_captured(function, map, line, replace);
@@ -106,7 +108,8 @@ std::vector<Tensor> inline_call(const FunctionState& function, const std::vector
                                  function.graph.results.end());
     nodes_there.insert(nodes_there.end(), function.sources.begin(), function.sources.end());
     std::vector<Ref> results = substitute_sizes(b.table, nodes_there, map, std::move(replace));
-    repeat_effects(*function.session, function.effects, {results.begin() + static_cast<long>(own), results.end()});
+    repeat_effects(*function.session, function.effects,
+                   {results.begin() + static_cast<long>(own), results.end()});
     for (const Effect& effect : function.effects) own -= effect.results;
     results.resize(own);
     std::vector<Tensor> out;

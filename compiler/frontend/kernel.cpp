@@ -134,8 +134,9 @@ void KernelRecorder::close() {
     for (size_t k = 0; k < written.size(); ++k) write_slot(written[k]->slot, results[k], line_);
     for (const ByHand::Endless& loop : scope.by_hand->endless) {
         const Builder at = builder(*session_, loop.line);
-        record_failure(*session_, at, loop.text,
-                       elementwise(at, Op::Equal, {read_slot(loop.went_on, loop.line), constant_int(at, 0)}));
+        record_failure(
+            *session_, at, loop.text,
+            elementwise(at, Op::Equal, {read_slot(loop.went_on, loop.line), constant_int(at, 0)}));
     }
 }
 

@@ -95,9 +95,9 @@ class KernelArray {
 
 Reader own(const KernelArray& array, SourceLine line = here());
 
-/// Memory that the invocations of a group share. What others stored is read after a `barrier()`; without one an
-/// invocation reads what nobody else has stored to: where that can be seen from the indices (such as 2 * i and
-/// 2 * i + 1), or by promise, as `own(tile)(partner)`.
+/// Memory that the invocations of a group share. What others stored is read after a `barrier()`;
+/// without one an invocation reads what nobody else has stored to: where that can be seen from the
+/// indices (such as 2 * i and 2 * i + 1), or by promise, as `own(tile)(partner)`.
 class Shared : public KernelArray {
   public:
     Shared(DType dtype, const std::vector<int>& shape, SourceLine line)

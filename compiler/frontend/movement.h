@@ -9,8 +9,8 @@
 
 namespace firn {
 
-/// Comes first in options of which a list of numbers could be meant otherwise: `{.axis = 0, .begin = 1}` is how they
-/// are given, and `{0, 1}` does not compile.
+/// Comes first in options of which a list of numbers could be meant otherwise: `{.axis = 0, .begin
+/// = 1}` is how they are given, and `{0, 1}` does not compile.
 struct ByName {};
 
 /// Axes in braces, `sum(x, {0, 1})`: one or more integers.
@@ -50,7 +50,9 @@ struct SqueezeOptions {
 };
 /// Removes axes of size 1.
 Tensor squeeze(const Operand& x, const SqueezeOptions& options = {});
-inline Tensor squeeze(const Operand& x, const AxisList& axes) { return squeeze(x, {.axis = axes.values}); }
+inline Tensor squeeze(const Operand& x, const AxisList& axes) {
+    return squeeze(x, {.axis = axes.values});
+}
 /// Puts an axis of size 1 before `axis` of the result; -1 is the last.
 Tensor unsqueeze(const Operand& x, int axis);
 
@@ -76,7 +78,9 @@ struct FlipOptions {
 };
 /// Reverses axes.
 Tensor flip(const Operand& x, const FlipOptions& options = {});
-inline Tensor flip(const Operand& x, const AxisList& axes) { return flip(x, {.axis = axes.values}); }
+inline Tensor flip(const Operand& x, const AxisList& axes) {
+    return flip(x, {.axis = axes.values});
+}
 
 /// Which axis a function goes along.
 struct AlongOptions {

@@ -37,7 +37,8 @@ std::array<Tensor, 2> parameters(uint64_t bits) {
     SessionState& session = *current_state();
     const Builder b = builder(session, {});
     const auto word = [&](uint64_t value) {
-        return Tensor::from_node(parameter(b, scalar_int(static_cast<uint32_t>(value), u32), ++session.last_id));
+        return Tensor::from_node(
+            parameter(b, scalar_int(static_cast<uint32_t>(value), u32), ++session.last_id));
     };
     return {word(bits), word(bits >> 32)};
 }
@@ -73,8 +74,9 @@ std::array<Tensor, 2> flat_index(const Shape& shape) {
 /// The key of calls that are given neither seed nor stream.
 constexpr uint32_t kOwnKey[] = {0x2074616b, 0x65656473};
 
-/// A number for each iteration of the recorded loops around. The multiples of the golden ratio lie apart modulo 2^32:
-/// one loop inside another repeats none in 2^30 iterations, of which the outer one has 65,536 at most.
+/// A number for each iteration of the recorded loops around. The multiples of the golden ratio lie
+/// apart modulo 2^32: one loop inside another repeats none in 2^30 iterations, of which the outer
+/// one has 65,536 at most.
 Tensor iteration() {
     const SessionState& session = *current_state();
     size_t depth = session.scopes.size();
@@ -89,9 +91,11 @@ Tensor iteration() {
 std::array<Tensor, 4> block(const Shape& shape, const RandomOptions& options) {
     const std::array<Tensor, 2> at = flat_index(shape);
     if (!options.seed && !options.stream) {
-        // Iterations take the second word of the counter; what an element's number has beyond 32 bits goes to the key.
+        // Iterations take the second word of the counter; what an element's number has beyond 32
+        // bits goes to the key.
         const auto [low, high] = parameters(current_state()->next_stream++);
-        return philox({at[0], iteration(), low, high}, {Tensor(kOwnKey[0]) + at[1], Tensor(kOwnKey[1])});
+        return philox({at[0], iteration(), low, high},
+                      {Tensor(kOwnKey[0]) + at[1], Tensor(kOwnKey[1])});
     }
     const auto [low, high] = words("random: the stream", options.stream.value_or(0));
     return philox({at[0], at[1], low, high}, words("random: the seed", options.seed.value_or(0)));

@@ -7,19 +7,22 @@
 
 namespace firn {
 
-/// Which numbers. With a seed or a stream (the other is 0 then): the same numbers wherever they are asked for. With
-/// neither, a call takes the next stream of its session, in the order of the calls: two calls differ, and a program
-/// that runs again gets the same.
+/// Which numbers. With a seed or a stream (the other is 0 then): the same numbers wherever they are
+/// asked for. With neither, a call takes the next stream of its session, in the order of the calls:
+/// two calls differ, and a program that runs again gets the same.
 ///
-/// A call counts once, when it is recorded. So a compiled function without seeds gives the same numbers in every call:
-/// give it a seed or a stream as an argument. In `loop` and `while_` every iteration has numbers of its own, where
-/// neither is given; a stream of one's own is chosen by the loop's index, `{.seed = 1, .stream = step}`.
+/// A call counts once, when it is recorded. So a compiled function without seeds gives the same
+/// numbers in every call: give it a seed or a stream as an argument. In `loop` and `while_` every
+/// iteration has numbers of its own, where neither is given; a stream of one's own is chosen by the
+/// loop's index, `{.seed = 1, .stream = step}`.
 ///
-/// Both are integers, or rank-0 integer tensors, and change from call to call without a new program: as arguments of
-/// a compiled function, or as C++ numbers in lazy evaluation. 64-bit seeds keep all their bits.
+/// Both are integers, or rank-0 integer tensors, and change from call to call without a new
+/// program: as arguments of a compiled function, or as C++ numbers in lazy evaluation. 64-bit seeds
+/// keep all their bits.
 struct RandomOptions {
     std::optional<Tensor> seed = std::nullopt;
-    std::optional<Tensor> stream = std::nullopt;  // numbers of two streams with one seed are independent
+    std::optional<Tensor> stream =
+        std::nullopt;  // numbers of two streams with one seed are independent
 };
 
 /// Philox4x32-10: four random u32 for every element of a 128-bit counter under a 64-bit key; words

@@ -51,7 +51,8 @@ bool is_trivial(const Node& node) {
 
 /// Tensors that somebody assigns again and again, and whose computation shares something with that
 /// of `results`: they are computed with it, else their graphs would grow from frame to frame.
-std::vector<std::shared_ptr<Slot>> pending_state(const SessionState& session, const std::vector<Ref>& results) {
+std::vector<std::shared_ptr<Slot>> pending_state(const SessionState& session,
+                                                 const std::vector<Ref>& results) {
     std::vector<std::shared_ptr<Slot>> out, assigned;
     std::vector<Ref> candidates;
     for (const auto& [id, weak] : session.assigned)
@@ -65,7 +66,9 @@ std::vector<std::shared_ptr<Slot>> pending_state(const SessionState& session, co
     for (const Ref& node : topological(results))
         if (!is_trivial(*node)) sharing.insert(node.get());
     auto shares = [&](const Ref& node) { return sharing.contains(node.get()); };
-    auto any_shares = [&](const std::vector<Ref>& nodes) { return std::any_of(nodes.begin(), nodes.end(), shares); };
+    auto any_shares = [&](const std::vector<Ref>& nodes) {
+        return std::any_of(nodes.begin(), nodes.end(), shares);
+    };
     for (const Ref& node : topological(candidates)) {
         bool found = any_shares(node->inputs);
         if (node->op == Op::Loop) found |= any_shares(node->as<LoopAttr>().body->results);
@@ -92,7 +95,8 @@ void refuse_symbols(const Size& size, SourceLine line) {
     for (const std::string& symbol : size.symbols())
         if (symbol[0] != '?')
             fail_at(line, "size '" + symbol +
-                              "' has no value here; symbols stand for sizes of the arguments of compile, so give a "
+                              "' has no value here; symbols stand for sizes of the arguments of "
+                              "compile, so give a "
                               "number, or take the size of a tensor");
 }
 
@@ -101,15 +105,18 @@ std::shared_ptr<const Program> plan_of(SessionState& session, const Graph& graph
     std::string key = session.oracle ? "" : print(graph);
     if (const auto* known = session.plans.find(key)) return *known;
     for (const Ref& node : topological(graph.results))
-        for_sizes(*node, [&](const Size& size) { refuse_symbols(size, node->lines.empty() ? line : node->lines[0]); });
+        for_sizes(*node, [&](const Size& size) {
+            refuse_symbols(size, node->lines.empty() ? line : node->lines[0]);
+        });
     if (session.oracle) return nullptr;
     return session.plans.put(std::move(key), compile_for(session, graph, {.name = "lazy"}));
 }
 
-/// Says in `sizes` what a data size of a graph that runs is called outside: the size that it was while recording
+/// Says in `sizes` what a data size of a graph that runs is called outside: the size that it was
+/// while recording
 /// (`symbol`), or one of its own.
-void name_size(SessionState& session, const Size& size, const Ref& count, const SizeAtom* symbol, SizeMap& sizes,
-               SourceLine line) {
+void name_size(SessionState& session, const Size& size, const Ref& count, const SizeAtom* symbol,
+               SizeMap& sizes, SourceLine line) {
     const SizeAtom own = data_symbols(size).at(0);
     if (symbol) set_count(session, *symbol, count);
     sizes[own.name] = symbol ? Size::data(symbol->name, symbol->args[0], symbol->source)
@@ -137,8 +144,8 @@ std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& g
     const Inside inside(session.nodes.thread(), {});
     Executor& executor = executor_of(session);
     report_graph(session, graph);
-    std::shared_ptr<const Program> program =
-        compile_graph(session.nodes, graph, executor.profile(), compile_options(session, std::move(options)));
+    std::shared_ptr<const Program> program = compile_graph(
+        session.nodes, graph, executor.profile(), compile_options(session, std::move(options)));
     report_program(session, graph, *program);
     return program;
 }
@@ -152,7 +159,8 @@ CompileOptions compile_options(SessionState& session, CompileOptions options) {
 
 std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
                            const std::shared_ptr<const Program>& program, Call call,
-                           SourceLine line, const std::vector<SizeAtom>& symbols, SizeMap* all_sizes) {
+                           SourceLine line, const std::vector<SizeAtom>& symbols,
+                           SizeMap* all_sizes) {
     const Inside inside(session.nodes.thread(), line);
     Executor& executor = executor_of(session);
     SizeMap own_sizes;
@@ -172,7 +180,8 @@ std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
         call.results.push_back(memory);
         Ref made = buffer_node(session, std::move(memory), result.dtype, shape, line);
         if (k < counts)
-            name_size(session, graph.data_sizes[k], made, symbols.empty() ? nullptr : &symbols[k], sizes, line);
+            name_size(session, graph.data_sizes[k], made, symbols.empty() ? nullptr : &symbols[k],
+                      sizes, line);
         else
             out.push_back(std::move(made));
     }
@@ -200,12 +209,13 @@ std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& no
                 std::find(wanted.begin(), wanted.end(), slot->node) == wanted.end())
                 wanted.push_back(slot->node);
         std::unordered_map<const Node*, Ref> computed;
-        // Numbers stay numbers: a loop's bound must not become a load because somebody looked at a 3.
+        // Numbers stay numbers: a loop's bound must not become a load because somebody looked at
+        // a 3.
         for (const auto& [node, entry] : session.realized)
             if (!is_trivial(*node)) computed.emplace(node, entry.buffer);
         Cut cut = cut_graph(session.nodes, wanted, computed);
-        std::vector<Ref> buffers =
-            run_graph(session, cut.graph, plan_of(session, cut.graph, line), std::move(cut.call), line, cut.symbols);
+        std::vector<Ref> buffers = run_graph(session, cut.graph, plan_of(session, cut.graph, line),
+                                             std::move(cut.call), line, cut.symbols);
         for (size_t k = 0; k < wanted.size(); ++k)
             session.realized[wanted[k].get()] = {wanted[k], buffers[k]};
         for (const auto& slot : state) slot->node = known_buffer(session, slot->node);

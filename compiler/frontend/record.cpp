@@ -35,8 +35,10 @@ std::shared_ptr<Slot> make_slot(const std::shared_ptr<SessionState>& session, Re
 
 void note_nested(SessionState& session, int levels, SourceLine line) {
     if (static_cast<int>(session.scopes.size()) - 1 + levels > kMostNested)
-        fail_at(line, "recording: loops, branches and functions nest more than " + std::to_string(kMostNested) +
-                          " deep; a function that calls itself while it is recorded never ends, since both sides of an "
+        fail_at(line, "recording: loops, branches and functions nest more than " +
+                          std::to_string(kMostNested) +
+                          " deep; a function that calls itself while it is recorded never ends, "
+                          "since both sides of an "
                           "if_ are recorded: write a loop, as while_(condition, body)");
     session.scopes.back().nested = std::max(session.scopes.back().nested, levels);
 }
@@ -95,7 +97,8 @@ std::string why_no_value(const Slot& slot) {
     if (slot.given_away.line)
         return "the tensor was given away by std::move at " + text(slot.given_away) +
                "; assign a new value before it is read, or do not move it";
-    return slot.lost.empty() ? "the tensor has no value yet; assign one before it is read" : slot.lost;
+    return slot.lost.empty() ? "the tensor has no value yet; assign one before it is read"
+                             : slot.lost;
 }
 
 /// A value as `dtype` where that loses nothing of its kind; a carried value keeps its type.
@@ -111,8 +114,8 @@ Ref converted(const Builder& b, const Ref& value, DType dtype) {
     return cast(b, value, dtype);
 }
 
-/// Remembers a slot of the root scope that is assigned again. Slots may end on any thread, so those that are gone are
-/// dropped here, now and then.
+/// Remembers a slot of the root scope that is assigned again. Slots may end on any thread, so those
+/// that are gone are dropped here, now and then.
 void note_assigned(SessionState& session, const std::shared_ptr<Slot>& slot) {
     slot->assigned = true;
     if (session.assigned.size() >= session.tidy_assigned) {
@@ -137,7 +140,8 @@ void assign_own(SessionState& session, const std::shared_ptr<Slot>& slot_of, Ref
 /// Inside a kernel by hand, a tensor from outside is written by index alone.
 void check_kernel_boundary(const SessionState& session, size_t born, SourceLine line) {
     if (const size_t kernel = kernel_depth(session); kernel > born)
-        fail_at(line, "a tensor from outside is assigned as a whole inside the kernel at " + text(session.scopes[kernel].line) +
+        fail_at(line, "a tensor from outside is assigned as a whole inside the kernel at " +
+                          text(session.scopes[kernel].line) +
                           "; store to it by index, as in c(i) = value");
 }
 
@@ -175,7 +179,8 @@ Ref read_slot(const std::shared_ptr<Slot>& slot, SourceLine line) {
     const Inside inside(session.nodes.thread(), line);
     if (birth_depth(session, *slot) < 0)
         fail_at(line,
-                "a tensor that was made inside a loop, a branch, a kernel or a compiled function is used "
+                "a tensor that was made inside a loop, a branch, a kernel or a compiled function "
+                "is used "
                 "after it; "
                 "declare it before, with its starting value, and assign it inside");
     Ref node = value_at(session, slot, session.scopes.size() - 1);
@@ -206,8 +211,9 @@ void join(const Builder& b, Ref& all, const Ref& more) {
     all = all ? elementwise(b, Op::And, {all, more}) : more;
 }
 
-/// The conditions of the scopes outwards from `top` to `around`, and the flags of the innermost loop
-/// among them, which hold the masks around it. Assignments choose by what masks, stores by all.
+/// The conditions of the scopes outwards from `top` to `around`, and the flags of the innermost
+/// loop among them, which hold the masks around it. Assignments choose by what masks, stores by
+/// all.
 Ref conditions_between(SessionState& session, const Builder& b, size_t around, size_t top,
                        Write write, const Slot* slot) {
     Ref all;
@@ -351,12 +357,15 @@ Ref store_mask(const std::shared_ptr<Slot>& slot, SourceLine line) {
     return mask_of(session, builder(session, line), *slot, static_cast<size_t>(born), Write::Store);
 }
 
-std::vector<Ref> masked_indices(const Builder& b, const std::shared_ptr<Slot>& slot, std::vector<Ref> indices) {
+std::vector<Ref> masked_indices(const Builder& b, const std::shared_ptr<Slot>& slot,
+                                std::vector<Ref> indices) {
     if (Ref mask = store_mask(slot, b.line)) {
-        broadcast_shapes(b, mask->shape, indices[0]->shape, "a store under a condition: the condition and the index");
+        broadcast_shapes(b, mask->shape, indices[0]->shape,
+                         "a store under a condition: the condition and the index");
         // A store outside is dropped.
         if (indices[0]->dtype.is_integer())
-            indices[0] = elementwise(b, Op::Select, {mask, cast(b, indices[0], i32), constant_int(b, -1)});
+            indices[0] =
+                elementwise(b, Op::Select, {mask, cast(b, indices[0], i32), constant_int(b, -1)});
     }
     return indices;
 }
@@ -365,7 +374,8 @@ void start_value(SessionState& session, const std::shared_ptr<Slot>& slot, const
     add_entry(session.scopes.back(), {slot, value, nullptr, value, false});
 }
 
-void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref node, bool assigned) {
+void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref node,
+                 bool assigned) {
     Scope& scope = session.scopes.back();
     if (scope.id == slot->scope) return assign_own(session, slot, std::move(node));
     Ref before = value_at(session, slot, session.scopes.size() - 1);
@@ -393,7 +403,9 @@ void note_asked(SessionState& session, const Ref& node, SourceLine line) {
 size_t innermost_loop(const SessionState& session) {
     for (size_t depth = session.scopes.size() - 1; depth > 0; --depth) {
         if (session.scopes[depth].kind == ScopeKind::Loop) return depth;
-        if (session.scopes[depth].kind == ScopeKind::Function || session.scopes[depth].kind == ScopeKind::Kernel) return 0;
+        if (session.scopes[depth].kind == ScopeKind::Function ||
+            session.scopes[depth].kind == ScopeKind::Kernel)
+            return 0;
     }
     return 0;
 }

@@ -48,10 +48,10 @@ enum class ScopeKind : uint8_t { Root, Function, Loop, Branch, Kernel };
 
 /// What a kernel by hand is made of.
 struct ByHand {
-    Shape grid;                     // invocations, by axis; whole groups where the user gave a group
+    Shape grid;  // invocations, by axis; whole groups where the user gave a group
     std::vector<uint32_t> group;
     bool whole_groups = false;
-    Ref turn;                       // the first argument of its body
+    Ref turn;  // the first argument of its body
     std::vector<std::weak_ptr<Slot>> shared;
     /// A while_ that must end: not 0 where it went on in some invocation, and what is said then.
     struct Endless {
@@ -71,17 +71,18 @@ struct Scope {
     std::unordered_map<const Slot*, size_t> positions;  // into entries
     Ref condition;                                      // Branch: what chooses this side
     bool masks = false;                                 // Branch: see write_slot
-    std::shared_ptr<Slot> active;                       // Loop: false once break_ was met; see active_flag
-    Ref runs;  // Loop: what `active` is where nobody lowers it
-    std::shared_ptr<Slot> turn;                         // Loop: false once continue_ was met in this turn
+    std::shared_ptr<Slot> active;  // Loop: false once break_ was met; see active_flag
+    Ref runs;                      // Loop: what `active` is where nobody lowers it
+    std::shared_ptr<Slot> turn;    // Loop: false once continue_ was met in this turn
     std::vector<std::pair<Ref, SourceLine>> asked;  // Loop: values whose shape somebody asked for
     Ref induction, begin, step;                     // Loop
     bool must_end = false;                          // Loop; see LoopAttr
     std::vector<Size> sizes;                        // Loop: data symbols that begin in its turns
     std::vector<Guard> guards;                      // Function
-    std::vector<Effect> effects;                    // Function, and the root: what its end hands over
-    std::shared_ptr<ByHand> by_hand;                // Kernel
-    std::pair<const char*, SourceLine> together{nullptr, {}};  // Loop: what all invocations of a group must come by
+    std::vector<Effect> effects;      // Function, and the root: what its end hands over
+    std::shared_ptr<ByHand> by_hand;  // Kernel
+    std::pair<const char*, SourceLine> together{
+        nullptr, {}};  // Loop: what all invocations of a group must come by
 };
 
 struct Realized {
@@ -89,11 +90,11 @@ struct Realized {
     Ref buffer;
 };
 
-class BackgroundCompiler;   // background.h
-struct DataSource;          // data_size.h
+class BackgroundCompiler;  // background.h
+struct DataSource;         // data_size.h
 
-/// Programs of lazy evaluation that a session keeps: more than a frame has, and with all that belongs to them on the host
-/// and on the device some hundred MiB at most.
+/// Programs of lazy evaluation that a session keeps: more than a frame has, and with all that
+/// belongs to them on the host and on the device some hundred MiB at most.
 constexpr size_t kMostPlans = 256;
 
 /// Used by one thread at a time, as Inside(session.nodes.thread(), line) checks.
@@ -105,19 +106,21 @@ struct SessionState {
     bool needs_spirv = true;             // false where nothing reads it
     std::vector<Scope> scopes{Scope{}};  // the first is the root
     uint64_t last_id = 0;
-    uint64_t next_stream = 0;            // of random numbers without a seed
-    std::string left_open;               // message about a loop that was left by break
-    SourceLine caller;  // set while a library function records, see LineScope
-    std::map<uint64_t, std::weak_ptr<Slot>> assigned;  // root slots with `assigned`, by id; some are gone
-    size_t tidy_assigned = 64;                          // those that are gone are dropped at this size
+    uint64_t next_stream = 0;  // of random numbers without a seed
+    std::string left_open;     // message about a loop that was left by break
+    SourceLine caller;         // set while a library function records, see LineScope
+    std::map<uint64_t, std::weak_ptr<Slot>>
+        assigned;               // root slots with `assigned`, by id; some are gone
+    size_t tidy_assigned = 64;  // those that are gone are dropped at this size
     std::unordered_map<const Node*, Realized> realized;  // nodes that have been computed already
-    Recent<std::string, std::shared_ptr<const Program>> plans{kMostPlans};  // lazy evaluation, by graph text
+    Recent<std::string, std::shared_ptr<const Program>> plans{
+        kMostPlans};                           // lazy evaluation, by graph text
     Callback<void(const std::string&)> print;  // where print_value writes; none: stdout
-    std::optional<int64_t> while_limit;             // turns of a while_ without max_steps
-    std::optional<bool> checks;                     // see checks_promises
-    std::unordered_map<const Node*, std::weak_ptr<DataSource>> data_sources;   // by their counts
-    std::map<std::string, std::string> tuned;       // what tuning found, see CompileOptions
-    std::optional<bool> compiles_in_background;     // none: where kernels run on a device
+    std::optional<int64_t> while_limit;        // turns of a while_ without max_steps
+    std::optional<bool> checks;                // see checks_promises
+    std::unordered_map<const Node*, std::weak_ptr<DataSource>> data_sources;  // by their counts
+    std::map<std::string, std::string> tuned;    // what tuning found, see CompileOptions
+    std::optional<bool> compiles_in_background;  // none: where kernels run on a device
     /// After what it compiles for, which outlives it.
     std::shared_ptr<BackgroundCompiler> background;
     int debug = 0;     // FIRN_DEBUG
@@ -146,7 +149,8 @@ bool has_value(const std::shared_ptr<Slot>& slot);
 /// one meaning. A branch by one number, which does not mask, takes one of its sides.
 bool write_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line);
 
-/// Writes a version of the slot's tensor that differs only by stores at positions that store_mask allows.
+/// Writes a version of the slot's tensor that differs only by stores at positions that store_mask
+/// allows.
 bool store_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line);
 /// The flag of the loop at `depth` that says whether an element runs it still (never one that does
 /// not run what is around it), and that of its turn; made on first use. A flag that nobody lowers
@@ -156,16 +160,19 @@ std::shared_ptr<Slot> turn_flag(SessionState& session, const Builder& b, size_t 
 /// Lowers a flag of the loop at `depth` for the elements that are active here.
 void lower_flag(SessionState& session, const Builder& b, size_t depth,
                 const std::shared_ptr<Slot>& flag);
-/// The conditions under which a store to the slot takes place, position by position, joined by And; null:
-/// always. UserError where their shapes do not broadcast.
+/// The conditions under which a store to the slot takes place, position by position, joined by And;
+/// null: always. UserError where their shapes do not broadcast.
 Ref store_mask(const std::shared_ptr<Slot>& slot, SourceLine line);
 
 /// The indices of a store to the slot, outside where store_mask forbids it.
-std::vector<Ref> masked_indices(const Builder& b, const std::shared_ptr<Slot>& slot, std::vector<Ref> indices);
+std::vector<Ref> masked_indices(const Builder& b, const std::shared_ptr<Slot>& slot,
+                                std::vector<Ref> indices);
 
-/// True while a loop, branch or function is being recorded; the session belongs to the thread that does.
+/// True while a loop, branch or function is being recorded; the session belongs to the thread that
+/// does.
 inline bool is_recording(const SessionState& session) { return session.scopes.size() > 1; }
-/// The innermost scope holds so many inside one another. UserError where that is more than kMostNested in all.
+/// The innermost scope holds so many inside one another. UserError where that is more than
+/// kMostNested in all.
 void note_nested(SessionState& session, int levels, SourceLine line);
 void push_scope(SessionState& session, ScopeKind kind, SourceLine line);
 Scope pop_scope(SessionState& session);
@@ -175,7 +182,8 @@ Ref value_at(SessionState& session, const std::shared_ptr<Slot>& slot, size_t de
 void start_value(SessionState& session, const std::shared_ptr<Slot>& slot, const Ref& value);
 /// Writes at the innermost scope what a closed scope leaves behind: no masks, no conversions.
 /// `assigned`: not only by stores.
-void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref node, bool assigned = true);
+void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref node,
+                 bool assigned = true);
 /// Marks a slot that a closed scope left without a value.
 void leave_lost(SessionState& session, const std::shared_ptr<Slot>& slot, std::string why);
 /// Remembers that somebody asked for the shape of `node`: loops must not widen it any more.

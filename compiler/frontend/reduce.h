@@ -26,8 +26,12 @@ Tensor reduced_count(const Shape& shape, const Axes& axes, DType dtype);
 
 // Over the axes in braces.
 inline Tensor sum(const Operand& x, const AxisList& axes) { return sum(x, {.axis = axes.values}); }
-inline Tensor prod(const Operand& x, const AxisList& axes) { return prod(x, {.axis = axes.values}); }
-inline Tensor mean(const Operand& x, const AxisList& axes) { return mean(x, {.axis = axes.values}); }
+inline Tensor prod(const Operand& x, const AxisList& axes) {
+    return prod(x, {.axis = axes.values});
+}
+inline Tensor mean(const Operand& x, const AxisList& axes) {
+    return mean(x, {.axis = axes.values});
+}
 inline Tensor max(const Operand& x, const AxisList& axes) { return max(x, {.axis = axes.values}); }
 inline Tensor min(const Operand& x, const AxisList& axes) { return min(x, {.axis = axes.values}); }
 inline Tensor any(const Operand& x, const AxisList& axes) { return any(x, {.axis = axes.values}); }

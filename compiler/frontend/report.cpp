@@ -68,9 +68,11 @@ void dump(const std::filesystem::path& folder, const Graph& graph, const Program
     write_text(folder / file_name(stem + ".explain"), explain(program));
     for (const KernelInfo& kernel : program.kernels) {
         write_text(folder / file_name(stem + "_" + kernel.name + ".comp"), kernel.glsl);
-        if (kernel.code) write_text(folder / file_name(stem + "_" + kernel.name + ".kernel"), print(*kernel.code));
+        if (kernel.code)
+            write_text(folder / file_name(stem + "_" + kernel.name + ".kernel"),
+                       print(*kernel.code));
     }
-    std::set<int> written;   // equal kernels once, as the first dispatch has it
+    std::set<int> written;  // equal kernels once, as the first dispatch has it
     for_dispatches(program.steps, [&](const DispatchStep& step) {
         if (!step.lowered || !written.insert(step.kernel).second) return;
         const std::string& name = program.kernels[static_cast<size_t>(step.kernel)].name;
@@ -99,9 +101,10 @@ void report_program(SessionState& session, const Graph& graph, const Program& pr
     if (auto folder = environment("FIRN_DUMP_DIR")) dump(*folder, graph, program, ++session.dumps);
     if (session.debug < 1) return;
     char times[80];
-    std::snprintf(times, sizeof times, ", compiled in %.1f ms, SPIR-V in %.1f ms\n", program.compile_milliseconds,
-                  program.spirv_milliseconds);
-    say("firn: " + program.name + ", " + std::to_string(program.kernels.size()) + " kernels" + times);
+    std::snprintf(times, sizeof times, ", compiled in %.1f ms, SPIR-V in %.1f ms\n",
+                  program.compile_milliseconds, program.spirv_milliseconds);
+    say("firn: " + program.name + ", " + std::to_string(program.kernels.size()) + " kernels" +
+        times);
     for (const KernelInfo& kernel : program.kernels) {
         say("  " + kernel.name + "\n");
         if (session.debug >= 2) say(kernel.glsl + "\n");
@@ -115,8 +118,9 @@ void report_run(SessionState& session, const Program* program, const SizeEnv& sy
     if (program) {
         const ProgramStats did = stats(*program, symbols);
         say("firn: " + program->name + " ran: " + std::to_string(did.dispatches) + " dispatches, " +
-            (did.indirect_dispatches ? "at most " : "") + std::to_string(did.operations) + " operations, " +
-            std::to_string(did.bytes_read) + " bytes read, " + std::to_string(did.bytes_written) + " written\n");
+            (did.indirect_dispatches ? "at most " : "") + std::to_string(did.operations) +
+            " operations, " + std::to_string(did.bytes_read) + " bytes read, " +
+            std::to_string(did.bytes_written) + " written\n");
     }
     for (const KernelTime& time : session.executor->take_kernel_times()) {
         char line[64];

@@ -9,8 +9,8 @@ namespace firn {
 void report_graph(SessionState& session, const Graph& graph);
 /// FIRN_DEBUG 1 and up: the kernels; 2: their GLSL; 4: verdicts. FIRN_DUMP_DIR: all of it as files.
 void report_program(SessionState& session, const Graph& graph, const Program& program);
-/// FIRN_DEBUG 1 and up: waits, and prints what one run of the program did and the time of every kernel. `program`:
-/// null where nothing was compiled.
+/// FIRN_DEBUG 1 and up: waits, and prints what one run of the program did and the time of every
+/// kernel. `program`: null where nothing was compiled.
 void report_run(SessionState& session, const Program* program, const SizeEnv& symbols);
 /// On a terminal, and with FIRN_DEBUG: how far a run is that takes long.
 void report_progress(SessionState& session);

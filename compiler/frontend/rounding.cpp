@@ -22,7 +22,8 @@ double elements(const Shape& shape, const SizeEnv& symbols) {
 double terms_of(const Node& node, const SizeEnv& symbols) {
     if (!node.dtype.is_float()) return 1;
     if (node.op == Op::Reduce)
-        return elements(node.inputs[0]->shape, symbols) / std::max(1.0, elements(node.shape, symbols));
+        return elements(node.inputs[0]->shape, symbols) /
+               std::max(1.0, elements(node.shape, symbols));
     if (node.op == Op::Scatter && node.as<ScatterAttr>().op == ScatterOp::Add)
         return elements(node.inputs[1]->shape, symbols);  // all may meet in one place
     return 1;
@@ -54,14 +55,17 @@ double most_terms(const Graph& graph, const SizeEnv& symbols) {
 }
 
 double rounding_unit(DType dtype) {
-    return dtype == f64 ? std::ldexp(1.0, -52) : dtype == f16 ? std::ldexp(1.0, -10) : std::ldexp(1.0, -23);
+    return dtype == f64   ? std::ldexp(1.0, -52)
+           : dtype == f16 ? std::ldexp(1.0, -10)
+                          : std::ldexp(1.0, -23);
 }
 
 std::vector<std::byte> moved(std::vector<std::byte> bytes, DType dtype, uint64_t seed) {
     if (!dtype.is_float()) return bytes;
     const size_t step = static_cast<size_t>(dtype.bytes());
     for (size_t k = 0; k < count_of(dtype, bytes); ++k) {
-        const double part = std::ldexp(static_cast<double>(scrambled(seed + k) >> 11), -52) - 1;  // -1 to 1
+        const double part =
+            std::ldexp(static_cast<double>(scrambled(seed + k) >> 11), -52) - 1;  // -1 to 1
         Scalar value = load_scalar(dtype, bytes.data() + k * step);
         value.f *= 1 + part * kMovedUnits * rounding_unit(dtype);
         store_scalar(value, bytes.data() + k * step);
@@ -73,8 +77,8 @@ void note_moves(Reference& reference, const std::vector<std::byte>& bytes) {
     if (!reference.dtype.is_float()) return;
     reference.moves.resize(count_of(reference.dtype, bytes));
     for (size_t k = 0; k < reference.moves.size(); ++k) {
-        const double move =
-            std::abs(float_at(reference.dtype, bytes, k) - float_at(reference.dtype, reference.bytes, k));
+        const double move = std::abs(float_at(reference.dtype, bytes, k) -
+                                     float_at(reference.dtype, reference.bytes, k));
         if (std::isfinite(move)) reference.moves[k] = std::max(reference.moves[k], move);
     }
 }
@@ -91,7 +95,8 @@ Deviation deviation(const Reference& reference, const std::vector<std::byte>& by
     if (!dtype.is_float()) {
         const size_t step = static_cast<size_t>(dtype.bytes());
         for (size_t at = 0; at < bytes.size(); at += step) {
-            if (std::equal(bytes.begin() + static_cast<long>(at), bytes.begin() + static_cast<long>(at + step),
+            if (std::equal(bytes.begin() + static_cast<long>(at),
+                           bytes.begin() + static_cast<long>(at + step),
                            reference.bytes.begin() + static_cast<long>(at)))
                 continue;
             note(at / step, HUGE_VAL, load_scalar(dtype, bytes.data() + at).to(i64).i,
@@ -105,7 +110,8 @@ Deviation deviation(const Reference& reference, const std::vector<std::byte>& by
         const double got = float_at(dtype, bytes, k), want = float_at(dtype, reference.bytes, k);
         if (got == want || (std::isnan(got) && std::isnan(want))) continue;
         const double move = reference.moves.empty() ? 0 : reference.moves[k] / kMovedUnits;
-        const double explained = growth * (unit * std::abs(want) + move), off = std::abs(got - want);
+        const double explained = growth * (unit * std::abs(want) + move),
+                     off = std::abs(got - want);
         note(k, std::isfinite(off) && explained > 0 ? off / explained : HUGE_VAL, got, want);
     }
     return worst;

@@ -1,4 +1,5 @@
-// Graphs as programs of the session, run: what lazy tensors and compiled functions share; internal to the frontend.
+// Graphs as programs of the session, run: what lazy tensors and compiled functions share; internal
+// to the frontend.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -34,17 +35,20 @@ CompileOptions compile_options(SessionState& session, CompileOptions options);
 std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph,
                                            CompileOptions options);
 
-/// The memory of the argument or earlier result that result k of `call` shares; null where it has its own.
+/// The memory of the argument or earlier result that result k of `call` shares; null where it has
+/// its own.
 std::shared_ptr<Memory> shared_memory(const Program& program, const Call& call, size_t k);
 
 /// Allocates the results and runs `graph`, as `program` (null where the oracle evaluates it). Gives
-/// the results as Buffer nodes, without the values of data symbols. A result that is an argument, or another
-/// result, shares its memory. Where a size is one that only the device knows, the shape has a data symbol and the
-/// memory room for its largest value. `symbols`: the names of the graph's data sizes; empty: fresh ones. `sizes`,
-/// where given, gets what each of the graph's symbols is outside.
+/// the results as Buffer nodes, without the values of data symbols. A result that is an argument,
+/// or another result, shares its memory. Where a size is one that only the device knows, the shape
+/// has a data symbol and the memory room for its largest value. `symbols`: the names of the graph's
+/// data sizes; empty: fresh ones. `sizes`, where given, gets what each of the graph's symbols is
+/// outside.
 std::vector<std::shared_ptr<const Node>> run_graph(SessionState& session, const Graph& graph,
-                                                   const std::shared_ptr<const Program>& program, Call call,
-                                                   SourceLine line, const std::vector<SizeAtom>& symbols = {},
+                                                   const std::shared_ptr<const Program>& program,
+                                                   Call call, SourceLine line,
+                                                   const std::vector<SizeAtom>& symbols = {},
                                                    SizeMap* sizes = nullptr);
 
 }  // namespace firn

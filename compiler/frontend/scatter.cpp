@@ -21,7 +21,8 @@ void scatter_or(const Access& place, const Arg& value) { combine(place, value, S
 void scatter_xor(const Access& place, const Arg& value) { combine(place, value, ScatterOp::Xor); }
 
 void store(const Access& place, const Arg& value, const ScatterOptions& options) {
-    Access(place).store(value, ScatterAttr{ScatterOp::Last, options.unique || options.permutation, options.permutation});
+    Access(place).store(value, ScatterAttr{ScatterOp::Last, options.unique || options.permutation,
+                                           options.permutation});
 }
 
 }  // namespace firn

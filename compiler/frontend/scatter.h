@@ -10,20 +10,21 @@ struct ScatterOptions {
     [[no_unique_address]] ByName by_name = {};
     /// A promise that no two positions have the same index: nothing is done to settle which wins.
     bool unique = false;
-    /// A promise that the indices are a permutation of the tensor's: every element is stored exactly once, so that
-    /// the old values need not be kept.
+    /// A promise that the indices are a permutation of the tensor's: every element is stored
+    /// exactly once, so that the old values need not be kept.
     bool permutation = false;
 };
 
-/// `scatter_add(histogram(bin), 1)`: every position adds its value at its own index, however many meet there.
-/// Indices and values broadcast together; an index outside is dropped; under `if_`, and after `break_` or
-/// `continue_`, the positions whose condition holds take part. Makes a new version of the tensor, as
-/// `x(i) = v` does.
+/// `scatter_add(histogram(bin), 1)`: every position adds its value at its own index, however many
+/// meet there. Indices and values broadcast together; an index outside is dropped; under `if_`, and
+/// after `break_` or `continue_`, the positions whose condition holds take part. Makes a new
+/// version of the tensor, as `x(i) = v` does.
 ///
-/// Integers wrap and give the same bits in every run. Sums and products of floats are made in the order in
-/// which the device comes by: they may differ in the last bits from run to run (`{.deterministic = true}` behind the value keeps the order of the positions). Values are converted to the
-/// tensor's type; f16 is combined in f32. UserError: an index that is no integer, values that do not fit the
-/// indices, u8, i8 or bool tensors (use i32).
+/// Integers wrap and give the same bits in every run. Sums and products of floats are made in the
+/// order in which the device comes by: they may differ in the last bits from run to run
+/// (`{.deterministic = true}` behind the value keeps the order of the positions). Values are
+/// converted to the tensor's type; f16 is combined in f32. UserError: an index that is no integer,
+/// values that do not fit the indices, u8, i8 or bool tensors (use i32).
 void scatter_add(const Access& place, const Arg& value);
 void scatter_mul(const Access& place, const Arg& value);
 /// The smallest of what is there and of all values that meet; a nan gives way.

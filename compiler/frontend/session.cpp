@@ -82,10 +82,14 @@ Session Session::interpreter(DeviceProfile profile) {
 }
 
 Executor& Session::executor() const { return executor_of(*state_); }
-void Session::on_print(Callback<void(const std::string&)> write) const { state_->print = std::move(write); }
+void Session::on_print(Callback<void(const std::string&)> write) const {
+    state_->print = std::move(write);
+}
 void Session::check_promises(bool on) const { state_->checks = on; }
 void Session::limit_while(int64_t turns) const {
-    if (turns < 1) throw UserError("limit_while: " + std::to_string(turns) + " is given; it counts turns from 1 up");
+    if (turns < 1)
+        throw UserError("limit_while: " + std::to_string(turns) +
+                        " is given; it counts turns from 1 up");
     state_->while_limit = turns;
 }
 void Session::compile_in_background(bool on) const { state_->compiles_in_background = on; }

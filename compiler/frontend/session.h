@@ -13,8 +13,9 @@ struct SessionState;
 
 /// A handle of a session; copies are the same session. A tensor belongs to the session that was
 /// current when it was made and keeps it alive; mixing tensors of two sessions is a UserError.
-/// One thread at a time uses a session, its tensors and its functions: two at once, or one while another records, is a
-/// UserError. Sessions of different threads run in parallel. Tensors and functions may be destroyed on any thread.
+/// One thread at a time uses a session, its tensors and its functions: two at once, or one while
+/// another records, is a UserError. Sessions of different threads run in parallel. Tensors and
+/// functions may be destroyed on any thread.
 class Session {
   public:
     /// A session that runs its programs on `executor`.
@@ -28,15 +29,16 @@ class Session {
     Executor& executor() const;
     /// Where print_value writes its lines; without one, to stdout.
     void on_print(Callback<void(const std::string&)> write) const;
-    /// Whether programs recorded from now on verify what `unique`, `permutation` and `unchecked` promise: a broken
-    /// promise is a UserError with the line. Without a word FIRN_CHECK says so. Costs time; the oracle always
-    /// verifies.
+    /// Whether programs recorded from now on verify what `unique`, `permutation` and `unchecked`
+    /// promise: a broken promise is a UserError with the line. Without a word FIRN_CHECK says so.
+    /// Costs time; the oracle always verifies.
     void check_promises(bool on) const;
-    /// Turns that a while_ without max_steps may take before it is a UserError, for what is recorded from now on.
+    /// Turns that a while_ without max_steps may take before it is a UserError, for what is
+    /// recorded from now on.
     void limit_while(int64_t turns) const;
-    /// Whether functions compile better programs for new sizes in the background, and run those that assume less until they
-    /// are ready. Without a word they do on a device, and not where programs are interpreted. Where it is off, a call
-    /// compiles the program that fits it best.
+    /// Whether functions compile better programs for new sizes in the background, and run those
+    /// that assume less until they are ready. Without a word they do on a device, and not where
+    /// programs are interpreted. Where it is off, a call compiles the program that fits it best.
     void compile_in_background(bool on) const;
     /// Programs kept for lazy evaluation, 256 at most: stays the same in a steady frame loop.
     size_t plan_count() const;

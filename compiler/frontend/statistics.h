@@ -17,7 +17,9 @@ Tensor var(const Operand& x, const VarianceOptions& options = {});
 /// Its square root: numpy's std, a name that C++ has taken.
 Tensor stddev(const Operand& x, const VarianceOptions& options = {});
 inline Tensor var(const Operand& x, const AxisList& axes) { return var(x, {.axis = axes.values}); }
-inline Tensor stddev(const Operand& x, const AxisList& axes) { return stddev(x, {.axis = axes.values}); }
+inline Tensor stddev(const Operand& x, const AxisList& axes) {
+    return stddev(x, {.axis = axes.values});
+}
 
 struct NormOptions {
     [[no_unique_address]] ByName by_name = {};
@@ -28,11 +30,15 @@ struct NormOptions {
 /// The length of vectors: the sum of |x|^order to the power 1 / order. Not scaled: squares beyond
 /// the type's range are infinite.
 Tensor norm(const Operand& x, const NormOptions& options = {});
-inline Tensor norm(const Operand& x, const AxisList& axes) { return norm(x, {.axis = axes.values}); }
+inline Tensor norm(const Operand& x, const AxisList& axes) {
+    return norm(x, {.axis = axes.values});
+}
 
 /// log(sum(exp(x))) without overflow on the way.
 Tensor logsumexp(const Operand& x, const ReduceOptions& options = {});
-inline Tensor logsumexp(const Operand& x, const AxisList& axes) { return logsumexp(x, {.axis = axes.values}); }
+inline Tensor logsumexp(const Operand& x, const AxisList& axes) {
+    return logsumexp(x, {.axis = axes.values});
+}
 
 struct SoftmaxOptions {
     int axis = -1;

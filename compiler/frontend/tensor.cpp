@@ -153,36 +153,45 @@ std::vector<Ref> nodes_of(const std::vector<Arg>& args) {
 
 Ref read_elements(const Ref& source, const std::vector<Arg>& indices, Bounds mode,
                   const Scalar& fill, SourceLine line, bool own = false) {
-    // A promise that holds only where a branch is taken is none for the stores of the branch, which are made at
-    // masked positions.
+    // A promise that holds only where a branch is taken is none for the stores of the branch, which
+    // are made at masked positions.
     const SessionState& session = *current_state();
-    const bool in_branch = std::any_of(session.scopes.begin(), session.scopes.end(),
-                                       [](const Scope& scope) { return scope.condition != nullptr; });
+    const bool in_branch =
+        std::any_of(session.scopes.begin(), session.scopes.end(),
+                    [](const Scope& scope) { return scope.condition != nullptr; });
     std::vector<Ref> places = nodes_of(indices);
     Builder b = builder(*current_state(), line);
-    if (mode == Bounds::Unchecked && places.size() <= source->shape.size() && checks_promises(*current_state()))
+    if (mode == Bounds::Unchecked && places.size() <= source->shape.size() &&
+        checks_promises(*current_state()))
         check_read(*current_state(), b, source->shape, places);
     if (mode == Bounds::Unchecked && in_branch) mode = Bounds::Clamp;
     std::vector<Bounds> modes(indices.size(), mode);
     return gather(b, source, std::move(places), std::move(modes), fill, own);
 }
 
-/// In a kernel by hand, values that are made there are one element for each invocation, or whole tensors that it reads.
+/// In a kernel by hand, values that are made there are one element for each invocation, or whole
+/// tensors that it reads.
 void require_memory(const SessionState& session, const Slot& slot, SourceLine line) {
     if (!slot.array && slot.scope >= session.scopes[kernel_depth(session)].id)
-        fail_at(line, "inside a kernel, a store to a tensor that was made there; store to a tensor from outside, or to memory "
-                      "of the kernel's own: local(...) of an invocation, shared(...) of a group");
+        fail_at(line,
+                "inside a kernel, a store to a tensor that was made there; store to a tensor from "
+                "outside, or to memory "
+                "of the kernel's own: local(...) of an invocation, shared(...) of a group");
 }
 
 /// In a kernel by hand every invocation stores one element.
-void require_one_each(const Builder& b, const std::vector<Ref>& indices, const Node& value, const Node& target,
-                      const Shape& grid) {
+void require_one_each(const Builder& b, const std::vector<Ref>& indices, const Node& value,
+                      const Node& target, const Shape& grid) {
     Shape all = value.shape;
-    for (const Ref& index : indices) all = broadcast_shapes(b, all, index->shape, "a store: the indices and the value");
-    if (broadcast_shapes(b, all, grid, "a store inside a kernel: its indices and the kernel's") != grid ||
+    for (const Ref& index : indices)
+        all = broadcast_shapes(b, all, index->shape, "a store: the indices and the value");
+    if (broadcast_shapes(b, all, grid, "a store inside a kernel: its indices and the kernel's") !=
+            grid ||
         indices.size() != target.shape.size())
-        fail_at(b.line, "inside a kernel an invocation stores one element: give an index for each of the " +
-                            std::to_string(target.shape.size()) + " axes of the tensor, and a single value");
+        fail_at(b.line,
+                "inside a kernel an invocation stores one element: give an index for each of the " +
+                    std::to_string(target.shape.size()) +
+                    " axes of the tensor, and a single value");
 }
 
 }  // namespace
@@ -247,7 +256,8 @@ Ref Access::store(const Arg& value, const ScatterAttr& how) && {
     }
     indices = masked_indices(b, target_->slot(), std::move(indices));
     if (attr.unique && checks_promises(*current_state()))
-        check_store(*current_state(), b, version_->shape, indices, store_mask(target_->slot(), value.line()), attr);
+        check_store(*current_state(), b, version_->shape, indices,
+                    store_mask(target_->slot(), value.line()), attr);
     Ref version = scatter(b, version_, value.node(), std::move(indices), attr);
     target_->take_version(version, value.line());
     return version;
@@ -279,9 +289,14 @@ Tensor Reader::operator()(const Index& i, const Index& j, const Index& k, const 
 }
 
 Reader::Reader(const Operand& source, std::vector<Arg> first)
-    : source_(source), mode_(Bounds::Clamp), fill_(scalar_int(0)), own_(true), first_(std::move(first)) {
+    : source_(source),
+      mode_(Bounds::Clamp),
+      fill_(scalar_int(0)),
+      own_(true),
+      first_(std::move(first)) {
     if (!kernel_depth(*current_state()))
-        fail_at(source.line(), "own: only inside kernel(...), where other invocations store at the same time");
+        fail_at(source.line(),
+                "own: only inside kernel(...), where other invocations store at the same time");
 }
 
 Reader wrap(const Operand& x) { return Reader(x, Bounds::Wrap, scalar_int(0)); }

@@ -229,9 +229,8 @@ class Access : public TensorOperators {
 
     operator Tensor() const;
 
-    /// Stores or combines (scatter_add and its kin are made of it). A store under `if_` or after `break_` takes
-    /// place at the positions whose condition holds.
-    /// Gives the new version.
+    /// Stores or combines (scatter_add and its kin are made of it). A store under `if_` or after
+    /// `break_` takes place at the positions whose condition holds. Gives the new version.
     std::shared_ptr<const Node> store(const Arg& value, const ScatterAttr& how) &&;
     void operator=(const Arg& value) &&;
     void operator=(const Access& value) && { std::move(*this) = Arg(value, line_); }
@@ -255,13 +254,15 @@ class Access : public TensorOperators {
     }
 
     std::shared_ptr<const Node> read() const;
-    /// What is to be read or stored to: the version of the tensor, and the indices. `leave` makes another version,
-    /// which differs only by stores at positions whose conditions hold.
+    /// What is to be read or stored to: the version of the tensor, and the indices. `leave` makes
+    /// another version, which differs only by stores at positions whose conditions hold.
     const std::shared_ptr<const Node>& version() const { return version_; }
     const std::vector<Arg>& indices() const { return indices_; }
     const std::shared_ptr<Slot>& slot() const { return target_->slot(); }
     SourceLine line() const { return line_; }
-    void leave(std::shared_ptr<const Node> version, SourceLine line) const { target_->take_version(std::move(version), line); }
+    void leave(std::shared_ptr<const Node> version, SourceLine line) const {
+        target_->take_version(std::move(version), line);
+    }
 
   private:
     Tensor* target_;
@@ -298,9 +299,10 @@ Reader zero(const Operand& x);
 Reader fill(const Operand& x, const Arg& value);
 /// The caller promises that every index is inside: no check is made.
 Reader unchecked(const Operand& x);
-/// Inside a kernel by hand: the caller promises that no other invocation has stored to the elements that are read
-/// (since the last barrier, if it is a shared array), where the compiler cannot see that. The kernel interpreter
-/// (FIRN_EXECUTOR=interpret) verifies it of shared arrays. Reads as `x(i)` does.
+/// Inside a kernel by hand: the caller promises that no other invocation has stored to the elements
+/// that are read (since the last barrier, if it is a shared array), where the compiler cannot see
+/// that. The kernel interpreter (FIRN_EXECUTOR=interpret) verifies it of shared arrays. Reads as
+/// `x(i)` does.
 Reader own(const Operand& x);
 
 /// A Dimension with a floating-point number is a tensor: `1.0f / x.size(0)`.

@@ -49,13 +49,15 @@ std::vector<std::vector<std::byte>> Trial::results() const {
 std::vector<Reference> Trial::reference(const std::shared_ptr<const Program>& program) {
     run(program);
     std::vector<Reference> out;
-    for (std::vector<std::byte>& bytes : results()) out.push_back({dtypes_[out.size()], std::move(bytes), {}});
+    for (std::vector<std::byte>& bytes : results())
+        out.push_back({dtypes_[out.size()], std::move(bytes), {}});
     const std::vector<std::shared_ptr<Memory>> arguments = call_.arguments;
     for (uint64_t seed = 0; seed < kMoves; ++seed) {
         try {
             for (size_t k = 0; k < arguments.size(); ++k)
                 if (arguments[k] && program->arguments[k].dtype.is_float())
-                    call_.arguments[k] = moved_copy(*arguments[k], program->arguments[k].dtype, seed);
+                    call_.arguments[k] =
+                        moved_copy(*arguments[k], program->arguments[k].dtype, seed);
             run(program);
             const auto given = results();
             for (size_t k = 0; k < given.size(); ++k) note_moves(out[k], given[k]);

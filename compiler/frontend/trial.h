@@ -11,7 +11,8 @@
 
 namespace firn {
 
-/// One call with memory for its results. Every program that it runs has the same arguments and results.
+/// One call with memory for its results. Every program that it runs has the same arguments and
+/// results.
 class Trial {
   public:
     Trial(Executor& executor, const Program& program, Call call);
@@ -19,7 +20,8 @@ class Trial {
     /// Milliseconds per dispatch and dispatches, by kernel.
     std::map<std::string, KernelTime> run(const std::shared_ptr<const Program>& program);
     std::vector<std::vector<std::byte>> results() const;
-    /// What `program` gives, and what becomes of it where the arguments are moved by a few roundings.
+    /// What `program` gives, and what becomes of it where the arguments are moved by a few
+    /// roundings.
     std::vector<Reference> reference(const std::shared_ptr<const Program>& program);
     /// How far the results of the last run are off; `terms`: see most_terms.
     Deviation deviation(const std::vector<Reference>& reference, double terms) const;

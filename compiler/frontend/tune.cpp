@@ -262,8 +262,10 @@ class Search {
     double fastest(Candidate& candidate, double best, TimeOfARun run) {
         try {
             trial_.run(candidate.program);
-            if (const Deviation off = trial_.deviation(wanted_, terms_); off.roundings > options_.tolerance) {
-                candidate.refused = "its results differ by more than rounding explains: " + off.text;
+            if (const Deviation off = trial_.deviation(wanted_, terms_);
+                off.roundings > options_.tolerance) {
+                candidate.refused =
+                    "its results differ by more than rounding explains: " + off.text;
                 return HUGE_VAL;
             }
             double fastest = HUGE_VAL;
@@ -274,7 +276,8 @@ class Search {
             return fastest;
         } catch (const std::exception& error) {
             candidate.refused = error.what();
-            trial_.run(best_);  // fails too where it is not the candidate's fault: then the search is over
+            trial_.run(
+                best_);  // fails too where it is not the candidate's fault: then the search is over
             return HUGE_VAL;
         }
     }

@@ -212,8 +212,7 @@ std::shared_ptr<Variant> compiled_with(FunctionState& state, const CallKind& kin
         return settled(state, kind, symbols, fits);
     }
     std::shared_ptr<Variant> other = ready_variant(state, fits->kind, symbols);
-    if (const auto general =
-            other ? nullptr : general_in_work(state, fits->kind, facts.bindable)) {
+    if (const auto general = other ? nullptr : general_in_work(state, fits->kind, facts.bindable)) {
         state.session->background->wait_or_give_up(*general->job);
         other = ready_variant(state, fits->kind, symbols);
     }
@@ -245,8 +244,7 @@ std::shared_ptr<Variant> variant_without_program(FunctionState& state, const Cal
 }
 
 std::shared_ptr<Variant> serving_variant(FunctionState& state, const CallKind& kind,
-                                          const SizeEnv& symbols,
-                                          const std::vector<bool>& donated) {
+                                         const SizeEnv& symbols, const std::vector<bool>& donated) {
     const SymbolFacts facts = facts_of(state, symbols);
     const std::shared_ptr<Variant> variant = compiled_with(state, kind, facts, symbols, donated);
     if (binds(*variant->program, symbols)) return variant;

@@ -10,20 +10,22 @@ namespace firn {
 
 /// What tells the calls of a function apart, beside its sizes.
 struct CallKind {
-    std::string scalars;   // per rank-0 argument: s for a number, t for a tensor on the device
-    std::vector<std::string> data_sizes;   // declared symbols whose values only the device knows
+    std::string scalars;  // per rank-0 argument: s for a number, t for a tensor on the device
+    std::vector<std::string> data_sizes;  // declared symbols whose values only the device knows
 };
 
-/// The variant that is to serve a call with these sizes and gives nothing away, without its program.
+/// The variant that is to serve a call with these sizes and gives nothing away, without its
+/// program.
 std::shared_ptr<Variant> variant_without_program(FunctionState& state, const CallKind& kind,
                                                  const SizeEnv& symbols);
 /// The variant that fits these sizes, with its program, for a call that gives nothing away.
 std::shared_ptr<Variant> fitting_variant(FunctionState& state, const CallKind& kind,
                                          const SizeEnv& symbols);
-/// The variant that serves a call with these sizes at once, with its program: the one that fits them, or, while that
-/// is being compiled in the background, one that assumes less. `donated`: by argument, the call gives its memory away.
-std::shared_ptr<Variant> serving_variant(FunctionState& state, const CallKind& kind, const SizeEnv& symbols,
-                                         const std::vector<bool>& donated);
+/// The variant that serves a call with these sizes at once, with its program: the one that fits
+/// them, or, while that is being compiled in the background, one that assumes less. `donated`: by
+/// argument, the call gives its memory away.
+std::shared_ptr<Variant> serving_variant(FunctionState& state, const CallKind& kind,
+                                         const SizeEnv& symbols, const std::vector<bool>& donated);
 /// The variant of the most recent call, or the one that assumes nothing, with its program.
 Variant& last_variant(FunctionState& state);
 /// Takes what the background has compiled for the variant.

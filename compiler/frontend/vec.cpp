@@ -17,28 +17,20 @@ VecKind kind_of(DType dtype) {
 
 DType default_type(VecKind kind) {
     switch (kind) {
-        case VecKind::Float:
-            return f32;
-        case VecKind::Int:
-            return i32;
-        case VecKind::Uint:
-            return u32;
-        case VecKind::Bool:
-            return boolean;
+        case VecKind::Float: return f32;
+        case VecKind::Int: return i32;
+        case VecKind::Uint: return u32;
+        case VecKind::Bool: return boolean;
     }
     return f32;
 }
 
 const char* name_of(VecKind kind) {
     switch (kind) {
-        case VecKind::Float:
-            return "floats";
-        case VecKind::Int:
-            return "signed integers";
-        case VecKind::Uint:
-            return "unsigned integers";
-        case VecKind::Bool:
-            return "bools";
+        case VecKind::Float: return "floats";
+        case VecKind::Int: return "signed integers";
+        case VecKind::Uint: return "unsigned integers";
+        case VecKind::Bool: return "bools";
     }
     return "";
 }

@@ -106,7 +106,9 @@ struct Swizzle {
 };
 
 /// Which component a letter is.
-consteval size_t component_of(char letter) { return letter == 'w' ? 3 : static_cast<size_t>(letter - 'x'); }
+consteval size_t component_of(char letter) {
+    return letter == 'w' ? 3 : static_cast<size_t>(letter - 'x');
+}
 
 // clang-format off
 #define FIRN_AT(letter) component_of(#letter[0])
@@ -158,7 +160,8 @@ struct Vec : VecFields<N> {
     Tensor& operator[](size_t k) { return this->*(VecFields<N>::kAll.at(k)); }
     const Tensor& operator[](size_t k) const { return this->*(VecFields<N>::kAll.at(k)); }
 
-    // xy(), zyx(), .. of all letters; four letters by swizzle<"wzyx">(). `p.xy() = q` writes to p, see Swizzled.
+    // xy(), zyx(), .. of all letters; four letters by swizzle<"wzyx">(). `p.xy() = q` writes to p,
+    // see Swizzled.
     FIRN_SWIZZLES_2(x)
     FIRN_SWIZZLES_2(y)
     FIRN_SWIZZLES_2(z)
@@ -291,9 +294,10 @@ struct Vec : VecFields<N> {
 #undef FIRN_SWIZZLES_2
 #undef FIRN_SWIZZLES_3
 
-/// Components of a vector that can be assigned: a vector of their values, and where it stands it writes them, as in
-/// GLSL: `p.xy() = q`, `p.zx() *= 2.0f`. Letters that repeat cannot be written. With a name it is a vector like another:
-/// after `auto q = p.xy();` what is assigned to q leaves p as it was.
+/// Components of a vector that can be assigned: a vector of their values, and where it stands it
+/// writes them, as in GLSL: `p.xy() = q`, `p.zx() *= 2.0f`. Letters that repeat cannot be written.
+/// With a name it is a vector like another: after `auto q = p.xy();` what is assigned to q leaves p
+/// as it was.
 template <size_t N, VecKind K, size_t... From>
 class Swizzled : public Vec<sizeof...(From), K> {
     static_assert(((From < N) && ...), "the vector has no such component");
@@ -324,10 +328,18 @@ class Swizzled : public Vec<sizeof...(From), K> {
     using Value::operator-=;
     using Value::operator*=;
     using Value::operator/=;
-    void operator+=(const Other& v) && requires(distinct()) { write(by(v, [&] { return *this + v; })); }
-    void operator-=(const Other& v) && requires(distinct()) { write(by(v, [&] { return *this - v; })); }
-    void operator*=(const Other& v) && requires(distinct()) { write(by(v, [&] { return *this * v; })); }
-    void operator/=(const Other& v) && requires(distinct()) { write(by(v, [&] { return *this / v; })); }
+    void operator+=(const Other& v) && requires(distinct()) {
+        write(by(v, [&] { return *this + v; }));
+    }
+    void operator-=(const Other& v) && requires(distinct()) {
+        write(by(v, [&] { return *this - v; }));
+    }
+    void operator*=(const Other& v) && requires(distinct()) {
+        write(by(v, [&] { return *this * v; }));
+    }
+    void operator/=(const Other& v) && requires(distinct()) {
+        write(by(v, [&] { return *this / v; }));
+    }
 
   private:
     void write(Value v) {

@@ -95,11 +95,14 @@ class Inference {
     }
 
     /// A kernel by hand stores to tensors that have their shapes.
-    Ref again_by_hand(const Builder& b, const Node& node, const std::vector<Ref>& inputs, Region body) {
+    Ref again_by_hand(const Builder& b, const Node& node, const std::vector<Ref>& inputs,
+                      Region body) {
         for (size_t k = 3; k < inputs.size(); ++k)
-            if (inputs[k]->shape != node.inputs[k]->shape) refuse_wider(b, *node.inputs[k], *inputs[k]);
+            if (inputs[k]->shape != node.inputs[k]->shape)
+                refuse_wider(b, *node.inputs[k], *inputs[k]);
         const LoopAttr& attr = node.as<LoopAttr>();
-        return kernel_by_hand(b, {inputs.begin() + 3, inputs.end()}, std::move(body), attr.grid, attr.group);
+        return kernel_by_hand(b, {inputs.begin() + 3, inputs.end()}, std::move(body), attr.grid,
+                              attr.group);
     }
 
     [[noreturn]] static void refuse_wider(const Builder& b, const Node& narrow, const Node& wide) {
@@ -137,7 +140,8 @@ class Inference {
 
     static Ref read_at_more(const Builder& b, const Node& node, std::vector<Ref> inputs) {
         Shape places;
-        for (size_t k = 1; k < inputs.size(); ++k) places = broadcast_shapes(b, places, inputs[k]->shape, "loop");
+        for (size_t k = 1; k < inputs.size(); ++k)
+            places = broadcast_shapes(b, places, inputs[k]->shape, "loop");
         for (size_t k = 1; k < inputs.size(); ++k) inputs[k] = expand(b, inputs[k], places);
         return remake(b, node, inputs, node.attr);
     }
@@ -158,10 +162,12 @@ class Inference {
             return expand(b, inputs[0], broadcast_shapes(b, inputs[0]->shape, node.shape, "loop"));
         if (is_elementwise(node.op)) return elementwise(b, node.op, inputs);
         // What reads one element reads one at each of more places.
-        if (node.op == Op::Gather && node.shape.empty() && inputs[0]->shape == node.inputs[0]->shape)
+        if (node.op == Op::Gather && node.shape.empty() &&
+            inputs[0]->shape == node.inputs[0]->shape)
             return read_at_more(b, node, inputs);
         // A store of more positions: each element stores for itself.
-        if (node.op == Op::Scatter && inputs[0]->shape == node.shape) return remake(b, node, inputs, node.attr);
+        if (node.op == Op::Scatter && inputs[0]->shape == node.shape)
+            return remake(b, node, inputs, node.attr);
         refuse_wider(b, *narrow, *wide);
     }
 

@@ -12,7 +12,9 @@ std::vector<const Node*> accumulation(const Node& loop, size_t k) {
     const Node* at = body.results[k].get();
     for (; at->op == Op::Scatter; at = at->inputs[0].get()) {
         const ScatterOp op = at->as<ScatterAttr>().op;
-        if (op == ScatterOp::Last || at->as<ScatterAttr>().by_hand || (!chain.empty() && op != chain[0]->as<ScatterAttr>().op)) return {};
+        if (op == ScatterOp::Last || at->as<ScatterAttr>().by_hand ||
+            (!chain.empty() && op != chain[0]->as<ScatterAttr>().op))
+            return {};
         chain.push_back(at);
     }
     if (at != body.args[k + 1].get()) return {};

@@ -7,8 +7,7 @@
 namespace firn {
 namespace {
 
-constexpr size_t kSteps = 500;   // nodes of an index that are followed
-
+constexpr size_t kSteps = 500;  // nodes of an index that are followed
 
 bool fits(int64_t value) { return value >= -INT32_MAX && value <= INT32_MAX; }
 
@@ -29,8 +28,10 @@ Form sum(Form a, const Form& b, int64_t factor) {
 
 Form product(const Form& a, const Form& b) {
     if (!a || !b) return std::nullopt;
-    if (b->scales.empty() && b->offset.is_constant()) return sum(AffineForm{}, a, b->offset.constant());
-    if (a->scales.empty() && a->offset.is_constant()) return sum(AffineForm{}, b, a->offset.constant());
+    if (b->scales.empty() && b->offset.is_constant())
+        return sum(AffineForm{}, a, b->offset.constant());
+    if (a->scales.empty() && a->offset.is_constant())
+        return sum(AffineForm{}, b, a->offset.constant());
     return std::nullopt;
 }
 
@@ -40,7 +41,8 @@ AffineForm expanded(const AffineForm& inner, const Node& node) {
     out.offset = inner.offset;
     const Node& input = *node.inputs[0];
     for (const auto& [axis, scale] : inner.scales)
-        if (!input.shape[static_cast<size_t>(axis)].is(1)) out.scales[axis + node.rank() - input.rank()] = scale;
+        if (!input.shape[static_cast<size_t>(axis)].is(1))
+            out.scales[axis + node.rank() - input.rank()] = scale;
     return out;
 }
 
@@ -60,7 +62,8 @@ class Forms {
         auto input = [&](size_t k) { return of(*node.inputs[k]); };
         switch (node.op) {
             case Op::Constant:
-                if (node.dtype.is_float() || !fits(node.as<ConstantAttr>().value.i)) return std::nullopt;
+                if (node.dtype.is_float() || !fits(node.as<ConstantAttr>().value.i))
+                    return std::nullopt;
                 return AffineForm{{}, Size(node.as<ConstantAttr>().value.i)};
             case Op::SizeValue: return AffineForm{{}, node.as<SizeAttr>().size};
             case Op::Index: return AffineForm{{{node.as<IndexAttr>().axis, 1}}, Size(0)};
@@ -84,8 +87,8 @@ class Forms {
 bool has_i32_factors(const Size& size) {
     if (size.is_constant()) return fits(size.constant());
     const SizeSum sum = as_sum(size);
-    return fits(sum.constant) &&
-           std::all_of(sum.terms.begin(), sum.terms.end(), [](const auto& term) { return fits(term.first); });
+    return fits(sum.constant) && std::all_of(sum.terms.begin(), sum.terms.end(),
+                                             [](const auto& term) { return fits(term.first); });
 }
 
 std::optional<AffineForm> affine_form(const Node& node) { return Forms().of(node); }
@@ -138,6 +141,8 @@ bool is_invertible_store(const Node& scatter) {
     return true;
 }
 
-bool is_scattering(const Node& node) { return node.op == Op::Scatter && !is_invertible_store(node); }
+bool is_scattering(const Node& node) {
+    return node.op == Op::Scatter && !is_invertible_store(node);
+}
 
 }  // namespace firn

@@ -14,10 +14,12 @@
 namespace firn {
 namespace {
 
-constexpr size_t kSteps = 200;                   // nodes of an index that are followed
-constexpr int64_t kLargest = int64_t{1} << 40;   // of a factor, so that products and sums of them fit
+constexpr size_t kSteps = 200;  // nodes of an index that are followed
+constexpr int64_t kLargest = int64_t{1}
+                             << 40;  // of a factor, so that products and sums of them fit
 
-/// What a sum has multiples of: the place in a group along an axis, the group's place, or the value of a node.
+/// What a sum has multiples of: the place in a group along an axis, the group's place, or the value
+/// of a node.
 struct Term {
     enum class Kind : uint8_t { Local, Group, Value } kind;
     int axis = 0;
@@ -80,8 +82,8 @@ class Sums {
     }
 
   private:
-    /// Visits the factors with the values that they meet: the index of an invocation lies in the grid, whatever its
-    /// group holds.
+    /// Visits the factors with the values that they meet: the index of an invocation lies in the
+    /// grid, whatever its group holds.
     template <class Visit>
     void for_parts(const Sum& sum, const Visit& visit) const {
         auto whole = [&](const Term& term) {
@@ -89,7 +91,8 @@ class Sums {
             const auto local = sum.factors.find({Term::Kind::Local, term.axis}),
                        group = sum.factors.find({Term::Kind::Group, term.axis});
             return local != sum.factors.end() && group != sum.factors.end() &&
-                   group->second == local->second * invocations_.group[static_cast<size_t>(term.axis)];
+                   group->second ==
+                       local->second * invocations_.group[static_cast<size_t>(term.axis)];
         };
         for (const auto& [term, factor] : sum.factors) {
             const Size& n = invocations_.grid[static_cast<size_t>(term.axis)];
@@ -102,7 +105,8 @@ class Sums {
         }
     }
 
-    static std::optional<Sum> plus(std::optional<Sum> a, const std::optional<Sum>& b, int64_t times) {
+    static std::optional<Sum> plus(std::optional<Sum> a, const std::optional<Sum>& b,
+                                   int64_t times) {
         if (!a || !b || std::abs(times) > kLargest) return std::nullopt;
         auto add = [&](int64_t& to, int64_t value) {
             if (std::abs(value) > kLargest / std::max<int64_t>(1, std::abs(times))) return false;
@@ -143,8 +147,10 @@ class Sums {
             case Op::Mod:
             case Op::Div: {
                 const int axis = axis_of(*node.inputs[0]);
-                if (axis < 0 || number(input(1)) != invocations_.group[static_cast<size_t>(axis)]) return std::nullopt;
-                return Sum{{{{node.op == Op::Mod ? Term::Kind::Local : Term::Kind::Group, axis}, 1}}, 0};
+                if (axis < 0 || number(input(1)) != invocations_.group[static_cast<size_t>(axis)])
+                    return std::nullopt;
+                return Sum{
+                    {{{node.op == Op::Mod ? Term::Kind::Local : Term::Kind::Group, axis}, 1}}, 0};
             }
             case Op::Add: return plus(input(0), input(1), 1);
             case Op::Sub: return plus(input(0), input(1), -1);
@@ -154,7 +160,8 @@ class Sums {
                 if (const auto times = number(input(0))) return plus(Sum{}, input(1), *times);
                 return std::nullopt;
             case Op::ShiftLeft:
-                if (const auto count = number(input(1))) return plus(Sum{}, input(0), int64_t{1} << (*count & 31));
+                if (const auto count = number(input(1)))
+                    return plus(Sum{}, input(0), int64_t{1} << (*count & 31));
                 return std::nullopt;
             default: return std::nullopt;
         }
@@ -164,12 +171,13 @@ class Sums {
     std::unordered_map<const Node*, std::optional<Sum>> known_;
 };
 
-/// The difference of two indices, one of each of two invocations: terms that are the same for both, and those that
-/// each has its own of.
+/// The difference of two indices, one of each of two invocations: terms that are the same for both,
+/// and those that each has its own of.
 class Difference {
   public:
     /// `exact`: neither wraps around.
-    Difference(const Sums& sums, const Invocations& invocations, const Sum& a, const Sum& b, bool exact)
+    Difference(const Sums& sums, const Invocations& invocations, const Sum& a, const Sum& b,
+               bool exact)
         : sums_(sums), constant_(a.constant - b.constant), exact_(exact) {
         std::set<Term> terms;
         for (const Sum* sum : {&a, &b})
@@ -180,8 +188,9 @@ class Difference {
                 return at == sum.factors.end() ? 0 : at->second;
             };
             const int64_t of_a = factor(a), of_b = factor(b);
-            const bool same = term.kind == Term::Kind::Group   ? invocations.same_group
-                              : term.kind == Term::Kind::Value && !invocations.varies(*term.node);
+            const bool same = term.kind == Term::Kind::Group ? invocations.same_group
+                                                             : term.kind == Term::Kind::Value &&
+                                                                   !invocations.varies(*term.node);
             if (same)
                 add(of_a - of_b, sums.range(term));
             else
@@ -207,7 +216,7 @@ class Difference {
         std::vector<std::pair<int64_t, Term>> digits = digits_;
         std::sort(digits.begin(), digits.end());
         std::vector<Term> out;
-        int64_t below = 0;   // the most that the digits before can differ by
+        int64_t below = 0;  // the most that the digits before can differ by
         for (const auto& [factor, term] : digits) {
             if (factor <= below) return {};
             const Interval range = sums_.range(term);
@@ -237,24 +246,29 @@ bool is_plain(const PlaceIndex& place) {
 
 }  // namespace
 
-bool proved_apart(std::span<const PlaceIndex> a, std::span<const PlaceIndex> b, const Invocations& invocations) {
+bool proved_apart(std::span<const PlaceIndex> a, std::span<const PlaceIndex> b,
+                  const Invocations& invocations) {
     Sums sums(invocations);
     std::set<Term> equal;
     for (size_t k = 0; k < a.size(); ++k) {
         const auto of_a = sums.of(*a[k].index), of_b = sums.of(*b[k].index);
         if (!of_a || !of_b) continue;
-        const bool a_inside = sums.inside(*of_a, a[k].extent), b_inside = sums.inside(*of_b, b[k].extent);
+        const bool a_inside = sums.inside(*of_a, a[k].extent),
+                   b_inside = sums.inside(*of_b, b[k].extent);
         if ((!a_inside && !is_plain(a[k])) || (!b_inside && !is_plain(b[k]))) continue;
-        const bool exact = (a_inside || sums.range(*of_a).fits_i32()) && (b_inside || sums.range(*of_b).fits_i32());
+        const bool exact = (a_inside || sums.range(*of_a).fits_i32()) &&
+                           (b_inside || sums.range(*of_b).fits_i32());
         const Difference difference(sums, invocations, *of_a, *of_b, exact);
         if (difference.is_apart()) return true;
         for (const Term& term : difference.equal_terms()) equal.insert(term);
     }
-    // They touch the same element only where all of these are equal: where they are the same invocation.
+    // They touch the same element only where all of these are equal: where they are the same
+    // invocation.
     for (int axis = 0; axis < static_cast<int>(invocations.grid.size()); ++axis)
         for (const Term::Kind kind : {Term::Kind::Local, Term::Kind::Group}) {
             const Interval range = sums.range({kind, axis});
-            const bool fixed = range.lo == range.hi || (kind == Term::Kind::Group && invocations.same_group);
+            const bool fixed =
+                range.lo == range.hi || (kind == Term::Kind::Group && invocations.same_group);
             if (!fixed && !equal.contains({kind, axis})) return false;
         }
     return true;

@@ -37,9 +37,11 @@ void refuse_data_size(const Builder& b, const Size& size, const std::string& mes
     const std::vector<SizeAtom> symbols = data_symbols(size);
     if (symbols.empty()) return;
     const std::string name = Size::data(symbols[0].name, symbols[0].args[0]).text();
-    fail(b, message + "; " + name + " is a size that only the device knows, so that this cannot be checked: use sizes "
-                    "that come of the same condition, or ask for the tensor's shape() outside of what is recorded, which "
-                    "reads it back");
+    fail(b, message + "; " + name +
+                " is a size that only the device knows, so that this cannot be checked: use sizes "
+                "that come of the same condition, or ask for the tensor's shape() outside of what "
+                "is recorded, which "
+                "reads it back");
 }
 
 }  // namespace

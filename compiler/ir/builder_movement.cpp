@@ -189,12 +189,14 @@ Ref checked_read(Builder b, const Node& node, const std::vector<Ref>& inputs) {
 Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices,
             ScatterAttr attr) {
     std::string asked = "store into " + text(x->shape);
-    const bool bits = attr.op == ScatterOp::And || attr.op == ScatterOp::Or || attr.op == ScatterOp::Xor;
+    const bool bits =
+        attr.op == ScatterOp::And || attr.op == ScatterOp::Or || attr.op == ScatterOp::Xor;
     if (attr.op != ScatterOp::Last && (x->dtype.bytes() == 1 || (x->dtype.is_bool() && !bits)))
         fail(b, asked + ": combining stores into " + x->dtype.name() +
                     " do not exist; cast the tensor to i32");
     if (bits && x->dtype.is_float())
-        fail(b, asked + ": bits of " + x->dtype.name() + " are not combined; cast the tensor to i32");
+        fail(b,
+             asked + ": bits of " + x->dtype.name() + " are not combined; cast the tensor to i32");
     Shape shape = values->shape, index_shape;
     complete_indices(b, asked, x, indices, index_shape);
     Shape joined = broadcast_shapes(b, index_shape, shape, asked + " of values");
@@ -209,76 +211,52 @@ Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices
 
 Op combining_op(ScatterOp op) {
     switch (op) {
-        case ScatterOp::Last:
-            break;
-        case ScatterOp::Add:
-            return Op::Add;
-        case ScatterOp::Mul:
-            return Op::Mul;
-        case ScatterOp::Min:
-            return Op::Min;
-        case ScatterOp::Max:
-            return Op::Max;
-        case ScatterOp::And:
-            return Op::And;
-        case ScatterOp::Or:
-            return Op::Or;
-        case ScatterOp::Xor:
-            return Op::Xor;
+        case ScatterOp::Last: break;
+        case ScatterOp::Add: return Op::Add;
+        case ScatterOp::Mul: return Op::Mul;
+        case ScatterOp::Min: return Op::Min;
+        case ScatterOp::Max: return Op::Max;
+        case ScatterOp::And: return Op::And;
+        case ScatterOp::Or: return Op::Or;
+        case ScatterOp::Xor: return Op::Xor;
     }
     throw InternalError("a store that replaces combines nothing");
 }
 
 std::optional<ReduceOp> reduce_op(ScatterOp op) {
     switch (op) {
-        case ScatterOp::Add:
-            return ReduceOp::Sum;
-        case ScatterOp::Mul:
-            return ReduceOp::Prod;
-        case ScatterOp::Min:
-            return ReduceOp::Min;
-        case ScatterOp::Max:
-            return ReduceOp::Max;
+        case ScatterOp::Add: return ReduceOp::Sum;
+        case ScatterOp::Mul: return ReduceOp::Prod;
+        case ScatterOp::Min: return ReduceOp::Min;
+        case ScatterOp::Max: return ReduceOp::Max;
         case ScatterOp::Last:
         case ScatterOp::And:
         case ScatterOp::Or:
-        case ScatterOp::Xor:
-            return std::nullopt;
+        case ScatterOp::Xor: return std::nullopt;
     }
     return std::nullopt;
 }
 
 Op reduce_step(ReduceOp op) {
     switch (op) {
-        case ReduceOp::Sum:
-            return Op::Add;
-        case ReduceOp::Prod:
-            return Op::Mul;
-        case ReduceOp::Min:
-            return Op::Min;
-        case ReduceOp::Max:
-            return Op::Max;
-        case ReduceOp::Any:
-            return Op::Or;
-        case ReduceOp::All:
-            return Op::And;
+        case ReduceOp::Sum: return Op::Add;
+        case ReduceOp::Prod: return Op::Mul;
+        case ReduceOp::Min: return Op::Min;
+        case ReduceOp::Max: return Op::Max;
+        case ReduceOp::Any: return Op::Or;
+        case ReduceOp::All: return Op::And;
     }
     throw InternalError("internal error: unknown reduction");
 }
 
 Scalar reduce_identity(ReduceOp op, DType dtype) {
     switch (op) {
-        case ReduceOp::Sum:
-            return scalar_int(0).to(dtype);
-        case ReduceOp::Prod:
-            return scalar_int(1).to(dtype);
-        case ReduceOp::Any:
-            return scalar_bool(false).to(dtype);
-        case ReduceOp::All:
-            return scalar_bool(true).to(dtype);
+        case ReduceOp::Sum: return scalar_int(0).to(dtype);
+        case ReduceOp::Prod: return scalar_int(1).to(dtype);
+        case ReduceOp::Any: return scalar_bool(false).to(dtype);
+        case ReduceOp::All: return scalar_bool(true).to(dtype);
         case ReduceOp::Min:
-        case ReduceOp::Max:
-            break;
+        case ReduceOp::Max: break;
     }
     bool largest = op == ReduceOp::Min;
     constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -36,12 +36,16 @@ void check_carried(const Builder& b, const Ref& init, const Ref& arg, const Ref&
 }  // namespace
 
 std::string never_ended(SourceLine line) {
-    return "while_: its condition still held after the last turn that it may take; where that is right give a "
-           ".max_steps at which it ends, else raise the limit by Session::limit_while or FIRN_MAX_STEPS" +
+    return "while_: its condition still held after the last turn that it may take; where that is "
+           "right give a "
+           ".max_steps at which it ends, else raise the limit by Session::limit_while or "
+           "FIRN_MAX_STEPS" +
            (line.line ? " (" + text(line) + ")" : std::string());
 }
 
-std::string never_ended(const Node& loop) { return never_ended(loop.lines.empty() ? SourceLine{} : loop.lines[0]); }
+std::string never_ended(const Node& loop) {
+    return never_ended(loop.lines.empty() ? SourceLine{} : loop.lines[0]);
+}
 
 Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vector<Ref> inits,
          Region body, int active, bool must_end, std::vector<Size> sizes) {
@@ -67,25 +71,30 @@ Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vect
              "down");
     inputs.insert(inputs.end(), inits.begin(), inits.end());
     return b.table.intern(Op::Loop, i32, {}, std::move(inputs),
-                          LoopAttr{std::make_shared<Region>(std::move(body)), active, false, false, must_end,
-                                   std::move(sizes)},
+                          LoopAttr{std::make_shared<Region>(std::move(body)), active, false, false,
+                                   must_end, std::move(sizes)},
                           b.line);
 }
 
-Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid, std::vector<uint32_t> group) {
-    ensure(grid.size() == group.size() && !group.empty(), "a kernel by hand has a group size for each axis of its grid");
-    const Ref turn = loop(b, constant_int(b, 0), constant_int(b, 1), constant_int(b, 1), std::move(inits), std::move(body), -1);
+Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid,
+                   std::vector<uint32_t> group) {
+    ensure(grid.size() == group.size() && !group.empty(),
+           "a kernel by hand has a group size for each axis of its grid");
+    const Ref turn = loop(b, constant_int(b, 0), constant_int(b, 1), constant_int(b, 1),
+                          std::move(inits), std::move(body), -1);
     LoopAttr attr = turn->as<LoopAttr>();
     attr.grid = std::move(grid);
     attr.group = std::move(group);
-    return b.table.intern(Op::Loop, turn->dtype, turn->shape, turn->inputs, std::move(attr), b.line);
+    return b.table.intern(Op::Loop, turn->dtype, turn->shape, turn->inputs, std::move(attr),
+                          b.line);
 }
 
 Ref fetched(Builder b, const Ref& scatter) {
     ensure(scatter->op == Op::Scatter, "only a store has something that was there before");
     std::vector<Ref> inputs = {scatter};
     inputs.insert(inputs.end(), scatter->inputs.begin(), scatter->inputs.end());
-    return b.table.intern(Op::Fetched, scatter->dtype, scatter->inputs[1]->shape, std::move(inputs), {}, b.line);
+    return b.table.intern(Op::Fetched, scatter->dtype, scatter->inputs[1]->shape, std::move(inputs),
+                          {}, b.line);
 }
 
 Ref branch(Builder b, const Ref& condition, Region then_body, Region else_body) {
@@ -144,12 +153,9 @@ std::vector<Ref> after(const std::vector<Ref>& inputs, size_t count) {
 
 Ref remake_movement(const Builder& b, const Node& node, const Ref& x, const Attr& attr) {
     switch (node.op) {
-        case Op::Reshape:
-            return reshape(b, x, node.shape);
-        case Op::Permute:
-            return permute(b, x, std::get<PermuteAttr>(attr).axes);
-        case Op::Expand:
-            return expand(b, x, node.shape);
+        case Op::Reshape: return reshape(b, x, node.shape);
+        case Op::Permute: return permute(b, x, std::get<PermuteAttr>(attr).axes);
+        case Op::Expand: return expand(b, x, node.shape);
         case Op::Slice: {
             const auto& a = std::get<SliceAttr>(attr);
             return slice(b, x, a.begin, node.shape, a.step);
@@ -158,8 +164,7 @@ Ref remake_movement(const Builder& b, const Node& node, const Ref& x, const Attr
             const auto& a = std::get<PadAttr>(attr);
             return pad(b, x, a.before, a.after, a.value);
         }
-        default:
-            throw InternalError("internal error: no rule to make this movement again");
+        default: throw InternalError("internal error: no rule to make this movement again");
     }
 }
 
@@ -169,8 +174,8 @@ Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr) {
     ensure(inputs.size() == node.inputs.size(), "a node made again has the same number of inputs");
     if (node.op == Op::Loop) {
         const auto& a = std::get<LoopAttr>(attr);
-        const Ref made = loop(b, inputs[0], inputs[1], inputs[2], after(inputs, 3), *a.body, a.active, a.must_end,
-                              a.sizes);
+        const Ref made = loop(b, inputs[0], inputs[1], inputs[2], after(inputs, 3), *a.body,
+                              a.active, a.must_end, a.sizes);
         LoopAttr kept = made->as<LoopAttr>();
         kept.host = a.host;
         kept.open = a.open;

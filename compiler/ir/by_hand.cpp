@@ -32,8 +32,8 @@ void refuse_by_hand(const Node& node, const std::string& message) {
 
 namespace {
 
-/// What belongs to a kernel, operands first: all that needs its arguments, and those of the loops inside. Other
-/// kernels, whose results it reads, are apart.
+/// What belongs to a kernel, operands first: all that needs its arguments, and those of the loops
+/// inside. Other kernels, whose results it reads, are apart.
 class OwnNodes {
   public:
     explicit OwnNodes(const Node& kernel) {
@@ -52,7 +52,8 @@ class OwnNodes {
     }
 
     void visit(const Ref& root) {
-        std::vector<std::pair<Ref, bool>> open{{root, false}};   // and whether what it needs stands above it
+        std::vector<std::pair<Ref, bool>> open{
+            {root, false}};  // and whether what it needs stands above it
         while (!open.empty()) {
             const auto [node, entered] = open.back();
             if (entered || !is_own(*node) || !seen_.insert(node.get()).second) {
@@ -64,7 +65,8 @@ class OwnNodes {
             std::vector<Ref> needed = node->inputs;
             if (node->op == Op::Loop) enter(*node->as<LoopAttr>().body, needed);
             if (node->op == Op::If)
-                enter(*node->as<IfAttr>().then_body, needed), enter(*node->as<IfAttr>().else_body, needed);
+                enter(*node->as<IfAttr>().then_body, needed),
+                    enter(*node->as<IfAttr>().else_body, needed);
             for (size_t k = needed.size(); k-- > 0;) open.emplace_back(needed[k], false);
         }
     }
@@ -257,7 +259,9 @@ class ReadCheck {
 
     void run() {
         for (const Ref& node : own_.order)
-            if (node->op == Op::Gather && !node->as<GatherAttr>().own && root_.contains(node->inputs[0].get())) check(*node);
+            if (node->op == Op::Gather && !node->as<GatherAttr>().own &&
+                root_.contains(node->inputs[0].get()))
+                check(*node);
     }
 
   private:
@@ -302,8 +306,9 @@ class ReadCheck {
         const IndexTuple indices = indices_of(access, first);
         std::vector<PlaceIndex> out;
         for (size_t k = skip; k < indices.size(); ++k)
-            out.push_back({indices[k], root.shape[k],
-                           access.op == Op::Gather ? access.as<GatherAttr>().modes[k] : Bounds::Constant});
+            out.push_back(
+                {indices[k], root.shape[k],
+                 access.op == Op::Gather ? access.as<GatherAttr>().modes[k] : Bounds::Constant});
         return out;
     }
 
@@ -321,11 +326,14 @@ class ReadCheck {
             refuse_by_hand(
                 read,
                 "an element of a shared array is read that another invocation may have stored" +
-                    where + "; put a barrier() between, or read it by own(array)(..) where no other invocation does");
-        refuse_by_hand(read, "an element is read that another invocation may have stored" + where +
-                                 "; read what was there at entry before the store, or give it "
-                                 "through shared(...) and a "
-                                 "barrier(), or read it by own(x)(..) where no other invocation stores it");
+                    where +
+                    "; put a barrier() between, or read it by own(array)(..) where no other "
+                    "invocation does");
+        refuse_by_hand(
+            read, "an element is read that another invocation may have stored" + where +
+                      "; read what was there at entry before the store, or give it "
+                      "through shared(...) and a "
+                      "barrier(), or read it by own(x)(..) where no other invocation stores it");
     }
 
     const Node& kernel_;

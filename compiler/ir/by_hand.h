@@ -11,8 +11,10 @@ namespace firn {
 
 /// The arrays of a kernel by hand (`kernel`, a Loop), and the tensors that it stores to.
 struct HandArrays {
-    /// `apart`: arguments of the kernel whose versions at entry live elsewhere; reading them takes no step.
-    HandArrays(const Node& kernel, const Placement& placement, const std::unordered_set<const Node*>& apart = {});
+    /// `apart`: arguments of the kernel whose versions at entry live elsewhere; reading them takes
+    /// no step.
+    HandArrays(const Node& kernel, const Placement& placement,
+               const std::unordered_set<const Node*>& apart = {});
 
     /// Of every version: the Array, or the kernel's argument, that it is a version of.
     std::unordered_map<const Node*, const Node*> root;
@@ -28,14 +30,16 @@ struct HandArrays {
 
 /// How a kernel by hand uses a tensor that it stores to.
 struct TargetUse {
-    bool covered = false;     // every element is stored, and none is read: what it was before does not matter
-    bool read_apart = false;  // invocations read elements at entry that others store to: that version must be kept apart
+    bool covered =
+        false;  // every element is stored, and none is read: what it was before does not matter
+    bool read_apart = false;  // invocations read elements at entry that others store to: that
+                              // version must be kept apart
 };
 /// By the kernel's carried values; `results` are those that somebody reads.
 std::vector<TargetUse> target_uses(const Node& kernel, const std::vector<Ref>& results);
 
-/// UserError where an invocation reads what another may have stored: an element of a tensor, or of a shared array
-/// without a barrier between.
+/// UserError where an invocation reads what another may have stored: an element of a tensor, or of
+/// a shared array without a barrier between.
 void check_reads(const Node& kernel);
 
 /// A UserError that begins with "inside a kernel, " and ends with the node's line.

@@ -36,67 +36,40 @@ bool equal(const Scalar& a, const Scalar& b) {
 
 double float_unary(Op op, double x, DType dtype) {
     switch (op) {
-        case Op::Neg:
-            return -x;
-        case Op::Abs:
-            return std::fabs(x);
-        case Op::Sign:
-            return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x;
-        case Op::Floor:
-            return std::floor(x);
-        case Op::Ceil:
-            return std::ceil(x);
-        case Op::Round:
-            return std::nearbyint(x);
-        case Op::Trunc:
-            return std::trunc(x);
-        case Op::Frac:
-            return rounded(x - std::floor(x), dtype);
-        case Op::Exp:
-            return std::exp(x);
-        case Op::Exp2:
-            return std::exp2(x);
-        case Op::Expm1:
-            return std::expm1(x);
-        case Op::Log:
-            return std::log(x);
-        case Op::Log2:
-            return std::log2(x);
-        case Op::Log1p:
-            return std::log1p(x);
-        case Op::Sqrt:
-            return std::sqrt(x);
-        case Op::Rsqrt:
-            return 1 / std::sqrt(x);
-        case Op::Rcp:
-            return 1 / x;
-        case Op::Sin:
-            return std::sin(x);
-        case Op::Cos:
-            return std::cos(x);
-        case Op::Tan:
-            return std::tan(x);
-        case Op::Asin:
-            return std::asin(x);
-        case Op::Acos:
-            return std::acos(x);
-        case Op::Atan:
-            return std::atan(x);
-        case Op::Sinh:
-            return std::sinh(x);
-        case Op::Cosh:
-            return std::cosh(x);
-        case Op::Tanh:
-            return std::tanh(x);
-        case Op::Erf:
-            return std::erf(x);
-        default:
-            throw InternalError("internal error: no float rule for this operation");
+        case Op::Neg: return -x;
+        case Op::Abs: return std::fabs(x);
+        case Op::Sign: return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x;
+        case Op::Floor: return std::floor(x);
+        case Op::Ceil: return std::ceil(x);
+        case Op::Round: return std::nearbyint(x);
+        case Op::Trunc: return std::trunc(x);
+        case Op::Frac: return rounded(x - std::floor(x), dtype);
+        case Op::Exp: return std::exp(x);
+        case Op::Exp2: return std::exp2(x);
+        case Op::Expm1: return std::expm1(x);
+        case Op::Log: return std::log(x);
+        case Op::Log2: return std::log2(x);
+        case Op::Log1p: return std::log1p(x);
+        case Op::Sqrt: return std::sqrt(x);
+        case Op::Rsqrt: return 1 / std::sqrt(x);
+        case Op::Rcp: return 1 / x;
+        case Op::Sin: return std::sin(x);
+        case Op::Cos: return std::cos(x);
+        case Op::Tan: return std::tan(x);
+        case Op::Asin: return std::asin(x);
+        case Op::Acos: return std::acos(x);
+        case Op::Atan: return std::atan(x);
+        case Op::Sinh: return std::sinh(x);
+        case Op::Cosh: return std::cosh(x);
+        case Op::Tanh: return std::tanh(x);
+        case Op::Erf: return std::erf(x);
+        default: throw InternalError("internal error: no float rule for this operation");
     }
 }
 
 /// x - y * floor(x / y), every step rounded as the device rounds it. A quotient below 0 that is too
-/// small for a number is below 0 all the same; no turn of an infinite y is none. What is left of 0 is +0.
+/// small for a number is below 0 all the same; no turn of an infinite y is none. What is left of 0
+/// is +0.
 double float_mod(double x, double y, DType dtype) {
     double turns = std::floor(rounded(x / y, dtype));
     if (turns == 0 && x != 0 && (x < 0) != (y < 0)) turns = -1;
@@ -105,26 +78,16 @@ double float_mod(double x, double y, DType dtype) {
 
 double float_binary(Op op, double x, double y, DType dtype) {
     switch (op) {
-        case Op::Add:
-            return x + y;
-        case Op::Sub:
-            return x - y;
-        case Op::Mul:
-            return x * y;
-        case Op::Div:
-            return x / y;
-        case Op::Mod:
-            return float_mod(x, y, dtype);
-        case Op::Pow:
-            return std::pow(x, y);
-        case Op::Atan2:
-            return std::atan2(x, y);
-        case Op::Min:
-            return smaller(x, y);
-        case Op::Max:
-            return larger(x, y);
-        default:
-            throw InternalError("internal error: no float rule for this operation");
+        case Op::Add: return x + y;
+        case Op::Sub: return x - y;
+        case Op::Mul: return x * y;
+        case Op::Div: return x / y;
+        case Op::Mod: return float_mod(x, y, dtype);
+        case Op::Pow: return std::pow(x, y);
+        case Op::Atan2: return std::atan2(x, y);
+        case Op::Min: return smaller(x, y);
+        case Op::Max: return larger(x, y);
+        default: throw InternalError("internal error: no float rule for this operation");
     }
 }
 
@@ -134,18 +97,12 @@ int width_of(DType dtype) { return dtype.is_bool() ? 1 : 8 * dtype.bytes(); }
 /// `bits` cut to the type's width and read as a value of it.
 Scalar wrapped(uint64_t bits, DType dtype) {
     switch (dtype.type) {
-        case Type::I8:
-            return {dtype, 0, static_cast<int8_t>(bits)};
-        case Type::U8:
-            return {dtype, 0, static_cast<uint8_t>(bits)};
-        case Type::I32:
-            return {dtype, 0, static_cast<int32_t>(bits)};
-        case Type::U32:
-            return {dtype, 0, static_cast<uint32_t>(bits)};
-        case Type::Bool:
-            return {dtype, 0, static_cast<int64_t>(bits & 1)};
-        default:
-            return {dtype, 0, static_cast<int64_t>(bits)};
+        case Type::I8: return {dtype, 0, static_cast<int8_t>(bits)};
+        case Type::U8: return {dtype, 0, static_cast<uint8_t>(bits)};
+        case Type::I32: return {dtype, 0, static_cast<int32_t>(bits)};
+        case Type::U32: return {dtype, 0, static_cast<uint32_t>(bits)};
+        case Type::Bool: return {dtype, 0, static_cast<int64_t>(bits & 1)};
+        default: return {dtype, 0, static_cast<int64_t>(bits)};
     }
 }
 
@@ -158,18 +115,12 @@ uint64_t reversed_bits(uint64_t bits, int width) {
 Scalar integer_unary(Op op, const Scalar& x) {
     bool negative = x.dtype.is_signed() && x.i < 0;
     switch (op) {
-        case Op::Neg:
-            return wrapped(0 - bits_of(x), x.dtype);
-        case Op::Abs:
-            return wrapped(negative ? 0 - bits_of(x) : bits_of(x), x.dtype);
-        case Op::Sign:
-            return wrapped(negative ? ~uint64_t{0} : x.i != 0, x.dtype);
-        case Op::BitNot:
-            return wrapped(~bits_of(x), x.dtype);
-        case Op::ReverseBits:
-            return wrapped(reversed_bits(bits_of(x), width_of(x.dtype)), x.dtype);
-        default:
-            throw InternalError("internal error: no integer rule for this operation");
+        case Op::Neg: return wrapped(0 - bits_of(x), x.dtype);
+        case Op::Abs: return wrapped(negative ? 0 - bits_of(x) : bits_of(x), x.dtype);
+        case Op::Sign: return wrapped(negative ? ~uint64_t{0} : x.i != 0, x.dtype);
+        case Op::BitNot: return wrapped(~bits_of(x), x.dtype);
+        case Op::ReverseBits: return wrapped(reversed_bits(bits_of(x), width_of(x.dtype)), x.dtype);
+        default: throw InternalError("internal error: no integer rule for this operation");
     }
 }
 
@@ -200,33 +151,20 @@ Scalar integer_binary(Op op, const Scalar& a, const Scalar& b) {
     DType dtype = a.dtype;
     int count = static_cast<int>(b.i & (width_of(dtype) - 1));
     switch (op) {
-        case Op::Add:
-            return wrapped(bits_of(a) + bits_of(b), dtype);
-        case Op::Sub:
-            return wrapped(bits_of(a) - bits_of(b), dtype);
-        case Op::Mul:
-            return wrapped(bits_of(a) * bits_of(b), dtype);
+        case Op::Add: return wrapped(bits_of(a) + bits_of(b), dtype);
+        case Op::Sub: return wrapped(bits_of(a) - bits_of(b), dtype);
+        case Op::Mul: return wrapped(bits_of(a) * bits_of(b), dtype);
         case Op::Div:
-        case Op::Mod:
-            return wrapped(integer_quotient(op, a, b), dtype);
-        case Op::Pow:
-            return wrapped(integer_power(a, b), dtype);
-        case Op::Min:
-            return less(b, a) ? b : a;
-        case Op::Max:
-            return less(a, b) ? b : a;
-        case Op::And:
-            return wrapped(bits_of(a) & bits_of(b), dtype);
-        case Op::Or:
-            return wrapped(bits_of(a) | bits_of(b), dtype);
-        case Op::Xor:
-            return wrapped(bits_of(a) ^ bits_of(b), dtype);
-        case Op::ShiftLeft:
-            return wrapped(bits_of(a) << count, dtype);
-        case Op::ShiftRight:
-            return wrapped(shifted_right(a, count), dtype);
-        default:
-            throw InternalError("internal error: no integer rule for this operation");
+        case Op::Mod: return wrapped(integer_quotient(op, a, b), dtype);
+        case Op::Pow: return wrapped(integer_power(a, b), dtype);
+        case Op::Min: return less(b, a) ? b : a;
+        case Op::Max: return less(a, b) ? b : a;
+        case Op::And: return wrapped(bits_of(a) & bits_of(b), dtype);
+        case Op::Or: return wrapped(bits_of(a) | bits_of(b), dtype);
+        case Op::Xor: return wrapped(bits_of(a) ^ bits_of(b), dtype);
+        case Op::ShiftLeft: return wrapped(bits_of(a) << count, dtype);
+        case Op::ShiftRight: return wrapped(shifted_right(a, count), dtype);
+        default: throw InternalError("internal error: no integer rule for this operation");
     }
 }
 
@@ -244,26 +182,16 @@ Scalar evaluate(Op op, DType dtype, std::span<const Scalar> inputs) {
     bool is_float = x.dtype.is_float();
     // No default: a new row of ops.def is missed here by the compiler, not by a user.
     switch (op) {
-        case Op::Cast:
-            return x.to(dtype);
-        case Op::Bitcast:
-            return with_bits_of(x, dtype);
-        case Op::Not:
-            return scalar_bool(!truth(x));
-        case Op::IsNan:
-            return scalar_bool(is_nan(x));
-        case Op::IsInf:
-            return scalar_bool(is_float && std::isinf(x.f));
-        case Op::Less:
-            return scalar_bool(less(x, inputs[1]));
-        case Op::LessEqual:
-            return scalar_bool(less(x, inputs[1]) || equal(x, inputs[1]));
-        case Op::Equal:
-            return scalar_bool(equal(x, inputs[1]));
-        case Op::NotEqual:
-            return scalar_bool(!equal(x, inputs[1]));
-        case Op::Select:
-            return truth(x) ? inputs[1] : inputs[2];
+        case Op::Cast: return x.to(dtype);
+        case Op::Bitcast: return with_bits_of(x, dtype);
+        case Op::Not: return scalar_bool(!truth(x));
+        case Op::IsNan: return scalar_bool(is_nan(x));
+        case Op::IsInf: return scalar_bool(is_float && std::isinf(x.f));
+        case Op::Less: return scalar_bool(less(x, inputs[1]));
+        case Op::LessEqual: return scalar_bool(less(x, inputs[1]) || equal(x, inputs[1]));
+        case Op::Equal: return scalar_bool(equal(x, inputs[1]));
+        case Op::NotEqual: return scalar_bool(!equal(x, inputs[1]));
+        case Op::Select: return truth(x) ? inputs[1] : inputs[2];
 
         // clang-format off
         case Op::Neg: case Op::Abs: case Op::Sign: case Op::Floor: case Op::Ceil: case Op::Round:
@@ -294,18 +222,12 @@ Scalar evaluate(Op op, DType dtype, std::span<const Scalar> inputs) {
 Scalar evaluate_reduce(ReduceOp op, const Scalar& accumulator, const Scalar& value) {
     const Scalar both[] = {accumulator, value};
     switch (op) {
-        case ReduceOp::Sum:
-            return evaluate(Op::Add, accumulator.dtype, both);
-        case ReduceOp::Prod:
-            return evaluate(Op::Mul, accumulator.dtype, both);
-        case ReduceOp::Min:
-            return evaluate(Op::Min, accumulator.dtype, both);
-        case ReduceOp::Max:
-            return evaluate(Op::Max, accumulator.dtype, both);
-        case ReduceOp::Any:
-            return scalar_bool(truth(accumulator) || truth(value));
-        case ReduceOp::All:
-            return scalar_bool(truth(accumulator) && truth(value));
+        case ReduceOp::Sum: return evaluate(Op::Add, accumulator.dtype, both);
+        case ReduceOp::Prod: return evaluate(Op::Mul, accumulator.dtype, both);
+        case ReduceOp::Min: return evaluate(Op::Min, accumulator.dtype, both);
+        case ReduceOp::Max: return evaluate(Op::Max, accumulator.dtype, both);
+        case ReduceOp::Any: return scalar_bool(truth(accumulator) || truth(value));
+        case ReduceOp::All: return scalar_bool(truth(accumulator) && truth(value));
     }
     throw InternalError("internal error: an unknown reduction");
 }
@@ -313,18 +235,14 @@ Scalar evaluate_reduce(ReduceOp op, const Scalar& accumulator, const Scalar& val
 int64_t bounded_index(Bounds mode, int64_t i, int64_t n) {
     if (n <= 0) return -1;
     switch (mode) {
-        case Bounds::Clamp:
-            return std::clamp<int64_t>(i, 0, n - 1);
-        case Bounds::Wrap:
-            return ((i % n) + n) % n;
+        case Bounds::Clamp: return std::clamp<int64_t>(i, 0, n - 1);
+        case Bounds::Wrap: return ((i % n) + n) % n;
         case Bounds::Mirror: {
             int64_t within = ((i % (2 * n)) + 2 * n) % (2 * n);
             return within < n ? within : 2 * n - 1 - within;
         }
-        case Bounds::Constant:
-            return i >= 0 && i < n ? i : -1;
-        case Bounds::Unchecked:
-            return i;
+        case Bounds::Constant: return i >= 0 && i < n ? i : -1;
+        case Bounds::Unchecked: return i;
     }
     return -1;
 }

@@ -1,4 +1,5 @@
-// The meaning of every elementwise operation on one element: interpreters and constant folding share it.
+// The meaning of every elementwise operation on one element: interpreters and constant folding
+// share it.
 #pragma once
 #include <span>
 
@@ -6,8 +7,8 @@
 
 namespace firn {
 
-/// One element of an elementwise operation (Cast and Bitcast too: to `dtype`). f32 operations round to
-/// f32, f16 operations are done in f32 and rounded to f16, integers wrap.
+/// One element of an elementwise operation (Cast and Bitcast too: to `dtype`). f32 operations round
+/// to f32, f16 operations are done in f32 and rounded to f16, integers wrap.
 Scalar evaluate(Op op, DType dtype, std::span<const Scalar> inputs);
 /// One step of a reduction.
 Scalar evaluate_reduce(ReduceOp op, const Scalar& accumulator, const Scalar& value);

@@ -76,7 +76,8 @@ struct AttrHash {
     uint64_t operator()(const ArrayAttr& a) const { return mix(a.id, a.shared); }
     uint64_t operator()(const BarrierAttr& a) const { return a.id; }
     uint64_t operator()(const SubgroupAttr& a) const {
-        return mix(mix(static_cast<uint64_t>(a.op), static_cast<uint64_t>(a.combine)), hash_of_numbers(a.group));
+        return mix(mix(static_cast<uint64_t>(a.op), static_cast<uint64_t>(a.combine)),
+                   hash_of_numbers(a.group));
     }
 };
 
@@ -119,7 +120,8 @@ struct AttrEqual {
     }
     bool operator()(const ScatterAttr& a) const {
         const auto& b = same<ScatterAttr>();
-        return a.op == b.op && a.unique == b.unique && a.complete == b.complete && a.by_hand == b.by_hand;
+        return a.op == b.op && a.unique == b.unique && a.complete == b.complete &&
+               a.by_hand == b.by_hand;
     }
     bool operator()(const ReduceAttr& a) const {
         const auto& b = same<ReduceAttr>();
@@ -127,15 +129,17 @@ struct AttrEqual {
     }
     bool operator()(const LoopAttr& a) const {
         const auto& b = same<LoopAttr>();
-        return a.active == b.active && a.must_end == b.must_end && a.sizes == b.sizes && a.grid == b.grid &&
-               a.group == b.group && equal_region(a.body, b.body);
+        return a.active == b.active && a.must_end == b.must_end && a.sizes == b.sizes &&
+               a.grid == b.grid && a.group == b.group && equal_region(a.body, b.body);
     }
     bool operator()(const IfAttr& a) const {
         const auto& b = same<IfAttr>();
         return equal_region(a.then_body, b.then_body) && equal_region(a.else_body, b.else_body);
     }
     bool operator()(const ResultAttr& a) const { return a.index == same<ResultAttr>().index; }
-    bool operator()(const ArrayAttr& a) const { return a.id == same<ArrayAttr>().id && a.shared == same<ArrayAttr>().shared; }
+    bool operator()(const ArrayAttr& a) const {
+        return a.id == same<ArrayAttr>().id && a.shared == same<ArrayAttr>().shared;
+    }
     bool operator()(const BarrierAttr& a) const { return a.id == same<BarrierAttr>().id; }
     bool operator()(const SubgroupAttr& a) const {
         const auto& b = same<SubgroupAttr>();
@@ -183,7 +187,8 @@ FreeArgs free_in(const Region& region) {
     std::vector<uint64_t> own, left;
     for (const Ref& arg : region.args) own.push_back(arg->as<RegionArgAttr>().id);
     std::sort(own.begin(), own.end());
-    std::set_difference(inside->begin(), inside->end(), own.begin(), own.end(), std::back_inserter(left));
+    std::set_difference(inside->begin(), inside->end(), own.begin(), own.end(),
+                        std::back_inserter(left));
     return left.empty() ? nullptr : std::make_shared<const std::vector<uint64_t>>(std::move(left));
 }
 
@@ -230,8 +235,9 @@ struct NodeTable::State {
     size_t live = 0;
     OneThread thread;
 
-    /// On the thread that uses the table: deletes `node` and everything that dies with it: a node deleted within another's deletion
-    /// only joins the list, so that a long chain needs no deep stack.
+    /// On the thread that uses the table: deletes `node` and everything that dies with it: a node
+    /// deleted within another's deletion only joins the list, so that a long chain needs no deep
+    /// stack.
     void release(const Node* node) {
         thread.release([this, node] { release_here(node); });
     }

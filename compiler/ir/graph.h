@@ -1,4 +1,5 @@
-// The Graph: hash-consed, immutable SSA nodes over whole tensors, with regions for loops and branches.
+// The Graph: hash-consed, immutable SSA nodes over whole tensors, with regions for loops and
+// branches.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -37,41 +38,74 @@ struct Region {
 /// Regions inside one another in what is recorded or parsed: what walks them is recursive.
 constexpr int kMostNested = 200;
 
-/// `parameter`, where it is not 0: an id of a number that differs from one recording to the next; a plan of lazy
-/// evaluation takes it as an argument.
-struct ConstantAttr { Scalar value; uint64_t parameter = 0; };
-struct SizeAttr { Size size; };
-struct InputAttr { int index = 0; bool scalar = false; };
-/// Contents of a realised tensor. Identity: two Buffers are equal when `storage` is the same pointer.
-struct BufferAttr { std::shared_ptr<Memory> storage; };
-struct RegionArgAttr { uint64_t id = 0; };
-struct IndexAttr { int axis = 0; };
-struct PermuteAttr { std::vector<int> axes; };
-struct SliceAttr { std::vector<Size> begin; std::vector<int64_t> step; };   // step may be negative
-struct PadAttr { std::vector<Size> before, after; Scalar value; };
-/// One mode per source axis; `fill` is what Constant axes read outside. `own`: in a kernel by hand, a promise that no
-/// other invocation has stored to the element since the last barrier.
-struct GatherAttr { std::vector<Bounds> modes; Scalar fill; bool own = false; };
-/// Stores outside are dropped. `unique`: the caller promises that no two indices are equal; `complete`: and that
-/// every element of the target has one, so that nothing of it is left.
+/// `parameter`, where it is not 0: an id of a number that differs from one recording to the next; a
+/// plan of lazy evaluation takes it as an argument.
+struct ConstantAttr {
+    Scalar value;
+    uint64_t parameter = 0;
+};
+struct SizeAttr {
+    Size size;
+};
+struct InputAttr {
+    int index = 0;
+    bool scalar = false;
+};
+/// Contents of a realised tensor. Identity: two Buffers are equal when `storage` is the same
+/// pointer.
+struct BufferAttr {
+    std::shared_ptr<Memory> storage;
+};
+struct RegionArgAttr {
+    uint64_t id = 0;
+};
+struct IndexAttr {
+    int axis = 0;
+};
+struct PermuteAttr {
+    std::vector<int> axes;
+};
+struct SliceAttr {
+    std::vector<Size> begin;
+    std::vector<int64_t> step;
+};  // step may be negative
+struct PadAttr {
+    std::vector<Size> before, after;
+    Scalar value;
+};
+/// One mode per source axis; `fill` is what Constant axes read outside. `own`: in a kernel by hand,
+/// a promise that no other invocation has stored to the element since the last barrier.
+struct GatherAttr {
+    std::vector<Bounds> modes;
+    Scalar fill;
+    bool own = false;
+};
+/// Stores outside are dropped. `unique`: the caller promises that no two indices are equal;
+/// `complete`: and that every element of the target has one, so that nothing of it is left.
 /// `by_hand`: in a kernel by hand; where indices collide, which one wins is left to the device.
-struct ScatterAttr { ScatterOp op = ScatterOp::Last; bool unique = false, complete = false, by_hand = false; };
-struct ReduceAttr { ReduceOp op = ReduceOp::Sum; std::vector<int> axes; };  // axes sorted
+struct ScatterAttr {
+    ScatterOp op = ScatterOp::Last;
+    bool unique = false, complete = false, by_hand = false;
+};
+struct ReduceAttr {
+    ReduceOp op = ReduceOp::Sum;
+    std::vector<int> axes;
+};  // axes sorted
 /// Region arguments: the induction value (i32), then the carried values. Results: the next carried
 /// values. `active`: which carried value (bool) says that an element still runs, -1 where no break
-/// exists: the loop ends when no element of it is true. Where it is false the body gives an element's
-/// carried values back as they are (but stores by position, which leave out positions by their index): a
-/// loop inside a kernel leaves each element on its own. `host`: the scheduler wants
+/// exists: the loop ends when no element of it is true. Where it is false the body gives an
+/// element's carried values back as they are (but stores by position, which leave out positions by
+/// their index): a loop inside a kernel leaves each element on its own. `host`: the scheduler wants
 /// it as a loop of kernels, whatever the body allows.
-/// `open`: turns after the one that makes the active value (one element) false change nothing, so that whoever
-/// runs the loop need not look at it after every turn.
-/// `must_end`: a loop whose active value is still true somewhere after the last turn is a UserError: its bounds are
-/// only there so that nobody hangs.
-/// `sizes`: data symbols that begin anew in every turn, and that nothing outside of the body mentions: the value that
-/// the body gives for carried value k < sizes.size() (i32, rank 0) is that of sizes[k] in this turn. Each depends only
-/// on those before it. A loop that has some is one of kernels.
-/// `group`, where it is not empty: a kernel by hand. It takes one turn, which is one dispatch of invocations for every
-/// index of `grid`, in groups of `group` (both by axis); it carries the tensors that it stores to.
+/// `open`: turns after the one that makes the active value (one element) false change nothing, so
+/// that whoever runs the loop need not look at it after every turn. `must_end`: a loop whose active
+/// value is still true somewhere after the last turn is a UserError: its bounds are only there so
+/// that nobody hangs. `sizes`: data symbols that begin anew in every turn, and that nothing outside
+/// of the body mentions: the value that the body gives for carried value k < sizes.size() (i32,
+/// rank 0) is that of sizes[k] in this turn. Each depends only on those before it. A loop that has
+/// some is one of kernels. `group`, where it is not empty: a kernel by hand. It takes one turn,
+/// which is one dispatch of invocations for every index of `grid`, in groups of `group` (both by
+/// axis); it carries the tensors that it stores to.
 struct LoopAttr {
     std::shared_ptr<const Region> body;
     int active = -1;
@@ -81,20 +115,35 @@ struct LoopAttr {
     std::vector<uint32_t> group = {};
     bool by_hand() const { return !group.empty(); }
 };
-/// Both regions take no arguments and have results of equal dtypes; result k has the broadcast shape of
-/// the condition and both results k.
-struct IfAttr { std::shared_ptr<const Region> then_body, else_body; };
-struct ResultAttr { int index = 0; };
+/// Both regions take no arguments and have results of equal dtypes; result k has the broadcast
+/// shape of the condition and both results k.
+struct IfAttr {
+    std::shared_ptr<const Region> then_body, else_body;
+};
+struct ResultAttr {
+    int index = 0;
+};
 /// Shape: the groups' axes (shared) or the grid's (one per invocation), then the array's own.
-struct ArrayAttr { uint64_t id = 0; bool shared = false; };
-struct BarrierAttr { uint64_t id = 0; };
+struct ArrayAttr {
+    uint64_t id = 0;
+    bool shared = false;
+};
+struct BarrierAttr {
+    uint64_t id = 0;
+};
 enum class SubgroupOp : uint8_t { Reduce, Scan, Shuffle };
 /// Lanes are neighbours in the row-major order of a group.
-struct SubgroupAttr { SubgroupOp op = SubgroupOp::Reduce; ReduceOp combine = ReduceOp::Sum; int lanes = 1; std::vector<uint32_t> group = {}; };
+struct SubgroupAttr {
+    SubgroupOp op = SubgroupOp::Reduce;
+    ReduceOp combine = ReduceOp::Sum;
+    int lanes = 1;
+    std::vector<uint32_t> group = {};
+};
 
-using Attr = std::variant<std::monostate, ConstantAttr, SizeAttr, InputAttr, BufferAttr, RegionArgAttr,
-                          IndexAttr, PermuteAttr, SliceAttr, PadAttr, GatherAttr, ScatterAttr,
-                          ReduceAttr, LoopAttr, IfAttr, ResultAttr, ArrayAttr, BarrierAttr, SubgroupAttr>;
+using Attr =
+    std::variant<std::monostate, ConstantAttr, SizeAttr, InputAttr, BufferAttr, RegionArgAttr,
+                 IndexAttr, PermuteAttr, SliceAttr, PadAttr, GatherAttr, ScatterAttr, ReduceAttr,
+                 LoopAttr, IfAttr, ResultAttr, ArrayAttr, BarrierAttr, SubgroupAttr>;
 
 /// One operation on whole tensors. Elementwise inputs have exactly the node's shape and, where the
 /// table says Same, its dtype: builders insert Expand and Cast.
@@ -105,23 +154,25 @@ struct Node {
     std::vector<Ref> inputs;
     Attr attr;
     uint64_t hash = 0;
-    uint64_t serial = 0;                      // order of creation; not part of identity
+    uint64_t serial = 0;  // order of creation; not part of identity
     /// Ids of the region arguments that it needs and does not bind itself, sorted; null: none.
     std::shared_ptr<const std::vector<uint64_t>> free_args;
-    mutable std::vector<SourceLine> lines;    // at most 4; not part of identity
+    mutable std::vector<SourceLine> lines;  // at most 4; not part of identity
 
     template <class T>
-    const T& as() const { return std::get<T>(attr); }
+    const T& as() const {
+        return std::get<T>(attr);
+    }
     int rank() const { return static_cast<int>(shape.size()); }
     Node() = default;
     Node(const Node&) = delete;
     ~Node();
 };
 
-/// Results as functions of arguments. args[k] is the Input node with index k. `guards` are checked at
-/// the call: sizes that were not proved equal while recording. `data_sizes` are the data symbols that the nodes
-/// mention (but for those of one turn, see LoopAttr): result k (i32, rank 0) is the value of data_sizes[k], and depends
-/// only on those before it.
+/// Results as functions of arguments. args[k] is the Input node with index k. `guards` are checked
+/// at the call: sizes that were not proved equal while recording. `data_sizes` are the data symbols
+/// that the nodes mention (but for those of one turn, see LoopAttr): result k (i32, rank 0) is the
+/// value of data_sizes[k], and depends only on those before it.
 struct Graph {
     std::vector<Ref> args;
     std::vector<Ref> results;
@@ -129,9 +180,9 @@ struct Graph {
     std::vector<Size> data_sizes;
 };
 
-/// Holds every live node once. Weak: a node lives as long as somebody refers to it, also longer than
-/// its table; long chains are released without recursion. A table and its nodes belong to one thread at a time;
-/// nodes may be let go of on any.
+/// Holds every live node once. Weak: a node lives as long as somebody refers to it, also longer
+/// than its table; long chains are released without recursion. A table and its nodes belong to one
+/// thread at a time; nodes may be let go of on any.
 class NodeTable {
   public:
     /// Only tests give a mask: fewer bits force collisions.
@@ -163,13 +214,13 @@ bool equal_attr(const Attr& a, const Attr& b);
 /// before the node that owns the region). Deterministic.
 std::vector<Ref> topological(const std::vector<Ref>& results);
 
-/// Rebuilds `results` bottom-up. `visit(node, new_inputs)` gives the replacement of a node whose inputs
-/// were already rebuilt, or null to rebuild it as it is with shapes inferred again. A Loop or If comes
-/// to `visit` already rebuilt: its regions are final. Where anything inside a Loop changed its arguments
-/// are fresh, so that old and new may live in one graph; where nothing changed the node itself stays.
-/// `replace` seeds the memo: those nodes are replaced as given (region arguments, inputs).
-/// `visit_region(node, rebuilt)`, where given, is asked for Loops and Ifs instead of `visit`; it sees the
-/// original node too.
+/// Rebuilds `results` bottom-up. `visit(node, new_inputs)` gives the replacement of a node whose
+/// inputs were already rebuilt, or null to rebuild it as it is with shapes inferred again. A Loop
+/// or If comes to `visit` already rebuilt: its regions are final. Where anything inside a Loop
+/// changed its arguments are fresh, so that old and new may live in one graph; where nothing
+/// changed the node itself stays. `replace` seeds the memo: those nodes are replaced as given
+/// (region arguments, inputs). `visit_region(node, rebuilt)`, where given, is asked for Loops and
+/// Ifs instead of `visit`; it sees the original node too.
 using Visit = std::function<Ref(const Node& node, const std::vector<Ref>& inputs)>;
 using VisitRegion = std::function<Ref(const Node& node, const Ref& rebuilt)>;
 std::vector<Ref> rewrite(NodeTable& table, const std::vector<Ref>& results, const Visit& visit,
@@ -177,8 +228,8 @@ std::vector<Ref> rewrite(NodeTable& table, const std::vector<Ref>& results, cons
                          const VisitRegion& visit_region = {});
 /// A region with arguments of its own that computes the same.
 Region with_fresh_args(NodeTable& table, const Region& region);
-/// `results` with nodes replaced, and nothing else changed. Where only region arguments are replaced, what does
-/// not depend on them is not looked at.
+/// `results` with nodes replaced, and nothing else changed. Where only region arguments are
+/// replaced, what does not depend on them is not looked at.
 std::vector<Ref> substitute(NodeTable& table, const std::vector<Ref>& results,
                             const std::unordered_map<const Node*, Ref>& replace);
 

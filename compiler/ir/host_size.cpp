@@ -7,13 +7,14 @@
 namespace firn {
 namespace {
 
-constexpr size_t kHostSteps = 200;      // nodes of a number that are followed
-constexpr int kHostAtoms = 16;         // symbols and the like in a number: bounds of larger ones take time
+constexpr size_t kHostSteps = 200;  // nodes of a number that are followed
+constexpr int kHostAtoms = 16;  // symbols and the like in a number: bounds of larger ones take time
 
 /// Each node is followed once, however often the number has it.
 class HostSizes {
   public:
-    explicit HostSizes(const std::unordered_map<const Node*, Size>& inductions) : inductions_(inductions) {}
+    explicit HostSizes(const std::unordered_map<const Node*, Size>& inductions)
+        : inductions_(inductions) {}
 
     std::optional<Size> of(const Node& node) {
         if (auto it = inductions_.find(&node); it != inductions_.end()) return it->second;
@@ -21,7 +22,8 @@ class HostSizes {
         if (known_.size() >= kHostSteps) return std::nullopt;
         known_[&node] = std::nullopt;
         std::optional<Size> out = find(node);
-        if (out && (out->atoms() > kHostAtoms || !has_i32_factors(*out))) out.reset();   // factors beyond wrap around
+        if (out && (out->atoms() > kHostAtoms || !has_i32_factors(*out)))
+            out.reset();  // factors beyond wrap around
         return known_[&node] = out;
     }
 
@@ -69,7 +71,8 @@ class HostSizes {
 
 }  // namespace
 
-std::optional<Size> host_size(const Node& node, const std::unordered_map<const Node*, Size>& inductions) {
+std::optional<Size> host_size(const Node& node,
+                              const std::unordered_map<const Node*, Size>& inductions) {
     return HostSizes(inductions).of(node);
 }
 

@@ -7,8 +7,9 @@
 
 namespace firn {
 
-/// A rank-0 integer value as a host expression: constants, sizes, integer arguments, inductions of host loops
-/// (given in `inductions`) and their sums, products, quotients, minima and maxima.
-std::optional<Size> host_size(const Node& node, const std::unordered_map<const Node*, Size>& inductions);
+/// A rank-0 integer value as a host expression: constants, sizes, integer arguments, inductions of
+/// host loops (given in `inductions`) and their sums, products, quotients, minima and maxima.
+std::optional<Size> host_size(const Node& node,
+                              const std::unordered_map<const Node*, Size>& inductions);
 
 }  // namespace firn

@@ -86,12 +86,14 @@ class Interpreter {
             sized_by_[counts[k].get()].push_back(data_symbols(sizes[k]).at(0));
     }
 
-    /// The value of a data symbol is known from here on: it comes before everything that mentions it.
+    /// The value of a data symbol is known from here on: it comes before everything that mentions
+    /// it.
     void learn_sizes(const Node& node, const HostTensor& value) {
         const auto at = sized_by_.find(&node);
         if (at == sized_by_.end()) return;
         for (const SizeAtom& symbol : at->second)
-            env_[symbol.name] = std::clamp<int64_t>(value.at(0).i, 0, symbol.args[0].evaluate(env_));
+            env_[symbol.name] =
+                std::clamp<int64_t>(value.at(0).i, 0, symbol.args[0].evaluate(env_));
     }
 
     void check_call() const {
@@ -190,8 +192,7 @@ class Interpreter {
         int64_t begin = input(node, 0).at(0).i, end = input(node, 1).at(0).i,
                 step = input(node, 2).at(0).i;
         if (step == 0)
-            throw UserError(
-                "loop: the step is 0 and the loop would never end" + at_line(node));
+            throw UserError("loop: the step is 0 and the loop would never end" + at_line(node));
         int64_t distance = step > 0 ? end - begin : begin - end, pace = step > 0 ? step : -step;
         int64_t trips = distance <= 0 ? 0 : (distance + pace - 1) / pace;
         std::vector<Value> carried;
@@ -200,7 +201,9 @@ class Interpreter {
 
         int body = placement_.first_region.at(&node);
         by_hand_ += attr.by_hand();
-        auto runs = [&] { return attr.active < 0 || any_true(*carried[static_cast<size_t>(attr.active)]); };
+        auto runs = [&] {
+            return attr.active < 0 || any_true(*carried[static_cast<size_t>(attr.active)]);
+        };
         for (int64_t trip = 0; trip < trips && runs(); ++trip) {
             // The induction value wraps as i32 arithmetic does.
             enter(*attr.body->args[0], make_value(filled(scalar_int(begin + trip * step), {})));
@@ -208,7 +211,8 @@ class Interpreter {
             carried = run_body(body, attr.body->results);
         }
         by_hand_ -= attr.by_hand();
-        // A kernel by hand stores that its loop went on; who asked for the kernel says whether that counts.
+        // A kernel by hand stores that its loop went on; who asked for the kernel says whether that
+        // counts.
         if (attr.must_end && !by_hand_ && runs()) throw UserError(never_ended(node));
         region_results_[&node] = std::move(carried);
     }
@@ -246,8 +250,8 @@ class Interpreter {
         return make_value(tensor_value(node, shape));
     }
 
-    /// A condition around the store sends some positions outside: the promise of a whole permutation was the
-    /// branch's.
+    /// A condition around the store sends some positions outside: the promise of a whole
+    /// permutation was the branch's.
     static ScatterAttr promised(const Node& node) {
         ScatterAttr attr = node.as<ScatterAttr>();
         attr.complete &= !leaves_some_out(*node.inputs[2]);
@@ -266,20 +270,16 @@ class Interpreter {
 
     HostTensor tensor_value(const Node& node, const HostShape& shape) const {
         switch (node.op) {
-            case Op::Constant:
-                return filled(node.as<ConstantAttr>().value, {});
+            case Op::Constant: return filled(node.as<ConstantAttr>().value, {});
             case Op::SizeValue:
                 return filled(scalar_int(node.as<SizeAttr>().size.evaluate(env_)), {});
-            case Op::Index:
-                return index_along(shape, node.as<IndexAttr>().axis);
-            case Op::Invocation:
-                return index_along(shape, node.as<IndexAttr>().axis);
-            case Op::Array:
-                return filled(scalar_int(0).to(node.dtype), shape);
-            case Op::Barrier:
-                return input(node, 0);
+            case Op::Index: return index_along(shape, node.as<IndexAttr>().axis);
+            case Op::Invocation: return index_along(shape, node.as<IndexAttr>().axis);
+            case Op::Array: return filled(scalar_int(0).to(node.dtype), shape);
+            case Op::Barrier: return input(node, 0);
             case Op::Fetched:
-                return fetched(input(node, 1), input(node, 2), inputs(node, 3), node.inputs[0]->as<ScatterAttr>());
+                return fetched(input(node, 1), input(node, 2), inputs(node, 3),
+                               node.inputs[0]->as<ScatterAttr>());
             case Op::Subgroup:
                 return exchanged(input(node, 1), node.inputs.size() > 2 ? &input(node, 2) : nullptr,
                                  node.as<SubgroupAttr>());
@@ -290,10 +290,8 @@ class Interpreter {
                        "a Reshape changes the number of elements");
                 return out;
             }
-            case Op::Permute:
-                return permuted(input(node, 0), node.as<PermuteAttr>().axes);
-            case Op::Expand:
-                return expanded(input(node, 0), shape);
+            case Op::Permute: return permuted(input(node, 0), node.as<PermuteAttr>().axes);
+            case Op::Expand: return expanded(input(node, 0), shape);
             case Op::Slice:
                 return sliced(input(node, 0), concrete(node.as<SliceAttr>().begin), shape,
                               node.as<SliceAttr>().step);
@@ -301,8 +299,7 @@ class Interpreter {
                 return padded(input(node, 0), concrete(node.as<PadAttr>().before), shape,
                               node.as<PadAttr>().value);
             case Op::Gather:
-            case Op::Scatter:
-                return accessed(node, shape);
+            case Op::Scatter: return accessed(node, shape);
             case Op::Reduce:
                 return reduced(input(node, 0), node.as<ReduceAttr>().op,
                                node.as<ReduceAttr>().axes);
@@ -320,11 +317,12 @@ class Interpreter {
     const std::vector<HostTensor>& args_;
     SizeEnv env_;
     Placement placement_;
-    std::unordered_map<const Node*, std::vector<SizeAtom>> sized_by_;   // counts: the symbols that they give
+    std::unordered_map<const Node*, std::vector<SizeAtom>>
+        sized_by_;  // counts: the symbols that they give
     std::vector<std::vector<std::vector<const Node*>>> dies_;
     std::unordered_map<const Node*, Value> values_;
     std::unordered_map<const Node*, std::vector<Value>> region_results_;
-    int by_hand_ = 0;   // kernels by hand that are being run
+    int by_hand_ = 0;  // kernels by hand that are being run
 };
 
 }  // namespace

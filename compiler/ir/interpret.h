@@ -17,7 +17,7 @@ struct HostTensor {
     int64_t elements() const;
     Scalar at(int64_t flat) const;
     void set(int64_t flat, const Scalar& value);
-    static HostTensor make(DType dtype, std::vector<int64_t> shape);   // zeros
+    static HostTensor make(DType dtype, std::vector<int64_t> shape);  // zeros
 };
 
 /// Evaluates `graph` on its arguments (a scalar argument has rank 0). `env` gives the symbols; a

@@ -41,30 +41,20 @@ bool map_two(HostTensor& out, Inputs in, F f) {
 
 bool f32_loop(Op op, HostTensor& out, Inputs in) {
     switch (op) {
-        case Op::Neg:
-            return map_one<float, float>(out, in, [](float x) { return -x; });
-        case Op::Abs:
-            return map_one<float, float>(out, in, [](float x) { return std::fabs(x); });
+        case Op::Neg: return map_one<float, float>(out, in, [](float x) { return -x; });
+        case Op::Abs: return map_one<float, float>(out, in, [](float x) { return std::fabs(x); });
         case Op::Floor:
             return map_one<float, float>(out, in, [](float x) { return std::floor(x); });
         case Op::Frac:
             return map_one<float, float>(out, in, [](float x) { return x - std::floor(x); });
-        case Op::Sqrt:
-            return map_one<float, float>(out, in, [](float x) { return std::sqrt(x); });
-        case Op::Rcp:
-            return map_one<float, float>(out, in, [](float x) { return 1 / x; });
-        case Op::Add:
-            return map_two<float, float>(out, in, [](float x, float y) { return x + y; });
-        case Op::Sub:
-            return map_two<float, float>(out, in, [](float x, float y) { return x - y; });
-        case Op::Mul:
-            return map_two<float, float>(out, in, [](float x, float y) { return x * y; });
-        case Op::Div:
-            return map_two<float, float>(out, in, [](float x, float y) { return x / y; });
-        case Op::Min:
-            return map_two<float, float>(out, in, smaller<float>);
-        case Op::Max:
-            return map_two<float, float>(out, in, larger<float>);
+        case Op::Sqrt: return map_one<float, float>(out, in, [](float x) { return std::sqrt(x); });
+        case Op::Rcp: return map_one<float, float>(out, in, [](float x) { return 1 / x; });
+        case Op::Add: return map_two<float, float>(out, in, [](float x, float y) { return x + y; });
+        case Op::Sub: return map_two<float, float>(out, in, [](float x, float y) { return x - y; });
+        case Op::Mul: return map_two<float, float>(out, in, [](float x, float y) { return x * y; });
+        case Op::Div: return map_two<float, float>(out, in, [](float x, float y) { return x / y; });
+        case Op::Min: return map_two<float, float>(out, in, smaller<float>);
+        case Op::Max: return map_two<float, float>(out, in, larger<float>);
         case Op::Less:
             return map_two<float, int32_t>(out, in, [](float x, float y) { return x < y; });
         case Op::LessEqual:
@@ -73,8 +63,7 @@ bool f32_loop(Op op, HostTensor& out, Inputs in) {
             return map_two<float, int32_t>(out, in, [](float x, float y) { return x == y; });
         case Op::NotEqual:
             return map_two<float, int32_t>(out, in, [](float x, float y) { return x != y; });
-        default:
-            return false;
+        default: return false;
     }
 }
 
@@ -83,50 +72,32 @@ bool i32_loop(Op op, HostTensor& out, Inputs in) {
     using U = uint32_t;
     using I = int32_t;
     switch (op) {
-        case Op::Neg:
-            return map_one<U, U>(out, in, [](U x) { return 0 - x; });
-        case Op::Add:
-            return map_two<U, U>(out, in, [](U x, U y) { return x + y; });
-        case Op::Sub:
-            return map_two<U, U>(out, in, [](U x, U y) { return x - y; });
-        case Op::Mul:
-            return map_two<U, U>(out, in, [](U x, U y) { return x * y; });
-        case Op::Min:
-            return map_two<I, I>(out, in, [](I x, I y) { return y < x ? y : x; });
-        case Op::Max:
-            return map_two<I, I>(out, in, [](I x, I y) { return x < y ? y : x; });
-        case Op::And:
-            return map_two<U, U>(out, in, [](U x, U y) { return x & y; });
-        case Op::Or:
-            return map_two<U, U>(out, in, [](U x, U y) { return x | y; });
-        case Op::Xor:
-            return map_two<U, U>(out, in, [](U x, U y) { return x ^ y; });
-        case Op::Less:
-            return map_two<I, I>(out, in, [](I x, I y) { return x < y; });
-        case Op::LessEqual:
-            return map_two<I, I>(out, in, [](I x, I y) { return x <= y; });
-        case Op::Equal:
-            return map_two<I, I>(out, in, [](I x, I y) { return x == y; });
-        case Op::NotEqual:
-            return map_two<I, I>(out, in, [](I x, I y) { return x != y; });
-        default:
-            return false;
+        case Op::Neg: return map_one<U, U>(out, in, [](U x) { return 0 - x; });
+        case Op::Add: return map_two<U, U>(out, in, [](U x, U y) { return x + y; });
+        case Op::Sub: return map_two<U, U>(out, in, [](U x, U y) { return x - y; });
+        case Op::Mul: return map_two<U, U>(out, in, [](U x, U y) { return x * y; });
+        case Op::Min: return map_two<I, I>(out, in, [](I x, I y) { return y < x ? y : x; });
+        case Op::Max: return map_two<I, I>(out, in, [](I x, I y) { return x < y ? y : x; });
+        case Op::And: return map_two<U, U>(out, in, [](U x, U y) { return x & y; });
+        case Op::Or: return map_two<U, U>(out, in, [](U x, U y) { return x | y; });
+        case Op::Xor: return map_two<U, U>(out, in, [](U x, U y) { return x ^ y; });
+        case Op::Less: return map_two<I, I>(out, in, [](I x, I y) { return x < y; });
+        case Op::LessEqual: return map_two<I, I>(out, in, [](I x, I y) { return x <= y; });
+        case Op::Equal: return map_two<I, I>(out, in, [](I x, I y) { return x == y; });
+        case Op::NotEqual: return map_two<I, I>(out, in, [](I x, I y) { return x != y; });
+        default: return false;
     }
 }
 
 bool bool_loop(Op op, HostTensor& out, Inputs in) {
     using U = uint32_t;
     switch (op) {
-        case Op::Not:
-            return map_one<U, U>(out, in, [](U x) { return U{x == 0}; });
-        case Op::And:
-            return map_two<U, U>(out, in, [](U x, U y) { return U{x && y}; });
-        case Op::Or:
-            return map_two<U, U>(out, in, [](U x, U y) { return U{x || y}; });
+        case Op::Not: return map_one<U, U>(out, in, [](U x) { return U{x == 0}; });
+        case Op::And: return map_two<U, U>(out, in, [](U x, U y) { return U{x && y}; });
+        case Op::Or: return map_two<U, U>(out, in, [](U x, U y) { return U{x || y}; });
         case Op::Xor:
             return map_two<U, U>(out, in, [](U x, U y) { return U{(x != 0) != (y != 0)}; });
-        default:
-            return false;
+        default: return false;
     }
 }
 

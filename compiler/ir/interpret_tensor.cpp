@@ -187,8 +187,9 @@ namespace {
 
 /// Stores position after position; `visit(flat, position)` before each that is inside.
 template <class Visit>
-HostTensor stored(const HostTensor& target, const HostTensor& values, std::span<const HostTensor* const> indices,
-                  const ScatterAttr& attr, const Visit& visit) {
+HostTensor stored(const HostTensor& target, const HostTensor& values,
+                  std::span<const HostTensor* const> indices, const ScatterAttr& attr,
+                  const Visit& visit) {
     HostTensor out = target;
     const ScatterOp op = attr.op;
     std::vector<bool> taken(static_cast<size_t>(attr.unique ? out.elements() : 0));
@@ -204,8 +205,11 @@ HostTensor stored(const HostTensor& target, const HostTensor& values, std::span<
         }
         if (!inside) continue;
         if (attr.unique && taken[static_cast<size_t>(position)])
-            throw UserError("store: it promises that no two positions have the same index, and two have that of "
-                            "element " + std::to_string(position) + " (row-major); leave the promise out");
+            throw UserError(
+                "store: it promises that no two positions have the same index, and two have that "
+                "of "
+                "element " +
+                std::to_string(position) + " (row-major); leave the promise out");
         if (attr.unique) taken[static_cast<size_t>(position)] = true;
         ++count;
         visit(out, flat, position);
@@ -217,8 +221,9 @@ HostTensor stored(const HostTensor& target, const HostTensor& values, std::span<
         out.set(position, evaluate(combining_op(op), out.dtype, operands));
     }
     if (attr.complete && count < out.elements())
-        throw UserError("store: it promises a permutation, and stores to " + std::to_string(count) + " of " +
-                        std::to_string(out.elements()) + " elements; leave the promise out");
+        throw UserError("store: it promises a permutation, and stores to " + std::to_string(count) +
+                        " of " + std::to_string(out.elements()) +
+                        " elements; leave the promise out");
     return out;
 }
 
@@ -229,12 +234,13 @@ HostTensor scattered(const HostTensor& target, const HostTensor& values,
     return stored(target, values, indices, attr, [](const HostTensor&, int64_t, int64_t) {});
 }
 
-HostTensor fetched(const HostTensor& target, const HostTensor& values, std::span<const HostTensor* const> indices,
-                   const ScatterAttr& attr) {
+HostTensor fetched(const HostTensor& target, const HostTensor& values,
+                   std::span<const HostTensor* const> indices, const ScatterAttr& attr) {
     HostTensor out = filled(scalar_int(0).to(target.dtype), values.shape);
-    stored(target, values, indices, attr, [&](const HostTensor& now, int64_t flat, int64_t position) {
-        copy_element(out, flat, now, position);
-    });
+    stored(target, values, indices, attr,
+           [&](const HostTensor& now, int64_t flat, int64_t position) {
+               copy_element(out, flat, now, position);
+           });
     return out;
 }
 
@@ -275,7 +281,8 @@ HostTensor exchanged(const HostTensor& x, const HostTensor* lane, const Subgroup
                 if (attr.op == SubgroupOp::Scan) out.set(at, all);
             }
             if (attr.op == SubgroupOp::Reduce)
-                for (int64_t l = 0; l < lanes; ++l) out.set(elements[static_cast<size_t>(first + l)], all);
+                for (int64_t l = 0; l < lanes; ++l)
+                    out.set(elements[static_cast<size_t>(first + l)], all);
         }
     }
     return out;

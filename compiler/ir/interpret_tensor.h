@@ -18,12 +18,14 @@ HostTensor index_along(const std::vector<int64_t>& shape, int axis);
 /// indices: one i32 tensor per axis of x, all of one shape.
 HostTensor gathered(const HostTensor& x, std::span<const HostTensor* const> indices,
                     const std::vector<int64_t>& shape, const GatherAttr& attr);
-/// UserError where two positions meet that are promised to be `unique`, or a `complete` store leaves something out.
+/// UserError where two positions meet that are promised to be `unique`, or a `complete` store
+/// leaves something out.
 HostTensor scattered(const HostTensor& target, const HostTensor& values,
                      std::span<const HostTensor* const> indices, const ScatterAttr& attr);
-/// What stood at each position's index before its own part of `scattered` (row-major order); 0 where it is dropped.
-HostTensor fetched(const HostTensor& target, const HostTensor& values, std::span<const HostTensor* const> indices,
-                   const ScatterAttr& attr);
+/// What stood at each position's index before its own part of `scattered` (row-major order); 0
+/// where it is dropped.
+HostTensor fetched(const HostTensor& target, const HostTensor& values,
+                   std::span<const HostTensor* const> indices, const ScatterAttr& attr);
 /// A subgroup operation over the grid that `x` has. `lane`: of a shuffle.
 HostTensor exchanged(const HostTensor& x, const HostTensor* lane, const SubgroupAttr& attr);
 HostTensor reduced(const HostTensor& x, ReduceOp op, const std::vector<int>& axes);

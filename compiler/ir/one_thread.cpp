@@ -29,7 +29,8 @@ void OneThread::enter(SourceLine line) {
     for (uintptr_t other = 0; !inside_.compare_exchange_weak(other, self); other = 0) {
         if (other != 0 && !(other & kReleasing))
             throw UserError(
-                "two threads are in one session at once; a session is used by one thread at a time: give each thread a "
+                "two threads are in one session at once; a session is used by one thread at a "
+                "time: give each thread a "
                 "Session of its own, or let one wait for the other" +
                 (line.line ? " (" + text(line) + ")" : std::string()));
         std::this_thread::yield();

@@ -10,15 +10,17 @@
 
 namespace firn {
 
-/// Guards what belongs to one thread at a time by a check that costs no lock: entering is an atomic exchange, entering
-/// again on the same thread a comparison. Whoever enters sees all that the threads before did.
+/// Guards what belongs to one thread at a time by a check that costs no lock: entering is an atomic
+/// exchange, entering again on the same thread a comparison. Whoever enters sees all that the
+/// threads before did.
 class OneThread {
   public:
     OneThread() = default;
     OneThread(const OneThread&) = delete;
     OneThread& operator=(const OneThread&) = delete;
 
-    /// UserError with the line where another thread is inside. Every enter needs its leave, on the same thread.
+    /// UserError with the line where another thread is inside. Every enter needs its leave, on the
+    /// same thread.
     void enter(SourceLine line);
     void leave();
 

@@ -259,7 +259,8 @@ class Parser {
 
     std::shared_ptr<const Region> body() {
         Region region;
-        if (++nested_ > kMostNested) fail("at most " + std::to_string(kMostNested) + " bodies inside one another");
+        if (++nested_ > kMostNested)
+            fail("at most " + std::to_string(kMostNested) + " bodies inside one another");
         expect("{");
         region.results = parse_nodes("yield");
         expect("}");
@@ -404,41 +405,24 @@ class Parser {
 
     Attr attribute(Op op, const Type& t) {
         switch (op) {
-            case Op::Constant:
-                return ConstantAttr{scalar(t.dtype)};
-            case Op::SizeValue:
-                return SizeAttr{parse_size_until("\n#")};
-            case Op::Buffer:
-                return buffer_attribute();
-            case Op::Array:
-                return array_attribute();
-            case Op::Barrier:
-                return barrier_attribute();
-            case Op::Subgroup:
-                return subgroup_attribute();
+            case Op::Constant: return ConstantAttr{scalar(t.dtype)};
+            case Op::SizeValue: return SizeAttr{parse_size_until("\n#")};
+            case Op::Buffer: return buffer_attribute();
+            case Op::Array: return array_attribute();
+            case Op::Barrier: return barrier_attribute();
+            case Op::Subgroup: return subgroup_attribute();
             case Op::Invocation:
-            case Op::Index:
-                return IndexAttr{labelled_number("axis")};
-            case Op::Permute:
-                return PermuteAttr{axes("axes")};
-            case Op::Slice:
-                return slice_attribute();
-            case Op::Pad:
-                return pad_attribute(t.dtype);
-            case Op::Gather:
-                return gather_attribute(t.dtype);
-            case Op::Scatter:
-                return scatter_attribute();
-            case Op::Reduce:
-                return reduce_attribute();
-            case Op::Result:
-                return ResultAttr{labelled_number("index")};
-            case Op::Loop:
-                return loop_attribute();
-            case Op::If:
-                return if_attribute();
-            default:
-                return {};
+            case Op::Index: return IndexAttr{labelled_number("axis")};
+            case Op::Permute: return PermuteAttr{axes("axes")};
+            case Op::Slice: return slice_attribute();
+            case Op::Pad: return pad_attribute(t.dtype);
+            case Op::Gather: return gather_attribute(t.dtype);
+            case Op::Scatter: return scatter_attribute();
+            case Op::Reduce: return reduce_attribute();
+            case Op::Result: return ResultAttr{labelled_number("index")};
+            case Op::Loop: return loop_attribute();
+            case Op::If: return if_attribute();
+            default: return {};
         }
     }
 
@@ -453,7 +437,7 @@ class Parser {
     NodeTable& table_;
     const std::string& text_;
     size_t at_ = 0;
-    int nested_ = 0;   // bodies around
+    int nested_ = 0;  // bodies around
     Graph graph_;
     std::vector<Ref> nodes_;
     std::vector<std::shared_ptr<Memory>> memories_;

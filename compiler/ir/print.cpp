@@ -8,68 +8,46 @@ namespace firn {
 
 const char* name(Bounds mode) {
     switch (mode) {
-        case Bounds::Clamp:
-            return "clamp";
-        case Bounds::Wrap:
-            return "wrap";
-        case Bounds::Mirror:
-            return "mirror";
-        case Bounds::Constant:
-            return "constant";
-        case Bounds::Unchecked:
-            return "unchecked";
+        case Bounds::Clamp: return "clamp";
+        case Bounds::Wrap: return "wrap";
+        case Bounds::Mirror: return "mirror";
+        case Bounds::Constant: return "constant";
+        case Bounds::Unchecked: return "unchecked";
     }
     return "?";
 }
 
 const char* name(ReduceOp op) {
     switch (op) {
-        case ReduceOp::Sum:
-            return "sum";
-        case ReduceOp::Prod:
-            return "prod";
-        case ReduceOp::Min:
-            return "min";
-        case ReduceOp::Max:
-            return "max";
-        case ReduceOp::Any:
-            return "any";
-        case ReduceOp::All:
-            return "all";
+        case ReduceOp::Sum: return "sum";
+        case ReduceOp::Prod: return "prod";
+        case ReduceOp::Min: return "min";
+        case ReduceOp::Max: return "max";
+        case ReduceOp::Any: return "any";
+        case ReduceOp::All: return "all";
     }
     return "?";
 }
 
 const char* name(SubgroupOp op) {
     switch (op) {
-        case SubgroupOp::Reduce:
-            return "reduce";
-        case SubgroupOp::Scan:
-            return "scan";
-        case SubgroupOp::Shuffle:
-            return "shuffle";
+        case SubgroupOp::Reduce: return "reduce";
+        case SubgroupOp::Scan: return "scan";
+        case SubgroupOp::Shuffle: return "shuffle";
     }
     return "?";
 }
 
 const char* name(ScatterOp op) {
     switch (op) {
-        case ScatterOp::Last:
-            return "last";
-        case ScatterOp::Add:
-            return "add";
-        case ScatterOp::Mul:
-            return "mul";
-        case ScatterOp::Min:
-            return "min";
-        case ScatterOp::Max:
-            return "max";
-        case ScatterOp::And:
-            return "and";
-        case ScatterOp::Or:
-            return "or";
-        case ScatterOp::Xor:
-            return "xor";
+        case ScatterOp::Last: return "last";
+        case ScatterOp::Add: return "add";
+        case ScatterOp::Mul: return "mul";
+        case ScatterOp::Min: return "min";
+        case ScatterOp::Max: return "max";
+        case ScatterOp::And: return "and";
+        case ScatterOp::Or: return "or";
+        case ScatterOp::Xor: return "xor";
     }
     return "?";
 }
@@ -225,7 +203,9 @@ class Printer {
     }
 
     /// Ids count in printing order, so that equal programs have equal texts.
-    int64_t identity(uint64_t id) { return static_cast<int64_t>(ids_.emplace(id, ids_.size() + 1).first->second); }
+    int64_t identity(uint64_t id) {
+        return static_cast<int64_t>(ids_.emplace(id, ids_.size() + 1).first->second);
+    }
 
     void print_subgroup(const SubgroupAttr& attr) {
         out_ += std::string(" op=") + name(attr.op) + " combine=" + name(attr.combine) +
@@ -235,9 +215,7 @@ class Printer {
 
     void print_attr(const Node& node, int depth) {
         switch (node.op) {
-            case Op::Constant:
-                out_ += " " + text(node.as<ConstantAttr>().value);
-                break;
+            case Op::Constant: out_ += " " + text(node.as<ConstantAttr>().value); break;
             case Op::SizeValue:
                 out_ += ' ';
                 size(node.as<SizeAttr>().size);
@@ -256,16 +234,10 @@ class Printer {
                 out_ += " #";
                 number(identity(node.as<BarrierAttr>().id));
                 break;
-            case Op::Subgroup:
-                print_subgroup(node.as<SubgroupAttr>());
-                break;
+            case Op::Subgroup: print_subgroup(node.as<SubgroupAttr>()); break;
             case Op::Invocation:
-            case Op::Index:
-                out_ += " axis=" + std::to_string(node.as<IndexAttr>().axis);
-                break;
-            case Op::Permute:
-                list(" axes=", node.as<PermuteAttr>().axes);
-                break;
+            case Op::Index: out_ += " axis=" + std::to_string(node.as<IndexAttr>().axis); break;
+            case Op::Permute: list(" axes=", node.as<PermuteAttr>().axes); break;
             case Op::Slice:
                 list(" begin=", node.as<SliceAttr>().begin);
                 list(" step=", node.as<SliceAttr>().step);
@@ -290,17 +262,10 @@ class Printer {
                 out_ += std::string(" op=") + name(node.as<ReduceAttr>().op);
                 list(" axes=", node.as<ReduceAttr>().axes);
                 break;
-            case Op::Result:
-                out_ += " index=" + std::to_string(node.as<ResultAttr>().index);
-                break;
-            case Op::Loop:
-                print_loop(node, depth);
-                break;
-            case Op::If:
-                print_if(node, depth);
-                break;
-            default:
-                break;
+            case Op::Result: out_ += " index=" + std::to_string(node.as<ResultAttr>().index); break;
+            case Op::Loop: print_loop(node, depth); break;
+            case Op::If: print_if(node, depth); break;
+            default: break;
         }
     }
 

@@ -13,7 +13,8 @@ struct Placer {
     bool by_hand;
     Placement out;
     std::unordered_map<const Node*, int> arg_owner;
-    std::unordered_set<const Node*> taken = {};   // by hand: versions of arrays that others are made of, and loops of such
+    std::unordered_set<const Node*> taken =
+        {};  // by hand: versions of arrays that others are made of, and loops of such
 
     int common_ancestor(int a, int b) const {
         const auto& regions = out.regions;
@@ -54,13 +55,16 @@ struct Placer {
         if (node.op == Op::Array || node.op == Op::Barrier) return true;
         if (node.op == Op::Scatter) return node.as<ScatterAttr>().by_hand;
         if (node.op == Op::Result && node.inputs[0]->op == Op::Loop)
-            return is_version(*node.inputs[0]->inputs[static_cast<size_t>(node.as<ResultAttr>().index) + 3]);
+            return is_version(
+                *node.inputs[0]->inputs[static_cast<size_t>(node.as<ResultAttr>().index) + 3]);
         const auto owner = arg_owner.find(&node);
         if (owner == arg_owner.end()) return false;
         const PlacedRegion& region = out.regions[static_cast<size_t>(owner->second)];
         const auto& args = region.region->args;
-        const auto k = static_cast<size_t>(
-            std::find_if(args.begin(), args.end(), [&](const Ref& arg) { return arg.get() == &node; }) - args.begin());
+        const auto k =
+            static_cast<size_t>(std::find_if(args.begin(), args.end(),
+                                             [&](const Ref& arg) { return arg.get() == &node; }) -
+                                args.begin());
         if (k == 0) return false;
         return region.owner->as<LoopAttr>().by_hand() || is_version(*region.owner->inputs[k + 2]);
     }
@@ -75,17 +79,19 @@ struct Placer {
     }
 
     static bool depends(const Node& node, const Region& region) {
-        return node.free_args && std::any_of(region.args.begin(), region.args.end(), [&](const Ref& arg) {
+        return node.free_args &&
+               std::any_of(region.args.begin(), region.args.end(), [&](const Ref& arg) {
                    const auto& free = *node.free_args;
                    return std::binary_search(free.begin(), free.end(), arg->as<RegionArgAttr>().id);
                });
     }
 
-    /// Where a step of a kernel by hand takes place that only `home` uses. What other versions are made of stays
-    /// with them: an array that begins in a turn begins anew in each.
+    /// Where a step of a kernel by hand takes place that only `home` uses. What other versions are
+    /// made of stays with them: an array that begins in a turn begins anew in each.
     int out_of_loops(const Node& node, int home) const {
-        const bool step = node.op == Op::Scatter || node.op == Op::Barrier || node.op == Op::Gather ||
-                          node.op == Op::Subgroup || node.op == Op::Loop || node.op == Op::If;
+        const bool step = node.op == Op::Scatter || node.op == Op::Barrier ||
+                          node.op == Op::Gather || node.op == Op::Subgroup || node.op == Op::Loop ||
+                          node.op == Op::If;
         if (!step || taken.contains(&node)) return home;
         int found = home;
         for (int r = home; r > 0; r = out.regions[static_cast<size_t>(r)].parent) {

@@ -29,8 +29,8 @@ struct Placement {
 /// Deterministic: the order depends on structure alone.
 Placement place(const std::vector<Ref>& results);
 /// The same for `results` of a kernel by hand, which stand inside regions of a larger graph: those
-/// regions' arguments belong to the root. What reads or stores arrays comes out of loops that it does
-/// not depend on, though only they use it: there it would take place in every turn.
+/// regions' arguments belong to the root. What reads or stores arrays comes out of loops that it
+/// does not depend on, though only they use it: there it would take place in every turn.
 Placement place_by_hand(const std::vector<Ref>& results);
 
 }  // namespace firn

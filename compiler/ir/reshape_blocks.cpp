@@ -26,13 +26,16 @@ std::vector<ReshapeBlock> reshape_blocks(const Shape& out, const Shape& in) {
         if (i0 > 0) a = out[--i0];
         if (j0 > 0) c = in[--j0];
         while (!(closed = a == c)) {
-            const bool take_out = i0 > 0 && (j0 == 0 || proved_less_equal(a, c) ||
-                                             !proved_less_equal(c, a));
-            if (take_out) a = a * out[--i0];
-            else if (j0 > 0) c = c * in[--j0];
-            else break;
+            const bool take_out =
+                i0 > 0 && (j0 == 0 || proved_less_equal(a, c) || !proved_less_equal(c, a));
+            if (take_out)
+                a = a * out[--i0];
+            else if (j0 > 0)
+                c = c * in[--j0];
+            else
+                break;
         }
-        if (!closed) i0 = 0, j0 = 0;   // the whole rest is one block
+        if (!closed) i0 = 0, j0 = 0;  // the whole rest is one block
         blocks.push_back({i0, i, j0, j, a});
         i = i0, j = j0;
     }

@@ -79,7 +79,8 @@ class Rewriter {
 
   private:
     bool uses_args(const Node& node) const {
-        return node.free_args && std::any_of(node.free_args->begin(), node.free_args->end(), [&](uint64_t id) {
+        return node.free_args &&
+               std::any_of(node.free_args->begin(), node.free_args->end(), [&](uint64_t id) {
                    return std::binary_search(args_->begin(), args_->end(), id);
                });
     }

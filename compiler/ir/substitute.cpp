@@ -43,8 +43,8 @@ std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& root
     return rewrite(
         table, roots,
         [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
-            const bool sized = node.op == Op::Loop &&
-                               (node.as<LoopAttr>().by_hand() || !node.as<LoopAttr>().sizes.empty());
+            const bool sized = node.op == Op::Loop && (node.as<LoopAttr>().by_hand() ||
+                                                       !node.as<LoopAttr>().sizes.empty());
             if ((node.op == Op::Loop && !sized) || node.op == Op::If || node.op == Op::Result)
                 return nullptr;
             Ref made = table.intern(node.op, node.dtype, substituted(node.shape, map), inputs,

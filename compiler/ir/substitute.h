@@ -9,7 +9,6 @@
 
 namespace firn {
 
-
 /// `shape` with symbols replaced.
 Shape substituted(const Shape& shape, const SizeMap& map);
 /// Rebuilds `roots` with symbols replaced in every shape and attribute; region arguments become

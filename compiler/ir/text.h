@@ -7,13 +7,14 @@
 namespace firn {
 
 struct PrintOptions {
-    bool lines = false;   // the user's lines as trailing comments
+    bool lines = false;  // the user's lines as trailing comments
 };
-/// The Graph as text, one node a line, numbered in topological order; regions indented. Equal graphs
-/// print equally whatever their history: this text is also the key of the plan cache. Buffers print
-/// by order of first use.
+/// The Graph as text, one node a line, numbered in topological order; regions indented. Equal
+/// graphs print equally whatever their history: this text is also the key of the plan cache.
+/// Buffers print by order of first use.
 std::string print(const Graph& graph, PrintOptions options = {});
-/// Reads what `print` wrote: print(parse(print(g))) == print(g). Throws UserError with line and column.
+/// Reads what `print` wrote: print(parse(print(g))) == print(g). Throws UserError with line and
+/// column.
 Graph parse(NodeTable& table, const std::string& text);
 /// Throws InternalError naming the first node that breaks a rule of graph.h, and the pass `after`.
 void verify(const Graph& graph, const std::string& after);

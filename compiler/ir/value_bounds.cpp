@@ -7,7 +7,7 @@
 namespace firn {
 namespace {
 
-constexpr int kSteps = 200;   // nodes that are followed
+constexpr int kSteps = 200;  // nodes that are followed
 
 class Bounder {
   public:
@@ -20,7 +20,7 @@ class Bounder {
         if (known_.size() >= kSteps) return {};
         known_[&node] = {};
         ValueBounds out = find(node);
-        if (out.lo < INT32_MIN || out.hi > INT32_MAX) out = {};   // it may wrap around
+        if (out.lo < INT32_MIN || out.hi > INT32_MAX) out = {};  // it may wrap around
         return known_[&node] = out;
     }
 
@@ -37,7 +37,8 @@ class Bounder {
     ValueBounds find(const Node& node) {
         auto input = [&](size_t k) { return of(*node.inputs[k]); };
         switch (node.op) {
-            case Op::Constant: return {node.as<ConstantAttr>().value.i, node.as<ConstantAttr>().value.i};
+            case Op::Constant:
+                return {node.as<ConstantAttr>().value.i, node.as<ConstantAttr>().value.i};
             case Op::SizeValue: {
                 const Size& size = node.as<SizeAttr>().size;
                 return {size.lower_bound(), size.upper_bound(facts_.largest)};
@@ -51,8 +52,10 @@ class Bounder {
             case Op::Add: return {input(0).lo + input(1).lo, input(0).hi + input(1).hi};
             case Op::Sub: return {input(0).lo - input(1).hi, input(0).hi - input(1).lo};
             case Op::Mul: return product(input(0), input(1));
-            case Op::Min: return {std::min(input(0).lo, input(1).lo), std::min(input(0).hi, input(1).hi)};
-            case Op::Max: return {std::max(input(0).lo, input(1).lo), std::max(input(0).hi, input(1).hi)};
+            case Op::Min:
+                return {std::min(input(0).lo, input(1).lo), std::min(input(0).hi, input(1).hi)};
+            case Op::Max:
+                return {std::max(input(0).lo, input(1).lo), std::max(input(0).hi, input(1).hi)};
             case Op::Select: return join(input(1), input(2));
             case Op::Div:
                 if (input(0).lo < 0 || input(1).lo < 1) return {};
@@ -83,6 +86,8 @@ class Bounder {
 
 }  // namespace
 
-ValueBounds value_bounds(const Node& node, const SymbolFacts& facts) { return Bounder(facts).of(node); }
+ValueBounds value_bounds(const Node& node, const SymbolFacts& facts) {
+    return Bounder(facts).of(node);
+}
 
 }  // namespace firn

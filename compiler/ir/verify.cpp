@@ -104,8 +104,7 @@ struct Checker {
                 check(a.value.dtype == node.dtype, "a Pad's value has the node's dtype", node);
                 break;
             }
-            default:
-                broken("movement without a rule", describe(node));
+            default: broken("movement without a rule", describe(node));
         }
     }
 
@@ -199,7 +198,8 @@ struct Checker {
 
     void by_hand(const Node& node) const {
         if (node.op == Op::Invocation)
-            check(node.dtype == i32 && node.as<IndexAttr>().axis < node.rank(), "an Invocation is an i32 along an axis", node);
+            check(node.dtype == i32 && node.as<IndexAttr>().axis < node.rank(),
+                  "an Invocation is an i32 along an axis", node);
         if (node.op == Op::Barrier || node.op == Op::Subgroup) {
             const size_t value = node.op == Op::Subgroup ? 1 : 0;
             check(node.inputs.size() > value && node.inputs[value]->shape == node.shape &&
@@ -207,72 +207,34 @@ struct Checker {
                   "its value keeps its dtype and shape", node);
         }
         if (node.op == Op::Fetched)
-            check(node.inputs.size() >= 3 && node.inputs[0]->op == Op::Scatter && node.shape == node.inputs[2]->shape,
+            check(node.inputs.size() >= 3 && node.inputs[0]->op == Op::Scatter &&
+                      node.shape == node.inputs[2]->shape,
                   "what was there is asked of a Scatter, for each of its positions", node);
     }
 
     void attribute(const Node& node) const {
         size_t expected = 0;
         switch (node.op) {
-            case Op::Constant:
-                expected = Attr(ConstantAttr{}).index();
-                break;
-            case Op::SizeValue:
-                expected = Attr(SizeAttr{}).index();
-                break;
-            case Op::Input:
-                expected = Attr(InputAttr{}).index();
-                break;
-            case Op::Buffer:
-                expected = Attr(BufferAttr{}).index();
-                break;
-            case Op::RegionArg:
-                expected = Attr(RegionArgAttr{}).index();
-                break;
-            case Op::Index:
-                expected = Attr(IndexAttr{}).index();
-                break;
-            case Op::Permute:
-                expected = Attr(PermuteAttr{}).index();
-                break;
-            case Op::Slice:
-                expected = Attr(SliceAttr{}).index();
-                break;
-            case Op::Pad:
-                expected = Attr(PadAttr{}).index();
-                break;
-            case Op::Gather:
-                expected = Attr(GatherAttr{}).index();
-                break;
-            case Op::Scatter:
-                expected = Attr(ScatterAttr{}).index();
-                break;
-            case Op::Reduce:
-                expected = Attr(ReduceAttr{}).index();
-                break;
-            case Op::Loop:
-                expected = Attr(LoopAttr{}).index();
-                break;
-            case Op::If:
-                expected = Attr(IfAttr{}).index();
-                break;
-            case Op::Result:
-                expected = Attr(ResultAttr{}).index();
-                break;
-            case Op::Invocation:
-                expected = Attr(IndexAttr{}).index();
-                break;
-            case Op::Array:
-                expected = Attr(ArrayAttr{}).index();
-                break;
-            case Op::Barrier:
-                expected = Attr(BarrierAttr{}).index();
-                break;
-            case Op::Subgroup:
-                expected = Attr(SubgroupAttr{}).index();
-                break;
-            default:
-                break;
+            case Op::Constant: expected = Attr(ConstantAttr{}).index(); break;
+            case Op::SizeValue: expected = Attr(SizeAttr{}).index(); break;
+            case Op::Input: expected = Attr(InputAttr{}).index(); break;
+            case Op::Buffer: expected = Attr(BufferAttr{}).index(); break;
+            case Op::RegionArg: expected = Attr(RegionArgAttr{}).index(); break;
+            case Op::Index: expected = Attr(IndexAttr{}).index(); break;
+            case Op::Permute: expected = Attr(PermuteAttr{}).index(); break;
+            case Op::Slice: expected = Attr(SliceAttr{}).index(); break;
+            case Op::Pad: expected = Attr(PadAttr{}).index(); break;
+            case Op::Gather: expected = Attr(GatherAttr{}).index(); break;
+            case Op::Scatter: expected = Attr(ScatterAttr{}).index(); break;
+            case Op::Reduce: expected = Attr(ReduceAttr{}).index(); break;
+            case Op::Loop: expected = Attr(LoopAttr{}).index(); break;
+            case Op::If: expected = Attr(IfAttr{}).index(); break;
+            case Op::Result: expected = Attr(ResultAttr{}).index(); break;
+            case Op::Invocation: expected = Attr(IndexAttr{}).index(); break;
+            case Op::Array: expected = Attr(ArrayAttr{}).index(); break;
+            case Op::Barrier: expected = Attr(BarrierAttr{}).index(); break;
+            case Op::Subgroup: expected = Attr(SubgroupAttr{}).index(); break;
+            default: break;
         }
         check(node.attr.index() == expected, "a node has the attribute of its operation", node);
     }
@@ -313,22 +275,16 @@ struct Checker {
                           node.inputs[1]->dtype == node.dtype,
                       "a Scatter keeps its target's shape and dtype", node);
                 return indexed(node, 2, node.inputs[1]->shape);
-            case Op::Reduce:
-                return reduce(node);
-            case Op::Loop:
-                return loop(node);
-            case Op::If:
-                return branch(node);
-            case Op::Result:
-                return result(node);
+            case Op::Reduce: return reduce(node);
+            case Op::Loop: return loop(node);
+            case Op::If: return branch(node);
+            case Op::Result: return result(node);
             case Op::Invocation:
             case Op::Array:
             case Op::Barrier:
             case Op::Fetched:
-            case Op::Subgroup:
-                return by_hand(node);
-            default:
-                broken("a Graph has no operation of Kernel code", describe(node));
+            case Op::Subgroup: return by_hand(node);
+            default: broken("a Graph has no operation of Kernel code", describe(node));
         }
     }
 
@@ -348,7 +304,8 @@ struct Checker {
         for (const Ref& result : graph.results)
             check(info(result->op).result != ResultRule::None, "a result has a value", *result);
         for (size_t k = 0; k < graph.data_sizes.size(); ++k)
-            check(k < graph.results.size() && graph.results[k]->dtype == i32 && graph.results[k]->shape.empty(),
+            check(k < graph.results.size() && graph.results[k]->dtype == i32 &&
+                      graph.results[k]->shape.empty(),
                   "the first results are the values of the data symbols", *graph.results[0]);
     }
 };

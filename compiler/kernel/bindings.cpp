@@ -156,9 +156,9 @@ void join_widths(KernelCode& code, const DeviceProfile& profile) {
 }
 
 size_t bound_buffers(const KernelCode& code) {
-    return static_cast<size_t>(std::count_if(code.buffers.begin(), code.buffers.end(), [](const KernelBuffer& b) {
-        return b.space == MemorySpace::Bound;
-    }));
+    return static_cast<size_t>(
+        std::count_if(code.buffers.begin(), code.buffers.end(),
+                      [](const KernelBuffer& b) { return b.space == MemorySpace::Bound; }));
 }
 
 int add_bound_buffer(KernelCode& code, const KernelBuffer& buffer) {
@@ -178,7 +178,7 @@ void drop_unused_buffers(KernelCode& code) {
     }
     for (int id : live)
         if (names_buffer(code.nodes[id].op)) used[static_cast<size_t>(code.nodes[id].index)] = true;
-    std::vector<int> renamed(code.buffers.size(), 0);   // dead nodes name any
+    std::vector<int> renamed(code.buffers.size(), 0);  // dead nodes name any
     std::vector<KernelBuffer> kept;
     for (const bool bound : {true, false})
         for (size_t k = 0; k < used.size(); ++k) {

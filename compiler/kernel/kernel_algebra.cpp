@@ -1,4 +1,5 @@
-// Index algebra of the KernelBuilder: linear forms, products, division and comparison by known bounds.
+// Index algebra of the KernelBuilder: linear forms, products, division and comparison by known
+// bounds.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -11,7 +12,7 @@ namespace firn {
 
 namespace {
 
-constexpr int kZeroSteps = 4;   // sums that are followed to tell whether they can be -0
+constexpr int kZeroSteps = 4;  // sums that are followed to tell whether they can be -0
 
 bool is_zero(const KernelNode& n) {
     return n.op == Op::Constant && n.constant.f == 0 && !std::signbit(n.constant.f);
@@ -50,8 +51,9 @@ int KernelBuilder::make(Op op, DType dtype, std::vector<int> args) {
         if (args[0] == args[1]) return args[0];
     }
     if (op == Op::Add && dtype.is_float())
-        for (int k = 0; k < 2; ++k)   // 0 + -0 is 0: else a sum may begin with its first term
-            if (is_zero(node(args[k])) && never_minus_zero(args[1 - k], kZeroSteps)) return args[1 - k];
+        for (int k = 0; k < 2; ++k)  // 0 + -0 is 0: else a sum may begin with its first term
+            if (is_zero(node(args[k])) && never_minus_zero(args[1 - k], kZeroSteps))
+                return args[1 - k];
     if ((info(op).properties & kCommutative) && args[0] > args[1]) std::swap(args[0], args[1]);
     KernelNode n;
     n.op = op;
@@ -69,7 +71,8 @@ bool KernelBuilder::never_minus_zero(int id, int steps) const {
         case Op::Exp: return true;
         case Op::Cast: return node(n.args[0]).dtype.is_integer();
         case Op::Add:
-            return steps > 0 && (never_minus_zero(n.args[0], steps - 1) || never_minus_zero(n.args[1], steps - 1));
+            return steps > 0 && (never_minus_zero(n.args[0], steps - 1) ||
+                                 never_minus_zero(n.args[1], steps - 1));
         default: return false;
     }
 }
@@ -124,8 +127,8 @@ bool KernelBuilder::rejoin(Linear& linear) {
             auto is_quotient = [&](int q) {
                 return node(q).op == Op::Div && node(q).args[0] == x && node(q).args[1] == d;
             };
-            const bool by_constant = is_constant(d) && is_quotient(id) &&
-                                     coefficient == k * node(d).constant.i;
+            const bool by_constant =
+                is_constant(d) && is_quotient(id) && coefficient == k * node(d).constant.i;
             const bool by_size = n.op == Op::Mul && coefficient == k &&
                                  ((n.args[0] == d && is_quotient(n.args[1])) ||
                                   (n.args[1] == d && is_quotient(n.args[0])));
@@ -203,10 +206,13 @@ int KernelBuilder::product(int a, int b) {
         for (auto [t, d] : y.terms) {
             const KernelNode &p = node(s), &q = node(t);
             int term;
-            const auto is_size = [&](const KernelNode& n) { return n.op == Op::Param && code_.params[n.index].scalar < 0; };
-            // A product of numbers wraps around where one of sizes is refused: of the turns that are tried beyond a
-            // loop's end, too.
-            if (is_size(p) && is_size(q) && countable(code_.params[p.index].size * code_.params[q.index].size)) {
+            const auto is_size = [&](const KernelNode& n) {
+                return n.op == Op::Param && code_.params[n.index].scalar < 0;
+            };
+            // A product of numbers wraps around where one of sizes is refused: of the turns that
+            // are tried beyond a loop's end, too.
+            if (is_size(p) && is_size(q) &&
+                countable(code_.params[p.index].size * code_.params[q.index].size)) {
                 const Size folded = code_.params[p.index].size * code_.params[q.index].size;
                 term = size(folded);
             } else {
@@ -240,7 +246,8 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
             whole.terms.emplace_back(term, c / y.constant.i);
         } else if (term == b) {
             whole.constant += c;
-        } else if (node(term).op == Op::Mul && (node(term).args[0] == b || node(term).args[1] == b)) {
+        } else if (node(term).op == Op::Mul &&
+                   (node(term).args[0] == b || node(term).args[1] == b)) {
             const int other = node(term).args[0] == b ? node(term).args[1] : node(term).args[0];
             whole.terms.emplace_back(other, c);
         } else {
@@ -262,18 +269,19 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
     rest.constant = linear.constant;
     if (is_constant(b)) {
         const int64_t d = y.constant.i;
-        const int64_t q = linear.constant >= 0 ? linear.constant / d : -((-linear.constant + d - 1) / d);
+        const int64_t q =
+            linear.constant >= 0 ? linear.constant / d : -((-linear.constant + d - 1) / d);
         whole.constant += q;
         rest.constant -= q * d;
     }
     const int rest_node = from_linear(rest);
     const Facts& r = facts_[rest_node];
-    const bool nonnegative =
-        node(rest_node).interval.lo >= 0 || (r.lo && r.lo->lower_bound() >= 0);
+    const bool nonnegative = node(rest_node).interval.lo >= 0 || (r.lo && r.lo->lower_bound() >= 0);
     if (!nonnegative) return -1;
     int rest_quotient = -1;
-    const bool fits = (is_constant(b) && node(rest_node).interval.hi < y.constant.i) ||
-                      (r.hi && facts_[b].lo && firn::proved_less_equal(*r.hi + Size(1), *facts_[b].lo));
+    const bool fits =
+        (is_constant(b) && node(rest_node).interval.hi < y.constant.i) ||
+        (r.hi && facts_[b].lo && firn::proved_less_equal(*r.hi + Size(1), *facts_[b].lo));
     if (!fits) {
         if (!is_constant(b)) return -1;
         if (remainder) return make(Op::Mod, i32, {rest_node, b});
@@ -300,9 +308,11 @@ int KernelBuilder::make_integer(Op op, const std::vector<int>& args) {
             while (i < x.terms.size() || j < y.terms.size()) {
                 const bool left = j == y.terms.size() ||
                                   (i < x.terms.size() && x.terms[i].first <= y.terms[j].first);
-                const bool both = left && j < y.terms.size() && x.terms[i].first == y.terms[j].first;
+                const bool both =
+                    left && j < y.terms.size() && x.terms[i].first == y.terms[j].first;
                 if (both)
-                    out.terms.emplace_back(x.terms[i].first, x.terms[i].second + sign * y.terms[j].second);
+                    out.terms.emplace_back(x.terms[i].first,
+                                           x.terms[i].second + sign * y.terms[j].second);
                 else if (left)
                     out.terms.push_back(x.terms[i]);
                 else

@@ -1,4 +1,5 @@
-// Hash-consing, leaves, regions and facts of Kernel code nodes; index algebra is in kernel_algebra.cpp.
+// Hash-consing, leaves, regions and facts of Kernel code nodes; index algebra is in
+// kernel_algebra.cpp.
 #include "compiler/kernel/kernel_builder.h"
 
 #include <algorithm>
@@ -27,8 +28,8 @@ uint64_t hash_node(const KernelNode& n) {
 
 bool same_node(const KernelNode& a, const KernelNode& b) {
     return a.op == b.op && a.dtype == b.dtype && a.args == b.args && a.constant == b.constant &&
-           a.index == b.index && a.width == b.width && a.region == b.region && a.reduce == b.reduce &&
-           a.matrix == b.matrix && a.column_major == b.column_major;
+           a.index == b.index && a.width == b.width && a.region == b.region &&
+           a.reduce == b.reduce && a.matrix == b.matrix && a.column_major == b.column_major;
 }
 
 std::vector<int> merge(const std::vector<int>& a, const std::vector<int>& b) {
@@ -49,8 +50,8 @@ KernelBuilder::KernelBuilder(KernelCode& code, SymbolFacts facts)
     : code_(code), symbol_facts_(std::move(facts)) {}
 
 int KernelBuilder::intern(KernelNode node) {
-    const bool unique = node.pinned || node.op == Op::For || node.op == Op::Branch || node.op == Op::RegionArg ||
-                        (info(node.op).properties & kEffect);
+    const bool unique = node.pinned || node.op == Op::For || node.op == Op::Branch ||
+                        node.op == Op::RegionArg || (info(node.op).properties & kEffect);
     const uint64_t hash = hash_node(node);
     if (!unique) {
         auto [begin, end] = table_.equal_range(hash);
@@ -106,7 +107,8 @@ int KernelBuilder::scalar_argument(int argument, DType dtype) {
     n.dtype = dtype;
     n.index = static_cast<int>(it - code_.params.begin());
     if (it == code_.params.end()) code_.params.push_back(param);
-    if (const auto known = symbol_facts_.largest.find(scalar_symbol(argument)); dtype == i32 && known != symbol_facts_.largest.end())
+    if (const auto known = symbol_facts_.largest.find(scalar_symbol(argument));
+        dtype == i32 && known != symbol_facts_.largest.end())
         n.interval = {0, known->second};
     return intern(std::move(n));
 }
@@ -117,16 +119,17 @@ int KernelBuilder::add_range(Range range) {
 }
 
 int KernelBuilder::range(int id) {
-    if (code_.ranges[id].kind == RangeKind::Group && code_.ranges[id].extent.is(1)) return integer(0);
+    if (code_.ranges[id].kind == RangeKind::Group && code_.ranges[id].extent.is(1))
+        return integer(0);
     KernelNode n;
     n.op = Op::Range;
     n.dtype = i32;
     n.index = id;
     const Range& r = code_.ranges[id];
-    const int64_t trips =
-        r.kind == RangeKind::Serial && r.max_trips < 0 ? INT32_MAX
-        : r.kind == RangeKind::Serial                  ? r.max_trips
-                                                       : r.extent.upper_bound(symbol_facts_.largest);
+    const int64_t trips = r.kind == RangeKind::Serial && r.max_trips < 0 ? INT32_MAX
+                          : r.kind == RangeKind::Serial
+                              ? r.max_trips
+                              : r.extent.upper_bound(symbol_facts_.largest);
     n.interval = {0, std::clamp<int64_t>(trips - 1, 0, INT32_MAX), 1, 0};
     return intern(std::move(n));
 }
@@ -239,7 +242,8 @@ int KernelBuilder::pinned(Op op, DType dtype, std::vector<int> args, int buffer,
     return intern(std::move(n));
 }
 
-int KernelBuilder::matrix(Op op, DType dtype, MatrixShape matrix, std::vector<int> args, int buffer, bool column_major) {
+int KernelBuilder::matrix(Op op, DType dtype, MatrixShape matrix, std::vector<int> args, int buffer,
+                          bool column_major) {
     KernelNode n;
     n.op = op;
     n.dtype = dtype;
@@ -276,7 +280,8 @@ int KernelBuilder::buffer(int program_buffer, DType dtype, const Size& elements,
                           int width, bool written) {
     for (size_t k = 0; k < code_.buffers.size(); ++k) {
         const KernelBuffer& b = code_.buffers[k];
-        if (b.space == MemorySpace::Bound && b.buffer == program_buffer && b.form == form && b.width == width && b.written == written)
+        if (b.space == MemorySpace::Bound && b.buffer == program_buffer && b.form == form &&
+            b.width == width && b.written == written)
             return static_cast<int>(k);
     }
     code_.buffers.push_back({program_buffer, dtype, elements, form, width, written});
@@ -312,14 +317,17 @@ void KernelBuilder::derive_facts(int id) {
             f.ranges = merge(f.ranges, inside);
         }
     }
-    if (n.dtype != i32 || !(is_elementwise(n.op) || n.op == Op::Constant || n.op == Op::Param)) return;
+    if (n.dtype != i32 || !(is_elementwise(n.op) || n.op == Op::Constant || n.op == Op::Param))
+        return;
     if (n.op == Op::Constant) f.lo = f.hi = Size(n.constant.i);
-    if (n.op == Op::Param && code_.params[n.index].scalar < 0) f.lo = f.hi = code_.params[n.index].size;
+    if (n.op == Op::Param && code_.params[n.index].scalar < 0)
+        f.lo = f.hi = code_.params[n.index].size;
     derive_interval(n);
     try {
         derive_bounds(n, f);
     } catch (const UserError&) {
-        f.lo = f.hi = std::nullopt;   // they do not fit into 64 bits, or are too many terms: nobody wrote such a size
+        f.lo = f.hi = std::nullopt;  // they do not fit into 64 bits, or are too many terms: nobody
+                                     // wrote such a size
     }
     if ((n.op == Op::Add || n.op == Op::Mul) && may_wrap(n, f)) f.lo = f.hi = std::nullopt;
 }
@@ -359,27 +367,35 @@ void KernelBuilder::derive_bounds(const KernelNode& n, Facts& f) const {
             if (loose_of(0) && loose_of(1)) {
                 const bool first_is_less = firn::proved_less_equal(*loose_of(0), *loose_of(1));
                 const bool second_is_less = firn::proved_less_equal(*loose_of(1), *loose_of(0));
-                if (n.op == Op::Min && first_is_less) loose = loose_of(0);
-                else if (n.op == Op::Min && second_is_less) loose = loose_of(1);
-                else if (n.op == Op::Max && first_is_less) loose = loose_of(1);
-                else if (n.op == Op::Max && second_is_less) loose = loose_of(0);
-                else loose = n.op == Op::Min ? min(*loose_of(0), *loose_of(1))
-                                             : max(*loose_of(0), *loose_of(1));
+                if (n.op == Op::Min && first_is_less)
+                    loose = loose_of(0);
+                else if (n.op == Op::Min && second_is_less)
+                    loose = loose_of(1);
+                else if (n.op == Op::Max && first_is_less)
+                    loose = loose_of(1);
+                else if (n.op == Op::Max && second_is_less)
+                    loose = loose_of(0);
+                else
+                    loose = n.op == Op::Min ? min(*loose_of(0), *loose_of(1))
+                                            : max(*loose_of(0), *loose_of(1));
             }
             break;
         }
         case Op::Div:
         case Op::Mod: {
-            const bool positive = both(0) && lo(0).lower_bound() >= 0 && both(1) && lo(1).is_constant() &&
-                                  lo(1) == hi(1) && lo(1).constant() > 0;
+            const bool positive = both(0) && lo(0).lower_bound() >= 0 && both(1) &&
+                                  lo(1).is_constant() && lo(1) == hi(1) && lo(1).constant() > 0;
             if (positive && n.op == Op::Div)
                 f.lo = floor_div(lo(0), lo(1)), f.hi = floor_div(hi(0), lo(1));
             else if (positive)
                 f.lo = Size(0), f.hi = lo(1) - Size(1);
-            else if (both(0) && lo(0).lower_bound() >= 0 && both(1) && lo(1) == hi(1) && lo(1).lower_bound() >= 0) {
-                f.lo = Size(0);   // by a symbolic size: x / 0 and x % 0 are 0
-                if (n.op == Op::Mod) f.hi = max(lo(1) - Size(1), Size(0));
-                else f.hi = hi(0);
+            else if (both(0) && lo(0).lower_bound() >= 0 && both(1) && lo(1) == hi(1) &&
+                     lo(1).lower_bound() >= 0) {
+                f.lo = Size(0);  // by a symbolic size: x / 0 and x % 0 are 0
+                if (n.op == Op::Mod)
+                    f.hi = max(lo(1) - Size(1), Size(0));
+                else
+                    f.hi = hi(0);
             }
             break;
         }
@@ -438,12 +454,16 @@ void KernelBuilder::derive_interval(KernelNode& n) const {
             out.lo = std::max(of(0).lo, of(1).lo), out.hi = std::max(of(0).hi, of(1).hi);
             congruence_of_either(of(0), of(1));
             break;
-        case Op::Select: out.lo = std::min(of(1).lo, of(2).lo), out.hi = std::max(of(1).hi, of(2).hi); break;
+        case Op::Select:
+            out.lo = std::min(of(1).lo, of(2).lo), out.hi = std::max(of(1).hi, of(2).hi);
+            break;
         case Op::Div:
-            if (of(0).lo >= 0 && of(1).lo >= 1) out.lo = of(0).lo / of(1).hi, out.hi = of(0).hi / of(1).lo;
+            if (of(0).lo >= 0 && of(1).lo >= 1)
+                out.lo = of(0).lo / of(1).hi, out.hi = of(0).hi / of(1).lo;
             break;
         case Op::Mod:
-            if (of(0).lo >= 0 && of(1).lo >= 1) out.lo = 0, out.hi = std::min(of(0).hi, of(1).hi - 1);
+            if (of(0).lo >= 0 && of(1).lo >= 1)
+                out.lo = 0, out.hi = std::min(of(0).hi, of(1).hi - 1);
             break;
         case Op::And:
             if (of(0).lo >= 0 && of(1).lo >= 0) out.lo = 0, out.hi = std::min(of(0).hi, of(1).hi);

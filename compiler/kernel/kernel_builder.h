@@ -1,4 +1,5 @@
-// Builds Kernel code: hash-consed scalar nodes, folded and simplified by what is known of every index.
+// Builds Kernel code: hash-consed scalar nodes, folded and simplified by what is known of every
+// index.
 #pragma once
 #include <map>
 #include <optional>
@@ -12,9 +13,10 @@
 
 namespace firn {
 
-/// Adds nodes to one KernelCode. Integer sums are kept as linear forms (sorted terms, the constant last), so
-/// that equal addresses are equal nodes and neighbours differ by a constant. Intervals with congruence, and
-/// symbolic bounds, are known for every i32 node and remove clamps, comparisons and divisions.
+/// Adds nodes to one KernelCode. Integer sums are kept as linear forms (sorted terms, the constant
+/// last), so that equal addresses are equal nodes and neighbours differ by a constant. Intervals
+/// with congruence, and symbolic bounds, are known for every i32 node and remove clamps,
+/// comparisons and divisions.
 class KernelBuilder {
   public:
     KernelBuilder(KernelCode& code, SymbolFacts facts);
@@ -65,14 +67,17 @@ class KernelBuilder {
     int atomic(int buffer, ScatterOp combine, int index, int value);
     /// Memory of the kernel's own; `width`: neighbours that are mostly accessed at once, 1 or 4.
     int own_memory(MemorySpace space, DType dtype, const Size& elements, int width = 1);
-    /// A node that stands among its region's effects. Load: of memory that the kernel writes, as `dtype`; Array: makes
-    /// the buffer zeros; Barrier; subgroup operations.
-    int pinned(Op op, DType dtype, std::vector<int> args, int buffer = 0, ReduceOp reduce = ReduceOp::Sum);
+    /// A node that stands among its region's effects. Load: of memory that the kernel writes, as
+    /// `dtype`; Array: makes the buffer zeros; Barrier; subgroup operations.
+    int pinned(Op op, DType dtype, std::vector<int> args, int buffer = 0,
+               ReduceOp reduce = ReduceOp::Sum);
 
     /// A Matrix operation, whose value is a `matrix`.
-    int matrix(Op op, DType dtype, MatrixShape matrix, std::vector<int> args, int buffer = 0, bool column_major = false);
+    int matrix(Op op, DType dtype, MatrixShape matrix, std::vector<int> args, int buffer = 0,
+               bool column_major = false);
 
-    /// States that an i32 node lies in [lo, hi] wherever it is evaluated (a guard makes sure of it).
+    /// States that an i32 node lies in [lo, hi] wherever it is evaluated (a guard makes sure of
+    /// it).
     void assume(int id, const Size& lo, const Size& hi);
     /// Index of the kernel's buffer for a Program buffer in a form, added where it is new.
     int buffer(int program_buffer, DType dtype, const Size& elements, BindingForm form, int width,
@@ -85,13 +90,13 @@ class KernelBuilder {
 
   private:
     struct Linear {
-        std::vector<std::pair<int, int64_t>> terms;   // node, coefficient; sorted by node
+        std::vector<std::pair<int, int64_t>> terms;  // node, coefficient; sorted by node
         int64_t constant = 0;
     };
     struct Facts {
-        std::optional<Size> lo, hi;                   // symbolic bounds
-        std::optional<Linear> linear;                 // i32 sums
-        std::vector<int> ranges;                      // ids of the ranges it depends on, sorted
+        std::optional<Size> lo, hi;    // symbolic bounds
+        std::optional<Linear> linear;  // i32 sums
+        std::vector<int> ranges;       // ids of the ranges it depends on, sorted
     };
     int intern(KernelNode node);
     int reduction(Op op, ReduceOp by, int value);

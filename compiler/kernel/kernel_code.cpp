@@ -22,17 +22,18 @@ double operations_of(const KernelNode& n) {
 }
 
 bool is_matrix(Op op) {
-    return op == Op::MatrixFill || op == Op::MatrixLoad || op == Op::MatrixMulAdd || op == Op::MatrixCast ||
-           op == Op::MatrixStore;
+    return op == Op::MatrixFill || op == Op::MatrixLoad || op == Op::MatrixMulAdd ||
+           op == Op::MatrixCast || op == Op::MatrixStore;
 }
 
 bool names_buffer(Op op) {
-    return op == Op::Load || op == Op::Store || op == Op::Atomic || op == Op::Array || op == Op::MatrixLoad ||
-           op == Op::MatrixStore;
+    return op == Op::Load || op == Op::Store || op == Op::Atomic || op == Op::Array ||
+           op == Op::MatrixLoad || op == Op::MatrixStore;
 }
 
 bool is_placed(const KernelCode& code) {
-    return std::any_of(code.regions.begin(), code.regions.end(), [](const KernelRegion& region) { return !region.order.empty(); });
+    return std::any_of(code.regions.begin(), code.regions.end(),
+                       [](const KernelRegion& region) { return !region.order.empty(); });
 }
 
 bool is_addressed(const KernelBuffer& buffer) {

@@ -1,4 +1,5 @@
-// Kernel code: one compute kernel as pure scalar nodes, regions for loops and branches, and ordered effects.
+// Kernel code: one compute kernel as pure scalar nodes, regions for loops and branches, and ordered
+// effects.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -20,19 +21,22 @@ enum class RangeKind : uint8_t {
     Serial,      // a loop inside the invocation (a For)
     Unroll,      // expanded: several copies in the same invocation
     Vector,      // expanded, and neighbours in memory: loads and stores merge
-    Subgroup,    // the lanes of a subgroup (gl_SubgroupInvocationID), the subgroups of a group (gl_SubgroupID)
+    Subgroup,    // the lanes of a subgroup (gl_SubgroupInvocationID), the subgroups of a group
+                 // (gl_SubgroupID)
 };
 const char* name(RangeKind kind);
 
 /// An index that runs from 0 to extent - 1.
 struct Range {
-    std::string name;       // letters
+    std::string name;  // letters
     RangeKind kind = RangeKind::Grid;
-    Size extent;            // symbolic; meaningless for a Serial range whose extent is a value
-    int extent_node = -1;   // Serial: the i32 node with the trip count (never negative)
-    int dim = 0;            // Group, Invocation: 0 x, 1 y, 2 z. Subgroup: 0 the lane, 1 its place in the group
-    int64_t max_trips = -1; // Serial: the most turns it can take, -1: only the data knows
-    bool rest = false;      // Serial: what another loop left. Where that is nothing, what its body computes has no meaning
+    Size extent;           // symbolic; meaningless for a Serial range whose extent is a value
+    int extent_node = -1;  // Serial: the i32 node with the trip count (never negative)
+    int dim =
+        0;  // Group, Invocation: 0 x, 1 y, 2 z. Subgroup: 0 the lane, 1 its place in the group
+    int64_t max_trips = -1;  // Serial: the most turns it can take, -1: only the data knows
+    bool rest = false;       // Serial: what another loop left. Where that is nothing, what its body
+                             // computes has no meaning
 };
 
 /// Bounds of an integer node: it lies in [lo, hi] and is `rem` modulo `mod` (mod 1: nothing known).
@@ -48,42 +52,45 @@ struct MatrixShape {
     friend bool operator==(const MatrixShape&, const MatrixShape&) = default;
 };
 
-/// A scalar (or vector) value, a region node or an effect. Pure nodes are hash-consed and may be evaluated
-/// anywhere their operands are known; effects run in the order of KernelRegion::effects.
+/// A scalar (or vector) value, a region node or an effect. Pure nodes are hash-consed and may be
+/// evaluated anywhere their operands are known; effects run in the order of KernelRegion::effects.
 struct KernelNode {
     Op op = Op::Constant;
     DType dtype = f32;
-    std::vector<int> args;      // node ids, always smaller than the node's own
-    Scalar constant;            // Constant
-    /// Range: range id. Param: parameter. Load, Store, Atomic, Array, MatrixLoad, MatrixStore: buffer
-    /// (KernelCode::buffers).
-    /// Result: which result of args[0]. RegionArg: position in its region's args. Lane, SubgroupShuffle: which lane.
-    /// An Array begins as zeros, or as the constant args[0].
+    std::vector<int> args;  // node ids, always smaller than the node's own
+    Scalar constant;        // Constant
+    /// Range: range id. Param: parameter. Load, Store, Atomic, Array, MatrixLoad, MatrixStore:
+    /// buffer (KernelCode::buffers). Result: which result of args[0]. RegionArg: position in its
+    /// region's args. Lane, SubgroupShuffle: which lane. An Array begins as zeros, or as the
+    /// constant args[0].
     int index = 0;
-    int width = 1;              // Load, Store: consecutive elements from the flat index on
-    int region = -1;            // For: its body. Branch: taken when args[0] is true. RegionArg: its owner
-    int else_region = -1;       // Branch: the other; -1 where there is none
-    ReduceOp reduce = ReduceOp::Sum;  // RowReduce, SubgroupReduce, SubgroupScan
-    ScatterOp combine = ScatterOp::Add;   // Atomic
-    bool pinned = false;        // stands in its region's effects, also where it gives a value: it is evaluated there and once
-    bool guard = false;         // Branch: keeps a store or an invocation inside its range (counted)
-    MatrixShape matrix;         // of the value; MatrixStore: of what is stored
-    bool column_major = false;  // MatrixLoad, MatrixStore: the elements of a column are neighbours, not those of a row
+    int width = 1;    // Load, Store: consecutive elements from the flat index on
+    int region = -1;  // For: its body. Branch: taken when args[0] is true. RegionArg: its owner
+    int else_region = -1;                // Branch: the other; -1 where there is none
+    ReduceOp reduce = ReduceOp::Sum;     // RowReduce, SubgroupReduce, SubgroupScan
+    ScatterOp combine = ScatterOp::Add;  // Atomic
+    bool pinned = false;  // stands in its region's effects, also where it gives a value: it is
+                          // evaluated there and once
+    bool guard = false;   // Branch: keeps a store or an invocation inside its range (counted)
+    MatrixShape matrix;   // of the value; MatrixStore: of what is stored
+    bool column_major = false;  // MatrixLoad, MatrixStore: the elements of a column are neighbours,
+                                // not those of a row
     Interval interval;          // i32 nodes
     std::vector<SourceLine> lines;
 };
 
 /// A body. For: args are the carried values (RegionArg nodes, one per node.args), yields their next
-/// values, `range` its Serial range; `alive` (bool node, -1: none) is evaluated at the end of each turn
-/// with the new values: the loop goes on while it is true. Branch: no args, yields its values.
+/// values, `range` its Serial range; `alive` (bool node, -1: none) is evaluated at the end of each
+/// turn with the new values: the loop goes on while it is true. Branch: no args, yields its values.
 struct KernelRegion {
     int range = -1;
     std::vector<int> args;
-    std::vector<int> effects;   // Store, Atomic, pinned nodes, and For / Branch nodes that contain effects, in order
+    std::vector<int> effects;  // Store, Atomic, pinned nodes, and For / Branch nodes that contain
+                               // effects, in order
     std::vector<int> yields;
     int alive = -1;
-    /// Filled by place(): every node that this region evaluates itself, operands first. Leaves that are
-    /// only text (Constant, Param, Range, RegionArg) are not in it.
+    /// Filled by place(): every node that this region evaluates itself, operands first. Leaves that
+    /// are only text (Constant, Param, Range, RegionArg) are not in it.
     std::vector<int> order;
 };
 
@@ -91,18 +98,19 @@ struct KernelRegion {
 enum class MemorySpace : uint8_t { Bound, Shared, Private };
 
 struct KernelBuffer {
-    int buffer = -1;            // Program buffer; -1 for the kernel's own memory
+    int buffer = -1;  // Program buffer; -1 for the kernel's own memory
     DType dtype = f32;
     Size elements;
     BindingForm form = BindingForm::Storage;
-    int width = 1;              // elements per access of this binding form
+    int width = 1;  // elements per access of this binding form
     bool written = false;
     MemorySpace space = MemorySpace::Bound;
-    bool coherent = false;      // what one invocation stores others of its group load, behind a Barrier
+    bool coherent = false;  // what one invocation stores others of its group load, behind a Barrier
 };
 
-/// regions[0] is the root: no args; its effects are the kernel's stores. Bound buffers stand before the kernel's own. Flat indices are in elements.
-/// Executing it: for every combination of Grid (or Group and Invocation) range values, run the root.
+/// regions[0] is the root: no args; its effects are the kernel's stores. Bound buffers stand before
+/// the kernel's own. Flat indices are in elements. Executing it: for every combination of Grid (or
+/// Group and Invocation) range values, run the root.
 struct KernelCode {
     std::string name;
     std::vector<KernelNode> nodes;
@@ -110,21 +118,22 @@ struct KernelCode {
     std::vector<Range> ranges;
     std::vector<KernelBuffer> buffers;
     std::vector<ParamInfo> params;
-    /// Where sizes that only the device knows come from: the (read) buffer of an i32 each, -1 where the kernel has
-    /// none. Those parameters lie in it in their order, from the element that the last parameter names.
+    /// Where sizes that only the device knows come from: the (read) buffer of an i32 each, -1 where
+    /// the kernel has none. Those parameters lie in it in their order, from the element that the
+    /// last parameter names.
     int sizes_buffer = -1;
     bool on_device(const ParamInfo& param) const {
         return sizes_buffer >= 0 && param.scalar < 0 && !data_symbols(param.size).empty();
     }
-    std::array<uint32_t, 3> group_size{1, 1, 1};   // after mapping
+    std::array<uint32_t, 3> group_size{1, 1, 1};  // after mapping
     std::array<Size, 3> groups{Size(1), Size(1), Size(1)};
     int guards = 0;
-    int64_t back_edges = 0;                        // bound per invocation, -1: only the data knows
-    /// Effects and values follow one another as they were made (a kernel by hand): place() moves the effects into
-    /// `order`. Otherwise a region computes all that it needs before its effects.
+    int64_t back_edges = 0;  // bound per invocation, -1: only the data knows
+    /// Effects and values follow one another as they were made (a kernel by hand): place() moves
+    /// the effects into `order`. Otherwise a region computes all that it needs before its effects.
     bool in_order = false;
-    /// What is loaded behind the grid's end is inside its buffer too: guards keep stores back, loads need not wait for
-    /// them.
+    /// What is loaded behind the grid's end is inside its buffer too: guards keep stores back,
+    /// loads need not wait for them.
     bool loads_first = false;
 };
 
@@ -142,24 +151,26 @@ bool is_matrix(Op op);
 /// KernelNode::index is a buffer.
 bool names_buffer(Op op);
 
-/// place() has filled the orders of its regions; a kernel that only stores what needs no computing has none.
+/// place() has filled the orders of its regions; a kernel that only stores what needs no computing
+/// has none.
 bool is_placed(const KernelCode& code);
 
-/// Readable text of the whole kernel: its facts, buffers, parameters and ranges, then the body, values before what asks
-/// for them, effects behind `!`. `leaves` has the numbers of what stands without one (constants, parameters, indices).
-/// Lines of the user's program are comments.
+/// Readable text of the whole kernel: its facts, buffers, parameters and ranges, then the body,
+/// values before what asks for them, effects behind `!`. `leaves` has the numbers of what stands
+/// without one (constants, parameters, indices). Lines of the user's program are comments.
 std::string print(const KernelCode& code);
-/// The kernel of such a text: the same nodes with the same numbers. Without `leaves` they are numbered anew, in order.
-/// UserError with line where it is none.
+/// The kernel of such a text: the same nodes with the same numbers. Without `leaves` they are
+/// numbered anew, in order. UserError with line where it is none.
 KernelCode parse_kernel(const std::string& text);
 
 /// What a kernel has become.
 enum class KernelStage : uint8_t {
-    Lowered,   // ranges of the grid and of loops; of a kernel by hand those of groups and invocations
-    Mapped,    // no ranges of the grid or of copies, no reductions over rows; placed
+    Lowered,  // ranges of the grid and of loops; of a kernel by hand those of groups and
+              // invocations
+    Mapped,   // no ranges of the grid or of copies, no reductions over rows; placed
 };
-/// Throws InternalError at the first broken rule of this page, or of the stage. Of placed code: every value stands in one
-/// order, where it dominates its uses.
+/// Throws InternalError at the first broken rule of this page, or of the stage. Of placed code:
+/// every value stands in one order, where it dominates its uses.
 void verify(const KernelCode& code, KernelStage stage, const std::string& after);
 
 }  // namespace firn

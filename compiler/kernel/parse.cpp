@@ -23,13 +23,16 @@ std::optional<int64_t> whole_number(const std::string& word) {
     int64_t value = 0;
     const char *begin = word.data(), *end = begin + word.size();
     const auto read = std::from_chars(begin, end, value);
-    return !word.empty() && read.ec == std::errc() && read.ptr == end ? std::optional(value) : std::nullopt;
+    return !word.empty() && read.ec == std::errc() && read.ptr == end ? std::optional(value)
+                                                                      : std::nullopt;
 }
 
 /// The number behind letters, as of `b12` or `x0`; nothing where the word is no such name.
 std::optional<int> number_behind(const std::string& word, std::string* letters = nullptr) {
     size_t at = 0;
-    while (at < word.size() && (std::isalpha(static_cast<unsigned char>(word[at])) || word[at] == '_')) ++at;
+    while (at < word.size() &&
+           (std::isalpha(static_cast<unsigned char>(word[at])) || word[at] == '_'))
+        ++at;
     if (at == 0 || at == word.size() || !is_digit(word[at])) return std::nullopt;
     const auto number = whole_number(word.substr(at));
     if (!number || *number > INT32_MAX) return std::nullopt;
@@ -56,7 +59,8 @@ class Parser {
         open_region();
         body(0);
         if (next_line(); !words_.empty()) fail("expected nothing after the kernel");
-        for (auto& [range, word] : counts_) code_.ranges[static_cast<size_t>(range)].extent_node = operand(word);
+        for (auto& [range, word] : counts_)
+            code_.ranges[static_cast<size_t>(range)].extent_node = operand(word);
         if (!placed_)
             for (KernelRegion& region : code_.regions) region.order.clear();
         return std::move(code_);
@@ -64,7 +68,8 @@ class Parser {
 
   private:
     [[noreturn]] void fail(const std::string& what) const {
-        throw UserError("parse: line " + std::to_string(number_) + ": " + what + ", found '" + line_ + "'");
+        throw UserError("parse: line " + std::to_string(number_) + ": " + what + ", found '" +
+                        line_ + "'");
     }
 
     /// The next line that says something, as words; none at the end.
@@ -102,7 +107,8 @@ class Parser {
     }
     int small(const char* what) {
         const int64_t value = number(what);
-        if (value < INT32_MIN || value > INT32_MAX) fail(std::string("expected ") + what + " of 32 bits");
+        if (value < INT32_MIN || value > INT32_MAX)
+            fail(std::string("expected ") + what + " of 32 bits");
         return static_cast<int>(value);
     }
 
@@ -147,7 +153,8 @@ class Parser {
 
     void header() {
         if (accept("group_size")) {
-            for (uint32_t& extent : code_.group_size) extent = static_cast<uint32_t>(small("an extent"));
+            for (uint32_t& extent : code_.group_size)
+                extent = static_cast<uint32_t>(small("an extent"));
         } else if (accept("groups")) {
             std::istringstream all(line_.substr(line_.find("groups") + 6));
             for (Size& groups : code_.groups) {
@@ -173,30 +180,40 @@ class Parser {
             std::string letters;
             const auto number = number_behind(word("a declaration"), &letters);
             if (!number) fail("expected a declaration");
-            if (letters == "b") buffer(*number);
-            else if (letters == "p") param(*number);
-            else range(letters, *number);
+            if (letters == "b")
+                buffer(*number);
+            else if (letters == "p")
+                param(*number);
+            else
+                range(letters, *number);
         }
     }
 
     void buffer(int number) {
-        if (number != static_cast<int>(code_.buffers.size())) fail("expected the next buffer in order");
+        if (number != static_cast<int>(code_.buffers.size()))
+            fail("expected the next buffer in order");
         if (!more()) fail("expected a type");
         KernelBuffer b;
         const std::string all = words_[at_];
         const size_t open = line_.find('['), close = line_.rfind(']');
-        if (open == std::string::npos || close == std::string::npos || close < open) fail("expected elements in brackets");
+        if (open == std::string::npos || close == std::string::npos || close < open)
+            fail("expected elements in brackets");
         b.elements = size_of(line_.substr(open + 1, close - open - 1));
         words_[at_] = all.substr(0, all.find('['));
         b.dtype = type(b.width);
         std::istringstream rest(line_.substr(close + 1));
         words_.clear(), at_ = 0;
         for (std::string word; rest >> word;) words_.push_back(word);
-        if (accept("shared")) b.space = MemorySpace::Shared;
-        else if (accept("private")) b.space = MemorySpace::Private;
-        else if (accept("texel")) b.form = BindingForm::Texel;
-        else if (accept("address")) b.form = BindingForm::Address;
-        else if (!accept("storage")) fail("expected where the buffer is");
+        if (accept("shared"))
+            b.space = MemorySpace::Shared;
+        else if (accept("private"))
+            b.space = MemorySpace::Private;
+        else if (accept("texel"))
+            b.form = BindingForm::Texel;
+        else if (accept("address"))
+            b.form = BindingForm::Address;
+        else if (!accept("storage"))
+            fail("expected where the buffer is");
         b.written = accept("written");
         b.coherent = accept("coherent");
         if (accept("of")) b.buffer = small("a buffer");
@@ -204,20 +221,25 @@ class Parser {
     }
 
     void param(int number) {
-        if (number != static_cast<int>(code_.params.size())) fail("expected the next parameter in order");
+        if (number != static_cast<int>(code_.params.size()))
+            fail("expected the next parameter in order");
         ParamInfo p;
         int width = 1;
         p.dtype = type(width);
-        if (accept("argument")) p.scalar = small("an argument");
-        else if (accept("=")) p.size = size_until({});
-        else fail("expected '=' or 'argument'");
+        if (accept("argument"))
+            p.scalar = small("an argument");
+        else if (accept("="))
+            p.size = size_until({});
+        else
+            fail("expected '=' or 'argument'");
         code_.params.push_back(std::move(p));
     }
 
     void range(const std::string& letters, int number) {
-        Range unused;   // those that the text leaves out
+        Range unused;  // those that the text leaves out
         unused.kind = RangeKind::Serial;
-        if (number >= static_cast<int>(code_.ranges.size())) code_.ranges.resize(static_cast<size_t>(number) + 1, unused);
+        if (number >= static_cast<int>(code_.ranges.size()))
+            code_.ranges.resize(static_cast<size_t>(number) + 1, unused);
         Range& r = code_.ranges[static_cast<size_t>(number)];
         r.name = letters;
         const auto kind = named(word("a kind of range"), RangeKind::Subgroup);
@@ -243,7 +265,9 @@ class Parser {
             };
             bool last = strip(form);
             n = leaf(form);
-            while (!last && more()) last = strip(words_[at_ + (peek() == "in" || peek() == "mod" ? 2 : 0)]), interval(n);
+            while (!last && more())
+                last = strip(words_[at_ + (peek() == "in" || peek() == "mod" ? 2 : 0)]),
+                interval(n);
             put(id, std::move(n));
             leaves_.emplace(form, id);
         }
@@ -253,22 +277,28 @@ class Parser {
 
     /// The place of the node that the text calls `%word`.
     int declared(const std::string& word) {
-        const auto id = word.size() > 1 && word[0] == '%' ? whole_number(word.substr(1)) : std::nullopt;
+        const auto id =
+            word.size() > 1 && word[0] == '%' ? whole_number(word.substr(1)) : std::nullopt;
         if (!id || *id < 0 || *id > INT32_MAX / 2) fail("expected the number of a node");
         if (names_.count(static_cast<int>(*id))) fail("this number is taken");
         const int place = exact_ ? static_cast<int>(*id) : static_cast<int>(code_.nodes.size());
         names_[static_cast<int>(*id)] = place;
-        if (place >= static_cast<int>(code_.nodes.size())) code_.nodes.resize(static_cast<size_t>(place) + 1);
+        if (place >= static_cast<int>(code_.nodes.size()))
+            code_.nodes.resize(static_cast<size_t>(place) + 1);
         return place;
     }
-    void put(int place, KernelNode node) { code_.nodes[static_cast<size_t>(place)] = std::move(node); }
+    void put(int place, KernelNode node) {
+        code_.nodes[static_cast<size_t>(place)] = std::move(node);
+    }
 
     KernelNode leaf(const std::string& word) {
         KernelNode n;
         const auto number = number_behind(word);
         if (number && word[0] == 'p') {
-            if (*number >= static_cast<int>(code_.params.size())) fail("there is no parameter " + word);
-            n.op = Op::Param, n.index = *number, n.dtype = code_.params[static_cast<size_t>(*number)].dtype;
+            if (*number >= static_cast<int>(code_.params.size()))
+                fail("there is no parameter " + word);
+            n.op = Op::Param, n.index = *number,
+            n.dtype = code_.params[static_cast<size_t>(*number)].dtype;
             return n;
         }
         if (number && word != "inf") {
@@ -281,7 +311,10 @@ class Parser {
         const bool logical = word == "true" || word == "false";
         const bool plain_float = word.find_first_of(".ein") != std::string::npos;
         try {
-            const DType dtype = colon != std::string::npos ? parse_dtype(word.substr(colon + 1)) : logical ? boolean : plain_float ? f32 : i32;
+            const DType dtype = colon != std::string::npos ? parse_dtype(word.substr(colon + 1))
+                                : logical                  ? boolean
+                                : plain_float              ? f32
+                                                           : i32;
             n.constant = parse_scalar(word.substr(0, colon), dtype);
         } catch (const UserError&) {
             fail("expected a value instead of '" + word + "'");
@@ -294,7 +327,8 @@ class Parser {
     int operand(const std::string& word) {
         if (word[0] == '%') {
             const auto id = whole_number(word.substr(1));
-            const auto at = id && *id >= 0 && *id <= INT32_MAX ? names_.find(static_cast<int>(*id)) : names_.end();
+            const auto at = id && *id >= 0 && *id <= INT32_MAX ? names_.find(static_cast<int>(*id))
+                                                               : names_.end();
             if (at == names_.end()) fail("there is no node " + word + " above");
             return at->second;
         }
@@ -307,8 +341,11 @@ class Parser {
 
     /// `in LO HI`, `mod M REMAINDER`; false where the next word is neither.
     bool interval(KernelNode& n) {
-        if (accept("in")) return n.interval.lo = number("a bound"), n.interval.hi = number("a bound"), true;
-        if (accept("mod")) return n.interval.mod = number("a modulus"), n.interval.rem = number("a remainder"), true;
+        if (accept("in"))
+            return n.interval.lo = number("a bound"), n.interval.hi = number("a bound"), true;
+        if (accept("mod"))
+            return n.interval.mod = number("a modulus"), n.interval.rem = number("a remainder"),
+                   true;
         return false;
     }
 
@@ -326,17 +363,20 @@ class Parser {
 
     /// The lines of a region up to its closing brace.
     void body(int id) {
-        if (++nested_ > kMostNested) fail("expected at most " + std::to_string(kMostNested) + " bodies inside one another");
+        if (++nested_ > kMostNested)
+            fail("expected at most " + std::to_string(kMostNested) + " bodies inside one another");
         while (next_line(), peek() != "}") {
             if (words_.empty()) fail("expected '}'");
             if (accept("arg")) {
                 KernelNode n;
                 const std::string name = word("a number");
                 int width = 1;
-                n.op = Op::RegionArg, n.region = id, n.index = static_cast<int>(region(id).args.size());
+                n.op = Op::RegionArg, n.region = id,
+                n.index = static_cast<int>(region(id).args.size());
                 n.dtype = type(width);
                 matrix(n);
-                while (interval(n)) {}
+                while (interval(n)) {
+                }
                 const int place = declared(name);
                 put(place, std::move(n));
                 region(id).args.push_back(place);
@@ -369,7 +409,8 @@ class Parser {
         int range = -1;
         if (n.op == Op::For) {
             range = number_behind(word("a range")).value_or(-1);
-            if (range < 0 || range >= static_cast<int>(code_.ranges.size())) fail("expected a range");
+            if (range < 0 || range >= static_cast<int>(code_.ranges.size()))
+                fail("expected a range");
         } else if (!has_bodies) {
             n.dtype = type(n.width);
         }
@@ -387,7 +428,8 @@ class Parser {
         }
         if (names_buffer(n.op)) {
             n.index = number_behind(word("a buffer")).value_or(-1);
-            if (n.index < 0 || n.index >= static_cast<int>(code_.buffers.size())) fail("expected a buffer");
+            if (n.index < 0 || n.index >= static_cast<int>(code_.buffers.size()))
+                fail("expected a buffer");
         } else if (more() && peek()[0] == '#') {
             n.index = static_cast<int>(whole_number(peek().substr(1)).value_or(0));
             ++at_;
@@ -399,7 +441,7 @@ class Parser {
             const int value = operand(words_[at_++]);
             n.args.push_back(value);
         }
-        if (has_bodies) bodies(n, range);   // what stands in them comes before it
+        if (has_bodies) bodies(n, range);  // what stands in them comes before it
         const int place = declared(name);
         (effect ? region(in).effects : region(in).order).push_back(place);
         put(place, std::move(n));
@@ -424,7 +466,7 @@ class Parser {
     size_t at_ = 0;
     int number_ = 0, nested_ = 0;
     bool placed_ = false;
-    bool exact_ = false;                 // numbers of nodes are those of the text
+    bool exact_ = false;  // numbers of nodes are those of the text
     KernelCode code_;
     std::map<int, int> names_;           // numbers of the text
     std::map<std::string, int> leaves_;  // by their text

@@ -1,4 +1,5 @@
-// Placement: late as uses allow, then out of loops, with the guards in them, never out of other branches.
+// Placement: late as uses allow, then out of loops, with the guards in them, never out of other
+// branches.
 #include "compiler/kernel/place.h"
 
 #include <algorithm>
@@ -10,8 +11,9 @@ namespace {
 
 /// The lanes of a subgroup, as far as placing must know them.
 struct LaneFacts {
-    std::vector<bool> differs;    // per node: lanes may have different values
-    std::vector<bool> together;   // per node: all lanes must come by (what they do together, and loops around it)
+    std::vector<bool> differs;  // per node: lanes may have different values
+    std::vector<bool>
+        together;  // per node: all lanes must come by (what they do together, and loops around it)
 };
 
 bool done_together(Op op) {
@@ -22,7 +24,8 @@ bool lanes_differ(const KernelCode& code, const KernelNode& n, const std::vector
                   const std::vector<bool>& loop_differs) {
     if (n.op == Op::Range) {
         const RangeKind kind = code.ranges[n.index].kind;
-        return (kind == RangeKind::Subgroup || kind == RangeKind::Invocation) && code.ranges[n.index].dim == 0;
+        return (kind == RangeKind::Subgroup || kind == RangeKind::Invocation) &&
+               code.ranges[n.index].dim == 0;
     }
     if (n.op == Op::SubgroupReduce || n.op == Op::SubgroupShuffle) return false;
     if (n.op == Op::RegionArg) return loop_differs[n.region];
@@ -61,13 +64,16 @@ LaneFacts lane_facts(const KernelCode& code, const std::vector<std::vector<int>>
     return out;
 }
 
-/// What may only be done where its guards hold, and what follows from it: loads, and what has bodies or other lanes.
+/// What may only be done where its guards hold, and what follows from it: loads, and what has
+/// bodies or other lanes.
 std::vector<bool> guarded_nodes(const KernelCode& code) {
     std::vector<bool> out(code.nodes.size());
     for (size_t id = 0; id < code.nodes.size(); ++id) {
         const KernelNode& n = code.nodes[id];
-        const bool plain = n.op == Op::Constant || n.op == Op::Param || n.op == Op::Range || is_elementwise(n.op);
-        out[id] = !plain || std::any_of(n.args.begin(), n.args.end(), [&](int arg) { return out[arg]; });
+        const bool plain =
+            n.op == Op::Constant || n.op == Op::Param || n.op == Op::Range || is_elementwise(n.op);
+        out[id] =
+            !plain || std::any_of(n.args.begin(), n.args.end(), [&](int arg) { return out[arg]; });
     }
     return out;
 }
@@ -75,9 +81,14 @@ std::vector<bool> guarded_nodes(const KernelCode& code) {
 class Placer {
   public:
     explicit Placer(KernelCode& code)
-        : code_(code), late_(code.nodes.size(), kUnused), parent_(code.regions.size(), -1),
-          depth_(code.regions.size(), 0), apart_(code.regions.size(), false),
-          guard_(code.regions.size(), false), guarded_(guarded_nodes(code)), needs_(region_needs(code)),
+        : code_(code),
+          late_(code.nodes.size(), kUnused),
+          parent_(code.regions.size(), -1),
+          depth_(code.regions.size(), 0),
+          apart_(code.regions.size(), false),
+          guard_(code.regions.size(), false),
+          guarded_(guarded_nodes(code)),
+          needs_(region_needs(code)),
           lanes_(lane_facts(code, needs_)) {}
 
     void run() {
@@ -103,7 +114,8 @@ class Placer {
             for (int arg : node.args) use(arg, region);
             const bool text_only = node.op == Op::Constant || node.op == Op::Param ||
                                    node.op == Op::Range || node.op == Op::RegionArg;
-            if ((!effect[id] || code_.in_order) && !text_only) code_.regions[region].order.push_back(id);
+            if ((!effect[id] || code_.in_order) && !text_only)
+                code_.regions[region].order.push_back(id);
         }
         for (KernelRegion& region : code_.regions) {
             std::reverse(region.order.begin(), region.order.end());
@@ -119,7 +131,8 @@ class Placer {
         depth_[region] = depth_[parent] + 1;
         guard_[region] = owner.op == Op::Branch && owner.guard;
         const KernelRegion& body = code_.regions[region];
-        apart_[region] = apart_[parent] || (owner.op == Op::Branch && lanes_.differs[owner.args[0]]) ||
+        apart_[region] = apart_[parent] ||
+                         (owner.op == Op::Branch && lanes_.differs[owner.args[0]]) ||
                          (body.alive >= 0 && lanes_.differs[body.alive]) ||
                          (body.range >= 0 && lanes_.differs[code_.ranges[body.range].extent_node]);
         use_region(region);
@@ -139,13 +152,16 @@ class Placer {
         }
         int a = late_[id], b = region;
         while (a != b) {
-            if (depth_[a] >= depth_[b]) a = parent_[a];
-            else b = parent_[b];
+            if (depth_[a] >= depth_[b])
+                a = parent_[a];
+            else
+                b = parent_[b];
         }
         late_[id] = a;
     }
 
-    /// Out of the loops that the node does not need, and of the guards inside those. Loads stay in what a loop has left.
+    /// Out of the loops that the node does not need, and of the guards inside those. Loads stay in
+    /// what a loop has left.
     int hoist(int id, int region) const {
         const bool early = code_.loads_first && code_.nodes[id].op == Op::Load;
         int out = region;
@@ -153,7 +169,8 @@ class Placer {
             const int range = code_.regions[region].range;
             const bool loop = range >= 0;
             if (loop && guarded_[id] && !early && code_.ranges[range].rest) break;
-            if (loop && std::find(needs_[id].begin(), needs_[id].end(), region) != needs_[id].end()) break;
+            if (loop && std::find(needs_[id].begin(), needs_[id].end(), region) != needs_[id].end())
+                break;
             if (!loop && (!guard_[region] || (guarded_[id] && !early))) break;
             if (loop || early) out = parent_[region];
         }
@@ -172,10 +189,10 @@ class Placer {
 
     KernelCode& code_;
     std::vector<int> late_, parent_, depth_;
-    std::vector<bool> apart_;               // regions that not all lanes of a subgroup run
-    std::vector<bool> guard_;               // regions behind a guard
-    std::vector<bool> guarded_;             // nodes that stay behind their guards
-    std::vector<std::vector<int>> needs_;   // regions of loops that a node depends on
+    std::vector<bool> apart_;              // regions that not all lanes of a subgroup run
+    std::vector<bool> guard_;              // regions behind a guard
+    std::vector<bool> guarded_;            // nodes that stay behind their guards
+    std::vector<std::vector<int>> needs_;  // regions of loops that a node depends on
     LaneFacts lanes_;
 };
 
@@ -183,7 +200,8 @@ class Placer {
 
 namespace {
 
-/// Pinned nodes are evaluated in every turn of the loop that they stand in: with what follows from them they stay there.
+/// Pinned nodes are evaluated in every turn of the loop that they stand in: with what follows from
+/// them they stay there.
 void need_their_loops(const KernelCode& code, std::vector<std::vector<int>>& needs) {
     std::vector<int> parent(code.regions.size(), -1);
     for (size_t r = 0; r < code.regions.size(); ++r)
@@ -214,7 +232,8 @@ std::vector<std::vector<int>> region_needs(const KernelCode& code) {
                 if (std::find(out.begin(), out.end(), r) == out.end()) out.push_back(r);
         };
         if (node.op == Op::RegionArg) out = {node.region};
-        if (node.op == Op::Range && body_of_range[node.index] >= 0) out = {body_of_range[node.index]};
+        if (node.op == Op::Range && body_of_range[node.index] >= 0)
+            out = {body_of_range[node.index]};
         for (int arg : node.args) merge(needs[arg]);
         if (node.op != Op::For && node.op != Op::Branch) continue;
         for (int body : {node.region, node.else_region}) {

@@ -4,11 +4,12 @@
 
 namespace firn {
 
-/// Post-condition: KernelRegion::order is filled; every live node stands in exactly one order, after its
-/// operands. A node is placed in the innermost region that holds all its uses, then hoisted out of the
-/// loops that it does not depend on, but never out of a branch (loads of a kernel with `loads_first`: out of
-/// guards), and no load out of what another loop has left (Range::rest); effects and pinned nodes stay in their region. What the lanes of a subgroup compute
-/// together stands where all of them come by. Dead nodes stand nowhere.
+/// Post-condition: KernelRegion::order is filled; every live node stands in exactly one order,
+/// after its operands. A node is placed in the innermost region that holds all its uses, then
+/// hoisted out of the loops that it does not depend on, but never out of a branch (loads of a
+/// kernel with `loads_first`: out of guards), and no load out of what another loop has left
+/// (Range::rest); effects and pinned nodes stay in their region. What the lanes of a subgroup
+/// compute together stands where all of them come by. Dead nodes stand nowhere.
 void place(KernelCode& code);
 
 /// Per node, the loop bodies whose index or carried values it depends on.

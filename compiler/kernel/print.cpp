@@ -42,8 +42,10 @@ class Printer {
         for (size_t k = 0; k < code_.params.size(); ++k) {
             const ParamInfo& p = code_.params[k];
             out_ << "  p" << k << " " << p.dtype.name();
-            if (p.scalar >= 0) out_ << " argument " << p.scalar << "\n";
-            else out_ << " = " << p.size.text() << "\n";
+            if (p.scalar >= 0)
+                out_ << " argument " << p.scalar << "\n";
+            else
+                out_ << " = " << p.size.text() << "\n";
         }
         for (size_t k = 0; k < code_.ranges.size(); ++k)
             if (used_[k]) range(static_cast<int>(k));
@@ -52,7 +54,8 @@ class Printer {
         return out_.str();
     }
 
-    /// The body twice: it tells which ranges and leaves are used. Of equal leaves the first goes by its text.
+    /// The body twice: it tells which ranges and leaves are used. Of equal leaves the first goes by
+    /// its text.
     Printer& walk() {
         walk_once();
         for (int id : leaves_) first_.emplace(leaf(code_.nodes[static_cast<size_t>(id)]), id);
@@ -155,7 +158,7 @@ class Printer {
     }
 
     void ask_operands(int id, int indent) {
-        std::vector<std::pair<int, size_t>> stack{{id, 0}};   // long chains: no recursion
+        std::vector<std::pair<int, size_t>> stack{{id, 0}};  // long chains: no recursion
         while (!stack.empty()) {
             auto& [at, next] = stack.back();
             const KernelNode& n = code_.nodes[static_cast<size_t>(at)];
@@ -168,7 +171,8 @@ class Printer {
                 const int arg = asked[next++];
                 if (arg < 0) continue;
                 const KernelNode& a = code_.nodes[static_cast<size_t>(arg)];
-                if (!is_leaf(a) && a.op != Op::RegionArg && !printed_[static_cast<size_t>(arg)]) stack.emplace_back(arg, 0);
+                if (!is_leaf(a) && a.op != Op::RegionArg && !printed_[static_cast<size_t>(arg)])
+                    stack.emplace_back(arg, 0);
                 continue;
             }
             const int done = at;
@@ -182,11 +186,13 @@ class Printer {
         if (printed_[static_cast<size_t>(id)] && !effect) return;
         printed_[static_cast<size_t>(id)] = true;
         const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
-        body_ << std::string(static_cast<size_t>(indent), ' ') << (effect ? "! %" : "%") << id << " = " << info(n.op).name;
+        body_ << std::string(static_cast<size_t>(indent), ' ') << (effect ? "! %" : "%") << id
+              << " = " << info(n.op).name;
         if (n.op == Op::For) {
             const int range = code_.regions[static_cast<size_t>(n.region)].range;
             used_[static_cast<size_t>(range)] = true;
-            if (const int count = code_.ranges[static_cast<size_t>(range)].extent_node; count >= 0) (void)operand(count);
+            if (const int count = code_.ranges[static_cast<size_t>(range)].extent_node; count >= 0)
+                (void)operand(count);
             body_ << " " << range_name(range);
         } else if (n.op != Op::Branch) {
             body_ << " " << n.dtype.name();
@@ -194,10 +200,13 @@ class Printer {
         if (n.width != 1) body_ << "x" << n.width;
         if (n.matrix) body_ << " matrix " << n.matrix.rows << " " << n.matrix.columns;
         if (n.column_major) body_ << " column_major";
-        if (n.op == Op::RowReduce || n.op == Op::SubgroupReduce || n.op == Op::SubgroupScan) body_ << " " << name(n.reduce);
+        if (n.op == Op::RowReduce || n.op == Op::SubgroupReduce || n.op == Op::SubgroupScan)
+            body_ << " " << name(n.reduce);
         if (n.op == Op::Atomic) body_ << " " << name(n.combine);
-        if (names_buffer(n.op)) body_ << " b" << n.index;
-        else if (n.index) body_ << " #" << n.index;
+        if (names_buffer(n.op))
+            body_ << " b" << n.index;
+        else if (n.index)
+            body_ << " #" << n.index;
         if (n.pinned) body_ << " pinned";
         if (n.guard) body_ << " guard";
         for (int arg : n.args) body_ << " " << operand(arg);
@@ -220,7 +229,8 @@ class Printer {
         const Interval& i = n.interval;
         std::string out;
         if (n.op == Op::Constant) return out;
-        if (i.lo != none.lo || i.hi != none.hi) out += " in " + std::to_string(i.lo) + " " + std::to_string(i.hi);
+        if (i.lo != none.lo || i.hi != none.hi)
+            out += " in " + std::to_string(i.lo) + " " + std::to_string(i.hi);
         if (i.mod != none.mod) out += " mod " + std::to_string(i.mod) + " " + std::to_string(i.rem);
         return out;
     }
@@ -247,9 +257,9 @@ class Printer {
     }
 
     const KernelCode& code_;
-    std::vector<bool> printed_, used_;   // by node, by range
+    std::vector<bool> printed_, used_;  // by node, by range
     std::set<int> leaves_;
-    std::map<std::string, int> first_;   // of the leaves with this text
+    std::map<std::string, int> first_;  // of the leaves with this text
     std::ostringstream out_, body_;
 };
 

@@ -5,9 +5,11 @@
 
 namespace firn {
 
-Rebuild::Rebuild(const KernelCode& from, KernelBuilder& b) : from_(from), b_(b), memo_(from.nodes.size(), -1) {
+Rebuild::Rebuild(const KernelCode& from, KernelBuilder& b)
+    : from_(from), b_(b), memo_(from.nodes.size(), -1) {
     for (size_t id = 0; id < from.nodes.size(); ++id)
-        if (from.nodes[id].op == Op::Range) range_node_[from.nodes[id].index] = static_cast<int>(id);
+        if (from.nodes[id].op == Op::Range)
+            range_node_[from.nodes[id].index] = static_cast<int>(id);
 }
 
 void Rebuild::copy_grid() {
@@ -83,7 +85,8 @@ int Rebuild::loop(int id) {
     for (int member : members) {
         const KernelRegion& body = from_.regions[from_.nodes[member].region];
         for (int arg : body.args) memo_[arg] = b_.region_arg(region, from_.nodes[arg].dtype);
-        if (auto it = range_node_.find(body.range); it != range_node_.end()) memo_[it->second] = b_.range(range_id);
+        if (auto it = range_node_.find(body.range); it != range_node_.end())
+            memo_[it->second] = b_.range(range_id);
     }
     std::vector<int> yields;
     for (int member : members)

@@ -7,8 +7,8 @@
 
 namespace firn {
 
-/// Copies what is asked for of a lowered kernel into the kernel that a builder builds, simplified by what is known
-/// there. Several kernels may be copied into one.
+/// Copies what is asked for of a lowered kernel into the kernel that a builder builds, simplified
+/// by what is known there. Several kernels may be copied into one.
 class Rebuild {
   public:
     Rebuild(const KernelCode& from, KernelBuilder& b);
@@ -25,7 +25,8 @@ class Rebuild {
     std::vector<int> effects(int region);
 
   protected:
-    /// The loops (For nodes) that become one loop with `loop`, itself among them, always in the same order.
+    /// The loops (For nodes) that become one loop with `loop`, itself among them, always in the
+    /// same order.
     virtual std::vector<int> joined(int loop) const { return {loop}; }
 
   private:
@@ -38,8 +39,8 @@ class Rebuild {
     const KernelCode& from_;
     KernelBuilder& b_;
     std::vector<int> memo_;
-    std::unordered_map<int, int> first_result_;   // by For node: where its results begin
-    std::unordered_map<int, int> range_node_;     // by range
+    std::unordered_map<int, int> first_result_;  // by For node: where its results begin
+    std::unordered_map<int, int> range_node_;    // by range
 };
 
 }  // namespace firn

@@ -6,7 +6,7 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kShortRow = 8;   // elements that one invocation computes side by side
+constexpr int64_t kShortRow = 8;  // elements that one invocation computes side by side
 constexpr int64_t kLargestRowTile = 8;
 constexpr int64_t kLeastFilled = 2, kOfLanes = 3;  // of every 3 lanes
 
@@ -19,7 +19,8 @@ int64_t most_members(const DeviceProfile& profile) {
 
 bool is_short_row(const Shape& shape, int inner) {
     const Shape row(shape.end() - inner, shape.end());
-    const bool constant = std::all_of(row.begin(), row.end(), [](const Size& size) { return size.is_constant(); });
+    const bool constant =
+        std::all_of(row.begin(), row.end(), [](const Size& size) { return size.is_constant(); });
     return constant && element_count(row).constant() <= kShortRow;
 }
 
@@ -30,8 +31,7 @@ int64_t lanes_for_row(int64_t row, int64_t tile, const DeviceProfile& profile) {
 }
 
 bool group_holds(const Size& extent, int64_t tile, int64_t members, const SymbolFacts& facts) {
-    return extent.upper_bound(facts.largest) <= tile * members &&
-           extent.divisor() % tile == 0;
+    return extent.upper_bound(facts.largest) <= tile * members && extent.divisor() % tile == 0;
 }
 
 int64_t row_tile(const Size& extent, int64_t most, const DeviceProfile& profile,
@@ -41,7 +41,8 @@ int64_t row_tile(const Size& extent, int64_t most, const DeviceProfile& profile,
     int64_t found = 0;
     for (int64_t tile = 1; tile <= kLargestRowTile; tile *= 2) {
         if (!group_holds(extent, tile, most_members(profile), facts)) continue;
-        const bool fills = lanes_for_row(row, tile, profile) * tile * kLeastFilled <= row * kOfLanes;
+        const bool fills =
+            lanes_for_row(row, tile, profile) * tile * kLeastFilled <= row * kOfLanes;
         if (found == 0 || (tile <= most && fills)) found = tile;
     }
     return found;

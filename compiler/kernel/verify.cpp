@@ -23,8 +23,8 @@ class Verifier {
 
   private:
     [[noreturn]] void fail(int id, const std::string& what) const {
-        throw InternalError("kernel " + code_.name + " after " + after_ + ": node " + std::to_string(id) + " (" +
-                            info(node(id).op).name + ") " + what);
+        throw InternalError("kernel " + code_.name + " after " + after_ + ": node " +
+                            std::to_string(id) + " (" + info(node(id).op).name + ") " + what);
     }
     [[noreturn]] void fail(const std::string& what) const {
         throw InternalError("kernel " + code_.name + " after " + after_ + ": " + what);
@@ -43,15 +43,18 @@ class Verifier {
         const KernelNode& n = node(id);
         for (int arg : n.args)
             if (arg < 0 || arg >= id) fail(id, "has an operand that does not come before it");
-        if (names_buffer(n.op) && n.op != Op::Array && (n.index < 0 || n.index >= static_cast<int>(code_.buffers.size())))
+        if (names_buffer(n.op) && n.op != Op::Array &&
+            (n.index < 0 || n.index >= static_cast<int>(code_.buffers.size())))
             fail(id, "names no buffer");
         if (n.op == Op::Store && static_cast<int>(n.args.size()) != n.width + 1)
             fail(id, "has another number of values than its width");
-        if ((n.op == Op::Store || n.op == Op::MatrixStore) && !code_.buffers[static_cast<size_t>(n.index)].written)
+        if ((n.op == Op::Store || n.op == Op::MatrixStore) &&
+            !code_.buffers[static_cast<size_t>(n.index)].written)
             fail(id, "writes a read-only buffer");
         if (is_elementwise(n.op) && static_cast<int>(n.args.size()) != info(n.op).arity)
             fail(id, "has the wrong number of operands");
-        if (n.op == Op::Select && (node(n.args[0]).dtype != boolean || node(n.args[1]).dtype != node(n.args[2]).dtype))
+        if (n.op == Op::Select &&
+            (node(n.args[0]).dtype != boolean || node(n.args[1]).dtype != node(n.args[2]).dtype))
             fail(id, "selects between different types");
         if (n.op == Op::Range && (n.index < 0 || n.index >= static_cast<int>(code_.ranges.size())))
             fail(id, "is the index of no range");
@@ -64,12 +67,15 @@ class Verifier {
     void check_loop(int id) const {
         const KernelNode& n = node(id);
         const KernelRegion& body = code_.regions.at(static_cast<size_t>(n.region));
-        if (body.range < 0 || body.range >= static_cast<int>(code_.ranges.size())) fail(id, "has no range");
+        if (body.range < 0 || body.range >= static_cast<int>(code_.ranges.size()))
+            fail(id, "has no range");
         if (body.args.size() != n.args.size() || body.yields.size() != n.args.size())
             fail(id, "has another number of initial values than its body has arguments or yields");
         for (size_t k = 0; k < n.args.size(); ++k) {
-            const KernelNode &begin = node(n.args[k]), &arg = node(body.args[k]), &next = node(body.yields[k]);
-            if (begin.dtype != arg.dtype || next.dtype != arg.dtype || begin.matrix != arg.matrix || next.matrix != arg.matrix)
+            const KernelNode &begin = node(n.args[k]), &arg = node(body.args[k]),
+                             &next = node(body.yields[k]);
+            if (begin.dtype != arg.dtype || next.dtype != arg.dtype || begin.matrix != arg.matrix ||
+                next.matrix != arg.matrix)
                 fail(id, "carries values whose types differ");
         }
     }
@@ -77,8 +83,9 @@ class Verifier {
     void check_product(int id) const {
         const KernelNode& n = node(id);
         const KernelNode &a = node(n.args[0]), &b = node(n.args[1]), &c = node(n.args[2]);
-        if (a.dtype != f16 || b.dtype != f16 || c.dtype != f32 || n.dtype != f32 || n.matrix != c.matrix ||
-            a.matrix != MatrixShape{c.matrix.rows, b.matrix.rows} || b.matrix.columns != c.matrix.columns)
+        if (a.dtype != f16 || b.dtype != f16 || c.dtype != f32 || n.dtype != f32 ||
+            n.matrix != c.matrix || a.matrix != MatrixShape{c.matrix.rows, b.matrix.rows} ||
+            b.matrix.columns != c.matrix.columns)
             fail(id, "multiplies matrices that do not fit together");
     }
 
@@ -88,7 +95,8 @@ class Verifier {
         stands_.assign(code_.nodes.size(), false);
         known_.assign(code_.nodes.size(), false);
         open_.assign(code_.ranges.size(), false);
-        for (size_t k = 0; k < code_.ranges.size(); ++k) open_[k] = code_.ranges[k].kind != RangeKind::Serial;
+        for (size_t k = 0; k < code_.ranges.size(); ++k)
+            open_[k] = code_.ranges[k].kind != RangeKind::Serial;
         check_region(0);
     }
 
@@ -96,8 +104,11 @@ class Verifier {
     void ask(int by, int id) const {
         const KernelNode& n = node(id);
         if (n.op == Op::Constant || n.op == Op::Param) return;
-        const bool known = n.op == Op::Range ? open_[static_cast<size_t>(n.index)] : known_[static_cast<size_t>(id)];
-        if (!known) fail(by, "asks for node " + std::to_string(id) + " (" + info(n.op).name + "), which is not known there");
+        const bool known = n.op == Op::Range ? open_[static_cast<size_t>(n.index)]
+                                             : known_[static_cast<size_t>(id)];
+        if (!known)
+            fail(by, "asks for node " + std::to_string(id) + " (" + info(n.op).name +
+                         "), which is not known there");
     }
 
     void check_region(int id) {
@@ -111,7 +122,7 @@ class Verifier {
             }
         for (int value : region.yields) ask(value, value);
         if (region.alive >= 0) ask(region.alive, region.alive);
-        for (int at : here) known_[static_cast<size_t>(at)] = false;   // nobody outside sees them
+        for (int at : here) known_[static_cast<size_t>(at)] = false;  // nobody outside sees them
     }
 
     void check_use(int id) {
@@ -122,7 +133,9 @@ class Verifier {
         if (n.op == Op::For || n.op == Op::Branch) {
             const int range = code_.regions[static_cast<size_t>(n.region)].range;
             if (range >= 0) {
-                if (const int count = code_.ranges[static_cast<size_t>(range)].extent_node; count >= 0) ask(id, count);
+                if (const int count = code_.ranges[static_cast<size_t>(range)].extent_node;
+                    count >= 0)
+                    ask(id, count);
                 open_[static_cast<size_t>(range)] = true;
             }
             check_region(n.region);
@@ -134,12 +147,14 @@ class Verifier {
 
     const KernelCode& code_;
     const std::string& after_;
-    std::vector<bool> stands_, known_;   // by node
-    std::vector<bool> open_;             // by range: the index has a value
+    std::vector<bool> stands_, known_;  // by node
+    std::vector<bool> open_;            // by range: the index has a value
 };
 
 }  // namespace
 
-void verify(const KernelCode& code, KernelStage stage, const std::string& after) { Verifier(code, after).run(stage); }
+void verify(const KernelCode& code, KernelStage stage, const std::string& after) {
+    Verifier(code, after).run(stage);
+}
 
 }  // namespace firn

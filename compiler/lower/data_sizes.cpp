@@ -59,17 +59,13 @@ class Arithmetic {
         }
         const int x = value(atom.args[0]), y = value(atom.args[1]);
         switch (atom.kind) {
-            case SizeAtom::Kind::Symbol:
-                break;
-            case SizeAtom::Kind::FloorDiv:
-                return floor_div(x, y);
+            case SizeAtom::Kind::Symbol: break;
+            case SizeAtom::Kind::FloorDiv: return floor_div(x, y);
             case SizeAtom::Kind::Mod:  // x % 0 is 0
                 return b_.select(b_.make(Op::Equal, boolean, {y, b_.integer(0)}), b_.integer(0),
                                  b_.sub(x, b_.mul(y, floor_div(x, y))));
-            case SizeAtom::Kind::Min:
-                return b_.make(Op::Min, i32, {x, y});
-            case SizeAtom::Kind::Max:
-                return b_.make(Op::Max, i32, {x, y});
+            case SizeAtom::Kind::Min: return b_.make(Op::Min, i32, {x, y});
+            case SizeAtom::Kind::Max: return b_.make(Op::Max, i32, {x, y});
         }
         throw InternalError("internal error: unknown kind of size atom");
     }

@@ -10,8 +10,8 @@ namespace firn {
 struct HandStep {
     std::vector<const Node*> nodes;
 };
-/// The steps of a region (of Placement) so that what reads a version comes before what makes the next one.
-/// UserError where that cannot be: an old version is still read after a store.
+/// The steps of a region (of Placement) so that what reads a version comes before what makes the
+/// next one. UserError where that cannot be: an old version is still read after a store.
 std::vector<HandStep> order_steps(const HandArrays& arrays, const Placement& placement, int region);
 
 }  // namespace firn

@@ -15,9 +15,10 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kShortReduction = 4;   // turns, of loops in one another together, that need no loop
-constexpr size_t kSmallTerm = 40;        // values that such a turn may ask for
-constexpr int kDeep = 200;      // questions inside one another, from which on operands are asked first
+constexpr int64_t kShortReduction =
+    4;                             // turns, of loops in one another together, that need no loop
+constexpr size_t kSmallTerm = 40;  // values that such a turn may ask for
+constexpr int kDeep = 200;  // questions inside one another, from which on operands are asked first
 constexpr int kDeepest = 4000;  // questions inside one another
 
 /// Cast that sums of a storage type need before they accumulate.
@@ -31,20 +32,22 @@ Walk::Walk(const KernelRequest& request, const LowerContext& context, KernelCode
 void Walk::run() {
     const Written by_position = written(*request_.outputs[0], {});
     const bool rows = !request_.row_reductions.empty();
-    const bool flat = !request_.inner && !by_position && !rows && is_flat_kernel(request_.outputs, request_.shape, context_);
+    const bool flat = !request_.inner && !by_position && !rows &&
+                      is_flat_kernel(request_.outputs, request_.shape, context_);
     const Shape outer(request_.shape.begin(), request_.shape.end() - request_.inner);
     const Grid grid = make_grid(b_, outer, flat, !by_position);
     if (rows) row_ = normal(request_.shape, grid.indices);
     if (by_position) return write_position(by_position.loop, grid.indices);
     if (request_.inner) return run_rows(grid.indices);
     KernelCode& code = b_.code();
-    for (size_t k = 0; k < request_.outputs.size(); ++k) own_[request_.outputs[k].get()] = normal(request_.outputs[k]->shape, grid.indices);
+    for (size_t k = 0; k < request_.outputs.size(); ++k)
+        own_[request_.outputs[k].get()] = normal(request_.outputs[k]->shape, grid.indices);
     for (size_t k = 0; k < request_.outputs.size(); ++k) {
         const Ref& output = request_.outputs[k];
         int value = ask(*output, grid.indices);
         b_.set_lines(output->lines);
-        const int target = b_.buffer(request_.targets[k], output->dtype, element_count(output->shape),
-                                     BindingForm::Storage, 1, true);
+        const int target = b_.buffer(request_.targets[k], output->dtype,
+                                     element_count(output->shape), BindingForm::Storage, 1, true);
         code.regions[0].effects.push_back(b_.store(target, grid.flat, std::span(&value, 1)));
     }
 }
@@ -58,10 +61,11 @@ void Walk::write_position(const Node* loop, const Indices& at) {
     std::set<int> needed;
     for (const Ref& output : request_.outputs)
         for (const Node* scatter : written(*output, {}).scatters)
-            for (size_t k = 1; k < scatter->inputs.size(); ++k) add_needed(*loop, *scatter->inputs[k], needed);
+            for (size_t k = 1; k < scatter->inputs.size(); ++k)
+                add_needed(*loop, *scatter->inputs[k], needed);
     const OpenLoop open = open_loop(*loop, members_of(*loop, needed), request_.shape, at);
     const std::vector<int> effects = position_effects(at);
-    if (effects.empty()) return;   // no position is ever inside
+    if (effects.empty()) return;  // no position is ever inside
     b_.code().regions[open.region].effects = effects;
     const int made = close_loop(*loop, open, request_.shape, at);
     b_.code().regions[0].effects.push_back(made);
@@ -71,19 +75,22 @@ std::vector<int> Walk::position_effects(const Indices& at) {
     std::vector<int> effects;
     for (size_t k = 0; k < request_.outputs.size(); ++k) {
         const Written w = written(*request_.outputs[k], {});
-        for (size_t s = w.scatters.size(); s-- > 0;) store_position(*w.scatters[s], request_.targets[k], at, effects);
+        for (size_t s = w.scatters.size(); s-- > 0;)
+            store_position(*w.scatters[s], request_.targets[k], at, effects);
     }
     return effects;
 }
 
-void Walk::store_position(const Node& scatter, int program_buffer, const Indices& at, std::vector<int>& effects) {
+void Walk::store_position(const Node& scatter, int program_buffer, const Indices& at,
+                          std::vector<int>& effects) {
     const Shape& shape = scatter.shape;
     int inside = b_.boolean_value(true);
     Indices to;
     for (size_t axis = 0; axis < shape.size(); ++axis) {
         to.push_back(ask(*scatter.inputs[axis + 2], at));
         b_.set_lines(scatter.lines);
-        inside = b_.make(Op::And, boolean, {inside, bounded(b_, to[axis], shape[axis], Bounds::Constant).inside});
+        inside = b_.make(Op::And, boolean,
+                         {inside, bounded(b_, to[axis], shape[axis], Bounds::Constant).inside});
     }
     const int value = ask(*scatter.inputs[1], at);
     b_.set_lines(scatter.lines);
@@ -91,7 +98,8 @@ void Walk::store_position(const Node& scatter, int program_buffer, const Indices
     // What the device cannot do to floats is done by exchanging their bits.
     const bool own = op == ScatterOp::Last || (op == ScatterOp::Add && context_.float_atomic_add);
     const DType stored = scatter.dtype == f32 && !own ? u32 : scatter.dtype;
-    const int target = b_.buffer(program_buffer, stored, element_count(shape), BindingForm::Storage, 1, true);
+    const int target =
+        b_.buffer(program_buffer, stored, element_count(shape), BindingForm::Storage, 1, true);
     const int place = flat_index(b_, to, shape);
     const int effect = op == ScatterOp::Last ? b_.store(target, place, std::span(&value, 1))
                                              : b_.atomic(target, op, place, value);
@@ -119,8 +127,8 @@ void Walk::walk_row(size_t output, Indices& at, std::vector<int>& effects) {
     if (at.size() == request_.shape.size()) {
         const int value = evaluate_own(*node, at);
         b_.set_lines(node->lines);
-        const int target = b_.buffer(request_.targets[output], node->dtype, element_count(node->shape),
-                                     BindingForm::Storage, 1, true);
+        const int target = b_.buffer(request_.targets[output], node->dtype,
+                                     element_count(node->shape), BindingForm::Storage, 1, true);
         effects.push_back(b_.store(target, flat_index(b_, at, node->shape), std::span(&value, 1)));
         return;
     }
@@ -158,8 +166,10 @@ int Walk::ask(const Node& node, const Indices& asked) {
     const auto key = std::make_pair(&node, at);
     if (auto it = memo_.find(key); it != memo_.end()) return it->second;
     if (nested_.depth() == kDeepest)
-        throw UserError("lower: a value inside one loop or kernel is made of more than " + std::to_string(kDeepest) +
-                        " reads and reductions of one another; give some of them a loop, or a kernel of their own" +
+        throw UserError("lower: a value inside one loop or kernel is made of more than " +
+                        std::to_string(kDeepest) +
+                        " reads and reductions of one another; give some of them a loop, or a "
+                        "kernel of their own" +
                         (node.lines.empty() ? "" : " (" + text(node.lines[0]) + ")"));
     const int value = nested_([&] {
         if (nested_.depth() > kDeep) ask_operands(node, at);
@@ -171,15 +181,17 @@ int Walk::ask(const Node& node, const Indices& asked) {
 
 void Walk::ask_operands(const Node& node, const Indices& at) {
     auto is_open = [&](const Node& operand) {
-        return is_elementwise(operand.op) && !memo_.contains({&operand, at}) && !context_.buffers.contains(&operand) &&
-               !context_.host_values.contains(&operand) && !context_.host_numbers.contains(&operand);
+        return is_elementwise(operand.op) && !memo_.contains({&operand, at}) &&
+               !context_.buffers.contains(&operand) && !context_.host_values.contains(&operand) &&
+               !context_.host_numbers.contains(&operand);
     };
     if (!is_open(node)) return;
     std::vector<const Node*> chain{&node};
     while (!chain.empty()) {
         const Node& last = *chain.back();
         const auto& inputs = last.inputs;
-        const auto open = std::find_if(inputs.begin(), inputs.end(), [&](const Ref& input) { return is_open(*input); });
+        const auto open = std::find_if(inputs.begin(), inputs.end(),
+                                       [&](const Ref& input) { return is_open(*input); });
         if (open != inputs.end()) {
             chain.push_back(open->get());
             continue;
@@ -221,8 +233,9 @@ int Walk::evaluate(const Node& node, const Indices& at) {
         return ask(node, own->second);
     }
     // A number that is also a result is no reason to load it.
-    const bool number = node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Index ||
-                        context_.host_values.contains(&node) || context_.host_numbers.contains(&node);
+    const bool number = node.op == Op::Constant || node.op == Op::SizeValue ||
+                        node.op == Op::Index || context_.host_values.contains(&node) ||
+                        context_.host_numbers.contains(&node);
     if (in_memory && own == own_.end() && !number) return load(node, at);
     if (auto it = context_.host_values.find(&node); it != context_.host_values.end())
         return b_.size(it->second);
@@ -241,7 +254,8 @@ int Walk::evaluate(const Node& node, const Indices& at) {
         case Op::Input: {
             // Parameters are 4 or 8 bytes: narrow types travel wide.
             const DType wide = node.dtype == f16 ? f32 : node.dtype.bytes() == 1 ? i32 : node.dtype;
-            return b_.make(Op::Cast, node.dtype, {b_.scalar_argument(node.as<InputAttr>().index, wide)});
+            return b_.make(Op::Cast, node.dtype,
+                           {b_.scalar_argument(node.as<InputAttr>().index, wide)});
         }
         case Op::Index: return at[node.as<IndexAttr>().axis];
         case Op::Reshape:
@@ -254,12 +268,14 @@ int Walk::evaluate(const Node& node, const Indices& at) {
             for (size_t k = 0; k < at.size(); ++k) in[node.as<PermuteAttr>().axes[k]] = at[k];
             return ask(*node.inputs[0], in);
         }
-        case Op::Expand: return ask(*node.inputs[0], project(b_, at, node.shape, node.inputs[0]->shape));
+        case Op::Expand:
+            return ask(*node.inputs[0], project(b_, at, node.shape, node.inputs[0]->shape));
         case Op::Slice: {
             const auto& slice = node.as<SliceAttr>();
             Indices in;
             for (size_t k = 0; k < at.size(); ++k)
-                in.push_back(b_.add(b_.size(slice.begin[k]), b_.mul(at[k], b_.integer(slice.step[k]))));
+                in.push_back(
+                    b_.add(b_.size(slice.begin[k]), b_.mul(at[k], b_.integer(slice.step[k]))));
             return ask(*node.inputs[0], in);
         }
         case Op::Pad: return pad(node, at);
@@ -269,7 +285,8 @@ int Walk::evaluate(const Node& node, const Indices& at) {
         case Op::RegionArg: return carried_value(node, at);
         case Op::Result:
             return node.inputs[0]->op == Op::Loop ? loop_result(node, at) : branch_result(node, at);
-        default: throw InternalError(std::string("lower: cannot ask a value of ") + info(node.op).name);
+        default:
+            throw InternalError(std::string("lower: cannot ask a value of ") + info(node.op).name);
     }
 }
 
@@ -295,7 +312,8 @@ int Walk::pad(const Node& node, const Indices& at) {
         inside = b_.make(Op::And, boolean, {inside, read.inside});
         in.push_back(read.index);
     }
-    // What lies outside for sure is not asked: of an axis without elements no index is a loop's own.
+    // What lies outside for sure is not asked: of an axis without elements no index is a loop's
+    // own.
     if (never(inside)) return b_.constant(pad.value.to(node.dtype));
     const int value = ask(*node.inputs[0], in);
     b_.set_lines(node.lines);
@@ -325,13 +343,17 @@ int Walk::gather(const Node& node, const Indices& at) {
     return b_.select(inside, value, b_.constant(fill));
 }
 
-bool Walk::never(int condition) const { return b_.is_constant(condition) && !b_.node(condition).constant.i; }
+bool Walk::never(int condition) const {
+    return b_.is_constant(condition) && !b_.node(condition).constant.i;
+}
 
 int Walk::store_as_read(const Node& node, const Indices& at) {
     const Shape& positions = node.inputs[1]->shape;
     std::vector<int> p(positions.size(), -1);
     int written = b_.boolean_value(true);
-    auto require = [&](int condition) { written = b_.make(Op::And, boolean, {written, condition}); };
+    auto require = [&](int condition) {
+        written = b_.make(Op::And, boolean, {written, condition});
+    };
     std::vector<const Node*> guards;
     for (size_t k = 0; k < at.size(); ++k) {
         const std::optional<StoreIndex> stored = store_index(*node.inputs[k + 2]);
@@ -377,7 +399,8 @@ int Walk::reduce(const Node& node, const Indices& at) {
                "a reduction of another row than the kernel's own");
         const int each = ask(input, row_);
         b_.set_lines(node.lines);
-        return b_.make(Op::Cast, node.dtype, {b_.row_reduce(reduce.op, b_.make(Op::Cast, type, {each}))});
+        return b_.make(Op::Cast, node.dtype,
+                       {b_.row_reduce(reduce.op, b_.make(Op::Cast, type, {each}))});
     }
     const int start = b_.constant(reduce_identity(reduce.op, type));
     const int total = reduce_axis(node, in, 0, start, type);
@@ -406,7 +429,8 @@ int Walk::reduce_axis(const Node& node, Indices in, size_t depth, int accumulato
         return b_.make(reduce_step(attr.op), type, {accumulator, b_.make(Op::Cast, type, {value})});
     }
     const Size& extent = node.inputs[0]->shape[attr.axes[depth]];
-    const bool few = extent.is_constant() && extent.constant() > 1 && extent.constant() * copies_ <= kShortReduction;
+    const bool few = extent.is_constant() && extent.constant() > 1 &&
+                     extent.constant() * copies_ <= kShortReduction;
     if (few && is_small(*node.inputs[0])) {
         copies_ *= extent.constant();
         for (int64_t k = 0; k < extent.constant(); ++k) {

@@ -22,31 +22,33 @@ struct LowerContext {
     /// Numbers that the host computes once per call: their places as scalar arguments.
     std::unordered_map<const Node*, int> host_numbers;
     SymbolFacts facts;
-    bool float_atomic_add = false;   // the device adds to an f32 in memory
+    bool float_atomic_add = false;  // the device adds to an f32 in memory
     bool has_i64 = true;
 };
 
-/// A kernel to be made: `outputs` share the grid `shape`; output k goes to Program buffer targets[k].
+/// A kernel to be made: `outputs` share the grid `shape`; output k goes to Program buffer
+/// targets[k].
 struct KernelRequest {
     std::string name;
     Shape shape;
-    int inner = 0;   // trailing dimensions of `shape` that each invocation walks in loops
+    int inner = 0;  // trailing dimensions of `shape` that each invocation walks in loops
     std::vector<Ref> outputs;
     std::vector<int> targets;
-    /// Reductions over the last dimension of values of `shape`, asked at the row that the index itself stands in: the
-    /// invocations of a group combine what each of them has.
+    /// Reductions over the last dimension of values of `shape`, asked at the row that the index
+    /// itself stands in: the invocations of a group combine what each of them has.
     std::unordered_set<const Node*> row_reductions;
-    /// Or a kernel by hand (a Loop): targets[k] is what becomes of the tensor that it carries as k. Where the versions
-    /// at entry live elsewhere, LowerContext::buffers has the Loop's arguments.
+    /// Or a kernel by hand (a Loop): targets[k] is what becomes of the tensor that it carries as k.
+    /// Where the versions at entry live elsewhere, LowerContext::buffers has the Loop's arguments.
     const Node* by_hand = nullptr;
 };
 
-/// Post-condition: Grid ranges (at most three, x last), Storage bindings of width 1, one store per output,
-/// every index inside its buffer. Not placed. Movement has become index arithmetic.
+/// Post-condition: Grid ranges (at most three, x last), Storage bindings of width 1, one store per
+/// output, every index inside its buffer. Not placed. Movement has become index arithmetic.
 KernelCode lower_kernel(const KernelRequest& request, const LowerContext& context);
 
-/// A kernel by hand: Group and Invocation ranges (Subgroup ones where it uses them), groups and group_size set,
-/// in_order. Not placed; map_kernel does not apply.
-KernelCode lower_by_hand(const KernelRequest& request, const LowerContext& context, const DeviceProfile& profile);
+/// A kernel by hand: Group and Invocation ranges (Subgroup ones where it uses them), groups and
+/// group_size set, in_order. Not placed; map_kernel does not apply.
+KernelCode lower_by_hand(const KernelRequest& request, const LowerContext& context,
+                         const DeviceProfile& profile);
 
 }  // namespace firn

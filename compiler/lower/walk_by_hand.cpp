@@ -127,10 +127,11 @@ class HandWalk : public Walk {
     /// Everything that stands in a region and has its place there, in an order that keeps versions
     /// apart.
     void run_level(int level) {
-        bool cleared = false;   // shared arrays, which nobody may read before all are
+        bool cleared = false;  // shared arrays, which nobody may read before all are
         for (const HandStep& step : order_steps(arrays_, placement_, level)) {
             const Node& node = *step.nodes[0];
-            if (cleared && node.op != Op::Array && node.op != Op::Barrier) effect(b_.pinned(Op::Barrier, i32, {}));
+            if (cleared && node.op != Op::Array && node.op != Op::Barrier)
+                effect(b_.pinned(Op::Barrier, i32, {}));
             cleared = node.op == Op::Array && (cleared || node.as<ArrayAttr>().shared);
             run_step(node);
         }
@@ -139,20 +140,13 @@ class HandWalk : public Walk {
     void run_step(const Node& node) {
         b_.set_lines(node.lines);
         switch (node.op) {
-            case Op::Array:
-                return start_array(node);
-            case Op::Barrier:
-                return effect(b_.pinned(Op::Barrier, i32, {}));
-            case Op::Gather:
-                return read(node);
-            case Op::Scatter:
-                return store(node);
-            case Op::Subgroup:
-                return exchange(node);
-            case Op::Loop:
-                return run_loop(node);
-            case Op::If:
-                return run_branch(node);
+            case Op::Array: return start_array(node);
+            case Op::Barrier: return effect(b_.pinned(Op::Barrier, i32, {}));
+            case Op::Gather: return read(node);
+            case Op::Scatter: return store(node);
+            case Op::Subgroup: return exchange(node);
+            case Op::Loop: return run_loop(node);
+            case Op::If: return run_branch(node);
             default:
                 throw InternalError(std::string("a kernel by hand has no step for ") +
                                     info(node.op).name);
@@ -223,7 +217,9 @@ class HandWalk : public Walk {
         return b_.make(Op::LessEqual, boolean, {b_.integer(0), asked});
     }
 
-    void start_array(const Node& node) { effect(b_.pinned(Op::Array, node.dtype, {}, memory_of(node))); }
+    void start_array(const Node& node) {
+        effect(b_.pinned(Op::Array, node.dtype, {}, memory_of(node)));
+    }
 
     void read(const Node& node) {
         const auto& gather = node.as<GatherAttr>();
@@ -336,7 +332,8 @@ class HandWalk : public Walk {
         const bool of_memory = node.op == Op::Gather && arrays_.is_step(node);
         const bool stored = node.op == Op::Result && arrays_.is_step(*node.inputs[0]);
         const bool carried = node.op == Op::RegionArg && !context_.buffers.contains(&node) &&
-                             !context_.host_values.contains(&node) && !context_.host_numbers.contains(&node);
+                             !context_.host_values.contains(&node) &&
+                             !context_.host_numbers.contains(&node);
         if (of_memory || stored || carried || node.op == Op::Fetched || node.op == Op::Subgroup ||
             (arrays_.root.contains(&node) && !context_.buffers.contains(&node)))
             refuse_by_hand(

@@ -85,8 +85,9 @@ Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat, bool in_memory) 
     return grid;
 }
 
-bool is_flat_kernel(const std::vector<Ref>& outputs, const Shape& shape, const LowerContext& context) {
-    if (shape.size() < 2) return false;   // one dimension is flat as it is
+bool is_flat_kernel(const std::vector<Ref>& outputs, const Shape& shape,
+                    const LowerContext& context) {
+    if (shape.size() < 2) return false;  // one dimension is flat as it is
     std::unordered_set<const Node*> seen;
     std::vector<const Node*> queue;
     for (const Ref& r : outputs) queue.push_back(r.get());
@@ -101,7 +102,8 @@ bool is_flat_kernel(const std::vector<Ref>& outputs, const Shape& shape, const L
             if (node.shape != shape) return false;
             continue;
         }
-        if (node.op == Op::Expand && single(node.inputs[0]->shape) && node.inputs[0]->shape.empty()) {
+        if (node.op == Op::Expand && single(node.inputs[0]->shape) &&
+            node.inputs[0]->shape.empty()) {
             queue.push_back(node.inputs[0].get());
         } else if (is_elementwise(node.op) && node.shape == shape) {
             for (const Ref& input : node.inputs) queue.push_back(input.get());
@@ -121,13 +123,16 @@ int flat_index(KernelBuilder& b, const std::vector<int>& at, const Shape& shape)
     return flatten(b, at, shape);
 }
 
-std::vector<int> project(KernelBuilder& b, const std::vector<int>& at, const Shape& from, const Shape& to) {
+std::vector<int> project(KernelBuilder& b, const std::vector<int>& at, const Shape& from,
+                         const Shape& to) {
     if (from == to) return at;
     std::vector<int> out;
     const size_t skip = from.size() - to.size();
     for (size_t k = 0; k < to.size(); ++k) {
-        if (to[k].is(1)) out.push_back(b.integer(0));
-        else out.push_back(at[k + skip]);
+        if (to[k].is(1))
+            out.push_back(b.integer(0));
+        else
+            out.push_back(at[k + skip]);
     }
     return out;
 }
@@ -175,14 +180,16 @@ std::vector<int> reshape_index(KernelBuilder& b, const std::vector<int>& at, con
 
 namespace {
 
-/// Whether an axis of size n that is read at i has elements: true where i runs over as many, or the whole grid does.
+/// Whether an axis of size n that is read at i has elements: true where i runs over as many, or the
+/// whole grid does.
 int has_elements(KernelBuilder& b, int i, const Size& n) {
     if (n.lower_bound() > 0 || n.is(0)) return b.boolean_value(!n.is(0));
     const KernelCode& code = b.code();
     const std::vector<int>& around = b.dependencies(i);
     for (int id = 0; id < static_cast<int>(code.ranges.size()); ++id) {
         const Range& range = code.ranges[id];
-        const bool runs = range.kind == RangeKind::Grid || std::find(around.begin(), around.end(), id) != around.end();
+        const bool runs = range.kind == RangeKind::Grid ||
+                          std::find(around.begin(), around.end(), id) != around.end();
         if (runs && !range.extent.is(0) && mod(range.extent, n).is(0)) return b.boolean_value(true);
     }
     return b.make(Op::Less, boolean, {b.integer(0), b.size(n)});
@@ -191,15 +198,19 @@ int has_elements(KernelBuilder& b, int i, const Size& n) {
 }  // namespace
 
 Read bounded(KernelBuilder& b, int i, const Size& n, Bounds mode) {
-    const int yes = mode == Bounds::Constant || mode == Bounds::Unchecked ? b.boolean_value(true) : has_elements(b, i, n);
+    const int yes = mode == Bounds::Constant || mode == Bounds::Unchecked ? b.boolean_value(true)
+                                                                          : has_elements(b, i, n);
     const int zero = b.integer(0), count = b.size(n), last = b.size(n - Size(1));
-    auto clamp = [&](int x) { return b.make(Op::Max, i32, {b.make(Op::Min, i32, {x, last}), zero}); };
+    auto clamp = [&](int x) {
+        return b.make(Op::Max, i32, {b.make(Op::Min, i32, {x, last}), zero});
+    };
     switch (mode) {
         case Bounds::Unchecked: return {i, yes};
         case Bounds::Clamp: return {clamp(i), yes};
         case Bounds::Constant: {
-            const int inside = b.make(Op::And, boolean, {b.make(Op::LessEqual, boolean, {zero, i}),
-                                                         b.make(Op::Less, boolean, {i, count})});
+            const int inside = b.make(
+                Op::And, boolean,
+                {b.make(Op::LessEqual, boolean, {zero, i}), b.make(Op::Less, boolean, {i, count})});
             return {clamp(i), inside};
         }
         case Bounds::Wrap: {
@@ -208,17 +219,20 @@ Read bounded(KernelBuilder& b, int i, const Size& n, Bounds mode) {
                               b.proved_less_equal(i, b.size(n * Size(2) - Size(1)));
             if (near) {
                 const int up = b.select(b.make(Op::Less, boolean, {i, zero}), b.add(i, count), i);
-                const int down = b.select(b.make(Op::LessEqual, boolean, {count, i}), b.sub(i, count), up);
+                const int down =
+                    b.select(b.make(Op::LessEqual, boolean, {count, i}), b.sub(i, count), up);
                 return {clamp(down), yes};
             }
             const int rest = b.make(Op::Mod, i32, {i, count});
-            const int up = b.select(b.make(Op::Less, boolean, {rest, zero}), b.add(rest, count), rest);
+            const int up =
+                b.select(b.make(Op::Less, boolean, {rest, zero}), b.add(rest, count), rest);
             return {clamp(up), yes};
         }
         case Bounds::Mirror: {
             const int period = b.size(n * Size(2));
             const int rest = b.make(Op::Mod, i32, {i, period});
-            const int up = b.select(b.make(Op::Less, boolean, {rest, zero}), b.add(rest, period), rest);
+            const int up =
+                b.select(b.make(Op::Less, boolean, {rest, zero}), b.add(rest, period), rest);
             const int back = b.sub(b.size(n * Size(2) - Size(1)), up);
             return {clamp(b.select(b.make(Op::Less, boolean, {up, count}), up, back)), yes};
         }
@@ -243,15 +257,19 @@ int loop_range(KernelBuilder& b, int begin, int end, int step, int starts) {
     int trips;
     if (b.is_constant(step)) {
         const int64_t s = b.node(step).constant.i;
-        if (s == 1) trips = distance;
-        else if (s > 0) trips = b.make(Op::Div, i32, {b.add(distance, b.integer(s - 1)), b.integer(s)});
-        else if (s < 0) trips = b.make(Op::Div, i32, {b.add(b.sub(zero, distance), b.integer(-s - 1)),
-                                                      b.integer(-s)});
-        else trips = zero;
+        if (s == 1)
+            trips = distance;
+        else if (s > 0)
+            trips = b.make(Op::Div, i32, {b.add(distance, b.integer(s - 1)), b.integer(s)});
+        else if (s < 0)
+            trips = b.make(Op::Div, i32,
+                           {b.add(b.sub(zero, distance), b.integer(-s - 1)), b.integer(-s)});
+        else
+            trips = zero;
     } else {
         const int up = b.make(Op::Div, i32, {b.add(distance, b.sub(step, one)), step});
-        const int down = b.make(Op::Div, i32, {b.sub(b.sub(zero, distance), b.add(step, one)),
-                                               b.sub(zero, step)});
+        const int down = b.make(
+            Op::Div, i32, {b.sub(b.sub(zero, distance), b.add(step, one)), b.sub(zero, step)});
         trips = b.select(b.make(Op::Less, boolean, {zero, step}), up, down);
     }
     trips = b.select(starts, b.make(Op::Max, i32, {trips, zero}), zero);
@@ -260,10 +278,12 @@ int loop_range(KernelBuilder& b, int begin, int end, int step, int starts) {
     range.kind = RangeKind::Serial;
     range.extent_node = trips;
     const KernelNode& n = b.node(trips);
-    if (n.op == Op::Constant) range.extent = Size(n.constant.i);
+    if (n.op == Op::Constant)
+        range.extent = Size(n.constant.i);
     else if (n.op == Op::Param && b.code().params[n.index].scalar < 0)
         range.extent = b.code().params[n.index].size;
-    else range.extent = Size(0);
+    else
+        range.extent = Size(0);
     range.max_trips = n.interval.hi >= INT32_MAX ? -1 : n.interval.hi;
     return b.add_range(range);
 }

@@ -7,7 +7,8 @@
 
 namespace firn {
 
-/// The indices of a kernel's invocations: the logical index per dimension of its shape, and the flat one.
+/// The indices of a kernel's invocations: the logical index per dimension of its shape, and the
+/// flat one.
 struct Grid {
     std::vector<int> indices;
     int flat = -1;
@@ -16,14 +17,16 @@ struct Grid {
 /// over all elements, and `indices` holds that index alone. Without `in_memory` nobody asks for the
 /// flat position, and there may be more than 32 bits count.
 Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat, bool in_memory = true);
-/// True when every value that the outputs ask for inside the kernel has the kernel's shape or a single
-/// element, so that one flat index serves all.
-bool is_flat_kernel(const std::vector<Ref>& outputs, const Shape& shape, const LowerContext& context);
+/// True when every value that the outputs ask for inside the kernel has the kernel's shape or a
+/// single element, so that one flat index serves all.
+bool is_flat_kernel(const std::vector<Ref>& outputs, const Shape& shape,
+                    const LowerContext& context);
 
 /// Row-major position. A single index on a shape of another rank is already flat.
 int flat_index(KernelBuilder& b, const std::vector<int>& at, const Shape& shape);
 /// Index into `to`, which broadcasts to `from`, that belongs to index `at` into `from`.
-std::vector<int> project(KernelBuilder& b, const std::vector<int>& at, const Shape& from, const Shape& to);
+std::vector<int> project(KernelBuilder& b, const std::vector<int>& at, const Shape& from,
+                         const Shape& to);
 /// Index into `in` for an index into the reshaped `out`. `countable`: all of it is known to be
 /// countable with 32 bits. Blocks that may not be are counted with 64 bits.
 std::vector<int> reshape_index(KernelBuilder& b, const std::vector<int>& at, const Shape& out,
@@ -38,8 +41,8 @@ Read bounded(KernelBuilder& b, int i, const Size& n, Bounds mode);
 
 /// A Serial range with `extent` turns (never negative).
 int serial_range(KernelBuilder& b, const Size& extent, const std::string& name);
-/// The Serial range of a loop from begin to end by step (i32 nodes); step 0 gives no turn, nor does a false
-/// `starts` (bool node).
+/// The Serial range of a loop from begin to end by step (i32 nodes); step 0 gives no turn, nor does
+/// a false `starts` (bool node).
 int loop_range(KernelBuilder& b, int begin, int end, int step, int starts);
 
 }  // namespace firn

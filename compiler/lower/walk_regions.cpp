@@ -106,7 +106,8 @@ int Walk::carried_value(const Node& arg, const Indices& at) {
     // Where the index lies outside, a store or a padding takes another value.
     const auto own = carried_at_.find(&arg);
     const auto value = own == carried_at_.end() ? memo_.end() : memo_.find({&arg, own->second});
-    ensure(value != memo_.end() && stands_for(at, own->second), "what a loop carries is asked at another index");
+    ensure(value != memo_.end() && stands_for(at, own->second),
+           "what a loop carries is asked at another index");
     return value->second;
 }
 

@@ -49,7 +49,8 @@ class Walk {
     /// Value of `node` at `at` as a Kernel code node.
     int ask(const Node& node, const Indices& asked);
 
-    /// Asks what an elementwise node is made of, innermost first: a chain of any length takes no stack.
+    /// Asks what an elementwise node is made of, innermost first: a chain of any length takes no
+    /// stack.
     void ask_operands(const Node& node, const Indices& at);
 
     /// The index along a dimension of 1 is 0: equal places have equal indices.
@@ -90,7 +91,8 @@ class Walk {
                        const Indices& at);
     int close_loop(const Node& loop, const OpenLoop& open, const Shape& shape, const Indices& at);
 
-    /// What an open loop carries, asked at the element's own index up to what keeps an index inside of a shape.
+    /// What an open loop carries, asked at the element's own index up to what keeps an index inside
+    /// of a shape.
     int carried_value(const Node& arg, const Indices& at);
 
     /// `bounded`, with a note of what the index was.
@@ -121,14 +123,15 @@ class Walk {
     const LowerContext& context_;
     KernelBuilder b_;
     std::unordered_map<std::pair<const Node*, Indices>, int, KeyHash> memo_;
-    std::unordered_map<const Node*, Indices> carried_at_;   // where what a loop carries was asked first
-    std::multimap<int, int> unbounded_;   // what an index was before it was kept inside
+    std::unordered_map<const Node*, Indices>
+        carried_at_;                     // where what a loop carries was asked first
+    std::multimap<int, int> unbounded_;  // what an index was before it was kept inside
     std::vector<std::pair<const Node*, Indices>> log_;  // keys in the order they were remembered
     std::map<std::pair<const Node*, int>, std::vector<int>> members_;
-    Recursion nested_;     // questions that wait for the one that is answered now
-    int64_t copies_ = 1;   // of what is asked now, in short reductions written out
+    Recursion nested_;    // questions that wait for the one that is answered now
+    int64_t copies_ = 1;  // of what is asked now, in short reductions written out
     std::unordered_map<const Node*, Indices> own_;
-    Indices row_;   // the kernel's own indices, where it has row_reductions
+    Indices row_;  // the kernel's own indices, where it has row_reductions
     std::map<std::tuple<const Node*, int, Indices>, int> loop_results_;
 };
 

@@ -1,4 +1,5 @@
-// The schedule templates: what mapping a kernel gets on a CPU driver and on a GPU (limits.md, 11 and 12).
+// The schedule templates: what mapping a kernel gets on a CPU driver and on a GPU (limits.md, 11
+// and 12).
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -20,27 +21,29 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kLargeExtent = 1 << 20;      // as good as any larger extent
+constexpr int64_t kLargeExtent = 1 << 20;  // as good as any larger extent
 constexpr int64_t kLargeTotal = int64_t{1} << 40;
-constexpr int64_t kLeastGroups = 8;            // workgroups that share a CPU's cores evenly
-constexpr uint32_t kLargeGroup = 256;          // invocations, where the device has as many
-constexpr int64_t kBodyBudget = 700;           // nodes of an invocation's body after expansion
-constexpr int64_t kLongBody = 250;             // nodes that keep a core busy alone: four such stand one after the other
-constexpr int64_t kLoopBudget = 900;           // nodes of an unrolled loop body: turns are dear on a CPU
-constexpr int64_t kDealtBudget = 2600;         // the same, where lanes hand round what they load
-constexpr int64_t kTileBudget = 1000;          // nodes of a turn in a register tile
-constexpr int64_t kWholeBudget = 2600;         // nodes of a short loop that is written out
-constexpr int64_t kShortLoop = 8;              // its turns
-constexpr int64_t kMostCarried = 72;           // values that its loops carry
-constexpr int64_t kLoadedOnCpu = 36;           // vectors that a stencil's tile loads: the driver spills what is more
-constexpr int64_t kMuchCarried = 16;           // values that make entering a loop dear
-constexpr int64_t kLongInside = 16;            // turns of an inner loop that make entering it cheap
-constexpr int64_t kLongestTile = 9;            // neighbours along one range
-constexpr double kLeastSaving = 0.93;          // of a turn's time, that makes a tile worth doubling
-constexpr int64_t kFarTurns = 4;               // turns at once that read far apart
-constexpr int64_t kStagedShare = 4;            // of what runs at once that is enough in tiles of registers
-constexpr int64_t kLeastShare = 4;             // turns of a loop per lane that are worth combining
-constexpr int64_t kLongShare = 64;             // turns per lane that pay for a subgroup's fixed costs on a CPU
+constexpr int64_t kLeastGroups = 8;    // workgroups that share a CPU's cores evenly
+constexpr uint32_t kLargeGroup = 256;  // invocations, where the device has as many
+constexpr int64_t kBodyBudget = 700;   // nodes of an invocation's body after expansion
+constexpr int64_t kLongBody =
+    250;  // nodes that keep a core busy alone: four such stand one after the other
+constexpr int64_t kLoopBudget = 900;    // nodes of an unrolled loop body: turns are dear on a CPU
+constexpr int64_t kDealtBudget = 2600;  // the same, where lanes hand round what they load
+constexpr int64_t kTileBudget = 1000;   // nodes of a turn in a register tile
+constexpr int64_t kWholeBudget = 2600;  // nodes of a short loop that is written out
+constexpr int64_t kShortLoop = 8;       // its turns
+constexpr int64_t kMostCarried = 72;    // values that its loops carry
+constexpr int64_t kLoadedOnCpu =
+    36;  // vectors that a stencil's tile loads: the driver spills what is more
+constexpr int64_t kMuchCarried = 16;   // values that make entering a loop dear
+constexpr int64_t kLongInside = 16;    // turns of an inner loop that make entering it cheap
+constexpr int64_t kLongestTile = 9;    // neighbours along one range
+constexpr double kLeastSaving = 0.93;  // of a turn's time, that makes a tile worth doubling
+constexpr int64_t kFarTurns = 4;       // turns at once that read far apart
+constexpr int64_t kStagedShare = 4;    // of what runs at once that is enough in tiles of registers
+constexpr int64_t kLeastShare = 4;     // turns of a loop per lane that are worth combining
+constexpr int64_t kLongShare = 64;  // turns per lane that pay for a subgroup's fixed costs on a CPU
 
 /// The extents of the grid, x first.
 std::vector<Size> grid_extents(const KernelCode& code) {
@@ -56,12 +59,12 @@ int64_t extent_or_large(const Size& s, const SymbolFacts& facts) {
 
 struct Traits {
     int64_t nodes = 0;
-    int64_t most_nodes = 0;    // of such that a body may have for the driver's compiler
+    int64_t most_nodes = 0;  // of such that a body may have for the driver's compiler
     bool loops = false, divergent = false;
     bool rows = false;         // stores stand in loops: each invocation walks a row
     bool unlike_rows = false;  // of lengths that differ
-    bool plain_flat = true;    // every access is at the index of the one grid range, on narrow types
-    bool shifted = false;      // some access is not
+    bool plain_flat = true;  // every access is at the index of the one grid range, on narrow types
+    bool shifted = false;    // some access is not
 };
 
 /// A branch around loops: elements side by side would each go their own way.
@@ -70,7 +73,8 @@ bool takes_loops_by_choice(const KernelCode& code, const KernelNode& n) {
     for (int body : {n.region, n.else_region})
         if (body >= 0)
             for (int id : code.regions[body].order)
-                if (code.nodes[id].op == Op::For || takes_loops_by_choice(code, code.nodes[id])) return true;
+                if (code.nodes[id].op == Op::For || takes_loops_by_choice(code, code.nodes[id]))
+                    return true;
     return false;
 }
 
@@ -83,10 +87,12 @@ Traits inspect(KernelCode code, const DeviceProfile& profile) {
         ++traits.nodes;
         operations += operations_of(n);
         traits.loops |= n.op == Op::For;
-        if (n.op == Op::Atomic) traits.plain_flat = false;   // what lies behind the end must not take part
+        if (n.op == Op::Atomic)
+            traits.plain_flat = false;  // what lies behind the end must not take part
         if (n.op != Op::Load && n.op != Op::Store) return;
         const KernelNode& index = code.nodes[n.args[0]];
-        const bool plain = index.op == Op::Range && code.ranges[index.index].kind == RangeKind::Grid;
+        const bool plain =
+            index.op == Op::Range && code.ranges[index.index].kind == RangeKind::Grid;
         const bool fixed = index.op == Op::Constant;
         if (!plain && !fixed) traits.plain_flat = false;
         if (n.op == Op::Load && !plain && !fixed) traits.shifted = true;
@@ -99,16 +105,19 @@ Traits inspect(KernelCode code, const DeviceProfile& profile) {
             if (code.nodes[id].op != Op::For) continue;
             const int extent = code.ranges[code.regions[code.nodes[id].region].range].extent_node;
             traits.rows = true;
-            traits.unlike_rows |= code.nodes[extent].op != Op::Constant && code.nodes[extent].op != Op::Param;
+            traits.unlike_rows |=
+                code.nodes[extent].op != Op::Constant && code.nodes[extent].op != Op::Param;
         }
         traits.divergent |= region.alive >= 0;
         for (int id : region.order) traits.divergent |= takes_loops_by_choice(code, code.nodes[id]);
         if (region.range >= 0 && code.ranges[region.range].extent_node >= 0 &&
             code.nodes[code.ranges[region.range].extent_node].op != Op::Constant &&
             code.nodes[code.ranges[region.range].extent_node].op != Op::Param)
-            traits.divergent |= true;   // trips may differ per invocation
+            traits.divergent |= true;  // trips may differ per invocation
     }
-    traits.most_nodes = static_cast<int64_t>(profile.max_body_operations * static_cast<double>(traits.nodes) / std::max(1.0, operations));
+    traits.most_nodes =
+        static_cast<int64_t>(profile.max_body_operations * static_cast<double>(traits.nodes) /
+                             std::max(1.0, operations));
     return traits;
 }
 
@@ -133,14 +142,17 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
     const std::map<int, SharedLoop> shared = share_loops(code, profile.subgroup_size);
     Sharing out;
     if (shared.empty()) return out;
-    std::vector<int> grid;   // x last
+    std::vector<int> grid;  // x last
     for (size_t r = 0; r < code.ranges.size(); ++r)
-        if (code.ranges[r].kind == RangeKind::Grid && !code.ranges[r].extent.is(1)) grid.push_back(static_cast<int>(r));
+        if (code.ranges[r].kind == RangeKind::Grid && !code.ranges[r].extent.is(1))
+            grid.push_back(static_cast<int>(r));
     const std::vector<std::vector<int>> needs = region_needs(code);
     const std::vector<int> parents = region_parents(code);
     std::vector<int> dealt, bodies;
     for (const auto& [loop, how] : shared) bodies.push_back(code.nodes[loop].region);
-    auto inside = [&](int body) { return std::find(bodies.begin(), bodies.end(), body) != bodies.end(); };
+    auto inside = [&](int body) {
+        return std::find(bodies.begin(), bodies.end(), body) != bodies.end();
+    };
     auto turns_of = [&](int region) {
         const int64_t most = code.ranges[code.regions[region].range].max_trips;
         return most < 0 ? kLargeExtent : most;
@@ -176,24 +188,30 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
     return out;
 }
 
-/// Lanes that share one index, where that is faster. On a CPU driver the gain is in loads of whole blocks
-/// of long rows, on a GPU in neighbouring lanes that read neighbours; on both it is in filling a device that
-/// the grid alone leaves idle, unless neighbouring indices read neighbours as they are. Products of matrices,
-/// whose neighbouring indices read the same rows again and again, are better tiled; `staged`: in shared memory.
-uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, int64_t total, bool staged) {
+/// Lanes that share one index, where that is faster. On a CPU driver the gain is in loads of whole
+/// blocks of long rows, on a GPU in neighbouring lanes that read neighbours; on both it is in
+/// filling a device that the grid alone leaves idle, unless neighbouring indices read neighbours as
+/// they are. Products of matrices, whose neighbouring indices read the same rows again and again,
+/// are better tiled; `staged`: in shared memory.
+uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, int64_t total,
+                      bool staged) {
     if (!lanes_share(profile)) return 1;
     const uint32_t lanes = profile.subgroup_size;
     const Sharing sharing = inspect_sharing(lowered, profile);
     if (sharing.repeated || sharing.turns < kLeastShare * lanes) return 1;
     const bool cpu = profile.device_class == DeviceClass::Cpu;
     const int64_t busy = int64_t{profile.parallel_invocations} * (cpu ? 16 : 1);
-    const bool idle = sharing.along_grid ? total * lanes * lanes < busy : total * (cpu ? lanes : 1) < busy;
-    const bool rows = sharing.along_loop && !sharing.along_grid && (sharing.streams || sharing.scattered);
-    const bool better = rows && !staged && (!cpu || (sharing.blocks && sharing.all_turns >= kLongShare * lanes));
+    const bool idle =
+        sharing.along_grid ? total * lanes * lanes < busy : total * (cpu ? lanes : 1) < busy;
+    const bool rows =
+        sharing.along_loop && !sharing.along_grid && (sharing.streams || sharing.scattered);
+    const bool better =
+        rows && !staged && (!cpu || (sharing.blocks && sharing.all_turns >= kLongShare * lanes));
     return idle || better ? lanes : 1;
 }
 
-/// Turns of the longest innermost loop that is written out where a turn is short enough; 1: there is none.
+/// Turns of the longest innermost loop that is written out where a turn is short enough; 1: there
+/// is none.
 int64_t short_turns(KernelCode code) {
     place(code);
     int64_t most = 1;
@@ -207,12 +225,15 @@ int64_t short_turns(KernelCode code) {
     return most;
 }
 
-/// The register tile of a kernel with loops: grown step by step along the range where that saves most, from `tile`
-/// on. `total`: indices of the grid, of which every core must keep some; `turns` of a loop are written out, which saves
-/// more than what does not fit then. `most_nodes`: of a body.
-std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile, const std::vector<Size>& grid,
-                               int64_t total, int64_t busy, bool lanes_share, int64_t most_nodes, int64_t turns = 1) {
-    const std::vector<int64_t> factors = lanes_share ? std::vector<int64_t>{3, 5, 2} : std::vector<int64_t>{2};
+/// The register tile of a kernel with loops: grown step by step along the range where that saves
+/// most, from `tile` on. `total`: indices of the grid, of which every core must keep some; `turns`
+/// of a loop are written out, which saves more than what does not fit then. `most_nodes`: of a
+/// body.
+std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile,
+                               const std::vector<Size>& grid, int64_t total, int64_t busy,
+                               bool lanes_share, int64_t most_nodes, int64_t turns = 1) {
+    const std::vector<int64_t> factors =
+        lanes_share ? std::vector<int64_t>{3, 5, 2} : std::vector<int64_t>{2};
     for (bool grown = true; grown;) {
         grown = false;
         double best = model.time(tile) * kLeastSaving;
@@ -222,13 +243,17 @@ std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile
             for (int64_t factor : factors) {
                 std::vector<int64_t> larger = tile;
                 larger[d] *= factor;
-                const int64_t copies = std::accumulate(larger.begin(), larger.end(), int64_t{1}, std::multiplies<>());
-                if (larger[d] > kLongestTile || divisor % larger[d] != 0 || grid[d].is(0) || total / copies < busy ||
-                    model.carried(larger) > kMostCarried || model.nodes(larger) > std::min(kTileBudget, most_nodes) ||
+                const int64_t copies =
+                    std::accumulate(larger.begin(), larger.end(), int64_t{1}, std::multiplies<>());
+                if (larger[d] > kLongestTile || divisor % larger[d] != 0 || grid[d].is(0) ||
+                    total / copies < busy || model.carried(larger) > kMostCarried ||
+                    model.nodes(larger) > std::min(kTileBudget, most_nodes) ||
                     model.loop_nodes(larger) * turns > std::min(kWholeBudget, most_nodes))
                     continue;
                 // A step of three is worth more than one of two.
-                const double time = std::pow(model.time(larger) / model.time(tile), 1 / std::log2(factor)) * model.time(tile);
+                const double time =
+                    std::pow(model.time(larger) / model.time(tile), 1 / std::log2(factor)) *
+                    model.time(tile);
                 if (time >= best) continue;
                 best = time;
                 next = larger;
@@ -240,10 +265,11 @@ std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile
     return tile;
 }
 
-/// Some nest of loops had better run as one: with what it carries, entering a loop is dear on a CPU driver, which
-/// copies all of it under a mask. What stood between the loops is computed in every turn then, so it is index
-/// arithmetic alone, and the inner loop is not long.
-bool joins_loops(KernelCode code, const DeviceProfile& profile, int64_t carried, int64_t turns_at_once) {
+/// Some nest of loops had better run as one: with what it carries, entering a loop is dear on a CPU
+/// driver, which copies all of it under a mask. What stood between the loops is computed in every
+/// turn then, so it is index arithmetic alone, and the inner loop is not long.
+bool joins_loops(KernelCode code, const DeviceProfile& profile, int64_t carried,
+                 int64_t turns_at_once) {
     if (profile.device_class != DeviceClass::Cpu || carried < kMuchCarried) return false;
     place(code);
     auto joins = [&](const KernelNode& n) {
@@ -267,8 +293,8 @@ bool joins_loops(KernelCode code, const DeviceProfile& profile, int64_t carried,
 }
 
 /// Unrolling and groups of a kernel whose indices are shared by `lanes` each.
-Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const DeviceProfile& profile,
-                       uint32_t lanes, int64_t total) {
+Mapping shared_mapping(const KernelCode& lowered, const Traits& traits,
+                       const DeviceProfile& profile, uint32_t lanes, int64_t total) {
     Mapping m;
     m.lanes = lanes;
     const bool cpu = profile.device_class == DeviceClass::Cpu;
@@ -278,28 +304,39 @@ Mapping shared_mapping(const KernelCode& lowered, const Traits& traits, const De
     int64_t nodes = traits.nodes, carried = 0;
     if (!traits.rows && !traits.divergent) {
         const TileModel model(lowered, true);
-        m.tile = grow_tile(model, m.tile, grid, total, slots * kLeastGroups, true, traits.most_nodes);
+        m.tile =
+            grow_tile(model, m.tile, grid, total, slots * kLeastGroups, true, traits.most_nodes);
         nodes = model.loop_nodes(m.tile);
         total /= m.copies();
         carried = model.carried(m.tile);
     }
-    int64_t subgroups = 1;   // of a group: more only where groups remain for every core
-    // On a CPU driver a row that is walked again stays in the first cache where no other one comes between.
-    while (subgroups < (!cpu ? 4 : traits.rows ? 1 : 8) && subgroups * lanes * 2 <= profile.max_group_size &&
+    int64_t subgroups = 1;  // of a group: more only where groups remain for every core
+    // On a CPU driver a row that is walked again stays in the first cache where no other one comes
+    // between.
+    while (subgroups < (!cpu          ? 4
+                        : traits.rows ? 1
+                                      : 8) &&
+           subgroups * lanes * 2 <= profile.max_group_size &&
            total >= subgroups * 2 * slots * (cpu ? kLeastGroups : 1))
         subgroups *= 2;
     m.group_x = static_cast<uint32_t>(subgroups * lanes);
-    while (!traits.divergent && m.whole_loops < kShortLoop && nodes * (m.whole_loops + 1) <= std::min(kWholeBudget, traits.most_nodes)) ++m.whole_loops;
-    // Blocks of four along the loop are worth more than a short body, where several copies read them.
+    while (!traits.divergent && m.whole_loops < kShortLoop &&
+           nodes * (m.whole_loops + 1) <= std::min(kWholeBudget, traits.most_nodes))
+        ++m.whole_loops;
+    // Blocks of four along the loop are worth more than a short body, where several copies read
+    // them.
     for (int64_t f : {32, 16, 8, 4, 2}) {
         const int64_t budget = cpu && m.copies() > 1 && f <= 4 ? kDealtBudget : kLoopBudget;
-        if (m.serial_unroll == 1 && (cpu || f <= 16) && nodes * f <= std::min(budget, traits.most_nodes)) m.serial_unroll = f;
+        if (m.serial_unroll == 1 && (cpu || f <= 16) &&
+            nodes * f <= std::min(budget, traits.most_nodes))
+            m.serial_unroll = f;
     }
     m.joined_loops = joins_loops(lowered, profile, carried, m.serial_unroll * lanes);
     return m;
 }
 
-/// The groups of a GPU that share what they read are square: each element is read as often as can be.
+/// The groups of a GPU that share what they read are square: each element is read as often as can
+/// be.
 constexpr uint32_t kSquare = 16;
 constexpr int64_t kStagedTile = 4;
 
@@ -325,7 +362,8 @@ int64_t loaded_tensors(const KernelCode& lowered) {
 }
 
 /// `may_stage`: groups may load together.
-Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile, const SymbolFacts& facts, bool may_stage) {
+Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile,
+                         const SymbolFacts& facts, bool may_stage) {
     const std::vector<Size> grid = grid_extents(lowered);
     const size_t dims = grid.size();
     const Traits traits = inspect(lowered, profile);
@@ -337,7 +375,9 @@ Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile
         extents[d] = extent_or_large(grid[d], facts);
         total = std::min(total * extents[d], kLargeTotal);
     }
-    if (const auto near = choose_near(lowered, profile, facts, traits.nodes, traits.most_nodes, traits.loops)) return *near;
+    if (const auto near =
+            choose_near(lowered, profile, facts, traits.nodes, traits.most_nodes, traits.loops))
+        return *near;
     if (!cpu)
         if (const auto matrix = choose_matrix(lowered, profile, facts)) return *matrix;
     const int64_t x = extents[0], y = extents[1];
@@ -349,23 +389,28 @@ Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile
     m.tile.assign(std::max<size_t>(dims, 1), 1);
     const bool by_four = dims > 0 && grid[0].divisor() % 4 == 0 && x > 0;
     const bool padded = dims == 1 && traits.plain_flat;
-    // Enough invocations must remain to keep the device busy, fewer where each has much to do that nothing waits for.
-    const int64_t busy = staged ? profile.parallel_invocations / kStagedShare
-                                : int64_t{profile.parallel_invocations} * (cpu ? (traits.loops ? 8 : 1) : 4);
+    // Enough invocations must remain to keep the device busy, fewer where each has much to do that
+    // nothing waits for.
+    const int64_t busy =
+        staged ? profile.parallel_invocations / kStagedShare
+               : int64_t{profile.parallel_invocations} * (cpu ? (traits.loops ? 8 : 1) : 4);
     auto room = [&](int64_t factor) {
-        return traits.nodes * m.copies() * factor <= std::min(kBodyBudget, traits.most_nodes) && total / (m.copies() * factor) >= busy;
+        return traits.nodes * m.copies() * factor <= std::min(kBodyBudget, traits.most_nodes) &&
+               total / (m.copies() * factor) >= busy;
     };
     const bool plain = !traits.divergent && !traits.rows;
     // What long bodies compute one after the other they load and store in fours.
-    const bool in_turn = cpu && by_four && !traits.loops && traits.nodes >= kLongBody && traits.nodes * 4 <= traits.most_nodes &&
-                         total / 4 >= busy;
+    const bool in_turn = cpu && by_four && !traits.loops && traits.nodes >= kLongBody &&
+                         traits.nodes * 4 <= traits.most_nodes && total / 4 >= busy;
     if (plain && (((by_four || padded) && room(4)) || in_turn)) m.tile[0] = 4;
     int64_t nodes = traits.nodes * m.copies();
     int64_t carried = 0;
-    bool dealt_copies = false;   // of a tile: as many as a subgroup has lanes, with loads of their own
+    bool dealt_copies =
+        false;  // of a tile: as many as a subgroup has lanes, with loads of their own
     if (plain && traits.loops && dims >= 2) {
         const TileModel model(lowered, false);
-        m.tile = grow_tile(model, m.tile, grid, total, busy, false, traits.most_nodes, short_turns(lowered));
+        m.tile = grow_tile(model, m.tile, grid, total, busy, false, traits.most_nodes,
+                           short_turns(lowered));
         nodes = model.loop_nodes(m.tile);
         carried = model.carried(m.tile);
         for (size_t d = 1; d < dims; ++d)
@@ -373,14 +418,16 @@ Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile
     } else if (plain && dims >= 2 && traits.shifted) {
         const int64_t vectors = loaded_tensors(lowered) * m.tile[0];
         for (int64_t u : {4, 2})
-            if (m.tile[1] == 1 && grid[1].divisor() % u == 0 && y > 0 && room(u) && (!cpu || vectors * u <= kLoadedOnCpu))
+            if (m.tile[1] == 1 && grid[1].divisor() % u == 0 && y > 0 && room(u) &&
+                (!cpu || vectors * u <= kLoadedOnCpu))
                 m.tile[1] = u;
         nodes = traits.nodes * m.copies();
     }
     const bool streams = dims == 1 && plain && !traits.loops && cpu;
     if (streams && room(4) && total >= 65536) m.strides = 4;
     // On a CPU driver longer pieces of rows, one after the other: memory is read in order.
-    const bool columns = cpu && plain && traits.loops && m.tile[0] == 4 && room(4) && walks_columns(lowered);
+    const bool columns =
+        cpu && plain && traits.loops && m.tile[0] == 4 && room(4) && walks_columns(lowered);
     if (columns) m.strides = 4;
 
     const int64_t units_x = std::max<int64_t>(1, (x + m.tile[0] - 1) / m.tile[0] / m.strides);
@@ -393,21 +440,29 @@ Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile
                                        std::max<uint32_t>(round_up(share, lanes), lanes));
     } else {
         const bool square = !cpu && traits.loops;
-        m.group_x = std::min<uint32_t>(std::min(square ? kSquare : cpu ? 64u : 32u, largest), std::max<uint32_t>(round_up(units_x, lanes), lanes));
+        m.group_x = std::min<uint32_t>(std::min(square ? kSquare
+                                                : cpu  ? 64u
+                                                       : 32u,
+                                                largest),
+                                       std::max<uint32_t>(round_up(units_x, lanes), lanes));
         const int64_t most = largest / m.group_x;
         int64_t rows_per_group = std::min<int64_t>(most, units_y);
         auto groups = [&] {
-            return (units_x + m.group_x - 1) / m.group_x * ((units_y + rows_per_group - 1) / rows_per_group);
+            return (units_x + m.group_x - 1) / m.group_x *
+                   ((units_y + rows_per_group - 1) / rows_per_group);
         };
         while (cpu && rows_per_group > 1 && groups() < kLeastGroups) rows_per_group /= 2;
-        while (cpu && m.group_x > lanes && m.group_x % 2 == 0 && groups() < kLeastGroups) m.group_x /= 2;
+        while (cpu && m.group_x > lanes && m.group_x % 2 == 0 && groups() < kLeastGroups)
+            m.group_x /= 2;
         m.group_y = static_cast<uint32_t>(std::max<int64_t>(1, rows_per_group));
     }
     if (columns) m.group_x = static_cast<uint32_t>(lanes), m.group_y = 1;
     hold_rows(m, lowered, profile, facts);
-    // On a CPU driver a load costs as much where all lanes read the same element, and exchanging lanes is cheap.
+    // On a CPU driver a load costs as much where all lanes read the same element, and exchanging
+    // lanes is cheap.
     const bool deals = cpu && profile.texel_loads && lanes_share(profile) && m.group_x % lanes == 0;
-    if (deals && nodes * lanes <= std::min(kDealtBudget, traits.most_nodes) && plain && traits.loops && reads_in_turn(lowered, lanes)) {
+    if (deals && nodes * lanes <= std::min(kDealtBudget, traits.most_nodes) && plain &&
+        traits.loops && reads_in_turn(lowered, lanes)) {
         m.dealt_loads = profile.subgroup_size;
         m.serial_unroll = lanes;
     } else if (deals && dealt_copies) {
@@ -418,10 +473,14 @@ Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile
     const bool few = traits.unlike_rows || (traits.loops && strides_far(lowered));
     const int64_t most_turns = columns ? kFarTurns / 2 : cpu && few ? kFarTurns : 16;
     if (plain && traits.loops)
-        while (m.whole_loops < kShortLoop && nodes * (m.whole_loops + 1) <= std::min(kWholeBudget, traits.most_nodes)) ++m.whole_loops;
+        while (m.whole_loops < kShortLoop &&
+               nodes * (m.whole_loops + 1) <= std::min(kWholeBudget, traits.most_nodes))
+            ++m.whole_loops;
     if (!traits.divergent || traits.loops)
         for (int64_t f : {16, 8, 4, 2})
-            if (m.serial_unroll == 1 && traits.loops && f <= most_turns && nodes * f <= std::min(kLoopBudget, traits.most_nodes)) m.serial_unroll = f;
+            if (m.serial_unroll == 1 && traits.loops && f <= most_turns &&
+                nodes * f <= std::min(kLoopBudget, traits.most_nodes))
+                m.serial_unroll = f;
     m.joined_loops = joins_loops(lowered, profile, carried, m.serial_unroll);
     if (staged) m.staged_turns = choose_staged_turns(lowered, m, profile);
     return m;
@@ -444,7 +503,8 @@ int64_t clearing_turns(const KernelCode& code, const KernelNode& array) {
     const KernelBuffer& b = code.buffers[array.index];
     if (!b.elements.is_constant()) return 0;
     const int64_t members = int64_t{code.group_size[0]} * code.group_size[1] * code.group_size[2];
-    return b.space == MemorySpace::Shared ? (b.elements.constant() + members - 1) / members : b.elements.constant();
+    return b.space == MemorySpace::Shared ? (b.elements.constant() + members - 1) / members
+                                          : b.elements.constant();
 }
 
 }  // namespace
@@ -463,10 +523,14 @@ int64_t count_back_edges(const KernelCode& code) {
             }
             const int range = code.regions[n.region].range;
             const int64_t trips = range >= 0 ? code.ranges[range].max_trips : 0;
-            if (inside < 0 || trips < 0) total = -1;
-            else if (range < 0) total += inside;
-            else if (trips > 0 && inside + 1 > INT64_MAX / 4 / trips) total = -1;
-            else total += trips * (inside + 1);
+            if (inside < 0 || trips < 0)
+                total = -1;
+            else if (range < 0)
+                total += inside;
+            else if (trips > 0 && inside + 1 > INT64_MAX / 4 / trips)
+                total = -1;
+            else
+                total += trips * (inside + 1);
         };
         for (int id : code.regions[region_id].order) add(id);
         for (int id : code.regions[region_id].effects) add(id);

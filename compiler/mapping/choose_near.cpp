@@ -1,4 +1,5 @@
-// Whether combining stores meet in copies of their target first, and how many of them a copy gathers.
+// Whether combining stores meet in copies of their target first, and how many of them a copy
+// gathers.
 #include <algorithm>
 
 #include "compiler/kernel/place.h"
@@ -9,15 +10,17 @@ namespace {
 
 constexpr int64_t kMostPrivate = 4096;    // elements of the copies of an invocation on a CPU driver
 constexpr int64_t kUnknownExtent = 4096;  // along one of several ranges that only the call knows
-constexpr int64_t kUnknownTurns = 8;      // of a subgroup for each element, where the number of stores is not known
-constexpr int64_t kMostTurns = 32768;     // of an invocation
-constexpr int64_t kStrides = 8;           // stores of an invocation in one turn
-constexpr int64_t kBodyBudget = 700;      // nodes of a turn
-constexpr int64_t kGroups = 8;            // that share a core evenly
-constexpr uint32_t kGroup = 256;          // invocations of a group that share a copy
+constexpr int64_t kUnknownTurns =
+    8;  // of a subgroup for each element, where the number of stores is not known
+constexpr int64_t kMostTurns = 32768;  // of an invocation
+constexpr int64_t kStrides = 8;        // stores of an invocation in one turn
+constexpr int64_t kBodyBudget = 700;   // nodes of a turn
+constexpr int64_t kGroups = 8;         // that share a core evenly
+constexpr uint32_t kGroup = 256;       // invocations of a group that share a copy
 
 /// Turns along each range, `wanted` in all or as many as there are blocks of the group.
-std::vector<int64_t> deal_turns(const std::vector<Size>& grid, const SymbolFacts& facts, int64_t width, int64_t wanted) {
+std::vector<int64_t> deal_turns(const std::vector<Size>& grid, const SymbolFacts& facts,
+                                int64_t width, int64_t wanted) {
     std::vector<int64_t> out;
     for (size_t d = 0; d < grid.size(); ++d) {
         const int64_t most = grid[d].upper_bound(facts.largest);
@@ -36,17 +39,19 @@ int64_t most_turns(KernelCode lowered, const DeviceProfile& profile, int64_t ele
     place(lowered);
     const int64_t inside = count_back_edges(lowered);
     if (inside < 0) return 0;
-    // Copies are cleared and flushed in turns too. Loops around one another count the outer ones' turns once more.
+    // Copies are cleared and flushed in turns too. Loops around one another count the outer ones'
+    // turns once more.
     const int64_t left = int64_t{profile.max_back_edges} - 2 * elements;
     return std::clamp<int64_t>(left / (inside + 2), 0, kMostTurns);
 }
 
 }  // namespace
 
-std::optional<Mapping> choose_near(const KernelCode& lowered, const DeviceProfile& profile, const SymbolFacts& facts,
-                                   int64_t nodes, int64_t most_nodes, bool loops) {
+std::optional<Mapping> choose_near(const KernelCode& lowered, const DeviceProfile& profile,
+                                   const SymbolFacts& facts, int64_t nodes, int64_t most_nodes,
+                                   bool loops) {
     const std::vector<NearTarget> targets = near_targets(lowered);
-    std::vector<Size> grid;   // x first
+    std::vector<Size> grid;  // x first
     for (size_t r = lowered.ranges.size(); r-- > 0;)
         if (lowered.ranges[r].kind == RangeKind::Grid) grid.push_back(lowered.ranges[r].extent);
     if (targets.empty() || grid.empty() || !lanes_share(profile)) return std::nullopt;
@@ -60,7 +65,8 @@ std::optional<Mapping> choose_near(const KernelCode& lowered, const DeviceProfil
     Mapping m;
     m.tile.assign(grid.size(), 1);
     if (cpu) {
-        // Lanes go through memory one by one anyway: a copy for each needs no atomics, and stays in the first caches.
+        // Lanes go through memory one by one anyway: a copy for each needs no atomics, and stays in
+        // the first caches.
         if (elements > kMostPrivate) return std::nullopt;
         m.near = MemorySpace::Private;
         m.group_x = profile.subgroup_size;
@@ -69,7 +75,8 @@ std::optional<Mapping> choose_near(const KernelCode& lowered, const DeviceProfil
         m.near = MemorySpace::Shared;
         m.group_x = std::min(kGroup, profile.max_group_size);
     }
-    if (!loops && nodes * kStrides <= std::min(kBodyBudget, most_nodes)) m.strides = cpu ? kStrides : kStrides / 2;
+    if (!loops && nodes * kStrides <= std::min(kBodyBudget, most_nodes))
+        m.strides = cpu ? kStrides : kStrides / 2;
     // A copy costs about as much as storing to each of its elements once.
     const int64_t width = m.group_x, stores = total / width;
     const int64_t least = cpu ? elements : 4 * elements / width + 1;
@@ -80,7 +87,8 @@ std::optional<Mapping> choose_near(const KernelCode& lowered, const DeviceProfil
     const int64_t most = most_turns(lowered, profile, elements);
     if (most * m.strides < least) return std::nullopt;
     const int64_t wanted = all.is_constant() ? stores / copies : kUnknownTurns * least;
-    m.turns = deal_turns(grid, facts, width * m.strides, std::clamp<int64_t>(wanted / m.strides, 1, most));
+    m.turns = deal_turns(grid, facts, width * m.strides,
+                         std::clamp<int64_t>(wanted / m.strides, 1, most));
     return m;
 }
 

@@ -15,7 +15,8 @@ bool SameInSubgroup::operator()(int id) {
     switch (n.op) {
         case Op::Range: {
             const Range& range = b_.code().ranges[static_cast<size_t>(n.index)];
-            same = range.kind == RangeKind::Group || range.kind == RangeKind::Serial || range.dim > 0;
+            same =
+                range.kind == RangeKind::Group || range.kind == RangeKind::Serial || range.dim > 0;
             break;
         }
         case Op::RegionArg:
@@ -36,7 +37,8 @@ void SameInSubgroup::mark(int id, bool same) {
 
 /// Of what a load of bound memory gives.
 static bool is_plain_load(const KernelCode& code, int shuffle) {
-    const KernelNode& source = code.nodes[static_cast<size_t>(code.nodes[static_cast<size_t>(shuffle)].args[0])];
+    const KernelNode& source =
+        code.nodes[static_cast<size_t>(code.nodes[static_cast<size_t>(shuffle)].args[0])];
     return source.op == Op::Load && !source.pinned;
 }
 
@@ -45,8 +47,10 @@ void undo_lonely_shuffles(KernelCode& code, uint32_t lanes) {
     std::vector<std::vector<int>> taken(code.nodes.size());
     for (const KernelRegion& region : code.regions)
         for (int id : region.order)
-            if (code.nodes[static_cast<size_t>(id)].op == Op::SubgroupShuffle && is_plain_load(code, id))
-                taken[static_cast<size_t>(code.nodes[static_cast<size_t>(id)].args[0])].push_back(id);
+            if (code.nodes[static_cast<size_t>(id)].op == Op::SubgroupShuffle &&
+                is_plain_load(code, id))
+                taken[static_cast<size_t>(code.nodes[static_cast<size_t>(id)].args[0])].push_back(
+                    id);
     for (size_t load = 0; load < taken.size(); ++load) {
         if (taken[load].size() * 2 >= lanes) continue;
         for (int id : taken[load]) {

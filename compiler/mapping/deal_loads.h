@@ -1,4 +1,5 @@
-// Loads of what all lanes of a subgroup read: each lane loads one element, and they hand them round.
+// Loads of what all lanes of a subgroup read: each lane loads one element, and they hand them
+// round.
 #pragma once
 #include <optional>
 #include <vector>
@@ -7,8 +8,8 @@
 
 namespace firn {
 
-/// Finds what all lanes of a subgroup know, while a mapped kernel is built: it depends on no Invocation along x, no
-/// Subgroup lane and no carried value.
+/// Finds what all lanes of a subgroup know, while a mapped kernel is built: it depends on no
+/// Invocation along x, no Subgroup lane and no carried value.
 class SameInSubgroup {
   public:
     explicit SameInSubgroup(const KernelBuilder& b) : b_(b) {}
@@ -18,11 +19,11 @@ class SameInSubgroup {
 
   private:
     const KernelBuilder& b_;
-    std::vector<signed char> known_;   // by node: -1 not asked yet
+    std::vector<signed char> known_;  // by node: -1 not asked yet
 };
 
-/// Undoes what pays for few elements: shuffles of a load that fewer than half of `lanes` elements are taken from
-/// become plain loads.
+/// Undoes what pays for few elements: shuffles of a load that fewer than half of `lanes` elements
+/// are taken from become plain loads.
 void undo_lonely_shuffles(KernelCode& code, uint32_t lanes);
 
 }  // namespace firn

@@ -18,12 +18,13 @@ constexpr int kRounds = 4;            // loops inside fused loops meet in the ne
 /// Loops by For node: those with the same number become one.
 using Groups = std::vector<std::vector<int>>;
 
-/// What the turns of loops do, so that equal work has equal names: the turn itself and what it carries are named by
-/// their place, whatever loop they belong to.
+/// What the turns of loops do, so that equal work has equal names: the turn itself and what it
+/// carries are named by their place, whatever loop they belong to.
 class TurnWork {
   public:
     TurnWork(const KernelCode& code, const DeviceProfile& profile)
-        : code_(code), needs_(region_needs(code)),
+        : code_(code),
+          needs_(region_needs(code)),
           load_(profile.seconds_per_load * profile.operations_per_second) {}
 
     /// The cost of each piece of work in one turn of a placed loop, by name.
@@ -57,7 +58,8 @@ class TurnWork {
         if (n.op == Op::Range || n.op == Op::RegionArg) {
             const int region = n.op == Op::RegionArg ? n.region : body_of(n.index);
             if (const auto it = depth_of_.find(region); it != depth_of_.end()) h = it->second * 64;
-        } else if (std::any_of(needs_[id].begin(), needs_[id].end(), [&](int r) { return depth_of_.contains(r); })) {
+        } else if (std::any_of(needs_[id].begin(), needs_[id].end(),
+                               [&](int r) { return depth_of_.contains(r); })) {
             h = static_cast<uint64_t>(n.op) * 2 * 131 + static_cast<uint64_t>(n.dtype.type);
             mix(static_cast<uint64_t>(n.index) * 64 + static_cast<uint64_t>(n.width));
             for (int arg : n.args) mix(name(arg));
@@ -75,7 +77,7 @@ class TurnWork {
     std::vector<std::vector<int>> needs_;
     double load_;
     std::unordered_map<int, uint64_t> names_;
-    std::unordered_map<int, uint64_t> depth_of_;   // regions inside the loop that is named
+    std::unordered_map<int, uint64_t> depth_of_;  // regions inside the loop that is named
 };
 
 /// How many of the region's loops must have ended before a node is known.
@@ -137,10 +139,14 @@ Groups find_groups(const KernelCode& code, const DeviceProfile& profile) {
             const KernelNode& n = code.nodes[id];
             if (!can_fuse(code, n)) continue;
             TurnWork turn(code, profile);
-            Candidate own{{id}, levels.of(id), code.ranges[code.regions[n.region].range].extent_node, n.args.size(),
+            Candidate own{{id},
+                          levels.of(id),
+                          code.ranges[code.regions[n.region].range].extent_node,
+                          n.args.size(),
                           turn.of(id)};
             auto fits = [&](const Candidate& c) {
-                if (c.level != own.level || c.extent != own.extent || c.carried + own.carried > kMostCarried)
+                if (c.level != own.level || c.extent != own.extent ||
+                    c.carried + own.carried > kMostCarried)
                     return false;
                 double shared = 0;
                 for (const auto& [name, each] : own.work)
@@ -165,7 +171,8 @@ Groups find_groups(const KernelCode& code, const DeviceProfile& profile) {
 /// Builds the kernel again, with the loops of each group as one.
 class Fuser : public Rebuild {
   public:
-    Fuser(const KernelCode& from, KernelBuilder& b, const Groups& groups) : Rebuild(from, b), groups_(groups) {
+    Fuser(const KernelCode& from, KernelBuilder& b, const Groups& groups)
+        : Rebuild(from, b), groups_(groups) {
         for (size_t g = 0; g < groups.size(); ++g)
             for (int loop : groups[g]) group_of_[loop] = g;
     }

@@ -102,7 +102,8 @@ int InSequence::number(int k) {
     const auto in_loop = [&](const Size& size) {
         const auto is_in = [&](const Loop& loop) { return mentions(size, loop.induction); };
         return std::any_of(loops_.begin() + 1, loops_.end(), is_in) ||
-               std::any_of(turns_.begin(), turns_.end(), [&](const auto& turn) { return mentions(size, turn.first); });
+               std::any_of(turns_.begin(), turns_.end(),
+                           [&](const auto& turn) { return mentions(size, turn.first); });
     };
     const HostScalar& s = program_.host_scalars[static_cast<size_t>(k)];
     int& node = known->second;
@@ -233,7 +234,8 @@ void InSequence::add(const KernelCode& part) {
     const bool own_memory =
         std::any_of(part.buffers.begin(), part.buffers.end(),
                     [](const KernelBuffer& b) { return b.space != MemorySpace::Bound; });
-    // Buffers of a sequence are coherent; matrices come with a memory model in which that means something else.
+    // Buffers of a sequence are coherent; matrices come with a memory model in which that means
+    // something else.
     const bool matrices = std::any_of(part.nodes.begin(), part.nodes.end(),
                                       [](const KernelNode& n) { return is_matrix(n.op); });
     ensure(part.group_size == code_.group_size && part.sizes_buffer < 0 && !own_memory && !matrices,

@@ -25,19 +25,24 @@
 namespace firn {
 namespace {
 
-constexpr int kDeep = 200;                 // operands inside one another, from which on they are mapped first
-constexpr int64_t kMostJoined = INT32_MAX; // turns of loops that run as one: they are counted
+constexpr int kDeep = 200;  // operands inside one another, from which on they are mapped first
+constexpr int64_t kMostJoined = INT32_MAX;  // turns of loops that run as one: they are counted
 
-/// Rebuilds a kernel with each Grid index replaced by one expression per lane (a copy of the body in the
-/// same invocation).
+/// Rebuilds a kernel with each Grid index replaced by one expression per lane (a copy of the body
+/// in the same invocation).
 class Mapper {
   public:
-    Mapper(const KernelCode& from, KernelCode& to, const Mapping& mapping, const DeviceProfile& profile,
-           const SymbolFacts& facts)
-        : from_(from), b_(to, facts), mapping_(mapping), profile_(profile), symbol_facts_(facts),
+    Mapper(const KernelCode& from, KernelCode& to, const Mapping& mapping,
+           const DeviceProfile& profile, const SymbolFacts& facts)
+        : from_(from),
+          b_(to, facts),
+          mapping_(mapping),
+          profile_(profile),
+          symbol_facts_(facts),
           needs_(region_needs(from)) {
         staged_ = staged_loops(from, mapping);
-        ensure(mapping.staged_turns == 1 || !staged_.empty(), "map: groups cannot stage what this kernel reads");
+        ensure(mapping.staged_turns == 1 || !staged_.empty(),
+               "map: groups cannot stage what this kernel reads");
         if (mapping.lanes == 1) return;
         shared_ = share_loops(from, mapping.lanes);
         ensure(!shared_.empty(), "map: lanes cannot share the work of this kernel");
@@ -69,15 +74,19 @@ class Mapper {
         for (int effect : from_.regions[0].effects) store_all(effect, stores);
         std::vector<int> effects = nest_guards(stores);
         for (int range : mapped.turns) effects = {turn_loop(range, std::move(effects))};
-        if (near_) effects = with_copies(std::move(begin), std::move(effects), mapped.along_x);
-        else effects.insert(effects.begin(), begin.begin(), begin.end());
+        if (near_)
+            effects = with_copies(std::move(begin), std::move(effects), mapped.along_x);
+        else
+            effects.insert(effects.begin(), begin.begin(), begin.end());
         to.regions[0].effects = std::move(effects);
     }
 
   private:
-    /// All reductions of rows, where every invocation comes by: what their copies have, then what the group has.
+    /// All reductions of rows, where every invocation comes by: what their copies have, then what
+    /// the group has.
     void reduce_rows(const MappedGrid& mapped, std::vector<int>& exchanges) {
-        const RowGroup group{mapped.lane, mapped.subgroup, profile_.subgroup_size, mapping_.group_x / profile_.subgroup_size};
+        const RowGroup group{mapped.lane, mapped.subgroup, profile_.subgroup_size,
+                             mapping_.group_x / profile_.subgroup_size};
         const auto width = static_cast<size_t>(mapping_.tile_of(0));
         for (int id : live_row_reductions()) {
             const KernelNode& n = from_.nodes[id];
@@ -86,9 +95,11 @@ class Mapper {
                 std::vector<int> each;
                 for (size_t v = 0; v < width; ++v) each.push_back(lane_value(n.args[0], first + v));
                 b_.set_lines(n.lines);
-                int part = each.size() > 1 ? tree(reduce_step(n.reduce), n.dtype, std::move(each)) : each[0];
+                int part = each.size() > 1 ? tree(reduce_step(n.reduce), n.dtype, std::move(each))
+                                           : each[0];
                 if (mapped.in_row >= 0)
-                    part = b_.select(mapped.in_row, part, b_.constant(reduce_identity(n.reduce, n.dtype)));
+                    part = b_.select(mapped.in_row, part,
+                                     b_.constant(reduce_identity(n.reduce, n.dtype)));
                 rows.push_back(part);
             }
             b_.set_lines(n.lines);
@@ -113,14 +124,16 @@ class Mapper {
 
     std::vector<int> open_copies() {
         ensure(mapping_.lanes == 1 && mapping_.dealt_loads == 1 && mapping_.group_y == 1,
-               "map: the invocations of this kernel are not all there for copies of what they store to");
+               "map: the invocations of this kernel are not all there for copies of what they "
+               "store to");
         near_.emplace(b_, from_, mapping_.near);
         return near_->open();
     }
 
     std::vector<int> with_copies(std::vector<int> effects, std::vector<int> stores, int along_x) {
         std::vector<int> bound;
-        for (const NearTarget& t : near_->targets()) bound.push_back(program_buffer(from_.buffers[t.buffer], true, 1));
+        for (const NearTarget& t : near_->targets())
+            bound.push_back(program_buffer(from_.buffers[t.buffer], true, 1));
         const int lane = mapping_.near == MemorySpace::Private ? subgroup_lane() : along_x;
         const std::vector<int> end = near_->close(bound, lane, mapping_.group_x);
         effects.insert(effects.end(), stores.begin(), stores.end());
@@ -143,8 +156,8 @@ class Mapper {
         return b_.range(b_.add_range(range));
     }
 
-    /// Which nodes differ between lanes: they depend on a Grid range whose index does, or on the index or a
-    /// carried value of a loop that does.
+    /// Which nodes differ between lanes: they depend on a Grid range whose index does, or on the
+    /// index or a carried value of a loop that does.
     void mark_varying() {
         std::vector<bool> range_varies(from_.ranges.size(), false);
         for (size_t d = 0; d < grid_.size(); ++d)
@@ -155,7 +168,8 @@ class Mapper {
         for (bool changed = true; changed;) {
             changed = false;
             for (size_t id = 0; id < from_.nodes.size(); ++id) {
-                if (varies_[id] || !node_varies(from_.nodes[id], range_varies, region_varies)) continue;
+                if (varies_[id] || !node_varies(from_.nodes[id], range_varies, region_varies))
+                    continue;
                 varies_[id] = changed = true;
                 const KernelNode& n = from_.nodes[id];
                 if (n.op != Op::For) continue;
@@ -210,11 +224,12 @@ class Mapper {
         std::vector<int> around = std::exchange(effects_, {});
         const int start = b_.mul(b_.range(blocks_id), all);
         StagedTile tile(b_, from_, *grid_map_, staged_.at(id), old.range, mapping_);
-        effects_ = tile.fill({start, whole ? -1 : extent, size.is(0) ? 1 : size.divisor(),
-                              [&](int node, const std::vector<int>& at, int turn, std::map<int, int> inside) {
-                                  inside[old.range] = turn;
-                                  return value_at(node, at, inside);
-                              }});
+        effects_ = tile.fill(
+            {start, whole ? -1 : extent, size.is(0) ? 1 : size.divisor(),
+             [&](int node, const std::vector<int>& at, int turn, std::map<int, int> inside) {
+                 inside[old.range] = turn;
+                 return value_at(node, at, inside);
+             }});
         Range inner = range;
         inner.extent = whole ? Size(most) : Size(0);
         inner.extent_node = whole ? all : b_.make(Op::Min, i32, {all, b_.sub(extent, start)});
@@ -238,7 +253,8 @@ class Mapper {
         return values;
     }
 
-    /// Where the turns of a loop begin all that is staged and changes with them is read: once, whoever needs it.
+    /// Where the turns of a loop begin all that is staged and changes with them is read: once,
+    /// whoever needs it.
     void read_staged(int range, const std::vector<size_t>& group) {
         if (!tile_) return;
         for (int id : tile_->values_of(range))
@@ -247,7 +263,8 @@ class Mapper {
 
     int turn_of(int range, size_t lane) const {
         for (size_t id = 0; id < from_.nodes.size(); ++id)
-            if (from_.nodes[id].op == Op::Range && from_.nodes[id].index == range) return memo_[lane][id];
+            if (from_.nodes[id].op == Op::Range && from_.nodes[id].index == range)
+                return memo_[lane][id];
         return -1;
     }
 
@@ -275,7 +292,10 @@ class Mapper {
 
     int map_value(int id, size_t lane) {
         const KernelNode& n = from_.nodes[id];
-        int made = tile_ ? tile_->read(id, lane, tile_turn_, [&](int range) { return turn_of(range, lane); }, effects_) : -1;
+        int made = tile_ ? tile_->read(
+                               id, lane, tile_turn_,
+                               [&](int range) { return turn_of(range, lane); }, effects_)
+                         : -1;
         if (made >= 0) return memo_[lane][id] = made;
         switch (n.op) {
             case Op::Range: {
@@ -297,7 +317,8 @@ class Mapper {
                 break;
             case Op::Result: {
                 const KernelNode& owner = from_.nodes[n.args[0]];
-                if (owner.op == Op::For) return for_results(n.args[0], lane)[static_cast<size_t>(n.index)];
+                if (owner.op == Op::For)
+                    return for_results(n.args[0], lane)[static_cast<size_t>(n.index)];
                 made = b_.result(lane_value(n.args[0], lane), n.index);
                 break;
             }
@@ -317,7 +338,9 @@ class Mapper {
 
     /// What an elementwise node is made of, innermost first: a chain of any length takes no stack.
     void map_operands(int id, size_t lane) {
-        auto is_open = [&](int arg) { return memo_[lane][arg] < 0 && is_elementwise(from_.nodes[arg].op); };
+        auto is_open = [&](int arg) {
+            return memo_[lane][arg] < 0 && is_elementwise(from_.nodes[arg].op);
+        };
         std::vector<int> chain{id};
         while (!chain.empty()) {
             const std::vector<int>& args = from_.nodes[chain.back()].args;
@@ -339,24 +362,27 @@ class Mapper {
         return b_.buffer(b.buffer, b.dtype, b.elements, form, width, written);
     }
 
-    /// Loads of 4-byte elements whose place in an aligned block of four is known go through the block;
-    /// split_lonely_blocks() undoes it where few of the four are used. The lane keeps the plain index.
+    /// Loads of 4-byte elements whose place in an aligned block of four is known go through the
+    /// block; split_lonely_blocks() undoes it where few of the four are used. The lane keeps the
+    /// plain index.
     int load(const KernelNode& n, int index, size_t lane) {
         const KernelBuffer& b = from_.buffers[n.index];
         if (const int dealt = dealt_load(n, b, index, lane); dealt >= 0) return dealt;
         b_.set_lines(n.lines);
         const Interval& at = b_.node(index).interval;
-        const bool several = mapping_.tile_of(0) * mapping_.serial_unroll >= 4 || mapping_.staged_turns >= 4;
-        const bool aligned = b.dtype.bytes() == 4 && several &&
-                             at.mod % 4 == 0 && !b_.is_constant(index);
+        const bool several =
+            mapping_.tile_of(0) * mapping_.serial_unroll >= 4 || mapping_.staged_turns >= 4;
+        const bool aligned =
+            b.dtype.bytes() == 4 && several && at.mod % 4 == 0 && !b_.is_constant(index);
         if (!aligned) return b_.load(program_buffer(b, false, 1), index);
         const int64_t rest = ((at.rem % 4) + 4) % 4;
         const int block = b_.load(program_buffer(b, false, 4), b_.sub(index, b_.integer(rest)), 4);
         return b_.lane(block, static_cast<int>(rest), index);
     }
 
-    /// An element that all lanes read, one of as many in a row as there are lanes: each loads one, and they hand
-    /// them round. undo_lonely_shuffles() undoes it where few of them are used. -1: not so.
+    /// An element that all lanes read, one of as many in a row as there are lanes: each loads one,
+    /// and they hand them round. undo_lonely_shuffles() undoes it where few of them are used. -1:
+    /// not so.
     int dealt_load(const KernelNode& n, const KernelBuffer& b, int index, size_t lane) {
         if (mapping_.dealt_loads == 1 || !together_ || b.dtype.bytes() != 4 || b.dtype.is_bool() ||
             b_.is_constant(index) || !same_in_subgroup_(index))
@@ -378,7 +404,8 @@ class Mapper {
     int dealt_copies(const KernelNode& n, const KernelBuffer& b, int index, size_t lane) {
         if (!all_copies_ || !varies_[n.args[0]]) return -1;
         const size_t lanes = mapping_.dealt_loads;
-        size_t step = static_cast<size_t>(mapping_.tile_of(0));   // from a copy to its neighbour along the range
+        size_t step = static_cast<size_t>(
+            mapping_.tile_of(0));  // from a copy to its neighbour along the range
         for (size_t d = 1; d < grid_.size(); step *= static_cast<size_t>(mapping_.tile_of(d++))) {
             const auto tile = static_cast<size_t>(mapping_.tile_of(d));
             if (tile % lanes != 0) continue;
@@ -388,8 +415,11 @@ class Mapper {
             if (b_.is_constant(distance) && b_.node(distance).constant.i == 0) continue;
             bool even = true;
             for (size_t k = 0; k < lanes && even; ++k)
-                even = lane_value(n.args[0], first + k * step) == place(begin, distance, b_.integer(static_cast<int64_t>(k)));
-            if (even) return hand_round(n, b, place(begin, distance, lane_), static_cast<int64_t>(rest), index);
+                even = lane_value(n.args[0], first + k * step) ==
+                       place(begin, distance, b_.integer(static_cast<int64_t>(k)));
+            if (even)
+                return hand_round(n, b, place(begin, distance, lane_), static_cast<int64_t>(rest),
+                                  index);
         }
         return -1;
     }
@@ -406,12 +436,18 @@ class Mapper {
     /// Remembers how it was before something that not all lanes may do, or that has other copies.
     struct Turns {
         Turns(Mapper& mapper, bool together, int64_t copies, bool all_copies)
-            : mapper_(mapper), together_(mapper.together_), all_copies_(mapper.all_copies_), copies_(mapper.copies_) {
+            : mapper_(mapper),
+              together_(mapper.together_),
+              all_copies_(mapper.all_copies_),
+              copies_(mapper.copies_) {
             mapper.together_ = together_ && together;
             mapper.all_copies_ = all_copies_ && all_copies;
             mapper.copies_ = copies;
         }
-        ~Turns() { mapper_.together_ = together_, mapper_.all_copies_ = all_copies_, mapper_.copies_ = copies_; }
+        ~Turns() {
+            mapper_.together_ = together_, mapper_.all_copies_ = all_copies_,
+            mapper_.copies_ = copies_;
+        }
         Mapper& mapper_;
         bool together_, all_copies_;
         int64_t copies_;
@@ -435,8 +471,8 @@ class Mapper {
         return b_.branch(condition, regions[0], regions[1], n.guard);
     }
 
-    /// New results of a loop for a lane. Loops that differ between lanes only in their values are jammed: one
-    /// loop carries the values of all lanes.
+    /// New results of a loop for a lane. Loops that differ between lanes only in their values are
+    /// jammed: one loop carries the values of all lanes.
     const std::vector<int>& for_results(int id, size_t lane) {
         auto key = [&](size_t l) { return std::make_pair(id, l); };
         if (auto it = for_results_.find(key(lane)); it != for_results_.end()) return it->second;
@@ -445,25 +481,30 @@ class Mapper {
         const int extent_node = from_.ranges[body.range].extent_node;
         const bool jam = body.alive < 0 && !varies_[extent_node] && !in_branch_;
         std::vector<size_t> group;
-        if (!varies_[id]) group = {0};
+        if (!varies_[id])
+            group = {0};
         else if (jam)
             for (size_t l = 0; l < lanes_.size(); ++l) group.push_back(l);
-        else group = {lane};
+        else
+            group = {lane};
         const auto shared = shared_.find(id);
-        const std::vector<Combine> combine = shared == shared_.end() ? std::vector<Combine>() : shared->second.combine;
+        const std::vector<Combine> combine =
+            shared == shared_.end() ? std::vector<Combine>() : shared->second.combine;
         std::vector<std::vector<int>> inits(group.size());
         for (size_t g = 0; g < group.size(); ++g)
             for (int init : n.args) inits[g].push_back(lane_value(init, group[g]));
         std::vector<std::vector<int>> starts = inits;
         for (auto& lane : starts)
             for (size_t k = 0; k < combine.size(); ++k)
-                lane[k] = b_.constant(reduce_identity(combine[k].reduce, from_.nodes[n.args[k]].dtype));
+                lane[k] =
+                    b_.constant(reduce_identity(combine[k].reduce, from_.nodes[n.args[k]].dtype));
         std::vector<std::vector<int>> values = loop(id, group, std::move(starts));
         for (size_t g = 0; g < group.size(); ++g)
             for (size_t k = 0; k < combine.size(); ++k)
                 values[g][k] = combined(n, combine[k], inits[g][k], values[g][k]);
         for (size_t l = 0; l < lanes_.size(); ++l) {
-            if (!varies_[id]) for_results_[key(l)] = values[0];
+            if (!varies_[id])
+                for_results_[key(l)] = values[0];
             else if (auto it = std::find(group.begin(), group.end(), l); it != group.end())
                 for_results_[key(l)] = values[static_cast<size_t>(it - group.begin())];
         }
@@ -507,26 +548,32 @@ class Mapper {
         return parts_of(b_, range, extent, deal_of(range, extent, copies, split), lane_);
     }
 
-    /// A loop and those inside that run as one with it, outermost first. What is written out stays inside.
+    /// A loop and those inside that run as one with it, outermost first. What is written out stays
+    /// inside.
     std::vector<int> joined_with(int loop, size_t lane) {
         std::vector<int> out{loop};
         auto most_turns = [&](int id) {
-            const int64_t most = from_.ranges[from_.regions[from_.nodes[id].region].range].max_trips;
+            const int64_t most =
+                from_.ranges[from_.regions[from_.nodes[id].region].range].max_trips;
             return most < 0 ? kMostJoined : std::max<int64_t>(most, 1);
         };
         int64_t turns = most_turns(loop);
         while (mapping_.joined_loops && !is_split(out.back())) {
             const int inner = handed_through(from_, out.back());
-            if (inner < 0 || staged_.contains(inner) || from_.regions[from_.nodes[inner].region].alive >= 0) break;
+            if (inner < 0 || staged_.contains(inner) ||
+                from_.regions[from_.nodes[inner].region].alive >= 0)
+                break;
             const KernelRegion& body = from_.regions[from_.nodes[inner].region];
             const int extent = from_.ranges[body.range].extent_node;
             auto knows = [&](int around) {
                 const std::vector<int>& needs = needs_[extent];
-                return std::find(needs.begin(), needs.end(), from_.nodes[around].region) != needs.end();
+                return std::find(needs.begin(), needs.end(), from_.nodes[around].region) !=
+                       needs.end();
             };
             if (varies_[extent] || std::any_of(out.begin(), out.end(), knows)) break;
             const std::vector<Part> parts = parts_of_loop(inner, lane);
-            const bool written_out = b_.is_constant(parts[0].turns) && b_.node(parts[0].turns).constant.i <= 1;
+            const bool written_out =
+                b_.is_constant(parts[0].turns) && b_.node(parts[0].turns).constant.i <= 1;
             if (written_out || (parts.size() > 1 && !gathers(body))) break;
             if (most_turns(inner) > kMostJoined / turns) break;
             turns *= most_turns(inner);
@@ -548,7 +595,8 @@ class Mapper {
 
     /// Rows begin at multiples of their length: a kernel of one row begins at 0.
     bool one_row() const {
-        return std::all_of(grid_.begin(), grid_.end(), [&](int r) { return from_.ranges[r].extent.is(1); });
+        return std::all_of(grid_.begin(), grid_.end(),
+                           [&](int r) { return from_.ranges[r].extent.is(1); });
     }
 
     bool is_innermost(const KernelRegion& body) const {
@@ -559,7 +607,8 @@ class Mapper {
         while (!queue.empty()) {
             const int id = queue.back();
             queue.pop_back();
-            if (seen[id] || std::find(needs_[id].begin(), needs_[id].end(), self) == needs_[id].end())
+            if (seen[id] ||
+                std::find(needs_[id].begin(), needs_[id].end(), self) == needs_[id].end())
                 continue;
             seen[id] = true;
             if (from_.nodes[id].op == Op::For) return false;
@@ -569,7 +618,8 @@ class Mapper {
     }
 
     /// The turns of a nest whose innermost loop takes `part`; empty where there is no other.
-    JoinedTurns joined_turns(const std::vector<int>& around, const Range& inner, const Part& part, size_t lane) {
+    JoinedTurns joined_turns(const std::vector<int>& around, const Range& inner, const Part& part,
+                             size_t lane) {
         JoinedTurns out;
         for (int loop : around) {
             const Range& range = from_.ranges[from_.regions[from_.nodes[loop].region].range];
@@ -581,14 +631,15 @@ class Mapper {
 
     /// One loop for a part of the old one's turns, and for all turns of those `around` it.
     std::vector<std::vector<int>> serial(const std::vector<int>& around, const KernelNode& n,
-                                         const std::vector<size_t>& group, std::vector<std::vector<int>> values,
-                                         const Part& part) {
+                                         const std::vector<size_t>& group,
+                                         std::vector<std::vector<int>> values, const Part& part) {
         const Deal& deal = part.deal;
         const int extent_node = part.turns, start = part.start;
         const int64_t copies = deal.copies;
         const KernelRegion& old = from_.regions[n.region];
         const Range& old_range = from_.ranges[old.range];
-        const int64_t known_turns = b_.is_constant(extent_node) ? b_.node(extent_node).constant.i : -1;
+        const int64_t known_turns =
+            b_.is_constant(extent_node) ? b_.node(extent_node).constant.i : -1;
         if (old.alive < 0 && (known_turns == 0 || (known_turns == 1 && around.empty()))) {
             if (known_turns == 1) unroll(n, group, values, start, deal);
             return values;
@@ -597,8 +648,10 @@ class Mapper {
         range.extent_node = extent_node;
         range.extent = part.extent;
         range.rest = part.rest && !b_.is_constant(part.turns);
-        if (part.max_trips >= 0) range.max_trips = part.max_trips;
-        else if (range.max_trips >= 0) range.max_trips /= copies * deal.lanes;
+        if (part.max_trips >= 0)
+            range.max_trips = part.max_trips;
+        else if (range.max_trips >= 0)
+            range.max_trips /= copies * deal.lanes;
         if (known_turns >= 0) range.max_trips = known_turns;
         JoinedTurns joined = joined_turns(around, range, part, group[0]);
         if (!joined.empty()) joined.count(b_, range);
@@ -608,29 +661,34 @@ class Mapper {
         std::vector<int> outside = std::exchange(effects_, {});
         std::vector<std::vector<int>> current(group.size());
         for (size_t g = 0; g < group.size(); ++g)
-            for (int arg : old.args) current[g].push_back(b_.region_arg(region, from_.nodes[arg].dtype));
+            for (int arg : old.args)
+                current[g].push_back(b_.region_arg(region, from_.nodes[arg].dtype));
         const std::vector<std::vector<int>> args = current;
         const bool together = old.alive < 0 && same_in_subgroup_(range.extent_node);
         joined.open(b_, region);
-        for (size_t k = 0; k < joined.size(); ++k) same_in_subgroup_.mark(joined.index(k), together);
+        for (size_t k = 0; k < joined.size(); ++k)
+            same_in_subgroup_.mark(joined.index(k), together);
         const int turn = joined.empty() ? b_.range(range_id) : joined.innermost();
         const int base = first_index(b_, turn, start, deal, old_range.extent, lane_);
         const Turns turns(*this, together, copies, group.size() == lanes_.size());
         for (size_t k = 0; k < around.size(); ++k)
             for (size_t g = 0; g < group.size(); ++g)
                 bind_turn(from_.nodes[around[k]].region, group[g], joined.index(k), current[g]);
-        std::vector<std::vector<std::vector<int>>> terms(group.size(),
-                                                         std::vector<std::vector<int>>(old.args.size()));
+        std::vector<std::vector<std::vector<int>>> terms(
+            group.size(), std::vector<std::vector<int>>(old.args.size()));
         int alive = -1;
         for (int64_t c = 0; c < copies; ++c) {
             const int index = b_.add(base, b_.integer(deal.at(c)));
-            for (size_t g = 0; g < group.size(); ++g) bind_turn(n.region, group[g], index, current[g]);
+            for (size_t g = 0; g < group.size(); ++g)
+                bind_turn(n.region, group[g], index, current[g]);
             read_staged(old.range, group);
             for (size_t g = 0; g < group.size(); ++g) {
                 std::vector<int> next;
                 for (size_t k = 0; k < old.yields.size(); ++k) {
-                    // What is staged has many chains already; a product and a sum are one operation in each.
-                    const auto gathered = copies > 1 && !tile_ ? gathered_term(from_, old, k) : std::nullopt;
+                    // What is staged has many chains already; a product and a sum are one operation
+                    // in each.
+                    const auto gathered =
+                        copies > 1 && !tile_ ? gathered_term(from_, old, k) : std::nullopt;
                     if (gathered) {
                         terms[g][k].push_back(lane_value(gathered->term, group[g]));
                         next.push_back(current[g][k]);
@@ -650,7 +708,8 @@ class Mapper {
                 if (!terms[g][k].empty()) {
                     const KernelNode& step = from_.nodes[old.yields[k]];
                     b_.set_lines(step.lines);
-                    y = b_.make(step.op, step.dtype, {args[g][k], tree(step.op, step.dtype, terms[g][k])});
+                    y = b_.make(step.op, step.dtype,
+                                {args[g][k], tree(step.op, step.dtype, terms[g][k])});
                 }
                 yields.push_back(y);
                 inits.push_back(values[g][k]);
@@ -674,13 +733,14 @@ class Mapper {
     }
 
     /// The turns without a loop.
-    void unroll(const KernelNode& n, const std::vector<size_t>& group, std::vector<std::vector<int>>& values,
-                int start, const Deal& deal) {
+    void unroll(const KernelNode& n, const std::vector<size_t>& group,
+                std::vector<std::vector<int>>& values, int start, const Deal& deal) {
         const KernelRegion& old = from_.regions[n.region];
         const int base = first_index(b_, b_.integer(0), start, deal, Size(0), lane_);
         for (int64_t c = 0; c < deal.copies; ++c) {
             const int index = b_.add(base, b_.integer(deal.at(c)));
-            for (size_t g = 0; g < group.size(); ++g) bind_turn(n.region, group[g], index, values[g]);
+            for (size_t g = 0; g < group.size(); ++g)
+                bind_turn(n.region, group[g], index, values[g]);
             read_staged(old.range, group);
             for (size_t g = 0; g < group.size(); ++g) {
                 std::vector<int> next;
@@ -811,7 +871,9 @@ class Mapper {
     /// A combining store to a copy that is only made inside the target. -1: not so.
     int drop_into_copy(const KernelNode& branch, int condition, size_t lane) {
         const std::vector<int>& inside = from_.regions[branch.region].effects;
-        if (!near_ || !branch.guard || inside.size() != 1 || from_.nodes[inside[0]].op != Op::Atomic) return -1;
+        if (!near_ || !branch.guard || inside.size() != 1 ||
+            from_.nodes[inside[0]].op != Op::Atomic)
+            return -1;
         const KernelNode& n = from_.nodes[inside[0]];
         const int spare = near_->spare_place(n.index);
         if (spare < 0) return -1;
@@ -822,7 +884,8 @@ class Mapper {
         return b_.atomic(near_->copy_of(n.index), n.combine, index, value);
     }
 
-    /// A loop of stores: the row that one invocation walks, in copies of `serial_unroll` turns and a rest.
+    /// A loop of stores: the row that one invocation walks, in copies of `serial_unroll` turns and
+    /// a rest.
     void walk_row(int loop, size_t lane, std::vector<int>& effects) {
         const KernelNode& n = from_.nodes[loop];
         const KernelRegion& body = from_.regions[n.region];
@@ -831,7 +894,8 @@ class Mapper {
         const bool nested = from_.nodes[body.effects[0]].op == Op::For;
         const int64_t copies = nested ? 1 : std::max<int64_t>(1, mapping_.serial_unroll);
         const Deal deal = deal_of(range, extent, copies, is_split(loop));
-        for (const Part& part : parts_of(b_, range, extent, deal, lane_)) row_loop(n, lane, part, effects);
+        for (const Part& part : parts_of(b_, range, extent, deal, lane_))
+            row_loop(n, lane, part, effects);
     }
 
     void row_loop(const KernelNode& n, size_t lane, const Part& part, std::vector<int>& effects) {
@@ -839,8 +903,10 @@ class Mapper {
         if (b_.is_constant(part.turns) && b_.node(part.turns).constant.i == 0) return;
         const KernelRegion& body = from_.regions[n.region];
         Range range = from_.ranges[body.range];
-        if (part.max_trips >= 0) range.max_trips = part.max_trips;
-        else if (range.max_trips >= 0) range.max_trips /= deal.copies * deal.lanes;
+        if (part.max_trips >= 0)
+            range.max_trips = part.max_trips;
+        else if (range.max_trips >= 0)
+            range.max_trips /= deal.copies * deal.lanes;
         range.extent_node = part.turns;
         const Size whole = range.extent;
         range.extent = part.extent;
@@ -865,41 +931,44 @@ class Mapper {
             forget_turn(n.region, lane);
         }
         for (size_t k = 0; k < body.effects.size(); ++k)
-            if (!index[k].empty()) store_run(from_.nodes[body.effects[k]], index[k], value[k], inside);
+            if (!index[k].empty())
+                store_run(from_.nodes[body.effects[k]], index[k], value[k], inside);
         b_.code().regions[region].effects = std::move(inside);
         b_.set_lines(n.lines);
         effects.push_back(b_.close_for(region, {}));
     }
 
     /// Stores of one buffer, four neighbours at a time where they are aligned.
-    void store_run(const KernelNode& n, const std::vector<int>& index, const std::vector<int>& value,
-                   std::vector<int>& stores) {
+    void store_run(const KernelNode& n, const std::vector<int>& index,
+                   const std::vector<int>& value, std::vector<int>& stores) {
         const KernelBuffer& b = from_.buffers[n.index];
         b_.set_lines(n.lines);
         for (size_t first = 0; first < index.size();) {
             const Interval& at = b_.node(index[first]).interval;
-            bool block = first + 4 <= index.size() && b.dtype.bytes() == 4 && at.mod % 4 == 0 && at.rem % 4 == 0;
+            bool block = first + 4 <= index.size() && b.dtype.bytes() == 4 && at.mod % 4 == 0 &&
+                         at.rem % 4 == 0;
             for (size_t v = 1; v < 4 && block; ++v)
-                block = index[first + v] == b_.add(index[first], b_.integer(static_cast<int64_t>(v)));
+                block =
+                    index[first + v] == b_.add(index[first], b_.integer(static_cast<int64_t>(v)));
             const size_t width = block ? 4 : 1;
-            stores.push_back(b_.store(program_buffer(b, true, static_cast<int>(width)), index[first],
-                                      std::span(value).subspan(first, width)));
+            stores.push_back(b_.store(program_buffer(b, true, static_cast<int>(width)),
+                                      index[first], std::span(value).subspan(first, width)));
             first += width;
         }
     }
 
-    /// The lanes' stores behind their guards, each guard inside the one before: a later lane exists only
-    /// where the earlier ones do.
+    /// The lanes' stores behind their guards, each guard inside the one before: a later lane exists
+    /// only where the earlier ones do.
     std::vector<int> nest_guards(const std::vector<std::vector<int>>& stores) {
         KernelCode& to = b_.code();
-        std::vector<std::pair<int, std::vector<int>>> levels(1);   // guard condition, stores
+        std::vector<std::pair<int, std::vector<int>>> levels(1);  // guard condition, stores
         levels[0].first = -1;
         for (size_t l = 0; l < lanes_.size(); ++l) {
             if (lanes_[l].guard >= 0) levels.push_back({lanes_[l].guard, {}});
             const std::vector<int> effects = by_first_lane(stores[l]);
             levels.back().second.insert(levels.back().second.end(), effects.begin(), effects.end());
         }
-        int inner = -1;   // the Branch of the next level
+        int inner = -1;  // the Branch of the next level
         for (size_t k = levels.size(); k-- > 0;) {
             std::vector<int> effects = levels[k].second;
             if (inner >= 0) effects.push_back(inner);
@@ -919,7 +988,8 @@ class Mapper {
         if (alone.empty()) return out;
         const int region = b_.add_region();
         b_.code().regions[region].effects = alone;
-        out.push_back(b_.branch(b_.make(Op::Equal, boolean, {lane_, b_.integer(0)}), region, -1, false));
+        out.push_back(
+            b_.branch(b_.make(Op::Equal, boolean, {lane_, b_.integer(0)}), region, -1, false));
         return out;
     }
 
@@ -929,24 +999,24 @@ class Mapper {
     const DeviceProfile& profile_;
     const SymbolFacts& symbol_facts_;
     std::vector<std::vector<int>> needs_;
-    std::vector<int> grid_;                       // Grid ranges of from_, x first
-    std::map<int, SharedLoop> shared_;            // where lanes > 1: what they share
-    int lane_ = -1;                               // where lanes share work or loads: the lane's number
+    std::vector<int> grid_;             // Grid ranges of from_, x first
+    std::map<int, SharedLoop> shared_;  // where lanes > 1: what they share
+    int lane_ = -1;                     // where lanes share work or loads: the lane's number
     SameInSubgroup same_in_subgroup_{b_};
-    bool together_ = true;                        // all lanes of a subgroup do what is built now
-    bool all_copies_ = true;                      // and all copies: what is asked for one can be asked for another
-    bool in_branch_ = false;                      // each copy goes its own way: no loop serves several
+    bool together_ = true;    // all lanes of a subgroup do what is built now
+    bool all_copies_ = true;  // and all copies: what is asked for one can be asked for another
+    bool in_branch_ = false;  // each copy goes its own way: no loop serves several
     const MappedGrid* grid_map_ = nullptr;
-    std::map<int, StagedLoop> staged_;            // loops whose operands groups load together
-    StagedTile* tile_ = nullptr;                  // of the loop that is built now, in which turn since tile_start_
+    std::map<int, StagedLoop> staged_;  // loops whose operands groups load together
+    StagedTile* tile_ = nullptr;  // of the loop that is built now, in which turn since tile_start_
     int tile_region_ = -1, tile_start_ = -1, tile_turn_ = -1;
-    std::vector<int> effects_;                    // of the region that is built now: what is staged and read
-    std::optional<NearCopies> near_;              // of targets that combining stores go to
-    int64_t copies_ = 1;                          // turns of the loop that is built now in one
+    std::vector<int> effects_;        // of the region that is built now: what is staged and read
+    std::optional<NearCopies> near_;  // of targets that combining stores go to
+    int64_t copies_ = 1;              // turns of the loop that is built now in one
     std::vector<GridCopy> lanes_;
     std::vector<bool> varies_;
-    std::vector<std::vector<int>> memo_;          // per lane and node
-    Recursion nested_;                            // nodes that wait for what they are made of
+    std::vector<std::vector<int>> memo_;  // per lane and node
+    Recursion nested_;                    // nodes that wait for what they are made of
     std::map<std::pair<int, size_t>, std::vector<int>> for_results_;
 };
 
@@ -958,16 +1028,17 @@ int64_t Mapping::copies() const {
     return count;
 }
 
-KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,
-                      const SymbolFacts& facts) {
+KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping,
+                      const DeviceProfile& profile, const SymbolFacts& facts) {
     if (mapping.matrix) return map_to_matrix_unit(lowered, mapping, profile, facts);
     KernelCode code;
-    ensure(holds_rows(lowered, mapping, profile, facts), "map: the groups of this mapping hold no rows");
+    ensure(holds_rows(lowered, mapping, profile, facts),
+           "map: the groups of this mapping hold no rows");
     Mapper(lowered, code, mapping, profile, facts).run();
-    const bool in_order = std::exchange(code.in_order, false);   // place() settles it once
+    const bool in_order = std::exchange(code.in_order, false);  // place() settles it once
     if (mapping.dealt_loads > 1) undo_lonely_shuffles(code, mapping.dealt_loads);
     split_lonely_blocks(code, profile, facts);
-    code.in_order = in_order;   // what is pinned stands where it was made
+    code.in_order = in_order;  // what is pinned stands where it was made
     place(code);
     drop_unused_buffers(code);
     join_widths(code, profile);

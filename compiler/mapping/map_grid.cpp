@@ -13,7 +13,8 @@ namespace {
 
 constexpr int64_t kFoldedGroups = 32768;  // groups along x before they fold into the next dimension
 
-int new_range(KernelBuilder& b, const std::string& name, RangeKind kind, const Size& extent, int dim) {
+int new_range(KernelBuilder& b, const std::string& name, RangeKind kind, const Size& extent,
+              int dim) {
     Range range;
     range.name = name;
     range.kind = kind;
@@ -83,7 +84,8 @@ class GridMapper {
                    mapping_.group_x % profile_.subgroup_size == 0,
                "map: the groups of this mapping hold no rows");
         out_.lane = new_range("l", RangeKind::Subgroup, Size(profile_.subgroup_size), 0);
-        out_.subgroup = new_range("s", RangeKind::Subgroup, Size(mapping_.group_x / profile_.subgroup_size), 1);
+        out_.subgroup =
+            new_range("s", RangeKind::Subgroup, Size(mapping_.group_x / profile_.subgroup_size), 1);
     }
 
     void find_axes() {
@@ -121,7 +123,8 @@ class GridMapper {
         if (d == 0 && rows_) {
             return b_.add(b_.mul(out_.subgroup, b_.integer(profile_.subgroup_size)), out_.lane);
         }
-        const int local = new_range("t", RangeKind::Invocation, Size(axis.group), static_cast<int>(d));
+        const int local =
+            new_range("t", RangeKind::Invocation, Size(axis.group), static_cast<int>(d));
         if (d == 0) out_.along_x = local;
         return local;
     }
@@ -142,7 +145,8 @@ class GridMapper {
     /// `base`: the group's first block.
     void span(const Axis& axis, int base, int local) {
         const int begin = b_.mul(base, b_.integer(axis.tile));
-        out_.spans.push_back({begin, local < 0 ? b_.integer(0) : local, axis.group, axis.tile, axis.covered});
+        out_.spans.push_back(
+            {begin, local < 0 ? b_.integer(0) : local, axis.group, axis.tile, axis.covered});
     }
 
     /// The blocks of an invocation along an axis, and which of them are inside.
@@ -153,17 +157,19 @@ class GridMapper {
             base = b_.mul(base, b_.integer(axis.group * axis.strides));
         const int first = base;
         int local = -1;
-        if (axis.group > 1 || (d == 0 && mapping_.lanes > 1)) base = b_.add(base, local = local_index(d));
+        if (axis.group > 1 || (d == 0 && mapping_.lanes > 1))
+            base = b_.add(base, local = local_index(d));
         if (mapping_.staged_turns > 1) span(axis, first, local);
         for (int64_t s = 0; s < axis.strides; ++s) {
             int unit = b_.add(base, b_.integer(s * axis.group));
             axis.guards.push_back(
                 axis.covered ? -1 : b_.make(Op::Less, boolean, {unit, b_.size(axis.blocks)}));
             // What takes part behind the end too does as the last block does, but stores nothing:
-            // lanes that hand loads round or hold a row, groups that load together, and loads that do not wait for
-            // the stores of the stride before.
+            // lanes that hand loads round or hold a row, groups that load together, and loads that
+            // do not wait for the stores of the stride before.
             b_.code().loads_first |= axis.strides > 1;
-            const bool all = mapping_.dealt_loads > 1 || mapping_.staged_turns > 1 || axis.strides > 1 || rows_;
+            const bool all =
+                mapping_.dealt_loads > 1 || mapping_.staged_turns > 1 || axis.strides > 1 || rows_;
             if (!axis.covered && all)
                 unit = b_.make(Op::Min, i32, {unit, b_.sub(b_.size(axis.blocks), b_.integer(1))});
             if (axis.tile > 1) unit = b_.mul(unit, b_.integer(axis.tile));
@@ -209,13 +215,14 @@ class GridMapper {
     KernelBuilder& b_;
     const Mapping& mapping_;
     const DeviceProfile& profile_;
-    const bool rows_;     // groups hold whole rows
+    const bool rows_;  // groups hold whole rows
     MappedGrid out_;
     std::vector<Axis> axes_;  // per Grid range, x first
 };
 
 /// `index` counts the groups of the axes from `first` on.
-void take_apart(KernelBuilder& b, const std::vector<Size>& groups, int index, size_t first, std::vector<int>& out) {
+void take_apart(KernelBuilder& b, const std::vector<Size>& groups, int index, size_t first,
+                std::vector<int>& out) {
     for (size_t d = first; d + 1 < groups.size(); ++d) {
         const int count = b.size(groups[d]);
         out.push_back(b.make(Op::Mod, i32, {index, count}));
@@ -226,21 +233,24 @@ void take_apart(KernelBuilder& b, const std::vector<Size>& groups, int index, si
 
 }  // namespace
 
-/// Three dimensions of groups: what is further out shares the last. Where that is more than the device launches along
-/// one, all are one row, which is folded.
-GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups, const DeviceProfile& profile) {
+/// Three dimensions of groups: what is further out shares the last. Where that is more than the
+/// device launches along one, all are one row, which is folded.
+GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,
+                           const DeviceProfile& profile) {
     std::array<Size, 3> launched{Size(1), Size(1), Size(1)};
     for (size_t d = 0; d < groups.size(); ++d)
         launched[std::min<size_t>(d, 2)] = launched[std::min<size_t>(d, 2)] * groups[d];
     bool fits = true;
     for (size_t dim = 0; dim < 3; ++dim)
-        fits = fits && launched[dim].upper_bound(b.symbol_facts().largest) <= profile.max_groups[dim];
+        fits =
+            fits && launched[dim].upper_bound(b.symbol_facts().largest) <= profile.max_groups[dim];
     KernelCode& to = b.code();
     GroupIndices out;
     if (fits) {
         to.groups = launched;
         for (int dim = 0; dim < static_cast<int>(std::min<size_t>(groups.size(), 2)); ++dim)
-            out.index.push_back(new_range(b, "g", RangeKind::Group, launched[static_cast<size_t>(dim)], dim));
+            out.index.push_back(
+                new_range(b, "g", RangeKind::Group, launched[static_cast<size_t>(dim)], dim));
         if (groups.size() < 3) return out;
         take_apart(b, groups, new_range(b, "g", RangeKind::Group, launched[2], 2), 2, out.index);
         return out;
@@ -250,7 +260,7 @@ GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups, co
     const int low = new_range(b, "g", RangeKind::Group, to.groups[0], 0);
     const int high = new_range(b, "g", RangeKind::Group, to.groups[1], 1);
     take_apart(b, groups, b.add(b.mul(high, b.integer(kFoldedGroups)), low), 0, out.index);
-    out.covered = false;   // the last row may be longer than what is left
+    out.covered = false;  // the last row may be longer than what is left
     return out;
 }
 

@@ -13,13 +13,14 @@ struct GridCopy {
     int guard = -1;          // condition under which it exists beyond the copy before; -1: always
 };
 
-/// The indices of a Grid range that one workgroup has: its invocations stand side by side, each with a tile.
+/// The indices of a Grid range that one workgroup has: its invocations stand side by side, each
+/// with a tile.
 struct GroupSpan {
-    int begin = -1;        // the group's first index
-    int local = -1;        // the invocation's place in the group
-    int64_t members = 1;   // invocations side by side
-    int64_t tile = 1;      // indices of each
-    bool covered = true;   // no group reaches behind the range's end
+    int begin = -1;       // the group's first index
+    int local = -1;       // the invocation's place in the group
+    int64_t members = 1;  // invocations side by side
+    int64_t tile = 1;     // indices of each
+    bool covered = true;  // no group reaches behind the range's end
     int64_t extent() const { return members * tile; }
 };
 
@@ -27,21 +28,23 @@ struct MappedGrid {
     std::vector<int> ranges;       // the Grid ranges of the kernel that is mapped, x first
     std::vector<GridCopy> copies;  // neighbours along x next to each other
     std::vector<GroupSpan> spans;  // per Grid range, where groups load together
-    int lane = -1;                 // where lanes share an index, or groups hold rows: the lane's number
-    int along_x = -1;              // the invocation's number along x in its group; -1: it has no neighbours
-    std::vector<int> turns;        // Serial ranges around the copies, innermost first
-    int subgroup = -1;             // where groups hold rows: the subgroup's number
-    int in_row = -1;               // the same: that the invocation's indices along x are inside; -1: always
+    int lane = -1;     // where lanes share an index, or groups hold rows: the lane's number
+    int along_x = -1;  // the invocation's number along x in its group; -1: it has no neighbours
+    std::vector<int> turns;  // Serial ranges around the copies, innermost first
+    int subgroup = -1;       // where groups hold rows: the subgroup's number
+    int in_row = -1;  // the same: that the invocation's indices along x are inside; -1: always
 };
 
 /// Which group this is, along each of several axes.
 struct GroupIndices {
     std::vector<int> index;
-    bool covered = true;   // else that along the last axis may lie behind its end
+    bool covered = true;  // else that along the last axis may lie behind its end
 };
 
-/// Adds Group ranges for axes of so many groups each (x first), and sets the groups of the kernel that `b` builds.
-GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups, const DeviceProfile& profile);
+/// Adds Group ranges for axes of so many groups each (x first), and sets the groups of the kernel
+/// that `b` builds.
+GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,
+                           const DeviceProfile& profile);
 
 /// Adds the Group, Invocation and Subgroup ranges of `mapping` to the kernel that `b` builds, and
 /// sets its group_size, groups and schedule.

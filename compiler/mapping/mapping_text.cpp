@@ -30,16 +30,17 @@ std::string text(const Mapping& m) {
         return out.empty() ? "1" : out;
     };
     std::ostringstream out;
-    out << "tile " << list(m.tile) << " strides " << m.strides << " group "
-        << m.group_x << "x" << m.group_y << " unroll " << m.serial_unroll << " whole "
-        << m.whole_loops << " lanes " << m.lanes << " dealt " << m.dealt_loads;
+    out << "tile " << list(m.tile) << " strides " << m.strides << " group " << m.group_x << "x"
+        << m.group_y << " unroll " << m.serial_unroll << " whole " << m.whole_loops << " lanes "
+        << m.lanes << " dealt " << m.dealt_loads;
     if (m.joined_loops) out << " joined";
     if (m.staged_turns > 1) out << " staged " << m.staged_turns;
     if (m.matrix)
-        out << " matrix " << m.matrix.across << "x" << m.matrix.down << "x" << m.matrix.subgroups_across << "x"
-            << m.matrix.subgroups_down;
+        out << " matrix " << m.matrix.across << "x" << m.matrix.down << "x"
+            << m.matrix.subgroups_across << "x" << m.matrix.subgroups_down;
     if (m.near != MemorySpace::Bound)
-        out << " near " << (m.near == MemorySpace::Shared ? "shared" : "private") << " turns " << list(m.turns);
+        out << " near " << (m.near == MemorySpace::Shared ? "shared" : "private") << " turns "
+            << list(m.turns);
     return out.str();
 }
 

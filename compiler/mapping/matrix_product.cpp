@@ -39,7 +39,8 @@ class Finder {
     /// One that lanes can hand elements round of.
     bool has_unit() const {
         return profile_.matrix_unit.rows > 0 && lanes_share(profile_) && profile_.storage_16bit &&
-               profile_.matrix_unit.rows * profile_.matrix_unit.columns % profile_.subgroup_size == 0;
+               profile_.matrix_unit.rows * profile_.matrix_unit.columns % profile_.subgroup_size ==
+                   0;
     }
 
     /// The only loop of the kernel, which only stores, and computes no more than values around it.

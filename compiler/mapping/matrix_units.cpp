@@ -29,7 +29,8 @@ class MatrixMapper {
           b_(to, facts),
           tiles_(mapping.matrix),
           profile_(profile),
-          shape_{static_cast<int>(profile.matrix_unit.rows), static_cast<int>(profile.matrix_unit.columns)} {}
+          shape_{static_cast<int>(profile.matrix_unit.rows),
+                 static_cast<int>(profile.matrix_unit.columns)} {}
 
     void run() {
         KernelCode& to = b_.code();
@@ -273,7 +274,8 @@ class MatrixMapper {
 };
 
 int64_t handed_bytes(const MatrixTiles& tiles, const DeviceProfile& profile) {
-    return tiles.subgroups() * tiles.across * profile.matrix_unit.rows * profile.matrix_unit.columns * 4;
+    return tiles.subgroups() * tiles.across * profile.matrix_unit.rows *
+           profile.matrix_unit.columns * 4;
 }
 
 bool fits(const MatrixProduct& product, const Mapping& m, const DeviceProfile& profile) {

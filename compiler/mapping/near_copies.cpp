@@ -9,7 +9,7 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kAtOnce = 8;   // places of a copy that are written out in one turn
+constexpr int64_t kAtOnce = 8;  // places of a copy that are written out in one turn
 
 int range_of(KernelBuilder& b, int64_t turns) {
     Range range;
@@ -48,12 +48,15 @@ std::vector<NearTarget> near_targets(const KernelCode& lowered) {
     std::vector<bool> refused(lowered.buffers.size(), false);
     for (const KernelNode& n : lowered.nodes) {
         if (!reads_or_stores(n)) continue;
-        const auto at = std::find_if(out.begin(), out.end(), [&](const NearTarget& t) { return t.buffer == n.index; });
+        const auto at = std::find_if(out.begin(), out.end(),
+                                     [&](const NearTarget& t) { return t.buffer == n.index; });
         const KernelBuffer& b = lowered.buffers[n.index];
-        const std::optional<ReduceOp> reduce = n.op == Op::Atomic ? reduce_op(n.combine) : std::nullopt;
-        const bool one_way = reduce && lanes_exchange(n.dtype) && !n.dtype.is_bool() && b.elements.is_constant() &&
-                             b.elements.constant() > 0 &&
-                             (at == out.end() || (at->combine == n.combine && at->dtype == n.dtype));
+        const std::optional<ReduceOp> reduce =
+            n.op == Op::Atomic ? reduce_op(n.combine) : std::nullopt;
+        const bool one_way =
+            reduce && lanes_exchange(n.dtype) && !n.dtype.is_bool() && b.elements.is_constant() &&
+            b.elements.constant() > 0 &&
+            (at == out.end() || (at->combine == n.combine && at->dtype == n.dtype));
         if (!one_way) {
             refused[n.index] = true;
         } else if (at == out.end()) {
@@ -74,9 +77,13 @@ std::vector<NearTarget> near_targets(const KernelCode& lowered) {
 NearCopies::NearCopies(KernelBuilder& b, const KernelCode& lowered, MemorySpace space)
     : b_(b), targets_(near_targets(lowered)), space_(space) {
     for (const NearTarget& t : targets_) {
-        // An invocation's own memory is combined into without atomics, so floats need not be kept as their bits.
-        if (space_ == MemorySpace::Private) copies_.push_back(b_.own_memory(space_, t.dtype, Size(t.elements + 1)));
-        else copies_.push_back(b_.own_memory(space_, lowered.buffers[t.buffer].dtype, Size(t.elements)));
+        // An invocation's own memory is combined into without atomics, so floats need not be kept
+        // as their bits.
+        if (space_ == MemorySpace::Private)
+            copies_.push_back(b_.own_memory(space_, t.dtype, Size(t.elements + 1)));
+        else
+            copies_.push_back(
+                b_.own_memory(space_, lowered.buffers[t.buffer].dtype, Size(t.elements)));
     }
 }
 
@@ -97,7 +104,8 @@ std::vector<int> NearCopies::open() {
     for (size_t k = 0; k < targets_.size(); ++k) {
         const NearTarget& t = targets_[k];
         b_.set_lines(t.lines);
-        effects.push_back(b_.pinned(Op::Array, t.dtype, {b_.constant(reduce_identity(t.reduce, t.dtype))}, copies_[k]));
+        effects.push_back(b_.pinned(Op::Array, t.dtype,
+                                    {b_.constant(reduce_identity(t.reduce, t.dtype))}, copies_[k]));
     }
     if (space_ == MemorySpace::Shared) effects.push_back(b_.pinned(Op::Barrier, i32, {}));
     return effects;
@@ -108,8 +116,10 @@ std::vector<int> NearCopies::close(const std::vector<int>& bound, int lane, int6
     if (space_ == MemorySpace::Shared) effects.push_back(b_.pinned(Op::Barrier, i32, {}));
     for (size_t k = 0; k < targets_.size(); ++k) {
         b_.set_lines(targets_[k].lines);
-        if (space_ == MemorySpace::Shared) close_shared(k, bound[k], lane, members, effects);
-        else close_private(k, bound[k], lane, effects);
+        if (space_ == MemorySpace::Shared)
+            close_shared(k, bound[k], lane, members, effects);
+        else
+            close_private(k, bound[k], lane, effects);
     }
     return effects;
 }
@@ -131,20 +141,27 @@ void NearCopies::close_private(size_t k, int bound, int lane, std::vector<int>& 
         }
         return inside;
     };
-    if (turns) effects.push_back(loop(b_, turns, [&](int turn) { return places(b_.mul(turn, b_.integer(kAtOnce)), kAtOnce); }));
+    if (turns)
+        effects.push_back(loop(b_, turns, [&](int turn) {
+            return places(b_.mul(turn, b_.integer(kAtOnce)), kAtOnce);
+        }));
     for (int effect : places(b_.integer(turns * kAtOnce), rest)) effects.push_back(effect);
 }
 
 /// Every invocation of the group stores its share of the places.
-void NearCopies::close_shared(size_t k, int bound, int lane, int64_t members, std::vector<int>& effects) {
+void NearCopies::close_shared(size_t k, int bound, int lane, int64_t members,
+                              std::vector<int>& effects) {
     const NearTarget& t = targets_[k];
-    effects.push_back(loop(b_, (t.elements + members - 1) / members, [&](int turn) -> std::vector<int> {
-        const int place = b_.add(b_.mul(turn, b_.integer(members)), lane);
-        const int came = b_.pinned(Op::Load, t.dtype, {place}, copies_[k]);
-        const int store = when(b_, changes(t, came), {b_.atomic(bound, t.combine, place, came)}, false);
-        if (t.elements % members == 0) return {came, store};
-        return {when(b_, b_.make(Op::Less, boolean, {place, b_.integer(t.elements)}), {came, store}, true)};
-    }));
+    effects.push_back(
+        loop(b_, (t.elements + members - 1) / members, [&](int turn) -> std::vector<int> {
+            const int place = b_.add(b_.mul(turn, b_.integer(members)), lane);
+            const int came = b_.pinned(Op::Load, t.dtype, {place}, copies_[k]);
+            const int store =
+                when(b_, changes(t, came), {b_.atomic(bound, t.combine, place, came)}, false);
+            if (t.elements % members == 0) return {came, store};
+            return {when(b_, b_.make(Op::Less, boolean, {place, b_.integer(t.elements)}),
+                         {came, store}, true)};
+        }));
 }
 
 /// Where nothing came the target stays as it is, a zero with its sign too.

@@ -1,5 +1,5 @@
-// Combining stores to few places: what meets is combined in copies of the target near the cores, and each
-// copy is combined into the target once.
+// Combining stores to few places: what meets is combined in copies of the target near the cores,
+// and each copy is combined into the target once.
 #pragma once
 #include <optional>
 #include <vector>
@@ -11,24 +11,27 @@ namespace firn {
 
 /// A buffer that a kernel only combines into, always by the same operation.
 struct NearTarget {
-    int buffer = -1;   // of the lowered kernel
+    int buffer = -1;  // of the lowered kernel
     ScatterOp combine = ScatterOp::Add;
-    ReduceOp reduce = ReduceOp::Sum;   // the same, over lanes
-    DType dtype;                       // of what is combined
+    ReduceOp reduce = ReduceOp::Sum;  // the same, over lanes
+    DType dtype;                      // of what is combined
     int64_t elements = 0;
     std::vector<SourceLine> lines;
 };
 
-/// The targets of a lowered kernel that may have copies: of known size, never read by it, never stored to in
-/// another way, of types that lanes exchange. Which are worth it and fit is choose_mapping's to say.
+/// The targets of a lowered kernel that may have copies: of known size, never read by it, never
+/// stored to in another way, of types that lanes exchange. Which are worth it and fit is
+/// choose_mapping's to say.
 std::vector<NearTarget> near_targets(const KernelCode& lowered);
 
-/// The mapping of a kernel whose targets are worth copies on this device; nothing where they are not. `nodes`: of
-/// its body, which may have `most_nodes`; `loops`: it has some.
-std::optional<Mapping> choose_near(const KernelCode& lowered, const DeviceProfile& profile, const SymbolFacts& facts,
-                                   int64_t nodes, int64_t most_nodes, bool loops);
+/// The mapping of a kernel whose targets are worth copies on this device; nothing where they are
+/// not. `nodes`: of its body, which may have `most_nodes`; `loops`: it has some.
+std::optional<Mapping> choose_near(const KernelCode& lowered, const DeviceProfile& profile,
+                                   const SymbolFacts& facts, int64_t nodes, int64_t most_nodes,
+                                   bool loops);
 
-/// The copies in a kernel that is being mapped, whose effects run in the order in which they are made.
+/// The copies in a kernel that is being mapped, whose effects run in the order in which they are
+/// made.
 class NearCopies {
   public:
     /// `space`: Private, a copy for each invocation, or Shared, one for each group.
@@ -37,12 +40,14 @@ class NearCopies {
     const std::vector<NearTarget>& targets() const { return targets_; }
     /// The copy of a buffer of the lowered kernel; -1: it has none.
     int copy_of(int target) const;
-    /// A place in that copy for what is to be dropped, which is cheaper than to go round it; -1: there is none.
+    /// A place in that copy for what is to be dropped, which is cheaper than to go round it; -1:
+    /// there is none.
     int spare_place(int target) const;
     /// Effects that make the copies hold what changes nothing.
     std::vector<int> open();
-    /// Effects that combine them into the `bound` buffers, one for each target; all invocations take part.
-    /// `lane`: the invocation's number in its subgroup (Private), or among the `members` of its group (Shared).
+    /// Effects that combine them into the `bound` buffers, one for each target; all invocations
+    /// take part. `lane`: the invocation's number in its subgroup (Private), or among the `members`
+    /// of its group (Shared).
     std::vector<int> close(const std::vector<int>& bound, int lane, int64_t members);
 
   private:
@@ -53,7 +58,7 @@ class NearCopies {
     KernelBuilder& b_;
     std::vector<NearTarget> targets_;
     MemorySpace space_;
-    std::vector<int> copies_;   // by target
+    std::vector<int> copies_;  // by target
 };
 
 }  // namespace firn

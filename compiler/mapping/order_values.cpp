@@ -13,19 +13,20 @@ constexpr double kLookAhead = 300;    // operations that a core has in flight
 constexpr double kPerCycle = 3;       // operations that it begins in a cycle
 constexpr double kWorthwhile = 0.86;  // of the cycles that a region may take afterwards
 constexpr double kBlock = 60;         // operations of a block
-constexpr int kLive = 20;             // values that wait to be used, about as many as there are registers
-constexpr size_t kMostBlocks = 4000;  // regions of more are left: their copies are chains side by side already
+constexpr int kLive = 20;  // values that wait to be used, about as many as there are registers
+constexpr size_t kMostBlocks =
+    4000;  // regions of more are left: their copies are chains side by side already
 
 /// Nodes that become one statement: a value, and what only it uses.
 struct Block {
-    std::vector<int> nodes;        // in their order
-    std::vector<int> needs, users; // blocks
-    double work = 0, latency = 0;  // operations; cycles from its first operand to its value
-    double rest = 0;               // cycles from its begin to the end of the longest chain
+    std::vector<int> nodes;         // in their order
+    std::vector<int> needs, users;  // blocks
+    double work = 0, latency = 0;   // operations; cycles from its first operand to its value
+    double rest = 0;                // cycles from its begin to the end of the longest chain
 };
 
 double work(const KernelNode& n) {
-    if (n.op == Op::Load) return 14.0 * n.width;   // a bounds test and a gather
+    if (n.op == Op::Load) return 14.0 * n.width;  // a bounds test and a gather
     if (n.op == Op::Cast) return 4;
     return std::max(1.0, operation_cost(n.op));
 }
@@ -37,12 +38,14 @@ double latency(const KernelNode& n) {
 }
 
 bool is_plain(const KernelNode& n) {
-    return !n.pinned && (n.op == Op::Load || n.op == Op::Lane || n.op == Op::SubgroupShuffle || is_elementwise(n.op));
+    return !n.pinned && (n.op == Op::Load || n.op == Op::Lane || n.op == Op::SubgroupShuffle ||
+                         is_elementwise(n.op));
 }
 
 class Blocks {
   public:
-    Blocks(const KernelCode& code, const KernelRegion& region) : code_(code), block_of_(code.nodes.size(), -1) {
+    Blocks(const KernelCode& code, const KernelRegion& region)
+        : code_(code), block_of_(code.nodes.size(), -1) {
         find_blocks(region.order, uses_in(code));
         find_chains();
     }
@@ -51,7 +54,8 @@ class Blocks {
 
     /// Cycles that a core takes for the blocks in this order, of which it sees a part at a time.
     double cycles(const std::vector<int>& order) const {
-        std::vector<double> done(blocks_.size()), left(order.size());   // left: when all before it are done, too
+        std::vector<double> done(blocks_.size()),
+            left(order.size());  // left: when all before it are done, too
         double begun = 0, end = 0, in_flight = 0;
         size_t oldest = 0;
         for (size_t k = 0; k < order.size(); ++k) {
@@ -75,16 +79,17 @@ class Blocks {
         return order;
     }
 
-    /// By block: the first lane of the region's stores of four that asks for it. All 0 where a lane alone is less than
-    /// what a core has in flight: then the lanes are computed side by side.
+    /// By block: the first lane of the region's stores of four that asks for it. All 0 where a lane
+    /// alone is less than what a core has in flight: then the lanes are computed side by side.
     std::vector<int> lanes(const KernelRegion& region) const {
         constexpr int kLanes = 4;
         std::vector<int> out(blocks_.size(), kLanes);
-        double last = 0;   // of what only the last lane asks for
+        double last = 0;  // of what only the last lane asks for
         for (int lane = kLanes; lane-- > 0;)
             for (int id : region.effects) {
                 const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
-                if (n.op != Op::Store || n.width != kLanes) return std::vector<int>(blocks_.size(), 0);
+                if (n.op != Op::Store || n.width != kLanes)
+                    return std::vector<int>(blocks_.size(), 0);
                 mark(n.args[static_cast<size_t>(lane) + 1], lane, out);
             }
         for (size_t k = 0; k < out.size(); ++k)
@@ -93,15 +98,15 @@ class Blocks {
         return out;
     }
 
-    /// Lane by lane, of the blocks whose operands are there, always the one for which most waits; while many values wait
-    /// to be used, one that lets most of them go.
+    /// Lane by lane, of the blocks whose operands are there, always the one for which most waits;
+    /// while many values wait to be used, one that lets most of them go.
     std::vector<int> side_by_side(const std::vector<int>& lanes) const {
         std::vector<int> order, ready;
         std::vector<size_t> left(*std::max_element(lanes.begin(), lanes.end()) + 1);
         for (int lane : lanes) ++left[static_cast<size_t>(lane)];
         int current = 0;
         std::vector<size_t> waits(blocks_.size()), unused(blocks_.size());
-        std::vector<double> from(blocks_.size());   // when the operands are there
+        std::vector<double> from(blocks_.size());  // when the operands are there
         for (size_t k = 0; k < blocks_.size(); ++k) {
             waits[k] = blocks_[k].needs.size(), unused[k] = blocks_[k].users.size();
             if (waits[k] == 0) ready.push_back(static_cast<int>(k));
@@ -110,7 +115,8 @@ class Blocks {
         for (int live = 0; !ready.empty();) {
             while (left[static_cast<size_t>(current)] == 0) ++current;
             const auto better = [&](int a, int b) {
-                const Block &x = blocks_[static_cast<size_t>(a)], &y = blocks_[static_cast<size_t>(b)];
+                const Block &x = blocks_[static_cast<size_t>(a)],
+                            &y = blocks_[static_cast<size_t>(b)];
                 if (live > kLive) {
                     const int p = released(x, unused), q = released(y, unused);
                     if (p != q) return p > q;
@@ -149,7 +155,8 @@ class Blocks {
     std::vector<int> nodes(const std::vector<int>& order) const {
         std::vector<int> out;
         for (int block : order)
-            out.insert(out.end(), blocks_[static_cast<size_t>(block)].nodes.begin(), blocks_[static_cast<size_t>(block)].nodes.end());
+            out.insert(out.end(), blocks_[static_cast<size_t>(block)].nodes.begin(),
+                       blocks_[static_cast<size_t>(block)].nodes.end());
         return out;
     }
 
@@ -171,7 +178,8 @@ class Blocks {
         constexpr int kNobody = -2;
         std::vector<int> user(code.nodes.size(), kNobody);
         auto use = [&](int id, int by) {
-            if (id >= 0) user[static_cast<size_t>(id)] = user[static_cast<size_t>(id)] == kNobody ? by : -1;
+            if (id >= 0)
+                user[static_cast<size_t>(id)] = user[static_cast<size_t>(id)] == kNobody ? by : -1;
         };
         for (const KernelRegion& region : code.regions) {
             for (const std::vector<int>* part : {&region.order, &region.effects})
@@ -192,7 +200,8 @@ class Blocks {
             const auto id = static_cast<size_t>(order[k]);
             const double own = work(code_.nodes[id]);
             const int by = user[id] >= 0 ? block_of_[static_cast<size_t>(user[id])] : -1;
-            const bool joins = by >= 0 && code_.nodes[id].width == 1 && blocks_[static_cast<size_t>(by)].work + own <= kBlock;
+            const bool joins = by >= 0 && code_.nodes[id].width == 1 &&
+                               blocks_[static_cast<size_t>(by)].work + own <= kBlock;
             block_of_[id] = joins ? by : static_cast<int>(blocks_.size());
             if (!joins) blocks_.emplace_back();
             blocks_[static_cast<size_t>(block_of_[id])].work += own;
@@ -214,18 +223,24 @@ class Blocks {
                 double& own = depth[static_cast<size_t>(id)];
                 for (int arg : n.args) {
                     const int other = block_of_[static_cast<size_t>(arg)];
-                    if (other == static_cast<int>(k)) own = std::max(own, depth[static_cast<size_t>(arg)]);
-                    else if (other >= 0) block.needs.push_back(other);
+                    if (other == static_cast<int>(k))
+                        own = std::max(own, depth[static_cast<size_t>(arg)]);
+                    else if (other >= 0)
+                        block.needs.push_back(other);
                 }
                 own += latency(n);
                 block.latency = std::max(block.latency, own);
             }
             std::sort(block.needs.begin(), block.needs.end());
-            block.needs.erase(std::unique(block.needs.begin(), block.needs.end()), block.needs.end());
-            for (int need : block.needs) blocks_[static_cast<size_t>(need)].users.push_back(static_cast<int>(k));
+            block.needs.erase(std::unique(block.needs.begin(), block.needs.end()),
+                              block.needs.end());
+            for (int need : block.needs)
+                blocks_[static_cast<size_t>(need)].users.push_back(static_cast<int>(k));
         }
         for (size_t k = blocks_.size(); k-- > 0;) {
-            for (int user : blocks_[k].users) blocks_[k].rest = std::max(blocks_[k].rest, blocks_[static_cast<size_t>(user)].rest);
+            for (int user : blocks_[k].users)
+                blocks_[k].rest =
+                    std::max(blocks_[k].rest, blocks_[static_cast<size_t>(user)].rest);
             blocks_[k].rest += blocks_[k].latency;
         }
     }
@@ -238,7 +253,7 @@ class Blocks {
     }
 
     const KernelCode& code_;
-    std::vector<int> block_of_;   // by node: its block in this region, -1: it stands elsewhere
+    std::vector<int> block_of_;  // by node: its block in this region, -1: it stands elsewhere
     std::vector<Block> blocks_;
 };
 
@@ -247,7 +262,9 @@ class Blocks {
 void order_values(KernelCode& code) {
     for (KernelRegion& region : code.regions) {
         const std::vector<int>& order = region.order;
-        const bool plain = std::all_of(order.begin(), order.end(), [&](int id) { return is_plain(code.nodes[static_cast<size_t>(id)]); });
+        const bool plain = std::all_of(order.begin(), order.end(), [&](int id) {
+            return is_plain(code.nodes[static_cast<size_t>(id)]);
+        });
         if (!plain || static_cast<double>(order.size()) < kLookAhead) continue;
         const Blocks blocks(code, region);
         if (blocks.size() > kMostBlocks) continue;

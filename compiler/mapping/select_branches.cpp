@@ -12,13 +12,14 @@
 namespace firn {
 namespace {
 
-constexpr double kBranchOperations = 100;       // a branch and the lanes that it parts, on a GPU
-constexpr double kMaskedLoopOperations = 400;   // a loop under a mask, on a CPU driver
-constexpr double kPassedBy = 0.5;               // of the indices, that pass a branch by
+constexpr double kBranchOperations = 100;      // a branch and the lanes that it parts, on a GPU
+constexpr double kMaskedLoopOperations = 400;  // a loop under a mask, on a CPU driver
+constexpr double kPassedBy = 0.5;              // of the indices, that pass a branch by
 constexpr double kUnknownTurns = 32;
-constexpr int kMostBranches = 16;               // of one kernel
+constexpr int kMostBranches = 16;  // of one kernel
 
-/// The nodes in the order that roots need them, without the dead: operands, and what regions hold, come first.
+/// The nodes in the order that roots need them, without the dead: operands, and what regions hold,
+/// come first.
 class Renumber {
   public:
     explicit Renumber(const KernelCode& from)
@@ -57,7 +58,8 @@ class Renumber {
                 continue;
             }
             const KernelNode& n = from_.nodes[id];
-            const auto missing = std::find_if(n.args.begin(), n.args.end(), [&](int arg) { return to_[arg] < 0; });
+            const auto missing =
+                std::find_if(n.args.begin(), n.args.end(), [&](int arg) { return to_[arg] < 0; });
             if (missing != n.args.end()) {
                 open.push_back(*missing);
                 continue;
@@ -84,16 +86,20 @@ class Renumber {
 
     const KernelCode& from_;
     std::vector<int> to_, order_;
-    std::vector<bool> live_;   // regions of live nodes
+    std::vector<bool> live_;  // regions of live nodes
 };
 
 /// One placed kernel, as far as choosing branches must know it.
 class Chooser {
   public:
     Chooser(const KernelCode& code, const DeviceProfile& profile)
-        : code_(code), cpu_(profile.device_class == DeviceClass::Cpu),
-          load_(profile.seconds_per_load * profile.operations_per_second), home_(code.nodes.size(), -1),
-          owner_(code.regions.size(), -1), users_(code.nodes.size()), outside_(code.nodes.size()) {
+        : code_(code),
+          cpu_(profile.device_class == DeviceClass::Cpu),
+          load_(profile.seconds_per_load * profile.operations_per_second),
+          home_(code.nodes.size(), -1),
+          owner_(code.regions.size(), -1),
+          users_(code.nodes.size()),
+          outside_(code.nodes.size()) {
         for (size_t r = 0; r < code.regions.size(); ++r)
             for (int id : all_of(code.regions[r])) {
                 home_[id] = static_cast<int>(r);
@@ -172,8 +178,10 @@ class Chooser {
                 user = owner_[at];
                 at = user >= 0 ? home_[user] : -1;
             }
-            if (at < 0 || user < 0) outside_[id] = true;
-            else users_[id].push_back(user);
+            if (at < 0 || user < 0)
+                outside_[id] = true;
+            else
+                users_[id].push_back(user);
         };
         for (int id : all_of(region)) {
             const KernelNode& n = code_.nodes[id];
@@ -204,7 +212,8 @@ class Chooser {
     double cost(int id) const {
         const KernelNode& n = code_.nodes[id];
         if (n.op == Op::Load) return load_ * n.width;
-        if (n.op == Op::Branch) return region_cost(n.region) + (n.else_region >= 0 ? region_cost(n.else_region) : 0);
+        if (n.op == Op::Branch)
+            return region_cost(n.region) + (n.else_region >= 0 ? region_cost(n.else_region) : 0);
         if (n.op != Op::For) return is_elementwise(n.op) ? operation_cost(n.op) : 0;
         const int64_t most = code_.ranges[code_.regions[n.region].range].max_trips;
         return region_cost(n.region) * (most < 0 ? kUnknownTurns : static_cast<double>(most));
@@ -226,14 +235,16 @@ class Chooser {
             const bool only = std::all_of(users_[id].begin(), users_[id].end(), [&](int user) {
                 if (inside[user]) return true;
                 const KernelNode& n = code_.nodes[user];
-                return std::find(group.begin(), group.end(), user) != group.end() && n.args[side] == id &&
-                       n.args[3 - side] != id && n.args[0] != id;
+                return std::find(group.begin(), group.end(), user) != group.end() &&
+                       n.args[side] == id && n.args[3 - side] != id && n.args[0] != id;
             });
             if (!only) continue;
             inside[id] = true;
             const KernelNode& n = code_.nodes[id];
-            if (!cpu_) out += cost(id);
-            else if (n.op == Op::For && !skips_itself(n)) out += std::max(0.0, cost(id) - region_cost(n.region));
+            if (!cpu_)
+                out += cost(id);
+            else if (n.op == Op::For && !skips_itself(n))
+                out += std::max(0.0, cost(id) - region_cost(n.region));
         }
         return out;
     }
@@ -245,18 +256,20 @@ class Chooser {
 
     const KernelCode& code_;
     bool cpu_;
-    double load_;                            // operations that take as long as a load
-    std::vector<int> home_;                  // region that evaluates a node
-    std::vector<int> owner_;                 // For or Branch of a region
-    std::vector<std::vector<int>> users_;    // in the same region, loops and branches for what they hold
-    std::vector<bool> outside_;              // used by more than nodes of its region
+    double load_;             // operations that take as long as a load
+    std::vector<int> home_;   // region that evaluates a node
+    std::vector<int> owner_;  // For or Branch of a region
+    std::vector<std::vector<int>>
+        users_;                  // in the same region, loops and branches for what they hold
+    std::vector<bool> outside_;  // used by more than nodes of its region
 };
 
 /// The selects of `group` as results of one Branch.
 KernelCode with_branch(KernelCode code, const std::vector<int>& group) {
     KernelRegion sides[2];
     for (int id : group)
-        for (size_t side = 0; side < 2; ++side) sides[side].yields.push_back(code.nodes[id].args[side + 1]);
+        for (size_t side = 0; side < 2; ++side)
+            sides[side].yields.push_back(code.nodes[id].args[side + 1]);
     KernelNode branch;
     branch.op = Op::Branch;
     branch.args = {code.nodes[group[0]].args[0]};
@@ -297,10 +310,13 @@ int64_t dear_depths(const KernelCode& code) {
     int64_t out = 0;
     for (size_t r = 0; r < code.regions.size(); ++r) {
         int64_t depth = 0;
-        for (int at = static_cast<int>(r); at >= 0; at = parents[at]) depth += code.regions[at].range >= 0;
+        for (int at = static_cast<int>(r); at >= 0; at = parents[at])
+            depth += code.regions[at].range >= 0;
         for (int id : code.regions[r].order) {
             const KernelNode& n = code.nodes[id];
-            if (n.op == Op::For || n.op == Op::Load || (is_elementwise(n.op) && operation_cost(n.op) > 1)) out += depth;
+            if (n.op == Op::For || n.op == Op::Load ||
+                (is_elementwise(n.op) && operation_cost(n.op) > 1))
+                out += depth;
         }
     }
     return out;
@@ -309,24 +325,30 @@ int64_t dear_depths(const KernelCode& code) {
 /// Whether there can be anything to do: kernels without loops have nothing dear for a CPU driver.
 bool may_branch(const KernelCode& code, const DeviceProfile& profile) {
     auto count = [&](Op op) {
-        return std::count_if(code.nodes.begin(), code.nodes.end(), [&](const KernelNode& n) { return n.op == op; });
+        return std::count_if(code.nodes.begin(), code.nodes.end(),
+                             [&](const KernelNode& n) { return n.op == op; });
     };
-    return count(Op::Branch) > 1 || (count(Op::Select) && (profile.device_class != DeviceClass::Cpu || count(Op::For)));
+    return count(Op::Branch) > 1 ||
+           (count(Op::Select) && (profile.device_class != DeviceClass::Cpu || count(Op::For)));
 }
 
-/// The kernel as it is would be tiled, to less than what is left where half of all indices pass its loops by.
+/// The kernel as it is would be tiled, to less than what is left where half of all indices pass its
+/// loops by.
 bool tiles_better(const KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
-    const auto grid = std::count_if(code.ranges.begin(), code.ranges.end(), [](const Range& r) { return r.kind == RangeKind::Grid; });
+    const auto grid = std::count_if(code.ranges.begin(), code.ranges.end(),
+                                    [](const Range& r) { return r.kind == RangeKind::Grid; });
     if (grid < 2) return false;
     const Mapping mapping = choose_mapping(code, profile, facts);
     if (mapping.lanes > 1 || mapping.copies() == 1) return false;
     const TileModel model(code, false);
-    return model.time(mapping.tile) < kPassedBy * model.time(std::vector<int64_t>(mapping.tile.size(), 1));
+    return model.time(mapping.tile) <
+           kPassedBy * model.time(std::vector<int64_t>(mapping.tile.size(), 1));
 }
 
 }  // namespace
 
-KernelCode select_branches(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts) {
+KernelCode select_branches(KernelCode code, const DeviceProfile& profile,
+                           const SymbolFacts& facts) {
     if (!may_branch(code, profile)) return code;
     place(code);
     for (std::vector<int> two = Chooser(code, profile).find_alike(); !two.empty();

@@ -35,20 +35,13 @@ bool uses_any(const KernelCode& code, int id, const std::vector<int>& wanted) {
 std::optional<ReduceOp> reduce_op(Op op, DType dtype) {
     if (!lanes_exchange(dtype)) return std::nullopt;
     switch (op) {
-        case Op::Add:
-            return ReduceOp::Sum;
-        case Op::Mul:
-            return ReduceOp::Prod;
-        case Op::Min:
-            return ReduceOp::Min;
-        case Op::Max:
-            return ReduceOp::Max;
-        case Op::Or:
-            return dtype.is_bool() ? std::optional(ReduceOp::Any) : std::nullopt;
-        case Op::And:
-            return dtype.is_bool() ? std::optional(ReduceOp::All) : std::nullopt;
-        default:
-            return std::nullopt;
+        case Op::Add: return ReduceOp::Sum;
+        case Op::Mul: return ReduceOp::Prod;
+        case Op::Min: return ReduceOp::Min;
+        case Op::Max: return ReduceOp::Max;
+        case Op::Or: return dtype.is_bool() ? std::optional(ReduceOp::Any) : std::nullopt;
+        case Op::And: return dtype.is_bool() ? std::optional(ReduceOp::All) : std::nullopt;
+        default: return std::nullopt;
     }
 }
 
@@ -61,7 +54,10 @@ struct Nest {
 class Sharer {
   public:
     Sharer(const KernelCode& code, uint32_t lanes)
-        : code_(code), lanes_(lanes), needs_(region_needs(code)), owner_(code.regions.size(), -1),
+        : code_(code),
+          lanes_(lanes),
+          needs_(region_needs(code)),
+          owner_(code.regions.size(), -1),
           differs_(code.regions.size()) {
         for (size_t id = 0; id < code.nodes.size(); ++id)
             if (code.nodes[id].op == Op::For) owner_[code.nodes[id].region] = static_cast<int>(id);
@@ -81,7 +77,8 @@ class Sharer {
   private:
     const KernelRegion& body(int loop) const { return code_.regions[code_.nodes[loop].region]; }
 
-    /// Also where the loop that it stands in does: an inner loop need not know the outer index itself.
+    /// Also where the loop that it stands in does: an inner loop need not know the outer index
+    /// itself.
     bool in_shared_loop(int id) const {
         return std::any_of(needs_[id].begin(), needs_[id].end(), [&](int region) {
             return differs_[region] || (owner_[region] >= 0 && in_shared_loop(owner_[region]));

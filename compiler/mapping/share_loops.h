@@ -30,7 +30,8 @@ struct SharedLoop {
 /// whose effects stand in other loops or in branches of them, or combine in loops.
 std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes);
 
-/// The loop that the body of another one (a For node) does nothing but hand its carried values through; -1: none.
+/// The loop that the body of another one (a For node) does nothing but hand its carried values
+/// through; -1: none.
 int handed_through(const KernelCode& code, int loop);
 
 /// The operation that a body only gathers terms with (arg = arg + term) for its carried value k,

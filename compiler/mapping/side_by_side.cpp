@@ -12,11 +12,13 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kSmallOnCpu = 16384, kSmallOnGpu = 131072;   // indices
-constexpr double kMaskedStore = 150;   // operations that a store by no lane takes on a CPU driver: as long as any
-constexpr int64_t kBlock = 4;          // neighbours that are loaded and stored at once
-constexpr int64_t kLongestRun = 64;    // elements that one invocation computes
-constexpr double kLeastGain = 2;       // launches saved must be worth that much more than what is done for nothing
+constexpr int64_t kSmallOnCpu = 16384, kSmallOnGpu = 131072;  // indices
+constexpr double kMaskedStore =
+    150;  // operations that a store by no lane takes on a CPU driver: as long as any
+constexpr int64_t kBlock = 4;        // neighbours that are loaded and stored at once
+constexpr int64_t kLongestRun = 64;  // elements that one invocation computes
+constexpr double kLeastGain =
+    2;  // launches saved must be worth that much more than what is done for nothing
 
 int grid_range(const KernelCode& code) {
     int found = -1;
@@ -37,9 +39,12 @@ double work_of(KernelCode code, const DeviceProfile& profile) {
     place(code);
     const Work work = count_work(code);
     double loads = 0, stores = 0;
-    for (int id : code.regions[0].order) loads += code.nodes[static_cast<size_t>(id)].op == Op::Load;
-    for (int id : code.regions[0].effects) stores += code.nodes[static_cast<size_t>(id)].op == Op::Store;
-    return static_cast<double>(work.operations.constant()) / static_cast<double>(std::max<int64_t>(1, indices_of(code))) +
+    for (int id : code.regions[0].order)
+        loads += code.nodes[static_cast<size_t>(id)].op == Op::Load;
+    for (int id : code.regions[0].effects)
+        stores += code.nodes[static_cast<size_t>(id)].op == Op::Store;
+    return static_cast<double>(work.operations.constant()) /
+               static_cast<double>(std::max<int64_t>(1, indices_of(code))) +
            loads * profile.seconds_per_load * profile.operations_per_second + stores * kMaskedStore;
 }
 
@@ -85,7 +90,8 @@ bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& ne
     BindingCount bound;
     double units = 0, others = 0, own = 0;
     auto count = [&](const KernelCode& code) {
-        // A CPU driver's runs that do not end with a block of four bind what they use as elements, too.
+        // A CPU driver's runs that do not end with a block of four bind what they use as elements,
+        // too.
         const bool twice = cpu && indices_of(code) % kBlock != 0;
         for (const KernelBuffer& b : code.buffers)
             for (int form = 0; form <= static_cast<int>(twice); ++form)
@@ -100,7 +106,8 @@ bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& ne
     count(next);
     if (!bound.fits(profile)) return false;
     const double extra = (units * others - own) / profile.operations_per_second;
-    return !cpu || extra * kLeastGain < static_cast<double>(parts.size()) * profile.seconds_per_launch;
+    return !cpu ||
+           extra * kLeastGain < static_cast<double>(parts.size()) * profile.seconds_per_launch;
 }
 
 bool is_larger(const KernelCode& code, const std::vector<KernelCode>& parts) {
@@ -114,7 +121,8 @@ namespace {
 /// Every index belongs to one part: the others are passed by.
 class Beside {
   public:
-    Beside(const std::vector<KernelCode>& parts, const DeviceProfile& profile, const SymbolFacts& facts)
+    Beside(const std::vector<KernelCode>& parts, const DeviceProfile& profile,
+           const SymbolFacts& facts)
         : parts_(parts), profile_(profile), b_(out_, facts) {
         out_.name = parts[0].name;
     }
@@ -122,26 +130,30 @@ class Beside {
     KernelCode run() {
         const bool in_runs = profile_.device_class == DeviceClass::Cpu;
         int64_t total = 0;
-        for (const KernelCode& part : parts_) total += in_runs ? runs_of(indices_of(part), profile_).invocations : indices_of(part);
+        for (const KernelCode& part : parts_)
+            total += in_runs ? runs_of(indices_of(part), profile_).invocations : indices_of(part);
         Range range;
         range.name = "i";
         range.extent = Size(total);
         index_ = b_.range(b_.add_range(range));
         std::vector<int> effects;
-        for (const KernelCode& part : parts_) effects.push_back(in_runs ? add_runs(part) : add_indices(part));
+        for (const KernelCode& part : parts_)
+            effects.push_back(in_runs ? add_runs(part) : add_indices(part));
         out_.regions[0].effects = std::move(effects);
         return std::move(out_);
     }
 
   private:
     struct Place {
-        int at, inside;   // outside it is the nearest inside
+        int at, inside;  // outside it is the nearest inside
     };
-    /// Where the index stands among the next `count` ones, behind which come those of nobody, `all` in all.
+    /// Where the index stands among the next `count` ones, behind which come those of nobody, `all`
+    /// in all.
     Place next(int64_t count, int64_t all) {
         const int own = b_.sub(index_, b_.integer(begin_));
         begin_ += all;
-        const int at = b_.make(Op::Max, i32, {b_.make(Op::Min, i32, {own, b_.integer(count - 1)}), b_.integer(0)});
+        const int at = b_.make(
+            Op::Max, i32, {b_.make(Op::Min, i32, {own, b_.integer(count - 1)}), b_.integer(0)});
         return {at, b_.make(Op::Equal, boolean, {own, at})};
     }
 
@@ -160,8 +172,8 @@ class Beside {
         return b_.branch(place.inside, region, -1, true);
     }
 
-    /// A CPU driver does what a branch holds under a mask: where every index computes a run, the other parts cost it one
-    /// turn each.
+    /// A CPU driver does what a branch holds under a mask: where every index computes a run, the
+    /// other parts cost it one turn each.
     int add_runs(const KernelCode& part) {
         const int64_t count = indices_of(part);
         const Runs runs = runs_of(count, profile_);
@@ -169,7 +181,8 @@ class Beside {
         // Whole blocks are known to be whole.
         const int64_t unit = count % kBlock == 0 ? kBlock : 1;
         const int begin = b_.mul(place.at, b_.integer(runs.length));
-        const int left = b_.sub(b_.integer(count / unit), b_.mul(place.at, b_.integer(runs.length / unit)));
+        const int left =
+            b_.sub(b_.integer(count / unit), b_.mul(place.at, b_.integer(runs.length / unit)));
         int turns = b_.make(Op::Min, i32, {left, b_.integer(runs.length / unit)});
         turns = b_.select(place.inside, turns, b_.integer(0));
         Range range;
@@ -197,7 +210,8 @@ class Beside {
 
 }  // namespace
 
-KernelCode side_by_side(const std::vector<KernelCode>& parts, const DeviceProfile& profile, const SymbolFacts& facts) {
+KernelCode side_by_side(const std::vector<KernelCode>& parts, const DeviceProfile& profile,
+                        const SymbolFacts& facts) {
     return Beside(parts, profile, facts).run();
 }
 

@@ -7,13 +7,13 @@
 
 namespace firn {
 
-/// It has one Grid range of a known length, short enough that a dispatch of its own costs more than its work does,
-/// and stores in plain order: it may stand beside others.
+/// It has one Grid range of a known length, short enough that a dispatch of its own costs more than
+/// its work does, and stores in plain order: it may stand beside others.
 bool is_small_kernel(const KernelCode& code, const DeviceProfile& profile);
 
-/// One dispatch can bind what `parts` and `next` do, independent of each other, and it pays: a launch is saved, and on a
-/// CPU driver every invocation takes one masked turn of the parts that it does not belong to. Anything may stand beside
-/// no parts.
+/// One dispatch can bind what `parts` and `next` do, independent of each other, and it pays: a
+/// launch is saved, and on a CPU driver every invocation takes one masked turn of the parts that it
+/// does not belong to. Anything may stand beside no parts.
 bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& next,
                       const DeviceProfile& profile, const SymbolFacts& facts);
 
@@ -23,8 +23,9 @@ bool is_larger(const KernelCode& code, const std::vector<KernelCode>& parts);
 /// Neither reads or writes what the other writes: their order does not matter.
 bool independent(const KernelCode& a, const KernelCode& b);
 
-/// One kernel over the indices of all parts, one after the other; for a CPU driver over runs of them. Takes and gives
-/// lowered kernels. Not placed.
-KernelCode side_by_side(const std::vector<KernelCode>& parts, const DeviceProfile& profile, const SymbolFacts& facts);
+/// One kernel over the indices of all parts, one after the other; for a CPU driver over runs of
+/// them. Takes and gives lowered kernels. Not placed.
+KernelCode side_by_side(const std::vector<KernelCode>& parts, const DeviceProfile& profile,
+                        const SymbolFacts& facts);
 
 }  // namespace firn

@@ -134,8 +134,8 @@ class StagedLoops {
     /// The same for all invocations: of sizes, arguments and turns.
     bool is_uniform(int id) const { return facts_[id].uniform; }
 
-    /// Which nodes are the same for all invocations; which ones any invocation can compute at other indices than its own, and the Grid ranges
-    /// that they depend on.
+    /// Which nodes are the same for all invocations; which ones any invocation can compute at other
+    /// indices than its own, and the Grid ranges that they depend on.
     void find_facts() {
         facts_.resize(code_.nodes.size());
         for (size_t id = 0; id < facts_.size(); ++id) {
@@ -146,8 +146,9 @@ class StagedLoops {
             if (n.op == Op::Range)
                 for (size_t d = 0; d < grid_.size(); ++d)
                     if (grid_[d] == n.index) f.axes |= uint64_t{1} << d;
-            f.uniform = n.op == Op::Range ? code_.ranges[n.index].kind == RangeKind::Serial
-                                          : n.op == Op::Constant || n.op == Op::Param || is_elementwise(n.op);
+            f.uniform = n.op == Op::Range
+                            ? code_.ranges[n.index].kind == RangeKind::Serial
+                            : n.op == Op::Constant || n.op == Op::Param || is_elementwise(n.op);
             for (int arg : n.args) {
                 f.anywhere = f.anywhere && facts_[arg].anywhere;
                 f.uniform = f.uniform && facts_[arg].uniform;
@@ -225,8 +226,7 @@ class StagedLoops {
         int load = id;
         while (code_.nodes[load].op != Op::Load) {
             const std::vector<int>& args = code_.nodes[load].args;
-            load = *std::find_if(args.begin(), args.end(),
-                                 [&](int arg) { return loaded[arg]; });
+            load = *std::find_if(args.begin(), args.end(), [&](int arg) { return loaded[arg]; });
         }
         Strides strides(code_);
         const int index = code_.nodes[load].args[0];

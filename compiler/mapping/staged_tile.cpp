@@ -102,8 +102,7 @@ void StagedTile::fill(const Array& array, const Block& block, std::vector<int>& 
     // unit loads that unit again.
     auto load_share = [&](int share, bool guarded) {
         const int unit = b_.add(b_.mul(share, b_.integer(members_)), member_);
-        const int loaded =
-            guarded ? b_.make(Op::Min, i32, {unit, b_.integer(units - 1)}) : unit;
+        const int loaded = guarded ? b_.make(Op::Min, i32, {unit, b_.integer(units - 1)}) : unit;
         return Share{unit, guarded, load(array, loaded, width, block)};
     };
     if (shares * width > kWrittenOut) {
@@ -148,8 +147,8 @@ void StagedTile::store(const Array& array, const Share& share, int64_t units,
     }
     const int region = b_.add_region();
     b_.code().regions[region].effects = std::move(inside);
-    effects.push_back(b_.branch(b_.make(Op::Less, boolean, {share.unit, b_.integer(units)}),
-                                region, -1, true));
+    effects.push_back(
+        b_.branch(b_.make(Op::Less, boolean, {share.unit, b_.integer(units)}), region, -1, true));
 }
 
 int StagedTile::fill_in_turns(int64_t shares, const std::function<std::vector<int>(int)>& share) {

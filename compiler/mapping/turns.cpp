@@ -41,8 +41,7 @@ std::vector<Part> parts_of(KernelBuilder& b, const Range& range, int extent, con
     const int64_t chunk = deal.copies * deal.lanes;
     if (chunk == 1) return {{deal, extent, all, b.integer(0), -1}};
     std::vector<Part> parts{{deal, b.make(Op::Div, i32, {extent, b.integer(chunk)}),
-                             symbolic ? floor_div(all, Size(chunk)) : Size(0),
-                             b.integer(0), -1}};
+                             symbolic ? floor_div(all, Size(chunk)) : Size(0), b.integer(0), -1}};
     if (symbolic && divides(all, chunk)) return parts;
     int done = b.mul(parts[0].turns, b.integer(chunk));
     if (deal.lanes > 1 && deal.copies > kSmallDeal) {

@@ -22,7 +22,8 @@ struct Part {
     Size extent = Size(0);   // the same, where it is a size
     int start = -1;          // the first old turn
     int64_t max_trips = -1;  // the most new turns; -1: as the old loop says
-    bool rest = false;       // what the parts before have left: maybe nothing, and `start` is no turn then
+    bool rest =
+        false;  // what the parts before have left: maybe nothing, and `start` is no turn then
 };
 
 /// A loop whose turns `copies` are wanted of at once, or fewer where it has not as many. `lanes`:

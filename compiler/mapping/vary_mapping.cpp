@@ -53,7 +53,8 @@ class Variations {
             with([&](Mapping& m) { m.joined_loops = !m.joined_loops; });
             vary_lanes();
             if (profile_.device_class != DeviceClass::Cpu)
-                for (int64_t turns : {1, 8, 16, 32, 64, 256}) with([&](Mapping& m) { m.staged_turns = turns; });
+                for (int64_t turns : {1, 8, 16, 32, 64, 256})
+                    with([&](Mapping& m) { m.staged_turns = turns; });
         }
         if (lanes_share(profile_) && !near_targets(lowered_).empty()) vary_near();
         return std::move(out_);
@@ -122,7 +123,9 @@ class Variations {
             for (int64_t turns : {1, 4, 16, 64, 256, 1024, 4096})
                 with([&](Mapping& m) {
                     m.near = space;
-                    if (!has) m.group_x = space == MemorySpace::Private ? profile_.subgroup_size : m.group_x * m.group_y;
+                    if (!has)
+                        m.group_x = space == MemorySpace::Private ? profile_.subgroup_size
+                                                                  : m.group_x * m.group_y;
                     m.group_y = m.lanes = m.dealt_loads = 1;
                     m.staged_turns = 1;
                     m.turns.resize(extents_.size(), 1);
@@ -134,8 +137,8 @@ class Variations {
         if (m.near == MemorySpace::Bound) return true;
         int64_t bytes = 0;
         for (const NearTarget& t : near_targets(lowered_)) bytes += 4 * t.elements;
-        return m.lanes == 1 && m.dealt_loads == 1 && m.group_y == 1 && m.group_x % profile_.subgroup_size == 0 &&
-               bytes <= profile_.shared_bytes;
+        return m.lanes == 1 && m.dealt_loads == 1 && m.group_y == 1 &&
+               m.group_x % profile_.subgroup_size == 0 && bytes <= profile_.shared_bytes;
     }
 
     void with(const std::function<void(Mapping&)>& change) {

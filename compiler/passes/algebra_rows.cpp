@@ -89,18 +89,12 @@ constexpr AlgebraRow kRows[] = {
 
 bool holds_for(RuleTypes types, DType dtype) {
     switch (types) {
-        case RuleTypes::Any:
-            return true;
-        case RuleTypes::Signed:
-            return dtype.is_signed();
-        case RuleTypes::Integer:
-            return dtype.is_integer();
-        case RuleTypes::Float:
-            return dtype.is_float();
-        case RuleTypes::Bool:
-            return dtype.is_bool();
-        case RuleTypes::IntegerOrBool:
-            return !dtype.is_float();
+        case RuleTypes::Any: return true;
+        case RuleTypes::Signed: return dtype.is_signed();
+        case RuleTypes::Integer: return dtype.is_integer();
+        case RuleTypes::Float: return dtype.is_float();
+        case RuleTypes::Bool: return dtype.is_bool();
+        case RuleTypes::IntegerOrBool: return !dtype.is_float();
     }
     return false;
 }

@@ -25,7 +25,8 @@ struct Dissolving {
             }
             int parent = placement.regions[r].parent;
             if (parent >= 0 && holds_loop[r]) holds_loop[static_cast<size_t>(parent)] = true;
-            if (parent >= 0 && holds_host_loop[r]) holds_host_loop[static_cast<size_t>(parent)] = true;
+            if (parent >= 0 && holds_host_loop[r])
+                holds_host_loop[static_cast<size_t>(parent)] = true;
         }
         for (size_t r = 1; r < count; ++r) {
             const Node& owner = *placement.regions[r].owner;
@@ -48,7 +49,8 @@ struct Dissolving {
     }
 };
 
-Graph dissolve(NodeTable& table, const Graph& graph, RuleCounts* fired, const Dissolving& dissolving) {
+Graph dissolve(NodeTable& table, const Graph& graph, RuleCounts* fired,
+               const Dissolving& dissolving) {
     auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
         if (node.op == Op::Gather && dissolving.loses_its_condition(node))
             return checked_read({table}, node, inputs);
@@ -70,7 +72,8 @@ Graph dissolve(NodeTable& table, const Graph& graph, RuleCounts* fired, const Di
         return made;
     };
     auto keep_regions = [](const Node&, const Ref&) { return Ref(); };
-    return {graph.args, rewrite(table, graph.results, visit, {}, keep_regions), graph.guards, graph.data_sizes};
+    return {graph.args, rewrite(table, graph.results, visit, {}, keep_regions), graph.guards,
+            graph.data_sizes};
 }
 
 }  // namespace
@@ -79,7 +82,8 @@ Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired
     return dissolve(table, graph, fired, Dissolving(graph, {}));
 }
 
-Graph run_both_sides(NodeTable& table, const Graph& graph, const std::unordered_set<const Node*>& host_loops) {
+Graph run_both_sides(NodeTable& table, const Graph& graph,
+                     const std::unordered_set<const Node*>& host_loops) {
     return dissolve(table, graph, nullptr, Dissolving(graph, host_loops));
 }
 

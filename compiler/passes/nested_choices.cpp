@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kMostBelow =
     4096;  // nodes that one Select looks at: time stays linear in the graph
 
-constexpr int kFollowed = 100;   // of what a condition joins
+constexpr int kFollowed = 100;  // of what a condition joins
 
 /// Repeating a condition changes nothing for an element.
 const Node& at_root(const Node& node) {
@@ -170,11 +170,12 @@ class NestedChoices {
         return true;
     }
 
-    /// The part of a condition, joined by And, that does not change in the turns, in the shape that it has before it
-    /// is repeated; null: none. `steps`: nodes that are still followed.
+    /// The part of a condition, joined by And, that does not change in the turns, in the shape that
+    /// it has before it is repeated; null: none. `steps`: nodes that are still followed.
     Ref part_outside(const Ref& condition, const Region& body, int& steps) {
         if (--steps < 0) return nullptr;
-        if (condition->op != Op::Expand && !depends(*condition, ids_of(body.args))) return condition;
+        if (condition->op != Op::Expand && !depends(*condition, ids_of(body.args)))
+            return condition;
         if (condition->op == Op::Expand) return part_outside(condition->inputs[0], body, steps);
         if (condition->op != Op::And) return nullptr;
         const Ref a = part_outside(condition->inputs[0], body, steps),

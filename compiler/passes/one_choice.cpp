@@ -8,9 +8,10 @@
 namespace firn {
 namespace {
 
-constexpr int kSteps = 100;   // nodes of what a comparison compares that are followed
+constexpr int kSteps = 100;  // nodes of what a comparison compares that are followed
 
-/// Some elements of `node` may differ along the axis. What is not followed to its end counts as such.
+/// Some elements of `node` may differ along the axis. What is not followed to its end counts as
+/// such.
 bool varies_along(const Node& node, int axis, int& steps) {
     if (node.op == Op::Constant || node.op == Op::SizeValue || node.shape.empty()) return false;
     if (node.shape[static_cast<size_t>(axis)].is(1)) return false;
@@ -30,7 +31,8 @@ bool varies_along(const Node& node, int axis) {
     return varies_along(node, axis, steps);
 }
 
-/// The position along `axis` that a comparison chooses: index + offset == other, where the other side does not vary.
+/// The position along `axis` that a comparison chooses: index + offset == other, where the other
+/// side does not vary.
 struct Choice {
     Ref other;
     Size offset = Size(0);
@@ -40,7 +42,8 @@ std::optional<Choice> choice_along(const Node& condition, int axis) {
     for (size_t side = 0; side < 2; ++side) {
         const auto index = affine_index(*condition.inputs[side]);
         const Ref& other = condition.inputs[1 - side];
-        if (index && index->axis == axis && !varies_along(*other, axis)) return Choice{other, index->offset};
+        if (index && index->axis == axis && !varies_along(*other, axis))
+            return Choice{other, index->offset};
     }
     return std::nullopt;
 }
@@ -62,9 +65,11 @@ Ref at_position(const Builder& b, const Ref& x, int axis, const Ref& position, B
 Ref sum_of_one_choice(const Builder& b, const Node& node) {
     const auto& attr = node.as<ReduceAttr>();
     const Node& chosen = *node.inputs[0];
-    if (attr.op != ReduceOp::Sum || chosen.op != Op::Select || chosen.dtype != node.dtype) return nullptr;
+    if (attr.op != ReduceOp::Sum || chosen.op != Op::Select || chosen.dtype != node.dtype)
+        return nullptr;
     const std::optional<Scalar> otherwise = constant_value(*chosen.inputs[2]);
-    if (!otherwise || (node.dtype.is_float() ? otherwise->f != 0 : otherwise->i != 0)) return nullptr;
+    if (!otherwise || (node.dtype.is_float() ? otherwise->f != 0 : otherwise->i != 0))
+        return nullptr;
     const Ref &condition = chosen.inputs[0], &value = chosen.inputs[1];
     if (condition->shape != chosen.shape || value->shape != chosen.shape) return nullptr;
     for (int axis : attr.axes) {
@@ -75,10 +80,13 @@ Ref sum_of_one_choice(const Builder& b, const Node& node) {
         const Ref zero = expand(b, constant_int(b, 0), kept);
         Ref position = at_position(b, choice->other, axis, zero, Bounds::Clamp);
         if (!choice->offset.is(0))
-            position = elementwise(b, Op::Sub, {position, expand(b, size_value(b, choice->offset), kept)});
+            position =
+                elementwise(b, Op::Sub, {position, expand(b, size_value(b, choice->offset), kept)});
         Ref found = at_position(b, value, axis, position, Bounds::Constant);
         // A sum of -0 and nothing else is 0.
-        if (node.dtype.is_float()) found = elementwise(b, Op::Add, {found, constant_float(b, 0, node.dtype)}, {false, true});
+        if (node.dtype.is_float())
+            found =
+                elementwise(b, Op::Add, {found, constant_float(b, 0, node.dtype)}, {false, true});
         std::vector<int> rest;
         for (int other : attr.axes)
             if (other != axis) rest.push_back(other < axis ? other : other - 1);

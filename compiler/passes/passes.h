@@ -13,8 +13,9 @@ namespace firn {
 /// How often each rule of a pass fired, by name.
 using RuleCounts = std::map<std::string, int>;
 
-/// A symbol that is known to be a multiple of d becomes d * (symbol / d), so that all that is made of it shows what
-/// divides it: half of it has no remainder, and twice that half is it again. Not in the pipeline: needs a variant's facts.
+/// A symbol that is known to be a multiple of d becomes d * (symbol / d), so that all that is made
+/// of it shows what divides it: half of it has no remainder, and twice that half is it again. Not
+/// in the pipeline: needs a variant's facts.
 Graph assume_divisors(NodeTable& table, const Graph& graph, const SymbolFacts& facts);
 
 /// Ifs become Selects where both regions are free of Loops, or where the condition is shaped (each
@@ -32,14 +33,16 @@ Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired
 /// Ifs; before simplify, which folds them.
 Graph nested_choices(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
-/// The Ifs around `host_loops`, which are steps of several kernels, become Selects too: no kernel could choose.
-/// Both sides are total, since the host knows the bounds of such Loops. No row of the pipeline: the scheduler
-/// knows the loops.
-Graph run_both_sides(NodeTable& table, const Graph& graph, const std::unordered_set<const Node*>& host_loops);
+/// The Ifs around `host_loops`, which are steps of several kernels, become Selects too: no kernel
+/// could choose. Both sides are total, since the host knows the bounds of such Loops. No row of the
+/// pipeline: the scheduler knows the loops.
+Graph run_both_sides(NodeTable& table, const Graph& graph,
+                     const std::unordered_set<const Node*>& host_loops);
 
 /// Drops carried values of Loops that no result needs, and substitutes arguments that are never
 /// changed by their initial values. Ensures: every carried value is changed by the body and read by
-/// somebody, or decides how long the loop runs, or is a size of its turns. Before simplify: what is substituted may fold.
+/// somebody, or decides how long the loop runs, or is a size of its turns. Before simplify: what is
+/// substituted may fold.
 Graph dead_loop_values(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Folds constants and applies the algebra of the rule table until nothing changes for a node.
@@ -47,14 +50,15 @@ Graph dead_loop_values(NodeTable& table, const Graph& graph, RuleCounts* fired =
 /// graph. Last: the other passes leave work for it.
 Graph simplify(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
-/// Ensures: a Scatter that replaces is a function of its result's index, or no two positions store different
-/// values at one place (promised, or all values are equal); other stores read the last position that wrote,
-/// found by a Scatter that takes the largest. Scatters that combine f16 do so in f32.
+/// Ensures: a Scatter that replaces is a function of its result's index, or no two positions store
+/// different values at one place (promised, or all values are equal); other stores read the last
+/// position that wrote, found by a Scatter that takes the largest. Scatters that combine f16 do so
+/// in f32.
 Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
-/// Ensures: no Scatter combines (by a sum, product, minimum or maximum) at affine indices that can be solved for the
-/// position and leave few elements of the target alone: such an element gathers what is stored there. No atomics, and
-/// one order. The last simplify cleans up after it.
+/// Ensures: no Scatter combines (by a sum, product, minimum or maximum) at affine indices that can
+/// be solved for the position and leave few elements of the target alone: such an element gathers
+/// what is stored there. No atomics, and one order. The last simplify cleans up after it.
 Graph invert_scatters(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// One run of one pass.
@@ -71,9 +75,10 @@ struct PassOptions {
     std::function<void(const std::string& pass, const Graph& graph)> dump;
 };
 
-/// Runs all passes in the order of the table in pipeline.cpp, verifying after each that changed something; `runs`
-/// receives what each did. A pass is left out where the graph has nothing for it, or is as the same pass left it. The result computes the same values from the same arguments under the same
-/// guards.
+/// Runs all passes in the order of the table in pipeline.cpp, verifying after each that changed
+/// something; `runs` receives what each did. A pass is left out where the graph has nothing for it,
+/// or is as the same pass left it. The result computes the same values from the same arguments
+/// under the same guards.
 Graph run_passes(NodeTable& table, const Graph& graph, const PassOptions& options = {},
                  std::vector<PassRun>* runs = nullptr);
 

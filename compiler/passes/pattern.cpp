@@ -108,8 +108,7 @@ std::optional<Scalar> constant_value(const Node& node) {
 
 bool match(const Pattern& pattern, const Ref& node, Bindings& bindings) {
     switch (pattern.kind) {
-        case Pattern::Kind::Literal:
-            return is_literal(*node, pattern.literal);
+        case Pattern::Kind::Literal: return is_literal(*node, pattern.literal);
         case Pattern::Kind::Variable: {
             bool constants_only = pattern.variable == 'c' || pattern.variable == 'd';
             if (constants_only && !constant_value(*node)) return false;
@@ -117,8 +116,7 @@ bool match(const Pattern& pattern, const Ref& node, Bindings& bindings) {
             if (!bound) bound = node;
             return bound == node;
         }
-        case Pattern::Kind::Operation:
-            break;
+        case Pattern::Kind::Operation: break;
     }
     if (node->op != pattern.op) return false;
     if (info(node->op).properties & kCommutative)

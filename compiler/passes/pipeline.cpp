@@ -36,10 +36,12 @@ const PassRow kPipeline[] = {
     {"simplify", simplify, ~Ops()},
 };
 
-/// The graph on its way, with what spares it walks: what is in it, and which passes are done with it.
+/// The graph on its way, with what spares it walks: what is in it, and which passes are done with
+/// it.
 class Pipeline {
   public:
-    Pipeline(NodeTable& table, const Graph& graph, bool verify) : table_(table), current_(graph), verify_(verify) {
+    Pipeline(NodeTable& table, const Graph& graph, bool verify)
+        : table_(table), current_(graph), verify_(verify) {
         if (verify_) firn::verify(current_, "input");
         look();
     }
@@ -72,7 +74,8 @@ class Pipeline {
     bool verify_;
     Ops present_;
     size_t nodes_ = 0;
-    std::set<Graph (*)(NodeTable&, const Graph&, RuleCounts*)> done_;   // once is enough: each finishes what it does
+    std::set<Graph (*)(NodeTable&, const Graph&, RuleCounts*)>
+        done_;  // once is enough: each finishes what it does
 };
 
 }  // namespace

@@ -55,7 +55,8 @@ class Simplifier {
             return simplified(made);
         };
         auto keep_regions = [](const Node&, const Ref&) { return Ref(); };
-        return {graph.args, rewrite(table_, graph.results, visit, {}, keep_regions), graph.guards, graph.data_sizes};
+        return {graph.args, rewrite(table_, graph.results, visit, {}, keep_regions), graph.guards,
+                graph.data_sizes};
     }
 
   private:
@@ -113,7 +114,8 @@ class Simplifier {
                 if (!size.is(1)) return nullptr;
         }
         std::vector<Ref> singles;
-        for (const Ref& input : node.inputs) singles.push_back(simplified(reshape(builder(), input->inputs[0], {})));
+        for (const Ref& input : node.inputs)
+            singles.push_back(simplified(reshape(builder(), input->inputs[0], {})));
         Ref single = simplified(made_again(node, singles));
         return expand(builder(), single, node.shape);
     }

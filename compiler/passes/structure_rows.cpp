@@ -26,14 +26,10 @@ Ref repeated_single(const Node& node) {
 /// Bits that an integer type's values need, sign apart; floats: bits of the mantissa.
 int digits(DType dtype) {
     switch (dtype.type) {
-        case Type::F16:
-            return 11;
-        case Type::F32:
-            return 24;
-        case Type::F64:
-            return 53;
-        default:
-            return dtype.is_bool() ? 1 : 8 * dtype.bytes() - dtype.is_signed();
+        case Type::F16: return 11;
+        case Type::F32: return 24;
+        case Type::F64: return 53;
+        default: return dtype.is_bool() ? 1 : 8 * dtype.bytes() - dtype.is_signed();
     }
 }
 

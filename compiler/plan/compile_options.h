@@ -12,17 +12,17 @@
 
 namespace firn {
 
-/// Milliseconds of the stages of one compile, as the compiling thread counts them: others on the machine do not
-/// matter. `spirv`: by the clock, on all cores.
+/// Milliseconds of the stages of one compile, as the compiling thread counts them: others on the
+/// machine do not matter. `spirv`: by the clock, on all cores.
 struct CompileTimes {
     double passes = 0, schedule = 0, lower = 0, map = 0, emit = 0, plan = 0, spirv = 0;
 };
 
-/// What is done to kernels after the walk that writes them. All of it only makes them faster: tests leave it out,
-/// one by one.
+/// What is done to kernels after the walk that writes them. All of it only makes them faster: tests
+/// leave it out, one by one.
 struct KernelSteps {
     bool fuse_loops = true, select_branches = true, side_by_side = true, in_sequence = true;
-    bool choose_mapping = true;   // off: an invocation per index, groups of 64
+    bool choose_mapping = true;  // off: an invocation per index, groups of 64
     static KernelSteps none() { return {false, false, false, false, false}; }
 };
 
@@ -35,11 +35,14 @@ struct CompileOptions {
     std::string name = "program";
     /// What this variant assumes of the symbols; checked at the call. Empty: nothing.
     SymbolFacts facts;
-    /// By argument: the caller gives its memory away, so that results may be written over it. Empty: none.
+    /// By argument: the caller gives its memory away, so that results may be written over it.
+    /// Empty: none.
     std::vector<bool> donated;
-    bool spirv = true;               // false: stop at GLSL
-    std::string cache_directory;     // where SPIR-V and tuned mappings are kept between runs; empty: nowhere
-    /// What tuning found: mappings by KernelInfo::tuning_key, cuts by cuts_key(); asked before the directory. Null: none.
+    bool spirv = true;  // false: stop at GLSL
+    std::string
+        cache_directory;  // where SPIR-V and tuned mappings are kept between runs; empty: nowhere
+    /// What tuning found: mappings by KernelInfo::tuning_key, cuts by cuts_key(); asked before the
+    /// directory. Null: none.
     const std::map<std::string, std::string>* tuned = nullptr;
     /// How cuts are chosen. Empty: as tuning found, else as the profile says.
     std::optional<CutWeights> cuts;
@@ -47,12 +50,13 @@ struct CompileOptions {
 #ifdef NDEBUG
         false;
 #else
-        true;               // run spirv-val on every module
+        true;  // run spirv-val on every module
 #endif
     KernelSteps steps;
-    bool all_cores = true;                     // for SPIR-V; false: this thread alone
-    const std::atomic<bool>* stop = nullptr;   // where it turns true, the compile ends early by Stopped
-    CompileTimes* times = nullptr;   // receives what each stage took
+    bool all_cores = true;  // for SPIR-V; false: this thread alone
+    const std::atomic<bool>* stop =
+        nullptr;                    // where it turns true, the compile ends early by Stopped
+    CompileTimes* times = nullptr;  // receives what each stage took
 };
 
 }  // namespace firn

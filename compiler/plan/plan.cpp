@@ -35,8 +35,13 @@ class Planner {
   public:
     Planner(const Graph& graph, const Schedule& schedule, const DeviceProfile& profile,
             const CompileOptions& options, CompileTimes& times)
-        : graph_(graph), schedule_(schedule), profile_(profile), options_(options), times_(times),
-          program_(std::make_shared<Program>()), sizes_(graph, *program_) {
+        : graph_(graph),
+          schedule_(schedule),
+          profile_(profile),
+          options_(options),
+          times_(times),
+          program_(std::make_shared<Program>()),
+          sizes_(graph, *program_) {
         context_.facts = options.facts;
         context_.float_atomic_add = profile.float_atomic_add;
         context_.has_i64 = profile.has_i64;
@@ -98,7 +103,9 @@ class Planner {
             info.shape = firn::largest(arg->shape);
             info.scalar = arg->as<InputAttr>().scalar;
             if (!info.scalar) {
-                info.buffer = add_buffer(info.name, arg->dtype, element_count(firn::largest(arg->shape)), BufferRole::Argument);
+                info.buffer =
+                    add_buffer(info.name, arg->dtype, element_count(firn::largest(arg->shape)),
+                               BufferRole::Argument);
                 context_.buffers[arg.get()] = info.buffer;
             }
             program_->arguments.push_back(std::move(info));
@@ -108,8 +115,9 @@ class Planner {
     int value_buffer(const Node& node) {
         auto [it, added] = context_.buffers.emplace(&node, -1);
         if (added)
-            it->second = add_buffer(std::string(info(node.op).name) + " " + first_line(node), node.dtype,
-                                    element_count(firn::largest(node.shape)), BufferRole::Temporary);
+            it->second =
+                add_buffer(std::string(info(node.op).name) + " " + first_line(node), node.dtype,
+                           element_count(firn::largest(node.shape)), BufferRole::Temporary);
         return it->second;
     }
 
@@ -129,12 +137,17 @@ class Planner {
 
     void add_item(const ScheduleItem& item, std::vector<Step>& out) {
         const bool by_hand = !item.loop && is_stored_by_hand(*item.outputs[0]);
-        const bool plain = !item.loop && !by_hand && !written(*item.outputs[0], schedule_.host_loops);
+        const bool plain =
+            !item.loop && !by_hand && !written(*item.outputs[0], schedule_.host_loops);
         if (!plain) add_waiting(out);
-        if (plain) add_kernel(item, out);
-        else if (item.loop) add_loop(item, out);
-        else if (by_hand) add_by_hand(item.outputs, out);
-        else add_written(item, out);
+        if (plain)
+            add_kernel(item, out);
+        else if (item.loop)
+            add_loop(item, out);
+        else if (by_hand)
+            add_by_hand(item.outputs, out);
+        else
+            add_written(item, out);
     }
 
     /// The kernels that compute sizes take their places between the steps.
@@ -145,12 +158,14 @@ class Planner {
             launch_as(step, each.code);
             KernelInfo info = emitted(each.code);
             step.kernel = kernel_of(std::move(each.code), std::move(info), {});
-            steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(each.before), {{std::move(step)}});
+            steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(each.before),
+                         {{std::move(step)}});
         }
     }
 
     static Work largest(const Work& work) {
-        return {firn::largest(work.operations), firn::largest(work.bytes_read), firn::largest(work.bytes_written)};
+        return {firn::largest(work.operations), firn::largest(work.bytes_read),
+                firn::largest(work.bytes_written)};
     }
 
     static std::string at_line(const Node& node) {
@@ -158,11 +173,11 @@ class Planner {
         return line.empty() ? "" : " (" + line + ")";
     }
 
-    /// The new versions start as what their targets are, in place where nobody else needs that; then every
-    /// position is stored.
+    /// The new versions start as what their targets are, in place where nobody else needs that;
+    /// then every position is stored.
     void add_written(const ScheduleItem& item, std::vector<Step>& out) {
         std::vector<int> targets;
-        std::vector<ScheduleItem> starts;   // computed values that versions start as, by shape
+        std::vector<ScheduleItem> starts;  // computed values that versions start as, by shape
         std::vector<std::vector<int>> started;
         for (const Ref& output : item.outputs) {
             const Written w = written(*output, schedule_.host_loops);
@@ -172,13 +187,15 @@ class Planner {
                 targets.push_back(value_buffer(*output));
                 continue;
             }
-            if (const auto from = context_.buffers.find(target.get()); from != context_.buffers.end()) {
+            if (const auto from = context_.buffers.find(target.get());
+                from != context_.buffers.end()) {
                 targets.push_back(version_in_memory(*output, *target, from->second, out));
                 continue;
             }
             targets.push_back(value_buffer(*output));
             size_t k = 0;
-            while (k < starts.size() && (starts[k].outputs[0]->shape != target->shape || meets(starts[k].outputs, target)))
+            while (k < starts.size() && (starts[k].outputs[0]->shape != target->shape ||
+                                         meets(starts[k].outputs, target)))
                 ++k;
             if (k == starts.size()) starts.emplace_back(), started.emplace_back();
             starts[k].outputs.push_back(target);
@@ -186,7 +203,8 @@ class Planner {
         }
         for (size_t k = 0; k < starts.size(); ++k)
             add_kernel(starts[k].outputs, started[k], starts[k].outputs[0]->shape, out);
-        add_kernel(item.outputs, targets, written(*item.outputs[0], schedule_.host_loops).positions(), out);
+        add_kernel(item.outputs, targets,
+                   written(*item.outputs[0], schedule_.host_loops).positions(), out);
     }
 
     /// One of them is computed from another one: no kernel gives both.
@@ -195,8 +213,9 @@ class Planner {
             const std::vector<Ref> below = topological({value});
             return std::find(below.begin(), below.end(), used) != below.end();
         };
-        return std::any_of(values.begin(), values.end(),
-                           [&](const Ref& value) { return value != other && (uses(value, other) || uses(other, value)); });
+        return std::any_of(values.begin(), values.end(), [&](const Ref& value) {
+            return value != other && (uses(value, other) || uses(other, value));
+        });
     }
 
     /// The buffer of a version of `old`, which lives in buffer `from`.
@@ -207,7 +226,8 @@ class Planner {
         return to;
     }
 
-    /// The tensors that a kernel by hand stores to start as what they were, in place where nobody else needs that.
+    /// The tensors that a kernel by hand stores to start as what they were, in place where nobody
+    /// else needs that.
     void add_by_hand(const std::vector<Ref>& outputs, std::vector<Step>& out) {
         const Node& kernel = *outputs[0]->inputs[0];
         const std::vector<TargetUse> uses = target_uses(kernel, outputs);
@@ -220,7 +240,8 @@ class Planner {
                 return r->as<ResultAttr>().index == static_cast<int>(k);
             });
             // A version that only the kernel itself needs.
-            const Node& made = version == outputs.end() ? *kernel.as<LoopAttr>().body->results[k] : **version;
+            const Node& made =
+                version == outputs.end() ? *kernel.as<LoopAttr>().body->results[k] : **version;
             request.targets[k] = start_by_hand(kernel, k, made, uses[k], out);
         }
         KernelCode code;
@@ -236,7 +257,8 @@ class Planner {
         add_dispatch({std::move(code), {}, nullptr}, work, outputs, out);
     }
 
-    int start_by_hand(const Node& kernel, size_t k, const Node& version, const TargetUse& use, std::vector<Step>& out) {
+    int start_by_hand(const Node& kernel, size_t k, const Node& version, const TargetUse& use,
+                      std::vector<Step>& out) {
         const Ref& before = kernel.inputs[k + 3];
         const Node& entry = *kernel.as<LoopAttr>().body->args[k + 1];
         if (use.covered) return value_buffer(version);
@@ -257,13 +279,14 @@ class Planner {
 
     void check_atomics(const Node& scatter) const {
         if (scatter.as<ScatterAttr>().op == ScatterOp::Last || scatter.dtype.bytes() == 4) return;
-        throw UserError(std::string("stores into ") + scatter.dtype.name() +
-                        " that combine are not available on this device; cast the tensor to f32 or i32" +
-                        at_line(scatter));
+        throw UserError(
+            std::string("stores into ") + scatter.dtype.name() +
+            " that combine are not available on this device; cast the tensor to f32 or i32" +
+            at_line(scatter));
     }
 
-    /// The program may write over the value: it is computed anew at every turn of `loop` (null: once), or it is
-    /// what that loop carries.
+    /// The program may write over the value: it is computed anew at every turn of `loop` (null:
+    /// once), or it is what that loop carries.
     bool owned(const Node& value, const Node* loop) {
         if (value.op == Op::RegionArg) return facts().arg_owner.at(&value) == loop;
         return made_in(value, loop);
@@ -275,7 +298,8 @@ class Planner {
             targets.push_back(value_buffer(*r));
             if (!r->shape.empty() || r->dtype != i32) continue;
             // Who asks for it later need not load it.
-            if (const auto size = host_size(*r, context_.host_values)) context_.host_values[r.get()] = *size;
+            if (const auto size = host_size(*r, context_.host_values))
+                context_.host_values[r.get()] = *size;
         }
         KernelRequest request;
         request.inner = item.inner;
@@ -286,8 +310,8 @@ class Planner {
         add_kernel(std::move(request), out);
     }
 
-    void add_kernel(const std::vector<Ref>& outputs, const std::vector<int>& targets, const Shape& shape,
-                    std::vector<Step>& out) {
+    void add_kernel(const std::vector<Ref>& outputs, const std::vector<int>& targets,
+                    const Shape& shape, std::vector<Step>& out) {
         KernelRequest request;
         request.shape = shape;
         request.outputs = outputs;
@@ -297,7 +321,7 @@ class Planner {
 
     void add_kernel(KernelRequest request, std::vector<Step>& out) {
         KernelCode lowered = this->lowered(request);
-        if (lowered.regions[0].effects.empty()) return;   // stores that never take place
+        if (lowered.regions[0].effects.empty()) return;  // stores that never take place
         const bool free = std::all_of(waiting_.begin(), waiting_.end(),
                                       [&](const KernelCode& w) { return independent(w, lowered); });
         if (!free) add_waiting(out);
@@ -307,7 +331,8 @@ class Planner {
             if (fits || !is_larger(lowered, waiting_)) {
                 if (!fits) add_waiting(out);
                 waiting_.push_back(std::move(lowered));
-                waiting_outputs_.insert(waiting_outputs_.end(), request.outputs.begin(), request.outputs.end());
+                waiting_outputs_.insert(waiting_outputs_.end(), request.outputs.begin(),
+                                        request.outputs.end());
                 return;
             }
         }
@@ -344,8 +369,10 @@ class Planner {
     Mapped mapped(KernelCode lowered) {
         const StageTimer timer(times_.map);
         Mapped out;
-        if (options_.steps.choose_mapping) out.mapping = choose_mapping(lowered, profile_, options_.facts);
-        else hold_rows(out.mapping, lowered, profile_, options_.facts);
+        if (options_.steps.choose_mapping)
+            out.mapping = choose_mapping(lowered, profile_, options_.facts);
+        else
+            hold_rows(out.mapping, lowered, profile_, options_.facts);
         out.code = map_kernel(lowered, out.mapping, profile_, options_.facts);
         verify(out.code, KernelStage::Mapped, "map");
         out.lowered = std::make_shared<KernelCode>(std::move(lowered));
@@ -363,14 +390,17 @@ class Planner {
             work.bytes_read += one.bytes_read;
             work.bytes_written += one.bytes_written;
         }
-        KernelCode lowered = waiting_.size() == 1 ? std::move(waiting_[0]) : side_by_side(waiting_, profile_, options_.facts);
+        KernelCode lowered = waiting_.size() == 1
+                                 ? std::move(waiting_[0])
+                                 : side_by_side(waiting_, profile_, options_.facts);
         verify(lowered, KernelStage::Lowered, "side_by_side");
         place(lowered);
         waiting_.clear();
         add_dispatch(mapped(std::move(lowered)), work, std::exchange(waiting_outputs_, {}), out);
     }
 
-    void add_dispatch(Mapped made, const Work& work, const std::vector<Ref>& outputs, std::vector<Step>& out) {
+    void add_dispatch(Mapped made, const Work& work, const std::vector<Ref>& outputs,
+                      std::vector<Step>& out) {
         DispatchStep step;
         step.work = largest(work);
         const bool on_device = take_sizes(made.code, step);
@@ -383,7 +413,8 @@ class Planner {
                 if (auto code = remap(*made.lowered, *tuning.found, profile_, options_.facts)) {
                     made.code = std::move(*code);
                     KernelInfo other = emitted(made.code);
-                    other.mapping = text(*tuning.found), other.tuning_key = tuning.key, other.tuned = true;
+                    other.mapping = text(*tuning.found), other.tuning_key = tuning.key,
+                    other.tuned = true;
                     info = std::move(other);
                 }
             step.lowered = std::move(made.lowered);
@@ -427,21 +458,24 @@ class Planner {
     }
 
     bool within_back_edges(const KernelCode& code) const {
-        return !profile_.max_back_edges || (code.back_edges >= 0 && code.back_edges <= profile_.max_back_edges);
+        return !profile_.max_back_edges ||
+               (code.back_edges >= 0 && code.back_edges <= profile_.max_back_edges);
     }
 
     void put_steps_in_sequence() {
-        put_in_sequence(*program_, profile_, options_.facts, [&](KernelCode code, const std::vector<std::string>& lines, const Work& work) {
-            verify(code, KernelStage::Mapped, "in_sequence");
-            DispatchStep step;
-            step.work = work;
-            launch_as(step, code);
-            KernelInfo info = emitted(code);
-            info.lines = lines;
-            info.mapping = "one group, kernels in sequence";
-            step.kernel = kernel_of(std::move(code), std::move(info), {});
-            return Step{std::move(step)};
-        });
+        put_in_sequence(
+            *program_, profile_, options_.facts,
+            [&](KernelCode code, const std::vector<std::string>& lines, const Work& work) {
+                verify(code, KernelStage::Mapped, "in_sequence");
+                DispatchStep step;
+                step.work = work;
+                launch_as(step, code);
+                KernelInfo info = emitted(code);
+                info.lines = lines;
+                info.mapping = "one group, kernels in sequence";
+                step.kernel = kernel_of(std::move(code), std::move(info), {});
+                return Step{std::move(step)};
+            });
         for (size_t k = 0; k < program_->kernels.size(); ++k) {
             std::string& name = program_->kernels[k].name;
             name = "k" + std::to_string(k) + name.substr(std::min(name.find(' '), name.size()));
@@ -471,7 +505,8 @@ class Planner {
     static void add_lines(std::vector<std::string>& lines, const std::vector<Ref>& outputs) {
         for (const Ref& r : outputs)
             for (const SourceLine& line : r->lines)
-                if (std::find(lines.begin(), lines.end(), text(line)) == lines.end() && lines.size() < 8)
+                if (std::find(lines.begin(), lines.end(), text(line)) == lines.end() &&
+                    lines.size() < 8)
                     lines.push_back(text(line));
     }
 
@@ -498,19 +533,22 @@ class Planner {
     Size host_bound(const Node& loop, int k) {
         const auto size = host_size(*loop.inputs[k], context_.host_values);
         if (!size)
-            throw UserError("the bounds of this loop are computed from tensors, and its body needs several "
-                            "kernels; give it bounds that are numbers, sizes or integer arguments" +
-                            at_line(loop));
+            throw UserError(
+                "the bounds of this loop are computed from tensors, and its body needs several "
+                "kernels; give it bounds that are numbers, sizes or integer arguments" +
+                at_line(loop));
         return *size;
     }
 
     Size trip_count(const Node& loop, const Size& begin, const Size& end, const Size& step) {
         if (!step.is_constant() || step.is(0))
             throw UserError("the step of this loop is " + step.text() +
-                            "; a loop of kernels needs a constant step other than 0" + at_line(loop));
+                            "; a loop of kernels needs a constant step other than 0" +
+                            at_line(loop));
         const Size distance = step.constant() > 0 ? end - begin : begin - end;
         const Size stride(std::abs(step.constant()));
-        return max(stride.is(1) ? distance : floor_div(distance + stride - Size(1), stride), Size(0));
+        return max(stride.is(1) ? distance : floor_div(distance + stride - Size(1), stride),
+                   Size(0));
     }
 
     void add_loop(const ScheduleItem& item, std::vector<Step>& out) {
@@ -521,9 +559,11 @@ class Planner {
         const Size begin = host_bound(loop, 0), step = host_bound(loop, 2);
         repeat.trips = trip_count(loop, begin, host_bound(loop, 1), step);
         const Node* arg = body.args[0].get();
-        const Size index = context_.host_values[arg] = begin + step * Size::symbol(repeat.induction);
+        const Size index = context_.host_values[arg] =
+            begin + step * Size::symbol(repeat.induction);
         const SizeMap in_steps{{schedule_.numbers.inductions.at(arg).symbols()[0], index}};
-        for (HostScalar& number : program_->host_scalars) number.size = number.size.substitute(in_steps);
+        for (HostScalar& number : program_->host_scalars)
+            number.size = number.size.substitute(in_steps);
         std::vector<int> current;
         for (size_t k = 0; k < body.results.size(); ++k) {
             current.push_back(start_buffer(loop, k, out));
@@ -542,13 +582,14 @@ class Planner {
         out.push_back({std::move(repeat)});
     }
 
-    /// The buffer that carried value k lives in: that of its initial value where nobody else needs it.
+    /// The buffer that carried value k lives in: that of its initial value where nobody else needs
+    /// it.
     int start_buffer(const Node& loop, size_t k, std::vector<Step>& out) {
         const Node& init = *loop.inputs[k + 3];
         const int from = context_.buffers.at(&init);
         if (uses_[&init] == 1 && owned(init, home(loop))) return from;
-        const int to = add_buffer("carried " + first_line(loop), init.dtype, element_count(firn::largest(init.shape)),
-                                  BufferRole::Temporary);
+        const int to = add_buffer("carried " + first_line(loop), init.dtype,
+                                  element_count(firn::largest(init.shape)), BufferRole::Temporary);
         out.push_back({CopyStep{from, to}});
         return to;
     }
@@ -560,15 +601,17 @@ class Planner {
 
     const Node* home(const Node& node) { return home_loop(facts(), node); }
 
-    /// A kernel or a loop of the body of `loop` (null: the top) computes the value anew at every turn.
+    /// A kernel or a loop of the body of `loop` (null: the top) computes the value anew at every
+    /// turn.
     bool made_in(const Node& value, const Node* loop) {
-        const bool made = schedule_.materialised.contains(&value) ||
-                          (value.op == Op::Result && schedule_.host_loops.contains(value.inputs[0].get()));
+        const bool made =
+            schedule_.materialised.contains(&value) ||
+            (value.op == Op::Result && schedule_.host_loops.contains(value.inputs[0].get()));
         return made && home(value) == loop;
     }
 
-    std::vector<int> next_buffers(const Node& loop, const Region& body, const std::vector<int>& current,
-                                  std::vector<Step>& steps) {
+    std::vector<int> next_buffers(const Node& loop, const Region& body,
+                                  const std::vector<int>& current, std::vector<Step>& steps) {
         std::vector<int> source;
         std::set<int> taken;
         for (size_t k = 0; k < current.size(); ++k) {
@@ -577,8 +620,9 @@ class Planner {
             const bool carried = std::find(current.begin(), current.end(), from) != current.end();
             const bool own = schedule_.materialised.contains(&next) || uses_[&next] == 1;
             if ((!carried && !(own && made_in(next, &loop))) || !taken.insert(from).second) {
-                const int copy = add_buffer("carried " + first_line(loop), next.dtype,
-                                            element_count(firn::largest(next.shape)), BufferRole::Temporary);
+                const int copy =
+                    add_buffer("carried " + first_line(loop), next.dtype,
+                               element_count(firn::largest(next.shape)), BufferRole::Temporary);
                 steps.push_back({CopyStep{from, copy}});
                 from = copy;
                 taken.insert(copy);
@@ -588,10 +632,10 @@ class Planner {
         return source;
     }
 
-    /// After a turn current[k] names what source[k] named; names that are left over take what is left over
-    /// of the same size.
+    /// After a turn current[k] names what source[k] named; names that are left over take what is
+    /// left over of the same size.
     std::vector<std::pair<int, int>> rotation(const std::vector<int>& current,
-                                                     const std::vector<int>& source) const {
+                                              const std::vector<int>& source) const {
         std::vector<std::pair<int, int>> pairs;
         std::set<int> all(current.begin(), current.end()), free(current.begin(), current.end());
         all.insert(source.begin(), source.end());
@@ -619,7 +663,8 @@ class Planner {
             const size_t k = program_->results.size();
             const int buffer = context_.buffers.at(graph_.results[k].get());
             // A count that was given is given back as it is.
-            if (program_->buffers[buffer].role == BufferRole::Temporary && taken.insert(buffer).second)
+            if (program_->buffers[buffer].role == BufferRole::Temporary &&
+                taken.insert(buffer).second)
                 program_->buffers[buffer].role = BufferRole::Result;
             program_->results.push_back({i32, {}, buffer});
             program_->data_sizes.push_back({size, buffer});
@@ -627,8 +672,11 @@ class Planner {
         for (size_t k = program_->results.size(); k < graph_.results.size(); ++k) {
             const Ref& r = graph_.results[k];
             int buffer = context_.buffers.at(r.get());
-            if (program_->buffers[buffer].role != BufferRole::Temporary || !taken.insert(buffer).second) {
-                const int copy = add_buffer("result", r->dtype, element_count(firn::largest(r->shape)), BufferRole::Temporary);
+            if (program_->buffers[buffer].role != BufferRole::Temporary ||
+                !taken.insert(buffer).second) {
+                const int copy =
+                    add_buffer("result", r->dtype, element_count(firn::largest(r->shape)),
+                               BufferRole::Temporary);
                 program_->steps.push_back({CopyStep{buffer, copy}});
                 buffer = copy;
             }
@@ -639,7 +687,8 @@ class Planner {
 
     void add_verdict(const ValueVerdict& v) {
         VerdictInfo row;
-        row.value = std::string(info(v.value->op).name) + " " + v.value->dtype.name() + text(v.value->shape);
+        row.value = std::string(info(v.value->op).name) + " " + v.value->dtype.name() +
+                    text(v.value->shape);
         row.verdict = v.verdict == Verdict::Inlined  ? "inlined"
                       : v.verdict == Verdict::Staged ? "staged"
                                                      : "materialised";
@@ -663,8 +712,8 @@ class Planner {
     std::unordered_map<const Node*, int> uses_;
     std::unordered_map<const Node*, std::vector<Ref>> results_of_;
     std::map<std::string, int> kernels_;
-    std::map<std::string, Tuning> tunings_;   // by GLSL
-    std::vector<KernelCode> waiting_;      // lowered, independent of each other
+    std::map<std::string, Tuning> tunings_;  // by GLSL
+    std::vector<KernelCode> waiting_;        // lowered, independent of each other
     std::vector<Ref> waiting_outputs_;
     std::unique_ptr<RegionFacts> facts_;
     int loops_ = 0;

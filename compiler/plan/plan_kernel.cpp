@@ -23,7 +23,8 @@ MatrixUnit used_matrix_unit(const KernelCode& code) {
     for (const KernelNode& n : code.nodes) {
         if (n.op != Op::MatrixMulAdd) continue;
         const int depth = code.nodes[static_cast<size_t>(n.args[0])].matrix.columns;
-        return {static_cast<uint32_t>(n.matrix.rows), static_cast<uint32_t>(n.matrix.columns), static_cast<uint32_t>(depth)};
+        return {static_cast<uint32_t>(n.matrix.rows), static_cast<uint32_t>(n.matrix.columns),
+                static_cast<uint32_t>(depth)};
     }
     return {};
 }
@@ -121,9 +122,10 @@ void check_limits(const KernelCode& code, const DeviceProfile& profile, const st
             "stops an invocation after " +
             std::to_string(profile.max_back_edges) + "; bound it, as in loop(min(n, 60000))" + at);
     if (profile.max_back_edges && code.back_edges > profile.max_back_edges)
-        throw TooManyTurns("a loop inside one kernel takes up to " + std::to_string(code.back_edges) +
-                        " turns and this device stops an invocation after " +
-                        std::to_string(profile.max_back_edges) + "; split it in two loops" + at);
+        throw TooManyTurns("a loop inside one kernel takes up to " +
+                           std::to_string(code.back_edges) +
+                           " turns and this device stops an invocation after " +
+                           std::to_string(profile.max_back_edges) + "; split it in two loops" + at);
 }
 
 std::optional<KernelCode> remap(const KernelCode& lowered, const Mapping& mapping,

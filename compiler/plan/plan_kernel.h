@@ -19,12 +19,12 @@ struct TooManyTurns : UserError {
 KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile);
 /// How it is launched: groups, parameters and buffers of the step.
 void launch_as(DispatchStep& step, const KernelCode& code);
-/// UserError where the kernel exceeds a limit of the device: what is over, by how much, what to change. `at`: the
-/// user's line.
+/// UserError where the kernel exceeds a limit of the device: what is over, by how much, what to
+/// change. `at`: the user's line.
 void check_limits(const KernelCode& code, const DeviceProfile& profile, const std::string& at);
 
 /// A lowered kernel in another mapping; nothing where that is not possible.
-std::optional<KernelCode> remap(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,
-                                const SymbolFacts& facts);
+std::optional<KernelCode> remap(const KernelCode& lowered, const Mapping& mapping,
+                                const DeviceProfile& profile, const SymbolFacts& facts);
 
 }  // namespace firn

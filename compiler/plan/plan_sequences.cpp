@@ -80,9 +80,9 @@ bool can_loop(const std::vector<Piece>& pieces, const std::string& induction,
                    can_loop(piece.body, induction, program);
         const KernelCode& code = *piece.kernel;
         return std::all_of(code.params.begin(), code.params.end(), is_good) &&
-               std::none_of(code.buffers.begin(), code.buffers.end(), [&](const KernelBuffer& b) {
-                   return mentions(b.elements, induction);
-               }) &&
+               std::none_of(
+                   code.buffers.begin(), code.buffers.end(),
+                   [&](const KernelBuffer& b) { return mentions(b.elements, induction); }) &&
                std::none_of(code.ranges.begin(), code.ranges.end(), [&](const Range& r) {
                    return r.extent_node < 0 && mentions(r.extent, induction);
                });
@@ -106,7 +106,8 @@ void rotate(std::vector<Piece>& pieces, const std::map<int, int>& rotation) {
         rotate(piece.body, rotation);
         if (!piece.kernel) continue;
         for (KernelBuffer& b : piece.kernel->buffers)
-            if (const auto to = rotation.find(b.buffer); to != rotation.end()) b.buffer = to->second;
+            if (const auto to = rotation.find(b.buffer); to != rotation.end())
+                b.buffer = to->second;
     }
 }
 
@@ -197,9 +198,9 @@ class Sequencer {
     bool is_worth_writing_out(const RepeatStep& repeat, const Piece& loop,
                               const std::vector<std::pair<int, int>>& moved) const {
         const int period = period_of({repeat.rotation.begin(), repeat.rotation.end()});
-        const bool plain = std::all_of(repeat.body.begin(), repeat.body.end(), [](const Step& step) {
-            return std::holds_alternative<DispatchStep>(step.step);
-        });
+        const bool plain = std::all_of(
+            repeat.body.begin(), repeat.body.end(),
+            [](const Step& step) { return std::holds_alternative<DispatchStep>(step.step); });
         const Size& elements = program_.buffers[static_cast<size_t>(moved[0].first)].elements;
         return plain && elements.upper_bound(facts_.largest) >= kWorthNames &&
                period <= kMostPeriod && period <= loop.most_trips;
@@ -210,7 +211,8 @@ class Sequencer {
     static Piece written_out(const RepeatStep& repeat, const Piece& loop, const Piece& copies) {
         const std::map<int, int> rotation(repeat.rotation.begin(), repeat.rotation.end());
         const Size period(period_of(rotation)), trips = max(loop.trips, Size(0)),
-            left = mod(trips, period), index = Size::symbol(loop.induction);
+                                                left = mod(trips, period),
+                                                index = Size::symbol(loop.induction);
         Piece turn = loop;
         turn.is_loop = false;
         Piece whole = loop, rest = loop, out;
@@ -272,7 +274,7 @@ class Sequencer {
 
     struct Needs {
         std::set<std::tuple<int, int, int>> texels, storage;  // buffer, type, width
-        double operations = 0;   // simple ones, of the body
+        double operations = 0;                                // simple ones, of the body
         int64_t back_edges = 0;
     };
 
@@ -295,8 +297,8 @@ class Sequencer {
                                   ? std::min<int64_t>(profile_.max_back_edges, kMostBackEdges)
                                   : kMostBackEdges;
         return needs.texels.size() <= profile_.max_texel_buffers &&
-               needs.storage.size() <= profile_.max_storage_buffers && needs.operations <= profile_.max_body_operations &&
-               needs.back_edges <= edges;
+               needs.storage.size() <= profile_.max_storage_buffers &&
+               needs.operations <= profile_.max_body_operations && needs.back_edges <= edges;
     }
 
     // --- the kernel

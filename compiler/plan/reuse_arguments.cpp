@@ -77,9 +77,11 @@ int only_binding(const DispatchStep& dispatch, int buffer) {
     return static_cast<int>(std::find(all.begin(), all.end(), buffer) - all.begin());
 }
 
-/// Invocations work together on an element: one may store what another still loads. In a kernel by hand nobody knows.
+/// Invocations work together on an element: one may store what another still loads. In a kernel by
+/// hand nobody knows.
 bool shares_elements(const KernelCode& code) {
-    return code.in_order || std::any_of(code.ranges.begin(), code.ranges.end(),
+    return code.in_order ||
+           std::any_of(code.ranges.begin(), code.ranges.end(),
                        [](const Range& range) { return range.kind == RangeKind::Subgroup; }) ||
            std::any_of(code.nodes.begin(), code.nodes.end(), [](const KernelNode& node) {
                return node.op == Op::SubgroupReduce || node.op == Op::SubgroupShuffle;
@@ -124,10 +126,12 @@ bool may_write_over(const Program& program, const Step& step, int argument, int 
     return kernel.code && from >= 0 && to >= 0 && element_by_element(*kernel.code, from, to);
 }
 
-/// Whoever runs the step asks the device whether to go on: the program may fail there, after what came before has run.
+/// Whoever runs the step asks the device whether to go on: the program may fail there, after what
+/// came before has run.
 bool asks(const Step& step) {
     const auto* repeat = std::get_if<RepeatStep>(&step.step);
-    return repeat && (repeat->alive >= 0 || std::any_of(repeat->body.begin(), repeat->body.end(), asks));
+    return repeat &&
+           (repeat->alive >= 0 || std::any_of(repeat->body.begin(), repeat->body.end(), asks));
 }
 
 bool fits(const Program& program, int argument, int result) {

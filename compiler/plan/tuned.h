@@ -9,11 +9,13 @@
 
 namespace firn {
 
-/// What a tuned mapping is kept under: the kernel as the heuristics map it (its GLSL), what was assumed of its
-/// sizes, the device with its driver and rates.
-std::string tuning_key(const std::string& glsl, const DeviceProfile& profile, const SymbolFacts& facts);
+/// What a tuned mapping is kept under: the kernel as the heuristics map it (its GLSL), what was
+/// assumed of its sizes, the device with its driver and rates.
+std::string tuning_key(const std::string& glsl, const DeviceProfile& profile,
+                       const SymbolFacts& facts);
 
-/// The mapping that was kept under `key`, in the options' table or on disk; a damaged entry is none.
+/// The mapping that was kept under `key`, in the options' table or on disk; a damaged entry is
+/// none.
 std::optional<Mapping> find_tuned(const std::string& key, const CompileOptions& options);
 /// Keeps one on disk, where `directory` is not empty.
 void keep_tuned(const std::string& key, const Mapping& mapping, const std::string& directory);

@@ -11,7 +11,8 @@ namespace firn {
 template <class Signature>
 class Callback;
 
-/// Anything that can be called with A; copies call the same object. Empty where it is made of nullptr or of nothing.
+/// Anything that can be called with A; copies call the same object. Empty where it is made of
+/// nullptr or of nothing.
 template <class R, class... A>
 class Callback<R(A...)> {
   public:
@@ -30,7 +31,9 @@ class Callback<R(A...)> {
           }) {}
 
     explicit operator bool() const { return call_ != nullptr; }
-    R operator()(A... arguments) const { return call_(function_.get(), std::forward<A>(arguments)...); }
+    R operator()(A... arguments) const {
+        return call_(function_.get(), std::forward<A>(arguments)...);
+    }
 
   private:
     std::shared_ptr<void> function_;

@@ -79,12 +79,13 @@ std::string cache_key(const DeviceProfile& p) {
     key << " shared " << p.shared_bytes << " push " << p.push_constant_bytes << " buffers "
         << p.max_storage_buffers << ' ' << p.max_texel_buffers << " range " << p.max_storage_range
         << ' ' << p.max_texel_elements << " align " << p.buffer_alignment << " edges "
-        << p.max_back_edges << " body " << p.max_body_operations << " features " << p.texel_loads << p.buffer_addresses << p.storage_8bit
-        << p.storage_16bit << p.has_f64 << p.has_i64 << p.subgroup_shuffle << p.float_atomic_add
-        << p.keeps_special_floats << p.compares_widened << " matrix " << p.matrix_unit.rows << ' '
-        << p.matrix_unit.columns << ' ' << p.matrix_unit.depth << " rates "
-        << p.operations_per_second << ' ' << p.bytes_per_second << ' ' << p.seconds_per_load << ' '
-        << p.seconds_per_launch << ' ' << p.parallel_invocations << ' ' << p.cache_bytes;
+        << p.max_back_edges << " body " << p.max_body_operations << " features " << p.texel_loads
+        << p.buffer_addresses << p.storage_8bit << p.storage_16bit << p.has_f64 << p.has_i64
+        << p.subgroup_shuffle << p.float_atomic_add << p.keeps_special_floats << p.compares_widened
+        << " matrix " << p.matrix_unit.rows << ' ' << p.matrix_unit.columns << ' '
+        << p.matrix_unit.depth << " rates " << p.operations_per_second << ' ' << p.bytes_per_second
+        << ' ' << p.seconds_per_load << ' ' << p.seconds_per_launch << ' ' << p.parallel_invocations
+        << ' ' << p.cache_bytes;
     return key.str();
 }
 

@@ -10,8 +10,8 @@ namespace firn {
 /// Decides schedule templates: a driver that runs shaders on the CPU, or a GPU.
 enum class DeviceClass : uint8_t { Cpu, Gpu };
 
-/// What a matrix unit multiplies at once for a whole subgroup: [rows, depth] by [depth, columns] of f16, with sums in
-/// f32. No rows: there is none.
+/// What a matrix unit multiplies at once for a whole subgroup: [rows, depth] by [depth, columns] of
+/// f16, with sums in f32. No rows: there is none.
 struct MatrixUnit {
     uint32_t rows = 0, columns = 0, depth = 0;
     explicit operator bool() const { return rows > 0; }
@@ -20,37 +20,40 @@ struct MatrixUnit {
 
 struct DeviceProfile {
     std::string name = "reference CPU driver";
-    std::string driver;   // stands for the driver and its version; what was measured on it holds for no other
+    std::string driver;  // stands for the driver and its version; what was measured on it holds for
+                         // no other
     DeviceClass device_class = DeviceClass::Cpu;
 
     // Limits.
     uint32_t subgroup_size = 8;
-    uint32_t max_group_size = 1024;                       // invocations of one workgroup
+    uint32_t max_group_size = 1024;  // invocations of one workgroup
     uint32_t max_group_extent[3] = {1024, 1024, 64};
     uint32_t max_groups[3] = {65535, 65535, 65535};
     uint32_t shared_bytes = 32768;
     uint32_t push_constant_bytes = 128;
-    uint32_t max_storage_buffers = 32;                    // per stage
-    uint32_t max_texel_buffers = 64;                      // storage texel buffers per stage
-    uint64_t max_storage_range = 128ull << 20;            // bytes of one storage binding
-    uint64_t max_texel_elements = 1ull << 27;             // texels of one view
-    uint32_t buffer_alignment = 64;                       // for offsets of any binding form
+    uint32_t max_storage_buffers = 32;          // per stage
+    uint32_t max_texel_buffers = 64;            // storage texel buffers per stage
+    uint64_t max_storage_range = 128ull << 20;  // bytes of one storage binding
+    uint64_t max_texel_elements = 1ull << 27;   // texels of one view
+    uint32_t buffer_alignment = 64;             // for offsets of any binding form
     /// Loop back edges that one invocation may take before the driver cuts it off; 0: no limit.
     uint32_t max_back_edges = 65535;
-    /// Simple operations in the body of one kernel, copies and turns that are written out included: what the driver's
-    /// compiler bears. Its time grows with the square of a straight body: of so many in sines lavapipe takes 1.5 s,
-    /// SwiftShader 10 s (of sums and products less than a second).
+    /// Simple operations in the body of one kernel, copies and turns that are written out included:
+    /// what the driver's compiler bears. Its time grows with the square of a straight body: of so
+    /// many in sines lavapipe takes 1.5 s, SwiftShader 10 s (of sums and products less than a
+    /// second).
     uint32_t max_body_operations = 3072;
 
     // Features.
-    bool texel_loads = true;   // read-only tensors are fastest as storage texel buffers
-    bool buffer_addresses = true;   // kernels may reach a buffer by its address: slower, but of any size
+    bool texel_loads = true;  // read-only tensors are fastest as storage texel buffers
+    bool buffer_addresses =
+        true;  // kernels may reach a buffer by its address: slower, but of any size
     bool storage_8bit = true, storage_16bit = true;
     bool has_f64 = true, has_i64 = true;
     bool subgroup_shuffle = true;
-    bool float_atomic_add = true;   // to f32 in buffers and in shared memory
-    /// Kernels may ask that floats keep -0, inf and nan (f32, and f64 where there is f64); else a driver may
-    /// assume them away.
+    bool float_atomic_add = true;  // to f32 in buffers and in shared memory
+    /// Kernels may ask that floats keep -0, inf and nan (f32, and f64 where there is f64); else a
+    /// driver may assume them away.
     bool keeps_special_floats = true;
     /// A signed integer that was widened to 64 bits compares right with constants; else kernels put
     /// the 64 bits together from two words.
@@ -72,7 +75,8 @@ bool lanes_share(const DeviceProfile& profile);
 /// They can exchange values of this type.
 bool lanes_exchange(DType dtype);
 
-/// The profile with no more than Vulkan 1.2 guarantees of every limit and feature that a kernel can do without.
+/// The profile with no more than Vulkan 1.2 guarantees of every limit and feature that a kernel can
+/// do without.
 DeviceProfile least(DeviceProfile profile);
 
 /// The software driver that `limits.md` measures.

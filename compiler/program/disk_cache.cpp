@@ -67,11 +67,13 @@ Descriptor open_folder(const std::string& directory) {
 }
 
 bool is_trusted(const Descriptor& folder) {
-    struct stat status{};
+    struct stat status {};
     return folder && fstat(folder.number(), &status) == 0 && distrust(status).empty();
 }
 
-std::string file_name(const std::string& kind, const std::string& name) { return name + "." + kind; }
+std::string file_name(const std::string& kind, const std::string& name) {
+    return name + "." + kind;
+}
 
 bool read_all(int file, void* to, size_t bytes) {
     auto* at = static_cast<std::byte*>(to);
@@ -151,8 +153,9 @@ std::optional<std::vector<std::byte>> cache_load(const std::string& directory,
     const Descriptor folder = open_folder(directory);
     if (!is_trusted(folder)) return std::nullopt;
     // Opened once: another process may put another file in its place at any moment.
-    const Descriptor file(openat(folder.number(), file_name(kind, name).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-    struct stat status{};
+    const Descriptor file(
+        openat(folder.number(), file_name(kind, name).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status {};
     if (!file || fstat(file.number(), &status) != 0) return std::nullopt;
     if (!S_ISREG(status.st_mode) || !distrust(status).empty()) return std::nullopt;
     const auto size = static_cast<uint64_t>(status.st_size);
@@ -180,21 +183,23 @@ void cache_store(const std::string& directory, const std::string& kind, const st
     // A name of its own per writer, so that two processes never write into one file.
     std::random_device random;
     const std::string target = file_name(kind, name);
-    const std::string temporary = target + "." + std::to_string(getpid()) + "." + std::to_string(random()) + ".tmp";
-    Descriptor file(
-        openat(folder.number(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    const std::string temporary =
+        target + "." + std::to_string(getpid()) + "." + std::to_string(random()) + ".tmp";
+    Descriptor file(openat(folder.number(), temporary.c_str(),
+                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file) return;
     const Header header = make_header(kind, bytes);
     bool written = write_all(file.number(), &header, sizeof header) &&
                    write_all(file.number(), bytes.data(), bytes.size());
     written = file.close() && written;
-    if (!written || renameat(folder.number(), temporary.c_str(), folder.number(), target.c_str()) != 0)
+    if (!written ||
+        renameat(folder.number(), temporary.c_str(), folder.number(), target.c_str()) != 0)
         unlinkat(folder.number(), temporary.c_str(), 0);
     if (random() % kStoresPerTidy == 0) cache_tidy(directory);
 }
 
 std::string why_cache_is_not_used(const std::string& directory) {
-    struct stat status{};
+    struct stat status {};
     if (directory.empty() || stat(directory.c_str(), &status) != 0) return "";
     const std::string why = S_ISDIR(status.st_mode) ? distrust(status) : "it is no folder";
     if (why.empty()) return "";

@@ -1,5 +1,5 @@
-// A directory of small files that can be made again: compiled shaders, pipelines, tuning results. What it gives goes to
-// the driver, so only what this user alone could write is used.
+// A directory of small files that can be made again: compiled shaders, pipelines, tuning results.
+// What it gives goes to the driver, so only what this user alone could write is used.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +19,8 @@ std::string default_cache_directory();
 std::string cache_hash(std::string_view text);
 
 /// The bytes stored as `name` of this `kind`. Nothing where there are none, or where the file is
-/// damaged, cut short, of another kind or of another version of Firn, or where it or the folder belongs to another user
-/// or may be written by others. `directory` empty: nothing.
+/// damaged, cut short, of another kind or of another version of Firn, or where it or the folder
+/// belongs to another user or may be written by others. `directory` empty: nothing.
 std::optional<std::vector<std::byte>> cache_load(const std::string& directory,
                                                  const std::string& kind, const std::string& name);
 
@@ -29,16 +29,17 @@ std::optional<std::vector<std::byte>> cache_load(const std::string& directory,
 void cache_store(const std::string& directory, const std::string& kind, const std::string& name,
                  std::span<const std::byte> bytes);
 
-/// One line on why others could have written to a folder that is there, so that nothing is read from it or stored in
-/// it; empty: they could not, or there is none.
+/// One line on why others could have written to a folder that is there, so that nothing is read
+/// from it or stored in it; empty: they could not, or there is none.
 std::string why_cache_is_not_used(const std::string& directory);
 
-/// Removes the entries that were not read or written for longest until all are no more than `most_bytes`, and what
-/// killed writers left. Files that Firn did not write stay. Stores call it now and then.
+/// Removes the entries that were not read or written for longest until all are no more than
+/// `most_bytes`, and what killed writers left. Files that Firn did not write stay. Stores call it
+/// now and then.
 void cache_tidy(const std::string& directory, uint64_t most_bytes = uint64_t{512} << 20);
 
-/// What was put under `key`: small texts, such as the winners of tuning. The key is all that could change the text,
-/// of any length; it is kept beside it, so that another key never finds it.
+/// What was put under `key`: small texts, such as the winners of tuning. The key is all that could
+/// change the text, of any length; it is kept beside it, so that another key never finds it.
 std::optional<std::string> cache_find_text(const std::string& directory, const std::string& kind,
                                            const std::string& key);
 void cache_put_text(const std::string& directory, const std::string& kind, const std::string& key,

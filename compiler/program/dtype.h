@@ -73,8 +73,8 @@ struct DType {
     }
 };
 
-inline constexpr DType f32{Type::F32}, f16{Type::F16}, f64{Type::F64}, i32{Type::I32}, u32{Type::U32},
-    i64{Type::I64}, u64{Type::U64}, i8{Type::I8}, u8{Type::U8}, boolean{Type::Bool};
+inline constexpr DType f32{Type::F32}, f16{Type::F16}, f64{Type::F64}, i32{Type::I32},
+    u32{Type::U32}, i64{Type::I64}, u64{Type::U64}, i8{Type::I8}, u8{Type::U8}, boolean{Type::Bool};
 inline constexpr DType kAllTypes[] = {f32, f16, f64, i32, u32, i64, u64, i8, u8, boolean};
 
 /// What a compiled function expects of one argument: its type and its shape; rank 0 is a scalar.
@@ -95,8 +95,8 @@ struct Scalar {
     double f = 0;
     int64_t i = 0;
 
-    /// Converts as C++ does between arithmetic types, except that a float outside an integer's range
-    /// saturates, nan becomes 0, and anything to bool is `!= 0`.
+    /// Converts as C++ does between arithmetic types, except that a float outside an integer's
+    /// range saturates, nan becomes 0, and anything to bool is `!= 0`.
     Scalar to(DType target) const;
     double as_double() const;
     int64_t as_int() const;

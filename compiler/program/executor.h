@@ -1,4 +1,5 @@
-// The interface through which compiled programs run: the interpreter is one executor, the engine another.
+// The interface through which compiled programs run: the interpreter is one executor, the engine
+// another.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +14,8 @@
 
 namespace firn {
 
-/// Memory of an executor; freed when the last owner lets go (the engine waits for the device itself).
+/// Memory of an executor; freed when the last owner lets go (the engine waits for the device
+/// itself).
 class Memory {
   public:
     virtual ~Memory() = default;
@@ -21,12 +23,13 @@ class Memory {
 };
 
 /// The values of one call. Index k of every vector belongs to argument k (or result k); a scalar
-/// argument has no memory, a tensor argument no scalar. A null result memory lets the caller skip it.
+/// argument has no memory, a tensor argument no scalar. A null result memory lets the caller skip
+/// it.
 struct Call {
-    SizeEnv symbols;                                   // from bind_symbols
-    std::vector<Scalar> scalars;                       // one per argument; ignored for tensors
-    std::vector<std::shared_ptr<Memory>> arguments;    // one per argument; null for scalars
-    std::vector<std::shared_ptr<Memory>> results;      // one per result
+    SizeEnv symbols;                                 // from bind_symbols
+    std::vector<Scalar> scalars;                     // one per argument; ignored for tensors
+    std::vector<std::shared_ptr<Memory>> arguments;  // one per argument; null for scalars
+    std::vector<std::shared_ptr<Memory>> results;    // one per result
 };
 
 /// How far a run is that takes long.
@@ -47,13 +50,15 @@ class Executor {
     virtual void read(const Memory& memory, uint64_t offset, std::span<std::byte> data) = 0;
     /// Runs in program order with everything else of this executor; may return before it is done.
     virtual void run(const std::shared_ptr<const Program>& program, const Call& call) = 0;
-    /// Makes what takes long when a program first runs, such as pipelines; from any thread. The program starts at once
-    /// as long as somebody holds what this gives.
+    /// Makes what takes long when a program first runs, such as pipelines; from any thread. The
+    /// program starts at once as long as somebody holds what this gives.
     virtual std::shared_ptr<const void> prepare(const Program&) { return nullptr; }
     /// Waits for everything.
     virtual void wait() = 0;
-    /// `report` is told how far a run is that has taken `after_seconds`, and whenever that time has doubled.
-    virtual void set_progress(std::function<void(const RunProgress&)> /*report*/, double /*after_seconds*/) {}
+    /// `report` is told how far a run is that has taken `after_seconds`, and whenever that time has
+    /// doubled.
+    virtual void set_progress(std::function<void(const RunProgress&)> /*report*/,
+                              double /*after_seconds*/) {}
     /// Per-kernel times of what ran since the last call; empty where profiling is off.
     virtual void set_profiling(bool) {}
     virtual std::vector<KernelTime> take_kernel_times() { return {}; }

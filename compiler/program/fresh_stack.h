@@ -6,11 +6,12 @@
 
 namespace firn {
 
-/// Calls `work` on a stack that is empty and returns when it is done; throws what it throws. Nothing else runs meanwhile.
+/// Calls `work` on a stack that is empty and returns when it is done; throws what it throws.
+/// Nothing else runs meanwhile.
 void on_fresh_stack(const std::function<void()>& work);
 
-/// The steps of one recursion: every so many of them inside one another, what follows goes on on a fresh stack, so
-/// that it needs little of the stack that it began on.
+/// The steps of one recursion: every so many of them inside one another, what follows goes on on a
+/// fresh stack, so that it needs little of the stack that it began on.
 class Recursion {
   public:
     /// What `step` gives, which takes no more than some KiB of stack itself.
@@ -26,7 +27,7 @@ class Recursion {
     int depth() const { return depth_; }
 
   private:
-    static constexpr int kPerStack = 50;   // some 200 KiB
+    static constexpr int kPerStack = 50;  // some 200 KiB
     struct Inside {
         explicit Inside(int& depth) : depth(depth) { ++depth; }
         ~Inside() { --depth; }

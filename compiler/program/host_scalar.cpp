@@ -45,9 +45,11 @@ double of_two(HostOp op, double x, double y) {
     }
 }
 
-Scalar value_of(const HostScalar& s, const std::vector<Scalar>& arguments, const std::vector<Scalar>& before) {
+Scalar value_of(const HostScalar& s, const std::vector<Scalar>& arguments,
+                const std::vector<Scalar>& before) {
     const auto of = [&](int k) {
-        ensure(k >= 0 && static_cast<size_t>(k) < before.size(), "a number that the host computes needs a later one");
+        ensure(k >= 0 && static_cast<size_t>(k) < before.size(),
+               "a number that the host computes needs a later one");
         return before[static_cast<size_t>(k)].f;
     };
     switch (s.op) {
@@ -56,15 +58,18 @@ Scalar value_of(const HostScalar& s, const std::vector<Scalar>& arguments, const
             ensure(s.argument >= 0 && static_cast<size_t>(s.argument) < arguments.size(),
                    "a number that the host computes names a scalar argument that was not given");
             return arguments[static_cast<size_t>(s.argument)].to(f32);
-        case HostOp::Size: throw InternalError("a number that the host computes has an unknown size");
-        default: return scalar_float(s.b < 0 ? of_one(s.op, of(s.a)) : of_two(s.op, of(s.a), of(s.b)));
+        case HostOp::Size:
+            throw InternalError("a number that the host computes has an unknown size");
+        default:
+            return scalar_float(s.b < 0 ? of_one(s.op, of(s.a)) : of_two(s.op, of(s.a), of(s.b)));
     }
 }
 
 }  // namespace
 
 int PlacedNumbers::place(const std::vector<HostScalar>& scalars, int k, const SizeEnv& env) {
-    ensure(k >= 0 && static_cast<size_t>(k) < scalars.size(), "a kernel parameter names a number that the host does not compute");
+    ensure(k >= 0 && static_cast<size_t>(k) < scalars.size(),
+           "a kernel parameter names a number that the host does not compute");
     std::map<int, int> done;
     const auto place = [&](const auto& self, int at) -> int {
         if (at < 0) return -1;
@@ -87,12 +92,14 @@ int PlacedNumbers::place(const std::vector<HostScalar>& scalars, int k, const Si
 /// Equal ones have one place.
 int PlacedNumbers::take(const HostScalar& number) {
     const auto bits = std::bit_cast<uint32_t>(static_cast<float>(number.constant));
-    const auto [at, added] = places_.try_emplace({number.op, bits, number.argument, number.a, number.b}, static_cast<int>(placed_.size()));
+    const auto [at, added] = places_.try_emplace(
+        {number.op, bits, number.argument, number.a, number.b}, static_cast<int>(placed_.size()));
     if (added) placed_.push_back(number);
     return at->second;
 }
 
-void host_values(const std::vector<HostScalar>& scalars, const std::vector<Scalar>& arguments, std::vector<Scalar>& values) {
+void host_values(const std::vector<HostScalar>& scalars, const std::vector<Scalar>& arguments,
+                 std::vector<Scalar>& values) {
     values.clear();
     for (const HostScalar& s : scalars) values.push_back(value_of(s, arguments, values));
 }

@@ -1,4 +1,5 @@
-// Numbers that the host computes, from scalar arguments, sizes, turns of loops of steps and constants.
+// Numbers that the host computes, from scalar arguments, sizes, turns of loops of steps and
+// constants.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -39,8 +40,8 @@ enum class HostOp : uint8_t {
     Pow,  // of `a` and `b`
 };
 
-/// One of them; operands are numbers before it in Program::host_scalars. Its size may hold inductions of loops of steps,
-/// not scalar arguments.
+/// One of them; operands are numbers before it in Program::host_scalars. Its size may hold
+/// inductions of loops of steps, not scalar arguments.
 struct HostScalar {
     HostOp op = HostOp::Constant;
     double constant = 0;
@@ -49,11 +50,12 @@ struct HostScalar {
     int a = -1, b = -1;
 };
 
-/// The numbers of a program where the sizes are known, each as often as turns of loops give it another
-/// value.
+/// The numbers of a program where the sizes are known, each as often as turns of loops give it
+/// another value.
 class PlacedNumbers {
   public:
-    /// Number `k` of `scalars` with the symbols of a step: its place in the list that host_values() takes.
+    /// Number `k` of `scalars` with the symbols of a step: its place in the list that host_values()
+    /// takes.
     int place(const std::vector<HostScalar>& scalars, int k, const SizeEnv& env);
     /// Without sizes; operands are places.
     const std::vector<HostScalar>& placed() const { return placed_; }
@@ -62,7 +64,7 @@ class PlacedNumbers {
     int take(const HostScalar& number);
 
     std::vector<HostScalar> placed_;
-    std::map<std::tuple<HostOp, uint32_t, int, int, int>, int> places_;   // the constant as bits
+    std::map<std::tuple<HostOp, uint32_t, int, int, int>, int> places_;  // the constant as bits
 };
 
 /// The values of numbers without sizes, in `values`, which keeps its memory.

@@ -7,7 +7,7 @@ namespace firn {
 /// Time of one kernel on the device, averaged over its dispatches of the last profiled run.
 struct KernelTime {
     std::string name;
-    double milliseconds = 0;   // per dispatch
+    double milliseconds = 0;  // per dispatch
     int dispatches = 0;
 };
 

@@ -93,7 +93,8 @@ void live_through_loops(const FlatProgram& flat, std::vector<Block>& blocks) {
         if (loop.first == loop.last) continue;
         const int first = epochs[loop.first], last = epochs[loop.last - 1];
         for (Block& block : blocks)
-            if (block.first_step < loop.first && block.last >= first) block.last = std::max(block.last, last);
+            if (block.first_step < loop.first && block.last >= first)
+                block.last = std::max(block.last, last);
     }
 }
 

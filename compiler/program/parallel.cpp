@@ -14,7 +14,8 @@ void for_each_in_parallel(size_t count, const std::function<void(size_t)>& work)
     std::atomic<bool> failed{false};
     std::vector<std::exception_ptr> failures(count);
     auto run = [&] {
-        // Taken in order: all before the first failure have been started, so that it is the same in every run.
+        // Taken in order: all before the first failure have been started, so that it is the same in
+        // every run.
         for (size_t k = next++; k < count && !failed; k = next++) {
             try {
                 work(k);

@@ -24,22 +24,25 @@ struct KernelCode;  // compiler/kernel/kernel_code.h; opaque to the engine
 enum class BindingForm : uint8_t {
     Storage,  // std430 storage buffer
     Texel,    // storage texel buffer (`imageBuffer`), read only
-    Address,  // no binding: its address is a parameter behind the others, 8 bytes; for buffers larger than a binding
+    Address,  // no binding: its address is a parameter behind the others, 8 bytes; for buffers
+              // larger than a binding
 };
 
 /// One binding of a kernel; its index in KernelInfo::bindings is its binding number in set 0.
 struct BindingInfo {
     BindingForm form = BindingForm::Storage;
-    DType dtype = f32;    // stored type
-    int width = 1;        // elements per access: a Texel of width 4 is rgba32f (or rgba32i, rgba32ui)
+    DType dtype = f32;  // stored type
+    int width = 1;      // elements per access: a Texel of width 4 is rgba32f (or rgba32i, rgba32ui)
     bool written = false;
 };
 
-/// Where a kernel parameter comes from. Every parameter is 4 bytes (8 for 64-bit types, aligned to 8).
+/// Where a kernel parameter comes from. Every parameter is 4 bytes (8 for 64-bit types, aligned to
+/// 8).
 struct ParamInfo {
     DType dtype = i32;
-    Size size;         // the value, when `scalar` is -1
-    /// Else: index into Program::arguments of a scalar argument; those behind them are Program::host_scalars.
+    Size size;  // the value, when `scalar` is -1
+    /// Else: index into Program::arguments of a scalar argument; those behind them are
+    /// Program::host_scalars.
     int scalar = -1;
     friend bool operator==(const ParamInfo&, const ParamInfo&) = default;
 };
@@ -49,23 +52,25 @@ struct ParamInfo {
 /// param_offsets(); when they exceed the device's limit (`params_in_buffer`) they are a uniform
 /// buffer at the binding after the last.
 struct KernelInfo {
-    std::string name;    // unique in the program, made of the user's lines
+    std::string name;  // unique in the program, made of the user's lines
     std::string glsl;
     std::vector<uint32_t> spirv;
     std::array<uint32_t, 3> group_size{1, 1, 1};
     std::vector<BindingInfo> bindings;
     std::vector<DType> param_types;
     bool params_in_buffer = false;
-    bool keeps_special_floats = false;            // asks for -0, inf and nan to be kept
+    bool keeps_special_floats = false;  // asks for -0, inf and nan to be kept
     uint32_t shared_bytes = 0;
-    MatrixUnit matrix_unit;                       // the one that it uses; no rows: none
-    int64_t back_edges = 0;   // largest number of loop back edges of one invocation; -1: only the data knows
-    int guards = 0;           // conditions that keep stores or invocations inside their ranges
-    std::vector<std::string> lines;               // the user's lines
-    std::shared_ptr<const KernelCode> code;       // for the host interpreter; absent in a saved program
-    std::string mapping;      // how its ranges are mapped; empty where its user said it
-    std::string tuning_key;   // what a mapping found by tuning is kept under; empty where none can be
-    bool tuned = false;       // the mapping is one that tuning found
+    MatrixUnit matrix_unit;  // the one that it uses; no rows: none
+    int64_t back_edges =
+        0;           // largest number of loop back edges of one invocation; -1: only the data knows
+    int guards = 0;  // conditions that keep stores or invocations inside their ranges
+    std::vector<std::string> lines;          // the user's lines
+    std::shared_ptr<const KernelCode> code;  // for the host interpreter; absent in a saved program
+    std::string mapping;  // how its ranges are mapped; empty where its user said it
+    std::string
+        tuning_key;      // what a mapping found by tuning is kept under; empty where none can be
+    bool tuned = false;  // the mapping is one that tuning found
 };
 /// Byte offset of every parameter, and the total size (a multiple of 4) as the last element.
 std::vector<uint32_t> param_offsets(const std::vector<DType>& types);
@@ -94,34 +99,36 @@ struct Work {
 };
 struct DispatchStep {
     int kernel = 0;
-    std::vector<int> buffers;          // one per binding: index into Program::buffers
+    std::vector<int> buffers;  // one per binding: index into Program::buffers
     std::vector<ParamInfo> params;
-    std::array<Size, 3> groups;        // any zero: nothing is dispatched
+    std::array<Size, 3> groups;  // any zero: nothing is dispatched
     Work work;
-    /// Where only the device knows how many groups there are (`groups` and `work` are then the most): the binding
-    /// of the i32 buffer that an earlier dispatch wrote them to, and the element where the three begin.
+    /// Where only the device knows how many groups there are (`groups` and `work` are then the
+    /// most): the binding of the i32 buffer that an earlier dispatch wrote them to, and the element
+    /// where the three begin.
     int sizes_binding = -1;
     int64_t sizes_groups = 0;
-    /// The kernel before it was mapped, for tuning; absent where it cannot be mapped otherwise, and in a saved program.
+    /// The kernel before it was mapped, for tuning; absent where it cannot be mapped otherwise, and
+    /// in a saved program.
     std::shared_ptr<const KernelCode> lowered;
 };
 struct CopyStep {
-    int source = 0, target = 0;        // buffers of equal size
+    int source = 0, target = 0;  // buffers of equal size
 };
 /// Runs `body` `trips` times. In turn t the symbol `induction` is t (from 0). After each turn the
-/// buffers rotate: afterwards `first` names what `second` named before; the pairs are a permutation.
-/// The rotation stays in force after the loop.
+/// buffers rotate: afterwards `first` names what `second` named before; the pairs are a
+/// permutation. The rotation stays in force after the loop.
 struct RepeatStep {
     std::string induction;
-    Size trips;                        // negative counts as 0
+    Size trips;  // negative counts as 0
     std::vector<Step> body;
     std::vector<std::pair<int, int>> rotation;
-    /// A bool buffer of one element, -1 where there is none: once it is false further turns change nothing, and
-    /// who runs the program may look at it between chunks of turns and stop.
+    /// A bool buffer of one element, -1 where there is none: once it is false further turns change
+    /// nothing, and who runs the program may look at it between chunks of turns and stop.
     int alive = -1;
     /// What to say, as a UserError, where it is still true after the last turn; empty: nothing.
     std::string never_ended;
-    std::string line;   // the user's
+    std::string line;  // the user's
 };
 struct Step {
     std::variant<DispatchStep, CopyStep, RepeatStep> step;
@@ -139,23 +146,25 @@ void for_dispatches(Steps& steps, const Visit& visit) {
 struct ArgumentInfo {
     std::string name;
     DType dtype = f32;
-    Shape shape;           // the largest it can have
-    bool scalar = false;   // a value given at the call, not a buffer
+    Shape shape;          // the largest it can have
+    bool scalar = false;  // a value given at the call, not a buffer
     int buffer = -1;
 };
 struct ResultInfo {
     DType dtype = f32;
     Shape shape;
-    int buffer = -1;       // a result that is an argument, or another result, names the same buffer
+    int buffer = -1;  // a result that is an argument, or another result, names the same buffer
 };
-/// A size that only the device knows while the program runs: a data symbol, and the buffer of its value (i32, one
-/// element). Shapes of results may hold it. All else in a Program (sizes of buffers, groups, trips) is without
-/// data symbols: memory and plans are made for the largest value, and need not be made again for another one.
+/// A size that only the device knows while the program runs: a data symbol, and the buffer of its
+/// value (i32, one element). Shapes of results may hold it. All else in a Program (sizes of
+/// buffers, groups, trips) is without data symbols: memory and plans are made for the largest
+/// value, and need not be made again for another one.
 struct DataSize {
     Size size;
     int buffer = -1;
 };
-/// Two sizes that must be equal at the call, or a size that must be divisible; `message` names both places.
+/// Two sizes that must be equal at the call, or a size that must be divisible; `message` names both
+/// places.
 struct Guard {
     Size left, right;
     std::string message;
@@ -178,18 +187,20 @@ struct Program {
     std::string name;
     std::vector<ArgumentInfo> arguments;
     std::vector<ResultInfo> results;
-    std::vector<DataSize> data_sizes;  // result k is the value of data_sizes[k]; the others come after them
+    std::vector<DataSize>
+        data_sizes;  // result k is the value of data_sizes[k]; the others come after them
     std::vector<Guard> guards;
-    std::vector<AssumedSize> assumed;   // what it binds; where a call exceeds them another variant serves it
-    std::vector<HostScalar> host_scalars;   // parameters that the host computes once per call
+    std::vector<AssumedSize>
+        assumed;  // what it binds; where a call exceeds them another variant serves it
+    std::vector<HostScalar> host_scalars;  // parameters that the host computes once per call
     std::vector<BufferInfo> buffers;
     std::vector<KernelInfo> kernels;
     std::vector<Step> steps;
     std::vector<VerdictInfo> verdicts;
-    std::string cuts;                  // what tuning bent of the costs behind the verdicts; empty: nothing
-    DeviceProfile profile;             // what it was compiled for
-    double compile_milliseconds = 0;   // from Graph to GLSL
-    double spirv_milliseconds = 0;     // from GLSL to SPIR-V, by the shader compiler or its cache
+    std::string cuts;       // what tuning bent of the costs behind the verdicts; empty: nothing
+    DeviceProfile profile;  // what it was compiled for
+    double compile_milliseconds = 0;  // from Graph to GLSL
+    double spirv_milliseconds = 0;    // from GLSL to SPIR-V, by the shader compiler or its cache
 };
 
 /// A flat step of an unrolled program: a dispatch or a copy on physical slots.
@@ -197,37 +208,40 @@ struct Program {
 struct FlatStep {
     const DispatchStep* dispatch = nullptr;
     const CopyStep* copy = nullptr;
-    std::vector<int> slots;            // dispatch: one per binding; copy: {source, target}
-    SizeEnv env;                       // the symbols, with inductions
-    bool barrier_before = false;       // a hazard with an earlier step since the last barrier
+    std::vector<int> slots;       // dispatch: one per binding; copy: {source, target}
+    SizeEnv env;                  // the symbols, with inductions
+    bool barrier_before = false;  // a hazard with an earlier step since the last barrier
 };
 /// Steps [first, last) of a flat program that are run again and again. Loops inside come after it.
 struct FlatLoop {
     size_t first = 0, last = 0;
 };
-/// Steps in the order in which they run. `result_slots[i]` is the slot that holds result i at the end.
+/// Steps in the order in which they run. `result_slots[i]` is the slot that holds result i at the
+/// end.
 struct FlatProgram {
     std::vector<FlatStep> steps;
-    std::vector<FlatLoop> loops;       // see outline (walk.h)
+    std::vector<FlatLoop> loops;  // see outline (walk.h)
     std::vector<int> result_slots;
 };
-/// A program unrolled for given symbol values; of a loop whose end only the data knows, as many turns as run before
-/// the device is first asked. Steps that do nothing (no groups, no elements, a copy onto itself) are left out.
-/// `program` must outlive the result, which points into it.
+/// A program unrolled for given symbol values; of a loop whose end only the data knows, as many
+/// turns as run before the device is first asked. Steps that do nothing (no groups, no elements, a
+/// copy onto itself) are left out. `program` must outlive the result, which points into it.
 FlatProgram flatten(const Program& program, const SizeEnv& env);
-/// The values of a dispatch's parameters, each of its type. Throws UserError when a size does not fit.
+/// The values of a dispatch's parameters, each of its type. Throws UserError when a size does not
+/// fit.
 std::vector<Scalar> param_values(const DispatchStep& dispatch, const SizeEnv& env,
                                  const std::vector<Scalar>& scalars);
 
-/// Memory for the slots that the caller does not bind, packed by lifetime into one allocation: byte offset
-/// per slot (UINT64_MAX where a slot takes none) and the total. The memory of result i is bound to slot
-/// FlatProgram::result_slots[i], so that it ends in its place after any number of rotations: such a slot
-/// takes none here, whatever its role, and a Result slot that holds no result in the end takes some.
-/// Steps between two barriers run at the same time: memory changes hands only across a barrier.
+/// Memory for the slots that the caller does not bind, packed by lifetime into one allocation: byte
+/// offset per slot (UINT64_MAX where a slot takes none) and the total. The memory of result i is
+/// bound to slot FlatProgram::result_slots[i], so that it ends in its place after any number of
+/// rotations: such a slot takes none here, whatever its role, and a Result slot that holds no
+/// result in the end takes some. Steps between two barriers run at the same time: memory changes
+/// hands only across a barrier.
 struct MemoryPlan {
     std::vector<uint64_t> offsets;
     uint64_t bytes = 0;
-    uint64_t largest_live = 0;         // the largest sum of live sizes at one time: a lower bound
+    uint64_t largest_live = 0;  // the largest sum of live sizes at one time: a lower bound
 };
 MemoryPlan plan_memory(const Program& program, const FlatProgram& flat, const SizeEnv& env);
 
@@ -235,7 +249,8 @@ ProgramStats stats(const Program& program, const SizeEnv& env);
 /// Some result lies in an argument's buffer: the call gives that argument away.
 bool reuses_arguments(const Program& program);
 /// Symbol values from the shapes given for the arguments (scalars: empty), and i32 scalar arguments
-/// as symbols `$k`. Checks every guard. Throws UserError naming both arguments, both shapes and why.
+/// as symbols `$k`. Checks every guard. Throws UserError naming both arguments, both shapes and
+/// why.
 SizeEnv bind_symbols(const Program& program, const std::vector<std::vector<int64_t>>& shapes,
                      const std::vector<Scalar>& scalars);
 /// The symbol that stands for the value of the integer scalar argument with this index.

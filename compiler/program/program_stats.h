@@ -6,16 +6,16 @@ namespace firn {
 
 /// What a program does at given sizes.
 struct ProgramStats {
-    int64_t kernels = 0;      // distinct kernels
-    int64_t dispatches = 0;   // indirect ones too; what they do is counted as the most they can
+    int64_t kernels = 0;     // distinct kernels
+    int64_t dispatches = 0;  // indirect ones too; what they do is counted as the most they can
     int64_t indirect_dispatches = 0;
     int64_t operations = 0, bytes_read = 0, bytes_written = 0;
-    int64_t barriers = 0;     // pipeline barriers recorded
-    int64_t guards = 0;       // conditions that keep stores or invocations inside their ranges
-    int64_t back_edges = 0;   // the largest bound of a kernel
-    int64_t peak_bytes = 0;   // temporaries after packing
-    /// Of a function: the last call ran a program that assumes less of its sizes than it could, until the one that fits is
-    /// compiled in the background.
+    int64_t barriers = 0;    // pipeline barriers recorded
+    int64_t guards = 0;      // conditions that keep stores or invocations inside their ranges
+    int64_t back_edges = 0;  // the largest bound of a kernel
+    int64_t peak_bytes = 0;  // temporaries after packing
+    /// Of a function: the last call ran a program that assumes less of its sizes than it could,
+    /// until the one that fits is compiled in the background.
     bool better_is_compiling = false;
 };
 

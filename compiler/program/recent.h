@@ -8,8 +8,8 @@
 
 namespace firn {
 
-/// At most `most` values by key (at least 1). Finding and putting one make it the newest; the oldest is let go of where
-/// there are more. A value stays where it is as long as it is kept.
+/// At most `most` values by key (at least 1). Finding and putting one make it the newest; the
+/// oldest is let go of where there are more. A value stays where it is as long as it is kept.
 template <class Key, class Value>
 class Recent {
   public:

@@ -11,8 +11,9 @@
 namespace firn {
 namespace {
 
-constexpr size_t kMostAtoms = 4096;   // of one size: everything about it takes time with their number
-constexpr int kDeepest = 128;         // atoms inside one another: what looks at sizes is recursive
+constexpr size_t kMostAtoms =
+    4096;                      // of one size: everything about it takes time with their number
+constexpr int kDeepest = 128;  // atoms inside one another: what looks at sizes is recursive
 
 [[noreturn]] void too_large(const std::string& what) {
     throw UserError("size: a size is made of " + what +
@@ -20,7 +21,8 @@ constexpr int kDeepest = 128;         // atoms inside one another: what looks at
 }
 
 void check_atoms(size_t atoms) {
-    if (atoms > kMostAtoms) too_large("more than " + std::to_string(kMostAtoms) + " symbols, quotients and the like");
+    if (atoms > kMostAtoms)
+        too_large("more than " + std::to_string(kMostAtoms) + " symbols, quotients and the like");
 }
 
 [[noreturn]] void overflow(const char* operation, int64_t a, int64_t b) {
@@ -138,7 +140,8 @@ Size SizeBuilder::atom(SizeAtom atom) {
     }
     check_atoms(inside + 1);
     if (atom.depth > kDeepest)
-        too_large("quotients, minima and the like that stand " + std::to_string(kDeepest) + " deep inside one another");
+        too_large("quotients, minima and the like that stand " + std::to_string(kDeepest) +
+                  " deep inside one another");
     atom.atoms = static_cast<int>(inside) + 1;
     std::vector<SizeTerm> terms(1);
     terms[0].atoms.push_back(std::move(atom));

@@ -10,23 +10,25 @@
 
 namespace firn {
 
-struct SizeEnv;   // size_env.h, as the next
+struct SizeEnv;  // size_env.h, as the next
 struct SizeMap;
 struct SizeTerm;
 
-/// A symbolic integer in canonical form: a sum of coefficient x product of atoms. An atom is a symbol,
-/// or a floor division, modulo, minimum or maximum of two sizes. Equal forms compare equal; symbols
-/// that start with a letter are dimensions and at least 0. Symbols of equal name are equal. A form that grows beyond
-/// what any program needs (thousands of atoms, or a hundred inside one another) is a UserError.
+/// A symbolic integer in canonical form: a sum of coefficient x product of atoms. An atom is a
+/// symbol, or a floor division, modulo, minimum or maximum of two sizes. Equal forms compare equal;
+/// symbols that start with a letter are dimensions and at least 0. Symbols of equal name are equal.
+/// A form that grows beyond what any program needs (thousands of atoms, or a hundred inside one
+/// another) is a UserError.
 class Size {
   public:
     Size() : Size(int64_t{0}) {}
     template <std::integral T>
     Size(T value) : constant_(static_cast<int64_t>(value)) {}
     static Size symbol(const std::string& name);
-    /// A data symbol: a size from 0 to `most` that only the device knows while a program runs. Its name begins
-    /// with '?'. `source` keeps alive what computes it, and is no part of its identity.
-    static Size data(const std::string& name, const Size& most, std::shared_ptr<const void> source = nullptr);
+    /// A data symbol: a size from 0 to `most` that only the device knows while a program runs. Its
+    /// name begins with '?'. `source` keeps alive what computes it, and is no part of its identity.
+    static Size data(const std::string& name, const Size& most,
+                     std::shared_ptr<const void> source = nullptr);
 
     bool is_constant() const { return !terms_; }
     /// The value; throws InternalError when it is symbolic.
@@ -43,7 +45,8 @@ class Size {
     /// A total order on forms (not on values): negative, zero or positive.
     static int compare(const Size& a, const Size& b);
 
-    /// Value under `env`; throws UserError naming a symbol that has no value. x / 0 and x % 0 are 0.
+    /// Value under `env`; throws UserError naming a symbol that has no value. x / 0 and x % 0 are
+    /// 0.
     int64_t evaluate(const SizeEnv& env) const;
     /// Replaces symbols by sizes; symbols not in the map stay.
     Size substitute(const SizeMap& map) const;
@@ -58,24 +61,25 @@ class Size {
     int64_t divisor() const;
     /// Symbols, quotients and the like that it is made of; what occurs twice counts twice.
     int atoms() const;
-    /// Text such as `2*n*m + floordiv(n, 4) + 1`; parse_size reads it back. A data symbol shows its largest value:
+    /// Text such as `2*n*m + floordiv(n, 4) + 1`; parse_size reads it back. A data symbol shows its
+    /// largest value:
     /// `?3(n)`.
     std::string text() const;
     size_t hash() const;
 
   private:
     friend class SizeBuilder;
-    int64_t constant_ = 0;                              // the constant term
+    int64_t constant_ = 0;                                // the constant term
     std::shared_ptr<const std::vector<SizeTerm>> terms_;  // sorted, never empty when present
 };
 
 struct SizeAtom {
     enum class Kind : uint8_t { Symbol, FloorDiv, Mod, Min, Max };
     Kind kind = Kind::Symbol;
-    std::string name;        // Symbol
-    std::vector<Size> args;  // the others: two sizes. A data symbol: its largest value
-    std::shared_ptr<const void> source;   // of a data symbol
-    int atoms = 1, depth = 1;   // in it, itself counted; what occurs twice counts twice
+    std::string name;                    // Symbol
+    std::vector<Size> args;              // the others: two sizes. A data symbol: its largest value
+    std::shared_ptr<const void> source;  // of a data symbol
+    int atoms = 1, depth = 1;            // in it, itself counted; what occurs twice counts twice
     bool is_data() const { return kind == Kind::Symbol && !args.empty(); }
 };
 struct SizeTerm {
@@ -101,7 +105,8 @@ bool proved_less_equal(const Size& a, const Size& b);
 /// Reads what Size::text wrote; throws UserError at anything else.
 Size parse_size(const std::string& text);
 
-/// The size as constant + sum of coefficient * product, where a product is of symbols, quotients and the like.
+/// The size as constant + sum of coefficient * product, where a product is of symbols, quotients
+/// and the like.
 struct SizeSum {
     int64_t constant = 0;
     std::vector<std::pair<int64_t, Size>> terms;

@@ -62,7 +62,8 @@ Bounds64 bounds(const SizeAtom& atom, const SizeEnv& largest) {
     if (atom.kind == Kind::Symbol) {
         if (auto it = largest.find(atom.name); it != largest.end()) return {0, it->second};
         if (atom.is_data())
-            return {0, std::min<int64_t>(bounds(atom.args[0], largest).hi, std::numeric_limits<int32_t>::max())};
+            return {0, std::min<int64_t>(bounds(atom.args[0], largest).hi,
+                                         std::numeric_limits<int32_t>::max())};
         if (atom.name[0] == '$')
             return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
         return {0, std::numeric_limits<int32_t>::max()};
@@ -91,8 +92,9 @@ Bounds64 bounds(const Size& size, const SizeEnv& largest) {
     return total;
 }
 
-/// Rewrites k*c * floordiv(a, c) as k * (a - mod(a, c)), or the other way round; of floordiv(a, c*d) with a factor
-/// k*c it is the same with floordiv(a, d). Nothing where the size has no such term.
+/// Rewrites k*c * floordiv(a, c) as k * (a - mod(a, c)), or the other way round; of floordiv(a,
+/// c*d) with a factor k*c it is the same with floordiv(a, d). Nothing where the size has no such
+/// term.
 std::optional<Size> rewritten(const Size& size, Kind from) {
     Size result = SizeBuilder::constant_term(size);
     bool found = false;
@@ -101,14 +103,16 @@ std::optional<Size> rewritten(const Size& size, Kind from) {
         bool fits = term.atoms.size() == 1 && atom.kind == from && atom.args[1].is_constant() &&
                     atom.args[1].constant() > 1;
         const int64_t divisor = fits ? atom.args[1].constant() : 1;
-        const int64_t common = from == Kind::FloorDiv ? std::gcd(term.coefficient, divisor) : divisor;
+        const int64_t common =
+            from == Kind::FloorDiv ? std::gcd(term.coefficient, divisor) : divisor;
         fits &= common > 1;
         found |= fits;
         if (!fits) {
             result += SizeBuilder::from(term);
         } else if (from == Kind::FloorDiv) {
             const Size inner = floor_div(atom.args[0], divisor / common);
-            result += Size(term.coefficient / common) * (inner - SizeBuilder::atom(Kind::Mod, inner, common));
+            result += Size(term.coefficient / common) *
+                      (inner - SizeBuilder::atom(Kind::Mod, inner, common));
         } else {
             result += Size(term.coefficient) *
                       (atom.args[0] -
@@ -137,7 +141,8 @@ std::optional<Extremum> find_extremum(const Size& size) {
 int64_t lower(const Size& size, int budget, const SizeEnv& largest = {}) {
     int64_t best = bounds(size, largest).lo;
     if (budget == 0 || size.is_constant()) return best;
-    if (auto other = rewritten(size, Kind::FloorDiv)) best = std::max(best, bounds(*other, largest).lo);
+    if (auto other = rewritten(size, Kind::FloorDiv))
+        best = std::max(best, bounds(*other, largest).lo);
     auto extremum = find_extremum(size);
     if (!extremum) return best;
     const SizeAtom& atom = extremum->term.atoms[0];
@@ -157,11 +162,12 @@ bool leaves_room(const Size& size) {
     const auto small = [](int64_t value) { return value < kRoom && value > -kRoom; };
     const auto& terms = SizeBuilder::terms(size);
     return small(SizeBuilder::constant_term(size)) &&
-           std::all_of(terms.begin(), terms.end(), [&](const SizeTerm& term) { return small(term.coefficient); });
+           std::all_of(terms.begin(), terms.end(),
+                       [&](const SizeTerm& term) { return small(term.coefficient); });
 }
 
-/// A size that is at most `by` times as large, without the first quotient by a constant: floordiv(a, by) lies
-/// between (a - by + 1) / by and a / by.
+/// A size that is at most `by` times as large, without the first quotient by a constant:
+/// floordiv(a, by) lies between (a - by + 1) / by and a / by.
 struct Scaled {
     Size size;
     int64_t by = 1;
@@ -169,15 +175,17 @@ struct Scaled {
 std::optional<Scaled> without_quotient(const Size& size) {
     for (const SizeTerm& term : SizeBuilder::terms(size)) {
         const SizeAtom& atom = term.atoms[0];
-        if (term.atoms.size() != 1 || atom.kind != Kind::FloorDiv || !atom.args[1].is_constant()) continue;
+        if (term.atoms.size() != 1 || atom.kind != Kind::FloorDiv || !atom.args[1].is_constant())
+            continue;
         const int64_t by = atom.args[1].constant();
-        if (by < 2 || by > kLargestScale || !leaves_room(size) || !leaves_room(atom.args[0])) continue;
+        if (by < 2 || by > kLargestScale || !leaves_room(size) || !leaves_room(atom.args[0]))
+            continue;
         const Size least = term.coefficient < 0 ? atom.args[0] : atom.args[0] - Size(by - 1);
-        return Scaled{(size - SizeBuilder::from(term)) * Size(by) + Size(term.coefficient) * least, by};
+        return Scaled{(size - SizeBuilder::from(term)) * Size(by) + Size(term.coefficient) * least,
+                      by};
     }
     return std::nullopt;
 }
-
 
 int64_t atom_divisor(const SizeAtom& atom) {
     if (atom.kind == Kind::Symbol) return 1;
@@ -206,7 +214,7 @@ int64_t terms_divisor(const Size& size) {
 
 int64_t Size::lower_bound() const {
     const int64_t best = lower(*this, kOpenedExtrema);
-    if (best >= 0) return best;   // what is asked for is mostly whether it can be negative
+    if (best >= 0) return best;  // what is asked for is mostly whether it can be negative
     const auto scaled = without_quotient(*this);
     if (!scaled) return best;
     const int64_t least = scaled->size.lower_bound();
@@ -231,7 +239,8 @@ int64_t Size::divisor() const {
 bool proved_less_equal(const Size& a, const Size& b) {
     if (a.is_constant() && b.is_constant()) return a.constant() <= b.constant();
     const Size distance = b - a;
-    return distance.lower_bound() >= 0 || (!data_symbols(distance).empty() && smallest(distance).lower_bound() >= 0);
+    return distance.lower_bound() >= 0 ||
+           (!data_symbols(distance).empty() && smallest(distance).lower_bound() >= 0);
 }
 
 }  // namespace firn

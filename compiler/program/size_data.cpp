@@ -31,8 +31,7 @@ Size extreme(const SizeAtom& atom, bool upper) {
     const Size &a = atom.args[0], &b = atom.args[1];
     if (!has_data(a) && !has_data(b)) return SizeBuilder::atom(atom);
     switch (atom.kind) {
-        case Kind::Symbol:
-            break;
+        case Kind::Symbol: break;
         case Kind::FloorDiv:
             if (!has_data(b) && b.lower_bound() >= 0) return floor_div(extreme(a, upper), b);
             return upper ? max(extreme(a, true), Size(0) - extreme(a, false))
@@ -40,8 +39,7 @@ Size extreme(const SizeAtom& atom, bool upper) {
         case Kind::Mod:  // has the sign of b
             return upper ? max(extreme(b, true) - 1, 0) : min(extreme(b, false) + 1, 0);
         case Kind::Min:
-        case Kind::Max:
-            return apply(atom.kind, extreme(a, upper), extreme(b, upper));
+        case Kind::Max: return apply(atom.kind, extreme(a, upper), extreme(b, upper));
     }
     throw InternalError("internal error: unknown kind of size atom");
 }

@@ -8,7 +8,8 @@
 
 namespace firn {
 
-/// Values of the symbols at a call. Loop inductions of host steps and i32 scalar arguments are symbols too.
+/// Values of the symbols at a call. Loop inductions of host steps and i32 scalar arguments are
+/// symbols too.
 struct SizeEnv : std::map<std::string, int64_t> {
     using map::map;
 };
@@ -20,8 +21,8 @@ struct SizeMap : std::map<std::string, Size> {
 
 /// What a variant of a program assumes of its symbols.
 struct SymbolFacts {
-    SizeEnv divisors;   // the value is a multiple of this
-    SizeEnv largest;    // the value is in [0, this]
+    SizeEnv divisors;  // the value is a multiple of this
+    SizeEnv largest;   // the value is in [0, this]
     /// Tensors of symbolic sizes are as small as the fastest form of binding takes
     /// (Program::assumed says which). Else what `largest` leaves possible decides.
     bool bindable = true;

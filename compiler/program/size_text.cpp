@@ -9,7 +9,7 @@ namespace {
 
 using Kind = SizeAtom::Kind;
 
-constexpr int kDeepest = 256;   // parentheses in a text, more than any size that is printed has
+constexpr int kDeepest = 256;  // parentheses in a text, more than any size that is printed has
 
 std::string text(const SizeAtom& atom) {
     if (atom.is_data()) return atom.name + "(" + atom.args[0].text() + ")";
@@ -61,7 +61,8 @@ class Parser {
 
     // The sign travels with the product so that the least 64-bit number can be read.
     Size product(int64_t sign) {
-        if (++depth_ > kDeepest) fail("parentheses stand more than " + std::to_string(kDeepest) + " deep");
+        if (++depth_ > kDeepest)
+            fail("parentheses stand more than " + std::to_string(kDeepest) + " deep");
         Size result = factor(sign);
         while (accept('*')) result *= factor(1);
         --depth_;
@@ -128,7 +129,7 @@ class Parser {
 
     const std::string& text_;
     size_t at_ = 0;
-    int depth_ = 0;   // of the parentheses around
+    int depth_ = 0;  // of the parentheses around
 };
 
 }  // namespace

@@ -41,18 +41,23 @@ int AccessMaps::constant(const Size& value) { return expr({kConstant, size_id(va
 
 int AccessMaps::affine(int base, int64_t scale, const Size& offset) {
     if (scale == 1 && offset.is(0)) return base;
-    return expr({kAffine, static_cast<uint64_t>(base), static_cast<uint64_t>(scale), size_id(offset)},
-                exprs_[base].ranges, exprs_[base].innermost);
+    return expr(
+        {kAffine, static_cast<uint64_t>(base), static_cast<uint64_t>(scale), size_id(offset)},
+        exprs_[base].ranges, exprs_[base].innermost);
 }
 
 int AccessMaps::kept(int index, const Node& gather, size_t axis, int asked) {
-    // Behind the edge a constant takes the place of what is read. An index that is moved is no longer the grid's own.
+    // Behind the edge a constant takes the place of what is read. An index that is moved is no
+    // longer the grid's own.
     const Bounds mode = gather.as<GatherAttr>().modes[axis];
-    const Size &n = gather.inputs[0]->shape[axis], &extent = gather.shape[static_cast<size_t>(asked)];
+    const Size &n = gather.inputs[0]->shape[axis],
+               &extent = gather.shape[static_cast<size_t>(asked)];
     const bool moved = exprs_[index].key[0] == kAffine;
-    if (mode == Bounds::Constant || mode == Bounds::Unchecked || moved || (n - extent).lower_bound() >= 0) return index;
-    return expr({kKept, static_cast<uint64_t>(index), static_cast<uint64_t>(mode), size_id(n)}, exprs_[index].ranges,
-                exprs_[index].innermost);
+    if (mode == Bounds::Constant || mode == Bounds::Unchecked || moved ||
+        (n - extent).lower_bound() >= 0)
+        return index;
+    return expr({kKept, static_cast<uint64_t>(index), static_cast<uint64_t>(mode), size_id(n)},
+                exprs_[index].ranges, exprs_[index].innermost);
 }
 
 int AccessMaps::opaque(uint64_t tag, const Node& node, int axis, int map) {
@@ -63,8 +68,8 @@ int AccessMaps::opaque(uint64_t tag, const Node& node, int axis, int map) {
         std::sort(loops.begin(), loops.end());
         ranges = merge(ranges, loops);
     }
-    return expr({tag, id_of(&node), static_cast<uint64_t>(axis), static_cast<uint64_t>(map)}, ranges,
-                maps_[map].innermost);
+    return expr({tag, id_of(&node), static_cast<uint64_t>(axis), static_cast<uint64_t>(map)},
+                ranges, maps_[map].innermost);
 }
 
 int AccessMaps::tuple(std::vector<int> axes) {
@@ -82,7 +87,8 @@ int AccessMaps::tuple(std::vector<int> axes) {
 int AccessMaps::identity(const Shape& shape) {
     std::vector<int> axes;
     for (size_t k = 0; k < shape.size(); ++k)
-        axes.push_back(shape[k].is(1) ? constant(Size(0)) : expr({kGrid, shape.size() - k}, {}, shape.size() - k));
+        axes.push_back(shape[k].is(1) ? constant(Size(0))
+                                      : expr({kGrid, shape.size() - k}, {}, shape.size() - k));
     return tuple(std::move(axes));
 }
 
@@ -135,10 +141,11 @@ int AccessMaps::input_map(const Node& node, int k, int map) {
         case Op::Pad: {
             std::vector<int> axes;
             for (size_t j = 0; j < input.shape.size(); ++j)
-                axes.push_back(node.op == Op::Slice
-                                   ? affine(maps_[map].axes[j], node.as<SliceAttr>().step[j],
-                                            node.as<SliceAttr>().begin[j])
-                                   : affine(maps_[map].axes[j], 1, Size(0) - node.as<PadAttr>().before[j]));
+                axes.push_back(
+                    node.op == Op::Slice
+                        ? affine(maps_[map].axes[j], node.as<SliceAttr>().step[j],
+                                 node.as<SliceAttr>().begin[j])
+                        : affine(maps_[map].axes[j], 1, Size(0) - node.as<PadAttr>().before[j]));
             return tuple(std::move(axes));
         }
         case Op::Gather: {
@@ -147,9 +154,13 @@ int AccessMaps::input_map(const Node& node, int k, int map) {
             for (size_t j = 0; j < input.shape.size(); ++j) {
                 const Node& index = *node.inputs[j + 1];
                 const auto known = affine_index(index);
-                if (!known) axes.push_back(opaque(kOpaque, index, 0, map));
-                else if (known->axis < 0) axes.push_back(constant(known->offset));
-                else axes.push_back(kept(affine(maps_[map].axes[known->axis], 1, known->offset), node, j, known->axis));
+                if (!known)
+                    axes.push_back(opaque(kOpaque, index, 0, map));
+                else if (known->axis < 0)
+                    axes.push_back(constant(known->offset));
+                else
+                    axes.push_back(kept(affine(maps_[map].axes[known->axis], 1, known->offset),
+                                        node, j, known->axis));
             }
             return tuple(std::move(axes));
         }
@@ -159,7 +170,8 @@ int AccessMaps::input_map(const Node& node, int k, int map) {
             for (size_t j = 2; j < node.inputs.size(); ++j) {
                 const auto known = store_index(*node.inputs[j]);
                 if (known && known->index.axis >= 0)
-                    axes[known->index.axis] = affine(maps_[map].axes[j - 2], 1, Size(0) - known->index.offset);
+                    axes[known->index.axis] =
+                        affine(maps_[map].axes[j - 2], 1, Size(0) - known->index.offset);
             }
             for (size_t j = 0; j < axes.size(); ++j)
                 if (axes[j] < 0) axes[j] = constant(input.shape[j] - Size(1));
@@ -170,7 +182,8 @@ int AccessMaps::input_map(const Node& node, int k, int map) {
             std::vector<int> axes;
             size_t kept = 0;
             for (size_t j = 0; j < input.shape.size(); ++j) {
-                if (std::find(reduced.begin(), reduced.end(), static_cast<int>(j)) == reduced.end()) {
+                if (std::find(reduced.begin(), reduced.end(), static_cast<int>(j)) ==
+                    reduced.end()) {
                     axes.push_back(maps_[map].axes[kept++]);
                     continue;
                 }
@@ -189,7 +202,7 @@ int AccessMaps::prefix(int map, int rank) const {
 }
 
 bool AccessMaps::begins(int map, int whole) const {
-    const std::vector<int> &axes = maps_[map].axes, &all = maps_[whole].axes;
+    const std::vector<int>&axes = maps_[map].axes, &all = maps_[whole].axes;
     return axes.size() <= all.size() && std::equal(axes.begin(), axes.end(), all.begin());
 }
 
@@ -198,7 +211,8 @@ std::optional<int64_t> AccessMaps::distance(int a, int b) const {
     auto parts = [&](int e) {
         const std::vector<uint64_t>& key = exprs_[e].key;
         const bool moved = key[0] == kAffine && key[2] == 1;
-        return moved ? std::pair(static_cast<int>(key[1]), size_of_[key[3]]) : std::pair(e, Size(0));
+        return moved ? std::pair(static_cast<int>(key[1]), size_of_[key[3]])
+                     : std::pair(e, Size(0));
     };
     const auto [base_a, offset_a] = parts(a);
     const auto [base_b, offset_b] = parts(b);
@@ -208,7 +222,7 @@ std::optional<int64_t> AccessMaps::distance(int a, int b) const {
 }
 
 std::optional<int> AccessMaps::beside(int a, int b) const {
-    const std::vector<int> &p = maps_[a].axes, &q = maps_[b].axes;
+    const std::vector<int>&p = maps_[a].axes, &q = maps_[b].axes;
     if (p.size() != q.size()) return std::nullopt;
     std::optional<int> axis;
     for (size_t k = 0; k < p.size(); ++k) {
@@ -221,7 +235,7 @@ std::optional<int> AccessMaps::beside(int a, int b) const {
 }
 
 bool AccessMaps::same_row(int a, int b) const {
-    const std::vector<int> &p = maps_[a].axes, &q = maps_[b].axes;
+    const std::vector<int>&p = maps_[a].axes, &q = maps_[b].axes;
     return p.size() == q.size() && !p.empty() && std::equal(p.begin(), p.end() - 1, q.begin());
 }
 

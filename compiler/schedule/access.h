@@ -13,9 +13,10 @@
 
 namespace firn {
 
-/// Interns index expressions and tuples of them (maps), so that equal accesses are equal numbers. An index is
-/// a grid axis (counted from the right), the range of a reduction or loop, a constant, base * scale +
-/// offset, one that is kept inside of a smaller shape, or opaque: named by the node that computes it and the tuple at which that is asked.
+/// Interns index expressions and tuples of them (maps), so that equal accesses are equal numbers.
+/// An index is a grid axis (counted from the right), the range of a reduction or loop, a constant,
+/// base * scale + offset, one that is kept inside of a smaller shape, or opaque: named by the node
+/// that computes it and the tuple at which that is asked.
 class AccessMaps {
   public:
     explicit AccessMaps(SymbolFacts facts = {}) : facts_(std::move(facts)) {}
@@ -25,20 +26,22 @@ class AccessMaps {
     int input_map(const Node& node, int k, int map);
     /// Map for a value of shape `to` that broadcasts to one of shape `from` asked by `map`.
     int projected(int map, const Shape& from, const Shape& to);
-    /// How often per grid index a value asked by `map` is evaluated: the turns of the ranges it uses.
+    /// How often per grid index a value asked by `map` is evaluated: the turns of the ranges it
+    /// uses.
     double turns(int map) const;
     /// How many leading axes of a grid of `rank` axes the indices of `map` use.
     int prefix(int map, int rank) const;
     /// Its indices are the first ones of `whole`.
     bool begins(int map, int whole) const;
-    /// The axis along which they ask for neighbours, no more than kNear apart, counted from the right; none where the
-    /// maps differ otherwise.
+    /// The axis along which they ask for neighbours, no more than kNear apart, counted from the
+    /// right; none where the maps differ otherwise.
     std::optional<int> beside(int a, int b) const;
     /// They ask along the same row: their indices differ in the last one at most.
     bool same_row(int a, int b) const;
-    /// Marks everything asked inside a loop's body: an opaque index computed by `node` depends on the
-    /// loops in `loops`, which turn `trips` times.
-    void set_loop_dependencies(std::function<std::vector<std::pair<const Node*, double>>(const Node&)> f) {
+    /// Marks everything asked inside a loop's body: an opaque index computed by `node` depends on
+    /// the loops in `loops`, which turn `trips` times.
+    void set_loop_dependencies(
+        std::function<std::vector<std::pair<const Node*, double>>(const Node&)> f) {
         loops_of_ = std::move(f);
     }
 
@@ -47,8 +50,9 @@ class AccessMaps {
     static constexpr int64_t kNear = 4;
     struct Expr {
         std::vector<uint64_t> key;
-        std::vector<std::pair<uint64_t, double>> ranges;   // id and turns of the ranges it uses, sorted
-        uint64_t innermost = kNoAxis;                      // of the grid axes it uses, counted from the right
+        std::vector<std::pair<uint64_t, double>>
+            ranges;                    // id and turns of the ranges it uses, sorted
+        uint64_t innermost = kNoAxis;  // of the grid axes it uses, counted from the right
     };
     struct Map {
         std::vector<int> axes;
@@ -60,7 +64,8 @@ class AccessMaps {
     int affine(int base, int64_t scale, const Size& offset);
     std::optional<int64_t> distance(int a, int b) const;
     int constant(const Size& value);
-    /// `index`, as the mode of a Gather keeps it inside of its source along an axis; `asked`: the axis of the Gather.
+    /// `index`, as the mode of a Gather keeps it inside of its source along an axis; `asked`: the
+    /// axis of the Gather.
     int kept(int index, const Node& gather, size_t axis, int asked);
     int opaque(uint64_t tag, const Node& node, int axis, int map);
     int tuple(std::vector<int> axes);
@@ -73,7 +78,7 @@ class AccessMaps {
     std::map<std::vector<uint64_t>, int> expr_table_;
     std::map<std::vector<int>, int> map_table_;
     std::map<std::string, uint64_t> sizes_;
-    std::vector<Size> size_of_;   // by id
+    std::vector<Size> size_of_;  // by id
     std::function<std::vector<std::pair<const Node*, double>>(const Node&)> loops_of_;
 };
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "compiler/ir/builder.h"
-#include "compiler/program/error.h"
 #include "compiler/ir/value_bounds.h"
+#include "compiler/program/error.h"
 #include "compiler/schedule/open_loops.h"
 #include "compiler/schedule/schedule.h"
 
@@ -14,23 +14,27 @@ namespace firn {
 namespace {
 
 constexpr double kUnknown = 1e18;
-/// Back edges of a kernel with a loop that may never end, where the driver allows any number: a device that hangs is
-/// lost.
+/// Back edges of a kernel with a loop that may never end, where the driver allows any number: a
+/// device that hangs is lost.
 constexpr int64_t kMostInOneGo = 65535;
 
 using Inductions = std::unordered_map<const Node*, Size>;
 
-constexpr int kFollowed = 100;   // minima and maxima of a bound
+constexpr int kFollowed = 100;  // minima and maxima of a bound
 
-/// The most that a rank-0 i32 can be, where something tells. `steps`: nodes that are still followed.
-std::optional<double> most(const Node& node, const Inductions& known, const SymbolFacts& facts, int& steps) {
+/// The most that a rank-0 i32 can be, where something tells. `steps`: nodes that are still
+/// followed.
+std::optional<double> most(const Node& node, const Inductions& known, const SymbolFacts& facts,
+                           int& steps) {
     if (--steps < 0) return std::nullopt;
-    if (const auto size = host_size(node, known)) return static_cast<double>(size->upper_bound(facts.largest));
+    if (const auto size = host_size(node, known))
+        return static_cast<double>(size->upper_bound(facts.largest));
     if (node.op != Op::Min && node.op != Op::Max) {
         const ValueBounds bounds = value_bounds(node, facts);
         return bounds.hi < INT32_MAX ? std::optional(static_cast<double>(bounds.hi)) : std::nullopt;
     }
-    const auto a = most(*node.inputs[0], known, facts, steps), b = most(*node.inputs[1], known, facts, steps);
+    const auto a = most(*node.inputs[0], known, facts, steps),
+               b = most(*node.inputs[1], known, facts, steps);
     if (a && b) return node.op == Op::Min ? std::min(*a, *b) : std::max(*a, *b);
     return node.op == Op::Min ? (a ? a : b) : std::nullopt;
 }
@@ -46,7 +50,8 @@ struct Budget {
 };
 
 /// The most turns that a loop can take.
-std::optional<double> trips_of(const Node& loop, const Inductions& known, const SymbolFacts& facts, Budget budget = {}) {
+std::optional<double> trips_of(const Node& loop, const Inductions& known, const SymbolFacts& facts,
+                               Budget budget = {}) {
     if (budget.holds(loop)) {
         const auto own = trips_of(loop, known, facts);
         return own ? std::min(*own, budget.most) : budget.most;
@@ -70,7 +75,8 @@ bool is_inside(const RegionFacts& regions, const Node& node, const Node* loop) {
 }
 
 /// Back edges that one turn of each loop's body takes at the most; host loops do not count.
-std::unordered_map<const Node*, double> turn_costs(const RegionFacts& regions, const Inductions& known,
+std::unordered_map<const Node*, double> turn_costs(const RegionFacts& regions,
+                                                   const Inductions& known,
                                                    const SymbolFacts& facts, Budget budget = {}) {
     std::unordered_map<const Node*, double> out;
     for (const Ref& node : regions.order) {
@@ -80,15 +86,18 @@ std::unordered_map<const Node*, double> turn_costs(const RegionFacts& regions, c
         if (node->op == Op::Reduce) {
             edges = 1;
             for (int axis : node->as<ReduceAttr>().axes)
-                edges *= static_cast<double>(node->inputs[0]->shape[axis].upper_bound(facts.largest));
+                edges *=
+                    static_cast<double>(node->inputs[0]->shape[axis].upper_bound(facts.largest));
         }
         if (edges == 0) continue;
         const auto& around = regions.loops.at(node.get());
         for (const Node* loop : around) {
-            double times = 1;   // the loops between take it more than once in a turn
+            double times = 1;  // the loops between take it more than once in a turn
             for (const Node* between : around)
-                if (between != loop && is_inside(regions, *between, loop) && !regions.host_loops.contains(between))
-                    times *= std::max(1.0, trips_of(*between, known, facts, budget).value_or(kUnknown));
+                if (between != loop && is_inside(regions, *between, loop) &&
+                    !regions.host_loops.contains(between))
+                    times *=
+                        std::max(1.0, trips_of(*between, known, facts, budget).value_or(kUnknown));
             out[loop] = std::min(out[loop] + edges * std::min(times, kUnknown), kUnknown);
         }
     }
@@ -132,33 +141,38 @@ Ref chunked(Builder b, const Node& loop, const std::vector<Ref>& inputs, int64_t
                           b.line);
 }
 
-/// The loops in a kernel by hand that must end, with the turns that the driver allows each of them: a kernel is one
-/// dispatch, and whoever runs it sees whether a loop went on after its last turn. What else the kernel does (clearing its
-/// arrays) is left a 16th.
-std::unordered_map<const Node*, int64_t> turns_by_hand(const RegionFacts& regions, const Node& kernel,
-                                                       const Inductions& known, const SymbolFacts& facts, int64_t most) {
+/// The loops in a kernel by hand that must end, with the turns that the driver allows each of them:
+/// a kernel is one dispatch, and whoever runs it sees whether a loop went on after its last turn.
+/// What else the kernel does (clearing its arrays) is left a 16th.
+std::unordered_map<const Node*, int64_t> turns_by_hand(const RegionFacts& regions,
+                                                       const Node& kernel, const Inductions& known,
+                                                       const SymbolFacts& facts, int64_t most) {
     std::vector<const Node*> loops;
     for (const Ref& ref : regions.order)
-        if (ref->op == Op::Loop && ref->as<LoopAttr>().must_end && is_inside(regions, *ref, &kernel))
+        if (ref->op == Op::Loop && ref->as<LoopAttr>().must_end &&
+            is_inside(regions, *ref, &kernel))
             loops.push_back(ref.get());
     if (loops.empty()) return {};
     const auto allowed = static_cast<double>(most - most / 16);
     const auto edges = [&](int64_t turns) {
         return turn_costs(regions, known, facts, {static_cast<double>(turns)})[&kernel];
     };
-    int64_t low = 1, high = most;   // the most turns that are allowed lie in [low, high)
+    int64_t low = 1, high = most;  // the most turns that are allowed lie in [low, high)
     while (low + 1 < high) {
         const int64_t middle = (low + high) / 2;
         (edges(middle) <= allowed ? low : high) = middle;
     }
     std::unordered_map<const Node*, int64_t> out;
     for (const Node* loop : loops)
-        if (const auto trips = trips_of(*loop, known, facts); !trips || *trips > static_cast<double>(low)) out[loop] = low;
+        if (const auto trips = trips_of(*loop, known, facts);
+            !trips || *trips > static_cast<double>(low))
+            out[loop] = low;
     return out;
 }
 
 /// Loops in kernels by hand that must end, within what the driver allows.
-Graph bound_by_hand(NodeTable& table, const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts) {
+Graph bound_by_hand(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
+                    const SymbolFacts& facts) {
     if (!profile.max_back_edges) return graph;
     const RegionFacts regions = region_facts(graph);
     const Inductions known = host_inductions(regions);
@@ -175,7 +189,8 @@ Graph bound_by_hand(NodeTable& table, const Graph& graph, const DeviceProfile& p
             if (at == turns.end()) return nullptr;
             std::vector<Ref> inputs = made->inputs;
             inputs[1] = constant_int({table}, at->second);
-            Ref out = table.intern(Op::Loop, made->dtype, made->shape, std::move(inputs), made->attr);
+            Ref out =
+                table.intern(Op::Loop, made->dtype, made->shape, std::move(inputs), made->attr);
             note_lines(*out, made->lines);
             return out;
         });
@@ -184,7 +199,8 @@ Graph bound_by_hand(NodeTable& table, const Graph& graph, const DeviceProfile& p
 
 }  // namespace
 
-Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts) {
+Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
+                  const SymbolFacts& facts) {
     const int64_t most = profile.max_back_edges ? profile.max_back_edges : kMostInOneGo;
     // Innermost first: a chunked loop makes the loops around it loops of kernels.
     Graph out = bound_by_hand(table, graph, profile, facts);
@@ -193,16 +209,20 @@ Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& pro
         const Inductions known = host_inductions(regions);
         auto cost = turn_costs(regions, known, facts);
         std::unordered_map<const Node*, int64_t> chunks;
-        std::unordered_set<const Node*> around;   // loops that hold one of those: another round
+        std::unordered_set<const Node*> around;  // loops that hold one of those: another round
         for (const Ref& ref : regions.order) {
-            if (ref->op != Op::Loop || regions.host_loops.contains(ref.get()) || kernel_by_hand(regions, *ref)) continue;
+            if (ref->op != Op::Loop || regions.host_loops.contains(ref.get()) ||
+                kernel_by_hand(regions, *ref))
+                continue;
             if (around.contains(ref.get())) continue;
             const auto trips = trips_of(*ref, known, facts);
             const double turn = 1 + cost[ref.get()];
             const bool must_end = ref->as<LoopAttr>().must_end;
             if (must_end && ref->as<LoopAttr>().active < 0) throw UserError(never_ended(*ref));
-            if (!must_end && (!profile.max_back_edges || (trips && *trips * turn <= most))) continue;
-            chunks[ref.get()] = static_cast<int64_t>(std::max(1.0, static_cast<double>(most / 2) / turn));
+            if (!must_end && (!profile.max_back_edges || (trips && *trips * turn <= most)))
+                continue;
+            chunks[ref.get()] =
+                static_cast<int64_t>(std::max(1.0, static_cast<double>(most / 2) / turn));
             const auto& outer = regions.loops.at(ref.get());
             around.insert(outer.begin(), outer.end());
         }
@@ -211,7 +231,8 @@ Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& pro
         auto visit_region = [&](const Node& node, const Ref& made) -> Ref {
             const auto chunk = chunks.find(&node);
             if (chunk == chunks.end()) return nullptr;
-            return chunked({table, node.lines.empty() ? SourceLine{} : node.lines[0]}, *made, made->inputs, chunk->second);
+            return chunked({table, node.lines.empty() ? SourceLine{} : node.lines[0]}, *made,
+                           made->inputs, chunk->second);
         };
         out.results = rewrite(table, out.results, visit, {}, visit_region);
     }

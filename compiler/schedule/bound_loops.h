@@ -5,9 +5,11 @@
 
 namespace firn {
 
-/// Loops that could take more back edges in one invocation than the profile's limit become a loop of kernels
-/// over chunks of the same loop; so do those whose turns only the data knows. A kernel by hand stays one dispatch: loops
-/// in it that must end take fewer turns. Ensures: the same values. After split_reductions, which bounds the reductions inside.
-Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts);
+/// Loops that could take more back edges in one invocation than the profile's limit become a loop
+/// of kernels over chunks of the same loop; so do those whose turns only the data knows. A kernel
+/// by hand stays one dispatch: loops in it that must end take fewer turns. Ensures: the same
+/// values. After split_reductions, which bounds the reductions inside.
+Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
+                  const SymbolFacts& facts);
 
 }  // namespace firn

@@ -25,8 +25,8 @@ std::optional<CutWeights> parse_cut_weights(const std::string& words) {
                value <= kMostWeight;
     };
     std::string more;
-    if (!field("load", out.load) || !field("memory", out.memory) ||
-        !field("launch", out.launch) || in >> more)
+    if (!field("load", out.load) || !field("memory", out.memory) || !field("launch", out.launch) ||
+        in >> more)
         return std::nullopt;
     return out;
 }

@@ -9,8 +9,8 @@
 namespace firn {
 namespace {
 
-constexpr double kLeastOperations = 8;   // that are worth a parameter
-constexpr int kDepth = 6;                // of integer expressions that are followed
+constexpr double kLeastOperations = 8;  // that are worth a parameter
+constexpr int kDepth = 6;               // of integer expressions that are followed
 
 class Finder {
   public:
@@ -96,7 +96,8 @@ class Finder {
             out.op = HostOp::Argument, out.argument = from.as<InputAttr>().index;
             return out;
         }
-        const std::optional<Size> size = wraps(from, kDepth) ? host_size(from, out_.inductions) : std::nullopt;
+        const std::optional<Size> size =
+            wraps(from, kDepth) ? host_size(from, out_.inductions) : std::nullopt;
         if (!size || !known_to_steps(*size)) return std::nullopt;
         out.op = HostOp::Size, out.size = *size;
         return out;
@@ -113,13 +114,15 @@ class Finder {
             case Op::Mul:
             case Op::Neg:
                 return depth > 0 && node.dtype == i32 &&
-                       std::all_of(node.inputs.begin(), node.inputs.end(), [&](const Ref& input) { return wraps(*input, depth - 1); });
+                       std::all_of(node.inputs.begin(), node.inputs.end(),
+                                   [&](const Ref& input) { return wraps(*input, depth - 1); });
             default: return false;
         }
     }
 
-    /// What the host knows when a call begins, but for the turns of loops of steps whose number it knows then: not
-    /// integer arguments (they are numbers of their own), nor what only the device knows.
+    /// What the host knows when a call begins, but for the turns of loops of steps whose number it
+    /// knows then: not integer arguments (they are numbers of their own), nor what only the device
+    /// knows.
     bool known_to_steps(const Size& size) const {
         if (!data_symbols(size).empty()) return false;
         for (const std::string& symbol : size.symbols()) {
@@ -134,10 +137,10 @@ class Finder {
     }
 
     const RegionFacts& regions_;
-    std::unordered_map<std::string, const Node*> args_;   // by the symbols of inductions
+    std::unordered_map<std::string, const Node*> args_;  // by the symbols of inductions
     HostNumbers out_;
-    std::vector<double> cost_;                      // operations, by place
-    std::unordered_map<const Node*, int> known_;    // places
+    std::vector<double> cost_;                    // operations, by place
+    std::unordered_map<const Node*, int> known_;  // places
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kFewTurns = 16;   // a loop so short runs to its end unasked
+constexpr int64_t kFewTurns = 16;  // a loop so short runs to its end unasked
 
 /// The bounds of loops of kernels, as far as the host knows them.
 class KnownBounds {
@@ -21,17 +21,21 @@ class KnownBounds {
 
     bool known(const Node& loop) const {
         for (int k = 0; k < 3; ++k)
-            if (const auto size = host_size(*loop.inputs[k], inductions_); !size || !data_symbols(*size).empty())
+            if (const auto size = host_size(*loop.inputs[k], inductions_);
+                !size || !data_symbols(*size).empty())
                 return false;
-        return loop.inputs[2]->op == Op::Constant;   // never 0
+        return loop.inputs[2]->op == Op::Constant;  // never 0
     }
 
-    /// As many turns as the loop can take, where that does not depend on a turn around it or on an argument's value.
+    /// As many turns as the loop can take, where that does not depend on a turn around it or on an
+    /// argument's value.
     std::optional<Size> most_turns(const Node& loop) const {
-        const auto begin = host_size(*loop.inputs[0], inductions_), end = host_size(*loop.inputs[1], inductions_);
+        const auto begin = host_size(*loop.inputs[0], inductions_),
+                   end = host_size(*loop.inputs[1], inductions_);
         if (!begin || !end || loop.inputs[2]->op != Op::Constant) return std::nullopt;
         const int64_t step = loop.inputs[2]->as<ConstantAttr>().value.i;
-        const Size most = max(ceil_div(largest(step > 0 ? *end - *begin : *begin - *end), std::abs(step)), Size(0));
+        const Size most = max(
+            ceil_div(largest(step > 0 ? *end - *begin : *begin - *end), std::abs(step)), Size(0));
         for (const std::string& symbol : most.symbols())
             if (symbol[0] == '$') return std::nullopt;
         return most;
@@ -39,7 +43,8 @@ class KnownBounds {
 
     bool short_enough(const Node& loop, const SymbolFacts& facts) const {
         if (!known(loop)) return false;
-        const Size begin = *host_size(*loop.inputs[0], inductions_), end = *host_size(*loop.inputs[1], inductions_);
+        const Size begin = *host_size(*loop.inputs[0], inductions_),
+                   end = *host_size(*loop.inputs[1], inductions_);
         const int64_t step = loop.inputs[2]->as<ConstantAttr>().value.i;
         const Size distance = step > 0 ? end - begin : begin - end;
         return distance.upper_bound(facts.largest) <= kFewTurns * std::abs(step);
@@ -49,8 +54,8 @@ class KnownBounds {
     std::unordered_map<const Node*, Size> inductions_;
 };
 
-/// The Loop with its bounds counted by the device and one bool that ends it. `most`: as many turns as it can take;
-/// null: nobody knows.
+/// The Loop with its bounds counted by the device and one bool that ends it. `most`: as many turns
+/// as it can take; null: nobody knows.
 Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, const Ref& most) {
     const LoopAttr& attr = loop.as<LoopAttr>();
     const Region old = with_fresh_args(b.table, *attr.body);
@@ -62,7 +67,8 @@ Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, c
     std::unordered_map<const Node*, Ref> replace;
     replace[old.args[0].get()] = op(Op::Add, {inputs[0], op(Op::Mul, {turn, inputs[2]})});
     std::vector<Ref> next = substitute(b.table, old.results, replace);
-    const std::vector<Ref> sizes(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(attr.sizes.size()));
+    const std::vector<Ref> sizes(next.begin(),
+                                 next.begin() + static_cast<std::ptrdiff_t>(attr.sizes.size()));
     const Ref more = op(Op::Less, {op(Op::Add, {turn, one}), trips});
     std::vector<Ref> inits(inputs.begin() + 3, inputs.end());
     Ref goes_on = more;
@@ -70,13 +76,14 @@ Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, c
     body.args.insert(body.args.end(), old.args.begin() + 1, old.args.end());
     if (attr.active >= 0) {
         const size_t k = static_cast<size_t>(attr.active);
-        // The loop's own end leaves every element inactive, so that further turns change nothing; what must have
-        // ended by then may take some more.
+        // The loop's own end leaves every element inactive, so that further turns change nothing;
+        // what must have ended by then may take some more.
         if (!attr.must_end) next[k] = op(Op::And, {next[k], more});
         goes_on = reduce(b, ReduceOp::Any, next[k], {}, false);
         inits[k] = op(Op::And, {inits[k], op(Op::Less, {zero, trips})});
     } else {
-        for (size_t k = 0; k < next.size(); ++k) next[k] = op(Op::Select, {go, next[k], body.args[k + 1]});
+        for (size_t k = 0; k < next.size(); ++k)
+            next[k] = op(Op::Select, {go, next[k], body.args[k + 1]});
     }
     // Of a size that begins in a turn there is none after the end: nothing is dispatched for it.
     for (size_t k = 0; k < attr.sizes.size(); ++k) next[k] = op(Op::Select, {go, sizes[k], zero});
@@ -84,13 +91,14 @@ Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, c
     body.results = next;
     body.results.push_back(goes_on);
     inits.push_back(op(Op::Less, {zero, trips}));
-    std::vector<Ref> made{zero, most ? most : constant_int(b, std::numeric_limits<int32_t>::max()), one};
+    std::vector<Ref> made{zero, most ? most : constant_int(b, std::numeric_limits<int32_t>::max()),
+                          one};
     made.insert(made.end(), inits.begin(), inits.end());
-    return b.table.intern(Op::Loop, loop.dtype, loop.shape, std::move(made),
-                          LoopAttr{std::make_shared<const Region>(std::move(body)),
-                                   static_cast<int>(inits.size()) - 1, true, true, attr.must_end,
-                                   attr.sizes},
-                          b.line);
+    return b.table.intern(
+        Op::Loop, loop.dtype, loop.shape, std::move(made),
+        LoopAttr{std::make_shared<const Region>(std::move(body)),
+                 static_cast<int>(inits.size()) - 1, true, true, attr.must_end, attr.sizes},
+        b.line);
 }
 
 /// What is known of the bounds of a loop that is opened.
@@ -99,9 +107,11 @@ struct Target {
     std::optional<Size> most;
 };
 
-bool is_inside_any(const RegionFacts& facts, const Node& node, const std::unordered_map<const Node*, Target>& targets) {
+bool is_inside_any(const RegionFacts& facts, const Node& node,
+                   const std::unordered_map<const Node*, Target>& targets) {
     const auto& loops = facts.loops.at(&node);
-    return std::any_of(loops.begin(), loops.end(), [&](const Node* loop) { return targets.contains(loop); });
+    return std::any_of(loops.begin(), loops.end(),
+                       [&](const Node* loop) { return targets.contains(loop); });
 }
 
 bool is_open(const Node& loop, const KnownBounds& bounds, const SymbolFacts& facts) {
@@ -115,7 +125,8 @@ bool is_open(const Node& loop, const KnownBounds& bounds, const SymbolFacts& fac
 Ref count_steps(const Builder& b, const Ref& distance, const Ref& pace) {
     auto op = [&](Op o, const Ref& x, const Ref& y) { return elementwise(b, o, {x, y}); };
     const Ref zero = constant_int(b, 0), one = constant_int(b, 1);
-    if (pace->op == Op::Constant && pace->as<ConstantAttr>().value.i == 1) return op(Op::Max, distance, zero);
+    if (pace->op == Op::Constant && pace->as<ConstantAttr>().value.i == 1)
+        return op(Op::Max, distance, zero);
     const Ref further = op(Op::Div, op(Op::Sub, op(Op::Max, distance, one), one), pace);
     return op(Op::Add, further, op(Op::Min, op(Op::Max, distance, zero), one));
 }
@@ -144,7 +155,8 @@ Graph open_loops(NodeTable& table, const Graph& graph, const SymbolFacts& facts)
             const Node* loop = regions.order[k].get();
             if (!regions.host_loops.contains(loop)) continue;
             const bool inside = is_inside_any(regions, *loop, targets);
-            if (!inside && is_open(*loop, bounds, facts)) targets[loop] = {bounds.known(*loop), bounds.most_turns(*loop)};
+            if (!inside && is_open(*loop, bounds, facts))
+                targets[loop] = {bounds.known(*loop), bounds.most_turns(*loop)};
         }
         if (targets.empty()) return out;
         // Turns after the end are beyond what unchecked reads promise.

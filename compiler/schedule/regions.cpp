@@ -9,7 +9,7 @@
 namespace firn {
 namespace {
 
-constexpr size_t kWalkBudget = 20000;   // (value, map) pairs that are followed through one loop body
+constexpr size_t kWalkBudget = 20000;  // (value, map) pairs that are followed through one loop body
 
 std::vector<const Node*> merge(std::vector<const Node*> a, const std::vector<const Node*>& b) {
     for (const Node* n : b)
@@ -32,9 +32,9 @@ Uses count_uses(const std::vector<Ref>& order) {
     return uses;
 }
 
-/// Walks a loop's body from its next values: true when each carried value is asked only at the element's own
-/// index, so that the loop can run inside one kernel. What turns only combine into is no value of an element:
-/// each element is a position there, and combines on its own.
+/// Walks a loop's body from its next values: true when each carried value is asked only at the
+/// element's own index, so that the loop can run inside one kernel. What turns only combine into is
+/// no value of an element: each element is a position there, and combines on its own.
 class ElementLoop {
   public:
     ElementLoop(const RegionFacts& facts, const Uses& uses, const Node& loop)
@@ -49,7 +49,9 @@ class ElementLoop {
             const Ref& r = body.results[k];
             const std::vector<const Node*> chain = accumulation(loop_, k);
             if (!only_combines(chain, *body.args[k + 1])) {
-                if (!join(domain, r->shape) || (active >= 0 && !ends_alone(r->shape, body.results[static_cast<size_t>(active)]->shape)))
+                if (!join(domain, r->shape) ||
+                    (active >= 0 &&
+                     !ends_alone(r->shape, body.results[static_cast<size_t>(active)]->shape)))
                     return false;
                 push(*r, maps_.identity(r->shape));
                 continue;
@@ -75,20 +77,25 @@ class ElementLoop {
   private:
     bool only_combines(const std::vector<const Node*>& chain, const Node& arg) const {
         return !chain.empty() && uses_.at(&arg) == 1 &&
-               std::all_of(chain.begin(), chain.end(), [&](const Node* n) { return uses_.at(n) == 1; });
+               std::all_of(chain.begin(), chain.end(),
+                           [&](const Node* n) { return uses_.at(n) == 1; });
     }
 
     static bool join(Shape& domain, const Shape& shape) {
-        if (shape.size() > domain.size()) domain.insert(domain.begin(), shape.size() - domain.size(), Size(1));
+        if (shape.size() > domain.size())
+            domain.insert(domain.begin(), shape.size() - domain.size(), Size(1));
         for (size_t k = 0; k < shape.size(); ++k) {
             Size& d = domain[domain.size() - shape.size() + k];
-            if (d.is(1)) d = shape[k];
-            else if (!shape[k].is(1) && shape[k] != d) return false;
+            if (d.is(1))
+                d = shape[k];
+            else if (!shape[k].is(1) && shape[k] != d)
+                return false;
         }
         return true;
     }
 
-    /// Each element of a value knows how long it goes on: the flag has no axis that the value has not.
+    /// Each element of a value knows how long it goes on: the flag has no axis that the value has
+    /// not.
     static bool ends_alone(const Shape& shape, const Shape& flag) {
         Shape all = shape;
         return flag.size() <= shape.size() && join(all, flag) && all == shape;
@@ -103,7 +110,8 @@ class ElementLoop {
     bool visit(const Node& node, int map) {
         if (node.op == Op::RegionArg) {
             if (facts_.arg_owner.at(&node) != &loop_) {
-                // A loop inside: its carried value starts from, and goes on as, values at the same index.
+                // A loop inside: its carried value starts from, and goes on as, values at the same
+                // index.
                 const Node& inner = *facts_.arg_owner.at(&node);
                 const int k = facts_.arg_index.at(&node) - 1;
                 if (k < 0) return true;
@@ -121,11 +129,14 @@ class ElementLoop {
                 if (r->shape.empty()) push(*r, maps_.identity({}));
             if (owner.op == Op::If) {
                 push(*owner.inputs[0], maps_.projected(map, node.shape, owner.inputs[0]->shape));
-                for (const auto& region : {owner.as<IfAttr>().then_body, owner.as<IfAttr>().else_body})
-                    push(*region->results[k], maps_.projected(map, node.shape, region->results[k]->shape));
+                for (const auto& region :
+                     {owner.as<IfAttr>().then_body, owner.as<IfAttr>().else_body})
+                    push(*region->results[k],
+                         maps_.projected(map, node.shape, region->results[k]->shape));
                 return true;
             }
-            if (facts_.host_loops.contains(&owner) || !accumulation(owner, static_cast<size_t>(k)).empty())
+            if (facts_.host_loops.contains(&owner) ||
+                !accumulation(owner, static_cast<size_t>(k)).empty())
                 return false;
             const Ref& init = owner.inputs[k + 3];
             push(*init, maps_.projected(map, node.shape, init->shape));
@@ -165,20 +176,29 @@ class ElementLoop {
 
 void find_arrays(RegionFacts& facts) {
     auto version_of = [&](const Node& node) -> const Node* {
-        if (node.op == Op::Scatter) return node.as<ScatterAttr>().by_hand ? node.inputs[0].get() : nullptr;
+        if (node.op == Op::Scatter)
+            return node.as<ScatterAttr>().by_hand ? node.inputs[0].get() : nullptr;
         if (node.op == Op::Barrier) return node.inputs[0].get();
-        if (node.op == Op::RegionArg && facts.arg_owner.contains(&node) && facts.arg_index.at(&node) > 0)
-            return facts.arg_owner.at(&node)->inputs[static_cast<size_t>(facts.arg_index.at(&node)) + 2].get();
-        if (node.op == Op::Result && node.inputs[0]->op == Op::Loop && !node.inputs[0]->as<LoopAttr>().by_hand())
-            return node.inputs[0]->inputs[static_cast<size_t>(node.as<ResultAttr>().index) + 3].get();
+        if (node.op == Op::RegionArg && facts.arg_owner.contains(&node) &&
+            facts.arg_index.at(&node) > 0)
+            return facts.arg_owner.at(&node)
+                ->inputs[static_cast<size_t>(facts.arg_index.at(&node)) + 2]
+                .get();
+        if (node.op == Op::Result && node.inputs[0]->op == Op::Loop &&
+            !node.inputs[0]->as<LoopAttr>().by_hand())
+            return node.inputs[0]
+                ->inputs[static_cast<size_t>(node.as<ResultAttr>().index) + 3]
+                .get();
         return nullptr;
     };
     for (const Ref& ref : facts.order) {
         const auto owner = facts.arg_owner.find(ref.get());
-        const bool carried = owner != facts.arg_owner.end() && owner->second->as<LoopAttr>().by_hand() &&
+        const bool carried = owner != facts.arg_owner.end() &&
+                             owner->second->as<LoopAttr>().by_hand() &&
                              facts.arg_index.at(ref.get()) > 0;
         const Node* before = version_of(*ref);
-        if (ref->op == Op::Array || carried || (before && facts.arrays.contains(before))) facts.arrays.insert(ref.get());
+        if (ref->op == Op::Array || carried || (before && facts.arrays.contains(before)))
+            facts.arrays.insert(ref.get());
     }
 }
 
@@ -200,7 +220,8 @@ SizesOfTurns sizes_of_turns(const std::vector<Ref>& order) {
 }
 
 /// What mentions a size of a turn belongs to the turn, whatever its inputs are.
-std::vector<const Node*> loops_of_sizes(const Node& node, const SizesOfTurns& sized, const RegionFacts& facts) {
+std::vector<const Node*> loops_of_sizes(const Node& node, const SizesOfTurns& sized,
+                                        const RegionFacts& facts) {
     std::vector<const Node*> loops;
     for_sizes(node, [&](const Size& size) {
         for (const SizeAtom& symbol : data_symbols(size)) {
@@ -240,21 +261,25 @@ RegionFacts region_facts(const Graph& graph) {
     for (const Ref& ref : facts.order) {
         std::vector<const Node*> loops;
         if (!sized.empty()) loops = loops_of_sizes(*ref, sized, facts);
-        if (auto it = facts.arg_owner.find(ref.get()); it != facts.arg_owner.end()) loops.push_back(it->second);
-        for (const Ref& input : ref->inputs) loops = merge(std::move(loops), facts.loops[input.get()]);
-        for (const Ref& r : region_results(*ref)) loops = merge(std::move(loops), facts.loops[r.get()]);
+        if (auto it = facts.arg_owner.find(ref.get()); it != facts.arg_owner.end())
+            loops.push_back(it->second);
+        for (const Ref& input : ref->inputs)
+            loops = merge(std::move(loops), facts.loops[input.get()]);
+        for (const Ref& r : region_results(*ref))
+            loops = merge(std::move(loops), facts.loops[r.get()]);
         std::erase(loops, ref.get());
         facts.loops[ref.get()] = std::move(loops);
     }
-    // What stands in the turns of a loop stands in those of every loop around it, whether it depends on them or not.
-    for (size_t k = facts.order.size(); k-- > 0;) {   // loops around stand behind what they hold
+    // What stands in the turns of a loop stands in those of every loop around it, whether it
+    // depends on them or not.
+    for (size_t k = facts.order.size(); k-- > 0;) {  // loops around stand behind what they hold
         std::vector<const Node*>& loops = facts.loops[facts.order[k].get()];
         const std::vector<const Node*> own = loops;
         for (const Node* loop : own) loops = merge(std::move(loops), facts.loops[loop]);
     }
     find_arrays(facts);
     const Uses uses = count_uses(facts.order);
-    std::unordered_set<const Node*> around;   // loops with steps inside; these come before them
+    std::unordered_set<const Node*> around;  // loops with steps inside; these come before them
     auto note_around = [&](const Node& step) {
         const auto& loops = facts.loops[&step];
         around.insert(loops.begin(), loops.end());
@@ -285,22 +310,27 @@ const Node* home_loop(const RegionFacts& facts, const Node& node) {
 }
 
 const Node* kernel_by_hand(const RegionFacts& facts, const Node& node) {
-    auto by_hand = [](const Node& loop) { return loop.op == Op::Loop && loop.as<LoopAttr>().by_hand(); };
+    auto by_hand = [](const Node& loop) {
+        return loop.op == Op::Loop && loop.as<LoopAttr>().by_hand();
+    };
     if (by_hand(node)) return &node;
     const auto& loops = facts.loops.at(&node);
-    const auto found = std::find_if(loops.begin(), loops.end(), [&](const Node* loop) { return by_hand(*loop); });
+    const auto found =
+        std::find_if(loops.begin(), loops.end(), [&](const Node* loop) { return by_hand(*loop); });
     return found == loops.end() ? nullptr : *found;
 }
 
 bool is_stored_by_hand(const Node& node) {
-    return node.op == Op::Result && node.inputs[0]->op == Op::Loop && node.inputs[0]->as<LoopAttr>().by_hand();
+    return node.op == Op::Result && node.inputs[0]->op == Op::Loop &&
+           node.inputs[0]->as<LoopAttr>().by_hand();
 }
 
 std::unordered_map<const Node*, Size> host_inductions(const RegionFacts& facts) {
     std::unordered_map<const Node*, Size> out;
     for (const Ref& ref : facts.order)
         if (facts.host_loops.contains(ref.get()))
-            out.emplace(ref->as<LoopAttr>().body->args[0].get(), Size::symbol("$i" + std::to_string(out.size())));
+            out.emplace(ref->as<LoopAttr>().body->args[0].get(),
+                        Size::symbol("$i" + std::to_string(out.size())));
     return out;
 }
 

@@ -16,21 +16,28 @@
 namespace firn {
 namespace {
 
-constexpr size_t kMapBudget = 48;        // distinct maps of one value that are followed
-constexpr double kUnknownTrips = 8;      // a loop whose trips nothing tells; such loops stand in one another
+constexpr size_t kMapBudget = 48;  // distinct maps of one value that are followed
+constexpr double kUnknownTrips =
+    8;  // a loop whose trips nothing tells; such loops stand in one another
 constexpr double kLongestKnown = 65536;  // bounds beyond it say nothing about a loop's turns
 constexpr double kSymbolShare = 4;       // how much more a symbol may be than its estimate
 constexpr size_t kMaxOutputs = 12;       // values that leave one kernel
-constexpr double kWorkingSet = 16;       // tensors of this size that pass through the cache between two uses
-constexpr double kLongestRow = 16384;    // elements that one invocation walks in a row kernel
-constexpr double kSharedRow = 4;         // elements of a row per lane that are worth sharing
-constexpr double kStageTurns = 32;       // a reduction this long inside another one is a stage of its own
-constexpr double kLeastRow = 16;         // elements that a group holds: shorter ones are no range of their own
-constexpr int64_t kLargestTile = 8;      // neighbours along an axis that one invocation computes
-constexpr double kSharedLoads = 10;      // loads of cached memory that one of shared memory takes on a CPU driver
-constexpr double kExchange = 4;          // loads of shared memory that a store there and a barrier take
-constexpr double kMostlyShared = 0.5;    // of one result's operations: better a longer body than to compute them twice
-constexpr double kLittleMore = 0.25;     // of a body that is too long by itself: better a longer one than one more
+constexpr double kWorkingSet =
+    16;  // tensors of this size that pass through the cache between two uses
+constexpr double kLongestRow = 16384;  // elements that one invocation walks in a row kernel
+constexpr double kSharedRow = 4;       // elements of a row per lane that are worth sharing
+constexpr double kStageTurns =
+    32;  // a reduction this long inside another one is a stage of its own
+constexpr double kLeastRow =
+    16;  // elements that a group holds: shorter ones are no range of their own
+constexpr int64_t kLargestTile = 8;  // neighbours along an axis that one invocation computes
+constexpr double kSharedLoads =
+    10;  // loads of cached memory that one of shared memory takes on a CPU driver
+constexpr double kExchange = 4;  // loads of shared memory that a store there and a barrier take
+constexpr double kMostlyShared =
+    0.5;  // of one result's operations: better a longer body than to compute them twice
+constexpr double kLittleMore =
+    0.25;  // of a body that is too long by itself: better a longer one than one more
 
 /// Simple operations of a value in a kernel's body; what moves elements counts as one.
 double body_operations(const Node& node) { return std::max(1.0, own_operations(node)); }
@@ -56,8 +63,8 @@ class Scheduler {
         find_counts();
         find_roots();
         decide();
-        // What leaves a kernel anyhow makes its loop's other results cheaper to keep: judged again, knowing it.
-        // So are those that computed rows kept in memory where a group can hold them.
+        // What leaves a kernel anyhow makes its loop's other results cheaper to keep: judged again,
+        // knowing it. So are those that computed rows kept in memory where a group can hold them.
         while (static_cast<int>(note_leaving_loops()) | static_cast<int>(note_held_rows())) {
             forget_verdicts();
             decide();
@@ -124,7 +131,8 @@ class Scheduler {
         if (node.op == Op::Input) return !node.as<InputAttr>().scalar;
         if (node.op == Op::Buffer) return true;
         if (node.op == Op::RegionArg)
-            return facts_.host_loops.contains(facts_.arg_owner.at(&node)) && facts_.arg_index.at(&node) > 0;
+            return facts_.host_loops.contains(facts_.arg_owner.at(&node)) &&
+                   facts_.arg_index.at(&node) > 0;
         if (node.op == Op::Result && facts_.host_loops.contains(node.inputs[0].get())) return true;
         return schedule_.materialised.contains(&node);
     }
@@ -134,12 +142,13 @@ class Scheduler {
         const double operation = costs_.operation = 1 / profile_.operations_per_second;
         const double load = costs_.load = profile_.seconds_per_load;
         costs_.is_free = [this](const Node& node) {
-            return (info(node.op).properties & kLeaf && !lives_in_memory(node)) || known_to_host(node);
+            return (info(node.op).properties & kLeaf && !lives_in_memory(node)) ||
+                   known_to_host(node);
         };
         costs_.is_in_memory = [this](const Node& node) { return lives_in_memory(node); };
         costs_.is_computed = [this](const Node& node) {
-            return (is_elementwise(node.op) || is_movement(node.op) || node.op == Op::Gather) && !is_of_invocations(node) &&
-                   !written(node);
+            return (is_elementwise(node.op) || is_movement(node.op) || node.op == Op::Gather) &&
+                   !is_of_invocations(node) && !written(node);
         };
         std::unordered_map<const Node*, int> uses;
         for (const Ref& ref : facts_.order)
@@ -157,8 +166,9 @@ class Scheduler {
                 cost = result_seconds(node);
             } else if (!(info(node.op).properties & kLeaf)) {
                 std::set<const Node*> distinct;
-                // A value that serves others too, or many elements of this one, would be kept in memory where
-                // that is cheaper; one that serves only this node would not: the node itself would.
+                // A value that serves others too, or many elements of this one, would be kept in
+                // memory where that is cheaper; one that serves only this node would not: the node
+                // itself would.
                 for (const Ref& input : node.inputs)
                     if (distinct.insert(input.get()).second)
                         cost += uses[input.get()] > 1 || node.op == Op::Expand
@@ -191,7 +201,8 @@ class Scheduler {
     void find_roots() {
         for (const Ref& r : graph_.results) force(r, kReasonResult);
         for (const Ref& ref : facts_.order) {
-            if (const Written w = written(*ref); w && !inside_kernel_loop(*ref)) force(ref, kReasonStore);
+            if (const Written w = written(*ref); w && !inside_kernel_loop(*ref))
+                force(ref, kReasonStore);
             if (is_stored_by_hand(*ref)) force(ref, kReasonByHand);
             if (!facts_.host_loops.contains(ref.get())) continue;
             for (size_t k = 3; k < ref->inputs.size(); ++k) force(ref->inputs[k], kReasonCarried);
@@ -201,7 +212,9 @@ class Scheduler {
 
     /// The Loop inside a kernel that gives the value back element by element, null where none does.
     const Node* loop_of_result(const Node& node) const {
-        if (node.op != Op::Result || node.inputs[0]->op != Op::Loop || written(node) || is_stored_by_hand(node)) return nullptr;
+        if (node.op != Op::Result || node.inputs[0]->op != Op::Loop || written(node) ||
+            is_stored_by_hand(node))
+            return nullptr;
         const Node* loop = node.inputs[0].get();
         return facts_.host_loops.contains(loop) ? nullptr : loop;
     }
@@ -300,8 +313,8 @@ class Scheduler {
         });
     }
 
-    /// Another result of its loop, of the same shape, leaves a kernel already, and not every asker can be part of
-    /// that kernel: this one needs no turn and no launch of its own to leave it too.
+    /// Another result of its loop, of the same shape, leaves a kernel already, and not every asker
+    /// can be part of that kernel: this one needs no turn and no launch of its own to leave it too.
     bool leaves_with_its_loop(const Node& node, const std::set<Ask>& asks) {
         const Node* loop = loop_of_result(node);
         const auto it = loop ? leaving_.find(loop) : leaving_.end();
@@ -315,11 +328,12 @@ class Scheduler {
     /// The host can compute it, so that a kernel has it as a parameter.
     bool known_to_host(const Node& node) const {
         if (schedule_.numbers.place.contains(&node)) return true;
-        return node.shape.empty() && node.dtype == i32 && host_size(node, schedule_.numbers.inductions).has_value();
+        return node.shape.empty() && node.dtype == i32 &&
+               host_size(node, schedule_.numbers.inductions).has_value();
     }
 
-    /// A value of a narrow type as a wider one: a GPU loads it with less traffic, and converts it as it comes. CPU
-    /// drivers load narrow elements one by one.
+    /// A value of a narrow type as a wider one: a GPU loads it with less traffic, and converts it
+    /// as it comes. CPU drivers load narrow elements one by one.
     bool widens_a_load(const Node& node) const {
         if (profile_.device_class != DeviceClass::Gpu || node.op != Op::Cast) return false;
         return node.dtype.bytes() == 4 && node.inputs[0]->dtype.bytes() < 4;
@@ -334,9 +348,10 @@ class Scheduler {
             auto asked = asks_.find(&node);
             if (forced == forced_.end() && asked == asks_.end()) continue;
             if (node.op == Op::RegionArg && forced == forced_.end()) continue;
-            ValueVerdict verdict = forced != forced_.end()
-                                       ? ValueVerdict{facts_.order[k], Verdict::Materialised, forced->second}
-                                       : judge(facts_.order[k], asked->second);
+            ValueVerdict verdict =
+                forced != forced_.end()
+                    ? ValueVerdict{facts_.order[k], Verdict::Materialised, forced->second}
+                    : judge(facts_.order[k], asked->second);
             if (verdict.verdict != Verdict::Materialised && overcrowds(node, asked->second)) {
                 verdict.verdict = Verdict::Materialised;
                 verdict.reason = kReasonBindings;
@@ -364,10 +379,11 @@ class Scheduler {
         const Node& node = *ref;
         ValueVerdict v{ref, Verdict::Inlined, kReasonOnce};
         const double bytes = node.dtype.bytes();
-        const double each = costs_.seconds.at(&node), size = estimate(element_count(node.shape), symbol_facts_);
+        const double each = costs_.seconds.at(&node),
+                     size = estimate(element_count(node.shape), symbol_facts_);
         const double own_turns = node.op == Op::Reduce ? reduction_turns(node) : 1;
         v.elements = std::max(1.0, size) * runs(node);
-        double loads = 0, streams = -runs(node);   // the first read comes with the write
+        double loads = 0, streams = -runs(node);  // the first read comes with the write
         std::set<const Node*> readers;
         for (const Ask& a : asks) {
             if (readers.insert(a.root).second) streams += runs(*a.root);
@@ -383,11 +399,13 @@ class Scheduler {
             loads += streams * size * bytes / profile_.bytes_per_second;
         const bool joins = leaves_with_its_loop(node, asks);
         v.materialise_seconds = v.elements * 2 * bytes / profile_.bytes_per_second + loads;
-        if (!joins) v.materialise_seconds += v.elements * each * idle(size * sharing_lanes(own_turns)) +
-                                           runs(node) * profile_.seconds_per_launch;
+        if (!joins)
+            v.materialise_seconds += v.elements * each * idle(size * sharing_lanes(own_turns)) +
+                                     runs(node) * profile_.seconds_per_launch;
         v.stage_seconds = stage_seconds(node, asks);
-        const bool free = node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Index ||
-                          node.op == Op::Input || is_movement(node.op) || known_to_host(node) || widens_a_load(node);
+        const bool free = node.op == Op::Constant || node.op == Op::SizeValue ||
+                          node.op == Op::Index || node.op == Op::Input || is_movement(node.op) ||
+                          known_to_host(node) || widens_a_load(node);
         if (inside_kernel_loop(node) || free) return v;
         if (combines_in_groups(node, asks)) {
             v.verdict = Verdict::Staged;
@@ -404,17 +422,21 @@ class Scheduler {
         } else if (exceeds_turns(node, asks)) {
             v.verdict = Verdict::Materialised;
             v.reason = kReasonTurns;
-        } else if (!nested_ && (node.op == Op::Reduce || loop_of_result(node)) && asked_in_a_range(asks)) {
+        } else if (!nested_ && (node.op == Op::Reduce || loop_of_result(node)) &&
+                   asked_in_a_range(asks)) {
             v.verdict = Verdict::Materialised;
             v.reason = kReasonTurns;
-        } else if (node.op == Op::Reduce && reduction_turns(node) >= kStageTurns && asked_in_a_range(asks)) {
+        } else if (node.op == Op::Reduce && reduction_turns(node) >= kStageTurns &&
+                   asked_in_a_range(asks)) {
             v.verdict = Verdict::Materialised;
             v.reason = kReasonStage;
-        } else if (v.stage_seconds > 0 && v.stage_seconds < std::min(v.inline_seconds, v.materialise_seconds)) {
+        } else if (v.stage_seconds > 0 &&
+                   v.stage_seconds < std::min(v.inline_seconds, v.materialise_seconds)) {
             v.verdict = Verdict::Staged;
             v.reason = kReasonRow;
         } else if (v.inline_seconds > v.materialise_seconds) {
-            const double beside = at_hand_.asks.empty() ? v.inline_seconds : inline_seconds_beside(node, asks);
+            const double beside =
+                at_hand_.asks.empty() ? v.inline_seconds : inline_seconds_beside(node, asks);
             v.verdict = beside > v.materialise_seconds ? Verdict::Materialised : Verdict::Inlined;
             v.reason = beside > v.materialise_seconds ? kReasonDearer : kReasonAtHand;
             v.inline_seconds = std::min(v.inline_seconds, beside);
@@ -431,13 +453,14 @@ class Scheduler {
             const double grid = estimate(element_count(grid_shape(*a.root)), symbol_facts_);
             total += evaluated_at(a) * maps_.turns(a.map) * runs(*a.root) *
                      idle(grid * sharing_lanes(maps_.turns(a.map))) *
-                     std::min(costs_.seconds.at(&node), seconds_beside(node, a, at_hand_, costs_, maps_));
+                     std::min(costs_.seconds.at(&node),
+                              seconds_beside(node, a, at_hand_, costs_, maps_));
         }
         return total;
     }
 
-    // --- staging: the kernel's grid is a prefix of its result's dimensions, and the rest is walked by each
-    // invocation, which keeps in registers what does not depend on the rest.
+    // --- staging: the kernel's grid is a prefix of its result's dimensions, and the rest is walked
+    // by each invocation, which keeps in registers what does not depend on the rest.
 
     /// Grid indices at which an asker's kernel evaluates a value.
     double evaluated_at(const Ask& a) const {
@@ -446,7 +469,8 @@ class Scheduler {
         const int rank = static_cast<int>(shape.size());
         const bool of_held_row = held_.contains(a.root) && maps_.turns(a.map) == 1;
         const int inner = staged != inner_.end() ? staged->second : of_held_row ? 1 : 0;
-        if (inner == 0 || maps_.prefix(a.map, rank) > rank - inner) return estimate(element_count(shape), symbol_facts_);
+        if (inner == 0 || maps_.prefix(a.map, rank) > rank - inner)
+            return estimate(element_count(shape), symbol_facts_);
         return prefix_size(shape, inner);
     }
 
@@ -466,11 +490,13 @@ class Scheduler {
         std::set<const Node*> roots;
         for (const Ask& a : asks) {
             const Node& root = *a.root;
-            if (is_stored_by_hand(root)) return 0;   // its rows are its user's
+            if (is_stored_by_hand(root)) return 0;  // its rows are its user's
             const int inner = inner_dimensions(a);
             // In the turns of a loop only elements side by side share what they compute.
             const double turns = maps_.turns(a.map);
-            if (inner <= 0 || held_.contains(&root) || (turns > 1 && !is_short_row(root.shape, inner))) return 0;
+            if (inner <= 0 || held_.contains(&root) ||
+                (turns > 1 && !is_short_row(root.shape, inner)))
+                return 0;
             if (!roots.insert(&root).second) continue;
             const double rows = prefix_size(root.shape, inner);
             const double all = estimate(element_count(root.shape), symbol_facts_);
@@ -483,8 +509,8 @@ class Scheduler {
         return total;
     }
 
-    /// Trailing dimensions of the asker's result that the value does not depend on; the same for all that
-    /// this asker stages.
+    /// Trailing dimensions of the asker's result that the value does not depend on; the same for
+    /// all that this asker stages.
     int inner_dimensions(const Ask& a) const {
         const Node& root = *a.root;
         if (written(root)) return 0;
@@ -498,10 +524,11 @@ class Scheduler {
         for (const Ask& a : asks) inner_.emplace(a.root, inner_dimensions(a));
     }
 
-    // --- rows held by groups: every invocation of a group computes elements of a row, and keeps them while the group
-    // combines what the row's reductions ask for.
+    // --- rows held by groups: every invocation of a group computes elements of a row, and keeps
+    // them while the group combines what the row's reductions ask for.
 
-    /// Every asker holds its rows in groups, and the value reduces something of its shape along the row that asks.
+    /// Every asker holds its rows in groups, and the value reduces something of its shape along the
+    /// row that asks.
     bool combines_in_groups(const Node& node, const std::set<Ask>& asks) {
         if (held_.empty() || node.op != Op::Reduce) return false;
         const Shape& whole = node.inputs[0]->shape;
@@ -509,7 +536,8 @@ class Scheduler {
         if (axes.size() != 1 || axes[0] + 1 != static_cast<int>(whole.size())) return false;
         if (node.dtype != f16 && !lanes_exchange(node.dtype)) return false;
         return std::all_of(asks.begin(), asks.end(), [&](const Ask& a) {
-            return held_.contains(a.root) && a.root->shape == whole && maps_.begins(a.map, maps_.identity(whole));
+            return held_.contains(a.root) && a.root->shape == whole &&
+                   maps_.begins(a.map, maps_.identity(whole));
         });
     }
 
@@ -531,52 +559,69 @@ class Scheduler {
     double subgroups_of(const Size& row) const {
         const int64_t tile = row_tile(row, kLargestTile, profile_, symbol_facts_);
         if (tile == 0) return 0;
-        return std::ceil(estimate(row, symbol_facts_) / static_cast<double>(tile) / profile_.subgroup_size);
+        return std::ceil(estimate(row, symbol_facts_) / static_cast<double>(tile) /
+                         profile_.subgroup_size);
     }
 
-    /// Seconds of one such reduction of values of this shape, which subgroups exchange through shared memory.
+    /// Seconds of one such reduction of values of this shape, which subgroups exchange through
+    /// shared memory.
     double combine_seconds(const Shape& shape) const {
         const double lanes = profile_.subgroup_size, subgroups = subgroups_of(shape.back());
         if (subgroups <= 1) return 0;
-        const double rows = estimate(element_count(Shape(shape.begin(), shape.end() - 1)), symbol_facts_);
+        const double rows =
+            estimate(element_count(Shape(shape.begin(), shape.end() - 1)), symbol_facts_);
         const double tile = shape.size() > 1 ? likely_tile(shape[shape.size() - 2]) : 1;
-        const double loads = subgroups > lanes ? subgroups / lanes + kExchange : std::ceil(subgroups * tile / lanes);
-        return rows / tile * subgroups * (loads + kExchange) * lanes * kSharedLoads * profile_.seconds_per_load;
+        const double loads =
+            subgroups > lanes ? subgroups / lanes + kExchange : std::ceil(subgroups * tile / lanes);
+        return rows / tile * subgroups * (loads + kExchange) * lanes * kSharedLoads *
+               profile_.seconds_per_load;
     }
 
-    /// What a kernel would compute once, did its groups hold the rows that it keeps in memory now: notes such kernels.
-    /// Those that keep it in memory all the same go back to what they were. True where something changed.
+    /// What a kernel would compute once, did its groups hold the rows that it keeps in memory now:
+    /// notes such kernels. Those that keep it in memory all the same go back to what they were.
+    /// True where something changed.
     bool note_held_rows() {
         bool changed = false;
         for (const ValueVerdict& v : schedule_.verdicts) {
             if (v.verdict != Verdict::Materialised) continue;
-            if (const auto by = held_for_.find(v.value.get()); by != held_for_.end() && held_.erase(by->second)) changed = true;
+            if (const auto by = held_for_.find(v.value.get());
+                by != held_for_.end() && held_.erase(by->second))
+                changed = true;
             if (v.reason != kReasonDearer && v.reason != kReasonStage) continue;
             const Node* root = only_row_asker(*v.value);
-            if (!root || !gains_by_holding(v) || !held_for_.emplace(v.value.get(), root).second) continue;
+            if (!root || !gains_by_holding(v) || !held_for_.emplace(v.value.get(), root).second)
+                continue;
             changed |= held_.insert(root).second;
         }
         return changed;
     }
 
-    /// The one kernel that asks for a value of its own shape, at its own index and all over its row; null: there is none.
+    /// The one kernel that asks for a value of its own shape, at its own index and all over its
+    /// row; null: there is none.
     const Node* only_row_asker(const Node& node) {
         const std::set<Ask>& asks = asks_.at(&node);
         const Node& root = *asks.begin()->root;
-        if (root.shape != node.shape || node.shape.empty() || written(root) || is_stored_by_hand(root)) return nullptr;
+        if (root.shape != node.shape || node.shape.empty() || written(root) ||
+            is_stored_by_hand(root))
+            return nullptr;
         if (home_loop(facts_, root) != home_loop(facts_, node)) return nullptr;
         const int own = maps_.identity(node.shape);
-        const auto in_own_row = [&](const Ask& a) { return a.root == &root && maps_.same_row(a.map, own); };
-        return asks.size() > 1 && std::all_of(asks.begin(), asks.end(), in_own_row) ? &root : nullptr;
+        const auto in_own_row = [&](const Ask& a) {
+            return a.root == &root && maps_.same_row(a.map, own);
+        };
+        return asks.size() > 1 && std::all_of(asks.begin(), asks.end(), in_own_row) ? &root
+                                                                                    : nullptr;
     }
 
     /// A group can hold the row, and what that costs is less than the memory that it saves.
     bool gains_by_holding(const ValueVerdict& v) {
         const Shape& shape = v.value->shape;
-        const double row = estimate(shape.back(), symbol_facts_), subgroups = subgroups_of(shape.back());
+        const double row = estimate(shape.back(), symbol_facts_),
+                     subgroups = subgroups_of(shape.back());
         if (row < kLeastRow || subgroups == 0) return false;
         const double compute = v.elements * costs_.seconds.at(v.value.get()) * idle(v.elements);
-        const auto tile = static_cast<double>(row_tile(shape.back(), kLargestTile, profile_, symbol_facts_));
+        const auto tile =
+            static_cast<double>(row_tile(shape.back(), kLargestTile, profile_, symbol_facts_));
         const double waste = subgroups * tile * profile_.subgroup_size / row - 1;
         const double passes = static_cast<double>(asks_.at(v.value.get()).size()) - 1;
         const double extra = compute * waste + passes * runs(*v.value) * combine_seconds(shape);
@@ -585,12 +630,14 @@ class Scheduler {
 
     /// A kernel that asks for the value has a body that is long enough already.
     bool overgrown(const std::set<Ask>& asks) const {
-        return std::any_of(asks.begin(), asks.end(),
-                           [&](const Ask& a) { return reached_.at(a.root) >= profile_.max_body_operations; });
+        return std::any_of(asks.begin(), asks.end(), [&](const Ask& a) {
+            return reached_.at(a.root) >= profile_.max_body_operations;
+        });
     }
 
-    /// The result of a loop inside a kernel, asked in the turns of a reduction: together they may take more turns than
-    /// the driver lets an invocation take. Symbols count with the most that they can be.
+    /// The result of a loop inside a kernel, asked in the turns of a reduction: together they may
+    /// take more turns than the driver lets an invocation take. Symbols count with the most that
+    /// they can be.
     bool exceeds_turns(const Node& node, const std::set<Ask>& asks) const {
         const Node* loop = loop_of_result(node);
         if (!profile_.max_back_edges || !loop) return false;
@@ -601,11 +648,14 @@ class Scheduler {
     }
 
     double most_trips(const Node& loop) const {
-        const auto begin = host_size(*loop.inputs[0], schedule_.numbers.inductions), end = host_size(*loop.inputs[1], schedule_.numbers.inductions);
+        const auto begin = host_size(*loop.inputs[0], schedule_.numbers.inductions),
+                   end = host_size(*loop.inputs[1], schedule_.numbers.inductions);
         if (!begin || !end) return profile_.max_back_edges;
         const Size &from = *begin, &to = *end;
-        const int64_t most = std::max((to - from).upper_bound(symbol_facts_.largest), (from - to).upper_bound(symbol_facts_.largest));
-        return std::clamp(static_cast<double>(most), 1.0, static_cast<double>(profile_.max_back_edges));
+        const int64_t most = std::max((to - from).upper_bound(symbol_facts_.largest),
+                                      (from - to).upper_bound(symbol_facts_.largest));
+        return std::clamp(static_cast<double>(most), 1.0,
+                          static_cast<double>(profile_.max_back_edges));
     }
 
     double reduction_turns(const Node& node) const {
@@ -616,7 +666,8 @@ class Scheduler {
     }
 
     bool asked_in_a_range(const std::set<Ask>& asks) const {
-        return std::any_of(asks.begin(), asks.end(), [&](const Ask& a) { return maps_.turns(a.map) > 1; });
+        return std::any_of(asks.begin(), asks.end(),
+                           [&](const Ask& a) { return maps_.turns(a.map) > 1; });
     }
 
     /// How much longer work takes on a grid too small to fill the device.
@@ -626,7 +677,9 @@ class Scheduler {
 
     /// Lanes that share a reduction of so many turns for one index of a grid.
     double sharing_lanes(double turns) const {
-        return lanes_share(profile_) && turns >= kSharedRow * profile_.subgroup_size ? profile_.subgroup_size : 1;
+        return lanes_share(profile_) && turns >= kSharedRow * profile_.subgroup_size
+                   ? profile_.subgroup_size
+                   : 1;
     }
 
     Written written(const Node& node) const { return firn::written(node, facts_.host_loops); }
@@ -639,7 +692,8 @@ class Scheduler {
 
     void ask(const Node& node, const Ask& a) {
         std::set<Ask>& asks = asks_[&node];
-        if (asks.size() <= kMapBudget && asks.insert(a).second) reached_[a.root] += body_operations(node);
+        if (asks.size() <= kMapBudget && asks.insert(a).second)
+            reached_[a.root] += body_operations(node);
         if (crowds_.contains(*a.root) && reads_memory_.contains(&node) &&
             !starts(*a.root, node, a.map))
             crowds_.ask(*a.root, node);
@@ -667,12 +721,12 @@ class Scheduler {
 
     /// Has one meaning for each invocation of a kernel by hand, whatever the index it is asked at.
     bool is_of_invocations(const Node& node) const {
-        return facts_.arrays.contains(&node) || is_stored_by_hand(node) || node.op == Op::Invocation ||
-               node.op == Op::Fetched || node.op == Op::Subgroup;
+        return facts_.arrays.contains(&node) || is_stored_by_hand(node) ||
+               node.op == Op::Invocation || node.op == Op::Fetched || node.op == Op::Subgroup;
     }
 
-    /// What such a node asks for: everything at the invocation's own index; of the tensors that the kernel stores to,
-    /// all that they were.
+    /// What such a node asks for: everything at the invocation's own index; of the tensors that the
+    /// kernel stores to, all that they were.
     template <class Visit>
     void for_by_hand(const Node& node, Visit visit) {
         if (node.op == Op::RegionArg) return;
@@ -690,14 +744,16 @@ class Scheduler {
         }
         const Node& loop = *node.inputs[0];
         for (size_t k = 0; k < loop.inputs.size(); ++k) {
-            if (k < 3 || result) visit(*loop.inputs[k], maps_.identity(loop.inputs[k]->shape));
-            else visit_own(loop.inputs[k]);
+            if (k < 3 || result)
+                visit(*loop.inputs[k], maps_.identity(loop.inputs[k]->shape));
+            else
+                visit_own(loop.inputs[k]);
         }
         for (const Ref& next : loop.as<LoopAttr>().body->results) visit_own(next);
     }
 
-    /// What a value that is written by position asks for, with the map: its target element by element, what is
-    /// written where by position.
+    /// What a value that is written by position asks for, with the map: its target element by
+    /// element, what is written where by position.
     template <class Visit>
     void for_written(const Node& node, int map, Visit visit) {
         const Written w = written(node);
@@ -707,7 +763,8 @@ class Scheduler {
         if (w.loop) for_carried(*w.loop, map, w.positions(), visit);
     }
 
-    /// What the turns of a loop ask for at one element: bounds, and carried values that are of elements.
+    /// What the turns of a loop ask for at one element: bounds, and carried values that are of
+    /// elements.
     template <class Visit>
     void for_carried(const Node& loop, int map, const Shape& shape, Visit visit) {
         for (int bound = 0; bound < 3; ++bound) visit(*loop.inputs[bound], maps_.identity({}));
@@ -717,7 +774,8 @@ class Scheduler {
                 visit(*body.results[j], map);
                 continue;
             }
-            if (body.results[j]->shape.size() > shape.size() || !accumulation(loop, j).empty()) continue;
+            if (body.results[j]->shape.size() > shape.size() || !accumulation(loop, j).empty())
+                continue;
             for (const Ref& to : {loop.inputs[j + 3], body.results[j]})
                 visit(*to, maps_.projected(map, shape, to->shape));
         }
@@ -736,7 +794,9 @@ class Scheduler {
             return;
         }
         // Every carried value of the loop may be needed: all are asked at the same element.
-        for_carried(owner, a.map, node.shape, [&](const Node& to, int map) { ask(to, {a.root, map}); });
+        for_carried(owner, a.map, node.shape, [&](const Node& to, int map) {
+            ask(to, {a.root, map});
+        });
     }
 
     // --- groups
@@ -752,7 +812,9 @@ class Scheduler {
 
     /// What a kernel's body takes for a value: a load where it is in memory.
     double in_body(const Node& node) const {
-        return lives_in_memory(node) || schedule_.materialised.contains(&node) ? 1 : body_operations(node);
+        return lives_in_memory(node) || schedule_.materialised.contains(&node)
+                   ? 1
+                   : body_operations(node);
     }
 
     bool reach(Needs& needs, const Node& node, int map) const {
@@ -781,8 +843,9 @@ class Scheduler {
                 continue;
             }
             if (schedule_.materialised.contains(node)) {
-                const bool own = node->shape == grid_shape(root) && map == maps_.identity(node->shape) &&
-                                 root.op != Op::Scatter && !written(root) && !is_stored_by_hand(root);
+                const bool own = node->shape == grid_shape(root) &&
+                                 map == maps_.identity(node->shape) && root.op != Op::Scatter &&
+                                 !written(root) && !is_stored_by_hand(root);
                 auto [it, added] = out.items.emplace(node, own);
                 if (!added) it->second = it->second && own;
                 continue;
@@ -799,7 +862,8 @@ class Scheduler {
         for_sizes(node, [&](const Size& size) {
             for (const SizeAtom& symbol : data_symbols(size)) {
                 const Node* count = counts_.at(symbol.name);
-                const bool of_loop = count->op == Op::Result && facts_.host_loops.contains(count->inputs[0].get());
+                const bool of_loop =
+                    count->op == Op::Result && facts_.host_loops.contains(count->inputs[0].get());
                 needs.items[of_loop ? count->inputs[0].get() : count] = false;
                 needs.sizes = true;
             }
@@ -808,11 +872,13 @@ class Scheduler {
 
     void find_counts() {
         const auto note = [&](const std::vector<Size>& sizes, const std::vector<Ref>& counts) {
-            for (size_t k = 0; k < sizes.size(); ++k) counts_[data_symbols(sizes[k]).at(0).name] = counts[k].get();
+            for (size_t k = 0; k < sizes.size(); ++k)
+                counts_[data_symbols(sizes[k]).at(0).name] = counts[k].get();
         };
         note(graph_.data_sizes, graph_.results);
         for (const Ref& ref : facts_.order)
-            if (ref->op == Op::Loop) note(ref->as<LoopAttr>().sizes, ref->as<LoopAttr>().body->results);
+            if (ref->op == Op::Loop)
+                note(ref->as<LoopAttr>().sizes, ref->as<LoopAttr>().body->results);
     }
 
     template <class Push>
@@ -827,7 +893,8 @@ class Scheduler {
         }
         const Node& owner = *node.inputs[0];
         auto project = [&](const Ref& to) {
-            if (to->shape.size() <= node.shape.size()) push(*to, maps_.projected(map, node.shape, to->shape));
+            if (to->shape.size() <= node.shape.size())
+                push(*to, maps_.projected(map, node.shape, to->shape));
         };
         if (owner.op == Op::If) {
             const int k = node.as<ResultAttr>().index;
@@ -846,8 +913,8 @@ class Scheduler {
 
     struct Group {
         ScheduleItem item;
-        bool heavy = false;   // has loops: kept apart from plain elementwise kernels
-        Needs needs;          // of memory, sizes and values
+        bool heavy = false;  // has loops: kept apart from plain elementwise kernels
+        Needs needs;         // of memory, sizes and values
     };
 
     /// The device binds what a kernel with these outputs needs.
@@ -880,7 +947,8 @@ class Scheduler {
             const Node* node = queue.back();
             queue.pop_back();
             if (!seen.insert(node).second || (node != &root && lives_in_memory(*node))) continue;
-            if (node->op == Op::Reduce || (node->op == Op::Result && node->inputs[0]->op == Op::Loop))
+            if (node->op == Op::Reduce ||
+                (node->op == Op::Result && node->inputs[0]->op == Op::Loop))
                 return true;
             if (node->op == Op::Result) continue;
             for (const Ref& input : node->inputs) queue.push_back(input.get());
@@ -890,7 +958,7 @@ class Scheduler {
 
     std::vector<ScheduleItem> group(const Node* home) {
         std::vector<Group> groups;
-        std::unordered_map<const Node*, size_t> group_of;   // roots and loops of this region
+        std::unordered_map<const Node*, size_t> group_of;  // roots and loops of this region
         for (const Ref& ref : facts_.order) {
             const bool root = schedule_.materialised.contains(ref.get());
             const bool loop = facts_.host_loops.contains(ref.get());
@@ -916,7 +984,8 @@ class Scheduler {
             size_t first = 0;
             for (const auto& [node, own] : needs.items)
                 if (auto it = group_of.find(node); it != group_of.end())
-                    first = std::max(first, it->second + (own && !groups[it->second].item.loop ? 0 : 1));
+                    first = std::max(first,
+                                     it->second + (own && !groups[it->second].item.loop ? 0 : 1));
             size_t at = first;
             while (at < groups.size() && (alone || !can_join(groups[at], ref, is_heavy, needs)))
                 ++at;
@@ -937,8 +1006,8 @@ class Scheduler {
         return out;
     }
 
-    /// What nobody but the outputs of its own kernel reads, each at its own index, is at hand there: nothing would load
-    /// it. After the groups, which had to place it before its readers.
+    /// What nobody but the outputs of its own kernel reads, each at its own index, is at hand
+    /// there: nothing would load it. After the groups, which had to place it before its readers.
     void keep_in_kernels(std::vector<ScheduleItem>& items) {
         for (ScheduleItem& item : items) {
             keep_in_kernels(item.body);
@@ -956,7 +1025,8 @@ class Scheduler {
 
     bool read_only_by(const std::set<const Node*>& members, const Node& value) const {
         const auto found = readers_.find(&value);
-        if (found == readers_.end() || !found->second.all_at_own_index || forced_.contains(&value)) return false;
+        if (found == readers_.end() || !found->second.all_at_own_index || forced_.contains(&value))
+            return false;
         return std::all_of(found->second.roots.begin(), found->second.roots.end(),
                            [&](const Node* root) { return members.contains(root); });
     }
@@ -974,12 +1044,14 @@ class Scheduler {
 
     bool can_join(const Group& group, const Ref& ref, bool is_heavy, const Needs& needs) const {
         const Node& root = *ref;
-        if (group.item.loop || group.item.inner || !group.item.row_reductions.empty() || group.heavy != is_heavy ||
+        if (group.item.loop || group.item.inner || !group.item.row_reductions.empty() ||
+            group.heavy != is_heavy ||
             (group.item.outputs.size() >= kMaxOutputs && !is_stored_by_hand(root)))
             return false;
         const Node& other = *group.item.outputs[0];
         if (is_stored_by_hand(root) || is_stored_by_hand(other))
-            return is_stored_by_hand(root) && is_stored_by_hand(other) && root.inputs[0] == other.inputs[0];
+            return is_stored_by_hand(root) && is_stored_by_hand(other) &&
+                   root.inputs[0] == other.inputs[0];
         if (!bears(group.needs, needs)) return false;
         // Stores by position join where the positions are the same.
         const Written a = written(root), b = written(other);
@@ -994,26 +1066,31 @@ class Scheduler {
     RegionFacts facts_;
     AccessMaps maps_;
     Schedule schedule_;
-    std::unordered_map<std::string, const Node*> counts_;   // what gives each data symbol its value
-    std::unordered_map<const Node*, Shape> leaving_;   // loops inside kernels with a result in memory; its shape
+    std::unordered_map<std::string, const Node*> counts_;  // what gives each data symbol its value
+    std::unordered_map<const Node*, Shape>
+        leaving_;  // loops inside kernels with a result in memory; its shape
     ElementCosts costs_;
-    AtHand at_hand_;   // what the round before asked for
-    std::unordered_map<const Node*, double> reached_;   // simple operations of the values that a root's kernel asks for
+    AtHand at_hand_;  // what the round before asked for
+    std::unordered_map<const Node*, double>
+        reached_;  // simple operations of the values that a root's kernel asks for
     std::unordered_set<const Node*>
-        reads_memory_;   // values that need a binding, of their own or of what they come from
+        reads_memory_;  // values that need a binding, of their own or of what they come from
     Crowds crowds_;
-    std::unordered_map<const Node*, int> inner_;   // roots that stage values: dimensions walked inside
-    std::unordered_set<const Node*> held_;         // roots whose groups hold whole rows
-    std::unordered_map<const Node*, const Node*> held_for_;   // what was in memory before, and the root that holds it
-    std::unordered_map<const Node*, std::vector<const Node*>> row_reductions_;   // of those roots
+    std::unordered_map<const Node*, int>
+        inner_;                             // roots that stage values: dimensions walked inside
+    std::unordered_set<const Node*> held_;  // roots whose groups hold whole rows
+    std::unordered_map<const Node*, const Node*>
+        held_for_;  // what was in memory before, and the root that holds it
+    std::unordered_map<const Node*, std::vector<const Node*>> row_reductions_;  // of those roots
     std::unordered_map<const Node*, const char*> forced_;
-    std::unordered_map<const Node*, Readers> readers_;   // of values in memory
+    std::unordered_map<const Node*, Readers> readers_;  // of values in memory
     Asks asks_;
 };
 
 }  // namespace
 
-Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts, bool nested) {
+Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts,
+                       bool nested) {
     return Scheduler(graph, profile, facts, nested).run();
 }
 

@@ -20,8 +20,8 @@ constexpr int64_t kRows = 256;             // elements of one partial result
 constexpr int64_t kLeastPart = 64;         // elements per lane of a part that a subgroup reduces
 constexpr int64_t kLargestPart = 8192;     // elements of one
 constexpr double kBeside = 16;             // results side by side in memory that fill a load
-constexpr double kFarBytes = 4096;         // from row to row: every row lies in another page of memory
-constexpr int64_t kNearRows = 32;          // rows whose pages a core keeps at hand
+constexpr double kFarBytes = 4096;  // from row to row: every row lies in another page of memory
+constexpr int64_t kNearRows = 32;   // rows whose pages a core keeps at hand
 
 /// [outer..., count] with the reduced axes at the end, as one.
 Ref reduced_last(Builder b, const Ref& x, const std::vector<int>& axes) {
@@ -53,9 +53,7 @@ struct Cutter {
     double estimated(const Size& size) const { return std::max(1.0, estimate(size, facts)); }
     bool is_small(const Size& count) const { return count.upper_bound(facts.largest) <= small; }
 
-    bool divides(const Size& count, int64_t size) const {
-        return count.divisor() % size == 0;
-    }
+    bool divides(const Size& count, int64_t size) const { return count.divisor() % size == 0; }
     /// The elements of whole parts, as a product: split into its factors it costs no division, even
     /// where it is known to be all of `count`.
     static Size whole_parts(const Size& count, int64_t size) {
@@ -122,14 +120,15 @@ struct Cutter {
         return with_rest(reduce_last(partial), x, axis, size.size(), {axis});
     }
 
-    /// How many of the last of `axes` are few elements together, but may be enough for every lane: 0 where that is
-    /// none or all of them.
+    /// How many of the last of `axes` are few elements together, but may be enough for every lane:
+    /// 0 where that is none or all of them.
     size_t inner_axes(const Ref& x, const std::vector<int>& axes) const {
         Size count(1);
         size_t found = 0;
         for (size_t k = axes.size(); k-- > 1;) {
             count = count * x->shape[static_cast<size_t>(axes[k])];
-            if (is_small(count) && count.upper_bound(facts.largest) >= kLeastPart * lanes) found = axes.size() - k;
+            if (is_small(count) && count.upper_bound(facts.largest) >= kLeastPart * lanes)
+                found = axes.size() - k;
         }
         return found;
     }
@@ -227,18 +226,21 @@ bool streams(const Ref& x) {
         if (node.op == Op::Input || node.op == Op::Buffer) return true;
         if (!is_elementwise(node.op)) continue;
         for (const Ref& input : node.inputs)
-            if (input->shape == x->shape && seen.insert(input.get()).second) waiting.push_back(input.get());
+            if (input->shape == x->shape && seen.insert(input.get()).second)
+                waiting.push_back(input.get());
     }
     return false;
 }
 
-/// One invocation that walks columns down looks up another page for each row, many columns in a row. In parts of
-/// few rows neighbouring columns find the pages where they are.
+/// One invocation that walks columns down looks up another page for each row, many columns in a
+/// row. In parts of few rows neighbouring columns find the pages where they are.
 bool walks_far(const Cutter& cut, const Ref& x, const std::vector<int>& axes) {
     if (axes.size() != 1) return false;
     double row = x->dtype.bytes();
-    for (int axis = axes[0] + 1; axis < x->rank(); ++axis) row *= cut.estimated(x->shape[static_cast<size_t>(axis)]);
-    return row >= kFarBytes && cut.estimated(x->shape[static_cast<size_t>(axes[0])]) >= 8 * kNearRows && streams(x);
+    for (int axis = axes[0] + 1; axis < x->rank(); ++axis)
+        row *= cut.estimated(x->shape[static_cast<size_t>(axis)]);
+    return row >= kFarBytes &&
+           cut.estimated(x->shape[static_cast<size_t>(axes[0])]) >= 8 * kNearRows && streams(x);
 }
 
 }  // namespace
@@ -274,10 +276,11 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         const bool cut_off = profile.max_back_edges && turns > profile.max_back_edges;
         cut.enough /= static_cast<double>(cut.lanes);
         cut.far = cpu && columns && walks_far(cut, input, attr.axes);
-        if (!cut.far && (cut.is_small(count) || (results >= cut.enough && !cut_off))) return nullptr;
+        if (!cut.far && (cut.is_small(count) || (results >= cut.enough && !cut_off)))
+            return nullptr;
         const Ref x = cast(cut.b, input, type);
-        const Ref reduced = columns ? cut.reduce_columns(x, attr.axes)
-                                    : cut.reduce_rows(x, attr.axes);
+        const Ref reduced =
+            columns ? cut.reduce_columns(x, attr.axes) : cut.reduce_rows(x, attr.axes);
         return cast(cut.b, reduced, node.dtype);
     };
     out.results = rewrite(table, graph.results, visit);

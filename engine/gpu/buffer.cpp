@@ -135,8 +135,7 @@ VkFormat texel_format(DType dtype, int width) {
             break;
         case Type::F64:
         case Type::I64:
-        case Type::U64:
-            break;
+        case Type::U64: break;
     }
     if (format == VK_FORMAT_UNDEFINED)
         throw InternalError(std::string("no texel format loads ") + std::to_string(width) + " x " +

@@ -44,7 +44,8 @@ struct DeviceOptions {
     /// Called with the functions before their first use: a test puts others in their place.
     std::function<void(InstanceTable&)> on_instance_functions;
     std::function<void(VolkDeviceTable&)> on_device_functions;
-    /// What the compiler is to know of the device, less than is true: for tests. Absent: everything.
+    /// What the compiler is to know of the device, less than is true: for tests. Absent:
+    /// everything.
     std::function<DeviceProfile(const DeviceProfile&)> limit;
 };
 

@@ -12,12 +12,9 @@ namespace {
 
 VkDescriptorType descriptor_type(BindingForm form) {
     switch (form) {
-        case BindingForm::Storage:
-            return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-        case BindingForm::Texel:
-            return VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
-        case BindingForm::Address:
-            break;
+        case BindingForm::Storage: return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        case BindingForm::Texel: return VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
+        case BindingForm::Address: break;
     }
     throw InternalError("a binding has no descriptor");
 }
@@ -30,7 +27,8 @@ void require(const KernelInfo& kernel, const char* what, uint64_t needed, uint64
 }
 
 std::string text(const MatrixUnit& unit) {
-    return std::to_string(unit.rows) + " x " + std::to_string(unit.columns) + " x " + std::to_string(unit.depth);
+    return std::to_string(unit.rows) + " x " + std::to_string(unit.columns) + " x " +
+           std::to_string(unit.depth);
 }
 
 /// A kernel may come from a file that was compiled elsewhere, so everything it assumes is checked.
@@ -116,7 +114,8 @@ Pipeline::Pipeline(Device& device, const KernelInfo& kernel, std::span<const uin
     constexpr uint32_t kMagic = 0x07230203;
     constexpr size_t kHeaderWords = 5;
     if (kernel.spirv.size() < kHeaderWords || kernel.spirv[0] != kMagic)
-        throw UserError("kernel '" + kernel.name + "' is no SPIR-V; the program was damaged: compile it again");
+        throw UserError("kernel '" + kernel.name +
+                        "' is no SPIR-V; the program was damaged: compile it again");
     params_in_buffer_ = kernel.params_in_buffer;
     param_bytes_ = param_offsets(kernel.param_types).back();
     try {
@@ -136,10 +135,12 @@ namespace {
 std::string identity(const KernelInfo& kernel) {
     std::ostringstream key;
     for (const BindingInfo& b : kernel.bindings)
-        key << static_cast<int>(b.form) << b.dtype.name() << ' ' << b.width << ' ' << b.written << ',';
+        key << static_cast<int>(b.form) << b.dtype.name() << ' ' << b.width << ' ' << b.written
+            << ',';
     for (const DType dtype : kernel.param_types) key << dtype.name() << ' ';
     key << kernel.params_in_buffer << ' ' << kernel.group_size[0] << '\n';
-    return key.str() + std::string(reinterpret_cast<const char*>(kernel.spirv.data()), 4 * kernel.spirv.size());
+    return key.str() +
+           std::string(reinterpret_cast<const char*>(kernel.spirv.data()), 4 * kernel.spirv.size());
 }
 
 }  // namespace
@@ -218,11 +219,12 @@ void Pipeline::create_pipeline(const KernelInfo& kernel, std::span<const uint32_
     const bool whole = kernel.group_size[0] % device_.profile().subgroup_size == 0;
     if (device_.full_subgroups() && whole && uses_subgroups(spirv))
         info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
-    const VkSpecializationInfo special{static_cast<uint32_t>(entries.size()), entries.data(), constants.size_bytes(),
-                                       constants.data()};
+    const VkSpecializationInfo special{static_cast<uint32_t>(entries.size()), entries.data(),
+                                       constants.size_bytes(), constants.data()};
     if (!constants.empty()) info.stage.pSpecializationInfo = &special;
     info.layout = layout_;
-    VkResult result = vk.vkCreateComputePipelines(device_.handle(), *cache, 1, &info, nullptr, &pipeline_);
+    VkResult result =
+        vk.vkCreateComputePipelines(device_.handle(), *cache, 1, &info, nullptr, &pipeline_);
     vk.vkDestroyShaderModule(device_.handle(), module, nullptr);
     check(result, "vkCreateComputePipelines", name_);
     device_.set_name(pipeline_, VK_OBJECT_TYPE_PIPELINE, name_);

@@ -14,8 +14,8 @@ namespace firn {
 /// its device, and may end while it is in use.
 class Pipeline {
   public:
-    /// `constants`: specialisation constants, from id 0 on. Throws UserError where the kernel needs more than the
-    /// device has (it was compiled for another).
+    /// `constants`: specialisation constants, from id 0 on. Throws UserError where the kernel needs
+    /// more than the device has (it was compiled for another).
     Pipeline(Device& device, const KernelInfo& kernel, std::span<const uint32_t> constants = {});
     ~Pipeline();
     Pipeline(const Pipeline&) = delete;
@@ -44,8 +44,9 @@ class Pipeline {
     VkPipeline pipeline_ = VK_NULL_HANDLE;
 };
 
-/// The pipeline of a kernel, made where none lives on the device that is the same but for its name: programs that
-/// share kernels share what the driver compiled. May be called by several threads at once. Throws as Pipeline does.
+/// The pipeline of a kernel, made where none lives on the device that is the same but for its name:
+/// programs that share kernels share what the driver compiled. May be called by several threads at
+/// once. Throws as Pipeline does.
 std::shared_ptr<const Pipeline> shared_pipeline(Device& device, const KernelInfo& kernel);
 
 /// One descriptor set to be: a pipeline and the buffers of its bindings.

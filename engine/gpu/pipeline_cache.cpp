@@ -45,7 +45,8 @@ PipelineCache::Handle PipelineCache::make(const std::optional<Bytes>& bytes) con
         delete cache;
     };
     const std::shared_ptr<VkPipelineCache> made(new VkPipelineCache(VK_NULL_HANDLE), destroy);
-    const VkResult result = device_.vk().vkCreatePipelineCache(device_.handle(), &info, nullptr, made.get());
+    const VkResult result =
+        device_.vk().vkCreatePipelineCache(device_.handle(), &info, nullptr, made.get());
     // The driver refuses what it wrote once: start afresh.
     if (result != VK_SUCCESS && bytes) return make(std::nullopt);
     device_.check(result, "vkCreatePipelineCache", device_.info().name);
@@ -56,14 +57,17 @@ PipelineCache::Handle PipelineCache::make(const std::optional<Bytes>& bytes) con
 /// 0 where the driver does not say.
 uint64_t PipelineCache::size() const {
     size_t bytes = 0;
-    const VkResult result = device_.vk().vkGetPipelineCacheData(device_.handle(), *cache_, &bytes, nullptr);
+    const VkResult result =
+        device_.vk().vkGetPipelineCacheData(device_.handle(), *cache_, &bytes, nullptr);
     return result == VK_SUCCESS ? bytes : 0;
 }
 
 PipelineCache::Bytes PipelineCache::data() const {
     size_t bytes = size();
     Bytes out(bytes);
-    if (device_.vk().vkGetPipelineCacheData(device_.handle(), *cache_, &bytes, out.data()) != VK_SUCCESS) return {};
+    if (device_.vk().vkGetPipelineCacheData(device_.handle(), *cache_, &bytes, out.data()) !=
+        VK_SUCCESS)
+        return {};
     out.resize(bytes);
     return out;
 }
@@ -78,7 +82,8 @@ void PipelineCache::store() const {
         const Handle theirs = make(old);
         (void)device_.vk().vkMergePipelineCaches(device_.handle(), *cache_, 1, theirs.get());
     }
-    if (const Bytes bytes = data(); !bytes.empty() && bytes.size() <= kMostBytes) cache_store(directory_, kKind, name_, bytes);
+    if (const Bytes bytes = data(); !bytes.empty() && bytes.size() <= kMostBytes)
+        cache_store(directory_, kKind, name_, bytes);
 }
 
 }  // namespace firn

@@ -14,12 +14,13 @@ namespace firn {
 
 class Device;
 
-/// Begins with what earlier processes stored for this driver, and stores what it has at its end. In memory and on disk
-/// it is no larger than kMostBytes and what a few pipelines take: beyond, it begins anew.
+/// Begins with what earlier processes stored for this driver, and stores what it has at its end. In
+/// memory and on disk it is no larger than kMostBytes and what a few pipelines take: beyond, it
+/// begins anew.
 class PipelineCache {
   public:
-    static constexpr uint64_t kMostBytes = uint64_t{64} << 20;   // thousands of kernels
-    static constexpr uint64_t kLookEvery = 64;                   // pipelines between looks at the size
+    static constexpr uint64_t kMostBytes = uint64_t{64} << 20;  // thousands of kernels
+    static constexpr uint64_t kLookEvery = 64;  // pipelines between looks at the size
 
     /// `directory` empty: nothing is kept between runs. The device must outlive it.
     PipelineCache(const Device& device, std::string directory);
@@ -28,7 +29,8 @@ class PipelineCache {
     PipelineCache& operator=(const PipelineCache&) = delete;
 
     using Handle = std::shared_ptr<const VkPipelineCache>;
-    /// To make one pipeline with, and to hold until it is made. May be called by several threads at once.
+    /// To make one pipeline with, and to hold until it is made. May be called by several threads at
+    /// once.
     Handle take();
 
   private:

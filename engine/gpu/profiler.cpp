@@ -30,8 +30,8 @@ void Timestamps::mark(VkCommandBuffer commands) {
     ensure(marks_ < capacity_, "more timestamps were recorded than the pool holds");
     device_.vk().vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool_,
                                      marks_++);
-    // A driver that draws and computes on the CPU writes the time with the pixels of its next flush,
-    // which may come after the kernels behind the mark have run: the barrier is that flush.
+    // A driver that draws and computes on the CPU writes the time with the pixels of its next
+    // flush, which may come after the kernels behind the mark have run: the barrier is that flush.
     if (device_.profile().device_class == DeviceClass::Cpu) barrier_compute(device_, commands);
 }
 

@@ -7,8 +7,7 @@ namespace firn {
 std::string result_name(VkResult result) {
     switch (result) {
 #define FIRN_RESULT(name) \
-    case name:            \
-        return #name;
+    case name: return #name;
         FIRN_RESULT(VK_SUCCESS)
         FIRN_RESULT(VK_NOT_READY)
         FIRN_RESULT(VK_TIMEOUT)
@@ -38,14 +37,14 @@ std::string result_name(VkResult result) {
         FIRN_RESULT(VK_ERROR_VALIDATION_FAILED_EXT)
         FIRN_RESULT(VK_ERROR_INVALID_SHADER_NV)
 #undef FIRN_RESULT
-        default:
-            return "VkResult " + std::to_string(static_cast<int>(result));
+        default: return "VkResult " + std::to_string(static_cast<int>(result));
     }
 }
 
 void check(VkResult result, const char* call, std::string_view object) {
     if (result == VK_SUCCESS) return;
-    throw DeviceError(std::string(call) + " for " + std::string(object) + " failed: " + result_name(result));
+    throw DeviceError(std::string(call) + " for " + std::string(object) +
+                      " failed: " + result_name(result));
 }
 
 }  // namespace firn

@@ -58,18 +58,10 @@ void store_param(const Scalar& value, DType dtype, std::byte* target) {
         case Type::U32:
         case Type::I64:
         case Type::U64:
-        case Type::Bool:
-            store_scalar(value.to(dtype), target);
-            return;
-        case Type::F16:
-            store_scalar(value.to(f16).to(f32), target);
-            return;
-        case Type::I8:
-            store_scalar(value.to(i8).to(i32), target);
-            return;
-        case Type::U8:
-            store_scalar(value.to(u8).to(u32), target);
-            return;
+        case Type::Bool: store_scalar(value.to(dtype), target); return;
+        case Type::F16: store_scalar(value.to(f16).to(f32), target); return;
+        case Type::I8: store_scalar(value.to(i8).to(i32), target); return;
+        case Type::U8: store_scalar(value.to(u8).to(u32), target); return;
     }
 }
 
@@ -181,7 +173,8 @@ class StepPlanner {
             const int arguments = static_cast<int>(program_.arguments.size());
             const int scalar = param.scalar < arguments
                                    ? param.scalar
-                                   : arguments + numbers_.place(program_.host_scalars, param.scalar - arguments, step.env);
+                                   : arguments + numbers_.place(program_.host_scalars,
+                                                                param.scalar - arguments, step.env);
             plan_.patches.push_back({offset, dtype, scalar, Size(), -1});
         } else if (known_at_the_call(param.size)) {
             plan_.envs.push_back(step.env);
@@ -313,7 +306,8 @@ void patch_params(const PlannedSteps& plan, const std::vector<Scalar>& scalars,
             const auto at = static_cast<size_t>(patch.scalar);
             ensure(at < scalars.size() + params.computed.size(),
                    "a kernel parameter names a scalar argument that was not given");
-            store_param(at < scalars.size() ? scalars[at] : params.computed[at - scalars.size()], patch.dtype, target);
+            store_param(at < scalars.size() ? scalars[at] : params.computed[at - scalars.size()],
+                        patch.dtype, target);
             continue;
         }
         SizeEnv& env = params.envs[static_cast<size_t>(patch.env)];

@@ -18,9 +18,9 @@ struct PlannedStep {
     int binding_set = -1;          // dispatch: index into PlannedSteps::sets; -1: a copy
     int source = -1, target = -1;  // copy: slots
     std::array<uint32_t, 3> groups{};
-    int groups_slot = -1;          // an indirect dispatch: where the device finds its groups
-    uint64_t groups_offset = 0;    // and at which byte of it
-    uint32_t param_offset = 0;     // dispatch: its parameters in PlannedSteps::params
+    int groups_slot = -1;        // an indirect dispatch: where the device finds its groups
+    uint64_t groups_offset = 0;  // and at which byte of it
+    uint32_t param_offset = 0;   // dispatch: its parameters in PlannedSteps::params
     bool barrier_before = false;
     double seconds = 0;  // predicted
 };
@@ -36,9 +36,9 @@ struct PlannedSet {
 struct ParamPatch {
     uint32_t offset = 0;  // in PlannedSteps::params
     DType dtype = i32;
-    int scalar = -1;   // an argument, or behind them a number that the host computes
-    Size size;     // when `scalar` is -1
-    int env = -1;  // then: index into PlannedSteps::envs
+    int scalar = -1;  // an argument, or behind them a number that the host computes
+    Size size;        // when `scalar` is -1
+    int env = -1;     // then: index into PlannedSteps::envs
 };
 
 /// Where among the parameters a kernel finds the address of a slot's memory.
@@ -57,10 +57,10 @@ struct PlannedSteps {
     std::vector<ParamPatch> patches;
     std::vector<AddressPatch> addresses;
     std::vector<SizeEnv> envs;
-    std::vector<HostScalar> host_scalars;   // those that parameters ask for, as placed
+    std::vector<HostScalar> host_scalars;  // those that parameters ask for, as placed
     int dispatches = 0, barriers = 0;
-    bool indirect = false;   // some dispatch is
-    double seconds = 0;      // predicted
+    bool indirect = false;  // some dispatch is
+    double seconds = 0;     // predicted
 };
 
 /// What a program is at given sizes; its steps where they are few and known when it begins. Else

@@ -43,7 +43,8 @@ std::shared_ptr<const CallPlan> LoadedProgram::plan(const Program& program,
     return plan(program, symbols, false);
 }
 
-/// Steps that are the same as in the call before are worth a plan of their own: they are recorded faster.
+/// Steps that are the same as in the call before are worth a plan of their own: they are recorded
+/// faster.
 std::shared_ptr<const CallPlan> LoadedProgram::plan_to_run(const Program& program,
                                                            const SizeEnv& symbols) {
     if (symbols_ == symbols_in_parts_) return plan(program, symbols, false);

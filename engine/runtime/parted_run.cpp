@@ -18,7 +18,8 @@ bool overlap(const BufferRange& a, const BufferRange& b) {
 }
 
 bool inside(const BufferRange& part, const BufferRange& whole) {
-    return part.buffer == whole.buffer && part.offset >= whole.offset && part.offset + part.bytes <= whole.offset + whole.bytes;
+    return part.buffer == whole.buffer && part.offset >= whole.offset &&
+           part.offset + part.bytes <= whole.offset + whole.bytes;
 }
 
 }  // namespace
@@ -69,7 +70,8 @@ bool PartedRun::goes_on(int slot, int64_t) {
     run_.device->wait(last_);
     limit_in_flight(0);
     uint32_t alive = 0;
-    read_buffer(*memory, flag.offset - memory->range().offset, std::as_writable_bytes(std::span(&alive, 1)));
+    read_buffer(*memory, flag.offset - memory->range().offset,
+                std::as_writable_bytes(std::span(&alive, 1)));
     return alive != 0;
 }
 

@@ -137,7 +137,8 @@ std::vector<int> PreparedCall::bind(const LoadedProgram& loaded, const Program& 
             auto place = places_.find(set);
             if (place == places_.end()) {
                 missing.push_back(set);
-                place = places_.emplace(set, static_cast<int>(bound_.size() + missing.size()) - 1).first;
+                place = places_.emplace(set, static_cast<int>(bound_.size() + missing.size()) - 1)
+                            .first;
             }
             places.push_back(place->second);
         }

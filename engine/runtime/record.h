@@ -48,10 +48,11 @@ class LoadedProgram {
     std::string name_;
     std::vector<std::shared_ptr<const Pipeline>> pipelines_;
     std::vector<std::shared_ptr<Buffer>> constants_;
-    std::vector<int64_t> values_of(const std::vector<std::string>& names, const SizeEnv& symbols) const;
+    std::vector<int64_t> values_of(const std::vector<std::string>& names,
+                                   const SizeEnv& symbols) const;
     std::vector<std::string> symbols_, symbols_in_parts_;
     std::vector<int64_t> last_values_;  // of symbols_, in the last call of plan_to_run
-    std::list<Planned> plans_;  // the newest use first
+    std::list<Planned> plans_;          // the newest use first
     int plans_made_ = 0;
 };
 
@@ -128,15 +129,15 @@ class PreparedCall {
     std::shared_ptr<const CallPlan> plan_;
     Bindings bindings_;
     std::vector<int> result_slots_;
-    std::vector<uint64_t> offsets_;   // of temporaries in the scratch, by buffer of the program
-    std::vector<BufferRange> slots_;  // by buffer of the program
-    std::vector<BufferRange> results_;     // the caller's memory of each result
+    std::vector<uint64_t> offsets_;     // of temporaries in the scratch, by buffer of the program
+    std::vector<BufferRange> slots_;    // by buffer of the program
+    std::vector<BufferRange> results_;  // the caller's memory of each result
     std::vector<RangeCopy> final_copies_;  // results that no kernel writes in their own memory
     std::vector<std::unique_ptr<DescriptorSets>> sets_;
     std::vector<BoundSet> bound_;
     std::map<PlannedSet, int> places_;  // in bound_
     std::vector<int> own_sets_;         // places of the plan's own sets
-    PatchedParams params_;  // of the last recording
+    PatchedParams params_;              // of the last recording
 };
 
 /// Records the program: all its dispatches and copies, barriers only where one reads or overwrites

@@ -146,7 +146,8 @@ void VulkanExecutor::read(const Memory& memory, uint64_t offset, std::span<std::
 
 std::shared_ptr<const void> VulkanExecutor::prepare(const Program& program) {
     auto pipelines = std::make_shared<std::vector<std::shared_ptr<const Pipeline>>>();
-    for (const KernelInfo& kernel : program.kernels) pipelines->push_back(shared_pipeline(*device_, kernel));
+    for (const KernelInfo& kernel : program.kernels)
+        pipelines->push_back(shared_pipeline(*device_, kernel));
     return pipelines;
 }
 

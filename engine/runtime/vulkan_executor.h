@@ -23,7 +23,8 @@ struct ExecutorCounts {
     int64_t parts = 0;         // submissions of runs that may have several
 };
 
-/// The executor of a session. Used by one thread at a time; any thread may let go of memory, and prepare programs.
+/// The executor of a session. Used by one thread at a time; any thread may let go of memory, and
+/// prepare programs.
 class VulkanExecutor : public Executor {
   public:
     explicit VulkanExecutor(std::shared_ptr<Device> device);

@@ -160,8 +160,8 @@ VkPipeline create_draw_pipeline(const Device& device, const DrawPipelineInfo& wa
     info.renderPass = wanted.render_pass;
     VkPipeline pipeline = VK_NULL_HANDLE;
     const PipelineCache::Handle cache = device.pipeline_cache().take();
-    check(device.vk().vkCreateGraphicsPipelines(device.handle(), *cache, 1, &info,
-                                                nullptr, &pipeline),
+    check(device.vk().vkCreateGraphicsPipelines(device.handle(), *cache, 1, &info, nullptr,
+                                                &pipeline),
           "vkCreateGraphicsPipelines", wanted.name);
     device.set_name(pipeline, VK_OBJECT_TYPE_PIPELINE, wanted.name);
     return pipeline;
@@ -178,9 +178,9 @@ VkPipeline create_compute_pipeline(const Device& device, std::string_view shader
     info.layout = layout;
     VkPipeline pipeline = VK_NULL_HANDLE;
     const PipelineCache::Handle cache = device.pipeline_cache().take();
-    check(device.vk().vkCreateComputePipelines(device.handle(), *cache, 1, &info,
-                                               nullptr, &pipeline),
-          "vkCreateComputePipelines", name);
+    check(
+        device.vk().vkCreateComputePipelines(device.handle(), *cache, 1, &info, nullptr, &pipeline),
+        "vkCreateComputePipelines", name);
     device.set_name(pipeline, VK_OBJECT_TYPE_PIPELINE, name);
     return pipeline;
 }

@@ -27,8 +27,8 @@ namespace firn {
 
 void check_picture_size(const std::string& path, int64_t width, int64_t height) {
     if (width > 0 && height > 0 && width <= kMostPixels / height) return;
-    throw UserError("picture " + path + ": its header says " + std::to_string(width) + " x " + std::to_string(height) +
-                    " pixels, and 1 to " + std::to_string(kMostPixels) +
+    throw UserError("picture " + path + ": its header says " + std::to_string(width) + " x " +
+                    std::to_string(height) + " pixels, and 1 to " + std::to_string(kMostPixels) +
                     " can be read; name another file, or make it smaller");
 }
 
@@ -44,7 +44,8 @@ Picture read_picture(const std::string& path) {
     Picture picture;
     int channels = 0;
     const std::unique_ptr<FILE, int (*)(FILE*)> closes(file, std::fclose);
-    // Before anything is allocated by what it says. What has no size that can be read is told below.
+    // Before anything is allocated by what it says. What has no size that can be read is told
+    // below.
     if (stbi_info_from_file(file, &picture.width, &picture.height, &channels))
         check_picture_size(path, picture.width, picture.height);
     std::unique_ptr<unsigned char, void (*)(void*)> pixels(

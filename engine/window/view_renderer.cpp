@@ -15,30 +15,23 @@ constexpr int64_t kMostElements = kRangeElementsPerGroup * 65535;  // one dispat
 /// The numbers are those of view_buffer.glsl.
 enum ElementFormat : int32_t { kF32, kF16, kI32, kU32, kU8, kI8, kBool };
 
-/// The numbers are those of view.frag, in which 2 to 4 is the side of the square of elements averaged.
+/// The numbers are those of view.frag, in which 2 to 4 is the side of the square of elements
+/// averaged.
 enum Filter : int32_t { kBlend = 0, kNearest = 1, kMostTaps = 4 };
 enum RangeKind : int32_t { kGiven, kAutomatic, kSymmetric };
 
 ElementFormat format_of(DType dtype) {
     switch (dtype.type) {
-        case Type::F32:
-            return kF32;
-        case Type::F16:
-            return kF16;
-        case Type::I32:
-            return kI32;
-        case Type::U32:
-            return kU32;
-        case Type::U8:
-            return kU8;
-        case Type::I8:
-            return kI8;
-        case Type::Bool:
-            return kBool;
+        case Type::F32: return kF32;
+        case Type::F16: return kF16;
+        case Type::I32: return kI32;
+        case Type::U32: return kU32;
+        case Type::U8: return kU8;
+        case Type::I8: return kI8;
+        case Type::Bool: return kBool;
         case Type::F64:
         case Type::I64:
-        case Type::U64:
-            break;
+        case Type::U64: break;
     }
     throw InternalError("internal error: a view of 64-bit elements was not refused");
 }

@@ -177,26 +177,13 @@ void ViewWindow::State::take_keys() {
     if (!hidden && panel.wants_keys()) return;
     for (int key : input.pressed) {
         switch (key) {
-            case ' ':
-                paused = !paused;
-                break;
-            case 'N':
-                paused = step = true;
-                break;
-            case 'R':
-                reset = true;
-                break;
-            case 'S':
-                screenshot();
-                break;
-            case 'H':
-                hidden = !hidden;
-                break;
-            case static_cast<int>(Key::Escape):
-                closed = true;
-                break;
-            default:
-                break;
+            case ' ': paused = !paused; break;
+            case 'N': paused = step = true; break;
+            case 'R': reset = true; break;
+            case 'S': screenshot(); break;
+            case 'H': hidden = !hidden; break;
+            case static_cast<int>(Key::Escape): closed = true; break;
+            default: break;
         }
     }
 }
@@ -344,9 +331,7 @@ Picture ViewWindow::picture() {
                          [&] { return state_->picture(); });
 }
 void ViewWindow::save(const std::string& path) { write_png(path, state_->picture()); }
-void ViewWindow::on_frame(Callback<void()> callback) {
-    state_->callback = std::move(callback);
-}
+void ViewWindow::on_frame(Callback<void()> callback) { state_->callback = std::move(callback); }
 const std::vector<KernelTime>& ViewWindow::kernel_times() const { return state_->kernels; }
 VulkanExecutor& ViewWindow::executor() const { return *state_->executor; }
 

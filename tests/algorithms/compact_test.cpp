@@ -41,12 +41,17 @@ TEST(Compact, AConditionOfAnotherSizeIsAnError) {
 
 TEST(Nonzero, GivesIndicesInRowMajorOrder) {
     auto x = [] { return tensor({0, 5, 0, 7, 0, 9}, {2, 3}); };
-    expect_values([&] { return nonzero_padded(x()).values; }, Ints{0, 1, 1, 0, 1, 2, 0, 0, 0, 0, 0, 0});
+    expect_values([&] { return nonzero_padded(x()).values; },
+                  Ints{0, 1, 1, 0, 1, 2, 0, 0, 0, 0, 0, 0});
     expect_values([&] { return nonzero_padded(x()).count; }, Ints{3});
 }
 
 TEST(Nonzero, GivesAsManyRowsAsThereAre) {
-    expect_values([] { return nonzero(tensor({0, 5, 0, 7, 0, 9}, {2, 3})); }, Ints{0, 1, 1, 0, 1, 2});
+    expect_values(
+        [] {
+            return nonzero(tensor({0, 5, 0, 7, 0, 9}, {2, 3}));
+        },
+        Ints{0, 1, 1, 0, 1, 2});
 }
 
 TEST(Nonzero, OfAScalarIsAnError) {
@@ -55,7 +60,7 @@ TEST(Nonzero, OfAScalarIsAnError) {
 }
 
 TEST(Compact, GivesAsManyAsThereAre) {
-    for (int modulus : {1, 3, 1000}) {   // all, some, one
+    for (int modulus : {1, 3, 1000}) {  // all, some, one
         Ints x = random_ints(999, 3, 1, 900), expected;
         x[5] = 1000;
         for (int each : x)
@@ -73,7 +78,8 @@ TEST(Compact, GivesAsManyAsThereAre) {
 TEST(Compact, OfNothingIsEmptyAndItsSumIsZero) {
     expect_values([] { return compact(arange(70), arange(70) > 100); }, Ints{});
     expect_values([] { return sum(compact(arange(70), arange(70) > 100) + 1); }, Ints{0});
-    expect_values([] { return zeros({3}, i32) + compact(arange(70), arange(70) > 100)(0); }, Ints{0, 0, 0});
+    expect_values([] { return zeros({3}, i32) + compact(arange(70), arange(70) > 100)(0); },
+                  Ints{0, 0, 0});
 }
 
 TEST(Compact, MovesWholeSlicesAndTheirShapeIsReadBack) {
@@ -106,14 +112,19 @@ TEST(Compact, InACompiledFunctionAndOutOfIt) {
     for (const Way& way : ways()) {
         SCOPED_TRACE(way.name);
         SessionScope scope(way.session);
-        auto choose = compile([](Tensor x, Tensor least) { return compact(x, x >= least) * 2; }, {i32("n"), i32()});
-        auto next = compile([](Tensor x) { return std::tuple{sum(x), x + Tensor(x.size(0))}; }, {i32("m")});
+        auto choose = compile([](Tensor x, Tensor least) { return compact(x, x >= least) * 2; },
+                              {i32("n"), i32()});
+        auto next = compile(
+            [](Tensor x) {
+                return std::tuple{sum(x), x + Tensor(x.size(0))};
+            },
+            {i32("m")});
         for (int least : {0, 90, 100, 37}) {
             Tensor chosen = choose(arange(100), least);
             auto [total, sums] = next(chosen);
             const int count = 100 - least;
             EXPECT_EQ(total.item<int>(), count * (least + 99));
-            Tensor back = sums - chosen;   // the same size still
+            Tensor back = sums - chosen;  // the same size still
             EXPECT_EQ(back.to_vector<int>(), Ints(static_cast<size_t>(count), count));
         }
         EXPECT_LE(next.variant_count(), 1u);
@@ -149,12 +160,14 @@ TEST(Compact, BirthsAndDeathsInAFrameLoop) {
         EXPECT_EQ(way.session.plan_count(), plans);
         EXPECT_EQ(lazy.to_vector<int>(), expected);
         EXPECT_EQ(state.to_vector<int>(), expected);
-        EXPECT_LE(step.variant_count(), 4u);   // 0, by eight, by four, any
+        EXPECT_LE(step.variant_count(), 4u);  // 0, by eight, by four, any
     }
 }
 
 TEST(Compact, WhatWasChosenGoesThroughOtherAlgorithms) {
-    auto chosen = [] { return compact(arange(500) * 37 % 500, arange(500) % 3 == 0); };   // 167 of them
+    auto chosen = [] {
+        return compact(arange(500) * 37 % 500, arange(500) % 3 == 0);
+    };  // 167 of them
     Ints x, sorted, sums;
     for (int k = 0; k < 500; k += 3) x.push_back(k * 37 % 500);
     sorted = x;
@@ -164,15 +177,20 @@ TEST(Compact, WhatWasChosenGoesThroughOtherAlgorithms) {
     expect_values([&] { return cumsum(chosen()); }, sums);
     expect_values([&] { return chosen()(argsort(chosen())); }, sorted);
     expect_values([&] { return flip(sort(chosen())); }, Ints(sorted.rbegin(), sorted.rend()));
-    expect_values([&] { return sum(unsqueeze(chosen(), 0) * unsqueeze(chosen(), 1), {.axis = 1}) / sum(chosen()); },
-                  x);
+    expect_values(
+        [&] {
+            return sum(unsqueeze(chosen(), 0) * unsqueeze(chosen(), 1), {.axis = 1}) /
+                   sum(chosen());
+        },
+        x);
 }
 
 TEST(Compact, ALoopRunsOverWhatWasChosen) {
     expect_values(
         [] {
-            Tensor x = compact(arange(200), arange(200) % 2 == 0);   // 100
-            for (Tensor step : loop(5)) x = x(index(x, 0) + 1) + step * 0;   // neighbours: a loop of kernels
+            Tensor x = compact(arange(200), arange(200) % 2 == 0);  // 100
+            for (Tensor step : loop(5))
+                x = x(index(x, 0) + 1) + step * 0;  // neighbours: a loop of kernels
             Tensor total = 0;
             for (Tensor i : loop(x.size(0))) total += x(i);
             return total;
@@ -204,8 +222,10 @@ TEST(Compact, WhatIsCompactedAgainAndCaptured) {
     for (const Way& way : ways()) {
         SCOPED_TRACE(way.name);
         SessionScope scope(way.session);
-        Tensor some = compact(arange(100), arange(100) % 2 == 0), few = compact(some, some % 5 == 0);   // 0, 10, .. 90
-        auto added = compile([&](Tensor x) { return sum(few) + x + few(1) + Tensor(few.size(0)); }, {i32("n")});
+        Tensor some = compact(arange(100), arange(100) % 2 == 0),
+               few = compact(some, some % 5 == 0);  // 0, 10, .. 90
+        auto added = compile([&](Tensor x) { return sum(few) + x + few(1) + Tensor(few.size(0)); },
+                             {i32("n")});
         EXPECT_EQ(Tensor(added(arange(2))).to_vector<int>(), (Ints{470, 471}));
         auto inlined = compile([&](Tensor x) { return added(compact(x, x > 3)); }, {i32("n")});
         EXPECT_EQ(Tensor(inlined(arange(6))).to_vector<int>(), (Ints{474, 475}));
@@ -231,7 +251,8 @@ TEST(Compact, ItsPromiseIsCheckedOnDemand) {
         SCOPED_TRACE(way.name);
         Session session = way.session;
         SessionScope scope(session);
-        auto choose = compile([](Tensor x, Tensor least) { return compact(x, x >= least) * 2; }, {i32("n"), i32()});
+        auto choose = compile([](Tensor x, Tensor least) { return compact(x, x >= least) * 2; },
+                              {i32("n"), i32()});
         EXPECT_EQ(Tensor(choose(arange(100), 97)).to_vector<int>(), (Ints{194, 196, 198}));
         auto again = compile([](Tensor x) { return compact(x, x % 2 == 0); }, {i32("n")});
         EXPECT_EQ(Tensor(again(choose(arange(9), 5))).to_vector<int>(), (Ints{10, 12, 14, 16}));
@@ -240,11 +261,12 @@ TEST(Compact, ItsPromiseIsCheckedOnDemand) {
 }
 
 TEST(Compact, ASizeThatAnotherArgumentGivesCannotBeChecked) {
-    expect_message(error_of([] {
-                       auto add = compile([](Tensor a, Tensor b) { return a + b; }, {i32("n"), i32("n")});
-                       add(compact(arange(9), arange(9) > 3), arange(5));
-                   }),
-                   {"axis 0 of argument 1", "'n'", "only the device knows", "compact_test.cpp:"});
+    expect_message(
+        error_of([] {
+            auto add = compile([](Tensor a, Tensor b) { return a + b; }, {i32("n"), i32("n")});
+            add(compact(arange(9), arange(9) > 3), arange(5));
+        }),
+        {"axis 0 of argument 1", "'n'", "only the device knows", "compact_test.cpp:"});
 }
 
 }  // namespace

@@ -39,7 +39,11 @@ TEST(SegmentSum, AddsInTheOrderOfTheValues) {
 
 TEST(SegmentSum, OfNothingAndOfSmallTypes) {
     expect_values([] { return segment_sum(zeros({0}), zeros({0}, i32), 3); }, Floats{0, 0, 0});
-    expect_values([] { return segment_sum(tensor({true, true, false}), tensor({1, 1, 0}), 2); }, Ints{0, 2});
+    expect_values(
+        [] {
+            return segment_sum(tensor({true, true, false}), tensor({1, 1, 0}), 2);
+        },
+        Ints{0, 2});
 }
 
 TEST(SegmentSum, LengthsMustBeEqual) {

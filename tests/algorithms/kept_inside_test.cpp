@@ -66,10 +66,15 @@ TEST(KeptInside, AResultIsPartOfAnotherOne) {
 TEST(KeptInside, AStoreAlongADiagonalInALoop) {
     auto stored = [] {
         Tensor x = zeros({1, 2}).as(i32);
-        if_(x < 1, [] {}, [&] {
-            Tensor turn = 1;
-            while_([&] { return turn < 3; }, [&] { turn += 1, x(index({1, 2}, 1), index({1, 2}, 1)) = 5; });
-        });
+        if_(
+            x < 1, [] {},
+            [&] {
+                Tensor turn = 1;
+                while_([&] { return turn < 3; },
+                       [&] {
+                           turn += 1, x(index({1, 2}, 1), index({1, 2}, 1)) = 5;
+                       });
+            });
         for (Tensor t : loop(2)) x(index({1, 2}, 1), index({1, 2}, 1)) = x(0, index({1, 2}, 1)) + 1;
         return x;
     };
@@ -80,7 +85,9 @@ TEST(KeptInside, AFewElementsInALoopThatEachOfManyEnds) {
     auto stored = [] {
         Tensor x = zeros({1}).as(i32), counter = index({6, 1, 5}, 0);
         while_([&] { return (counter < 1) & (counter != counter); },
-               [&] { if_(counter == index({1, 1, 5}, 0), [&] { x(1) = 1; }); });
+               [&] {
+                   if_(counter == index({1, 1, 5}, 0), [&] { x(1) = 1; });
+               });
         return x;
     };
     expect_values(stored, Ints{0});

@@ -4,13 +4,15 @@
 namespace firn {
 namespace {
 
-/// As many turns as an argument is long, in each of which every position adds to one of three elements.
+/// As many turns as an argument is long, in each of which every position adds to one of three
+/// elements.
 void expect_counts(int positions, int turns) {
     SCOPED_TRACE(std::to_string(positions) + " positions, " + std::to_string(turns) + " turns");
     auto counted = [=] {
         auto f = compile(
             [=](Tensor like, Tensor counts) {
-                for (Tensor t : loop(Tensor(Size(like.shape()[0])))) scatter_add(counts(index({positions}, 0) % 3), 1);
+                for (Tensor t : loop(Tensor(Size(like.shape()[0]))))
+                    scatter_add(counts(index({positions}, 0) % 3), 1);
                 return counts;
             },
             {i32("n"), i32(3)});

@@ -26,7 +26,8 @@ TEST(ScatterInOrder, AddsInRowMajorOrderOfThePositions) {
     expect_values(
         [&] {
             Tensor x = m.target();
-            scatter_add(x(tensor(m.rows), tensor(m.columns)), tensor(m.values), {.deterministic = true});
+            scatter_add(x(tensor(m.rows), tensor(m.columns)), tensor(m.values),
+                        {.deterministic = true});
             return x;
         },
         m.expected([](float a, float b) { return a + b; }));
@@ -37,7 +38,8 @@ TEST(ScatterInOrder, Multiplies) {
     expect_values(
         [&] {
             Tensor x = m.target();
-            scatter_mul(x(tensor(m.rows), tensor(m.columns)), tensor(m.values), {.deterministic = true});
+            scatter_mul(x(tensor(m.rows), tensor(m.columns)), tensor(m.values),
+                        {.deterministic = true});
             return x;
         },
         m.expected([](float a, float b) { return a * b; }));
@@ -57,7 +59,8 @@ TEST(ScatterInOrder, WholeRowsAndHalves) {
     expect_values(
         [] {
             Tensor x = ones({3, 2}, f16);
-            scatter_add(x(tensor({2, 0, 2})), tensor({1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f}, {3, 2}), {.deterministic = true});
+            scatter_add(x(tensor({2, 0, 2})), tensor({1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f}, {3, 2}),
+                        {.deterministic = true});
             return x;
         },
         Floats{4, 5, 1, 1, 7, 9});
@@ -68,7 +71,8 @@ TEST(ScatterInOrder, OnlyWhereAConditionHolds) {
         [] {
             Tensor x = zeros({2}), i = arange(6);
             for (int k = 0; k < 2; ++k)
-                if_(sum(i) == 15 + k, [&] { scatter_add(x(i % 2), i.as(f32) + 1.0f, {.deterministic = true}); });
+                if_(sum(i) == 15 + k,
+                    [&] { scatter_add(x(i % 2), i.as(f32) + 1.0f, {.deterministic = true}); });
             return x;
         },
         Floats{9, 12});
@@ -86,7 +90,8 @@ TEST(ScatterInOrder, InEveryIterationOfALoop) {
     expect_values(
         [] {
             Tensor x = zeros({3});
-            for (Tensor t : loop(4)) scatter_add(x((arange(5) + t) % 3), 0.5f, {.deterministic = true});
+            for (Tensor t : loop(4))
+                scatter_add(x((arange(5) + t) % 3), 0.5f, {.deterministic = true});
             return x;
         },
         Floats{3.5f, 3.5f, 3});
@@ -110,14 +115,18 @@ TEST(ScatterInOrder, WeightedBincount) {
     const Meeting m;
     Floats expected(5);
     for (size_t k = 0; k < m.rows.size(); ++k)
-        if (m.rows[k] >= 0 && m.rows[k] < 5) expected[static_cast<size_t>(m.rows[k])] += m.values[k];
-    expect_values([&] { return bincount(tensor(m.rows), 5, tensor(m.values), {.deterministic = true}); }, expected);
+        if (m.rows[k] >= 0 && m.rows[k] < 5)
+            expected[static_cast<size_t>(m.rows[k])] += m.values[k];
+    expect_values(
+        [&] { return bincount(tensor(m.rows), 5, tensor(m.values), {.deterministic = true}); },
+        expected);
 }
 
 TEST(ScatterInOrder, InsideAKernelIsAnError) {
     expect_message(error_of([] {
                        Tensor x = zeros({4});
-                       kernel({4}, [&](Tensor i) { scatter_add(x(i), 1.0f, {.deterministic = true}); });
+                       kernel({4},
+                              [&](Tensor i) { scatter_add(x(i), 1.0f, {.deterministic = true}); });
                    }),
                    {"scatter_add", "kernel(...)", "scatter_in_order_test.cpp:"});
 }

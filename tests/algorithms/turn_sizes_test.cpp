@@ -196,8 +196,10 @@ TEST(TurnSizes, OfALoopOnASideOfABranchWhereTheOtherStores) {
         y.push_back(total);
         expect_values(
             [&] {
-                Tensor x = arange(9), y = arange(9) * 10, total = 0, choice = (sum(x) == 36) == first;
-                if_(choice, [&] { y(3) = 1; },
+                Tensor x = arange(9), y = arange(9) * 10, total = 0,
+                       choice = (sum(x) == 36) == first;
+                if_(
+                    choice, [&] { y(3) = 1; },
                     [&] {
                         for (Tensor i : loop(3)) {
                             Tensor few = compact(x, (x >= i) & ((x - i) % (i + 2) == 0));
@@ -218,7 +220,8 @@ TEST(TurnSizes, WhereElementsChooseTheirSide) {
     expect_values(
         [] {
             Tensor x = arange(9), y = arange(9), total = 0;
-            if_(x > 4, [&] { y(x) = 1; },
+            if_(
+                x > 4, [&] { y(x) = 1; },
                 [&] {
                     for (Tensor i : loop(3)) {
                         Tensor few = compact(x, x > i);
@@ -236,7 +239,8 @@ TEST(TurnSizes, OnASideOfABranchOfWhatTheOtherStores) {
         expect_values(
             [&] {
                 Tensor y = arange(9), choice = (sum(y) == 36) == first;
-                if_(choice, [&] { y(arange(5)) = full({5}, 1); },
+                if_(
+                    choice, [&] { y(arange(5)) = full({5}, 1); },
                     [&] {
                         Tensor few = compact(y, y % 2 == 0);
                         y(few) = few + 100;

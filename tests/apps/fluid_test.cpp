@@ -40,8 +40,9 @@ Fields fields(Session session, int n, int m, int steps) {
             flow.dye[0].to_vector<float>()};
 }
 
-/// The largest difference of an element from what was expected, over its own size or, where it is small beside the
-/// others, over that of a typical one (the root of the mean square): what meets there by advection has that size.
+/// The largest difference of an element from what was expected, over its own size or, where it is
+/// small beside the others, over that of a typical one (the root of the mean square): what meets
+/// there by advection has that size.
 double difference(const std::vector<float>& got, const std::vector<float>& expected) {
     if (got.size() != expected.size()) return HUGE_VAL;
     double squares = 0, worst = 0;
@@ -73,7 +74,8 @@ TEST(FluidStep, TwentyStepsByTheKernelInterpreterAreThoseOfTheOracle) {
 }
 
 TEST(FluidStep, TwentyStepsOnTheDeviceAreThoseOfTheOracle) {
-    // A thousand roundings of an f32: fifty in each step, whose pressure starts from that of the step before.
+    // A thousand roundings of an f32: fifty in each step, whose pressure starts from that of the
+    // step before.
     expect_near(fields(device_session(), 48, 64, 20), by_oracle(), 1e-4);
 }
 

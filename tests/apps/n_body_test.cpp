@@ -168,7 +168,9 @@ TEST_F(NBodyOnDevice, APictureHasColoursFromZeroToOne) {
 // --- the demo ------------------------------------------------------------------------------------
 
 std::string run_demo(const std::string& options) {
-    const std::string command = FIRN_BIN_DIR "/n_body --headless --frames 2 --size 64x48 --set report=1 " + options + " 2>&1";
+    const std::string command = FIRN_BIN_DIR
+                                "/n_body --headless --frames 2 --size 64x48 --set report=1 " +
+                                options + " 2>&1";
     std::FILE* pipe = popen(command.c_str(), "r");
     std::string text;
     std::array<char, 4096> part;

@@ -1,6 +1,5 @@
 // The path tracer against closed forms, on every executor, and the demo's own exit statuses.
 #include <gtest/gtest.h>
-#include <cstring>
 #include <stb/stb_image.h>
 #include <sys/wait.h>
 
@@ -9,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -224,7 +224,9 @@ TEST(Exr, FilesThatCannotBeAreNamed) {
         }
         return "";
     };
-    EXPECT_NE(message([] { write_exr("/no/such/folder/a.exr", {1, 1, {1, 2, 3}}); }).find("a.exr"),
+    EXPECT_NE(message([] {
+                  write_exr("/no/such/folder/a.exr", {1, 1, {1, 2, 3}});
+              }).find("a.exr"),
               std::string::npos);
     EXPECT_NE(message([] { read_exr(FIRN_SOURCE_DIR "/README.md"); }).find("README.md"),
               std::string::npos);
@@ -244,7 +246,8 @@ TEST(Exr, AHeaderThatClaimsTooManyPixelsIsRefused) {
         read_exr(path);
         FAIL() << "it was read";
     } catch (const UserError& error) {
-        EXPECT_NE(std::string(error.what()).find("claims.exr: its header says 1000000000 x 1000000000 pixels"),
+        EXPECT_NE(std::string(error.what())
+                      .find("claims.exr: its header says 1000000000 x 1000000000 pixels"),
                   std::string::npos)
             << error.what();
     }

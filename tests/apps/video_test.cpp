@@ -1,4 +1,5 @@
-// Films through an ffmpeg that dies, one that writes what it was told, and names that look like options.
+// Films through an ffmpeg that dies, one that writes what it was told, and names that look like
+// options.
 #include "apps/common/video.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +68,7 @@ TEST_F(Video, AnFfmpegThatDiesIsAnErrorAndTheProgramGoesOn) {
     for (int k = 0; k < 3; ++k) writer.add(frame_);
     EXPECT_EQ(writer.finish(), "film.mp4");
     EXPECT_EQ(fs::file_size("film.mp4"), 3 * frame_.rgba.size());
-    struct sigaction now{};
+    struct sigaction now {};
     sigaction(SIGPIPE, nullptr, &now);
     EXPECT_EQ(now.sa_handler, SIG_DFL);
 }
@@ -81,7 +82,8 @@ TEST_F(Video, AnFfmpegThatFailsAtTheEndIsAnError) {
 
 TEST_F(Video, ANameIsNeitherAnOptionNorACommand) {
     ffmpeg_is("for name; do :; done; echo \"$name\" > last; cat > \"${name#file:}\"");
-    for (const std::string name : {"-filter_complex.mp4", "a b;touch stolen;'.mp4", "$(touch stolen).mp4"}) {
+    for (const std::string name :
+         {"-filter_complex.mp4", "a b;touch stolen;'.mp4", "$(touch stolen).mp4"}) {
         VideoWriter writer(name);
         writer.add(frame_);
         EXPECT_EQ(writer.finish(), name);

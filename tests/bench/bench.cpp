@@ -128,7 +128,7 @@ bool run(const Options& options, const std::vector<Case>& cases) {
     if (!options.csv.empty()) file.open(options.csv);
     write("case,firn_ms,best_ms,plain_ms,torch_ms,peak_share\n");
     Session session = current_session();
-    session.compile_in_background(false);   // what is measured is the program that fits, alone
+    session.compile_in_background(false);  // what is measured is the program that fits, alone
     Executor& executor = session.executor();
     PeakKernels kernels(executor);
     const auto torch = output_of(std::string("python3 '") + kScript + "' --version");

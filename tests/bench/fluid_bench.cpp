@@ -1,5 +1,5 @@
-// A step of apps/fluid at 512 x 512 with its own settings, driven by its scripted stroke. Nobody has
-// written it by hand: TensorFrost's two backends take 21 and 53 ms for theirs at that size.
+// A step of apps/fluid at 512 x 512 with its own settings, driven by its scripted stroke. Nobody
+// has written it by hand: TensorFrost's two backends take 21 and 53 ms for theirs at that size.
 #include <firn/firn.h>
 
 #include <memory>

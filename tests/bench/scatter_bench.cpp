@@ -82,7 +82,8 @@ Contest scatter_contest(int places) {
             .results = {places},
             .firn = [f, place = tensor(where),
                      x = tensor(values)] { return std::vector<Tensor>{f(place, x)}; },
-            .best = few ? scatter(kFew, places, 8, 65536, true) : scatter(kMany, places, 256, 4096, true),
+            .best = few ? scatter(kFew, places, 8, 65536, true)
+                        : scatter(kMany, places, 256, 4096, true),
             .plain = scatter(kPlain, places, 256, 256, false),
             .tolerance = 1e-4};
 }

@@ -77,8 +77,13 @@ TEST(Branches, ThatChooseBetweenLoopsHaveNoElseOnACpu) {
         auto f = compile(
             [](Tensor x) {
                 if_(
-                    x > 1.0f, [&] { for (Tensor t : loop(100)) x += sin(x); },
-                    [&] { for (Tensor t : loop(90)) x -= cos(x); });
+                    x > 1.0f,
+                    [&] {
+                        for (Tensor t : loop(100)) x += sin(x);
+                    },
+                    [&] {
+                        for (Tensor t : loop(90)) x -= cos(x);
+                    });
                 return x;
             },
             {f32(100)});

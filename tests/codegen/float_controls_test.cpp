@@ -34,7 +34,8 @@ TEST(FloatControls, AreNotAskedForElsewhere) {
     EXPECT_EQ(assembly(kernel).find(kMode), std::string::npos) << kernel.glsl;
 }
 TEST(FloatControls, AreOfTheWidthThatIsComputedIn) {
-    EXPECT_NE(assembly(square_kernel(f64, true)).find("SignedZeroInfNanPreserve 64"), std::string::npos);
+    EXPECT_NE(assembly(square_kernel(f64, true)).find("SignedZeroInfNanPreserve 64"),
+              std::string::npos);
     EXPECT_NE(assembly(square_kernel(f16, true)).find(kMode), std::string::npos);
 }
 TEST(FloatControls, AreNoMatterOfIntegers) {

@@ -64,7 +64,8 @@ const GoldenProgram kPrograms[] = {
 /// Kernels without the lines, which move with this file.
 std::string text_of(const GoldenProgram& golden, const DeviceProfile& profile) {
     SessionScope scope(Session::interpreter(profile));
-    auto program = compile([&](const Tensors& args) { return golden.function(args); }, golden.specs).program();
+    auto program =
+        compile([&](const Tensors& args) { return golden.function(args); }, golden.specs).program();
     std::ostringstream out;
     for (const KernelInfo& kernel : program->kernels) {
         KernelCode code = *kernel.code;
@@ -85,18 +86,23 @@ std::string name_of(const testing::TestParamInfo<GoldenCase>& info) {
 
 TEST_P(Golden, StaysAsItIs) {
     const auto& [program, device_class] = GetParam();
-    const std::string path = std::string(FIRN_SOURCE_DIR) + "/tests/codegen/golden/" + name_of({GetParam(), 0}) + ".txt";
-    const std::string text = text_of(program, device_class == DeviceClass::Gpu ? gpu_profile() : cpu_profile());
+    const std::string path =
+        std::string(FIRN_SOURCE_DIR) + "/tests/codegen/golden/" + name_of({GetParam(), 0}) + ".txt";
+    const std::string text =
+        text_of(program, device_class == DeviceClass::Gpu ? gpu_profile() : cpu_profile());
     if (std::getenv("FIRN_WRITE_GOLDEN")) std::ofstream(path) << text;
     std::ifstream file(path);
     ASSERT_TRUE(file) << path << " is missing; FIRN_WRITE_GOLDEN=1 writes it: read what it says";
     std::stringstream expected;
     expected << file.rdbuf();
-    EXPECT_EQ(text, expected.str()) << "where the change is meant, FIRN_WRITE_GOLDEN=1 writes " << path;
+    EXPECT_EQ(text, expected.str())
+        << "where the change is meant, FIRN_WRITE_GOLDEN=1 writes " << path;
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, Golden,
-                         testing::Combine(testing::ValuesIn(kPrograms), testing::Values(DeviceClass::Cpu, DeviceClass::Gpu)), name_of);
+                         testing::Combine(testing::ValuesIn(kPrograms),
+                                          testing::Values(DeviceClass::Cpu, DeviceClass::Gpu)),
+                         name_of);
 
 }  // namespace
 }  // namespace firn

@@ -8,7 +8,8 @@
 namespace firn {
 namespace {
 
-/// Rows go down as columns go up: where the column is inside, the row is not, and the flat place is -1 for all.
+/// Rows go down as columns go up: where the column is inside, the row is not, and the flat place is
+/// -1 for all.
 template <class Store>
 void expect_compiles(DType dtype, const Store& store) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
@@ -21,7 +22,8 @@ void expect_compiles(DType dtype, const Store& store) {
             },
             {ArgSpec{dtype, {3, 1}}});
         for (const KernelInfo& kernel : f.program()->kernels)
-            EXPECT_NO_THROW(glsl_to_spirv(kernel.glsl, kernel.name)) << dtype.name() << "\n" << kernel.glsl;
+            EXPECT_NO_THROW(glsl_to_spirv(kernel.glsl, kernel.name)) << dtype.name() << "\n"
+                                                                     << kernel.glsl;
         const Tensor stored = f(zeros({3, 1}, dtype));
         EXPECT_EQ(stored.to_vector<double>(), std::vector<double>(3));
     }

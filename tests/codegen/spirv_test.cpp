@@ -2,13 +2,13 @@
 #include "compiler/codegen/spirv.h"
 
 #include <gtest/gtest.h>
-#include <span>
-#include <cstring>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <thread>
 
 #include "compiler/program/disk_cache.h"

@@ -80,7 +80,7 @@ TEST_F(DataSizes, NothingIsReadBackBetweenPrograms) {
         executor->reads = 0;
     }
     EXPECT_GE(squared.stats().indirect_dispatches, 3);
-    EXPECT_EQ(squared.variant_count(), 2u);   // with the one that assumes nothing of the sizes
+    EXPECT_EQ(squared.variant_count(), 2u);  // with the one that assumes nothing of the sizes
 }
 
 TEST_F(DataSizes, AnotherCountReplaysTheSameCommands) {
@@ -149,7 +149,8 @@ Ints levels_on_the_host(const Edges& edges, int nodes) {
     for (int turn = 1; !frontier.empty(); ++turn) {
         Ints next;
         for (int node : frontier)
-            for (int e = edges.first[static_cast<size_t>(node)]; e < edges.first[static_cast<size_t>(node) + 1]; ++e) {
+            for (int e = edges.first[static_cast<size_t>(node)];
+                 e < edges.first[static_cast<size_t>(node) + 1]; ++e) {
                 int& there = level[static_cast<size_t>(edges.targets[static_cast<size_t>(e)])];
                 if (there >= 0) continue;
                 there = turn;
@@ -202,7 +203,8 @@ TEST_F(DataSizes, TurnsNestedAndCountedByASize) {
             Tensor out = zeros({6}, i32);
             for (Tensor i : loop(6)) {
                 Tensor few = compact(x, x % (i + 1) == 0), moved = few, pairs = 0;
-                for (Tensor t : loop(few.size(0))) moved = moved(index(moved, 0) + 1);   // until all are the last
+                for (Tensor t : loop(few.size(0)))
+                    moved = moved(index(moved, 0) + 1);  // until all are the last
                 for (Tensor j : loop(2)) pairs += sum(compact(few, few % (j + 2) == 0));
                 out(i) = sum(moved) + pairs;
             }

@@ -58,11 +58,12 @@ TEST_F(EffectsOnDevice, ALoopThatNeverEndsIsAnError) {
     session_->limit_while(200'000);
     Tensor x = tensor({5, 3, 100'000}), y = arange(40), i = index(y, 0);
     while_([&] { return x != 4; }, [&] { x -= 1; });
-    expect_parts(user_error([&] { x.to_vector<int>(); }), {"while_: its condition still held", "effects_test.cpp:"});
+    expect_parts(user_error([&] { x.to_vector<int>(); }),
+                 {"while_: its condition still held", "effects_test.cpp:"});
     session_->limit_while(200);
     while_([&] { return sum(y) < 10'000; }, [&] { y = max(y, y(i - 1)); });
     expect_parts(user_error([&] { y.to_vector<int>(); }), {"while_: its condition still held"});
-    EXPECT_EQ((i + 1).to_vector<int>()[39], 40);   // the device goes on
+    EXPECT_EQ((i + 1).to_vector<int>()[39], 40);  // the device goes on
 }
 
 // --- arguments that are given away

@@ -23,14 +23,22 @@ struct Function {
 double one_plus_tanh(double x) { return 2 / (1 + std::exp(-2 * x)); }
 
 const Function kFunctions[] = {
-    {"firn_exp", std::exp, 2},        {"firn_exp2", std::exp2, 2},
-    {"firn_expm1", std::expm1, 2},    {"firn_log", std::log, 1},
-    {"firn_log2", std::log2, 2},      {"firn_log1p", std::log1p, 1},
-    {"firn_sin", std::sin, 3, 1e-11}, {"firn_cos", std::cos, 3, 1e-11},
-    {"firn_tan", std::tan, 4, 1e-11}, {"firn_asin", std::asin, 3},
-    {"firn_acos", std::acos, 2},      {"firn_atan", std::atan, 3},
-    {"firn_sinh", std::sinh, 2},      {"firn_cosh", std::cosh, 2},
-    {"firn_tanh", std::tanh, 2.5},    {"firn_erf", std::erf, 2},
+    {"firn_exp", std::exp, 2},
+    {"firn_exp2", std::exp2, 2},
+    {"firn_expm1", std::expm1, 2},
+    {"firn_log", std::log, 1},
+    {"firn_log2", std::log2, 2},
+    {"firn_log1p", std::log1p, 1},
+    {"firn_sin", std::sin, 3, 1e-11},
+    {"firn_cos", std::cos, 3, 1e-11},
+    {"firn_tan", std::tan, 4, 1e-11},
+    {"firn_asin", std::asin, 3},
+    {"firn_acos", std::acos, 2},
+    {"firn_atan", std::atan, 3},
+    {"firn_sinh", std::sinh, 2},
+    {"firn_cosh", std::cosh, 2},
+    {"firn_tanh", std::tanh, 2.5},
+    {"firn_erf", std::erf, 2},
     {"firn_one_plus_tanh", one_plus_tanh, 100},
 };
 

@@ -1,4 +1,5 @@
-// Loops of kernels inside one another, on the device: whose buffers are whose, and which turn it is.
+// Loops of kernels inside one another, on the device: whose buffers are whose, and which turn it
+// is.
 #include <signal.h>
 #include <unistd.h>
 
@@ -69,7 +70,8 @@ const DeviceCase kCases[] = {
          while_([&] { return sum(out) < 190; },
                 [&] {
                     Tensor w = x;
-                    while_([&] { return sum(w) < 50; }, [&] { w = roll(w, 1) + 1; }, {.max_steps = 3});
+                    while_([&] { return sum(w) < 50; }, [&] { w = roll(w, 1) + 1; },
+                           {.max_steps = 3});
                     out = w + out;
                     x = start4() + 5;
                 },
@@ -142,7 +144,8 @@ const DeviceCase kCases[] = {
 
 // What is tried beyond the end of a loop that the data ends is no product that does not fit.
 TEST(DataLoops, HaveIndicesWhoseProductsWrapAround) {
-    for (Session session : {Session::interpreter(), Session::interpreter(gpu_profile()), device_session()}) {
+    for (Session session :
+         {Session::interpreter(), Session::interpreter(gpu_profile()), device_session()}) {
         SessionScope scope(session);
         for (const int n : {0, 1, 17}) {
             Tensor turns = tensor({n}), x = zeros({4}, i32);
@@ -151,7 +154,8 @@ TEST(DataLoops, HaveIndicesWhoseProductsWrapAround) {
                 x = roll(x, 1) + fourth * fourth;
             }
             uint32_t sum = 0;
-            for (uint32_t t = 0; t < static_cast<uint32_t>(n); ++t) sum += t * t * t * t * t * t * t * t;
+            for (uint32_t t = 0; t < static_cast<uint32_t>(n); ++t)
+                sum += t * t * t * t * t * t * t * t;
             EXPECT_EQ(x.to_vector<int>(), std::vector<int>(4, static_cast<int>(sum))) << n;
         }
     }
@@ -159,21 +163,36 @@ TEST(DataLoops, HaveIndicesWhoseProductsWrapAround) {
 
 // A loop's rest that has no iteration begins behind the end: nothing is loaded there.
 TEST(Rests, LoadNothingWhereTheyHaveNoIteration) {
-    for (Session session : {Session::interpreter(), Session::interpreter(gpu_profile()), device_session()}) {
+    for (Session session :
+         {Session::interpreter(), Session::interpreter(gpu_profile()), device_session()}) {
         SessionScope scope(session);
-        Tensor x0 = tensor(std::vector<int>(10), {5, 2}), x1 = tensor(std::vector<float>(10), {5, 2}), x2 = tensor({0, 0});
+        Tensor x0 = tensor(std::vector<int>(10), {5, 2}),
+               x1 = tensor(std::vector<float>(10), {5, 2}), x2 = tensor({0, 0});
         if_(floor(index({1, 2}, 1) * x1) <= 1, [&] {
-            if_(wrap(x1)(index({5, 2}, 0) - 1, index({5, 2}, 1) - 1) <= 1, [&] {
-                x1 = all(x0(index({2, 5, 2}, 1), index({2, 5, 2}, 0)), {.axis = Axes{0}}).as(f32);
-                if_(1 < x1, [&] { x1(index({5, 2}, 0)) += 1; },
-                    [&] { x1 = slice(mirror(x2)(x1.as(i32)), {.axis = 0, .begin = 0, .end = 5, .step = -1}).as(f32); });
-            }, [&] {
-                for (Tensor t : loop(fill(x0, 1.0f)(1, 1))) x1 = fill(x1, 1.0f)(index({5, 2}, 0), -2);
-                for (Tensor t : loop(1)) {
-                    x0(x1.as(i32)) = 1;
-                    x1 = index({5, 2}, 0).as(f32);
-                }
-            });
+            if_(
+                wrap(x1)(index({5, 2}, 0) - 1, index({5, 2}, 1) - 1) <= 1,
+                [&] {
+                    x1 = all(x0(index({2, 5, 2}, 1), index({2, 5, 2}, 0)), {.axis = Axes{0}})
+                             .as(f32);
+                    if_(
+                        1 < x1,
+                        [&] {
+                            x1(index({5, 2}, 0)) += 1;
+                        },
+                        [&] {
+                            x1 = slice(mirror(x2)(x1.as(i32)),
+                                       {.axis = 0, .begin = 0, .end = 5, .step = -1})
+                                     .as(f32);
+                        });
+                },
+                [&] {
+                    for (Tensor t : loop(fill(x0, 1.0f)(1, 1)))
+                        x1 = fill(x1, 1.0f)(index({5, 2}, 0), -2);
+                    for (Tensor t : loop(1)) {
+                        x0(x1.as(i32)) = 1;
+                        x1 = index({5, 2}, 0).as(f32);
+                    }
+                });
         });
         EXPECT_EQ(x0.to_vector<int>(), std::vector<int>(10));
     }
@@ -189,7 +208,8 @@ TEST(Rows, OfNoElementsMayHaveAxesOfSymbols) {
                     y = max(wrap(x)(1, 1, t), y).as(u32);
                     if_(any(rand({8}) != rand({8})), [&] { continue_(); });
                     x = index({n, n, 0}, 2).as(f32);
-                    for (Tensor s : loop(1)) y = min(index({6, 5, n}, 2), {.axis = Axes{1}}).as(u32);
+                    for (Tensor s : loop(1))
+                        y = min(index({6, 5, n}, 2), {.axis = Axes{1}}).as(u32);
                 }
                 return y;
             },
@@ -201,7 +221,8 @@ TEST(Rows, OfNoElementsMayHaveAxesOfSymbols) {
 }
 
 TEST(KernelsByHand, MayHoldAnEndlessLoopWhereNobodyRunsThem) {
-    for (Session session : {Session::oracle(), Session::interpreter(), Session::interpreter(gpu_profile()), device_session()}) {
+    for (Session session : {Session::oracle(), Session::interpreter(),
+                            Session::interpreter(gpu_profile()), device_session()}) {
         SessionScope scope(session);
         session.limit_while(100);
         const auto run = [](Tensor runs) {
@@ -217,24 +238,29 @@ TEST(KernelsByHand, MayHoldAnEndlessLoopWhereNobodyRunsThem) {
         };
         EXPECT_EQ(run(tensor({0})(0) == 1), std::vector<int>{0});
         EXPECT_THROW(run(tensor({1})(0) == 1), UserError);
-        // In a loop that the data ends the condition is a mask: the oracle runs what stands behind it.
+        // In a loop that the data ends the condition is a mask: the oracle runs what stands behind
+        // it.
         Tensor x = tensor({0}), turns = 0;
-        while_([&] { return turns < 1; }, [&] {
-            if_(1 != turns, [&] {}, [&] {
-                kernel(x.shape(), [&](Tensor i) {
-                    Tensor y = i - 1;
-                    while_([&] { return y < 1; }, [&] {});
-                    x(i) = 1;
-                });
-            });
-            turns = 1;
-        });
+        while_([&] { return turns < 1; },
+               [&] {
+                   if_(
+                       1 != turns, [&] {},
+                       [&] {
+                           kernel(x.shape(), [&](Tensor i) {
+                               Tensor y = i - 1;
+                               while_([&] { return y < 1; }, [&] {});
+                               x(i) = 1;
+                           });
+                       });
+                   turns = 1;
+               });
         EXPECT_EQ(turns.to_vector<int>(), std::vector<int>{1});
     }
 }
 
 TEST(KernelsByHand, MayHoldALoopThatDoesNothing) {
-    for (Session session : {Session::oracle(), Session::interpreter(), Session::interpreter(gpu_profile()), device_session()}) {
+    for (Session session : {Session::oracle(), Session::interpreter(),
+                            Session::interpreter(gpu_profile()), device_session()}) {
         SessionScope scope(session);
         Tensor x = index({2, 1, 1}, 2);
         kernel(x.shape(), [&](Tensor i, Tensor j, Tensor k) {

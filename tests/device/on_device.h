@@ -38,6 +38,8 @@ inline bool lacks_features(const DeviceProfile& profile) {
     return !profile.has_f64 || !profile.has_i64 || !profile.subgroup_shuffle;
 }
 
-inline std::string name_of(const ::testing::TestParamInfo<DeviceCase>& info) { return info.param.name; }
+inline std::string name_of(const ::testing::TestParamInfo<DeviceCase>& info) {
+    return info.param.name;
+}
 
 }  // namespace firn

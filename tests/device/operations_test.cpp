@@ -212,7 +212,9 @@ TEST_P(LiteralsOnDevice, LeaveTheRemaindersOfTheirValue) {
         if (dtype.is_float() && divisor.f == 0) continue;
         std::vector<std::vector<Scalar>> rows;
         for (const Scalar& x : ugly_values(dtype)) rows.push_back({x, divisor});
-        expect_agreement(Op::Mod, dtype, run_on_device(device, Op::Mod, dtype, {dtype, dtype}, std::move(rows), &divisor));
+        expect_agreement(
+            Op::Mod, dtype,
+            run_on_device(device, Op::Mod, dtype, {dtype, dtype}, std::move(rows), &divisor));
     }
 }
 

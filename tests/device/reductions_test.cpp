@@ -34,7 +34,8 @@ Tensor convolved(const Tensor& image, const Tensor& weights) {
 
 /// Weights over `keys` rows for each of the queries, of batches of `width` numbers.
 Tensor attention(int64_t queries, int64_t keys, int64_t width) {
-    Tensor q = floats({2, queries, width}), k = floats({2, keys, width}, 8), v = floats({2, keys, width}, 9);
+    Tensor q = floats({2, queries, width}), k = floats({2, keys, width}, 8),
+           v = floats({2, keys, width}, 9);
     return matmul(softmax(matmul(q, transpose(k, 1, 2)) * 2.0f), v);
 }
 

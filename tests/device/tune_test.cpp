@@ -20,10 +20,13 @@ TEST(TuneOnDevice, FindsNothingSlowerAndKeepsTheResults) {
         GTEST_SKIP() << "no device";
     }
     SessionScope scope(*session);
-    auto f = compile([](Tensor a, Tensor b) { return exp(matmul(a, transpose(b)) * 0.01f); }, {f32("n", "k"), f32("m", "k")});
-    Tensor a = reshape(cast<float>(arange(64 * 96) % 7 - 3), {64, 96}), b = reshape(cast<float>(arange(32 * 96) % 5 - 2), {32, 96});
+    auto f = compile([](Tensor a, Tensor b) { return exp(matmul(a, transpose(b)) * 0.01f); },
+                     {f32("n", "k"), f32("m", "k")});
+    Tensor a = reshape(cast<float>(arange(64 * 96) % 7 - 3), {64, 96}),
+           b = reshape(cast<float>(arange(32 * 96) % 5 - 2), {32, 96});
     const std::vector<double> before = f(a, b).to_vector<double>();
-    const TuneReport report = f.tune({a, b}, {.seconds = 1.5, .progress = [](const TuneProgress&) { return true; }});
+    const TuneReport report =
+        f.tune({a, b}, {.seconds = 1.5, .progress = [](const TuneProgress&) { return true; }});
     ASSERT_EQ(report.kernels.size(), 1u);
     EXPECT_GT(report.kernels[0].tried, 0);
     EXPECT_GT(report.kernels[0].before_ms, 0);

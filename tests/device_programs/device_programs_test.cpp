@@ -10,10 +10,14 @@ namespace {
 /// Few statements: what takes time is the driver that compiles their kernels.
 constexpr Grammar kGrammar{.fewest = 1, .most = 3};
 
-TEST(DevicePrograms, OnTheDevice) { expect_programs([] { return device_session(); }, 300000, 500, kGrammar); }
+TEST(DevicePrograms, OnTheDevice) {
+    expect_programs([] { return device_session(); }, 300000, 500, kGrammar);
+}
 
 // The flag of its inner loops takes turns with a result: it lies in the caller's memory.
-TEST(DevicePrograms, WithAFlagInTheMemoryOfAResult) { expect_programs([] { return device_session(); }, 95004512, 1, kGrammar); }
+TEST(DevicePrograms, WithAFlagInTheMemoryOfAResult) {
+    expect_programs([] { return device_session(); }, 95004512, 1, kGrammar);
+}
 
 }  // namespace
 }  // namespace firn::programs

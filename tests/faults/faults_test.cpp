@@ -228,8 +228,7 @@ const Scenario kScenarios[] = {
              EXPECT_EQ(product.to_vector<float>()[0], 16 * *turns * *turns);
          });
      },
-     true,
-     2},
+     true, 2},
     {"two_stages",
      [](World& world) {
          return std::function([x = world.keep(ramp(1 << 13, 0.5f))] {

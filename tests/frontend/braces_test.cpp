@@ -67,8 +67,10 @@ TEST_F(Braces, OptionsByNameMeanWhatTheySay) {
     EXPECT_EQ(sum(box(), {.axis = {0, 1}, .keep_dims = true}).shape(), (Shape{1, 1, 4}));
     EXPECT_EQ(argmax(box(), {.axis = 0, .keep_dims = true}).shape(), (Shape{1, 3, 4}));
     EXPECT_EQ(slice(box(), {.axis = 2, .begin = 1, .end = 3}).shape(), (Shape{2, 3, 2}));
-    EXPECT_EQ(pad(tensor({1}), {.before = {1}, .after = {2}, .value = 5}).to_vector<int>(), (Ints{5, 1, 5, 5}));
-    EXPECT_EQ(cumsum(tensor({1, 2}), {.axis = 0, .exclusive = true}).to_vector<int>(), (Ints{0, 1}));
+    EXPECT_EQ(pad(tensor({1}), {.before = {1}, .after = {2}, .value = 5}).to_vector<int>(),
+              (Ints{5, 1, 5, 5}));
+    EXPECT_EQ(cumsum(tensor({1, 2}), {.axis = 0, .exclusive = true}).to_vector<int>(),
+              (Ints{0, 1}));
     EXPECT_EQ(sort(tensor({1, 2}), {.descending = true}).to_vector<int>(), (Ints{2, 1}));
 }
 
@@ -78,77 +80,120 @@ TEST_F(Braces, SeveralAxesOfMovement) {
     EXPECT_EQ(squeeze(zeros({1, 3, 1}), {0, 2}).shape(), (Shape{3}));
     EXPECT_EQ(squeeze(zeros({1, 3, 1}), {0}).shape(), (Shape{3, 1}));
     EXPECT_EQ(squeeze(zeros({1, 3, 1}), {}).shape(), (Shape{3}));
-    EXPECT_EQ(fftn(box(), {1, 2}).re.to_vector<float>(), fftn(box(), {.axis = {1, 2}}).re.to_vector<float>());
+    EXPECT_EQ(fftn(box(), {1, 2}).re.to_vector<float>(),
+              fftn(box(), {.axis = {1, 2}}).re.to_vector<float>());
 }
 
 TEST_F(Braces, PairsThatSayALowAndAHighEnd) {
     EXPECT_EQ(histogram(tensor({0.1f, 1.5f}), 2, {0, 2}).to_vector<int>(), (Ints{1, 1}));
-    EXPECT_EQ(rand({3}, {1, 2}).to_vector<float>(), rand({3}, {.seed = 1, .stream = 2}).to_vector<float>());
+    EXPECT_EQ(rand({3}, {1, 2}).to_vector<float>(),
+              rand({3}, {.seed = 1, .stream = 2}).to_vector<float>());
 }
 
 // --- what must not compile -----------------------------------------------------------------------
 
-/// Each is asked of a type that stands for Tensor, so that a call that does not compile is an answer.
+/// Each is asked of a type that stands for Tensor, so that a call that does not compile is an
+/// answer.
 template <class T>
-concept ReducesWithKeepDimsByPosition = requires(T x) { sum(x, {1, true}); } || requires(T x) { sum(x, {{0, 1}, true}); } ||
-                                        requires(T x) { var(x, {1, true}); } || requires(T x) { norm(x, {1, true}); };
+concept ReducesWithKeepDimsByPosition = requires(T x) {
+    sum(x, {1, true});
+}
+|| requires(T x) { sum(x, {{0, 1}, true}); }
+|| requires(T x) { var(x, {1, true}); }
+|| requires(T x) { norm(x, {1, true}); };
 static_assert(!ReducesWithKeepDimsByPosition<Tensor>);
 
 template <class T>
-concept ReducesByANumber = requires(T x) { sum(x, 0); };
+concept ReducesByANumber = requires(T x) {
+    sum(x, 0);
+};
 static_assert(!ReducesByANumber<Tensor>);
 
 template <class T>
-concept TakesTwoAxesForOne = requires(T x) { argmax(x, {0, 1}); } || requires(T x) { argmin(x, {0, 1}); } ||
-                             requires(T x) { sort(x, {0, 1}); } || requires(T x) { argsort(x, {0, 1}); } ||
-                             requires(T x) { cumsum(x, {0, 1}); } || requires(T x) { cummax(x, {0, 1}); } ||
-                             requires(T x) { topk(x, 1, {0, 1}); } || requires(T x) { softmax(x, {0, 1}); } ||
-                             requires(T x) { shuffle(x, {0, 1}); } || requires(T x) { fft(x, {0, 1}); } ||
-                             requires(T x) { concat({x, x}, {0, 1}); };
+concept TakesTwoAxesForOne = requires(T x) {
+    argmax(x, {0, 1});
+}
+|| requires(T x) { argmin(x, {0, 1}); }
+|| requires(T x) { sort(x, {0, 1}); }
+|| requires(T x) { argsort(x, {0, 1}); }
+|| requires(T x) { cumsum(x, {0, 1}); }
+|| requires(T x) { cummax(x, {0, 1}); }
+|| requires(T x) { topk(x, 1, {0, 1}); }
+|| requires(T x) { softmax(x, {0, 1}); }
+|| requires(T x) { shuffle(x, {0, 1}); }
+|| requires(T x) { fft(x, {0, 1}); }
+|| requires(T x) { concat({x, x}, {0, 1}); };
 static_assert(!TakesTwoAxesForOne<Tensor>);
 
 template <class T>
-concept SlicesByPosition = requires(T x) { slice(x, {0, 1}); } || requires(T x) { slice(x, {1, 0, 2}); };
+concept SlicesByPosition = requires(T x) {
+    slice(x, {0, 1});
+}
+|| requires(T x) { slice(x, {1, 0, 2}); };
 static_assert(!SlicesByPosition<Tensor>);
 
 template <class T>
-concept PadsByPosition = requires(T x) { pad(x, {{1, 2}, {3, 4}}); };
+concept PadsByPosition = requires(T x) {
+    pad(x, {{1, 2}, {3, 4}});
+};
 static_assert(!PadsByPosition<Tensor>);
 
 template <class T>
-concept IsANumberFromAList = requires(T x) { x = {1, 2}; } || requires(T x) { x({0, 1}); } || requires(T x) { x + T{1, 2}; };
+concept IsANumberFromAList = requires(T x) {
+    x = {1, 2};
+}
+|| requires(T x) { x({0, 1}); }
+|| requires(T x) { x + T{1, 2}; };
 static_assert(!IsANumberFromAList<Tensor>);
 
 template <class T>
-concept IsACondition = requires(T x) { x ? 1 : 0; } || requires(T x) { x && x; } || requires(T x) { x || x; };
+concept IsACondition = requires(T x) {
+    x ? 1 : 0;
+}
+|| requires(T x) { x&& x; }
+|| requires(T x) { x || x; };
 static_assert(!IsACondition<Tensor>);
 static_assert(!IsACondition<Access>);
 
 template <class T>
-concept IsStoredByName = requires(T x, Access place) { place = x; };
+concept IsStoredByName = requires(T x, Access place) {
+    place = x;
+};
 static_assert(!IsStoredByName<Tensor>);
 
 template <class T>
-concept IsAssignedAsATemporary = requires(T x) { T(x) = x; };
+concept IsAssignedAsATemporary = requires(T x) {
+    T(x) = x;
+};
 static_assert(!IsAssignedAsATemporary<Tensor>);
 static_assert(!IsAssignedAsATemporary<vec3>);
 
 template <class T>
-concept IsStoredToThroughConst = requires(const T x) { x(0) = 1.0f; };
+concept IsStoredToThroughConst = requires(const T x) {
+    x(0) = 1.0f;
+};
 static_assert(!IsStoredToThroughConst<Tensor>);
 
 template <class V>
-concept RepeatsLettersOnTheLeft = requires(V p, vec2 q) { p.xx() = q; } || requires(V p, vec3 q) { p.xyx() = q; } ||
-                                  requires(V p, vec2 q) { p.yy() += q; };
+concept RepeatsLettersOnTheLeft = requires(V p, vec2 q) {
+    p.xx() = q;
+}
+|| requires(V p, vec3 q) { p.xyx() = q; }
+|| requires(V p, vec2 q) { p.yy() += q; };
 static_assert(!RepeatsLettersOnTheLeft<vec3>);
 
 template <class V>
-concept WritesPartsOfATemporary = requires(V p, vec2 q) { V(p).xy() = q; } || requires(const V p, vec2 q) { p.xy() = q; } ||
-                                  requires(V p, Tensor x) { p.xy().x = x; };
+concept WritesPartsOfATemporary = requires(V p, vec2 q) {
+    V(p).xy() = q;
+}
+|| requires(const V p, vec2 q) { p.xy() = q; }
+|| requires(V p, Tensor x) { p.xy().x = x; };
 static_assert(!WritesPartsOfATemporary<vec3>);
 
 template <class V>
-concept WritesPartsOfAnotherSize = requires(V p, vec3 q) { p.xy() = q; };
+concept WritesPartsOfAnotherSize = requires(V p, vec3 q) {
+    p.xy() = q;
+};
 static_assert(!WritesPartsOfAnotherSize<vec3>);
 
 }  // namespace

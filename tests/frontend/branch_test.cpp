@@ -62,10 +62,12 @@ TEST_F(Branches, StoreInABranchIsMerged) {
 
 TEST_F(Branches, StoresOfBothSidesToATensorThatEqualsAnother) {
     Tensor x = arange(6), y = arange(6);
-    if_(x > 3, [&] { y(x) = 1; }, [&] { y(x) = x(5 - x); });
+    if_(
+        x > 3, [&] { y(x) = 1; }, [&] { y(x) = x(5 - x); });
     EXPECT_EQ(y.to_vector<int>(), (Ints{5, 4, 3, 2, 1, 1}));
     Tensor z = arange(6);
-    if_(x > 3, [&] { z(x) = 1; },
+    if_(
+        x > 3, [&] { z(x) = 1; },
         [&] {
             for (Tensor i : loop(3)) z(x) = z(x) + sum(x);
         });
@@ -214,7 +216,7 @@ Tensor factorial(const Tensor& n) {
 
 TEST_F(Branches, AFunctionThatCallsItselfIsRefused) {
     expect_parts(user_error([] { factorial(5); }), {"calls itself", "while_", "branch_test.cpp"});
-    EXPECT_EQ((Tensor(2) + 1).item<int>(), 3);   // and the session goes on
+    EXPECT_EQ((Tensor(2) + 1).item<int>(), 3);  // and the session goes on
 }
 
 }  // namespace

@@ -198,7 +198,9 @@ TEST(CompiledFunctions, StatsBeforeACallNeedKnownSizes) {
 TEST(CompiledFunctions, ReadingFromAnEmptyTensorGivesZero) {
     SessionScope scope(Session::interpreter());
     auto f = compile(
-        [](Tensor x, Tensor y) { return y + x(0) + wrap(x)(3) + mirror(x)(-2) + (2 * x + 1)(y.size(0)); },
+        [](Tensor x, Tensor y) {
+            return y + x(0) + wrap(x)(3) + mirror(x)(-2) + (2 * x + 1)(y.size(0));
+        },
         {f32("n"), f32("m")});
     EXPECT_EQ(Tensor(f(zeros({0}), ones({3}))).to_vector<float>(), (Floats{1, 1, 1}));
     EXPECT_EQ(Tensor(f(ones({1}), ones({2}))).to_vector<float>(), (Floats{7, 7}));
@@ -206,9 +208,12 @@ TEST(CompiledFunctions, ReadingFromAnEmptyTensorGivesZero) {
 
 TEST(CompiledFunctions, ATensorWhoseSizeIsTheNumberZeroIsNotRead) {
     SessionScope scope(Session::interpreter());
-    auto f = compile([](Tensor x, Tensor y) { return std::tuple{mirror(x)(arange(4) - 2) + y(0), y}; },
-                     {f32(0), f32(1)});
-    EXPECT_EQ(f.program()->kernels[0].bindings.size(), 3u);   // y and the two results
+    auto f = compile(
+        [](Tensor x, Tensor y) {
+            return std::tuple{mirror(x)(arange(4) - 2) + y(0), y};
+        },
+        {f32(0), f32(1)});
+    EXPECT_EQ(f.program()->kernels[0].bindings.size(), 3u);  // y and the two results
 }
 
 TEST(CompiledFunctions, LazyFrameLoopCompilesOnce) {
@@ -232,7 +237,8 @@ TEST(CompiledLoops, ASumOverTheResultsOfALongLoopStaysWithinTheDriversLimit) {
             Tensor body = arange(x.size(0)), depth = zeros(x.shape());
             for (Tensor j : loop(x.size(0))) {
                 Tensor across = x(j) - x, along = y(j) - y;
-                depth += select(body == j, 0.0f, mass(j) / sqrt(across * across + along * along + 1.0f));
+                depth +=
+                    select(body == j, 0.0f, mass(j) / sqrt(across * across + along * along + 1.0f));
             }
             return std::tuple{sum(mass * x * y), sum(mass * depth)};
         },

@@ -1,4 +1,5 @@
-// Programs that go deep, recorded and compiled on a small stack: nothing overflows, and what is too deep is told.
+// Programs that go deep, recorded and compiled on a small stack: nothing overflows, and what is too
+// deep is told.
 #include <pthread.h>
 
 #include <exception>
@@ -9,7 +10,8 @@
 namespace firn {
 namespace {
 
-/// Runs `body` on a thread whose stack is no larger than those of a game engine's workers. Throws what it throws.
+/// Runs `body` on a thread whose stack is no larger than those of a game engine's workers. Throws
+/// what it throws.
 void on_small_stack(const std::function<void()>& body, size_t kib = 512) {
     struct Work {
         const std::function<void()>& body;
@@ -34,12 +36,15 @@ void on_small_stack(const std::function<void()>& body, size_t kib = 512) {
     if (work.failure) std::rethrow_exception(work.failure);
 }
 
-constexpr int kMany = 1000;   // each level takes more than 512 bytes of stack where nothing is done about it
+constexpr int kMany =
+    1000;  // each level takes more than 512 bytes of stack where nothing is done about it
 
 struct DeepProgram {
     const char* name;
     std::function<void()> run;
-    friend std::ostream& operator<<(std::ostream& out, const DeepProgram& p) { return out << p.name; }
+    friend std::ostream& operator<<(std::ostream& out, const DeepProgram& p) {
+        return out << p.name;
+    }
 };
 
 const DeepProgram kPrograms[] = {
@@ -91,16 +96,19 @@ const DeepProgram kPrograms[] = {
 
 class DeepPrograms : public ::testing::TestWithParam<std::tuple<DeepProgram, const char*>> {};
 INSTANTIATE_TEST_SUITE_P(All, DeepPrograms,
-                         ::testing::Combine(::testing::ValuesIn(kPrograms), ::testing::Values("oracle", "cpu", "gpu")),
+                         ::testing::Combine(::testing::ValuesIn(kPrograms),
+                                            ::testing::Values("oracle", "cpu", "gpu")),
                          [](const auto& info) {
-                             return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param);
+                             return std::string(std::get<0>(info.param).name) + "_" +
+                                    std::get<1>(info.param);
                          });
 
 TEST_P(DeepPrograms, NeedLittleStack) {
     const auto& [program, executor] = GetParam();
     on_small_stack([&program = program, name = std::string(executor)] {
-        const SessionScope scope(name == "oracle" ? Session::oracle()
-                                                  : Session::interpreter(name == "gpu" ? gpu_profile() : cpu_profile()));
+        const SessionScope scope(
+            name == "oracle" ? Session::oracle()
+                             : Session::interpreter(name == "gpu" ? gpu_profile() : cpu_profile()));
         program.run();
     });
 }
@@ -131,7 +139,8 @@ TEST(TooDeep, BranchesInsideOneAnother) {
                      Tensor x = tensor({1.0f, 5.0f});
                      nest(2000, x, x > 3.0f);
                  }),
-                 {"recording: loops, branches and functions nest more than 200 deep", "write a loop", "deep_programs_test.cpp:"});
+                 {"recording: loops, branches and functions nest more than 200 deep",
+                  "write a loop", "deep_programs_test.cpp:"});
 }
 
 TEST(TooDeep, FunctionsThatAreCalledInsideOneAnother) {
@@ -160,8 +169,8 @@ TEST(TooDeep, ReadsOfOneAnotherInOneKernel) {
                      });
                      c.to_vector<int>();
                  }),
-                 {"more than 4000 reads and reductions of one another", "give some of them a loop, or a kernel of their own",
-                  "deep_programs_test.cpp:"});
+                 {"more than 4000 reads and reductions of one another",
+                  "give some of them a loop, or a kernel of their own", "deep_programs_test.cpp:"});
 }
 
 /// Every turn of a count looks at the one before twice.
@@ -196,7 +205,8 @@ TEST(TooDeep, ConditionsThatDoubleTakeNoTime) {
     Tensor y = i * 2;
     for (Tensor t : loop(turns)) {
         Tensor holds = i < 4;
-        for (int k = 0; k < 100; ++k) holds = (holds & (y != i + 100 + k)) & ((i != 50 + k) & holds);
+        for (int k = 0; k < 100; ++k)
+            holds = (holds & (y != i + 100 + k)) & ((i != 50 + k) & holds);
         if_(holds, [&] { y = y + 1; });
     }
     EXPECT_EQ(y.to_vector<int>(), (Ints{2, 4, 6, 8, 8, 10, 12, 14}));

@@ -6,19 +6,23 @@
 namespace firn {
 namespace {
 
-// Where an axis has no elements every index lies outside: no step of its own is needed for a neighbour.
+// Where an axis has no elements every index lies outside: no step of its own is needed for a
+// neighbour.
 TEST(EmptyTensors, ReadNeighboursOfWhatALoopCarries) {
     SessionScope scope(Session::interpreter());
     Tensor x = tensor(std::vector<int>{}, {0}), y = index({0}, 0);
-    while_([&] { return x == 0; }, [&] {
-        Tensor z = x;
-        while_([&] { return index({0}, 0) < -1; }, [&] {
-            if_(1 <= z, [&] { continue_(); });
-            z = wrap(y)(index({0}, 0) + 1);
-            x(1) = 1;
-        }, {.max_steps = 2});
-        y = y + 1;
-    });
+    while_([&] { return x == 0; },
+           [&] {
+               Tensor z = x;
+               while_([&] { return index({0}, 0) < -1; },
+                      [&] {
+                          if_(1 <= z, [&] { continue_(); });
+                          z = wrap(y)(index({0}, 0) + 1);
+                          x(1) = 1;
+                      },
+                      {.max_steps = 2});
+               y = y + 1;
+           });
     EXPECT_TRUE(y.to_vector<int>().empty());
 }
 

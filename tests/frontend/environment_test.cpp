@@ -1,11 +1,12 @@
 // The table of environment variables.
+#include "compiler/frontend/environment.h"
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
 
-#include "compiler/frontend/environment.h"
 #include "compiler/frontend/record.h"
 #include "compiler/kernel/kernel_code.h"
 #include "tests/frontend/oracle_session.h"
@@ -72,7 +73,8 @@ TEST(Environment, DumpWritesGraphKernelsGlslAndExplain) {
     }
     std::filesystem::remove_all(folder);
     EXPECT_TRUE(kinds.count(".lowered"));
-    for (const char* kind : {".comp", ".explain", ".graph", ".kernel"}) EXPECT_TRUE(kinds.count(kind)) << kind;
+    for (const char* kind : {".comp", ".explain", ".graph", ".kernel"})
+        EXPECT_TRUE(kinds.count(kind)) << kind;
 }
 
 TEST(Environment, HelpIsPrintedInEverySessionThatRuns) {
@@ -92,8 +94,8 @@ TEST(Environment, DebugPrintsKernelsAndGraphs) {
     }
     unsetenv("FIRN_DEBUG");
     expect_parts(::testing::internal::GetCapturedStderr(),
-                 {"-- recorded", "-- after", "1 kernels", "#version 460", "lazy ran: 1 dispatches, 2 operations, ",
-                  "8 written", " ms x 1"});
+                 {"-- recorded", "-- after", "1 kernels", "#version 460",
+                  "lazy ran: 1 dispatches, 2 operations, ", "8 written", " ms x 1"});
 }
 
 }  // namespace

@@ -403,10 +403,11 @@ TEST_P(Kernels, AWhileEndsWhereItsConditionSays) {
         Tensor x = i + 1, steps = 0;
         for (Tensor t : loop(3)) {
             x = i + t + 1;
-            while_([&] { return x != 1; }, [&] {
-                x = select(x % 2 == 0, x / 2, 3 * x + 1);
-                steps += 1;
-            });
+            while_([&] { return x != 1; },
+                   [&] {
+                       x = select(x % 2 == 0, x / 2, 3 * x + 1);
+                       steps += 1;
+                   });
         }
         c(i) = steps;
     });
@@ -416,7 +417,8 @@ TEST_P(Kernels, AWhileEndsWhereItsConditionSays) {
         return steps;
     };
     Ints expected;
-    for (int i = 0; i < 6; ++i) expected.push_back(collatz(i + 1) + collatz(i + 2) + collatz(i + 3));
+    for (int i = 0; i < 6; ++i)
+        expected.push_back(collatz(i + 1) + collatz(i + 2) + collatz(i + 3));
     EXPECT_EQ(c.to_vector<int>(), expected);
 }
 
@@ -427,12 +429,13 @@ TEST_P(Kernels, AWhileThatGoesOnIsAnErrorWithItsLine) {
         kernel({6}, [&](Tensor i) {
             Tensor x = i, y = i;
             while_([&] { return y > 0; }, [&] { y -= 1; });
-            while_([&] { return x != 7; }, [&] { x += 2; });   // the odd ones never get there
+            while_([&] { return x != 7; }, [&] { x += 2; });  // the odd ones never get there
             c(i) = x;
         });
         c.to_vector<int>();
     });
-    expect_parts(message, {"while_", "its condition still held", "kernel_test.cpp:" + std::to_string(__LINE__ - 5)});
+    expect_parts(message, {"while_", "its condition still held",
+                           "kernel_test.cpp:" + std::to_string(__LINE__ - 5)});
 }
 
 TEST_P(Kernels, AWhileInACompiledKernelIsAnErrorOfTheCallsThatDoNotEnd) {
@@ -449,7 +452,8 @@ TEST_P(Kernels, AWhileInACompiledKernelIsAnErrorOfTheCallsThatDoNotEnd) {
         },
         {i32()});
     EXPECT_EQ(f(9).to_vector<int>(), Ints(4, 9));
-    expect_parts(user_error([&] { f(100); }), {"while_", "its condition still held", "kernel_test.cpp"});
+    expect_parts(user_error([&] { f(100); }),
+                 {"while_", "its condition still held", "kernel_test.cpp"});
     EXPECT_EQ(f(8).to_vector<int>(), Ints(4, 8));
 }
 
@@ -467,7 +471,8 @@ Tensor counted(int n) {
 TEST(KernelLoops, MoreIterationsThanTheDriverTakesAreRefusedWithTheirLine) {
     SessionScope scope(Session::interpreter());
     EXPECT_EQ(counted(60000).to_vector<int>().size(), 2u);
-    expect_parts(user_error([] { counted(70000).to_vector<int>(); }), {"70000", "65535", "kernel_test.cpp"});
+    expect_parts(user_error([] { counted(70000).to_vector<int>(); }),
+                 {"70000", "65535", "kernel_test.cpp"});
 }
 
 TEST(KernelLoops, ADriverWithoutALimitTakesThemAll) {
@@ -583,7 +588,8 @@ TEST_P(Kernels, ArraysOfAGroupOverASizeThatOnlyTheDeviceKnows) {
 
 TEST_P(Kernels, InALoopThatGivesThemWhatItDoesNotChange) {
     Tensor x = arange(4) + 1, c = zeros({4}, i32);
-    for (Tensor step : loop(3)) kernel({4}, {.group = {4}}, [&](Tensor i) { c(i) = c(i) * 10 + x(i) + step; });
+    for (Tensor step : loop(3))
+        kernel({4}, {.group = {4}}, [&](Tensor i) { c(i) = c(i) * 10 + x(i) + step; });
     EXPECT_EQ(c.to_vector<int>(), (Ints{123, 234, 345, 456}));
 }
 
@@ -650,8 +656,8 @@ TEST_P(Kernels, ALocalArrayOfATurnBeginsAnewInEach) {
         Tensor sum = 0;
         for (Tensor t : loop(3)) {
             Local own = local(i32, 4);
-            own(3) = i;               // the same in every turn
-            own(t) = own(t) + 10;     // another place in each
+            own(3) = i;            // the same in every turn
+            own(t) = own(t) + 10;  // another place in each
             for (Tensor q : loop(4)) sum += own(q);
         }
         c(i) = sum;
@@ -820,10 +826,12 @@ TEST_F(RefusedWhenCompiled, PairsThatMeet) {
         });
     };
     EXPECT_EQ(read_after(2, 1, 16), "");
-    EXPECT_EQ(read_after(2, -1, 16).find("barrier()") == std::string::npos, false);   // the first reads at the edge
+    EXPECT_EQ(read_after(2, -1, 16).find("barrier()") == std::string::npos,
+              false);  // the first reads at the edge
     EXPECT_EQ(read_after(2, 2, 18).find("barrier()") == std::string::npos, false);
     EXPECT_EQ(read_after(3, 1, 32).find("barrier()") == std::string::npos, false);
-    EXPECT_EQ(read_after(2, 1, 15).find("barrier()") == std::string::npos, false);    // the last reads at the edge
+    EXPECT_EQ(read_after(2, 1, 15).find("barrier()") == std::string::npos,
+              false);  // the last reads at the edge
 }
 
 TEST_F(RefusedWhenCompiled, APromiseThatIsNotKept) {
@@ -840,39 +848,42 @@ TEST_F(RefusedWhenCompiled, APromiseThatIsNotKept) {
 }
 
 TEST_F(RefusedWhenCompiled, APromiseOutsideAKernel) {
-    expect_parts(user_error([&] { own(zeros({4}))(0); }), {"own", "kernel(...)", "kernel_test.cpp"});
+    expect_parts(user_error([&] { own(zeros({4}))(0); }),
+                 {"own", "kernel(...)", "kernel_test.cpp"});
 }
 
 TEST_F(RefusedWhenCompiled, AStoreToWhatAnotherInvocationMayStillRead) {
     Tensor c = zeros({8}, i32);
-    expect_parts(user_error([&] {
-                     kernel({8}, {.group = {8}}, [&](Tensor i) {
-                         Shared s = shared(i32, 8);
-                         s(i) = i;
-                         barrier();
-                         c(i) = s(7 - i);
-                         s(i) = i * 2;
-                         barrier();
-                         c(i) = c(i) + s(i);
-                     });
-                     c.to_vector<int>();
-                 }),
-                 {"one invocation reads", "another stores", "without a barrier", "kernel_test.cpp"});
+    expect_parts(
+        user_error([&] {
+            kernel({8}, {.group = {8}}, [&](Tensor i) {
+                Shared s = shared(i32, 8);
+                s(i) = i;
+                barrier();
+                c(i) = s(7 - i);
+                s(i) = i * 2;
+                barrier();
+                c(i) = c(i) + s(i);
+            });
+            c.to_vector<int>();
+        }),
+        {"one invocation reads", "another stores", "without a barrier", "kernel_test.cpp"});
 }
 
 TEST_F(RefusedWhenCompiled, TwoStoresToOnePlaceWithoutABarrier) {
     Tensor c = zeros({8}, i32);
-    expect_parts(user_error([&] {
-                     kernel({8}, {.group = {8}}, [&](Tensor i) {
-                         Shared s = shared(i32, 8);
-                         s(i) = i;
-                         s(7 - i) = 2 * i;
-                         barrier();
-                         c(i) = s(i);
-                     });
-                     c.to_vector<int>();
-                 }),
-                 {"one invocation stores", "another stores", "without a barrier", "kernel_test.cpp"});
+    expect_parts(
+        user_error([&] {
+            kernel({8}, {.group = {8}}, [&](Tensor i) {
+                Shared s = shared(i32, 8);
+                s(i) = i;
+                s(7 - i) = 2 * i;
+                barrier();
+                c(i) = s(i);
+            });
+            c.to_vector<int>();
+        }),
+        {"one invocation stores", "another stores", "without a barrier", "kernel_test.cpp"});
 }
 
 }  // namespace

@@ -115,14 +115,10 @@ class Native {
 
     bool holds(Test test, int i) const {
         switch (test) {
-            case Test::Low:
-                return i < 3;
-            case Test::Even:
-                return w[size_t(i)] % 2 == 0;
-            case Test::Never:
-                return i > 9;
-            default:
-                return true;
+            case Test::Low: return i < 3;
+            case Test::Even: return w[size_t(i)] % 2 == 0;
+            case Test::Never: return i > 9;
+            default: return true;
         }
     }
 
@@ -152,9 +148,7 @@ class Native {
             const Mask now = place.now();
             const int t = place.loop ? place.loop->t : 0;
             switch (s.kind) {
-                case Kind::Assign:
-                    assign(w, now, [&](int i) { return at(w, i) * 3 + 1; });
-                    break;
+                case Kind::Assign: assign(w, now, [&](int i) { return at(w, i) * 3 + 1; }); break;
                 case Kind::Store:
                     store(
                         now, [](int i) { return 5 - i; },
@@ -197,21 +191,15 @@ class Native {
                     break;
                 }
                 case Kind::Loop:
-                case Kind::While:
-                    run_loop(s, place);
-                    break;
+                case Kind::While: run_loop(s, place); break;
                 case Kind::Break:
                     leave(place, &Loop::active, [&](int i) { return (i + t) % 4 == 3; });
                     break;
                 case Kind::Continue:
                     leave(place, &Loop::turn, [&](int i) { return (i + t) % 3 == 1; });
                     break;
-                case Kind::BreakAll:
-                    leave(place, &Loop::active, [](int) { return true; });
-                    break;
-                case Kind::ContinueAll:
-                    leave(place, &Loop::turn, [](int) { return true; });
-                    break;
+                case Kind::BreakAll: leave(place, &Loop::active, [](int) { return true; }); break;
+                case Kind::ContinueAll: leave(place, &Loop::turn, [](int) { return true; }); break;
             }
         }
     }
@@ -229,37 +217,21 @@ class Recorded {
   private:
     Tensor test(Test test) const {
         switch (test) {
-            case Test::Low:
-                return i_ < 3;
-            case Test::Even:
-                return w % 2 == 0;
-            case Test::Never:
-                return i_ > 9;
-            default:
-                return one_(0) == 1;
+            case Test::Low: return i_ < 3;
+            case Test::Even: return w % 2 == 0;
+            case Test::Never: return i_ > 9;
+            default: return one_(0) == 1;
         }
     }
 
     void record(const Program& program, const Tensor& t) {
         for (const Statement& s : program) switch (s.kind) {
-                case Kind::Assign:
-                    w = w * 3 + 1;
-                    break;
-                case Kind::Store:
-                    w(5 - i_) = y + 40;
-                    break;
-                case Kind::StoreAt:
-                    w(y & 7) = i_;
-                    break;
-                case Kind::Add:
-                    scatter_add(w(2 * i_ % 5), 3);
-                    break;
-                case Kind::Neighbour:
-                    y = y + w(i_ + 1);
-                    break;
-                case Kind::Sum:
-                    y = y + sum(w);
-                    break;
+                case Kind::Assign: w = w * 3 + 1; break;
+                case Kind::Store: w(5 - i_) = y + 40; break;
+                case Kind::StoreAt: w(y & 7) = i_; break;
+                case Kind::Add: scatter_add(w(2 * i_ % 5), 3); break;
+                case Kind::Neighbour: y = y + w(i_ + 1); break;
+                case Kind::Sum: y = y + sum(w); break;
                 case Kind::Copy: {
                     Tensor old = w;
                     w = w + 2;
@@ -286,18 +258,10 @@ class Recorded {
                            {.max_steps = kElements});
                     break;
                 }
-                case Kind::Break:
-                    if_((i_ + t) % 4 == 3, [] { break_(); });
-                    break;
-                case Kind::Continue:
-                    if_((i_ + t) % 3 == 1, [] { continue_(); });
-                    break;
-                case Kind::BreakAll:
-                    break_();
-                    break;
-                case Kind::ContinueAll:
-                    continue_();
-                    break;
+                case Kind::Break: if_((i_ + t) % 4 == 3, [] { break_(); }); break;
+                case Kind::Continue: if_((i_ + t) % 3 == 1, [] { continue_(); }); break;
+                case Kind::BreakAll: break_(); break;
+                case Kind::ContinueAll: continue_(); break;
             }
     }
 

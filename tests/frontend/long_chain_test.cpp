@@ -1,4 +1,5 @@
-// Programs whose values are made of one another many times over: neither the stack nor time runs out.
+// Programs whose values are made of one another many times over: neither the stack nor time runs
+// out.
 #include <cstdlib>
 
 #include "tests/frontend/oracle_session.h"
@@ -6,7 +7,7 @@
 namespace firn {
 namespace {
 
-constexpr int kMillion = 500'000;   // steps of two nodes each
+constexpr int kMillion = 500'000;  // steps of two nodes each
 constexpr int kLong = 10'000;
 
 /// Steps of chains that are compiled: FIRN_CHAIN_STEPS, else what takes seconds.

@@ -1,5 +1,5 @@
-// Random programs of loops, branches, breaks and marks: recorded over tensors, and run natively element
-// by element.
+// Random programs of loops, branches, breaks and marks: recorded over tensors, and run natively
+// element by element.
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -46,8 +46,10 @@ class Generator {
         if (depth > 0 && choice < 3) {
             s.kind = Kind::If;
             s.body = block(depth - 1, in_loop);
-            if (in_loop && pick(0, 2) == 0) s.body.insert(s.body.begin() + pick(0, 1), leaving(Kind::Break));
-            else if (in_loop && pick(0, 2) == 0) s.body.insert(s.body.begin() + pick(0, 1), leaving(Kind::Continue));
+            if (in_loop && pick(0, 2) == 0)
+                s.body.insert(s.body.begin() + pick(0, 1), leaving(Kind::Break));
+            else if (in_loop && pick(0, 2) == 0)
+                s.body.insert(s.body.begin() + pick(0, 1), leaving(Kind::Continue));
             if (pick(0, 1)) s.otherwise = block(depth - 1, in_loop);
         } else if (depth > 0 && choice < 6) {
             s.kind = pick(0, 2) ? Kind::Loop : Kind::While;
@@ -71,16 +73,11 @@ class Generator {
 
 int apply_natively(const Statement& s, int a, int b) {
     switch (s.operation) {
-        case 0:
-            return (a + b) % 1000;
-        case 1:
-            return a - b + s.number;
-        case 2:
-            return (a * b) % 97;
-        case 3:
-            return std::min(a, b) + 1;
-        default:
-            return std::max(a, s.number);
+        case 0: return (a + b) % 1000;
+        case 1: return a - b + s.number;
+        case 2: return (a * b) % 97;
+        case 3: return std::min(a, b) + 1;
+        default: return std::max(a, s.number);
     }
 }
 
@@ -95,14 +92,13 @@ int mark_of(int x) { return std::abs(x % kMarks); }
 Kind run_natively(const std::vector<Statement>& block, Native& native) {
     auto at = [&](int k) -> int& { return native.x[static_cast<size_t>(k)]; };
     for (const Statement& s : block) switch (s.kind) {
-            case Kind::Assign:
-                at(s.target) = apply_natively(s, at(s.a), at(s.b));
-                break;
+            case Kind::Assign: at(s.target) = apply_natively(s, at(s.a), at(s.b)); break;
             case Kind::Mark:
                 native.marks[static_cast<size_t>(mark_of(at(s.a)))] += s.number + 1;
                 break;
             case Kind::If: {
-                const Kind left = run_natively(at(s.a) % 3 == s.number % 3 ? s.body : s.otherwise, native);
+                const Kind left =
+                    run_natively(at(s.a) % 3 == s.number % 3 ? s.body : s.otherwise, native);
                 if (left != Kind::Assign) return left;
                 break;
             }
@@ -117,8 +113,7 @@ Kind run_natively(const std::vector<Statement>& block, Native& native) {
                     if (run_natively(s.body, native) == Kind::Break) break;
                 break;
             case Kind::Break:
-            case Kind::Continue:
-                return s.kind;
+            case Kind::Continue: return s.kind;
         }
     return Kind::Assign;
 }
@@ -127,30 +122,23 @@ Kind run_natively(const std::vector<Statement>& block, Native& native) {
 
 Tensor apply_recorded(const Statement& s, const Tensor& a, const Tensor& b) {
     switch (s.operation) {
-        case 0:
-            return (a + b) % 1000;
-        case 1:
-            return a - b + s.number;
-        case 2:
-            return (a * b) % 97;
-        case 3:
-            return min(a, b) + 1;
-        default:
-            return max(a, s.number);
+        case 0: return (a + b) % 1000;
+        case 1: return a - b + s.number;
+        case 2: return (a * b) % 97;
+        case 3: return min(a, b) + 1;
+        default: return max(a, s.number);
     }
 }
 
 struct Recorded {
     std::vector<Tensor> x;
-    Tensor marks, lanes;   // lanes: 0 for every element
+    Tensor marks, lanes;  // lanes: 0 for every element
 };
 
 void record(const std::vector<Statement>& block, Recorded& recorded) {
     auto at = [&](int k) -> Tensor& { return recorded.x[static_cast<size_t>(k)]; };
     for (const Statement& s : block) switch (s.kind) {
-            case Kind::Assign:
-                at(s.target) = apply_recorded(s, at(s.a), at(s.b));
-                break;
+            case Kind::Assign: at(s.target) = apply_recorded(s, at(s.a), at(s.b)); break;
             case Kind::Mark:
                 scatter_add(recorded.marks(abs(at(s.a) % kMarks) + recorded.lanes), s.number + 1);
                 break;
@@ -169,12 +157,8 @@ void record(const std::vector<Statement>& block, Recorded& recorded) {
                 while_([&] { return at(s.a) % 3 != 1; }, [&] { record(s.body, recorded); },
                        {.max_steps = s.number});
                 break;
-            case Kind::Break:
-                break_();
-                break;
-            case Kind::Continue:
-                continue_();
-                break;
+            case Kind::Break: break_(); break;
+            case Kind::Continue: continue_(); break;
         }
 }
 
@@ -182,17 +166,20 @@ class RandomControl : public ::testing::TestWithParam<bool> {
   protected:
     static void each_seed(uint64_t count) {
         const RandomSeeds seeds = random_seeds(0, count);
-        for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count && !HasFatalFailure(); ++seed)
+        for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count && !HasFatalFailure();
+             ++seed)
             check(static_cast<unsigned>(seed), GetParam());
     }
 
     static void check(unsigned seed, bool shaped) {
         std::vector<Statement> program = Generator(seed).block(3, false);
         Tensor first = shaped ? arange(kElements) * 7 : Tensor(sum(tensor({3, 4})));
-        Recorded recorded{{first, Tensor(1), Tensor(2), Tensor(3)}, zeros({kMarks}, i32), first * 0};
+        Recorded recorded{
+            {first, Tensor(1), Tensor(2), Tensor(3)}, zeros({kMarks}, i32), first * 0};
         record(program, recorded);
         std::vector<std::vector<int>> got;
-        for (Tensor& each : recorded.x) got.push_back((each + zeros({kElements}, i32)).to_vector<int>());
+        for (Tensor& each : recorded.x)
+            got.push_back((each + zeros({kElements}, i32)).to_vector<int>());
         Ints marks(kMarks);
         for (int element = 0; element < kElements; ++element) {
             Native native{{shaped ? element * 7 : 7, 1, 2, 3}, {}};
@@ -200,7 +187,8 @@ class RandomControl : public ::testing::TestWithParam<bool> {
             for (size_t k = 0; k < kVariables; ++k)
                 ASSERT_EQ(got[k][static_cast<size_t>(element)], native.x[k])
                     << "seed " << seed << ", variable " << k << ", element " << element;
-            for (size_t k = 0; (shaped || element == 0) && k < kMarks; ++k) marks[k] += native.marks[k];
+            for (size_t k = 0; (shaped || element == 0) && k < kMarks; ++k)
+                marks[k] += native.marks[k];
         }
         ASSERT_EQ(recorded.marks.to_vector<int>(), marks) << "seed " << seed;
     }

@@ -121,7 +121,8 @@ TEST(Random, AnotherSessionBeginsWithTheSameStreams) {
 TEST(Random, WithoutASeedTheNumbersAreNoneOfASeedFromZeroUp) {
     SessionScope scope(Session::oracle());
     Floats own = rand({8}).to_vector<float>();
-    for (int seed = 0; seed < 4; ++seed) EXPECT_NE(own, rand({8}, {.seed = seed}).to_vector<float>());
+    for (int seed = 0; seed < 4; ++seed)
+        EXPECT_NE(own, rand({8}, {.seed = seed}).to_vector<float>());
 }
 
 TEST(Random, ASeedOrAStreamAloneIsTheSameInEveryCall) {
@@ -132,7 +133,11 @@ TEST(Random, ASeedOrAStreamAloneIsTheSameInEveryCall) {
 }
 
 TEST(Random, ASeedWithoutAValueIsAnError) {
-    expect_message(error_of([] { Tensor seed; rand({2}, {.seed = seed}); }), {"no value", "random_test.cpp:"});
+    expect_message(error_of([] {
+                       Tensor seed;
+                       rand({2}, {.seed = seed});
+                   }),
+                   {"no value", "random_test.cpp:"});
 }
 
 TEST(Random, AFrameLoopNeedsNoNewPlan) {
@@ -141,7 +146,8 @@ TEST(Random, AFrameLoopNeedsNoNewPlan) {
     Tensor x = zeros({8});
     size_t after_two = 0;
     for (int frame = 0; frame < 6; ++frame) {
-        x = x + rand({8}) * randn({8}) + rand({8}, {.seed = 1, .stream = frame}) + rand({8}, {.seed = frame - 1});
+        x = x + rand({8}) * randn({8}) + rand({8}, {.seed = 1, .stream = frame}) +
+            rand({8}, {.seed = frame - 1});
         x.to_vector<float>();
         if (frame == 1) after_two = session.plan_count();
     }
@@ -150,7 +156,11 @@ TEST(Random, AFrameLoopNeedsNoNewPlan) {
 
 TEST(Random, ACompiledFunctionGivesTheSameNumbersInEveryCall) {
     SessionScope scope(Session::interpreter());
-    auto noise = compile([](Tensor x) { return std::tuple{x + rand({4}), x + rand({4})}; }, {f32()});
+    auto noise = compile(
+        [](Tensor x) {
+            return std::tuple{x + rand({4}), x + rand({4})};
+        },
+        {f32()});
     auto [a, b] = noise(0.0f);
     auto [c, d] = noise(0.0f);
     EXPECT_NE(a.to_vector<float>(), b.to_vector<float>());
@@ -167,7 +177,8 @@ void expect_different_rows(int rows, const Fill& fill) {
         fill(out);
         Floats all = out.to_vector<float>();
         std::set<Floats> distinct;
-        for (int row = 0; row < rows; ++row) distinct.insert(Floats(all.begin() + 4 * row, all.begin() + 4 * row + 4));
+        for (int row = 0; row < rows; ++row)
+            distinct.insert(Floats(all.begin() + 4 * row, all.begin() + 4 * row + 4));
         EXPECT_EQ(distinct.size(), static_cast<size_t>(rows));
     }
 }
@@ -185,10 +196,11 @@ TEST(Random, EveryIterationOfALoopHasItsOwnNumbers) {
 TEST(Random, EveryIterationOfAWhileHasItsOwnNumbers) {
     expect_different_rows(5, [](Tensor& out) {
         Tensor row = 0;
-        while_([&] { return row < 5; }, [&] {
-            out(row) = rand({4});
-            row += 1;
-        });
+        while_([&] { return row < 5; },
+               [&] {
+                   out(row) = rand({4});
+                   row += 1;
+               });
     });
 }
 

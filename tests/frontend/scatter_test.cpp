@@ -1,4 +1,5 @@
-// Stores at computed indices: collisions, combining stores, masks, versions. On the oracle and compiled.
+// Stores at computed indices: collisions, combining stores, masks, versions. On the oracle and
+// compiled.
 #include <cmath>
 #include <map>
 
@@ -51,7 +52,9 @@ TEST_P(Scatters, TwoTargetsOfWhichOneIsComputedFromTheOther) {
         [](Tensor x) {
             Tensor a = x % 19, b = x * 7, at = x * x % 5;
             a(at) = x + 1;
-            if_(sum(a) % 2 == 0, [&] { scatter_add(a(at), 1); }, [&] { b = b(index(b, 0) + 1) + 1; });
+            if_(
+                sum(a) % 2 == 0, [&] { scatter_add(a(at), 1); },
+                [&] { b = b(index(b, 0) + 1) + 1; });
             scatter_add(a(at), 1), scatter_add(b(at), 2);
             return std::tuple{a, b};
         },
@@ -139,7 +142,8 @@ TEST_P(Scatters, NoPositionsAndNoElements) {
 }
 
 TEST_P(Scatters, ConditionChoosesThePositions) {
-    Tensor histogram = zeros({3}, i32), bin = tensor({0, 1, 2, 1, 0}), alive = tensor({1, 1, 0, 0, 1});
+    Tensor histogram = zeros({3}, i32), bin = tensor({0, 1, 2, 1, 0}),
+           alive = tensor({1, 1, 0, 0, 1});
     if_(alive == 1, [&] { scatter_add(histogram(bin), 1); });
     EXPECT_EQ(histogram.to_vector<int>(), (Ints{2, 1, 0}));
 }
@@ -199,7 +203,8 @@ TEST_P(Scatters, SymbolicSizes) {
 
 TEST_P(Scatters, IndexOfFloatTypeIsNamed) {
     Tensor x = zeros({3});
-    expect_parts(user_error([&] { scatter_add(x(tensor({1.0f})), 1); }), {"index", "f32", "scatter_test.cpp:"});
+    expect_parts(user_error([&] { scatter_add(x(tensor({1.0f})), 1); }),
+                 {"index", "f32", "scatter_test.cpp:"});
 }
 
 TEST_P(Scatters, ConditionMustFitThePositions) {
@@ -218,8 +223,8 @@ TEST(ScatterPlans, CombineInPlaceWhereNobodyReadsTheOldVersion) {
             return sums;
         },
         {i32("n")});
-    add(arange(70000));   // few would be one sequence
-    EXPECT_EQ(add.stats().dispatches, 3);   // zeros, and one for each store
+    add(arange(70000));                    // few would be one sequence
+    EXPECT_EQ(add.stats().dispatches, 3);  // zeros, and one for each store
 }
 
 TEST(ScatterPlans, StoresOfTheSamePositionsShareAKernel) {
@@ -234,7 +239,7 @@ TEST(ScatterPlans, StoresOfTheSamePositionsShareAKernel) {
         },
         {i32("n"), f32("n")});
     auto [red, green, blue] = splat(arange(70000), sin(arange(70000).as(f32)));
-    EXPECT_EQ(splat.stats().dispatches, 2);   // what they start as, and the stores
+    EXPECT_EQ(splat.stats().dispatches, 2);  // what they start as, and the stores
     EXPECT_NEAR(green.to_vector<float>()[5], 2.0f * std::sin(5.0f), 1e-6f);
 }
 
@@ -265,7 +270,8 @@ TEST(ScatterPlans, ElementsCountTheirTurnsInOneKernel) {
     EXPECT_EQ(visits.to_vector<int>(), expected);
     EXPECT_EQ(longest.to_vector<int>(), turns);
     EXPECT_EQ(x.to_vector<int>(), Ints(20, 1));
-    EXPECT_LE(orbits.stats().dispatches, 4);   // what the two start as, the orbits with their marks, x
+    EXPECT_LE(orbits.stats().dispatches,
+              4);  // what the two start as, the orbits with their marks, x
 }
 
 TEST(ScatterPlans, ATurnThatReadsWhatOthersCountedIsAKernelOfItsOwn) {
@@ -281,7 +287,8 @@ TEST(ScatterPlans, StoresThatNeverTakePlaceAreNoKernel) {
         [](Tensor x) {
             Tensor sums = zeros({4}, i32), one = 1;
             scatter_add(sums(x * 0 + 9), 1);
-            while_([&] { return one % 3 != 1; }, [&] { scatter_add(sums(x), one), one += x(0); }, {.max_steps = 2});
+            while_([&] { return one % 3 != 1; }, [&] { scatter_add(sums(x), one), one += x(0); },
+                   {.max_steps = 2});
             return sums;
         },
         {i32("n")});
@@ -297,7 +304,7 @@ TEST(ScatterPlans, ALoopCountsInPlace) {
             return sums;
         },
         {i32("n")});
-    add(arange(70000));   // few would be one sequence
+    add(arange(70000));  // few would be one sequence
     EXPECT_EQ(add.stats().dispatches, 2);
 }
 

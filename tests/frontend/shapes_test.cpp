@@ -182,7 +182,8 @@ TEST_F(Shapes, ItemOfSeveralIsAnError) {
 
 // --- symbolic sizes
 
-/// Recorded for symbols, a function gives what it gives for numbers, and leaves nothing to be checked at the call.
+/// Recorded for symbols, a function gives what it gives for numbers, and leaves nothing to be
+/// checked at the call.
 template <class Fn>
 void expect_for_every_size(const char* name, const Fn& fn) {
     SCOPED_TRACE(name);
@@ -198,23 +199,26 @@ void expect_for_every_size(const char* name, const Fn& fn) {
 
 TEST_F(Shapes, SymbolsGoThroughMovement) {
     using T = const Tensor&;
-    expect_for_every_size("merge", [](T x, T) { return merge_axes(x, 0, 1) + reshape(transpose(x), {-1}); });
+    expect_for_every_size("merge",
+                          [](T x, T) { return merge_axes(x, 0, 1) + reshape(transpose(x), {-1}); });
     expect_for_every_size("merge and split", [](T x, T) {
         return split_axis(reshape(x, {-1}), 0, {x.size(0), Size(-1)}) + x;
     });
     expect_for_every_size("split by a number", [](T x, T) {
         return sum(split_axis(concat({x, x}, {.axis = 1}), 1, {Size(2), Size(-1)}), {.axis = 1});
     });
-    expect_for_every_size("concat", [](T x, T y) { return concat({reshape(x, {-1}), y}) + concat({y, reshape(x, {-1})}); });
+    expect_for_every_size("concat", [](T x, T y) {
+        return concat({reshape(x, {-1}), y}) + concat({y, reshape(x, {-1})});
+    });
     expect_for_every_size("pad and flip", [](T x, T y) {
         return flip(pad(x, {.before = {y.size(0), 1}, .after = {0, y.size(0)}}));
     });
-    expect_for_every_size("tile and repeat", [](T x, T y) {
-        return tile(y, {x.size(0)}) * repeat(y, x.size(0));
-    });
+    expect_for_every_size("tile and repeat",
+                          [](T x, T y) { return tile(y, {x.size(0)}) * repeat(y, x.size(0)); });
     expect_for_every_size("slices", [](T x, T y) {
         Size half = y.size(0) / 2;
-        return concat({slice(y, {.begin = half}), slice(y, {.end = half})}) + sum(slice(x, {.axis = 1, .step = -2}));
+        return concat({slice(y, {.begin = half}), slice(y, {.end = half})}) +
+               sum(slice(x, {.axis = 1, .step = -2}));
     });
     expect_for_every_size("outer product", [](T x, T y) {
         return matmul(transpose(x), x) + sum(unsqueeze(y, 1) * unsqueeze(y, 0));
@@ -222,12 +226,14 @@ TEST_F(Shapes, SymbolsGoThroughMovement) {
 }
 
 TEST_F(Shapes, ConvolutionsWithSymbolsKeepTheirArithmetic) {
-    for (auto [stride, padding, dilation] : {std::array{1, 1, 1}, std::array{2, 1, 1}, std::array{3, 2, 2}}) {
+    for (auto [stride, padding, dilation] :
+         {std::array{1, 1, 1}, std::array{2, 1, 1}, std::array{3, 2, 2}}) {
         const Conv2dOptions options{.stride = stride, .padding = padding, .dilation = dilation};
         auto f = compile([&](Tensor x, Tensor w) { return conv2d(x, w, options); },
                          {f32("b", "c", "h", "w"), f32("o", "c", "p", "q")});
         for (int size : {5, 8}) {
-            Tensor x = reshape(arange(2 * size * size).as(f32), {1, 2, size, size}), w = ones({3, 2, 3, 3});
+            Tensor x = reshape(arange(2 * size * size).as(f32), {1, 2, size, size}),
+                   w = ones({3, 2, 3, 3});
             Tensor got = f(x, w);
             const int extent = (size + 2 * padding - dilation * 2 - 1) / stride + 1;
             EXPECT_EQ(got.shape(), (Shape{1, 3, extent, extent}));
@@ -240,17 +246,22 @@ TEST_F(Shapes, ConvolutionsWithSymbolsKeepTheirArithmetic) {
 }
 
 TEST_F(Shapes, WhatIsNotProvedIsCheckedAtTheCallAndNamesBothPlaces) {
-    auto f = compile([](Tensor x, Tensor y) { return reshape(x, {-1}) + y; }, {f32("n", "m"), f32("k")});
+    auto f =
+        compile([](Tensor x, Tensor y) { return reshape(x, {-1}) + y; }, {f32("n", "m"), f32("k")});
     Tensor fits = f(ones({2, 3}), ones({6}));
     EXPECT_EQ(fits.to_vector<float>(), Floats(6, 2));
-    expect_parts(user_error([&] { f(ones({2, 3}), ones({5})); }),
+    expect_parts(user_error([&] {
+                     f(ones({2, 3}), ones({5}));
+                 }),
                  {"[m*n] and [k]", "argument 0 [2, 3]", "argument 1 [5]", "shapes_test.cpp:"});
 }
 
 TEST_F(Shapes, ASymbolOutsideOfACompiledFunctionIsAnError) {
     const Size q = Size::symbol("q");
-    expect_parts(user_error([&] { zeros({q}).to_vector<float>(); }), {"'q'", "no value", "shapes_test.cpp:"});
-    expect_parts(user_error([&] { sum(zeros({q})).item<float>(); }), {"'q'", "no value", "shapes_test.cpp:"});
+    expect_parts(user_error([&] { zeros({q}).to_vector<float>(); }),
+                 {"'q'", "no value", "shapes_test.cpp:"});
+    expect_parts(user_error([&] { sum(zeros({q})).item<float>(); }),
+                 {"'q'", "no value", "shapes_test.cpp:"});
 }
 
 }  // namespace

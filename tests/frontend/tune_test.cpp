@@ -2,7 +2,6 @@
 #include "compiler/driver/tune.h"
 
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,7 +70,8 @@ auto compiled(const Program_& program) {
 
 TEST_P(Tuned, EveryMappingThatIsTriedKeepsTheResults) {
     DeviceProfile profile = cpu_profile();
-    profile.seconds_per_launch = 1e-9;   // so that no kernel is part of a sequence, which has no mapping of its own
+    profile.seconds_per_launch =
+        1e-9;  // so that no kernel is part of a sequence, which has no mapping of its own
     SessionScope scope(Session::interpreter(profile));
     auto f = compiled(GetParam());
     Tensor a = numbers(GetParam().first), b = numbers(GetParam().second);
@@ -113,17 +113,22 @@ TEST(Tune, ItEndsWhenTheTimeIsOver) {
     EXPECT_FALSE(report.complete);
 }
 
-/// Runs on the kernel interpreter, where every program after the first one from `plant` on is fast and does something
-/// else.
+/// Runs on the kernel interpreter, where every program after the first one from `plant` on is fast
+/// and does something else.
 class Planted : public Executor {
   public:
-    explicit Planted(std::function<void(std::vector<float>&)> change) : change_(std::move(change)) {}
+    explicit Planted(std::function<void(std::vector<float>&)> change)
+        : change_(std::move(change)) {}
     const DeviceProfile& profile() const override { return inner_->profile(); }
     std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string& name) override {
         return inner_->allocate(bytes, name);
     }
-    void write(Memory& memory, uint64_t at, std::span<const std::byte> data) override { inner_->write(memory, at, data); }
-    void read(const Memory& memory, uint64_t at, std::span<std::byte> data) override { inner_->read(memory, at, data); }
+    void write(Memory& memory, uint64_t at, std::span<const std::byte> data) override {
+        inner_->write(memory, at, data);
+    }
+    void read(const Memory& memory, uint64_t at, std::span<std::byte> data) override {
+        inner_->read(memory, at, data);
+    }
     void run(const std::shared_ptr<const Program>& program, const Call& call) override {
         inner_->run(program, call);
         if (planting_ && !first_) first_ = program;
@@ -150,7 +155,8 @@ class Planted : public Executor {
     bool planting_ = false, planted_ = false;
 };
 
-/// What tuning says of mappings whose results are changed so: rows that are summed, each of another size.
+/// What tuning says of mappings whose results are changed so: rows that are summed, each of another
+/// size.
 TunedKernel with_planted(std::function<void(std::vector<float>&)> change) {
     const auto executor = std::make_shared<Planted>(std::move(change));
     Session session(executor);
@@ -159,10 +165,13 @@ TunedKernel with_planted(std::function<void(std::vector<float>&)> change) {
     auto f = compile([](Tensor x) { return sum(x, {.axis = 1}); }, {f32(8, 96)});
     auto [i, j] = indices<2>({8, 96});
     // The last row's terms are large and cancel but for rounding.
-    Tensor x = select(i == 7, cos(j * 1.0f) * 1e6f - cos((95 - j) * 1.0f) * 1e6f, pow(10.0f, -cast<float>(i)) * sin(j * 1.0f + 0.1f));
+    Tensor x = select(i == 7, cos(j * 1.0f) * 1e6f - cos((95 - j) * 1.0f) * 1e6f,
+                      pow(10.0f, -cast<float>(i)) * sin(j * 1.0f + 0.1f));
     x.to_vector<float>();
     executor->plant();
-    TuneReport report = f.tune({x}, {.seconds = 2, .progress = [](const TuneProgress& at) { return at.number == 0 || at.tried < 4; }});
+    TuneReport report = f.tune({x}, {.seconds = 2, .progress = [](const TuneProgress& at) {
+                                         return at.number == 0 || at.tried < 4;
+                                     }});
     return report.kernels.at(0);
 }
 
@@ -170,17 +179,21 @@ TEST(Tune, AMappingThatZeroesASmallElementIsDropped) {
     const TunedKernel kernel = with_planted([](std::vector<float>& sums) { sums[6] = 0; });
     EXPECT_EQ(kernel.after, kernel.before);
     ASSERT_EQ(int(kernel.dropped.size()), kernel.tried);
-    EXPECT_NE(kernel.dropped[0].find("its results differ by more than rounding explains: element 6 is 0 instead of "),
+    EXPECT_NE(kernel.dropped[0].find(
+                  "its results differ by more than rounding explains: element 6 is 0 instead of "),
               std::string::npos)
         << kernel.dropped[0];
 }
 TEST(Tune, AnElementThatIsOffByAFewTenThousandthsIsDropped) {
     for (size_t row : {0, 3, 6})
-        EXPECT_FALSE(with_planted([row](std::vector<float>& sums) { sums[row] *= 1.0005f; }).dropped.empty()) << row;
+        EXPECT_FALSE(
+            with_planted([row](std::vector<float>& sums) { sums[row] *= 1.0005f; }).dropped.empty())
+            << row;
 }
 TEST(Tune, NanAndInfinityWhereNoneWereAreDropped) {
     EXPECT_FALSE(with_planted([](std::vector<float>& sums) { sums[2] = NAN; }).dropped.empty());
-    EXPECT_FALSE(with_planted([](std::vector<float>& sums) { sums[7] = INFINITY; }).dropped.empty());
+    EXPECT_FALSE(
+        with_planted([](std::vector<float>& sums) { sums[7] = INFINITY; }).dropped.empty());
 }
 TEST(Tune, WhatRoundingExplainsIsKept) {
     const TunedKernel kernel = with_planted([](std::vector<float>& sums) {
@@ -335,7 +348,8 @@ TEST(Mappings, TextAndBack) {
     EXPECT_EQ(text(m), "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 joined");
     EXPECT_EQ(text(*parse_mapping(text(m))), text(m));
     m.staged_turns = 16;
-    EXPECT_EQ(text(m), "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 joined staged 16");
+    EXPECT_EQ(text(m),
+              "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 joined staged 16");
     EXPECT_EQ(text(*parse_mapping(text(m))), text(m));
     m.staged_turns = 1;
     m.near = MemorySpace::Private, m.turns = {64, 2};

@@ -90,7 +90,12 @@ TEST_F(Vectors, SwizzlesAreVectorsEverywhere) {
     EXPECT_EQ(values(min(p.yx(), vec2(3.5f))), (Floats{3.5f, 3}));
     EXPECT_EQ(values(select(Tensor(true), p.xy(), p.zz())), (Floats{3, 4}));
     EXPECT_EQ(values(mat2(p.xy(), p.yz())), (Floats{3, 4, 4, 12}));
-    auto f = compile([](Tensor x) { vec3 v(x, 2.0f * x, 0.0f); return v.yx(); }, {f32()});
+    auto f = compile(
+        [](Tensor x) {
+            vec3 v(x, 2.0f * x, 0.0f);
+            return v.yx();
+        },
+        {f32()});
     EXPECT_EQ(values(f(1.0f)), (Floats{2, 1}));
 }
 

@@ -220,13 +220,16 @@ TEST_P(Whiles, MaxStepsEndsALoopOfKernels) {
 }
 
 TEST_P(Whiles, ContinueOutsideALoopIsNamed) {
-    expect_parts(user_error([] { continue_(); }), {"continue_", "no recorded loop", "while_test.cpp:"});
+    expect_parts(user_error([] { continue_(); }),
+                 {"continue_", "no recorded loop", "while_test.cpp:"});
 }
 
-// --- loops that never end --------------------------------------------------------------------------
+// --- loops that never end
+// --------------------------------------------------------------------------
 
-const std::vector<std::string> kNeverEnds{"while_: its condition still held", "Session::limit_while",
-                                          "FIRN_MAX_STEPS", "while_test.cpp:"};
+const std::vector<std::string> kNeverEnds{"while_: its condition still held",
+                                          "Session::limit_while", "FIRN_MAX_STEPS",
+                                          "while_test.cpp:"};
 
 TEST_P(Whiles, AnElementThatNeverEndsIsAnError) {
     session_.limit_while(300);
@@ -301,7 +304,8 @@ TEST_P(Whiles, OneInsideAnotherIsAnErrorToo) {
     Tensor x = arange(4), turns = zeros({4}, i32);
     for (Tensor i : loop(3)) {
         Tensor left = x + i;
-        while_([&] { return left != 0; }, [&] { left = select(left == 5, 5, left - 1), turns += 1; });
+        while_([&] { return left != 0; },
+               [&] { left = select(left == 5, 5, left - 1), turns += 1; });
     }
     expect_parts(user_error([&] { turns.to_vector<int>(); }), kNeverEnds);
 }

@@ -1,4 +1,5 @@
-// Integer arithmetic of users wraps around, also where sizes are symbols: no size is refused for it.
+// Integer arithmetic of users wraps around, also where sizes are symbols: no size is refused for
+// it.
 #include <gtest/gtest.h>
 
 #include "compiler/language.h"
@@ -21,13 +22,17 @@ Tensor small_product(Tensor x) { return (prod(index({x.shape()[0]}, 0) + 1) <= 1
 
 TEST(Wrapping, ProductsOfSymbolicIndices) {
     for (int64_t n : {8, 2000, 100000})
-        EXPECT_EQ(by(Session::interpreter(), negative_products, n), by(Session::oracle(), negative_products, n)) << n;
+        EXPECT_EQ(by(Session::interpreter(), negative_products, n),
+                  by(Session::oracle(), negative_products, n))
+            << n;
     EXPECT_EQ(by(Session::interpreter(), negative_products, 100000), 80986);
 }
 
 TEST(Wrapping, AProductOverASymbolicAxis) {
     for (int64_t n : {0, 1, 2, 100})
-        EXPECT_EQ(by(Session::interpreter(), small_product, n), by(Session::oracle(), small_product, n)) << n;
+        EXPECT_EQ(by(Session::interpreter(), small_product, n),
+                  by(Session::oracle(), small_product, n))
+            << n;
 }
 
 }  // namespace

@@ -138,18 +138,29 @@ TEST_F(DeviceTest, ACpuDriverOfMesa22LoadsTexelsAndCutsLoopsOff) {
     EXPECT_EQ(device->profile().max_back_edges, 65535u);
 }
 
-VkCooperativeMatrixPropertiesNV offer(uint32_t size, VkComponentTypeNV operands, VkComponentTypeNV sums,
+VkCooperativeMatrixPropertiesNV offer(uint32_t size, VkComponentTypeNV operands,
+                                      VkComponentTypeNV sums,
                                       VkScopeNV scope = VK_SCOPE_SUBGROUP_NV) {
     return {VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_NV,
-            nullptr, size, size, 16, operands, operands, sums, sums, scope};
+            nullptr,
+            size,
+            size,
+            16,
+            operands,
+            operands,
+            sums,
+            sums,
+            scope};
 }
 
 TEST(ChooseMatrixUnit, TakesTheLargestForHalvesSummedInF32) {
     constexpr auto half = VK_COMPONENT_TYPE_FLOAT16_NV, full = VK_COMPONENT_TYPE_FLOAT32_NV;
-    EXPECT_EQ(choose_matrix_unit(std::vector{offer(8, half, full), offer(16, half, full), offer(32, half, half),
-                                             offer(32, full, full), offer(32, half, full, VK_SCOPE_WORKGROUP_NV)}),
+    EXPECT_EQ(choose_matrix_unit(std::vector{offer(8, half, full), offer(16, half, full),
+                                             offer(32, half, half), offer(32, full, full),
+                                             offer(32, half, full, VK_SCOPE_WORKGROUP_NV)}),
               (MatrixUnit{16, 16, 16}));
-    EXPECT_FALSE(choose_matrix_unit(std::vector{offer(16, half, half), offer(16, VK_COMPONENT_TYPE_SINT8_NV, full)}));
+    EXPECT_FALSE(choose_matrix_unit(
+        std::vector{offer(16, half, half), offer(16, VK_COMPONENT_TYPE_SINT8_NV, full)}));
     EXPECT_FALSE(choose_matrix_unit({}));
 }
 
@@ -186,7 +197,8 @@ TEST(MatrixTrial, EveryRowColumnAndTurnCounts) {
             float all = 0;
             for (uint32_t k = 0; k < 32; ++k) {
                 const float term = at(trial.left, r * 32 + k) * at(trial.right, k * 16 + c);
-                EXPECT_EQ(term, at(trial.left, 512 + k * 16 + r) * at(trial.right, 512 + c * 32 + k));
+                EXPECT_EQ(term,
+                          at(trial.left, 512 + k * 16 + r) * at(trial.right, 512 + c * 32 + k));
                 all += term;
                 if (k < 16) half_done[r * 16 + c] += term;
             }
@@ -203,7 +215,9 @@ TEST_F(DeviceTest, AKernelForAMatrixUnitIsRefusedWhereThereIsNone) {
     kernel.name = "product";
     kernel.matrix_unit = {16, 16, 16};
     const std::string message = message_of([&] { Pipeline(*device, kernel); });
-    EXPECT_NE(message.find("by a matrix unit of 16 x 16 x 16 and this device has none"), std::string::npos) << message;
+    EXPECT_NE(message.find("by a matrix unit of 16 x 16 x 16 and this device has none"),
+              std::string::npos)
+        << message;
 }
 
 TEST_F(DeviceTest, AMatrixUnitMultipliesRight) {
@@ -275,12 +289,15 @@ int pipeline_caches;
 
 TEST_F(DeviceTest, PipelinesOfManyProgramsAreKeptUpToABound) {
     namespace fs = std::filesystem;
-    const fs::path directory = fs::temp_directory_path() / ("firn_device_test_" + std::to_string(getpid()));
+    const fs::path directory =
+        fs::temp_directory_path() / ("firn_device_test_" + std::to_string(getpid()));
     DeviceOptions wanted = options();
     wanted.cache_directory = directory.string();
     wanted.on_device_functions = [](VolkDeviceTable& table) {
         create_pipeline_cache = table.vkCreatePipelineCache;
-        table.vkCreatePipelineCache = [](auto... given) { return ++pipeline_caches, create_pipeline_cache(given...); };
+        table.vkCreatePipelineCache = [](auto... given) {
+            return ++pipeline_caches, create_pipeline_cache(given...);
+        };
         table.vkGetPipelineCacheData = [](VkDevice, VkPipelineCache, size_t* bytes, void*) {
             *bytes = PipelineCache::kMostBytes + 1;
             return VK_SUCCESS;
@@ -290,12 +307,14 @@ TEST_F(DeviceTest, PipelinesOfManyProgramsAreKeptUpToABound) {
     PipelineCache& kept = crowded->pipeline_cache();
     PipelineCache::Handle held = kept.take();
     pipeline_caches = 0;
-    for (uint64_t k = 0; k < 3 * PipelineCache::kLookEvery; ++k) EXPECT_NE(*kept.take(), VK_NULL_HANDLE);
+    for (uint64_t k = 0; k < 3 * PipelineCache::kLookEvery; ++k)
+        EXPECT_NE(*kept.take(), VK_NULL_HANDLE);
     EXPECT_EQ(pipeline_caches, 3);
     EXPECT_NE(*held, *kept.take()) << "who makes a pipeline still has the old one";
     held.reset();
     crowded.reset();
-    for (const auto& file : fs::directory_iterator(directory)) EXPECT_NE(file.path().extension(), ".pipelines");
+    for (const auto& file : fs::directory_iterator(directory))
+        EXPECT_NE(file.path().extension(), ".pipelines");
     fs::remove_all(directory);
 }
 

@@ -65,59 +65,35 @@ Scalar integer_reference(Op op, DType dtype, const std::vector<Scalar>& in) {
     Wide x = wide(in[0]), y = in.size() > 1 ? wide(in[1]) : 0;
     int width = 8 * dtype.bytes(), count = static_cast<int>(y & (width - 1));
     switch (op) {
-        case Op::Neg:
-            return wrap(-x, dtype);
-        case Op::Abs:
-            return wrap(x < 0 ? -x : x, dtype);
-        case Op::Sign:
-            return wrap((x > 0) - (x < 0), dtype);
-        case Op::BitNot:
-            return wrap(-x - 1, dtype);
+        case Op::Neg: return wrap(-x, dtype);
+        case Op::Abs: return wrap(x < 0 ? -x : x, dtype);
+        case Op::Sign: return wrap((x > 0) - (x < 0), dtype);
+        case Op::BitNot: return wrap(-x - 1, dtype);
         case Op::ReverseBits: {
             Wide out = 0;
             for (int k = 0; k < width; ++k)
                 if ((x >> k) & 1) out += Wide(1) << (width - 1 - k);
             return wrap(out, dtype);
         }
-        case Op::Add:
-            return wrap(x + y, dtype);
-        case Op::Sub:
-            return wrap(x - y, dtype);
-        case Op::Mul:
-            return wrap(folded(x) * folded(y), dtype);
-        case Op::Div:
-            return wrap(y == 0 ? Wide(0) : x / y, dtype);
-        case Op::Mod:
-            return wrap(y == 0 ? Wide(0) : x % y, dtype);
-        case Op::Pow:
-            return wrap(power(x, y), dtype);
-        case Op::Min:
-            return wrap(x < y ? x : y, dtype);
-        case Op::Max:
-            return wrap(x > y ? x : y, dtype);
-        case Op::And:
-            return wrap(x & y, dtype);
-        case Op::Or:
-            return wrap(x | y, dtype);
-        case Op::Xor:
-            return wrap(x ^ y, dtype);
-        case Op::ShiftLeft:
-            return wrap(folded(x) << count, dtype);
-        case Op::ShiftRight:
-            return wrap(x >> count, dtype);
-        case Op::Less:
-            return scalar_bool(x < y);
-        case Op::LessEqual:
-            return scalar_bool(x <= y);
-        case Op::Equal:
-            return scalar_bool(x == y);
-        case Op::NotEqual:
-            return scalar_bool(x != y);
-        case Op::Not:
-            return scalar_bool(x == 0);
-        default:
-            ADD_FAILURE() << "no reference for " << info(op).name;
-            return {};
+        case Op::Add: return wrap(x + y, dtype);
+        case Op::Sub: return wrap(x - y, dtype);
+        case Op::Mul: return wrap(folded(x) * folded(y), dtype);
+        case Op::Div: return wrap(y == 0 ? Wide(0) : x / y, dtype);
+        case Op::Mod: return wrap(y == 0 ? Wide(0) : x % y, dtype);
+        case Op::Pow: return wrap(power(x, y), dtype);
+        case Op::Min: return wrap(x < y ? x : y, dtype);
+        case Op::Max: return wrap(x > y ? x : y, dtype);
+        case Op::And: return wrap(x & y, dtype);
+        case Op::Or: return wrap(x | y, dtype);
+        case Op::Xor: return wrap(x ^ y, dtype);
+        case Op::ShiftLeft: return wrap(folded(x) << count, dtype);
+        case Op::ShiftRight: return wrap(x >> count, dtype);
+        case Op::Less: return scalar_bool(x < y);
+        case Op::LessEqual: return scalar_bool(x <= y);
+        case Op::Equal: return scalar_bool(x == y);
+        case Op::NotEqual: return scalar_bool(x != y);
+        case Op::Not: return scalar_bool(x == 0);
+        default: ADD_FAILURE() << "no reference for " << info(op).name; return {};
     }
 }
 
@@ -125,14 +101,10 @@ Scalar integer_reference(Op op, DType dtype, const std::vector<Scalar>& in) {
 template <class T>
 double float_arithmetic(Op op, T x, T y) {
     switch (op) {
-        case Op::Add:
-            return x + y;
-        case Op::Sub:
-            return x - y;
-        case Op::Mul:
-            return x * y;
-        case Op::Div:
-            return x / y;
+        case Op::Add: return x + y;
+        case Op::Sub: return x - y;
+        case Op::Mul: return x * y;
+        case Op::Div: return x / y;
         case Op::Mod: {
             T quotient = x / y, turns = std::floor(quotient);
             if (turns == 0 && x != 0 && (x < 0) != (y < 0)) turns = -1;
@@ -143,63 +115,34 @@ double float_arithmetic(Op op, T x, T y) {
             T whole = std::floor(x);
             return x - whole;
         }
-        case Op::Pow:
-            return std::pow(x, y);
-        case Op::Atan2:
-            return std::atan2(x, y);
-        case Op::Neg:
-            return -x;
-        case Op::Abs:
-            return std::abs(x);
-        case Op::Floor:
-            return std::floor(x);
-        case Op::Ceil:
-            return std::ceil(x);
-        case Op::Round:
-            return std::rint(x);
-        case Op::Trunc:
-            return std::trunc(x);
-        case Op::Exp:
-            return std::exp(x);
-        case Op::Exp2:
-            return std::exp2(x);
-        case Op::Expm1:
-            return std::expm1(x);
-        case Op::Log:
-            return std::log(x);
-        case Op::Log2:
-            return std::log2(x);
-        case Op::Log1p:
-            return std::log1p(x);
-        case Op::Sqrt:
-            return std::sqrt(x);
-        case Op::Rsqrt:
-            return T(1) / std::sqrt(x);
-        case Op::Rcp:
-            return T(1) / x;
-        case Op::Sin:
-            return std::sin(x);
-        case Op::Cos:
-            return std::cos(x);
-        case Op::Tan:
-            return std::tan(x);
-        case Op::Asin:
-            return std::asin(x);
-        case Op::Acos:
-            return std::acos(x);
-        case Op::Atan:
-            return std::atan(x);
-        case Op::Sinh:
-            return std::sinh(x);
-        case Op::Cosh:
-            return std::cosh(x);
-        case Op::Tanh:
-            return std::tanh(x);
-        case Op::Erf:
-            return std::erf(x);
-        default:
-            ADD_FAILURE() << "no reference for " << info(op).name;
-            return 0;
+        case Op::Pow: return std::pow(x, y);
+        case Op::Atan2: return std::atan2(x, y);
+        case Op::Neg: return -x;
+        case Op::Abs: return std::abs(x);
+        case Op::Floor: return std::floor(x);
+        case Op::Ceil: return std::ceil(x);
+        case Op::Round: return std::rint(x);
+        case Op::Trunc: return std::trunc(x);
+        case Op::Exp: return std::exp(x);
+        case Op::Exp2: return std::exp2(x);
+        case Op::Expm1: return std::expm1(x);
+        case Op::Log: return std::log(x);
+        case Op::Log2: return std::log2(x);
+        case Op::Log1p: return std::log1p(x);
+        case Op::Sqrt: return std::sqrt(x);
+        case Op::Rsqrt: return T(1) / std::sqrt(x);
+        case Op::Rcp: return T(1) / x;
+        case Op::Sin: return std::sin(x);
+        case Op::Cos: return std::cos(x);
+        case Op::Tan: return std::tan(x);
+        case Op::Asin: return std::asin(x);
+        case Op::Acos: return std::acos(x);
+        case Op::Atan: return std::atan(x);
+        case Op::Sinh: return std::sinh(x);
+        case Op::Cosh: return std::cosh(x);
+        case Op::Tanh: return std::tanh(x);
+        case Op::Erf: return std::erf(x);
+        default: ADD_FAILURE() << "no reference for " << info(op).name; return 0;
     }
 }
 
@@ -207,26 +150,22 @@ Scalar float_reference(Op op, DType dtype, const std::vector<Scalar>& in) {
     double x = in[0].f, y = in.size() > 1 ? in[1].f : 0;
     bool either_nan = std::isnan(x) || std::isnan(y);
     switch (op) {
-        case Op::Sign:
-            return scalar_float(std::isnan(x) ? x : (x > 0) - (x < 0), dtype);
+        case Op::Sign: return scalar_float(std::isnan(x) ? x : (x > 0) - (x < 0), dtype);
         case Op::Min:
-            return scalar_float(either_nan ? (std::isnan(x) ? y : x) : (y < x || (x == y && std::signbit(y)) ? y : x), dtype);
+            return scalar_float(either_nan ? (std::isnan(x) ? y : x)
+                                           : (y < x || (x == y && std::signbit(y)) ? y : x),
+                                dtype);
         case Op::Max:
-            return scalar_float(either_nan ? (std::isnan(x) ? y : x) : (y > x || (x == y && std::signbit(x)) ? y : x), dtype);
-        case Op::IsNan:
-            return scalar_bool(std::isnan(x));
-        case Op::IsInf:
-            return scalar_bool(std::isinf(x));
-        case Op::Less:
-            return scalar_bool(x < y);
-        case Op::LessEqual:
-            return scalar_bool(x <= y);
-        case Op::Equal:
-            return scalar_bool(x == y);
-        case Op::NotEqual:
-            return scalar_bool(x != y);
-        default:
-            break;
+            return scalar_float(either_nan ? (std::isnan(x) ? y : x)
+                                           : (y > x || (x == y && std::signbit(x)) ? y : x),
+                                dtype);
+        case Op::IsNan: return scalar_bool(std::isnan(x));
+        case Op::IsInf: return scalar_bool(std::isinf(x));
+        case Op::Less: return scalar_bool(x < y);
+        case Op::LessEqual: return scalar_bool(x <= y);
+        case Op::Equal: return scalar_bool(x == y);
+        case Op::NotEqual: return scalar_bool(x != y);
+        default: break;
     }
     if (dtype == f64) return scalar_float(float_arithmetic<double>(op, x, y), dtype);
     return scalar_float(float_arithmetic<float>(op, static_cast<float>(x), static_cast<float>(y)),

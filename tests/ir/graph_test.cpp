@@ -231,7 +231,8 @@ TEST(Substitute, ReplacesAnArgumentBelowAnotherLoop) {
     Builder b{table};
     Ref x = input(b, 0, f32, {4}, false), outer = region_arg(b, f32, {4});
     Ref apart = elementwise(b, Op::Sin, {adding_loop(b, x, x)});
-    std::vector<Ref> made = substitute(table, {adding_loop(b, x, outer), apart}, {{outer.get(), x}});
+    std::vector<Ref> made =
+        substitute(table, {adding_loop(b, x, outer), apart}, {{outer.get(), x}});
     EXPECT_FALSE(made[0]->free_args);
     EXPECT_EQ(made[1], apart);
 }

@@ -18,7 +18,8 @@ struct RandomGraphOptions {
     bool kernels = true;  // kernels by hand, with shared arrays and barriers
     bool floats16 = true;
     bool nonfinite = true;  // inf and nan among the arguments
-    /// Of a thousand graphs, those of few nodes along an axis that is longer than groups, and than a row of them.
+    /// Of a thousand graphs, those of few nodes along an axis that is longer than groups, and than
+    /// a row of them.
     int longer_than_a_group = 20, longer_than_all = 3;
     /// Functions whose last bits a device chooses, and bits of floats as integers, which tell.
     bool any_function = true;
@@ -39,8 +40,11 @@ class RandomGraphs {
         RandomProgram out;
         env_ = {{"n", pick({4, 4, 0, 1, 2, 7, 13, 16})}, {"m", pick({3, 3, 1, 4, 5, 8})}};
         const int length = below(1000);
-        long_axis_ = options_.symbols && length < options_.longer_than_a_group + options_.longer_than_all;
-        if (long_axis_) env_["n"] = length < options_.longer_than_all ? pick({65537, 65600, 70001}) : pick({257, 1024, 1025, 4099});
+        long_axis_ =
+            options_.symbols && length < options_.longer_than_a_group + options_.longer_than_all;
+        if (long_axis_)
+            env_["n"] = length < options_.longer_than_all ? pick({65537, 65600, 70001})
+                                                          : pick({257, 1024, 1025, 4099});
         out.env = env_;
         for (int k = 0; k < 5; ++k) {
             bool scalar = k == 4;
@@ -80,7 +84,8 @@ class RandomGraphs {
         Shape out;
         for (int rank = below(4); rank > 0; --rank) {
             const Size size = any_size();
-            const bool squared = long_axis_ && !size.is_constant() && std::find(out.begin(), out.end(), size) != out.end();
+            const bool squared = long_axis_ && !size.is_constant() &&
+                                 std::find(out.begin(), out.end(), size) != out.end();
             out.push_back(squared ? Size(2) : size);
         }
         return out;
@@ -105,8 +110,9 @@ class RandomGraphs {
     /// The interpreters are slow: neither the node nor what was made for it may be large.
     bool is_large(const Node& node, uint64_t oldest) const {
         if (element_count(node.shape).evaluate(env_) > (long_axis_ ? 100'000 : 1500)) return true;
-        return std::any_of(node.inputs.begin(), node.inputs.end(),
-                           [&](const Ref& input) { return input->serial > oldest && is_large(*input, oldest); });
+        return std::any_of(node.inputs.begin(), node.inputs.end(), [&](const Ref& input) {
+            return input->serial > oldest && is_large(*input, oldest);
+        });
     }
 
     /// Adds about `count` nodes to the pool.
@@ -147,7 +153,8 @@ class RandomGraphs {
         if (x->dtype != f32) return pool_.push_back(bitcast(builder_, x, f32));
         // Nobody says which nan it is.
         const Ref number = elementwise(builder_, Op::Equal, {x, x});
-        const Ref shown = elementwise(builder_, Op::Select, {number, x, constant_float(builder_, 0)});
+        const Ref shown =
+            elementwise(builder_, Op::Select, {number, x, constant_float(builder_, 0)});
         pool_.push_back(bitcast(builder_, shown, i32));
     }
 
@@ -209,8 +216,7 @@ class RandomGraphs {
                 if (chance(50)) shape.insert(shape.begin(), any_size());
                 return pool_.push_back(expand(builder_, x, shape));
             }
-            case 3:
-                return pool_.push_back(random_slice(x));
+            case 3: return pool_.push_back(random_slice(x));
             default: {
                 std::vector<Size> before, after;
                 for (int k = 0; k < rank; ++k) {
@@ -266,7 +272,8 @@ class RandomGraphs {
 
     Ref read(const Ref& x, const std::vector<Ref>& at) {
         std::vector<Bounds> modes;
-        for (size_t k = 0; k < at.size(); ++k) modes.push_back(pick({Bounds::Clamp, Bounds::Clamp, Bounds::Wrap, Bounds::Constant}));
+        for (size_t k = 0; k < at.size(); ++k)
+            modes.push_back(pick({Bounds::Clamp, Bounds::Clamp, Bounds::Wrap, Bounds::Constant}));
         return gather(builder_, x, at, modes, scalar_int(0));
     }
 
@@ -276,7 +283,9 @@ class RandomGraphs {
         for (int tap = below(3) + 1; tap >= 0 && x->rank() > 0; --tap) {
             std::vector<Ref> at;
             for (int axis = 0; axis < x->rank(); ++axis)
-                at.push_back(elementwise(builder_, Op::Add, {index(builder_, x->shape, axis), constant_int(builder_, below(5) - 2)}));
+                at.push_back(elementwise(
+                    builder_, Op::Add,
+                    {index(builder_, x->shape, axis), constant_int(builder_, below(5) - 2)}));
             const Ref beside = read(x, at);
             total = total ? elementwise(builder_, Op::Add, {total, beside}) : beside;
         }
@@ -290,9 +299,12 @@ class RandomGraphs {
         const bool turned = chance(30);
         const Shape all{x->shape[0], y->shape[turned ? 0 : 1], x->shape[1]};
         if (long_axis_ && (x->dtype.is_float() || y->dtype.is_float())) return;
-        const Ref i = index(builder_, all, 0), j = index(builder_, all, 1), k = index(builder_, all, 2);
-        const Ref left = read(x, {i, k}), right = read(y, turned ? std::vector<Ref>{j, k} : std::vector<Ref>{k, j});
-        pool_.push_back(reduce(builder_, ReduceOp::Sum, elementwise(builder_, Op::Mul, {left, right}), {2}, false));
+        const Ref i = index(builder_, all, 0), j = index(builder_, all, 1),
+                  k = index(builder_, all, 2);
+        const Ref left = read(x, {i, k}),
+                  right = read(y, turned ? std::vector<Ref>{j, k} : std::vector<Ref>{k, j});
+        pool_.push_back(reduce(builder_, ReduceOp::Sum,
+                               elementwise(builder_, Op::Mul, {left, right}), {2}, false));
     }
 
     void add_scatter() {
@@ -313,7 +325,8 @@ class RandomGraphs {
         ReduceOp op = pick({ReduceOp::Sum, ReduceOp::Max, ReduceOp::Min, ReduceOp::Any,
                             ReduceOp::All, ReduceOp::Prod});
         // The order of many floats shows in their sum.
-        if (long_axis_ && x->dtype.is_float() && (op == ReduceOp::Sum || op == ReduceOp::Prod)) op = ReduceOp::Max;
+        if (long_axis_ && x->dtype.is_float() && (op == ReduceOp::Sum || op == ReduceOp::Prod))
+            op = ReduceOp::Max;
         pool_.push_back(reduce(builder_, op, x, {below(x->rank())}, chance(50)));
     }
 
@@ -360,37 +373,51 @@ class RandomGraphs {
             pool_.push_back(result(builder_, made, static_cast<int>(k)));
     }
 
-    /// A kernel by hand: every invocation puts a value into a shared array and, behind a barrier, takes another's. It
-    /// stores to an earlier value of its own element; where the grid is longer, nothing.
+    /// A kernel by hand: every invocation puts a value into a shared array and, behind a barrier,
+    /// takes another's. It stores to an earlier value of its own element; where the grid is longer,
+    /// nothing.
     void add_kernel() {
         Ref target = any();
-        for (int tries = 0; tries < 8 && (target->rank() != 1 || target->dtype.bytes() < 4); ++tries) target = any();
+        for (int tries = 0; tries < 8 && (target->rank() != 1 || target->dtype.bytes() < 4);
+             ++tries)
+            target = any();
         if (target->rank() != 1 || target->dtype.bytes() < 4) return;
         const Builder& b = builder_;
         const int width = pick({2, 4, 8});
         const Size groups = ceil_div(target->shape[0], width) + Size(below(2));
         const Shape grid{groups * Size(width)};
-        const Ref turn = region_arg(b, i32, {}), entry = region_arg(b, target->dtype, target->shape);
+        const Ref turn = region_arg(b, i32, {}),
+                  entry = region_arg(b, target->dtype, target->shape);
         const Ref i = b.table.intern(Op::Invocation, i32, grid, {turn}, IndexAttr{0});
         auto op = [&](Op o, const Ref& x, const Ref& y) { return elementwise(b, o, {x, y}); };
         auto outer = [&] {
             Ref x = any();
             std::vector<Ref> at;
-            for (int axis = 0; axis < x->rank(); ++axis) at.push_back(op(Op::Add, i, constant_int(b, below(3) - 1)));
-            return at.empty() ? expand(b, x, grid)
-                              : gather(b, x, at, std::vector<Bounds>(at.size(), pick({Bounds::Clamp, Bounds::Wrap})), scalar_int(0));
+            for (int axis = 0; axis < x->rank(); ++axis)
+                at.push_back(op(Op::Add, i, constant_int(b, below(3) - 1)));
+            return at.empty()
+                       ? expand(b, x, grid)
+                       : gather(b, x, at,
+                                std::vector<Bounds>(at.size(), pick({Bounds::Clamp, Bounds::Wrap})),
+                                scalar_int(0));
         };
-        const Ref lane = op(Op::Mod, i, constant_int(b, width)), group = op(Op::Div, i, constant_int(b, width));
+        const Ref lane = op(Op::Mod, i, constant_int(b, width)),
+                  group = op(Op::Div, i, constant_int(b, width));
         const ScatterAttr store{.by_hand = true};
         const Ref own = cast(b, outer(), target->dtype);
-        Ref array = b.table.intern(Op::Array, own->dtype, {groups, Size(width)}, {turn}, ArrayAttr{++arrays_, true});
+        Ref array = b.table.intern(Op::Array, own->dtype, {groups, Size(width)}, {turn},
+                                   ArrayAttr{++arrays_, true});
         array = scatter(b, array, own, {group, lane}, store);
-        array = b.table.intern(Op::Barrier, array->dtype, array->shape, {array}, BarrierAttr{arrays_});
-        const Ref beside = op(Op::Mod, op(Op::Add, lane, constant_int(b, below(width))), constant_int(b, width));
-        Ref value = gather(b, array, {group, beside}, {Bounds::Clamp, Bounds::Clamp}, scalar_int(0));
+        array =
+            b.table.intern(Op::Barrier, array->dtype, array->shape, {array}, BarrierAttr{arrays_});
+        const Ref beside =
+            op(Op::Mod, op(Op::Add, lane, constant_int(b, below(width))), constant_int(b, width));
+        Ref value =
+            gather(b, array, {group, beside}, {Bounds::Clamp, Bounds::Clamp}, scalar_int(0));
         value = cast(b, op(pick({Op::Add, Op::Max, Op::Sub}), value, outer()), target->dtype);
         Region body{{turn, entry}, {scatter(b, entry, value, {i}, store)}};
-        pool_.push_back(result(b, kernel_by_hand(b, {target}, body, grid, {static_cast<uint32_t>(width)}), 0));
+        pool_.push_back(
+            result(b, kernel_by_hand(b, {target}, body, grid, {static_cast<uint32_t>(width)}), 0));
     }
 
     void add_if(int depth) {
@@ -415,9 +442,9 @@ class RandomGraphs {
     std::mt19937_64 random_;
     RandomGraphOptions options_;
     SizeEnv env_;
-    bool long_axis_ = false;   // n is
+    bool long_axis_ = false;  // n is
     uint64_t arrays_ = 0;
-    int64_t marks_ = 1000;   // constants that no graph has: what is made after one is younger
+    int64_t marks_ = 1000;  // constants that no graph has: what is made after one is younger
     std::vector<Ref> pool_;
 };
 

@@ -18,8 +18,10 @@ inline std::shared_ptr<Memory> upload(Executor& executor, std::vector<std::byte>
 
 /// Results of the shapes of `like`. They start as no result is likely to be: what is not written
 /// shows.
-inline std::vector<HostTensor> run_on(Executor& executor, const std::shared_ptr<const Program>& program,
-                                      const RandomProgram& random, const std::vector<HostTensor>& like) {
+inline std::vector<HostTensor> run_on(Executor& executor,
+                                      const std::shared_ptr<const Program>& program,
+                                      const RandomProgram& random,
+                                      const std::vector<HostTensor>& like) {
     Call call;
     std::vector<std::vector<int64_t>> shapes;
     for (size_t k = 0; k < random.args.size(); ++k) {
@@ -30,9 +32,11 @@ inline std::vector<HostTensor> run_on(Executor& executor, const std::shared_ptr<
         call.arguments.push_back(scalar ? nullptr : upload(executor, arg.data));
     }
     call.symbols = random.env;
-    for (const auto& [name, value] : bind_symbols(*program, shapes, call.scalars)) call.symbols[name] = value;
+    for (const auto& [name, value] : bind_symbols(*program, shapes, call.scalars))
+        call.symbols[name] = value;
     for (const HostTensor& result : like)
-        call.results.push_back(upload(executor, std::vector<std::byte>(result.data.size(), std::byte{0x42})));
+        call.results.push_back(
+            upload(executor, std::vector<std::byte>(result.data.size(), std::byte{0x42})));
     executor.run(program, call);
     std::vector<HostTensor> results;
     for (size_t k = 0; k < like.size(); ++k) {

@@ -18,12 +18,12 @@
 
 namespace firn {
 
-/// Why a program fails, empty where it does not. May throw: a UserError is a program that is refused, which is no
-/// failure, any other exception is one.
+/// Why a program fails, empty where it does not. May throw: a UserError is a program that is
+/// refused, which is no failure, any other exception is one.
 using RandomCheck = std::function<std::string(NodeTable&, const RandomProgram&)>;
 
-/// What ended a process of its own that ran `work`; empty: it lived. With FIRN_RANDOM_FORK=1 alone, which makes
-/// crashes shrink: else empty.
+/// What ended a process of its own that ran `work`; empty: it lived. With FIRN_RANDOM_FORK=1 alone,
+/// which makes crashes shrink: else empty.
 template <class Work>
 std::string crash_of(const Work& work) {
     if (!std::getenv("FIRN_RANDOM_FORK")) return "";
@@ -39,8 +39,8 @@ std::string crash_of(const Work& work) {
 }
 
 /// The failure, or the exception, of a check.
-inline std::string failure_of(const RandomCheck& check, NodeTable& table, const RandomProgram& program,
-                              bool* refused = nullptr) {
+inline std::string failure_of(const RandomCheck& check, NodeTable& table,
+                              const RandomProgram& program, bool* refused = nullptr) {
     const std::string crash = crash_of([&] {
         try {
             check(table, program);
@@ -70,13 +70,15 @@ class Shrinker {
     }
 
   private:
-    using Cost = std::tuple<size_t, int64_t, int64_t>;   // nodes; elements of the arguments; those that are not 0
+    using Cost = std::tuple<size_t, int64_t,
+                            int64_t>;  // nodes; elements of the arguments; those that are not 0
 
     static Cost cost(const RandomProgram& program) {
         int64_t elements = 0, numbers = 0;
         for (const HostTensor& arg : program.args) {
             elements += arg.elements();
-            for (int64_t k = 0; k < arg.elements(); ++k) numbers += !(arg.at(k) == Scalar{}.to(arg.dtype));
+            for (int64_t k = 0; k < arg.elements(); ++k)
+                numbers += !(arg.at(k) == Scalar{}.to(arg.dtype));
         }
         for (const auto& [symbol, value] : program.env) elements += value;
         return {topological(program.graph.results).size(), elements, numbers};
@@ -96,8 +98,8 @@ class Shrinker {
         for (size_t k = 0; k < program.graph.args.size(); ++k) {
             const Ref& arg = program.graph.args[k];
             if (!used.contains(arg.get())) continue;
-            out.graph.args.push_back(input({table_}, static_cast<int>(out.args.size()), arg->dtype, arg->shape,
-                                           arg->as<InputAttr>().scalar));
+            out.graph.args.push_back(input({table_}, static_cast<int>(out.args.size()), arg->dtype,
+                                           arg->shape, arg->as<InputAttr>().scalar));
             out.args.push_back(program.args[k]);
             replace.emplace(arg.get(), out.graph.args.back());
         }
@@ -113,7 +115,7 @@ class Shrinker {
             if (cost(candidate) >= cost(best_)) return false;
             verify(candidate.graph, "shrink");
         } catch (const std::exception&) {
-            return false;   // shapes that do not meet
+            return false;  // shapes that do not meet
         }
         if (failure_of(check_, table_, candidate).empty()) return false;
         best_ = std::move(candidate);
@@ -121,7 +123,9 @@ class Shrinker {
     }
 
     bool take_results(std::vector<Ref> results) {
-        std::erase_if(results, [](const Ref& r) { return info(r->op).result == ResultRule::None || r->free_args; });
+        std::erase_if(results, [](const Ref& r) {
+            return info(r->op).result == ResultRule::None || r->free_args;
+        });
         if (results.empty()) return false;
         RandomProgram candidate = best_;
         candidate.graph.results = std::move(results);
@@ -157,7 +161,8 @@ class Shrinker {
             if (owner.as<LoopAttr>().by_hand()) return out;
             const Region& body = *owner.as<LoopAttr>().body;
             std::unordered_map<const Node*, Ref> replace{{body.args[0].get(), owner.inputs[0]}};
-            for (size_t a = 1; a < body.args.size(); ++a) replace.emplace(body.args[a].get(), owner.inputs[a + 2]);
+            for (size_t a = 1; a < body.args.size(); ++a)
+                replace.emplace(body.args[a].get(), owner.inputs[a + 2]);
             for (const Ref& made : substitute(table_, body.results, replace)) out.push_back(made);
         }
         return out;
@@ -166,7 +171,9 @@ class Shrinker {
     /// What could stand for a node: a value of its type from inside it.
     std::vector<Ref> simpler(const Node& node) const {
         std::vector<Ref> out = node.op == Op::Result ? unrolled(*node.inputs[0]) : node.inputs;
-        std::erase_if(out, [&](const Ref& made) { return made->dtype != node.dtype || made->shape != node.shape; });
+        std::erase_if(out, [&](const Ref& made) {
+            return made->dtype != node.dtype || made->shape != node.shape;
+        });
         return out;
     }
 
@@ -176,7 +183,8 @@ class Shrinker {
         for (const Ref& loop : order) {
             if (loop->op != Op::Loop || !loop->as<LoopAttr>().by_hand()) continue;
             for (const Ref& arg : loop->as<LoopAttr>().body->args)
-                if (std::binary_search(node.free_args->begin(), node.free_args->end(), arg->as<RegionArgAttr>().id))
+                if (std::binary_search(node.free_args->begin(), node.free_args->end(),
+                                       arg->as<RegionArgAttr>().id))
                     return true;
         }
         return false;
@@ -189,7 +197,8 @@ class Shrinker {
             if (info(node->op).result == ResultRule::None || is_by_hand(*node, order)) continue;
             for (const Ref& made : simpler(*node))
                 if (replace(node, made)) return true;
-            if (!(info(node->op).properties & kLeaf) && (as_argument(node) || as_number(node))) return true;
+            if (!(info(node->op).properties & kLeaf) && (as_argument(node) || as_number(node)))
+                return true;
         }
         return false;
     }
@@ -214,8 +223,8 @@ class Shrinker {
             candidate.args.push_back(interpret(alone, best_.args, best_.env)[0]);
             const int index = static_cast<int>(candidate.graph.args.size());
             candidate.graph.args.push_back(input({table_}, index, node->dtype, node->shape, false));
-            candidate.graph.results =
-                substitute(table_, best_.graph.results, {{node.get(), candidate.graph.args.back()}});
+            candidate.graph.results = substitute(table_, best_.graph.results,
+                                                 {{node.get(), candidate.graph.args.back()}});
         } catch (const std::exception&) {
             return false;
         }
@@ -237,9 +246,11 @@ class Shrinker {
                 candidate.env[symbol] = smaller;
                 for (size_t k = 0; k < candidate.args.size(); ++k) {
                     std::vector<int64_t> shape;
-                    for (const Size& size : candidate.graph.args[k]->shape) shape.push_back(size.evaluate(candidate.env));
+                    for (const Size& size : candidate.graph.args[k]->shape)
+                        shape.push_back(size.evaluate(candidate.env));
                     HostTensor cut = HostTensor::make(candidate.args[k].dtype, shape);
-                    for (int64_t e = 0; e < cut.elements(); ++e) cut.set(e, candidate.args[k].at(e));
+                    for (int64_t e = 0; e < cut.elements(); ++e)
+                        cut.set(e, candidate.args[k].at(e));
                     candidate.args[k] = std::move(cut);
                 }
                 if (take(std::move(candidate))) return true;

@@ -256,8 +256,10 @@ std::string nested(int deep) {
     std::string text = "graph(%0: f32[4], %1: bool) {\n";
     for (int k = 0; k < deep; ++k) text += "%" + std::to_string(2 + k) + " = If %1 {\n";
     for (int k = deep - 1, node = 2 + deep; k >= 0; --k, ++node) {
-        text += (k == deep - 1 ? "yield %0" : "yield %" + std::to_string(node - 1)) + "\n} else {\nyield %0\n}\n";
-        text += "%" + std::to_string(node) + ": f32[4] = Result %" + std::to_string(2 + k) + " index=0\n";
+        text += (k == deep - 1 ? "yield %0" : "yield %" + std::to_string(node - 1)) +
+                "\n} else {\nyield %0\n}\n";
+        text += "%" + std::to_string(node) + ": f32[4] = Result %" + std::to_string(2 + k) +
+                " index=0\n";
     }
     return text + "return %" + std::to_string(1 + 2 * deep) + "\n}\n";
 }
@@ -265,7 +267,8 @@ std::string nested(int deep) {
 TEST(ParseError, BodiesTooDeepInsideOneAnother) {
     const std::string text = printed(nested(kMostNested));
     EXPECT_EQ(printed(text), text);
-    EXPECT_NE(parse_error(nested(100'000)).find("expected at most 200 bodies inside one another"), std::string::npos);
+    EXPECT_NE(parse_error(nested(100'000)).find("expected at most 200 bodies inside one another"),
+              std::string::npos);
 }
 
 }  // namespace

@@ -84,7 +84,9 @@ TEST(KernelText, LoopsAndBranchesRun) {
 
 // What place() asks of a range is in the text too.
 TEST(KernelText, KeepsWhichLoopsAreRests) {
-    const std::string head = "kernel x\n  b0 f32[8] storage of 0\n  b1 f32[4] storage written of 1\n  x0 grid < 4\n  k1 serial count p0 most 3";
+    const std::string head =
+        "kernel x\n  b0 f32[8] storage of 0\n  b1 f32[4] storage written of 1\n  x0 grid < 4\n  k1 "
+        "serial count p0 most 3";
     const std::string body = R"(
 {
   %0 = For k1 0.0 {
@@ -99,12 +101,14 @@ TEST(KernelText, KeepsWhichLoopsAreRests) {
 )";
     const auto placed = [&](const std::string& rest) {
         const std::string declared = head + rest + "\n";
-        KernelCode code = parse_kernel(declared.substr(0, declared.find("  x0")) + "  p0 i32 argument 0\n" + declared.substr(declared.find("  x0")) + body.substr(1));
+        KernelCode code =
+            parse_kernel(declared.substr(0, declared.find("  x0")) + "  p0 i32 argument 0\n" +
+                         declared.substr(declared.find("  x0")) + body.substr(1));
         code = parse_kernel(print(code));
         place(code);
         return code.regions[1].order.size();
     };
-    EXPECT_EQ(placed(""), 1u);        // the load stands before the loop
+    EXPECT_EQ(placed(""), 1u);  // the load stands before the loop
     EXPECT_EQ(placed(" rest"), 2u);
 }
 
@@ -121,7 +125,8 @@ TEST(KernelText, SaysWhereItIsNoKernel) {
         {"kernel x\n  b0 f32[*] storage of 0\n{\n}\n", "expected a size"},
         {"kernel x\n  x0 circle < 4\n{\n}\n", "expected a kind of range"},
         {"kernel x\n{\n  %0 = Add i32 1 %1\n}\n", "there is no node %1 above"},
-        {"kernel x\n{\n  %0 = Add i32 1 2\n  %0 = Add i32 1 2\n}\n", "line 4: this number is taken"},
+        {"kernel x\n{\n  %0 = Add i32 1 2\n  %0 = Add i32 1 2\n}\n",
+         "line 4: this number is taken"},
         {"kernel x\n{\n  %0 = Jump i32 1\n}\n", "expected an operation"},
         {"kernel x\n{\n  %0 = Add i32 x0 1\n}\n", "there is no range x0"},
         {"kernel x\n{\n  %0 = Add i32 p0 1\n}\n", "there is no parameter p0"},
@@ -136,7 +141,8 @@ TEST(KernelText, SaysWhereItIsNoKernel) {
             parse_kernel(text);
             ADD_FAILURE() << text;
         } catch (const UserError& error) {
-            EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << text << error.what();
+            EXPECT_NE(std::string(error.what()).find(message), std::string::npos)
+                << text << error.what();
         }
     }
 }
@@ -151,18 +157,28 @@ void expect_broken(const std::string& text, KernelStage stage, const char* rule)
 }
 
 TEST(KernelVerifier, FindsWhatNoStageMayLeave) {
-    const std::string head = "kernel x\n  b0 f32[4] storage of 0\n  b1 f32[4] storage written of 1\n  x0 grid < 4\n  k1 serial count 4\n";
+    const std::string head =
+        "kernel x\n  b0 f32[4] storage of 0\n  b1 f32[4] storage written of 1\n  x0 grid < 4\n  k1 "
+        "serial count 4\n";
     const std::string store = "  ! %9 = Store f32 b1 x0 1.0\n}\n";
-    expect_broken(head + "{\n  %0 = Add f32 1.0\n" + store, KernelStage::Lowered, "wrong number of operands");
-    expect_broken(head + "{\n  %0 = Select f32 true 1.0 1\n" + store, KernelStage::Lowered, "different types");
-    expect_broken(head + "{\n  ! %0 = Store f32 b0 x0 1.0\n}\n", KernelStage::Lowered, "writes a read-only buffer");
-    expect_broken(head + "{\n  ! %0 = Store f32x4 b1 x0 1.0\n}\n", KernelStage::Lowered, "another number of values");
-    expect_broken(head + "{\n  %0 = For k1 0.0 {\n    arg %1 f32\n  }\n" + store, KernelStage::Lowered, "another number of initial values");
-    expect_broken(head + "{\n  %0 = For k1 0.0 {\n    arg %1 i32\n    yield %1\n  }\n" + store, KernelStage::Lowered, "types differ");
+    expect_broken(head + "{\n  %0 = Add f32 1.0\n" + store, KernelStage::Lowered,
+                  "wrong number of operands");
+    expect_broken(head + "{\n  %0 = Select f32 true 1.0 1\n" + store, KernelStage::Lowered,
+                  "different types");
+    expect_broken(head + "{\n  ! %0 = Store f32 b0 x0 1.0\n}\n", KernelStage::Lowered,
+                  "writes a read-only buffer");
+    expect_broken(head + "{\n  ! %0 = Store f32x4 b1 x0 1.0\n}\n", KernelStage::Lowered,
+                  "another number of values");
+    expect_broken(head + "{\n  %0 = For k1 0.0 {\n    arg %1 f32\n  }\n" + store,
+                  KernelStage::Lowered, "another number of initial values");
+    expect_broken(head + "{\n  %0 = For k1 0.0 {\n    arg %1 i32\n    yield %1\n  }\n" + store,
+                  KernelStage::Lowered, "types differ");
 }
 
 TEST(KernelVerifier, FindsWhatMappingMayNotLeave) {
-    const std::string grid = "kernel x\n  b0 f32[4] storage written of 0\n  x0 grid < 4\n{\n  ! %0 = Store f32 b0 x0 1.0\n}\n";
+    const std::string grid =
+        "kernel x\n  b0 f32[4] storage written of 0\n  x0 grid < 4\n{\n  ! %0 = Store f32 b0 x0 "
+        "1.0\n}\n";
     EXPECT_NO_THROW(verify(parse_kernel(grid), KernelStage::Lowered, "a test"));
     expect_broken(grid, KernelStage::Mapped, "still of the kind grid");
     const std::string copies = "kernel x\n  u0 unroll < 4\n{\n}\n";
@@ -171,16 +187,25 @@ TEST(KernelVerifier, FindsWhatMappingMayNotLeave) {
 
 TEST(KernelVerifier, FindsValuesThatAreAskedWhereTheyAreNotKnown) {
     const std::string head =
-        "kernel x\n  placed\n  b0 f32[4] storage written of 0\n  t0 invocation < 4\n  k1 serial count 4\n{\n  %0 = Less bool t0 2\n";
-    expect_broken(head + "  ! %1 = Branch %0 {\n    %2 = Add i32 t0 1\n    ! %3 = Store f32 b0 %2 1.0\n  }\n"
-                         "  ! %4 = Store f32 b0 %2 1.0\n}\n", KernelStage::Mapped, "asks for node");
-    expect_broken(head + "  ! %4 = Store f32 b0 k1 1.0\n}\n", KernelStage::Mapped, "(Range), which is not known there");
+        "kernel x\n  placed\n  b0 f32[4] storage written of 0\n  t0 invocation < 4\n  k1 serial "
+        "count 4\n{\n  %0 = Less bool t0 2\n";
+    expect_broken(
+        head +
+            "  ! %1 = Branch %0 {\n    %2 = Add i32 t0 1\n    ! %3 = Store f32 b0 %2 1.0\n  }\n"
+            "  ! %4 = Store f32 b0 %2 1.0\n}\n",
+        KernelStage::Mapped, "asks for node");
+    expect_broken(head + "  ! %4 = Store f32 b0 k1 1.0\n}\n", KernelStage::Mapped,
+                  "(Range), which is not known there");
 }
 
 /// Mapping what is read from a lowered kernel's text gives the GLSL of the kernel itself.
-void expect_same_glsl(const DeviceProfile& profile, const std::function<Tensor(Tensor, Tensor)>& function, const std::vector<ArgSpec>& specs) {
+void expect_same_glsl(const DeviceProfile& profile,
+                      const std::function<Tensor(Tensor, Tensor)>& function,
+                      const std::vector<ArgSpec>& specs) {
     SessionScope scope(Session::interpreter(profile));
-    const auto program = compile([&](const std::vector<Tensor>& args) { return function(args[0], args[1]); }, specs).program();
+    const auto program =
+        compile([&](const std::vector<Tensor>& args) { return function(args[0], args[1]); }, specs)
+            .program();
     int compared = 0;
     for_dispatches(program->steps, [&](const DispatchStep& step) {
         const KernelInfo& kernel = program->kernels[static_cast<size_t>(step.kernel)];
@@ -188,7 +213,8 @@ void expect_same_glsl(const DeviceProfile& profile, const std::function<Tensor(T
         EXPECT_EQ(kernel_info(mapped, profile).glsl, kernel.glsl);
         ++compared;
         if (!step.lowered) return;
-        const KernelCode again = map_kernel(parse_kernel(print(*step.lowered)), *parse_mapping(kernel.mapping), profile, {});
+        const KernelCode again = map_kernel(parse_kernel(print(*step.lowered)),
+                                            *parse_mapping(kernel.mapping), profile, {});
         EXPECT_EQ(kernel_info(again, profile).glsl, kernel.glsl);
     });
     EXPECT_GT(compared, 0);
@@ -196,30 +222,39 @@ void expect_same_glsl(const DeviceProfile& profile, const std::function<Tensor(T
 
 TEST(KernelText, KeepsWhatCodeIsMadeOf) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
-        expect_same_glsl(profile, [](Tensor a, Tensor b) { return matmul(a, b); }, {f32(64, 96), f32(96, 32)});
-        expect_same_glsl(profile, [](Tensor a, Tensor b) { return softmax(a + b); }, {f32(10, 999), f32(10, 999)});
-        expect_same_glsl(profile, [](Tensor a, Tensor b) { return conv2d(a, b); }, {f32(1, 3, 16, 16), f32(4, 3, 3, 3)});
-        expect_same_glsl(profile, [](Tensor a, Tensor b) {
-            auto [i, j] = indices<2>(a.shape());
-            return 0.5f * (a(i - 1, j) + a(i, j + 1)) + b;
-        }, {f32(40, 60), f32(40, 60)});
-        expect_same_glsl(profile, [](Tensor a, Tensor b) {
-            Tensor z = a;
-            for (Tensor t : loop(50)) {
-                if_(abs(z) > 2.0f, [&] { break_(); });
-                z = z * z + sin(b);
-            }
-            return z;
-        }, {f32(64), f32(64)});
-        expect_same_glsl(profile, [](Tensor a, Tensor b) {
-            kernel({256}, {.group = {64}}, [&](Tensor i) {
-                Shared tile = shared(f32, {64});
-                tile(63 - local_index(0)) = a(i);
-                barrier();
-                b(i) = tile(local_index(0)) + subgroup_add(a(i));
-            });
-            return b;
-        }, {f32(256), f32(256)});
+        expect_same_glsl(profile, [](Tensor a, Tensor b) { return matmul(a, b); },
+                         {f32(64, 96), f32(96, 32)});
+        expect_same_glsl(profile, [](Tensor a, Tensor b) { return softmax(a + b); },
+                         {f32(10, 999), f32(10, 999)});
+        expect_same_glsl(profile, [](Tensor a, Tensor b) { return conv2d(a, b); },
+                         {f32(1, 3, 16, 16), f32(4, 3, 3, 3)});
+        expect_same_glsl(profile,
+                         [](Tensor a, Tensor b) {
+                             auto [i, j] = indices<2>(a.shape());
+                             return 0.5f * (a(i - 1, j) + a(i, j + 1)) + b;
+                         },
+                         {f32(40, 60), f32(40, 60)});
+        expect_same_glsl(profile,
+                         [](Tensor a, Tensor b) {
+                             Tensor z = a;
+                             for (Tensor t : loop(50)) {
+                                 if_(abs(z) > 2.0f, [&] { break_(); });
+                                 z = z * z + sin(b);
+                             }
+                             return z;
+                         },
+                         {f32(64), f32(64)});
+        expect_same_glsl(profile,
+                         [](Tensor a, Tensor b) {
+                             kernel({256}, {.group = {64}}, [&](Tensor i) {
+                                 Shared tile = shared(f32, {64});
+                                 tile(63 - local_index(0)) = a(i);
+                                 barrier();
+                                 b(i) = tile(local_index(0)) + subgroup_add(a(i));
+                             });
+                             return b;
+                         },
+                         {f32(256), f32(256)});
     }
 }
 

@@ -1,5 +1,5 @@
-// Random graphs, compiled and run by the kernel interpreter, give what the oracle gives: with kernels as the walk
-// writes them, with each step that makes them faster alone, and with all.
+// Random graphs, compiled and run by the kernel interpreter, give what the oracle gives: with
+// kernels as the walk writes them, with each step that makes them faster alone, and with all.
 #include "compiler/driver/compile.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "tests/ir/random_check.h"
@@ -8,7 +8,8 @@
 namespace firn {
 namespace {
 
-std::shared_ptr<const Program> compiled(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
+std::shared_ptr<const Program> compiled(NodeTable& table, const Graph& graph,
+                                        const DeviceProfile& profile,
                                         const KernelSteps& steps = {}) {
     CompileOptions options;
     options.spirv = false;
@@ -24,15 +25,19 @@ bool close(const Scalar& a, const Scalar& b) {
 /// Each of `all` gives what the oracle gives.
 RandomCheck compiled_is_oracle(const DeviceProfile& profile, const std::vector<KernelSteps>& all) {
     return [=](NodeTable& table, const RandomProgram& program) -> std::string {
-        const std::vector<HostTensor> expected = interpret(program.graph, program.args, program.env);
+        const std::vector<HostTensor> expected =
+            interpret(program.graph, program.args, program.env);
         for (const KernelSteps& steps : all) {
             const auto executor = make_interpreter(profile);
-            const auto got = run_on(*executor, compiled(table, program.graph, profile, steps), program, expected);
+            const auto got = run_on(*executor, compiled(table, program.graph, profile, steps),
+                                    program, expected);
             const std::string found = difference(got, expected, close);
             if (found.empty()) continue;
-            return found + " (fuse_loops " + std::to_string(steps.fuse_loops) + ", select_branches " +
-                   std::to_string(steps.select_branches) + ", side_by_side " + std::to_string(steps.side_by_side) +
-                   ", in_sequence " + std::to_string(steps.in_sequence) + ", choose_mapping " + std::to_string(steps.choose_mapping) + ")";
+            return found + " (fuse_loops " + std::to_string(steps.fuse_loops) +
+                   ", select_branches " + std::to_string(steps.select_branches) +
+                   ", side_by_side " + std::to_string(steps.side_by_side) + ", in_sequence " +
+                   std::to_string(steps.in_sequence) + ", choose_mapping " +
+                   std::to_string(steps.choose_mapping) + ")";
         }
         return "";
     };
@@ -91,7 +96,8 @@ TEST_P(CompiledRandom, StepByStepToo) {
     std::vector<KernelSteps> one(5, KernelSteps::none());
     one[0].fuse_loops = one[1].select_branches = one[2].side_by_side = one[3].choose_mapping = true;
     one[4].in_sequence = true;
-    expect_random(random_seeds(GetParam().first_seed + 5000, 50), with_regions(GetParam().regions), compiled_is_oracle(GetParam().profile, one));
+    expect_random(random_seeds(GetParam().first_seed + 5000, 50), with_regions(GetParam().regions),
+                  compiled_is_oracle(GetParam().profile, one));
 }
 INSTANTIATE_TEST_SUITE_P(
     Profiles, CompiledRandom,
@@ -117,7 +123,8 @@ void expect_found(const char* text) {
         program.args.push_back(HostTensor::make(arg->dtype, shape));
     }
     for (const DeviceProfile& profile : {patient_cpu(), gpu_profile(), pairs_of_lanes()})
-        EXPECT_EQ(failure_of(compiled_is_oracle(profile, {KernelSteps::none(), {}}), table, program), "");
+        EXPECT_EQ(
+            failure_of(compiled_is_oracle(profile, {KernelSteps::none(), {}}), table, program), "");
 }
 
 TEST(FoundByRandomPrograms, AnIndexThatIsAResultTooInAKernelOfItsShape) {

@@ -41,7 +41,8 @@ std::vector<float> both(const Session& session, int own, int others) {
 TEST(DealLoads, PairsOfAnyNumberAgreeWithTheOracle) {
     for (int own : {1, 7, 64, 100, 1033, 4096})
         for (int others : {1, 7, 8, 37, 64})
-            EXPECT_EQ(both(Session::interpreter(), own, others), both(Session::oracle(), own, others))
+            EXPECT_EQ(both(Session::interpreter(), own, others),
+                      both(Session::oracle(), own, others))
                 << own << " with " << others;
 }
 
@@ -66,7 +67,8 @@ TEST(DealLoads, ALoopThatEachElementLeavesAloneKeepsItsLoads) {
     EXPECT_FALSE(hands_round(*compile(search, {f32(4096), f32(4096)}).program()));
 }
 
-/// A window of `taps` over `in` channels, for `out` of them; the weights are the same for all places.
+/// A window of `taps` over `in` channels, for `out` of them; the weights are the same for all
+/// places.
 Tensor windows(Tensor x, Tensor w) {
     auto [o, i, c, t] = indices<4>({w.size(0), x.size(1), x.size(0), w.size(2)});
     return sum(zero(x)(c, i + t - 1) * w(o, c, t), {.axis = {2, 3}});
@@ -74,7 +76,8 @@ Tensor windows(Tensor x, Tensor w) {
 std::vector<float> windowed(const Session& session, int out, int in, int places) {
     SessionScope scope(session);
     return windows(reshape(tensor(numbers(in * places)), {in, places}),
-                   reshape(tensor(numbers(out * in * 3)), {out, in, 3})).to_vector<float>();
+                   reshape(tensor(numbers(out * in * 3)), {out, in, 3}))
+        .to_vector<float>();
 }
 
 TEST(DealLoads, CopiesOfATileHandRoundWhatTheyRead) {
@@ -82,7 +85,8 @@ TEST(DealLoads, CopiesOfATileHandRoundWhatTheyRead) {
     EXPECT_TRUE(hands_round(*compile(windows, {f32(16, 4096), f32(32, 16, 3)}).program()));
     for (int out : {8, 32, 12})
         for (int places : {4096, 1001})
-            EXPECT_EQ(windowed(Session::interpreter(), out, 5, places), windowed(Session::oracle(), out, 5, places))
+            EXPECT_EQ(windowed(Session::interpreter(), out, 5, places),
+                      windowed(Session::oracle(), out, 5, places))
                 << out << ", " << places;
 }
 

@@ -64,7 +64,8 @@ void expect_the_oracles_values(F function, const std::vector<Shape>& shapes) {
     ASSERT_EQ(got.size(), expected.size());
     for (size_t k = 0; k < got.size(); ++k) {
         ASSERT_EQ(got[k].size(), expected[k].size());
-        for (size_t i = 0; i < got[k].size(); ++i) EXPECT_NEAR(got[k][i], expected[k][i], 1e-5f * (1 + std::abs(expected[k][i])))
+        for (size_t i = 0; i < got[k].size(); ++i)
+            EXPECT_NEAR(got[k][i], expected[k][i], 1e-5f * (1 + std::abs(expected[k][i])))
                 << k << " " << i;
     }
 }
@@ -74,7 +75,9 @@ TEST(FuseLoops, SumsOverOneProductAreOneLoop) {
     EXPECT_EQ(loops_of(pulls, {each, each}), 1);
 }
 
-TEST(FuseLoops, CoordinatesOfOneTensorAreOneLoop) { EXPECT_EQ(loops_of(pulls_at, {f32(4096, 3)}), 1); }
+TEST(FuseLoops, CoordinatesOfOneTensorAreOneLoop) {
+    EXPECT_EQ(loops_of(pulls_at, {f32(4096, 3)}), 1);
+}
 
 TEST(FuseLoops, ASumThatNeedsAnotherComesAfterIt) {
     auto spread = [](const Tensors& a) {
@@ -86,7 +89,9 @@ TEST(FuseLoops, ASumThatNeedsAnotherComesAfterIt) {
 }
 
 TEST(FuseLoops, ProductsThatShareLittleStayApart) {
-    auto products = [](const Tensors& a) { return Tensors{matmul(a[0], a[1]), matmul(a[2], a[3])}; };
+    auto products = [](const Tensors& a) {
+        return Tensors{matmul(a[0], a[1]), matmul(a[2], a[3])};
+    };
     const ArgSpec square = f32(64, 64);
     EXPECT_EQ(loops_of(products, {square, square, square, square}), 2);
 }

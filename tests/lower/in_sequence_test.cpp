@@ -134,8 +134,8 @@ TEST_P(InSequence_, GivesWhatTheOracleGives) {
                                        {{8, 8}, 0},
                                        {{0, 5}, 2},
                                        {{12, 20}, 19},
-                               {{40, 64}, 2},
-                               {{64, 40}, 5}})
+                                       {{40, 64}, 2},
+                                       {{64, 40}, 5}})
                 expect_near(run(Session::interpreter(profile), GetParam(), given, symbolic),
                             run(Session::oracle(), GetParam(), given, symbolic),
                             profile.name + (symbolic ? " symbolic " : " ") + text(given.shape) +

@@ -95,8 +95,9 @@ std::vector<Result> results(const Session& session, const Product& p) {
     return out;
 }
 
-/// By how much an element may differ: n roundings of the n terms of a sum, each a product of two numbers below a half (the
-/// order of a sum is the unit's own; Higham 2002, 4.2), and one rounding to the type of the result.
+/// By how much an element may differ: n roundings of the n terms of a sum, each a product of two
+/// numbers below a half (the order of a sum is the unit's own; Higham 2002, 4.2), and one rounding
+/// to the type of the result.
 double allowed(DType dtype, double wanted) {
     constexpr double kTerms = 64, kUnit = 0x1p-24;
     return kTerms * kUnit * kTerms / 4 + (dtype == f16 ? 0x1p-10 : kUnit) * std::abs(wanted);
@@ -120,7 +121,8 @@ void expect_oracle(const Product& p, const DeviceProfile& profile = unit_profile
     for (size_t r = 0; r < got.size(); ++r) {
         ASSERT_EQ(got[r].values.size(), wanted[r].values.size());
         for (size_t k = 0; k < got[r].values.size(); ++k)
-            ASSERT_NEAR(got[r].values[k], wanted[r].values[k], allowed(got[r].dtype, wanted[r].values[k]))
+            ASSERT_NEAR(got[r].values[k], wanted[r].values[k],
+                        allowed(got[r].dtype, wanted[r].values[k]))
                 << r << " at " << k;
     }
 }

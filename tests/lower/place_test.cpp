@@ -63,8 +63,8 @@ TEST(Place, ItLeavesALoopThatLanesTakeUnequallyOften) {
     EXPECT_TRUE(stands_in(k, 0, sum));
 }
 
-/// A store in every turn of a loop, behind a condition of the turn: where its value, which is the same in every turn,
-/// is evaluated.
+/// A store in every turn of a loop, behind a condition of the turn: where its value, which is the
+/// same in every turn, is evaluated.
 int region_of_same_in_every_turn(bool guard, bool loaded) {
     ByHand k;
     const int x = k.buffer(f32, false), y = k.buffer(f32, true);
@@ -87,9 +87,13 @@ TEST(Place, WhatEveryTurnRepeatsLeavesTheLoopWithItsGuard) {
     EXPECT_EQ(region_of_same_in_every_turn(true, false), 0);
 }
 
-TEST(Place, ItStaysBehindAConditionOfTheUser) { EXPECT_NE(region_of_same_in_every_turn(false, false), 0); }
+TEST(Place, ItStaysBehindAConditionOfTheUser) {
+    EXPECT_NE(region_of_same_in_every_turn(false, false), 0);
+}
 
-TEST(Place, WhatIsLoadedStaysBehindTheGuard) { EXPECT_NE(region_of_same_in_every_turn(true, true), 0); }
+TEST(Place, WhatIsLoadedStaysBehindTheGuard) {
+    EXPECT_NE(region_of_same_in_every_turn(true, true), 0);
+}
 
 /// A load that only a store behind a condition needs: the region that evaluates it.
 int region_of_load(bool loads_first, bool guard) {
@@ -113,7 +117,8 @@ TEST(Place, LoadsLeaveTheGuardsOfAKernelThatLoadsFirst) {
     EXPECT_NE(region_of_load(true, false), 0);  // a condition of the user's
 }
 
-/// Chains of loads, each at an index that the one before gives, one chain after the other; each is stored at its end.
+/// Chains of loads, each at an index that the one before gives, one chain after the other; each is
+/// stored at its end.
 struct Chains {
     ByHand k;
     std::vector<int> first, last;
@@ -127,12 +132,15 @@ struct Chains {
             first.push_back(at);
             for (int link = 0; link < length; ++link) at = k.add(k.make(Op::Load, i32, {at}, x));
             last.push_back(at);
-            if (last.size() % static_cast<size_t>(stored) == 0) k.store(0, y, i, {last.end() - stored, last.end()});
+            if (last.size() % static_cast<size_t>(stored) == 0)
+                k.store(0, y, i, {last.end() - stored, last.end()});
         }
         place(k.code);
     }
     const std::vector<int>& order() const { return k.code.regions[0].order; }
-    auto position(int id) const { return std::find(order().begin(), order().end(), id) - order().begin(); }
+    auto position(int id) const {
+        return std::find(order().begin(), order().end(), id) - order().begin();
+    }
 };
 
 TEST(OrderValues, LongChainsComeToStandSideBySide) {
@@ -141,7 +149,8 @@ TEST(OrderValues, LongChainsComeToStandSideBySide) {
     EXPECT_GT(chains.position(chains.first[1]), chains.position(chains.last[0]));
     order_values(chains.k.code);
     EXPECT_LT(chains.position(chains.first[1]), chains.position(chains.last[0]) / 2);
-    EXPECT_TRUE(std::is_permutation(before.begin(), before.end(), chains.order().begin(), chains.order().end()));
+    EXPECT_TRUE(std::is_permutation(before.begin(), before.end(), chains.order().begin(),
+                                    chains.order().end()));
     for (int id : chains.order())
         for (int arg : chains.k.code.nodes[static_cast<size_t>(id)].args)
             EXPECT_TRUE(!stands_in(chains.k, 0, arg) || chains.position(arg) < chains.position(id));
@@ -155,10 +164,11 @@ TEST(OrderValues, ShortChainsThatACoreSeesTogetherStay) {
 }
 
 TEST(OrderValues, LanesThatKeepACoreBusyAloneComeOneAfterTheOther) {
-    Chains chains(8, 200, 4);   // two stores of four: chains k and k + 4 are lane k
+    Chains chains(8, 200, 4);  // two stores of four: chains k and k + 4 are lane k
     order_values(chains.k.code);
     for (size_t lane = 0; lane < 4; ++lane) {
-        EXPECT_LT(chains.position(chains.first[lane + 4]), chains.position(chains.last[lane]) - 100);
+        EXPECT_LT(chains.position(chains.first[lane + 4]),
+                  chains.position(chains.last[lane]) - 100);
         if (lane == 0) continue;
         EXPECT_GT(chains.position(chains.first[lane]), chains.position(chains.last[lane - 1]));
         EXPECT_GT(chains.position(chains.first[lane]), chains.position(chains.last[lane + 3]));

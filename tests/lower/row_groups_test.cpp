@@ -2,8 +2,9 @@
 // combined.
 #include "compiler/mapping/row_groups.h"
 
-#include <cmath>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "compiler/driver/compile.h"
 #include "compiler/frontend/statistics.h"

@@ -74,7 +74,9 @@ TEST(SelectBranches, CheapSidesStaySelects) {
         EXPECT_EQ(branches(cheap_arithmetic, profile), 0) << profile.name;
 }
 
-TEST(SelectBranches, WhatIsNeededAnyhowStaysOutside) { EXPECT_EQ(branches(shared_side, gpu_profile()), 0); }
+TEST(SelectBranches, WhatIsNeededAnyhowStaysOutside) {
+    EXPECT_EQ(branches(shared_side, gpu_profile()), 0);
+}
 
 TEST(SelectBranches, ResultsOfOneIfShareItsLoop) {
     auto two = [](Tensor x, Tensor flag) {
@@ -101,9 +103,12 @@ TEST(SelectBranches, ResultsOfOneIfShareItsLoop) {
 
 TEST(SelectBranches, TheValuesStayTheSame) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
-        EXPECT_EQ(values(dear_arithmetic, Session::interpreter(profile)), values(dear_arithmetic, Session::oracle()));
-        EXPECT_EQ(values(dear_loop, Session::interpreter(profile)), values(dear_loop, Session::oracle()));
-        EXPECT_EQ(values(shared_side, Session::interpreter(profile)), values(shared_side, Session::oracle()));
+        EXPECT_EQ(values(dear_arithmetic, Session::interpreter(profile)),
+                  values(dear_arithmetic, Session::oracle()));
+        EXPECT_EQ(values(dear_loop, Session::interpreter(profile)),
+                  values(dear_loop, Session::oracle()));
+        EXPECT_EQ(values(shared_side, Session::interpreter(profile)),
+                  values(shared_side, Session::oracle()));
     }
 }
 

@@ -109,7 +109,7 @@ void make_rows(Case& test, const Size& rows, const Size& columns) {
 TEST(SharedRows, LanesDealTheStoresOfARow) {
     for (int64_t n : kExtents)
         for (bool symbolic : {false, true}) {
-            if (n <= 8 && !symbolic) continue;   // written out: nothing is left to deal
+            if (n <= 8 && !symbolic) continue;  // written out: nothing is left to deal
             Case test;
             test.env = {{"n", n}};
             make_rows(test, Size(3), symbolic ? Size::symbol("n") : Size(n));
@@ -217,16 +217,18 @@ TEST(ChooseLanes, ColumnsSideBySideAreNotShared) {
 Mapping of_product(const DeviceProfile& profile, bool transposed) {
     Case test;
     Ref a = input(test.b, 0, f32, {Size(512), Size(1), Size(1024)}, false);
-    Ref b = input(test.b, 1, f32, transposed ? Shape{Size(512), Size(1024)} : Shape{Size(1024), Size(512)}, false);
+    Ref b = input(test.b, 1, f32,
+                  transposed ? Shape{Size(512), Size(1024)} : Shape{Size(1024), Size(512)}, false);
     test.graph.args = {a, b};
     const Ref other = transposed ? b : permute(test.b, b, {1, 0});
-    test.graph.results = {reduce(test.b, ReduceOp::Sum, elementwise(test.b, Op::Mul, {a, other}), {2}, false)};
+    test.graph.results = {
+        reduce(test.b, ReduceOp::Sum, elementwise(test.b, Op::Mul, {a, other}), {2}, false)};
     return choose_mapping(lowered(test), profile, {});
 }
 
 TEST(ChooseLanes, AProductOfMatricesIsTiledNotShared) {
     EXPECT_EQ(of_product(gpu_profile(), false).lanes, 1u);
-    EXPECT_EQ(of_product(gpu_profile(), true).lanes, 1u);   // its groups stage what they read
+    EXPECT_EQ(of_product(gpu_profile(), true).lanes, 1u);  // its groups stage what they read
     EXPECT_EQ(of_product(cpu_profile(), false).lanes, 1u);
     EXPECT_EQ(of_product(cpu_profile(), false).tile, (std::vector<int64_t>{8, 8}));
 }

@@ -37,7 +37,8 @@ Tensors chained(const Tensors& a) {
 }
 
 template <class F>
-std::shared_ptr<const Program> program_of(F function, const std::vector<int>& sizes, const DeviceProfile& profile) {
+std::shared_ptr<const Program> program_of(F function, const std::vector<int>& sizes,
+                                          const DeviceProfile& profile) {
     SessionScope scope(Session::interpreter(profile));
     std::vector<ArgSpec> specs;
     for (int n : sizes) specs.push_back(f32(n));
@@ -85,11 +86,14 @@ TEST(SideBySide, OnACpuDriverAKernelTakesOneTurnOfWhatIsNotItsOwn) {
 TEST(SideBySide, TheValuesStayTheSame) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
         EXPECT_EQ(values(apart, Session::interpreter(profile)), values(apart, Session::oracle()));
-        EXPECT_EQ(values(in_pairs, Session::interpreter(profile)), values(in_pairs, Session::oracle()));
-        const auto got = values(chained, Session::interpreter(profile)), wanted = values(chained, Session::oracle());
+        EXPECT_EQ(values(in_pairs, Session::interpreter(profile)),
+                  values(in_pairs, Session::oracle()));
+        const auto got = values(chained, Session::interpreter(profile)),
+                   wanted = values(chained, Session::oracle());
         ASSERT_EQ(got.size(), wanted.size());
         for (size_t k = 0; k < got.size(); ++k)
-            for (size_t i = 0; i < got[k].size(); ++i) EXPECT_NEAR(got[k][i], wanted[k].at(i), 1e-3f) << k << " " << i;
+            for (size_t i = 0; i < got[k].size(); ++i)
+                EXPECT_NEAR(got[k][i], wanted[k].at(i), 1e-3f) << k << " " << i;
     }
 }
 

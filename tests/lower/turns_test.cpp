@@ -21,7 +21,8 @@ TEST(Turns, OfALoopWhoseEndMappingFindsOut) {
                     return stack({last, sum});
                 },
                 {i32()});
-            EXPECT_EQ(f(-1).to_vector<int>(), (std::vector<int>{n, n * (n + 1) / 2})) << profile.name << " " << n;
+            EXPECT_EQ(f(-1).to_vector<int>(), (std::vector<int>{n, n * (n + 1) / 2}))
+                << profile.name << " " << n;
         }
 }
 

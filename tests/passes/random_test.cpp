@@ -18,7 +18,8 @@ RandomCheck keeps_every_value(const Pass& pass) {
 }
 
 TEST(RandomGraphs, PassesKeepEveryValue) {
-    expect_random(random_seeds(1000, 400), {}, keeps_every_value([](NodeTable& table, const Graph& graph) {
+    expect_random(random_seeds(1000, 400), {},
+                  keeps_every_value([](NodeTable& table, const Graph& graph) {
                       return run_passes(table, graph);
                   }));
 }
@@ -31,25 +32,28 @@ std::ostream& operator<<(std::ostream& out, const OnePass& pass) { return out <<
 class RandomPass : public testing::TestWithParam<OnePass> {};
 
 TEST_P(RandomPass, KeepsEveryValueAlone) {
-    expect_random(random_seeds(2000, 250), {}, keeps_every_value([](NodeTable& table, const Graph& graph) {
+    expect_random(random_seeds(2000, 250), {},
+                  keeps_every_value([](NodeTable& table, const Graph& graph) {
                       return GetParam().run(table, graph, nullptr);
                   }));
 }
 INSTANTIATE_TEST_SUITE_P(Passes, RandomPass,
-                         testing::Values(OnePass{"branches_to_select", branches_to_select}, OnePass{"simplify", simplify},
+                         testing::Values(OnePass{"branches_to_select", branches_to_select},
+                                         OnePass{"simplify", simplify},
                                          OnePass{"dead_loop_values", dead_loop_values},
                                          OnePass{"settle_stores", settle_stores},
                                          OnePass{"invert_scatters", invert_scatters}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(RandomGraphs, SimplifyIsDoneAfterOneRun) {
-    expect_random(random_seeds(1000, 100), {}, [](NodeTable& table, const RandomProgram& program) -> std::string {
-        const Graph once = simplify(table, program.graph);
-        RuleCounts fired;
-        const Graph twice = simplify(table, once, &fired);
-        if (!fired.empty()) return "it fires again: " + fired.begin()->first;
-        return print(twice) == print(once) ? "" : "it changes again";
-    });
+    expect_random(random_seeds(1000, 100), {},
+                  [](NodeTable& table, const RandomProgram& program) -> std::string {
+                      const Graph once = simplify(table, program.graph);
+                      RuleCounts fired;
+                      const Graph twice = simplify(table, once, &fired);
+                      if (!fired.empty()) return "it fires again: " + fired.begin()->first;
+                      return print(twice) == print(once) ? "" : "it changes again";
+                  });
 }
 
 }  // namespace

@@ -56,7 +56,8 @@ TEST(Simplify, AReshapeOfARepeatedScalarIsDoneAtOnce) {
     %3: f32[10] = Reshape %2
     return %3
 }
-)", R"(graph(%0: f32) {
+)",
+          R"(graph(%0: f32) {
     %1: f32[10] = Expand %0
     return %1
 }
@@ -362,13 +363,15 @@ TEST(Simplify, ASumOfOneChoiceIsARead) {
 
 TEST(Simplify, ASumOfSomethingElseStays) {
     // The position varies along the axis; an element that is not chosen counts.
-    for (const char* lines : {"    %3: i32[3, 5] = Index axis=1\n    %4: bool[3, 5] = Equal %1, %3\n"
-                              "    %5: f32 = Constant 0.0\n",
-                              "    %3: i32[3, 5] = Index axis=0\n    %4: bool[3, 5] = Equal %2, %3\n"
-                              "    %5: f32 = Constant 1.0\n"}) {
-        const std::string text = std::string("graph(%0: f32[3, 5], %1: i32[3, 5], %2: i32[3, 5]) {\n") + lines +
-                                 "    %6: f32[3, 5] = Expand %5\n    %7: f32[3, 5] = Select %4, %0, %6\n"
-                                 "    %8: f32[3] = Reduce %7 op=sum axes=[1]\n    return %8\n}\n";
+    for (const char* lines :
+         {"    %3: i32[3, 5] = Index axis=1\n    %4: bool[3, 5] = Equal %1, %3\n"
+          "    %5: f32 = Constant 0.0\n",
+          "    %3: i32[3, 5] = Index axis=0\n    %4: bool[3, 5] = Equal %2, %3\n"
+          "    %5: f32 = Constant 1.0\n"}) {
+        const std::string text =
+            std::string("graph(%0: f32[3, 5], %1: i32[3, 5], %2: i32[3, 5]) {\n") + lines +
+            "    %6: f32[3, 5] = Expand %5\n    %7: f32[3, 5] = Select %4, %0, %6\n"
+            "    %8: f32[3] = Reduce %7 op=sum axes=[1]\n    return %8\n}\n";
         check(simplify, text, text);
     }
 }

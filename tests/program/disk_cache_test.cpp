@@ -1,5 +1,5 @@
-// What the cache on disk gives is what was stored or nothing: after damage, on a full disk, and with several
-// processes at once.
+// What the cache on disk gives is what was stored or nothing: after damage, on a full disk, and
+// with several processes at once.
 #include "compiler/program/disk_cache.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 class DiskCache : public ::testing::Test {
   protected:
     void SetUp() override {
-        directory_ = fs::temp_directory_path() / ("firn_disk_cache_test_" + std::to_string(getpid()));
+        directory_ =
+            fs::temp_directory_path() / ("firn_disk_cache_test_" + std::to_string(getpid()));
         fs::remove_all(directory_);
     }
     void TearDown() override { fs::remove_all(directory_); }
@@ -39,7 +40,8 @@ class DiskCache : public ::testing::Test {
         return {std::istreambuf_iterator<char>(in), {}};
     }
     void overwrite(const std::string& bytes) const {
-        std::ofstream(file(), std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<long>(bytes.size()));
+        std::ofstream(file(), std::ios::binary | std::ios::trunc)
+            .write(bytes.data(), static_cast<long>(bytes.size()));
     }
 
     fs::path directory_;
@@ -103,12 +105,13 @@ TEST_F(DiskCache, AFullDiskOnlyLosesSpeed) {
         const rlimit small{1000, 1000};
         if (setrlimit(RLIMIT_FSIZE, &small) != 0) return 2;
         cache_put_text(folder(), "text", "large", std::string(100000, 'x'));
-        put(std::string(100000, 'x'));   // what was there before stays
+        put(std::string(100000, 'x'));  // what was there before stays
         return cache_find_text(folder(), "text", "large") || found() != "old" ? 1 : 0;
     }));
     EXPECT_EQ(status, 0);
     EXPECT_EQ(found(), "old");
-    EXPECT_EQ(std::distance(fs::directory_iterator(directory_), {}), 1) << "nothing half written stays";
+    EXPECT_EQ(std::distance(fs::directory_iterator(directory_), {}), 1)
+        << "nothing half written stays";
 }
 
 TEST_F(DiskCache, AFolderThatCannotBeWrittenOnlyLosesSpeed) {
@@ -123,7 +126,9 @@ TEST_F(DiskCache, WhatOthersMayWriteToIsNotUsed) {
         ASSERT_EQ(chmod(folder().c_str(), open), 0);
         EXPECT_FALSE(found()) << open;
         cache_put_text(folder(), "text", "other", "planted");
-        EXPECT_NE(why_cache_is_not_used(folder()).find("is not used: others may write to it (mode 7"), std::string::npos);
+        EXPECT_NE(
+            why_cache_is_not_used(folder()).find("is not used: others may write to it (mode 7"),
+            std::string::npos);
     }
     ASSERT_EQ(chmod(folder().c_str(), 0700), 0);
     EXPECT_EQ(found(), "value");
@@ -134,7 +139,8 @@ TEST_F(DiskCache, AFolderOfAnotherUserIsNotUsed) {
     put("value");
     if (chown(folder().c_str(), 12345, 12345) != 0) GTEST_SKIP() << "only root gives folders away";
     EXPECT_FALSE(found());
-    EXPECT_NE(why_cache_is_not_used(folder()).find("is not used: it belongs to user 12345"), std::string::npos);
+    EXPECT_NE(why_cache_is_not_used(folder()).find("is not used: it belongs to user 12345"),
+              std::string::npos);
 }
 
 TEST_F(DiskCache, AnEntryThatOthersMayWriteToIsReplaced) {
@@ -170,9 +176,12 @@ TEST_F(DiskCache, TidyingKeepsWhatWasUsedLast) {
     const auto now = fs::file_time_type::clock::now();
     for (int k = 0; k < 5; ++k) {
         cache_put_text(folder(), "text", std::to_string(k), std::string(1000, 'x'));
-        fs::last_write_time(directory_ / (cache_hash(std::to_string(k)) + ".text"), now - std::chrono::hours(100 - k));
+        fs::last_write_time(directory_ / (cache_hash(std::to_string(k)) + ".text"),
+                            now - std::chrono::hours(100 - k));
     }
-    auto kept = [&](int k) { return fs::exists(directory_ / (cache_hash(std::to_string(k)) + ".text")); };
+    auto kept = [&](int k) {
+        return fs::exists(directory_ / (cache_hash(std::to_string(k)) + ".text"));
+    };
     cache_tidy(folder(), 6000);
     for (int k = 0; k < 5; ++k) EXPECT_TRUE(kept(k)) << "all fit";
     EXPECT_TRUE(cache_find_text(folder(), "text", "0")) << "read: it is the newest now";
@@ -184,11 +193,13 @@ TEST_F(DiskCache, TidyingKeepsWhatWasUsedLast) {
 
 TEST_F(DiskCache, TidyingTakesWhatKilledWritersLeftAndNothingOfOthers) {
     put("kept");
-    const fs::path left = file().string() + ".1.2.tmp", young = file().string() + ".3.4.tmp", other = directory_ / "notes.txt";
+    const fs::path left = file().string() + ".1.2.tmp", young = file().string() + ".3.4.tmp",
+                   other = directory_ / "notes.txt";
     fs::copy_file(file(), left);
     fs::copy_file(left, young);
     std::ofstream(other) << "not Firn's";
-    for (const fs::path& path : {left, other}) fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(2));
+    for (const fs::path& path : {left, other})
+        fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(2));
     const fs::path begun = file().string() + ".5.6.tmp";
     std::ofstream(begun).close();
     fs::last_write_time(begun, fs::file_time_type::clock::now() - std::chrono::hours(2));

@@ -1,12 +1,12 @@
 // Symbolic integers: canonical form, simplification, bounds, divisors, text.
 #include "compiler/program/size.h"
-#include "compiler/program/size_env.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "compiler/program/error.h"
+#include "compiler/program/size_env.h"
 
 namespace firn {
 namespace {
@@ -163,13 +163,16 @@ TEST(SizeBounds, OneThatDoublesIsRefused) {
         for (int k = 0; k < 200; ++k) size = min(size, floor_div(size, 2) + m);
     };
     EXPECT_EQ(message<UserError>(double_it),
-              "size: a size is made of more than 4096 symbols, quotients and the like; compute it as a tensor, or give "
+              "size: a size is made of more than 4096 symbols, quotients and the like; compute it "
+              "as a tensor, or give "
               "it by the dimension of an argument");
     EXPECT_LE(size.atoms(), 4096);
 }
 TEST(SizeBounds, AProductOfSumsThatGrowsIsRefused) {
     Size size = n;
-    EXPECT_THROW(for (int k = 2; k < 200; ++k) size = (size + 1) * (floor_div(n, k) + floor_div(m, k)), UserError);
+    EXPECT_THROW(
+        for (int k = 2; k < 200; ++k) size = (size + 1) * (floor_div(n, k) + floor_div(m, k)),
+        UserError);
     EXPECT_LE(size.atoms(), 4096);
 }
 TEST(SizeBounds, QuotientsDeepInsideOneAnotherAreRefused) {
@@ -188,8 +191,9 @@ TEST(SizeBounds, ASumOfAThousandDimensionsIsNone) {
 }
 TEST(SizeBounds, ATextOfManyParenthesesIsRefused) {
     const int many = 100'000;
-    EXPECT_NE(message<UserError>([&] { parse_size(std::string(many, '(') + "n" + std::string(many, ')')); })
-                  .find("parentheses stand more than 256 deep"),
+    EXPECT_NE(message<UserError>([&] {
+                  parse_size(std::string(many, '(') + "n" + std::string(many, ')'));
+              }).find("parentheses stand more than 256 deep"),
               std::string::npos);
 }
 
@@ -254,7 +258,8 @@ TEST(DataSizes, TheirBoundTakesPartInSubstitution) {
 TEST(DataSizes, NoValueIsBeyondTheBounds) {
     std::mt19937 random(11);
     for (int round = 0; round < 5000; ++round) {
-        SizeEnv env{{"n", random() % 20}, {"m", random() % 20}, {"$0", int64_t(random() % 40) - 20}};
+        SizeEnv env{
+            {"n", random() % 20}, {"m", random() % 20}, {"$0", int64_t(random() % 40) - 20}};
         const Sample sample = random_sample(random, env, 4);
         if (sample.size.is_constant()) continue;
         // m is now a data symbol with a bound that is at least its value.

@@ -53,17 +53,20 @@ Array applied(Fn fn, const std::vector<Array>& operands) {
         shape = broadcast(shape, operands[k].shape);
         if (fn != Fn::Select || k > 0) types.push_back({operands[k].dtype, operands[k].weak});
     }
-    if (fn == Fn::Select && !operands[0].dtype.is_bool()) throw Unsuitable("a condition that is no bool");
+    if (fn == Fn::Select && !operands[0].dtype.is_bool())
+        throw Unsuitable("a condition that is no bool");
     const FnTypes of = types_of(fn, types);
     std::vector<Array> wide;
     for (size_t k = 0; k < operands.size(); ++k)
-        wide.push_back(expanded(fn == Fn::Select && k == 0 ? operands[k] : converted(operands[k], of.operand), shape));
+        wide.push_back(expanded(
+            fn == Fn::Select && k == 0 ? operands[k] : converted(operands[k], of.operand), shape));
     Array out{of.result, shape, {}, false};
     for (size_t k = 0; k < wide[0].elements.size(); ++k) {
         if (fn == Fn::Select)
             out.elements.push_back(wide[wide[0].elements[k].i ? 1 : 2].elements[k]);
         else
-            out.elements.push_back(applied(fn, of.operand, wide[0].elements[k], wide.size() > 1 ? wide[1].elements[k] : Number{}));
+            out.elements.push_back(applied(fn, of.operand, wide[0].elements[k],
+                                           wide.size() > 1 ? wide[1].elements[k] : Number{}));
     }
     return out;
 }
@@ -108,17 +111,20 @@ Array read(const Array& x, const std::vector<Array>& places, Edge edge, double f
     std::vector<int64_t> own(x.shape.size());
     return made(x.dtype, shape, [&](const std::vector<int64_t>& at) {
         if (empty && edge != Edge::Fill) return Number{};
-        const auto position = static_cast<size_t>(flat(lead, {at.begin(), at.begin() + static_cast<long>(lead.size())}));
+        const auto position = static_cast<size_t>(
+            flat(lead, {at.begin(), at.begin() + static_cast<long>(lead.size())}));
         for (size_t axis = 0; axis < own.size(); ++axis) {
-            own[axis] = axis < indices.size() ? inside(edge, indices[axis].elements[position].i, x.shape[axis])
-                                              : at[lead.size() + axis - indices.size()];
+            own[axis] = axis < indices.size()
+                            ? inside(edge, indices[axis].elements[position].i, x.shape[axis])
+                            : at[lead.size() + axis - indices.size()];
             if (own[axis] < 0 || empty) return number_of(edge == Edge::Fill ? fill : 0, x.dtype);
         }
         return x.elements[static_cast<size_t>(flat(x.shape, own))];
     });
 }
 
-Array stored(const Array& x, const std::vector<Array>& places, const Array& value, const Array& mask, Combine combine) {
+Array stored(const Array& x, const std::vector<Array>& places, const Array& value,
+             const Array& mask, Combine combine) {
     Shape lead = mask.shape;
     const std::vector<Array> indices = met(x, places, lead);
     Shape shape = lead;
@@ -129,17 +135,22 @@ Array stored(const Array& x, const std::vector<Array>& places, const Array& valu
     size_t k = 0;
     made(x.dtype, shape, [&](const std::vector<int64_t>& at) {
         const Number& from = values.elements[k++];
-        const auto position = static_cast<size_t>(flat(lead, {at.begin(), at.begin() + static_cast<long>(lead.size())}));
+        const auto position = static_cast<size_t>(
+            flat(lead, {at.begin(), at.begin() + static_cast<long>(lead.size())}));
         bool takes_place = active.elements[position].i;
         for (size_t axis = 0; axis < own.size(); ++axis) {
-            own[axis] = axis < indices.size() ? inside(Edge::Zero, indices[axis].elements[position].i, x.shape[axis])
-                                              : at[lead.size() + axis - indices.size()];
+            own[axis] = axis < indices.size()
+                            ? inside(Edge::Zero, indices[axis].elements[position].i, x.shape[axis])
+                            : at[lead.size() + axis - indices.size()];
             takes_place &= own[axis] >= 0;
         }
         if (!takes_place) return from;
         Number& to = out.elements[static_cast<size_t>(flat(x.shape, own))];
-        static constexpr Fn kFunctions[] = {Fn::Add, Fn::Add, Fn::Add, Fn::Mul, Fn::Min, Fn::Max, Fn::And, Fn::Or, Fn::Xor};
-        to = combine == Combine::Last ? from : applied(kFunctions[static_cast<size_t>(combine)], x.dtype, to, from);
+        static constexpr Fn kFunctions[] = {Fn::Add, Fn::Add, Fn::Add, Fn::Mul, Fn::Min,
+                                            Fn::Max, Fn::And, Fn::Or,  Fn::Xor};
+        to = combine == Combine::Last
+                 ? from
+                 : applied(kFunctions[static_cast<size_t>(combine)], x.dtype, to, from);
         return from;
     });
     return out;
@@ -147,20 +158,25 @@ Array stored(const Array& x, const std::vector<Array>& places, const Array& valu
 
 Array reduced(const Array& x, Fn fn, const std::vector<int>& axes, bool keep_dims) {
     auto goes = [&](size_t axis) {
-        return axes.empty() || std::find(axes.begin(), axes.end(), static_cast<int>(axis)) != axes.end();
+        return axes.empty() ||
+               std::find(axes.begin(), axes.end(), static_cast<int>(axis)) != axes.end();
     };
     Shape kept, shape;
     for (size_t axis = 0; axis < x.shape.size(); ++axis) {
         kept.push_back(goes(axis) ? 1 : x.shape[axis]);
         if (!goes(axis) || keep_dims) shape.push_back(kept.back());
-        if (goes(axis) && x.shape[axis] == 0 && (fn == Fn::Smallest || fn == Fn::Largest)) throw Unsuitable("no extremum");
+        if (goes(axis) && x.shape[axis] == 0 && (fn == Fn::Smallest || fn == Fn::Largest))
+            throw Unsuitable("no extremum");
     }
-    const DType dtype = reduced_type(fn, x.dtype), inner = dtype == f16 && (fn == Fn::Sum || fn == Fn::Prod) ? f32 : dtype;
+    const DType dtype = reduced_type(fn, x.dtype),
+                inner = dtype == f16 && (fn == Fn::Sum || fn == Fn::Prod) ? f32 : dtype;
     const Array from = converted(x, inner);
     static constexpr Fn kFunctions[] = {Fn::Add, Fn::Mul, Fn::Min, Fn::Max, Fn::Or, Fn::And};
     const auto which = static_cast<size_t>(fn) - static_cast<size_t>(Fn::Sum);
     const bool extremum = fn == Fn::Smallest || fn == Fn::Largest;
-    Array out = made(inner, kept, [&](const std::vector<int64_t>&) { return number_of(fn == Fn::Prod || fn == Fn::All, inner); });
+    Array out = made(inner, kept, [&](const std::vector<int64_t>&) {
+        return number_of(fn == Fn::Prod || fn == Fn::All, inner);
+    });
     std::vector<bool> begun(out.elements.size(), !extremum);
     size_t k = 0;
     made(inner, x.shape, [&](std::vector<int64_t> at) {
@@ -168,7 +184,8 @@ Array reduced(const Array& x, Fn fn, const std::vector<int>& axes, bool keep_dim
             if (goes(axis)) at[axis] = 0;
         const auto to = static_cast<size_t>(flat(kept, at));
         const Number& each = from.elements[k++];
-        out.elements[to] = begun[to] ? applied(kFunctions[which], inner, out.elements[to], each) : each;
+        out.elements[to] =
+            begun[to] ? applied(kFunctions[which], inner, out.elements[to], each) : each;
         begun[to] = true;
         return each;
     });
@@ -190,7 +207,8 @@ Array permuted(const Array& x, const std::vector<int>& axes) {
 Array sliced(const Array& x, int along, const std::array<int64_t, 3>& range) {
     const auto axis = static_cast<size_t>(along);
     if (axis >= x.shape.size()) throw Unsuitable("an axis");
-    const int64_t n = x.shape[axis], begin = std::min(range[0], n), length = std::max<int64_t>(0, std::min(range[1], n) - begin);
+    const int64_t n = x.shape[axis], begin = std::min(range[0], n),
+                  length = std::max<int64_t>(0, std::min(range[1], n) - begin);
     const int64_t by = std::abs(range[2]), first = range[2] > 0 ? begin : begin + length - 1;
     Shape shape = x.shape;
     shape[axis] = (length + by - 1) / by;
@@ -206,7 +224,8 @@ Array flipped(const Array& x, int axis) {
 }
 
 Array rolled(const Array& x, const Array& shift, int axis) {
-    if (!shift.shape.empty() || !shift.dtype.is_integer()) throw Unsuitable("a shift that is no integer");
+    if (!shift.shape.empty() || !shift.dtype.is_integer())
+        throw Unsuitable("a shift that is no integer");
     if (axis < 0) {
         Array line = x;
         line.shape = {count_of(x.shape)};
@@ -233,13 +252,15 @@ Array concatenated(const std::vector<Array>& parts, int axis) {
         Shape own = part.shape;
         if (own.size() != shape.size()) throw Unsuitable("parts of different shapes");
         shape[along] += std::exchange(own[along], shape[along]);
-        if (own != shape && (own[along] = shape[along], own != shape)) throw Unsuitable("parts of different shapes");
+        if (own != shape && (own[along] = shape[along], own != shape))
+            throw Unsuitable("parts of different shapes");
         dtype = joined(dtype, part.dtype);
     }
     return made(dtype, shape, [&](std::vector<int64_t> at) {
         size_t k = 0;
         for (; at[along] >= parts[k].shape[along]; ++k) at[along] -= parts[k].shape[along];
-        return converted(parts[k].elements[static_cast<size_t>(flat(parts[k].shape, at))], parts[k].dtype, dtype);
+        return converted(parts[k].elements[static_cast<size_t>(flat(parts[k].shape, at))],
+                         parts[k].dtype, dtype);
     });
 }
 

@@ -40,7 +40,8 @@ Array applied(Fn fn, const std::vector<Array>& operands);
 /// x(places...): fewer places than axes read whole rows.
 Array read(const Array& x, const std::vector<Array>& places, Edge edge, double fill);
 /// x after `x(places...) = value` (or a combination) where `mask` holds.
-Array stored(const Array& x, const std::vector<Array>& places, const Array& value, const Array& mask, Combine combine);
+Array stored(const Array& x, const std::vector<Array>& places, const Array& value,
+             const Array& mask, Combine combine);
 Array reduced(const Array& x, Fn fn, const std::vector<int>& axes, bool keep_dims);
 Array permuted(const Array& x, const std::vector<int>& axes);
 Array flipped(const Array& x, int axis);

@@ -21,22 +21,28 @@ Call next_frame(const Call& before, bool given) {
         call.fed[k] = -1, call.given[k] = false;
         for (size_t r = 0; r < before.outputs.size() && call.fed[k] < 0; ++r) {
             const Array& result = before.outputs[r];
-            if (taken[r] || result.dtype != call.arguments[k].dtype || result.shape != call.arguments[k].shape) continue;
-            call.arguments[k] = result, call.fed[k] = static_cast<int>(r), call.given[k] = given, taken[r] = true;
+            if (taken[r] || result.dtype != call.arguments[k].dtype ||
+                result.shape != call.arguments[k].shape)
+                continue;
+            call.arguments[k] = result, call.fed[k] = static_cast<int>(r), call.given[k] = given,
+            taken[r] = true;
         }
     }
     return call;
 }
 
 std::vector<Call> planned(const Program& program, Way way) {
-    auto own = [&](size_t first, bool given = false) { return new_call(program, program.sizes, first, given); };
+    auto own = [&](size_t first, bool given = false) {
+        return new_call(program, program.sizes, first, given);
+    };
     auto again = [&] { return new_call(program, program.sizes_again, 1); };
     switch (way) {
         case Way::Lazy:
         case Way::Compiled:
         case Way::Frames:
         case Way::Fed: return {own(0)};
-        case Way::Symbolic: return {own(0), again(), new_call(program, program.sizes_third, 2), own(3)};
+        case Way::Symbolic:
+            return {own(0), again(), new_call(program, program.sizes_third, 2), own(3)};
         case Way::Repeated: return {own(0), own(1), own(0)};
         case Way::Jit: return {own(0), again(), own(2)};
         case Way::Donated: {
@@ -51,7 +57,8 @@ std::vector<Call> planned(const Program& program, Way way) {
 }  // namespace
 
 const char* name(Way way) {
-    static constexpr const char* kNames[] = {"lazy", "frames", "compiled", "symbolic", "donated", "repeated", "fed", "jit"};
+    static constexpr const char* kNames[] = {"lazy",    "frames",   "compiled", "symbolic",
+                                             "donated", "repeated", "fed",      "jit"};
     return kNames[static_cast<size_t>(way)];
 }
 
@@ -59,10 +66,11 @@ std::vector<Call> calls_of(const Program& program, Way way) {
     std::vector<Call> calls = planned(program, way), made;
     const size_t frames = way == Way::Frames || way == Way::Fed ? 3 : calls.size();
     for (size_t k = 0; k < frames; ++k) {
-        Call call = k < calls.size() ? std::move(calls[k]) : next_frame(made.back(), way == Way::Fed);
+        Call call =
+            k < calls.size() ? std::move(calls[k]) : next_frame(made.back(), way == Way::Fed);
         try {
             call.outputs = reference(program, call.arguments, call.sizes);
-        } catch (const std::runtime_error&) {   // it says nothing, or never ends
+        } catch (const std::runtime_error&) {  // it says nothing, or never ends
             if (made.empty()) throw;
             continue;
         }

@@ -11,8 +11,8 @@ enum class Way : uint8_t {
     Symbolic,  // sizes as symbols; called with others, and with the first again
     Donated,   // compiled, arguments given away; then every second of them, with other data
     Repeated,  // compiled, called with other data, and with the first again
-    Fed,       // compiled, called three times; arguments that results take the place of are given away
-    Jit        // jit, called with other sizes, and with the first again
+    Fed,  // compiled, called three times; arguments that results take the place of are given away
+    Jit   // jit, called with other sizes, and with the first again
 };
 constexpr uint64_t kWays = 8;
 const char* name(Way way);
@@ -21,8 +21,9 @@ const char* name(Way way);
 struct Call {
     Sizes sizes;
     std::vector<Array> arguments, outputs;
-    std::vector<int> fed;      // of each argument: the result of the call before that it is; -1: it is new
-    std::vector<bool> given;   // of each argument: it is given away
+    std::vector<int>
+        fed;  // of each argument: the result of the call before that it is; -1: it is new
+    std::vector<bool> given;  // of each argument: it is given away
 };
 
 /// As many as the reference can make; throws Unsuitable or Endless where that is none.

@@ -30,16 +30,20 @@ std::string shape_text(const Shape& shape) {
     return out + "]";
 }
 
-std::string difference(const std::vector<Array>& got, const std::vector<Array>& expected, const std::string& what) {
+std::string difference(const std::vector<Array>& got, const std::vector<Array>& expected,
+                       const std::string& what) {
     for (size_t r = 0; r < expected.size(); ++r) {
         const Array &g = got.at(r), &e = expected[r];
         const std::string where = what + std::to_string(r);
-        if (g.dtype != e.dtype) return "differs: " + where + " is " + g.dtype.name() + " instead of " + e.dtype.name();
-        if (g.shape != e.shape) return "differs: " + where + " is " + shape_text(g.shape) + " instead of " + shape_text(e.shape);
+        if (g.dtype != e.dtype)
+            return "differs: " + where + " is " + g.dtype.name() + " instead of " + e.dtype.name();
+        if (g.shape != e.shape)
+            return "differs: " + where + " is " + shape_text(g.shape) + " instead of " +
+                   shape_text(e.shape);
         for (size_t k = 0; k < e.elements.size(); ++k)
             if (!equal(g.elements[k], e.elements[k], e.dtype))
-                return "differs: " + where + ", element " + std::to_string(k) + ": " + text(g.elements[k], e.dtype) + " instead of " +
-                       text(e.elements[k], e.dtype);
+                return "differs: " + where + ", element " + std::to_string(k) + ": " +
+                       text(g.elements[k], e.dtype) + " instead of " + text(e.elements[k], e.dtype);
     }
     return "";
 }
@@ -89,7 +93,8 @@ std::string kind_of(const std::string& failure) {
     const size_t colon = failure.find(':');
     if (colon == std::string::npos) return failure;
     const size_t number = failure.find_first_of("0123456789[", colon);
-    return failure.starts_with("differs") ? "differs" : failure.substr(0, std::min(number, colon + 40));
+    return failure.starts_with("differs") ? "differs"
+                                          : failure.substr(0, std::min(number, colon + 40));
 }
 
 struct Found {
@@ -100,7 +105,8 @@ struct Found {
 };
 
 std::string title(const Found& found) {
-    return "seed " + std::to_string(found.seed) + " (FIRN_RANDOM_SEED=" + std::to_string(found.seed) + " FIRN_RANDOM_COUNT=1), " +
+    return "seed " + std::to_string(found.seed) +
+           " (FIRN_RANDOM_SEED=" + std::to_string(found.seed) + " FIRN_RANDOM_COUNT=1), " +
            name(found.way) + ": " + found.failure;
 }
 std::string shown(const Found& found) { return title(found) + "\n" + text(found.program); }
@@ -109,11 +115,13 @@ std::string shown(const Found& found) { return title(found) + "\n" + text(found.
 Found smallest(Found found, const MakeSession& make_session) {
     const auto end = std::chrono::steady_clock::now() + kShrinking;
     auto fails = [&](const std::vector<Program>& all, Way way, std::string* failure) {
-        for (size_t first = 0; first < all.size() && std::chrono::steady_clock::now() < end; first += kTogether) {
+        for (size_t first = 0; first < all.size() && std::chrono::steady_clock::now() < end;
+             first += kTogether) {
             std::unique_ptr<Session> session;
             const Tasks tasks{[&] { session = std::make_unique<Session>(make_session()); },
                               [&](size_t k) { return failure_of(all[first + k], way, *session); }};
-            const std::vector<std::string> failures = isolated(tasks, std::min(kTogether, all.size() - first), kCandidateSeconds);
+            const std::vector<std::string> failures =
+                isolated(tasks, std::min(kTogether, all.size() - first), kCandidateSeconds);
             for (size_t k = 0; k < failures.size(); ++k)
                 if (kind_of(failures[k]) == kind_of(found.failure)) {
                     if (failure) *failure = failures[k];
@@ -123,14 +131,17 @@ Found smallest(Found found, const MakeSession& make_session) {
         return -1;
     };
     if (fails({found.program}, Way::Lazy, nullptr) == 0) found.way = Way::Lazy;
-    found.program = shrunk(found.program, [&](const std::vector<Program>& all) { return fails(all, found.way, &found.failure); });
+    found.program = shrunk(found.program, [&](const std::vector<Program>& all) {
+        return fails(all, found.way, &found.failure);
+    });
     return found;
 }
 
 /// The program holds a type that the device does not have.
 bool lacks_a_type(const UserError& error, const DeviceProfile& profile) {
     return !(profile.has_f64 && profile.has_i64) &&
-           std::string(error.what()).find("64 is not available on this device") != std::string::npos;
+           std::string(error.what()).find("64 is not available on this device") !=
+               std::string::npos;
 }
 
 }  // namespace
@@ -148,7 +159,8 @@ std::string failure_of(const Program& program, Way way, const Session& session) 
     }
 }
 
-void expect_programs(const MakeSession& make_session, uint64_t first, uint64_t count, const Grammar& grammar) {
+void expect_programs(const MakeSession& make_session, uint64_t first, uint64_t count,
+                     const Grammar& grammar) {
     const RandomSeeds seeds = random_seeds(first, count);
     const char* all = std::getenv("FIRN_RANDOM_ALL");
     std::unique_ptr<Session> session;
@@ -170,8 +182,8 @@ void expect_programs(const MakeSession& make_session, uint64_t first, uint64_t c
         std::cout << (failed <= shrinks ? shown(found) : title(found)) << std::endl;
     }
     if (all)
-        std::cout << seeds.count << " programs from seed " << seeds.first << " on: " << failed << " fail, " << refusals
-                  << " are refused as stated" << std::endl;
+        std::cout << seeds.count << " programs from seed " << seeds.first << " on: " << failed
+                  << " fail, " << refusals << " are refused as stated" << std::endl;
     EXPECT_EQ(failed, 0u);
     EXPECT_LE(refusals * 100, seeds.count + 99);
 }

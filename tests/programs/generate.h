@@ -6,7 +6,7 @@ namespace firn::programs {
 
 /// What programs may hold.
 struct Grammar {
-    int fewest = 3, most = 7;       // statements of the outermost block
+    int fewest = 3, most = 7;  // statements of the outermost block
 };
 
 /// A program that the reference can run, and that says something: see Unsuitable.

@@ -25,7 +25,8 @@ void Generator::branch(std::vector<Statement>& out, int depth) {
     if (dice_.chance(40)) inside(scope, s.otherwise, depth);
     scopes_.push_back(scope);
     if (loop_to_leave() && dice_.chance(40))
-        s.body.insert(s.body.begin() + (dice_.chance(50) ? 0 : static_cast<long>(s.body.size())), leaving());
+        s.body.insert(s.body.begin() + (dice_.chance(50) ? 0 : static_cast<long>(s.body.size())),
+                      leaving());
     scopes_.pop_back();
     out.push_back(std::move(s));
 }
@@ -39,7 +40,10 @@ void Generator::add_leaving(const Scope& scope, std::vector<Statement>& body) {
     scopes_.pop_back();
     s.body = {leaving()};
     const int at = dice_.below(3);
-    body.insert(at == 0 ? body.begin() : at == 1 ? body.end() : body.begin() + static_cast<long>(body.size()) / 2, std::move(s));
+    body.insert(at == 0   ? body.begin()
+                : at == 1 ? body.end()
+                          : body.begin() + static_cast<long>(body.size()) / 2,
+                std::move(s));
 }
 
 Scope Generator::loop_scope() {
@@ -50,15 +54,18 @@ Scope Generator::loop_scope() {
 }
 
 std::vector<Expr> Generator::bounds() {
-    if (kernel_) return {literal_of(dice_.below(5))};   // the same for all invocations
+    if (kernel_) return {literal_of(dice_.below(5))};  // the same for all invocations
     const Variable* counter = nullptr;
     for (const Variable& each : variables_)
         if (each.fixed && each.extents.empty()) counter = &each;
     const int kind = dice_.below(10);
     if (counter && kind < 5) {
         Expr k = handle_of(counter->handle);
-        if (dice_.chance(60)) return {apply_of(dice_.pick({Fn::Add, Fn::Sub}), {std::move(k), literal_of(1 + dice_.below(2))})};
-        if (dice_.chance(50)) return {std::move(k), apply_of(Fn::Add, {handle_of(counter->handle), literal_of(2)})};
+        if (dice_.chance(60))
+            return {apply_of(dice_.pick({Fn::Add, Fn::Sub}),
+                             {std::move(k), literal_of(1 + dice_.below(2))})};
+        if (dice_.chance(50))
+            return {std::move(k), apply_of(Fn::Add, {handle_of(counter->handle), literal_of(2)})};
         return {std::move(k)};
     }
     if (kind < 6) return {exprs_.count(4, true).expr};
@@ -67,11 +74,12 @@ std::vector<Expr> Generator::bounds() {
         e.form = Form::Size, e.extents = {{0, program_.sizes.begin()->first}};
         return {e};
     }
-    if (dice_.chance(15)) return {literal_of(3), literal_of(-1 - dice_.below(2)), literal_of(dice_.pick({-1, -2}))};
+    if (dice_.chance(15))
+        return {literal_of(3), literal_of(-1 - dice_.below(2)), literal_of(dice_.pick({-1, -2}))};
     if (dice_.chance(15)) return {literal_of(1), literal_of(2 + dice_.below(5)), literal_of(2)};
     if (dice_.chance(12) && scopes_.empty()) return {literal_of(17 + dice_.below(3))};
     if (dice_.chance(8) && scopes_.empty()) {
-        Expr data = exprs_.count(2, true).expr;   // from 17 on, and only the data says how many
+        Expr data = exprs_.count(2, true).expr;  // from 17 on, and only the data says how many
         return {apply_of(Fn::Add, {std::move(data), literal_of(17)})};
     }
     return {literal_of(dice_.below(5))};
@@ -131,7 +139,9 @@ void Generator::counted(std::vector<Statement>& out, Statement& s, Scope& scope)
     out.push_back(std::move(start));
     declared(counter_, i32, scope.mask, true, masked(scopes_.size()));
     s.value = apply_of(Fn::Less, {handle_of(counter_), literal_of(1 + dice_.below(5))});
-    if (dice_.chance(25)) s.value = apply_of(Fn::And, {std::move(s.value), exprs_.condition(scope.mask, 1, false).expr});
+    if (dice_.chance(25))
+        s.value =
+            apply_of(Fn::And, {std::move(s.value), exprs_.condition(scope.mask, 1, false).expr});
 }
 
 }  // namespace firn::programs

@@ -6,18 +6,21 @@
 namespace firn::programs {
 
 bool Generator::takes_masks(const Extents& extents) const {
-    return std::all_of(scopes_.begin(), scopes_.end(), [&](const Scope& scope) { return fits(scope.mask, extents); });
+    return std::all_of(scopes_.begin(), scopes_.end(),
+                       [&](const Scope& scope) { return fits(scope.mask, extents); });
 }
 
 bool Generator::masked(size_t depth) const {
-    return std::any_of(scopes_.begin(), scopes_.begin() + static_cast<long>(depth), [](const Scope& scope) { return !scope.mask.empty(); });
+    return std::any_of(scopes_.begin(), scopes_.begin() + static_cast<long>(depth),
+                       [](const Scope& scope) { return !scope.mask.empty(); });
 }
 
 Extents Generator::any_shape(bool may_be_empty) {
     if (kernel_) return {};
     std::vector<Extents> all;
     for (const Variable& each : variables_)
-        if (takes_masks(each.extents) && (may_be_empty || !each.extents.empty())) all.push_back(each.extents);
+        if (takes_masks(each.extents) && (may_be_empty || !each.extents.empty()))
+            all.push_back(each.extents);
     for (const Extents& each : shapes_)
         if (takes_masks(each)) all.push_back(each);
     return dice_.of(all);
@@ -27,7 +30,9 @@ std::vector<size_t> Generator::assignable() const {
     std::vector<size_t> out;
     for (size_t k = 0; k < variables_.size(); ++k) {
         const Variable& each = variables_[k];
-        if (!each.fixed && each.depth >= kernel_ && takes_masks(each.extents) && (each.own_place || !masked(each.depth))) out.push_back(k);
+        if (!each.fixed && each.depth >= kernel_ && takes_masks(each.extents) &&
+            (each.own_place || !masked(each.depth)))
+            out.push_back(k);
     }
     return out;
 }
@@ -49,7 +54,8 @@ void Generator::statement(std::vector<Statement>& out, int depth) {
     if (kind < 18) return declare(out);
     if (kind < 44) return assign(out);
     if (kind < 47) return swap(out);
-    if (kind < 60) return dice_.chance(20) && !kernel_ && !masked(scopes_.size()) ? kernel(out) : store(out);
+    if (kind < 60)
+        return dice_.chance(20) && !kernel_ && !masked(scopes_.size()) ? kernel(out) : store(out);
     if (kind < 63 && scopes_.empty()) return realize(out);
     if (depth == 0) return assign(out);
     if (kind < 76) return branch(out, depth);
@@ -83,7 +89,9 @@ void Generator::assign(std::vector<Statement>& out) {
     Statement s{.kind = Kind::Assign, .target = to.handle};
     const bool own = to.depth == scopes_.size();
     // What keeps its own places may depend on what does.
-    Typed x = own ? exprs_.make(to.extents, 2, !to.own_place) : exprs_.make_as(to.dtype, to.extents, 3, !to.own_place && !masked(scopes_.size()));
+    Typed x =
+        own ? exprs_.make(to.extents, 2, !to.own_place)
+            : exprs_.make_as(to.dtype, to.extents, 3, !to.own_place && !masked(scopes_.size()));
     if (own) variables_[which].dtype = x.dtype;
     s.value = std::move(x.expr);
     out.push_back(std::move(s));
@@ -94,9 +102,12 @@ void Generator::swap(std::vector<Statement>& out) {
     const std::vector<size_t> all = assignable();
     for (const size_t a : all)
         for (const size_t b : all)
-            if (a != b && variables_[a].extents == variables_[b].extents && variables_[a].dtype == variables_[b].dtype &&
+            if (a != b && variables_[a].extents == variables_[b].extents &&
+                variables_[a].dtype == variables_[b].dtype &&
                 variables_[a].own_place == variables_[b].own_place && dice_.chance(60)) {
-                out.push_back({.kind = Kind::Swap, .target = variables_[a].handle, .other = variables_[b].handle});
+                out.push_back({.kind = Kind::Swap,
+                               .target = variables_[a].handle,
+                               .other = variables_[b].handle});
                 changed_.push_back(variables_[a].handle), changed_.push_back(variables_[b].handle);
                 return;
             }
@@ -104,16 +115,22 @@ void Generator::swap(std::vector<Statement>& out) {
 }
 
 Combine Generator::any_combine(DType dtype) {
-    if (dice_.chance(50) || dtype.bytes() == 1 || dtype.bytes() == 8) return dice_.chance(75) ? Combine::Last : Combine::Update;
-    if (dtype.is_bool()) return dice_.pick({Combine::Last, Combine::And, Combine::Or, Combine::Xor});
-    if (dtype.is_float()) return dice_.pick({Combine::Add, Combine::Add, Combine::Min, Combine::Max});
-    return dice_.pick({Combine::Add, Combine::Add, Combine::Add, Combine::Min, Combine::Max, Combine::Mul, Combine::And, Combine::Or, Combine::Xor});
+    if (dice_.chance(50) || dtype.bytes() == 1 || dtype.bytes() == 8)
+        return dice_.chance(75) ? Combine::Last : Combine::Update;
+    if (dtype.is_bool())
+        return dice_.pick({Combine::Last, Combine::And, Combine::Or, Combine::Xor});
+    if (dtype.is_float())
+        return dice_.pick({Combine::Add, Combine::Add, Combine::Min, Combine::Max});
+    return dice_.pick({Combine::Add, Combine::Add, Combine::Add, Combine::Min, Combine::Max,
+                       Combine::Mul, Combine::And, Combine::Or, Combine::Xor});
 }
 
 void Generator::store(std::vector<Statement>& out) {
     std::vector<const Variable*> all;
     for (const Variable& each : variables_)
-        if (!each.fixed && each.depth >= kernel_ && !each.own_place && !each.extents.empty() && !masked(each.depth)) all.push_back(&each);
+        if (!each.fixed && each.depth >= kernel_ && !each.own_place && !each.extents.empty() &&
+            !masked(each.depth))
+            all.push_back(&each);
     if (all.empty()) return assign(out);
     const Variable to = *dice_.of(all);
     const bool rows = to.extents.size() > 1 && dice_.chance(20);
@@ -143,7 +160,8 @@ void Generator::kernel(std::vector<Statement>& out) {
     Expr own;
     own.form = Form::Read, own.args = {handle_of(to.handle)};
     if (dice_.chance(50))
-        for (int axis = 0; axis < s.rank; ++axis) s.group.push_back(axis == 0 ? dice_.pick({1, 4, 8}) : dice_.pick({2, 4}));
+        for (int axis = 0; axis < s.rank; ++axis)
+            s.group.push_back(axis == 0 ? dice_.pick({1, 4, 8}) : dice_.pick({2, 4}));
     const std::vector<Variable> outer = variables_;
     scopes_.push_back({});
     kernel_ = scopes_.size();

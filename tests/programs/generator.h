@@ -14,7 +14,8 @@ struct Scope {
 
 class Generator {
   public:
-    Generator(uint64_t seed, const Grammar& grammar) : grammar_(grammar), dice_(seed), exprs_(dice_, variables_) {}
+    Generator(uint64_t seed, const Grammar& grammar)
+        : grammar_(grammar), dice_(seed), exprs_(dice_, variables_) {}
 
     Program make();
 
@@ -24,13 +25,15 @@ class Generator {
     Extent any_extent();
     void choose_shapes();
     double any_number(DType dtype);
-    void declared(int handle, DType dtype, const Extents& extents, bool fixed = false, bool own_place = false);
+    void declared(int handle, DType dtype, const Extents& extents, bool fixed = false,
+                  bool own_place = false);
     void argument(const Extents& extents);
     /// More tensors in one expression than a device binds.
     void many_arguments();
     Statement loop_of(std::vector<Expr> bounds);
-    /// Loops of kernels in one another: the inner one goes on with a copy of what the outer one has, for as long as the
-    /// turn says or always as long, and hands it to another tensor before the first is assigned again.
+    /// Loops of kernels in one another: the inner one goes on with a copy of what the outer one
+    /// has, for as long as the turn says or always as long, and hands it to another tensor before
+    /// the first is assigned again.
     void hands_on();
     /// A while_ whose body changes nothing.
     void never_ends();
@@ -42,7 +45,8 @@ class Generator {
     /// Whether elements of every enclosing scope's mask are elements of this shape.
     bool takes_masks(const Extents& extents) const;
     bool masked(size_t depth) const;
-    /// A shape that every mask around fits; the empty one where nothing is masked, and in a kernel by hand.
+    /// A shape that every mask around fits; the empty one where nothing is masked, and in a kernel
+    /// by hand.
     Extents any_shape(bool may_be_empty = true);
     std::vector<size_t> assignable() const;
 
@@ -57,10 +61,12 @@ class Generator {
     /// Few devices combine 64 bits at once: that is refused.
     Combine any_combine(DType dtype);
     void store(std::vector<Statement>& out);
-    /// A kernel by hand: every invocation stores an element of its own, which it computes from elements.
+    /// A kernel by hand: every invocation stores an element of its own, which it computes from
+    /// elements.
     void kernel(std::vector<Statement>& out);
     void realize(std::vector<Statement>& out);
-    /// The innermost loop that break_ may leave from here (none around a kernel), where what is left out fits its mask.
+    /// The innermost loop that break_ may leave from here (none around a kernel), where what is
+    /// left out fits its mask.
     const Scope* loop_to_leave() const;
     void branch(std::vector<Statement>& out, int depth);
     Statement leaving();
@@ -81,7 +87,7 @@ class Generator {
     std::vector<Extents> shapes_;
     std::vector<int> changed_;
     int next_ = 0, counter_ = -1, asked_ = -1;
-    size_t kernel_ = 0;   // the depth inside of the kernel by hand that is made; 0: none
+    size_t kernel_ = 0;  // the depth inside of the kernel by hand that is made; 0: none
     ExprMaker exprs_;
 };
 

@@ -75,9 +75,11 @@ std::vector<std::string> isolated(const Tasks& tasks, size_t count, int seconds)
         if (late) kill(child, SIGKILL);
         int status = 0;
         waitpid(child, &status, 0);
-        if (late) results.push_back("does not end in " + std::to_string(seconds) + " s");
+        if (late)
+            results.push_back("does not end in " + std::to_string(seconds) + " s");
         else if (results.size() < count)
-            results.push_back(std::string("dies: ") + (WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit"));
+            results.push_back(std::string("dies: ") +
+                              (WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit"));
     }
     return results;
 }

@@ -1,4 +1,5 @@
-// Runs tasks in processes of their own, so that what crashes or does not end is a result like another.
+// Runs tasks in processes of their own, so that what crashes or does not end is a result like
+// another.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -13,8 +14,8 @@ struct Tasks {
     std::function<std::string(size_t)> run;
 };
 
-/// What `run` gave for each of `count` tasks, or that it died, or that it did not end in `seconds`. No thread of the
-/// caller's goes on in the processes, so it should have none.
+/// What `run` gave for each of `count` tasks, or that it died, or that it did not end in `seconds`.
+/// No thread of the caller's goes on in the processes, so it should have none.
 std::vector<std::string> isolated(const Tasks& tasks, size_t count, int seconds);
 
 }  // namespace firn::programs

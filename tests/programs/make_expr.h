@@ -13,9 +13,9 @@ struct Variable {
     DType dtype = i32;
     Extents extents;
     size_t depth = 0;
-    bool fixed = false;     // never assigned: a counter
-    /// Assigned while some elements of its own scope may be inactive: what its other elements are is nobody's
-    /// business, so it is read at the element's own place only.
+    bool fixed = false;  // never assigned: a counter
+    /// Assigned while some elements of its own scope may be inactive: what its other elements are
+    /// is nobody's business, so it is read at the element's own place only.
     bool own_place = false;
 };
 
@@ -50,7 +50,8 @@ bool fits(const Extents& small, const Extents& large);
 
 class ExprMaker {
   public:
-    ExprMaker(Dice& dice, const std::vector<Variable>& variables) : dice_(dice), variables_(variables) {}
+    ExprMaker(Dice& dice, const std::vector<Variable>& variables)
+        : dice_(dice), variables_(variables) {}
 
     /// Of exactly this shape. `anywhere`: what reads it may ask for other elements than its own.
     Typed make(const Extents& extents, int depth, bool anywhere);

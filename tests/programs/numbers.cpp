@@ -18,7 +18,9 @@ DType joined(DType a, DType b) {
 
 DType arithmetic_type(DType dtype) { return dtype.is_bool() || dtype.bytes() == 1 ? i32 : dtype; }
 
-DType reduced_type(Fn fn, DType dtype) { return fn == Fn::Any || fn == Fn::All ? boolean : arithmetic_type(dtype); }
+DType reduced_type(Fn fn, DType dtype) {
+    return fn == Fn::Any || fn == Fn::All ? boolean : arithmetic_type(dtype);
+}
 
 FnTypes types_of(Fn fn, const std::vector<Operand>& operands) {
     DType dtype = boolean;
@@ -37,11 +39,19 @@ FnTypes types_of(Fn fn, const std::vector<Operand>& operands) {
     switch (fn) {
         case Fn::Select: return {dtype, dtype};
         case Fn::Not: return {boolean, boolean};
-        case Fn::Floor: case Fn::Gate: case Fn::Hypot: return dtype.is_float() ? FnTypes{dtype, dtype} : FnTypes{f32, f32};
-        case Fn::And: case Fn::Or: case Fn::Xor: case Fn::BitNot:
-            return dtype.is_bool() ? FnTypes{boolean, boolean} : FnTypes{arithmetic_type(dtype), arithmetic_type(dtype)};
-        case Fn::Equal: case Fn::NotEqual: return {dtype.is_bool() ? boolean : arithmetic_type(dtype), boolean};
-        case Fn::Less: case Fn::LessEqual: return {arithmetic_type(dtype), boolean};
+        case Fn::Floor:
+        case Fn::Gate:
+        case Fn::Hypot: return dtype.is_float() ? FnTypes{dtype, dtype} : FnTypes{f32, f32};
+        case Fn::And:
+        case Fn::Or:
+        case Fn::Xor:
+        case Fn::BitNot:
+            return dtype.is_bool() ? FnTypes{boolean, boolean}
+                                   : FnTypes{arithmetic_type(dtype), arithmetic_type(dtype)};
+        case Fn::Equal:
+        case Fn::NotEqual: return {dtype.is_bool() ? boolean : arithmetic_type(dtype), boolean};
+        case Fn::Less:
+        case Fn::LessEqual: return {arithmetic_type(dtype), boolean};
         default: return {arithmetic_type(dtype), arithmetic_type(dtype)};
     }
 }
@@ -52,7 +62,8 @@ double rounded(double value, DType dtype) {
     double out = value;
     if (dtype == f32) out = static_cast<float>(value);
     if (dtype == f16) out = round_to_f16(static_cast<float>(value));
-    if (!std::isfinite(out) || out != value || std::abs(value) > 0x1p50) throw Unsuitable("a float rounds");
+    if (!std::isfinite(out) || out != value || std::abs(value) > 0x1p50)
+        throw Unsuitable("a float rounds");
     return out;
 }
 
@@ -73,7 +84,8 @@ uint64_t bits(const Number& x) { return static_cast<uint64_t>(x.i); }
 Number truncated(double value, DType dtype) {
     const int width = 8 * dtype.bytes() - (dtype.is_signed() ? 1 : 0);
     const double end = std::ldexp(1.0, width), begin = dtype.is_signed() ? -end : 0;
-    if (value >= end) return wrapped(dtype.is_signed() ? (uint64_t{1} << width) - 1 : ~uint64_t{0}, dtype);
+    if (value >= end)
+        return wrapped(dtype.is_signed() ? (uint64_t{1} << width) - 1 : ~uint64_t{0}, dtype);
     if (value <= begin) return wrapped(dtype.is_signed() ? uint64_t{1} << width : 0, dtype);
     if (value < 0) return wrapped(static_cast<uint64_t>(static_cast<int64_t>(value)), dtype);
     return wrapped(static_cast<uint64_t>(value), dtype);
@@ -131,28 +143,33 @@ Number integer_applied(Fn fn, DType dtype, const Number& a, const Number& b) {
         case Fn::Or: return wrapped(bits(a) | bits(b), dtype);
         case Fn::Xor: return wrapped(bits(a) ^ bits(b), dtype);
         case Fn::ShiftLeft: return wrapped(bits(a) << shift, dtype);
-        case Fn::ShiftRight: return wrapped(negative ? ~(~bits(a) >> shift) : bits(a) >> shift, dtype);
+        case Fn::ShiftRight:
+            return wrapped(negative ? ~(~bits(a) >> shift) : bits(a) >> shift, dtype);
         default: throw Unsuitable("no function of integers");
     }
 }
 
 }  // namespace
 
-bool equal(const Number& a, const Number& b, DType dtype) { return dtype.is_float() ? a.f == b.f : a.i == b.i; }
+bool equal(const Number& a, const Number& b, DType dtype) {
+    return dtype.is_float() ? a.f == b.f : a.i == b.i;
+}
 
 Number converted(const Number& x, DType from, DType to) {
     if (from == to) return x;
     if (to.is_bool()) return {0, from.is_float() ? x.f != 0 : x.i != 0};
     if (!to.is_float()) return from.is_float() ? truncated(x.f, to) : wrapped(bits(x), to);
     if (from.is_float()) return {rounded(x.f, to), 0};
-    const auto value = from == u64 ? static_cast<long double>(bits(x)) : static_cast<long double>(x.i);
+    const auto value =
+        from == u64 ? static_cast<long double>(bits(x)) : static_cast<long double>(x.i);
     if (std::abs(value) > 0x1p50L) throw Unsuitable("a float rounds");
     return {rounded(static_cast<double>(value), to), 0};
 }
 
 Number number_of(double value, DType dtype) {
     if (dtype.is_float()) return {rounded(value, dtype), 0};
-    return dtype.is_bool() ? Number{0, value != 0} : wrapped(static_cast<uint64_t>(static_cast<int64_t>(value)), dtype);
+    return dtype.is_bool() ? Number{0, value != 0}
+                           : wrapped(static_cast<uint64_t>(static_cast<int64_t>(value)), dtype);
 }
 
 Number applied(Fn fn, DType dtype, const Number& a, const Number& b) {

@@ -6,8 +6,8 @@
 
 namespace firn::programs {
 
-/// A program that says nothing about the compiler: its floats round (so that their order counts), it takes too long,
-/// or it is no program at all.
+/// A program that says nothing about the compiler: its floats round (so that their order counts),
+/// it takes too long, or it is no program at all.
 struct Unsuitable : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -20,7 +20,8 @@ struct Number {
 
 /// The type that two tensors meet in.
 DType joined(DType a, DType b);
-/// The type that sums, products and bits of integers are computed in: bool and 8 bits are only storage.
+/// The type that sums, products and bits of integers are computed in: bool and 8 bits are only
+/// storage.
 DType arithmetic_type(DType dtype);
 DType reduced_type(Fn fn, DType dtype);
 
@@ -31,7 +32,8 @@ struct Operand {
 struct FnTypes {
     DType operand, result;
 };
-/// What the value operands of an elementwise function (of Select: without the condition) are converted to.
+/// What the value operands of an elementwise function (of Select: without the condition) are
+/// converted to.
 FnTypes types_of(Fn fn, const std::vector<Operand>& operands);
 
 /// Throws Unsuitable where a float would round.

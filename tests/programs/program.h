@@ -22,11 +22,37 @@ using Sizes = std::map<char, int64_t>;
 
 /// Elementwise functions, and after them reductions.
 enum class Fn : uint8_t {
-    Neg, Abs, Sign, Floor, Not, BitNot,
-    Gate,   // floor(sigmoid(x) + 0.5)
-    Add, Sub, Mul, Div, Mod, Min, Max, And, Or, Xor, ShiftLeft, ShiftRight, Hypot, Less, LessEqual, Equal, NotEqual,
+    Neg,
+    Abs,
+    Sign,
+    Floor,
+    Not,
+    BitNot,
+    Gate,  // floor(sigmoid(x) + 0.5)
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Mod,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    ShiftLeft,
+    ShiftRight,
+    Hypot,
+    Less,
+    LessEqual,
+    Equal,
+    NotEqual,
     Select,
-    Sum, Prod, Smallest, Largest, Any, All
+    Sum,
+    Prod,
+    Smallest,
+    Largest,
+    Any,
+    All
 };
 
 enum class Edge : uint8_t { Clamp, Wrap, Mirror, Zero, Fill };
@@ -76,8 +102,9 @@ enum class Kind : uint8_t {
     While,    // while_(value, body, max_steps)
     Break,
     Continue,
-    Kernel,   // kernel(shape of target, {.group = group}, [&](Tensor other, ...) { body; target(other, ...) = value; })
-    Realize   // realize(target): where nothing is recorded
+    Kernel,  // kernel(shape of target, {.group = group}, [&](Tensor other, ...) { body;
+             // target(other, ...) = value; })
+    Realize  // realize(target): where nothing is recorded
 };
 
 /// Update is `x(i) += v`: a read, a sum and a store.
@@ -91,7 +118,7 @@ struct Statement {
     Combine combine = Combine::Last;
     std::optional<int64_t> max_steps;
     std::vector<Statement> body, otherwise;
-    std::vector<int> group;   // of a Kernel, whose `rank` indices are the handles from `other` on
+    std::vector<int> group;  // of a Kernel, whose `rank` indices are the handles from `other` on
     int rank = 0;
 };
 
@@ -107,8 +134,8 @@ struct Program {
     std::vector<Argument> arguments;
     std::vector<Statement> body;
     std::vector<int> outputs;
-    Sizes sizes, sizes_again, sizes_third;   // of the calls
-    bool endless = false;   // a while_ in it never ends, which is an error
+    Sizes sizes, sizes_again, sizes_third;  // of the calls
+    bool endless = false;                   // a while_ in it never ends, which is an error
 };
 
 /// The program as C++ that a user could paste.

@@ -17,7 +17,8 @@ class Recorder {
   public:
     Recorder(const Program& program, std::vector<Tensor> arguments, Dimensions sizes, bool lazy)
         : program_(program), sizes_(std::move(sizes)), lazy_(lazy) {
-        for (size_t k = 0; k < arguments.size(); ++k) handles_.emplace(static_cast<int>(k), arguments[k]);
+        for (size_t k = 0; k < arguments.size(); ++k)
+            handles_.emplace(static_cast<int>(k), arguments[k]);
     }
 
     std::vector<Tensor> outputs() {
@@ -32,7 +33,8 @@ class Recorder {
 
     firn::Shape shape(const Extents& extents) const {
         firn::Shape out;
-        for (const Extent& each : extents) out.push_back(each.symbol ? sizes_.at(each.symbol) : Size(each.number));
+        for (const Extent& each : extents)
+            out.push_back(each.symbol ? sizes_.at(each.symbol) : Size(each.number));
         return out;
     }
 
@@ -125,7 +127,8 @@ class Recorder {
             case Form::Handle: return at(e.handle);
             case Form::Size: return Tensor(shape(e.extents)[0]);
             case Form::Index: return index(shape(e.extents), e.axis);
-            case Form::Full: return full(shape(e.extents), Tensor(static_cast<int>(e.number)).as(e.dtype));
+            case Form::Full:
+                return full(shape(e.extents), Tensor(static_cast<int>(e.number)).as(e.dtype));
             case Form::Apply: return apply(e);
             case Form::Cast: return value(e.args[0]).as(e.dtype);
             case Form::Read: return read(e);
@@ -135,7 +138,10 @@ class Recorder {
             case Form::Permute: return permute(value(e.args[0]), e.axes);
             case Form::Flip: return flip(value(e.args[0]), {.axis = e.axis});
             case Form::Slice:
-                return slice(value(e.args[0]), {.axis = e.axis, .begin = e.range[0], .end = Size(e.range[1]), .step = e.range[2]});
+                return slice(value(e.args[0]), {.axis = e.axis,
+                                                .begin = e.range[0],
+                                                .end = Size(e.range[1]),
+                                                .step = e.range[2]});
             case Form::Roll: {
                 AlongOptions along;
                 if (e.axis >= 0) along.axis = e.axis;
@@ -175,7 +181,9 @@ class Recorder {
     void loop(const Statement& s) {
         std::vector<Arg> bounds;
         for (const Expr& each : s.places) bounds.push_back(operand(each));
-        while (bounds.size() < 3) bounds.insert(bounds.size() == 1 ? bounds.begin() : bounds.end(), Arg(bounds.size() == 1 ? 0 : 1));
+        while (bounds.size() < 3)
+            bounds.insert(bounds.size() == 1 ? bounds.begin() : bounds.end(),
+                          Arg(bounds.size() == 1 ? 0 : 1));
         for (Tensor turn : firn::loop(bounds[0], bounds[1], bounds[2])) {
             handles_.emplace(s.target, turn);
             block(s.body);
@@ -187,40 +195,55 @@ class Recorder {
         const KernelOptions options{.group = s.group};
         const firn::Shape shape = at(s.target).shape();
         auto body = [&](const std::vector<Tensor>& index) {
-            for (size_t axis = 0; axis < index.size(); ++axis) handles_.emplace(s.other + static_cast<int>(axis), index[axis]);
+            for (size_t axis = 0; axis < index.size(); ++axis)
+                handles_.emplace(s.other + static_cast<int>(axis), index[axis]);
             for (const Statement& each : s.body) statement(each);
             const Arg own = operand(s.value);
             Tensor& to = at(s.target);
-            if (s.rank == 1) to(index[0]) = own;
-            else if (s.rank == 2) to(index[0], index[1]) = own;
-            else to(index[0], index[1], index[2]) = own;
+            if (s.rank == 1)
+                to(index[0]) = own;
+            else if (s.rank == 2)
+                to(index[0], index[1]) = own;
+            else
+                to(index[0], index[1], index[2]) = own;
             for (const Statement& each : s.body)
                 if (each.kind == Kind::Declare) handles_.erase(each.target);
-            for (size_t axis = 0; axis < index.size(); ++axis) handles_.erase(s.other + static_cast<int>(axis));
+            for (size_t axis = 0; axis < index.size(); ++axis)
+                handles_.erase(s.other + static_cast<int>(axis));
         };
-        if (s.rank == 1) firn::kernel(shape, options, [&](Tensor i) { body({i}); });
-        else if (s.rank == 2) firn::kernel(shape, options, [&](Tensor i, Tensor j) { body({i, j}); });
-        else firn::kernel(shape, options, [&](Tensor i, Tensor j, Tensor k) { body({i, j, k}); });
+        if (s.rank == 1)
+            firn::kernel(shape, options, [&](Tensor i) { body({i}); });
+        else if (s.rank == 2)
+            firn::kernel(shape, options, [&](Tensor i, Tensor j) { body({i, j}); });
+        else
+            firn::kernel(shape, options, [&](Tensor i, Tensor j, Tensor k) { body({i, j, k}); });
     }
 
     void statement(const Statement& s) {
         switch (s.kind) {
             case Kind::Declare:
                 // A handle is copied as a user's `Tensor y = x` does.
-                if (s.value.form == Form::Handle) handles_.emplace(s.target, at(s.value.handle));
-                else handles_.emplace(s.target, value(s.value));
+                if (s.value.form == Form::Handle)
+                    handles_.emplace(s.target, at(s.value.handle));
+                else
+                    handles_.emplace(s.target, value(s.value));
                 return;
             case Kind::Assign:
-                if (s.value.form == Form::Handle) at(s.target) = at(s.value.handle);
-                else at(s.target) = value(s.value);
+                if (s.value.form == Form::Handle)
+                    at(s.target) = at(s.value.handle);
+                else
+                    at(s.target) = value(s.value);
                 return;
             case Kind::Swap: return std::swap(at(s.target), at(s.other));
             case Kind::Store: return store(s);
             case Kind::If:
                 if (s.otherwise.empty()) return if_(value(s.value), [&] { block(s.body); });
-                return if_(value(s.value), [&] { block(s.body); }, [&] { block(s.otherwise); });
+                return if_(
+                    value(s.value), [&] { block(s.body); }, [&] { block(s.otherwise); });
             case Kind::Loop: return loop(s);
-            case Kind::While: return while_([&] { return value(s.value); }, [&] { block(s.body); }, {.max_steps = s.max_steps});
+            case Kind::While:
+                return while_([&] { return value(s.value); }, [&] { block(s.body); },
+                              {.max_steps = s.max_steps});
             case Kind::Break: return break_();
             case Kind::Continue: return continue_();
             case Kind::Kernel: return kernel(s);
@@ -241,7 +264,8 @@ class Recorder {
 Tensor tensor_of(const Array& x) {
     std::vector<std::byte> bytes(x.elements.size() * static_cast<size_t>(x.dtype.bytes()));
     for (size_t k = 0; k < x.elements.size(); ++k)
-        store_scalar({x.dtype, x.elements[k].f, x.elements[k].i}, bytes.data() + k * static_cast<size_t>(x.dtype.bytes()));
+        store_scalar({x.dtype, x.elements[k].f, x.elements[k].i},
+                     bytes.data() + k * static_cast<size_t>(x.dtype.bytes()));
     return tensor_from_bytes(bytes, firn::Shape(x.shape.begin(), x.shape.end()), x.dtype);
 }
 
@@ -252,7 +276,8 @@ Array array_of(const Tensor& x) {
     if (out.dtype.is_float())
         for (const double each : x.to_vector<double>()) out.elements.push_back({each, 0});
     else if (out.dtype == u64)
-        for (const uint64_t each : x.to_vector<uint64_t>()) out.elements.push_back({0, static_cast<int64_t>(each)});
+        for (const uint64_t each : x.to_vector<uint64_t>())
+            out.elements.push_back({0, static_cast<int64_t>(each)});
     else
         for (const int64_t each : x.to_vector<int64_t>()) out.elements.push_back({0, each});
     return out;
@@ -271,7 +296,8 @@ Dimensions sizes_of(const Program& program, const std::vector<Tensor>& arguments
     Dimensions sizes;
     for (size_t k = 0; k < arguments.size(); ++k)
         for (size_t axis = 0; axis < program.arguments[k].extents.size(); ++axis)
-            if (const char symbol = program.arguments[k].extents[axis].symbol) sizes.emplace(symbol, Size(arguments[k].shape()[axis]));
+            if (const char symbol = program.arguments[k].extents[axis].symbol)
+                sizes.emplace(symbol, Size(arguments[k].shape()[axis]));
     return sizes;
 }
 
@@ -293,8 +319,12 @@ std::vector<ArgSpec> specs_of(const Program& program, bool symbolic) {
 using Callee = std::function<std::vector<Tensor>(const std::vector<Arg>&)>;
 
 Callee compiled(const Program& program, bool symbolic) {
-    auto body = [&program](const std::vector<Tensor>& x) { return Recorder(program, x, sizes_of(program, x), false).outputs(); };
-    return [function = compile(body, specs_of(program, symbolic))](const std::vector<Arg>& x) { return function.call(x); };
+    auto body = [&program](const std::vector<Tensor>& x) {
+        return Recorder(program, x, sizes_of(program, x), false).outputs();
+    };
+    return [function = compile(body, specs_of(program, symbolic))](const std::vector<Arg>& x) {
+        return function.call(x);
+    };
 }
 
 template <size_t... K>
@@ -313,11 +343,13 @@ Callee callee(const Program& program, Way way) {
             case 3: return jitted(program, std::make_index_sequence<3>());
             default: break;
         }
-    if (way != Way::Lazy && way != Way::Frames) return compiled(program, way == Way::Symbolic || way == Way::Jit);
+    if (way != Way::Lazy && way != Way::Frames)
+        return compiled(program, way == Way::Symbolic || way == Way::Jit);
     return [&program](const std::vector<Arg>& x) {
         std::vector<Tensor> arguments;
         for (const Arg& each : x) arguments.push_back(each.tensor());
-        std::vector<Tensor> outputs = Recorder(program, arguments, sizes_of(program, arguments), true).outputs();
+        std::vector<Tensor> outputs =
+            Recorder(program, arguments, sizes_of(program, arguments), true).outputs();
         realize(outputs);
         return outputs;
     };
@@ -325,7 +357,8 @@ Callee callee(const Program& program, Way way) {
 
 }  // namespace
 
-std::vector<Outcome> record(const Program& program, Way way, const std::vector<Call>& calls, const Session& session) {
+std::vector<Outcome> record(const Program& program, Way way, const std::vector<Call>& calls,
+                            const Session& session) {
     SessionScope scope(session);
     session.limit_while(kWhileLimit);
     const Callee function = callee(program, way);
@@ -334,8 +367,10 @@ std::vector<Outcome> record(const Program& program, Way way, const std::vector<C
     for (const Call& call : calls) {
         std::vector<Tensor> arguments;
         for (size_t k = 0; k < call.arguments.size(); ++k)
-            arguments.push_back(call.fed[k] < 0 ? tensor_of(call.arguments[k]) : std::move(results[static_cast<size_t>(call.fed[k])]));
-        results.clear();   // nobody else holds what is given away
+            arguments.push_back(call.fed[k] < 0
+                                    ? tensor_of(call.arguments[k])
+                                    : std::move(results[static_cast<size_t>(call.fed[k])]));
+        results.clear();  // nobody else holds what is given away
         std::vector<Arg> given;
         for (size_t k = 0; k < arguments.size(); ++k)
             given.push_back(call.given[k] ? Arg(std::move(arguments[k])) : Arg(arguments[k]));

@@ -11,6 +11,7 @@ struct Outcome {
 };
 
 /// Makes the calls in `session`, which gets the while limit of the reference.
-std::vector<Outcome> record(const Program& program, Way way, const std::vector<Call>& calls, const Session& session);
+std::vector<Outcome> record(const Program& program, Way way, const std::vector<Call>& calls,
+                            const Session& session);
 
 }  // namespace firn::programs

@@ -8,14 +8,17 @@ namespace {
 
 Array truth(bool value) { return {boolean, {}, {{0, value}}, false}; }
 bool any(const Array& x) {
-    return std::any_of(x.elements.begin(), x.elements.end(), [](const Number& each) { return each.i != 0; });
+    return std::any_of(x.elements.begin(), x.elements.end(),
+                       [](const Number& each) { return each.i != 0; });
 }
 Array both(const Array& a, const Array& b) { return applied(Fn::And, {a, b}); }
 
 class Run {
   public:
-    Run(const Program& program, const std::vector<Array>& arguments, const Sizes& sizes) : program_(program), sizes_(sizes) {
-        for (size_t k = 0; k < arguments.size(); ++k) values_[static_cast<int>(k)] = {arguments[k], 0};
+    Run(const Program& program, const std::vector<Array>& arguments, const Sizes& sizes)
+        : program_(program), sizes_(sizes) {
+        for (size_t k = 0; k < arguments.size(); ++k)
+            values_[static_cast<int>(k)] = {arguments[k], 0};
     }
 
     std::vector<Array> outputs() {
@@ -44,7 +47,8 @@ class Run {
 
     Shape concrete(const Extents& extents) const {
         Shape out;
-        for (const Extent& each : extents) out.push_back(each.symbol ? sizes_.at(each.symbol) : each.number);
+        for (const Extent& each : extents)
+            out.push_back(each.symbol ? sizes_.at(each.symbol) : each.number);
         return out;
     }
 
@@ -99,7 +103,9 @@ class Run {
             case Form::Size: return {i32, {}, {{0, concrete(e.extents).at(0)}}, false};
             case Form::Index: {
                 const auto axis = static_cast<size_t>(e.axis);
-                return made(i32, concrete(e.extents), [&](const auto& at) { return Number{0, at.at(axis)}; });
+                return made(i32, concrete(e.extents), [&](const auto& at) {
+                    return Number{0, at.at(axis)};
+                });
             }
             case Form::Full: return made(e.dtype, concrete(e.extents), constant(e.number));
             case Form::Apply: return applied(e.fn, operands(e));
@@ -121,16 +127,18 @@ class Run {
 
     // --- statements
 
-    /// What an assignment leaves in a variable: all of the value in the variable's own scope; deeper the active
-    /// elements, as the type that the variable has.
+    /// What an assignment leaves in a variable: all of the value in the variable's own scope;
+    /// deeper the active elements, as the type that the variable has.
     void assign(int handle, Array x) {
         Variable& to = variable(handle);
         x.weak = false;
         if (to.depth < scopes_.size()) {
             auto kind = [](DType t) { return t.is_bool() ? 0 : t.is_float() ? 2 : 1; };
-            if (kind(x.dtype) > kind(to.value.dtype)) throw Unsuitable("an assignment that changes the kind");
+            if (kind(x.dtype) > kind(to.value.dtype))
+                throw Unsuitable("an assignment that changes the kind");
             const Array mask = mask_below(to.depth);
-            if (broadcast(broadcast(x.shape, mask.shape), to.value.shape) != to.value.shape || x.shape != to.value.shape)
+            if (broadcast(broadcast(x.shape, mask.shape), to.value.shape) != to.value.shape ||
+                x.shape != to.value.shape)
                 throw Unsuitable("an assignment that changes the shape");
             x = applied(Fn::Select, {mask, converted(x, to.value.dtype), to.value});
         }
@@ -143,11 +151,14 @@ class Run {
         for (const Expr& place : s.places) places.push_back(value(place));
         Array from = value(s.value);
         const Array mask = mask_below(to.depth);
-        if (s.combine == Combine::Update) from = applied(Fn::Add, {read(to.value, places, Edge::Clamp, 0), from});
-        const bool bits = s.combine == Combine::And || s.combine == Combine::Or || s.combine == Combine::Xor;
+        if (s.combine == Combine::Update)
+            from = applied(Fn::Add, {read(to.value, places, Edge::Clamp, 0), from});
+        const bool bits =
+            s.combine == Combine::And || s.combine == Combine::Or || s.combine == Combine::Xor;
         const DType dtype = to.value.dtype;
         const Combine combine = s.combine == Combine::Update ? Combine::Last : s.combine;
-        if (combine != Combine::Last && (dtype.bytes() == 1 || (dtype.is_bool() && !bits) || (dtype.is_float() && bits)))
+        if (combine != Combine::Last &&
+            (dtype.bytes() == 1 || (dtype.is_bool() && !bits) || (dtype.is_float() && bits)))
             throw Unsuitable("a combining store into this type");
         spend(static_cast<int64_t>(to.value.elements.size() + from.elements.size()));
         to.value = stored(to.value, places, from, mask, combine);
@@ -163,7 +174,8 @@ class Run {
             if (!scopes_.empty()) values_.erase(handle);
     }
 
-    /// A body is run also where no element is active: that has no effect, and finds what is no program.
+    /// A body is run also where no element is active: that has no effect, and finds what is no
+    /// program.
     void inside(Scope scope, const std::vector<Statement>& statements) {
         scopes_.push_back(std::move(scope));
         block(statements);
@@ -187,7 +199,8 @@ class Run {
             case Kind::Store: return store(s);
             case Kind::If: {
                 const Array test = value(s.value);
-                if (!test.dtype.is_bool() || test.weak) throw Unsuitable("a condition that is no bool");
+                if (!test.dtype.is_bool() || test.weak)
+                    throw Unsuitable("a condition that is no bool");
                 inside({.condition = test}, s.body);
                 return inside({.condition = applied(Fn::Not, {test})}, s.otherwise);
             }
@@ -206,13 +219,15 @@ class Run {
     /// Every invocation stores its own element, and reads what was there before all of them.
     void kernel(const Statement& s) {
         const Array before = variable(s.target).value;
-        if (before.shape.size() != static_cast<size_t>(s.rank) || !mask_below(0).shape.empty()) throw Unsuitable("a kernel under a condition with a shape");
+        if (before.shape.size() != static_cast<size_t>(s.rank) || !mask_below(0).shape.empty())
+            throw Unsuitable("a kernel under a condition with a shape");
         Array after = before;
         size_t element = 0;
         scopes_.push_back({});
         made(before.dtype, before.shape, [&](const std::vector<int64_t>& at) {
             for (size_t axis = 0; axis < at.size(); ++axis)
-                values_[s.other + static_cast<int>(axis)] = {{i32, {}, {{0, at[axis]}}, false}, scopes_.size()};
+                values_[s.other + static_cast<int>(axis)] = {{i32, {}, {{0, at[axis]}}, false},
+                                                             scopes_.size()};
             for (const Statement& each : s.body) statement(each);
             const Array own = converted(value(s.value), before.dtype);
             if (!own.shape.empty()) throw Unsuitable("a value that is no element");
@@ -223,11 +238,12 @@ class Run {
         scopes_.pop_back();
         for (const Statement& each : s.body)
             if (each.kind == Kind::Declare) values_.erase(each.target);
-        for (size_t axis = 0; axis < before.shape.size(); ++axis) values_.erase(s.other + static_cast<int>(axis));
+        for (size_t axis = 0; axis < before.shape.size(); ++axis)
+            values_.erase(s.other + static_cast<int>(axis));
         variable(s.target).value = std::move(after);
     }
 
-    void leave(Array Scope::* flag) {
+    void leave(Array Scope::*flag) {
         size_t depth = scopes_.size();
         while (depth > 0 && !scopes_[depth - 1].loop) --depth;
         if (!depth) throw Unsuitable("no loop to leave");
@@ -246,7 +262,8 @@ class Run {
 
     int64_t bound(const Expr& e) {
         const Array x = value(e);
-        if (!x.shape.empty() || !x.dtype.is_integer()) throw Unsuitable("a bound that is no integer");
+        if (!x.shape.empty() || !x.dtype.is_integer())
+            throw Unsuitable("a bound that is no integer");
         return converted(x.elements[0], x.dtype, i32).i;
     }
 
@@ -296,7 +313,8 @@ std::vector<Array> argument_values(const Program& program, const Sizes& sizes, s
     std::vector<Array> out;
     for (const Argument& argument : program.arguments) {
         Shape shape;
-        for (const Extent& each : argument.extents) shape.push_back(each.symbol ? sizes.at(each.symbol) : each.number);
+        for (const Extent& each : argument.extents)
+            shape.push_back(each.symbol ? sizes.at(each.symbol) : each.number);
         size_t k = first;
         out.push_back(made(argument.dtype, shape, [&](const auto&) {
             return number_of(argument.numbers[k++ % argument.numbers.size()], argument.dtype);
@@ -305,7 +323,8 @@ std::vector<Array> argument_values(const Program& program, const Sizes& sizes, s
     return out;
 }
 
-std::vector<Array> reference(const Program& program, const std::vector<Array>& arguments, const Sizes& sizes) {
+std::vector<Array> reference(const Program& program, const std::vector<Array>& arguments,
+                             const Sizes& sizes) {
     return Run(program, arguments, sizes).outputs();
 }
 

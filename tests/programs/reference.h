@@ -14,6 +14,7 @@ constexpr int64_t kWhileLimit = 50;
 std::vector<Array> argument_values(const Program& program, const Sizes& sizes, size_t first = 0);
 
 /// The outputs. Throws Unsuitable or Endless.
-std::vector<Array> reference(const Program& program, const std::vector<Array>& arguments, const Sizes& sizes);
+std::vector<Array> reference(const Program& program, const std::vector<Array>& arguments,
+                             const Sizes& sizes);
 
 }  // namespace firn::programs

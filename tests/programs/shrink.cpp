@@ -66,7 +66,9 @@ void candidates(const Program& program, std::vector<Program>& out, const Make& m
 
 void fewer_statements(const Program& program, std::vector<Program>& out) {
     candidates(program, out, [](Program& p, int n) {
-        return change_statement(p, n, [](std::vector<Statement>& all, size_t k) { all.erase(all.begin() + static_cast<long>(k)); });
+        return change_statement(p, n, [](std::vector<Statement>& all, size_t k) {
+            all.erase(all.begin() + static_cast<long>(k));
+        });
     });
     candidates(program, out, [](Program& p, int n) {
         return change_statement(p, n, [](std::vector<Statement>& all, size_t k) {
@@ -77,22 +79,28 @@ void fewer_statements(const Program& program, std::vector<Program>& out) {
         });
     });
     candidates(program, out, [](Program& p, int n) {
-        return change_statement(p, n, [](std::vector<Statement>& all, size_t k) { all[k].otherwise.clear(); });
+        return change_statement(
+            p, n, [](std::vector<Statement>& all, size_t k) { all[k].otherwise.clear(); });
     });
 }
 
 void fewer_tensors(const Program& program, std::vector<Program>& out) {
     candidates(program, out, [](Program& p, int n) {
-        if (p.endless || p.outputs.size() < 2 || n >= static_cast<int>(p.outputs.size())) return false;
+        if (p.endless || p.outputs.size() < 2 || n >= static_cast<int>(p.outputs.size()))
+            return false;
         p.outputs.erase(p.outputs.begin() + n);
         return true;
     });
     candidates(program, out, [](Program& p, int n) {
         if (p.arguments.size() < 2 || n >= static_cast<int>(p.arguments.size())) return false;
         p.arguments.erase(p.arguments.begin() + n);
-        auto renumber = [&](int& handle) { handle = handle == n ? -2 : handle > n ? handle - 1 : handle; };
+        auto renumber = [&](int& handle) {
+            handle = handle == n ? -2 : handle > n ? handle - 1 : handle;
+        };
         each_expr(p, [&](Expr& e) { renumber(e.handle); });
-        each_statement(p.body, [&](std::vector<Statement>& all, size_t k) { renumber(all[k].target), renumber(all[k].other); });
+        each_statement(p.body, [&](std::vector<Statement>& all, size_t k) {
+            renumber(all[k].target), renumber(all[k].other);
+        });
         for (int& handle : p.outputs) renumber(handle);
         return true;
     });
@@ -107,8 +115,10 @@ void simpler_exprs(const Program& program, std::vector<Program>& out) {
         });
     candidates(program, out, [](Program& p, int n) {
         return change_nth(p, n, [&](Expr& e) {
-            if (e.form != Form::Literal) e = literal_of(1);
-            else if (e.number > 1) e.number -= 1;
+            if (e.form != Form::Literal)
+                e = literal_of(1);
+            else if (e.number > 1)
+                e.number -= 1;
         });
     });
 }
@@ -116,10 +126,12 @@ void simpler_exprs(const Program& program, std::vector<Program>& out) {
 void simpler_data(const Program& program, std::vector<Program>& out) {
     for (const auto& [symbol, size] : program.sizes) {
         for (const int64_t smaller : {size / 2, size - 1})
-            if (smaller >= 0 && smaller < size) out.push_back(program), out.back().sizes[symbol] = smaller;
+            if (smaller >= 0 && smaller < size)
+                out.push_back(program), out.back().sizes[symbol] = smaller;
         if (const int64_t again = program.sizes_again.at(symbol); again > 1)
             out.push_back(program), out.back().sizes_again[symbol] = again - 1;
-        if (program.sizes_third.at(symbol) != size) out.push_back(program), out.back().sizes_third[symbol] = size;
+        if (program.sizes_third.at(symbol) != size)
+            out.push_back(program), out.back().sizes_third[symbol] = size;
         // A number in its place.
         Program numbered = program;
         auto number = [symbol = symbol, size = size](Extents& extents) {
@@ -128,7 +140,8 @@ void simpler_data(const Program& program, std::vector<Program>& out) {
         };
         for (Argument& argument : numbered.arguments) number(argument.extents);
         each_expr(numbered, [&](Expr& e) { number(e.extents); });
-        for (Sizes* each : {&numbered.sizes, &numbered.sizes_again, &numbered.sizes_third}) each->erase(symbol);
+        for (Sizes* each : {&numbered.sizes, &numbered.sizes_again, &numbered.sizes_third})
+            each->erase(symbol);
         out.push_back(std::move(numbered));
     }
     for (int64_t size = 2; size <= 9; ++size) {
@@ -159,8 +172,11 @@ Program shrunk(Program program, const FirstFailing& first_failing) {
             for (size_t tried = 0;;) {
                 std::vector<Program> all;
                 simplify(program, all);
-                std::erase_if(all, [before = text(program)](const Program& each) { return text(each) == before; });
-                all.erase(all.begin(), all.begin() + static_cast<long>(std::min(tried, all.size())));
+                std::erase_if(all, [before = text(program)](const Program& each) {
+                    return text(each) == before;
+                });
+                all.erase(all.begin(),
+                          all.begin() + static_cast<long>(std::min(tried, all.size())));
                 const int which = first_failing(all);
                 if (which < 0) break;
                 program = all[static_cast<size_t>(which)];

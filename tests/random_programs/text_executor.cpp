@@ -24,7 +24,8 @@ KernelCode read_back(const KernelCode& code) {
     const std::string text = print(without_lines(code));
     KernelCode read = parse_kernel(text);
     if (print(read) != text)
-        throw InternalError("the text of a kernel that was read from a text is another one:\n" + text + "\n" + print(read));
+        throw InternalError("the text of a kernel that was read from a text is another one:\n" +
+                            text + "\n" + print(read));
     return read;
 }
 
@@ -38,9 +39,15 @@ class TextExecutor : public Executor {
     explicit TextExecutor(const DeviceProfile& profile) : executor_(make_interpreter(profile)) {}
 
     const DeviceProfile& profile() const override { return executor_->profile(); }
-    std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string& name) override { return executor_->allocate(bytes, name); }
-    void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) override { executor_->write(memory, offset, data); }
-    void read(const Memory& memory, uint64_t offset, std::span<std::byte> data) override { executor_->read(memory, offset, data); }
+    std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string& name) override {
+        return executor_->allocate(bytes, name);
+    }
+    void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) override {
+        executor_->write(memory, offset, data);
+    }
+    void read(const Memory& memory, uint64_t offset, std::span<std::byte> data) override {
+        executor_->read(memory, offset, data);
+    }
     void wait() override { executor_->wait(); }
 
     void run(const std::shared_ptr<const Program>& program, const Call& call) override {
@@ -48,10 +55,12 @@ class TextExecutor : public Executor {
         if (kept != program) {
             kept = program;
             auto out = std::make_shared<Program>(*program);
-            for (KernelInfo& kernel : out->kernels) kernel.code = std::make_shared<KernelCode>(read_back(*kernel.code));
+            for (KernelInfo& kernel : out->kernels)
+                kernel.code = std::make_shared<KernelCode>(read_back(*kernel.code));
             for_dispatches(out->steps, [](const DispatchStep& step) {
                 if (step.lowered)
-                    ensure(placed(read_back(*step.lowered)) == placed(*step.lowered), "a kernel from its text is placed otherwise");
+                    ensure(placed(read_back(*step.lowered)) == placed(*step.lowered),
+                           "a kernel from its text is placed otherwise");
             });
             read = std::move(out);
         }
@@ -59,13 +68,16 @@ class TextExecutor : public Executor {
     }
 
   private:
-    using Read = std::pair<std::shared_ptr<const Program>, std::shared_ptr<const Program>>;   // the program, the same from texts
+    using Read = std::pair<std::shared_ptr<const Program>,
+                           std::shared_ptr<const Program>>;  // the program, the same from texts
     std::unique_ptr<Executor> executor_;
     std::map<const Program*, Read> read_;
 };
 
 }  // namespace
 
-std::unique_ptr<Executor> make_text_executor(const DeviceProfile& profile) { return std::make_unique<TextExecutor>(profile); }
+std::unique_ptr<Executor> make_text_executor(const DeviceProfile& profile) {
+    return std::make_unique<TextExecutor>(profile);
+}
 
 }  // namespace firn::programs

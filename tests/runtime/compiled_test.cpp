@@ -9,7 +9,9 @@ namespace firn {
 namespace {
 
 /// Equal bits; floats may differ by what another order and the device's functions give.
-bool close(const Scalar& a, const Scalar& b) { return same_bits(a, b) || near(a, b, a.dtype == f16 ? 4e-3 : 1e-4); }
+bool close(const Scalar& a, const Scalar& b) {
+    return same_bits(a, b) || near(a, b, a.dtype == f16 ? 4e-3 : 1e-4);
+}
 
 class CompiledOnDevice : public DeviceTest {
   protected:
@@ -17,7 +19,8 @@ class CompiledOnDevice : public DeviceTest {
         options.any_function = false;
         VulkanExecutor executor(device);
         expect_random(seeds, options, [&](NodeTable& table, const RandomProgram& program) {
-            const std::vector<HostTensor> expected = interpret(program.graph, program.args, program.env);
+            const std::vector<HostTensor> expected =
+                interpret(program.graph, program.args, program.env);
             CompileOptions compile;
             compile.validate = true;
             const auto compiled = compile_graph(table, program.graph, device->profile(), compile);

@@ -214,7 +214,7 @@ TEST_F(ExecutorTest, FewTurnsAreReplayedWhileTheirNumberStays) {
     auto program = rotation_program();
     Call call = runner.call(runner.upload(std::vector<float>(64, 1.0f)), 64, {scalar_int(4)});
     for (int k = 0; k < 5; ++k) runner.executor.run(program, call);
-    EXPECT_EQ(runner.executor.counts().recordings, 2);   // as they are found, then as they are known
+    EXPECT_EQ(runner.executor.counts().recordings, 2);  // as they are found, then as they are known
     EXPECT_EQ(runner.download(*call.results[0], 64)[0], 1 + 4 + 12.0f / 8);
 }
 

@@ -8,7 +8,7 @@
 namespace firn {
 namespace {
 
-constexpr int kSine = 30;   // simple operations
+constexpr int kSine = 30;  // simple operations
 
 DeviceProfile patient(DeviceProfile profile) {
     profile.max_body_operations = 1 << 20;
@@ -18,7 +18,9 @@ DeviceProfile patient(DeviceProfile profile) {
 int count_sines(const KernelInfo& kernel) {
     const std::string body = kernel.glsl.substr(kernel.glsl.find("void main"));
     int count = 0;
-    for (size_t at = body.find("firn_sin("); at != std::string::npos; at = body.find("firn_sin(", at + 1)) ++count;
+    for (size_t at = body.find("firn_sin("); at != std::string::npos;
+         at = body.find("firn_sin(", at + 1))
+        ++count;
     return count;
 }
 
@@ -37,8 +39,10 @@ TEST(Bodies, AreCutWhereTheyAreLong) {
     auto chain = [](const std::vector<Tensor>& x) { return sines(x[0], 500); };
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
         const auto program = program_for(profile, chain, {f32(4096)});
-        EXPECT_LE(kSine * most_sines(*program), static_cast<int>(profile.max_body_operations)) << profile.name;
-        EXPECT_EQ(program_for(patient(profile), chain, {f32(4096)})->kernels.size(), 1u) << profile.name;
+        EXPECT_LE(kSine * most_sines(*program), static_cast<int>(profile.max_body_operations))
+            << profile.name;
+        EXPECT_EQ(program_for(patient(profile), chain, {f32(4096)})->kernels.size(), 1u)
+            << profile.name;
     }
 }
 

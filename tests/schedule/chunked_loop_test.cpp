@@ -43,15 +43,16 @@ TEST(ChunkedLoop, LoopsInALoopOfUnknownLengthMultiply) {
     expect_equal_values(
         [] {
             Tensor x = arange(12), sum = zeros({12});
-            while_([&] { return x < 60; }, [&] {
-                x += 1;
-                for (Tensor i : loop(17)) {
-                    if_(i > x % 23, [&] { break_(); });
-                    Tensor y = x + i;
-                    while_([&] { return y % 15 != 0; }, [&] { y += 1; }, {.max_steps = 15});
-                    sum += cast<float>(y % 7);
-                }
-            });
+            while_([&] { return x < 60; },
+                   [&] {
+                       x += 1;
+                       for (Tensor i : loop(17)) {
+                           if_(i > x % 23, [&] { break_(); });
+                           Tensor y = x + i;
+                           while_([&] { return y % 15 != 0; }, [&] { y += 1; }, {.max_steps = 15});
+                           sum += cast<float>(y % 7);
+                       }
+                   });
             return sum;
         },
         600);

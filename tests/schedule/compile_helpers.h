@@ -10,7 +10,8 @@ template <class F>
 std::shared_ptr<const Program> program_for(const DeviceProfile& profile, F function,
                                            const std::vector<ArgSpec>& specs) {
     SessionScope scope(Session::interpreter(profile));
-    return compile([&](const std::vector<Tensor>& args) { return function(args); }, specs).program();
+    return compile([&](const std::vector<Tensor>& args) { return function(args); }, specs)
+        .program();
 }
 
 inline std::string verdict_of(const Program& program, const std::string& value) {

@@ -33,7 +33,7 @@ TEST(Loop, ABodyThatReadsANeighbourIsALoopOfKernelsWithTwoBuffers) {
     ProgramStats s = stats(*program, {});
     EXPECT_EQ(s.kernels, 1);
     EXPECT_EQ(s.dispatches, 10);
-    EXPECT_EQ(s.peak_bytes, 640 * 640 * 4);   // beside the result's own memory
+    EXPECT_EQ(s.peak_bytes, 640 * 640 * 4);  // beside the result's own memory
 }
 
 TEST(Loop, LeapfrogRotatesThreeBuffers) {
@@ -47,10 +47,11 @@ TEST(Loop, LeapfrogRotatesThreeBuffers) {
         }
         return Tensors{before, now};
     };
-    ProgramStats s = stats(*program_for(cpu_profile(), leapfrog, {f32(640, 640), f32(640, 640)}), {});
+    ProgramStats s =
+        stats(*program_for(cpu_profile(), leapfrog, {f32(640, 640), f32(640, 640)}), {});
     EXPECT_EQ(s.kernels, 1);
     EXPECT_EQ(s.dispatches, 7);
-    EXPECT_EQ(s.peak_bytes, 640 * 640 * 4);   // one more than the two results
+    EXPECT_EQ(s.peak_bytes, 640 * 640 * 4);  // one more than the two results
 }
 
 /// Copies among steps, those in repeats counted once.
@@ -58,7 +59,8 @@ int copies_in(const std::vector<Step>& steps) {
     int copies = 0;
     for (const Step& step : steps) {
         copies += std::holds_alternative<CopyStep>(step.step);
-        if (const auto* repeat = std::get_if<RepeatStep>(&step.step)) copies += copies_in(repeat->body);
+        if (const auto* repeat = std::get_if<RepeatStep>(&step.step))
+            copies += copies_in(repeat->body);
     }
     return copies;
 }
@@ -138,7 +140,8 @@ TEST(Loop, LevelsOfAPyramidShareKernels) {
         return Tensors{x};
     };
     auto program = program_for(cpu_profile(), pyramid, {f32("n", "n")});
-    EXPECT_LT(program->kernels.size(), static_cast<size_t>(stats(*program, {{"n", 4096}}).dispatches));
+    EXPECT_LT(program->kernels.size(),
+              static_cast<size_t>(stats(*program, {{"n", 4096}}).dispatches));
 }
 
 /// A loop whose body alone is as much as a kernel may hold.
@@ -156,7 +159,8 @@ TEST(Loop, WhatTheInnerTurnsAskOnceIsNotKeptForTheOuterOnes) {
         for (Tensor cycle : loop(a[1])) {
             Tensor source = x;
             for (Tensor sweep : loop(a[2])) {
-                Tensor around = 0.2f * x(i, j - 1) + 0.3f * x(i, j + 1) + sqrt(x(i - 1, j)) + sqrt(x(i + 1, j));
+                Tensor around =
+                    0.2f * x(i, j - 1) + 0.3f * x(i, j + 1) + sqrt(x(i - 1, j)) + sqrt(x(i + 1, j));
                 x += (around - source) / 4.0f;
             }
             x = x(j, i) + cast<float>(cycle);
@@ -198,7 +202,7 @@ TEST(Loop, AllResultsOfALoopInAKernelLeaveOneKernel) {
         return Tensors{x, spread};
     };
     auto program = program_for(cpu_profile(), starts, {f32(1024), i32()});
-    int holding = 0;   // kernels that take the turns
+    int holding = 0;  // kernels that take the turns
     for (const KernelInfo& kernel : program->kernels) holding += kernel.back_edges > 0;
     EXPECT_EQ(holding, 1);
 }

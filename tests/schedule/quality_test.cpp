@@ -42,7 +42,9 @@ TEST(Quality, ALayernormIsOneKernel) {
         return Tensors{centred * rsqrt(spread + 1e-5f) * a[1] + a[2]};
     };
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()})
-        EXPECT_EQ(program_for(profile, norm, {f32(1024, 768), f32(768), f32(768)})->steps.size(), 1u) << profile.name;
+        EXPECT_EQ(program_for(profile, norm, {f32(1024, 768), f32(768), f32(768)})->steps.size(),
+                  1u)
+            << profile.name;
 }
 
 TEST(Quality, SoftmaxAndLogsumexpAreOneKernelEach) {
@@ -72,8 +74,11 @@ TEST(Quality, AttentionIsTwoKernels) {
             for (const bool causal : {false, true}) {
                 ArgSpec spec = f32(1);
                 spec.shape = shape;
-                auto program = program_for(profile, [&](const Tensors& a) { return attention(a, causal); }, {spec, spec, spec});
-                EXPECT_LE(program->steps.size(), 2u) << profile.name << " " << text(shape) << (causal ? " causal" : "");
+                auto program =
+                    program_for(profile, [&](const Tensors& a) { return attention(a, causal); },
+                                {spec, spec, spec});
+                EXPECT_LE(program->steps.size(), 2u)
+                    << profile.name << " " << text(shape) << (causal ? " causal" : "");
             }
 }
 
@@ -82,14 +87,16 @@ TEST(Quality, AttentionEvaluatesEachExponentialOnce) {
         auto program = program_for(profile, [](const Tensors& a) { return attention(a, false); },
                                    {f32(512, 64), f32(512, 64), f32(512, 64)});
         // Two products; a scale, a maximum, a difference, an exponential, a sum and a quotient.
-        EXPECT_LE(stats(*program, {}).operations, 2 * 2 * 512 * 512 * 64 + 6 * 512 * 512) << profile.name;
+        EXPECT_LE(stats(*program, {}).operations, 2 * 2 * 512 * 512 * 64 + 6 * 512 * 512)
+            << profile.name;
     }
 }
 
 TEST(Quality, AdamsUpdateOfASmallNetworkIsFewKernels) {
-    const std::vector<Shape> shapes = {{784, 128}, {128}, {128, 64}, {64}, {64, 32}, {32}, {32, 10}, {10}};
+    const std::vector<Shape> shapes = {{784, 128}, {128}, {128, 64}, {64},
+                                       {64, 32},   {32},  {32, 10},  {10}};
     std::vector<ArgSpec> specs;
-    for (int what = 0; what < 4; ++what)   // weight, gradient, mean, mean of squares
+    for (int what = 0; what < 4; ++what)  // weight, gradient, mean, mean of squares
         for (const Shape& s : shapes) specs.push_back(s.size() == 2 ? f32(s[0], s[1]) : f32(s[0]));
     specs.push_back(f32());
     auto update = [&](const Tensors& a) {
@@ -123,8 +130,9 @@ TEST(Quality, ConvolutionBiasNormAndActivationAreOneKernel) {
         y = (y - channel(3)) * rsqrt(channel(4) + 1e-5f) * channel(5) + channel(6);
         return Tensors{max(y, 0.0f)};
     };
-    auto program = program_for(cpu_profile(), block,
-                               {f32(4, 8, 64, 64), f32(16, 8, 3, 3), f32(16), f32(16), f32(16), f32(16), f32(16)});
+    auto program = program_for(
+        cpu_profile(), block,
+        {f32(4, 8, 64, 64), f32(16, 8, 3, 3), f32(16), f32(16), f32(16), f32(16), f32(16)});
     EXPECT_EQ(program->steps.size(), 1u);
 }
 

@@ -48,8 +48,10 @@ TEST(Stores, APromiseSavesTheOwnerPass) {
         };
     };
     const SizeEnv env{{"n", 100}};
-    EXPECT_EQ(stats(*program_for(cpu_profile(), with(true), {i32("n"), f32("n")}), env).dispatches, 2);
-    EXPECT_EQ(stats(*program_for(cpu_profile(), with(false), {i32("n"), f32("n")}), env).dispatches, 3);
+    EXPECT_EQ(stats(*program_for(cpu_profile(), with(true), {i32("n"), f32("n")}), env).dispatches,
+              2);
+    EXPECT_EQ(stats(*program_for(cpu_profile(), with(false), {i32("n"), f32("n")}), env).dispatches,
+              3);
 }
 
 TEST(Stores, OneValueNeedsNoOwner) {

@@ -38,7 +38,8 @@ TEST(Verdict, DearLaunchesMakeRecomputingCheaper) {
     EXPECT_EQ(program_for(profile, blurred, {f32(512, 512)})->kernels.size(), 1u);
 }
 
-/// Sweeps over openings between cells: each is asked for at its own place and one further, and in their sum.
+/// Sweeps over openings between cells: each is asked for at its own place and one further, and in
+/// their sum.
 Tensors swept(const Tensors& a) {
     Tensor x = a[0], left = a[1];
     for (Tensor turn : loop(40)) {
@@ -53,7 +54,8 @@ TEST(Verdict, WhatIsLoadedNextToWhatIsLoadedIsNotStored) {
     auto program = program_for(cpu_profile(), swept, {f32(512, 512), f32(512, 512)});
     EXPECT_EQ(program->kernels.size(), 1u) << explain(*program);
     const auto beside = [](const VerdictInfo& v) { return v.reason == "from-what-is-loaded"; };
-    EXPECT_TRUE(std::any_of(program->verdicts.begin(), program->verdicts.end(), beside)) << explain(*program);
+    EXPECT_TRUE(std::any_of(program->verdicts.begin(), program->verdicts.end(), beside))
+        << explain(*program);
 }
 
 TEST(Verdict, AnExplanationShowsTheCompetingCostsAndTheLine) {
@@ -67,14 +69,17 @@ TEST(Verdict, AnExplanationShowsTheCompetingCostsAndTheLine) {
 TEST(Verdict, WideningIsPartOfALoadOnAGpu) {
     auto product = [](const Tensors& a) { return Tensors{matmul(exp(a[0]), a[1])}; };
     const std::vector<ArgSpec> specs{f16(512, 512), f16(512, 512)};
-    auto on_gpu = program_for(gpu_profile(), product, specs), on_cpu = program_for(cpu_profile(), product, specs);
+    auto on_gpu = program_for(gpu_profile(), product, specs),
+         on_cpu = program_for(cpu_profile(), product, specs);
     EXPECT_EQ(verdict_of(*on_gpu, "Cast f32[512, 512]"), "inlined: asked-once");
     EXPECT_EQ(verdict_of(*on_gpu, "Exp f16[512, 512]"), "materialised: dearer-recomputed");
     EXPECT_EQ(verdict_of(*on_cpu, "Cast f32[512, 512]"), "materialised: dearer-recomputed");
 }
 
 TEST(Verdict, ARowsMaximumIsStaged) {
-    auto shifted = [](const Tensors& a) { return Tensors{a[0] - max(a[0], {.axis = 1, .keep_dims = true})}; };
+    auto shifted = [](const Tensors& a) {
+        return Tensors{a[0] - max(a[0], {.axis = 1, .keep_dims = true})};
+    };
     auto program = program_for(cpu_profile(), shifted, {f32(4096, 512)});
     EXPECT_EQ(verdict_of(*program, "Reduce f32[4096]"), "staged: once-per-row");
 }
@@ -89,8 +94,9 @@ TEST(HostNumbers, WhatDependsOnNoIndexIsComputedOncePerCall) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
         const auto program = program_for(profile, decayed, {f32("n"), f32(), f32()});
         EXPECT_EQ(program->steps.size(), 1u) << profile.name;
-        EXPECT_EQ(program->host_scalars.size(), 7u);   // two arguments, a size, four operations
-        for (const KernelInfo& kernel : program->kernels) EXPECT_EQ(kernel.glsl.find("exp"), std::string::npos) << kernel.glsl;
+        EXPECT_EQ(program->host_scalars.size(), 7u);  // two arguments, a size, four operations
+        for (const KernelInfo& kernel : program->kernels)
+            EXPECT_EQ(kernel.glsl.find("exp"), std::string::npos) << kernel.glsl;
     }
 }
 
@@ -109,17 +115,21 @@ TEST(HostNumbers, HaveTheOraclesBits) {
         [](const Tensor& x, const Tensor& y) { return floor(x / y) - 1.0f / -y; },
     };
     for (const Number& number : numbers)
-        for (const auto& [x, y] : std::vector<std::pair<float, float>>{{0.7f, 3.1f}, {-2.5f, 0.3f}, {0, 0}, {-0.0f, -1}, {3e38f, 1e-30f}}) {
+        for (const auto& [x, y] : std::vector<std::pair<float, float>>{
+                 {0.7f, 3.1f}, {-2.5f, 0.3f}, {0, 0}, {-0.0f, -1}, {3e38f, 1e-30f}}) {
             const auto bits = [&](const Session& session) {
                 SessionScope scope(session);
-                auto f = compile([&](Tensor a, Tensor b, Tensor c) { return select(a > 0.0f, number(b, c), a); }, {f32(3), f32(), f32()});
+                auto f = compile(
+                    [&](Tensor a, Tensor b, Tensor c) { return select(a > 0.0f, number(b, c), a); },
+                    {f32(3), f32(), f32()});
                 std::vector<uint32_t> out;
                 for (float value : f(tensor({1.0f, 0.0f, 2.0f}), x, y).to_vector<float>())
                     out.push_back(std::isnan(value) ? 0 : std::bit_cast<uint32_t>(value));
                 EXPECT_TRUE(!f.program() || !f.program()->host_scalars.empty());
                 return out;
             };
-            EXPECT_EQ(bits(Session::interpreter()), bits(Session::oracle())) << x << " " << y << " " << &number - numbers;
+            EXPECT_EQ(bits(Session::interpreter()), bits(Session::oracle()))
+                << x << " " << y << " " << &number - numbers;
         }
 }
 
@@ -129,7 +139,8 @@ Tensors relaxed(const Tensors& a) {
     Tensor x = a[0];
     for (Tensor outer : loop(2))
         for (Tensor turn : loop(outer, outer + a[1]))
-            x += (x(i - 1, j) + x(i, j + 1) - x) / (2.0f + cos((2 * turn + 1).as(f32) / a[1].as(f32)) * exp(a[2]));
+            x += (x(i - 1, j) + x(i, j + 1) - x) /
+                 (2.0f + cos((2 * turn + 1).as(f32) / a[1].as(f32)) * exp(a[2]));
     return {x};
 }
 
@@ -140,47 +151,64 @@ TEST(HostNumbers, ThoseOfATurnAreComputedByTheHost) {
         for (const ParamInfo& param : step.params) in_loops += param.scalar >= 3;
     });
     EXPECT_EQ(in_loops, 1);
-    for (const KernelInfo& kernel : program->kernels) EXPECT_EQ(kernel.glsl.find("cos"), std::string::npos) << kernel.glsl;
+    for (const KernelInfo& kernel : program->kernels)
+        EXPECT_EQ(kernel.glsl.find("cos"), std::string::npos) << kernel.glsl;
 }
 
 TEST(HostNumbers, ThoseOfATurnAreRightInLoopsOfKernelsAndInSequences) {
     for (const auto& [n, steps] : std::vector<std::pair<int64_t, bool>>{{200, true}, {9, false}}) {
         const auto run = [&, n = n, loops = steps](const Session& session) {
             SessionScope scope(session);
-            auto f = compile([](Tensor x, Tensor turns, Tensor rate) { return relaxed({x, min(turns, 20), rate})[0]; },
-                             {f32(n, n), i32(), f32()});
+            auto f = compile(
+                [](Tensor x, Tensor turns, Tensor rate) {
+                    return relaxed({x, min(turns, 20), rate})[0];
+                },
+                {f32(n, n), i32(), f32()});
             std::vector<float> out;
             for (int turns : {3, 0, 2}) {
-                const std::vector<float> next = f(full({n, n}, 0.25f) * arange(n).as(f32), turns, 0.3f).to_vector<float>();
+                const std::vector<float> next =
+                    f(full({n, n}, 0.25f) * arange(n).as(f32), turns, 0.3f).to_vector<float>();
                 out.insert(out.end(), next.begin(), next.end());
             }
             if (f.program()) {
-                const auto is_loop = [](const Step& step) { return std::holds_alternative<RepeatStep>(step.step); };
-                EXPECT_EQ(std::any_of(f.program()->steps.begin(), f.program()->steps.end(), is_loop), loops) << n;
+                const auto is_loop = [](const Step& step) {
+                    return std::holds_alternative<RepeatStep>(step.step);
+                };
+                EXPECT_EQ(
+                    std::any_of(f.program()->steps.begin(), f.program()->steps.end(), is_loop),
+                    loops)
+                    << n;
             }
             return out;
         };
-        const std::vector<float> ours = run(Session::interpreter()), oracles = run(Session::oracle());
+        const std::vector<float> ours = run(Session::interpreter()),
+                                 oracles = run(Session::oracle());
         ASSERT_EQ(ours.size(), oracles.size());
-        for (size_t k = 0; k < ours.size(); ++k) ASSERT_NEAR(ours[k], oracles[k], 1e-5f + 1e-5f * std::abs(oracles[k])) << n << " at " << k;
+        for (size_t k = 0; k < ours.size(); ++k)
+            ASSERT_NEAR(ours[k], oracles[k], 1e-5f + 1e-5f * std::abs(oracles[k]))
+                << n << " at " << k;
     }
 }
 
 TEST(HostNumbers, TurnsOfALoopWithAnUnknownEndAreNoneOfThem) {
     const auto ended = [](const Session& session) {
         SessionScope scope(session);
-        auto f = compile([](Tensor x) {
-            Tensor turn = 0;
-            while_([&] { return max(abs(x)) > 1.0f; }, [&] {
-                auto [i, j] = indices<2>(x.shape());
-                x = (x(i, j + 1) + x) * (0.3f + 0.1f * cos(turn.as(f32)));
-                turn += 1;
-            });
-            return x;
-        }, {f32(64, 64)});
+        auto f = compile(
+            [](Tensor x) {
+                Tensor turn = 0;
+                while_([&] { return max(abs(x)) > 1.0f; },
+                       [&] {
+                           auto [i, j] = indices<2>(x.shape());
+                           x = (x(i, j + 1) + x) * (0.3f + 0.1f * cos(turn.as(f32)));
+                           turn += 1;
+                       });
+                return x;
+            },
+            {f32(64, 64)});
         return f(full({64, 64}, 100.0f)).to_vector<float>();
     };
-    const std::vector<float> ours = ended(Session::interpreter()), oracles = ended(Session::oracle());
+    const std::vector<float> ours = ended(Session::interpreter()),
+                             oracles = ended(Session::oracle());
     for (size_t k = 0; k < ours.size(); ++k) ASSERT_NEAR(ours[k], oracles[k], 1e-5f) << k;
 }
 

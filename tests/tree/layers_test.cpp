@@ -91,16 +91,19 @@ std::string stage_of(const std::string& file) {
 TEST(Layers, StagesKnowOnlyThoseBelowThem) {
     std::set<std::string> below;
     for (const auto& [stage, known] : kStages) {
-        for (const std::string& other : known) EXPECT_TRUE(below.count(other)) << stage << " stands before " << other;
+        for (const std::string& other : known)
+            EXPECT_TRUE(below.count(other)) << stage << " stands before " << other;
         below.insert(stage);
-        check_includes("compiler/" + stage, [&, &stage = stage, &known = known](const std::string&, const std::string& name) {
+        check_includes("compiler/" + stage, [&, &stage = stage, &known = known](
+                                                const std::string&, const std::string& name) {
             const std::string other = stage_of(name);
             return other.empty() || other == stage || known.count(other) > 0;
         });
     }
     for (const auto& entry : std::filesystem::directory_iterator(kRoot / "compiler"))
         if (entry.is_directory()) {
-            EXPECT_TRUE(below.count(entry.path().filename().string())) << entry.path() << " is no stage";
+            EXPECT_TRUE(below.count(entry.path().filename().string()))
+                << entry.path() << " is no stage";
         }
 }
 

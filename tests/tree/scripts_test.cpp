@@ -30,7 +30,7 @@ Outcome run(const std::string& command) {
 
 TEST(Scripts, EachExplainsItself) {
     for (const char* script : {"apps/run", "apps/setup", "tests/run", "tests/bench/run",
-                               "tests/swiftshader", ".ci/run"}) {
+                               "tests/bench/glsl_snapshot", "tests/swiftshader", ".ci/run"}) {
         Outcome outcome = run(std::string(script) + " --help");
         EXPECT_EQ(outcome.status, 0) << script;
         EXPECT_NE(outcome.output.find(std::string("usage: ") + script), std::string::npos)

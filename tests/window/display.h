@@ -67,8 +67,8 @@ inline void by_hand(const std::string& title, const std::string& commands) {
     }
     if (hand() < 0) std::abort();
 }
-/// Ends the commands that are left: their window is gone, and the next one may have its number. `key` is let go, which
-/// the display would repeat otherwise.
+/// Ends the commands that are left: their window is gone, and the next one may have its number.
+/// `key` is let go, which the display would repeat otherwise.
 inline void drop_hand(const std::string& key) {
     if (hand() <= 0) return;
     kill(-hand(), SIGKILL);

@@ -37,14 +37,19 @@ std::string png_header(uint32_t width, uint32_t height) {
     auto number = [](uint32_t n) {
         return std::string{char(n >> 24), char(n >> 16), char(n >> 8), char(n)};
     };
-    return std::string("\x89PNG\r\n\x1a\n", 8) + number(13) + "IHDR" + number(width) + number(height) +
-           std::string("\x08\0\0\0\0", 5) + number(0) + number(0) + "IDAT" + number(0);
+    return std::string("\x89PNG\r\n\x1a\n", 8) + number(13) + "IHDR" + number(width) +
+           number(height) + std::string("\x08\0\0\0\0", 5) + number(0) + number(0) + "IDAT" +
+           number(0);
 }
 TEST(Picture, AHeaderThatClaimsTooManyPixelsIsRefused) {
     std::ofstream(path_of("large.png"), std::ios::binary) << png_header(20'000, 20'000);
-    EXPECT_NE(read_error(path_of("large.png")).find("large.png: its header says 20000 x 20000 pixels"), std::string::npos);
-    std::ofstream(path_of("huge.png"), std::ios::binary) << png_header(1'000'000'000, 1'000'000'000);
-    EXPECT_NE(read_error(path_of("huge.png")).find("huge.png: this is no picture that can be read (too large)"),
+    EXPECT_NE(
+        read_error(path_of("large.png")).find("large.png: its header says 20000 x 20000 pixels"),
+        std::string::npos);
+    std::ofstream(path_of("huge.png"), std::ios::binary)
+        << png_header(1'000'000'000, 1'000'000'000);
+    EXPECT_NE(read_error(path_of("huge.png"))
+                  .find("huge.png: this is no picture that can be read (too large)"),
               std::string::npos)
         << read_error(path_of("huge.png"));
 }

@@ -222,7 +222,9 @@ TEST_F(RealWindow, EscapeCloses) {
     ViewWindow window(executor, options("escape"));
     settle(window);
     // Pressed again where the first went by: a loaded machine may map the window late.
-    by_hand("escape", "key --window \\$id Escape sleep 2 key --window \\$id Escape sleep 4 key --window \\$id Escape");
+    by_hand("escape",
+            "key --window \\$id Escape sleep 2 key --window \\$id Escape sleep 4 key --window "
+            "\\$id Escape");
     EXPECT_FALSE(frames_until(window, [] { return false; }));
     EXPECT_FALSE(window.open());
     drop_hand("Escape");
@@ -230,7 +232,8 @@ TEST_F(RealWindow, EscapeCloses) {
 
 TEST_F(RealWindow, KernelTimesAreThoseOfTheFrame) {
     SessionScope scope{Session(executor)};
-    auto busy = compile([](Tensor x) { return sin(exp(sin(exp(sin(exp(sin(exp(sin(x + 1.0f))))))))); }, {f32("n")});
+    auto busy = compile(
+        [](Tensor x) { return sin(exp(sin(exp(sin(exp(sin(exp(sin(x + 1.0f))))))))); }, {f32("n")});
     WindowOptions options{.title = "times", .size = {640, 320}, .max_rate = 0, .profile = true};
     ViewWindow window(executor, options);
     Tensor x = zeros({1 << 20});

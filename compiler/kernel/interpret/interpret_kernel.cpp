@@ -171,7 +171,8 @@ class Machine {
         for (size_t k = buffers_.size(); k < code_.buffers.size(); ++k) {
             const KernelBuffer& b = code_.buffers[k];
             const int64_t copies = b.space == MemorySpace::Private ? lanes_ : 1;
-            own_memory_.emplace_back(at(static_cast<int>(b.elements.evaluate(env_) * copies * b.dtype.bytes())));
+            own_memory_.emplace_back(
+                at(static_cast<int>(b.elements.evaluate(env_) * copies * b.dtype.bytes())));
         }
     }
 
@@ -186,12 +187,14 @@ class Machine {
 
     void clear(const KernelNode& n) {
         const KernelBuffer& buffer = code_.buffers[at(n.index)];
-        if (buffer.space == MemorySpace::Shared) races_.clear(n, buffer.elements.evaluate(env_), members());
+        if (buffer.space == MemorySpace::Shared)
+            races_.clear(n, buffer.elements.evaluate(env_), members());
         const std::span<std::byte> memory = memory_of(n.index);
         std::fill(memory.begin(), memory.end(), std::byte{0});
         if (n.args.empty()) return;
         const Scalar begin = node(n.args[0]).constant.to(n.dtype);
-        for (size_t at = 0; at < memory.size(); at += static_cast<size_t>(n.dtype.bytes())) store_scalar(begin, memory.data() + at);
+        for (size_t at = 0; at < memory.size(); at += static_cast<size_t>(n.dtype.bytes()))
+            store_scalar(begin, memory.data() + at);
     }
 
     // --- the grid
@@ -293,7 +296,7 @@ class Machine {
             case Op::Store: return store(n, mask);
             case Op::Atomic: return combine(n, values_[at(id)], mask);
             case Op::Array: return clear(n);
-            case Op::Barrier: return races_.order();   // lanes are in step
+            case Op::Barrier: return races_.order();  // lanes are in step
             case Op::SubgroupShuffle: return shuffle(n, values_[at(id)], mask);
             case Op::SubgroupReduce:
             case Op::SubgroupScan:
@@ -359,7 +362,8 @@ class Machine {
 
     void copy(int target, int source, const LaneMask& mask) {
         if (!node(target).matrix) return copy_lanes(values_[at(target)], values_[at(source)], mask);
-        for (int k = 0; k < matrix(target).count(); ++k) copy_lanes(matrix(target).part(k), matrix(source).part(k), mask);
+        for (int k = 0; k < matrix(target).count(); ++k)
+            copy_lanes(matrix(target).part(k), matrix(source).part(k), mask);
     }
 
     /// Region arguments take the yielded values, all at once: one may be another's next value.
@@ -399,12 +403,15 @@ class Machine {
     LaneAccess access(const KernelNode& n, const LaneMask& mask) {
         const int32_t* index = values_[at(n.args[0])].words();
         const KernelBuffer& buffer = code_.buffers[at(n.index)];
-        if (buffer.space == MemorySpace::Shared) races_.access(n, buffer.elements.evaluate(env_), index, mask);
-        if (buffer.space != MemorySpace::Private) return {code_, n, memory_of(n.index), index, mask};
+        if (buffer.space == MemorySpace::Shared)
+            races_.access(n, buffer.elements.evaluate(env_), index, mask);
+        if (buffer.space != MemorySpace::Private)
+            return {code_, n, memory_of(n.index), index, mask};
         const auto elements = static_cast<int32_t>(buffer.elements.evaluate(env_));
         own_index_.assign(index, index + lanes_);
         for (int lane = 0; lane < lanes_; ++lane) {
-            if (mask.on[at(lane)] && (index[lane] < 0 || index[lane] >= elements)) fail("a local array is left");
+            if (mask.on[at(lane)] && (index[lane] < 0 || index[lane] >= elements))
+                fail("a local array is left");
             own_index_[at(lane)] += lane * elements;
         }
         return {code_, n, memory_of(n.index), own_index_.data(), mask};
@@ -417,7 +424,8 @@ class Machine {
         counts_.loads += mask.active;
         const int64_t bytes = mask.active * n.width * stored_bytes(n);
         counts_.bytes_read += bytes;
-        if (code_.buffers[at(n.index)].space == MemorySpace::Bound) counts_.bound_bytes_read += bytes;
+        if (code_.buffers[at(n.index)].space == MemorySpace::Bound)
+            counts_.bound_bytes_read += bytes;
         load_lanes(access(n, mask), target);
     }
 
@@ -475,7 +483,8 @@ class Machine {
             if (n.op == Op::SubgroupScan)
                 for (size_t lane = 1; lane < count; ++lane)
                     values[lane] = evaluate_reduce(n.reduce, values[lane - 1], first[lane]);
-            for (int distance = subgroup_ / 2; distance > 0 && n.op == Op::SubgroupReduce; distance /= 2) {
+            for (int distance = subgroup_ / 2; distance > 0 && n.op == Op::SubgroupReduce;
+                 distance /= 2) {
                 std::vector<Scalar> before = values;
                 for (size_t lane = 0; lane < count; ++lane)
                     values[lane] = evaluate_reduce(n.reduce, before[lane],
@@ -486,7 +495,9 @@ class Machine {
         });
     }
 
-    LaneMatrix matrix(int id) const { return {node(id).matrix, values_[at(id)], lanes_, subgroup_}; }
+    LaneMatrix matrix(int id) const {
+        return {node(id).matrix, values_[at(id)], lanes_, subgroup_};
+    }
 
     void run_matrix(int id, const LaneMask& mask) {
         const KernelNode& n = node(id);
@@ -494,10 +505,12 @@ class Machine {
             if (n.op == Op::MatrixCast) return convert_matrix(matrix(id), matrix(n.args[0]), begin);
             if (n.op == Op::MatrixMulAdd) {
                 ++counts_.matrix_products;
-                return multiply_add(matrix(id), matrix(n.args[0]), matrix(n.args[1]), matrix(n.args[2]), begin);
+                return multiply_add(matrix(id), matrix(n.args[0]), matrix(n.args[1]),
+                                    matrix(n.args[2]), begin);
             }
             const Scalar value = get_lane(values_[at(n.args[0])], begin);
-            for (int e = 0; e < n.matrix.rows * n.matrix.columns; ++e) matrix(id).set(e, begin, value);
+            for (int e = 0; e < n.matrix.rows * n.matrix.columns; ++e)
+                matrix(id).set(e, begin, value);
         });
     }
 
@@ -505,9 +518,11 @@ class Machine {
     void move_matrix(int id, const LaneMask& mask) {
         const KernelNode& n = node(id);
         const KernelBuffer& buffer = code_.buffers[at(n.index)];
-        const int32_t *first = values_[at(n.args[0])].words(), *stride = values_[at(n.args[1])].words();
+        const int32_t *first = values_[at(n.args[0])].words(),
+                      *stride = values_[at(n.args[1])].words();
         const bool stores = n.op == Op::MatrixStore;
-        const LaneMatrix whole = {n.matrix, values_[at(stores ? n.args[2] : id)], lanes_, subgroup_};
+        const LaneMatrix whole = {n.matrix, values_[at(stores ? n.args[2] : id)], lanes_,
+                                  subgroup_};
         for (int k = 0; k < whole.count(); ++k) {
             LaneMask some = mask;
             matrix_index_.assign(at(lanes_), -1);
@@ -515,7 +530,8 @@ class Machine {
                 for (int lane = begin; lane < end; ++lane)
                     if (first[lane] != first[begin] || stride[lane] != stride[begin])
                         fail("the lanes of a subgroup ask for different matrices");
-                matrix_indices(n, subgroup_, k, first[begin], stride[begin], matrix_index_.data() + begin);
+                matrix_indices(n, subgroup_, k, first[begin], stride[begin],
+                               matrix_index_.data() + begin);
             });
             for (int lane = 0; lane < lanes_; ++lane)
                 if (some.on[at(lane)] &&
@@ -529,8 +545,10 @@ class Machine {
             if (!stores && buffer.space == MemorySpace::Bound) counts_.bound_bytes_read += bytes;
             const LaneAccess access{code_, n, memory_of(n.index), matrix_index_.data(), some};
             const Lanes part = whole.part(k);
-            if (stores) store_lanes(access, {&part, 1});
-            else load_lanes(access, part);
+            if (stores)
+                store_lanes(access, {&part, 1});
+            else
+                load_lanes(access, part);
         }
     }
 
@@ -544,7 +562,7 @@ class Machine {
     std::vector<std::vector<Lanes>> results_;        // by Branch node
     std::vector<std::pair<int, int>> range_values_;  // range, its Range node
     std::vector<std::vector<uint64_t>> memory_;
-    std::vector<std::vector<std::byte>> own_memory_;   // of buffers that are not bound
+    std::vector<std::vector<std::byte>> own_memory_;  // of buffers that are not bound
     std::vector<int32_t> own_index_, matrix_index_;
     SharedRaces races_;
     std::vector<int64_t> back_edges_;  // by lane, of the group that runs

@@ -71,10 +71,8 @@ bool float_binary(Op op, float* out, const float* a, const float* b, int lanes) 
                 const float whole = turns == 0 ? -0.0f : y * turns;
                 return x - whole;
             });
-        case Op::Min:
-            return by([](float x, float y) { return smaller(x, y); });
-        case Op::Max:
-            return by([](float x, float y) { return larger(x, y); });
+        case Op::Min: return by([](float x, float y) { return smaller(x, y); });
+        case Op::Max: return by([](float x, float y) { return larger(x, y); });
         default: return false;
     }
 }

@@ -56,7 +56,7 @@ void check_written(const LaneAccess& access) {
 
 /// Memory and lanes hold the same 4 bytes.
 bool same_words(DType stored, DType used) {
-    const bool bits = stored == u32 && used == f32;   // floats that are kept as their bits
+    const bool bits = stored == u32 && used == f32;  // floats that are kept as their bits
     return (stored == used || bits) && lane_form(used) != LaneForm::Scalar && !used.is_bool();
 }
 
@@ -71,10 +71,12 @@ void for_running(const LaneMask& mask, F f) {
 void load_lanes(const LaneAccess& access, const Lanes& target) {
     DType stored = buffer_of(access).dtype;
     int width = access.node.width, lanes = static_cast<int>(access.mask.on.size());
-    // What is read of an empty tensor is chosen away; where that is, is no place at all. Devices read within bounds.
+    // What is read of an empty tensor is chosen away; where that is, is no place at all. Devices
+    // read within bounds.
     if (access.memory.empty()) {
         for_running(access.mask, [&](int lane) {
-            for (int k = 0; k < width; ++k) set_lane(target, k * lanes + lane, Scalar{}.to(target.dtype));
+            for (int k = 0; k < width; ++k)
+                set_lane(target, k * lanes + lane, Scalar{}.to(target.dtype));
         });
         return;
     }
@@ -119,13 +121,16 @@ void store_lanes(const LaneAccess& access, std::span<const Lanes> values) {
 void combine_lanes(const LaneAccess& access, const Lanes& value, const Lanes* old) {
     check_written(access);
     const DType type = access.node.dtype;
-    ensure(type.bytes() == buffer_of(access).dtype.bytes(), "an atomic of another width than its buffer");
+    ensure(type.bytes() == buffer_of(access).dtype.bytes(),
+           "an atomic of another width than its buffer");
     Elements elements(access, 1);
     for_running(access.mask, [&](int lane) {
         std::byte* place = elements[lane];
-        const Scalar before = load_scalar(type, place), operands[] = {before, get_lane(value, lane).to(type)};
-        store_scalar(access.node.combine == ScatterOp::Last ? operands[1]
-                                                            : evaluate(combining_op(access.node.combine), type, operands),
+        const Scalar before = load_scalar(type, place),
+                     operands[] = {before, get_lane(value, lane).to(type)};
+        store_scalar(access.node.combine == ScatterOp::Last
+                         ? operands[1]
+                         : evaluate(combining_op(access.node.combine), type, operands),
                      place);
         if (old) set_lane(*old, lane, before);
     });

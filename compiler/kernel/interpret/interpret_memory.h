@@ -21,7 +21,8 @@ struct LaneAccess {
 void load_lanes(const LaneAccess& access, const Lanes& target);
 /// As many values as the node is wide; each goes lane after lane.
 void store_lanes(const LaneAccess& access, std::span<const Lanes> values);
-/// Lane after lane: memory = memory combined with value, as the node's dtype. `old`, where not null: what was there.
+/// Lane after lane: memory = memory combined with value, as the node's dtype. `old`, where not
+/// null: what was there.
 void combine_lanes(const LaneAccess& access, const Lanes& value, const Lanes* old);
 
 }  // namespace firn

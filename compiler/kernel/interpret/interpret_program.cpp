@@ -72,21 +72,23 @@ class BoundSlots {
 
   private:
     uint64_t bytes_of(int slot, const SizeEnv& env) const {
-        return static_cast<uint64_t>(program_.buffers[static_cast<size_t>(slot)].bytes().evaluate(env));
+        return static_cast<uint64_t>(
+            program_.buffers[static_cast<size_t>(slot)].bytes().evaluate(env));
     }
 
     std::span<std::byte> memory_of(const std::shared_ptr<Memory>& memory, int slot,
                                    const SizeEnv& env) const {
         auto* host = dynamic_cast<HostMemory*>(memory.get());
         ensure(host, "memory of another executor is given to the interpreter");
-        const auto wanted =
-            static_cast<uint64_t>(program_.buffers[static_cast<size_t>(slot)].bytes().evaluate(env));
+        const auto wanted = static_cast<uint64_t>(
+            program_.buffers[static_cast<size_t>(slot)].bytes().evaluate(env));
         if (host->data.size() < wanted)
             throw InternalError("internal error: program " + program_.name + " needs " +
                                 std::to_string(wanted) + " bytes for buffer " +
                                 program_.buffers[static_cast<size_t>(slot)].name + " and memory " +
                                 host->name + " has " + std::to_string(host->data.size()));
-        return std::span(host->data).first(std::min<uint64_t>(host->data.size(), bytes_of(slot, env)));
+        return std::span(host->data)
+            .first(std::min<uint64_t>(host->data.size(), bytes_of(slot, env)));
     }
 
     void bind_arguments(const Call& call) {
@@ -249,20 +251,25 @@ class Interpreter : public Executor {
     void run_step(const Running& running, const FlatStep& step, HazardCheck& hazards) {
         if (step.copy) {
             hazards.step(step, {false, true}, running.slots);
-            std::span<std::byte> source = running.slots[step.slots[0]], target = running.slots[step.slots[1]];
-            const size_t size = std::min(source.size(), target.size());   // an empty one may have room for no element
-            ensure(size + 16 >= std::max(source.size(), target.size()), "a copy between buffers of different sizes");
+            std::span<std::byte> source = running.slots[step.slots[0]],
+                                 target = running.slots[step.slots[1]];
+            const size_t size = std::min(
+                source.size(), target.size());  // an empty one may have room for no element
+            ensure(size + 16 >= std::max(source.size(), target.size()),
+                   "a copy between buffers of different sizes");
             std::memcpy(target.data(), source.data(), size);
             return;
         }
-        const KernelInfo& kernel = running.program.kernels[static_cast<size_t>(step.dispatch->kernel)];
+        const KernelInfo& kernel =
+            running.program.kernels[static_cast<size_t>(step.dispatch->kernel)];
         std::vector<bool> written;
         for (const BindingInfo& binding : kernel.bindings) written.push_back(binding.written);
         hazards.step(step, written, running.slots);
         dispatch(kernel, step, running.slots, scalars_of(running, step));
     }
 
-    /// The scalar arguments, and behind them the numbers that the host computes, as far as the step asks for them.
+    /// The scalar arguments, and behind them the numbers that the host computes, as far as the step
+    /// asks for them.
     static std::vector<Scalar> scalars_of(const Running& running, const FlatStep& step) {
         const std::vector<HostScalar>& numbers = running.program.host_scalars;
         const size_t arguments = running.scalars.size();
@@ -271,7 +278,8 @@ class Interpreter : public Executor {
         PlacedNumbers placed;
         for (const ParamInfo& param : step.dispatch->params) {
             if (param.scalar < static_cast<int>(arguments)) continue;
-            const int place = placed.place(numbers, param.scalar - static_cast<int>(arguments), step.env);
+            const int place =
+                placed.place(numbers, param.scalar - static_cast<int>(arguments), step.env);
             host_values(placed.placed(), running.scalars, values);
             out[static_cast<size_t>(param.scalar)] = values[static_cast<size_t>(place)];
         }
@@ -289,23 +297,26 @@ class Interpreter : public Executor {
     }
 
     static int32_t size_in(std::span<const std::byte> sizes, int64_t at) {
-        ensure(at >= 0 && static_cast<size_t>(at) * 4 + 4 <= sizes.size(), "a size lies outside its buffer");
+        ensure(at >= 0 && static_cast<size_t>(at) * 4 + 4 <= sizes.size(),
+               "a size lies outside its buffer");
         int32_t size = 0;
         std::memcpy(&size, sizes.data() + at * 4, 4);
         return size;
     }
 
     /// What the host gives, and between it the sizes that only the device knows.
-    static std::vector<Scalar> all_params(const KernelCode& code, const std::vector<std::span<std::byte>>& buffers,
+    static std::vector<Scalar> all_params(const KernelCode& code,
+                                          const std::vector<std::span<std::byte>>& buffers,
                                           const std::vector<Scalar>& given) {
         if (code.sizes_buffer < 0) return given;
         std::vector<Scalar> out;
         size_t next = 0;
         int64_t at = given.back().as_int();
         for (const ParamInfo& param : code.params)
-            out.push_back(code.on_device(param)
-                              ? scalar_int(size_in(buffers[static_cast<size_t>(code.sizes_buffer)], at++))
-                              : given[next++]);
+            out.push_back(
+                code.on_device(param)
+                    ? scalar_int(size_in(buffers[static_cast<size_t>(code.sizes_buffer)], at++))
+                    : given[next++]);
         return out;
     }
 
@@ -320,14 +331,16 @@ class Interpreter : public Executor {
         std::array<int64_t, 3> groups{};
         for (size_t k = 0; k < 3; ++k) groups[k] = step.dispatch->groups[k].evaluate(step.env);
         if (step.dispatch->sizes_binding >= 0) {
-            const std::span<std::byte> sizes = buffers[static_cast<size_t>(step.dispatch->sizes_binding)];
+            const std::span<std::byte> sizes =
+                buffers[static_cast<size_t>(step.dispatch->sizes_binding)];
             for (size_t k = 0; k < 3; ++k)
                 groups[k] = size_in(sizes, step.dispatch->sizes_groups + static_cast<int64_t>(k));
         }
         auto begin = std::chrono::steady_clock::now();
-        interpret_kernel(*kernel.code, buffers,
-                         all_params(*kernel.code, buffers, param_values(*step.dispatch, step.env, scalars)), step.env,
-                         profile_.subgroup_size, groups);
+        interpret_kernel(
+            *kernel.code, buffers,
+            all_params(*kernel.code, buffers, param_values(*step.dispatch, step.env, scalars)),
+            step.env, profile_.subgroup_size, groups);
         if (!profiling_) return;
         std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
         KernelTime& time = times_[kernel.name];

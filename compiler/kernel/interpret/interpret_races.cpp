@@ -15,9 +15,7 @@ std::string line_of(const KernelNode& node) {
 bool reads(const KernelNode& node) { return node.op == Op::Load || node.op == Op::MatrixLoad; }
 
 [[noreturn]] void fail(const KernelNode& first, const KernelNode& second) {
-    const auto verb = [](const KernelNode& node) {
-        return reads(node) ? "reads" : "stores";
-    };
+    const auto verb = [](const KernelNode& node) { return reads(node) ? "reads" : "stores"; };
     throw UserError(std::string("shared: one invocation ") + verb(first) + " an element at " +
                     line_of(first) + " and another " + verb(second) + " it at " + line_of(second) +
                     " without a barrier between; which comes first differs from run to run: call "
@@ -26,7 +24,8 @@ bool reads(const KernelNode& node) { return node.op == Op::Load || node.op == Op
 
 }  // namespace
 
-std::vector<SharedRaces::Element>& SharedRaces::buffer_of(const KernelNode& node, int64_t elements) {
+std::vector<SharedRaces::Element>& SharedRaces::buffer_of(const KernelNode& node,
+                                                          int64_t elements) {
     const auto buffer = static_cast<size_t>(node.index);
     if (elements_.size() <= buffer) elements_.resize(buffer + 1);
     elements_[buffer].resize(static_cast<size_t>(elements));

@@ -1,4 +1,5 @@
-// The firn_bench_compile program: what compiling costs, by kind and size of the program and by stage.
+// The firn_bench_compile program: what compiling costs, by kind and size of the program and by
+// stage.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -78,8 +79,11 @@ class Writer {
                     if_(x > 10.0f, [&] { break_(); });
                 }
             } else {
-                if_(sum(recent[at]) > 0.0f,
-                    [&] { for (int k = 0; k < 8; ++k) recent[other] = one(recent); },
+                if_(
+                    sum(recent[at]) > 0.0f,
+                    [&] {
+                        for (int k = 0; k < 8; ++k) recent[other] = one(recent);
+                    },
                     [&] { recent[other] = recent[other] + 1.0f; });
             }
             for (int k = 0; k < 4; ++k) recent[any(recent)] = one(recent);
@@ -119,7 +123,8 @@ class Writer {
     Tensor one(const Tensors& recent) {
         // Two of the same would fold: x > x is false.
         const size_t at = any(recent);
-        const Tensor &a = recent[at], &b = recent[(at + 1 + random_() % (recent.size() - 1)) % recent.size()];
+        const Tensor &a = recent[at],
+                     &b = recent[(at + 1 + random_() % (recent.size() - 1)) % recent.size()];
         const float literal = 0.25f + static_cast<float>(random_() % 64) / 64;
         switch (random_() % 6) {
             case 0: return a + b * literal;
@@ -150,7 +155,8 @@ struct Row {
     double record = 0;
     CompileTimes times;
     double to_glsl() const {
-        return record + times.passes + times.schedule + times.lower + times.map + times.emit + times.plan;
+        return record + times.passes + times.schedule + times.lower + times.map + times.emit +
+               times.plan;
     }
 };
 
@@ -159,13 +165,16 @@ Row measure(const Kind& kind, int nodes, bool spirv) {
     const std::vector<ArgSpec> specs(4, f32(512, 512));
     Row row;
     const double start = thread_milliseconds();
-    const auto function = compile([&](const Tensors& args) { return (Writer(nodes).*kind.write)(args); }, specs);
+    const auto function =
+        compile([&](const Tensors& args) { return (Writer(nodes).*kind.write)(args); }, specs);
     row.record = thread_milliseconds() - start;
     row.nodes = topological(function.graph().results).size();
     CompileOptions options;
     options.spirv = spirv;
     options.times = &row.times;
-    row.kernels = compile_graph(current_session().state()->nodes, function.graph(), cpu_profile(), options)->kernels.size();
+    row.kernels =
+        compile_graph(current_session().state()->nodes, function.graph(), cpu_profile(), options)
+            ->kernels.size();
     return row;
 }
 
@@ -179,13 +188,18 @@ Options parse(int argc, char** argv) {
     Options options;
     for (int i = 1; i < argc; ++i) {
         const std::string name = argv[i];
-        if (name == "--help" || name == "-h") options.help = true;
-        else if (name == "--spirv") options.spirv = true;
+        if (name == "--help" || name == "-h")
+            options.help = true;
+        else if (name == "--spirv")
+            options.spirv = true;
         else if (name != "--only" && name != "--most" && name != "--rounds")
             throw UserError("there is no option '" + name + "'; see --help");
-        else if (++i == argc) throw UserError(name + " needs a value; see --help");
-        else if (name == "--only") options.only = argv[i];
-        else (name == "--most" ? options.most : options.rounds) = std::atoi(argv[i]);
+        else if (++i == argc)
+            throw UserError(name + " needs a value; see --help");
+        else if (name == "--only")
+            options.only = argv[i];
+        else
+            (name == "--most" ? options.most : options.rounds) = std::atoi(argv[i]);
     }
     return options;
 }
@@ -194,15 +208,18 @@ void report(const Kind& kind, const Options& options) {
     double before = 0;
     for (const int size : kSizes) {
         if (size > options.most) break;
-        std::vector<Row> rows(static_cast<size_t>(options.rounds > 0 ? options.rounds : std::clamp(5000 / size, 1, 9)));
+        std::vector<Row> rows(static_cast<size_t>(
+            options.rounds > 0 ? options.rounds : std::clamp(5000 / size, 1, 9)));
         for (Row& row : rows) row = measure(kind, size, options.spirv);
-        std::nth_element(rows.begin(), rows.begin() + static_cast<long>(rows.size() / 2), rows.end(),
+        std::nth_element(rows.begin(), rows.begin() + static_cast<long>(rows.size() / 2),
+                         rows.end(),
                          [](const Row& a, const Row& b) { return a.to_glsl() < b.to_glsl(); });
         const Row& row = rows[rows.size() / 2];
         const double each = row.to_glsl() / static_cast<double>(row.nodes);
-        std::printf("%-12s %6zu %8zu %8.1f %8.1f %9.1f %8.1f %8.1f %8.1f %8.1f %9.1f %8.2f", kind.name, row.nodes,
-                    row.kernels, row.record, row.times.passes, row.times.schedule, row.times.lower, row.times.map,
-                    row.times.emit, row.times.plan, row.to_glsl(), before > 0 ? each / before : 1);
+        std::printf("%-12s %6zu %8zu %8.1f %8.1f %9.1f %8.1f %8.1f %8.1f %8.1f %9.1f %8.2f",
+                    kind.name, row.nodes, row.kernels, row.record, row.times.passes,
+                    row.times.schedule, row.times.lower, row.times.map, row.times.emit,
+                    row.times.plan, row.to_glsl(), before > 0 ? each / before : 1);
         if (options.spirv) std::printf(" %9.1f", row.times.spirv);
         std::printf("\n");
         std::fflush(stdout);
@@ -216,8 +233,9 @@ int main(int argc, char** argv) {
     try {
         const Options options = parse(argc, argv);
         if (options.help) return std::fputs(kUsage, stdout) < 0;
-        std::printf("%-12s %6s %8s %8s %8s %9s %8s %8s %8s %8s %9s %8s%s\n", "ms", "nodes", "kernels", "record", "passes",
-                    "schedule", "lower", "map", "emit", "plan", "to GLSL", "growth", options.spirv ? "     SPIR-V" : "");
+        std::printf("%-12s %6s %8s %8s %8s %9s %8s %8s %8s %8s %9s %8s%s\n", "ms", "nodes",
+                    "kernels", "record", "passes", "schedule", "lower", "map", "emit", "plan",
+                    "to GLSL", "growth", options.spirv ? "     SPIR-V" : "");
         bool found = false;
         for (const Kind& kind : kKinds) {
             if (!options.only.empty() && options.only != kind.name) continue;

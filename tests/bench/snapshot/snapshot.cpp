@@ -1,4 +1,5 @@
-// The firn_snapshot program: what the compiler makes of every bench case and of random programs, as text. Runs nothing.
+// The firn_snapshot program: what the compiler makes of every bench case and of random programs, as
+// text. Runs nothing.
 #include <firn/firn.h>
 
 #include <cstdio>
@@ -44,14 +45,19 @@ class TextKeeper : public Executor {
     explicit TextKeeper(DeviceProfile profile) : profile_(std::move(profile)) {}
 
     const DeviceProfile& profile() const override { return profile_; }
-    std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string&) override { return std::make_shared<Zeros>(bytes); }
+    std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string&) override {
+        return std::make_shared<Zeros>(bytes);
+    }
     void write(Memory&, uint64_t, std::span<const std::byte>) override {}
-    void read(const Memory&, uint64_t, std::span<std::byte> data) override { std::fill(data.begin(), data.end(), std::byte{}); }
+    void read(const Memory&, uint64_t, std::span<std::byte> data) override {
+        std::fill(data.begin(), data.end(), std::byte{});
+    }
     void wait() override {}
 
     void run(const std::shared_ptr<const Program>& program, const Call&) override {
         if (!seen_.insert(program).second) return;
-        for (const KernelInfo& kernel : program->kernels) glsl += "==== " + kernel.name + "\n" + kernel.glsl;
+        for (const KernelInfo& kernel : program->kernels)
+            glsl += "==== " + kernel.name + "\n" + kernel.glsl;
         explained += explain(*program);
     }
 
@@ -80,10 +86,13 @@ Options parse(int argc, char** argv) {
             options.folder = name;
             continue;
         }
-        if (name != "--programs" && name != "--only") throw UserError("there is no option '" + name + "'; see --help");
+        if (name != "--programs" && name != "--only")
+            throw UserError("there is no option '" + name + "'; see --help");
         if (++i == argc) throw UserError(name + " needs a value; see --help");
-        if (name == "--only") options.only = argv[i];
-        else options.programs = std::strtoull(argv[i], nullptr, 10);
+        if (name == "--only")
+            options.only = argv[i];
+        else
+            options.programs = std::strtoull(argv[i], nullptr, 10);
     }
     if (options.folder.empty()) throw UserError("name a folder to write to; see --help");
     return options;
@@ -96,11 +105,12 @@ void write(const fs::path& path, const std::string& text) {
 
 /// What `work` makes the compiler make, as files of that name. An error is part of it.
 template <class Work>
-void keep(const fs::path& folder, const std::string& name, const DeviceProfile& profile, const Work& work) {
+void keep(const fs::path& folder, const std::string& name, const DeviceProfile& profile,
+          const Work& work) {
     const auto keeper = std::make_shared<TextKeeper>(profile);
     {
         const Session session{std::static_pointer_cast<Executor>(keeper)};
-        session.compile_in_background(false);   // else what is compiled depends on what is ready
+        session.compile_in_background(false);  // else what is compiled depends on what is ready
         SessionScope scope(session);
         try {
             work(session);
@@ -128,7 +138,7 @@ void snapshot(const Options& options, const std::string& device, const DevicePro
         try {
             calls = programs::calls_of(program, way);
         } catch (const std::exception&) {
-            continue;   // the reference cannot run it
+            continue;  // the reference cannot run it
         }
         keep(folder, "program_" + std::to_string(seed), profile,
              [&](const Session& session) { programs::record(program, way, calls, session); });
