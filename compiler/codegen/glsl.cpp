@@ -160,7 +160,7 @@ class Emitter {
         for (const std::vector<int>* list : {&r.order, &r.effects})
             for (int id : *list) {
                 const KernelNode& n = code_.nodes[id];
-                if (n.region >= 0) find_repeated(n.region, in_loop || n.op == Op::For);
+                if (n.region >= 0) find_repeated(n.region, in_loop || n.op == KernelOp::For);
                 if (n.else_region >= 0) find_repeated(n.else_region, in_loop);
             }
     }
@@ -175,10 +175,10 @@ class Emitter {
             auto visit = [&](int id) {
                 const KernelNode& n = code_.nodes[id];
                 for (int arg : n.args) use(arg, here);
-                if (n.op != Op::For) return;
+                if (n.op != KernelOp::For) return;
                 const int turns = code_.ranges[code_.regions[n.region].range].extent_node;
                 use(turns, here);
-                if (code_.nodes[turns].op == Op::Param) hold(turns);
+                if (code_.nodes[turns].op == KernelOp::Param) hold(turns);
             };
             for (int id : region.order) visit(id);
             for (int id : region.effects) visit(id);
@@ -190,13 +190,13 @@ class Emitter {
     void use(int id, int region) {
         ++uses_[id];
         use_region_[id] = region;
-        if (code_.nodes[id].op == Op::Param && repeated_[region]) hold(id);
+        if (code_.nodes[id].op == KernelOp::Param && repeated_[region]) hold(id);
     }
 
     /// A parameter that is asked for in a loop is read once, before it: CPU drivers would read it
     /// in every turn.
     void hold(int id) {
-        const auto k = static_cast<size_t>(code_.nodes[id].index);
+        const auto k = static_cast<size_t>(code_.nodes[id].param);
         held_[k] = !code_.on_device(code_.params[k]);
     }
 
@@ -211,16 +211,16 @@ class Emitter {
         range_used_.assign(code_.ranges.size(), false);
         for (size_t id = 0; id < code_.nodes.size(); ++id) {
             const KernelNode& n = code_.nodes[id];
-            if (n.op == Op::Constant) text_[id] = glsl_literal(n.constant);
-            if (n.op == Op::Param)
-                text_[id] = held_[static_cast<size_t>(n.index)]
-                                ? held(static_cast<size_t>(n.index))
-                                : param(static_cast<size_t>(n.index));
-            if (n.op == Op::RegionArg) text_[id] = "a" + std::to_string(id);
-            if (n.op == Op::Range) {
-                text_[id] = "r" + std::to_string(n.index);
-                const RangeKind kind = code_.ranges[n.index].kind;
-                if (uses_[id] && kind != RangeKind::Serial) range_used_[n.index] = true;
+            if (n.op == KernelOp::Constant) text_[id] = glsl_literal(n.constant);
+            if (n.op == KernelOp::Param)
+                text_[id] = held_[static_cast<size_t>(n.param)]
+                                ? held(static_cast<size_t>(n.param))
+                                : param(static_cast<size_t>(n.param));
+            if (n.op == KernelOp::RegionArg) text_[id] = "a" + std::to_string(id);
+            if (n.op == KernelOp::Range) {
+                text_[id] = "r" + std::to_string(n.range);
+                const RangeKind kind = code_.ranges[n.range].kind;
+                if (uses_[id] && kind != RangeKind::Serial) range_used_[n.range] = true;
                 if (uses_[id] && kind == RangeKind::Subgroup) subgroup_used_ = true;
             }
         }
@@ -239,31 +239,31 @@ class Emitter {
 
     void statement(int id, int indent) {
         const KernelNode& n = code_.nodes[id];
-        std::vector<int> loads = n.op == Op::Load ? std::vector{id} : std::vector<int>();
+        std::vector<int> loads = n.op == KernelOp::Load ? std::vector{id} : std::vector<int>();
         for (int arg : n.args)
             if (auto inlined = unwritten_.extract(arg))
                 loads.insert(loads.end(), inlined.mapped().begin(), inlined.mapped().end());
         name_loads_before(n, indent);
-        if (n.op == Op::For)
+        if (n.op == KernelOp::For)
             unwritten_.erase(code_.ranges[code_.regions[n.region].range].extent_node);
         switch (n.op) {
-            case Op::For: return for_statement(id, indent);
-            case Op::Branch: return branch_statement(id, indent);
-            case Op::Store: return store_statement(n, indent);
-            case Op::Atomic: return atomic_statement(id, indent);
-            case Op::MatrixLoad:
-            case Op::MatrixStore: return matrix_statement(id, indent);
-            case Op::Result: text_[id] = result_text(n); return;
-            case Op::SubgroupReduce: return subgroup_statement(id, indent);
-            case Op::SubgroupScan: return scan_statement(id, indent);
-            case Op::Array: return clear_statement(n, indent);
-            case Op::Barrier: return barrier_statement(indent);
+            case KernelOp::For: return for_statement(id, indent);
+            case KernelOp::Branch: return branch_statement(id, indent);
+            case KernelOp::Store: return store_statement(n, indent);
+            case KernelOp::Atomic: return atomic_statement(id, indent);
+            case KernelOp::MatrixLoad:
+            case KernelOp::MatrixStore: return matrix_statement(id, indent);
+            case KernelOp::Result: text_[id] = result_text(n); return;
+            case KernelOp::SubgroupReduce: return subgroup_statement(id, indent);
+            case KernelOp::SubgroupScan: return scan_statement(id, indent);
+            case KernelOp::Array: return clear_statement(n, indent);
+            case KernelOp::Barrier: return barrier_statement(indent);
             default: break;
         }
         std::string value = expression(n);
-        const bool inline_it = !n.pinned && !n.matrix && uses_[id] == 1 &&
-                               n.op != Op::SubgroupShuffle && use_region_[id] == region_of_[id] &&
-                               n.width == 1 && value.size() <= kLongestInlineText;
+        const bool inline_it =
+            !n.pinned && !n.matrix && uses_[id] == 1 && n.op != KernelOp::SubgroupShuffle &&
+            use_region_[id] == region_of_[id] && n.width == 1 && value.size() <= kLongestInlineText;
         if (inline_it) {
             text_[id] = std::move(value);
             if (!loads.empty()) unwritten_.emplace(id, std::move(loads));
@@ -291,7 +291,7 @@ class Emitter {
     }
 
     bool may_store_over(const KernelNode& n, const KernelNode& load) const {
-        const int read = code_.buffers[load.index].buffer;
+        const int read = code_.buffers[load.buffer].buffer;
         const auto written = [&](const KernelBuffer& b) { return b.written && b.buffer == read; };
         const auto inside = [&](int region) {
             if (region < 0) return false;
@@ -301,17 +301,17 @@ class Emitter {
                    std::any_of(r.effects.begin(), r.effects.end(), stores);
         };
         switch (n.op) {
-            case Op::Store:
-            case Op::Atomic:
-            case Op::MatrixStore:
+            case KernelOp::Store:
+            case KernelOp::Atomic:
+            case KernelOp::MatrixStore:
                 // A result may take the memory of an argument that is given away, element by
                 // element.
-                return code_.buffers[n.index].buffer == read ||
+                return code_.buffers[n.buffer].buffer == read ||
                        (n.args[0] == load.args[0] && n.width == load.width);
-            case Op::Barrier:
+            case KernelOp::Barrier:
                 return std::any_of(code_.buffers.begin(), code_.buffers.end(), written);
-            case Op::For:
-            case Op::Branch: return inside(n.region) || inside(n.else_region);
+            case KernelOp::For:
+            case KernelOp::Branch: return inside(n.region) || inside(n.else_region);
             default: return false;
         }
     }
@@ -325,7 +325,7 @@ class Emitter {
 
     void matrix_statement(int id, int indent) {
         const KernelNode& n = code_.nodes[id];
-        const bool stores = n.op == Op::MatrixStore;
+        const bool stores = n.op == KernelOp::MatrixStore;
         if (!stores) text_[id] = "v" + std::to_string(id);
         if (!stores) line(indent) << value_type(n) << " " << text_[id] << ";\n";
         line(indent) << (stores ? "coopMatStoreNV(" : "coopMatLoadNV(")
@@ -346,28 +346,28 @@ class Emitter {
 
     std::string result_text(const KernelNode& n) const {
         const KernelNode& owner = code_.nodes[n.args[0]];
-        if (owner.op == Op::For) return text_[code_.regions[owner.region].args[n.index]];
-        return "v" + std::to_string(n.args[0]) + "_" + std::to_string(n.index);
+        if (owner.op == KernelOp::For) return text_[code_.regions[owner.region].args[n.position]];
+        return "v" + std::to_string(n.args[0]) + "_" + std::to_string(n.position);
     }
 
     std::string expression(const KernelNode& n) {
-        if (n.op == Op::Load) return load(n);
-        if (n.op == Op::SubgroupShuffle) {
+        if (n.op == KernelOp::Load) return load(n);
+        if (n.op == KernelOp::SubgroupShuffle) {
             subgroup_used_ = true;
-            return "subgroupShuffle(" + text_[n.args[0]] + ", " + std::to_string(n.index) + "u)";
+            return "subgroupShuffle(" + text_[n.args[0]] + ", " + std::to_string(n.lane) + "u)";
         }
-        if (n.op == Op::SubgroupRead) {
+        if (n.op == KernelOp::SubgroupRead) {
             subgroup_used_ = true;
             return "subgroupShuffle(" + text_[n.args[0]] + ", uint(" + text_[n.args[1]] + ") % " +
                    std::to_string(lane_count()) + "u)";
         }
-        if (n.op == Op::MatrixFill || n.op == Op::MatrixCast)
+        if (n.op == KernelOp::MatrixFill || n.op == KernelOp::MatrixCast)
             return value_type(n) + "(" + text_[n.args[0]] + ")";
-        if (n.op == Op::MatrixMulAdd)
+        if (n.op == KernelOp::MatrixMulAdd)
             return "coopMatMulAddNV(" + text_[n.args[0]] + ", " + text_[n.args[1]] + ", " +
                    text_[n.args[2]] + ")";
-        if (n.op == Op::Lane) {
-            const std::string lane = text_[n.args[0]] + "." + kLane[n.index];
+        if (n.op == KernelOp::Lane) {
+            const std::string lane = text_[n.args[0]] + "." + kLane[n.lane];
             return n.dtype.is_bool() ? "(" + lane + " != 0u)" : lane;
         }
         std::vector<DType> types;
@@ -386,8 +386,9 @@ class Emitter {
         }
         if (const std::string inside = range_test(n); !inside.empty()) return inside;
         if (plain_quotient(n))
-            return "(" + operands[0] + (n.op == Op::Div ? " / " : " % ") + operands[1] + ")";
-        const bool in_words = !compares_widened_ && n.op == Op::Cast && widens(n.dtype, types[0]);
+            return "(" + operands[0] + (n.op == KernelOp::Div ? " / " : " % ") + operands[1] + ")";
+        const bool in_words =
+            !compares_widened_ && n.op == KernelOp::Cast && widens(n.dtype, types[0]);
         std::string out = in_words ? widened_glsl(n.dtype, operands[0])
                                    : operation_glsl(n.op, n.dtype, types, operands);
         note_functions(out);
@@ -397,10 +398,11 @@ class Emitter {
     /// 1 + tanh(x) where nobody else asks for the tanh: half the work of its parts. Else empty.
     std::string one_plus_tanh(const KernelNode& n, const std::vector<std::string>& operands) const {
         static constexpr std::string_view kTanh = "firn_tanh(";
-        if (n.op != Op::Add || n.dtype != f32) return "";
+        if (n.op != KernelOp::Add || n.dtype != f32) return "";
         for (size_t k = 0; k < 2; ++k) {
             const KernelNode& one = code_.nodes[n.args[1 - k]];
-            if (one.op == Op::Constant && one.constant.f == 1 && operands[k].starts_with(kTanh))
+            if (one.op == KernelOp::Constant && one.constant.f == 1 &&
+                operands[k].starts_with(kTanh))
                 return "firn_one_plus_tanh(" + operands[k].substr(kTanh.size());
         }
         return "";
@@ -409,13 +411,14 @@ class Emitter {
     /// 0 <= x and x < n in one comparison: a negative x is a large one without its sign. Else
     /// empty.
     std::string range_test(const KernelNode& n) const {
-        if (n.op != Op::And || n.dtype != boolean) return "";
+        if (n.op != KernelOp::And || n.dtype != boolean) return "";
         for (size_t k = 0; k < 2; ++k) {
             const KernelNode &low = code_.nodes[n.args[k]], &high = code_.nodes[n.args[1 - k]];
-            if (low.op != Op::LessEqual || high.op != Op::Less || low.args[1] != high.args[0])
+            if (low.op != KernelOp::LessEqual || high.op != KernelOp::Less ||
+                low.args[1] != high.args[0])
                 continue;
             const KernelNode &zero = code_.nodes[low.args[0]], &end = code_.nodes[high.args[1]];
-            if (zero.op == Op::Constant && zero.dtype == i32 && zero.constant.i == 0 &&
+            if (zero.op == KernelOp::Constant && zero.dtype == i32 && zero.constant.i == 0 &&
                 end.interval.lo >= 0)
                 return "(uint(" + text_[high.args[0]] + ") < uint(" + text_[high.args[1]] + "))";
         }
@@ -425,7 +428,7 @@ class Emitter {
     /// Integer division of indices that are known to be nonnegative needs no care for signs and
     /// zero.
     bool plain_quotient(const KernelNode& n) const {
-        return (n.op == Op::Div || n.op == Op::Mod) && n.dtype == i32 &&
+        return (n.op == KernelOp::Div || n.op == KernelOp::Mod) && n.dtype == i32 &&
                code_.nodes[n.args[0]].interval.lo >= 0 && code_.nodes[n.args[1]].interval.lo >= 1;
     }
 
@@ -442,7 +445,7 @@ class Emitter {
     }
 
     std::string memory(const KernelNode& n) const {
-        return memory_name(code_, static_cast<size_t>(n.index));
+        return memory_name(code_, static_cast<size_t>(n.buffer));
     }
 
     std::string stored(const KernelBuffer& b, int width) const {
@@ -455,7 +458,7 @@ class Emitter {
     }
 
     std::string load(const KernelNode& n) const {
-        const KernelBuffer& b = code_.buffers[n.index];
+        const KernelBuffer& b = code_.buffers[n.buffer];
         const std::string index = place(n), at = b.width == 4 ? index + " >> 2" : index;
         const std::string lane = n.width == 4 ? "" : b.width == 4 ? "[" + index + " & 3]" : ".x";
         if (in_words(b)) return packed_load(b.dtype, memory(n), index);
@@ -473,7 +476,7 @@ class Emitter {
     /// condition that never holds, which GLSL does not see: it refuses the index.
     std::string place(const KernelNode& n) const {
         const KernelNode& index = code_.nodes[n.args[0]];
-        return index.op == Op::Constant && index.constant.i < 0 ? "0" : text_[n.args[0]];
+        return index.op == KernelOp::Constant && index.constant.i < 0 ? "0" : text_[n.args[0]];
     }
 
     /// What a load or a store names: an element or a block of four, where a binding or an array
@@ -482,7 +485,7 @@ class Emitter {
         const std::string buffer = memory(n), at = place(n);
         if (n.width == 4) return buffer + "[" + at + " >> 2]";
         return buffer + "[" + at +
-               (code_.buffers[n.index].width == 4 ? " >> 2][" + at + " & 3]" : "]");
+               (code_.buffers[n.buffer].width == 4 ? " >> 2][" + at + " & 3]" : "]");
     }
 
     /// Floats that are kept as their bits, so that they can be exchanged.
@@ -492,12 +495,12 @@ class Emitter {
 
     /// Memory of the kernel's own begins as zeros, or as its argument says.
     void clear_statement(const KernelNode& n, int indent) {
-        const KernelBuffer& b = code_.buffers[n.index];
+        const KernelBuffer& b = code_.buffers[n.buffer];
         const bool shared = b.space == MemorySpace::Shared;
         const uint32_t members = code_.group_size[0] * code_.group_size[1] * code_.group_size[2];
         line(indent) << "for (uint k = " << (shared ? "gl_LocalInvocationIndex" : "0u") << "; k < "
                      << b.elements.text() << "u; k += " << (shared ? members : 1u) << "u) b"
-                     << n.index << "[k] = "
+                     << n.buffer << "[k] = "
                      << (n.args.empty() ? stored(b, 1) + "(0)" : stored_text(b, n.args[0]))
                      << ";\n";
     }
@@ -510,7 +513,7 @@ class Emitter {
     }
 
     void store_statement(const KernelNode& n, int indent) {
-        const KernelBuffer& b = code_.buffers[n.index];
+        const KernelBuffer& b = code_.buffers[n.buffer];
         auto value = [&](int id) { return stored_text(b, id); };
         if (in_words(b)) {
             line(indent) << packed_store(b.dtype, memory(n), place(n), text_[n.args[1]]) << "\n";
@@ -528,7 +531,7 @@ class Emitter {
     /// By the device's own operation where there is one, else by compare and exchange.
     void atomic_statement(int id, int indent) {
         const KernelNode& n = code_.nodes[id];
-        const KernelBuffer& b = code_.buffers[n.index];
+        const KernelBuffer& b = code_.buffers[n.buffer];
         const std::string target = memory(n) + "[" + place(n) + "]";
         const bool bits = holds_bits(b, n.dtype);
         const bool asked = uses_[id] > 0;
@@ -546,8 +549,8 @@ class Emitter {
         if (b.space == MemorySpace::Private && !asked &&
             n.combine != ScatterOp::Last) {  // nobody else combines there
             const std::string at = "i" + std::to_string(id),
-                              own = "b" + std::to_string(n.index) + "[" + at + "]";
-            const std::string next = operation_glsl(combining_op(n.combine), n.dtype,
+                              own = "b" + std::to_string(n.buffer) + "[" + at + "]";
+            const std::string next = operation_glsl(kernel_op(combining_op(n.combine)), n.dtype,
                                                     {n.dtype, n.dtype}, {as_used(own), value});
             note_functions(next);
             line(indent) << "int " << at << " = " << place(n) << ";\n";
@@ -569,8 +572,8 @@ class Emitter {
             return;
         }
         const std::string seen = "s" + std::to_string(id);
-        std::string next = operation_glsl(combining_op(n.combine), n.dtype, {n.dtype, n.dtype},
-                                          {as_used(old), value});
+        std::string next = operation_glsl(kernel_op(combining_op(n.combine)), n.dtype,
+                                          {n.dtype, n.dtype}, {as_used(old), value});
         note_functions(next);
         const std::string type = stored(b, 1);
         if (asked) line(indent) << glsl_type(n.dtype) << " " << text_[id] << ";\n";
@@ -614,7 +617,8 @@ class Emitter {
         }
         // How many turns stand side by side has been decided; CPU drivers would unroll on, and
         // spill.
-        if (keep_loops_ && code_.nodes[code_.ranges[body.range].extent_node].op == Op::Constant) {
+        if (keep_loops_ &&
+            code_.nodes[code_.ranges[body.range].extent_node].op == KernelOp::Constant) {
             loops_kept_ = true;
             line(indent) << "[[dont_unroll]]\n";
         }
@@ -648,8 +652,9 @@ class Emitter {
         std::vector<bool> asked(body.args.size());
         for (size_t k = 0; k < asked.size(); ++k) asked[k] = uses_[body.args[k]] > 0;
         for (size_t n = 0; n < code_.nodes.size(); ++n)
-            if (code_.nodes[n].op == Op::Result && code_.nodes[n].args[0] == id && uses_[n] > 0)
-                asked[static_cast<size_t>(code_.nodes[n].index)] = true;
+            if (code_.nodes[n].op == KernelOp::Result && code_.nodes[n].args[0] == id &&
+                uses_[n] > 0)
+                asked[static_cast<size_t>(code_.nodes[n].position)] = true;
         std::vector<CarriedStep> steps;
         for (size_t k = 0; k < asked.size(); ++k)
             if (asked[k] && body.yields[k] != body.args[k]) steps.push_back({k, body.yields[k]});
@@ -658,7 +663,8 @@ class Emitter {
 
     bool is_kept(const CarriedStep& step, const KernelRegion& body) const {
         const KernelNode& n = code_.nodes[step.value];
-        return n.op == Op::Select && n.args[0] == body.alive && n.args[2] == body.args[step.k];
+        return n.op == KernelOp::Select && n.args[0] == body.alive &&
+               n.args[2] == body.args[step.k];
     }
 
     /// Every carried value takes its next value at once.
@@ -689,7 +695,7 @@ class Emitter {
         };
         // A side that is never taken is left out: compilers refuse constant indices outside there,
         // too.
-        if (const KernelNode& test = code_.nodes[n.args[0]]; test.op == Op::Constant) {
+        if (const KernelNode& test = code_.nodes[n.args[0]]; test.op == KernelOp::Constant) {
             const int taken = test.constant.i ? n.region : n.else_region;
             if (taken < 0) return;
             line(indent) << "{\n";
@@ -721,7 +727,7 @@ class Emitter {
         text_[id] = "v" + std::to_string(id);
         const std::string& v = text_[id];
         line(indent) << glsl_type(n.dtype) << " " << v << " = " << text_[n.args[0]] << ";\n";
-        const Op step = reduce_step(n.reduce);
+        const KernelOp step = kernel_op(reduce_step(n.reduce));
         auto exchange = [&](const std::string& distance) {
             const std::string both =
                 operation_glsl(step, n.dtype, {n.dtype, n.dtype},
@@ -747,8 +753,8 @@ class Emitter {
         line(indent) << type << " " << v << " = " << text_[n.args[0]] << ";\n";
         for (int64_t s = 1; s < lane_count(); s *= 2) {
             const std::string distance = std::to_string(s) + "u";
-            const std::string both =
-                operation_glsl(reduce_step(n.reduce), n.dtype, {n.dtype, n.dtype}, {other, v});
+            const std::string both = operation_glsl(kernel_op(reduce_step(n.reduce)), n.dtype,
+                                                    {n.dtype, n.dtype}, {other, v});
             note_functions(both);
             line(indent) << "{ " << type << " " << other << " = subgroupShuffle(" << v
                          << ", max(gl_SubgroupInvocationID, " << distance << ") - " << distance

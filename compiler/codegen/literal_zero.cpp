@@ -10,7 +10,7 @@ namespace firn {
 namespace {
 
 /// +0 or -0, written as a literal.
-bool is_zero(const KernelNode& n) { return n.op == Op::Constant && n.constant.f == 0; }
+bool is_zero(const KernelNode& n) { return n.op == KernelOp::Constant && n.constant.f == 0; }
 /// llvmpipe folds +0 only: it takes -0 for any other number.
 bool is_plus_zero(const KernelNode& n) { return is_zero(n) && !std::signbit(n.constant.f); }
 
@@ -22,16 +22,17 @@ std::string literal_zero_glsl(const KernelCode& code, const KernelNode& node,
     const KernelNode &left = code.nodes[node.args[0]], &right = code.nodes[node.args[1]];
     const std::string type = node.dtype == f64 ? "_f64(" : "_f32(";
     switch (node.op) {
-        case Op::Add:
+        case KernelOp::Add:
             if (is_plus_zero(left)) return "firn_plus_zero" + type + operands[1] + ")";
             if (is_plus_zero(right)) return "firn_plus_zero" + type + operands[0] + ")";
             return "";
-        case Op::Sub: return is_plus_zero(left) ? "firn_zero_minus" + type + operands[1] + ")" : "";
-        case Op::Mul:
+        case KernelOp::Sub:
+            return is_plus_zero(left) ? "firn_zero_minus" + type + operands[1] + ")" : "";
+        case KernelOp::Mul:
             if (is_plus_zero(left)) return "firn_times_zero" + type + operands[1] + ")";
             if (is_plus_zero(right)) return "firn_times_zero" + type + operands[0] + ")";
             return "";
-        case Op::Div:
+        case KernelOp::Div:
             if (is_zero(right)) {
                 // The same value as x / 0, and no division that a driver could drop.
                 const double infinity = std::numeric_limits<double>::infinity();
@@ -40,7 +41,7 @@ std::string literal_zero_glsl(const KernelCode& code, const KernelNode& node,
                 return "(" + operands[0] + " * " + glsl_literal(inverse) + ")";
             }
             return is_plus_zero(left) ? "firn_zero_over" + type + operands[1] + ")" : "";
-        case Op::Mod:
+        case KernelOp::Mod:
             // nan by 0 and nan, and nothing is left of 0 by anything else.
             if (is_zero(right))
                 return glsl_literal(

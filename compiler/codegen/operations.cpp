@@ -77,17 +77,17 @@ std::string computed_in(DType dtype) {
 bool is_64bit(DType dtype) { return dtype.bytes() == 8; }
 
 /// The result of an operation on f16 is representable: nothing to round.
-bool is_exact(Op op) {
+bool is_exact(KernelOp op) {
     switch (op) {
-        case Op::Neg:
-        case Op::Abs:
-        case Op::Sign:
-        case Op::Floor:
-        case Op::Ceil:
-        case Op::Round:
-        case Op::Trunc:
-        case Op::Min:
-        case Op::Max: return true;
+        case KernelOp::Neg:
+        case KernelOp::Abs:
+        case KernelOp::Sign:
+        case KernelOp::Floor:
+        case KernelOp::Ceil:
+        case KernelOp::Round:
+        case KernelOp::Trunc:
+        case KernelOp::Min:
+        case KernelOp::Max: return true;
         default: return false;
     }
 }
@@ -97,59 +97,63 @@ std::string function_of(const std::string& name, DType dtype) {
     return "firn_" + name + "_" + computed_in(dtype);
 }
 
-std::string float_operation(Op op, DType dtype, const Operands& in) {
+std::string float_operation(KernelOp op, DType dtype, const Operands& in) {
     switch (op) {
-        case Op::Sign: return call(function_of("sign", dtype), in);
-        case Op::Frac: return call(function_of("frac", dtype), in);
-        case Op::Mod:
+        case KernelOp::Sign: return call(function_of("sign", dtype), in);
+        case KernelOp::Frac: return call(function_of("frac", dtype), in);
+        case KernelOp::Mod:
             return call(
                 function_of(is_small_divisor(in[1]) && dtype != f64 ? "mod_by" : "mod", dtype), in);
-        case Op::Min: return call(function_of("min", dtype), literal_last(in));
-        case Op::Max: return call(function_of("max", dtype), literal_last(in));
-        case Op::IsNan: return call(function_of("is_nan", dtype), in);
-        case Op::IsInf: return call(function_of("is_inf", dtype), in);
-        case Op::Rsqrt: return call(function_of("rsqrt", dtype), in);
-        case Op::Rcp: return dtype == f64 ? "(1.0lf / " + in[0] + ")" : "(1.0 / " + in[0] + ")";
-        case Op::Div: return filled("({0} / {1})", in);
-        case Op::Pow: return call("firn_pow", in);
-        case Op::Not: return "(" + in[0] + (dtype == f64 ? " == 0.0lf)" : " == 0.0)");
+        case KernelOp::Min: return call(function_of("min", dtype), literal_last(in));
+        case KernelOp::Max: return call(function_of("max", dtype), literal_last(in));
+        case KernelOp::IsNan: return call(function_of("is_nan", dtype), in);
+        case KernelOp::IsInf: return call(function_of("is_inf", dtype), in);
+        case KernelOp::Rsqrt: return call(function_of("rsqrt", dtype), in);
+        case KernelOp::Rcp:
+            return dtype == f64 ? "(1.0lf / " + in[0] + ")" : "(1.0 / " + in[0] + ")";
+        case KernelOp::Div: return filled("({0} / {1})", in);
+        case KernelOp::Pow: return call("firn_pow", in);
+        case KernelOp::Not: return "(" + in[0] + (dtype == f64 ? " == 0.0lf)" : " == 0.0)");
         default: return filled(info(op).glsl, in);
     }
 }
 
-std::string integer_operation(Op op, DType dtype, const Operands& in) {
+std::string integer_operation(KernelOp op, DType dtype, const Operands& in) {
     const bool is_signed = dtype.is_signed();
     switch (op) {
-        case Op::Abs:
+        case KernelOp::Abs:
             return !is_signed        ? in[0]
                    : is_64bit(dtype) ? call(function_of("abs", dtype), in)
                                      : call("abs", in);
-        case Op::Sign:
+        case KernelOp::Sign:
             return is_64bit(dtype) || !is_signed ? call(function_of("sign", dtype), in)
                                                  : call("sign", in);
-        case Op::Not: return "(" + in[0] + " == " + glsl_literal(scalar_int(0, dtype)) + ")";
-        case Op::IsNan:
-        case Op::IsInf: return "false";
-        case Op::ReverseBits: return call(std::string("firn_reverse_bits_") + dtype.name(), in);
-        case Op::Div:
+        case KernelOp::Not: return "(" + in[0] + " == " + glsl_literal(scalar_int(0, dtype)) + ")";
+        case KernelOp::IsNan:
+        case KernelOp::IsInf: return "false";
+        case KernelOp::ReverseBits:
+            return call(std::string("firn_reverse_bits_") + dtype.name(), in);
+        case KernelOp::Div:
             return is_safe_divisor(in[1]) ? filled("({0} / {1})", in)
                                           : call(function_of("div", dtype), in);
-        case Op::Mod:
+        case KernelOp::Mod:
             return is_safe_divisor(in[1]) && !is_signed ? filled("({0} % {1})", in)
                                                         : call(function_of("mod", dtype), in);
-        case Op::Pow: return call(function_of("pow", dtype), in);
-        case Op::Min:
-        case Op::Max:
-            return is_64bit(dtype) ? call(function_of(op == Op::Min ? "min" : "max", dtype), in)
-                                   : filled(info(op).glsl, in);
-        case Op::And: return filled("({0} & {1})", in);
-        case Op::Or: return filled("({0} | {1})", in);
-        case Op::Xor: return filled("({0} ^ {1})", in);
-        case Op::ShiftLeft:
-        case Op::ShiftRight: {
+        case KernelOp::Pow: return call(function_of("pow", dtype), in);
+        case KernelOp::Min:
+        case KernelOp::Max:
+            return is_64bit(dtype)
+                       ? call(function_of(op == KernelOp::Min ? "min" : "max", dtype), in)
+                       : filled(info(op).glsl, in);
+        case KernelOp::And: return filled("({0} & {1})", in);
+        case KernelOp::Or: return filled("({0} | {1})", in);
+        case KernelOp::Xor: return filled("({0} ^ {1})", in);
+        case KernelOp::ShiftLeft:
+        case KernelOp::ShiftRight: {
             const std::string mask = std::to_string(8 * dtype.bytes() - 1);
-            return filled(op == Op::ShiftLeft ? "({0} << (int({1}) & " : "({0} >> (int({1}) & ",
-                          in) +
+            return filled(
+                       op == KernelOp::ShiftLeft ? "({0} << (int({1}) & " : "({0} >> (int({1}) & ",
+                       in) +
                    mask + "))";
         }
         default: return filled(info(op).glsl, in);
@@ -158,15 +162,15 @@ std::string integer_operation(Op op, DType dtype, const Operands& in) {
 
 /// And, Or and Less have no form in GLSL that never branches on operands that are expressions, but
 /// mix.
-std::string bool_operation(Op op, const Operands& in) {
+std::string bool_operation(KernelOp op, const Operands& in) {
     const bool plain = in.size() < 2 || is_plain(in[1]);
     switch (op) {
-        case Op::Not:
-        case Op::BitNot: return filled("(!{0})", in);
-        case Op::And: return filled(plain ? "({0} && {1})" : "mix(false, {1}, {0})", in);
-        case Op::Or: return filled(plain ? "({0} || {1})" : "mix({1}, true, {0})", in);
-        case Op::Xor:
-        case Op::NotEqual: return filled("({0} != {1})", in);
+        case KernelOp::Not:
+        case KernelOp::BitNot: return filled("(!{0})", in);
+        case KernelOp::And: return filled(plain ? "({0} && {1})" : "mix(false, {1}, {0})", in);
+        case KernelOp::Or: return filled(plain ? "({0} || {1})" : "mix({1}, true, {0})", in);
+        case KernelOp::Xor:
+        case KernelOp::NotEqual: return filled("({0} != {1})", in);
         default: return filled("({0} == {1})", in);
     }
 }
@@ -251,7 +255,7 @@ std::string integer_literal(int64_t value, DType dtype) {
     return "(" + std::to_string(value) + suffix + ")";
 }
 
-[[noreturn]] void reject(Op op, DType operand) {
+[[noreturn]] void reject(KernelOp op, DType operand) {
     throw UserError(std::string(info(op).name) + " of " + operand.name() +
                     ": GLSL has no such operation on this type; cast the operand first (" +
                     (operand == f64 ? "to f32" : "to a type that has it, such as i32 or f32") +
@@ -298,106 +302,66 @@ std::vector<std::string> required_extensions(DType dtype) {
     throw InternalError("internal error: a type without GLSL");
 }
 
-bool supported(Op op, DType operand) {
+bool supported(KernelOp op, DType operand) {
     const bool is_float = operand.is_float();
     // No default: a new row of ops.def is missed here by the compiler, not by a user.
     switch (op) {
-        case Op::Cast:
-        case Op::Select:
-        case Op::Equal:
-        case Op::NotEqual:
-        case Op::Not: return true;
-        case Op::Bitcast: return !operand.is_bool();
-        case Op::And:
-        case Op::Or:
-        case Op::Xor:
-        case Op::BitNot: return !is_float;
-        case Op::ReverseBits:
-        case Op::ShiftLeft:
-        case Op::ShiftRight: return operand.is_integer();
-        case Op::Neg:
-        case Op::Abs:
-        case Op::Sign:
-        case Op::Add:
-        case Op::Sub:
-        case Op::Mul:
-        case Op::Div:
-        case Op::Mod:
-        case Op::Min:
-        case Op::Max:
-        case Op::Less:
-        case Op::LessEqual:
-        case Op::IsNan:
-        case Op::IsInf: return !operand.is_bool();
-        case Op::Pow: return !operand.is_bool() && operand != f64;
-        case Op::Floor:
-        case Op::Ceil:
-        case Op::Round:
-        case Op::Trunc:
-        case Op::Frac:
-        case Op::Sqrt:
-        case Op::Rsqrt:
-        case Op::Rcp: return is_float;
-        case Op::Exp:
-        case Op::Exp2:
-        case Op::Expm1:
-        case Op::Log:
-        case Op::Log2:
-        case Op::Log1p:
-        case Op::Sin:
-        case Op::Cos:
-        case Op::Tan:
-        case Op::Asin:
-        case Op::Acos:
-        case Op::Atan:
-        case Op::Sinh:
-        case Op::Cosh:
-        case Op::Tanh:
-        case Op::Erf:
-        case Op::Atan2: return is_float && operand != f64;
+        case KernelOp::Cast:
+        case KernelOp::Select:
+        case KernelOp::Equal:
+        case KernelOp::NotEqual:
+        case KernelOp::Not: return true;
+        case KernelOp::Bitcast: return !operand.is_bool();
+        case KernelOp::And:
+        case KernelOp::Or:
+        case KernelOp::Xor:
+        case KernelOp::BitNot: return !is_float;
+        case KernelOp::ReverseBits:
+        case KernelOp::ShiftLeft:
+        case KernelOp::ShiftRight: return operand.is_integer();
+        case KernelOp::Neg:
+        case KernelOp::Abs:
+        case KernelOp::Sign:
+        case KernelOp::Add:
+        case KernelOp::Sub:
+        case KernelOp::Mul:
+        case KernelOp::Div:
+        case KernelOp::Mod:
+        case KernelOp::Min:
+        case KernelOp::Max:
+        case KernelOp::Less:
+        case KernelOp::LessEqual:
+        case KernelOp::IsNan:
+        case KernelOp::IsInf: return !operand.is_bool();
+        case KernelOp::Pow: return !operand.is_bool() && operand != f64;
+        case KernelOp::Floor:
+        case KernelOp::Ceil:
+        case KernelOp::Round:
+        case KernelOp::Trunc:
+        case KernelOp::Frac:
+        case KernelOp::Sqrt:
+        case KernelOp::Rsqrt:
+        case KernelOp::Rcp: return is_float;
+        case KernelOp::Exp:
+        case KernelOp::Exp2:
+        case KernelOp::Expm1:
+        case KernelOp::Log:
+        case KernelOp::Log2:
+        case KernelOp::Log1p:
+        case KernelOp::Sin:
+        case KernelOp::Cos:
+        case KernelOp::Tan:
+        case KernelOp::Asin:
+        case KernelOp::Acos:
+        case KernelOp::Atan:
+        case KernelOp::Sinh:
+        case KernelOp::Cosh:
+        case KernelOp::Tanh:
+        case KernelOp::Erf:
+        case KernelOp::Atan2: return is_float && operand != f64;
 
-        case Op::Constant:
-        case Op::SizeValue:
-        case Op::Input:
-        case Op::Buffer:
-        case Op::RegionArg:
-        case Op::Index:
-        case Op::Reshape:
-        case Op::Permute:
-        case Op::Expand:
-        case Op::Slice:
-        case Op::Pad:
-        case Op::Gather:
-        case Op::Scatter:
-        case Op::Reduce:
-        case Op::Loop:
-        case Op::If:
-        case Op::Result:
-        case Op::Range:
-        case Op::Param:
-        case Op::Load:
-        case Op::Lane:
-        case Op::For:
-        case Op::Branch:
-        case Op::Store:
-        case Op::Atomic:
-        case Op::RowReduce:
-        case Op::SubgroupReduce:
-        case Op::SubgroupScan:
-        case Op::SubgroupShuffle:
-        case Op::SubgroupRead:
-        case Op::Invocation:
-        case Op::Array:
-        case Op::Barrier:
-        case Op::Fetched:
-        case Op::Subgroup:
-        case Op::MatrixFill:
-        case Op::MatrixLoad:
-        case Op::MatrixMulAdd:
-        case Op::MatrixCast:
-        case Op::MatrixStore: return false;
+        default: return false;  // no elementwise operation
     }
-    return false;
 }
 
 bool widens(DType to, DType from) {
@@ -410,7 +374,7 @@ std::string widened_glsl(DType to, const std::string& operand) {
     return to == i64 ? value : glsl_type(to) + "(" + value + ")";
 }
 
-std::string operation_glsl(Op op, DType dtype, const std::vector<DType>& input_types,
+std::string operation_glsl(KernelOp op, DType dtype, const std::vector<DType>& input_types,
                            const std::vector<std::string>& operands) {
     ensure(is_elementwise(op), "only elementwise operations are one GLSL expression");
     ensure(operands.size() == static_cast<size_t>(info(op).arity) &&
@@ -418,9 +382,9 @@ std::string operation_glsl(Op op, DType dtype, const std::vector<DType>& input_t
            "an operation has other operands than its row in the table");
     const DType operand = input_types.back();
     if (!supported(op, operand)) reject(op, operand);
-    if (op == Op::Cast) return cast(dtype, operand, operands[0]);
-    if (op == Op::Bitcast) return bitcast(dtype, operand, operands[0]);
-    if (op == Op::Select) return select_operation(operands);
+    if (op == KernelOp::Cast) return cast(dtype, operand, operands[0]);
+    if (op == KernelOp::Bitcast) return bitcast(dtype, operand, operands[0]);
+    if (op == KernelOp::Select) return select_operation(operands);
     if (operand.is_bool()) return bool_operation(op, operands);
     const bool gives_bool = info(op).result == ResultRule::Bool;
     if (!operand.is_float()) {

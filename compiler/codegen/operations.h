@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/op.h"
+#include "compiler/kernel/kernel_op.h"
 #include "compiler/program/dtype.h"
 
 namespace firn {
@@ -27,12 +27,12 @@ std::vector<std::string> required_extensions(DType dtype);
 
 /// False where no device of Vulkan 1.2 has `op` on operands (Select: on the two values) of this
 /// type: exp and its like of f64, arithmetic on bools, bits of floats.
-bool supported(Op op, DType operand);
+bool supported(KernelOp op, DType operand);
 
 /// The expression of an elementwise operation with the meaning of evaluate(). Operands are names,
 /// literals, or expressions that bind as tightly as a call; each appears once in the result, which
 /// does too. Throws UserError where the types are not supported.
-std::string operation_glsl(Op op, DType dtype, const std::vector<DType>& input_types,
+std::string operation_glsl(KernelOp op, DType dtype, const std::vector<DType>& input_types,
                            const std::vector<std::string>& operands);
 
 /// Casts between these types widen a signed integer to 64 bits.

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "compiler/codegen/spirv.h"
+#include "compiler/ir/text.h"
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/passes/passes.h"
 #include "compiler/plan/plan.h"
@@ -45,22 +46,56 @@ void compile_kernels(Program& program, const CompileOptions& options) {
     for (size_t k = 0; k < program.kernels.size(); ++k) one(k);
 }
 
+/// A graph as a trace keeps it.
+void note(CompileTrace* trace, const std::string& pass, const Graph& graph) {
+    if (!trace) return;
+    const size_t nodes = topological(graph.results).size();
+    trace->graph.push_back({pass, 0, nodes, nodes, {}, print(graph, {.lines = true})});
+}
+
+/// The passes that ask for no device.
+Graph simplified(NodeTable& table, const Graph& graph, const SymbolFacts& facts,
+                 CompileTrace* trace) {
+    if (!trace) return run_passes(table, assume_divisors(table, graph, facts));
+    trace->graph.clear(), trace->kernels.clear();
+    note(trace, "recorded", graph);
+    PassOptions options;
+    std::vector<std::string> texts;
+    options.dump = [&](const std::string&, const Graph& now) {
+        texts.push_back(print(now, {.lines = true}));
+    };
+    std::vector<PassRun> runs;
+    const Graph out = run_passes(table, assume_divisors(table, graph, facts), options, &runs);
+    trace->graph.push_back({.name = "assume_divisors", .text = texts.at(0)});
+    for (size_t k = 0; k < runs.size(); ++k)
+        trace->graph.push_back({runs[k].name, runs[k].milliseconds, runs[k].nodes_before,
+                                runs[k].nodes_after, runs[k].fired, texts.at(k + 1)});
+    return out;
+}
+
 /// What is left of the graph's own work once the profile is known.
-Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile,
-              const SymbolFacts& facts) {
-    graph = split_reductions(table, graph, profile, facts);
-    graph = host_crowded_loops(table, graph, profile, facts);
-    graph = bound_loops(table, graph, profile, facts);
-    graph =
-        host_crowded_loops(table, graph, profile, facts);  // chunks carry their values in memory
+Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile, const SymbolFacts& facts,
+              CompileTrace* trace) {
+    const auto now = [&](const char* pass, const Graph& next) {
+        if (next.results != graph.results) note(trace, pass, next);
+        graph = next;
+    };
+    now("split_reductions", split_reductions(table, graph, profile, facts));
+    now("host_crowded_loops", host_crowded_loops(table, graph, profile, facts));
+    now("bound_loops", bound_loops(table, graph, profile, facts));
+    // Chunks carry their values in memory.
+    now("host_crowded_loops", host_crowded_loops(table, graph, profile, facts));
     // Opening a loop adds a reduction: whether any element goes on.
-    if (const Graph opened = open_loops(table, graph, facts); opened.results != graph.results)
-        graph = split_reductions(table, opened, profile, facts);
+    if (const Graph opened = open_loops(table, graph, facts); opened.results != graph.results) {
+        now("open_loops", opened);
+        now("split_reductions", split_reductions(table, graph, profile, facts));
+    }
     const RegionFacts regions = region_facts(graph);
     auto steps = regions.host_loops;
     for (const Ref& node : regions.order)
         if (node->op == Op::Loop && node->as<LoopAttr>().by_hand()) steps.insert(node.get());
-    return steps.empty() ? graph : run_both_sides(table, graph, steps);
+    if (!steps.empty()) now("run_both_sides", run_both_sides(table, graph, steps));
+    return graph;
 }
 
 /// Shapes as the caller wrote them: the variant's facts say that they are the same.
@@ -89,11 +124,11 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
             .count();
     };
     CompileTimes times;
-    const Graph simplified = timed(times.passes, [&] {
-        return run_passes(table, assume_divisors(table, graph, options.facts));
-    });
-    Graph prepared =
-        timed(times.schedule, [&] { return prepare(table, simplified, profile, options.facts); });
+    CompileTrace* const trace = options.trace.get();
+    const Graph simple =
+        timed(times.passes, [&] { return simplified(table, graph, options.facts, trace); });
+    Graph prepared = timed(times.schedule,
+                           [&] { return prepare(table, simple, profile, options.facts, trace); });
     timed(times.schedule, [&] { check_sizes(prepared, profile, options.facts); });
     const auto planned = [&](const CutWeights& cuts, bool nested) {
         check_stop(options);

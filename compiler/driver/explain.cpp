@@ -48,7 +48,7 @@ void print_verdict(std::ostringstream& out, const VerdictInfo& v) {
 std::string unordered_lines(const KernelCode& code) {
     std::set<std::string> lines;
     for (const KernelNode& n : code.nodes)
-        if (n.op == Op::Atomic && n.dtype.is_float() &&
+        if (n.op == KernelOp::Atomic && n.dtype.is_float() &&
             (n.combine == ScatterOp::Add || n.combine == ScatterOp::Mul))
             lines.insert(n.lines.empty() ? "?" : text(n.lines[0]));
     std::string out;

@@ -27,7 +27,6 @@ std::shared_ptr<Program> with_mapping(const Program& program, int kernel, const 
     for_dispatches(out->steps, [&](DispatchStep& step) {
         if (step.kernel != kernel) return;
         KernelCode code = map_kernel(*step.lowered, mapping, program.profile, facts);
-        verify(code, KernelStage::Mapped, "map");
         check_limits(code, program.profile, "");
         launch_as(step, code);
         KernelInfo info = kernel_info(code, program.profile);

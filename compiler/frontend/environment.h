@@ -14,12 +14,10 @@ struct EnvironmentVariable {
 inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_HELP", "1", "print this table"},
     {"FIRN_DEBUG", "1..5",
-     "print to stderr: 1 kernels, work and times, 2 GLSL, 3 the graph at both ends, 4 after every "
-     "pass "
-     "and every "
-     "verdict, 5 the rules that fired"},
+     "print to stderr: 1 kernels, work and times, 2 GLSL, 3 the graph at both ends, 4 graphs and "
+     "kernels after every pass, and every verdict, 5 times and the rules that fired"},
     {"FIRN_DUMP_DIR", "folder",
-     "write graph, kernels, GLSL and explain of every compiled program there"},
+     "write graphs and kernels after every pass, GLSL and explain of every compiled program there"},
     {"FIRN_EXECUTOR", "device | interpret | oracle",
      "run on the Vulkan device, by the kernel interpreter, or node by node on the host"},
     {"FIRN_VALIDATION", "1", "turn the Vulkan validation layers on"},

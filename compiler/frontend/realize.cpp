@@ -143,10 +143,15 @@ std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& g
                                            CompileOptions options) {
     const Inside inside(session.nodes.thread(), {});
     Executor& executor = executor_of(session);
-    report_graph(session, graph);
-    std::shared_ptr<const Program> program = compile_graph(
-        session.nodes, graph, executor.profile(), compile_options(session, std::move(options)));
-    report_program(session, graph, *program);
+    options = compile_options(session, std::move(options));
+    std::shared_ptr<const Program> program;
+    try {
+        program = compile_graph(session.nodes, graph, executor.profile(), options);
+    } catch (...) {
+        report_trace(session, options.trace.get());  // how far it came
+        throw;
+    }
+    report_program(session, graph, *program, options.trace.get());
     return program;
 }
 
@@ -154,6 +159,7 @@ CompileOptions compile_options(SessionState& session, CompileOptions options) {
     options.spirv = session.needs_spirv;
     options.cache_directory = default_cache_directory();
     options.tuned = &session.tuned;
+    options.trace = trace_for(session);
     return options;
 }
 

@@ -15,7 +15,6 @@
 #include "compiler/frontend/environment.h"
 #include "compiler/ir/text.h"
 #include "compiler/kernel/kernel_code.h"
-#include "compiler/passes/passes.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -27,20 +26,17 @@ constexpr double kPatience = 3;
 
 void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
-std::string titled(const std::string& title, const Graph& graph) {
-    return "-- " + title + "\n" + print(graph, {.lines = true});
+void say_pass(const CompileTrace::Pass& pass, const std::string& of) {
+    say("-- " + (pass.name == "recorded" ? pass.name : "after " + pass.name) + of + "\n" +
+        pass.text);
 }
 
-std::string rules_text(const std::vector<PassRun>& runs) {
-    std::string out;
-    for (const PassRun& run : runs) {
-        out += "-- pass " + run.name + ": " + std::to_string(run.nodes_before) + " to " +
-               std::to_string(run.nodes_after) + " nodes, " + std::to_string(run.milliseconds) +
-               " ms\n";
-        for (const auto& [rule, count] : run.fired)
-            out += "   " + rule + " x " + std::to_string(count) + "\n";
-    }
-    return out;
+void say_cost(const CompileTrace::Pass& pass, const std::string& of) {
+    say("-- pass " + pass.name + of + ": " + std::to_string(pass.nodes_before) + " to " +
+        std::to_string(pass.nodes_after) + " nodes, " + std::to_string(pass.milliseconds) +
+        " ms\n");
+    for (const auto& [rule, count] : pass.fired)
+        say("   " + rule + " x " + std::to_string(count) + "\n");
 }
 
 void write_text(const std::filesystem::path& path, const std::string& content) {
@@ -59,13 +55,34 @@ std::string file_name(std::string text) {
     return text;
 }
 
+/// `01_fuse_loops`: files of one program or kernel stand in the order of its passes.
+std::string numbered(size_t k, const std::string& pass) {
+    return (k < 10 ? "0" : "") + std::to_string(k) + "_" + pass;
+}
+
+void dump_trace(const std::filesystem::path& folder, const std::string& stem,
+                const CompileTrace& trace) {
+    for (size_t k = 1; k < trace.graph.size(); ++k)
+        if (trace.graph[k].text != trace.graph[k - 1].text)
+            write_text(folder / file_name(stem + "." + numbered(k, trace.graph[k].name) + ".graph"),
+                       trace.graph[k].text);
+    for (const CompileTrace::Kernel& kernel : trace.kernels)
+        for (size_t k = 0; k < kernel.passes.size(); ++k) {
+            if (k > 0 && kernel.passes[k].text == kernel.passes[k - 1].text) continue;
+            const std::string pass = numbered(k, kernel.passes[k].name);
+            write_text(folder / file_name(stem + "_" + kernel.name + "." + pass + ".kernel"),
+                       kernel.passes[k].text);
+        }
+}
+
 void dump(const std::filesystem::path& folder, const Graph& graph, const Program& program,
-          size_t number) {
+          const CompileTrace* trace, size_t number) {
     std::error_code exists_already;
     std::filesystem::create_directories(folder, exists_already);
     std::string stem = std::to_string(number) + "_" + program.name;
     write_text(folder / file_name(stem + ".graph"), print(graph, {.lines = true}));
     write_text(folder / file_name(stem + ".explain"), explain(program));
+    if (trace) dump_trace(folder, stem, *trace);
     for (const KernelInfo& kernel : program.kernels) {
         write_text(folder / file_name(stem + "_" + kernel.name + ".comp"), kernel.glsl);
         if (kernel.code)
@@ -82,23 +99,33 @@ void dump(const std::filesystem::path& folder, const Graph& graph, const Program
 
 }  // namespace
 
-void report_graph(SessionState& session, const Graph& graph) {
-    if (session.debug < 3) return;
-    PassOptions options;
-    std::string last;
-    options.dump = [&](const std::string& pass, const Graph& now) {
-        last = titled("after " + pass, now);
-        if (session.debug >= 4) say(last);
-    };
-    std::vector<PassRun> runs;
-    say(titled("recorded", graph));
-    run_passes(session.nodes, graph, options, &runs);
-    if (session.debug == 3) say(last);
-    if (session.debug >= 5) say(rules_text(runs));
+std::shared_ptr<CompileTrace> trace_for(const SessionState& session) {
+    const bool wanted = session.debug >= 3 || environment("FIRN_DUMP_DIR");
+    return wanted ? std::make_shared<CompileTrace>() : nullptr;
 }
 
-void report_program(SessionState& session, const Graph& graph, const Program& program) {
-    if (auto folder = environment("FIRN_DUMP_DIR")) dump(*folder, graph, program, ++session.dumps);
+void report_trace(const SessionState& session, const CompileTrace* trace) {
+    if (session.debug < 3 || !trace || trace->graph.empty()) return;
+    const auto every = [&](const auto& see) {
+        for (const CompileTrace::Pass& pass : trace->graph) see(pass, "");
+        for (const CompileTrace::Kernel& kernel : trace->kernels)
+            for (const CompileTrace::Pass& pass : kernel.passes)
+                see(pass, ", kernel " + kernel.name);
+    };
+    if (session.debug >= 4) {
+        every(say_pass);
+    } else {
+        say_pass(trace->graph.front(), "");
+        say_pass(trace->graph.back(), "");
+    }
+    if (session.debug >= 5) every(say_cost);
+}
+
+void report_program(SessionState& session, const Graph& graph, const Program& program,
+                    const CompileTrace* trace) {
+    if (auto folder = environment("FIRN_DUMP_DIR"))
+        dump(*folder, graph, program, trace, ++session.dumps);
+    report_trace(session, trace);
     if (session.debug < 1) return;
     char times[80];
     std::snprintf(times, sizeof times, ", compiled in %.1f ms, SPIR-V in %.1f ms\n",

@@ -1,14 +1,21 @@
 // What FIRN_DEBUG and FIRN_DUMP_DIR ask for; internal.
 #pragma once
+#include <memory>
+
+#include "compiler/driver/compile.h"
 #include "compiler/frontend/record.h"
 
 namespace firn {
 
-/// FIRN_DEBUG 3 and up: the graph before and after the passes; 4: after every pass; 5: rules that
-/// fired.
-void report_graph(SessionState& session, const Graph& graph);
-/// FIRN_DEBUG 1 and up: the kernels; 2: their GLSL; 4: verdicts. FIRN_DUMP_DIR: all of it as files.
-void report_program(SessionState& session, const Graph& graph, const Program& program);
+/// Where FIRN_DEBUG or FIRN_DUMP_DIR will ask for what each pass has made; else null.
+std::shared_ptr<CompileTrace> trace_for(const SessionState& session);
+/// FIRN_DEBUG 3 and up: the graph before and after the passes; 4: graphs and kernels after every
+/// pass; 5: times and rules that fired. `trace` may be null.
+void report_trace(const SessionState& session, const CompileTrace* trace);
+/// And FIRN_DEBUG 1 and up: the kernels; 2: their GLSL; 4: verdicts. FIRN_DUMP_DIR: all of it as
+/// files.
+void report_program(SessionState& session, const Graph& graph, const Program& program,
+                    const CompileTrace* trace);
 /// FIRN_DEBUG 1 and up: waits, and prints what one run of the program did and the time of every
 /// kernel. `program`: null where nothing was compiled.
 void report_run(SessionState& session, const Program* program, const SizeEnv& symbols);

@@ -234,8 +234,9 @@ void adopt(FunctionState& state, Variant& variant) {
     variant.program = variant.job->program;
     variant.refused = variant.job->refused;
     if (!variant.program) return variant.job.reset();
-    report_graph(*state.session, variant.graph);
-    report_program(*state.session, variant.graph, *variant.program);
+    report_program(*state.session, variant.graph, *variant.program,
+                   variant.job->options.trace.get());
+    variant.job->options.trace.reset();
 }
 
 std::shared_ptr<Variant> variant_without_program(FunctionState& state, const CallKind& kind,

@@ -207,13 +207,7 @@ Scalar evaluate(Op op, DType dtype, std::span<const Scalar> inputs) {
             return is_float ? scalar_float(float_binary(op, x.f, inputs[1].f, dtype), dtype)
                             : integer_binary(op, x, inputs[1]);
 
-        case Op::Constant: case Op::SizeValue: case Op::Input: case Op::Buffer: case Op::RegionArg:
-        case Op::Index: case Op::Reshape: case Op::Permute: case Op::Expand: case Op::Slice: case Op::Pad:
-        case Op::Gather: case Op::Scatter: case Op::Reduce: case Op::Loop: case Op::If: case Op::Result:
-        case Op::Range: case Op::Param: case Op::Load: case Op::Lane: case Op::For: case Op::Branch:
-        case Op::Store: case Op::Atomic: case Op::RowReduce: case Op::SubgroupReduce: case Op::SubgroupScan: case Op::SubgroupShuffle:
-        case Op::SubgroupRead: case Op::Invocation: case Op::Array: case Op::Barrier: case Op::Fetched: case Op::Subgroup:
-        case Op::MatrixFill: case Op::MatrixLoad: case Op::MatrixMulAdd: case Op::MatrixCast: case Op::MatrixStore: break;
+        default: break;  // no elementwise operation
             // clang-format on
     }
     throw InternalError(std::string("internal error: no rule to evaluate ") + info(op).name);

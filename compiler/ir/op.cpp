@@ -1,6 +1,7 @@
 // The rows of ops.def as data, checked when the compiler is built.
 #include "compiler/ir/op.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
@@ -17,31 +18,17 @@ constexpr std::array<OpInfo, kOpCount> kOps = {{
 #undef OP
 }};
 
-constexpr bool rows_are_sound() {
-    for (const OpInfo& row : kOps) {
-        bool elementwise = row.properties & kElementwise;
-        if (elementwise && (row.arity < 1 || row.arity > 3 || row.result == ResultRule::None))
-            return false;
-        if ((row.properties & kLeaf) && row.arity != 0) return false;
-        if ((row.properties & kMovement) && (row.arity != 1 || row.result != ResultRule::Same))
-            return false;
-        if ((row.properties & kCommutative) && row.arity != 2) return false;
-        if ((row.properties & kEffect) && row.result != ResultRule::None) return false;
-        if (!elementwise && row.glsl[0] != 0) return false;
-    }
-    return true;
-}
-static_assert(rows_are_sound(), "a row of ops.def contradicts itself");
+static_assert(std::all_of(kOps.begin(), kOps.end(), is_sound),
+              "a row of ops.def contradicts itself");
 
 }  // namespace
 
 const OpInfo& info(Op op) { return kOps[static_cast<size_t>(op)]; }
 
-double operation_cost(Op op) {
-    uint32_t properties = info(op).properties;
-    if (properties & kCostly) return 30;
-    if (properties & kMedium) return 8;
-    return properties & kElementwise ? 1 : 0;
+double operation_cost(const OpInfo& row) {
+    if (row.properties & kCostly) return 30;
+    if (row.properties & kMedium) return 8;
+    return row.properties & kElementwise ? 1 : 0;
 }
 
 std::optional<Op> find_op(std::string_view name) {

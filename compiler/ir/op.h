@@ -1,4 +1,4 @@
-// The operations, from the one table in ops.def.
+// The operations of the Graph, from the one table in ops.def.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -39,7 +39,20 @@ const OpInfo& info(Op op);
 inline bool is_elementwise(Op op) { return info(op).properties & kElementwise; }
 inline bool is_movement(Op op) { return info(op).properties & kMovement; }
 /// Cost of one evaluation in simple operations.
-double operation_cost(Op op);
+double operation_cost(const OpInfo& row);
+inline double operation_cost(Op op) { return operation_cost(info(op)); }
+/// What every table of operations must hold for each of its rows.
+constexpr bool is_sound(const OpInfo& row) {
+    const bool elementwise = row.properties & kElementwise;
+    if (elementwise && (row.arity < 1 || row.arity > 3 || row.result == ResultRule::None))
+        return false;
+    if ((row.properties & kLeaf) && row.arity != 0) return false;
+    if ((row.properties & kMovement) && (row.arity != 1 || row.result != ResultRule::Same))
+        return false;
+    if ((row.properties & kCommutative) && row.arity != 2) return false;
+    if ((row.properties & kEffect) && row.result != ResultRule::None) return false;
+    return elementwise || row.glsl[0] == 0;
+}
 /// The operation by its name (`Add`); nothing where there is none.
 std::optional<Op> find_op(std::string_view name);
 inline constexpr int kOpCount = 0

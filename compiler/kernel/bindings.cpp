@@ -8,15 +8,15 @@
 namespace firn {
 
 void split_lonely_blocks(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
-    place(code);
+    place_apart(code);
     std::vector<std::vector<int>> lanes(code.nodes.size());
     for (const KernelRegion& region : code.regions)
         for (int id : region.order)
-            if (code.nodes[id].op == Op::Lane) lanes[code.nodes[id].args[0]].push_back(id);
+            if (code.nodes[id].op == KernelOp::Lane) lanes[code.nodes[id].args[0]].push_back(id);
     for (size_t block = 0; block < code.nodes.size(); ++block) {
         if (lanes[block].empty() || lanes[block].size() >= 3) continue;
         const KernelNode vector = code.nodes[block];
-        const KernelBuffer wide = code.buffers[vector.index];
+        const KernelBuffer wide = code.buffers[vector.buffer];
         if (wide.space != MemorySpace::Bound) continue;
         int narrow = -1;
         for (size_t k = 0; k < code.buffers.size(); ++k)
@@ -31,8 +31,8 @@ void split_lonely_blocks(KernelCode& code, const DeviceProfile& profile, const S
         }
         for (int id : lanes[block]) {
             KernelNode& lane = code.nodes[id];
-            lane.op = Op::Load;
-            lane.index = narrow;
+            lane.op = KernelOp::Load;
+            lane.buffer = narrow;
             lane.args = {lane.args[1]};
         }
     }
@@ -67,6 +67,11 @@ BindingForm binding_form(const KernelBuffer& buffer, const DeviceProfile& profil
     const bool by_address =
         profile.buffer_addresses && !takes(buffer, BindingForm::Storage, profile, facts);
     return by_address ? BindingForm::Address : BindingForm::Storage;
+}
+
+void bind(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
+    for (KernelBuffer& b : code.buffers)
+        if (b.space == MemorySpace::Bound) b.form = binding_form(b, profile, facts);
 }
 
 AssumedSize assumed_size(const KernelBuffer& buffer, const DeviceProfile& profile) {
@@ -136,7 +141,7 @@ void join_widths(KernelCode& code, const DeviceProfile& profile) {
     if (bound_by(code).fits(profile)) return;
     std::vector<bool> combines(code.buffers.size());
     for (const KernelNode& n : code.nodes)
-        if (n.op == Op::Atomic) combines[static_cast<size_t>(n.index)] = true;
+        if (n.op == KernelOp::Atomic) combines[static_cast<size_t>(n.buffer)] = true;
     std::vector<int> joined(code.buffers.size());
     for (size_t narrow = 0; narrow < joined.size(); ++narrow) {
         const KernelBuffer& a = code.buffers[narrow];
@@ -151,7 +156,7 @@ void join_widths(KernelCode& code, const DeviceProfile& profile) {
                                                 : static_cast<std::ptrdiff_t>(narrow));
     }
     for (KernelNode& n : code.nodes)
-        if (names_buffer(n.op)) n.index = joined[static_cast<size_t>(n.index)];
+        if (names_buffer(n.op)) n.buffer = joined[static_cast<size_t>(n.buffer)];
     drop_unused_buffers(code);
 }
 
@@ -164,7 +169,7 @@ size_t bound_buffers(const KernelCode& code) {
 int add_bound_buffer(KernelCode& code, const KernelBuffer& buffer) {
     const size_t place = bound_buffers(code);
     for (KernelNode& n : code.nodes)
-        if (names_buffer(n.op) && static_cast<size_t>(n.index) >= place) ++n.index;
+        if (names_buffer(n.op) && static_cast<size_t>(n.buffer) >= place) ++n.buffer;
     code.buffers.insert(code.buffers.begin() + static_cast<std::ptrdiff_t>(place), buffer);
     return static_cast<int>(place);
 }
@@ -177,7 +182,8 @@ void drop_unused_buffers(KernelCode& code) {
         live.insert(live.end(), region.effects.begin(), region.effects.end());
     }
     for (int id : live)
-        if (names_buffer(code.nodes[id].op)) used[static_cast<size_t>(code.nodes[id].index)] = true;
+        if (names_buffer(code.nodes[id].op))
+            used[static_cast<size_t>(code.nodes[id].buffer)] = true;
     std::vector<int> renamed(code.buffers.size(), 0);  // dead nodes name any
     std::vector<KernelBuffer> kept;
     for (const bool bound : {true, false})
@@ -187,7 +193,7 @@ void drop_unused_buffers(KernelCode& code) {
             kept.push_back(code.buffers[k]);
         }
     for (KernelNode& n : code.nodes)
-        if (names_buffer(n.op)) n.index = renamed[static_cast<size_t>(n.index)];
+        if (names_buffer(n.op)) n.buffer = renamed[static_cast<size_t>(n.buffer)];
     code.buffers = std::move(kept);
 }
 

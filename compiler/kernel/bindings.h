@@ -5,11 +5,13 @@
 
 namespace firn {
 
-/// Blocks of four of which fewer than three are used become plain loads again. Places the kernel.
+/// Blocks of four of which fewer than three are used become plain loads again.
 void split_lonely_blocks(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts);
 /// How a kernel reaches a buffer of its width. Of symbolic sizes, what the facts say.
 BindingForm binding_form(const KernelBuffer& buffer, const DeviceProfile& profile,
                          const SymbolFacts& facts);
+/// Every bound buffer in the form of its width.
+void bind(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts);
 /// The most elements (texels, or bytes) that its form takes, and how many there are.
 AssumedSize assumed_size(const KernelBuffer& buffer, const DeviceProfile& profile);
 

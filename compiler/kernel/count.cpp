@@ -7,8 +7,8 @@ namespace firn {
 namespace {
 
 bool counts(const KernelCode& code, const KernelNode& n) {
-    if (n.op == Op::RowReduce) return true;
-    if (!is_elementwise(n.op) || n.op == Op::Cast || n.op == Op::Bitcast) return false;
+    if (n.op == KernelOp::RowReduce) return true;
+    if (!is_elementwise(n.op) || n.op == KernelOp::Cast || n.op == KernelOp::Bitcast) return false;
     if (n.dtype != i32 && n.dtype != boolean) return true;
     for (int arg : n.args)
         if (code.nodes[arg].dtype.is_float()) return true;
@@ -22,7 +22,7 @@ Size region_operations(const KernelCode& code, int region_id) {
     auto visit = [&](int id) {
         const KernelNode& n = code.nodes[id];
         plain += counts(code, n);
-        if (n.op != Op::For && n.op != Op::Branch) return;
+        if (n.op != KernelOp::For && n.op != KernelOp::Branch) return;
         const Size inside = region_operations(code, n.region);
         const int range = code.regions[n.region].range;
         if (range < 0) {
@@ -31,8 +31,9 @@ Size region_operations(const KernelCode& code, int region_id) {
             return;
         }
         const Range& r = code.ranges[range];
-        const bool known = r.extent_node >= 0 && (code.nodes[r.extent_node].op == Op::Constant ||
-                                                  code.nodes[r.extent_node].op == Op::Param);
+        const bool known =
+            r.extent_node >= 0 && (code.nodes[r.extent_node].op == KernelOp::Constant ||
+                                   code.nodes[r.extent_node].op == KernelOp::Param);
         total += inside * (known ? r.extent : Size(1));
     };
     for (int id : region.order) visit(id);

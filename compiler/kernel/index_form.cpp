@@ -45,20 +45,21 @@ const std::optional<IndexForm>& IndexForms::of(int node) {
 }
 
 std::optional<IndexForm> IndexForms::find(const KernelNode& n) {
-    if (n.op == Op::Constant) return of_size(Size(n.constant.i));
-    if (n.op == Op::Param && code_.params[static_cast<size_t>(n.index)].scalar < 0)
-        return of_size(code_.params[static_cast<size_t>(n.index)].size);
+    if (n.op == KernelOp::Constant) return of_size(Size(n.constant.i));
+    if (n.op == KernelOp::Param && code_.params[static_cast<size_t>(n.param)].scalar < 0)
+        return of_size(code_.params[static_cast<size_t>(n.param)].size);
     IndexForm out;
-    if (n.op == Op::Range) {
-        out.along[n.index] = Size(1);
+    if (n.op == KernelOp::Range) {
+        out.along[n.range] = Size(1);
         return out;
     }
-    if (n.op != Op::Param && n.op != Op::Load && !is_elementwise(n.op)) return std::nullopt;
+    if (n.op != KernelOp::Param && n.op != KernelOp::Load && !is_elementwise(n.op))
+        return std::nullopt;
     for (int arg : n.args)
         if (!of(arg)) return std::nullopt;
-    if (n.dtype == i32 && n.op == Op::Add) return sum(*of(n.args[0]), *of(n.args[1]), 1);
-    if (n.dtype == i32 && n.op == Op::Sub) return sum(*of(n.args[0]), *of(n.args[1]), -1);
-    if (n.dtype == i32 && n.op == Op::Mul)
+    if (n.dtype == i32 && n.op == KernelOp::Add) return sum(*of(n.args[0]), *of(n.args[1]), 1);
+    if (n.dtype == i32 && n.op == KernelOp::Sub) return sum(*of(n.args[0]), *of(n.args[1]), -1);
+    if (n.dtype == i32 && n.op == KernelOp::Mul)
         for (size_t k = 0; k < 2; ++k)
             if (const auto& by = of(n.args[k])->size) return product(*of(n.args[1 - k]), *by);
     for (int arg : n.args) {

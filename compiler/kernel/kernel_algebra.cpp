@@ -15,24 +15,24 @@ namespace {
 constexpr int kZeroSteps = 4;  // sums that are followed to tell whether they can be -0
 
 bool is_zero(const KernelNode& n) {
-    return n.op == Op::Constant && n.constant.f == 0 && !std::signbit(n.constant.f);
+    return n.op == KernelOp::Constant && n.constant.f == 0 && !std::signbit(n.constant.f);
 }
 
 }  // namespace
 
-int KernelBuilder::make(Op op, DType dtype, std::vector<int> args) {
+int KernelBuilder::make(KernelOp op, DType dtype, std::vector<int> args) {
     bool constant_inputs = true;
     for (int a : args) constant_inputs = constant_inputs && is_constant(a);
-    if (constant_inputs && op != Op::Bitcast) {
+    if (constant_inputs && op != KernelOp::Bitcast) {
         std::vector<Scalar> values;
         for (int a : args) values.push_back(node(a).constant);
-        return constant(evaluate(op, dtype, values));
+        return constant(evaluate(graph_op(op), dtype, values));
     }
-    if (op == Op::Select) {
+    if (op == KernelOp::Select) {
         const int folded = fold_select(args);
         if (folded >= 0) return folded;
     }
-    if (op == Op::Cast && node(args[0]).dtype == dtype) return args[0];
+    if (op == KernelOp::Cast && node(args[0]).dtype == dtype) return args[0];
     const bool integers = !args.empty() && node(args.back()).dtype == i32;
     if (integers && dtype == i32) {
         const int made = make_integer(op, args);
@@ -41,16 +41,16 @@ int KernelBuilder::make(Op op, DType dtype, std::vector<int> args) {
     if (integers && dtype == boolean && args.size() == 2) {
         if (std::optional<bool> known = compare(op, args[0], args[1])) return boolean_value(*known);
     }
-    if ((op == Op::And || op == Op::Or) && dtype == boolean) {
+    if ((op == KernelOp::And || op == KernelOp::Or) && dtype == boolean) {
         for (int k = 0; k < 2; ++k)
             if (is_constant(args[k])) {
                 const bool value = node(args[k]).constant.i != 0;
-                if (op == Op::And) return value ? args[1 - k] : args[k];
+                if (op == KernelOp::And) return value ? args[1 - k] : args[k];
                 return value ? args[k] : args[1 - k];
             }
         if (args[0] == args[1]) return args[0];
     }
-    if (op == Op::Add && dtype.is_float())
+    if (op == KernelOp::Add && dtype.is_float())
         for (int k = 0; k < 2; ++k)  // 0 + -0 is 0: else a sum may begin with its first term
             if (is_zero(node(args[k])) && never_minus_zero(args[1 - k], kZeroSteps))
                 return args[1 - k];
@@ -65,12 +65,12 @@ int KernelBuilder::make(Op op, DType dtype, std::vector<int> args) {
 bool KernelBuilder::never_minus_zero(int id, int steps) const {
     const KernelNode& n = node(id);
     switch (n.op) {
-        case Op::Constant: return n.constant.f != 0 || !std::signbit(n.constant.f);
-        case Op::Mul: return n.args[0] == n.args[1];
-        case Op::Abs:
-        case Op::Exp: return true;
-        case Op::Cast: return node(n.args[0]).dtype.is_integer();
-        case Op::Add:
+        case KernelOp::Constant: return n.constant.f != 0 || !std::signbit(n.constant.f);
+        case KernelOp::Mul: return n.args[0] == n.args[1];
+        case KernelOp::Abs:
+        case KernelOp::Exp: return true;
+        case KernelOp::Cast: return node(n.args[0]).dtype.is_integer();
+        case KernelOp::Add:
             return steps > 0 && (never_minus_zero(n.args[0], steps - 1) ||
                                  never_minus_zero(n.args[1], steps - 1));
         default: return false;
@@ -83,7 +83,7 @@ int KernelBuilder::fold_select(const std::vector<int>& args) {
     return -1;
 }
 
-std::optional<bool> KernelBuilder::compare(Op op, int a, int b) const {
+std::optional<bool> KernelBuilder::compare(KernelOp op, int a, int b) const {
     auto less_equal = [&](int x, int y) { return proved_less_equal(x, y); };
     auto less = [&](int x, int y) {
         if (node(x).interval.hi < node(y).interval.lo) return true;
@@ -91,18 +91,18 @@ std::optional<bool> KernelBuilder::compare(Op op, int a, int b) const {
         return p.hi && q.lo && firn::proved_less_equal(*p.hi + Size(1), *q.lo);
     };
     switch (op) {
-        case Op::Less:
+        case KernelOp::Less:
             if (less(a, b)) return true;
             if (less_equal(b, a)) return false;
             break;
-        case Op::LessEqual:
+        case KernelOp::LessEqual:
             if (less_equal(a, b)) return true;
             if (less(b, a)) return false;
             break;
-        case Op::Equal:
-        case Op::NotEqual:
-            if (a == b) return op == Op::Equal;
-            if (less(a, b) || less(b, a)) return op == Op::NotEqual;
+        case KernelOp::Equal:
+        case KernelOp::NotEqual:
+            if (a == b) return op == KernelOp::Equal;
+            if (less(a, b) || less(b, a)) return op == KernelOp::NotEqual;
             break;
         default: break;
     }
@@ -119,17 +119,17 @@ KernelBuilder::Linear KernelBuilder::linear_of(int id) const {
 bool KernelBuilder::rejoin(Linear& linear) {
     for (size_t i = 0; i < linear.terms.size(); ++i) {
         const auto [mod_id, k] = linear.terms[i];
-        if (node(mod_id).op != Op::Mod) continue;
+        if (node(mod_id).op != KernelOp::Mod) continue;
         const int x = node(mod_id).args[0], d = node(mod_id).args[1];
         for (size_t j = 0; j < linear.terms.size(); ++j) {
             const auto [id, coefficient] = linear.terms[j];
             const KernelNode& n = node(id);
             auto is_quotient = [&](int q) {
-                return node(q).op == Op::Div && node(q).args[0] == x && node(q).args[1] == d;
+                return node(q).op == KernelOp::Div && node(q).args[0] == x && node(q).args[1] == d;
             };
             const bool by_constant =
                 is_constant(d) && is_quotient(id) && coefficient == k * node(d).constant.i;
-            const bool by_size = n.op == Op::Mul && coefficient == k &&
+            const bool by_size = n.op == KernelOp::Mul && coefficient == k &&
                                  ((n.args[0] == d && is_quotient(n.args[1])) ||
                                   (n.args[1] == d && is_quotient(n.args[0])));
             if (!by_constant && !by_size) continue;
@@ -158,7 +158,7 @@ int KernelBuilder::from_linear(Linear linear) {
             return;
         }
         KernelNode n;
-        n.op = Op::Add;
+        n.op = KernelOp::Add;
         n.dtype = i32;
         n.args = {sum, term};
         sum = intern(std::move(n));
@@ -169,7 +169,7 @@ int KernelBuilder::from_linear(Linear linear) {
             continue;
         }
         KernelNode n;
-        n.op = Op::Mul;
+        n.op = KernelOp::Mul;
         n.dtype = i32;
         n.args = {term, integer(coefficient)};
         plus(intern(std::move(n)));
@@ -195,7 +195,7 @@ int KernelBuilder::product(int a, int b) {
     // Distribute over short sums, so that (i - 1) * m and i * m share i * m.
     if (x.terms.size() * y.terms.size() > 4) {
         KernelNode n;
-        n.op = Op::Mul;
+        n.op = KernelOp::Mul;
         n.dtype = i32;
         n.args = {std::min(a, b), std::max(a, b)};
         return intern(std::move(n));
@@ -207,17 +207,17 @@ int KernelBuilder::product(int a, int b) {
             const KernelNode &p = node(s), &q = node(t);
             int term;
             const auto is_size = [&](const KernelNode& n) {
-                return n.op == Op::Param && code_.params[n.index].scalar < 0;
+                return n.op == KernelOp::Param && code_.params[n.param].scalar < 0;
             };
             // A product of numbers wraps around where one of sizes is refused: of the turns that
             // are tried beyond a loop's end, too.
             if (is_size(p) && is_size(q) &&
-                countable(code_.params[p.index].size * code_.params[q.index].size)) {
-                const Size folded = code_.params[p.index].size * code_.params[q.index].size;
+                countable(code_.params[p.param].size * code_.params[q.param].size)) {
+                const Size folded = code_.params[p.param].size * code_.params[q.param].size;
                 term = size(folded);
             } else {
                 KernelNode n;
-                n.op = Op::Mul;
+                n.op = KernelOp::Mul;
                 n.dtype = i32;
                 n.args = {std::min(s, t), std::max(s, t)};
                 term = intern(std::move(n));
@@ -246,7 +246,7 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
             whole.terms.emplace_back(term, c / y.constant.i);
         } else if (term == b) {
             whole.constant += c;
-        } else if (node(term).op == Op::Mul &&
+        } else if (node(term).op == KernelOp::Mul &&
                    (node(term).args[0] == b || node(term).args[1] == b)) {
             const int other = node(term).args[0] == b ? node(term).args[1] : node(term).args[0];
             whole.terms.emplace_back(other, c);
@@ -284,24 +284,24 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
         (r.hi && facts_[b].lo && firn::proved_less_equal(*r.hi + Size(1), *facts_[b].lo));
     if (!fits) {
         if (!is_constant(b)) return -1;
-        if (remainder) return make(Op::Mod, i32, {rest_node, b});
-        rest_quotient = make(Op::Div, i32, {rest_node, b});
+        if (remainder) return make(KernelOp::Mod, i32, {rest_node, b});
+        rest_quotient = make(KernelOp::Div, i32, {rest_node, b});
         return add(from_linear(whole), rest_quotient);
     }
     return remainder ? rest_node : from_linear(whole);
 }
 
-int KernelBuilder::make_integer(Op op, const std::vector<int>& args) {
+int KernelBuilder::make_integer(KernelOp op, const std::vector<int>& args) {
     switch (op) {
-        case Op::Neg: {
+        case KernelOp::Neg: {
             Linear x = linear_of(args[0]);
             for (auto& t : x.terms) t.second = -t.second;
             x.constant = -x.constant;
             return from_linear(std::move(x));
         }
-        case Op::Add:
-        case Op::Sub: {
-            const int64_t sign = op == Op::Add ? 1 : -1;
+        case KernelOp::Add:
+        case KernelOp::Sub: {
+            const int64_t sign = op == KernelOp::Add ? 1 : -1;
             Linear x = linear_of(args[0]), y = linear_of(args[1]), out;
             out.constant = x.constant + sign * y.constant;
             size_t i = 0, j = 0;
@@ -322,18 +322,18 @@ int KernelBuilder::make_integer(Op op, const std::vector<int>& args) {
             }
             return from_linear(std::move(out));
         }
-        case Op::Mul: return product(args[0], args[1]);
-        case Op::Div: return divide(args[0], args[1], false);
-        case Op::Mod: return divide(args[0], args[1], true);
-        case Op::Min:
+        case KernelOp::Mul: return product(args[0], args[1]);
+        case KernelOp::Div: return divide(args[0], args[1], false);
+        case KernelOp::Mod: return divide(args[0], args[1], true);
+        case KernelOp::Min:
             if (proved_less_equal(args[0], args[1])) return args[0];
             if (proved_less_equal(args[1], args[0])) return args[1];
             return -1;
-        case Op::Max:
+        case KernelOp::Max:
             if (proved_less_equal(args[0], args[1])) return args[1];
             if (proved_less_equal(args[1], args[0])) return args[0];
             return -1;
-        case Op::Abs:
+        case KernelOp::Abs:
             if (node(args[0]).interval.lo >= 0) return args[0];
             return -1;
         default: return -1;

@@ -21,15 +21,18 @@ uint64_t hash_node(const KernelNode& n) {
     for (int arg : n.args) mix(h, static_cast<uint64_t>(arg));
     mix(h, static_cast<uint64_t>(n.constant.i));
     mix(h, std::bit_cast<uint64_t>(n.constant.f));
-    mix(h, static_cast<uint64_t>(n.index) * 64 + static_cast<uint64_t>(n.width));
+    for (int part : {n.range, n.param, n.buffer, n.position, n.lane, n.width})
+        mix(h, static_cast<uint64_t>(part));
     mix(h, static_cast<uint64_t>(n.reduce));
     return h;
 }
 
 bool same_node(const KernelNode& a, const KernelNode& b) {
     return a.op == b.op && a.dtype == b.dtype && a.args == b.args && a.constant == b.constant &&
-           a.index == b.index && a.width == b.width && a.region == b.region &&
-           a.reduce == b.reduce && a.matrix == b.matrix && a.column_major == b.column_major;
+           a.range == b.range && a.param == b.param && a.buffer == b.buffer &&
+           a.position == b.position && a.lane == b.lane && a.width == b.width &&
+           a.region == b.region && a.reduce == b.reduce && a.matrix == b.matrix &&
+           a.column_major == b.column_major;
 }
 
 std::vector<int> merge(const std::vector<int>& a, const std::vector<int>& b) {
@@ -50,8 +53,8 @@ KernelBuilder::KernelBuilder(KernelCode& code, SymbolFacts facts)
     : code_(code), symbol_facts_(std::move(facts)) {}
 
 int KernelBuilder::intern(KernelNode node) {
-    const bool unique = node.pinned || node.op == Op::For || node.op == Op::Branch ||
-                        node.op == Op::RegionArg || (info(node.op).properties & kEffect);
+    const bool unique = node.pinned || node.op == KernelOp::For || node.op == KernelOp::Branch ||
+                        node.op == KernelOp::RegionArg || (info(node.op).properties & kEffect);
     const uint64_t hash = hash_node(node);
     if (!unique) {
         auto [begin, end] = table_.equal_range(hash);
@@ -72,7 +75,7 @@ int KernelBuilder::intern(KernelNode node) {
 
 int KernelBuilder::constant(const Scalar& value) {
     KernelNode n;
-    n.op = Op::Constant;
+    n.op = KernelOp::Constant;
     n.dtype = value.dtype;
     n.constant = value;
     if (!value.dtype.is_float()) n.interval = {value.i, value.i, 0, value.i};
@@ -84,9 +87,9 @@ int KernelBuilder::size(const Size& value) {
     ParamInfo param{i32, value, -1};
     auto it = std::find(code_.params.begin(), code_.params.end(), param);
     KernelNode n;
-    n.op = Op::Param;
+    n.op = KernelOp::Param;
     n.dtype = i32;
-    n.index = static_cast<int>(it - code_.params.begin());
+    n.param = static_cast<int>(it - code_.params.begin());
     if (it == code_.params.end()) code_.params.push_back(param);
     n.interval = {std::max<int64_t>(value.lower_bound(), INT32_MIN),
                   std::min<int64_t>(value.upper_bound(symbol_facts_.largest), INT32_MAX),
@@ -103,9 +106,9 @@ int KernelBuilder::scalar_argument(int argument, DType dtype) {
     ParamInfo param{dtype, Size(0), argument};
     auto it = std::find(code_.params.begin(), code_.params.end(), param);
     KernelNode n;
-    n.op = Op::Param;
+    n.op = KernelOp::Param;
     n.dtype = dtype;
-    n.index = static_cast<int>(it - code_.params.begin());
+    n.param = static_cast<int>(it - code_.params.begin());
     if (it == code_.params.end()) code_.params.push_back(param);
     if (const auto known = symbol_facts_.largest.find(scalar_symbol(argument));
         dtype == i32 && known != symbol_facts_.largest.end())
@@ -122,9 +125,9 @@ int KernelBuilder::range(int id) {
     if (code_.ranges[id].kind == RangeKind::Group && code_.ranges[id].extent.is(1))
         return integer(0);
     KernelNode n;
-    n.op = Op::Range;
+    n.op = KernelOp::Range;
     n.dtype = i32;
-    n.index = id;
+    n.range = id;
     const Range& r = code_.ranges[id];
     const int64_t trips = r.kind == RangeKind::Serial && r.max_trips < 0 ? INT32_MAX
                           : r.kind == RangeKind::Serial
@@ -136,29 +139,29 @@ int KernelBuilder::range(int id) {
 
 int KernelBuilder::load(int buffer, int index, int width) {
     KernelNode n;
-    n.op = Op::Load;
+    n.op = KernelOp::Load;
     n.dtype = code_.buffers[buffer].dtype;
     n.args = {index};
-    n.index = buffer;
+    n.buffer = buffer;
     n.width = width;
     return intern(std::move(n));
 }
 
 int KernelBuilder::shuffle(int value, int lane, int index) {
     KernelNode n;
-    n.op = Op::SubgroupShuffle;
+    n.op = KernelOp::SubgroupShuffle;
     n.dtype = node(value).dtype;
     n.args = {value, index};
-    n.index = lane;
+    n.lane = lane;
     return intern(std::move(n));
 }
 
 int KernelBuilder::lane(int vector, int lane, int index) {
     KernelNode n;
-    n.op = Op::Lane;
+    n.op = KernelOp::Lane;
     n.dtype = node(vector).dtype;
     n.args = {vector, index};
-    n.index = lane;
+    n.lane = lane;
     return intern(std::move(n));
 }
 
@@ -170,10 +173,10 @@ int KernelBuilder::add_region() {
 int KernelBuilder::region_arg(int region, DType dtype, MatrixShape matrix) {
     KernelNode n;
     n.matrix = matrix;
-    n.op = Op::RegionArg;
+    n.op = KernelOp::RegionArg;
     n.dtype = dtype;
     n.region = region;
-    n.index = static_cast<int>(code_.regions[region].args.size());
+    n.position = static_cast<int>(code_.regions[region].args.size());
     const int id = intern(std::move(n));
     code_.regions[region].args.push_back(id);
     return id;
@@ -181,7 +184,7 @@ int KernelBuilder::region_arg(int region, DType dtype, MatrixShape matrix) {
 
 int KernelBuilder::close_for(int region, std::vector<int> inits) {
     KernelNode n;
-    n.op = Op::For;
+    n.op = KernelOp::For;
     n.args = std::move(inits);
     n.region = region;
     return intern(std::move(n));
@@ -189,7 +192,7 @@ int KernelBuilder::close_for(int region, std::vector<int> inits) {
 
 int KernelBuilder::branch(int condition, int then_region, int else_region, bool guard) {
     KernelNode n;
-    n.op = Op::Branch;
+    n.op = KernelOp::Branch;
     n.args = {condition};
     n.region = then_region;
     n.else_region = else_region;
@@ -201,55 +204,56 @@ int KernelBuilder::branch(int condition, int then_region, int else_region, bool 
 int KernelBuilder::result(int region_node, int index) {
     const KernelNode& owner = node(region_node);
     KernelNode n;
-    n.op = Op::Result;
+    n.op = KernelOp::Result;
     const KernelNode& value = node(code_.regions[owner.region].yields[index]);
     n.dtype = value.dtype;
     n.matrix = value.matrix;
     n.args = {region_node};
-    n.index = index;
+    n.position = index;
     return intern(std::move(n));
 }
 
 int KernelBuilder::store(int buffer, int index, std::span<const int> values) {
     KernelNode n;
-    n.op = Op::Store;
+    n.op = KernelOp::Store;
     n.dtype = code_.buffers[buffer].dtype;
     n.args = {index};
     n.args.insert(n.args.end(), values.begin(), values.end());
-    n.index = buffer;
+    n.buffer = buffer;
     n.width = static_cast<int>(values.size());
     return intern(std::move(n));
 }
 
 int KernelBuilder::atomic(int buffer, ScatterOp combine, int index, int value) {
     KernelNode n;
-    n.op = Op::Atomic;
+    n.op = KernelOp::Atomic;
     n.dtype = node(value).dtype;
     n.args = {index, value};
-    n.index = buffer;
+    n.buffer = buffer;
     n.combine = combine;
     return intern(std::move(n));
 }
 
-int KernelBuilder::pinned(Op op, DType dtype, std::vector<int> args, int buffer, ReduceOp reduce) {
+int KernelBuilder::pinned(KernelOp op, DType dtype, std::vector<int> args, int buffer,
+                          ReduceOp reduce) {
     KernelNode n;
     n.op = op;
     n.dtype = dtype;
     n.args = std::move(args);
-    n.index = buffer;
+    n.buffer = buffer;
     n.reduce = reduce;
     n.pinned = true;
     return intern(std::move(n));
 }
 
-int KernelBuilder::matrix(Op op, DType dtype, MatrixShape matrix, std::vector<int> args, int buffer,
-                          bool column_major) {
+int KernelBuilder::matrix(KernelOp op, DType dtype, MatrixShape matrix, std::vector<int> args,
+                          int buffer, bool column_major) {
     KernelNode n;
     n.op = op;
     n.dtype = dtype;
     n.matrix = matrix;
     n.args = std::move(args);
-    n.index = buffer;
+    n.buffer = buffer;
     n.column_major = column_major;
     return intern(std::move(n));
 }
@@ -259,7 +263,7 @@ int KernelBuilder::own_memory(MemorySpace space, DType dtype, const Size& elemen
     return static_cast<int>(code_.buffers.size()) - 1;
 }
 
-int KernelBuilder::reduction(Op op, ReduceOp by, int value) {
+int KernelBuilder::reduction(KernelOp op, ReduceOp by, int value) {
     KernelNode n;
     n.op = op;
     n.dtype = node(value).dtype;
@@ -292,16 +296,16 @@ void KernelBuilder::derive_facts(int id) {
     KernelNode& n = code_.nodes[id];
     Facts& f = facts_[id];
     for (int arg : n.args) f.ranges = merge(f.ranges, facts_[arg].ranges);
-    if (n.op == Op::Range) {
-        f.ranges = {n.index};
-        const Range& r = code_.ranges[n.index];
+    if (n.op == KernelOp::Range) {
+        f.ranges = {n.range};
+        const Range& r = code_.ranges[n.range];
         if (r.kind != RangeKind::Serial || r.extent_node < 0 || !r.extent.is(0)) {
             f.lo = Size(0);
             f.hi = r.extent - Size(1);
         }
-    } else if (n.op == Op::RegionArg) {
+    } else if (n.op == KernelOp::RegionArg) {
         f.ranges = {code_.regions[n.region].range};
-    } else if (n.op == Op::For || n.op == Op::Branch) {
+    } else if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
         for (int body : {n.region, n.else_region}) {
             if (body < 0) continue;
             const KernelRegion& region = code_.regions[body];
@@ -317,11 +321,12 @@ void KernelBuilder::derive_facts(int id) {
             f.ranges = merge(f.ranges, inside);
         }
     }
-    if (n.dtype != i32 || !(is_elementwise(n.op) || n.op == Op::Constant || n.op == Op::Param))
+    if (n.dtype != i32 ||
+        !(is_elementwise(n.op) || n.op == KernelOp::Constant || n.op == KernelOp::Param))
         return;
-    if (n.op == Op::Constant) f.lo = f.hi = Size(n.constant.i);
-    if (n.op == Op::Param && code_.params[n.index].scalar < 0)
-        f.lo = f.hi = code_.params[n.index].size;
+    if (n.op == KernelOp::Constant) f.lo = f.hi = Size(n.constant.i);
+    if (n.op == KernelOp::Param && code_.params[n.param].scalar < 0)
+        f.lo = f.hi = code_.params[n.param].size;
     derive_interval(n);
     try {
         derive_bounds(n, f);
@@ -329,7 +334,8 @@ void KernelBuilder::derive_facts(int id) {
         f.lo = f.hi = std::nullopt;  // they do not fit into 64 bits, or are too many terms: nobody
                                      // wrote such a size
     }
-    if ((n.op == Op::Add || n.op == Op::Mul) && may_wrap(n, f)) f.lo = f.hi = std::nullopt;
+    if ((n.op == KernelOp::Add || n.op == KernelOp::Mul) && may_wrap(n, f))
+        f.lo = f.hi = std::nullopt;
 }
 
 void KernelBuilder::derive_bounds(const KernelNode& n, Facts& f) const {
@@ -337,10 +343,10 @@ void KernelBuilder::derive_bounds(const KernelNode& n, Facts& f) const {
     auto lo = [&](int k) { return *facts_[n.args[k]].lo; };
     auto hi = [&](int k) { return *facts_[n.args[k]].hi; };
     switch (n.op) {
-        case Op::Add:
+        case KernelOp::Add:
             if (both(0) && both(1)) f.lo = lo(0) + lo(1), f.hi = hi(0) + hi(1);
             break;
-        case Op::Mul:
+        case KernelOp::Mul:
             if (both(0) && both(1)) {
                 if (is_constant(n.args[1]) && node(n.args[1]).constant.i < 0)
                     f.lo = hi(0) * lo(1), f.hi = lo(0) * lo(1);
@@ -350,16 +356,16 @@ void KernelBuilder::derive_bounds(const KernelNode& n, Facts& f) const {
                     f.lo = lo(0) * lo(1), f.hi = hi(0) * hi(1);
             }
             break;
-        case Op::Min:
-        case Op::Max: {
+        case KernelOp::Min:
+        case KernelOp::Max: {
             // The bound on the clamped side is either operand's; prefer the one without ranges.
-            auto& strict = n.op == Op::Min ? f.hi : f.lo;
-            auto& loose = n.op == Op::Min ? f.lo : f.hi;
+            auto& strict = n.op == KernelOp::Min ? f.hi : f.lo;
+            auto& loose = n.op == KernelOp::Min ? f.lo : f.hi;
             auto strict_of = [&](int k) {
-                return n.op == Op::Min ? facts_[n.args[k]].hi : facts_[n.args[k]].lo;
+                return n.op == KernelOp::Min ? facts_[n.args[k]].hi : facts_[n.args[k]].lo;
             };
             auto loose_of = [&](int k) {
-                return n.op == Op::Min ? facts_[n.args[k]].lo : facts_[n.args[k]].hi;
+                return n.op == KernelOp::Min ? facts_[n.args[k]].lo : facts_[n.args[k]].hi;
             };
             const bool first_free = facts_[n.args[0]].ranges.empty();
             strict = strict_of(first_free ? 0 : 1) ? strict_of(first_free ? 0 : 1)
@@ -367,39 +373,39 @@ void KernelBuilder::derive_bounds(const KernelNode& n, Facts& f) const {
             if (loose_of(0) && loose_of(1)) {
                 const bool first_is_less = firn::proved_less_equal(*loose_of(0), *loose_of(1));
                 const bool second_is_less = firn::proved_less_equal(*loose_of(1), *loose_of(0));
-                if (n.op == Op::Min && first_is_less)
+                if (n.op == KernelOp::Min && first_is_less)
                     loose = loose_of(0);
-                else if (n.op == Op::Min && second_is_less)
+                else if (n.op == KernelOp::Min && second_is_less)
                     loose = loose_of(1);
-                else if (n.op == Op::Max && first_is_less)
+                else if (n.op == KernelOp::Max && first_is_less)
                     loose = loose_of(1);
-                else if (n.op == Op::Max && second_is_less)
+                else if (n.op == KernelOp::Max && second_is_less)
                     loose = loose_of(0);
                 else
-                    loose = n.op == Op::Min ? min(*loose_of(0), *loose_of(1))
-                                            : max(*loose_of(0), *loose_of(1));
+                    loose = n.op == KernelOp::Min ? min(*loose_of(0), *loose_of(1))
+                                                  : max(*loose_of(0), *loose_of(1));
             }
             break;
         }
-        case Op::Div:
-        case Op::Mod: {
+        case KernelOp::Div:
+        case KernelOp::Mod: {
             const bool positive = both(0) && lo(0).lower_bound() >= 0 && both(1) &&
                                   lo(1).is_constant() && lo(1) == hi(1) && lo(1).constant() > 0;
-            if (positive && n.op == Op::Div)
+            if (positive && n.op == KernelOp::Div)
                 f.lo = floor_div(lo(0), lo(1)), f.hi = floor_div(hi(0), lo(1));
             else if (positive)
                 f.lo = Size(0), f.hi = lo(1) - Size(1);
             else if (both(0) && lo(0).lower_bound() >= 0 && both(1) && lo(1) == hi(1) &&
                      lo(1).lower_bound() >= 0) {
                 f.lo = Size(0);  // by a symbolic size: x / 0 and x % 0 are 0
-                if (n.op == Op::Mod)
+                if (n.op == KernelOp::Mod)
                     f.hi = max(lo(1) - Size(1), Size(0));
                 else
                     f.hi = hi(0);
             }
             break;
         }
-        case Op::Select:
+        case KernelOp::Select:
             if (both(1) && both(2) && lo(1) == lo(2)) f.lo = lo(1);
             if (both(1) && both(2) && hi(1) == hi(2)) f.hi = hi(1);
             break;
@@ -418,7 +424,7 @@ bool KernelBuilder::may_wrap(const KernelNode& n, const Facts& f) const {
 }
 
 void KernelBuilder::derive_interval(KernelNode& n) const {
-    if (n.op == Op::Constant || n.op == Op::Param) return;
+    if (n.op == KernelOp::Constant || n.op == KernelOp::Param) return;
     Interval out;
     auto of = [&](int k) -> const Interval& { return code_.nodes[n.args[k]].interval; };
     auto congruence_sum = [&](const Interval& a, const Interval& b) {
@@ -431,11 +437,11 @@ void KernelBuilder::derive_interval(KernelNode& n) const {
         out.rem = out.mod > 0 ? (a.rem % out.mod + out.mod) % out.mod : a.rem;
     };
     switch (n.op) {
-        case Op::Add:
+        case KernelOp::Add:
             out.lo = of(0).lo + of(1).lo, out.hi = of(0).hi + of(1).hi;
             congruence_sum(of(0), of(1));
             break;
-        case Op::Mul: {
+        case KernelOp::Mul: {
             const int64_t a[] = {of(0).lo * of(1).lo, of(0).lo * of(1).hi, of(0).hi * of(1).lo,
                                  of(0).hi * of(1).hi};
             out.lo = *std::min_element(a, a + 4), out.hi = *std::max_element(a, a + 4);
@@ -446,32 +452,32 @@ void KernelBuilder::derive_interval(KernelNode& n) const {
             out.rem = out.mod > 0 ? ((p.rem * q.rem) % out.mod + out.mod) % out.mod : p.rem * q.rem;
             break;
         }
-        case Op::Min:
+        case KernelOp::Min:
             out.lo = std::min(of(0).lo, of(1).lo), out.hi = std::min(of(0).hi, of(1).hi);
             congruence_of_either(of(0), of(1));
             break;
-        case Op::Max:
+        case KernelOp::Max:
             out.lo = std::max(of(0).lo, of(1).lo), out.hi = std::max(of(0).hi, of(1).hi);
             congruence_of_either(of(0), of(1));
             break;
-        case Op::Select:
+        case KernelOp::Select:
             out.lo = std::min(of(1).lo, of(2).lo), out.hi = std::max(of(1).hi, of(2).hi);
             break;
-        case Op::Div:
+        case KernelOp::Div:
             if (of(0).lo >= 0 && of(1).lo >= 1)
                 out.lo = of(0).lo / of(1).hi, out.hi = of(0).hi / of(1).lo;
             break;
-        case Op::Mod:
+        case KernelOp::Mod:
             if (of(0).lo >= 0 && of(1).lo >= 1)
                 out.lo = 0, out.hi = std::min(of(0).hi, of(1).hi - 1);
             break;
-        case Op::And:
+        case KernelOp::And:
             if (of(0).lo >= 0 && of(1).lo >= 0) out.lo = 0, out.hi = std::min(of(0).hi, of(1).hi);
             break;
-        case Op::ShiftRight:
+        case KernelOp::ShiftRight:
             if (of(0).lo >= 0) out.lo = 0, out.hi = of(0).hi;
             break;
-        case Op::Cast:
+        case KernelOp::Cast:
             if (code_.nodes[n.args[0]].dtype.is_bool()) out.lo = 0, out.hi = 1;
             break;
         default: break;

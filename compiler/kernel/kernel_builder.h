@@ -40,11 +40,11 @@ class KernelBuilder {
     int add_range(Range range);
     int range(int id);
     /// Any elementwise operation; `dtype` is the result's (needed by casts).
-    int make(Op op, DType dtype, std::vector<int> args);
-    int add(int a, int b) { return make(Op::Add, i32, {a, b}); }
-    int sub(int a, int b) { return make(Op::Sub, i32, {a, b}); }
-    int mul(int a, int b) { return make(Op::Mul, i32, {a, b}); }
-    int select(int c, int a, int b) { return make(Op::Select, node(a).dtype, {c, a, b}); }
+    int make(KernelOp op, DType dtype, std::vector<int> args);
+    int add(int a, int b) { return make(KernelOp::Add, i32, {a, b}); }
+    int sub(int a, int b) { return make(KernelOp::Sub, i32, {a, b}); }
+    int mul(int a, int b) { return make(KernelOp::Mul, i32, {a, b}); }
+    int select(int c, int a, int b) { return make(KernelOp::Select, node(a).dtype, {c, a, b}); }
     int load(int buffer, int index, int width = 1);
     /// Element `lane` of a vector load, which is the element at the flat `index`.
     int lane(int vector, int lane, int index);
@@ -61,19 +61,21 @@ class KernelBuilder {
     int result(int region_node, int index);
     int store(int buffer, int index, std::span<const int> values);
     /// `value` of all lanes of the subgroup combined; every lane has the result.
-    int subgroup_reduce(ReduceOp op, int value) { return reduction(Op::SubgroupReduce, op, value); }
+    int subgroup_reduce(ReduceOp op, int value) {
+        return reduction(KernelOp::SubgroupReduce, op, value);
+    }
     /// `value` at all indices of the last Grid range combined; before mapping.
-    int row_reduce(ReduceOp op, int value) { return reduction(Op::RowReduce, op, value); }
+    int row_reduce(ReduceOp op, int value) { return reduction(KernelOp::RowReduce, op, value); }
     int atomic(int buffer, ScatterOp combine, int index, int value);
     /// Memory of the kernel's own; `width`: neighbours that are mostly accessed at once, 1 or 4.
     int own_memory(MemorySpace space, DType dtype, const Size& elements, int width = 1);
     /// A node that stands among its region's effects. Load: of memory that the kernel writes, as
     /// `dtype`; Array: makes the buffer zeros; Barrier; subgroup operations.
-    int pinned(Op op, DType dtype, std::vector<int> args, int buffer = 0,
+    int pinned(KernelOp op, DType dtype, std::vector<int> args, int buffer = -1,
                ReduceOp reduce = ReduceOp::Sum);
 
     /// A Matrix operation, whose value is a `matrix`.
-    int matrix(Op op, DType dtype, MatrixShape matrix, std::vector<int> args, int buffer = 0,
+    int matrix(KernelOp op, DType dtype, MatrixShape matrix, std::vector<int> args, int buffer = -1,
                bool column_major = false);
 
     /// States that an i32 node lies in [lo, hi] wherever it is evaluated (a guard makes sure of
@@ -86,7 +88,7 @@ class KernelBuilder {
     bool proved_less_equal(int a, int b) const;
     /// Serial regions and ranges that a node depends on.
     const std::vector<int>& dependencies(int id) const { return facts_[id].ranges; }
-    bool is_constant(int id) const { return node(id).op == Op::Constant; }
+    bool is_constant(int id) const { return node(id).op == KernelOp::Constant; }
 
   private:
     struct Linear {
@@ -99,14 +101,14 @@ class KernelBuilder {
         std::vector<int> ranges;       // ids of the ranges it depends on, sorted
     };
     int intern(KernelNode node);
-    int reduction(Op op, ReduceOp by, int value);
-    int make_integer(Op op, const std::vector<int>& args);
+    int reduction(KernelOp op, ReduceOp by, int value);
+    int make_integer(KernelOp op, const std::vector<int>& args);
     int from_linear(Linear linear);
     bool rejoin(Linear& linear);
     Linear linear_of(int id) const;
     int product(int a, int b);
     int divide(int a, int b, bool remainder);
-    std::optional<bool> compare(Op op, int a, int b) const;
+    std::optional<bool> compare(KernelOp op, int a, int b) const;
     bool never_minus_zero(int id, int steps) const;
     int fold_select(const std::vector<int>& args);
     void derive_facts(int id);

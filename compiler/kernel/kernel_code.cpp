@@ -21,14 +21,15 @@ double operations_of(const KernelNode& n) {
     return is_elementwise(n.op) ? std::max(1.0, operation_cost(n.op)) : 1;
 }
 
-bool is_matrix(Op op) {
-    return op == Op::MatrixFill || op == Op::MatrixLoad || op == Op::MatrixMulAdd ||
-           op == Op::MatrixCast || op == Op::MatrixStore;
+bool is_matrix(KernelOp op) {
+    return op == KernelOp::MatrixFill || op == KernelOp::MatrixLoad ||
+           op == KernelOp::MatrixMulAdd || op == KernelOp::MatrixCast ||
+           op == KernelOp::MatrixStore;
 }
 
-bool names_buffer(Op op) {
-    return op == Op::Load || op == Op::Store || op == Op::Atomic || op == Op::Array ||
-           op == Op::MatrixLoad || op == Op::MatrixStore;
+bool names_buffer(KernelOp op) {
+    return op == KernelOp::Load || op == KernelOp::Store || op == KernelOp::Atomic ||
+           op == KernelOp::Array || op == KernelOp::MatrixLoad || op == KernelOp::MatrixStore;
 }
 
 bool is_placed(const KernelCode& code) {

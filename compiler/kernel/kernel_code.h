@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
-#include "compiler/ir/op.h"
+#include "compiler/kernel/kernel_op.h"
 #include "compiler/program/program.h"
 
 namespace firn {
@@ -55,16 +55,16 @@ struct MatrixShape {
 /// A scalar (or vector) value, a region node or an effect. Pure nodes are hash-consed and may be
 /// evaluated anywhere their operands are known; effects run in the order of KernelRegion::effects.
 struct KernelNode {
-    Op op = Op::Constant;
+    KernelOp op = KernelOp::Constant;
     DType dtype = f32;
     std::vector<int> args;  // node ids, always smaller than the node's own
     Scalar constant;        // Constant
-    /// Range: range id. Param: parameter. Load, Store, Atomic, Array, MatrixLoad, MatrixStore:
-    /// buffer (KernelCode::buffers). Result: which result of args[0]. RegionArg: position in its
-    /// region's args. Lane, SubgroupShuffle: which lane. An Array begins as zeros, or as the
-    /// constant args[0].
-    int index = 0;
-    int width = 1;    // Load, Store: consecutive elements from the flat index on
+    int range = -1;         // Range: of KernelCode::ranges
+    int param = -1;         // Param: of KernelCode::params
+    int buffer = -1;        // what names_buffer(): of KernelCode::buffers
+    int position = -1;      // Result: among the results of args[0]. RegionArg: among its region's
+    int lane = -1;          // Lane: of the vector. SubgroupShuffle: of the subgroup
+    int width = 1;          // Load, Store: consecutive elements from the flat index on
     int region = -1;  // For: its body. Branch: taken when args[0] is true. RegionArg: its owner
     int else_region = -1;                // Branch: the other; -1 where there is none
     ReduceOp reduce = ReduceOp::Sum;     // RowReduce, SubgroupReduce, SubgroupScan
@@ -147,9 +147,9 @@ std::vector<DType> param_types(const KernelCode& code);
 /// The simple operations that a node is: of DeviceProfile::max_body_operations.
 double operations_of(const KernelNode& n);
 /// A Matrix operation: all lanes of a subgroup take part, with the same indices.
-bool is_matrix(Op op);
-/// KernelNode::index is a buffer.
-bool names_buffer(Op op);
+bool is_matrix(KernelOp op);
+/// KernelNode::buffer says which: Load, Store, Atomic, Array, MatrixLoad, MatrixStore.
+bool names_buffer(KernelOp op);
 
 /// place() has filled the orders of its regions; a kernel that only stores what needs no computing
 /// has none.
@@ -165,12 +165,14 @@ KernelCode parse_kernel(const std::string& text);
 
 /// What a kernel has become.
 enum class KernelStage : uint8_t {
-    Lowered,  // ranges of the grid and of loops; of a kernel by hand those of groups and
-              // invocations
-    Mapped,   // no ranges of the grid or of copies, no reductions over rows; placed
+    Lowered,  // as the walk wrote it: ranges of the grid and of loops; of a kernel by hand those of
+              // groups and invocations
+    Ready,    // the same, placed: what mappings are chosen for
+    Mapped,   // no ranges of the grid or of copies, no reductions over rows
+    Placed,   // and every value stands in one order, where it dominates its uses
 };
-/// Throws InternalError at the first broken rule of this page, or of the stage. Of placed code:
-/// every value stands in one order, where it dominates its uses.
+const char* name(KernelStage stage);
+/// Throws InternalError at the first broken rule of this page, or of the stage.
 void verify(const KernelCode& code, KernelStage stage, const std::string& after);
 
 }  // namespace firn

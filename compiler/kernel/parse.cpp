@@ -297,13 +297,13 @@ class Parser {
         if (number && word[0] == 'p') {
             if (*number >= static_cast<int>(code_.params.size()))
                 fail("there is no parameter " + word);
-            n.op = Op::Param, n.index = *number,
+            n.op = KernelOp::Param, n.param = *number,
             n.dtype = code_.params[static_cast<size_t>(*number)].dtype;
             return n;
         }
         if (number && word != "inf") {
             if (*number >= static_cast<int>(code_.ranges.size())) fail("there is no range " + word);
-            n.op = Op::Range, n.index = *number, n.dtype = i32;
+            n.op = KernelOp::Range, n.range = *number, n.dtype = i32;
             n.interval.lo = 0;
             return n;
         }
@@ -371,8 +371,8 @@ class Parser {
                 KernelNode n;
                 const std::string name = word("a number");
                 int width = 1;
-                n.op = Op::RegionArg, n.region = id,
-                n.index = static_cast<int>(region(id).args.size());
+                n.op = KernelOp::RegionArg, n.region = id,
+                n.position = static_cast<int>(region(id).args.size());
                 n.dtype = type(width);
                 matrix(n);
                 while (interval(n)) {
@@ -402,12 +402,12 @@ class Parser {
         const std::string name = word("a number");
         if (!accept("=")) fail("expected '='");
         KernelNode n;
-        const auto op = find_op(word("an operation"));
+        const auto op = find_kernel_op(word("an operation"));
         if (!op) fail("expected an operation of ops.def");
         n.op = *op;
-        const bool has_bodies = n.op == Op::For || n.op == Op::Branch;
+        const bool has_bodies = n.op == KernelOp::For || n.op == KernelOp::Branch;
         int range = -1;
-        if (n.op == Op::For) {
+        if (n.op == KernelOp::For) {
             range = number_behind(word("a range")).value_or(-1);
             if (range < 0 || range >= static_cast<int>(code_.ranges.size()))
                 fail("expected a range");
@@ -416,23 +416,30 @@ class Parser {
         }
         matrix(n);
         n.column_major = accept("column_major");
-        if (n.op == Op::RowReduce || n.op == Op::SubgroupReduce || n.op == Op::SubgroupScan) {
+        if (n.op == KernelOp::RowReduce || n.op == KernelOp::SubgroupReduce ||
+            n.op == KernelOp::SubgroupScan) {
             const auto reduce = named(word("a reduction"), ReduceOp::All);
             if (!reduce) fail("expected a reduction");
             n.reduce = *reduce;
         }
-        if (n.op == Op::Atomic) {
+        if (n.op == KernelOp::Atomic) {
             const auto combine = named(word("how it combines"), ScatterOp::Xor);
             if (!combine) fail("expected how it combines");
             n.combine = *combine;
         }
         if (names_buffer(n.op)) {
-            n.index = number_behind(word("a buffer")).value_or(-1);
-            if (n.index < 0 || n.index >= static_cast<int>(code_.buffers.size()))
+            n.buffer = number_behind(word("a buffer")).value_or(-1);
+            if (n.buffer < 0 || n.buffer >= static_cast<int>(code_.buffers.size()))
                 fail("expected a buffer");
-        } else if (more() && peek()[0] == '#') {
-            n.index = static_cast<int>(whole_number(peek().substr(1)).value_or(0));
-            ++at_;
+        }
+        const bool has_lane = n.op == KernelOp::Lane || n.op == KernelOp::SubgroupShuffle;
+        if (n.op == KernelOp::Result || has_lane) {
+            int& number = has_lane ? n.lane : n.position;
+            number = 0;
+            if (more() && peek()[0] == '#') {
+                number = static_cast<int>(whole_number(peek().substr(1)).value_or(0));
+                ++at_;
+            }
         }
         n.pinned = accept("pinned");
         n.guard = accept("guard");

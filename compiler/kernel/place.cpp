@@ -3,6 +3,7 @@
 #include "compiler/kernel/place.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/program/error.h"
 
@@ -16,24 +17,24 @@ struct LaneFacts {
         together;  // per node: all lanes must come by (what they do together, and loops around it)
 };
 
-bool done_together(Op op) {
-    return op == Op::SubgroupReduce || op == Op::SubgroupShuffle || is_matrix(op);
+bool done_together(KernelOp op) {
+    return op == KernelOp::SubgroupReduce || op == KernelOp::SubgroupShuffle || is_matrix(op);
 }
 
 bool lanes_differ(const KernelCode& code, const KernelNode& n, const std::vector<bool>& differs,
                   const std::vector<bool>& loop_differs) {
-    if (n.op == Op::Range) {
-        const RangeKind kind = code.ranges[n.index].kind;
+    if (n.op == KernelOp::Range) {
+        const RangeKind kind = code.ranges[n.range].kind;
         return (kind == RangeKind::Subgroup || kind == RangeKind::Invocation) &&
-               code.ranges[n.index].dim == 0;
+               code.ranges[n.range].dim == 0;
     }
-    if (n.op == Op::SubgroupReduce || n.op == Op::SubgroupShuffle) return false;
-    if (n.op == Op::RegionArg) return loop_differs[n.region];
+    if (n.op == KernelOp::SubgroupReduce || n.op == KernelOp::SubgroupShuffle) return false;
+    if (n.op == KernelOp::RegionArg) return loop_differs[n.region];
     auto any = [&](const std::vector<int>& ids) {
         return std::any_of(ids.begin(), ids.end(), [&](int id) { return differs[id]; });
     };
     if (any(n.args)) return true;
-    if (n.op != Op::For && n.op != Op::Branch) return false;
+    if (n.op != KernelOp::For && n.op != KernelOp::Branch) return false;
     for (int body : {n.region, n.else_region}) {
         if (body < 0) continue;
         const KernelRegion& r = code.regions[body];
@@ -52,12 +53,12 @@ LaneFacts lane_facts(const KernelCode& code, const std::vector<std::vector<int>>
             const KernelNode& n = code.nodes[id];
             if (out.differs[id] || !lanes_differ(code, n, out.differs, loop_differs)) continue;
             out.differs[id] = changed = true;
-            if (n.op == Op::For) loop_differs[n.region] = true;
+            if (n.op == KernelOp::For) loop_differs[n.region] = true;
         }
     }
     for (size_t id = 0; id < code.nodes.size(); ++id) {
         const KernelNode& n = code.nodes[id];
-        out.together[id] = done_together(n.op) || (n.op == Op::For && holds[n.region]);
+        out.together[id] = done_together(n.op) || (n.op == KernelOp::For && holds[n.region]);
         if (!out.together[id]) continue;
         for (int region : needs[id]) holds[region] = true;
     }
@@ -70,8 +71,8 @@ std::vector<bool> guarded_nodes(const KernelCode& code) {
     std::vector<bool> out(code.nodes.size());
     for (size_t id = 0; id < code.nodes.size(); ++id) {
         const KernelNode& n = code.nodes[id];
-        const bool plain =
-            n.op == Op::Constant || n.op == Op::Param || n.op == Op::Range || is_elementwise(n.op);
+        const bool plain = n.op == KernelOp::Constant || n.op == KernelOp::Param ||
+                           n.op == KernelOp::Range || is_elementwise(n.op);
         out[id] =
             !plain || std::any_of(n.args.begin(), n.args.end(), [&](int arg) { return out[arg]; });
     }
@@ -105,15 +106,15 @@ class Placer {
                 region = hoist(id, region);
                 if (lanes_.together[id]) region = rejoin(id, region);
             }
-            if (node.region >= 0 && node.op != Op::RegionArg) {
+            if (node.region >= 0 && node.op != KernelOp::RegionArg) {
                 enter(node.region, region, node);
                 if (node.else_region >= 0) enter(node.else_region, region, node);
                 if (const int range = code_.regions[node.region].range; range >= 0)
                     use(code_.ranges[range].extent_node, region);
             }
             for (int arg : node.args) use(arg, region);
-            const bool text_only = node.op == Op::Constant || node.op == Op::Param ||
-                                   node.op == Op::Range || node.op == Op::RegionArg;
+            const bool text_only = node.op == KernelOp::Constant || node.op == KernelOp::Param ||
+                                   node.op == KernelOp::Range || node.op == KernelOp::RegionArg;
             if ((!effect[id] || code_.in_order) && !text_only)
                 code_.regions[region].order.push_back(id);
         }
@@ -129,10 +130,10 @@ class Placer {
     void enter(int region, int parent, const KernelNode& owner) {
         parent_[region] = parent;
         depth_[region] = depth_[parent] + 1;
-        guard_[region] = owner.op == Op::Branch && owner.guard;
+        guard_[region] = owner.op == KernelOp::Branch && owner.guard;
         const KernelRegion& body = code_.regions[region];
         apart_[region] = apart_[parent] ||
-                         (owner.op == Op::Branch && lanes_.differs[owner.args[0]]) ||
+                         (owner.op == KernelOp::Branch && lanes_.differs[owner.args[0]]) ||
                          (body.alive >= 0 && lanes_.differs[body.alive]) ||
                          (body.range >= 0 && lanes_.differs[code_.ranges[body.range].extent_node]);
         use_region(region);
@@ -163,7 +164,7 @@ class Placer {
     /// Out of the loops that the node does not need, and of the guards inside those. Loads stay in
     /// what a loop has left.
     int hoist(int id, int region) const {
-        const bool early = code_.loads_first && code_.nodes[id].op == Op::Load;
+        const bool early = code_.loads_first && code_.nodes[id].op == KernelOp::Load;
         int out = region;
         for (; region != 0; region = parent_[region]) {
             const int range = code_.regions[region].range;
@@ -218,6 +219,12 @@ void need_their_loops(const KernelCode& code, std::vector<std::vector<int>>& nee
 
 }  // namespace
 
+void place_apart(KernelCode& code) {
+    const bool in_order = std::exchange(code.in_order, false);
+    place(code);
+    code.in_order = in_order;
+}
+
 std::vector<std::vector<int>> region_needs(const KernelCode& code) {
     std::vector<int> body_of_range(code.ranges.size(), -1);
     for (size_t r = 0; r < code.regions.size(); ++r)
@@ -231,11 +238,11 @@ std::vector<std::vector<int>> region_needs(const KernelCode& code) {
             for (int r : more)
                 if (std::find(out.begin(), out.end(), r) == out.end()) out.push_back(r);
         };
-        if (node.op == Op::RegionArg) out = {node.region};
-        if (node.op == Op::Range && body_of_range[node.index] >= 0)
-            out = {body_of_range[node.index]};
+        if (node.op == KernelOp::RegionArg) out = {node.region};
+        if (node.op == KernelOp::Range && body_of_range[node.range] >= 0)
+            out = {body_of_range[node.range]};
         for (int arg : node.args) merge(needs[arg]);
-        if (node.op != Op::For && node.op != Op::Branch) continue;
+        if (node.op != KernelOp::For && node.op != KernelOp::Branch) continue;
         for (int body : {node.region, node.else_region}) {
             if (body < 0) continue;
             const KernelRegion& region = code.regions[body];
@@ -256,7 +263,7 @@ std::vector<int> region_parents(const KernelCode& code) {
     for (size_t r = 0; r < code.regions.size(); ++r) {
         auto own = [&](int id) {
             const KernelNode& node = code.nodes[id];
-            if (node.op != Op::For && node.op != Op::Branch) return;
+            if (node.op != KernelOp::For && node.op != KernelOp::Branch) return;
             parents[node.region] = static_cast<int>(r);
             if (node.else_region >= 0) parents[node.else_region] = static_cast<int>(r);
         };

@@ -12,6 +12,9 @@ namespace firn {
 /// compute together stands where all of them come by. Dead nodes stand nowhere.
 void place(KernelCode& code);
 
+/// The same without in_order, which place() settles once: what is alive, and where it would stand.
+void place_apart(KernelCode& code);
+
 /// Per node, the loop bodies whose index or carried values it depends on.
 std::vector<std::vector<int>> region_needs(const KernelCode& code);
 

@@ -28,7 +28,7 @@ const char* space_name(const KernelBuffer& buffer) {
 }
 
 bool is_leaf(const KernelNode& n) {
-    return n.op == Op::Constant || n.op == Op::Range || n.op == Op::Param;
+    return n.op == KernelOp::Constant || n.op == KernelOp::Range || n.op == KernelOp::Param;
 }
 
 class Printer {
@@ -127,8 +127,8 @@ class Printer {
     }
 
     std::string leaf(const KernelNode& n) const {
-        if (n.op == Op::Range) return range_name(n.index);
-        if (n.op == Op::Param) return "p" + std::to_string(n.index);
+        if (n.op == KernelOp::Range) return range_name(n.range);
+        if (n.op == KernelOp::Param) return "p" + std::to_string(n.param);
         const std::string value = text(n.constant);
         const bool plain = n.dtype == i32 || n.dtype == boolean ||
                            (n.dtype == f32 && value.find_first_of(".ein") != std::string::npos);
@@ -153,7 +153,7 @@ class Printer {
     /// Code that is not placed: values stand before what asks for them first.
     void ask(int id, int indent) {
         const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
-        if (is_leaf(n) || n.op == Op::RegionArg || printed_[static_cast<size_t>(id)]) return;
+        if (is_leaf(n) || n.op == KernelOp::RegionArg || printed_[static_cast<size_t>(id)]) return;
         node(id, indent, false);
     }
 
@@ -163,7 +163,7 @@ class Printer {
             auto& [at, next] = stack.back();
             const KernelNode& n = code_.nodes[static_cast<size_t>(at)];
             std::vector<int> asked = n.args;
-            if (n.op == Op::For) {
+            if (n.op == KernelOp::For) {
                 const KernelRegion& body = code_.regions[static_cast<size_t>(n.region)];
                 asked.push_back(code_.ranges[static_cast<size_t>(body.range)].extent_node);
             }
@@ -171,7 +171,8 @@ class Printer {
                 const int arg = asked[next++];
                 if (arg < 0) continue;
                 const KernelNode& a = code_.nodes[static_cast<size_t>(arg)];
-                if (!is_leaf(a) && a.op != Op::RegionArg && !printed_[static_cast<size_t>(arg)])
+                if (!is_leaf(a) && a.op != KernelOp::RegionArg &&
+                    !printed_[static_cast<size_t>(arg)])
                     stack.emplace_back(arg, 0);
                 continue;
             }
@@ -188,30 +189,31 @@ class Printer {
         const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
         body_ << std::string(static_cast<size_t>(indent), ' ') << (effect ? "! %" : "%") << id
               << " = " << info(n.op).name;
-        if (n.op == Op::For) {
+        if (n.op == KernelOp::For) {
             const int range = code_.regions[static_cast<size_t>(n.region)].range;
             used_[static_cast<size_t>(range)] = true;
             if (const int count = code_.ranges[static_cast<size_t>(range)].extent_node; count >= 0)
                 (void)operand(count);
             body_ << " " << range_name(range);
-        } else if (n.op != Op::Branch) {
+        } else if (n.op != KernelOp::Branch) {
             body_ << " " << n.dtype.name();
         }
         if (n.width != 1) body_ << "x" << n.width;
         if (n.matrix) body_ << " matrix " << n.matrix.rows << " " << n.matrix.columns;
         if (n.column_major) body_ << " column_major";
-        if (n.op == Op::RowReduce || n.op == Op::SubgroupReduce || n.op == Op::SubgroupScan)
+        if (n.op == KernelOp::RowReduce || n.op == KernelOp::SubgroupReduce ||
+            n.op == KernelOp::SubgroupScan)
             body_ << " " << name(n.reduce);
-        if (n.op == Op::Atomic) body_ << " " << name(n.combine);
+        if (n.op == KernelOp::Atomic) body_ << " " << name(n.combine);
         if (names_buffer(n.op))
-            body_ << " b" << n.index;
-        else if (n.index)
-            body_ << " #" << n.index;
+            body_ << " b" << n.buffer;
+        else if (const int number = n.op == KernelOp::Result ? n.position : n.lane; number > 0)
+            body_ << " #" << number;
         if (n.pinned) body_ << " pinned";
         if (n.guard) body_ << " guard";
         for (int arg : n.args) body_ << " " << operand(arg);
         body_ << interval(n);
-        const bool has_bodies = n.op == Op::For || n.op == Op::Branch;
+        const bool has_bodies = n.op == KernelOp::For || n.op == KernelOp::Branch;
         if (has_bodies) body_ << " {";
         for (size_t k = 0; k < n.lines.size(); ++k) body_ << (k ? " " : "  # ") << text(n.lines[k]);
         body_ << "\n";
@@ -228,7 +230,7 @@ class Printer {
         const Interval none;
         const Interval& i = n.interval;
         std::string out;
-        if (n.op == Op::Constant) return out;
+        if (n.op == KernelOp::Constant) return out;
         if (i.lo != none.lo || i.hi != none.hi)
             out += " in " + std::to_string(i.lo) + " " + std::to_string(i.hi);
         if (i.mod != none.mod) out += " mod " + std::to_string(i.mod) + " " + std::to_string(i.rem);

@@ -8,8 +8,8 @@ namespace firn {
 Rebuild::Rebuild(const KernelCode& from, KernelBuilder& b)
     : from_(from), b_(b), memo_(from.nodes.size(), -1) {
     for (size_t id = 0; id < from.nodes.size(); ++id)
-        if (from.nodes[id].op == Op::Range)
-            range_node_[from.nodes[id].index] = static_cast<int>(id);
+        if (from.nodes[id].op == KernelOp::Range)
+            range_node_[from.nodes[id].range] = static_cast<int>(id);
 }
 
 void Rebuild::copy_grid() {
@@ -33,29 +33,29 @@ int Rebuild::value(int id) {
 
 int Rebuild::build(const KernelNode& n, int id) {
     switch (n.op) {
-        case Op::Constant: return b_.constant(n.constant);
-        case Op::Param: {
-            const ParamInfo& p = from_.params[n.index];
+        case KernelOp::Constant: return b_.constant(n.constant);
+        case KernelOp::Param: {
+            const ParamInfo& p = from_.params[n.param];
             return p.scalar >= 0 ? b_.scalar_argument(p.scalar, p.dtype) : b_.size(p.size);
         }
-        case Op::Load: {
+        case KernelOp::Load: {
             const int index = value(n.args[0]);
             b_.set_lines(n.lines);
-            return b_.load(buffer(n.index), index, n.width);
+            return b_.load(buffer(n.buffer), index, n.width);
         }
-        case Op::Result: {
+        case KernelOp::Result: {
             const KernelNode& owner = from_.nodes[n.args[0]];
-            if (owner.op == Op::Branch) return b_.result(value(n.args[0]), n.index);
+            if (owner.op == KernelOp::Branch) return b_.result(value(n.args[0]), n.position);
             const int loop = value(n.args[0]);
-            return b_.result(loop, first_result_.at(n.args[0]) + n.index);
+            return b_.result(loop, first_result_.at(n.args[0]) + n.position);
         }
-        case Op::RowReduce: {
+        case KernelOp::RowReduce: {
             const int each = value(n.args[0]);
             b_.set_lines(n.lines);
             return b_.row_reduce(n.reduce, each);
         }
-        case Op::For: return loop(id);
-        case Op::Branch: return branch(n);
+        case KernelOp::For: return loop(id);
+        case KernelOp::Branch: return branch(n);
         default: break;
     }
     ensure(is_elementwise(n.op), "rebuild: an operation that it does not know");
@@ -130,14 +130,14 @@ std::vector<int> Rebuild::effects(int region) {
 
 int Rebuild::effect(int id) {
     const KernelNode& n = from_.nodes[id];
-    if (n.op == Op::For) return loop(id);
-    if (n.op == Op::Branch) return branch(n);
+    if (n.op == KernelOp::For) return loop(id);
+    if (n.op == KernelOp::Branch) return branch(n);
     const int index = value(n.args[0]);
     std::vector<int> values;
     for (size_t k = 1; k < n.args.size(); ++k) values.push_back(value(n.args[k]));
     b_.set_lines(n.lines);
-    if (n.op == Op::Atomic) return b_.atomic(buffer(n.index), n.combine, index, values[0]);
-    return b_.store(buffer(n.index), index, values);
+    if (n.op == KernelOp::Atomic) return b_.atomic(buffer(n.buffer), n.combine, index, values[0]);
+    return b_.store(buffer(n.buffer), index, values);
 }
 
 }  // namespace firn

@@ -25,8 +25,8 @@ Stride Strides::along(int id, int range) {
 }
 
 Stride Strides::find(const KernelNode& n, int range) {
-    if (n.op == Op::Range) return n.index == range ? Stride::One : Stride::None;
-    if (n.op == Op::For || n.op == Op::Branch) return Stride::Other;
+    if (n.op == KernelOp::Range) return n.range == range ? Stride::One : Stride::None;
+    if (n.op == KernelOp::For || n.op == KernelOp::Branch) return Stride::Other;
     Stride out = Stride::None;
     int moving = 0;
     for (int arg : n.args) {
@@ -34,13 +34,14 @@ Stride Strides::find(const KernelNode& n, int range) {
         moving += s != Stride::None;
         out = std::max(out, s);
     }
-    const bool keeps = n.op == Op::Add || n.op == Op::Sub || n.op == Op::Min || n.op == Op::Max;
+    const bool keeps = n.op == KernelOp::Add || n.op == KernelOp::Sub || n.op == KernelOp::Min ||
+                       n.op == KernelOp::Max;
     return moving == 0 ? Stride::None : moving == 1 && keeps ? out : Stride::Other;
 }
 
 bool reads_in_turn(KernelCode code, int64_t lanes) {
     for (int effect : code.regions[0].effects)
-        if (code.nodes[effect].op != Op::Store) return false;
+        if (code.nodes[effect].op != KernelOp::Store) return false;
     place(code);
     const int x = last_grid_range(code);
     if (x < 0) return false;
@@ -51,7 +52,7 @@ bool reads_in_turn(KernelCode code, int64_t lanes) {
         if (turns >= 0 && turns < lanes) continue;
         for (int id : region.order) {
             const KernelNode& n = code.nodes[id];
-            if (n.op != Op::Load || code.buffers[n.index].dtype.bytes() != 4) continue;
+            if (n.op != KernelOp::Load || code.buffers[n.buffer].dtype.bytes() != 4) continue;
             if (strides.along(n.args[0], region.range) == Stride::One &&
                 strides.along(n.args[0], x) == Stride::None)
                 return true;
@@ -67,7 +68,7 @@ bool strides_far(KernelCode code) {
     for (const KernelRegion& region : code.regions) {
         if (region.range < 0) continue;
         for (int id : region.order) {
-            if (code.nodes[id].op != Op::Load) continue;
+            if (code.nodes[id].op != KernelOp::Load) continue;
             const Stride stride = strides.along(code.nodes[id].args[0], region.range);
             far |= stride == Stride::Other;
             near |= stride == Stride::One;
@@ -84,7 +85,7 @@ bool walks_columns(KernelCode code) {
     for (const KernelRegion& region : code.regions) {
         if (region.range < 0 || x < 0) continue;
         for (int id : region.order) {
-            if (code.nodes[id].op != Op::Load) continue;
+            if (code.nodes[id].op != KernelOp::Load) continue;
             const int index = code.nodes[id].args[0];
             if (strides.along(index, region.range) != Stride::Other ||
                 strides.along(index, x) != Stride::One)

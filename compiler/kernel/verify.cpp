@@ -15,10 +15,11 @@ class Verifier {
     void run(KernelStage stage) {
         for (int id = 0; id < static_cast<int>(code_.nodes.size()); ++id) check(id);
         for (const Range& range : code_.ranges) check(range, stage);
-        if (stage == KernelStage::Lowered) return;
-        for (int id = 0; id < static_cast<int>(code_.nodes.size()); ++id)
-            if (node(id).op == Op::RowReduce) fail(id, "is left behind by the mapping");
-        if (is_placed(code_)) check_placed();
+        const bool mapped = stage == KernelStage::Mapped || stage == KernelStage::Placed;
+        for (int id = 0; mapped && id < static_cast<int>(code_.nodes.size()); ++id)
+            if (node(id).op == KernelOp::RowReduce) fail(id, "is left behind by the mapping");
+        const bool placed = stage == KernelStage::Ready || stage == KernelStage::Placed;
+        if (placed && is_placed(code_)) check_placed();
     }
 
   private:
@@ -35,7 +36,8 @@ class Verifier {
         if (range.name.find_first_of("0123456789") != std::string::npos)
             fail("range " + range.name + " has digits in its name, behind which its number stands");
         const bool expanded = range.kind == RangeKind::Unroll || range.kind == RangeKind::Vector;
-        if (expanded || (stage == KernelStage::Mapped && range.kind == RangeKind::Grid))
+        const bool mapped = stage == KernelStage::Mapped || stage == KernelStage::Placed;
+        if (expanded || (mapped && range.kind == RangeKind::Grid))
             fail("range " + range.name + " is still of the kind " + name(range.kind));
     }
 
@@ -43,25 +45,27 @@ class Verifier {
         const KernelNode& n = node(id);
         for (int arg : n.args)
             if (arg < 0 || arg >= id) fail(id, "has an operand that does not come before it");
-        if (names_buffer(n.op) && n.op != Op::Array &&
-            (n.index < 0 || n.index >= static_cast<int>(code_.buffers.size())))
+        if (names_buffer(n.op) && n.op != KernelOp::Array &&
+            (n.buffer < 0 || n.buffer >= static_cast<int>(code_.buffers.size())))
             fail(id, "names no buffer");
-        if (n.op == Op::Store && static_cast<int>(n.args.size()) != n.width + 1)
+        if (n.op == KernelOp::Store && static_cast<int>(n.args.size()) != n.width + 1)
             fail(id, "has another number of values than its width");
-        if ((n.op == Op::Store || n.op == Op::MatrixStore) &&
-            !code_.buffers[static_cast<size_t>(n.index)].written)
+        if ((n.op == KernelOp::Store || n.op == KernelOp::MatrixStore) &&
+            !code_.buffers[static_cast<size_t>(n.buffer)].written)
             fail(id, "writes a read-only buffer");
         if (is_elementwise(n.op) && static_cast<int>(n.args.size()) != info(n.op).arity)
             fail(id, "has the wrong number of operands");
-        if (n.op == Op::Select &&
+        if (n.op == KernelOp::Select &&
             (node(n.args[0]).dtype != boolean || node(n.args[1]).dtype != node(n.args[2]).dtype))
             fail(id, "selects between different types");
-        if (n.op == Op::Range && (n.index < 0 || n.index >= static_cast<int>(code_.ranges.size())))
+        if (n.op == KernelOp::Range &&
+            (n.range < 0 || n.range >= static_cast<int>(code_.ranges.size())))
             fail(id, "is the index of no range");
-        if (n.op == Op::Param && (n.index < 0 || n.index >= static_cast<int>(code_.params.size())))
+        if (n.op == KernelOp::Param &&
+            (n.param < 0 || n.param >= static_cast<int>(code_.params.size())))
             fail(id, "is no parameter");
-        if (n.op == Op::For) check_loop(id);
-        if (n.op == Op::MatrixMulAdd) check_product(id);
+        if (n.op == KernelOp::For) check_loop(id);
+        if (n.op == KernelOp::MatrixMulAdd) check_product(id);
     }
 
     void check_loop(int id) const {
@@ -103,9 +107,9 @@ class Verifier {
     /// The value is known where it is asked.
     void ask(int by, int id) const {
         const KernelNode& n = node(id);
-        if (n.op == Op::Constant || n.op == Op::Param) return;
-        const bool known = n.op == Op::Range ? open_[static_cast<size_t>(n.index)]
-                                             : known_[static_cast<size_t>(id)];
+        if (n.op == KernelOp::Constant || n.op == KernelOp::Param) return;
+        const bool known = n.op == KernelOp::Range ? open_[static_cast<size_t>(n.range)]
+                                                   : known_[static_cast<size_t>(id)];
         if (!known)
             fail(by, "asks for node " + std::to_string(id) + " (" + info(n.op).name +
                          "), which is not known there");
@@ -130,7 +134,7 @@ class Verifier {
         if (stands_[static_cast<size_t>(id)]) fail(id, "stands in two places");
         stands_[static_cast<size_t>(id)] = true;
         for (int arg : n.args) ask(id, arg);
-        if (n.op == Op::For || n.op == Op::Branch) {
+        if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
             const int range = code_.regions[static_cast<size_t>(n.region)].range;
             if (range >= 0) {
                 if (const int count = code_.ranges[static_cast<size_t>(range)].extent_node;
@@ -152,6 +156,16 @@ class Verifier {
 };
 
 }  // namespace
+
+const char* name(KernelStage stage) {
+    switch (stage) {
+        case KernelStage::Lowered: return "lowered";
+        case KernelStage::Ready: return "ready";
+        case KernelStage::Mapped: return "mapped";
+        case KernelStage::Placed: return "placed";
+    }
+    return "";
+}
 
 void verify(const KernelCode& code, KernelStage stage, const std::string& after) {
     Verifier(code, after).run(stage);

@@ -55,31 +55,32 @@ class Arithmetic {
             const int buffer =
                 b_.buffer(counts_.at(atom.name), i32, Size(1), BindingForm::Storage, 1, false);
             const int most = value(atom.args[0]), count = b_.load(buffer, b_.integer(0));
-            return b_.make(Op::Min, i32, {b_.make(Op::Max, i32, {count, b_.integer(0)}), most});
+            return b_.make(KernelOp::Min, i32,
+                           {b_.make(KernelOp::Max, i32, {count, b_.integer(0)}), most});
         }
         const int x = value(atom.args[0]), y = value(atom.args[1]);
         switch (atom.kind) {
             case SizeAtom::Kind::Symbol: break;
             case SizeAtom::Kind::FloorDiv: return floor_div(x, y);
             case SizeAtom::Kind::Mod:  // x % 0 is 0
-                return b_.select(b_.make(Op::Equal, boolean, {y, b_.integer(0)}), b_.integer(0),
-                                 b_.sub(x, b_.mul(y, floor_div(x, y))));
-            case SizeAtom::Kind::Min: return b_.make(Op::Min, i32, {x, y});
-            case SizeAtom::Kind::Max: return b_.make(Op::Max, i32, {x, y});
+                return b_.select(b_.make(KernelOp::Equal, boolean, {y, b_.integer(0)}),
+                                 b_.integer(0), b_.sub(x, b_.mul(y, floor_div(x, y))));
+            case SizeAtom::Kind::Min: return b_.make(KernelOp::Min, i32, {x, y});
+            case SizeAtom::Kind::Max: return b_.make(KernelOp::Max, i32, {x, y});
         }
         throw InternalError("internal error: unknown kind of size atom");
     }
 
     /// The operation truncates: one less where the signs of rest and divisor differ. x / 0 is 0.
     int floor_div(int x, int y) {
-        const int quotient = b_.make(Op::Div, i32, {x, y});
+        const int quotient = b_.make(KernelOp::Div, i32, {x, y});
         if (b_.node(x).interval.lo >= 0 && b_.node(y).interval.lo >= 0) return quotient;
-        const int rest = b_.make(Op::Mod, i32, {x, y}), zero = b_.integer(0);
-        const int differ = b_.make(
-            Op::NotEqual, boolean,
-            {b_.make(Op::Less, boolean, {rest, zero}), b_.make(Op::Less, boolean, {y, zero})});
-        const int lower =
-            b_.make(Op::And, boolean, {b_.make(Op::NotEqual, boolean, {rest, zero}), differ});
+        const int rest = b_.make(KernelOp::Mod, i32, {x, y}), zero = b_.integer(0);
+        const int differ = b_.make(KernelOp::NotEqual, boolean,
+                                   {b_.make(KernelOp::Less, boolean, {rest, zero}),
+                                    b_.make(KernelOp::Less, boolean, {y, zero})});
+        const int lower = b_.make(KernelOp::And, boolean,
+                                  {b_.make(KernelOp::NotEqual, boolean, {rest, zero}), differ});
         return b_.select(lower, b_.sub(quotient, b_.integer(1)), quotient);
     }
 

@@ -89,7 +89,7 @@ void Walk::store_position(const Node& scatter, int program_buffer, const Indices
     for (size_t axis = 0; axis < shape.size(); ++axis) {
         to.push_back(ask(*scatter.inputs[axis + 2], at));
         b_.set_lines(scatter.lines);
-        inside = b_.make(Op::And, boolean,
+        inside = b_.make(KernelOp::And, boolean,
                          {inside, bounded(b_, to[axis], shape[axis], Bounds::Constant).inside});
     }
     const int value = ask(*scatter.inputs[1], at);
@@ -246,7 +246,7 @@ int Walk::evaluate(const Node& node, const Indices& at) {
         std::vector<int> args;
         for (const Ref& input : node.inputs) args.push_back(ask(*input, at));
         b_.set_lines(node.lines);
-        return b_.make(node.op, node.dtype, std::move(args));
+        return b_.make(kernel_op(node.op), node.dtype, std::move(args));
     }
     switch (node.op) {
         case Op::Constant: return b_.constant(node.as<ConstantAttr>().value);
@@ -254,7 +254,7 @@ int Walk::evaluate(const Node& node, const Indices& at) {
         case Op::Input: {
             // Parameters are 4 or 8 bytes: narrow types travel wide.
             const DType wide = node.dtype == f16 ? f32 : node.dtype.bytes() == 1 ? i32 : node.dtype;
-            return b_.make(Op::Cast, node.dtype,
+            return b_.make(KernelOp::Cast, node.dtype,
                            {b_.scalar_argument(node.as<InputAttr>().index, wide)});
         }
         case Op::Index: return at[node.as<IndexAttr>().axis];
@@ -309,7 +309,7 @@ int Walk::pad(const Node& node, const Indices& at) {
     for (size_t k = 0; k < at.size(); ++k) {
         const int i = b_.sub(at[k], b_.size(pad.before[k]));
         const Read read = inside_of(i, in_shape[k], Bounds::Constant);
-        inside = b_.make(Op::And, boolean, {inside, read.inside});
+        inside = b_.make(KernelOp::And, boolean, {inside, read.inside});
         in.push_back(read.index);
     }
     // What lies outside for sure is not asked: of an axis without elements no index is a loop's
@@ -333,7 +333,7 @@ int Walk::gather(const Node& node, const Indices& at) {
         b_.set_lines(node.lines);
         const Read read = inside_of(i, source.shape[k], gather.modes[k]);
         int& holds = fills && gather.modes[k] != Bounds::Constant ? exists : inside;
-        holds = b_.make(Op::And, boolean, {holds, read.inside});
+        holds = b_.make(KernelOp::And, boolean, {holds, read.inside});
         in.push_back(read.index);
     }
     if (never(inside)) return b_.constant(fill);
@@ -352,7 +352,7 @@ int Walk::store_as_read(const Node& node, const Indices& at) {
     std::vector<int> p(positions.size(), -1);
     int written = b_.boolean_value(true);
     auto require = [&](int condition) {
-        written = b_.make(Op::And, boolean, {written, condition});
+        written = b_.make(KernelOp::And, boolean, {written, condition});
     };
     std::vector<const Node*> guards;
     for (size_t k = 0; k < at.size(); ++k) {
@@ -362,12 +362,12 @@ int Walk::store_as_read(const Node& node, const Indices& at) {
         if (stored->guard) guards.push_back(stored->guard);
         const int offset = b_.size(index.offset);
         if (index.axis < 0) {
-            require(b_.make(Op::Equal, boolean, {at[k], offset}));
+            require(b_.make(KernelOp::Equal, boolean, {at[k], offset}));
             continue;
         }
         // Of several the last one counts, as in access maps.
         const int solved = b_.sub(at[k], offset), before = std::exchange(p[index.axis], solved);
-        if (before >= 0) require(b_.make(Op::Equal, boolean, {before, solved}));
+        if (before >= 0) require(b_.make(KernelOp::Equal, boolean, {before, solved}));
     }
     for (size_t axis = 0; axis < p.size(); ++axis) {
         // An axis that no index uses writes one place over and over: its last turn wins.
@@ -399,13 +399,13 @@ int Walk::reduce(const Node& node, const Indices& at) {
                "a reduction of another row than the kernel's own");
         const int each = ask(input, row_);
         b_.set_lines(node.lines);
-        return b_.make(Op::Cast, node.dtype,
-                       {b_.row_reduce(reduce.op, b_.make(Op::Cast, type, {each}))});
+        return b_.make(KernelOp::Cast, node.dtype,
+                       {b_.row_reduce(reduce.op, b_.make(KernelOp::Cast, type, {each}))});
     }
     const int start = b_.constant(reduce_identity(reduce.op, type));
     const int total = reduce_axis(node, in, 0, start, type);
     b_.set_lines(node.lines);
-    return b_.make(Op::Cast, node.dtype, {total});
+    return b_.make(KernelOp::Cast, node.dtype, {total});
 }
 
 bool Walk::is_small(const Node& root) const {
@@ -426,7 +426,8 @@ int Walk::reduce_axis(const Node& node, Indices in, size_t depth, int accumulato
     if (depth == attr.axes.size()) {
         const int value = ask(*node.inputs[0], in);
         b_.set_lines(node.lines);
-        return b_.make(reduce_step(attr.op), type, {accumulator, b_.make(Op::Cast, type, {value})});
+        return b_.make(kernel_op(reduce_step(attr.op)), type,
+                       {accumulator, b_.make(KernelOp::Cast, type, {value})});
     }
     const Size& extent = node.inputs[0]->shape[attr.axes[depth]];
     const bool few = extent.is_constant() && extent.constant() > 1 &&

@@ -55,8 +55,8 @@ class HandWalk : public Walk {
             const Size& n = attr_.grid[axis];
             const Size width(attr_.group[axis]);
             if (b_.code().groups[self_.size() - 1 - axis] * width == n) continue;
-            const int below = b_.make(Op::Less, boolean, {self_[axis], b_.size(n)});
-            inside = b_.make(Op::And, boolean, {inside, below});
+            const int below = b_.make(KernelOp::Less, boolean, {self_[axis], b_.size(n)});
+            inside = b_.make(KernelOp::And, boolean, {inside, below});
             b_.assume(self_[axis], Size(0), n - Size(1));
         }
         return inside;
@@ -105,8 +105,8 @@ class HandWalk : public Walk {
     int local_of_place(size_t axis) {
         int64_t stride = 1;
         for (size_t k = axis + 1; k < attr_.group.size(); ++k) stride *= attr_.group[k];
-        const int rows = b_.make(Op::Div, i32, {place_, b_.integer(stride)});
-        return b_.make(Op::Mod, i32, {rows, b_.integer(attr_.group[axis])});
+        const int rows = b_.make(KernelOp::Div, i32, {place_, b_.integer(stride)});
+        return b_.make(KernelOp::Mod, i32, {rows, b_.integer(attr_.group[axis])});
     }
 
     /// The invocation's own index into a value of a shape that broadcasts to the grid.
@@ -131,7 +131,7 @@ class HandWalk : public Walk {
         for (const HandStep& step : order_steps(arrays_, placement_, level)) {
             const Node& node = *step.nodes[0];
             if (cleared && node.op != Op::Array && node.op != Op::Barrier)
-                effect(b_.pinned(Op::Barrier, i32, {}));
+                effect(b_.pinned(KernelOp::Barrier, i32, {}));
             cleared = node.op == Op::Array && (cleared || node.as<ArrayAttr>().shared);
             run_step(node);
         }
@@ -141,7 +141,7 @@ class HandWalk : public Walk {
         b_.set_lines(node.lines);
         switch (node.op) {
             case Op::Array: return start_array(node);
-            case Op::Barrier: return effect(b_.pinned(Op::Barrier, i32, {}));
+            case Op::Barrier: return effect(b_.pinned(KernelOp::Barrier, i32, {}));
             case Op::Gather: return read(node);
             case Op::Scatter: return store(node);
             case Op::Subgroup: return exchange(node);
@@ -200,13 +200,13 @@ class HandWalk : public Walk {
             b_.set_lines(user.lines);
             const Read read =
                 bounded(b_, asked, shape[axis], modes ? (*modes)[axis + skip] : Bounds::Constant);
-            inside = b_.make(Op::And, boolean, {inside, read.inside});
+            inside = b_.make(KernelOp::And, boolean, {inside, read.inside});
             at.push_back(read.index);
         }
         // A store's condition stands in its first index, which may be one of those that are
         // skipped.
         if (!modes && skip)
-            inside = b_.make(Op::And, boolean, {inside, mask_of(*indices[0], user)});
+            inside = b_.make(KernelOp::And, boolean, {inside, mask_of(*indices[0], user)});
         return {flat_index(b_, at, shape), inside};
     }
 
@@ -214,11 +214,11 @@ class HandWalk : public Walk {
     int mask_of(const Node& index, const Node& user) {
         const int asked = ask(index, own_at(index.shape));
         b_.set_lines(user.lines);
-        return b_.make(Op::LessEqual, boolean, {b_.integer(0), asked});
+        return b_.make(KernelOp::LessEqual, boolean, {b_.integer(0), asked});
     }
 
     void start_array(const Node& node) {
-        effect(b_.pinned(Op::Array, node.dtype, {}, memory_of(node)));
+        effect(b_.pinned(KernelOp::Array, node.dtype, {}, memory_of(node)));
     }
 
     void read(const Node& node) {
@@ -226,7 +226,7 @@ class HandWalk : public Walk {
         const Node& array = *arrays_.root.at(node.inputs[0].get());
         const Place place = place_of(array, std::span(node.inputs).subspan(1), &gather.modes, node);
         b_.set_lines(node.lines);
-        const int value = b_.pinned(Op::Load, node.dtype, {place.index}, memory_of(array));
+        const int value = b_.pinned(KernelOp::Load, node.dtype, {place.index}, memory_of(array));
         effect(value);
         give(node, b_.select(place.inside, value, b_.constant(gather.fill.to(node.dtype))));
     }
@@ -268,10 +268,10 @@ class HandWalk : public Walk {
         for (size_t k = 1; k < node.inputs.size(); ++k)
             args.push_back(ask(*node.inputs[k], own_at(node.inputs[k]->shape)));
         b_.set_lines(node.lines);
-        const Op op = attr.op == SubgroupOp::Reduce ? Op::SubgroupReduce
-                      : attr.op == SubgroupOp::Scan ? Op::SubgroupScan
-                                                    : Op::SubgroupRead;
-        const int value = b_.pinned(op, node.dtype, args, 0, attr.combine);
+        const KernelOp op = attr.op == SubgroupOp::Reduce ? KernelOp::SubgroupReduce
+                            : attr.op == SubgroupOp::Scan ? KernelOp::SubgroupScan
+                                                          : KernelOp::SubgroupRead;
+        const int value = b_.pinned(op, node.dtype, args, -1, attr.combine);
         effect(value);
         give(node, value);
     }

@@ -33,8 +33,8 @@ std::vector<int> unflatten(KernelBuilder& b, int flat, const Shape& shape) {
             break;
         }
         const int extent = b.size(shape[k]);
-        at[k] = b.make(Op::Mod, i32, {flat, extent});
-        flat = b.make(Op::Div, i32, {flat, extent});
+        at[k] = b.make(KernelOp::Mod, i32, {flat, extent});
+        flat = b.make(KernelOp::Div, i32, {flat, extent});
     }
     return at;
 }
@@ -142,17 +142,18 @@ namespace {
 /// As unflatten(flatten()), by way of 64 bits.
 std::vector<int> renumbered(KernelBuilder& b, const std::vector<int>& at, const Shape& from,
                             const Shape& to) {
-    auto wide = [&](int x) { return b.make(Op::Cast, i64, {x}); };
+    auto wide = [&](int x) { return b.make(KernelOp::Cast, i64, {x}); };
     int flat = wide(b.integer(0));
     for (size_t k = 0; k < at.size(); ++k)
-        flat = b.make(Op::Add, i64,
-                      {b.make(Op::Mul, i64, {flat, wide(b.size(from[k]))}), wide(at[k])});
+        flat = b.make(KernelOp::Add, i64,
+                      {b.make(KernelOp::Mul, i64, {flat, wide(b.size(from[k]))}), wide(at[k])});
     std::vector<int> out(to.size());
     for (size_t k = to.size(); k-- > 0;) {
         const int extent = wide(b.size(to[k]));
-        out[k] = b.make(Op::Cast, i32, {k ? b.make(Op::Mod, i64, {flat, extent}) : flat});
+        out[k] =
+            b.make(KernelOp::Cast, i32, {k ? b.make(KernelOp::Mod, i64, {flat, extent}) : flat});
         b.assume(out[k], Size(0), max(to[k] - Size(1), Size(0)));
-        flat = b.make(Op::Div, i64, {flat, extent});
+        flat = b.make(KernelOp::Div, i64, {flat, extent});
     }
     return out;
 }
@@ -192,7 +193,7 @@ int has_elements(KernelBuilder& b, int i, const Size& n) {
                           std::find(around.begin(), around.end(), id) != around.end();
         if (runs && !range.extent.is(0) && mod(range.extent, n).is(0)) return b.boolean_value(true);
     }
-    return b.make(Op::Less, boolean, {b.integer(0), b.size(n)});
+    return b.make(KernelOp::Less, boolean, {b.integer(0), b.size(n)});
 }
 
 }  // namespace
@@ -202,15 +203,15 @@ Read bounded(KernelBuilder& b, int i, const Size& n, Bounds mode) {
                                                                           : has_elements(b, i, n);
     const int zero = b.integer(0), count = b.size(n), last = b.size(n - Size(1));
     auto clamp = [&](int x) {
-        return b.make(Op::Max, i32, {b.make(Op::Min, i32, {x, last}), zero});
+        return b.make(KernelOp::Max, i32, {b.make(KernelOp::Min, i32, {x, last}), zero});
     };
     switch (mode) {
         case Bounds::Unchecked: return {i, yes};
         case Bounds::Clamp: return {clamp(i), yes};
         case Bounds::Constant: {
-            const int inside = b.make(
-                Op::And, boolean,
-                {b.make(Op::LessEqual, boolean, {zero, i}), b.make(Op::Less, boolean, {i, count})});
+            const int inside = b.make(KernelOp::And, boolean,
+                                      {b.make(KernelOp::LessEqual, boolean, {zero, i}),
+                                       b.make(KernelOp::Less, boolean, {i, count})});
             return {clamp(i), inside};
         }
         case Bounds::Wrap: {
@@ -218,23 +219,24 @@ Read bounded(KernelBuilder& b, int i, const Size& n, Bounds mode) {
                               b.proved_less_equal(b.sub(zero, count), i) &&
                               b.proved_less_equal(i, b.size(n * Size(2) - Size(1)));
             if (near) {
-                const int up = b.select(b.make(Op::Less, boolean, {i, zero}), b.add(i, count), i);
+                const int up =
+                    b.select(b.make(KernelOp::Less, boolean, {i, zero}), b.add(i, count), i);
                 const int down =
-                    b.select(b.make(Op::LessEqual, boolean, {count, i}), b.sub(i, count), up);
+                    b.select(b.make(KernelOp::LessEqual, boolean, {count, i}), b.sub(i, count), up);
                 return {clamp(down), yes};
             }
-            const int rest = b.make(Op::Mod, i32, {i, count});
+            const int rest = b.make(KernelOp::Mod, i32, {i, count});
             const int up =
-                b.select(b.make(Op::Less, boolean, {rest, zero}), b.add(rest, count), rest);
+                b.select(b.make(KernelOp::Less, boolean, {rest, zero}), b.add(rest, count), rest);
             return {clamp(up), yes};
         }
         case Bounds::Mirror: {
             const int period = b.size(n * Size(2));
-            const int rest = b.make(Op::Mod, i32, {i, period});
+            const int rest = b.make(KernelOp::Mod, i32, {i, period});
             const int up =
-                b.select(b.make(Op::Less, boolean, {rest, zero}), b.add(rest, period), rest);
+                b.select(b.make(KernelOp::Less, boolean, {rest, zero}), b.add(rest, period), rest);
             const int back = b.sub(b.size(n * Size(2) - Size(1)), up);
-            return {clamp(b.select(b.make(Op::Less, boolean, {up, count}), up, back)), yes};
+            return {clamp(b.select(b.make(KernelOp::Less, boolean, {up, count}), up, back)), yes};
         }
     }
     throw InternalError("bounded: unknown mode");
@@ -260,28 +262,29 @@ int loop_range(KernelBuilder& b, int begin, int end, int step, int starts) {
         if (s == 1)
             trips = distance;
         else if (s > 0)
-            trips = b.make(Op::Div, i32, {b.add(distance, b.integer(s - 1)), b.integer(s)});
+            trips = b.make(KernelOp::Div, i32, {b.add(distance, b.integer(s - 1)), b.integer(s)});
         else if (s < 0)
-            trips = b.make(Op::Div, i32,
+            trips = b.make(KernelOp::Div, i32,
                            {b.add(b.sub(zero, distance), b.integer(-s - 1)), b.integer(-s)});
         else
             trips = zero;
     } else {
-        const int up = b.make(Op::Div, i32, {b.add(distance, b.sub(step, one)), step});
-        const int down = b.make(
-            Op::Div, i32, {b.sub(b.sub(zero, distance), b.add(step, one)), b.sub(zero, step)});
-        trips = b.select(b.make(Op::Less, boolean, {zero, step}), up, down);
+        const int up = b.make(KernelOp::Div, i32, {b.add(distance, b.sub(step, one)), step});
+        const int down =
+            b.make(KernelOp::Div, i32,
+                   {b.sub(b.sub(zero, distance), b.add(step, one)), b.sub(zero, step)});
+        trips = b.select(b.make(KernelOp::Less, boolean, {zero, step}), up, down);
     }
-    trips = b.select(starts, b.make(Op::Max, i32, {trips, zero}), zero);
+    trips = b.select(starts, b.make(KernelOp::Max, i32, {trips, zero}), zero);
     Range range;
     range.name = "t";
     range.kind = RangeKind::Serial;
     range.extent_node = trips;
     const KernelNode& n = b.node(trips);
-    if (n.op == Op::Constant)
+    if (n.op == KernelOp::Constant)
         range.extent = Size(n.constant.i);
-    else if (n.op == Op::Param && b.code().params[n.index].scalar < 0)
-        range.extent = b.code().params[n.index].size;
+    else if (n.op == KernelOp::Param && b.code().params[n.param].scalar < 0)
+        range.extent = b.code().params[n.param].size;
     else
         range.extent = Size(0);
     range.max_trips = n.interval.hi >= INT32_MAX ? -1 : n.interval.hi;

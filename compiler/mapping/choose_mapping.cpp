@@ -69,11 +69,12 @@ struct Traits {
 
 /// A branch around loops: elements side by side would each go their own way.
 bool takes_loops_by_choice(const KernelCode& code, const KernelNode& n) {
-    if (n.op != Op::Branch || n.guard) return false;
+    if (n.op != KernelOp::Branch || n.guard) return false;
     for (int body : {n.region, n.else_region})
         if (body >= 0)
             for (int id : code.regions[body].order)
-                if (code.nodes[id].op == Op::For || takes_loops_by_choice(code, code.nodes[id]))
+                if (code.nodes[id].op == KernelOp::For ||
+                    takes_loops_by_choice(code, code.nodes[id]))
                     return true;
     return false;
 }
@@ -86,33 +87,33 @@ Traits inspect(KernelCode code, const DeviceProfile& profile) {
         const KernelNode& n = code.nodes[id];
         ++traits.nodes;
         operations += operations_of(n);
-        traits.loops |= n.op == Op::For;
-        if (n.op == Op::Atomic)
+        traits.loops |= n.op == KernelOp::For;
+        if (n.op == KernelOp::Atomic)
             traits.plain_flat = false;  // what lies behind the end must not take part
-        if (n.op != Op::Load && n.op != Op::Store) return;
+        if (n.op != KernelOp::Load && n.op != KernelOp::Store) return;
         const KernelNode& index = code.nodes[n.args[0]];
         const bool plain =
-            index.op == Op::Range && code.ranges[index.index].kind == RangeKind::Grid;
-        const bool fixed = index.op == Op::Constant;
+            index.op == KernelOp::Range && code.ranges[index.range].kind == RangeKind::Grid;
+        const bool fixed = index.op == KernelOp::Constant;
         if (!plain && !fixed) traits.plain_flat = false;
-        if (n.op == Op::Load && !plain && !fixed) traits.shifted = true;
-        if (code.buffers[n.index].dtype.bytes() > 4) traits.plain_flat = false;
+        if (n.op == KernelOp::Load && !plain && !fixed) traits.shifted = true;
+        if (code.buffers[n.buffer].dtype.bytes() > 4) traits.plain_flat = false;
     };
     for (const KernelRegion& region : code.regions) {
         for (int id : region.order) visit(id);
         for (int id : region.effects) {
             visit(id);
-            if (code.nodes[id].op != Op::For) continue;
+            if (code.nodes[id].op != KernelOp::For) continue;
             const int extent = code.ranges[code.regions[code.nodes[id].region].range].extent_node;
             traits.rows = true;
-            traits.unlike_rows |=
-                code.nodes[extent].op != Op::Constant && code.nodes[extent].op != Op::Param;
+            traits.unlike_rows |= code.nodes[extent].op != KernelOp::Constant &&
+                                  code.nodes[extent].op != KernelOp::Param;
         }
         traits.divergent |= region.alive >= 0;
         for (int id : region.order) traits.divergent |= takes_loops_by_choice(code, code.nodes[id]);
         if (region.range >= 0 && code.ranges[region.range].extent_node >= 0 &&
-            code.nodes[code.ranges[region.range].extent_node].op != Op::Constant &&
-            code.nodes[code.ranges[region.range].extent_node].op != Op::Param)
+            code.nodes[code.ranges[region.range].extent_node].op != KernelOp::Constant &&
+            code.nodes[code.ranges[region.range].extent_node].op != KernelOp::Param)
             traits.divergent |= true;  // trips may differ per invocation
     }
     traits.most_nodes =
@@ -173,8 +174,8 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
     auto visit = [&](int id) {
         const KernelNode& n = code.nodes[id];
         const bool in_shared = std::any_of(needs[id].begin(), needs[id].end(), inside);
-        if (n.op == Op::For && !shared.contains(id) && !in_shared) out.repeated = true;
-        if (n.op != Op::Load) return;
+        if (n.op == KernelOp::For && !shared.contains(id) && !in_shared) out.repeated = true;
+        if (n.op != KernelOp::Load) return;
         auto moves = [&](int range) { return strides.along(n.args[0], range) != Stride::None; };
         out.streams |= in_shared && std::all_of(grid.begin(), grid.end(), moves);
         for (int range : dealt) out.along_loop |= strides.along(n.args[0], range) == Stride::One;
@@ -217,7 +218,7 @@ int64_t short_turns(KernelCode code) {
     int64_t most = 1;
     for (const KernelRegion& region : code.regions) {
         const bool inside = std::any_of(region.order.begin(), region.order.end(),
-                                        [&](int id) { return code.nodes[id].op == Op::For; });
+                                        [&](int id) { return code.nodes[id].op == KernelOp::For; });
         if (region.range < 0 || inside) continue;
         const int64_t turns = code.ranges[region.range].max_trips;
         if (turns <= kShortLoop) most = std::max(most, turns);
@@ -273,14 +274,15 @@ bool joins_loops(KernelCode code, const DeviceProfile& profile, int64_t carried,
     if (profile.device_class != DeviceClass::Cpu || carried < kMuchCarried) return false;
     place(code);
     auto joins = [&](const KernelNode& n) {
-        if (n.op != Op::For) return false;
+        if (n.op != KernelOp::For) return false;
         const int inner = handed_through(code, static_cast<int>(&n - code.nodes.data()));
         if (inner < 0) return false;
         const KernelRegion& outside = code.regions[n.region];
         const KernelRegion& body = code.regions[code.nodes[inner].region];
         const bool plain = std::all_of(outside.order.begin(), outside.order.end(), [&](int id) {
-            const Op op = code.nodes[id].op;
-            return id == inner || op == Op::Result || (op != Op::Load && is_elementwise(op));
+            const KernelOp op = code.nodes[id].op;
+            return id == inner || op == KernelOp::Result ||
+                   (op != KernelOp::Load && is_elementwise(op));
         });
         const Range& range = code.ranges[body.range];
         return plain && (range.max_trips < 0 || !range.extent.is_constant() ||
@@ -357,7 +359,7 @@ bool stages_loads(const KernelCode& lowered, const DeviceProfile& profile, size_
 int64_t loaded_tensors(const KernelCode& lowered) {
     std::set<int> out;
     for (const KernelNode& n : lowered.nodes)
-        if (n.op == Op::Load) out.insert(n.index);
+        if (n.op == KernelOp::Load) out.insert(n.buffer);
     return static_cast<int64_t>(out.size());
 }
 
@@ -500,7 +502,7 @@ namespace {
 
 /// Turns in which an invocation clears memory of its own or its share of the group's.
 int64_t clearing_turns(const KernelCode& code, const KernelNode& array) {
-    const KernelBuffer& b = code.buffers[array.index];
+    const KernelBuffer& b = code.buffers[array.buffer];
     if (!b.elements.is_constant()) return 0;
     const int64_t members = int64_t{code.group_size[0]} * code.group_size[1] * code.group_size[2];
     return b.space == MemorySpace::Shared ? (b.elements.constant() + members - 1) / members
@@ -514,8 +516,8 @@ int64_t count_back_edges(const KernelCode& code) {
         int64_t total = 0;
         auto add = [&](int id) {
             const KernelNode& n = code.nodes[id];
-            if (total >= 0 && n.op == Op::Array) total += clearing_turns(code, n);
-            if (total < 0 || (n.op != Op::For && n.op != Op::Branch)) return;
+            if (total >= 0 && n.op == KernelOp::Array) total += clearing_turns(code, n);
+            if (total < 0 || (n.op != KernelOp::For && n.op != KernelOp::Branch)) return;
             int64_t inside = self(self, n.region);
             if (n.else_region >= 0) {
                 const int64_t other = self(self, n.else_region);

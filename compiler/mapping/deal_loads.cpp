@@ -13,16 +13,16 @@ bool SameInSubgroup::operator()(int id) {
     const KernelNode& n = b_.node(id);
     bool same = true;
     switch (n.op) {
-        case Op::Range: {
-            const Range& range = b_.code().ranges[static_cast<size_t>(n.index)];
+        case KernelOp::Range: {
+            const Range& range = b_.code().ranges[static_cast<size_t>(n.range)];
             same =
                 range.kind == RangeKind::Group || range.kind == RangeKind::Serial || range.dim > 0;
             break;
         }
-        case Op::RegionArg:
-        case Op::Result:
-        case Op::For:
-        case Op::Branch: same = false; break;
+        case KernelOp::RegionArg:
+        case KernelOp::Result:
+        case KernelOp::For:
+        case KernelOp::Branch: same = false; break;
         default:
             for (int arg : n.args) same = same && (*this)(arg);
     }
@@ -39,15 +39,15 @@ void SameInSubgroup::mark(int id, bool same) {
 static bool is_plain_load(const KernelCode& code, int shuffle) {
     const KernelNode& source =
         code.nodes[static_cast<size_t>(code.nodes[static_cast<size_t>(shuffle)].args[0])];
-    return source.op == Op::Load && !source.pinned;
+    return source.op == KernelOp::Load && !source.pinned;
 }
 
 void undo_lonely_shuffles(KernelCode& code, uint32_t lanes) {
-    place(code);
+    place_apart(code);
     std::vector<std::vector<int>> taken(code.nodes.size());
     for (const KernelRegion& region : code.regions)
         for (int id : region.order)
-            if (code.nodes[static_cast<size_t>(id)].op == Op::SubgroupShuffle &&
+            if (code.nodes[static_cast<size_t>(id)].op == KernelOp::SubgroupShuffle &&
                 is_plain_load(code, id))
                 taken[static_cast<size_t>(code.nodes[static_cast<size_t>(id)].args[0])].push_back(
                     id);
@@ -55,8 +55,8 @@ void undo_lonely_shuffles(KernelCode& code, uint32_t lanes) {
         if (taken[load].size() * 2 >= lanes) continue;
         for (int id : taken[load]) {
             KernelNode& n = code.nodes[static_cast<size_t>(id)];
-            n.op = Op::Load;
-            n.index = code.nodes[load].index;
+            n.op = KernelOp::Load;
+            n.buffer = code.nodes[load].buffer;
             n.args = {n.args[1]};
         }
     }

@@ -41,11 +41,11 @@ class TurnWork {
         depth_of_[region_id] = depth;
         for (int id : region.order) {
             const KernelNode& n = code_.nodes[id];
-            if (n.op == Op::For || n.op == Op::Branch) {
+            if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
                 collect(n.region, depth + 1, out);
                 if (n.else_region >= 0) collect(n.else_region, depth + 1, out);
-            } else if (n.op == Op::Load || is_elementwise(n.op)) {
-                out[name(id)] = n.op == Op::Load ? load_ : operation_cost(n.op);
+            } else if (n.op == KernelOp::Load || is_elementwise(n.op)) {
+                out[name(id)] = n.op == KernelOp::Load ? load_ : operation_cost(n.op);
             }
         }
     }
@@ -55,13 +55,14 @@ class TurnWork {
         const KernelNode& n = code_.nodes[id];
         uint64_t h = static_cast<uint64_t>(id) * 2 + 1;
         auto mix = [&](uint64_t v) { h = (h ^ v) * 0x9E3779B97F4A7C15ull, h ^= h >> 29; };
-        if (n.op == Op::Range || n.op == Op::RegionArg) {
-            const int region = n.op == Op::RegionArg ? n.region : body_of(n.index);
+        if (n.op == KernelOp::Range || n.op == KernelOp::RegionArg) {
+            const int region = n.op == KernelOp::RegionArg ? n.region : body_of(n.range);
             if (const auto it = depth_of_.find(region); it != depth_of_.end()) h = it->second * 64;
         } else if (std::any_of(needs_[id].begin(), needs_[id].end(),
                                [&](int r) { return depth_of_.contains(r); })) {
             h = static_cast<uint64_t>(n.op) * 2 * 131 + static_cast<uint64_t>(n.dtype.type);
-            mix(static_cast<uint64_t>(n.index) * 64 + static_cast<uint64_t>(n.width));
+            for (int part : {n.param, n.buffer, n.position, n.lane, n.width})
+                mix(static_cast<uint64_t>(part));
             for (int arg : n.args) mix(name(arg));
         }
         return names_[id] = h;
@@ -93,7 +94,7 @@ class Levels {
         int level = 0;
         auto need = [&](int other) { level = std::max(level, of(other)); };
         for (int arg : n.args) need(arg);
-        if (n.op == Op::For || n.op == Op::Branch)
+        if (n.op == KernelOp::For || n.op == KernelOp::Branch)
             for (int body : {n.region, n.else_region}) {
                 if (body < 0) continue;
                 const KernelRegion& region = code_.regions[body];
@@ -102,7 +103,7 @@ class Levels {
                 if (region.alive >= 0) need(region.alive);
                 if (region.range >= 0) need(code_.ranges[region.range].extent_node);
             }
-        if (n.op == Op::For && home_.contains(id)) ++level;
+        if (n.op == KernelOp::For && home_.contains(id)) ++level;
         return known_[id] = level;
     }
 
@@ -113,7 +114,7 @@ class Levels {
 };
 
 bool can_fuse(const KernelCode& code, const KernelNode& n) {
-    if (n.op != Op::For || n.args.empty()) return false;
+    if (n.op != KernelOp::For || n.args.empty()) return false;
     const KernelRegion& body = code.regions[n.region];
     return body.alive < 0 && body.effects.empty();
 }

@@ -43,7 +43,7 @@ int InSequence::new_node(KernelNode node) {
     return static_cast<int>(code_.nodes.size()) - 1;
 }
 
-int InSequence::made(Op op, std::vector<int> args, DType dtype) {
+int InSequence::made(KernelOp op, std::vector<int> args, DType dtype) {
     KernelNode node;
     node.op = op;
     node.dtype = dtype;
@@ -67,11 +67,11 @@ int InSequence::size(const Size& size) {
     int out = -1;
     for (const auto& [coefficient, factors] : sum.terms) {
         int term = product(factors);
-        if (coefficient != 1) term = made(Op::Mul, {term, constant(coefficient)});
-        out = out < 0 ? term : made(Op::Add, {out, term});
+        if (coefficient != 1) term = made(KernelOp::Mul, {term, constant(coefficient)});
+        out = out < 0 ? term : made(KernelOp::Add, {out, term});
     }
     if (out < 0) return constant(sum.constant);
-    return sum.constant ? made(Op::Add, {out, constant(sum.constant)}) : out;
+    return sum.constant ? made(KernelOp::Add, {out, constant(sum.constant)}) : out;
 }
 
 /// What changes with the turn of a loop around it is computed.
@@ -80,7 +80,7 @@ int InSequence::product(const Size& factors) {
         if (mentions(factors, loops_[k].induction)) {
             const int index = loops_[k].index;
             const Size step = growth(factors, loops_[k].induction);
-            return step.is(1) ? index : made(Op::Mul, {index, size(step)});
+            return step.is(1) ? index : made(KernelOp::Mul, {index, size(step)});
         }
     return param({i32, factors, -1});
 }
@@ -88,9 +88,9 @@ int InSequence::product(const Size& factors) {
 int InSequence::param(const ParamInfo& info) {
     KernelNode node;
     const auto at = std::find(code_.params.begin(), code_.params.end(), info);
-    node.op = Op::Param;
+    node.op = KernelOp::Param;
     node.dtype = info.dtype;
-    node.index = static_cast<int>(at - code_.params.begin());
+    node.param = static_cast<int>(at - code_.params.begin());
     if (at == code_.params.end()) code_.params.push_back(info);
     return new_node(std::move(node));
 }
@@ -109,11 +109,11 @@ int InSequence::number(int k) {
     int& node = known->second;
     if (!any_size(program_.host_scalars, k, in_loop))
         return node = param({f32, Size(), static_cast<int>(program_.arguments.size()) + k});
-    if (s.op == HostOp::Size) return node = made(Op::Cast, {size(s.size)}, f32);
+    if (s.op == HostOp::Size) return node = made(KernelOp::Cast, {size(s.size)}, f32);
     std::vector<int> operands;
     for (int operand : {s.a, s.b})
         if (operand >= 0) operands.push_back(number(operand));
-    return node = made(*op_of(s.op), std::move(operands), f32);
+    return node = made(kernel_op(*op_of(s.op)), std::move(operands), f32);
 }
 
 int InSequence::range(const Range& range, const std::vector<int>& nodes) {
@@ -160,13 +160,13 @@ int InSequence::first_of_unused(const KernelCode& part) {
         lanes.name = "t", lanes.kind = RangeKind::Invocation, lanes.extent = Size(wide),
         lanes.dim = dim;
         KernelNode index;
-        index.op = Op::Range;
+        index.op = KernelOp::Range;
         index.dtype = i32;
-        index.index = range(lanes, {});
+        index.range = range(lanes, {});
         index.interval = {0, static_cast<int64_t>(wide) - 1, 1, 0};
         const int place = new_node(std::move(index));
-        const int first = made(Op::Equal, {place, size(Size(0))}, boolean);
-        out = out < 0 ? first : made(Op::And, {out, first}, boolean);
+        const int first = made(KernelOp::Equal, {place, size(Size(0))}, boolean);
+        out = out < 0 ? first : made(KernelOp::And, {out, first}, boolean);
     }
     return out;
 }
@@ -185,8 +185,8 @@ std::vector<int> InSequence::take_nodes(const KernelCode& part) {
         return made;
     };
     for (const KernelNode& n : part.nodes) {
-        if (n.op == Op::Param) {
-            const ParamInfo& info = part.params[static_cast<size_t>(n.index)];
+        if (n.op == KernelOp::Param) {
+            const ParamInfo& info = part.params[static_cast<size_t>(n.param)];
             const int computed = info.scalar - static_cast<int>(program_.arguments.size());
             nodes.push_back(info.scalar < 0 ? size(info.size)
                             : computed < 0  ? param(info)
@@ -196,14 +196,14 @@ std::vector<int> InSequence::take_nodes(const KernelCode& part) {
         KernelNode node = n;
         node.args = taken(n.args, nodes);
         node.region = region(n.region), node.else_region = region(n.else_region);
-        if (n.op == Op::Load || n.op == Op::Store || n.op == Op::Atomic)
-            node.index = buffers[static_cast<size_t>(n.index)];
-        if (n.op == Op::Range) {
+        if (n.op == KernelOp::Load || n.op == KernelOp::Store || n.op == KernelOp::Atomic)
+            node.buffer = buffers[static_cast<size_t>(n.buffer)];
+        if (n.op == KernelOp::Range) {
             // There is one group.
-            if (part.ranges[static_cast<size_t>(n.index)].kind == RangeKind::Group)
-                node.op = Op::Constant, node.constant = scalar_int(0);
+            if (part.ranges[static_cast<size_t>(n.range)].kind == RangeKind::Group)
+                node.op = KernelOp::Constant, node.constant = scalar_int(0), node.range = -1;
             else
-                node.index = range_of(n.index);
+                node.range = range_of(n.range);
         }
         nodes.push_back(new_node(std::move(node)));
     }
@@ -221,7 +221,7 @@ std::vector<int> InSequence::take_nodes(const KernelCode& part) {
 
 int InSequence::branch(int condition, std::vector<int> inside) {
     KernelNode node;
-    node.op = Op::Branch;
+    node.op = KernelOp::Branch;
     node.args = {condition};
     node.region = static_cast<int>(code_.regions.size());
     KernelRegion region;
@@ -249,7 +249,7 @@ void InSequence::add(const KernelCode& part) {
         root = {branch(alone, std::move(root))};
     order().insert(order().end(), root.begin(), root.end());
     KernelNode barrier;
-    barrier.op = Op::Barrier;
+    barrier.op = KernelOp::Barrier;
     barrier.dtype = i32;
     barrier.pinned = true;
     order().push_back(new_node(std::move(barrier)));
@@ -271,9 +271,9 @@ void InSequence::open_loop(const Size& trips, int64_t most, const std::string& i
     body.range = range;
     code_.regions.push_back(std::move(body));
     KernelNode index;
-    index.op = Op::Range;
+    index.op = KernelOp::Range;
     index.dtype = i32;
-    index.index = range;
+    index.range = range;
     index.interval = {0, std::max<int64_t>(0, most - 1), 1, 0};
     loop.index = new_node(std::move(index));
     loops_.push_back(std::move(loop));
@@ -281,7 +281,7 @@ void InSequence::open_loop(const Size& trips, int64_t most, const std::string& i
 
 void InSequence::close_loop() {
     KernelNode node;
-    node.op = Op::For;
+    node.op = KernelOp::For;
     node.region = loops_.back().region;
     loops_.pop_back();
     order().push_back(new_node(std::move(node)));

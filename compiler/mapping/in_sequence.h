@@ -36,7 +36,7 @@ class InSequence {
         std::string induction;
     };
     int new_node(KernelNode node);
-    int made(Op op, std::vector<int> args, DType dtype = i32);
+    int made(KernelOp op, std::vector<int> args, DType dtype = i32);
     int size(const Size& size);
     int product(const Size& size);
     int param(const ParamInfo& info);

@@ -14,7 +14,6 @@
 #include "compiler/mapping/map_grid.h"
 #include "compiler/mapping/matrix_units.h"
 #include "compiler/mapping/near_copies.h"
-#include "compiler/mapping/order_values.h"
 #include "compiler/mapping/row_groups.h"
 #include "compiler/mapping/share_loops.h"
 #include "compiler/mapping/staged_tile.h"
@@ -75,7 +74,7 @@ class Mapper {
         std::vector<int> effects = nest_guards(stores);
         for (int range : mapped.turns) effects = {turn_loop(range, std::move(effects))};
         if (near_)
-            effects = with_copies(std::move(begin), std::move(effects), mapped.along_x);
+            effects = with_copies(std::move(begin), std::move(effects));
         else
             effects.insert(effects.begin(), begin.begin(), begin.end());
         to.regions[0].effects = std::move(effects);
@@ -95,8 +94,9 @@ class Mapper {
                 std::vector<int> each;
                 for (size_t v = 0; v < width; ++v) each.push_back(lane_value(n.args[0], first + v));
                 b_.set_lines(n.lines);
-                int part = each.size() > 1 ? tree(reduce_step(n.reduce), n.dtype, std::move(each))
-                                           : each[0];
+                int part = each.size() > 1
+                               ? tree(kernel_op(reduce_step(n.reduce)), n.dtype, std::move(each))
+                               : each[0];
                 if (mapped.in_row >= 0)
                     part = b_.select(mapped.in_row, part,
                                      b_.constant(reduce_identity(n.reduce, n.dtype)));
@@ -115,7 +115,7 @@ class Mapper {
         std::vector<int> out;
         for (const KernelRegion& region : placed.regions)
             for (int id : region.order)
-                if (placed.nodes[id].op == Op::RowReduce) out.push_back(id);
+                if (placed.nodes[id].op == KernelOp::RowReduce) out.push_back(id);
         std::sort(out.begin(), out.end());
         return out;
     }
@@ -130,11 +130,12 @@ class Mapper {
         return near_->open();
     }
 
-    std::vector<int> with_copies(std::vector<int> effects, std::vector<int> stores, int along_x) {
+    std::vector<int> with_copies(std::vector<int> effects, std::vector<int> stores) {
         std::vector<int> bound;
         for (const NearTarget& t : near_->targets())
             bound.push_back(program_buffer(from_.buffers[t.buffer], true, 1));
-        const int lane = mapping_.near == MemorySpace::Private ? subgroup_lane() : along_x;
+        const int lane =
+            mapping_.near == MemorySpace::Private ? subgroup_lane() : invocation_of_group();
         const std::vector<int> end = near_->close(bound, lane, mapping_.group_x);
         effects.insert(effects.end(), stores.begin(), stores.end());
         effects.insert(effects.end(), end.begin(), end.end());
@@ -148,11 +149,17 @@ class Mapper {
         return b_.close_for(region, {});
     }
 
-    int subgroup_lane() {
+    int subgroup_lane() { return number("l", RangeKind::Subgroup, profile_.subgroup_size); }
+
+    /// Of all invocations of the group. What the grid calls an index along x is held to be inside
+    /// of the grid, which behind its end is not so.
+    int invocation_of_group() { return number("i", RangeKind::Invocation, mapping_.group_x); }
+
+    int number(const char* name, RangeKind kind, int64_t count) {
         Range range;
-        range.name = "l";
-        range.kind = RangeKind::Subgroup;
-        range.extent = Size(profile_.subgroup_size);
+        range.name = name;
+        range.kind = kind;
+        range.extent = Size(count);
         return b_.range(b_.add_range(range));
     }
 
@@ -172,7 +179,7 @@ class Mapper {
                     continue;
                 varies_[id] = changed = true;
                 const KernelNode& n = from_.nodes[id];
-                if (n.op != Op::For) continue;
+                if (n.op != KernelOp::For) continue;
                 region_varies[n.region] = true;
                 range_varies[from_.regions[n.region].range] = true;
             }
@@ -181,13 +188,13 @@ class Mapper {
 
     bool node_varies(const KernelNode& n, const std::vector<bool>& range_varies,
                      const std::vector<bool>& region_varies) const {
-        if (n.op == Op::Range) return range_varies[n.index];
-        if (n.op == Op::RegionArg) return region_varies[n.region];
+        if (n.op == KernelOp::Range) return range_varies[n.range];
+        if (n.op == KernelOp::RegionArg) return region_varies[n.region];
         auto any = [&](const std::vector<int>& ids) {
             return std::any_of(ids.begin(), ids.end(), [&](int id) { return varies_[id]; });
         };
         if (any(n.args)) return true;
-        if (n.op != Op::For && n.op != Op::Branch) return false;
+        if (n.op != KernelOp::For && n.op != KernelOp::Branch) return false;
         for (int body : {n.region, n.else_region}) {
             if (body < 0) continue;
             const KernelRegion& r = from_.regions[body];
@@ -210,7 +217,8 @@ class Mapper {
         const Size size = b_.is_constant(extent) ? Size(b_.node(extent).constant.i) : range.extent;
         const bool whole = !size.is(0) && size.divisor() % most == 0;
         Range blocks = range;
-        blocks.extent_node = b_.make(Op::Div, i32, {b_.add(extent, b_.integer(most - 1)), all});
+        blocks.extent_node =
+            b_.make(KernelOp::Div, i32, {b_.add(extent, b_.integer(most - 1)), all});
         blocks.extent = size.is(0) ? size : ceil_div(size, Size(most));
         if (range.max_trips >= 0) blocks.max_trips = (range.max_trips + most - 1) / most;
         const int blocks_id = b_.add_range(blocks), region = b_.add_region();
@@ -232,7 +240,7 @@ class Mapper {
              }});
         Range inner = range;
         inner.extent = whole ? Size(most) : Size(0);
-        inner.extent_node = whole ? all : b_.make(Op::Min, i32, {all, b_.sub(extent, start)});
+        inner.extent_node = whole ? all : b_.make(KernelOp::Min, i32, {all, b_.sub(extent, start)});
         const Deal deal{1, is_innermost(old) ? std::gcd(most, mapping_.serial_unroll) : 1, 1};
         tile_ = &tile, tile_region_ = n.region, tile_start_ = start;
         for (Part part : parts_of(b_, inner, inner.extent_node, deal, -1)) {
@@ -241,7 +249,7 @@ class Mapper {
             values = serial({}, n, group, std::move(values), part);
         }
         tile_ = nullptr;
-        effects_.push_back(b_.pinned(Op::Barrier, i32, {}));
+        effects_.push_back(b_.pinned(KernelOp::Barrier, i32, {}));
         for (const auto& lane : values) yields.insert(yields.end(), lane.begin(), lane.end());
         b_.code().regions[region].yields = std::move(yields);
         b_.code().regions[region].effects = std::exchange(effects_, std::move(around));
@@ -263,7 +271,7 @@ class Mapper {
 
     int turn_of(int range, size_t lane) const {
         for (size_t id = 0; id < from_.nodes.size(); ++id)
-            if (from_.nodes[id].op == Op::Range && from_.nodes[id].index == range)
+            if (from_.nodes[id].op == KernelOp::Range && from_.nodes[id].range == range)
                 return memo_[lane][id];
         return -1;
     }
@@ -273,8 +281,9 @@ class Mapper {
         std::vector<int> bound(from_.nodes.size(), -1);
         for (size_t id = 0; id < from_.nodes.size(); ++id) {
             const KernelNode& n = from_.nodes[id];
-            if (n.op != Op::Range || from_.ranges[n.index].kind != RangeKind::Serial) continue;
-            const auto turn = turns.find(n.index);
+            if (n.op != KernelOp::Range || from_.ranges[n.range].kind != RangeKind::Serial)
+                continue;
+            const auto turn = turns.find(n.range);
             bound[id] = turn == turns.end() ? memo_[0][id] : turn->second;
         }
         std::vector<std::vector<int>> memo{std::move(bound)};
@@ -298,31 +307,31 @@ class Mapper {
                          : -1;
         if (made >= 0) return memo_[lane][id] = made;
         switch (n.op) {
-            case Op::Range: {
-                const auto it = std::find(grid_.begin(), grid_.end(), n.index);
+            case KernelOp::Range: {
+                const auto it = std::find(grid_.begin(), grid_.end(), n.range);
                 ensure(it != grid_.end(), "map: the index of a loop is asked outside it");
                 made = lanes_[lane].index[static_cast<size_t>(it - grid_.begin())];
                 break;
             }
-            case Op::Constant: made = b_.constant(n.constant); break;
-            case Op::Param: {
-                const ParamInfo& p = from_.params[n.index];
+            case KernelOp::Constant: made = b_.constant(n.constant); break;
+            case KernelOp::Param: {
+                const ParamInfo& p = from_.params[n.param];
                 made = p.scalar >= 0 ? b_.scalar_argument(p.scalar, p.dtype) : b_.size(p.size);
                 break;
             }
-            case Op::Load:
+            case KernelOp::Load:
                 made = load(n, lane_value(n.args[0], lane), lane);
                 if (n.interval.lo > INT32_MIN || n.interval.hi < INT32_MAX)
                     b_.assume(made, Size(n.interval.lo), Size(n.interval.hi));
                 break;
-            case Op::Result: {
+            case KernelOp::Result: {
                 const KernelNode& owner = from_.nodes[n.args[0]];
-                if (owner.op == Op::For)
-                    return for_results(n.args[0], lane)[static_cast<size_t>(n.index)];
-                made = b_.result(lane_value(n.args[0], lane), n.index);
+                if (owner.op == KernelOp::For)
+                    return for_results(n.args[0], lane)[static_cast<size_t>(n.position)];
+                made = b_.result(lane_value(n.args[0], lane), n.position);
                 break;
             }
-            case Op::Branch: made = branch(n, lane); break;
+            case KernelOp::Branch: made = branch(n, lane); break;
             default: {
                 ensure(is_elementwise(n.op), "map: an operation that it does not know");
                 std::vector<int> args;
@@ -366,7 +375,7 @@ class Mapper {
     /// block; split_lonely_blocks() undoes it where few of the four are used. The lane keeps the
     /// plain index.
     int load(const KernelNode& n, int index, size_t lane) {
-        const KernelBuffer& b = from_.buffers[n.index];
+        const KernelBuffer& b = from_.buffers[n.buffer];
         if (const int dealt = dealt_load(n, b, index, lane); dealt >= 0) return dealt;
         b_.set_lines(n.lines);
         const Interval& at = b_.node(index).interval;
@@ -429,7 +438,8 @@ class Mapper {
     int hand_round(const KernelNode& n, const KernelBuffer& b, int mine, int64_t from, int index) {
         b_.set_lines(n.lines);
         const int last = b_.sub(b_.size(b.elements), b_.integer(1));
-        const int value = b_.load(program_buffer(b, false, 1), b_.make(Op::Min, i32, {mine, last}));
+        const int value =
+            b_.load(program_buffer(b, false, 1), b_.make(KernelOp::Min, i32, {mine, last}));
         return b_.shuffle(value, static_cast<int>(from), index);
     }
 
@@ -611,7 +621,7 @@ class Mapper {
                 std::find(needs_[id].begin(), needs_[id].end(), self) == needs_[id].end())
                 continue;
             seen[id] = true;
-            if (from_.nodes[id].op == Op::For) return false;
+            if (from_.nodes[id].op == KernelOp::For) return false;
             for (int arg : from_.nodes[id].args) queue.push_back(arg);
         }
         return true;
@@ -751,7 +761,7 @@ class Mapper {
         }
     }
 
-    int tree(Op step, DType dtype, std::vector<int> terms) {
+    int tree(KernelOp step, DType dtype, std::vector<int> terms) {
         while (terms.size() > 1) {
             std::vector<int> half;
             for (size_t k = 0; k + 1 < terms.size(); k += 2)
@@ -765,7 +775,7 @@ class Mapper {
     void bind_turn(int region, size_t lane, int index, const std::vector<int>& args) {
         const KernelRegion& body = from_.regions[region];
         for (size_t id = 0; id < from_.nodes.size(); ++id)
-            if (from_.nodes[id].op == Op::Range && from_.nodes[id].index == body.range)
+            if (from_.nodes[id].op == KernelOp::Range && from_.nodes[id].range == body.range)
                 memo_[lane][id] = index;
         if (tile_ && region == tile_region_) tile_turn_ = b_.sub(index, tile_start_);
         for (size_t k = 0; k < body.args.size(); ++k) memo_[lane][body.args[k]] = args[k];
@@ -775,7 +785,8 @@ class Mapper {
         for (size_t id = 0; id < from_.nodes.size(); ++id)
             if (std::find(needs_[id].begin(), needs_[id].end(), region) != needs_[id].end()) {
                 memo_[lane][id] = -1;
-                if (from_.nodes[id].op == Op::For) for_results_.erase({static_cast<int>(id), lane});
+                if (from_.nodes[id].op == KernelOp::For)
+                    for_results_.erase({static_cast<int>(id), lane});
             }
     }
 
@@ -785,7 +796,7 @@ class Mapper {
             for (size_t l = 0; l < lanes_.size(); ++l) walk_row(effect, l, stores[l]);
             return;
         }
-        if (n.op != Op::Store) {
+        if (n.op != KernelOp::Store) {
             for (size_t l = 0; l < lanes_.size(); ++l) lane_effect(effect, l, stores[l]);
             return;
         }
@@ -803,11 +814,12 @@ class Mapper {
     /// A loop of stores and nothing else, each of them to a buffer of its own.
     bool is_row(int effect) const {
         const KernelNode& n = from_.nodes[effect];
-        if (n.op != Op::For || !n.args.empty()) return false;
+        if (n.op != KernelOp::For || !n.args.empty()) return false;
         const KernelRegion& body = from_.regions[n.region];
         std::set<int> stored;
         const bool stores = std::all_of(body.effects.begin(), body.effects.end(), [&](int e) {
-            return from_.nodes[e].op == Op::Store && stored.insert(from_.nodes[e].index).second;
+            return from_.nodes[e].op == KernelOp::Store &&
+                   stored.insert(from_.nodes[e].buffer).second;
         });
         return body.alive < 0 && (stores || (body.effects.size() == 1 && is_row(body.effects[0])));
     }
@@ -840,11 +852,11 @@ class Mapper {
     /// An effect at computed indices, possibly in a loop or behind a condition, for one lane.
     void lane_effect(int effect, size_t lane, std::vector<int>& effects) {
         const KernelNode& n = from_.nodes[effect];
-        if (n.op == Op::For) {
+        if (n.op == KernelOp::For) {
             effects.push_back(lane_loop(n, lane));
             return;
         }
-        if (n.op == Op::Branch) {
+        if (n.op == KernelOp::Branch) {
             ensure(n.else_region < 0, "map: an effect with two sides");
             const int condition = lane_value(n.args[0], lane);
             if (const int dropped = drop_into_copy(n, condition, lane); dropped >= 0) {
@@ -862,26 +874,26 @@ class Mapper {
         const Turns apart(*this, false, 1, false);
         const int index = lane_value(n.args[0], lane), value = lane_value(n.args[1], lane);
         b_.set_lines(n.lines);
-        const int near = near_ ? near_->copy_of(n.index) : -1;
-        const int buffer = near >= 0 ? near : program_buffer(from_.buffers[n.index], true, 1);
-        effects.push_back(n.op == Op::Atomic ? b_.atomic(buffer, n.combine, index, value)
-                                             : b_.store(buffer, index, std::span(&value, 1)));
+        const int near = near_ ? near_->copy_of(n.buffer) : -1;
+        const int buffer = near >= 0 ? near : program_buffer(from_.buffers[n.buffer], true, 1);
+        effects.push_back(n.op == KernelOp::Atomic ? b_.atomic(buffer, n.combine, index, value)
+                                                   : b_.store(buffer, index, std::span(&value, 1)));
     }
 
     /// A combining store to a copy that is only made inside the target. -1: not so.
     int drop_into_copy(const KernelNode& branch, int condition, size_t lane) {
         const std::vector<int>& inside = from_.regions[branch.region].effects;
         if (!near_ || !branch.guard || inside.size() != 1 ||
-            from_.nodes[inside[0]].op != Op::Atomic)
+            from_.nodes[inside[0]].op != KernelOp::Atomic)
             return -1;
         const KernelNode& n = from_.nodes[inside[0]];
-        const int spare = near_->spare_place(n.index);
+        const int spare = near_->spare_place(n.buffer);
         if (spare < 0) return -1;
         const Turns apart(*this, false, 1, false);
         const int value = lane_value(n.args[1], lane);
         const int index = b_.select(condition, lane_value(n.args[0], lane), spare);
         b_.set_lines(n.lines);
-        return b_.atomic(near_->copy_of(n.index), n.combine, index, value);
+        return b_.atomic(near_->copy_of(n.buffer), n.combine, index, value);
     }
 
     /// A loop of stores: the row that one invocation walks, in copies of `serial_unroll` turns and
@@ -891,7 +903,7 @@ class Mapper {
         const KernelRegion& body = from_.regions[n.region];
         const Range& range = from_.ranges[body.range];
         const int extent = lane_value(range.extent_node, lane);
-        const bool nested = from_.nodes[body.effects[0]].op == Op::For;
+        const bool nested = from_.nodes[body.effects[0]].op == KernelOp::For;
         const int64_t copies = nested ? 1 : std::max<int64_t>(1, mapping_.serial_unroll);
         const Deal deal = deal_of(range, extent, copies, is_split(loop));
         for (const Part& part : parts_of(b_, range, extent, deal, lane_))
@@ -921,7 +933,7 @@ class Mapper {
             bind_turn(n.region, lane, b_.add(base, b_.integer(deal.at(c))), {});
             for (size_t k = 0; k < body.effects.size(); ++k) {
                 const KernelNode& effect = from_.nodes[body.effects[k]];
-                if (effect.op == Op::For) {
+                if (effect.op == KernelOp::For) {
                     walk_row(body.effects[k], lane, inside);
                 } else {
                     index[k].push_back(lane_value(effect.args[0], lane));
@@ -941,7 +953,7 @@ class Mapper {
     /// Stores of one buffer, four neighbours at a time where they are aligned.
     void store_run(const KernelNode& n, const std::vector<int>& index,
                    const std::vector<int>& value, std::vector<int>& stores) {
-        const KernelBuffer& b = from_.buffers[n.index];
+        const KernelBuffer& b = from_.buffers[n.buffer];
         b_.set_lines(n.lines);
         for (size_t first = 0; first < index.size();) {
             const Interval& at = b_.node(index[first]).interval;
@@ -984,12 +996,12 @@ class Mapper {
     std::vector<int> by_first_lane(const std::vector<int>& effects) {
         if (mapping_.lanes == 1) return effects;
         std::vector<int> out, alone;
-        for (int e : effects) (b_.node(e).op == Op::For ? out : alone).push_back(e);
+        for (int e : effects) (b_.node(e).op == KernelOp::For ? out : alone).push_back(e);
         if (alone.empty()) return out;
         const int region = b_.add_region();
         b_.code().regions[region].effects = alone;
-        out.push_back(
-            b_.branch(b_.make(Op::Equal, boolean, {lane_, b_.integer(0)}), region, -1, false));
+        out.push_back(b_.branch(b_.make(KernelOp::Equal, boolean, {lane_, b_.integer(0)}), region,
+                                -1, false));
         return out;
     }
 
@@ -1028,23 +1040,13 @@ int64_t Mapping::copies() const {
     return count;
 }
 
-KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping,
-                      const DeviceProfile& profile, const SymbolFacts& facts) {
-    if (mapping.matrix) return map_to_matrix_unit(lowered, mapping, profile, facts);
+KernelCode map_ranges(const KernelCode& ready, const Mapping& mapping, const DeviceProfile& profile,
+                      const SymbolFacts& facts) {
+    if (mapping.matrix) return map_to_matrix_unit(ready, mapping, profile, facts);
     KernelCode code;
-    ensure(holds_rows(lowered, mapping, profile, facts),
+    ensure(holds_rows(ready, mapping, profile, facts),
            "map: the groups of this mapping hold no rows");
-    Mapper(lowered, code, mapping, profile, facts).run();
-    const bool in_order = std::exchange(code.in_order, false);  // place() settles it once
-    if (mapping.dealt_loads > 1) undo_lonely_shuffles(code, mapping.dealt_loads);
-    split_lonely_blocks(code, profile, facts);
-    code.in_order = in_order;  // what is pinned stands where it was made
-    place(code);
-    drop_unused_buffers(code);
-    join_widths(code, profile);
-    use_other_forms(code, profile, facts);
-    if (profile.device_class == DeviceClass::Cpu) order_values(code);
-    code.back_edges = count_back_edges(code);
+    Mapper(ready, code, mapping, profile, facts).run();
     return code;
 }
 

@@ -60,18 +60,18 @@ struct Mapping {
 Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
                        const SymbolFacts& facts);
 
-/// Post-condition: ranges are Group, Invocation, Subgroup and Serial; copies along Vector and
-/// Unroll are expanded and jammed into shared loops; where lanes share an index, reductions end in
-/// SubgroupReduce and the first lane stores; where turns are staged, loops read what their group
-/// has loaded into shared memory; neighbouring loads and stores are merged; read-only buffers have
-/// the profile's form; one guard per tail; group_size, groups, guards, back_edges and schedule are
-/// set. Placed.
-KernelCode map_kernel(const KernelCode& lowered, const Mapping& mapping,
-                      const DeviceProfile& profile, const SymbolFacts& facts);
+/// The row `map` of the pipeline (passes.h). Post-condition: ranges are Group, Invocation, Subgroup
+/// and Serial; copies along Vector and Unroll are expanded and jammed into shared loops; where
+/// lanes share an index, reductions end in SubgroupReduce and the first lane stores; where turns
+/// are staged, loops read what their group has loaded into shared memory; neighbouring loads and
+/// stores are merged; read-only buffers have the profile's form; one guard per tail; group_size,
+/// groups and guards are set. Not placed.
+KernelCode map_ranges(const KernelCode& ready, const Mapping& mapping, const DeviceProfile& profile,
+                      const SymbolFacts& facts);
 
-/// Where ranges are mapped already (a kernel by hand, a matrix unit): binding forms and back edges.
-/// Placed.
-void bind_and_place(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts);
+/// All rows from a kernel that is Ready to one that is Placed.
+KernelCode map_kernel(const KernelCode& ready, const Mapping& mapping, const DeviceProfile& profile,
+                      const SymbolFacts& facts);
 
 /// Largest number of loop back edges of one invocation; -1 where only the data or the symbols know.
 int64_t count_back_edges(const KernelCode& code);

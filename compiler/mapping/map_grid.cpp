@@ -123,10 +123,7 @@ class GridMapper {
         if (d == 0 && rows_) {
             return b_.add(b_.mul(out_.subgroup, b_.integer(profile_.subgroup_size)), out_.lane);
         }
-        const int local =
-            new_range("t", RangeKind::Invocation, Size(axis.group), static_cast<int>(d));
-        if (d == 0) out_.along_x = local;
-        return local;
+        return new_range("t", RangeKind::Invocation, Size(axis.group), static_cast<int>(d));
     }
 
     /// Which of the group's turns along an axis this is, counted over all groups.
@@ -136,7 +133,8 @@ class GridMapper {
         Range range;
         range.name = "w";
         range.kind = RangeKind::Serial;
-        range.extent_node = b_.make(Op::Min, i32, {b_.sub(all, before), b_.integer(axis.turns)});
+        range.extent_node =
+            b_.make(KernelOp::Min, i32, {b_.sub(all, before), b_.integer(axis.turns)});
         range.max_trips = axis.turns;
         out_.turns.push_back(b_.add_range(range));
         return b_.add(before, b_.range(out_.turns.back()));
@@ -163,7 +161,7 @@ class GridMapper {
         for (int64_t s = 0; s < axis.strides; ++s) {
             int unit = b_.add(base, b_.integer(s * axis.group));
             axis.guards.push_back(
-                axis.covered ? -1 : b_.make(Op::Less, boolean, {unit, b_.size(axis.blocks)}));
+                axis.covered ? -1 : b_.make(KernelOp::Less, boolean, {unit, b_.size(axis.blocks)}));
             // What takes part behind the end too does as the last block does, but stores nothing:
             // lanes that hand loads round or hold a row, groups that load together, and loads that
             // do not wait for the stores of the stride before.
@@ -171,7 +169,8 @@ class GridMapper {
             const bool all =
                 mapping_.dealt_loads > 1 || mapping_.staged_turns > 1 || axis.strides > 1 || rows_;
             if (!axis.covered && all)
-                unit = b_.make(Op::Min, i32, {unit, b_.sub(b_.size(axis.blocks), b_.integer(1))});
+                unit = b_.make(KernelOp::Min, i32,
+                               {unit, b_.sub(b_.size(axis.blocks), b_.integer(1))});
             if (axis.tile > 1) unit = b_.mul(unit, b_.integer(axis.tile));
             const bool whole = divides(axis.extent, axis.tile);
             b_.assume(unit, Size(0), axis.extent - Size(whole ? axis.tile : 1));
@@ -184,7 +183,7 @@ class GridMapper {
         int guard = -1;
         auto require = [&](int condition) {
             if (condition >= 0)
-                guard = guard < 0 ? condition : b_.make(Op::And, boolean, {guard, condition});
+                guard = guard < 0 ? condition : b_.make(KernelOp::And, boolean, {guard, condition});
         };
         for (int64_t s = 0; s < x.strides; ++s) {
             require(x.guards[static_cast<size_t>(s)]);
@@ -225,8 +224,8 @@ void take_apart(KernelBuilder& b, const std::vector<Size>& groups, int index, si
                 std::vector<int>& out) {
     for (size_t d = first; d + 1 < groups.size(); ++d) {
         const int count = b.size(groups[d]);
-        out.push_back(b.make(Op::Mod, i32, {index, count}));
-        index = b.make(Op::Div, i32, {index, count});
+        out.push_back(b.make(KernelOp::Mod, i32, {index, count}));
+        index = b.make(KernelOp::Div, i32, {index, count});
     }
     out.push_back(index);
 }

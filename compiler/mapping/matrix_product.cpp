@@ -48,21 +48,22 @@ class Finder {
         const KernelRegion& root = code_.regions[0];
         std::vector<int> queue = root.effects;
         for (int effect : root.effects)
-            if (node(effect).op != Op::Store || node(effect).width != 1) return false;
+            if (node(effect).op != KernelOp::Store || node(effect).width != 1) return false;
         std::set<int> seen;
         while (!queue.empty()) {
             const int id = queue.back();
             queue.pop_back();
             if (!seen.insert(id).second) continue;
             const KernelNode& n = node(id);
-            if (n.op == Op::Result) {
-                if ((out_.result >= 0 && out_.result != id) || node(n.args[0]).op != Op::For)
+            if (n.op == KernelOp::Result) {
+                if ((out_.result >= 0 && out_.result != id) || node(n.args[0]).op != KernelOp::For)
                     return false;
                 out_.result = id;
                 continue;
             }
-            const bool plain = is_elementwise(n.op) || n.op == Op::Store || n.op == Op::Load ||
-                               n.op == Op::Constant || n.op == Op::Param || n.op == Op::Range;
+            const bool plain = is_elementwise(n.op) || n.op == KernelOp::Store ||
+                               n.op == KernelOp::Load || n.op == KernelOp::Constant ||
+                               n.op == KernelOp::Param || n.op == KernelOp::Range;
             if (!plain || n.width != 1) return false;
             queue.insert(queue.end(), n.args.begin(), n.args.end());
         }
@@ -76,22 +77,23 @@ class Finder {
         const KernelRegion& body = code_.regions[static_cast<size_t>(loop.region)];
         if (loop.args.size() != 1 || body.alive >= 0 || !body.effects.empty()) return false;
         const KernelNode& begin = node(loop.args[0]);
-        if (begin.op != Op::Constant || begin.dtype != f32 || begin.constant.f != 0) return false;
+        if (begin.op != KernelOp::Constant || begin.dtype != f32 || begin.constant.f != 0)
+            return false;
         out_.turn = body.range;
         const auto& extent = forms_.of(code_.ranges[static_cast<size_t>(body.range)].extent_node);
         if (!extent || !extent->size) return false;
         out_.turns = *extent->size;
         if (!divides(out_.turns, profile_.matrix_unit.depth)) return false;
         const auto gathered = gathered_term(code_, body, 0);
-        if (!gathered || gathered->op != Op::Add) return false;
+        if (!gathered || gathered->op != KernelOp::Add) return false;
         const KernelNode& product = node(gathered->term);
-        if (product.op != Op::Mul || product.dtype != f32) return false;
+        if (product.op != KernelOp::Mul || product.dtype != f32) return false;
         for (size_t k = 0; k < 2; ++k) {
             const KernelNode& wide = node(product.args[k]);
-            if (wide.op != Op::Cast) return false;
+            if (wide.op != KernelOp::Cast) return false;
             factors_[k] = wide.args[0];
             const KernelNode& load = node(factors_[k]);
-            if (load.op != Op::Load || load.dtype != f16 || load.width != 1 ||
+            if (load.op != KernelOp::Load || load.dtype != f16 || load.width != 1 ||
                 !forms_.of(load.args[0]))
                 return false;
         }
@@ -152,9 +154,9 @@ class Finder {
         const KernelRegion& root = code_.regions[0];
         if (root.effects.size() != 1) return;
         const KernelNode& store = node(root.effects[0]);
-        const DType stored = code_.buffers[static_cast<size_t>(store.index)].dtype;
+        const DType stored = code_.buffers[static_cast<size_t>(store.buffer)].dtype;
         int value = store.args[1];
-        if (stored == f16 && node(value).op == Op::Cast && node(value).dtype == f16)
+        if (stored == f16 && node(value).op == KernelOp::Cast && node(value).dtype == f16)
             value = node(value).args[0];
         if (value != out_.result || (stored != f32 && stored != f16)) return;
         out_.target = place_of(root.effects[0], {out_.row, profile_.matrix_unit.rows},

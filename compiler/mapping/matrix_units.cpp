@@ -72,15 +72,16 @@ class MatrixMapper {
         const GroupIndices launched = launch_groups(b_, groups, profile_);
         subgroup_ = subgroup_range("s", tiles_.subgroups(), 1);
         const int across = b_.integer(tiles_.subgroups_across);
-        place_axis(columns_, launched.index[0], b_.make(Op::Mod, i32, {subgroup_, across}), true);
-        place_axis(rows_, launched.index[1], b_.make(Op::Div, i32, {subgroup_, across}),
+        place_axis(columns_, launched.index[0], b_.make(KernelOp::Mod, i32, {subgroup_, across}),
+                   true);
+        place_axis(rows_, launched.index[1], b_.make(KernelOp::Div, i32, {subgroup_, across}),
                    launched.covered || !batch.empty());
         for (size_t k = 0; k < batch.size(); ++k) {
             int at = launched.index[k + 2];
             if (k + 1 == batch.size() && !launched.covered) {
                 const int count = b_.size(extent(batch[k]));
-                in_batch_ = b_.make(Op::Less, boolean, {at, count});
-                at = b_.make(Op::Min, i32, {at, b_.sub(count, b_.integer(1))});
+                in_batch_ = b_.make(KernelOp::Less, boolean, {at, count});
+                at = b_.make(KernelOp::Min, i32, {at, b_.sub(count, b_.integer(1))});
             }
             b_.assume(at, Size(0), extent(batch[k]) - Size(1));
             batch_.emplace_back(batch[k], at);
@@ -102,7 +103,8 @@ class MatrixMapper {
                             b_.mul(subgroup, b_.integer(axis.matrices)));
         for (int64_t k = 0; k < axis.matrices; ++k) {
             int at = b_.add(axis.first, b_.integer(k));
-            axis.inside.push_back(whole ? -1 : b_.make(Op::Less, boolean, {at, b_.size(all)}));
+            axis.inside.push_back(whole ? -1
+                                        : b_.make(KernelOp::Less, boolean, {at, b_.size(all)}));
             at = last_inside(axis, at, whole);
             axis.begin.push_back(b_.mul(at, b_.integer(axis.unit)));
         }
@@ -110,7 +112,7 @@ class MatrixMapper {
 
     int last_inside(const Axis& axis, int at, bool inside) {
         const Size last = matrices_along(axis) - Size(1);
-        if (!inside) at = b_.make(Op::Min, i32, {at, b_.size(last)});
+        if (!inside) at = b_.make(KernelOp::Min, i32, {at, b_.size(last)});
         b_.assume(at, Size(0), last);
         return at;
     }
@@ -119,7 +121,8 @@ class MatrixMapper {
 
     /// The matrices of the block, row by row.
     std::vector<int> sum_up() {
-        const int zero = b_.matrix(Op::MatrixFill, f32, shape_, {b_.constant(scalar_float(0))});
+        const int zero =
+            b_.matrix(KernelOp::MatrixFill, f32, shape_, {b_.constant(scalar_float(0))});
         const std::vector<int> inits(static_cast<size_t>(tiles_.across * tiles_.down), zero);
         const auto depth = static_cast<int>(profile_.matrix_unit.depth);
         Range range = from_.ranges[static_cast<size_t>(product_.turn)];
@@ -140,7 +143,7 @@ class MatrixMapper {
         for (size_t i = 0; i < left.size(); ++i)
             for (size_t j = 0; j < right.size(); ++j) {
                 int& sum = sums[i * right.size() + j];
-                sum = b_.matrix(Op::MatrixMulAdd, f32, shape_, {left[i], right[j], sum});
+                sum = b_.matrix(KernelOp::MatrixMulAdd, f32, shape_, {left[i], right[j], sum});
             }
         b_.code().regions[static_cast<size_t>(region)].yields = sums;
         const int loop = b_.close_for(region, inits);
@@ -162,8 +165,8 @@ class MatrixMapper {
     int operand(const MatrixPlace& place, int row, int column, int turn, MatrixShape shape) {
         const KernelNode& load = node(place.node);
         const int index = at(row, column, turn).value(load.args[0]);
-        return b_.matrix(Op::MatrixLoad, f16, shape, {index, b_.size(place.stride)},
-                         bound(load.index, false), place.column_major);
+        return b_.matrix(KernelOp::MatrixLoad, f16, shape, {index, b_.size(place.stride)},
+                         bound(load.buffer, false), place.column_major);
     }
 
     int bound(int buffer, bool written) {
@@ -173,7 +176,9 @@ class MatrixMapper {
 
     // --- results
 
-    int both(int a, int b) { return a < 0 ? b : b < 0 ? a : b_.make(Op::And, boolean, {a, b}); }
+    int both(int a, int b) {
+        return a < 0 ? b : b < 0 ? a : b_.make(KernelOp::And, boolean, {a, b});
+    }
 
     std::vector<int> guarded(int condition, std::vector<int> effects) {
         if (condition < 0) return effects;
@@ -184,16 +189,16 @@ class MatrixMapper {
 
     std::vector<int> store_matrices(const std::vector<int>& sums) {
         const KernelNode& store = node(product_.target->node);
-        const int buffer = bound(store.index, true);
-        const DType stored = from_.buffers[static_cast<size_t>(store.index)].dtype;
+        const int buffer = bound(store.buffer, true);
+        const DType stored = from_.buffers[static_cast<size_t>(store.buffer)].dtype;
         b_.set_lines(store.lines);
         std::vector<int> effects;
         for (size_t i = 0; i < rows_.begin.size(); ++i)
             for (size_t j = 0; j < columns_.begin.size(); ++j) {
                 int sum = sums[i * columns_.begin.size() + j];
-                if (stored == f16) sum = b_.matrix(Op::MatrixCast, f16, shape_, {sum});
+                if (stored == f16) sum = b_.matrix(KernelOp::MatrixCast, f16, shape_, {sum});
                 const int index = at(rows_.begin[i], columns_.begin[j], -1).value(store.args[0]);
-                const int made = b_.matrix(Op::MatrixStore, stored, shape_,
+                const int made = b_.matrix(KernelOp::MatrixStore, stored, shape_,
                                            {index, b_.size(product_.target->stride), sum}, buffer,
                                            product_.target->column_major);
                 const std::vector<int> all =
@@ -212,14 +217,14 @@ class MatrixMapper {
         const int lane = subgroup_range("l", profile_.subgroup_size, 0);
         std::vector<int> effects;
         for (size_t i = 0; i < rows_.begin.size(); ++i) {
-            if (i > 0) effects.push_back(b_.pinned(Op::Barrier, i32, {}));
+            if (i > 0) effects.push_back(b_.pinned(KernelOp::Barrier, i32, {}));
             for (int64_t j = 0; j < columns_.matrices; ++j)
                 effects.push_back(
-                    b_.matrix(Op::MatrixStore, f32, shape_,
+                    b_.matrix(KernelOp::MatrixStore, f32, shape_,
                               {b_.add(begin, b_.integer(j * columns_.unit)), b_.integer(width),
                                sums[i * columns_.begin.size() + static_cast<size_t>(j)]},
                               buffer));
-            effects.push_back(b_.pinned(Op::Barrier, i32, {}));
+            effects.push_back(b_.pinned(KernelOp::Barrier, i32, {}));
             effects.push_back(finish_row(i, buffer, begin, lane, part, width));
         }
         return effects;
@@ -237,10 +242,10 @@ class MatrixMapper {
         b_.code().regions[static_cast<size_t>(region)].range = range_id;
         const int element =
             b_.add(b_.mul(b_.range(range_id), b_.integer(profile_.subgroup_size)), lane);
-        const int row = b_.make(Op::Div, i32, {element, b_.integer(width)});
-        const int along = b_.make(Op::Mod, i32, {element, b_.integer(width)});
+        const int row = b_.make(KernelOp::Div, i32, {element, b_.integer(width)});
+        const int along = b_.make(KernelOp::Mod, i32, {element, b_.integer(width)});
         const auto [column, inside] = column_of(along);
-        const int sum = b_.pinned(Op::Load, f32, {b_.add(begin, element)}, buffer);
+        const int sum = b_.pinned(KernelOp::Load, f32, {b_.add(begin, element)}, buffer);
         Rebuild lanes = at(b_.add(rows_.begin[i], row), column, -1);
         lanes.bind(product_.result, sum);
         std::vector<int> effects{sum};
@@ -254,10 +259,11 @@ class MatrixMapper {
     std::pair<int, int> column_of(int along) {
         const int unit = b_.integer(columns_.unit);
         if (columns_.inside[0] < 0) return {b_.add(b_.mul(columns_.first, unit), along), -1};
-        const int matrix = b_.add(columns_.first, b_.make(Op::Div, i32, {along, unit}));
-        const int inside = b_.make(Op::Less, boolean, {matrix, b_.size(matrices_along(columns_))});
+        const int matrix = b_.add(columns_.first, b_.make(KernelOp::Div, i32, {along, unit}));
+        const int inside =
+            b_.make(KernelOp::Less, boolean, {matrix, b_.size(matrices_along(columns_))});
         return {b_.add(b_.mul(last_inside(columns_, matrix, false), unit),
-                       b_.make(Op::Mod, i32, {along, unit})),
+                       b_.make(KernelOp::Mod, i32, {along, unit})),
                 inside};
     }
 
@@ -302,7 +308,6 @@ KernelCode map_to_matrix_unit(const KernelCode& lowered, const Mapping& mapping,
            "map: the matrix unit does not compute this kernel");
     KernelCode code;
     MatrixMapper(lowered, *product, code, mapping, profile, facts).run();
-    bind_and_place(code, profile, facts);
     return code;
 }
 

@@ -38,7 +38,8 @@ int when(KernelBuilder& b, int condition, std::vector<int> effects, bool guard) 
 }
 
 bool reads_or_stores(const KernelNode& n) {
-    return n.op == Op::Load || n.op == Op::Store || n.op == Op::Atomic || n.op == Op::Array;
+    return n.op == KernelOp::Load || n.op == KernelOp::Store || n.op == KernelOp::Atomic ||
+           n.op == KernelOp::Array;
 }
 
 }  // namespace
@@ -49,18 +50,18 @@ std::vector<NearTarget> near_targets(const KernelCode& lowered) {
     for (const KernelNode& n : lowered.nodes) {
         if (!reads_or_stores(n)) continue;
         const auto at = std::find_if(out.begin(), out.end(),
-                                     [&](const NearTarget& t) { return t.buffer == n.index; });
-        const KernelBuffer& b = lowered.buffers[n.index];
+                                     [&](const NearTarget& t) { return t.buffer == n.buffer; });
+        const KernelBuffer& b = lowered.buffers[n.buffer];
         const std::optional<ReduceOp> reduce =
-            n.op == Op::Atomic ? reduce_op(n.combine) : std::nullopt;
+            n.op == KernelOp::Atomic ? reduce_op(n.combine) : std::nullopt;
         const bool one_way =
             reduce && lanes_exchange(n.dtype) && !n.dtype.is_bool() && b.elements.is_constant() &&
             b.elements.constant() > 0 &&
             (at == out.end() || (at->combine == n.combine && at->dtype == n.dtype));
         if (!one_way) {
-            refused[n.index] = true;
+            refused[n.buffer] = true;
         } else if (at == out.end()) {
-            out.push_back({n.index, n.combine, *reduce, n.dtype, b.elements.constant(), n.lines});
+            out.push_back({n.buffer, n.combine, *reduce, n.dtype, b.elements.constant(), n.lines});
         }
     }
     // A Program buffer may stand in several forms.
@@ -104,16 +105,16 @@ std::vector<int> NearCopies::open() {
     for (size_t k = 0; k < targets_.size(); ++k) {
         const NearTarget& t = targets_[k];
         b_.set_lines(t.lines);
-        effects.push_back(b_.pinned(Op::Array, t.dtype,
+        effects.push_back(b_.pinned(KernelOp::Array, t.dtype,
                                     {b_.constant(reduce_identity(t.reduce, t.dtype))}, copies_[k]));
     }
-    if (space_ == MemorySpace::Shared) effects.push_back(b_.pinned(Op::Barrier, i32, {}));
+    if (space_ == MemorySpace::Shared) effects.push_back(b_.pinned(KernelOp::Barrier, i32, {}));
     return effects;
 }
 
 std::vector<int> NearCopies::close(const std::vector<int>& bound, int lane, int64_t members) {
     std::vector<int> effects;
-    if (space_ == MemorySpace::Shared) effects.push_back(b_.pinned(Op::Barrier, i32, {}));
+    if (space_ == MemorySpace::Shared) effects.push_back(b_.pinned(KernelOp::Barrier, i32, {}));
     for (size_t k = 0; k < targets_.size(); ++k) {
         b_.set_lines(targets_[k].lines);
         if (space_ == MemorySpace::Shared)
@@ -128,15 +129,15 @@ std::vector<int> NearCopies::close(const std::vector<int>& bound, int lane, int6
 void NearCopies::close_private(size_t k, int bound, int lane, std::vector<int>& effects) {
     const NearTarget& t = targets_[k];
     const int64_t turns = t.elements / kAtOnce, rest = t.elements % kAtOnce;
-    const int first = b_.make(Op::Equal, boolean, {lane, b_.integer(0)});
+    const int first = b_.make(KernelOp::Equal, boolean, {lane, b_.integer(0)});
     auto places = [&](int begin, int64_t count) {
         std::vector<int> inside;
         for (int64_t c = 0; c < count; ++c) {
             const int place = b_.add(begin, b_.integer(c));
-            const int own = b_.pinned(Op::Load, t.dtype, {place}, copies_[k]);
+            const int own = b_.pinned(KernelOp::Load, t.dtype, {place}, copies_[k]);
             inside.push_back(own);
             const int all = b_.subgroup_reduce(t.reduce, own);
-            inside.push_back(when(b_, b_.make(Op::And, boolean, {first, changes(t, all)}),
+            inside.push_back(when(b_, b_.make(KernelOp::And, boolean, {first, changes(t, all)}),
                                   {b_.atomic(bound, t.combine, place, all)}, false));
         }
         return inside;
@@ -155,18 +156,19 @@ void NearCopies::close_shared(size_t k, int bound, int lane, int64_t members,
     effects.push_back(
         loop(b_, (t.elements + members - 1) / members, [&](int turn) -> std::vector<int> {
             const int place = b_.add(b_.mul(turn, b_.integer(members)), lane);
-            const int came = b_.pinned(Op::Load, t.dtype, {place}, copies_[k]);
+            const int came = b_.pinned(KernelOp::Load, t.dtype, {place}, copies_[k]);
             const int store =
                 when(b_, changes(t, came), {b_.atomic(bound, t.combine, place, came)}, false);
             if (t.elements % members == 0) return {came, store};
-            return {when(b_, b_.make(Op::Less, boolean, {place, b_.integer(t.elements)}),
+            return {when(b_, b_.make(KernelOp::Less, boolean, {place, b_.integer(t.elements)}),
                          {came, store}, true)};
         }));
 }
 
 /// Where nothing came the target stays as it is, a zero with its sign too.
 int NearCopies::changes(const NearTarget& t, int came) {
-    return b_.make(Op::NotEqual, boolean, {came, b_.constant(reduce_identity(t.reduce, t.dtype))});
+    return b_.make(KernelOp::NotEqual, boolean,
+                   {came, b_.constant(reduce_identity(t.reduce, t.dtype))});
 }
 
 }  // namespace firn

@@ -24,14 +24,14 @@ double seconds_of(const KernelCode& code, int region, const DeviceProfile& profi
     for (const std::vector<int>* ids : {&r.order, &r.effects})
         for (int id : *ids) {
             const KernelNode& n = code.nodes[static_cast<size_t>(id)];
-            if (n.op == Op::Load)
+            if (n.op == KernelOp::Load)
                 sum += profile.seconds_per_load;
-            else if (n.op == Op::Store || n.op == Op::Atomic)
+            else if (n.op == KernelOp::Store || n.op == KernelOp::Atomic)
                 sum += store;
-            else if (n.op != Op::For && n.op != Op::Branch)
+            else if (n.op != KernelOp::For && n.op != KernelOp::Branch)
                 sum += operation;
             for (int inner : {n.region, n.else_region}) {
-                if (inner < 0 || n.op == Op::RegionArg) continue;
+                if (inner < 0 || n.op == KernelOp::RegionArg) continue;
                 const int range = code.regions[static_cast<size_t>(inner)].range;
                 const int64_t most =
                     range < 0 ? 1 : code.ranges[static_cast<size_t>(range)].max_trips;
@@ -70,7 +70,7 @@ std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, const Devi
                                            const SymbolFacts& facts) {
     if (lowered.sizes_buffer >= 0 || lowered.in_order) return std::nullopt;
     const bool holds = std::any_of(lowered.nodes.begin(), lowered.nodes.end(),
-                                   [](const KernelNode& n) { return n.op == Op::RowReduce; });
+                                   [](const KernelNode& n) { return n.op == KernelOp::RowReduce; });
     if (holds) return std::nullopt;
     std::vector<Size> grid;  // x first
     for (const Range& r : lowered.ranges)

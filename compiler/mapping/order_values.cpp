@@ -26,20 +26,20 @@ struct Block {
 };
 
 double work(const KernelNode& n) {
-    if (n.op == Op::Load) return 14.0 * n.width;  // a bounds test and a gather
-    if (n.op == Op::Cast) return 4;
+    if (n.op == KernelOp::Load) return 14.0 * n.width;  // a bounds test and a gather
+    if (n.op == KernelOp::Cast) return 4;
     return std::max(1.0, operation_cost(n.op));
 }
 
 double latency(const KernelNode& n) {
-    if (n.op == Op::Load) return 30;
-    if (n.op == Op::Cast) return 12;
+    if (n.op == KernelOp::Load) return 30;
+    if (n.op == KernelOp::Cast) return 12;
     return operation_cost(n.op) > 8 ? 60 : operation_cost(n.op) > 1 ? 15 : 3;
 }
 
 bool is_plain(const KernelNode& n) {
-    return !n.pinned && (n.op == Op::Load || n.op == Op::Lane || n.op == Op::SubgroupShuffle ||
-                         is_elementwise(n.op));
+    return !n.pinned && (n.op == KernelOp::Load || n.op == KernelOp::Lane ||
+                         n.op == KernelOp::SubgroupShuffle || is_elementwise(n.op));
 }
 
 class Blocks {
@@ -88,7 +88,7 @@ class Blocks {
         for (int lane = kLanes; lane-- > 0;)
             for (int id : region.effects) {
                 const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
-                if (n.op != Op::Store || n.width != kLanes)
+                if (n.op != KernelOp::Store || n.width != kLanes)
                     return std::vector<int>(blocks_.size(), 0);
                 mark(n.args[static_cast<size_t>(lane) + 1], lane, out);
             }

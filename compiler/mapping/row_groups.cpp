@@ -49,19 +49,21 @@ class Exchange {
     int sum(int a, int b) { return b_.add(a, b); }
     int scaled(int a, int64_t by) { return b_.mul(a, integer(by)); }
     int pin(int node) { return effects_.push_back(node), node; }
-    void barrier() { pin(b_.pinned(Op::Barrier, i32, {})); }
+    void barrier() { pin(b_.pinned(KernelOp::Barrier, i32, {})); }
     int combined(int a, int b) {
-        return a < 0 ? b : b_.make(reduce_step(op_), b_.node(b).dtype, {a, b});
+        return a < 0 ? b : b_.make(kernel_op(reduce_step(op_)), b_.node(b).dtype, {a, b});
     }
 
     /// Lane k has values[k modulo `rows`], the last one where there are fewer.
     int of_lane(const std::vector<int>& values, int64_t rows) {
-        const int row =
-            rows < group_.lanes ? b_.make(Op::Mod, i32, {group_.lane, integer(rows)}) : group_.lane;
+        const int row = rows < group_.lanes
+                            ? b_.make(KernelOp::Mod, i32, {group_.lane, integer(rows)})
+                            : group_.lane;
         int mine = values.back();
         for (size_t k = values.size() - 1; k-- > 0;)
-            mine = b_.select(b_.make(Op::Equal, boolean, {row, integer(static_cast<int64_t>(k))}),
-                             values[k], mine);
+            mine = b_.select(
+                b_.make(KernelOp::Equal, boolean, {row, integer(static_cast<int64_t>(k))}),
+                values[k], mine);
         return mine;
     }
 
@@ -72,9 +74,9 @@ class Exchange {
     /// The identity where subgroup `of` does not exist.
     int load(int buffer, int at, int of, DType dtype) {
         const int last = integer(group_.subgroups - 1);
-        const int inside = b_.make(Op::LessEqual, boolean, {of, last});
+        const int inside = b_.make(KernelOp::LessEqual, boolean, {of, last});
         const int value =
-            pin(b_.pinned(Op::Load, dtype, {b_.select(inside, at, integer(0))}, buffer));
+            pin(b_.pinned(KernelOp::Load, dtype, {b_.select(inside, at, integer(0))}, buffer));
         return b_.select(inside, value, b_.constant(reduce_identity(op_, dtype)));
     }
 
@@ -88,8 +90,8 @@ class Exchange {
         store(buffer, sum(scaled(group_.subgroup, group_.lanes), group_.lane),
               of_lane(values, rows));
         barrier();
-        const int row = b_.make(Op::Mod, i32, {group_.lane, integer(rows)});
-        const int part = b_.make(Op::Div, i32, {group_.lane, integer(rows)});
+        const int row = b_.make(KernelOp::Mod, i32, {group_.lane, integer(rows)});
+        const int part = b_.make(KernelOp::Div, i32, {group_.lane, integer(rows)});
         int all = -1;
         for (int64_t s = 0; s < group_.subgroups; s += parts_) {
             const int of = sum(part, integer(s));
@@ -108,7 +110,7 @@ class Exchange {
               of_lane(values, group_.lanes));
         barrier();
         const int own =
-            scaled(b_.make(Op::Mod, i32, {group_.subgroup, integer(rows)}), group_.subgroups);
+            scaled(b_.make(KernelOp::Mod, i32, {group_.subgroup, integer(rows)}), group_.subgroups);
         int all = -1;
         for (int64_t s = 0; s < group_.subgroups; s += group_.lanes) {
             const int of = sum(group_.lane, integer(s));
@@ -117,8 +119,8 @@ class Exchange {
         const int total = b_.subgroup_reduce(op_, all);
         store(results, sum(scaled(group_.subgroup, group_.lanes), group_.lane), total);
         barrier();
-        const int row = b_.make(Op::Min, i32, {group_.lane, integer(rows - 1)});
-        return pin(b_.pinned(Op::Load, dtype, {scaled(row, group_.lanes)}, results));
+        const int row = b_.make(KernelOp::Min, i32, {group_.lane, integer(rows - 1)});
+        return pin(b_.pinned(KernelOp::Load, dtype, {scaled(row, group_.lanes)}, results));
     }
 
     KernelBuilder& b_;
@@ -132,7 +134,7 @@ class Exchange {
 
 bool reduces_rows(const KernelCode& lowered) {
     return std::any_of(lowered.nodes.begin(), lowered.nodes.end(),
-                       [](const KernelNode& n) { return n.op == Op::RowReduce; });
+                       [](const KernelNode& n) { return n.op == KernelOp::RowReduce; });
 }
 
 bool holds_rows(const KernelCode& lowered, const Mapping& m, const DeviceProfile& profile,

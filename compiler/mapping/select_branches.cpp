@@ -65,7 +65,7 @@ class Renumber {
                 continue;
             }
             open.pop_back();
-            if (n.op == Op::For || n.op == Op::Branch) {
+            if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
                 visit_region(n.region);
                 if (n.else_region >= 0) visit_region(n.else_region);
             }
@@ -104,7 +104,7 @@ class Chooser {
             for (int id : all_of(code.regions[r])) {
                 home_[id] = static_cast<int>(r);
                 const KernelNode& n = code.nodes[id];
-                if (n.op != Op::For && n.op != Op::Branch) continue;
+                if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
                 owner_[n.region] = id;
                 if (n.else_region >= 0) owner_[n.else_region] = id;
             }
@@ -118,7 +118,7 @@ class Chooser {
             std::map<int, std::vector<int>> by_condition;
             for (int id : region.order) {
                 const KernelNode& n = code_.nodes[id];
-                if (n.op != Op::Select) continue;
+                if (n.op != KernelOp::Select) continue;
                 std::vector<int>& group = by_condition[n.args[0]];
                 if (!reaches_any(id, group)) group.push_back(id);
             }
@@ -133,10 +133,11 @@ class Chooser {
         for (const KernelRegion& region : code_.regions)
             for (size_t k = 0; k < region.order.size(); ++k) {
                 const KernelNode& first = code_.nodes[region.order[k]];
-                if (first.op != Op::Branch || first.else_region < 0) continue;
+                if (first.op != KernelOp::Branch || first.else_region < 0) continue;
                 for (size_t j = k + 1; j < region.order.size(); ++j) {
                     const KernelNode& n = code_.nodes[region.order[j]];
-                    if (n.op == Op::Branch && n.else_region >= 0 && n.args[0] == first.args[0] &&
+                    if (n.op == KernelOp::Branch && n.else_region >= 0 &&
+                        n.args[0] == first.args[0] &&
                         !reaches_any(region.order[j], {region.order[k]}))
                         return {region.order[k], region.order[j]};
                 }
@@ -149,15 +150,15 @@ class Chooser {
     bool skips_itself(const KernelNode& loop) const {
         const int extent = code_.ranges[code_.regions[loop.region].range].extent_node;
         const KernelNode& turns = code_.nodes[extent];
-        if (turns.op != Op::Select) return false;
+        if (turns.op != KernelOp::Select) return false;
         const KernelNode& none = code_.nodes[turns.args[2]];
-        return none.op == Op::Constant && none.constant.i == 0;
+        return none.op == KernelOp::Constant && none.constant.i == 0;
     }
 
     bool may_hold_dear(const KernelRegion& region) const {
         double total = 0;
         for (int id : region.order) {
-            if (cpu_ && code_.nodes[id].op == Op::For) return true;
+            if (cpu_ && code_.nodes[id].op == KernelOp::For) return true;
             total += cost(id);
         }
         return !cpu_ && total >= kBranchOperations;
@@ -186,7 +187,8 @@ class Chooser {
         for (int id : all_of(region)) {
             const KernelNode& n = code_.nodes[id];
             for (int arg : n.args) use(arg, id);
-            if (n.op == Op::For) use(code_.ranges[code_.regions[n.region].range].extent_node, id);
+            if (n.op == KernelOp::For)
+                use(code_.ranges[code_.regions[n.region].range].extent_node, id);
         }
         for (int y : region.yields) use(y, -1);
         use(region.alive, -1);
@@ -211,10 +213,10 @@ class Chooser {
 
     double cost(int id) const {
         const KernelNode& n = code_.nodes[id];
-        if (n.op == Op::Load) return load_ * n.width;
-        if (n.op == Op::Branch)
+        if (n.op == KernelOp::Load) return load_ * n.width;
+        if (n.op == KernelOp::Branch)
             return region_cost(n.region) + (n.else_region >= 0 ? region_cost(n.else_region) : 0);
-        if (n.op != Op::For) return is_elementwise(n.op) ? operation_cost(n.op) : 0;
+        if (n.op != KernelOp::For) return is_elementwise(n.op) ? operation_cost(n.op) : 0;
         const int64_t most = code_.ranges[code_.regions[n.region].range].max_trips;
         return region_cost(n.region) * (most < 0 ? kUnknownTurns : static_cast<double>(most));
     }
@@ -243,7 +245,7 @@ class Chooser {
             const KernelNode& n = code_.nodes[id];
             if (!cpu_)
                 out += cost(id);
-            else if (n.op == Op::For && !skips_itself(n))
+            else if (n.op == KernelOp::For && !skips_itself(n))
                 out += std::max(0.0, cost(id) - region_cost(n.region));
         }
         return out;
@@ -271,7 +273,7 @@ KernelCode with_branch(KernelCode code, const std::vector<int>& group) {
         for (size_t side = 0; side < 2; ++side)
             sides[side].yields.push_back(code.nodes[id].args[side + 1]);
     KernelNode branch;
-    branch.op = Op::Branch;
+    branch.op = KernelOp::Branch;
     branch.args = {code.nodes[group[0]].args[0]};
     branch.lines = code.nodes[group[0]].lines;
     branch.region = static_cast<int>(code.regions.size());
@@ -281,9 +283,9 @@ KernelCode with_branch(KernelCode code, const std::vector<int>& group) {
     code.nodes.push_back(std::move(branch));
     for (size_t k = 0; k < group.size(); ++k) {
         KernelNode& n = code.nodes[group[k]];
-        n.op = Op::Result;
+        n.op = KernelOp::Result;
         n.args = {made};
-        n.index = static_cast<int>(k);
+        n.position = static_cast<int>(k);
     }
     return Renumber(code).run();
 }
@@ -297,9 +299,9 @@ KernelCode with_one_branch(KernelCode code, int first, int second) {
         code.regions[to].yields.insert(code.regions[to].yields.end(), more.begin(), more.end());
     }
     for (KernelNode& n : code.nodes) {
-        if (n.op != Op::Result || n.args[0] != second) continue;
+        if (n.op != KernelOp::Result || n.args[0] != second) continue;
         n.args[0] = first;
-        n.index += before;
+        n.position += before;
     }
     return Renumber(code).run();
 }
@@ -314,7 +316,7 @@ int64_t dear_depths(const KernelCode& code) {
             depth += code.regions[at].range >= 0;
         for (int id : code.regions[r].order) {
             const KernelNode& n = code.nodes[id];
-            if (n.op == Op::For || n.op == Op::Load ||
+            if (n.op == KernelOp::For || n.op == KernelOp::Load ||
                 (is_elementwise(n.op) && operation_cost(n.op) > 1))
                 out += depth;
         }
@@ -324,12 +326,13 @@ int64_t dear_depths(const KernelCode& code) {
 
 /// Whether there can be anything to do: kernels without loops have nothing dear for a CPU driver.
 bool may_branch(const KernelCode& code, const DeviceProfile& profile) {
-    auto count = [&](Op op) {
+    auto count = [&](KernelOp op) {
         return std::count_if(code.nodes.begin(), code.nodes.end(),
                              [&](const KernelNode& n) { return n.op == op; });
     };
-    return count(Op::Branch) > 1 ||
-           (count(Op::Select) && (profile.device_class != DeviceClass::Cpu || count(Op::For)));
+    return count(KernelOp::Branch) > 1 ||
+           (count(KernelOp::Select) &&
+            (profile.device_class != DeviceClass::Cpu || count(KernelOp::For)));
 }
 
 /// The kernel as it is would be tiled, to less than what is left where half of all indices pass its

@@ -20,7 +20,7 @@ bool uses_any(const KernelCode& code, int id, const std::vector<int>& wanted) {
         if (std::find(wanted.begin(), wanted.end(), at) != wanted.end()) return true;
         const KernelNode& n = code.nodes[at];
         for (int arg : n.args) queue.push_back(arg);
-        if (n.op != Op::For && n.op != Op::Branch) continue;
+        if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
         for (int body : {n.region, n.else_region}) {
             if (body < 0) continue;
             const KernelRegion& region = code.regions[body];
@@ -32,15 +32,15 @@ bool uses_any(const KernelCode& code, int id, const std::vector<int>& wanted) {
     return false;
 }
 
-std::optional<ReduceOp> reduce_op(Op op, DType dtype) {
+std::optional<ReduceOp> reduce_op(KernelOp op, DType dtype) {
     if (!lanes_exchange(dtype)) return std::nullopt;
     switch (op) {
-        case Op::Add: return ReduceOp::Sum;
-        case Op::Mul: return ReduceOp::Prod;
-        case Op::Min: return ReduceOp::Min;
-        case Op::Max: return ReduceOp::Max;
-        case Op::Or: return dtype.is_bool() ? std::optional(ReduceOp::Any) : std::nullopt;
-        case Op::And: return dtype.is_bool() ? std::optional(ReduceOp::All) : std::nullopt;
+        case KernelOp::Add: return ReduceOp::Sum;
+        case KernelOp::Mul: return ReduceOp::Prod;
+        case KernelOp::Min: return ReduceOp::Min;
+        case KernelOp::Max: return ReduceOp::Max;
+        case KernelOp::Or: return dtype.is_bool() ? std::optional(ReduceOp::Any) : std::nullopt;
+        case KernelOp::And: return dtype.is_bool() ? std::optional(ReduceOp::All) : std::nullopt;
         default: return std::nullopt;
     }
 }
@@ -60,7 +60,8 @@ class Sharer {
           owner_(code.regions.size(), -1),
           differs_(code.regions.size()) {
         for (size_t id = 0; id < code.nodes.size(); ++id)
-            if (code.nodes[id].op == Op::For) owner_[code.nodes[id].region] = static_cast<int>(id);
+            if (code.nodes[id].op == KernelOp::For)
+                owner_[code.nodes[id].region] = static_cast<int>(id);
     }
 
     std::map<int, SharedLoop> run() {
@@ -68,7 +69,8 @@ class Sharer {
             if (!share_stores(effect)) return {};
         // A loop around another has the larger number: it is met first.
         for (int id = static_cast<int>(code_.nodes.size()) - 1; id >= 0; --id) {
-            if (code_.nodes[id].op != Op::For || out_.contains(id) || in_shared_loop(id)) continue;
+            if (code_.nodes[id].op != KernelOp::For || out_.contains(id) || in_shared_loop(id))
+                continue;
             if (const std::optional<Nest> nest = nest_of(id)) share(nest->loops, nest->combine);
         }
         return std::move(out_);
@@ -88,7 +90,7 @@ class Sharer {
     /// False where an effect stands in anything but plain loops around it: it cannot be dealt.
     bool share_stores(int effect) {
         std::vector<int> loops;
-        while (code_.nodes[effect].op == Op::For) {
+        while (code_.nodes[effect].op == KernelOp::For) {
             const KernelRegion& region = body(effect);
             if (!region.yields.empty() || region.alive >= 0 || region.effects.size() != 1)
                 return false;
@@ -97,7 +99,7 @@ class Sharer {
         }
         if (loops.empty()) return true;
         // Lanes deal stores alone: what combines is done once in each turn.
-        if (code_.nodes[effect].op != Op::Store) return false;
+        if (code_.nodes[effect].op != KernelOp::Store) return false;
         share(loops, {});
         return true;
     }
@@ -166,12 +168,13 @@ int handed_through(const KernelCode& code, int loop) {
     const KernelRegion& region = code.regions[code.nodes[loop].region];
     if (region.alive >= 0 || !region.effects.empty() || region.yields.empty()) return -1;
     const KernelNode& first = code.nodes[region.yields[0]];
-    if (first.op != Op::Result || code.nodes[first.args[0]].op != Op::For) return -1;
+    if (first.op != KernelOp::Result || code.nodes[first.args[0]].op != KernelOp::For) return -1;
     const int inner = first.args[0];
     if (code.nodes[inner].args != region.args) return -1;
     for (size_t k = 0; k < region.yields.size(); ++k) {
         const KernelNode& y = code.nodes[region.yields[k]];
-        if (y.op != Op::Result || y.args[0] != inner || y.index != static_cast<int>(k)) return -1;
+        if (y.op != KernelOp::Result || y.args[0] != inner || y.position != static_cast<int>(k))
+            return -1;
     }
     const KernelRegion& body = code.regions[code.nodes[inner].region];
     for (int y : body.yields)

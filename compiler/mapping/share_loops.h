@@ -11,7 +11,7 @@ namespace firn {
 
 /// How the parts of a carried value combine: by `step` two at a time, by `reduce` over the lanes.
 struct Combine {
-    Op step = Op::Add;
+    KernelOp step = KernelOp::Add;
     ReduceOp reduce = ReduceOp::Sum;
 };
 
@@ -37,7 +37,7 @@ int handed_through(const KernelCode& code, int loop);
 /// The operation that a body only gathers terms with (arg = arg + term) for its carried value k,
 /// and that term; nobody sees the value in between.
 struct GatheredTerm {
-    Op op = Op::Add;
+    KernelOp op = KernelOp::Add;
     int term = -1;
 };
 std::optional<GatheredTerm> gathered_term(const KernelCode& code, const KernelRegion& body,

@@ -40,9 +40,9 @@ double work_of(KernelCode code, const DeviceProfile& profile) {
     const Work work = count_work(code);
     double loads = 0, stores = 0;
     for (int id : code.regions[0].order)
-        loads += code.nodes[static_cast<size_t>(id)].op == Op::Load;
+        loads += code.nodes[static_cast<size_t>(id)].op == KernelOp::Load;
     for (int id : code.regions[0].effects)
-        stores += code.nodes[static_cast<size_t>(id)].op == Op::Store;
+        stores += code.nodes[static_cast<size_t>(id)].op == KernelOp::Store;
     return static_cast<double>(work.operations.constant()) /
                static_cast<double>(std::max<int64_t>(1, indices_of(code))) +
            loads * profile.seconds_per_load * profile.operations_per_second + stores * kMaskedStore;
@@ -70,7 +70,8 @@ bool is_small_kernel(const KernelCode& code, const DeviceProfile& profile) {
     const int64_t most = profile.device_class == DeviceClass::Cpu ? kSmallOnCpu : kSmallOnGpu;
     if (!extent.is_constant() || extent.constant() < 1 || extent.constant() > most) return false;
     const bool loops = std::any_of(code.nodes.begin(), code.nodes.end(), [](const KernelNode& n) {
-        return n.op == Op::For || n.op == Op::Branch || n.op == Op::Atomic || n.op == Op::RowReduce;
+        return n.op == KernelOp::For || n.op == KernelOp::Branch || n.op == KernelOp::Atomic ||
+               n.op == KernelOp::RowReduce;
     });
     return !loops;
 }
@@ -152,9 +153,10 @@ class Beside {
     Place next(int64_t count, int64_t all) {
         const int own = b_.sub(index_, b_.integer(begin_));
         begin_ += all;
-        const int at = b_.make(
-            Op::Max, i32, {b_.make(Op::Min, i32, {own, b_.integer(count - 1)}), b_.integer(0)});
-        return {at, b_.make(Op::Equal, boolean, {own, at})};
+        const int at =
+            b_.make(KernelOp::Max, i32,
+                    {b_.make(KernelOp::Min, i32, {own, b_.integer(count - 1)}), b_.integer(0)});
+        return {at, b_.make(KernelOp::Equal, boolean, {own, at})};
     }
 
     std::vector<int> copy(const KernelCode& part, int at) {
@@ -183,7 +185,7 @@ class Beside {
         const int begin = b_.mul(place.at, b_.integer(runs.length));
         const int left =
             b_.sub(b_.integer(count / unit), b_.mul(place.at, b_.integer(runs.length / unit)));
-        int turns = b_.make(Op::Min, i32, {left, b_.integer(runs.length / unit)});
+        int turns = b_.make(KernelOp::Min, i32, {left, b_.integer(runs.length / unit)});
         turns = b_.select(place.inside, turns, b_.integer(0));
         Range range;
         range.name = "w";
@@ -212,7 +214,9 @@ class Beside {
 
 KernelCode side_by_side(const std::vector<KernelCode>& parts, const DeviceProfile& profile,
                         const SymbolFacts& facts) {
-    return Beside(parts, profile, facts).run();
+    KernelCode out = Beside(parts, profile, facts).run();
+    place(out);
+    return out;
 }
 
 }  // namespace firn

@@ -24,7 +24,7 @@ bool is_larger(const KernelCode& code, const std::vector<KernelCode>& parts);
 bool independent(const KernelCode& a, const KernelCode& b);
 
 /// One kernel over the indices of all parts, one after the other; for a CPU driver over runs of
-/// them. Takes and gives lowered kernels. Not placed.
+/// them. Takes and gives kernels that are Ready.
 KernelCode side_by_side(const std::vector<KernelCode>& parts, const DeviceProfile& profile,
                         const SymbolFacts& facts);
 

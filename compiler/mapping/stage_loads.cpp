@@ -37,7 +37,7 @@ class StagedLoops {
         owner_.assign(code_.regions.size(), -1);
         for (const KernelRegion& region : code_.regions)
             for (int id : region.order)
-                if (code_.nodes[id].op == Op::For) owner_[code_.nodes[id].region] = id;
+                if (code_.nodes[id].op == KernelOp::For) owner_[code_.nodes[id].region] = id;
         find_facts();
     }
 
@@ -64,9 +64,10 @@ class StagedLoops {
   private:
     bool only_stores(size_t region) const {
         const std::vector<int>& effects = code_.regions[region].effects;
-        return region == 0 ? std::all_of(effects.begin(), effects.end(),
-                                         [&](int e) { return code_.nodes[e].op == Op::Store; })
-                           : effects.empty();
+        return region == 0
+                   ? std::all_of(effects.begin(), effects.end(),
+                                 [&](int e) { return code_.nodes[e].op == KernelOp::Store; })
+                   : effects.empty();
     }
 
     /// A loop around a body is staged.
@@ -84,14 +85,14 @@ class StagedLoops {
         nest_ = {body};
         for (size_t k = 0; k < nest_.size(); ++k)
             for (int id : code_.regions[nest_[k]].order)
-                if (code_.nodes[id].op == Op::For) nest_.push_back(code_.nodes[id].region);
+                if (code_.nodes[id].op == KernelOp::For) nest_.push_back(code_.nodes[id].region);
         for (size_t r = 0; r < code_.regions.size(); ++r) {
             if (owner_[r] < 0 || static_cast<int>(r) == body ||
                 !contains(around(static_cast<int>(r)), body))
                 continue;
             const KernelRegion& region = code_.regions[r];
             const bool known =
-                code_.nodes[code_.ranges[region.range].extent_node].op == Op::Constant &&
+                code_.nodes[code_.ranges[region.range].extent_node].op == KernelOp::Constant &&
                 region.alive < 0;
             if (!known || !contains(nest_, static_cast<int>(r)) ||
                 turns_inside(static_cast<int>(r)) > kMostInside)
@@ -141,14 +142,15 @@ class StagedLoops {
         for (size_t id = 0; id < facts_.size(); ++id) {
             const KernelNode& n = code_.nodes[id];
             Facts& f = facts_[id];
-            f.anywhere = n.op == Op::Constant || n.op == Op::Param || n.op == Op::Range ||
-                         n.op == Op::Load || is_elementwise(n.op);
-            if (n.op == Op::Range)
+            f.anywhere = n.op == KernelOp::Constant || n.op == KernelOp::Param ||
+                         n.op == KernelOp::Range || n.op == KernelOp::Load || is_elementwise(n.op);
+            if (n.op == KernelOp::Range)
                 for (size_t d = 0; d < grid_.size(); ++d)
-                    if (grid_[d] == n.index) f.axes |= uint64_t{1} << d;
-            f.uniform = n.op == Op::Range
-                            ? code_.ranges[n.index].kind == RangeKind::Serial
-                            : n.op == Op::Constant || n.op == Op::Param || is_elementwise(n.op);
+                    if (grid_[d] == n.range) f.axes |= uint64_t{1} << d;
+            f.uniform =
+                n.op == KernelOp::Range
+                    ? code_.ranges[n.range].kind == RangeKind::Serial
+                    : n.op == KernelOp::Constant || n.op == KernelOp::Param || is_elementwise(n.op);
             for (int arg : n.args) {
                 f.anywhere = f.anywhere && facts_[arg].anywhere;
                 f.uniform = f.uniform && facts_[arg].uniform;
@@ -172,7 +174,7 @@ class StagedLoops {
     }
 
     /// Of a nest's turns.
-    bool is_load(int id) const { return code_.nodes[id].op == Op::Load && in_nest(id); }
+    bool is_load(int id) const { return code_.nodes[id].op == KernelOp::Load && in_nest(id); }
 
     /// What is worth staging in a nest: loads, or what is computed of them where that is no more to
     /// keep.
@@ -224,7 +226,7 @@ class StagedLoops {
                 out.inside.emplace_back(code_.regions[nest_[k]].range, turns(nest_[k]));
         const std::vector<bool> loaded = follows_from_load();
         int load = id;
-        while (code_.nodes[load].op != Op::Load) {
+        while (code_.nodes[load].op != KernelOp::Load) {
             const std::vector<int>& args = code_.nodes[load].args;
             load = *std::find_if(args.begin(), args.end(), [&](int arg) { return loaded[arg]; });
         }

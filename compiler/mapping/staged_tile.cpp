@@ -84,7 +84,7 @@ StagedTile::StagedTile(KernelBuilder& b, const KernelCode& lowered, const Mapped
 std::vector<int> StagedTile::fill(const Block& block) {
     std::vector<int> effects;
     for (const Array& array : arrays_) fill(array, block, effects);
-    effects.push_back(b_.pinned(Op::Barrier, i32, {}));
+    effects.push_back(b_.pinned(KernelOp::Barrier, i32, {}));
     return effects;
 }
 
@@ -102,7 +102,8 @@ void StagedTile::fill(const Array& array, const Block& block, std::vector<int>& 
     // unit loads that unit again.
     auto load_share = [&](int share, bool guarded) {
         const int unit = b_.add(b_.mul(share, b_.integer(members_)), member_);
-        const int loaded = guarded ? b_.make(Op::Min, i32, {unit, b_.integer(units - 1)}) : unit;
+        const int loaded =
+            guarded ? b_.make(KernelOp::Min, i32, {unit, b_.integer(units - 1)}) : unit;
         return Share{unit, guarded, load(array, loaded, width, block)};
     };
     if (shares * width > kWrittenOut) {
@@ -147,8 +148,8 @@ void StagedTile::store(const Array& array, const Share& share, int64_t units,
     }
     const int region = b_.add_region();
     b_.code().regions[region].effects = std::move(inside);
-    effects.push_back(
-        b_.branch(b_.make(Op::Less, boolean, {share.unit, b_.integer(units)}), region, -1, true));
+    effects.push_back(b_.branch(b_.make(KernelOp::Less, boolean, {share.unit, b_.integer(units)}),
+                                region, -1, true));
 }
 
 int StagedTile::fill_in_turns(int64_t shares, const std::function<std::vector<int>(int)>& share) {
@@ -188,8 +189,8 @@ std::vector<StagedTile::Element> StagedTile::elements(const Array& array, int un
     for (size_t k = 0; k < order.size(); ++k) {
         const size_t which = order[k];
         const int extent = b_.integer(k == 0 ? extents[which] / width : extents[which]);
-        int at = k + 1 < order.size() ? b_.make(Op::Mod, i32, {unit, extent}) : unit;
-        unit = b_.make(Op::Div, i32, {unit, extent});
+        int at = k + 1 < order.size() ? b_.make(KernelOp::Mod, i32, {unit, extent}) : unit;
+        unit = b_.make(KernelOp::Div, i32, {unit, extent});
         if (k == 0) at = b_.mul(at, b_.integer(width));
         (which < axes.size()          ? first.at[which]
          : which + 1 < extents.size() ? first.inside[which - axes.size()]
@@ -203,7 +204,7 @@ std::vector<StagedTile::Element> StagedTile::elements(const Array& array, int un
 /// Four elements at once where they lie in an aligned block of memory.
 int64_t StagedTile::width_of(const Array& array, const Block& block) {
     const KernelNode& load = lowered_.nodes[array.value.node];
-    if (load.op != Op::Load || lowered_.buffers[load.index].dtype.bytes() != 4) return 1;
+    if (load.op != KernelOp::Load || lowered_.buffers[load.buffer].dtype.bytes() != 4) return 1;
     int64_t along = array.value.inside.empty() ? turns_ : array.value.inside[0].second;
     for (const StagedLayout::Axis& axis : array.layout.axes)
         if (static_cast<int>(axis.range) == array.value.along) along = axis.members * axis.tile;
@@ -249,8 +250,9 @@ int StagedTile::inside(int first, int64_t divisor, int extent, int64_t ahead, in
     const int step = b_.integer(ahead);
     if (extent < 0) return b_.add(first, step);
     if (divisor % width == 0)
-        return b_.add(b_.make(Op::Min, i32, {first, b_.sub(extent, b_.integer(width))}), step);
-    return b_.make(Op::Min, i32, {b_.add(first, step), b_.sub(extent, b_.integer(1))});
+        return b_.add(b_.make(KernelOp::Min, i32, {first, b_.sub(extent, b_.integer(width))}),
+                      step);
+    return b_.make(KernelOp::Min, i32, {b_.add(first, step), b_.sub(extent, b_.integer(1))});
 }
 
 int StagedTile::place(const Array& array, const Element& element) {
@@ -261,11 +263,12 @@ int StagedTile::place(const Array& array, const Element& element) {
         const StagedLayout::Axis& axis = array.layout.axes[k];
         const int tile = b_.integer(axis.tile), size = b_.integer(axis.block),
                   at = b_.add(element.at[k], ahead(k));
-        const int copy = b_.make(Op::Mod, i32, {at, tile});
-        out =
-            b_.add(out, b_.mul(b_.make(Op::Div, i32, {at, tile}), b_.integer(axis.by_invocation)));
-        out = b_.add(out, b_.mul(b_.make(Op::Div, i32, {copy, size}), b_.integer(axis.by_block)));
-        if (axis.block > 1) out = b_.add(out, b_.make(Op::Mod, i32, {at, size}));
+        const int copy = b_.make(KernelOp::Mod, i32, {at, tile});
+        out = b_.add(
+            out, b_.mul(b_.make(KernelOp::Div, i32, {at, tile}), b_.integer(axis.by_invocation)));
+        out = b_.add(out,
+                     b_.mul(b_.make(KernelOp::Div, i32, {copy, size}), b_.integer(axis.by_block)));
+        if (axis.block > 1) out = b_.add(out, b_.make(KernelOp::Mod, i32, {at, size}));
     }
     for (size_t k = 0; k < element.inside.size(); ++k)
         out = b_.add(out, b_.mul(b_.add(element.inside[k], ahead(element.at.size() + k)),
@@ -305,7 +308,7 @@ int StagedTile::read(int node, size_t copy, int turn, const std::function<int(in
     b_.set_lines(n.lines);
     int& found = array->read.try_emplace(place, -1).first->second;
     if (found < 0) {
-        found = b_.pinned(Op::Load, n.dtype, {place}, array->buffer);
+        found = b_.pinned(KernelOp::Load, n.dtype, {place}, array->buffer);
         b_.code().nodes[found].width = width;
         effects.push_back(found);
     }

@@ -26,14 +26,14 @@ std::pair<int, int> sum_of_ranges(const KernelCode& code, int id) {
     while (!terms.empty()) {
         const KernelNode& n = code.nodes[terms.back()];
         terms.pop_back();
-        if (n.op == Op::Add || n.op == Op::Sub) {
+        if (n.op == KernelOp::Add || n.op == KernelOp::Sub) {
             terms.insert(terms.end(), n.args.begin(), n.args.end());
-        } else if (n.op == Op::Range) {
-            const bool grid = code.ranges[n.index].kind == RangeKind::Grid;
+        } else if (n.op == KernelOp::Range) {
+            const bool grid = code.ranges[n.range].kind == RangeKind::Grid;
             int& place = grid ? out.first : out.second;
             if (place >= 0) return {-1, -1};
-            place = n.index;
-        } else if (n.op != Op::Constant) {
+            place = n.range;
+        } else if (n.op != KernelOp::Constant) {
             return {-1, -1};
         }
     }
@@ -59,19 +59,19 @@ TileModel::TileModel(KernelCode lowered, bool lanes_share) : lanes_share_(lanes_
 
 uint64_t TileModel::mask_of(const KernelCode& code, const KernelNode& n) const {
     uint64_t mask = 0;
-    if (n.op == Op::Range) {
-        const auto at = std::find(grid_.begin(), grid_.end(), n.index);
+    if (n.op == KernelOp::Range) {
+        const auto at = std::find(grid_.begin(), grid_.end(), n.range);
         if (at != grid_.end())
             mask |= uint64_t{1} << std::min<int64_t>(at - grid_.begin(), 63);
         else
             for (size_t r = 0; r < code.regions.size(); ++r)
-                if (code.regions[r].range == n.index && code.ranges[n.index].extent_node >= 0)
-                    mask |= node_[code.ranges[n.index].extent_node];
+                if (code.regions[r].range == n.range && code.ranges[n.range].extent_node >= 0)
+                    mask |= node_[code.ranges[n.range].extent_node];
     }
-    if (n.op == Op::RegionArg) mask |= region_[n.region];
+    if (n.op == KernelOp::RegionArg) mask |= region_[n.region];
     for (int arg : n.args) mask |= node_[arg];
-    if (n.op == Op::RowReduce) mask &= ~uint64_t{1};
-    if (n.op != Op::For && n.op != Op::Branch) return mask;
+    if (n.op == KernelOp::RowReduce) mask &= ~uint64_t{1};
+    if (n.op != KernelOp::For && n.op != KernelOp::Branch) return mask;
     for (int body : {n.region, n.else_region}) {
         if (body < 0) continue;
         const KernelRegion& region = code.regions[body];
@@ -94,7 +94,7 @@ void TileModel::find_masks(const KernelCode& code) {
             if (mask == node_[id]) continue;
             node_[id] = mask;
             changed = true;
-            if (n.op == Op::For) region_[n.region] = mask;
+            if (n.op == KernelOp::For) region_[n.region] = mask;
         }
     }
 }
@@ -106,8 +106,8 @@ TileModel::Window TileModel::window_of_sum(const KernelCode& code, int id) const
     for (size_t r = 0; r < code.regions.size(); ++r) {
         if (code.regions[r].range != turn) continue;
         const auto& order = code.regions[r].order;
-        const bool innermost = std::none_of(order.begin(), order.end(),
-                                            [&](int n) { return code.nodes[n].op == Op::For; });
+        const bool innermost = std::none_of(
+            order.begin(), order.end(), [&](int n) { return code.nodes[n].op == KernelOp::For; });
         if (innermost) return {uint64_t{1} << (at - grid_.begin()), static_cast<int>(r)};
     }
     return {};
@@ -121,7 +121,7 @@ void TileModel::find_windows(const KernelCode& code) {
     windows_.assign(code.nodes.size(), {});
     for (size_t id = 0; id < code.nodes.size(); ++id) {
         const KernelNode& n = code.nodes[id];
-        if (n.op != Op::Load && !is_elementwise(n.op)) continue;
+        if (n.op != KernelOp::Load && !is_elementwise(n.op)) continue;
         Window& window = windows_[id];
         window = window_of_sum(code, static_cast<int>(id));
         if (window.along) continue;
@@ -164,12 +164,12 @@ void TileModel::visit(const KernelCode& code, int region_id, double runs) {
         Share& share = shares_[part_of(code, id)];
         ++share.nodes;
         share.loop_nodes += region_id != 0;
-        if (n.op == Op::Load) {
+        if (n.op == KernelOp::Load) {
             const bool repeated = !lanes_share_ && (node_[id] & 1) == 0 && region_id != 0;
             share.time += runs * (repeated ? kRepeatedLoad : kLoad);
             if (repeated) repeated_ |= node_[id];
-        } else if (n.op == Op::For || n.op == Op::Branch) {
-            if (n.op == Op::For && region_id == 0)
+        } else if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
+            if (n.op == KernelOp::For && region_id == 0)
                 share.carried += static_cast<int64_t>(n.args.size());
             const int range = code.regions[n.region].range;
             double turns = 1;
@@ -180,7 +180,7 @@ void TileModel::visit(const KernelCode& code, int region_id, double runs) {
             }
             visit(code, n.region, runs * turns);
             if (n.else_region >= 0) visit(code, n.else_region, runs);
-        } else if (n.op != Op::Result) {
+        } else if (n.op != KernelOp::Result) {
             share.time += runs * kOperation * operation_cost(n.op);
         }
     };

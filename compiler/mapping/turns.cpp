@@ -12,7 +12,8 @@ bool divides(const Size& extent, int64_t factor) { return extent.divisor() % fac
 
 /// Turns of a lane among `left` ones that are dealt one by one.
 int lane_turns(KernelBuilder& b, int left, int64_t lanes, int lane) {
-    return b.make(Op::Div, i32, {b.add(b.sub(left, lane), b.integer(lanes - 1)), b.integer(lanes)});
+    return b.make(KernelOp::Div, i32,
+                  {b.add(b.sub(left, lane), b.integer(lanes - 1)), b.integer(lanes)});
 }
 
 }  // namespace
@@ -40,14 +41,14 @@ std::vector<Part> parts_of(KernelBuilder& b, const Range& range, int extent, con
     const bool symbolic = !all.is(0);
     const int64_t chunk = deal.copies * deal.lanes;
     if (chunk == 1) return {{deal, extent, all, b.integer(0), -1}};
-    std::vector<Part> parts{{deal, b.make(Op::Div, i32, {extent, b.integer(chunk)}),
+    std::vector<Part> parts{{deal, b.make(KernelOp::Div, i32, {extent, b.integer(chunk)}),
                              symbolic ? floor_div(all, Size(chunk)) : Size(0), b.integer(0), -1}};
     if (symbolic && divides(all, chunk)) return parts;
     int done = b.mul(parts[0].turns, b.integer(chunk));
     if (deal.lanes > 1 && deal.copies > kSmallDeal) {
         const Deal small{deal.lanes, kSmallDeal, deal.vector};
         const int64_t step = small.copies * small.lanes;
-        const int turns = b.make(Op::Div, i32, {b.sub(extent, done), b.integer(step)});
+        const int turns = b.make(KernelOp::Div, i32, {b.sub(extent, done), b.integer(step)});
         parts.push_back({small, turns, Size(0), done, deal.copies / small.copies, true});
         done = b.add(done, b.mul(turns, b.integer(step)));
         if (symbolic && divides(all, step)) return parts;
@@ -105,10 +106,10 @@ std::vector<int> JoinedTurns::next(KernelBuilder& b) const {
     int carry = b.boolean_value(true);
     for (size_t k = levels_.size(); k-- > 0;) {
         const int up = b.add(levels_[k].index, b.integer(1));
-        const int end = b.make(Op::LessEqual, boolean, {levels_[k].turns, up});
+        const int end = b.make(KernelOp::LessEqual, boolean, {levels_[k].turns, up});
         const int counted = k > 0 ? b.select(end, b.integer(0), up) : up;
         out[k] = b.select(carry, counted, levels_[k].index);
-        carry = b.make(Op::And, boolean, {carry, end});
+        carry = b.make(KernelOp::And, boolean, {carry, end});
     }
     return out;
 }

@@ -2,11 +2,13 @@
 #pragma once
 #include <atomic>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "compiler/mapping/passes.h"
 #include "compiler/program/size_env.h"
 #include "compiler/schedule/cut_weights.h"
 
@@ -18,12 +20,22 @@ struct CompileTimes {
     double passes = 0, schedule = 0, lower = 0, map = 0, emit = 0, plan = 0, spirv = 0;
 };
 
-/// What is done to kernels after the walk that writes them. All of it only makes them faster: tests
-/// leave it out, one by one.
-struct KernelSteps {
-    bool fuse_loops = true, select_branches = true, side_by_side = true, in_sequence = true;
-    bool choose_mapping = true;  // off: an invocation per index, groups of 64
-    static KernelSteps none() { return {false, false, false, false, false}; }
+/// What the compiler made of a program, pass by pass: what it compiles, not what another run of the
+/// same passes would make.
+struct CompileTrace {
+    struct Pass {
+        std::string name;
+        double milliseconds = 0;
+        size_t nodes_before = 0, nodes_after = 0;
+        std::map<std::string, int> fired;  // rules
+        std::string text;                  // of what it left
+    };
+    struct Kernel {
+        std::string name;  // of KernelInfo
+        std::vector<Pass> passes;
+    };
+    std::vector<Pass> graph;      // as it was recorded, and after every pass
+    std::vector<Kernel> kernels;  // as the walk wrote them, and after every pass
 };
 
 /// See CompileOptions::stop.
@@ -55,8 +67,9 @@ struct CompileOptions {
     KernelSteps steps;
     bool all_cores = true;  // for SPIR-V; false: this thread alone
     const std::atomic<bool>* stop =
-        nullptr;                    // where it turns true, the compile ends early by Stopped
-    CompileTimes* times = nullptr;  // receives what each stage took
+        nullptr;                          // where it turns true, the compile ends early by Stopped
+    CompileTimes* times = nullptr;        // receives what each stage took
+    std::shared_ptr<CompileTrace> trace;  // receives what each pass made; texts take their time
 };
 
 }  // namespace firn

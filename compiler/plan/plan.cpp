@@ -14,11 +14,10 @@
 #include "compiler/kernel/place.h"
 #include "compiler/lower/data_sizes.h"
 #include "compiler/lower/walk.h"
-#include "compiler/mapping/fuse_loops.h"
 #include "compiler/mapping/map.h"
 #include "compiler/mapping/mapping_text.h"
+#include "compiler/mapping/passes.h"
 #include "compiler/mapping/row_groups.h"
-#include "compiler/mapping/select_branches.h"
 #include "compiler/mapping/side_by_side.h"
 #include "compiler/plan/plan_kernel.h"
 #include "compiler/plan/plan_sequences.h"
@@ -48,6 +47,7 @@ class Planner {
     }
 
     std::shared_ptr<Program> run() {
+        if (options_.trace) options_.trace->kernels.clear();  // of an earlier try
         program_->name = options_.name;
         program_->profile = profile_;
         program_->guards = graph_.guards;
@@ -249,11 +249,13 @@ class Planner {
             const StageTimer timer(times_.lower);
             code = lower_by_hand(request, context_, profile_);
             verify(code, KernelStage::Lowered, "lower");
+            trail_.clear();
+            note_pass({"lower"}, code);
         }
         KernelCode counted = code;
         place(counted);
         const Work work = count_work(counted);
-        bind_and_place(code, profile_, options_.facts);
+        code = passes(std::move(code), KernelStage::Ready, KernelStage::Placed, nullptr);
         add_dispatch({std::move(code), {}, nullptr}, work, outputs, out);
     }
 
@@ -320,44 +322,38 @@ class Planner {
     }
 
     void add_kernel(KernelRequest request, std::vector<Step>& out) {
-        KernelCode lowered = this->lowered(request);
-        if (lowered.regions[0].effects.empty()) return;  // stores that never take place
+        trail_.clear();
+        KernelCode ready = this->ready(request);
+        if (ready.regions[0].effects.empty()) return;  // stores that never take place
         const bool free = std::all_of(waiting_.begin(), waiting_.end(),
-                                      [&](const KernelCode& w) { return independent(w, lowered); });
+                                      [&](const KernelCode& w) { return independent(w, ready); });
         if (!free) add_waiting(out);
-        if (!request.inner && options_.steps.side_by_side && is_small_kernel(lowered, profile_)) {
+        if (!request.inner && options_.steps.side_by_side && is_small_kernel(ready, profile_)) {
             // Where two do not fit, the smaller waits for another.
-            const bool fits = may_stand_beside(waiting_, lowered, profile_, options_.facts);
-            if (fits || !is_larger(lowered, waiting_)) {
+            const bool fits = may_stand_beside(waiting_, ready, profile_, options_.facts);
+            if (fits || !is_larger(ready, waiting_)) {
                 if (!fits) add_waiting(out);
-                waiting_.push_back(std::move(lowered));
+                waiting_.push_back(std::move(ready));
                 waiting_outputs_.insert(waiting_outputs_.end(), request.outputs.begin(),
                                         request.outputs.end());
+                waiting_trail_.insert(waiting_trail_.end(), trail_.begin(), trail_.end());
                 return;
             }
         }
-        place(lowered);
-        const Work work = count_work(lowered);
-        Mapped made = mapped(std::move(lowered));
+        const Work work = count_work(ready);
+        Mapped made = mapped(std::move(ready));
         // A row that is too long for one invocation is left to as many as it has elements.
         if ((request.inner || !request.row_reductions.empty()) && !within_back_edges(made.code))
             return add_kernel(request.outputs, request.targets, request.shape, out);
         add_dispatch(std::move(made), work, request.outputs, out);
     }
 
-    KernelCode lowered(const KernelRequest& request) {
+    KernelCode ready(const KernelRequest& request) {
         const StageTimer timer(times_.lower);
         KernelCode code = lower_kernel(request, context_);
         verify(code, KernelStage::Lowered, "lower");
-        if (options_.steps.fuse_loops) {
-            code = fuse_loops(std::move(code), profile_, options_.facts);
-            verify(code, KernelStage::Lowered, "fuse_loops");
-        }
-        if (options_.steps.select_branches) {
-            code = select_branches(std::move(code), profile_, options_.facts);
-            verify(code, KernelStage::Lowered, "select_branches");
-        }
-        return code;
+        note_pass({"lower"}, code);
+        return passes(std::move(code), KernelStage::Lowered, KernelStage::Ready, nullptr);
     }
 
     struct Mapped {
@@ -366,37 +362,57 @@ class Planner {
         std::shared_ptr<const KernelCode> lowered;
     };
 
-    Mapped mapped(KernelCode lowered) {
+    Mapped mapped(KernelCode ready) {
         const StageTimer timer(times_.map);
         Mapped out;
         if (options_.steps.choose_mapping)
-            out.mapping = choose_mapping(lowered, profile_, options_.facts);
+            out.mapping = choose_mapping(ready, profile_, options_.facts);
         else
-            hold_rows(out.mapping, lowered, profile_, options_.facts);
-        out.code = map_kernel(lowered, out.mapping, profile_, options_.facts);
-        verify(out.code, KernelStage::Mapped, "map");
-        out.lowered = std::make_shared<KernelCode>(std::move(lowered));
+            hold_rows(out.mapping, ready, profile_, options_.facts);
+        out.code = passes(ready, KernelStage::Ready, KernelStage::Placed, &out.mapping);
+        out.lowered = std::make_shared<KernelCode>(std::move(ready));
         return out;
+    }
+
+    KernelCode passes(KernelCode code, KernelStage from, KernelStage to, const Mapping* mapping) {
+        KernelPassOptions options{.steps = options_.steps};
+        if (options_.trace)
+            options.seen = [&](const KernelPassRun& run, const KernelCode& now) {
+                note_pass(run, now);
+            };
+        return run_kernel_passes(std::move(code), from, to, {profile_, options_.facts, mapping},
+                                 options);
+    }
+
+    void note_pass(const KernelPassRun& run, const KernelCode& now) {
+        if (options_.trace)
+            trail_.push_back(
+                {run.name, run.milliseconds, run.nodes_before, run.nodes_after, {}, print(now)});
     }
 
     /// The small kernels that wait for others to stand beside become one dispatch.
     void add_waiting(std::vector<Step>& out) {
         if (waiting_.empty()) return;
+        std::vector<CompileTrace::Pass> next =
+            std::exchange(trail_, std::exchange(waiting_trail_, {}));
         Work work;
-        for (KernelCode& part : waiting_) {
-            place(part);
+        for (const KernelCode& part : waiting_) {
             const Work one = count_work(part);
             work.operations += one.operations;
             work.bytes_read += one.bytes_read;
             work.bytes_written += one.bytes_written;
         }
-        KernelCode lowered = waiting_.size() == 1
-                                 ? std::move(waiting_[0])
-                                 : side_by_side(waiting_, profile_, options_.facts);
-        verify(lowered, KernelStage::Lowered, "side_by_side");
-        place(lowered);
+        KernelCode ready;
+        if (waiting_.size() == 1) {
+            ready = std::move(waiting_[0]);
+        } else {
+            ready = side_by_side(waiting_, profile_, options_.facts);
+            verify(ready, KernelStage::Ready, "side_by_side");
+            note_pass({"side_by_side"}, ready);
+        }
         waiting_.clear();
-        add_dispatch(mapped(std::move(lowered)), work, std::exchange(waiting_outputs_, {}), out);
+        add_dispatch(mapped(std::move(ready)), work, std::exchange(waiting_outputs_, {}), out);
+        trail_ = std::move(next);
     }
 
     void add_dispatch(Mapped made, const Work& work, const std::vector<Ref>& outputs,
@@ -466,7 +482,9 @@ class Planner {
         put_in_sequence(
             *program_, profile_, options_.facts,
             [&](KernelCode code, const std::vector<std::string>& lines, const Work& work) {
-                verify(code, KernelStage::Mapped, "in_sequence");
+                verify(code, KernelStage::Placed, "in_sequence");
+                trail_.clear();
+                note_pass({"in_sequence"}, code);
                 DispatchStep step;
                 step.work = work;
                 launch_as(step, code);
@@ -476,9 +494,17 @@ class Planner {
                 step.kernel = kernel_of(std::move(code), std::move(info), {});
                 return Step{std::move(step)};
             });
+        std::map<std::string, std::string> renamed;
         for (size_t k = 0; k < program_->kernels.size(); ++k) {
             std::string& name = program_->kernels[k].name;
+            const std::string before = name;
             name = "k" + std::to_string(k) + name.substr(std::min(name.find(' '), name.size()));
+            renamed[before] = name;
+        }
+        if (!options_.trace) return;
+        for (CompileTrace::Kernel& kernel : options_.trace->kernels) {
+            const auto now = renamed.find(kernel.name);
+            kernel.name = now == renamed.end() ? "part of a sequence, " + kernel.name : now->second;
         }
     }
 
@@ -497,6 +523,8 @@ class Planner {
         if (info.lines.empty() && !code.name.empty()) info.name += " " + code.name;
         code.name = info.name;
         info.code = std::make_shared<KernelCode>(std::move(code));
+        if (options_.trace)
+            options_.trace->kernels.push_back({info.name, std::exchange(trail_, {})});
         program_->kernels.push_back(std::move(info));
         kernels_.emplace(std::move(key), id);
         return id;
@@ -713,8 +741,9 @@ class Planner {
     std::unordered_map<const Node*, std::vector<Ref>> results_of_;
     std::map<std::string, int> kernels_;
     std::map<std::string, Tuning> tunings_;  // by GLSL
-    std::vector<KernelCode> waiting_;        // lowered, independent of each other
+    std::vector<KernelCode> waiting_;        // Ready, independent of each other
     std::vector<Ref> waiting_outputs_;
+    std::vector<CompileTrace::Pass> trail_, waiting_trail_;  // of what is made now, and of waiting_
     std::unique_ptr<RegionFacts> facts_;
     int loops_ = 0;
 };

@@ -21,7 +21,7 @@ int64_t shared_bytes(const KernelCode& code) {
 
 MatrixUnit used_matrix_unit(const KernelCode& code) {
     for (const KernelNode& n : code.nodes) {
-        if (n.op != Op::MatrixMulAdd) continue;
+        if (n.op != KernelOp::MatrixMulAdd) continue;
         const int depth = code.nodes[static_cast<size_t>(n.args[0])].matrix.columns;
         return {static_cast<uint32_t>(n.matrix.rows), static_cast<uint32_t>(n.matrix.columns),
                 static_cast<uint32_t>(depth)};
@@ -132,7 +132,6 @@ std::optional<KernelCode> remap(const KernelCode& lowered, const Mapping& mappin
                                 const DeviceProfile& profile, const SymbolFacts& facts) {
     try {
         KernelCode code = map_kernel(lowered, mapping, profile, facts);
-        verify(code, KernelStage::Mapped, "map");
         check_limits(code, profile, "");
         return code;
     } catch (const std::exception&) {

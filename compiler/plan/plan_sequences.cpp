@@ -40,10 +40,10 @@ struct Access {
 Access access_of(const KernelCode& code) {
     Access out;
     for (const KernelNode& n : code.nodes) {
-        if (n.op == Op::Load || n.op == Op::Atomic)
-            out.loads.insert(code.buffers[static_cast<size_t>(n.index)].buffer);
-        if (n.op == Op::Store || n.op == Op::Atomic)
-            out.stores.insert(code.buffers[static_cast<size_t>(n.index)].buffer);
+        if (n.op == KernelOp::Load || n.op == KernelOp::Atomic)
+            out.loads.insert(code.buffers[static_cast<size_t>(n.buffer)].buffer);
+        if (n.op == KernelOp::Store || n.op == KernelOp::Atomic)
+            out.stores.insert(code.buffers[static_cast<size_t>(n.buffer)].buffer);
     }
     return out;
 }

@@ -59,9 +59,9 @@ class Order {
         at_[static_cast<size_t>(id)] = next_++;
         region_start_[static_cast<size_t>(id)] = start;
         in_loop_[static_cast<size_t>(id)] = loop;
-        if (node.op != Op::For && node.op != Op::Branch) return;
+        if (node.op != KernelOp::For && node.op != KernelOp::Branch) return;
         for (int inner : {node.region, node.else_region})
-            if (inner >= 0) walk(inner, loop || node.op == Op::For);
+            if (inner >= 0) walk(inner, loop || node.op == KernelOp::For);
     }
 
     const KernelCode& code_;
@@ -84,7 +84,7 @@ bool shares_elements(const KernelCode& code) {
            std::any_of(code.ranges.begin(), code.ranges.end(),
                        [](const Range& range) { return range.kind == RangeKind::Subgroup; }) ||
            std::any_of(code.nodes.begin(), code.nodes.end(), [](const KernelNode& node) {
-               return node.op == Op::SubgroupReduce || node.op == Op::SubgroupShuffle;
+               return node.op == KernelOp::SubgroupReduce || node.op == KernelOp::SubgroupShuffle;
            });
 }
 
@@ -98,13 +98,15 @@ bool element_by_element(const KernelCode& code, int from, int to) {
     for (size_t id = 0; id < code.nodes.size(); ++id) {
         const KernelNode& node = code.nodes[id];
         const int at = order.at(static_cast<int>(id));
-        const bool memory = node.op == Op::Load || node.op == Op::Store || node.op == Op::Atomic;
-        if (at < 0 || !memory || (node.index != from && node.index != to)) continue;
-        if (node.index == from) loads.push_back(&node);
+        const bool memory =
+            node.op == KernelOp::Load || node.op == KernelOp::Store || node.op == KernelOp::Atomic;
+        if (at < 0 || !memory || (node.buffer != from && node.buffer != to)) continue;
+        if (node.buffer == from) loads.push_back(&node);
         // A store in a loop may come before the load of a later turn.
-        if (node.index == to && (node.op != Op::Store || order.in_loop(static_cast<int>(id))))
+        if (node.buffer == to &&
+            (node.op != KernelOp::Store || order.in_loop(static_cast<int>(id))))
             return false;
-        if (node.index == to) stores.push_back(&node);
+        if (node.buffer == to) stores.push_back(&node);
     }
     auto id_of = [&](const KernelNode* node) { return static_cast<int>(node - code.nodes.data()); };
     return !loads.empty() && std::all_of(loads.begin(), loads.end(), [&](const KernelNode* load) {

@@ -12,12 +12,14 @@
 namespace firn {
 namespace {
 
-std::string of_two(Op op, DType dtype, const std::string& a, const std::string& b) {
+std::string of_two(KernelOp op, DType dtype, const std::string& a, const std::string& b) {
     return operation_glsl(op, dtype, {dtype, dtype}, {a, b});
 }
-std::string cast_of(DType to, DType from) { return operation_glsl(Op::Cast, to, {from}, {"x"}); }
+std::string cast_of(DType to, DType from) {
+    return operation_glsl(KernelOp::Cast, to, {from}, {"x"});
+}
 
-std::string message_of(Op op, DType dtype) {
+std::string message_of(KernelOp op, DType dtype) {
     try {
         operation_glsl(op, dtype, {dtype}, {"x"});
     } catch (const UserError& error) {
@@ -27,54 +29,57 @@ std::string message_of(Op op, DType dtype) {
 }
 
 TEST(Operations, SimpleArithmeticIsTheOperator) {
-    EXPECT_EQ(of_two(Op::Add, f32, "a", "b"), "(a + b)");
+    EXPECT_EQ(of_two(KernelOp::Add, f32, "a", "b"), "(a + b)");
 }
 
 TEST(Operations, HalfPrecisionIsRoundedAfterEachOperation) {
-    EXPECT_EQ(of_two(Op::Mul, f16, "a", "b"), "firn_round_f16((a * b))");
+    EXPECT_EQ(of_two(KernelOp::Mul, f16, "a", "b"), "firn_round_f16((a * b))");
 }
 TEST(Operations, AnExactOperationOnHalfPrecisionIsNotRounded) {
-    EXPECT_EQ(operation_glsl(Op::Floor, f16, {f16}, {"a"}), "floor(a)");
+    EXPECT_EQ(operation_glsl(KernelOp::Floor, f16, {f16}, {"a"}), "floor(a)");
 }
 TEST(Operations, SmallIntegersWrap) {
-    EXPECT_EQ(of_two(Op::Add, u8, "a", "b"), "((a + b) & 255u)");
+    EXPECT_EQ(of_two(KernelOp::Add, u8, "a", "b"), "((a + b) & 255u)");
 }
 
 TEST(Operations, DivisionByAVariableIsGuarded) {
-    EXPECT_EQ(of_two(Op::Div, i32, "a", "b"), "firn_div_i32(a, b)");
+    EXPECT_EQ(of_two(KernelOp::Div, i32, "a", "b"), "firn_div_i32(a, b)");
 }
-TEST(Operations, DivisionByALiteralIsNot) { EXPECT_EQ(of_two(Op::Div, i32, "a", "3"), "(a / 3)"); }
+TEST(Operations, DivisionByALiteralIsNot) {
+    EXPECT_EQ(of_two(KernelOp::Div, i32, "a", "3"), "(a / 3)");
+}
 TEST(Operations, DivisionByTheLiteralZeroIsGuarded) {
-    EXPECT_EQ(of_two(Op::Div, i32, "a", "0"), "firn_div_i32(a, 0)");
+    EXPECT_EQ(of_two(KernelOp::Div, i32, "a", "0"), "firn_div_i32(a, 0)");
 }
 TEST(Operations, DivisionByANegativeLiteralIsGuarded) {
-    EXPECT_EQ(of_two(Op::Div, i32, "a", "(-1)"), "firn_div_i32(a, (-1))");
+    EXPECT_EQ(of_two(KernelOp::Div, i32, "a", "(-1)"), "firn_div_i32(a, (-1))");
 }
 TEST(Operations, RemainderByALiteralIsPlainWhereGlslDefinesIt) {
-    EXPECT_EQ(of_two(Op::Mod, u32, "a", "7u"), "(a % 7u)");
-    EXPECT_EQ(of_two(Op::Mod, i32, "a", "7"), "firn_mod_i32(a, 7)");
+    EXPECT_EQ(of_two(KernelOp::Mod, u32, "a", "7u"), "(a % 7u)");
+    EXPECT_EQ(of_two(KernelOp::Mod, i32, "a", "7"), "firn_mod_i32(a, 7)");
 }
 TEST(Operations, RemainderByASmallPositiveLiteralHasFewerCases) {
-    EXPECT_EQ(of_two(Op::Mod, f32, "a", "7.0"), "firn_mod_by_f32(a, 7.0)");
-    EXPECT_EQ(of_two(Op::Mod, f32, "a", "1.0e+30"), "firn_mod_f32(a, 1.0e+30)");
-    EXPECT_EQ(of_two(Op::Mod, f32, "a", "(-7.0)"), "firn_mod_f32(a, (-7.0))");
-    EXPECT_EQ(of_two(Op::Mod, f32, "a", "b"), "firn_mod_f32(a, b)");
+    EXPECT_EQ(of_two(KernelOp::Mod, f32, "a", "7.0"), "firn_mod_by_f32(a, 7.0)");
+    EXPECT_EQ(of_two(KernelOp::Mod, f32, "a", "1.0e+30"), "firn_mod_f32(a, 1.0e+30)");
+    EXPECT_EQ(of_two(KernelOp::Mod, f32, "a", "(-7.0)"), "firn_mod_f32(a, (-7.0))");
+    EXPECT_EQ(of_two(KernelOp::Mod, f32, "a", "b"), "firn_mod_f32(a, b)");
 }
 
 TEST(Operations, ShiftCountsAreMasked) {
-    EXPECT_EQ(of_two(Op::ShiftLeft, i32, "a", "b"), "(a << (int(b) & 31))");
-    EXPECT_EQ(of_two(Op::ShiftRight, u64, "a", "b"), "(a >> (int(b) & 63))");
+    EXPECT_EQ(of_two(KernelOp::ShiftLeft, i32, "a", "b"), "(a << (int(b) & 31))");
+    EXPECT_EQ(of_two(KernelOp::ShiftRight, u64, "a", "b"), "(a >> (int(b) & 63))");
 }
 
 TEST(Operations, AChoiceBetweenExpressionsNeverBranches) {
     const std::vector<DType> types = {boolean, f32, f32};
-    EXPECT_EQ(operation_glsl(Op::Select, f32, types, {"c", "a", "b"}), "(c ? a : b)");
-    EXPECT_EQ(operation_glsl(Op::Select, f32, types, {"c", "(a * a)", "b"}), "mix(b, (a * a), c)");
+    EXPECT_EQ(operation_glsl(KernelOp::Select, f32, types, {"c", "a", "b"}), "(c ? a : b)");
+    EXPECT_EQ(operation_glsl(KernelOp::Select, f32, types, {"c", "(a * a)", "b"}),
+              "mix(b, (a * a), c)");
 }
 
 TEST(Operations, ALiteralIsTheSecondOperandOfAMinimum) {
-    EXPECT_EQ(of_two(Op::Min, f32, "(-2.5)", "(a * b)"), "firn_min_f32((a * b), (-2.5))");
-    EXPECT_EQ(of_two(Op::Max, f32, "a", "b"), "firn_max_f32(a, b)");
+    EXPECT_EQ(of_two(KernelOp::Min, f32, "(-2.5)", "(a * b)"), "firn_min_f32((a * b), (-2.5))");
+    EXPECT_EQ(of_two(KernelOp::Max, f32, "a", "b"), "firn_max_f32(a, b)");
 }
 
 TEST(Operations, CastsOfFloatsToIntegersSaturate) {
@@ -84,9 +89,8 @@ TEST(Operations, CastsOfFloatsToIntegersSaturate) {
 TEST(Operations, HalfPrecisionIsHeldInAFloatSoWideningIsFree) { EXPECT_EQ(cast_of(f32, f16), "x"); }
 
 TEST(Operations, EveryRowAndTypeIsEitherTextOrAUserError) {
-    for (int k = 0; k < kOpCount; ++k) {
-        const Op op = static_cast<Op>(k);
-        if (!is_elementwise(op)) continue;
+    for (int k = 0; k < kElementwiseCount; ++k) {
+        const auto op = static_cast<KernelOp>(k);
         const auto arity = static_cast<size_t>(info(op).arity);
         for (DType dtype : kAllTypes) {
             const std::vector<DType> types(arity, dtype);
@@ -101,7 +105,7 @@ TEST(Operations, EveryRowAndTypeIsEitherTextOrAUserError) {
 }
 
 TEST(Operations, AnOperationThatATypeHasNotIsNamedWithTheType) {
-    EXPECT_EQ(message_of(Op::Sin, f64),
+    EXPECT_EQ(message_of(KernelOp::Sin, f64),
               "Sin of f64: GLSL has no such operation on this type; cast the operand "
               "first (to f32)");
 }
@@ -150,10 +154,9 @@ TEST(MathLibrary, AnUnknownFunctionIsAnInternalError) {
 }
 
 TEST(MathLibrary, WhatEachFunctionOfTheTableNeedsIsThere) {
-    for (int k = 0; k < kOpCount; ++k) {
-        const Op op = static_cast<Op>(k);
-        if (!is_elementwise(op) || !supported(op, f32) || op == Op::Bitcast || op == Op::Select)
-            continue;
+    for (int k = 0; k < kElementwiseCount; ++k) {
+        const auto op = static_cast<KernelOp>(k);
+        if (!supported(op, f32) || op == KernelOp::Bitcast || op == KernelOp::Select) continue;
         const auto arity = static_cast<size_t>(info(op).arity);
         const std::string value = operation_glsl(op, f32, std::vector<DType>(arity, f32),
                                                  std::vector<std::string>(arity, "x"));

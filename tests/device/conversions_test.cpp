@@ -14,7 +14,7 @@ namespace {
 
 /// One operation on operands that are converted values, plain values, or literals.
 struct Asked {
-    Op op;
+    KernelOp op;
     DType result;
     std::string glsl;           // of v0 (to be converted) and v1
     std::vector<int> operands;  // 0: v0 converted, 1: v1, -1: the literal
@@ -45,14 +45,14 @@ std::vector<Asked> questions(DType from, DType to, const DeviceProfile& profile)
     std::vector<Asked> out;
     const bool in_words = widens(to, from) && !profile.compares_widened;
     const std::string converted =
-        in_words ? widened_glsl(to, "v0") : operation_glsl(Op::Cast, to, {from}, {"v0"});
+        in_words ? widened_glsl(to, "v0") : operation_glsl(KernelOp::Cast, to, {from}, {"v0"});
     std::vector<Scalar> literals;
     for (int v : {0, -1, 5})
         if (!to.is_bool() || v == 0)
             literals.push_back(to.is_float() ? scalar_float(v, to) : scalar_int(v, to));
-    for (int k = 0; k < kOpCount; ++k) {
-        const Op op = static_cast<Op>(k);
-        if (!is_elementwise(op) || op == Op::Cast || op == Op::Bitcast || op == Op::Select ||
+    for (int k = 0; k < kElementwiseCount; ++k) {
+        const auto op = static_cast<KernelOp>(k);
+        if (op == KernelOp::Cast || op == KernelOp::Bitcast || op == KernelOp::Select ||
             !supported(op, to))
             continue;
         // Functions of floats are tested on their own, and divisions and powers, which drivers take
@@ -61,8 +61,8 @@ std::vector<Asked> questions(DType from, DType to, const DeviceProfile& profile)
         if (dear && !widens(to, from)) continue;
         const DType result = info(op).result == ResultRule::Bool ? boolean : to;
         // All of what is computed with 64 bits; of the rest what looks at signs.
-        const bool signs = result.is_bool() || op == Op::Neg || op == Op::Abs || op == Op::Sign ||
-                           op == Op::ShiftRight;
+        const bool signs = result.is_bool() || op == KernelOp::Neg || op == KernelOp::Abs ||
+                           op == KernelOp::Sign || op == KernelOp::ShiftRight;
         if (to.bytes() < 8 && !signs) continue;
         auto ask = [&](std::vector<int> operands, const Scalar& literal = {}) {
             std::vector<std::string> text;
@@ -79,7 +79,7 @@ std::vector<Asked> questions(DType from, DType to, const DeviceProfile& profile)
         ask({0, 1});
         if (dear) continue;
         ask({1, 0});
-        const bool compares = result.is_bool() || op == Op::Min || op == Op::Max;
+        const bool compares = result.is_bool() || op == KernelOp::Min || op == KernelOp::Max;
         for (const Scalar& literal : literals) {
             if (!compares && literal == literals[0]) continue;
             // Kernels compute with a literal 0.0 by functions of their own (literal_zero.h).
@@ -223,7 +223,7 @@ TEST_P(ConvertedOnDevice, EveryOperationMeansWhatEvaluateSays) {
                     in.push_back(operand < 0 ? each.literal
                                  : operand   ? rows[i].to
                                              : rows[i].from.to(to));
-                const Scalar expected = evaluate(each.op, each.result, in);
+                const Scalar expected = evaluate(graph_op(each.op), each.result, in);
                 std::string asked = info(each.op).name;
                 for (size_t k = 0; k < in.size(); ++k)
                     asked += std::string(each.operands[k] == 0  ? " cast "

@@ -8,7 +8,7 @@
 
 #include "compiler/codegen/operations.h"
 #include "compiler/codegen/spirv.h"
-#include "compiler/ir/op.h"
+#include "compiler/kernel/kernel_op.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "tests/gpu/device_fixture.h"
 

@@ -40,7 +40,7 @@ struct Columns {
 };
 
 /// `literal`: the last operand is written as it, and is it in each row.
-Columns run_on_device(const std::shared_ptr<Device>& device, Op op, DType result,
+Columns run_on_device(const std::shared_ptr<Device>& device, KernelOp op, DType result,
                       const std::vector<DType>& types, std::vector<std::vector<Scalar>> inputs,
                       const Scalar* literal = nullptr) {
     std::vector<std::string> operands;
@@ -73,27 +73,28 @@ Scalar flushed(const Scalar& x) {
 
 /// Exact, but for the functions of math.glsl (math_test.cpp states their errors) and the sign of
 /// zero where a minimum or maximum has two to choose from.
-bool agree(Op op, const Scalar& got, const Scalar& expected) {
+bool agree(KernelOp op, const Scalar& got, const Scalar& expected) {
     if (!expected.dtype.is_float()) return got == expected;
     if (std::isnan(expected.f)) return std::isnan(got.f);
-    if ((op == Op::Min || op == Op::Max) && expected.f == 0) return got.f == 0;
+    if ((op == KernelOp::Min || op == KernelOp::Max) && expected.f == 0) return got.f == 0;
     if (got == expected || got == flushed(expected)) return true;
-    const bool approximate = (info(op).properties & kCostly) || op == Op::Rsqrt;
+    const bool approximate = (info(op).properties & kCostly) || op == KernelOp::Rsqrt;
     if (!approximate || std::isinf(expected.f) || std::isinf(got.f)) return false;
     const double relative = expected.dtype == f16 ? 1e-3 : 5e-7;
     return std::abs(got.f - expected.f) <= relative * std::abs(expected.f) + 1e-38;
 }
 
-void expect_agreement(Op op, DType result, const Columns& columns) {
+void expect_agreement(KernelOp op, DType result, const Columns& columns) {
     for (size_t i = 0; i < columns.results.size(); ++i) {
         const std::vector<Scalar>& in = columns.inputs[i];
         std::vector<Scalar> flat = in;
         for (Scalar& value : flat) value = flushed(value);
         const Scalar& got = columns.results[i];
-        const Scalar expected = evaluate(op, result, in);
+        const Scalar expected = evaluate(graph_op(op), result, in);
         std::string asked = info(op).name;
         for (const Scalar& value : in) asked += " " + text(value);
-        EXPECT_TRUE(agree(op, got, expected) || agree(op, got, evaluate(op, result, flat)))
+        EXPECT_TRUE(agree(op, got, expected) ||
+                    agree(op, got, evaluate(graph_op(op), result, flat)))
             << asked << " is " << text(got) << ", expected " << text(expected);
     }
 }
@@ -113,30 +114,31 @@ std::vector<std::vector<Scalar>> combinations(const std::vector<DType>& types) {
     return out;
 }
 
-std::vector<Op> elementwise_rows() {
-    std::vector<Op> out;
+std::vector<KernelOp> elementwise_rows() {
+    std::vector<KernelOp> out;
     for (int k = 0; k < kOpCount; ++k) {
-        const Op op = static_cast<Op>(k);
-        if (is_elementwise(op) && op != Op::Cast && op != Op::Bitcast) out.push_back(op);
+        const KernelOp op = static_cast<KernelOp>(k);
+        if (is_elementwise(op) && op != KernelOp::Cast && op != KernelOp::Bitcast)
+            out.push_back(op);
     }
     return out;
 }
 
-class EveryRowOnDevice : public DeviceTest, public testing::WithParamInterface<Op> {};
+class EveryRowOnDevice : public DeviceTest, public testing::WithParamInterface<KernelOp> {};
 
 TEST_P(EveryRowOnDevice, MeansWhatEvaluateSays) {
-    const Op op = GetParam();
+    const KernelOp op = GetParam();
     for (DType dtype : kAllTypes) {
         if (!supported(op, dtype) || !has_type(device->profile(), dtype)) continue;
         SCOPED_TRACE(dtype.name());
         std::vector<DType> types(static_cast<size_t>(info(op).arity), dtype);
-        if (op == Op::Select) types[0] = boolean;
+        if (op == KernelOp::Select) types[0] = boolean;
         const DType result = info(op).result == ResultRule::Bool ? boolean : dtype;
         expect_agreement(op, result, run_on_device(device, op, result, types, combinations(types)));
     }
 }
 
-std::string row_name(const testing::TestParamInfo<Op>& test) { return info(test.param).name; }
+std::string row_name(const testing::TestParamInfo<KernelOp>& test) { return info(test.param).name; }
 INSTANTIATE_TEST_SUITE_P(Rows, EveryRowOnDevice, testing::ValuesIn(elementwise_rows()), row_name);
 
 std::string type_name(const testing::TestParamInfo<DType>& test) { return test.param.name(); }
@@ -157,24 +159,26 @@ TEST_P(ConversionOnDevice, CastsToEveryType) {
     const DType from = GetParam();
     for (DType to : kAllTypes)
         if (has_type(device->profile(), to))
-            expect_agreement(Op::Cast, to,
-                             run_on_device(device, Op::Cast, to, {from}, combinations({from})));
+            expect_agreement(
+                KernelOp::Cast, to,
+                run_on_device(device, KernelOp::Cast, to, {from}, combinations({from})));
 }
 
 TEST_P(ConversionOnDevice, BitcastsToEveryTypeOfItsWidth) {
     const DType from = GetParam();
     for (DType to : kAllTypes)
-        if (from.bytes() == to.bytes() && supported(Op::Bitcast, from) &&
-            supported(Op::Bitcast, to) && has_type(device->profile(), to))
-            expect_agreement(Op::Bitcast, to,
-                             run_on_device(device, Op::Bitcast, to, {from}, combinations({from})));
+        if (from.bytes() == to.bytes() && supported(KernelOp::Bitcast, from) &&
+            supported(KernelOp::Bitcast, to) && has_type(device->profile(), to))
+            expect_agreement(
+                KernelOp::Bitcast, to,
+                run_on_device(device, KernelOp::Bitcast, to, {from}, combinations({from})));
 }
 INSTANTIATE_TEST_SUITE_P(Types, ConversionOnDevice, testing::ValuesIn(kAllTypes), type_name);
 
 class RandomBitsOnDevice : public DeviceTest {
   protected:
     /// Values of every size, as bits are drawn.
-    void expect_agreement_on(Op op, DType result, const std::vector<DType>& types) {
+    void expect_agreement_on(KernelOp op, DType result, const std::vector<DType>& types) {
         uint64_t state = 1;
         std::vector<std::vector<Scalar>> inputs(50000);
         for (std::vector<Scalar>& row : inputs)
@@ -189,32 +193,34 @@ class RandomBitsOnDevice : public DeviceTest {
 
 TEST_F(RandomBitsOnDevice, RoundToHalfPrecision) {
     if (!has_type(device->profile(), f16)) GTEST_SKIP() << "it has no f16";
-    expect_agreement_on(Op::Cast, f16, {f32});
+    expect_agreement_on(KernelOp::Cast, f16, {f32});
 }
 TEST_F(RandomBitsOnDevice, SaturateAsIntegers) {
-    expect_agreement_on(Op::Cast, i32, {f32});
-    expect_agreement_on(Op::Cast, u32, {f32});
+    expect_agreement_on(KernelOp::Cast, i32, {f32});
+    expect_agreement_on(KernelOp::Cast, u32, {f32});
 }
-TEST_F(RandomBitsOnDevice, DivideAsFloats) { expect_agreement_on(Op::Div, f32, {f32, f32}); }
+TEST_F(RandomBitsOnDevice, DivideAsFloats) { expect_agreement_on(KernelOp::Div, f32, {f32, f32}); }
 TEST_F(RandomBitsOnDevice, DivideAsIntegers) {
-    expect_agreement_on(Op::Div, i32, {i32, i32});
-    expect_agreement_on(Op::Mod, u32, {u32, u32});
+    expect_agreement_on(KernelOp::Div, i32, {i32, i32});
+    expect_agreement_on(KernelOp::Mod, u32, {u32, u32});
 }
-TEST_F(RandomBitsOnDevice, HavePowersAsIntegers) { expect_agreement_on(Op::Pow, i32, {i32, i32}); }
+TEST_F(RandomBitsOnDevice, HavePowersAsIntegers) {
+    expect_agreement_on(KernelOp::Pow, i32, {i32, i32});
+}
 
 class LiteralsOnDevice : public TypeOnDevice {};
 
 TEST_P(LiteralsOnDevice, LeaveTheRemaindersOfTheirValue) {
     const DType dtype = GetParam();
-    if (!supported(Op::Mod, dtype)) GTEST_SKIP() << "it has no remainders";
+    if (!supported(KernelOp::Mod, dtype)) GTEST_SKIP() << "it has no remainders";
     for (const Scalar& divisor : ugly_values(dtype)) {
         // Kernels compute with a literal 0.0 by functions of their own (literal_zero.h).
         if (dtype.is_float() && divisor.f == 0) continue;
         std::vector<std::vector<Scalar>> rows;
         for (const Scalar& x : ugly_values(dtype)) rows.push_back({x, divisor});
         expect_agreement(
-            Op::Mod, dtype,
-            run_on_device(device, Op::Mod, dtype, {dtype, dtype}, std::move(rows), &divisor));
+            KernelOp::Mod, dtype,
+            run_on_device(device, KernelOp::Mod, dtype, {dtype, dtype}, std::move(rows), &divisor));
     }
 }
 
@@ -229,7 +235,7 @@ TEST_P(LiteralsOnDevice, HaveTheBitsOfTheirValue) {
     std::string chosen = glsl_literal(values[0]);
     for (size_t k = 1; k < values.size(); ++k)
         chosen =
-            operation_glsl(Op::Select, dtype, {boolean, dtype, dtype},
+            operation_glsl(KernelOp::Select, dtype, {boolean, dtype, dtype},
                            {"(v0 == " + std::to_string(k) + ")", glsl_literal(values[k]), chosen});
     std::vector<std::byte> index(values.size() * 4);
     for (size_t k = 0; k < values.size(); ++k)

@@ -71,6 +71,8 @@ TEST(Environment, DumpWritesGraphKernelsGlslAndExplain) {
         EXPECT_NO_THROW(parse_kernel(text.str())) << text.str();
         kinds.insert(entry.path().stem().extension());
     }
+    for (const char* pass : {".00_lower", ".03_place", ".04_map"})
+        EXPECT_TRUE(kinds.count(pass)) << pass;
     std::filesystem::remove_all(folder);
     EXPECT_TRUE(kinds.count(".lowered"));
     for (const char* kind : {".comp", ".explain", ".graph", ".kernel"})
@@ -83,6 +85,23 @@ TEST(Environment, HelpIsPrintedInEverySessionThatRuns) {
     Session::interpreter().executor();
     unsetenv("FIRN_HELP");
     EXPECT_EQ(::testing::internal::GetCapturedStderr(), environment_help());
+}
+
+// Of the program that runs, before it runs; and as far as it came where it cannot be compiled.
+TEST(Environment, DebugPrintsGraphsAndKernelsAfterEveryPass) {
+    setenv("FIRN_DEBUG", "5", 1);
+    ::testing::internal::CaptureStderr();
+    {
+        SessionScope scope(Session::interpreter());
+        auto twice = compile([](Tensor x) { return sum(x * 2.0f); }, {f32("n")});
+        twice(zeros({64}));
+    }
+    unsetenv("FIRN_DEBUG");
+    expect_parts(
+        ::testing::internal::GetCapturedStderr(),
+        {"-- recorded", "-- after assume_divisors", "-- after simplify",
+         "-- after lower, kernel k0", "-- after map, kernel k0",
+         "-- after count_back_edges, kernel k0", "-- pass simplify: ", "-- pass map, kernel k0"});
 }
 
 TEST(Environment, DebugPrintsKernelsAndGraphs) {

@@ -238,8 +238,6 @@ const BrokenCase kBroken[] = {
      [](NodeTable& t, const Ref& x, const Ref&) {
          return t.intern(Op::Permute, f32, {2, 4}, {x});
      }},
-    {"a Graph has no operation of Kernel code",
-     [](NodeTable& t, const Ref& x, const Ref&) { return t.intern(Op::Load, f32, {}, {x}); }},
     {"every Input is an argument",
      [](NodeTable& t, const Ref&, const Ref&) { return input({t}, 2, f32, {}, false); }},
 };

@@ -193,8 +193,8 @@ TEST(KernelVerifier, FindsValuesThatAreAskedWhereTheyAreNotKnown) {
         head +
             "  ! %1 = Branch %0 {\n    %2 = Add i32 t0 1\n    ! %3 = Store f32 b0 %2 1.0\n  }\n"
             "  ! %4 = Store f32 b0 %2 1.0\n}\n",
-        KernelStage::Mapped, "asks for node");
-    expect_broken(head + "  ! %4 = Store f32 b0 k1 1.0\n}\n", KernelStage::Mapped,
+        KernelStage::Placed, "asks for node");
+    expect_broken(head + "  ! %4 = Store f32 b0 k1 1.0\n}\n", KernelStage::Placed,
                   "(Range), which is not known there");
 }
 

@@ -180,6 +180,16 @@ TEST(FoundByRandomPrograms, AReductionThatReadsItsOwnIndexBesideWhatIsTheSameFor
 })");
 }
 
+// A grid that is narrower than its group: all of the group gather what its copies have.
+TEST(FoundByRandomPrograms, CopiesOfMoreElementsThanTheGridIsWide) {
+    expect_found(R"(graph(%0: i32[m, 2], %1: f32[1, 2, 3], %2: i32[m, 2], %3: f32[m, 2]) {
+    %4: i32 = Constant 0
+    %5: i32[m, 2] = Expand %4
+    %6: f32[1, 2, 3] = Scatter %1, %3, %5, %0, %2 op=last
+    return %6
+})");
+}
+
 TEST(CompiledRandomLanes, DoShare) {
     int shared = 0;
     for (uint64_t seed = 0; seed < 100; ++seed) {

@@ -35,7 +35,7 @@ TEST(InterpretKernel, AddsOverAGridWithATail) {
     ByHand k;
     int x = k.buffer(f32, false), y = k.buffer(f32, true);
     int i = k.range(RangeKind::Grid, 300);
-    k.store(0, y, i, k.op(Op::Add, f32, {k.load(0, x, i), k.constant(scalar_float(0.5))}, 0));
+    k.store(0, y, i, k.op(KernelOp::Add, f32, {k.load(0, x, i), k.constant(scalar_float(0.5))}, 0));
     std::vector<float> in(300), out(300);
     for (int n = 0; n < 300; ++n) in[size_t(n)] = float(n);
     KernelCounts counts = interpret_kernel(k.code, {bytes(in), bytes(out)}, {}, {}, 8);
@@ -52,8 +52,8 @@ TEST(InterpretKernel, GridIsRowMajor) {
     ByHand k;
     int y = k.buffer(i32, true);
     int i = k.range(RangeKind::Grid, Size::symbol("n")), j = k.range(RangeKind::Grid, 7);
-    int row = k.op(Op::Mul, i32, {i, k.integer(7)}, 0);
-    k.store(0, y, k.op(Op::Add, i32, {row, j}, 0), row);
+    int row = k.op(KernelOp::Mul, i32, {i, k.integer(7)}, 0);
+    k.store(0, y, k.op(KernelOp::Add, i32, {row, j}, 0), row);
     std::vector<int32_t> out(35, -1);
     interpret_kernel(k.code, {bytes(out)}, {}, {{"n", 5}}, 8);
     for (int n = 0; n < 35; ++n) EXPECT_EQ(out[size_t(n)], n / 7 * 7);
@@ -75,10 +75,11 @@ TEST(InterpretKernel, GroupsAndInvocationsCoverTwoDimensions) {
     int lx = k.range(RangeKind::Invocation, 4, 0), ly = k.range(RangeKind::Invocation, 2, 1);
     k.code.group_size = {4, 2, 1};
     k.code.groups = {2, 3, 1};
-    int x = k.op(Op::Add, i32, {k.op(Op::Mul, i32, {gx, k.integer(4)}, 0), lx}, 0);
-    int row = k.op(Op::Add, i32, {k.op(Op::Mul, i32, {gy, k.integer(2)}, 0), ly}, 0);
-    k.store(0, y, k.op(Op::Add, i32, {k.op(Op::Mul, i32, {row, k.integer(8)}, 0), x}, 0),
-            k.op(Op::Sub, i32, {row, x}, 0));
+    int x = k.op(KernelOp::Add, i32, {k.op(KernelOp::Mul, i32, {gx, k.integer(4)}, 0), lx}, 0);
+    int row = k.op(KernelOp::Add, i32, {k.op(KernelOp::Mul, i32, {gy, k.integer(2)}, 0), ly}, 0);
+    k.store(0, y,
+            k.op(KernelOp::Add, i32, {k.op(KernelOp::Mul, i32, {row, k.integer(8)}, 0), x}, 0),
+            k.op(KernelOp::Sub, i32, {row, x}, 0));
     std::vector<int32_t> out(48, 99);
     EXPECT_EQ(interpret_kernel(k.code, {bytes(out)}, {}, {}, 8).invocations, 48);
     for (int r = 0; r < 6; ++r)
@@ -113,8 +114,8 @@ TEST(InterpretKernel, LoopTripCountsDifferPerLane) {
     int body = k.region();
     int t = k.serial(body, i);
     int sum = k.region_arg(body, i32);
-    k.code.regions[size_t(body)].yields = {k.op(Op::Add, i32, {sum, t}, body)};
-    int loop = k.close(0, Op::For, {k.integer(100)}, body);
+    k.code.regions[size_t(body)].yields = {k.op(KernelOp::Add, i32, {sum, t}, body)};
+    int loop = k.close(0, KernelOp::For, {k.integer(100)}, body);
     k.store(0, y, i, k.result(0, loop, 0, i32));
     std::vector<int32_t> out(20);
     KernelCounts counts = interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
@@ -130,10 +131,10 @@ TEST(InterpretKernel, AliveDropsLanes) {
     int body = k.region();
     k.serial(body, k.integer(50));
     int value = k.region_arg(body, i32);
-    int next = k.op(Op::Add, i32, {value, k.integer(3)}, body);
+    int next = k.op(KernelOp::Add, i32, {value, k.integer(3)}, body);
     k.code.regions[size_t(body)].yields = {next};
-    k.code.regions[size_t(body)].alive = k.op(Op::Less, boolean, {next, k.integer(30)}, body);
-    int loop = k.close(0, Op::For, {i}, body);
+    k.code.regions[size_t(body)].alive = k.op(KernelOp::Less, boolean, {next, k.integer(30)}, body);
+    int loop = k.close(0, KernelOp::For, {i}, body);
     k.store(0, y, i, k.result(0, loop, 0, i32));
     std::vector<int32_t> out(20);
     interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
@@ -152,11 +153,11 @@ TEST(InterpretKernel, AliveMayBeARegionArgumentBeforeItIsCarried) {
     int body = k.region();
     k.serial(body, k.integer(5));
     int count = k.region_arg(body, i32), flag = k.region_arg(body, boolean);
-    int next = k.op(Op::Add, i32, {count, k.integer(1)}, body);
+    int next = k.op(KernelOp::Add, i32, {count, k.integer(1)}, body);
     k.code.regions[size_t(body)].yields = {next, k.constant(scalar_bool(true))};
     k.code.regions[size_t(body)].alive = flag;
-    int first = k.op(Op::Equal, boolean, {i, k.integer(1)}, 0);
-    int loop = k.close(0, Op::For, {k.integer(0), first}, body);
+    int first = k.op(KernelOp::Equal, boolean, {i, k.integer(1)}, 0);
+    int loop = k.close(0, KernelOp::For, {k.integer(0), first}, body);
     k.store(0, y, i, k.result(0, loop, 0, i32));
     std::vector<int32_t> out(2);
     interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
@@ -171,7 +172,7 @@ TEST(InterpretKernel, RegionsOfDeadLoopsDoNotRun) {
     k.serial(inner, i);
     int value = k.region_arg(inner, i32);
     k.code.regions[size_t(inner)].yields = {value};
-    int loop = k.close(-1, Op::For, {i}, inner);
+    int loop = k.close(-1, KernelOp::For, {i}, inner);
     k.code.regions[size_t(outer)].yields = {k.result(-1, loop, 0, i32)};
     k.store(0, y, i, i);
     std::vector<int32_t> out(2);
@@ -187,7 +188,7 @@ TEST(InterpretKernel, CarriedValuesSwapAtOnce) {
     k.serial(body, i);
     int a = k.region_arg(body, i32), b = k.region_arg(body, i32);
     k.code.regions[size_t(body)].yields = {b, a};
-    int loop = k.close(0, Op::For, {k.integer(1), k.integer(2)}, body);
+    int loop = k.close(0, KernelOp::For, {k.integer(1), k.integer(2)}, body);
     k.store(0, y, i, k.result(0, loop, 0, i32));
     std::vector<int32_t> out(4);
     interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
@@ -202,11 +203,11 @@ TEST(InterpretKernel, NestedLoopsStartAfreshEachTurn) {
     k.serial(outer, k.integer(3));
     k.serial(inner, i);
     int total = k.region_arg(outer, i32), part = k.region_arg(inner, i32);
-    k.code.regions[size_t(inner)].yields = {k.op(Op::Add, i32, {part, k.integer(1)}, inner)};
-    int inside = k.close(outer, Op::For, {k.integer(0)}, inner);
+    k.code.regions[size_t(inner)].yields = {k.op(KernelOp::Add, i32, {part, k.integer(1)}, inner)};
+    int inside = k.close(outer, KernelOp::For, {k.integer(0)}, inner);
     int counted = k.result(outer, inside, 0, i32);
-    k.code.regions[size_t(outer)].yields = {k.op(Op::Add, i32, {total, counted}, outer)};
-    int loop = k.close(0, Op::For, {k.integer(0)}, outer);
+    k.code.regions[size_t(outer)].yields = {k.op(KernelOp::Add, i32, {total, counted}, outer)};
+    int loop = k.close(0, KernelOp::For, {k.integer(0)}, outer);
     k.store(0, y, i, k.result(0, loop, 0, i32));
     std::vector<int32_t> out(4);
     KernelCounts counts = interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
@@ -219,11 +220,11 @@ TEST(InterpretKernel, BranchTakesEachLaneItsSide) {
     int y = k.buffer(i32, true);
     int i = k.range(RangeKind::Grid, 20);
     int yes = k.region(), no = k.region();
-    int even =
-        k.op(Op::Equal, boolean, {k.op(Op::Mod, i32, {i, k.integer(2)}, 0), k.integer(0)}, 0);
-    k.code.regions[size_t(yes)].yields = {k.op(Op::Mul, i32, {i, i}, yes)};
-    k.code.regions[size_t(no)].yields = {k.op(Op::Neg, i32, {i}, no)};
-    int branch = k.close(0, Op::Branch, {even}, yes, no);
+    int even = k.op(KernelOp::Equal, boolean,
+                    {k.op(KernelOp::Mod, i32, {i, k.integer(2)}, 0), k.integer(0)}, 0);
+    k.code.regions[size_t(yes)].yields = {k.op(KernelOp::Mul, i32, {i, i}, yes)};
+    k.code.regions[size_t(no)].yields = {k.op(KernelOp::Neg, i32, {i}, no)};
+    int branch = k.close(0, KernelOp::Branch, {even}, yes, no);
     k.store(0, y, i, k.result(0, branch, 0, i32));
     std::vector<int32_t> out(20);
     interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
@@ -236,9 +237,9 @@ TEST(InterpretKernel, GuardKeepsAccessesInside) {
     int i = k.range(RangeKind::Invocation, 16, 0);
     k.code.group_size = {16, 1, 1};
     int body = k.region();
-    int inside = k.op(Op::Less, boolean, {i, k.integer(5)}, 0);
+    int inside = k.op(KernelOp::Less, boolean, {i, k.integer(5)}, 0);
     k.store(body, y, i, k.load(body, x, i));
-    k.effect(0, k.close(-1, Op::Branch, {inside}, body));
+    k.effect(0, k.close(-1, KernelOp::Branch, {inside}, body));
     std::vector<float> in{1, 2, 3, 4, 5}, out(5);
     EXPECT_EQ(interpret_kernel(k.code, {bytes(in), bytes(out)}, {}, {}, 8).stores, 5);
     EXPECT_EQ(out, in);
@@ -250,9 +251,10 @@ TEST(InterpretKernel, LoopWithStores) {
     int i = k.range(RangeKind::Grid, 3);
     int body = k.region();
     int t = k.serial(body, k.integer(4));
-    int place = k.op(Op::Add, i32, {k.op(Op::Mul, i32, {i, k.integer(4)}, body), t}, body);
+    int place =
+        k.op(KernelOp::Add, i32, {k.op(KernelOp::Mul, i32, {i, k.integer(4)}, body), t}, body);
     k.store(body, y, place, t);
-    k.effect(0, k.close(-1, Op::For, {}, body));
+    k.effect(0, k.close(-1, KernelOp::For, {}, body));
     std::vector<int32_t> out(12, -1);
     interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
     EXPECT_EQ(out, (std::vector<int32_t>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}));
@@ -262,7 +264,7 @@ TEST(InterpretKernel, VectorsLoadAndStoreNeighbours) {
     ByHand k;
     int x = k.buffer(f32, false), y = k.buffer(f32, true);
     int i = k.range(RangeKind::Grid, 2);
-    int at = k.op(Op::Mul, i32, {i, k.integer(4)}, 0);
+    int at = k.op(KernelOp::Mul, i32, {i, k.integer(4)}, 0);
     int vector = k.load(0, x, at, 4);
     std::vector<int> reversed;
     for (int lane : {3, 2, 1, 0}) reversed.push_back(k.lane(0, vector, lane));
@@ -300,7 +302,7 @@ TEST(InterpretKernel, AtomicsCombineInLaneOrder) {
     ByHand k;
     int y = k.buffer(i32, true);
     int i = k.range(RangeKind::Grid, 300);
-    int bin = k.op(Op::Mod, i32, {i, k.integer(3)}, 0);
+    int bin = k.op(KernelOp::Mod, i32, {i, k.integer(3)}, 0);
     k.effect(0, k.atomic(ScatterOp::Add, y, bin, i));
     k.effect(0, k.atomic(ScatterOp::Max, y, k.integer(3), i));
     std::vector<int32_t> out(4);
@@ -313,7 +315,7 @@ TEST(InterpretKernel, NarrowStorageConverts) {
     int x = k.buffer(u8, false), y = k.buffer(f16, true);
     int i = k.range(RangeKind::Grid, 3);
     int wide = k.load(0, x, i, 1, i32);
-    k.store(0, y, i, k.op(Op::Cast, f32, {wide}, 0));
+    k.store(0, y, i, k.op(KernelOp::Cast, f32, {wide}, 0));
     std::vector<uint8_t> in{1, 200, 255};
     std::vector<uint16_t> out(3);
     interpret_kernel(k.code, {bytes(in), bytes(out)}, {}, {}, 8);
@@ -325,7 +327,7 @@ TEST(InterpretKernel, ReadOutsideIsNamed) {
     ByHand k;
     int x = k.buffer(f32, false), y = k.buffer(f32, true);
     int i = k.range(RangeKind::Grid, 3);
-    k.store(0, y, i, k.load(0, x, k.op(Op::Add, i32, {i, k.integer(2)}, 0)));
+    k.store(0, y, i, k.load(0, x, k.op(KernelOp::Add, i32, {i, k.integer(2)}, 0)));
     std::vector<float> in(4), out(4);
     EXPECT_EQ(
         error_of(k, {bytes(in), bytes(out)}),
@@ -336,7 +338,7 @@ TEST(InterpretKernel, NegativeStoreIsRefused) {
     ByHand k;
     int y = k.buffer(f32, true);
     int i = k.range(RangeKind::Grid, 3);
-    k.store(0, y, k.op(Op::Neg, i32, {i}, 0), k.constant(scalar_float(1)));
+    k.store(0, y, k.op(KernelOp::Neg, i32, {i}, 0), k.constant(scalar_float(1)));
     std::vector<float> out(4);
     EXPECT_NE(error_of(k, {bytes(out)}).find("at index -1, 1 wide"), std::string::npos);
 }
@@ -356,7 +358,7 @@ TEST(InterpretKernel, LoopBeyondItsBoundIsRefused) {
     int t = k.serial(body, k.integer(9));
     k.code.ranges.back().max_trips = 8;
     k.store(body, y, i, t);
-    k.effect(0, k.close(-1, Op::For, {}, body));
+    k.effect(0, k.close(-1, KernelOp::For, {}, body));
     std::vector<int32_t> out(4);
     EXPECT_NE(error_of(k, {bytes(out)}).find("more turns than its bound of 8"), std::string::npos);
 }
@@ -372,7 +374,7 @@ TEST(InterpretKernel, PartialSubgroupIsRefused) {
 
 /// Every elementwise operation on ugly values, lane by lane against `evaluate`.
 struct OpCase {
-    Op op;
+    KernelOp op;
     DType dtype;
 };
 std::vector<Scalar> ugly_values(DType dtype) {
@@ -391,15 +393,16 @@ std::vector<Scalar> ugly_values(DType dtype) {
     }
     return values;
 }
-bool accepts(Op op, DType dtype) {
+bool accepts(KernelOp op, DType dtype) {
     ResultRule rule = info(op).result;
-    if (op == Op::Not) return dtype.is_bool();
+    if (op == KernelOp::Not) return dtype.is_bool();
     if (rule == ResultRule::Float) return dtype.is_float();
     if (rule == ResultRule::Int) return !dtype.is_float();
-    return !dtype.is_bool() || rule == ResultRule::Bool || op == Op::Select || op == Op::Cast;
+    return !dtype.is_bool() || rule == ResultRule::Bool || op == KernelOp::Select ||
+           op == KernelOp::Cast;
 }
 
-void expect_same_as_evaluate(Op op, DType dtype, DType target) {
+void expect_same_as_evaluate(KernelOp op, DType dtype, DType target) {
     std::vector<Scalar> values = ugly_values(dtype);
     int arity = info(op).arity;
     size_t count = values.size(), cases = arity == 1 ? count : count * count;
@@ -409,7 +412,7 @@ void expect_same_as_evaluate(Op op, DType dtype, DType target) {
     std::vector<std::vector<std::byte>> memory;
     std::vector<std::vector<Scalar>> inputs(cases);
     for (int arg = 0; arg < arity; ++arg) {
-        DType type = op == Op::Select && arg == 0 ? boolean : dtype;
+        DType type = op == KernelOp::Select && arg == 0 ? boolean : dtype;
         args.push_back(k.load(0, k.buffer(type, false), i));
         memory.emplace_back(cases * size_t(type.bytes()));
         for (size_t n = 0; n < cases; ++n) {
@@ -426,7 +429,7 @@ void expect_same_as_evaluate(Op op, DType dtype, DType target) {
     interpret_kernel(k.code, buffers, {}, {}, 8);
     for (size_t n = 0; n < cases; ++n) {
         Scalar got = load_scalar(target, memory.back().data() + n * size_t(target.bytes()));
-        Scalar expected = evaluate(op, target, inputs[n]);
+        Scalar expected = evaluate(graph_op(op), target, inputs[n]);
         bool nans = target.is_float() && std::isnan(got.f) && std::isnan(expected.f);
         EXPECT_TRUE(nans || got == expected)
             << info(op).name << ' ' << dtype.name() << " of " << text(inputs[n][0])
@@ -437,12 +440,12 @@ void expect_same_as_evaluate(Op op, DType dtype, DType target) {
 
 class EveryOperation : public testing::TestWithParam<DType> {};
 TEST_P(EveryOperation, IsWhatEvaluateSays) {
-    for (int index = 0; index < kOpCount; ++index) {
-        Op op = static_cast<Op>(index);
-        if (!is_elementwise(op) || !accepts(op, GetParam())) continue;
-        if (op == Op::Cast) {
+    for (int index = 0; index < kElementwiseCount; ++index) {
+        const auto op = static_cast<KernelOp>(index);
+        if (!accepts(op, GetParam())) continue;
+        if (op == KernelOp::Cast) {
             for (DType target : kAllTypes) expect_same_as_evaluate(op, GetParam(), target);
-        } else if (op == Op::Bitcast) {
+        } else if (op == KernelOp::Bitcast) {
             for (DType target : kAllTypes)
                 if (target.bytes() == GetParam().bytes() && !target.is_bool())
                     expect_same_as_evaluate(op, GetParam(), target);

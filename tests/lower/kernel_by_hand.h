@@ -19,12 +19,15 @@ struct ByHand {
         if (region >= 0) code.regions[static_cast<size_t>(region)].order.push_back(id);
         return id;
     }
-    KernelNode make(Op op, DType dtype, std::vector<int> args = {}, int index = 0) {
+    KernelNode with(KernelNode node, int KernelNode::*field, int value) {
+        node.*field = value;
+        return node;
+    }
+    KernelNode make(KernelOp op, DType dtype, std::vector<int> args = {}) {
         KernelNode node;
         node.op = op;
         node.dtype = dtype;
         node.args = std::move(args);
-        node.index = index;
         return node;
     }
 
@@ -37,14 +40,15 @@ struct ByHand {
         return static_cast<int>(code.buffers.size()) - 1;
     }
     int constant(const Scalar& value) {
-        KernelNode node = make(Op::Constant, value.dtype);
+        KernelNode node = make(KernelOp::Constant, value.dtype);
         node.constant = value;
         return add(node);
     }
     int integer(int64_t value) { return constant(scalar_int(value)); }
     int param(DType dtype) {
         code.params.push_back({dtype, 0, -1});
-        return add(make(Op::Param, dtype, {}, static_cast<int>(code.params.size()) - 1));
+        return add(with(make(KernelOp::Param, dtype), &KernelNode::param,
+                        static_cast<int>(code.params.size()) - 1));
     }
     int range(RangeKind kind, const Size& extent, int dim = 0) {
         Range range;
@@ -53,26 +57,29 @@ struct ByHand {
         range.extent = extent;
         range.dim = dim;
         code.ranges.push_back(range);
-        return add(make(Op::Range, i32, {}, static_cast<int>(code.ranges.size()) - 1));
+        return add(with(make(KernelOp::Range, i32), &KernelNode::range,
+                        static_cast<int>(code.ranges.size()) - 1));
     }
-    int op(Op op, DType dtype, std::vector<int> args, int region) {
+    int op(KernelOp op, DType dtype, std::vector<int> args, int region) {
         return add(make(op, dtype, std::move(args)), region);
     }
     int load(int region, int buffer, int index, int width = 1) {
         return load(region, buffer, index, width, code.buffers[static_cast<size_t>(buffer)].dtype);
     }
     int load(int region, int buffer, int index, int width, DType dtype) {
-        KernelNode node = make(Op::Load, dtype, {index}, buffer);
+        KernelNode node = with(make(KernelOp::Load, dtype, {index}), &KernelNode::buffer, buffer);
         node.width = width;
         return add(node, region);
     }
     int lane(int region, int vector, int lane) {
-        return add(make(Op::Lane, code.nodes[static_cast<size_t>(vector)].dtype, {vector}, lane),
-                   region);
+        return add(
+            with(make(KernelOp::Lane, code.nodes[static_cast<size_t>(vector)].dtype, {vector}),
+                 &KernelNode::lane, lane),
+            region);
     }
     int subgroup_reduce(int region, ReduceOp reduce, int value) {
         KernelNode node =
-            make(Op::SubgroupReduce, code.nodes[static_cast<size_t>(value)].dtype, {value});
+            make(KernelOp::SubgroupReduce, code.nodes[static_cast<size_t>(value)].dtype, {value});
         node.reduce = reduce;
         return add(node, region);
     }
@@ -90,27 +97,30 @@ struct ByHand {
     }
     int region_arg(int region, DType dtype) {
         std::vector<int>& args = code.regions[static_cast<size_t>(region)].args;
-        KernelNode node = make(Op::RegionArg, dtype, {}, static_cast<int>(args.size()));
+        KernelNode node = with(make(KernelOp::RegionArg, dtype), &KernelNode::position,
+                               static_cast<int>(args.size()));
         node.region = region;
         args.push_back(add(node));
         return args.back();
     }
     /// A For or Branch; `region` -1: it stands in no order (it is an effect).
-    int close(int region, Op op, std::vector<int> args, int body, int else_body = -1) {
+    int close(int region, KernelOp op, std::vector<int> args, int body, int else_body = -1) {
         KernelNode node = make(op, f32, std::move(args));
         node.region = body;
         node.else_region = else_body;
         return add(node, region);
     }
     int result(int region, int owner, int index, DType dtype) {
-        return add(make(Op::Result, dtype, {owner}, index), region);
+        return add(with(make(KernelOp::Result, dtype, {owner}), &KernelNode::position, index),
+                   region);
     }
     void effect(int region, int id) {
         code.regions[static_cast<size_t>(region)].effects.push_back(id);
     }
     void store(int region, int buffer, int index, const std::vector<int>& values) {
         KernelNode node =
-            make(Op::Store, code.buffers[static_cast<size_t>(buffer)].dtype, {index}, buffer);
+            with(make(KernelOp::Store, code.buffers[static_cast<size_t>(buffer)].dtype, {index}),
+                 &KernelNode::buffer, buffer);
         node.args.insert(node.args.end(), values.begin(), values.end());
         node.width = static_cast<int>(values.size());
         effect(region, add(node));
@@ -119,7 +129,8 @@ struct ByHand {
         store(region, buffer, index, std::vector<int>{value});
     }
     int atomic(ScatterOp op, int buffer, int index, int value) {
-        KernelNode n = make(Op::Atomic, i32, {index, value}, buffer);
+        KernelNode n =
+            with(make(KernelOp::Atomic, i32, {index, value}), &KernelNode::buffer, buffer);
         n.combine = op;
         return add(n);
     }

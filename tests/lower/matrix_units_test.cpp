@@ -268,7 +268,7 @@ TEST(MatrixUnits, TheLoopDoesNothingButProductsOfTheUnit) {
     EXPECT_EQ(counts.bytes_written, 128 * 96 * 4);
     EXPECT_EQ(counts.back_edges, 64 / 16);
     EXPECT_EQ(counts.bound_bytes_read, counts.bytes_read);
-    for (const KernelNode& n : code.nodes) EXPECT_FALSE(n.op == Op::Mul && n.dtype == f32);
+    for (const KernelNode& n : code.nodes) EXPECT_FALSE(n.op == KernelOp::Mul && n.dtype == f32);
 }
 
 /// Bytes of the result, and of sums on their way to the lanes: every subgroup's, also behind the
@@ -377,9 +377,9 @@ TEST(MatrixUnits, LanesThatAskForDifferentMatricesAreAnError) {
     lane.kind = RangeKind::Subgroup;
     lane.extent = Size(unit_profile().subgroup_size);
     for (KernelNode& n : code.nodes)
-        if (n.op == Op::Range &&
-            code.ranges[static_cast<size_t>(n.index)].kind == RangeKind::Subgroup) {
-            n.index = static_cast<int>(code.ranges.size());
+        if (n.op == KernelOp::Range &&
+            code.ranges[static_cast<size_t>(n.range)].kind == RangeKind::Subgroup) {
+            n.range = static_cast<int>(code.ranges.size());
             code.ranges.push_back(lane);
             break;
         }

@@ -26,13 +26,14 @@ struct Guarded {
     explicit Guarded(bool by_lane) {
         int y = k.buffer(i32, true);
         int lane = k.range(RangeKind::Subgroup, 8), group = k.range(RangeKind::Group, 4);
-        term = k.add(k.make(Op::Mul, i32, {lane, group}));
-        KernelNode reduce = k.make(Op::SubgroupReduce, i32, {term});
+        term = k.add(k.make(KernelOp::Mul, i32, {lane, group}));
+        KernelNode reduce = k.make(KernelOp::SubgroupReduce, i32, {term});
         sum = k.add(reduce);
-        int condition = k.add(k.make(Op::Equal, boolean, {by_lane ? lane : group, k.integer(0)}));
+        int condition =
+            k.add(k.make(KernelOp::Equal, boolean, {by_lane ? lane : group, k.integer(0)}));
         region = k.region();
         k.store(region, y, group, sum);
-        k.effect(0, k.close(-1, Op::Branch, {condition}, region));
+        k.effect(0, k.close(-1, KernelOp::Branch, {condition}, region));
         place(k.code);
     }
 };
@@ -52,13 +53,13 @@ TEST(Place, ItLeavesALoopThatLanesTakeUnequallyOften) {
     ByHand k;
     int y = k.buffer(i32, true);
     int lane = k.range(RangeKind::Subgroup, 8);
-    int sum = k.add(k.make(Op::SubgroupReduce, i32, {lane}));
+    int sum = k.add(k.make(KernelOp::SubgroupReduce, i32, {lane}));
     int body = k.region(), inside = k.region();
     int turn = k.serial(body, lane);
-    int odd = k.add(k.make(Op::Equal, boolean, {turn, k.integer(1)}));
+    int odd = k.add(k.make(KernelOp::Equal, boolean, {turn, k.integer(1)}));
     k.store(inside, y, turn, sum);
-    k.effect(body, k.close(-1, Op::Branch, {odd}, inside));
-    k.effect(0, k.close(-1, Op::For, {}, body));
+    k.effect(body, k.close(-1, KernelOp::Branch, {odd}, inside));
+    k.effect(0, k.close(-1, KernelOp::For, {}, body));
     place(k.code);
     EXPECT_TRUE(stands_in(k, 0, sum));
 }
@@ -69,16 +70,16 @@ int region_of_same_in_every_turn(bool guard, bool loaded) {
     ByHand k;
     const int x = k.buffer(f32, false), y = k.buffer(f32, true);
     const int index = k.range(RangeKind::Invocation, 64);
-    const int from = loaded ? k.load(-1, x, index) : k.add(k.make(Op::Cast, f32, {index}));
-    const int value = k.add(k.make(Op::Cos, f32, {from}));
+    const int from = loaded ? k.load(-1, x, index) : k.add(k.make(KernelOp::Cast, f32, {index}));
+    const int value = k.add(k.make(KernelOp::Cos, f32, {from}));
     const int body = k.region(), inside = k.region();
     const int turn = k.serial(body, k.integer(9));
-    const int short_of = k.add(k.make(Op::Less, boolean, {turn, k.integer(8)}));
+    const int short_of = k.add(k.make(KernelOp::Less, boolean, {turn, k.integer(8)}));
     k.store(inside, y, turn, value);
-    const int branch = k.close(-1, Op::Branch, {short_of}, inside);
+    const int branch = k.close(-1, KernelOp::Branch, {short_of}, inside);
     k.code.nodes[static_cast<size_t>(branch)].guard = guard;
     k.effect(body, branch);
-    k.effect(0, k.close(-1, Op::For, {}, body));
+    k.effect(0, k.close(-1, KernelOp::For, {}, body));
     place(k.code);
     return stands_in(k, 0, value) ? 0 : stands_in(k, inside, value) ? inside : body;
 }
@@ -101,10 +102,10 @@ int region_of_load(bool loads_first, bool guard) {
     k.code.loads_first = loads_first;
     const int x = k.buffer(f32, false), y = k.buffer(f32, true);
     const int index = k.range(RangeKind::Invocation, 64);
-    const int inside = k.add(k.make(Op::Less, boolean, {index, k.integer(60)}));
+    const int inside = k.add(k.make(KernelOp::Less, boolean, {index, k.integer(60)}));
     const int value = k.load(-1, x, index), region = k.region();
     k.store(region, y, index, value);
-    const int branch = k.close(-1, Op::Branch, {inside}, region);
+    const int branch = k.close(-1, KernelOp::Branch, {inside}, region);
     k.code.nodes[static_cast<size_t>(branch)].guard = guard;
     k.effect(0, branch);
     place(k.code);
@@ -128,9 +129,10 @@ struct Chains {
         int x = k.buffer(i32, false), y = k.buffer(i32, true);
         int i = k.range(RangeKind::Group, 4);
         for (int chain = 0; chain < count; ++chain) {
-            int at = k.add(k.make(Op::Add, i32, {i, k.integer(chain)}));
+            int at = k.add(k.make(KernelOp::Add, i32, {i, k.integer(chain)}));
             first.push_back(at);
-            for (int link = 0; link < length; ++link) at = k.add(k.make(Op::Load, i32, {at}, x));
+            for (int link = 0; link < length; ++link)
+                at = k.add(k.with(k.make(KernelOp::Load, i32, {at}), &KernelNode::buffer, x));
             last.push_back(at);
             if (last.size() % static_cast<size_t>(stored) == 0)
                 k.store(0, y, i, {last.end() - stored, last.end()});

@@ -49,7 +49,8 @@ int branches(F function, const DeviceProfile& profile) {
     int count = 0;
     for (const KernelInfo& kernel : program->kernels)
         for (const KernelRegion& region : kernel.code->regions)
-            for (int id : region.order) count += kernel.code->nodes[size_t(id)].op == Op::Branch;
+            for (int id : region.order)
+                count += kernel.code->nodes[size_t(id)].op == KernelOp::Branch;
     return count;
 }
 
@@ -94,8 +95,8 @@ TEST(SelectBranches, ResultsOfOneIfShareItsLoop) {
     const KernelCode& code = *program->kernels.at(0).code;
     int outside = 0, taken = 0;
     for (int id : code.regions[0].order) {
-        outside += code.nodes[size_t(id)].op == Op::For;
-        taken += code.nodes[size_t(id)].op == Op::Branch;
+        outside += code.nodes[size_t(id)].op == KernelOp::For;
+        taken += code.nodes[size_t(id)].op == KernelOp::Branch;
     }
     EXPECT_EQ(outside, 0);
     EXPECT_EQ(taken, 1);

@@ -19,11 +19,12 @@ TileModel sums(int64_t step, bool weighted = false) {
     const int body = k.region(), j = k.serial(body, three);
     k.code.ranges.back().max_trips = 3;
     const int sum = k.region_arg(body, f32);
-    const int first = step == 1 ? i : k.op(Op::Mul, i32, {i, k.integer(step)}, 0);
-    int term = k.load(body, x, k.op(Op::Add, i32, {first, j}, body));
-    if (weighted) term = k.op(Op::Mul, f32, {term, k.load(body, w, j)}, body);
-    k.code.regions[static_cast<size_t>(body)].yields = {k.op(Op::Add, f32, {sum, term}, body)};
-    const int loop = k.close(0, Op::For, {zero}, body);
+    const int first = step == 1 ? i : k.op(KernelOp::Mul, i32, {i, k.integer(step)}, 0);
+    int term = k.load(body, x, k.op(KernelOp::Add, i32, {first, j}, body));
+    if (weighted) term = k.op(KernelOp::Mul, f32, {term, k.load(body, w, j)}, body);
+    k.code.regions[static_cast<size_t>(body)].yields = {
+        k.op(KernelOp::Add, f32, {sum, term}, body)};
+    const int loop = k.close(0, KernelOp::For, {zero}, body);
     k.store(0, y, i, k.result(0, loop, 0, f32));
     return TileModel(k.code, true);
 }

@@ -75,16 +75,16 @@ class Machine {
         Lanes& value = values_[at(id)];
         value.dtype = n.dtype;
         // Results and lanes of vectors are views of what their operand has stored.
-        if (n.op == Op::Result) {
+        if (n.op == KernelOp::Result) {
             const KernelNode& owner = node(n.args[0]);
-            value.data = owner.op == Op::For
-                             ? values_[at(region(owner.region).args[at(n.index)])].data
-                             : results_[at(n.args[0])][at(n.index)].data;
+            value.data = owner.op == KernelOp::For
+                             ? values_[at(region(owner.region).args[at(n.position)])].data
+                             : results_[at(n.args[0])][at(n.position)].data;
             return;
         }
-        if (n.op == Op::Lane) {
+        if (n.op == KernelOp::Lane) {
             value.data =
-                values_[at(n.args[0])].data + at(n.index) * at(lanes_) * lane_bytes(n.dtype);
+                values_[at(n.args[0])].data + at(n.lane) * at(lanes_) * lane_bytes(n.dtype);
             return;
         }
         value.data = allocate(n.dtype, n.matrix ? matrix_parts(n.matrix, subgroup_) : n.width);
@@ -105,7 +105,7 @@ class Machine {
             for (const std::vector<int>* list : {&body.order, &body.effects})
                 for (int id : *list) {
                     const KernelNode& n = node(id);
-                    if (n.op != Op::For && n.op != Op::Branch) continue;
+                    if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
                     live.push_back(n.region);
                     if (n.else_region >= 0) live.push_back(n.else_region);
                 }
@@ -145,13 +145,14 @@ class Machine {
         for (size_t id = 0; id < needed.size(); ++id) {
             if (!needed[id]) continue;
             const KernelNode& n = code_.nodes[id];
-            if (n.op == Op::Branch)
+            if (n.op == KernelOp::Branch)
                 for (int yield : region(n.region).yields)
                     results_[id].push_back({node(yield).dtype, allocate(node(yield).dtype, 1)});
-            if ((n.op == Op::Result || n.op == Op::Lane) && !values_[at(n.args[0])].data)
+            if ((n.op == KernelOp::Result || n.op == KernelOp::Lane) &&
+                !values_[at(n.args[0])].data)
                 fail("%" + std::to_string(id) + " is part of %" + std::to_string(n.args[0]) +
                      ", which is not evaluated");
-            if (n.op == Op::Range) range_values_.emplace_back(n.index, static_cast<int>(id));
+            if (n.op == KernelOp::Range) range_values_.emplace_back(n.range, static_cast<int>(id));
             use(static_cast<int>(id));
         }
     }
@@ -160,9 +161,9 @@ class Machine {
         for (size_t id = 0; id < values_.size(); ++id) {
             if (!values_[id].data) continue;
             const KernelNode& n = code_.nodes[id];
-            if (n.op == Op::Constant) fill_lanes(values_[id], lanes_, n.constant);
-            if (n.op == Op::Param)
-                fill_lanes(values_[id], lanes_, params_[at(n.index)].to(n.dtype));
+            if (n.op == KernelOp::Constant) fill_lanes(values_[id], lanes_, n.constant);
+            if (n.op == KernelOp::Param)
+                fill_lanes(values_[id], lanes_, params_[at(n.param)].to(n.dtype));
         }
     }
 
@@ -186,10 +187,10 @@ class Machine {
     }
 
     void clear(const KernelNode& n) {
-        const KernelBuffer& buffer = code_.buffers[at(n.index)];
+        const KernelBuffer& buffer = code_.buffers[at(n.buffer)];
         if (buffer.space == MemorySpace::Shared)
             races_.clear(n, buffer.elements.evaluate(env_), members());
-        const std::span<std::byte> memory = memory_of(n.index);
+        const std::span<std::byte> memory = memory_of(n.buffer);
         std::fill(memory.begin(), memory.end(), std::byte{0});
         if (n.args.empty()) return;
         const Scalar begin = node(n.args[0]).constant.to(n.dtype);
@@ -286,28 +287,28 @@ class Machine {
         const KernelNode& n = node(id);
         if (is_elementwise(n.op)) return run_elementwise(id, mask);
         switch (n.op) {
-            case Op::Constant:
-            case Op::Param:
-            case Op::Range:
-            case Op::RegionArg:
-            case Op::Result:
-            case Op::Lane: return;
-            case Op::Load: return load(n, values_[at(id)], mask);
-            case Op::Store: return store(n, mask);
-            case Op::Atomic: return combine(n, values_[at(id)], mask);
-            case Op::Array: return clear(n);
-            case Op::Barrier: return races_.order();  // lanes are in step
-            case Op::SubgroupShuffle: return shuffle(n, values_[at(id)], mask);
-            case Op::SubgroupReduce:
-            case Op::SubgroupScan:
-            case Op::SubgroupRead: return exchange(n, values_[at(id)], mask);
-            case Op::MatrixFill:
-            case Op::MatrixMulAdd:
-            case Op::MatrixCast: return run_matrix(id, mask);
-            case Op::MatrixLoad:
-            case Op::MatrixStore: return move_matrix(id, mask);
-            case Op::For: return run_for(n, mask);
-            case Op::Branch: return run_branch(id, mask);
+            case KernelOp::Constant:
+            case KernelOp::Param:
+            case KernelOp::Range:
+            case KernelOp::RegionArg:
+            case KernelOp::Result:
+            case KernelOp::Lane: return;
+            case KernelOp::Load: return load(n, values_[at(id)], mask);
+            case KernelOp::Store: return store(n, mask);
+            case KernelOp::Atomic: return combine(n, values_[at(id)], mask);
+            case KernelOp::Array: return clear(n);
+            case KernelOp::Barrier: return races_.order();  // lanes are in step
+            case KernelOp::SubgroupShuffle: return shuffle(n, values_[at(id)], mask);
+            case KernelOp::SubgroupReduce:
+            case KernelOp::SubgroupScan:
+            case KernelOp::SubgroupRead: return exchange(n, values_[at(id)], mask);
+            case KernelOp::MatrixFill:
+            case KernelOp::MatrixMulAdd:
+            case KernelOp::MatrixCast: return run_matrix(id, mask);
+            case KernelOp::MatrixLoad:
+            case KernelOp::MatrixStore: return move_matrix(id, mask);
+            case KernelOp::For: return run_for(n, mask);
+            case KernelOp::Branch: return run_branch(id, mask);
             default: fail(std::string("operation ") + info(n.op).name + " is not Kernel code");
         }
     }
@@ -402,11 +403,11 @@ class Machine {
 
     LaneAccess access(const KernelNode& n, const LaneMask& mask) {
         const int32_t* index = values_[at(n.args[0])].words();
-        const KernelBuffer& buffer = code_.buffers[at(n.index)];
+        const KernelBuffer& buffer = code_.buffers[at(n.buffer)];
         if (buffer.space == MemorySpace::Shared)
             races_.access(n, buffer.elements.evaluate(env_), index, mask);
         if (buffer.space != MemorySpace::Private)
-            return {code_, n, memory_of(n.index), index, mask};
+            return {code_, n, memory_of(n.buffer), index, mask};
         const auto elements = static_cast<int32_t>(buffer.elements.evaluate(env_));
         own_index_.assign(index, index + lanes_);
         for (int lane = 0; lane < lanes_; ++lane) {
@@ -414,17 +415,17 @@ class Machine {
                 fail("a local array is left");
             own_index_[at(lane)] += lane * elements;
         }
-        return {code_, n, memory_of(n.index), own_index_.data(), mask};
+        return {code_, n, memory_of(n.buffer), own_index_.data(), mask};
     }
     int64_t stored_bytes(const KernelNode& n) const {
-        return code_.buffers[at(n.index)].dtype.bytes();
+        return code_.buffers[at(n.buffer)].dtype.bytes();
     }
 
     void load(const KernelNode& n, const Lanes& target, const LaneMask& mask) {
         counts_.loads += mask.active;
         const int64_t bytes = mask.active * n.width * stored_bytes(n);
         counts_.bytes_read += bytes;
-        if (code_.buffers[at(n.index)].space == MemorySpace::Bound)
+        if (code_.buffers[at(n.buffer)].space == MemorySpace::Bound)
             counts_.bound_bytes_read += bytes;
         load_lanes(access(n, mask), target);
     }
@@ -461,7 +462,7 @@ class Machine {
     void shuffle(const KernelNode& n, const Lanes& target, const LaneMask& mask) {
         const Lanes& source = values_[at(n.args[0])];
         for_subgroups(mask, [&](int begin, int end) {
-            const Scalar value = get_lane(source, begin + n.index);
+            const Scalar value = get_lane(source, begin + n.lane);
             for (int lane = begin; lane < end; ++lane) set_lane(target, lane, value);
         });
     }
@@ -475,15 +476,15 @@ class Machine {
             for (int lane = begin; lane < end; ++lane) values.push_back(get_lane(source, lane));
             const std::vector<Scalar> first = values;
             const size_t count = values.size();
-            if (n.op == Op::SubgroupRead) {
+            if (n.op == KernelOp::SubgroupRead) {
                 const int32_t* from = values_[at(n.args[1])].words() + begin;
                 for (size_t lane = 0; lane < count; ++lane)
                     values[lane] = first[static_cast<uint32_t>(from[lane]) % count];
             }
-            if (n.op == Op::SubgroupScan)
+            if (n.op == KernelOp::SubgroupScan)
                 for (size_t lane = 1; lane < count; ++lane)
                     values[lane] = evaluate_reduce(n.reduce, values[lane - 1], first[lane]);
-            for (int distance = subgroup_ / 2; distance > 0 && n.op == Op::SubgroupReduce;
+            for (int distance = subgroup_ / 2; distance > 0 && n.op == KernelOp::SubgroupReduce;
                  distance /= 2) {
                 std::vector<Scalar> before = values;
                 for (size_t lane = 0; lane < count; ++lane)
@@ -502,8 +503,9 @@ class Machine {
     void run_matrix(int id, const LaneMask& mask) {
         const KernelNode& n = node(id);
         for_subgroups(mask, [&](int begin, int) {
-            if (n.op == Op::MatrixCast) return convert_matrix(matrix(id), matrix(n.args[0]), begin);
-            if (n.op == Op::MatrixMulAdd) {
+            if (n.op == KernelOp::MatrixCast)
+                return convert_matrix(matrix(id), matrix(n.args[0]), begin);
+            if (n.op == KernelOp::MatrixMulAdd) {
                 ++counts_.matrix_products;
                 return multiply_add(matrix(id), matrix(n.args[0]), matrix(n.args[1]),
                                     matrix(n.args[2]), begin);
@@ -517,10 +519,10 @@ class Machine {
     /// Between memory and the lanes, one part after the other.
     void move_matrix(int id, const LaneMask& mask) {
         const KernelNode& n = node(id);
-        const KernelBuffer& buffer = code_.buffers[at(n.index)];
+        const KernelBuffer& buffer = code_.buffers[at(n.buffer)];
         const int32_t *first = values_[at(n.args[0])].words(),
                       *stride = values_[at(n.args[1])].words();
-        const bool stores = n.op == Op::MatrixStore;
+        const bool stores = n.op == KernelOp::MatrixStore;
         const LaneMatrix whole = {n.matrix, values_[at(stores ? n.args[2] : id)], lanes_,
                                   subgroup_};
         for (int k = 0; k < whole.count(); ++k) {
@@ -543,7 +545,7 @@ class Machine {
             const int64_t bytes = some.active * stored_bytes(n);
             (stores ? counts_.bytes_written : counts_.bytes_read) += bytes;
             if (!stores && buffer.space == MemorySpace::Bound) counts_.bound_bytes_read += bytes;
-            const LaneAccess access{code_, n, memory_of(n.index), matrix_index_.data(), some};
+            const LaneAccess access{code_, n, memory_of(n.buffer), matrix_index_.data(), some};
             const Lanes part = whole.part(k);
             if (stores)
                 store_lanes(access, {&part, 1});

@@ -27,7 +27,7 @@ void map(Out* __restrict out, const In* a, const In* b, int lanes, F f) {
 }
 
 /// f32 operations are exact to round in f32; functions are taken in f64 as `evaluate` takes them.
-bool float_unary(Op op, float* out, const float* a, int lanes) {
+bool float_unary(KernelOp op, float* out, const float* a, int lanes) {
     auto by = [&](auto f) {
         map(out, a, lanes, f);
         return true;
@@ -36,58 +36,58 @@ bool float_unary(Op op, float* out, const float* a, int lanes) {
         return by([f](float x) { return static_cast<float>(f(x)); });
     };
     switch (op) {
-        case Op::Neg: return by([](float x) { return -x; });
-        case Op::Abs: return by([](float x) { return std::fabs(x); });
-        case Op::Floor: return by([](float x) { return std::floor(x); });
-        case Op::Ceil: return by([](float x) { return std::ceil(x); });
-        case Op::Round: return by([](float x) { return std::nearbyint(x); });
-        case Op::Trunc: return by([](float x) { return std::trunc(x); });
-        case Op::Frac: return by([](float x) { return x - std::floor(x); });
-        case Op::Sqrt: return by([](float x) { return std::sqrt(x); });
-        case Op::Rcp: return by([](float x) { return 1.0f / x; });
-        case Op::Exp: return wide(std::exp);
-        case Op::Log: return wide(std::log);
-        case Op::Sin: return wide(std::sin);
-        case Op::Cos: return wide(std::cos);
-        case Op::Tanh: return wide(std::tanh);
+        case KernelOp::Neg: return by([](float x) { return -x; });
+        case KernelOp::Abs: return by([](float x) { return std::fabs(x); });
+        case KernelOp::Floor: return by([](float x) { return std::floor(x); });
+        case KernelOp::Ceil: return by([](float x) { return std::ceil(x); });
+        case KernelOp::Round: return by([](float x) { return std::nearbyint(x); });
+        case KernelOp::Trunc: return by([](float x) { return std::trunc(x); });
+        case KernelOp::Frac: return by([](float x) { return x - std::floor(x); });
+        case KernelOp::Sqrt: return by([](float x) { return std::sqrt(x); });
+        case KernelOp::Rcp: return by([](float x) { return 1.0f / x; });
+        case KernelOp::Exp: return wide(std::exp);
+        case KernelOp::Log: return wide(std::log);
+        case KernelOp::Sin: return wide(std::sin);
+        case KernelOp::Cos: return wide(std::cos);
+        case KernelOp::Tanh: return wide(std::tanh);
         default: return false;
     }
 }
 
-bool float_binary(Op op, float* out, const float* a, const float* b, int lanes) {
+bool float_binary(KernelOp op, float* out, const float* a, const float* b, int lanes) {
     auto by = [&](auto f) {
         map(out, a, b, lanes, f);
         return true;
     };
     switch (op) {
-        case Op::Add: return by([](float x, float y) { return x + y; });
-        case Op::Sub: return by([](float x, float y) { return x - y; });
-        case Op::Mul: return by([](float x, float y) { return x * y; });
-        case Op::Div: return by([](float x, float y) { return x / y; });
-        case Op::Mod:
+        case KernelOp::Add: return by([](float x, float y) { return x + y; });
+        case KernelOp::Sub: return by([](float x, float y) { return x - y; });
+        case KernelOp::Mul: return by([](float x, float y) { return x * y; });
+        case KernelOp::Div: return by([](float x, float y) { return x / y; });
+        case KernelOp::Mod:
             return by([](float x, float y) {
                 float turns = std::floor(x / y);  // as in evaluate()
                 if (turns == 0 && x != 0 && (x < 0) != (y < 0)) turns = -1;
                 const float whole = turns == 0 ? -0.0f : y * turns;
                 return x - whole;
             });
-        case Op::Min: return by([](float x, float y) { return smaller(x, y); });
-        case Op::Max: return by([](float x, float y) { return larger(x, y); });
+        case KernelOp::Min: return by([](float x, float y) { return smaller(x, y); });
+        case KernelOp::Max: return by([](float x, float y) { return larger(x, y); });
         default: return false;
     }
 }
 
 template <class T>
-bool comparison(Op op, int32_t* out, const T* a, const T* b, int lanes) {
+bool comparison(KernelOp op, int32_t* out, const T* a, const T* b, int lanes) {
     auto by = [&](auto f) {
         map(out, a, b, lanes, f);
         return true;
     };
     switch (op) {
-        case Op::Less: return by([](T x, T y) { return x < y; });
-        case Op::LessEqual: return by([](T x, T y) { return x <= y; });
-        case Op::Equal: return by([](T x, T y) { return x == y; });
-        case Op::NotEqual: return by([](T x, T y) { return x != y; });
+        case KernelOp::Less: return by([](T x, T y) { return x < y; });
+        case KernelOp::LessEqual: return by([](T x, T y) { return x <= y; });
+        case KernelOp::Equal: return by([](T x, T y) { return x == y; });
+        case KernelOp::NotEqual: return by([](T x, T y) { return x != y; });
         default: return false;
     }
 }
@@ -102,66 +102,66 @@ int32_t quotient(int32_t x, int32_t y) {
 int32_t remainder(int32_t x, int32_t y) { return y == 0 || y == -1 ? 0 : x % y; }
 
 /// i32 alone.
-bool signed_binary(Op op, int32_t* out, const int32_t* a, const int32_t* b, int lanes) {
+bool signed_binary(KernelOp op, int32_t* out, const int32_t* a, const int32_t* b, int lanes) {
     auto by = [&](auto f) {
         map(out, a, b, lanes, f);
         return true;
     };
     switch (op) {
-        case Op::Div: return by(quotient);
-        case Op::Mod: return by(remainder);
-        case Op::Min: return by([](int32_t x, int32_t y) { return y < x ? y : x; });
-        case Op::Max: return by([](int32_t x, int32_t y) { return x < y ? y : x; });
-        case Op::ShiftRight: return by([](int32_t x, int32_t y) { return x >> (y & 31); });
+        case KernelOp::Div: return by(quotient);
+        case KernelOp::Mod: return by(remainder);
+        case KernelOp::Min: return by([](int32_t x, int32_t y) { return y < x ? y : x; });
+        case KernelOp::Max: return by([](int32_t x, int32_t y) { return x < y ? y : x; });
+        case KernelOp::ShiftRight: return by([](int32_t x, int32_t y) { return x >> (y & 31); });
         default: return false;
     }
 }
 
 /// u32 alone.
-bool unsigned_binary(Op op, int32_t* out, const int32_t* a, const int32_t* b, int lanes) {
+bool unsigned_binary(KernelOp op, int32_t* out, const int32_t* a, const int32_t* b, int lanes) {
     auto by = [&](auto f) {
         map(out, a, b, lanes, [f](int32_t x, int32_t y) { return wrap(f(bits(x), bits(y))); });
         return true;
     };
     switch (op) {
-        case Op::Div: return by([](uint32_t x, uint32_t y) { return y ? x / y : 0u; });
-        case Op::Mod: return by([](uint32_t x, uint32_t y) { return y ? x % y : 0u; });
-        case Op::Min: return by([](uint32_t x, uint32_t y) { return y < x ? y : x; });
-        case Op::Max: return by([](uint32_t x, uint32_t y) { return x < y ? y : x; });
-        case Op::ShiftRight: return by([](uint32_t x, uint32_t y) { return x >> (y & 31); });
+        case KernelOp::Div: return by([](uint32_t x, uint32_t y) { return y ? x / y : 0u; });
+        case KernelOp::Mod: return by([](uint32_t x, uint32_t y) { return y ? x % y : 0u; });
+        case KernelOp::Min: return by([](uint32_t x, uint32_t y) { return y < x ? y : x; });
+        case KernelOp::Max: return by([](uint32_t x, uint32_t y) { return x < y ? y : x; });
+        case KernelOp::ShiftRight: return by([](uint32_t x, uint32_t y) { return x >> (y & 31); });
         default: return false;
     }
 }
 
 /// What i32 and u32 share.
-bool word_binary(Op op, int32_t* out, const int32_t* a, const int32_t* b, int lanes) {
+bool word_binary(KernelOp op, int32_t* out, const int32_t* a, const int32_t* b, int lanes) {
     auto by = [&](auto f) {
         map(out, a, b, lanes, [f](int32_t x, int32_t y) { return wrap(f(bits(x), bits(y))); });
         return true;
     };
     switch (op) {
-        case Op::Add: return by([](uint32_t x, uint32_t y) { return x + y; });
-        case Op::Sub: return by([](uint32_t x, uint32_t y) { return x - y; });
-        case Op::Mul: return by([](uint32_t x, uint32_t y) { return x * y; });
-        case Op::And: return by([](uint32_t x, uint32_t y) { return x & y; });
-        case Op::Or: return by([](uint32_t x, uint32_t y) { return x | y; });
-        case Op::Xor: return by([](uint32_t x, uint32_t y) { return x ^ y; });
-        case Op::ShiftLeft: return by([](uint32_t x, uint32_t y) { return x << (y & 31); });
+        case KernelOp::Add: return by([](uint32_t x, uint32_t y) { return x + y; });
+        case KernelOp::Sub: return by([](uint32_t x, uint32_t y) { return x - y; });
+        case KernelOp::Mul: return by([](uint32_t x, uint32_t y) { return x * y; });
+        case KernelOp::And: return by([](uint32_t x, uint32_t y) { return x & y; });
+        case KernelOp::Or: return by([](uint32_t x, uint32_t y) { return x | y; });
+        case KernelOp::Xor: return by([](uint32_t x, uint32_t y) { return x ^ y; });
+        case KernelOp::ShiftLeft: return by([](uint32_t x, uint32_t y) { return x << (y & 31); });
         default: return false;
     }
 }
 
-bool word_unary(Op op, DType dtype, int32_t* out, const int32_t* a, int lanes) {
-    if (op == Op::Not) {
+bool word_unary(KernelOp op, DType dtype, int32_t* out, const int32_t* a, int lanes) {
+    if (op == KernelOp::Not) {
         map(out, a, lanes, [](int32_t x) { return x == 0; });
         return true;
     }
     if (dtype.is_bool()) return false;
-    if (op == Op::Neg) {
+    if (op == KernelOp::Neg) {
         map(out, a, lanes, [](int32_t x) { return wrap(0u - bits(x)); });
         return true;
     }
-    if (op == Op::BitNot) {
+    if (op == KernelOp::BitNot) {
         map(out, a, lanes, [](int32_t x) { return ~x; });
         return true;
     }
@@ -195,12 +195,12 @@ bool convert(const Lanes& target, const Lanes& source, int lanes) {
 }
 
 /// The common operations on 32-bit types. False where there is no fast way.
-bool evaluate_fast(Op op, const Lanes& target, std::span<const Lanes> args, int lanes) {
+bool evaluate_fast(KernelOp op, const Lanes& target, std::span<const Lanes> args, int lanes) {
     const Lanes& a = args[0];
     LaneForm form = lane_form(a.dtype);
     if (form == LaneForm::Scalar) return false;
-    if (op == Op::Cast) return convert(target, a, lanes);
-    if (op == Op::Bitcast && a.dtype.type != Type::Bool && target.dtype.type != Type::Bool &&
+    if (op == KernelOp::Cast) return convert(target, a, lanes);
+    if (op == KernelOp::Bitcast && a.dtype.type != Type::Bool && target.dtype.type != Type::Bool &&
         lane_form(target.dtype) != LaneForm::Scalar) {
         std::memcpy(target.data, a.data, static_cast<size_t>(lanes) * 4);
         return true;
@@ -221,7 +221,8 @@ bool evaluate_fast(Op op, const Lanes& target, std::span<const Lanes> args, int 
              : comparison(op, target.words(), a.words(), b.words(), lanes)))
         return true;
     if (target.dtype.is_bool())
-        return a.dtype.is_bool() && (op == Op::And || op == Op::Or || op == Op::Xor) &&
+        return a.dtype.is_bool() &&
+               (op == KernelOp::And || op == KernelOp::Or || op == KernelOp::Xor) &&
                word_binary(op, target.words(), a.words(), b.words(), lanes);
     if (a.dtype.is_bool()) return false;
     if (word_binary(op, target.words(), a.words(), b.words(), lanes)) return true;
@@ -229,13 +230,15 @@ bool evaluate_fast(Op op, const Lanes& target, std::span<const Lanes> args, int 
                           : unsigned_binary(op, target.words(), a.words(), b.words(), lanes);
 }
 
-void evaluate_each(Op op, const Lanes& target, std::span<const Lanes> args, const LaneMask& mask) {
+void evaluate_each(KernelOp op, const Lanes& target, std::span<const Lanes> args,
+                   const LaneMask& mask) {
     ensure(args.size() <= 3, "an elementwise operation has more than three operands");
     std::array<Scalar, 3> inputs;
     for (int lane = 0; lane < static_cast<int>(mask.on.size()); ++lane) {
         if (!mask.on[static_cast<size_t>(lane)]) continue;
         for (size_t k = 0; k < args.size(); ++k) inputs[k] = get_lane(args[k], lane);
-        set_lane(target, lane, evaluate(op, target.dtype, std::span(inputs).first(args.size())));
+        set_lane(target, lane,
+                 evaluate(graph_op(op), target.dtype, std::span(inputs).first(args.size())));
     }
 }
 
@@ -311,9 +314,10 @@ void select_lanes(const Lanes& target, const uint8_t* condition, const Lanes& a,
     }
 }
 
-void evaluate_lanes(Op op, const Lanes& target, std::span<const Lanes> args, const LaneMask& mask) {
+void evaluate_lanes(KernelOp op, const Lanes& target, std::span<const Lanes> args,
+                    const LaneMask& mask) {
     int lanes = static_cast<int>(mask.on.size());
-    if (op == Op::Select && lane_form(target.dtype) != LaneForm::Scalar) {
+    if (op == KernelOp::Select && lane_form(target.dtype) != LaneForm::Scalar) {
         // Both forms of 4 bytes are moved as words.
         const int32_t* condition = args[0].words();
         const int32_t *a = args[1].words(), *b = args[2].words();

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/ir/op.h"
+#include "compiler/kernel/kernel_op.h"
 #include "compiler/program/dtype.h"
 
 namespace firn {
@@ -50,6 +50,7 @@ void copy_lanes(const Lanes& target, const Lanes& source, const LaneMask& mask);
 void select_lanes(const Lanes& target, const uint8_t* condition, const Lanes& a, const Lanes& b,
                   int lanes);
 /// One elementwise operation, with the results of `evaluate`. Lanes that do not run get any value.
-void evaluate_lanes(Op op, const Lanes& target, std::span<const Lanes> args, const LaneMask& mask);
+void evaluate_lanes(KernelOp op, const Lanes& target, std::span<const Lanes> args,
+                    const LaneMask& mask);
 
 }  // namespace firn

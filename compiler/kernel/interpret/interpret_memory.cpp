@@ -11,13 +11,13 @@ namespace firn {
 namespace {
 
 const KernelBuffer& buffer_of(const LaneAccess& access) {
-    return access.code.buffers[static_cast<size_t>(access.node.index)];
+    return access.code.buffers[static_cast<size_t>(access.node.buffer)];
 }
 
 [[noreturn]] void fail(const LaneAccess& access, const std::string& what) {
     const KernelNode& node = access.node;
     throw InternalError("internal error: kernel " + access.code.name + ": " + info(node.op).name +
-                        " of buffer " + std::to_string(node.index) + " (program buffer " +
+                        " of buffer " + std::to_string(node.buffer) + " (program buffer " +
                         std::to_string(buffer_of(access).buffer) + ") " + what +
                         (node.lines.empty() ? "" : " (" + text(node.lines[0]) + ")"));
 }

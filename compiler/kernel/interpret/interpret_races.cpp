@@ -12,7 +12,9 @@ std::string line_of(const KernelNode& node) {
     return node.lines.empty() ? "?" : text(node.lines[0]);
 }
 
-bool reads(const KernelNode& node) { return node.op == Op::Load || node.op == Op::MatrixLoad; }
+bool reads(const KernelNode& node) {
+    return node.op == KernelOp::Load || node.op == KernelOp::MatrixLoad;
+}
 
 [[noreturn]] void fail(const KernelNode& first, const KernelNode& second) {
     const auto verb = [](const KernelNode& node) { return reads(node) ? "reads" : "stores"; };
@@ -26,7 +28,7 @@ bool reads(const KernelNode& node) { return node.op == Op::Load || node.op == Op
 
 std::vector<SharedRaces::Element>& SharedRaces::buffer_of(const KernelNode& node,
                                                           int64_t elements) {
-    const auto buffer = static_cast<size_t>(node.index);
+    const auto buffer = static_cast<size_t>(node.buffer);
     if (elements_.size() <= buffer) elements_.resize(buffer + 1);
     elements_[buffer].resize(static_cast<size_t>(elements));
     return elements_[buffer];
@@ -68,7 +70,7 @@ void SharedRaces::write(Element& element, const KernelNode& node, int lane) cons
         if (by_another(reader, lane)) fail(*reader.node, node);
     const Use& writer = element.writer;
     if (by_another(writer, lane) && writer.node != &node &&
-        (writer.node->op != Op::Atomic || node.op != Op::Atomic))
+        (writer.node->op != KernelOp::Atomic || node.op != KernelOp::Atomic))
         fail(*writer.node, node);
     element.writer = {&node, lane, epoch_};
 }

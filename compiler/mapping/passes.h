@@ -1,0 +1,60 @@
+// Every pass over kernel code, and the runner that strings them together.
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/kernel_code.h"
+#include "compiler/mapping/map.h"
+#include "compiler/program/device_profile.h"
+
+namespace firn {
+
+/// What kernels are made for. `mapping` is null where their user has mapped their ranges (kernels
+/// by hand), and before one is chosen.
+struct KernelTarget {
+    const DeviceProfile& profile;
+    const SymbolFacts& facts;
+    const Mapping* mapping = nullptr;
+};
+
+/// What is done to kernels after the walk that writes them. All of it only makes them faster: tests
+/// leave it out, one by one.
+struct KernelSteps {
+    bool fuse_loops = true, select_branches = true, side_by_side = true, in_sequence = true;
+    bool choose_mapping = true;  // off: an invocation per index, groups of 64
+    static KernelSteps none() { return {false, false, false, false, false}; }
+};
+
+/// A row of the table: takes code of one stage, gives code of the same or the next.
+struct KernelPass {
+    const char* name;
+    KernelStage takes, gives;
+    void (*run)(KernelCode&, const KernelTarget&);
+    bool (*applies)(const KernelTarget&) = nullptr;  // null: to every kernel
+    bool KernelSteps::*optional = nullptr;           // null: it is always run
+};
+/// In the order in which they run.
+std::span<const KernelPass> kernel_passes();
+
+/// One run of one pass.
+struct KernelPassRun {
+    const char* name;
+    double milliseconds = 0;
+    size_t nodes_before = 0, nodes_after = 0;
+};
+
+struct KernelPassOptions {
+    bool verify = true;
+    KernelSteps steps;
+    /// Called with the kernel after every pass.
+    std::function<void(const KernelPassRun& run, const KernelCode& code)> seen;
+};
+
+/// Takes `code` from one stage to another by the rows that stand between, each of which must leave
+/// what its stage promises (verify()).
+KernelCode run_kernel_passes(KernelCode code, KernelStage from, KernelStage to,
+                             const KernelTarget& target, const KernelPassOptions& options = {});
+
+}  // namespace firn

@@ -1,0 +1,98 @@
+// The ordered table of passes over kernel code, and its runner.
+#include <array>
+#include <chrono>
+
+#include "compiler/kernel/bindings.h"
+#include "compiler/kernel/place.h"
+#include "compiler/mapping/deal_loads.h"
+#include "compiler/mapping/fuse_loops.h"
+#include "compiler/mapping/order_values.h"
+#include "compiler/mapping/passes.h"
+#include "compiler/mapping/select_branches.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+using enum KernelStage;
+
+bool deals_loads(const KernelTarget& t) { return t.mapping && t.mapping->dealt_loads > 1; }
+bool is_tiled(const KernelTarget& t) { return t.mapping && !t.mapping->matrix; }
+bool is_not_tiled(const KernelTarget& t) { return !is_tiled(t); }
+bool is_ordered(const KernelTarget& t) {
+    return is_tiled(t) && t.profile.device_class == DeviceClass::Cpu;
+}
+
+constexpr auto kPipeline = std::to_array<KernelPass>({
+    {"fuse_loops", Lowered, Lowered,
+     [](KernelCode& code, const KernelTarget& t) {
+         code = fuse_loops(std::move(code), t.profile, t.facts);
+     },
+     nullptr, &KernelSteps::fuse_loops},
+    {"select_branches", Lowered, Lowered,
+     [](KernelCode& code, const KernelTarget& t) {
+         code = select_branches(std::move(code), t.profile, t.facts);
+     },
+     nullptr, &KernelSteps::select_branches},
+    {"place", Lowered, Ready, [](KernelCode& code, const KernelTarget&) { place(code); }},
+
+    {"map", Ready, Mapped,
+     [](KernelCode& code, const KernelTarget& t) {
+         if (t.mapping) code = map_ranges(code, *t.mapping, t.profile, t.facts);
+     }},
+    {"undo_lonely_shuffles", Mapped, Mapped,
+     [](KernelCode& code, const KernelTarget& t) {
+         undo_lonely_shuffles(code, t.mapping->dealt_loads);
+     },
+     deals_loads},
+    {"split_lonely_blocks", Mapped, Mapped,
+     [](KernelCode& code, const KernelTarget& t) { split_lonely_blocks(code, t.profile, t.facts); },
+     is_tiled},
+    {"bind", Mapped, Mapped,
+     [](KernelCode& code, const KernelTarget& t) { bind(code, t.profile, t.facts); }, is_not_tiled},
+    {"place", Mapped, Placed, [](KernelCode& code, const KernelTarget&) { place(code); }},
+
+    {"drop_unused_buffers", Placed, Placed,
+     [](KernelCode& code, const KernelTarget&) { drop_unused_buffers(code); }},
+    {"join_widths", Placed, Placed,
+     [](KernelCode& code, const KernelTarget& t) { join_widths(code, t.profile); }, is_tiled},
+    {"use_other_forms", Placed, Placed,
+     [](KernelCode& code, const KernelTarget& t) { use_other_forms(code, t.profile, t.facts); }},
+    {"order_values", Placed, Placed,
+     [](KernelCode& code, const KernelTarget&) { order_values(code); }, is_ordered},
+    {"count_back_edges", Placed, Placed,
+     [](KernelCode& code, const KernelTarget&) { code.back_edges = count_back_edges(code); }},
+});
+
+}  // namespace
+
+std::span<const KernelPass> kernel_passes() { return kPipeline; }
+
+KernelCode run_kernel_passes(KernelCode code, KernelStage from, KernelStage to,
+                             const KernelTarget& target, const KernelPassOptions& options) {
+    KernelStage stage = from;
+    for (const KernelPass& pass : kPipeline) {
+        if (pass.takes != stage || pass.gives > to) continue;
+        if (pass.applies && !pass.applies(target)) continue;
+        if (pass.optional && !(options.steps.*pass.optional)) continue;
+        KernelPassRun run{.name = pass.name, .nodes_before = code.nodes.size()};
+        const auto start = std::chrono::steady_clock::now();
+        pass.run(code, target);
+        stage = pass.gives;
+        if (options.verify) verify(code, stage, pass.name);
+        if (!options.seen) continue;
+        const std::chrono::duration<double, std::milli> took =
+            std::chrono::steady_clock::now() - start;
+        run.milliseconds = took.count(), run.nodes_after = code.nodes.size();
+        options.seen(run, code);
+    }
+    ensure(stage == to, "no passes lead to this stage of a kernel");
+    return code;
+}
+
+KernelCode map_kernel(const KernelCode& ready, const Mapping& mapping, const DeviceProfile& profile,
+                      const SymbolFacts& facts) {
+    return run_kernel_passes(ready, Ready, Placed, {profile, facts, &mapping});
+}
+
+}  // namespace firn
