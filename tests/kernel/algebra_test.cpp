@@ -111,6 +111,7 @@ class Algebra {
         for (int64_t c : {-3, -1, 0, 1, 2, 4, 7, 64}) {
             Value v{b_.integer(c), std::to_string(c), {}};
             v.at.assign(points_.size(), c);
+            if (c > 0) numbers_.push_back(v);
             out.push_back(std::move(v));
         }
         return out;
@@ -128,7 +129,10 @@ class Algebra {
                                          KernelOp::Min, KernelOp::Max,   KernelOp::Abs,
                                          KernelOp::Neg, KernelOp::Select};
         const KernelOp op = kOps[random_() % kOps.size()];
-        const Value &x = any(values), &y = any(values), &z = any(values);
+        const bool divides = op == KernelOp::Div || op == KernelOp::Mod;
+        const Value &x = any(values), &z = any(values);
+        const Value& y =
+            divides && random_() % 4 ? numbers_[random_() % numbers_.size()] : any(values);
         Value out;
         std::vector<int> args{x.node, y.node};
         if (op == KernelOp::Abs || op == KernelOp::Neg) args = {x.node};
@@ -181,11 +185,12 @@ class Algebra {
     std::vector<int> ranges_;
     std::vector<Point> points_;
     std::vector<Known> known_;                   // by point
+    std::vector<Value> numbers_;                 // that divide
     std::pair<int, std::vector<int64_t>> less_;  // the last value < one of its operands
 };
 
 TEST(BuilderAlgebra, IsExactWhateverTheSizesAre) {
-    for (uint32_t seed = 0; seed < 150 && !testing::Test::HasFailure(); ++seed) {
+    for (uint32_t seed = 0; seed < 250 && !testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE(seed);
         Algebra(seed, seed % 2).check(24);
     }
