@@ -18,6 +18,7 @@
 #include "compiler/schedule/check_sizes.h"
 #include "compiler/schedule/crowded_loops.h"
 #include "compiler/schedule/open_loops.h"
+#include "compiler/schedule/regions.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/split_reductions.h"
 

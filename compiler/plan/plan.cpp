@@ -26,6 +26,7 @@
 #include "compiler/plan/tuned.h"
 #include "compiler/program/error.h"
 #include "compiler/program/stage_timer.h"
+#include "compiler/schedule/regions.h"
 
 namespace firn {
 namespace {

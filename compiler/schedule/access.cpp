@@ -239,7 +239,7 @@ bool AccessMaps::same_row(int a, int b) const {
     return p.size() == q.size() && !p.empty() && std::equal(p.begin(), p.end() - 1, q.begin());
 }
 
-double AccessMaps::turns(int map) const {
+double AccessMaps::trips(int map) const {
     double out = 1;
     for (const auto& [id, trips] : maps_[map].ranges) out *= std::max(1.0, trips);
     return out;

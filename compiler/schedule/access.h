@@ -26,9 +26,9 @@ class AccessMaps {
     int input_map(const Node& node, int k, int map);
     /// Map for a value of shape `to` that broadcasts to one of shape `from` asked by `map`.
     int projected(int map, const Shape& from, const Shape& to);
-    /// How often per grid index a value asked by `map` is evaluated: the turns of the ranges it
-    /// uses.
-    double turns(int map) const;
+    /// How often per grid index a value asked by `map` is evaluated: the trip counts of the ranges
+    /// it uses.
+    double trips(int map) const;
     /// How many leading axes of a grid of `rank` axes the indices of `map` use.
     int prefix(int map, int rank) const;
     /// Its indices are the first ones of `whole`.
@@ -39,7 +39,7 @@ class AccessMaps {
     /// They ask along the same row: their indices differ in the last one at most.
     bool same_row(int a, int b) const;
     /// Marks everything asked inside a loop's body: an opaque index computed by `node` depends on
-    /// the loops in `loops`, which turn `trips` times.
+    /// the loops in `loops`, with their trip counts.
     void set_loop_dependencies(
         std::function<std::vector<std::pair<const Node*, double>>(const Node&)> f) {
         loops_of_ = std::move(f);
@@ -51,7 +51,7 @@ class AccessMaps {
     struct Expr {
         std::vector<uint64_t> key;
         std::vector<std::pair<uint64_t, double>>
-            ranges;                    // id and turns of the ranges it uses, sorted
+            ranges;                    // id and trip count of the ranges it uses, sorted
         uint64_t innermost = kNoAxis;  // of the grid axes it uses, counted from the right
     };
     struct Map {

@@ -8,7 +8,7 @@
 #include "compiler/ir/value_bounds.h"
 #include "compiler/program/error.h"
 #include "compiler/schedule/open_loops.h"
-#include "compiler/schedule/schedule.h"
+#include "compiler/schedule/regions.h"
 
 namespace firn {
 namespace {

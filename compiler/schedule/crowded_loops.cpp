@@ -4,35 +4,27 @@
 #include <algorithm>
 
 #include "compiler/ir/builder.h"
-#include "compiler/schedule/crowds.h"
-#include "compiler/schedule/schedule.h"
+#include "compiler/schedule/binding_pressure.h"
+#include "compiler/schedule/regions.h"
 
 namespace firn {
 namespace {
 
-using Nodes = std::unordered_set<const Node*>;
-
 /// What is in memory, what a loop carries, and all that is computed from them.
-Nodes memory_readers(const RegionFacts& facts) {
-    Nodes out;
-    for (const Ref& ref : facts.order) {
-        const auto carried = facts.arg_index.find(ref.get());
-        bool reads = ref->op == Op::Buffer ||
-                     (ref->op == Op::Input && !ref->as<InputAttr>().scalar) ||
-                     (carried != facts.arg_index.end() && carried->second > 0);
-        const auto is_reader = [&](const Ref& from) { return out.contains(from.get()); };
-        reads |= std::any_of(ref->inputs.begin(), ref->inputs.end(), is_reader);
-        const std::vector<Ref> bodies = region_results(*ref);
-        reads |= std::any_of(bodies.begin(), bodies.end(), is_reader);
-        if (reads) out.insert(ref.get());
-    }
-    return out;
+NodeSet memory_readers(const RegionFacts& facts) {
+    NodeSet readers;
+    add_memory_readers(readers, facts.order, [&](const Node& node) {
+        const auto carried = facts.arg_index.find(&node);
+        return node.op == Op::Buffer || (node.op == Op::Input && !node.as<InputAttr>().scalar) ||
+               (carried != facts.arg_index.end() && carried->second > 0);
+    });
+    return readers;
 }
 
-/// Per loop inside a kernel, the values from outside that its turns read.
-std::unordered_map<const Node*, Nodes> read_from_outside(const RegionFacts& facts) {
-    const Nodes readers = memory_readers(facts);
-    std::unordered_map<const Node*, Nodes> out;
+/// Per loop inside a kernel, the values from outside that its iterations read.
+std::unordered_map<const Node*, NodeSet> read_from_outside(const RegionFacts& facts) {
+    const NodeSet readers = memory_readers(facts);
+    std::unordered_map<const Node*, NodeSet> out;
     const auto note = [&](const Node& loop, const Ref& value) {
         const auto& around = facts.loops.at(value.get());
         if (readers.contains(value.get()) &&
@@ -51,7 +43,7 @@ std::unordered_map<const Node*, Nodes> read_from_outside(const RegionFacts& fact
     return out;
 }
 
-bool is_crowded(const Node& loop, const Nodes& reads, const DeviceProfile& profile,
+bool is_crowded(const Node& loop, const NodeSet& reads, const DeviceProfile& profile,
                 const SymbolFacts& facts) {
     BindingCount count;
     for (const Node* value : reads) count.add(bound_value(*value, false), profile, facts);
@@ -65,7 +57,7 @@ bool is_crowded(const Node& loop, const Nodes& reads, const DeviceProfile& profi
 Graph host_crowded_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
                          const SymbolFacts& facts) {
     const RegionFacts regions = region_facts(graph);
-    Nodes crowded;
+    NodeSet crowded;
     for (const auto& [loop, reads] : read_from_outside(regions))
         if (!regions.host_loops.contains(loop) && !kernel_by_hand(regions, *loop) &&
             is_crowded(*loop, reads, profile, facts))

@@ -1,10 +1,11 @@
 // Which values the host computes.
+#include "compiler/schedule/host_numbers.h"
+
 #include <algorithm>
 #include <optional>
 #include <string>
 
 #include "compiler/ir/host_op.h"
-#include "compiler/schedule/schedule.h"
 
 namespace firn {
 namespace {
@@ -120,9 +121,9 @@ class Finder {
         }
     }
 
-    /// What the host knows when a call begins, but for the turns of loops of steps whose number it
-    /// knows then: not integer arguments (they are numbers of their own), nor what only the device
-    /// knows.
+    /// What the host knows when a call begins, but for the iterations of loops of steps whose
+    /// number it knows then: not integer arguments (they are numbers of their own), nor what only
+    /// the device knows.
     bool known_to_steps(const Size& size) const {
         if (!data_symbols(size).empty()) return false;
         for (const std::string& symbol : size.symbols()) {
@@ -146,5 +147,11 @@ class Finder {
 }  // namespace
 
 HostNumbers host_numbers(const RegionFacts& regions) { return Finder(regions).run(); }
+
+bool known_to_host(const HostNumbers& numbers, const Node& node) {
+    if (numbers.place.contains(&node)) return true;
+    return node.shape.empty() && node.dtype == i32 &&
+           host_size(node, numbers.inductions).has_value();
+}
 
 }  // namespace firn

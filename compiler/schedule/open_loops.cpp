@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "compiler/ir/builder.h"
-#include "compiler/schedule/schedule.h"
+#include "compiler/schedule/regions.h"
 
 namespace firn {
 namespace {

@@ -1,22 +1,26 @@
 // Kernels that would bind more tensors than the device does.
 #pragma once
+#include <functional>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
-#include "compiler/ir/graph.h"
 #include "compiler/kernel/bindings.h"
+#include "compiler/schedule/regions.h"
 
 namespace firn {
 
 /// A value in memory as a kernel binds it.
 KernelBuffer bound_value(const Node& value, bool written);
 
-/// What crowded kernels bind and are asked for so far. Verdicts keep it up from consumers to
-/// producers, so that values go to memory before their askers bind more than the device does.
-class Crowds {
+/// Adds to `readers` what is in memory, and what is computed from it. True where there is more.
+bool add_memory_readers(NodeSet& readers, const std::vector<Ref>& order,
+                        const std::function<bool(const Node&)>& in_memory);
+
+/// What kernels that may bind too much bind and ask for so far. Verdicts keep it up from consumers
+/// to producers, so that values go to memory before their askers bind more than the device does.
+class BindingPressure {
   public:
-    Crowds(const DeviceProfile& profile, const SymbolFacts& facts)
+    BindingPressure(const DeviceProfile& profile, const SymbolFacts& facts)
         : profile_(profile), facts_(facts) {}
 
     /// The kernel that computes `root` binds too much. False where that is known already.
@@ -36,7 +40,7 @@ class Crowds {
   private:
     struct Kernel {
         BindingCount count;
-        std::unordered_set<const Node*> asked, counted;  // counted: those that it does not compute
+        NodeSet asked, counted;  // counted: those that it does not compute
     };
     Kernel fresh(const Node& root) const;
 

@@ -1,5 +1,5 @@
 // Kernels that would bind more tensors than the device does.
-#include "compiler/schedule/crowds.h"
+#include "compiler/schedule/binding_pressure.h"
 
 namespace firn {
 
@@ -11,31 +11,44 @@ KernelBuffer bound_value(const Node& value, bool written) {
     return out;
 }
 
-Crowds::Kernel Crowds::fresh(const Node& root) const {
+bool add_memory_readers(NodeSet& readers, const std::vector<Ref>& order,
+                        const std::function<bool(const Node&)>& in_memory) {
+    const size_t before = readers.size();
+    for (const Ref& ref : order) {
+        bool reads = in_memory(*ref);
+        for (const Ref& input : ref->inputs) reads |= readers.contains(input.get());
+        if (ref->op == Op::Loop || ref->op == Op::If)
+            for (const Ref& r : region_results(*ref)) reads |= readers.contains(r.get());
+        if (reads) readers.insert(ref.get());
+    }
+    return readers.size() > before;
+}
+
+BindingPressure::Kernel BindingPressure::fresh(const Node& root) const {
     Kernel out;
     out.count.add(bound_value(root, true), profile_, facts_);
     return out;
 }
 
-bool Crowds::add(const Node& root) { return kernels_.emplace(&root, fresh(root)).second; }
+bool BindingPressure::add(const Node& root) { return kernels_.emplace(&root, fresh(root)).second; }
 
-void Crowds::restart() {
+void BindingPressure::restart() {
     for (auto& [root, kernel] : kernels_) kernel = fresh(*root);
 }
 
-void Crowds::ask(const Node& root, const Node& value) {
+void BindingPressure::ask(const Node& root, const Node& value) {
     Kernel& kernel = kernels_.at(&root);
     if (!kernel.asked.insert(&value).second) return;
     kernel.counted.insert(&value);
     kernel.count.add(bound_value(value, false), profile_, facts_);
 }
 
-bool Crowds::exceeds(const Node& root, const Node& value,
-                     const std::vector<const Node*>& inputs) const {
+bool BindingPressure::exceeds(const Node& root, const Node& value,
+                              const std::vector<const Node*>& inputs) const {
     const Kernel& kernel = kernels_.at(&root);
     BindingCount after = kernel.count;
     after.remove(bound_value(value, false), profile_, facts_);
-    std::unordered_set<const Node*> seen;
+    NodeSet seen;
     for (const Node* input : inputs)
         if (!kernel.asked.contains(input) && seen.insert(input).second)
             after.add(bound_value(*input, false), profile_, facts_);
@@ -43,7 +56,7 @@ bool Crowds::exceeds(const Node& root, const Node& value,
     return grows && !after.fits(profile_);
 }
 
-void Crowds::inlined(const Node& root, const Node& value) {
+void BindingPressure::inlined(const Node& root, const Node& value) {
     Kernel& kernel = kernels_.at(&root);
     if (kernel.counted.erase(&value))
         kernel.count.remove(bound_value(value, false), profile_, facts_);

@@ -1,0 +1,120 @@
+// What one element of a value costs a kernel, and how well a grid fills the device.
+#include "compiler/schedule/costs.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/ir/affine_index.h"
+#include "compiler/schedule/trip_counts.h"
+
+namespace firn {
+namespace {
+
+constexpr double kSharedRow = 4;  // elements of a row per lane that are worth sharing
+
+using Seconds = std::unordered_map<const Node*, double>;
+
+/// Axes of the tensor that is read whose index is neither a constant nor simply the reader's own.
+int moved_axes(const Node& gather) {
+    const Node& from = *gather.inputs[0];
+    int moved = 0;
+    for (size_t j = 0; j < from.shape.size(); ++j) {
+        const auto known = affine_index(*gather.inputs[j + 1]);
+        const bool fixed = known && known->axis < 0;
+        moved +=
+            !fixed && !(known && known->offset.is(0) && gather.shape[known->axis] == from.shape[j]);
+    }
+    return moved;
+}
+
+double result_seconds(const Node& node, Seconds& seconds, const SymbolFacts& symbols) {
+    const Node& owner = *node.inputs[0];
+    double cost = 0;
+    if (owner.op == Op::Loop) {
+        for (const Ref& r : owner.as<LoopAttr>().body->results)
+            cost += seconds[r.get()] * std::max(1.0, expected_trips(owner, symbols));
+        return cost;
+    }
+    for (const auto& body : {owner.as<IfAttr>().then_body, owner.as<IfAttr>().else_body})
+        cost += seconds[body->results[node.as<ResultAttr>().index].get()];
+    return cost;
+}
+
+/// A value that serves others too, or many elements of this one, would be kept in memory where that
+/// is cheaper; one that serves only this node would not: the node itself would.
+double inputs_seconds(const Node& node, Seconds& seconds,
+                      std::unordered_map<const Node*, int>& uses, double load) {
+    double cost = 0;
+    std::set<const Node*> distinct;
+    for (const Ref& input : node.inputs)
+        if (distinct.insert(input.get()).second)
+            cost += uses[input.get()] > 1 || node.op == Op::Expand
+                        ? std::min(seconds[input.get()], load)
+                        : seconds[input.get()];
+    return cost;
+}
+
+}  // namespace
+
+double own_operations(const Node& node) {
+    if (is_elementwise(node.op)) return operation_cost(node.op);
+    if (node.op == Op::Gather) return 3.0 * (moved_axes(node) + 1);
+    return !is_movement(node.op) || node.op == Op::Pad ? 3.0 * (node.rank() + 1) : 0;
+}
+
+double body_operations(const Node& node) { return std::max(1.0, own_operations(node)); }
+
+Seconds element_seconds(const ScheduleFacts& facts) {
+    const double operation = 1 / facts.profile.operations_per_second,
+                 load = facts.profile.seconds_per_load;
+    std::unordered_map<const Node*, int> uses;
+    for (const Ref& ref : facts.regions.order)
+        for (const Ref& input : ref->inputs) ++uses[input.get()];
+    Seconds seconds;
+    for (const Ref& ref : facts.regions.order) {
+        const Node& node = *ref;
+        double cost = 0;
+        if (facts.numbers.place.contains(&node)) {
+            cost = 0;
+        } else if (has_memory(facts.regions, node)) {
+            cost = load;
+        } else if (node.op == Op::Reduce) {
+            cost =
+                reduction_trips(node, facts.symbols) * (seconds[node.inputs[0].get()] + operation);
+        } else if (node.op == Op::Result) {
+            cost = result_seconds(node, seconds, facts.symbols);
+        } else if (!(info(node.op).properties & kLeaf)) {
+            cost = inputs_seconds(node, seconds, uses, load);
+            if (!widens_a_load(node, facts.profile)) cost += operation * own_operations(node);
+        }
+        seconds[&node] = cost;
+    }
+    return seconds;
+}
+
+bool is_free(const ScheduleFacts& facts, const Node& node) {
+    return (info(node.op).properties & kLeaf && !has_memory(facts.regions, node)) ||
+           known_to_host(facts.numbers, node);
+}
+
+bool is_computed(const ScheduleFacts& facts, const Node& node) {
+    return (is_elementwise(node.op) || is_movement(node.op) || node.op == Op::Gather) &&
+           !is_of_invocations(facts.regions, node) && !written(facts, node);
+}
+
+bool widens_a_load(const Node& node, const DeviceProfile& profile) {
+    if (profile.device_class != DeviceClass::Gpu || node.op != Op::Cast) return false;
+    return node.dtype.bytes() == 4 && node.inputs[0]->dtype.bytes() < 4;
+}
+
+double idle_factor(double grid, const DeviceProfile& profile) {
+    return std::max(1.0, profile.parallel_invocations / std::max(1.0, grid));
+}
+
+double sharing_lanes(double trips, const DeviceProfile& profile) {
+    return lanes_share(profile) && trips >= kSharedRow * profile.subgroup_size
+               ? profile.subgroup_size
+               : 1;
+}
+
+}  // namespace firn

@@ -1,0 +1,211 @@
+// Which materialised values share a kernel, and in which order kernels and host loops run.
+#include "compiler/schedule/groups.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/kernel_needs.h"
+
+namespace firn {
+namespace {
+
+constexpr size_t kMaxOutputs = 12;     // values that leave one kernel
+constexpr double kMostlyShared = 0.5;  // of one result's operations: better a
+                                       // longer body than to compute them twice
+constexpr double kLittleMore = 0.25;   // of a body that is too long by itself:
+                                       // better a longer one than one more
+
+/// The kernels that read a value in memory.
+struct Readers {
+    std::vector<const Node*> roots;
+    bool all_at_own_index = true;
+};
+using ReadersOf = std::unordered_map<const Node*, Readers>;
+
+struct Group {
+    ScheduleItem item;
+    bool heavy = false;  // has loops: kept apart from plain elementwise kernels
+    KernelNeeds needs;   // of memory, sizes and values
+};
+
+/// A value that may join a group.
+struct Candidate {
+    const Ref& root;
+    KernelNeeds needs;
+    bool heavy = false;
+    int inner = 0;                                             // see Round
+    const std::vector<const Node*>* row_reductions = nullptr;  // see Round; null: none
+    /// Kernels of rows are no others'.
+    bool alone() const { return inner > 0 || row_reductions; }
+};
+
+/// Its kernel has a reduction or a loop.
+bool is_heavy(const Draft& draft, const Node& root) {
+    NodeSet seen;
+    std::vector<const Node*> queue{&root};
+    while (!queue.empty()) {
+        const Node* node = queue.back();
+        queue.pop_back();
+        if (!seen.insert(node).second || (node != &root && in_memory(draft, *node))) continue;
+        if (node->op == Op::Reduce || (node->op == Op::Result && node->inputs[0]->op == Op::Loop))
+            return true;
+        if (node->op == Op::Result) continue;
+        for (const Ref& input : node->inputs) queue.push_back(input.get());
+    }
+    return false;
+}
+
+Candidate candidate(Draft& draft, const Ref& root) {
+    Candidate out{root, kernel_needs(draft, *root), is_heavy(draft, *root)};
+    if (const auto rows = draft.round.inner.find(root.get()); rows != draft.round.inner.end())
+        out.inner = rows->second;
+    const auto held = draft.round.row_reductions.find(root.get());
+    if (held != draft.round.row_reductions.end()) out.row_reductions = &held->second;
+    return out;
+}
+
+bool fits_with(const Draft& draft, const Group& group, const Candidate& candidate) {
+    std::vector<Ref> outputs = group.item.outputs;
+    outputs.push_back(candidate.root);
+    KernelNeeds all;
+    all.loads = candidate.needs.loads;
+    all.loads.insert(group.needs.loads.begin(), group.needs.loads.end());
+    all.sizes = candidate.needs.sizes || group.needs.sizes;
+    return fits_device(outputs, all, draft.facts);
+}
+
+/// The kernel of both has a body that the driver's compiler bears; what they share counts once.
+bool bears(const Draft& draft, const KernelNeeds& a, const KernelNeeds& b) {
+    const double most = draft.facts.profile.max_body_operations, both = a.operations + b.operations;
+    const auto [less, more] = std::minmax(a.operations, b.operations);
+    if (both <= most || (more > most && less <= kLittleMore * more)) return true;
+    double shared = 0;
+    for (const auto& [node, map] : b.values)
+        if (a.values.contains({node, map})) shared += operations_in_kernel(draft, *node);
+    return both - shared <= most || shared >= kMostlyShared * less;
+}
+
+bool can_join(const Draft& draft, const Group& group, const Candidate& candidate) {
+    const Node& root = *candidate.root;
+    if (candidate.alone() || group.item.loop || group.item.inner ||
+        !group.item.row_reductions.empty() || group.heavy != candidate.heavy ||
+        (group.item.outputs.size() >= kMaxOutputs && !is_stored_by_hand(root)))
+        return false;
+    const Node& other = *group.item.outputs[0];
+    if (is_stored_by_hand(root) || is_stored_by_hand(other))
+        return is_stored_by_hand(root) && is_stored_by_hand(other) &&
+               root.inputs[0] == other.inputs[0];
+    if (!bears(draft, group.needs, candidate.needs)) return false;
+    // Stores by position join where the positions are the same.
+    const Written a = written(draft.facts, root), b = written(draft.facts, other);
+    const RegionFacts& regions = draft.facts.regions;
+    return static_cast<bool>(a) == static_cast<bool>(b) && a.loop == b.loop &&
+           grid_shape(regions, other) == grid_shape(regions, root) &&
+           fits_with(draft, group, candidate);
+}
+
+/// The groups of one region.
+struct Grouping {
+    std::vector<Group> groups;
+    std::unordered_map<const Node*, size_t> group_of;  // roots and loops of this region
+};
+
+/// The first group that comes after, or is, what the candidate needs.
+size_t first_place(const Grouping& grouping, const Candidate& candidate) {
+    size_t first = 0;
+    for (const auto& [node, own] : candidate.needs.items) {
+        const auto it = grouping.group_of.find(node);
+        if (it == grouping.group_of.end()) continue;
+        const bool may_join = own && !grouping.groups[it->second].item.loop;
+        first = std::max(first, it->second + (may_join ? 0 : 1));
+    }
+    return first;
+}
+
+void add_loop(Grouping& grouping, const Ref& loop, std::vector<ScheduleItem> body) {
+    grouping.group_of[loop.get()] = grouping.groups.size();
+    Group& group = grouping.groups.emplace_back();
+    group.item.loop = loop;
+    group.item.body = std::move(body);
+}
+
+void add_root(Grouping& grouping, const Draft& draft, const Candidate& candidate) {
+    std::vector<Group>& groups = grouping.groups;
+    size_t at = first_place(grouping, candidate);
+    while (at < groups.size() && !can_join(draft, groups[at], candidate)) ++at;
+    if (at == groups.size()) {
+        Group& made = groups.emplace_back();
+        made.heavy = candidate.heavy;
+        made.item.inner = candidate.inner;
+        if (candidate.row_reductions) made.item.row_reductions = *candidate.row_reductions;
+    }
+    Group& group = groups[at];
+    group.item.outputs.push_back(candidate.root);
+    group.needs.loads.insert(candidate.needs.loads.begin(), candidate.needs.loads.end());
+    group.needs.sizes |= candidate.needs.sizes;
+    for (const auto& [node, map] : candidate.needs.values)
+        add_value(group.needs, draft, *node, map);
+    grouping.group_of[candidate.root.get()] = at;
+}
+
+/// The steps of a host loop's body, of the whole program where `home` is null.
+std::vector<ScheduleItem> group_region(Draft& draft, const Node* home, ReadersOf& readers) {
+    const RegionFacts& regions = draft.facts.regions;
+    Grouping grouping;
+    for (const Ref& ref : regions.order) {
+        const bool root = draft.round.materialised.contains(ref.get());
+        const bool loop = regions.host_loops.contains(ref.get());
+        if ((!root && !loop) || home_loop(regions, *ref) != home) continue;
+        if (loop) {
+            add_loop(grouping, ref, group_region(draft, ref.get(), readers));
+            continue;
+        }
+        const Candidate made = candidate(draft, ref);
+        for (const auto& [node, own] : made.needs.items) {
+            Readers& of_node = readers[node];
+            of_node.roots.push_back(ref.get());
+            of_node.all_at_own_index = of_node.all_at_own_index && own;
+        }
+        add_root(grouping, draft, made);
+    }
+    std::vector<ScheduleItem> out;
+    for (Group& g : grouping.groups) out.push_back(std::move(g.item));
+    return out;
+}
+
+bool read_only_by(const NodeSet& members, const Node& value, const ReadersOf& readers,
+                  const ScheduleFacts& facts) {
+    const auto found = readers.find(&value);
+    if (found == readers.end() || !found->second.all_at_own_index ||
+        facts.required.contains(&value))
+        return false;
+    return std::all_of(found->second.roots.begin(), found->second.roots.end(),
+                       [&](const Node* root) { return members.contains(root); });
+}
+
+/// What nothing but the outputs of its own kernel reads, each at its own index, is at hand there:
+/// nothing would load it. After the groups, which had to place it before its readers.
+void keep_in_kernels(Draft& draft, std::vector<ScheduleItem>& items, const ReadersOf& readers) {
+    for (ScheduleItem& item : items) {
+        keep_in_kernels(draft, item.body, readers);
+        NodeSet members;
+        for (const Ref& output : item.outputs) members.insert(output.get());
+        std::erase_if(item.outputs, [&](const Ref& output) {
+            if (!read_only_by(members, *output, readers, draft.facts)) return false;
+            draft.round.materialised.erase(output.get());
+            for (ValueVerdict& v : draft.round.verdicts)
+                if (v.value == output) v.verdict = Verdict::Inlined, v.reason = kReasonKernel;
+            return true;
+        });
+    }
+}
+
+}  // namespace
+
+std::vector<ScheduleItem> group_into_kernels(Draft& draft) {
+    ReadersOf readers;
+    std::vector<ScheduleItem> items = group_region(draft, nullptr, readers);
+    keep_in_kernels(draft, items, readers);
+    return items;
+}
+
+}  // namespace firn

@@ -1,0 +1,92 @@
+// What the kernel of a materialised value needs: other values, memory, sizes, operations.
+#include "compiler/schedule/kernel_needs.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/costs.h"
+
+namespace firn {
+namespace {
+
+/// The host loop that gives the value back, null where none does.
+const Node* host_loop_of(const ScheduleFacts& facts, const Node& node) {
+    const Node* owner = node.op == Op::Result ? node.inputs[0].get() : nullptr;
+    return owner && facts.regions.host_loops.contains(owner) ? owner : nullptr;
+}
+
+/// Sizes that only the device knows are computed by a kernel before.
+void add_sizes(KernelNeeds& needs, const ScheduleFacts& facts, const Node& node) {
+    if (facts.counts.empty()) return;
+    for_sizes(node, [&](const Size& size) {
+        for (const SizeAtom& symbol : data_symbols(size)) {
+            const Node* count = facts.counts.at(symbol.name);
+            const Node* loop = host_loop_of(facts, *count);
+            needs.items[loop ? loop : count] = false;
+            needs.sizes = true;
+        }
+    });
+}
+
+/// The root reads a materialised value where it writes its own.
+bool at_own_index(Draft& draft, const Node& root, const Node& value, int map) {
+    return value.shape == grid_shape(draft.facts.regions, root) &&
+           map == draft.maps.identity(value.shape) && root.op != Op::Scatter &&
+           !written(draft.facts, root) && !is_stored_by_hand(root);
+}
+
+}  // namespace
+
+KernelNeeds kernel_needs(Draft& draft, const Node& root) {
+    const ScheduleFacts& facts = draft.facts;
+    KernelNeeds out;
+    std::vector<std::pair<const Node*, int>> queue;
+    const auto push = [&](const Node& node, int map) {
+        if (add_value(out, draft, node, map)) queue.push_back({&node, map});
+    };
+    for_demand(facts, draft.maps, root, draft.maps.identity(grid_shape(facts.regions, root)), push);
+    add_sizes(out, facts, root);
+    while (!queue.empty()) {
+        const auto [node, map] = queue.back();
+        queue.pop_back();
+        add_sizes(out, facts, *node);
+        if (is_loaded(draft, *node) && !starts_as(draft, root, *node, map)) out.loads.insert(node);
+        if (const Node* loop = host_loop_of(facts, *node)) {
+            out.items[loop] = false;
+        } else if (draft.round.materialised.contains(node)) {
+            const bool own = at_own_index(draft, root, *node, map);
+            auto [it, added] = out.items.emplace(node, own);
+            if (!added) it->second = it->second && own;
+        } else if (!in_memory(draft, *node)) {
+            for_demand(facts, draft.maps, *node, map, push);
+        }
+    }
+    return out;
+}
+
+double operations_in_kernel(const Draft& draft, const Node& node) {
+    return in_memory(draft, node) || draft.round.materialised.contains(&node)
+               ? 1
+               : body_operations(node);
+}
+
+bool add_value(KernelNeeds& needs, const Draft& draft, const Node& node, int map) {
+    const bool first = needs.values.insert({&node, map}).second;
+    if (first) needs.operations += operations_in_kernel(draft, node);
+    return first;
+}
+
+bool fits_device(const std::vector<Ref>& outputs, const KernelNeeds& needs,
+                 const ScheduleFacts& facts) {
+    BindingCount count;
+    count.storage = needs.sizes ? 1 : 0;
+    for (const Ref& output : outputs)
+        count.add(bound_value(*output, true), facts.profile, facts.symbols);
+    for (const Node* load : needs.loads) {
+        const auto is_load = [&](const Ref& output) { return output.get() == load; };
+        if (std::none_of(outputs.begin(), outputs.end(), is_load))
+            count.add(bound_value(*load, false), facts.profile, facts.symbols);
+    }
+    return count.fits(facts.profile);
+}
+
+}  // namespace firn

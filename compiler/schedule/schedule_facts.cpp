@@ -1,0 +1,60 @@
+// What verdicts and groups are made from: the graph, the device and what follows from these alone.
+#include "compiler/schedule/schedule_facts.h"
+
+#include "compiler/schedule/costs.h"
+#include "compiler/schedule/schedule.h"
+
+namespace firn {
+namespace {
+
+void require_memory(ScheduleFacts& facts) {
+    const auto require = [&](const Ref& ref, const char* reason) {
+        if (!has_memory(facts.regions, *ref)) facts.required.emplace(ref.get(), reason);
+    };
+    for (const Ref& r : facts.graph.results) require(r, kReasonResult);
+    for (const Ref& ref : facts.regions.order) {
+        if (const Written w = written(facts, *ref); w && !inside_kernel_loop(facts.regions, *ref))
+            require(ref, kReasonStore);
+        if (is_stored_by_hand(*ref)) require(ref, kReasonByHand);
+        if (!facts.regions.host_loops.contains(ref.get())) continue;
+        for (size_t k = 3; k < ref->inputs.size(); ++k) require(ref->inputs[k], kReasonCarried);
+        for (const Ref& r : ref->as<LoopAttr>().body->results) require(r, kReasonCarried);
+    }
+}
+
+void find_counts(ScheduleFacts& facts) {
+    const auto note = [&](const std::vector<Size>& sizes, const std::vector<Ref>& counts) {
+        for (size_t k = 0; k < sizes.size(); ++k)
+            facts.counts[data_symbols(sizes[k]).at(0).name] = counts[k].get();
+    };
+    note(facts.graph.data_sizes, facts.graph.results);
+    for (const Ref& ref : facts.regions.order)
+        if (ref->op == Op::Loop) note(ref->as<LoopAttr>().sizes, ref->as<LoopAttr>().body->results);
+}
+
+}  // namespace
+
+ScheduleFacts schedule_facts(const Graph& graph, const DeviceProfile& profile,
+                             const SymbolFacts& symbols, bool nested) {
+    ScheduleFacts facts{graph, profile, symbols, nested, region_facts(graph), {}, {}, {}, {}};
+    facts.numbers = host_numbers(facts.regions);
+    facts.seconds = element_seconds(facts);
+    find_counts(facts);
+    require_memory(facts);
+    return facts;
+}
+
+bool has_memory(const RegionFacts& regions, const Node& node) {
+    if (node.op == Op::Input) return !node.as<InputAttr>().scalar;
+    if (node.op == Op::Buffer) return true;
+    if (node.op == Op::RegionArg)
+        return regions.host_loops.contains(regions.arg_owner.at(&node)) &&
+               regions.arg_index.at(&node) > 0;
+    return node.op == Op::Result && regions.host_loops.contains(node.inputs[0].get());
+}
+
+Written written(const ScheduleFacts& facts, const Node& node) {
+    return written(node, facts.regions.host_loops);
+}
+
+}  // namespace firn

@@ -1,0 +1,76 @@
+// How many iterations loops and reductions take, as far as it can be told before a call.
+#include "compiler/schedule/trip_counts.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace firn {
+namespace {
+
+constexpr double kUnknownTrips = 8;      // of a loop whose bounds tell nothing; such
+                                         // loops stand in one another
+constexpr double kLongestKnown = 65536;  // bounds beyond it say nothing about a loop's trip count
+
+/// A number that the caller chooses: a quarter of the most that it can be, where that is known.
+std::optional<double> bounded_estimate(const Size& size, const SymbolFacts& symbols) {
+    const auto most = static_cast<double>(size.upper_bound(symbols.largest));
+    if (most > kLongestKnown) return std::nullopt;
+    return std::max(1.0, most / 4);
+}
+
+}  // namespace
+
+double expected_trips(const Node& loop, const SymbolFacts& symbols) {
+    auto value = [&](int k) -> std::optional<double> {
+        const auto size = host_size(*loop.inputs[k], {});
+        if (!size) return std::nullopt;
+        for (const std::string& s : size->symbols())
+            if (s[0] == '$') return bounded_estimate(*size, symbols);
+        return estimate(*size, symbols);
+    };
+    const auto begin = value(0), end = value(1), step = value(2);
+    if (!begin || !end || !step || *step == 0) return kUnknownTrips;
+    return std::max(0.0, (*end - *begin) / *step);
+}
+
+double most_trips(const Node& loop, const HostNumbers& numbers, const DeviceProfile& profile,
+                  const SymbolFacts& symbols) {
+    const auto begin = host_size(*loop.inputs[0], numbers.inductions),
+               end = host_size(*loop.inputs[1], numbers.inductions);
+    if (!begin || !end) return profile.max_back_edges;
+    const Size &from = *begin, &to = *end;
+    const int64_t most = std::max((to - from).upper_bound(symbols.largest),
+                                  (from - to).upper_bound(symbols.largest));
+    return std::clamp(static_cast<double>(most), 1.0, static_cast<double>(profile.max_back_edges));
+}
+
+double reduction_trips(const Node& reduce, const SymbolFacts& symbols) {
+    double trips = 1;
+    for (int axis : reduce.as<ReduceAttr>().axes)
+        trips *= estimate(reduce.inputs[0]->shape[axis], symbols);
+    return trips;
+}
+
+double expected_runs(const RegionFacts& regions, const SymbolFacts& symbols, const Node& node) {
+    double runs = 1;
+    for (const Node* loop : regions.loops.at(&node))
+        if (regions.host_loops.contains(loop))
+            runs *= std::max(1.0, expected_trips(*loop, symbols));
+    return runs;
+}
+
+std::vector<std::pair<const Node*, double>> kernel_loops(const RegionFacts& regions,
+                                                         const SymbolFacts& symbols,
+                                                         const Node& node) {
+    std::vector<std::pair<const Node*, double>> out;
+    for (const Node* loop : regions.loops.at(&node))
+        if (!regions.host_loops.contains(loop))
+            out.emplace_back(loop, expected_trips(*loop, symbols));
+    return out;
+}
+
+double expected_elements(const Shape& shape, const SymbolFacts& symbols) {
+    return estimate(element_count(shape), symbols);
+}
+
+}  // namespace firn

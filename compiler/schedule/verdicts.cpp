@@ -1,0 +1,222 @@
+// Verdicts by cost: where each value lives.
+#include "compiler/schedule/verdicts.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/costs.h"
+#include "compiler/schedule/crowded_kernels.h"
+#include "compiler/schedule/held_rows.h"
+#include "compiler/schedule/row_staging.h"
+#include "compiler/schedule/trip_counts.h"
+
+namespace firn {
+namespace {
+
+constexpr double kWorkingSet = 16;  // tensors of this size that pass through the
+                                    // cache between two uses
+constexpr double kSymbolShare = 4;  // how much more a symbol may be than its estimate
+constexpr double kStageTrips = 32;  // a reduction this long inside another one
+                                    // is a stage of its own
+
+/// Another result of its loop, of the same shape, leaves a kernel already, and not every asker can
+/// be part of that kernel: this one needs no iteration and no launch of its own to leave it too.
+bool leaves_with_its_loop(Draft& draft, const Node& node, const std::set<Ask>& asks) {
+    const auto& leaving = draft.findings.leaving_loops;
+    const Node* loop = loop_of_result(draft.facts.regions, node);
+    const auto it = loop ? leaving.find(loop) : leaving.end();
+    if (it == leaving.end() || it->second != node.shape) return false;
+    const int own = draft.maps.identity(node.shape);
+    return std::any_of(asks.begin(), asks.end(), [&](const Ask& a) {
+        return a.map != own || grid_shape(draft.facts.regions, *a.root) != node.shape ||
+               draft.round.inner.contains(a.root);
+    });
+}
+
+/// A kernel that asks for the value has a body that is long enough already.
+bool overgrown(const Draft& draft, const std::set<Ask>& asks) {
+    return std::any_of(asks.begin(), asks.end(), [&](const Ask& a) {
+        return draft.round.operations.at(a.root) >= draft.facts.profile.max_body_operations;
+    });
+}
+
+/// The result of a loop inside a kernel, asked in the iterations of a reduction: together they may
+/// take more back edges than the driver lets an invocation take. Symbols count with the most that
+/// they can be.
+bool exceeds_back_edges(const Draft& draft, const Node& node, const std::set<Ask>& asks) {
+    const ScheduleFacts& facts = draft.facts;
+    const Node* loop = loop_of_result(facts.regions, node);
+    if (!facts.profile.max_back_edges || !loop) return false;
+    return std::any_of(asks.begin(), asks.end(), [&](const Ask& a) {
+        const double trips = draft.maps.trips(a.map);
+        return trips > 1 && kSymbolShare * trips *
+                                    most_trips(*loop, facts.numbers, facts.profile, facts.symbols) >
+                                facts.profile.max_back_edges;
+    });
+}
+
+bool asked_in_a_range(const AccessMaps& maps, const std::set<Ask>& asks) {
+    return std::any_of(asks.begin(), asks.end(),
+                       [&](const Ask& a) { return maps.trips(a.map) > 1; });
+}
+
+/// Why no kernel that asks for the value may compute it, whatever that costs; null: all may.
+const char* banned_from_askers(const Draft& draft, const Node& node, const std::set<Ask>& asks) {
+    if (asks.size() > kMapBudget) return kReasonBudget;
+    if (overgrown(draft, asks)) return kReasonLarge;
+    if (exceeds_back_edges(draft, node, asks)) return kReasonTrips;
+    const bool repeats = node.op == Op::Reduce || loop_of_result(draft.facts.regions, node);
+    if (!repeats || !asked_in_a_range(draft.maps, asks)) return nullptr;
+    if (!draft.facts.nested) return kReasonTrips;
+    if (node.op == Op::Reduce && reduction_trips(node, draft.facts.symbols) >= kStageTrips)
+        return kReasonStage;
+    return nullptr;
+}
+
+/// Seconds to compute it where it is asked, beside all that the askers' kernels have at hand.
+double inline_seconds_beside(Draft& draft, const Node& node, const std::set<Ask>& asks) {
+    const ScheduleFacts& facts = draft.facts;
+    double total = 0;
+    for (const Ask& a : asks) {
+        const double grid = expected_elements(grid_shape(facts.regions, *a.root), facts.symbols);
+        const double trips = draft.maps.trips(a.map);
+        total += evaluated_at(draft, a) * trips *
+                 expected_runs(facts.regions, facts.symbols, *a.root) *
+                 idle_factor(grid * sharing_lanes(trips, facts.profile), facts.profile) *
+                 std::min(facts.seconds.at(&node),
+                          seconds_beside(node, a, draft.findings.at_hand, facts, draft.maps));
+    }
+    return total;
+}
+
+/// The costs of a value, inlined until it is judged.
+ValueVerdict costs_of(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
+    const Node& node = *ref;
+    const ScheduleFacts& facts = draft.facts;
+    const DeviceProfile& profile = facts.profile;
+    ValueVerdict v{ref, Verdict::Inlined, kReasonOnce};
+    const double bytes = node.dtype.bytes();
+    const double each = facts.seconds.at(&node),
+                 size = expected_elements(node.shape, facts.symbols),
+                 runs = expected_runs(facts.regions, facts.symbols, node);
+    const double own_trips = node.op == Op::Reduce ? reduction_trips(node, facts.symbols) : 1;
+    v.elements = std::max(1.0, size) * runs;
+    double loads = 0, streams = -runs;  // the first read comes with the write
+    NodeSet readers;
+    for (const Ask& a : asks) {
+        const double root_runs = expected_runs(facts.regions, facts.symbols, *a.root),
+                     trips = draft.maps.trips(a.map);
+        if (readers.insert(a.root).second) streams += root_runs;
+        const double grid = expected_elements(grid_shape(facts.regions, *a.root), facts.symbols);
+        const double asked = evaluated_at(draft, a) * trips * root_runs;
+        v.evaluations += asked;
+        const double idle =
+            idle_factor(grid * sharing_lanes(std::max(own_trips, trips), profile), profile);
+        v.inline_seconds += asked * each * idle;
+        loads += asked * profile.seconds_per_load * idle;
+    }
+    // A value too large for the cache comes from memory again for every further kernel.
+    if (streams > 0 && size * bytes * kWorkingSet > static_cast<double>(profile.cache_bytes))
+        loads += streams * size * bytes / profile.bytes_per_second;
+    const bool joins = leaves_with_its_loop(draft, node, asks);
+    v.materialise_seconds = v.elements * 2 * bytes / profile.bytes_per_second + loads;
+    if (!joins)
+        v.materialise_seconds +=
+            v.elements * each * idle_factor(size * sharing_lanes(own_trips, profile), profile) +
+            runs * profile.seconds_per_launch;
+    v.stage_seconds = stage_seconds(draft, node, asks);
+    return v;
+}
+
+/// It has no memory of its own, or is never worth any.
+bool always_inlined(const ScheduleFacts& facts, const Node& node) {
+    return node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Index ||
+           node.op == Op::Input || is_movement(node.op) || known_to_host(facts.numbers, node) ||
+           widens_a_load(node, facts.profile) || inside_kernel_loop(facts.regions, node);
+}
+
+ValueVerdict judge(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
+    const Node& node = *ref;
+    ValueVerdict v = costs_of(draft, ref, asks);
+    const auto verdict = [&](Verdict kind, const char* reason) {
+        v.verdict = kind;
+        v.reason = reason;
+        return v;
+    };
+    if (always_inlined(draft.facts, node)) return v;
+    if (combines_in_groups(draft, node, asks)) {
+        v.stage_seconds = combine_seconds(draft.facts, node.inputs[0]->shape);
+        return verdict(Verdict::Staged, kReasonGroup);
+    }
+    if (const char* reason = banned_from_askers(draft, node, asks))
+        return verdict(Verdict::Materialised, reason);
+    if (v.stage_seconds > 0 && v.stage_seconds < std::min(v.inline_seconds, v.materialise_seconds))
+        return verdict(Verdict::Staged, kReasonRow);
+    if (v.inline_seconds > v.materialise_seconds) {
+        if (!draft.findings.at_hand.asks.empty())
+            v.inline_seconds = std::min(v.inline_seconds, inline_seconds_beside(draft, node, asks));
+        return v.inline_seconds > v.materialise_seconds
+                   ? verdict(Verdict::Materialised, kReasonDearer)
+                   : verdict(Verdict::Inlined, kReasonAtHand);
+    }
+    const bool again = asks.size() > 1 || v.evaluations > v.elements;
+    return verdict(Verdict::Inlined, again ? kReasonCheaper : kReasonOnce);
+}
+
+/// What follows from a verdict for those that the value asks.
+void apply(Draft& draft, const ValueVerdict& v, const std::set<Ask>& asks) {
+    const Node& node = *v.value;
+    if (v.verdict == Verdict::Materialised) {
+        draft.round.materialised.insert(&node);
+        ask_inputs(draft, node,
+                   {{&node, draft.maps.identity(grid_shape(draft.facts.regions, node))}});
+        return;
+    }
+    BindingPressure& pressure = draft.findings.pressure;
+    for (const Ask& a : asks)
+        if (pressure.contains(*a.root)) pressure.inlined(*a.root, node);
+    if (v.reason == kReasonGroup) return combine_in_groups(draft, node, asks);
+    if (v.verdict == Verdict::Staged) stage(draft, asks);
+    ask_inputs(draft, node, asks);
+}
+
+}  // namespace
+
+void decide(Draft& draft) {
+    const ScheduleFacts& facts = draft.facts;
+    const std::set<Ask> none;
+    for (size_t k = facts.regions.order.size(); k-- > 0;) {
+        const Ref& ref = facts.regions.order[k];
+        if (ref->op == Op::Loop || ref->op == Op::If || has_memory(facts.regions, *ref)) continue;
+        const auto required = facts.required.find(ref.get());
+        const auto asked = draft.round.asks.find(ref.get());
+        const bool is_required = required != facts.required.end();
+        if (!is_required && (asked == draft.round.asks.end() || ref->op == Op::RegionArg)) continue;
+        const std::set<Ask>& asks = asked != draft.round.asks.end() ? asked->second : none;
+        ValueVerdict v = is_required ? ValueVerdict{ref, Verdict::Materialised, required->second}
+                                     : judge(draft, ref, asks);
+        if (v.verdict != Verdict::Materialised && overcrowds(draft, *ref, asks)) {
+            v.verdict = Verdict::Materialised;
+            v.reason = kReasonBindings;
+            draft.findings.pressure.add(*ref);  // it takes over what was too much
+        }
+        apply(draft, v, asks);
+        if (!ref->shape.empty() || v.verdict == Verdict::Materialised)
+            draft.round.verdicts.push_back(std::move(v));
+    }
+}
+
+bool note_leaving_loops(Draft& draft) {
+    bool changed = false;
+    for (const ValueVerdict& v : draft.round.verdicts)
+        if (v.verdict == Verdict::Materialised)
+            if (const Node* loop = loop_of_result(draft.facts.regions, *v.value))
+                changed |= draft.findings.leaving_loops.emplace(loop, v.value->shape).second;
+    return changed;
+}
+
+bool judged_dearer(const Round& round) {
+    return std::any_of(round.verdicts.begin(), round.verdicts.end(),
+                       [](const ValueVerdict& v) { return v.reason == kReasonDearer; });
+}
+
+}  // namespace firn
