@@ -1,4 +1,4 @@
-// Keeps every loop inside a kernel below the number of turns that the driver allows.
+// Keeps every loop inside a kernel below the number of iterations that the driver allows.
 #include "compiler/schedule/bound_loops.h"
 
 #include <algorithm>
@@ -43,13 +43,13 @@ bool is_number(const Node& node, int64_t value) {
     return node.op == Op::Constant && node.as<ConstantAttr>().value.i == value;
 }
 
-/// Turns that loops which must end take in a kernel by hand: `most` where that is set.
+/// Iterations that loops which must end take in a kernel by hand: `most` where that is set.
 struct Budget {
     double most = 0;
     bool holds(const Node& loop) const { return most > 0 && loop.as<LoopAttr>().must_end; }
 };
 
-/// The most turns that a loop can take.
+/// The most iterations that a loop can take.
 std::optional<double> trips_of(const Node& loop, const Inductions& known, const SymbolFacts& facts,
                                Budget budget = {}) {
     if (budget.holds(loop)) {
@@ -74,10 +74,11 @@ bool is_inside(const RegionFacts& regions, const Node& node, const Node* loop) {
     return std::find(around.begin(), around.end(), loop) != around.end();
 }
 
-/// Back edges that one turn of each loop's body takes at the most; host loops do not count.
-std::unordered_map<const Node*, double> turn_costs(const RegionFacts& regions,
-                                                   const Inductions& known,
-                                                   const SymbolFacts& facts, Budget budget = {}) {
+/// Back edges that one iteration of each loop's body takes at the most; host loops do not count.
+std::unordered_map<const Node*, double> iteration_costs(const RegionFacts& regions,
+                                                        const Inductions& known,
+                                                        const SymbolFacts& facts,
+                                                        Budget budget = {}) {
     std::unordered_map<const Node*, double> out;
     for (const Ref& node : regions.order) {
         double edges = 0;
@@ -92,7 +93,7 @@ std::unordered_map<const Node*, double> turn_costs(const RegionFacts& regions,
         if (edges == 0) continue;
         const auto& around = regions.loops.at(node.get());
         for (const Node* loop : around) {
-            double times = 1;  // the loops between take it more than once in a turn
+            double times = 1;  // the loops between take it more than once in an iteration
             for (const Node* between : around)
                 if (between != loop && is_inside(regions, *between, loop) &&
                     !regions.host_loops.contains(between))
@@ -104,30 +105,30 @@ std::unordered_map<const Node*, double> turn_costs(const RegionFacts& regions,
     return out;
 }
 
-/// The loop as a loop over chunks of at most `chunk` turns.
+/// The loop as a loop over chunks of at most `chunk` iterations.
 Ref chunked(Builder b, const Node& loop, const std::vector<Ref>& inputs, int64_t chunk) {
     const LoopAttr& attr = loop.as<LoopAttr>();
     auto number = [&](int64_t v) { return constant_int(b, v); };
     auto op = [&](Op o, const Ref& x, const Ref& y) { return elementwise(b, o, {x, y}); };
     const Ref &begin = inputs[0], &end = inputs[1], &step = inputs[2];
-    const Ref trips = loop_turns(b, begin, end, step);
+    const Ref trips = loop_trip_count(b, begin, end, step);
     const Ref chunks = count_steps(b, trips, number(chunk));
     Region outer;
     outer.args.push_back(region_arg(b, i32, {}));
     std::vector<Ref> inits(inputs.begin() + 3, inputs.end());
     for (const Ref& init : inits) outer.args.push_back(region_arg(b, init->dtype, init->shape));
     const Ref done = op(Op::Mul, outer.args[0], number(chunk));
-    const Ref turns = op(Op::Max, op(Op::Min, op(Op::Sub, trips, done), number(chunk)), number(0));
+    const Ref left = op(Op::Max, op(Op::Min, op(Op::Sub, trips, done), number(chunk)), number(0));
     // The chunk counts from 0: its length is known where its place is not.
     Region body = with_fresh_args(b.table, *attr.body);
-    const Ref turn = region_arg(b, i32, {});
-    const Ref at = op(Op::Add, begin, op(Op::Mul, op(Op::Add, done, turn), step));
+    const Ref iteration = region_arg(b, i32, {});
+    const Ref at = op(Op::Add, begin, op(Op::Mul, op(Op::Add, done, iteration), step));
     body.results = substitute(b.table, body.results, {{body.args[0].get(), at}});
-    body.args[0] = turn;
+    body.args[0] = iteration;
     LoopAttr inner_attr = attr;
     inner_attr.must_end = false;
     inner_attr.body = std::make_shared<const Region>(std::move(body));
-    std::vector<Ref> inner_inputs{number(0), turns, number(1)};
+    std::vector<Ref> inner_inputs{number(0), left, number(1)};
     inner_inputs.insert(inner_inputs.end(), outer.args.begin() + 1, outer.args.end());
     const Ref inner =
         b.table.intern(Op::Loop, loop.dtype, loop.shape, inner_inputs, inner_attr, b.line);
@@ -141,10 +142,10 @@ Ref chunked(Builder b, const Node& loop, const std::vector<Ref>& inputs, int64_t
                           b.line);
 }
 
-/// The loops in a kernel by hand that must end, with the turns that the driver allows each of them:
-/// a kernel is one dispatch, and whoever runs it sees whether a loop went on after its last turn.
-/// What else the kernel does (clearing its arrays) is left a 16th.
-std::unordered_map<const Node*, int64_t> turns_by_hand(const RegionFacts& regions,
+/// The loops in a kernel by hand that must end, with the trip count that the driver allows each of
+/// them: a kernel is one dispatch, and whoever runs it sees whether a loop went on after its last
+/// iteration. What else the kernel does (clearing its arrays) is left a 16th.
+std::unordered_map<const Node*, int64_t> trips_by_hand(const RegionFacts& regions,
                                                        const Node& kernel, const Inductions& known,
                                                        const SymbolFacts& facts, int64_t most) {
     std::vector<const Node*> loops;
@@ -154,10 +155,10 @@ std::unordered_map<const Node*, int64_t> turns_by_hand(const RegionFacts& region
             loops.push_back(ref.get());
     if (loops.empty()) return {};
     const auto allowed = static_cast<double>(most - most / 16);
-    const auto edges = [&](int64_t turns) {
-        return turn_costs(regions, known, facts, {static_cast<double>(turns)})[&kernel];
+    const auto edges = [&](int64_t trips) {
+        return iteration_costs(regions, known, facts, {static_cast<double>(trips)})[&kernel];
     };
-    int64_t low = 1, high = most;  // the most turns that are allowed lie in [low, high)
+    int64_t low = 1, high = most;  // the most iterations that are allowed lie in [low, high)
     while (low + 1 < high) {
         const int64_t middle = (low + high) / 2;
         (edges(middle) <= allowed ? low : high) = middle;
@@ -176,17 +177,17 @@ Graph bound_by_hand(NodeTable& table, const Graph& graph, const DeviceProfile& p
     if (!profile.max_back_edges) return graph;
     const RegionFacts regions = region_facts(graph);
     const Inductions known = host_inductions(regions);
-    std::unordered_map<const Node*, int64_t> turns;
+    std::unordered_map<const Node*, int64_t> trips;
     for (const Ref& ref : regions.order)
         if (ref->op == Op::Loop && ref->as<LoopAttr>().by_hand())
-            turns.merge(turns_by_hand(regions, *ref, known, facts, profile.max_back_edges));
-    if (turns.empty()) return graph;
+            trips.merge(trips_by_hand(regions, *ref, known, facts, profile.max_back_edges));
+    if (trips.empty()) return graph;
     Graph out = graph;
     out.results = rewrite(
         table, graph.results, [](const Node&, const std::vector<Ref>&) { return Ref(); }, {},
         [&](const Node& node, const Ref& made) -> Ref {
-            const auto at = turns.find(&node);
-            if (at == turns.end()) return nullptr;
+            const auto at = trips.find(&node);
+            if (at == trips.end()) return nullptr;
             std::vector<Ref> inputs = made->inputs;
             inputs[1] = constant_int({table}, at->second);
             Ref out =
@@ -207,7 +208,7 @@ Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& pro
     for (;;) {
         const RegionFacts regions = region_facts(out);
         const Inductions known = host_inductions(regions);
-        auto cost = turn_costs(regions, known, facts);
+        auto cost = iteration_costs(regions, known, facts);
         std::unordered_map<const Node*, int64_t> chunks;
         std::unordered_set<const Node*> around;  // loops that hold one of those: another round
         for (const Ref& ref : regions.order) {
@@ -216,13 +217,13 @@ Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& pro
                 continue;
             if (around.contains(ref.get())) continue;
             const auto trips = trips_of(*ref, known, facts);
-            const double turn = 1 + cost[ref.get()];
+            const double iteration = 1 + cost[ref.get()];
             const bool must_end = ref->as<LoopAttr>().must_end;
             if (must_end && ref->as<LoopAttr>().active < 0) throw UserError(never_ended(*ref));
-            if (!must_end && (!profile.max_back_edges || (trips && *trips * turn <= most)))
+            if (!must_end && (!profile.max_back_edges || (trips && *trips * iteration <= most)))
                 continue;
             chunks[ref.get()] =
-                static_cast<int64_t>(std::max(1.0, static_cast<double>(most / 2) / turn));
+                static_cast<int64_t>(std::max(1.0, static_cast<double>(most / 2) / iteration));
             const auto& outer = regions.loops.at(ref.get());
             around.insert(outer.begin(), outer.end());
         }

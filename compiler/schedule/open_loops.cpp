@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kFewTurns = 16;  // a loop so short runs to its end unasked
+constexpr int64_t kFewTrips = 16;  // a loop so short runs to its end unasked
 
 /// The bounds of loops of kernels, as far as the host knows them.
 class KnownBounds {
@@ -27,9 +27,9 @@ class KnownBounds {
         return loop.inputs[2]->op == Op::Constant;  // never 0
     }
 
-    /// As many turns as the loop can take, where that does not depend on a turn around it or on an
-    /// argument's value.
-    std::optional<Size> most_turns(const Node& loop) const {
+    /// As many iterations as the loop can take, where that does not depend on one around it or on
+    /// an argument's value.
+    std::optional<Size> most_trips(const Node& loop) const {
         const auto begin = host_size(*loop.inputs[0], inductions_),
                    end = host_size(*loop.inputs[1], inductions_);
         if (!begin || !end || loop.inputs[2]->op != Op::Constant) return std::nullopt;
@@ -47,37 +47,37 @@ class KnownBounds {
                    end = *host_size(*loop.inputs[1], inductions_);
         const int64_t step = loop.inputs[2]->as<ConstantAttr>().value.i;
         const Size distance = step > 0 ? end - begin : begin - end;
-        return distance.upper_bound(facts.largest) <= kFewTurns * std::abs(step);
+        return distance.upper_bound(facts.largest) <= kFewTrips * std::abs(step);
     }
 
   private:
     std::unordered_map<const Node*, Size> inductions_;
 };
 
-/// The Loop with its bounds counted by the device and one bool that ends it. `most`: as many turns
-/// as it can take; null: nobody knows.
+/// The Loop with its bounds counted by the device and one bool that ends it. `most`: as many
+/// iterations as it can take; null: nobody knows.
 Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, const Ref& most) {
     const LoopAttr& attr = loop.as<LoopAttr>();
     const Region old = with_fresh_args(b.table, *attr.body);
     const Ref zero = constant_int(b, 0), one = constant_int(b, 1);
     auto op = [&](Op o, std::vector<Ref> in) { return elementwise(b, o, std::move(in)); };
-    const Ref trips = loop_turns(b, inputs[0], inputs[1], inputs[2]);
-    const Ref turn = region_arg(b, i32, {}), go = region_arg(b, boolean, {});
+    const Ref trips = loop_trip_count(b, inputs[0], inputs[1], inputs[2]);
+    const Ref iteration = region_arg(b, i32, {}), go = region_arg(b, boolean, {});
 
     std::unordered_map<const Node*, Ref> replace;
-    replace[old.args[0].get()] = op(Op::Add, {inputs[0], op(Op::Mul, {turn, inputs[2]})});
+    replace[old.args[0].get()] = op(Op::Add, {inputs[0], op(Op::Mul, {iteration, inputs[2]})});
     std::vector<Ref> next = substitute(b.table, old.results, replace);
     const std::vector<Ref> sizes(next.begin(),
                                  next.begin() + static_cast<std::ptrdiff_t>(attr.sizes.size()));
-    const Ref more = op(Op::Less, {op(Op::Add, {turn, one}), trips});
+    const Ref more = op(Op::Less, {op(Op::Add, {iteration, one}), trips});
     std::vector<Ref> inits(inputs.begin() + 3, inputs.end());
     Ref goes_on = more;
-    Region body{{turn}, {}};
+    Region body{{iteration}, {}};
     body.args.insert(body.args.end(), old.args.begin() + 1, old.args.end());
     if (attr.active >= 0) {
         const size_t k = static_cast<size_t>(attr.active);
-        // The loop's own end leaves every element inactive, so that further turns change nothing;
-        // what must have ended by then may take some more.
+        // The loop's own end leaves every element inactive, so that further iterations change
+        // nothing; what must have ended by then may take some more.
         if (!attr.must_end) next[k] = op(Op::And, {next[k], more});
         goes_on = reduce(b, ReduceOp::Any, next[k], {}, false);
         inits[k] = op(Op::And, {inits[k], op(Op::Less, {zero, trips})});
@@ -85,7 +85,8 @@ Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, c
         for (size_t k = 0; k < next.size(); ++k)
             next[k] = op(Op::Select, {go, next[k], body.args[k + 1]});
     }
-    // Of a size that begins in a turn there is none after the end: nothing is dispatched for it.
+    // Of a size that begins in an iteration there is none after the end: nothing is dispatched for
+    // it.
     for (size_t k = 0; k < attr.sizes.size(); ++k) next[k] = op(Op::Select, {go, sizes[k], zero});
     body.args.push_back(go);
     body.results = next;
@@ -131,7 +132,7 @@ Ref count_steps(const Builder& b, const Ref& distance, const Ref& pace) {
     return op(Op::Add, further, op(Op::Min, op(Op::Max, distance, zero), one));
 }
 
-Ref loop_turns(const Builder& b, const Ref& begin, const Ref& end, const Ref& step) {
+Ref loop_trip_count(const Builder& b, const Ref& begin, const Ref& end, const Ref& step) {
     auto op = [&](Op o, std::vector<Ref> in) { return elementwise(b, o, std::move(in)); };
     if (step->op == Op::Constant) {
         const int64_t stride = step->as<ConstantAttr>().value.i;
@@ -140,8 +141,8 @@ Ref loop_turns(const Builder& b, const Ref& begin, const Ref& end, const Ref& st
     }
     const Ref zero = constant_int(b, 0), up = op(Op::Less, {zero, step});
     const Ref distance = op(Op::Select, {up, op(Op::Sub, {end, begin}), op(Op::Sub, {begin, end})});
-    const Ref turns = count_steps(b, distance, op(Op::Abs, {step}));
-    return op(Op::Select, {op(Op::Equal, {step, zero}), zero, turns});
+    const Ref trips = count_steps(b, distance, op(Op::Abs, {step}));
+    return op(Op::Select, {op(Op::Equal, {step, zero}), zero, trips});
 }
 
 Graph open_loops(NodeTable& table, const Graph& graph, const SymbolFacts& facts) {
@@ -156,10 +157,10 @@ Graph open_loops(NodeTable& table, const Graph& graph, const SymbolFacts& facts)
             if (!regions.host_loops.contains(loop)) continue;
             const bool inside = is_inside_any(regions, *loop, targets);
             if (!inside && is_open(*loop, bounds, facts))
-                targets[loop] = {bounds.known(*loop), bounds.most_turns(*loop)};
+                targets[loop] = {bounds.known(*loop), bounds.most_trips(*loop)};
         }
         if (targets.empty()) return out;
-        // Turns after the end are beyond what unchecked reads promise.
+        // Iterations after the end are beyond what unchecked reads promise.
         auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
             const bool read = node.op == Op::Gather && is_inside_any(regions, node, targets);
             return read ? checked_read({table}, node, inputs) : nullptr;
@@ -171,10 +172,10 @@ Graph open_loops(NodeTable& table, const Graph& graph, const SymbolFacts& facts)
             const Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0], &met};
             const std::vector<Ref>& inputs = made->inputs;
             const auto& [known, most] = target->second;
-            const Ref turns = known  ? loop_turns(b, inputs[0], inputs[1], inputs[2])
+            const Ref trips = known  ? loop_trip_count(b, inputs[0], inputs[1], inputs[2])
                               : most ? size_value(b, *most)
                                      : nullptr;
-            return opened(b, *made, inputs, turns);
+            return opened(b, *made, inputs, trips);
         };
         out.results = rewrite(table, out.results, visit, {}, visit_region);
     }

@@ -272,8 +272,8 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
             cut.small = std::min<int64_t>(cut.small, profile.max_back_edges / 8);
         Size count(1);
         for (int axis : attr.axes) count = count * input->shape[static_cast<size_t>(axis)];
-        const auto turns = static_cast<double>(count.upper_bound(facts.largest));
-        const bool cut_off = profile.max_back_edges && turns > profile.max_back_edges;
+        const auto trips = static_cast<double>(count.upper_bound(facts.largest));
+        const bool cut_off = profile.max_back_edges && trips > profile.max_back_edges;
         cut.enough /= static_cast<double>(cut.lanes);
         cut.far = cpu && columns && walks_far(cut, input, attr.axes);
         if (!cut.far && (cut.is_small(count) || (results >= cut.enough && !cut_off)))
