@@ -47,7 +47,6 @@ class AccessMaps {
 
   private:
     static constexpr uint64_t kNoAxis = UINT64_MAX;
-    static constexpr int64_t kNear = 4;
     struct Expr {
         std::vector<uint64_t> key;
         std::vector<std::pair<uint64_t, double>>

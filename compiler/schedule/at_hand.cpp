@@ -3,14 +3,11 @@
 
 #include <algorithm>
 
+#include "compiler/program/cost_table.h"
 #include "compiler/schedule/costs.h"
 
 namespace firn {
 namespace {
-
-constexpr int kMostFollowed = 64;  // values between the one that is judged and what is at hand
-constexpr int64_t kTile[] = {
-    4, 2};  // neighbours along x and y that one invocation is likely to compute
 
 /// The asks of a root among all asks of a value.
 template <class Visit>
@@ -33,8 +30,8 @@ struct Follower {
             const auto axis = maps.beside(map, ask.map);
             if (!axis || *axis > 1) return;
             const Size& extent = node.shape[node.shape.size() - 1 - static_cast<size_t>(*axis)];
-            if (extent.divisor() % kTile[*axis] == 0)
-                share = std::min(share, 1.0 / static_cast<double>(kTile[*axis]));
+            if (extent.divisor() % costs::kSharedTile[*axis] == 0)
+                share = std::min(share, 1.0 / static_cast<double>(costs::kSharedTile[*axis]));
         });
         return facts.profile.seconds_per_load * share;
     }
@@ -46,7 +43,7 @@ struct Follower {
             return 0;
         if (!first && (at_hand.materialised.contains(&node) || has_memory(facts.regions, node)))
             return load(node, ask);
-        if (!is_computed(facts, node) || seen.size() > kMostFollowed)
+        if (!is_computed(facts, node) || seen.size() > costs::kMostBesideFollowed)
             return facts.seconds.at(&node);
         double total = 1 / facts.profile.operations_per_second * own_operations(node);
         for (size_t k = 0; k < node.inputs.size(); ++k)

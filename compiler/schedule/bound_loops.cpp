@@ -6,6 +6,7 @@
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/value_bounds.h"
+#include "compiler/program/cost_table.h"
 #include "compiler/program/error.h"
 #include "compiler/schedule/open_loops.h"
 #include "compiler/schedule/regions.h"
@@ -14,13 +15,8 @@ namespace firn {
 namespace {
 
 constexpr double kUnknown = 1e18;
-/// Back edges of a kernel with a loop that may never end, where the driver allows any number: a
-/// device that hangs is lost.
-constexpr int64_t kMostInOneGo = 65535;
 
 using Inductions = std::unordered_map<const Node*, Size>;
-
-constexpr int kFollowed = 100;  // minima and maxima of a bound
 
 /// The most that a rank-0 i32 can be, where something tells. `steps`: nodes that are still
 /// followed.
@@ -57,7 +53,7 @@ std::optional<double> trips_of(const Node& loop, const Inductions& known, const 
         return own ? std::min(*own, budget.most) : budget.most;
     }
     if (is_number(*loop.inputs[0], 0) && is_number(*loop.inputs[2], 1)) {
-        int steps = kFollowed;
+        int steps = costs::kMostBoundSteps;
         return most(*loop.inputs[1], known, facts, steps);
     }
     const auto begin = host_size(*loop.inputs[0], known), end = host_size(*loop.inputs[1], known),
@@ -144,7 +140,7 @@ Ref chunked(Builder b, const Node& loop, const std::vector<Ref>& inputs, int64_t
 
 /// The loops in a kernel by hand that must end, with the trip count that the driver allows each of
 /// them: a kernel is one dispatch, and whoever runs it sees whether a loop went on after its last
-/// iteration. What else the kernel does (clearing its arrays) is left a 16th.
+/// iteration. What else the kernel does (clearing its arrays) is left a share.
 std::unordered_map<const Node*, int64_t> trips_by_hand(const RegionFacts& regions,
                                                        const Node& kernel, const Inductions& known,
                                                        const SymbolFacts& facts, int64_t most) {
@@ -154,7 +150,7 @@ std::unordered_map<const Node*, int64_t> trips_by_hand(const RegionFacts& region
             is_inside(regions, *ref, &kernel))
             loops.push_back(ref.get());
     if (loops.empty()) return {};
-    const auto allowed = static_cast<double>(most - most / 16);
+    const auto allowed = static_cast<double>(most - most / costs::kOfRest);
     const auto edges = [&](int64_t trips) {
         return iteration_costs(regions, known, facts, {static_cast<double>(trips)})[&kernel];
     };
@@ -202,7 +198,7 @@ Graph bound_by_hand(NodeTable& table, const Graph& graph, const DeviceProfile& p
 
 Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
                   const SymbolFacts& facts) {
-    const int64_t most = profile.max_back_edges ? profile.max_back_edges : kMostInOneGo;
+    const int64_t most = profile.max_back_edges ? profile.max_back_edges : costs::kMostInOneGo;
     // Innermost first: a chunked loop makes the loops around it loops of kernels.
     Graph out = bound_by_hand(table, graph, profile, facts);
     for (;;) {
@@ -222,8 +218,8 @@ Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& pro
             if (must_end && ref->as<LoopAttr>().active < 0) throw UserError(never_ended(*ref));
             if (!must_end && (!profile.max_back_edges || (trips && *trips * iteration <= most)))
                 continue;
-            chunks[ref.get()] =
-                static_cast<int64_t>(std::max(1.0, static_cast<double>(most / 2) / iteration));
+            chunks[ref.get()] = static_cast<int64_t>(
+                std::max(1.0, static_cast<double>(most / costs::kOfChunk) / iteration));
             const auto& outer = regions.loops.at(ref.get());
             around.insert(outer.begin(), outer.end());
         }

@@ -5,12 +5,11 @@
 #include <set>
 
 #include "compiler/ir/affine_index.h"
+#include "compiler/program/cost_table.h"
 #include "compiler/schedule/trip_counts.h"
 
 namespace firn {
 namespace {
-
-constexpr double kSharedRow = 4;  // elements of a row per lane that are worth sharing
 
 using Seconds = std::unordered_map<const Node*, double>;
 
@@ -58,8 +57,9 @@ double inputs_seconds(const Node& node, Seconds& seconds,
 
 double own_operations(const Node& node) {
     if (is_elementwise(node.op)) return operation_cost(node.op);
-    if (node.op == Op::Gather) return 3.0 * (moved_axes(node) + 1);
-    return !is_movement(node.op) || node.op == Op::Pad ? 3.0 * (node.rank() + 1) : 0;
+    if (node.op == Op::Gather) return costs::kIndexOperations * (moved_axes(node) + 1);
+    return !is_movement(node.op) || node.op == Op::Pad ? costs::kIndexOperations * (node.rank() + 1)
+                                                       : 0;
 }
 
 double body_operations(const Node& node) { return std::max(1.0, own_operations(node)); }
@@ -112,7 +112,7 @@ double idle_factor(double grid, const DeviceProfile& profile) {
 }
 
 double sharing_lanes(double trips, const DeviceProfile& profile) {
-    return lanes_share(profile) && trips >= kSharedRow * profile.subgroup_size
+    return lanes_share(profile) && trips >= costs::kSharedRow * profile.subgroup_size
                ? profile.subgroup_size
                : 1;
 }

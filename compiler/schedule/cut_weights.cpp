@@ -3,12 +3,9 @@
 
 #include <sstream>
 
+#include "compiler/program/cost_table.h"
+
 namespace firn {
-namespace {
-
-constexpr double kMostWeight = 1024;
-
-}  // namespace
 
 std::string text(const CutWeights& weights) {
     std::ostringstream out;
@@ -21,8 +18,8 @@ std::optional<CutWeights> parse_cut_weights(const std::string& words) {
     std::istringstream in(words);
     auto field = [&](const char* name, double& value) {
         std::string key;
-        return in >> key >> value && key == name && value >= 1 / kMostWeight &&
-               value <= kMostWeight;
+        return in >> key >> value && key == name && value >= 1 / costs::kMostWeight &&
+               value <= costs::kMostWeight;
     };
     std::string more;
     if (!field("load", out.load) || !field("memory", out.memory) || !field("launch", out.launch) ||

@@ -1,6 +1,7 @@
 // A schedule in the making: one round of verdicts, and what rounds before it found out.
 #include "compiler/schedule/draft.h"
 
+#include "compiler/program/cost_table.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/trip_counts.h"
 
@@ -38,7 +39,7 @@ bool starts_as(Draft& draft, const Node& version, const Node& value, int map) {
 
 void ask(Draft& draft, const Node& node, const Ask& ask) {
     std::set<Ask>& asks = draft.round.asks[&node];
-    if (asks.size() <= kMapBudget && asks.insert(ask).second)
+    if (asks.size() <= costs::kMostMaps && asks.insert(ask).second)
         draft.round.operations[ask.root] += body_operations(node);
     Findings& findings = draft.findings;
     if (findings.pressure.contains(*ask.root) && findings.memory_readers.contains(&node) &&

@@ -53,12 +53,10 @@ bool is_loaded(const Draft& draft, const Node& node);
 /// A version that is written by position starts as the value, and takes its place.
 bool starts_as(Draft& draft, const Node& version, const Node& value, int map);
 
-/// A root's kernel asks for a value. Beyond kMapBudget maps nothing is noted: the value goes to
-/// memory then.
+/// A root's kernel asks for a value. Beyond costs::kMostMaps maps nothing is noted: the value goes
+/// to memory then.
 void ask(Draft& draft, const Node& node, const Ask& ask);
 /// It asks for what the value asks for.
 void ask_inputs(Draft& draft, const Node& node, const std::set<Ask>& asks);
-
-inline constexpr size_t kMapBudget = 48;  // distinct maps of one value that are followed
 
 }  // namespace firn

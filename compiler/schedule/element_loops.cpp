@@ -5,12 +5,11 @@
 
 #include "compiler/ir/accumulation.h"
 #include "compiler/ir/affine_index.h"
+#include "compiler/program/cost_table.h"
 #include "compiler/schedule/access.h"
 
 namespace firn {
 namespace {
-
-constexpr size_t kWalkBudget = 20000;  // (value, map) pairs that are followed through one loop body
 
 /// Walks a loop's body from its next values, to every index at which carried values are asked.
 class ElementLoop {
@@ -44,7 +43,7 @@ class ElementLoop {
         }
         if (positions && (!join(domain, *positions) || domain != *positions)) return false;
         while (!queue_.empty()) {
-            if (seen_.size() > kWalkBudget) return false;
+            if (seen_.size() > costs::kMostLoopWalk) return false;
             const auto [node, map] = queue_.back();
             queue_.pop_back();
             if (!visit(*node, map)) return false;

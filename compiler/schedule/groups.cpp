@@ -3,16 +3,11 @@
 
 #include <algorithm>
 
+#include "compiler/program/cost_table.h"
 #include "compiler/schedule/kernel_needs.h"
 
 namespace firn {
 namespace {
-
-constexpr size_t kMaxOutputs = 12;     // values that leave one kernel
-constexpr double kMostlyShared = 0.5;  // of one result's operations: better a
-                                       // longer body than to compute them twice
-constexpr double kLittleMore = 0.25;   // of a body that is too long by itself:
-                                       // better a longer one than one more
 
 /// The kernels that read a value in memory.
 struct Readers {
@@ -77,18 +72,18 @@ bool fits_with(const Draft& draft, const Group& group, const Candidate& candidat
 bool bears(const Draft& draft, const KernelNeeds& a, const KernelNeeds& b) {
     const double most = draft.facts.profile.max_body_operations, both = a.operations + b.operations;
     const auto [less, more] = std::minmax(a.operations, b.operations);
-    if (both <= most || (more > most && less <= kLittleMore * more)) return true;
+    if (both <= most || (more > most && less <= costs::kLittleMore * more)) return true;
     double shared = 0;
     for (const auto& [node, map] : b.values)
         if (a.values.contains({node, map})) shared += operations_in_kernel(draft, *node);
-    return both - shared <= most || shared >= kMostlyShared * less;
+    return both - shared <= most || shared >= costs::kMostlyShared * less;
 }
 
 bool can_join(const Draft& draft, const Group& group, const Candidate& candidate) {
     const Node& root = *candidate.root;
     if (candidate.alone() || group.item.loop || group.item.inner ||
         !group.item.row_reductions.empty() || group.heavy != candidate.heavy ||
-        (group.item.outputs.size() >= kMaxOutputs && !is_stored_by_hand(root)))
+        (group.item.outputs.size() >= costs::kMaxOutputs && !is_stored_by_hand(root)))
         return false;
     const Node& other = *group.item.outputs[0];
     if (is_stored_by_hand(root) || is_stored_by_hand(other))

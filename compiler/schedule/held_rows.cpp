@@ -5,22 +5,16 @@
 #include <cmath>
 
 #include "compiler/kernel/rows.h"
+#include "compiler/program/cost_table.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/trip_counts.h"
 
 namespace firn {
 namespace {
 
-constexpr double kLeastRow = 16;     // elements that a group holds: shorter ones
-                                     // are no range of their own
-constexpr int64_t kLargestTile = 8;  // neighbours along an axis that one invocation computes
-constexpr double kSharedLoads = 10;  // loads of cached memory that one of shared
-                                     // memory takes on a CPU driver
-constexpr double kExchange = 4;      // loads of shared memory that a store there and a barrier take
-
 /// Neighbours along an axis that one invocation is likely to compute.
 double likely_tile(const Size& extent) {
-    for (int64_t tile = kLargestTile; tile > 1; tile /= 2)
+    for (int64_t tile = costs::kLargestTile; tile > 1; tile /= 2)
         if (extent.divisor() % tile == 0) return static_cast<double>(tile);
     return 1;
 }
@@ -32,7 +26,7 @@ struct HeldRow {
 };
 HeldRow held_row(const ScheduleFacts& facts, const Size& row) {
     const auto tile =
-        static_cast<double>(row_tile(row, kLargestTile, facts.profile, facts.symbols));
+        static_cast<double>(row_tile(row, costs::kLargestTile, facts.profile, facts.symbols));
     if (tile == 0) return {};
     return {tile, std::ceil(estimate(row, facts.symbols) / tile / facts.profile.subgroup_size)};
 }
@@ -60,7 +54,7 @@ bool gains_by_holding(const Draft& draft, const ValueVerdict& v) {
     const Shape& shape = v.value->shape;
     const double row = estimate(shape.back(), facts.symbols);
     const HeldRow held = held_row(facts, shape.back());
-    if (row < kLeastRow || held.subgroups == 0) return false;
+    if (row < costs::kLeastHeldRow || held.subgroups == 0) return false;
     const double compute =
         v.elements * facts.seconds.at(v.value.get()) * idle_factor(v.elements, facts.profile);
     const double waste = held.subgroups * held.tile * facts.profile.subgroup_size / row - 1;
@@ -99,9 +93,9 @@ double combine_seconds(const ScheduleFacts& facts, const Shape& shape) {
     if (subgroups <= 1) return 0;
     const double rows = expected_elements(Shape(shape.begin(), shape.end() - 1), facts.symbols);
     const double tile = shape.size() > 1 ? likely_tile(shape[shape.size() - 2]) : 1;
-    const double loads =
-        subgroups > lanes ? subgroups / lanes + kExchange : std::ceil(subgroups * tile / lanes);
-    return rows / tile * subgroups * (loads + kExchange) * lanes * kSharedLoads *
+    const double loads = subgroups > lanes ? subgroups / lanes + costs::kExchange
+                                           : std::ceil(subgroups * tile / lanes);
+    return rows / tile * subgroups * (loads + costs::kExchange) * lanes * costs::kSharedLoads *
            facts.profile.seconds_per_load;
 }
 

@@ -6,12 +6,10 @@
 #include <string>
 
 #include "compiler/ir/host_op.h"
+#include "compiler/program/cost_table.h"
 
 namespace firn {
 namespace {
-
-constexpr double kLeastOperations = 8;  // that are worth a parameter
-constexpr int kDepth = 6;               // of integer expressions that are followed
 
 class Finder {
   public:
@@ -30,7 +28,8 @@ class Finder {
             for (int operand : {scalar->a, scalar->b})
                 if (operand >= 0) cost += cost_[static_cast<size_t>(operand)];
             known_[&node] = add(*scalar, cost);
-            if (scalar->a >= 0 && cost >= kLeastOperations) out_.place[&node] = known_[&node];
+            if (scalar->a >= 0 && cost >= costs::kLeastHostOperations)
+                out_.place[&node] = known_[&node];
         }
         drop_unneeded();
         return std::move(out_);
@@ -98,7 +97,7 @@ class Finder {
             return out;
         }
         const std::optional<Size> size =
-            wraps(from, kDepth) ? host_size(from, out_.inductions) : std::nullopt;
+            wraps(from, costs::kMostIntegerDepth) ? host_size(from, out_.inductions) : std::nullopt;
         if (!size || !known_to_steps(*size)) return std::nullopt;
         out.op = HostOp::Size, out.size = *size;
         return out;

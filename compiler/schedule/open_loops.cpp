@@ -7,12 +7,11 @@
 #include <optional>
 
 #include "compiler/ir/builder.h"
+#include "compiler/program/cost_table.h"
 #include "compiler/schedule/regions.h"
 
 namespace firn {
 namespace {
-
-constexpr int64_t kFewTrips = 16;  // a loop so short runs to its end unasked
 
 /// The bounds of loops of kernels, as far as the host knows them.
 class KnownBounds {
@@ -47,7 +46,7 @@ class KnownBounds {
                    end = *host_size(*loop.inputs[1], inductions_);
         const int64_t step = loop.inputs[2]->as<ConstantAttr>().value.i;
         const Size distance = step > 0 ? end - begin : begin - end;
-        return distance.upper_bound(facts.largest) <= kFewTrips * std::abs(step);
+        return distance.upper_bound(facts.largest) <= costs::kFewTrips * std::abs(step);
     }
 
   private:

@@ -2,18 +2,18 @@
 #include "compiler/schedule/row_staging.h"
 
 #include "compiler/kernel/rows.h"
+#include "compiler/program/cost_table.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/trip_counts.h"
 
 namespace firn {
 namespace {
 
-constexpr double kLongestRow = 16384;  // elements that one invocation walks in a row kernel
-
 /// The row's length is known to stay below what one invocation may walk.
 bool row_fits(const Shape& shape, int inner, const SymbolFacts& symbols) {
     const Size row = element_count(Shape(shape.end() - inner, shape.end()));
-    return row.upper_bound(symbols.largest) <= static_cast<int64_t>(kLongestRow) * 2;
+    return row.upper_bound(symbols.largest) <=
+           static_cast<int64_t>(costs::kLongestRow) * costs::kLongestRowShare;
 }
 
 double prefix_elements(const Shape& shape, int inner, const SymbolFacts& symbols) {
@@ -62,7 +62,8 @@ double stage_seconds(const Draft& draft, const Node& node, const std::set<Ask>& 
         if (!roots.insert(&root).second) continue;
         const double rows = prefix_elements(root.shape, inner, facts.symbols);
         const double all = expected_elements(root.shape, facts.symbols);
-        if (rows <= 0 || all / rows > kLongestRow || !row_fits(root.shape, inner, facts.symbols))
+        if (rows <= 0 || all / rows > costs::kLongestRow ||
+            !row_fits(root.shape, inner, facts.symbols))
             return 0;
         // Lanes that share long rows keep the device as busy as that many more rows.
         const double idle =

@@ -7,21 +7,13 @@
 #include <unordered_set>
 
 #include "compiler/ir/builder.h"
+#include "compiler/program/cost_table.h"
 #include "compiler/program/device_profile.h"
 #include "compiler/program/index_limits.h"
 #include "compiler/schedule/access.h"
 
 namespace firn {
 namespace {
-
-constexpr int64_t kSmallReduction = 2048;  // elements that one invocation reduces alone
-constexpr int64_t kColumns = 256;          // neighbouring partial results of one run
-constexpr int64_t kRows = 256;             // elements of one partial result
-constexpr int64_t kLeastPart = 64;         // elements per lane of a part that a subgroup reduces
-constexpr int64_t kLargestPart = 8192;     // elements of one
-constexpr double kBeside = 16;             // results side by side in memory that fill a load
-constexpr double kFarBytes = 4096;  // from row to row: every row lies in another page of memory
-constexpr int64_t kNearRows = 32;   // rows whose pages a core keeps at hand
 
 /// [outer..., count] with the reduced axes at the end, as one.
 Ref reduced_last(Builder b, const Ref& x, const std::vector<int>& axes) {
@@ -68,15 +60,17 @@ struct Cutter {
 
     Part part_of(const Size& count, double results) const {
         if (shared) {
-            const double fair = estimated(count) * results / (enough * 4);
-            const auto least = static_cast<double>(kLeastPart * lanes);
-            return {power_of_two(std::clamp(fair, least, double{kLargestPart})), 1};
+            const double fair = estimated(count) * results / (enough * costs::kPartsAtOnce);
+            const auto least = static_cast<double>(costs::kLeastPart * lanes);
+            return {power_of_two(std::clamp(fair, least, double{costs::kLargestPart})), 1};
         }
         // All are busy already: what is left behind is as little as can be.
         if (count.is_constant() && results >= enough) return {small, 1};
         // Neighbours in a row are read together by neighbouring invocations.
         const int64_t most = count.upper_bound(facts.largest);
-        return {std::clamp<int64_t>(most / kColumns / 4, 8, kRows), kColumns};
+        return {std::clamp<int64_t>(most / costs::kColumns / costs::kLeastParts, costs::kLeastRows,
+                                    costs::kRows),
+                costs::kColumns};
     }
     static int64_t power_of_two(double value) {
         return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(value)));
@@ -127,7 +121,7 @@ struct Cutter {
         size_t found = 0;
         for (size_t k = axes.size(); k-- > 1;) {
             count = count * x->shape[static_cast<size_t>(axes[k])];
-            if (is_small(count) && count.upper_bound(facts.largest) >= kLeastPart * lanes)
+            if (is_small(count) && count.upper_bound(facts.largest) >= costs::kLeastPart * lanes)
                 found = axes.size() - k;
         }
         return found;
@@ -153,7 +147,7 @@ struct Cutter {
         const std::vector<int> last(axes.end() - static_cast<long>(together), axes.end());
         Size run(1);
         for (int axis : last) run = run * x->shape[static_cast<size_t>(axis)];
-        if (!inner && run.upper_bound(facts.largest) < kLargestPart)
+        if (!inner && run.upper_bound(facts.largest) < costs::kLargestPart)
             return reduce_runs(x, axes, together, run);
         axes.resize(axes.size() - together);
         const Ref partial = inner ? reduce(b, op, x, last, false) : reduce_rows(x, last);
@@ -171,7 +165,7 @@ struct Cutter {
         const int axis = axes[before];
         const Size& count = x->shape[static_cast<size_t>(axis)];
         const int64_t size = std::bit_floor(static_cast<uint64_t>(
-            kLargestPart / std::max<int64_t>(1, run.upper_bound(facts.largest))));
+            costs::kLargestPart / std::max<int64_t>(1, run.upper_bound(facts.largest))));
         Shape split = x->shape;
         split[static_cast<size_t>(axis)] = floor_div(count, Size(size));
         split.insert(split.begin() + axis + 1, Size(size));
@@ -193,8 +187,11 @@ struct Cutter {
                    estimated(x->shape[static_cast<size_t>(q)]);
         });
         const Size& count = x->shape[static_cast<size_t>(axis)];
-        const double fair = count.is_constant() ? std::sqrt(estimated(count)) : double{kRows};
-        const int64_t rows = far ? kNearRows : power_of_two(std::clamp(fair, 8.0, double{kRows}));
+        const double fair =
+            count.is_constant() ? std::sqrt(estimated(count)) : double{costs::kRows};
+        const int64_t rows =
+            far ? costs::kNearRows
+                : power_of_two(std::clamp(fair, double{costs::kLeastRows}, double{costs::kRows}));
         const Size groups = floor_div(count, Size(rows));
         Shape split = x->shape;
         split[static_cast<size_t>(axis)] = groups;
@@ -239,8 +236,10 @@ bool walks_far(const Cutter& cut, const Ref& x, const std::vector<int>& axes) {
     double row = x->dtype.bytes();
     for (int axis = axes[0] + 1; axis < x->rank(); ++axis)
         row *= cut.estimated(x->shape[static_cast<size_t>(axis)]);
-    return row >= kFarBytes &&
-           cut.estimated(x->shape[static_cast<size_t>(axes[0])]) >= 8 * kNearRows && streams(x);
+    return row >= costs::kFarBytes &&
+           cut.estimated(x->shape[static_cast<size_t>(axes[0])]) >=
+               costs::kFarWalk * costs::kNearRows &&
+           streams(x);
 }
 
 }  // namespace
@@ -259,17 +258,20 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
                    attr.op,
                    facts};
         // As many results as keep every invocation slot busy several times over.
-        cut.enough = profile.parallel_invocations * (cpu ? 16.0 : 4.0);
+        cut.enough =
+            profile.parallel_invocations * (cpu ? costs::kResultsOnCpu : costs::kResultsOnGpu);
         const double results = estimate(element_count(node.shape), facts);
         const bool last_kept = attr.axes.back() != input->rank() - 1;
-        const bool columns =
-            last_kept && cut.estimated(input->shape.back()) >= kBeside && attr.axes.size() > 0;
+        const bool columns = last_kept && cut.estimated(input->shape.back()) >= costs::kBeside &&
+                             attr.axes.size() > 0;
         cut.shared = !columns && lanes_share(profile) && lanes_exchange(type);
         cut.lanes = cut.shared ? profile.subgroup_size : 1;
-        cut.small = cut.shared ? cut.lanes * (cpu ? 4096 : 256) : kSmallReduction;
+        cut.small = cut.shared
+                        ? cut.lanes * (cpu ? costs::kSmallShareOnCpu : costs::kSmallShareOnGpu)
+                        : costs::kSmallReduction;
         // Several may meet in one kernel whose lanes do not share them after all.
         if (profile.max_back_edges)
-            cut.small = std::min<int64_t>(cut.small, profile.max_back_edges / 8);
+            cut.small = std::min<int64_t>(cut.small, profile.max_back_edges / costs::kOfBackEdges);
         Size count(1);
         for (int axis : attr.axes) count = count * input->shape[static_cast<size_t>(axis)];
         const auto trips = static_cast<double>(count.upper_bound(facts.largest));

@@ -4,18 +4,16 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/program/cost_table.h"
+
 namespace firn {
 namespace {
 
-constexpr double kUnknownTrips = 8;      // of a loop whose bounds tell nothing; such
-                                         // loops stand in one another
-constexpr double kLongestKnown = 65536;  // bounds beyond it say nothing about a loop's trip count
-
-/// A number that the caller chooses: a quarter of the most that it can be, where that is known.
+/// A number that the caller chooses: a share of the most that it can be, where that is known.
 std::optional<double> bounded_estimate(const Size& size, const SymbolFacts& symbols) {
     const auto most = static_cast<double>(size.upper_bound(symbols.largest));
-    if (most > kLongestKnown) return std::nullopt;
-    return std::max(1.0, most / 4);
+    if (most > costs::kLongestKnown) return std::nullopt;
+    return std::max(1.0, most / costs::kOfMostExpected);
 }
 
 }  // namespace
@@ -29,7 +27,7 @@ double expected_trips(const Node& loop, const SymbolFacts& symbols) {
         return estimate(*size, symbols);
     };
     const auto begin = value(0), end = value(1), step = value(2);
-    if (!begin || !end || !step || *step == 0) return kUnknownTrips;
+    if (!begin || !end || !step || *step == 0) return costs::kUnknownTrips;
     return std::max(0.0, (*end - *begin) / *step);
 }
 

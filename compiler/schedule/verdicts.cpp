@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/program/cost_table.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/crowded_kernels.h"
 #include "compiler/schedule/held_rows.h"
@@ -11,12 +12,6 @@
 
 namespace firn {
 namespace {
-
-constexpr double kWorkingSet = 16;  // tensors of this size that pass through the
-                                    // cache between two uses
-constexpr double kSymbolShare = 4;  // how much more a symbol may be than its estimate
-constexpr double kStageTrips = 32;  // a reduction this long inside another one
-                                    // is a stage of its own
 
 /// Another result of its loop, of the same shape, leaves a kernel already, and not every asker can
 /// be part of that kernel: this one needs no iteration and no launch of its own to leave it too.
@@ -48,7 +43,7 @@ bool exceeds_back_edges(const Draft& draft, const Node& node, const std::set<Ask
     if (!facts.profile.max_back_edges || !loop) return false;
     return std::any_of(asks.begin(), asks.end(), [&](const Ask& a) {
         const double trips = draft.maps.trips(a.map);
-        return trips > 1 && kSymbolShare * trips *
+        return trips > 1 && costs::kSymbolShare * trips *
                                     most_trips(*loop, facts.numbers, facts.profile, facts.symbols) >
                                 facts.profile.max_back_edges;
     });
@@ -61,13 +56,13 @@ bool asked_in_a_range(const AccessMaps& maps, const std::set<Ask>& asks) {
 
 /// Why no kernel that asks for the value may compute it, whatever that costs; null: all may.
 const char* banned_from_askers(const Draft& draft, const Node& node, const std::set<Ask>& asks) {
-    if (asks.size() > kMapBudget) return kReasonBudget;
+    if (asks.size() > costs::kMostMaps) return kReasonBudget;
     if (overgrown(draft, asks)) return kReasonLarge;
     if (exceeds_back_edges(draft, node, asks)) return kReasonTrips;
     const bool repeats = node.op == Op::Reduce || loop_of_result(draft.facts.regions, node);
     if (!repeats || !asked_in_a_range(draft.maps, asks)) return nullptr;
     if (!draft.facts.nested) return kReasonTrips;
-    if (node.op == Op::Reduce && reduction_trips(node, draft.facts.symbols) >= kStageTrips)
+    if (node.op == Op::Reduce && reduction_trips(node, draft.facts.symbols) >= costs::kStageTrips)
         return kReasonStage;
     return nullptr;
 }
@@ -115,7 +110,7 @@ ValueVerdict costs_of(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
         loads += asked * profile.seconds_per_load * idle;
     }
     // A value too large for the cache comes from memory again for every further kernel.
-    if (streams > 0 && size * bytes * kWorkingSet > static_cast<double>(profile.cache_bytes))
+    if (streams > 0 && size * bytes * costs::kWorkingSet > static_cast<double>(profile.cache_bytes))
         loads += streams * size * bytes / profile.bytes_per_second;
     const bool joins = leaves_with_its_loop(draft, node, asks);
     v.materialise_seconds = v.elements * 2 * bytes / profile.bytes_per_second + loads;

@@ -1,0 +1,143 @@
+// The numbers by which the compiler chooses, that no profile has: each with its unit, its reason
+// and where it was measured. "limits.md, N": paragraph or table N of the measurements on the
+// software driver of cpu_profile(). What depends on the device belongs into DeviceProfile.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace firn::costs {
+
+// --- What nothing tells.
+
+/// Iterations of a loop whose bounds tell nothing. Few, because such loops stand in one another.
+/// Not measured.
+inline constexpr double kUnknownTrips = 8;
+/// The largest bound of an integer argument that says something of a loop's trip count: beyond it
+/// the bound is that of the type, or of memory. Not measured.
+inline constexpr double kLongestKnown = 65536;
+/// One in so many of the most that an integer argument can be is what it is expected to be. Not
+/// measured.
+inline constexpr double kOfMostExpected = 4;
+/// Times that a symbolic trip count may be more than its estimate, where a driver's limit of back
+/// edges is at stake. Not measured.
+inline constexpr double kSymbolShare = 4;
+
+// --- Operations.
+
+/// Simple operations for each axis of an index that is computed, and for the access itself. Not
+/// measured.
+inline constexpr double kIndexOperations = 3;
+/// Simple operations of a value without an index that are worth a parameter from the host. Not
+/// measured.
+inline constexpr double kLeastHostOperations = 8;
+
+// --- Verdicts.
+
+/// Tensors of a value's size that pass through the cache between two uses of it: what is larger
+/// than the cache's share comes from memory again. Not measured.
+inline constexpr double kWorkingSet = 16;
+/// Iterations of a reduction that make it a stage of its own inside another one: nested, it would
+/// walk memory in long strides. Not measured.
+inline constexpr double kStageTrips = 32;
+/// Neighbours along x and y that one invocation is likely to compute, so that they share loads
+/// beside one another. limits.md, stencils: 4 cells in x by 4 rows are best; 2 rows are not
+/// measured.
+inline constexpr int64_t kSharedTile[] = {4, 2};
+/// Elements between two accesses along one axis that still are beside one another. Not measured.
+inline constexpr int64_t kNear = 4;
+
+// --- Rows.
+
+/// Elements that one invocation is expected to walk in a row kernel at the most. Not measured.
+inline constexpr double kLongestRow = 16384;
+/// Times that where only the call knows the row's length. Not measured.
+inline constexpr int64_t kLongestRowShare = 2;
+/// Elements per lane of a row that are worth sharing it among the lanes of a subgroup. Not
+/// measured.
+inline constexpr double kSharedRow = 4;
+/// Elements of a row that a group holds: shorter ones are no range of their own. Not measured.
+inline constexpr double kLeastHeldRow = 16;
+/// Neighbours along an axis that one invocation of a group that holds rows computes. Not measured.
+inline constexpr int64_t kLargestTile = 8;
+/// Loads of cached memory that take as long as one of shared memory, on a CPU driver. limits.md, 5:
+/// 10 ns against 1 ns for a subgroup of 8.
+inline constexpr double kSharedLoads = 10;
+/// Loads of shared memory that take as long as a store there and a barrier. Not measured as a
+/// whole: limits.md, 5 has 11 ns for the store and 2 to 4 for the barrier, which is 1.4 of them.
+inline constexpr double kExchange = 4;
+
+// --- Kernels.
+
+/// Values that leave one kernel. Not measured.
+inline constexpr size_t kMaxOutputs = 12;
+/// Of one result's operations, shared with another: better a longer body than to compute them
+/// twice. Not measured.
+inline constexpr double kMostlyShared = 0.5;
+/// Of a body that is too long by itself: better to add that to it than one more kernel. Not
+/// measured.
+inline constexpr double kLittleMore = 0.25;
+
+// --- Reductions in stages.
+
+/// Elements that one invocation reduces alone. Not measured.
+inline constexpr int64_t kSmallReduction = 2048;
+/// Elements that each lane of a subgroup reduces in one go. Not measured.
+inline constexpr int64_t kSmallShareOnCpu = 4096, kSmallShareOnGpu = 256;
+/// One in so many of the driver's back edges that one reduction takes: several may meet in one
+/// kernel. Not measured.
+inline constexpr int64_t kOfBackEdges = 8;
+/// Results for each invocation that runs at once, which keep the device busy without stages. Not
+/// measured.
+inline constexpr double kResultsOnCpu = 16, kResultsOnGpu = 4;
+/// Parts for each invocation that runs at once. Not measured.
+inline constexpr double kPartsAtOnce = 4;
+/// Neighbouring partial results of one run: as many invocations read side by side. Not measured.
+inline constexpr int64_t kColumns = 256;
+/// Elements of one partial result, at the least and at the most; and partial results of a column
+/// that there are then, at the least. Not measured.
+inline constexpr int64_t kLeastRows = 8, kRows = 256, kLeastParts = 4;
+/// Elements per lane of a part that a subgroup reduces. limits.md, sums: 64 loads per
+/// invocation or more.
+inline constexpr int64_t kLeastPart = 64;
+/// Elements of one part. Not measured.
+inline constexpr int64_t kLargestPart = 8192;
+/// Results side by side in memory that fill a load. Not measured: 16 floats are a cache line.
+inline constexpr double kBeside = 16;
+/// Bytes from row to row from which on every row lies in another page of memory: the page size of
+/// the machine of limits.md.
+inline constexpr double kFarBytes = 4096;
+/// Rows whose pages a core keeps at hand. limits.md, sums of columns: chunks
+/// of 32 rows, 2.4 ms instead of 7 to 50.
+inline constexpr int64_t kNearRows = 32;
+/// Times kNearRows that make a walk down columns worth cutting. Not measured.
+inline constexpr int64_t kFarWalk = 8;
+
+// --- Loops.
+
+/// Back edges of a kernel with a loop that may never end, where the driver allows any number: a
+/// device that hangs is lost. Not measured.
+inline constexpr int64_t kMostInOneGo = 65535;
+/// One in so many of the back edges that are allowed is left to what else a kernel by hand does
+/// (clearing its arrays). Not measured.
+inline constexpr int64_t kOfRest = 16;
+/// Chunks of a loop take one in so many of the back edges that are allowed. Not measured.
+inline constexpr int64_t kOfChunk = 2;
+/// Iterations of a loop of kernels so short that it runs to its end unasked. Not measured.
+inline constexpr int64_t kFewTrips = 16;
+
+// --- How much the compiler looks at. Beyond these it takes the safe answer.
+
+/// Distinct maps of one value that are followed: beyond them it goes to memory.
+inline constexpr size_t kMostMaps = 48;
+/// Values between the one that is judged and what is at hand.
+inline constexpr int kMostBesideFollowed = 64;
+/// (Value, map) pairs through one loop body.
+inline constexpr size_t kMostLoopWalk = 20000;
+/// Minima and maxima of a loop's bound.
+inline constexpr int kMostBoundSteps = 100;
+/// Operations inside one another of an integer that becomes a float.
+inline constexpr int kMostIntegerDepth = 6;
+/// Times that tuning makes a cost dearer or cheaper.
+inline constexpr double kMostWeight = 1024;
+
+}  // namespace firn::costs
