@@ -8,8 +8,8 @@
 namespace firn {
 namespace {
 
-/// What comes from memory, and is asked by who computes the value: in a loop, all that its
-/// iterations need.
+/// What a kernel that computes the value where it is asked reads of memory instead, or computes
+/// from it: in a loop, all that its iterations need.
 std::vector<const Node*> asked_instead(Draft& draft, const Node& value, int map) {
     std::vector<const Node*> out;
     NodeSet seen;

@@ -34,6 +34,7 @@ struct Findings {
     NodeSet memory_readers;    // what is in memory, and what is computed from it
 };
 
+/// What verdicts and groups work on: facts that stay, what was found out, and the round.
 struct Draft {
     const ScheduleFacts& facts;
     AccessMaps maps;

@@ -54,7 +54,7 @@ class KnownBounds {
 };
 
 /// The Loop with its bounds counted by the device and one bool that ends it. `most`: as many
-/// iterations as it can take; null: nobody knows.
+/// iterations as it can take; null: not known.
 Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, const Ref& most) {
     const LoopAttr& attr = loop.as<LoopAttr>();
     const Region old = with_fresh_args(b.table, *attr.body);

@@ -6,7 +6,7 @@ namespace firn {
 
 /// Loops that are steps of kernels and whose bounds the host does not know, or whose elements leave
 /// on their own, become loops that count from 0 and carry one bool that says whether any element
-/// goes on: who runs the program looks at it now and then, and iterations after the end change
+/// goes on: the runtime looks at it now and then, and iterations after the end change
 /// nothing. Ensures: the bounds of every loop of kernels are known to the host; the same values.
 /// After bound_loops; what it adds to reduce comes before split_reductions.
 Graph open_loops(NodeTable& table, const Graph& graph, const SymbolFacts& facts);

@@ -52,7 +52,7 @@ double stage_seconds(const Draft& draft, const Node& node, const std::set<Ask>& 
     NodeSet roots;
     for (const Ask& a : asks) {
         const Node& root = *a.root;
-        if (is_stored_by_hand(root)) return 0;  // its rows are its user's
+        if (is_stored_by_hand(root)) return 0;  // its grid is chosen by hand
         const int inner = inner_dimensions(draft, a);
         // In the iterations of a loop only elements side by side share what they compute.
         const double trips = draft.maps.trips(a.map);

@@ -213,7 +213,7 @@ struct Cutter {
     }
 };
 
-/// Some tensor in memory is read element by element, to reduce `x`: nobody reads its rows again.
+/// Some tensor in memory is read element by element, to reduce `x`: its rows are not read again.
 bool streams(const Ref& x) {
     std::vector<const Node*> waiting{x.get()};
     std::unordered_set<const Node*> seen{x.get()};
