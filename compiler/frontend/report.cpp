@@ -26,9 +26,16 @@ constexpr double kPatience = 3;
 
 void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
-void say_pass(const CompileTrace::Pass& pass, const std::string& of) {
-    say("-- " + (pass.name == "recorded" ? pass.name : "after " + pass.name) + of + "\n" +
-        pass.text);
+/// A pass that has changed nothing is one line.
+void say_passes(const std::vector<CompileTrace::Pass>& passes, const std::string& of) {
+    const std::string* before = nullptr;
+    for (const CompileTrace::Pass& pass : passes) {
+        const std::string title =
+            "-- " + (pass.name == "recorded" ? pass.name : "after " + pass.name) + of;
+        const bool same = before && *before == pass.text;
+        say(same ? title + ": the same\n" : title + "\n" + pass.text);
+        before = &pass.text;
+    }
 }
 
 void say_cost(const CompileTrace::Pass& pass, const std::string& of) {
@@ -106,19 +113,16 @@ std::shared_ptr<CompileTrace> trace_for(const SessionState& session) {
 
 void report_trace(const SessionState& session, const CompileTrace* trace) {
     if (session.debug < 3 || !trace || trace->graph.empty()) return;
-    const auto every = [&](const auto& see) {
-        for (const CompileTrace::Pass& pass : trace->graph) see(pass, "");
-        for (const CompileTrace::Kernel& kernel : trace->kernels)
-            for (const CompileTrace::Pass& pass : kernel.passes)
-                see(pass, ", kernel " + kernel.name);
-    };
-    if (session.debug >= 4) {
-        every(say_pass);
-    } else {
-        say_pass(trace->graph.front(), "");
-        say_pass(trace->graph.back(), "");
-    }
-    if (session.debug >= 5) every(say_cost);
+    if (session.debug == 3) say_passes({trace->graph.front(), trace->graph.back()}, "");
+    if (session.debug < 4) return;
+    say_passes(trace->graph, "");
+    for (const CompileTrace::Kernel& kernel : trace->kernels)
+        say_passes(kernel.passes, ", kernel " + kernel.name);
+    if (session.debug < 5) return;
+    for (const CompileTrace::Pass& pass : trace->graph) say_cost(pass, "");
+    for (const CompileTrace::Kernel& kernel : trace->kernels)
+        for (const CompileTrace::Pass& pass : kernel.passes)
+            say_cost(pass, ", kernel " + kernel.name);
 }
 
 void report_program(SessionState& session, const Graph& graph, const Program& program,
