@@ -84,7 +84,8 @@ std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, const Devi
     }
     if (!is_small(lowered, grid, profile, facts)) return std::nullopt;
     Mapping mapping = choose_mapping(lowered, profile, facts);
-    if (mapping.lanes > 1 || mapping.near != MemorySpace::Bound) return std::nullopt;
+    if (mapping.lanes > 1 || mapping.near != MemorySpace::Bound || mapping.staged_turns > 1)
+        return std::nullopt;  // all invocations take part once, before the blocks of a group
     const std::array<uint32_t, 3> group = one_group_size(profile);
     mapping.matrix = {};
     mapping.dealt_loads = mapping.strides = 1;

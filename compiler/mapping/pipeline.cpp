@@ -79,12 +79,13 @@ KernelCode run_kernel_passes(KernelCode code, KernelStage from, KernelStage to,
         const auto start = std::chrono::steady_clock::now();
         pass.run(code, target);
         stage = pass.gives;
+        if (options.seen) {
+            const std::chrono::duration<double, std::milli> took =
+                std::chrono::steady_clock::now() - start;
+            run.milliseconds = took.count(), run.nodes_after = code.nodes.size();
+            options.seen(run, code);
+        }
         if (options.verify) verify(code, stage, pass.name);
-        if (!options.seen) continue;
-        const std::chrono::duration<double, std::milli> took =
-            std::chrono::steady_clock::now() - start;
-        run.milliseconds = took.count(), run.nodes_after = code.nodes.size();
-        options.seen(run, code);
     }
     ensure(stage == to, "no passes lead to this stage of a kernel");
     return code;

@@ -68,6 +68,12 @@ class Planner {
         return program_;
     }
 
+    /// What the kernel was that could not be made.
+    void note_unfinished() {
+        if (options_.trace && !trail_.empty())
+            options_.trace->kernels.push_back({"unfinished", std::move(trail_)});
+    }
+
   private:
     void count_uses() {
         for (const Ref& ref : topological(graph_.results)) {
@@ -754,7 +760,13 @@ class Planner {
 std::shared_ptr<Program> make_plan(const Graph& graph, const Schedule& schedule,
                                    const DeviceProfile& profile, const CompileOptions& options,
                                    CompileTimes& times) {
-    return Planner(graph, schedule, profile, options, times).run();
+    Planner planner(graph, schedule, profile, options, times);
+    try {
+        return planner.run();
+    } catch (...) {
+        planner.note_unfinished();
+        throw;
+    }
 }
 
 }  // namespace firn
