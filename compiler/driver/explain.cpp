@@ -128,7 +128,8 @@ std::string explain(const Program& program, const SizeEnv& env,
                     const std::map<std::string, double>& milliseconds) {
     std::ostringstream out;
     out << "program " << program.name << " for " << program.profile.name << ": "
-        << program.kernels.size() << " kernels\n";
+        << program.kernels.size() << " kernels\n"
+        << "  rates " << rates_text(program.profile) << "\n";
     if (!program.cuts.empty()) out << "  cuts tuned, costs times: " << program.cuts << "\n";
     out << std::fixed << std::setprecision(1);
     for (const VerdictInfo& v : program.verdicts) print_verdict(out, v);

@@ -89,4 +89,13 @@ std::string cache_key(const DeviceProfile& p) {
     return key.str();
 }
 
+std::string rates_text(const DeviceProfile& profile) {
+    std::ostringstream out;
+    out.precision(4);
+    out << profile.bytes_per_second * 1e-9 << " GB/s, " << profile.operations_per_second * 1e-9
+        << " GFLOP/s, " << profile.seconds_per_launch * 1e6 << " us per launch, "
+        << (profile.rates_measured ? "measured in steps of two" : "by its class");
+    return out.str();
+}
+
 }  // namespace firn

@@ -20,8 +20,8 @@ struct MatrixUnit {
 
 struct DeviceProfile {
     std::string name = "reference CPU driver";
-    std::string driver;  // stands for the driver and its version; what was measured on it holds for
-                         // no other
+    std::string driver;  // stands for the driver and its version; what wmeasured in steps of two on
+                         // it holds for no other
     DeviceClass device_class = DeviceClass::Cpu;
 
     // Limits.
@@ -61,13 +61,14 @@ struct DeviceProfile {
 
     MatrixUnit matrix_unit;
 
-    // Rates, measured (limits.md) or estimated from the class.
+    // Rates, those of the class (limits.md) or measured on the device (engine/gpu/rates.h).
     double operations_per_second = 110e9;  // simple f32 operations, whole device
     double bytes_per_second = 14e9;        // streaming reads and writes
     uint64_t cache_bytes = 32ull << 20;    // what stays near the cores from one kernel to the next
     double seconds_per_load = 0.07e-9;     // a cached 4-byte load, whole device
     double seconds_per_launch = 40e-6;     // a dispatch and its barrier
     uint32_t parallel_invocations = 16;    // invocations that run at once: below this, rates drop
+    bool rates_measured = false;           // else they are those of the class
 };
 
 /// The lanes of a subgroup can exchange values, and so share a reduction.
@@ -85,5 +86,7 @@ DeviceProfile cpu_profile();
 DeviceProfile gpu_profile();
 /// Text that changes whenever anything in the profile that steers the compiler changes.
 std::string cache_key(const DeviceProfile& profile);
+/// `14 GB/s, 110 GFLOP/s, 40 us per launch, measured in steps of two` or `by its class`.
+std::string rates_text(const DeviceProfile& profile);
 
 }  // namespace firn

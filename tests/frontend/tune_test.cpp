@@ -293,6 +293,9 @@ TEST(Explain, SaysWhatEachKernelDoesAndHowLongItTook) {
     f(ones({10, 30}));
     const std::string asked = f.explain(), run = f.explain({ones({10, 30})});
     for (const std::string& text : {asked, run}) {
+        EXPECT_NE(text.find("  rates 14 GB/s, 110 GFLOP/s, 40 us per launch, by its class\n"),
+                  std::string::npos)
+            << text;
         EXPECT_NE(text.find("over x "), std::string::npos) << text;
         EXPECT_NE(
             text.find("1 dispatch, 600 operations, 1200 bytes read, 1200 written; predicted 0.04"),

@@ -91,6 +91,14 @@ TEST(Profiles, KeyIgnoresTheName) {
     profile.name = "another";
     EXPECT_EQ(cache_key(profile), cache_key(cpu_profile()));
 }
+TEST(Profiles, KeyIgnoresWhereRatesComeFromAndTheirTextSaysIt) {
+    DeviceProfile profile = gpu_profile();
+    EXPECT_EQ(rates_text(profile), "350 GB/s, 8000 GFLOP/s, 5 us per launch, by its class");
+    profile.rates_measured = true;
+    EXPECT_EQ(rates_text(profile),
+              "350 GB/s, 8000 GFLOP/s, 5 us per launch, measured in steps of two");
+    EXPECT_EQ(cache_key(profile), cache_key(gpu_profile()));
+}
 TEST(Profiles, KeySeesEveryRateAndLimit) {
     DeviceProfile profile = cpu_profile();
     profile.seconds_per_load *= 1 + 1e-15;
