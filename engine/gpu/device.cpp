@@ -9,6 +9,7 @@
 #include "engine/gpu/matrix_unit.h"
 #include "engine/gpu/pipeline_cache.h"
 #include "engine/gpu/profile.h"
+#include "engine/gpu/rates.h"
 
 namespace firn {
 namespace {
@@ -46,6 +47,9 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
     if (device->profile_.texel_loads)
         device->profile_.texel_loads = probe_texel_rate(device, options.cache_directory);
     if (!probe_matrix_unit(device, options.cache_directory)) device->profile_.matrix_unit = {};
+    if (options.measure_rates)
+        if (const auto rates = probe_rates(device, options.cache_directory))
+            set_rates(device->profile_, *rates);
     if (options.limit) device->profile_ = options.limit(device->profile_);
     return device;
 }

@@ -41,6 +41,9 @@ struct DeviceOptions {
     /// False: the host copies through staging buffers even where it could reach the memory of
     /// kernels, as on a discrete GPU.
     bool map_memory = true;
+    /// The rates of the profile are measured where the cache holds none (engine/gpu/rates.h); else
+    /// they are those of the device's class.
+    bool measure_rates = false;
     /// Called with the functions before their first use: a test puts others in their place.
     std::function<void(InstanceTable&)> on_instance_functions;
     std::function<void(VolkDeviceTable&)> on_device_functions;
@@ -133,6 +136,7 @@ class Device {
     /// a call found lost stays lost: from then on whatever submits or waits throws, and names that
     /// call.
     void check(VkResult result, const char* call, std::string_view object) const;
+    bool is_lost() const { return lost_in_ != nullptr; }
 
     /// Runs `destroy` when everything submitted so far is complete (at a later submit or collect).
     /// It must not own the device.

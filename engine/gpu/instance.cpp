@@ -193,14 +193,6 @@ DeviceInfo describe(const InstanceTable& vk, VkPhysicalDevice device, int number
     return info;
 }
 
-std::string text(const DeviceInfo& info) {
-    std::ostringstream out;
-    out << info.number << "  " << info.name << "  (" << info.kind << ", "
-        << (info.memory_bytes >> 20) << " MiB, " << info.driver << ")";
-    if (!info.missing.empty()) out << "  cannot be used: " << info.missing;
-    return out.str();
-}
-
 std::string text(const std::vector<DeviceInfo>& devices) {
     std::string out;
     for (const DeviceInfo& info : devices) out += text(info) + "\n";
@@ -323,6 +315,14 @@ std::vector<DeviceInfo> list_devices(const Instance& instance) {
     for (uint32_t i = 0; i < count; ++i)
         devices.push_back(describe(vk, handles[i], static_cast<int>(i)));
     return devices;
+}
+
+std::string text(const DeviceInfo& info) {
+    std::ostringstream out;
+    out << info.number << "  " << info.name << "  (" << info.kind << ", "
+        << (info.memory_bytes >> 20) << " MiB, " << info.driver << ")";
+    if (!info.missing.empty()) out << "  cannot be used: " << info.missing;
+    return out.str();
 }
 
 std::string list_devices() {

@@ -78,6 +78,8 @@ struct DeviceInfo {
 
 /// All devices of an instance.
 std::vector<DeviceInfo> list_devices(const Instance& instance);
+/// One device as text for a person, in a line.
+std::string text(const DeviceInfo& info);
 /// All devices of this machine, as text for a person, one line each. Throws DeviceError where there
 /// is no loader or no driver.
 std::string list_devices();

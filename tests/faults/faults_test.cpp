@@ -14,6 +14,8 @@
 #include <sstream>
 
 #include "compiler/language.h"
+#include "engine/gpu/buffer.h"
+#include "engine/gpu/rates.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "engine/window/view_window.h"
 #include "tests/window/display.h"
@@ -469,6 +471,53 @@ TEST(Faults, OfMakingADevice) {
                     static_cast<long long>(n - 1));
     }
     EXPECT_NO_THROW(Device::create(options));
+}
+
+/// What cannot be measured is what the class of the device has, and says nothing; only a device
+/// that is lost says so.
+TEST(Faults, OfMeasuringRates) {
+    Messages messages;
+    DeviceOptions options;
+    options.validation = true;
+    options.on_message = messages.taker();
+    options = with_faults(options);
+    std::shared_ptr<Device> device;
+    for (const Fault fault : {Fault::OutOfMemory, Fault::DeviceLost, Fault::Allocation}) {
+        int64_t n = 1;
+        int points = 0;
+        for (;; n += n < 100 ? stride(fault, 2) : stride(fault, 20), ++points) {
+            if (!device) device = Device::create(options);
+            const uint64_t used = device->memory().use().used;
+            inject(fault, n);
+            std::optional<Rates> rates;
+            std::string said;
+            {
+                const AllocationsFail here;
+                try {
+                    rates = probe_rates(device, "");
+                } catch (const DeviceError& error) {
+                    said = error.what();
+                } catch (const std::bad_alloc&) {
+                    EXPECT_EQ(fault, Fault::Allocation);
+                }
+            }
+            const Injected what = end_injection();
+            EXPECT_EQ(messages.take(), "") << n << ": " << what.call << ", said: " << said;
+            if (!what.fired) {
+                EXPECT_TRUE(rates && are_plausible(*rates));
+                break;
+            }
+            EXPECT_EQ(said.empty(), fault != Fault::DeviceLost) << said << ", " << what.call;
+            EXPECT_EQ(device->is_lost(), fault == Fault::DeviceLost);
+            EXPECT_EQ(device->memory().use().used, used);
+            if (device->is_lost()) device.reset();
+            EXPECT_EQ(messages.take(), "") << n << ": " << what.call;
+            if (HasFailure()) return;
+        }
+        EXPECT_GT(points, 0);
+        std::printf("faults: rates, kind %d: %d points of %lld\n", static_cast<int>(fault), points,
+                    static_cast<long long>(n - 1));
+    }
 }
 
 /// A function that the engine calls and no wrapper stands before would never fail here.

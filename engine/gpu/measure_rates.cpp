@@ -1,0 +1,257 @@
+// Measures how fast a device moves bytes, computes and starts kernels, by kernels that do little
+// else.
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <span>
+
+#include "engine/gpu/buffer.h"
+#include "engine/gpu/commands.h"
+#include "engine/gpu/pipeline.h"
+#include "engine/gpu/profiler.h"
+#include "engine/gpu/rates.h"
+#include "engine/gpu/shader_library.h"
+
+namespace firn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint32_t kGroup = 64;                       // invocations of arithmetic_rate.comp
+constexpr uint32_t kCopyGroup = 256;                  // of a copy, where a device has so many
+constexpr uint64_t kInvocationBytes = 64;             // that one of them copies
+constexpr uint64_t kSliceBytes = 4 << 20;             // the least that a dispatch copies
+constexpr uint64_t kMostBytes = uint64_t{256} << 20;  // of each of the two buffers of a copy
+constexpr int kChains = 12, kSteps = 8;               // of an iteration of arithmetic_rate.comp
+constexpr int kMostIterations = 1 << 14;              // far below any driver's limit of back edges
+constexpr int kMostSlices = 1 << 12, kMostLaunches = 1 << 12;  // of a submission
+constexpr double kLongEnough = 1e-3;  // for any clock, and beside what a submission takes
+constexpr double kLongCopy = 1e-3;    // of all bytes: where it takes less, caches may be larger
+constexpr int kLeastRounds = 3, kMostRounds = 64;
+
+KernelInfo kernel(const char* shader, uint32_t group, std::vector<BindingInfo> bindings) {
+    KernelInfo out;
+    out.name = shader;
+    const std::span<const uint32_t> spirv = shader_module(shader);
+    out.spirv.assign(spirv.begin(), spirv.end());
+    out.group_size = {group, 1, 1};
+    out.bindings = std::move(bindings);
+    out.param_types = {i32};
+    return out;
+}
+
+/// Times commands: by the device's clock where it has one, else by the host's, from submission to
+/// end.
+class Stopwatch {
+  public:
+    explicit Stopwatch(Device& device) : device_(device) {
+        if (device.timestamp_period() > 0) stamps_.emplace(device, 2, "timestamps of rates");
+    }
+
+    /// Seconds of what `record` records; `use` is told until when its buffers are busy.
+    double seconds(const std::function<void(VkCommandBuffer)>& record,
+                   const std::function<void(TimelinePoint)>& use) {
+        const auto start = Clock::now();
+        const TimelinePoint point = submit_once(device_, [&](VkCommandBuffer commands) {
+            if (stamps_) stamps_->reset(commands), stamps_->mark(commands);
+            record(commands);
+            if (stamps_) stamps_->mark(commands);
+        });
+        use(point);
+        device_.wait(point);
+        if (stamps_) return stamps_->read().back() * 1e-3;
+        return std::chrono::duration<double>(Clock::now() - start).count();
+    }
+
+  private:
+    Device& device_;
+    std::optional<Timestamps> stamps_;
+};
+
+/// The fastest of some rounds rather than their median: what else the machine does only ever adds
+/// time, and may do so in most rounds. Infinite where the clock gave nothing that could be a time.
+double fastest(const std::function<double()>& run, double seconds, int least_rounds) {
+    const auto start = Clock::now();
+    double best = std::numeric_limits<double>::infinity();
+    for (int round = 0; round < kMostRounds; ++round) {
+        if (round >= least_rounds && Clock::now() - start > std::chrono::duration<double>(seconds))
+            break;
+        if (const double taken = run(); taken > 0) best = std::min(best, taken);
+    }
+    return best;
+}
+
+/// Seconds of one unit of work, of which a submission takes as many as last long enough, by
+/// doubling.
+double seconds_of_one(const std::function<double(int)>& run, int first, int most, double seconds) {
+    run(first);  // some drivers compile at the first dispatch, and give memory at the first use
+    int amount = first;
+    // One that was held up does not stop the doubling: two would have to be.
+    while (amount < most && fastest([&] { return run(amount); }, 0, 2) < kLongEnough) amount *= 2;
+    return fastest([&] { return run(amount); }, seconds, kLeastRounds) / amount;
+}
+
+/// Copies between two buffers, slice by slice, there and back: the next slice is always the one
+/// that was touched longest ago. A slice is short on any device: one that others do not hold up is
+/// found on a busy machine too.
+class Copies {
+  public:
+    /// `pipeline`: of workgroups of so many; `bytes`: of each buffer, whole slices. Copies all of
+    /// them there and back: a system gives memory at its first use, and what was never written may
+    /// all be read from one page of zeros.
+    Copies(const std::shared_ptr<Device>& device, const Pipeline& pipeline, uint32_t group,
+           Stopwatch& watch, uint64_t bytes)
+        : device_(*device),
+          pipeline_(pipeline),
+          watch_(watch),
+          groups_(static_cast<uint32_t>(kSliceBytes / (kInvocationBytes * group))),
+          slices_(static_cast<int>(bytes / kSliceBytes)),
+          a_(create_buffer(device, bytes, "copied bytes")),
+          b_(create_buffer(device, bytes, "bytes copied to")),
+          requests_{{&pipeline, {a_->range(), b_->range()}, {a_->name(), b_->name()}, {}},
+                    {&pipeline, {b_->range(), a_->range()}, {b_->name(), a_->name()}, {}}},
+          sets_(*device, requests_, pipeline.name()) {
+        seconds(2 * slices_);
+    }
+
+    int slices() const { return slices_; }
+    double seconds(int slices) {
+        return watch_.seconds(
+            [&](VkCommandBuffer commands) {
+                device_.vk().vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                               pipeline_.handle());
+                while (slices > 0) slices -= copy(commands, slices);
+            },
+            [&](TimelinePoint point) { a_->used_at(point, true), b_->used_at(point, true); });
+    }
+
+  private:
+    /// Up to the end of the buffers, where it turns round. Returns the number of slices.
+    int copy(VkCommandBuffer commands, int most) {
+        const VolkDeviceTable& vk = device_.vk();
+        const int count = std::min(most, slices_ - next_);
+        const auto first = static_cast<int32_t>(groups_) * next_;
+        vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.layout(), 0,
+                                   1, &sets_.sets()[back_ ? 1 : 0], 0, nullptr);
+        vk.vkCmdPushConstants(commands, pipeline_.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                              sizeof first, &first);
+        vk.vkCmdDispatch(commands, groups_ * static_cast<uint32_t>(count), 1, 1);
+        barrier_compute(device_, commands);
+        next_ += count;
+        if (next_ == slices_) next_ = 0, back_ = !back_;
+        return count;
+    }
+
+    Device& device_;
+    const Pipeline& pipeline_;
+    Stopwatch& watch_;
+    uint32_t groups_ = 0;  // of a slice
+    int slices_ = 0, next_ = 0;
+    bool back_ = false;
+    std::shared_ptr<Buffer> a_, b_;
+    SetRequest requests_[2];
+    DescriptorSets sets_;
+};
+
+/// Bytes that are read and written in a second.
+double copy_rate(const std::shared_ptr<Device>& device, Stopwatch& watch, double seconds) {
+    const DeviceProfile& profile = device->profile();
+    const BindingForm form = profile.texel_loads ? BindingForm::Texel : BindingForm::Storage;
+    const uint32_t group = std::bit_floor(std::min(kCopyGroup, profile.max_group_size));
+    const Pipeline pipeline(
+        *device,
+        kernel(profile.texel_loads ? "copy_texels.comp" : "copy_storage.comp", group,
+               {{form, f32, 4, false}, {BindingForm::Storage, f32, 4, true}}),
+        {&group, 1});
+    const uint64_t most = std::min(
+        {kMostBytes, profile.max_storage_range,
+         profile.texel_loads ? 16 * profile.max_texel_elements : kMostBytes,
+         profile.max_groups[0] * group * kInvocationBytes, device->memory().use().free / 8});
+    // Twice what a cache holds is read and as much written between two uses of a byte.
+    uint64_t bytes = (2 * profile.cache_bytes + kSliceBytes - 1) / kSliceBytes * kSliceBytes;
+    for (;; bytes *= 2) {
+        // Less would be a rate of caches.
+        if (bytes > most) throw DeviceError("too little memory to measure the rate of a copy");
+        Copies copies(device, pipeline, group, watch, bytes);
+        const auto run = [&](int slices) { return copies.seconds(slices); };
+        const bool fast = fastest([&] { return run(copies.slices()); }, 0, 2) < kLongCopy;
+        if (fast && 2 * bytes <= most) continue;  // fast devices have large caches
+        return 2 * double{kSliceBytes} / seconds_of_one(run, 1, kMostSlices, seconds);
+    }
+}
+
+/// The kernel of arithmetic, which with one iteration in few workgroups is a small one.
+class Chains {
+  public:
+    explicit Chains(const std::shared_ptr<Device>& device)
+        : device_(*device),
+          groups_(std::clamp<uint32_t>(4 * (device->profile().parallel_invocations / kGroup),
+                                       4 * kFewGroups, 1 << 14)),
+          sums_(create_buffer(device, 4 * uint64_t{kGroup} * groups_, "ends of chains")),
+          pipeline_(*device,
+                    kernel("arithmetic_rate.comp", kGroup, {{BindingForm::Storage, f32, 1, true}})),
+          request_{&pipeline_, {sums_->range()}, {sums_->name()}, {}},
+          sets_(*device, {&request_, 1}, pipeline_.name()) {}
+
+    /// Of all workgroups.
+    double operations_per_iteration() const {
+        return 2.0 * kChains * kSteps * kGroup * static_cast<double>(groups_);
+    }
+    double seconds(Stopwatch& watch, int iterations) { return run(watch, 1, groups_, iterations); }
+    double launch_seconds(Stopwatch& watch, int launches) {
+        return run(watch, launches, kFewGroups, 1);
+    }
+
+  private:
+    static constexpr uint32_t kFewGroups = 16;  // enough to wake all cores of a CPU driver
+
+    double run(Stopwatch& watch, int dispatches, uint32_t groups, int32_t iterations) {
+        const VolkDeviceTable& vk = device_.vk();
+        return watch.seconds(
+            [&](VkCommandBuffer commands) {
+                vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.handle());
+                vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                           pipeline_.layout(), 0, 1, sets_.sets().data(), 0,
+                                           nullptr);
+                vk.vkCmdPushConstants(commands, pipeline_.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                      sizeof iterations, &iterations);
+                for (int k = 0; k < dispatches; ++k) {
+                    vk.vkCmdDispatch(commands, groups, 1, 1);
+                    barrier_compute(device_, commands);
+                }
+            },
+            [&](TimelinePoint point) { sums_->used_at(point, true); });
+    }
+
+    Device& device_;
+    uint32_t groups_;
+    std::shared_ptr<Buffer> sums_;
+    Pipeline pipeline_;
+    SetRequest request_;
+    DescriptorSets sets_;
+};
+
+}  // namespace
+
+Rates measure_rates(const std::shared_ptr<Device>& device, double seconds_each) {
+    Rates rates;
+    {
+        Stopwatch watch(*device);
+        Chains chains(device);
+        rates.operations_per_second =
+            chains.operations_per_iteration() /
+            seconds_of_one([&](int n) { return chains.seconds(watch, n); }, 8, kMostIterations,
+                           seconds_each);
+        rates.seconds_per_launch =
+            seconds_of_one([&](int n) { return chains.launch_seconds(watch, n); }, 16,
+                           kMostLaunches, seconds_each);
+        rates.bytes_per_second = copy_rate(device, watch, seconds_each);
+    }
+    device->memory().trim();
+    device->collect();
+    return rates;
+}
+
+}  // namespace firn
