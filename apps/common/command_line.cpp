@@ -104,7 +104,8 @@ CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spe
     std::string size;
     std::vector<std::string> sets;
     CLI::App app(spec.help, spec.name);
-    app.add_flag("--list-devices", line.list_devices, "list the Vulkan devices and end");
+    app.add_flag("--list-devices", line.list_devices,
+                 "list the Vulkan devices with their rates and end");
     app.add_option("--device", line.device, "number or part of the name of the device to use");
     app.add_option("--size", size, "size of the window or picture, such as 1280x720");
     auto* frames = app.add_option("--frames", line.frames, "end after so many frames")

@@ -13,7 +13,6 @@
 #include "apps/common/video.h"
 #include "compiler/frontend/environment.h"
 #include "compiler/program/error.h"
-#include "engine/gpu/instance.h"
 
 namespace firn {
 namespace {
@@ -125,7 +124,7 @@ int Demo::run(int argc, char** argv, const std::function<void(Window&)>& program
             spec.extras.push_back({option.name, option.help, option.value});
         CommandLine line = parse_command_line(argc, argv, spec);
         if (line.list_devices) {
-            std::fputs(list_devices().c_str(), stdout);
+            std::fputs(device_report().c_str(), stdout);
             return 0;
         }
         set_parameters(gui_.parameters(), line);

@@ -27,6 +27,8 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_NO_CACHE", "1", "neither read nor write the caches on disk (kept below 512 MiB)"},
     {"FIRN_DEVICE", "number or part of a name", "choose the Vulkan device"},
     {"FIRN_LIMITS", "least", "use no more of the device than Vulkan 1.2 guarantees"},
+    {"FIRN_RATES", "reference",
+     "compile for the rates of the device's class, the same on every machine, and measure none"},
 };
 
 /// Value of one of the variables in the table; nothing where it is unset or empty. A name that is

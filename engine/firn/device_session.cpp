@@ -6,10 +6,19 @@
 #include "compiler/frontend/environment.h"
 #include "compiler/frontend/record.h"
 #include "compiler/program/disk_cache.h"
+#include "engine/gpu/rates.h"
 #include "engine/runtime/vulkan_executor.h"
 
 namespace firn {
 namespace {
+
+/// FIRN_RATES asks for the rates of the device's class.
+bool reference_rates() {
+    const auto rates = environment("FIRN_RATES");
+    if (rates && *rates != "reference")
+        throw UserError("FIRN_RATES=" + *rates + " is unknown; use reference, or leave it out");
+    return rates.has_value();
+}
 
 std::shared_ptr<Executor> make_executor(const DeviceChoice& choice) {
     DeviceOptions options;
@@ -25,6 +34,7 @@ std::shared_ptr<Executor> make_executor(const DeviceChoice& choice) {
             throw UserError("FIRN_LIMITS=" + *limits + " is unknown; use least, or leave it out");
         options.limit = least;
     }
+    options.measure_rates = !reference_rates();
     if (choice.limit) options.limit = choice.limit;
     return std::make_shared<VulkanExecutor>(Device::create(options));
 }
@@ -32,6 +42,10 @@ std::shared_ptr<Executor> make_executor(const DeviceChoice& choice) {
 }  // namespace
 
 Session device_session(const DeviceChoice& choice) { return Session(make_executor(choice)); }
+
+std::string device_report() {
+    return list_devices_with_rates(reference_rates() ? "" : default_cache_directory());
+}
 
 std::string validation_report(const Session& session) {
     std::string report;

@@ -10,7 +10,7 @@
 namespace firn {
 
 struct DeviceChoice {
-    /// Number or part of a name, see list_devices; empty: FIRN_DEVICE, else the best there is.
+    /// Number or part of a name, see device_report; empty: FIRN_DEVICE, else the best there is.
     std::string device;
     /// Validation layers; FIRN_VALIDATION=1 turns them on too.
     bool validation = false;
@@ -22,6 +22,10 @@ struct DeviceChoice {
 /// A session on a device of its own, on which windows can be opened. Throws UserError (no such
 /// device: lists them) or DeviceError (no loader, no driver).
 Session device_session(const DeviceChoice& choice = {});
+
+/// All devices of this machine, as text for a person: a line each, and a line of its rates. They
+/// are measured when a device is first used, and those of its class before.
+std::string device_report();
 
 /// What the validation layers said of the session's device so far, one message a line; empty where
 /// they are off or silent.

@@ -1,6 +1,9 @@
 // Sessions on the device: in threads of their own, with programs compiled in the background, and
 // bounded.
+#include <cstdlib>
 #include <memory>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -47,6 +50,45 @@ TEST_F(SessionsOnDevice, NewSizesAreServedWhileTheirProgramIsCompiled) {
             << n;
         EXPECT_FALSE(sums.stats().better_is_compiling);
     }
+}
+
+/// FIRN_RATES for as long as it lives.
+class RatesVariable {
+  public:
+    explicit RatesVariable(const char* value) {
+        if (const char* before = std::getenv("FIRN_RATES")) before_ = before;
+        setenv("FIRN_RATES", value, 1);
+    }
+    ~RatesVariable() {
+        if (before_)
+            setenv("FIRN_RATES", before_->c_str(), 1);
+        else
+            unsetenv("FIRN_RATES");
+    }
+    RatesVariable(const RatesVariable&) = delete;
+    RatesVariable& operator=(const RatesVariable&) = delete;
+
+  private:
+    std::optional<std::string> before_;
+};
+
+TEST_F(SessionsOnDevice, RatesAreThoseOfTheClassWhereTheEnvironmentAsksForThem) {
+    const RatesVariable reference("reference");
+    EXPECT_FALSE(device_session().executor().profile().rates_measured);
+    EXPECT_NE(device_report().find("by its class"), std::string::npos);
+}
+
+TEST_F(SessionsOnDevice, RatesAreMeasuredElse) {
+    const RatesVariable none("");
+    const DeviceProfile profile = device_session().executor().profile();
+    EXPECT_TRUE(profile.rates_measured);
+    EXPECT_NE(rates_text(profile).find("measured in steps of two"), std::string::npos);
+}
+
+TEST(DeviceSession, UnknownRatesAreAnError) {
+    const RatesVariable fast("fast");
+    expect_parts(user_error([] { device_session(); }), {"FIRN_RATES=fast", "use reference"});
+    expect_parts(user_error([] { device_report(); }), {"FIRN_RATES=fast", "use reference"});
 }
 
 TEST_F(SessionsOnDevice, ThreadsWithASessionEachRunInParallel) {
