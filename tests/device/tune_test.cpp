@@ -4,7 +4,7 @@
 
 #include "engine/firn/device_session.h"
 #include "tests/device/on_device.h"
-#include "tests/lower/stage_loads_cases.h"
+#include "tests/mapping/stage_loads_cases.h"
 
 namespace firn {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/program/error.h"
-#include "tests/lower/kernel_by_hand.h"
+#include "tests/kernel/kernel_by_hand.h"
 #include "tests/program/program_builder.h"
 
 namespace firn {

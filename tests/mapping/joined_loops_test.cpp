@@ -1,7 +1,7 @@
 // Nests of loops that run as one give what the oracle gives.
 #include <functional>
 
-#include "tests/lower/mapped_case.h"
+#include "tests/mapping/mapped_case.h"
 
 namespace firn {
 namespace {

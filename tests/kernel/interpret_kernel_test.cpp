@@ -9,7 +9,7 @@
 
 #include "compiler/ir/evaluate.h"
 #include "compiler/program/error.h"
-#include "tests/lower/kernel_by_hand.h"
+#include "tests/kernel/kernel_by_hand.h"
 
 namespace firn {
 namespace {

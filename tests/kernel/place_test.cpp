@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "compiler/mapping/order_values.h"
-#include "tests/lower/kernel_by_hand.h"
+#include "tests/kernel/kernel_by_hand.h"
 
 namespace firn {
 namespace {

@@ -11,7 +11,7 @@
 #include "compiler/mapping/mapping_text.h"
 #include "compiler/mapping/vary_mapping.h"
 #include "tests/ir/random_check.h"
-#include "tests/lower/stage_loads_cases.h"
+#include "tests/mapping/stage_loads_cases.h"
 #include "tests/schedule/compile_helpers.h"
 
 namespace firn {

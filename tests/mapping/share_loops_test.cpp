@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/lower/mapped_case.h"
+#include "tests/mapping/mapped_case.h"
 
 namespace firn {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/lower/kernel_by_hand.h"
+#include "tests/kernel/kernel_by_hand.h"
 
 namespace firn {
 namespace {
