@@ -175,10 +175,10 @@ TEST_F(MeasuredRates, AreInTheProfileInStepsOfTwoFromItsClass) {
                                rates.operations_per_second / of_class.operations_per_second,
                                rates.seconds_per_launch / of_class.seconds_per_launch})
         EXPECT_NEAR(std::log2(ratio), std::round(std::log2(ratio)), 1e-9) << ratio;
-    EXPECT_EQ(cache_key(profile) == cache_key(device->profile()),
-              rates.bytes_per_second == of_class.bytes_per_second &&
-                  rates.operations_per_second == of_class.operations_per_second &&
-                  rates.seconds_per_launch == of_class.seconds_per_launch);
+    // What is tuned and kept for other rates is not asked for.
+    DeviceProfile faster = profile;
+    faster.bytes_per_second *= 2;
+    EXPECT_NE(cache_key(profile), cache_key(faster));
 }
 
 TEST_F(MeasuredRates, AreKept) {
