@@ -1,0 +1,25 @@
+// The state of one run of map_ranges().
+#include "compiler/mapping/mapping_run.h"
+
+#include "compiler/kernel/place.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+
+MappingRun::MappingRun(const KernelCode& from, KernelCode& to, const Mapping& mapping,
+                       const DeviceProfile& profile, const SymbolFacts& facts)
+    : from(from),
+      mapping(mapping),
+      profile(profile),
+      facts(facts),
+      needs(region_needs(from)),
+      staged(staged_loops(from, mapping)),
+      b(to, facts) {
+    ensure(mapping.staged_turns == 1 || !staged.empty(),
+           "map: groups cannot stage what this kernel reads");
+    if (mapping.lanes == 1) return;
+    shared = share_loops(from, mapping.lanes);
+    ensure(!shared.empty(), "map: lanes cannot share the work of this kernel");
+}
+
+}  // namespace firn

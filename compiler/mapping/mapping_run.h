@@ -1,0 +1,101 @@
+// The state of one run of map_ranges(), over which the functions that build its kernel work.
+#pragma once
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "compiler/kernel/kernel_builder.h"
+#include "compiler/mapping/deal_loads.h"
+#include "compiler/mapping/map_grid.h"
+#include "compiler/mapping/near_copies.h"
+#include "compiler/mapping/share_loops.h"
+#include "compiler/mapping/stage_loads.h"
+#include "compiler/program/fresh_stack.h"
+
+namespace firn {
+
+class StagedTile;
+
+/// Gives a place another value for the length of a scope.
+template <class T>
+class Scoped {
+  public:
+    Scoped(T& place, T value) : place_(place), before_(std::exchange(place, std::move(value))) {}
+    ~Scoped() {
+        if (open_) place_ = std::move(before_);
+    }
+    Scoped(const Scoped&) = delete;
+    Scoped& operator=(const Scoped&) = delete;
+    /// Ends the scope here: what the place holds, which has its old value again.
+    T end() {
+        open_ = false;
+        return std::exchange(place_, std::move(before_));
+    }
+
+  private:
+    T& place_;
+    T before_;
+    bool open_ = true;
+};
+
+/// Who executes what is built now, and how often.
+struct Surroundings {
+    bool together = true;    // all lanes of a subgroup
+    bool all_copies = true;  // and all copies: what is asked for one can be asked for another
+    bool in_branch = false;  // each copy branches for itself: no loop serves several
+    int64_t unrolled = 1;    // iterations of the loop around it that one new iteration takes
+
+    /// In one copy, for which lanes may branch.
+    Surroundings apart() const { return {false, false, in_branch, 1}; }
+    Surroundings in_loop(bool same_trips, bool for_all_copies, int64_t unrolled_copies) const {
+        return {together && same_trips, all_copies && for_all_copies, in_branch, unrolled_copies};
+    }
+};
+
+/// The shared arrays of the loop that is built now, where its operands are staged.
+struct OpenTile {
+    StagedTile* arrays = nullptr;  // null: none
+    int region = -1;               // of the lowered kernel: the loop's body
+    int start = -1;                // node: the first iteration whose operands the arrays hold
+    int iteration = -1;            // node: the one that is built now, counted from `start`
+};
+
+/// "Copies" are those of the kernel's body in one invocation (GridCopy), each a value of every node
+/// that varies.
+struct MappingRun {
+    MappingRun(const KernelCode& from, KernelCode& to, const Mapping& mapping,
+               const DeviceProfile& profile, const SymbolFacts& facts);
+    MappingRun(const MappingRun&) = delete;
+    MappingRun& operator=(const MappingRun&) = delete;
+
+    // What is mapped, and how.
+    const KernelCode& from;
+    const Mapping& mapping;
+    const DeviceProfile& profile;
+    const SymbolFacts& facts;
+
+    // What is known before a node is built; `varies` once the grid is mapped.
+    std::vector<std::vector<int>> needs;  // regions whose indices or carried values a node uses
+    std::map<int, StagedLoop> staged;     // loops whose operands groups load together
+    std::map<int, SharedLoop> shared;     // loops that the lanes of a subgroup share
+    std::vector<bool> varies;             // nodes that differ between copies
+
+    // The kernel that is built.
+    KernelBuilder b;
+    MappedGrid grid;
+    std::vector<GridCopy> copies;
+    int lane = -1;                   // where lanes share work or loads: the lane's number
+    std::optional<NearCopies> near;  // of targets that combining stores go to
+    SameInSubgroup same_in_subgroup{b};
+    std::vector<std::vector<int>> memo;  // by copy and old node: the new one, -1: none yet
+    std::map<std::pair<int, size_t>, std::vector<int>> results;  // by loop and copy, likewise
+
+    // Where building stands.
+    Surroundings around;
+    OpenTile tile;
+    std::vector<int> effects;  // of the region that is built now: what is staged and read
+    Recursion recursion;       // nodes that wait for what they are made of
+};
+
+}  // namespace firn
