@@ -8,6 +8,8 @@
 
 namespace firn {
 
+struct MappingRun;
+
 /// Finds what all lanes of a subgroup know, while a mapped kernel is built: it depends on no
 /// Invocation along x, no Subgroup lane and no carried value.
 class SameInSubgroup {
@@ -21,6 +23,11 @@ class SameInSubgroup {
     const KernelBuilder& b_;
     std::vector<signed char> known_;  // by node: -1 not asked yet
 };
+
+/// A load whose element, at the new node `index`, all lanes of a subgroup read, one of as many in a
+/// row as there are lanes: each loads one, and they hand them round. undo_lonely_shuffles() undoes
+/// it where few of them are used. `copy`: of the kernel's body. -1: not so.
+int deal_load(MappingRun& run, const KernelNode& load, int index, size_t copy);
 
 /// Undoes what pays for few elements: shuffles of a load that fewer than half of `lanes` elements
 /// are taken from become plain loads.

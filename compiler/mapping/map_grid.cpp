@@ -268,4 +268,12 @@ MappedGrid map_grid(const KernelCode& from, KernelBuilder& b, const Mapping& map
     return GridMapper(from, b, mapping, profile).run();
 }
 
+int subgroup_lane(KernelBuilder& b, const DeviceProfile& profile) {
+    return new_range(b, "l", RangeKind::Subgroup, Size(profile.subgroup_size), 0);
+}
+
+int invocation_of_group(KernelBuilder& b, const Mapping& mapping) {
+    return new_range(b, "i", RangeKind::Invocation, Size(mapping.group_x), 0);
+}
+
 }  // namespace firn

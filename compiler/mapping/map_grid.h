@@ -50,4 +50,10 @@ GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,
 MappedGrid map_grid(const KernelCode& from, KernelBuilder& b, const Mapping& mapping,
                     const DeviceProfile& profile);
 
+/// A new index: of the invocation in its subgroup.
+int subgroup_lane(KernelBuilder& b, const DeviceProfile& profile);
+/// A new index: of the invocation in its group, which is a row. The grid's own is assumed to lie
+/// inside of the grid, which is not so of all invocations.
+int invocation_of_group(KernelBuilder& b, const Mapping& mapping);
+
 }  // namespace firn

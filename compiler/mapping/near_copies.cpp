@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "compiler/ir/builder.h"
+#include "compiler/mapping/copy_values.h"
+#include "compiler/mapping/mapping_run.h"
+#include "compiler/program/error.h"
 
 namespace firn {
 namespace {
@@ -169,6 +172,44 @@ void NearCopies::close_shared(size_t k, int bound, int lane, int64_t members,
 int NearCopies::changes(const NearTarget& t, int came) {
     return b_.make(KernelOp::NotEqual, boolean,
                    {came, b_.constant(reduce_identity(t.reduce, t.dtype))});
+}
+
+std::vector<int> open_near_copies(MappingRun& run) {
+    const Mapping& m = run.mapping;
+    ensure(m.lanes == 1 && m.dealt_loads == 1 && m.group_y == 1,
+           "map: the invocations of this kernel are not all there for copies of what they "
+           "store to");
+    run.near.emplace(run.b, run.from, m.near);
+    return run.near->open();
+}
+
+std::vector<int> close_near_copies(MappingRun& run, std::vector<int> opened,
+                                   const std::vector<int>& stores) {
+    std::vector<int> effects = std::move(opened), bound;
+    for (const NearTarget& t : run.near->targets())
+        bound.push_back(bound_buffer(run, run.from.buffers[t.buffer], true, 1));
+    const int lane = run.mapping.near == MemorySpace::Private
+                         ? subgroup_lane(run.b, run.profile)
+                         : invocation_of_group(run.b, run.mapping);
+    const std::vector<int> end = run.near->close(bound, lane, run.mapping.group_x);
+    effects.insert(effects.end(), stores.begin(), stores.end());
+    effects.insert(effects.end(), end.begin(), end.end());
+    return effects;
+}
+
+int store_near_or_drop(MappingRun& run, const KernelNode& branch, int condition, size_t copy) {
+    const std::vector<int>& inside = run.from.regions[branch.region].effects;
+    if (!run.near || !branch.guard || inside.size() != 1 ||
+        run.from.nodes[inside[0]].op != KernelOp::Atomic)
+        return -1;
+    const KernelNode& n = run.from.nodes[inside[0]];
+    const int spare = run.near->spare_place(n.buffer);
+    if (spare < 0) return -1;
+    const Scoped<Surroundings> apart(run.around, run.around.apart());
+    const int value = copy_value(run, n.args[1], copy);
+    const int index = run.b.select(condition, copy_value(run, n.args[0], copy), spare);
+    run.b.set_lines(n.lines);
+    return run.b.atomic(run.near->copy_of(n.buffer), n.combine, index, value);
 }
 
 }  // namespace firn

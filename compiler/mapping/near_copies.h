@@ -9,6 +9,8 @@
 
 namespace firn {
 
+struct MappingRun;
+
 /// A buffer that a kernel only combines into, always by the same operation.
 struct NearTarget {
     int buffer = -1;  // of the lowered kernel
@@ -60,5 +62,15 @@ class NearCopies {
     MemorySpace space_;
     std::vector<int> copies_;  // by target
 };
+
+/// Makes the run's copies: effects that stand before all that combine into them.
+std::vector<int> open_near_copies(MappingRun& run);
+/// All effects of the run's kernel: those that made the copies, `stores`, and those that combine
+/// the copies into their targets.
+std::vector<int> close_near_copies(MappingRun& run, std::vector<int> opened,
+                                   const std::vector<int>& stores);
+/// A combining store of a guarded branch, without the branch: outside the target it goes to the
+/// spare place of a copy. `copy`: of the kernel's body. -1: not so.
+int store_near_or_drop(MappingRun& run, const KernelNode& branch, int condition, size_t copy);
 
 }  // namespace firn

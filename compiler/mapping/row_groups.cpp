@@ -5,7 +5,11 @@
 #include <bit>
 
 #include "compiler/ir/builder.h"
+#include "compiler/kernel/place.h"
 #include "compiler/kernel/rows.h"
+#include "compiler/mapping/combine_tree.h"
+#include "compiler/mapping/copy_values.h"
+#include "compiler/mapping/mapping_run.h"
 #include "compiler/mapping/share_loops.h"
 #include "compiler/program/error.h"
 
@@ -130,6 +134,29 @@ class Exchange {
     int64_t parts_ = 1;  // lanes that have parts of one value in the end
 };
 
+/// In the order in which they need one another.
+std::vector<int> live_row_reductions(const KernelCode& lowered) {
+    KernelCode placed = lowered;
+    place(placed);
+    std::vector<int> out;
+    for (const KernelRegion& region : placed.regions)
+        for (int id : region.order)
+            if (placed.nodes[id].op == KernelOp::RowReduce) out.push_back(id);
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+/// What an invocation has of a row: `width` copies from `first` on.
+int own_part(MappingRun& run, const KernelNode& n, size_t first, size_t width) {
+    std::vector<int> each;
+    for (size_t v = 0; v < width; ++v) each.push_back(copy_value(run, n.args[0], first + v));
+    run.b.set_lines(n.lines);
+    const int part =
+        combine_tree(run.b, kernel_op(reduce_step(n.reduce)), n.dtype, std::move(each));
+    if (run.grid.in_row < 0) return part;
+    return run.b.select(run.grid.in_row, part, run.b.constant(reduce_identity(n.reduce, n.dtype)));
+}
+
 }  // namespace
 
 bool reduces_rows(const KernelCode& lowered) {
@@ -173,6 +200,24 @@ std::vector<int> combine_over_group(KernelBuilder& b, const RowGroup& group, Red
         out.insert(out.end(), part.begin(), part.end());
     }
     return out;
+}
+
+std::vector<int> reduce_rows(MappingRun& run) {
+    const RowGroup group{run.grid.lane, run.grid.subgroup, run.profile.subgroup_size,
+                         run.mapping.group_x / run.profile.subgroup_size};
+    const auto width = static_cast<size_t>(run.mapping.tile_of(0));
+    std::vector<int> effects;
+    for (int id : live_row_reductions(run.from)) {
+        const KernelNode& n = run.from.nodes[id];
+        std::vector<int> rows;
+        for (size_t first = 0; first < run.copies.size(); first += width)
+            rows.push_back(own_part(run, n, first, width));
+        run.b.set_lines(n.lines);
+        rows = combine_over_group(run.b, group, n.reduce, std::move(rows), effects);
+        for (size_t copy = 0; copy < run.copies.size(); ++copy)
+            run.memo[copy][id] = rows[copy / width];
+    }
+    return effects;
 }
 
 }  // namespace firn

@@ -8,6 +8,8 @@
 
 namespace firn {
 
+struct MappingRun;
+
 /// Its invocations combine values along the last Grid range (RowReduce).
 bool reduces_rows(const KernelCode& lowered);
 
@@ -30,5 +32,10 @@ struct RowGroup {
 /// in order, are added to `effects`: the kernel must be in_order where there are any.
 std::vector<int> combine_over_group(KernelBuilder& b, const RowGroup& group, ReduceOp op,
                                     std::vector<int> values, std::vector<int>& effects);
+
+/// Reduces the rows of the kernel that is mapped, where every invocation of a group takes part:
+/// each its own copies' elements, then the group what they have. The results are those of the
+/// kernel's RowReduce nodes. Gives effects of the root, in order.
+std::vector<int> reduce_rows(MappingRun& run);
 
 }  // namespace firn

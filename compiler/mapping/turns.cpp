@@ -64,6 +64,18 @@ std::vector<Part> parts_of(KernelBuilder& b, const Range& range, int extent, con
     return parts;
 }
 
+Range range_of_part(const KernelBuilder& b, const Range& old, const Part& part) {
+    Range range = old;
+    if (part.max_trips >= 0)
+        range.max_trips = part.max_trips;
+    else if (range.max_trips >= 0)
+        range.max_trips /= part.deal.copies * part.deal.lanes;
+    range.extent_node = part.turns;
+    range.extent = part.extent;
+    range.rest = part.rest && !b.is_constant(part.turns);
+    return range;
+}
+
 int first_index(KernelBuilder& b, int turn, int start, const Deal& deal, const Size& extent,
                 int lane) {
     int base = turn;

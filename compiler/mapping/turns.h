@@ -34,6 +34,8 @@ Deal deal_turns(const KernelBuilder& b, const Range& range, int extent, int64_t 
 /// number, where there are several.
 std::vector<Part> parts_of(KernelBuilder& b, const Range& range, int extent, const Deal& deal,
                            int lane);
+/// The range of a new loop that takes a part of an old one's.
+Range range_of_part(const KernelBuilder& b, const Range& old, const Part& part);
 /// The first old index of turn `turn` of a part that begins at `start`. `extent`: of the old loop,
 /// 0: not known.
 int first_index(KernelBuilder& b, int turn, int start, const Deal& deal, const Size& extent,

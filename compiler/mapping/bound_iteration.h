@@ -1,0 +1,31 @@
+// One iteration of a loop, while its body is built.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace firn {
+
+struct MappingRun;
+
+/// Binds the index and the carried values of a loop's body in a group of copies. At its end all
+/// that was built with them is forgotten, so that the next iteration builds it anew.
+class BoundIteration {
+  public:
+    /// `region`: of the lowered kernel; `carried`: by member of the group.
+    BoundIteration(MappingRun& run, int region, std::span<const size_t> group, int index,
+                   std::span<const std::vector<int>> carried);
+    ~BoundIteration();
+    BoundIteration(const BoundIteration&) = delete;
+    BoundIteration& operator=(const BoundIteration&) = delete;
+
+  private:
+    void bind(size_t copy, int index, const std::vector<int>& carried);
+    void forget(size_t copy);
+
+    MappingRun& run_;
+    int region_;
+    std::vector<size_t> group_;
+};
+
+}  // namespace firn

@@ -1,0 +1,12 @@
+// Many terms of one reduction, combined two at a time.
+#pragma once
+#include <vector>
+
+#include "compiler/kernel/kernel_builder.h"
+
+namespace firn {
+
+/// The terms combined by `step` in a balanced tree, which waits for few steps. There is a term.
+int combine_tree(KernelBuilder& b, KernelOp step, DType dtype, std::vector<int> terms);
+
+}  // namespace firn

@@ -1,0 +1,102 @@
+// Effects of the lowered kernel in the copies of its body that an invocation has.
+#include "compiler/mapping/copy_effects.h"
+
+#include <span>
+#include <utility>
+
+#include "compiler/mapping/bound_iteration.h"
+#include "compiler/mapping/copy_values.h"
+#include "compiler/mapping/mapping_run.h"
+#include "compiler/mapping/near_copies.h"
+#include "compiler/mapping/store_rows.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+void copy_effect(MappingRun& run, int effect, size_t copy, std::vector<int>& effects);
+
+/// A loop with effects and values of its own.
+int copy_loop(MappingRun& run, const KernelNode& n, size_t copy) {
+    const Scoped<Surroundings> apart(run.around, run.around.apart());
+    KernelBuilder& b = run.b;
+    const KernelRegion& old = run.from.regions[n.region];
+    std::vector<int> inits, yields, inside, args;
+    for (int init : n.args) inits.push_back(copy_value(run, init, copy));
+    Range range = run.from.ranges[old.range];
+    range.extent_node = copy_value(run, range.extent_node, copy);
+    const int range_id = b.add_range(range);
+    const int region = b.add_region();
+    b.code().regions[region].range = range_id;
+    for (int arg : old.args) args.push_back(b.region_arg(region, run.from.nodes[arg].dtype));
+    const BoundIteration bound(run, n.region, {&copy, 1}, b.range(range_id), {&args, 1});
+    for (int e : old.effects) copy_effect(run, e, copy, inside);
+    for (int y : old.yields) yields.push_back(copy_value(run, y, copy));
+    const int alive = old.alive >= 0 ? copy_value(run, old.alive, copy) : -1;
+    KernelRegion& body = b.code().regions[region];
+    body.effects = std::move(inside);
+    body.yields = std::move(yields);
+    body.alive = alive;
+    b.set_lines(n.lines);
+    return b.close_for(region, std::move(inits));
+}
+
+int copy_branch(MappingRun& run, const KernelNode& n, size_t copy) {
+    ensure(n.else_region < 0, "map: an effect with two sides");
+    const int condition = copy_value(run, n.args[0], copy);
+    if (const int store = store_near_or_drop(run, n, condition, copy); store >= 0) return store;
+    std::vector<int> inside;
+    for (int e : run.from.regions[n.region].effects) copy_effect(run, e, copy, inside);
+    const int region = run.b.add_region();
+    run.b.code().regions[region].effects = std::move(inside);
+    run.b.set_lines(n.lines);
+    return run.b.branch(condition, region, -1, n.guard);
+}
+
+/// At a computed index, of one element.
+int copy_store(MappingRun& run, const KernelNode& n, size_t copy) {
+    const Scoped<Surroundings> apart(run.around, run.around.apart());
+    const int index = copy_value(run, n.args[0], copy), value = copy_value(run, n.args[1], copy);
+    run.b.set_lines(n.lines);
+    const int near = run.near ? run.near->copy_of(n.buffer) : -1;
+    const int buffer = near >= 0 ? near : bound_buffer(run, run.from.buffers[n.buffer], true, 1);
+    return n.op == KernelOp::Atomic ? run.b.atomic(buffer, n.combine, index, value)
+                                    : run.b.store(buffer, index, std::span(&value, 1));
+}
+
+void copy_effect(MappingRun& run, int effect, size_t copy, std::vector<int>& effects) {
+    const KernelNode& n = run.from.nodes[effect];
+    switch (n.op) {
+        case KernelOp::For: effects.push_back(copy_loop(run, n, copy)); break;
+        case KernelOp::Branch: effects.push_back(copy_branch(run, n, copy)); break;
+        default: effects.push_back(copy_store(run, n, copy));
+    }
+}
+
+/// Stores of all copies, of neighbours along x together.
+void store_tiles(MappingRun& run, const KernelNode& n, std::vector<std::vector<int>>& by_copy) {
+    const auto width = static_cast<size_t>(run.mapping.tile_of(0));
+    for (size_t first = 0; first < run.copies.size(); first += width) {
+        std::vector<int> index, value;
+        for (size_t v = 0; v < width; ++v) {
+            index.push_back(copy_value(run, n.args[0], first + v));
+            value.push_back(copy_value(run, n.args[1], first + v));
+        }
+        store_run(run, n, index, value, by_copy[first]);
+    }
+}
+
+}  // namespace
+
+void build_effect(MappingRun& run, int effect, std::vector<std::vector<int>>& by_copy) {
+    const KernelNode& n = run.from.nodes[effect];
+    const bool row = is_row(run, effect);
+    if (!row && n.op == KernelOp::Store) return store_tiles(run, n, by_copy);
+    for (size_t copy = 0; copy < run.copies.size(); ++copy)
+        if (row)
+            walk_row(run, effect, copy, by_copy[copy]);
+        else
+            copy_effect(run, effect, copy, by_copy[copy]);
+}
+
+}  // namespace firn

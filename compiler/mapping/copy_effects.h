@@ -1,0 +1,14 @@
+// Effects of the lowered kernel in the copies of its body that an invocation has.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+namespace firn {
+
+struct MappingRun;
+
+/// Adds a root effect of the lowered kernel to those of each copy; stores of neighbours along x to
+/// the first of these copies, four at a time where they are aligned.
+void build_effect(MappingRun& run, int effect, std::vector<std::vector<int>>& by_copy);
+
+}  // namespace firn

@@ -1,0 +1,27 @@
+// One new loop for some iterations of an old one, in which several copies of the kernel's body go
+// together.
+#pragma once
+#include <vector>
+
+#include "compiler/mapping/turns.h"
+
+namespace firn {
+
+struct MappingRun;
+
+/// The values that a loop carries, by copy of a group of them.
+using Carried = std::vector<std::vector<int>>;
+
+/// What is jammed into one new loop. Loops are For nodes of the lowered kernel.
+struct Jam {
+    int loop = -1;
+    std::vector<int> around;    // loops around it that run as one with it, outermost first
+    std::vector<size_t> group;  // the copies whose values it carries
+};
+
+/// A loop that takes one part of the iterations, and all of those around; none where the part is
+/// known to be one iteration or none. Takes the values before it, gives those after it. Terms that
+/// unrolled iterations only gather are combined in a tree of their own.
+Carried jam_loop(MappingRun& run, const Jam& jam, const Part& part, Carried values);
+
+}  // namespace firn

@@ -1,0 +1,24 @@
+// The parts that the iterations of a lowered kernel's loop are taken in: how many are unrolled, and
+// what is left.
+#pragma once
+#include <vector>
+
+#include "compiler/mapping/turns.h"
+
+namespace firn {
+
+struct MappingRun;
+
+/// The lanes of a subgroup share the loop's iterations. `loop`: a For node of the lowered kernel,
+/// as everywhere here.
+bool is_split(const MappingRun& run, int loop);
+/// No other loop stands in the values of this loop's body. `region`: the body.
+bool is_innermost(const MappingRun& run, int region);
+/// With `unrolled` iterations at once, or fewer where there are not as many; dealt to the lanes
+/// where they share the loop. `extent`: the trip count, a node that is built.
+std::vector<Part> deal_loop(MappingRun& run, int loop, int extent, int64_t unrolled);
+/// With as many iterations at once as the mapping says for a loop like this. `copy`: whose trip
+/// count it is.
+std::vector<Part> parts_of_loop(MappingRun& run, int loop, size_t copy);
+
+}  // namespace firn
