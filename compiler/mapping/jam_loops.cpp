@@ -34,7 +34,7 @@ class JammedLoop {
   private:
     /// -1: not known.
     int64_t known_trips() const {
-        return b_.is_constant(part_.turns) ? b_.node(part_.turns).constant.i : -1;
+        return b_.is_constant(part_.trips) ? b_.node(part_.trips).constant.i : -1;
     }
 
     /// The iterations without a loop.
@@ -42,7 +42,7 @@ class JammedLoop {
         const int base =
             first_index(b_, b_.integer(0), part_.start, part_.deal, Size(0), run_.lane);
         current_ = std::move(values);
-        for (int64_t c = 0; c < part_.deal.copies; ++c) iteration(base, c, false);
+        for (int64_t c = 0; c < part_.deal.unrolled; ++c) iteration(base, c, false);
         return std::move(current_);
     }
 
@@ -61,14 +61,14 @@ class JammedLoop {
                                      run_.from.ranges[old_.range].extent, run_.lane);
         const Scoped<Surroundings> inside(
             run_.around, run_.around.in_loop(together, jam_.group.size() == run_.copies.size(),
-                                             part_.deal.copies));
+                                             part_.deal.unrolled));
         std::deque<BoundIteration> around;
         for (size_t k = 0; k < jam_.around.size(); ++k)
             around.emplace_back(run_, run_.from.nodes[jam_.around[k]].region, jam_.group,
                                 joined_.index(k), current_);
         // What is staged has many chains already; a product and a sum are one operation in each.
-        const bool gathers = part_.deal.copies > 1 && !run_.tile.arrays;
-        for (int64_t c = 0; c < part_.deal.copies; ++c) iteration(base, c, gathers);
+        const bool gathers = part_.deal.unrolled > 1 && !run_.tile.arrays;
+        for (int64_t c = 0; c < part_.deal.unrolled; ++c) iteration(base, c, gathers);
         return close(region, effects, std::move(values));
     }
 
@@ -89,7 +89,7 @@ class JammedLoop {
             joined_.add(copy_value(run_, old.extent_node, jam_.group[0]), old.extent,
                         old.max_trips);
         }
-        joined_.add(part_.turns, part_.extent, range.max_trips);
+        joined_.add(part_.trips, part_.extent, range.max_trips);
         joined_.count(b_, range);
     }
 
@@ -164,7 +164,7 @@ class JammedLoop {
     const Part& part_;
     const KernelNode& node_;      // the loop
     const KernelRegion& old_;     // its body
-    JoinedTurns joined_;          // empty where no loops are joined
+    JoinedLoops joined_;          // empty where no loops are joined
     Carried args_, current_;      // at the start of an iteration; after those built so far
     std::vector<Carried> terms_;  // of each value in `current_`: what unrolled iterations gather
     int alive_ = -1;

@@ -41,7 +41,7 @@ bool has_fixed_trips(const MappingRun& run, int loop, const std::vector<int>& ar
 bool stays_a_loop(MappingRun& run, int loop, size_t copy) {
     const std::vector<Part> parts = parts_of_loop(run, loop, copy);
     const bool written_out =
-        run.b.is_constant(parts[0].turns) && run.b.node(parts[0].turns).constant.i <= 1;
+        run.b.is_constant(parts[0].trips) && run.b.node(parts[0].trips).constant.i <= 1;
     return !written_out && (parts.size() == 1 || only_gathers(run, body_of(run, loop)));
 }
 

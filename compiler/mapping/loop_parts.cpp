@@ -41,7 +41,7 @@ bool is_innermost(const MappingRun& run, int region) {
 std::vector<Part> deal_loop(MappingRun& run, int loop, int extent, int64_t unrolled) {
     const Range& range = run.from.ranges[run.from.regions[run.from.nodes[loop].region].range];
     const int64_t lanes = is_split(run, loop) ? run.mapping.lanes : 1;
-    const Deal deal = deal_turns(run.b, range, extent, unrolled, lanes, one_row(run));
+    const Deal deal = deal_iterations(run.b, range, extent, unrolled, lanes, one_row(run));
     return parts_of(run.b, range, extent, deal, run.lane);
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "compiler/mapping/turns.h"
+#include "compiler/mapping/deal_iterations.h"
 
 namespace firn {
 

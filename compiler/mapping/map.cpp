@@ -48,7 +48,7 @@ std::vector<int> stores(MappingRun& run) {
     std::vector<std::vector<int>> by_copy(run.copies.size());
     for (int effect : run.from.regions[0].effects) build_effect(run, effect, by_copy);
     std::vector<int> effects = nest_guards(run, by_copy);
-    for (int range : run.grid.turns) {
+    for (int range : run.grid.walked) {
         const int region = run.b.add_region();
         run.b.code().regions[region].range = range;
         run.b.code().regions[region].effects = std::move(effects);

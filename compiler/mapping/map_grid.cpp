@@ -53,7 +53,8 @@ class GridMapper {
     /// or `strides` such blocks that stand the width of a group apart.
     struct Axis {
         Size extent, blocks, units;  // indices; tiles of neighbours; units
-        int64_t tile = 1, strides = 1, turns = 1;
+        int64_t tile = 1, strides = 1;
+        int64_t walk = 1;    // blocks that a group walks
         uint32_t group = 1;  // units side by side in a workgroup
         Size groups;
         int group_index = -1;
@@ -94,13 +95,13 @@ class GridMapper {
             axis.extent = from_.ranges[out_.ranges[d]].extent;
             axis.tile = mapping_.tile_of(d);
             axis.strides = d == 0 ? mapping_.strides : 1;
-            axis.turns = mapping_.turns_of(d);
+            axis.walk = mapping_.turns_of(d);
             axis.group = d == 0 ? mapping_.group_x / mapping_.lanes : d == 1 ? mapping_.group_y : 1;
             axis.blocks = axis.tile > 1
                               ? floor_div(axis.extent + Size(axis.tile - 1), Size(axis.tile))
                               : axis.extent;
             axis.units = axis.strides > 1 ? ceil_div(axis.blocks, Size(axis.strides)) : axis.blocks;
-            const int64_t walked = axis.group * axis.turns;
+            const int64_t walked = axis.group * axis.walk;
             axis.groups = walked > 1 ? ceil_div(axis.units, Size(walked)) : axis.units;
             const int64_t width = walked * axis.strides;
             axis.covered = width == 1 || (divides(axis.blocks, width) && axis.blocks.is_constant());
@@ -126,18 +127,18 @@ class GridMapper {
         return new_range("t", RangeKind::Invocation, Size(axis.group), static_cast<int>(d));
     }
 
-    /// Which of the group's turns along an axis this is, counted over all groups.
-    int turn(const Axis& axis) {
-        const int before = b_.mul(axis.group_index, b_.integer(axis.turns));
+    /// The block of the group's walk along an axis, counted over all groups.
+    int block_of(const Axis& axis) {
+        const int before = b_.mul(axis.group_index, b_.integer(axis.walk));
         const int all = b_.size(ceil_div(axis.units, Size(axis.group)));
         Range range;
         range.name = "w";
         range.kind = RangeKind::Serial;
         range.extent_node =
-            b_.make(KernelOp::Min, i32, {b_.sub(all, before), b_.integer(axis.turns)});
-        range.max_trips = axis.turns;
-        out_.turns.push_back(b_.add_range(range));
-        return b_.add(before, b_.range(out_.turns.back()));
+            b_.make(KernelOp::Min, i32, {b_.sub(all, before), b_.integer(axis.walk)});
+        range.max_trips = axis.walk;
+        out_.walked.push_back(b_.add_range(range));
+        return b_.add(before, b_.range(out_.walked.back()));
     }
 
     /// `base`: the group's first block.
@@ -150,7 +151,7 @@ class GridMapper {
     /// The blocks of an invocation along an axis, and which of them are inside.
     void find_units(size_t d) {
         Axis& axis = axes_[d];
-        int base = axis.turns > 1 ? turn(axis) : axis.group_index;
+        int base = axis.walk > 1 ? block_of(axis) : axis.group_index;
         if (axis.group * axis.strides > 1)
             base = b_.mul(base, b_.integer(axis.group * axis.strides));
         const int first = base;

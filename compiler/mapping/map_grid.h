@@ -28,9 +28,9 @@ struct MappedGrid {
     std::vector<int> ranges;       // the Grid ranges of the kernel that is mapped, x first
     std::vector<GridCopy> copies;  // neighbours along x next to each other
     std::vector<GroupSpan> spans;  // per Grid range, where groups load together
-    int lane = -1;           // where lanes share an index, or groups hold rows: the lane's number
-    std::vector<int> turns;  // Serial ranges around the copies, innermost first
-    int subgroup = -1;       // where groups hold rows: the subgroup's number
+    int lane = -1;            // where lanes share an index, or groups hold rows: the lane's number
+    std::vector<int> walked;  // Serial ranges over the blocks of a group, innermost first
+    int subgroup = -1;        // where groups hold rows: the subgroup's number
     int in_row = -1;  // the same: that the invocation's indices along x are inside; -1: always
 };
 

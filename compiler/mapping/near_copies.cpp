@@ -12,22 +12,22 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kAtOnce = 8;  // places of a copy that are written out in one turn
+constexpr int64_t kAtOnce = 8;  // places of a copy that are unrolled at once
 
-int range_of(KernelBuilder& b, int64_t turns) {
+int range_of(KernelBuilder& b, int64_t trips) {
     Range range;
     range.name = "k";
     range.kind = RangeKind::Serial;
-    range.extent = Size(turns);
-    range.extent_node = b.integer(turns);
-    range.max_trips = turns;
+    range.extent = Size(trips);
+    range.extent_node = b.integer(trips);
+    range.max_trips = trips;
     return b.add_range(range);
 }
 
-/// A loop of `turns` whose effects `body` gives for a turn's index.
+/// A loop of `trips` iterations whose effects `body` gives for the index of one.
 template <class Body>
-int loop(KernelBuilder& b, int64_t turns, Body body) {
-    const int range = range_of(b, turns), region = b.add_region();
+int loop(KernelBuilder& b, int64_t trips, Body body) {
+    const int range = range_of(b, trips), region = b.add_region();
     b.code().regions[region].range = range;
     std::vector<int> effects = body(b.range(range));
     b.code().regions[region].effects = std::move(effects);
@@ -131,7 +131,7 @@ std::vector<int> NearCopies::close(const std::vector<int>& bound, int lane, int6
 /// The lanes' copies of a place combine, and one lane stores.
 void NearCopies::close_private(size_t k, int bound, int lane, std::vector<int>& effects) {
     const NearTarget& t = targets_[k];
-    const int64_t turns = t.elements / kAtOnce, rest = t.elements % kAtOnce;
+    const int64_t trips = t.elements / kAtOnce, rest = t.elements % kAtOnce;
     const int first = b_.make(KernelOp::Equal, boolean, {lane, b_.integer(0)});
     auto places = [&](int begin, int64_t count) {
         std::vector<int> inside;
@@ -145,11 +145,11 @@ void NearCopies::close_private(size_t k, int bound, int lane, std::vector<int>& 
         }
         return inside;
     };
-    if (turns)
-        effects.push_back(loop(b_, turns, [&](int turn) {
-            return places(b_.mul(turn, b_.integer(kAtOnce)), kAtOnce);
+    if (trips)
+        effects.push_back(loop(b_, trips, [&](int iteration) {
+            return places(b_.mul(iteration, b_.integer(kAtOnce)), kAtOnce);
         }));
-    for (int effect : places(b_.integer(turns * kAtOnce), rest)) effects.push_back(effect);
+    for (int effect : places(b_.integer(trips * kAtOnce), rest)) effects.push_back(effect);
 }
 
 /// Every invocation of the group stores its share of the places.
@@ -157,8 +157,8 @@ void NearCopies::close_shared(size_t k, int bound, int lane, int64_t members,
                               std::vector<int>& effects) {
     const NearTarget& t = targets_[k];
     effects.push_back(
-        loop(b_, (t.elements + members - 1) / members, [&](int turn) -> std::vector<int> {
-            const int place = b_.add(b_.mul(turn, b_.integer(members)), lane);
+        loop(b_, (t.elements + members - 1) / members, [&](int iteration) -> std::vector<int> {
+            const int place = b_.add(b_.mul(iteration, b_.integer(members)), lane);
             const int came = b_.pinned(KernelOp::Load, t.dtype, {place}, copies_[k]);
             const int store =
                 when(b_, changes(t, came), {b_.atomic(bound, t.combine, place, came)}, false);

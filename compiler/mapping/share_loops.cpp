@@ -98,7 +98,7 @@ class Sharer {
             effect = region.effects[0];
         }
         if (loops.empty()) return true;
-        // Lanes deal stores alone: what combines is done once in each turn.
+        // Lanes deal stores alone: what combines is done once in each iteration.
         if (code_.nodes[effect].op != KernelOp::Store) return false;
         share(loops, {});
         return true;
@@ -113,16 +113,16 @@ class Sharer {
         out_[split_loop(loops)].split = true;
     }
 
-    int64_t most_turns(int loop) const {
-        const int64_t turns = code_.ranges[body(loop).range].max_trips;
-        return turns < 0 ? INT64_MAX : turns;
+    int64_t most_trips(int loop) const {
+        const int64_t trips = code_.ranges[body(loop).range].max_trips;
+        return trips < 0 ? INT64_MAX : trips;
     }
 
     /// The innermost walks neighbours in memory; but not where it leaves lanes idle.
     int split_loop(const std::vector<int>& loops) const {
-        if (most_turns(loops.back()) >= lanes_) return loops.back();
+        if (most_trips(loops.back()) >= lanes_) return loops.back();
         return *std::max_element(loops.begin(), loops.end(),
-                                 [&](int a, int b) { return most_turns(a) < most_turns(b); });
+                                 [&](int a, int b) { return most_trips(a) < most_trips(b); });
     }
 
     std::optional<Nest> nest_of(int loop) const {

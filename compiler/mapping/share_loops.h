@@ -17,13 +17,13 @@ struct Combine {
 
 /// What a loop (a For node) does when a whole subgroup does the work of one invocation.
 struct SharedLoop {
-    bool split = false;  // its turns are dealt to the lanes; else every lane takes all of them
+    bool split = false;  // its iterations are dealt to the lanes; else each takes all
     /// The outermost loop of a reduction: its results are combined over the lanes, one by
     /// one. Empty: a loop inside a reduction, or one that stores.
     std::vector<Combine> combine;
 };
 
-/// The loops that lanes share, by For node. Loops of stores: each turn stores for itself.
+/// The loops that lanes share, by For node. Loops of stores: each iteration stores for itself.
 /// Reductions, nests of them too, that stand where all lanes do the same, outside every other
 /// shared loop. Of a nest one loop is split: the innermost, where it is not known to be short.
 /// Loops that are not listed are taken by every lane with the same values. Empty, too, for a kernel

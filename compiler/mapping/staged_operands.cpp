@@ -67,7 +67,7 @@ Carried read_block(MappingRun& run, int id, const std::vector<size_t>& group, Ca
         is_innermost(run, region) ? std::gcd(most, run.mapping.serial_unroll) : 1;
     const Jam jam{id, {}, group};
     for (Part part : parts_of(b, inner, inner.extent_node, Deal{1, unrolled, 1}, -1)) {
-        if (part.max_trips < 0) part.max_trips = most / part.deal.copies;
+        if (part.max_trips < 0) part.max_trips = most / part.deal.unrolled;
         part.start = b.add(blocks.start, part.start);
         values = jam_loop(run, jam, part, std::move(values));
     }

@@ -35,11 +35,11 @@ StagedLayout::StagedLayout(const StagedValue& value, DType dtype, const Mapping&
         axis.by_block = each > 1 ? odd(size * axis.members) : size * axis.members;
         size = axis.by_block * each;
     }
-    for (const auto& [range, turns] : value.inside) {
+    for (const auto& [range, trips] : value.inside) {
         by_inside.push_back(odd(size));
-        size = by_inside.back() * turns;
+        size = by_inside.back() * trips;
     }
-    by_turn = odd(size);
+    by_iteration = odd(size);
 }
 
 DType staged_type(DType value) {
@@ -52,7 +52,7 @@ int64_t staged_bytes(const KernelCode& lowered, const Mapping& mapping) {
     int64_t bytes = 0;
     for (const auto& [id, loop] : staged_loops(lowered, mapping))
         for (const StagedValue& value : loop.values)
-            bytes += StagedLayout(value, lowered.nodes[value.node].dtype, mapping).by_turn *
+            bytes += StagedLayout(value, lowered.nodes[value.node].dtype, mapping).by_iteration *
                      mapping.staged_turns *
                      std::max(4, staged_type(lowered.nodes[value.node].dtype).bytes());
     return bytes;
@@ -64,7 +64,7 @@ StagedTile::StagedTile(KernelBuilder& b, const KernelCode& lowered, const Mapped
       lowered_(lowered),
       grid_(grid),
       range_(range),
-      turns_(mapping.staged_turns),
+      iterations_(mapping.staged_turns),
       members_(1),
       member_(b.integer(0)) {
     for (const GroupSpan& span : grid.spans) {
@@ -74,9 +74,9 @@ StagedTile::StagedTile(KernelBuilder& b, const KernelCode& lowered, const Mapped
     for (const StagedValue& value : loop.values) {
         const DType dtype = lowered.nodes[value.node].dtype;
         const StagedLayout layout(value, dtype, mapping);
-        const int buffer =
-            b_.own_memory(MemorySpace::Shared, staged_type(dtype), Size(layout.by_turn * turns_),
-                          static_cast<int>(layout.block()));
+        const int buffer = b_.own_memory(MemorySpace::Shared, staged_type(dtype),
+                                         Size(layout.by_iteration * iterations_),
+                                         static_cast<int>(layout.block()));
         arrays_.push_back({value, layout, buffer, {}});
     }
 }
@@ -93,9 +93,9 @@ std::vector<int> StagedTile::fill(const Block& block) {
 void StagedTile::fill(const Array& array, const Block& block, std::vector<int>& effects) {
     b_.set_lines(lowered_.nodes[array.value.node].lines);
     const int64_t width = width_of(array, block);
-    int64_t units = turns_;
+    int64_t units = iterations_;
     for (const StagedLayout::Axis& axis : array.layout.axes) units *= axis.members * axis.tile;
-    for (const auto& [range, turns] : array.value.inside) units *= turns;
+    for (const auto& [range, trips] : array.value.inside) units *= trips;
     units /= width;
     const int64_t shares = (units + members_ - 1) / members_;
     // What two arrays load may come to stand outside the guards of both: what is beyond the last
@@ -107,9 +107,9 @@ void StagedTile::fill(const Array& array, const Block& block, std::vector<int>& 
         return Share{unit, guarded, load(array, loaded, width, block)};
     };
     if (shares * width > kWrittenOut) {
-        effects.push_back(fill_in_turns(shares, [&](int turn) {
+        effects.push_back(fill_in_rounds(shares, [&](int round) {
             std::vector<int> inside;
-            store(array, load_share(turn, units % members_ != 0), units, inside);
+            store(array, load_share(round, units % members_ != 0), units, inside);
             return inside;
         }));
         return;
@@ -152,7 +152,7 @@ void StagedTile::store(const Array& array, const Share& share, int64_t units,
                                 region, -1, true));
 }
 
-int StagedTile::fill_in_turns(int64_t shares, const std::function<std::vector<int>(int)>& share) {
+int StagedTile::fill_in_rounds(int64_t shares, const std::function<std::vector<int>(int)>& share) {
     Range range;
     range.name = "k";
     range.kind = RangeKind::Serial;
@@ -170,10 +170,10 @@ int StagedTile::fill_in_turns(int64_t shares, const std::function<std::vector<in
 /// first.
 std::vector<StagedTile::Element> StagedTile::elements(const Array& array, int unit, int64_t width) {
     const std::vector<StagedLayout::Axis>& axes = array.layout.axes;
-    std::vector<int64_t> extents;  // of the axes, loops inside, turns
+    std::vector<int64_t> extents;  // of the axes, loops inside, iterations
     for (const StagedLayout::Axis& axis : axes) extents.push_back(axis.members * axis.tile);
-    for (const auto& [range, turns] : array.value.inside) extents.push_back(turns);
-    extents.push_back(turns_);
+    for (const auto& [range, trips] : array.value.inside) extents.push_back(trips);
+    extents.push_back(iterations_);
     std::vector<size_t> order;
     for (size_t k = 0; k < axes.size(); ++k)
         if (static_cast<int>(axes[k].range) == array.value.along) order.push_back(k);
@@ -194,7 +194,7 @@ std::vector<StagedTile::Element> StagedTile::elements(const Array& array, int un
         if (k == 0) at = b_.mul(at, b_.integer(width));
         (which < axes.size()          ? first.at[which]
          : which + 1 < extents.size() ? first.inside[which - axes.size()]
-                                      : first.turn) = at;
+                                      : first.iteration) = at;
     }
     std::vector<Element> out(static_cast<size_t>(width), first);
     for (int64_t v = 0; v < width; ++v) out[static_cast<size_t>(v)].ahead = v;
@@ -205,7 +205,7 @@ std::vector<StagedTile::Element> StagedTile::elements(const Array& array, int un
 int64_t StagedTile::width_of(const Array& array, const Block& block) {
     const KernelNode& load = lowered_.nodes[array.value.node];
     if (load.op != KernelOp::Load || lowered_.buffers[load.buffer].dtype.bytes() != 4) return 1;
-    int64_t along = array.value.inside.empty() ? turns_ : array.value.inside[0].second;
+    int64_t along = array.value.inside.empty() ? iterations_ : array.value.inside[0].second;
     for (const StagedLayout::Axis& axis : array.layout.axes)
         if (static_cast<int>(axis.range) == array.value.along) along = axis.members * axis.tile;
     if (along % kWidth != 0) return 1;
@@ -239,9 +239,10 @@ int StagedTile::value_of(const Array& array, int node, const Element& element, c
             b_.add(element.inside[k], b_.integer(along ? element.ahead : 0));
     }
     const bool along = element.along == element.at.size() + element.inside.size();
-    const int turn = inside(b_.add(block.start, element.turn), block.divisor, block.extent,
-                            along ? element.ahead : 0, along ? element.width : 1);
-    return block.value_at(node, at, turn, loops);
+    const int iteration =
+        inside(b_.add(block.start, element.iteration), block.divisor, block.extent,
+               along ? element.ahead : 0, along ? element.width : 1);
+    return block.value_at(node, at, iteration, loops);
 }
 
 /// The index `ahead` of `first`, in a run of `width`. What lies behind the end is not read: the
@@ -257,8 +258,8 @@ int StagedTile::inside(int first, int64_t divisor, int extent, int64_t ahead, in
 
 int StagedTile::place(const Array& array, const Element& element) {
     auto ahead = [&](size_t k) { return b_.integer(k == element.along ? element.ahead : 0); };
-    int out = b_.mul(b_.add(element.turn, ahead(element.at.size() + element.inside.size())),
-                     b_.integer(array.layout.by_turn));
+    int out = b_.mul(b_.add(element.iteration, ahead(element.at.size() + element.inside.size())),
+                     b_.integer(array.layout.by_iteration));
     for (size_t k = 0; k < element.at.size(); ++k) {
         const StagedLayout::Axis& axis = array.layout.axes[k];
         const int tile = b_.integer(axis.tile), size = b_.integer(axis.block),
@@ -284,12 +285,12 @@ std::vector<int> StagedTile::values_of(int range) const {
     return out;
 }
 
-int StagedTile::read(int node, size_t copy, int turn, const std::function<int(int range)>& inside,
-                     std::vector<int>& effects) {
+int StagedTile::read(int node, size_t copy, int iteration,
+                     const std::function<int(int range)>& inside, std::vector<int>& effects) {
     const auto array = std::find_if(arrays_.begin(), arrays_.end(),
                                     [&](const Array& a) { return a.value.node == node; });
     if (array == arrays_.end()) return -1;
-    int place = b_.mul(turn, b_.integer(array->layout.by_turn));
+    int place = b_.mul(iteration, b_.integer(array->layout.by_iteration));
     int64_t lane = 0;
     for (const StagedLayout::Axis& axis : array->layout.axes) {
         size_t before = 1;  // copies of one index along the range: x is the innermost

@@ -23,8 +23,8 @@ struct StagedLayout {
         int64_t by_invocation = 1, by_block = 1;  // from one to the next, of a tile's blocks
     };
     std::vector<Axis> axes;
-    std::vector<int64_t> by_inside;  // from a turn to the next of each loop inside
-    int64_t by_turn = 1;
+    std::vector<int64_t> by_inside;  // from an iteration to the next of each loop inside
+    int64_t by_iteration = 1;
 
     StagedLayout(const StagedValue& value, DType dtype, const Mapping& mapping);
     /// Elements that an invocation reads at once: of the first axis.
@@ -40,14 +40,14 @@ int64_t staged_bytes(const KernelCode& lowered, const Mapping& mapping);
 /// made.
 class StagedTile {
   public:
-    /// The turns of a loop that are loaded at a time.
+    /// The iterations of a loop that are loaded at a time.
     struct Block {
         int start = -1;       // the first
-        int extent = -1;      // of the loop; -1: all of the turns are inside
+        int extent = -1;      // of the loop; -1: all of them are inside
         int64_t divisor = 1;  // of its extent
-        /// What a node of the lowered kernel is at an index of each Grid range, in turn `turn` of
-        /// the loop and `inside` of the ranges of loops inside.
-        std::function<int(int node, const std::vector<int>& at, int turn,
+        /// What a node of the lowered kernel is at an index of each Grid range, in iteration
+        /// `iteration` of the loop and `inside` of the ranges of loops inside.
+        std::function<int(int node, const std::vector<int>& at, int iteration,
                           const std::map<int, int>& inside)>
             value_at;
     };
@@ -56,11 +56,12 @@ class StagedTile {
                const StagedLoop& loop, int range, const Mapping& mapping);
     /// Effects of all invocations of the group that load what it reads in a block, and wait for it.
     std::vector<int> fill(const Block& block);
-    /// A node as a copy of the body reads it in turn `turn` since `start`, with the effect that
-    /// reads it. `inside`: the turn of a loop inside, by its range. -1: it is not staged.
-    int read(int node, size_t copy, int turn, const std::function<int(int range)>& inside,
+    /// A node as a copy of the body reads it in iteration `iteration` since `start`, with the
+    /// effect that reads it. `inside`: the iteration of a loop inside, by its range. -1: it is not
+    /// staged.
+    int read(int node, size_t copy, int iteration, const std::function<int(int range)>& inside,
              std::vector<int>& effects);
-    /// What is to be read where the turns of `range` begin: what depends on no loop inside it.
+    /// What is to be read where the iterations of `range` begin: what depends on no loop inside it.
     std::vector<int> values_of(int range) const;
 
   private:
@@ -72,10 +73,10 @@ class StagedTile {
     };
     struct Element {
         std::vector<int> at;      // in the group's span of each of the array's axes
-        std::vector<int> inside;  // turns of loops inside
-        int turn = -1;            // of the block
+        std::vector<int> inside;  // iterations of loops inside
+        int iteration = -1;       // of the block
         size_t along =
-            0;  // which counts neighbours in memory: of `at`, then `inside`, then the turn
+            0;  // which counts neighbours in memory: of `at`, then `inside`, then the iteration
         int64_t ahead = 0;  // of that, in a run of `width`
         int64_t width = 1;
     };
@@ -92,7 +93,7 @@ class StagedTile {
     std::vector<Loaded> load(const Array& array, int unit, int64_t width, const Block& block);
     void store(const Array& array, const Share& share, int64_t units, std::vector<int>& effects);
     void fill(const Array& array, const Block& block, std::vector<int>& effects);
-    int fill_in_turns(int64_t shares, const std::function<std::vector<int>(int)>& share);
+    int fill_in_rounds(int64_t shares, const std::function<std::vector<int>(int)>& share);
     std::vector<Element> elements(const Array& array, int unit, int64_t width);
     int64_t width_of(const Array& array, const Block& block);
     int value_of(const Array& array, int node, const Element& element, const Block& block);
@@ -102,9 +103,9 @@ class StagedTile {
     KernelBuilder& b_;
     const KernelCode& lowered_;
     const MappedGrid& grid_;
-    int range_;                // of the loop
-    int64_t turns_, members_;  // members: of the group
-    int member_ = -1;          // this one
+    int range_;                     // of the loop
+    int64_t iterations_, members_;  // members: of the group
+    int member_ = -1;               // this one
     std::vector<Array> arrays_;
 };
 

@@ -22,7 +22,7 @@ struct RowStores {
 void walk_part(MappingRun& run, const KernelNode& n, size_t copy, const Part& part,
                std::vector<int>& effects) {
     KernelBuilder& b = run.b;
-    if (b.is_constant(part.turns) && b.node(part.turns).constant.i == 0) return;
+    if (b.is_constant(part.trips) && b.node(part.trips).constant.i == 0) return;
     const KernelRegion& body = run.from.regions[n.region];
     const Range& old = run.from.ranges[body.range];
     const int range_id = b.add_range(range_of_part(b, old, part));
@@ -32,7 +32,7 @@ void walk_part(MappingRun& run, const KernelNode& n, size_t copy, const Part& pa
     std::vector<int> inside;
     const size_t count = body.effects.size();
     RowStores stores{std::vector<std::vector<int>>(count), std::vector<std::vector<int>>(count)};
-    for (int64_t c = 0; c < part.deal.copies; ++c) {
+    for (int64_t c = 0; c < part.deal.unrolled; ++c) {
         const std::vector<int> carried;
         const BoundIteration bound(run, n.region, {&copy, 1},
                                    b.add(base, b.integer(part.deal.at(c))), {&carried, 1});
