@@ -24,13 +24,14 @@ struct Mapping {
     int64_t strides = 1;  // tiles along x of one invocation, the width of a group apart
     uint32_t group_x = 64, group_y = 1;
     int64_t serial_unroll = 1;  // copies of an innermost serial loop's body
-    int64_t whole_loops = 1;    // innermost loops of at most so many turns are written out
-    /// Invocations that share one such index: 1, or the lanes of a subgroup, which deal the turns
-    /// of its reductions and rows among them (share_loops). Divides group_x; group_y is 1.
+    int64_t whole_loops = 1;    // innermost loops of at most so many iterations are unrolled
+    /// Invocations that share one such index: 1, or the lanes of a subgroup, to which the
+    /// iterations of its reductions and rows are dealt (share_loops). Divides group_x; group_y
+    /// is 1.
     uint32_t lanes = 1;
-    /// Elements that all lanes of a subgroup read, as many in a row as there are lanes (turns of a
-    /// loop at once, or copies of a tile), are loaded by one lane each and handed round. Every lane
-    /// then takes part, also behind the grid's end. Divides group_x.
+    /// Elements that all lanes of a subgroup read, as many in a row as there are lanes (unrolled
+    /// iterations of a loop, or copies of a tile), are loaded by one lane each and handed round.
+    /// Every lane then takes part, also behind the grid's end. Divides group_x.
     uint32_t dealt_loads = 1;
     /// Nests of loops that do nothing but hand on what they carry run as one loop, with an index
     /// for each.
@@ -43,9 +44,9 @@ struct Mapping {
     /// Ranges behind the end: 1.
     std::vector<int64_t> turns;
 
-    /// Turns of a reduction whose operands a group loads together, into shared memory, where its
-    /// invocations would read them again and again (stage_loads.h); 1: each loads for itself. Every
-    /// invocation then takes part, also behind the grid's end.
+    /// Iterations of a reduction whose operands a group loads together, into shared memory, where
+    /// its invocations would read them again and again (stage_loads.h); 1: each loads for itself.
+    /// Every invocation then takes part, also behind the grid's end.
     int64_t staged_turns = 1;
     /// Where it is set, subgroups compute a product together, and only group_x says more: as many
     /// lanes.
@@ -62,7 +63,7 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
 
 /// The row `map` of the pipeline (passes.h). Post-condition: ranges are Group, Invocation, Subgroup
 /// and Serial; copies along Vector and Unroll are expanded and jammed into shared loops; where
-/// lanes share an index, reductions end in SubgroupReduce and the first lane stores; where turns
+/// lanes share an index, reductions end in SubgroupReduce and the first lane stores; where operands
 /// are staged, loops read what their group has loaded into shared memory; neighbouring loads and
 /// stores are merged; read-only buffers have the profile's form; one guard per tail; group_size,
 /// groups and guards are set. Not placed.
