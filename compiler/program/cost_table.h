@@ -1,6 +1,7 @@
 // The numbers by which the compiler chooses, that no profile has: each with its unit, its reason
-// and where it was measured. "limits.md, N": paragraph or table N of the measurements on the
-// software driver of cpu_profile(). What depends on the device belongs in DeviceProfile.
+// and where it was measured. "limits.md, N": paragraph or table N of the measurements
+// beside this file, on the software driver of cpu_profile(). What depends on the device belongs in
+// DeviceProfile.
 #pragma once
 #include <cstddef>
 #include <cstdint>
