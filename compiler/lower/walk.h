@@ -47,7 +47,7 @@ struct KernelRequest {
 KernelCode lower_kernel(const KernelRequest& request, const LowerContext& context);
 
 /// A kernel by hand: Group and Invocation ranges (Subgroup ones where it uses them), groups and
-/// group_size set, in_order. Not placed; map_kernel does not apply.
+/// group_size set, in_order. Not placed; its user has mapped its ranges.
 KernelCode lower_by_hand(const KernelRequest& request, const LowerContext& context,
                          const DeviceProfile& profile);
 

@@ -182,11 +182,25 @@ TEST(FoundByRandomPrograms, AReductionThatReadsItsOwnIndexBesideWhatIsTheSameFor
 
 // A grid that is narrower than its group: all of the group gather what its copies have.
 TEST(FoundByRandomPrograms, CopiesOfMoreElementsThanTheGridIsWide) {
-    expect_found(R"(graph(%0: i32[m, 2], %1: f32[1, 2, 3], %2: i32[m, 2], %3: f32[m, 2]) {
-    %4: i32 = Constant 0
-    %5: i32[m, 2] = Expand %4
-    %6: f32[1, 2, 3] = Scatter %1, %3, %5, %0, %2 op=last
-    return %6
+    expect_found(R"(graph(%0: bool[m, 2], %1: f16, %2: f32[1, 2, 3], %3: i32[m, 2], %4: f32[m, 2]) {
+    %5: i32 = Constant 0
+    %6: i32[m, 2] = Expand %5
+    %7 = If %0 {
+        yield %1
+    } else {
+        %8: i32 = Constant 2
+        %9: i32 = Constant 1
+        %10 = Loop %5, %8, %9, %1 (%11: i32, %12: f16) {
+            %13: f16 = Constant 1.0
+            yield %13
+        }
+        %14: f16 = Result %10 index=0
+        yield %14
+    }
+    %15: f16[m, 2] = Result %7 index=0
+    %16: i32[m, 2] = Cast %15
+    %17: f32[1, 2, 3] = Scatter %2, %4, %6, %16, %3 op=last
+    return %17
 })");
 }
 

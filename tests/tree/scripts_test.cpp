@@ -1,32 +1,13 @@
 // The scripts that a newcomer calls: their help, their refusals, and that a set-up machine is left
 // alone.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <string>
+
+#include "tests/tree/shell.h"
 
 namespace firn {
 namespace {
-
-struct Outcome {
-    int status = -1;
-    std::string output;  // stdout and stderr
-};
-
-/// Runs a command of the source tree by the shell.
-Outcome run(const std::string& command) {
-    Outcome outcome;
-    FILE* pipe = popen(("cd '" FIRN_SOURCE_DIR "' && " + command + " 2>&1").c_str(), "r");
-    if (!pipe) return outcome;
-    std::array<char, 4096> part;
-    while (size_t count = fread(part.data(), 1, part.size(), pipe))
-        outcome.output.append(part.data(), count);
-    int status = pclose(pipe);
-    if (WIFEXITED(status)) outcome.status = WEXITSTATUS(status);
-    return outcome;
-}
 
 TEST(Scripts, EachExplainsItself) {
     for (const char* script : {"apps/run", "apps/setup", "tests/run", "tests/bench/run",
