@@ -5,6 +5,17 @@
 #include "compiler/program/error.h"
 
 namespace firn {
+namespace {
+
+std::vector<double> region_operations(const KernelCode& code,
+                                      const std::vector<std::vector<int>>& needs) {
+    std::vector<double> out(code.regions.size(), 0);
+    for (size_t id = 0; id < code.nodes.size(); ++id)
+        for (int region : needs[id]) out[region] += operations_of(code.nodes[id]);
+    return out;
+}
+
+}  // namespace
 
 MappingRun::MappingRun(const KernelCode& from, KernelCode& to, const Mapping& mapping,
                        const DeviceProfile& profile, const SymbolFacts& facts)
@@ -13,6 +24,7 @@ MappingRun::MappingRun(const KernelCode& from, KernelCode& to, const Mapping& ma
       profile(profile),
       facts(facts),
       needs(region_needs(from)),
+      operations(region_operations(from, needs)),
       staged(staged_loops(from, mapping)),
       b(to, facts) {
     ensure(mapping.staged_turns == 1 || !staged.empty(),

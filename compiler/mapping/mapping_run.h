@@ -77,6 +77,7 @@ struct MappingRun {
 
     // What is known before a node is built; `varies` once the grid is mapped.
     std::vector<std::vector<int>> needs;  // regions whose indices or carried values a node uses
+    std::vector<double> operations;       // of one iteration, by region
     std::map<int, StagedLoop> staged;     // loops whose operands groups load together
     std::map<int, SharedLoop> shared;     // loops that the lanes of a subgroup share
     std::vector<bool> varies;             // nodes that differ between copies

@@ -53,6 +53,24 @@ double inputs_seconds(const Node& node, Seconds& seconds,
     return cost;
 }
 
+/// The share of one value in what its loop asks of the driver's compiler.
+double loop_in_body(const Node& node) {
+    if (node.op == Op::Reduce) {
+        Size trips = 1;
+        for (int axis : node.as<ReduceAttr>().axes) trips = trips * node.inputs[0]->shape[axis];
+        if (!trips.is_constant()) return costs::kLoopInBody;
+        // A short one is written out.
+        const double written_out = costs::kIndexOperations * static_cast<double>(trips.constant());
+        return std::min(costs::kLoopInBody, written_out);
+    }
+    if (node.op != Op::Result || node.inputs[0]->op != Op::Loop) return 0;
+    const Node& loop = *node.inputs[0];
+    const LoopAttr& attr = loop.as<LoopAttr>();
+    if (attr.by_hand()) return 0;
+    const size_t carried = loop.inputs.size() - 3, asked = carried - (attr.active >= 0);
+    return costs::kLoopInBody / static_cast<double>(std::max<size_t>(1, asked));
+}
+
 }  // namespace
 
 double own_operations(const Node& node) {
@@ -62,7 +80,9 @@ double own_operations(const Node& node) {
                                                        : 0;
 }
 
-double body_operations(const Node& node) { return std::max(1.0, own_operations(node)); }
+double body_operations(const Node& node) {
+    return std::max(1.0, own_operations(node)) + loop_in_body(node);
+}
 
 Seconds element_seconds(const ScheduleFacts& facts) {
     const double operation = 1 / facts.profile.operations_per_second,

@@ -66,5 +66,41 @@ TEST(Bodies, HaveFewerTurnsWrittenOutWhereTheyAreLong) {
     EXPECT_GT(most_sines(*program_for(patient(profile), turns, {f32(1001)})), sines);
 }
 
+int count_loops(const KernelInfo& kernel) {
+    int count = 0;
+    for (size_t at = kernel.glsl.find("for ("); at != std::string::npos;
+         at = kernel.glsl.find("for (", at + 1))
+        ++count;
+    return count;
+}
+
+TEST(Bodies, AreCutWhereLoopsStandInARow) {
+    auto loops = [](const std::vector<Tensor>& args) {
+        Tensor x = args[0];
+        for (int k = 0; k < 100; ++k) {
+            Tensor y = x;
+            for (Tensor t : loop(args[1])) y = x / (y + t);
+            x = wrap(args[0])(y);
+        }
+        return x;
+    };
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        const auto program = program_for(profile, loops, {i32(8), i32()});
+        for (const KernelInfo& kernel : program->kernels)  // what is left over is a loop too
+            EXPECT_LE(count_loops(kernel), 2 * 32) << profile.name;
+    }
+}
+
+TEST(Bodies, HaveNoShortLoopsHoweverLongTheyAre) {
+    auto sums = [](const std::vector<Tensor>& args) {
+        Tensor x = args[0];
+        for (int k = 0; k < 80; ++k)
+            x = sum(wrap(args[0])(reshape(x / 3, {8, 1}) + arange(5)), {1});
+        return x;
+    };
+    const auto program = program_for(cpu_profile(), sums, {i32(8)});
+    for (const KernelInfo& kernel : program->kernels) EXPECT_EQ(count_loops(kernel), 0);
+}
+
 }  // namespace
 }  // namespace firn
