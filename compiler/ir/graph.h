@@ -100,12 +100,13 @@ struct ReduceAttr {
 /// `open`: turns after the one that makes the active value (one element) false change nothing, so
 /// that whoever runs the loop need not look at it after every turn. `must_end`: a loop whose active
 /// value is still true somewhere after the last turn is a UserError: its bounds are only there so
-/// that nobody hangs. `sizes`: data symbols that begin anew in every turn, and that nothing outside
-/// of the body mentions: the value that the body gives for carried value k < sizes.size() (i32,
-/// rank 0) is that of sizes[k] in this turn. Each depends only on those before it. A loop that has
-/// some is one of kernels. `group`, where it is not empty: a kernel by hand. It takes one turn,
-/// which is one dispatch of invocations for every index of `grid`, in groups of `group` (both by
-/// axis); it carries the tensors that it stores to.
+/// that nobody hangs. (In a kernel by hand it throws nothing: the kernel stores that it went on,
+/// and who asks for what the kernel stores throws.) `sizes`: data symbols that begin anew in every
+/// turn, and that nothing outside of the body mentions: the value that the body gives for carried
+/// value k < sizes.size() (i32, rank 0) is that of sizes[k] in this turn. Each depends only on
+/// those before it. A loop that has some is one of kernels. `group`, where it is not empty: a
+/// kernel by hand. It takes one turn, which is one dispatch of invocations for every index of
+/// `grid`, in groups of `group` (both by axis); it carries the tensors that it stores to.
 struct LoopAttr {
     std::shared_ptr<const Region> body;
     int active = -1;

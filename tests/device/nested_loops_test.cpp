@@ -220,6 +220,36 @@ TEST(Rows, OfNoElementsMayHaveAxesOfSymbols) {
     }
 }
 
+TEST(KernelsByHand, MayHoldAnEndlessLoopThatNoInvocationRuns) {
+    for (Session session : {Session::oracle(), Session::interpreter(),
+                            Session::interpreter(gpu_profile()), device_session()}) {
+        SessionScope scope(session);
+        session.limit_while(100);
+        const auto run = [](int from) {
+            Tensor x = zeros({4}, i32);
+            kernel(x.shape(), [&](Tensor i) {
+                Tensor y = i - 1;
+                if_(i >= from, [&] { while_([&] { return y < 10; }, [&] {}); });
+                x(i) = 1;
+            });
+            return x.to_vector<int>();
+        };
+        EXPECT_EQ(run(4), (std::vector<int>{1, 1, 1, 1}));
+        EXPECT_THROW(run(3), UserError);
+        const auto run_constant = [](int from) {
+            Tensor x = zeros({4}, i32);
+            kernel(x.shape(), [&](Tensor i) {
+                Tensor y = i;
+                if_(i >= from, [&] { while_([&] { return y < 10; }, [&] { y = y * 1; }); });
+                x(i) = 1;
+            });
+            return x.to_vector<int>();
+        };
+        EXPECT_EQ(run_constant(4), (std::vector<int>{1, 1, 1, 1}));
+        EXPECT_THROW(run_constant(3), UserError);
+    }
+}
+
 TEST(KernelsByHand, MayHoldAnEndlessLoopWhereNobodyRunsThem) {
     for (Session session : {Session::oracle(), Session::interpreter(),
                             Session::interpreter(gpu_profile()), device_session()}) {
