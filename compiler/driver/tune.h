@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "compiler/mapping/mapping_text.h"
+#include "compiler/mapping/mapping.h"
 #include "compiler/plan/tuned.h"
 
 namespace firn {

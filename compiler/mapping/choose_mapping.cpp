@@ -10,9 +10,10 @@
 
 #include "compiler/kernel/place.h"
 #include "compiler/kernel/strides.h"
+#include "compiler/mapping/accumulators.h"
 #include "compiler/mapping/map.h"
+#include "compiler/mapping/map_grid.h"
 #include "compiler/mapping/matrix_units.h"
-#include "compiler/mapping/near_copies.h"
 #include "compiler/mapping/row_groups.h"
 #include "compiler/mapping/share_loops.h"
 #include "compiler/mapping/stage_loads.h"
@@ -28,30 +29,24 @@ constexpr uint32_t kLargeGroup = 256;  // invocations, where the device has as m
 constexpr int64_t kBodyBudget = 700;   // nodes of an invocation's body after expansion
 constexpr int64_t kLongBody =
     250;  // nodes that keep a core busy alone: four such stand one after the other
-constexpr int64_t kLoopBudget = 900;    // nodes of an unrolled loop body: turns are dear on a CPU
+constexpr int64_t kLoopBudget =
+    900;  // nodes of an unrolled loop body: iterations are dear on a CPU
 constexpr int64_t kDealtBudget = 2600;  // the same, where lanes hand round what they load
-constexpr int64_t kTileBudget = 1000;   // nodes of a turn in a register tile
+constexpr int64_t kTileBudget = 1000;   // nodes of an iteration in a register tile
 constexpr int64_t kWholeBudget = 2600;  // nodes of a short loop that is written out
-constexpr int64_t kShortLoop = 8;       // its turns
+constexpr int64_t kShortLoop = 8;       // its iterations
 constexpr int64_t kMostCarried = 72;    // values that its loops carry
 constexpr int64_t kLoadedOnCpu =
     36;  // vectors that a stencil's tile loads: the driver spills what is more
 constexpr int64_t kMuchCarried = 16;   // values that make entering a loop dear
-constexpr int64_t kLongInside = 16;    // turns of an inner loop that make entering it cheap
+constexpr int64_t kLongInside = 16;    // iterations of an inner loop that make entering it cheap
 constexpr int64_t kLongestTile = 9;    // neighbours along one range
-constexpr double kLeastSaving = 0.93;  // of a turn's time, that makes a tile worth doubling
-constexpr int64_t kFarTurns = 4;       // turns at once that read far apart
+constexpr double kLeastSaving = 0.93;  // of an iteration's time, that makes a tile worth doubling
+constexpr int64_t kFarIterations = 4;  // iterations at once that read far apart
 constexpr int64_t kStagedShare = 4;    // of what runs at once that is enough in tiles of registers
-constexpr int64_t kLeastShare = 4;     // turns of a loop per lane that are worth combining
-constexpr int64_t kLongShare = 64;  // turns per lane that pay for a subgroup's fixed costs on a CPU
-
-/// The extents of the grid, x first.
-std::vector<Size> grid_extents(const KernelCode& code) {
-    std::vector<Size> out;
-    for (size_t r = code.ranges.size(); r-- > 0;)
-        if (code.ranges[r].kind == RangeKind::Grid) out.push_back(code.ranges[r].extent);
-    return out;
-}
+constexpr int64_t kLeastShare = 4;     // iterations of a loop per lane that are worth combining
+constexpr int64_t kLongShare =
+    64;  // iterations per lane that pay for a subgroup's fixed costs on a CPU
 
 int64_t extent_or_large(const Size& s, const SymbolFacts& facts) {
     return std::min(kLargeExtent, s.upper_bound(facts.largest));
@@ -63,8 +58,7 @@ struct Traits {
     bool loops = false, divergent = false;
     bool rows = false;         // stores stand in loops: each invocation walks a row
     bool unlike_rows = false;  // of lengths that differ
-    bool plain_flat = true;  // every access is at the index of the one grid range, on narrow types
-    bool shifted = false;    // some access is not
+    bool shifted = false;      // some access is not at the invocation's own index
 };
 
 /// A branch around loops: elements side by side would each go their own way.
@@ -88,16 +82,7 @@ Traits inspect(KernelCode code, const DeviceProfile& profile) {
         ++traits.nodes;
         operations += operations_of(n);
         traits.loops |= n.op == KernelOp::For;
-        if (n.op == KernelOp::Atomic)
-            traits.plain_flat = false;  // what lies behind the end must not take part
-        if (n.op != KernelOp::Load && n.op != KernelOp::Store) return;
-        const KernelNode& index = code.nodes[n.args[0]];
-        const bool plain =
-            index.op == KernelOp::Range && code.ranges[index.range].kind == RangeKind::Grid;
-        const bool fixed = index.op == KernelOp::Constant;
-        if (!plain && !fixed) traits.plain_flat = false;
-        if (n.op == KernelOp::Load && !plain && !fixed) traits.shifted = true;
-        if (code.buffers[n.buffer].dtype.bytes() > 4) traits.plain_flat = false;
+        if (n.op == KernelOp::Load) traits.shifted |= !is_at_own_index(code, n);
     };
     for (const KernelRegion& region : code.regions) {
         for (int id : region.order) visit(id);
@@ -128,14 +113,14 @@ uint32_t round_up(int64_t value, int64_t step) {
 
 /// What the lanes of a subgroup would share.
 struct Sharing {
-    int64_t turns = 0;        // the most turns of a loop that is dealt
-    int64_t all_turns = 0;    // the same, with the shared loops around it
-    bool repeated = false;    // every lane would take some other loop too
-    bool along_loop = false;  // neighbouring turns read neighbours in memory
-    bool along_grid = false;  // neighbouring indices do
-    bool streams = false;     // turns read something that no other index reads too
-    bool scattered = false;   // neighbouring indices read what is far apart
-    bool blocks = true;       // rows hold whole blocks of four
+    int64_t iterations = 0;      // the most iterations of a loop that is dealt
+    int64_t all_iterations = 0;  // the same, with the shared loops around it
+    bool repeated = false;       // every lane would take some other loop too
+    bool along_loop = false;     // neighbouring iterations read neighbours in memory
+    bool along_grid = false;     // neighbouring indices do
+    bool streams = false;        // iterations read something that no other index reads too
+    bool scattered = false;      // neighbouring indices read what is far apart
+    bool blocks = true;          // rows hold whole blocks of four
 };
 
 Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
@@ -154,7 +139,7 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
     auto inside = [&](int body) {
         return std::find(bodies.begin(), bodies.end(), body) != bodies.end();
     };
-    auto turns_of = [&](int region) {
+    auto iterations_of = [&](int region) {
         const int64_t most = code.ranges[code.regions[region].range].max_trips;
         return most < 0 ? kLargeExtent : most;
     };
@@ -164,11 +149,11 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
         const Range& range = code.ranges[code.regions[region].range];
         int64_t all = 1;
         for (int at = region; at >= 0; at = parents[at])
-            if (inside(at)) all = std::min(all * turns_of(at), kLargeExtent);
-        out.all_turns = std::max(out.all_turns, all);
+            if (inside(at)) all = std::min(all * iterations_of(at), kLargeExtent);
+        out.all_iterations = std::max(out.all_iterations, all);
         dealt.push_back(code.regions[region].range);
         out.blocks &= !range.extent.is(0) && range.extent.divisor() % 4 == 0;
-        out.turns = std::max(out.turns, turns_of(region));
+        out.iterations = std::max(out.iterations, iterations_of(region));
     }
     Strides strides(code);
     auto visit = [&](int id) {
@@ -199,40 +184,40 @@ uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, i
     if (!lanes_share(profile)) return 1;
     const uint32_t lanes = profile.subgroup_size;
     const Sharing sharing = inspect_sharing(lowered, profile);
-    if (sharing.repeated || sharing.turns < kLeastShare * lanes) return 1;
+    if (sharing.repeated || sharing.iterations < kLeastShare * lanes) return 1;
     const bool cpu = profile.device_class == DeviceClass::Cpu;
     const int64_t busy = int64_t{profile.parallel_invocations} * (cpu ? 16 : 1);
     const bool idle =
         sharing.along_grid ? total * lanes * lanes < busy : total * (cpu ? lanes : 1) < busy;
     const bool rows =
         sharing.along_loop && !sharing.along_grid && (sharing.streams || sharing.scattered);
-    const bool better =
-        rows && !staged && (!cpu || (sharing.blocks && sharing.all_turns >= kLongShare * lanes));
+    const bool better = rows && !staged &&
+                        (!cpu || (sharing.blocks && sharing.all_iterations >= kLongShare * lanes));
     return idle || better ? lanes : 1;
 }
 
-/// Turns of the longest innermost loop that is written out where a turn is short enough; 1: there
-/// is none.
-int64_t short_turns(KernelCode code) {
+/// Iterations of the longest innermost loop that is written out where an iteration is short enough;
+/// 1: there is none.
+int64_t short_iterations(KernelCode code) {
     place(code);
     int64_t most = 1;
     for (const KernelRegion& region : code.regions) {
         const bool inside = std::any_of(region.order.begin(), region.order.end(),
                                         [&](int id) { return code.nodes[id].op == KernelOp::For; });
         if (region.range < 0 || inside) continue;
-        const int64_t turns = code.ranges[region.range].max_trips;
-        if (turns <= kShortLoop) most = std::max(most, turns);
+        const int64_t iterations = code.ranges[region.range].max_trips;
+        if (iterations <= kShortLoop) most = std::max(most, iterations);
     }
     return most;
 }
 
 /// The register tile of a kernel with loops: grown step by step along the range where that saves
-/// most, from `tile` on. `total`: indices of the grid, of which every core must keep some; `turns`
-/// of a loop are written out, which saves more than what does not fit then. `most_nodes`: of a
-/// body.
+/// most, from `tile` on. `total`: indices of the grid, of which every core must keep some;
+/// `iterations` of a loop are written out, which saves more than what does not fit then.
+/// `most_nodes`: of a body.
 std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile,
                                const std::vector<Size>& grid, int64_t total, int64_t busy,
-                               bool lanes_share, int64_t most_nodes, int64_t turns = 1) {
+                               bool lanes_share, int64_t most_nodes, int64_t iterations = 1) {
     const std::vector<int64_t> factors =
         lanes_share ? std::vector<int64_t>{3, 5, 2} : std::vector<int64_t>{2};
     for (bool grown = true; grown;) {
@@ -249,7 +234,7 @@ std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile
                 if (larger[d] > kLongestTile || divisor % larger[d] != 0 || grid[d].is(0) ||
                     total / copies < busy || model.carried(larger) > kMostCarried ||
                     model.nodes(larger) > std::min(kTileBudget, most_nodes) ||
-                    model.loop_nodes(larger) * turns > std::min(kWholeBudget, most_nodes))
+                    model.loop_nodes(larger) * iterations > std::min(kWholeBudget, most_nodes))
                     continue;
                 // A step of three is worth more than one of two.
                 const double time =
@@ -268,9 +253,9 @@ std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile
 
 /// Some nest of loops had better run as one: with what it carries, entering a loop is dear on a CPU
 /// driver, which copies all of it under a mask. What stood between the loops is computed in every
-/// turn then, so it is index arithmetic alone, and the inner loop is not long.
-bool joins_loops(KernelCode code, const DeviceProfile& profile, int64_t carried,
-                 int64_t turns_at_once) {
+/// iteration then, so it is index arithmetic alone, and the inner loop is not long.
+bool collapses_nests(KernelCode code, const DeviceProfile& profile, int64_t carried,
+                     int64_t iterations_at_once) {
     if (profile.device_class != DeviceClass::Cpu || carried < kMuchCarried) return false;
     place(code);
     auto joins = [&](const KernelNode& n) {
@@ -286,7 +271,7 @@ bool joins_loops(KernelCode code, const DeviceProfile& profile, int64_t carried,
         });
         const Range& range = code.ranges[body.range];
         return plain && (range.max_trips < 0 || !range.extent.is_constant() ||
-                         range.max_trips <= kLongInside * turns_at_once);
+                         range.max_trips <= kLongInside * iterations_at_once);
     };
     for (const KernelRegion& region : code.regions)
         for (int id : region.order)
@@ -322,18 +307,17 @@ Mapping shared_mapping(const KernelCode& lowered, const Traits& traits,
            total >= subgroups * 2 * slots * (cpu ? kLeastGroups : 1))
         subgroups *= 2;
     m.group_x = static_cast<uint32_t>(subgroups * lanes);
-    while (!traits.divergent && m.whole_loops < kShortLoop &&
-           nodes * (m.whole_loops + 1) <= std::min(kWholeBudget, traits.most_nodes))
-        ++m.whole_loops;
+    while (!traits.divergent && m.written_out < kShortLoop &&
+           nodes * (m.written_out + 1) <= std::min(kWholeBudget, traits.most_nodes))
+        ++m.written_out;
     // Blocks of four along the loop are worth more than a short body, where several copies read
     // them.
     for (int64_t f : {32, 16, 8, 4, 2}) {
         const int64_t budget = cpu && m.copies() > 1 && f <= 4 ? kDealtBudget : kLoopBudget;
-        if (m.serial_unroll == 1 && (cpu || f <= 16) &&
-            nodes * f <= std::min(budget, traits.most_nodes))
-            m.serial_unroll = f;
+        if (m.unroll == 1 && (cpu || f <= 16) && nodes * f <= std::min(budget, traits.most_nodes))
+            m.unroll = f;
     }
-    m.joined_loops = joins_loops(lowered, profile, carried, m.serial_unroll * lanes);
+    m.collapsed_nests = collapses_nests(lowered, profile, carried, m.unroll * lanes);
     return m;
 }
 
@@ -347,11 +331,11 @@ bool stages_loads(const KernelCode& lowered, const DeviceProfile& profile, size_
     Mapping m;
     m.group_x = std::min(dims < 2 ? kLargeGroup : kSquare, profile.max_group_size);
     m.group_y = dims < 2 ? 1 : std::min(kSquare, profile.max_group_size / m.group_x);
-    if (choose_staged_turns(lowered, m, profile) > 1) return true;
+    if (choose_staged_iterations(lowered, m, profile) > 1) return true;
     for (size_t d = 0; d < dims; ++d) {
         m.tile.assign(dims, 1);
         m.tile[d] = kStagedTile;
-        if (choose_staged_turns(lowered, m, profile) > 1) return true;
+        if (choose_staged_iterations(lowered, m, profile) > 1) return true;
     }
     return false;
 }
@@ -377,8 +361,8 @@ Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile
         extents[d] = extent_or_large(grid[d], facts);
         total = std::min(total * extents[d], kLargeTotal);
     }
-    if (const auto near =
-            choose_near(lowered, profile, facts, traits.nodes, traits.most_nodes, traits.loops))
+    if (const auto near = choose_accumulators(lowered, profile, facts, traits.nodes,
+                                              traits.most_nodes, traits.loops))
         return *near;
     if (!cpu)
         if (const auto matrix = choose_matrix(lowered, profile, facts)) return *matrix;
@@ -390,7 +374,7 @@ Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile
     Mapping m;
     m.tile.assign(std::max<size_t>(dims, 1), 1);
     const bool by_four = dims > 0 && grid[0].divisor() % 4 == 0 && x > 0;
-    const bool padded = dims == 1 && traits.plain_flat;
+    const bool padded = dims == 1 && may_pass_the_end(lowered);
     // Enough invocations must remain to keep the device busy, fewer where each has much to do that
     // nothing waits for.
     const int64_t busy =
@@ -412,7 +396,7 @@ Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile
     if (plain && traits.loops && dims >= 2) {
         const TileModel model(lowered, false);
         m.tile = grow_tile(model, m.tile, grid, total, busy, false, traits.most_nodes,
-                           short_turns(lowered));
+                           short_iterations(lowered));
         nodes = model.loop_nodes(m.tile);
         carried = model.carried(m.tile);
         for (size_t d = 1; d < dims; ++d)
@@ -465,26 +449,26 @@ Mapping mapping_of_class(const KernelCode& lowered, const DeviceProfile& profile
     const bool deals = cpu && profile.texel_loads && lanes_share(profile) && m.group_x % lanes == 0;
     if (deals && nodes * lanes <= std::min(kDealtBudget, traits.most_nodes) && plain &&
         traits.loops && reads_in_turn(lowered, lanes)) {
-        m.dealt_loads = profile.subgroup_size;
-        m.serial_unroll = lanes;
+        m.shuffled_loads = profile.subgroup_size;
+        m.unroll = lanes;
     } else if (deals && dealt_copies) {
-        m.dealt_loads = profile.subgroup_size;
+        m.shuffled_loads = profile.subgroup_size;
     }
-    // Turns that read far apart: more at once only spill.
-    // A turn that one lane takes, all do.
+    // Iterations that read far apart: more at once only spill.
+    // An iteration that one lane takes, all do.
     const bool few = traits.unlike_rows || (traits.loops && strides_far(lowered));
-    const int64_t most_turns = columns ? kFarTurns / 2 : cpu && few ? kFarTurns : 16;
+    const int64_t most_iterations = columns ? kFarIterations / 2 : cpu && few ? kFarIterations : 16;
     if (plain && traits.loops)
-        while (m.whole_loops < kShortLoop &&
-               nodes * (m.whole_loops + 1) <= std::min(kWholeBudget, traits.most_nodes))
-            ++m.whole_loops;
+        while (m.written_out < kShortLoop &&
+               nodes * (m.written_out + 1) <= std::min(kWholeBudget, traits.most_nodes))
+            ++m.written_out;
     if (!traits.divergent || traits.loops)
         for (int64_t f : {16, 8, 4, 2})
-            if (m.serial_unroll == 1 && traits.loops && f <= most_turns &&
+            if (m.unroll == 1 && traits.loops && f <= most_iterations &&
                 nodes * f <= std::min(kLoopBudget, traits.most_nodes))
-                m.serial_unroll = f;
-    m.joined_loops = joins_loops(lowered, profile, carried, m.serial_unroll);
-    if (staged) m.staged_turns = choose_staged_turns(lowered, m, profile);
+                m.unroll = f;
+    m.collapsed_nests = collapses_nests(lowered, profile, carried, m.unroll);
+    if (staged) m.staged_iterations = choose_staged_iterations(lowered, m, profile);
     return m;
 }
 
@@ -495,13 +479,14 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
     const bool may_stage = profile.device_class != DeviceClass::Cpu;
     const Mapping m = mapping_of_class(lowered, profile, facts, may_stage);
     // A tile that was to be fed from shared memory is another one where it is not.
-    return may_stage && m.staged_turns == 1 ? mapping_of_class(lowered, profile, facts, false) : m;
+    return may_stage && m.staged_iterations == 1 ? mapping_of_class(lowered, profile, facts, false)
+                                                 : m;
 }
 
 namespace {
 
-/// Turns in which an invocation clears memory of its own or its share of the group's.
-int64_t clearing_turns(const KernelCode& code, const KernelNode& array) {
+/// Iterations in which an invocation clears memory of its own or its share of the group's.
+int64_t clearing_iterations(const KernelCode& code, const KernelNode& array) {
     const KernelBuffer& b = code.buffers[array.buffer];
     if (!b.elements.is_constant()) return 0;
     const int64_t members = int64_t{code.group_size[0]} * code.group_size[1] * code.group_size[2];
@@ -516,7 +501,7 @@ int64_t count_back_edges(const KernelCode& code) {
         int64_t total = 0;
         auto add = [&](int id) {
             const KernelNode& n = code.nodes[id];
-            if (total >= 0 && n.op == KernelOp::Array) total += clearing_turns(code, n);
+            if (total >= 0 && n.op == KernelOp::Array) total += clearing_iterations(code, n);
             if (total < 0 || (n.op != KernelOp::For && n.op != KernelOp::Branch)) return;
             int64_t inside = self(self, n.region);
             if (n.else_region >= 0) {

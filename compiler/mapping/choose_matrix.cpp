@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/mapping/matrix_units.h"
+#include "compiler/mapping/steps.h"
 
 namespace firn {
 namespace {
@@ -63,11 +64,11 @@ std::optional<Mapping> choose_matrix(const KernelCode& lowered, const DeviceProf
     }
     m.group_x = static_cast<uint32_t>(lanes());
     // What the lanes finish is handed to them through shared memory.
-    while (!fits_matrix_unit(lowered, m, profile) && t.subgroups() > 1) {
+    while (!why_illegal({lowered, m, profile, facts}).empty() && t.subgroups() > 1) {
         (t.subgroups_down > 1 ? t.subgroups_down : t.subgroups_across) /= 2;
         m.group_x = static_cast<uint32_t>(lanes());
     }
-    return fits_matrix_unit(lowered, m, profile) ? std::optional(m) : std::nullopt;
+    return why_illegal({lowered, m, profile, facts}).empty() ? std::optional(m) : std::nullopt;
 }
 
 }  // namespace firn

@@ -4,10 +4,10 @@
 #include <span>
 #include <utility>
 
+#include "compiler/mapping/accumulators.h"
 #include "compiler/mapping/bound_iteration.h"
 #include "compiler/mapping/copy_values.h"
 #include "compiler/mapping/mapping_run.h"
-#include "compiler/mapping/near_copies.h"
 #include "compiler/mapping/store_rows.h"
 #include "compiler/program/error.h"
 
@@ -44,7 +44,7 @@ int copy_loop(MappingRun& run, const KernelNode& n, size_t copy) {
 int copy_branch(MappingRun& run, const KernelNode& n, size_t copy) {
     ensure(n.else_region < 0, "map: an effect with two sides");
     const int condition = copy_value(run, n.args[0], copy);
-    if (const int store = store_near_or_drop(run, n, condition, copy); store >= 0) return store;
+    if (const int store = accumulate_or_drop(run, n, condition, copy); store >= 0) return store;
     std::vector<int> inside;
     for (int e : run.from.regions[n.region].effects) copy_effect(run, e, copy, inside);
     const int region = run.b.add_region();
@@ -58,7 +58,7 @@ int copy_store(MappingRun& run, const KernelNode& n, size_t copy) {
     const Scoped<Surroundings> apart(run.around, run.around.apart());
     const int index = copy_value(run, n.args[0], copy), value = copy_value(run, n.args[1], copy);
     run.b.set_lines(n.lines);
-    const int near = run.near ? run.near->copy_of(n.buffer) : -1;
+    const int near = run.accumulators ? run.accumulators->copy_of(n.buffer) : -1;
     const int buffer = near >= 0 ? near : bound_buffer(run, run.from.buffers[n.buffer], true, 1);
     return n.op == KernelOp::Atomic ? run.b.atomic(buffer, n.combine, index, value)
                                     : run.b.store(buffer, index, std::span(&value, 1));

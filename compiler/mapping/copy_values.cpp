@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "compiler/kernel/bindings.h"
-#include "compiler/mapping/deal_loads.h"
 #include "compiler/mapping/mapping_run.h"
 #include "compiler/mapping/serial_loops.h"
+#include "compiler/mapping/shuffle_loads.h"
 #include "compiler/mapping/staged_operands.h"
 #include "compiler/program/error.h"
 
@@ -64,7 +64,7 @@ int load_element(MappingRun& run, const KernelNode& n, int index) {
     run.b.set_lines(n.lines);
     const Interval& at = run.b.node(index).interval;
     const Mapping& m = run.mapping;
-    const bool several = m.tile_of(0) * m.serial_unroll >= 4 || m.staged_turns >= 4;
+    const bool several = m.tile_of(0) * m.unroll >= 4 || m.staged_iterations >= 4;
     const bool aligned =
         buffer.dtype.bytes() == 4 && several && at.mod % 4 == 0 && !run.b.is_constant(index);
     if (!aligned) return run.b.load(bound_buffer(run, buffer, false, 1), index);

@@ -18,8 +18,8 @@ constexpr int kRounds = 4;            // loops inside fused loops meet in the ne
 /// Loops by For node: those with the same number become one.
 using Groups = std::vector<std::vector<int>>;
 
-/// What the turns of loops do, so that equal work has equal names: the turn itself and what it
-/// carries are named by their place, whatever loop they belong to.
+/// What the iterations of loops do, so that equal work has equal names: the iteration itself and
+/// what it carries are named by their place, whatever loop they belong to.
 class TurnWork {
   public:
     TurnWork(const KernelCode& code, const DeviceProfile& profile)
@@ -27,7 +27,7 @@ class TurnWork {
           needs_(region_needs(code)),
           load_(profile.seconds_per_load * profile.operations_per_second) {}
 
-    /// The cost of each piece of work in one turn of a placed loop, by name.
+    /// The cost of each piece of work in one iteration of a placed loop, by name.
     std::map<uint64_t, double> of(int loop) {
         names_.clear();
         std::map<uint64_t, double> out;

@@ -14,7 +14,7 @@ Size at_turn(const Size& size, const std::string& induction, int64_t turn) {
     return size.substitute({{induction, Size(turn)}});
 }
 
-/// What the size grows by from turn to turn.
+/// What the size grows by from iteration to iteration.
 Size growth(const Size& size, const std::string& induction) {
     return at_turn(size, induction, 1) - at_turn(size, induction, 0);
 }
@@ -56,7 +56,7 @@ int InSequence::made(KernelOp op, std::vector<int> args, DType dtype) {
 /// Sizes that differ by numbers alone share a parameter: a sequence has many, and room for
 /// parameters is scarce.
 int InSequence::size(const Size& size) {
-    const SizeSum sum = as_sum(size.substitute(turns_));
+    const SizeSum sum = as_sum(size.substitute(iterations_));
     const auto constant = [&](int64_t value) {
         KernelNode node;
         node.dtype = i32;
@@ -74,7 +74,7 @@ int InSequence::size(const Size& size) {
     return sum.constant ? made(KernelOp::Add, {out, constant(sum.constant)}) : out;
 }
 
-/// What changes with the turn of a loop around it is computed.
+/// What changes with the iteration of a loop around it is computed.
 int InSequence::product(const Size& factors) {
     for (size_t k = loops_.size(); k-- > 1;)
         if (mentions(factors, loops_[k].induction)) {
@@ -95,14 +95,15 @@ int InSequence::param(const ParamInfo& info) {
     return new_node(std::move(node));
 }
 
-/// What the host would compute for every turn of a loop around it is computed in the turn.
+/// What the host would compute for every iteration of a loop around it is computed in the
+/// iteration.
 int InSequence::number(int k) {
     const auto [known, added] = numbers_.try_emplace(k, -1);
     if (!added) return known->second;
     const auto in_loop = [&](const Size& size) {
         const auto is_in = [&](const Loop& loop) { return mentions(size, loop.induction); };
         return std::any_of(loops_.begin() + 1, loops_.end(), is_in) ||
-               std::any_of(turns_.begin(), turns_.end(),
+               std::any_of(iterations_.begin(), iterations_.end(),
                            [&](const auto& turn) { return mentions(size, turn.first); });
     };
     const HostScalar& s = program_.host_scalars[static_cast<size_t>(k)];
@@ -257,12 +258,12 @@ void InSequence::add(const KernelCode& part) {
 }
 
 void InSequence::open_loop(const Size& trips, int64_t most, const std::string& induction) {
-    Range turns;
-    turns.name = "turn";
-    turns.kind = RangeKind::Serial;
-    turns.extent_node = size(max(trips, Size(0)));
-    turns.max_trips = most;
-    code_.ranges.push_back(turns);
+    Range iterations;
+    iterations.name = "turn";
+    iterations.kind = RangeKind::Serial;
+    iterations.extent_node = size(max(trips, Size(0)));
+    iterations.max_trips = most;
+    code_.ranges.push_back(iterations);
     const int range = static_cast<int>(code_.ranges.size()) - 1;
     Loop loop;
     loop.region = static_cast<int>(code_.regions.size());

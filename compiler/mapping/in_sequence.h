@@ -21,18 +21,18 @@ class InSequence {
     /// group.
     void add(const KernelCode& part);
     /// What is added until close_loop() is run `trips` times, `most` at most; `induction` is the
-    /// number of the turn.
+    /// number of the iteration.
     void open_loop(const Size& trips, int64_t most, const std::string& induction);
     void close_loop();
-    /// In what is added until forget_turn(), the number of the turn is `turn`.
-    void set_turn(const std::string& induction, const Size& turn) { turns_[induction] = turn; }
-    void forget_turn(const std::string& induction) { turns_.erase(induction); }
+    /// In what is added until forget_turn(), the number of the iteration is `iteration`.
+    void set_turn(const std::string& induction, const Size& turn) { iterations_[induction] = turn; }
+    void forget_turn(const std::string& induction) { iterations_.erase(induction); }
     /// The kernel. Bound buffers that it writes are coherent.
     KernelCode finish();
 
   private:
     struct Loop {
-        int region = 0, index = -1;  // index: the node with the number of the turn
+        int region = 0, index = -1;  // index: the node with the number of the iteration
         std::string induction;
     };
     int new_node(KernelNode node);
@@ -53,7 +53,7 @@ class InSequence {
     const Program& program_;
     KernelCode code_;
     std::map<int, int> numbers_;  // nodes of the host's numbers in the part that is taken
-    SizeMap turns_;
+    SizeMap iterations_;
     std::vector<Loop> loops_;  // the first is the kernel itself
 };
 

@@ -51,12 +51,12 @@ std::vector<Part> parts_of_loop(MappingRun& run, int loop, size_t copy) {
     const KernelRegion& body = run.from.regions[region];
     const int extent = copy_value(run, run.from.ranges[body.range].extent_node, copy);
     const bool unrolls = body.alive < 0 && is_innermost(run, region);
-    int64_t unrolled = unrolls ? run.mapping.serial_unroll : 1;
+    int64_t unrolled = unrolls ? run.mapping.unroll : 1;
     if (unrolls && !is_split(run, loop) && run.b.is_constant(extent)) {
         const int64_t trips = run.b.node(extent).constant.i;
         const double written_out =
             static_cast<double>(trips * run.mapping.copies()) * run.operations[region];
-        if (trips <= run.mapping.whole_loops || written_out <= costs::kLoopInBody)
+        if (trips <= run.mapping.written_out || written_out <= costs::kLoopInBody)
             unrolled = std::max(unrolled, trips);
     }
     return deal_loop(run, loop, extent, unrolled);

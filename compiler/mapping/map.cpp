@@ -9,6 +9,7 @@
 #include "compiler/mapping/nest_guards.h"
 #include "compiler/mapping/row_groups.h"
 #include "compiler/mapping/serial_loops.h"
+#include "compiler/mapping/steps.h"
 #include "compiler/mapping/varying_nodes.h"
 #include "compiler/program/error.h"
 
@@ -21,10 +22,7 @@ void open_grid(MappingRun& run) {
     run.grid = map_grid(run.from, run.b, m, run.profile);
     run.copies = std::move(run.grid.copies);
     run.lane = run.grid.lane;
-    if (m.dealt_loads > 1) {
-        ensure(m.lanes == 1 && m.dealt_loads == run.profile.subgroup_size &&
-                   m.group_x % m.dealt_loads == 0,
-               "map: the lanes of this kernel cannot hand loads round");
+    if (m.shuffled_loads > 1) {
         if (run.lane < 0) run.lane = subgroup_lane(run.b, run.profile);
     }
     run.varies = varying_nodes(run.from, run.grid.ranges, run.copies);
@@ -38,9 +36,9 @@ std::vector<int> open_effects(MappingRun& run) {
     if (run.grid.subgroup >= 0) effects = reduce_rows(run);
     for (const auto& [id, loop] : run.staged) loop_results(run, loop.outermost, 0);
     if (!run.staged.empty()) effects = std::exchange(run.effects, {});
-    const bool has_copies = run.mapping.near != MemorySpace::Bound;
+    const bool has_copies = run.mapping.accumulators != MemorySpace::Bound;
     run.b.code().in_order = !effects.empty() || has_copies;
-    return has_copies ? open_near_copies(run) : effects;
+    return has_copies ? open_accumulators(run) : effects;
 }
 
 /// What all copies do, behind their guards, in the loops over the blocks that a group walks.
@@ -67,17 +65,17 @@ int64_t Mapping::copies() const {
 
 KernelCode map_ranges(const KernelCode& ready, const Mapping& mapping, const DeviceProfile& profile,
                       const SymbolFacts& facts) {
+    const std::string why = why_illegal({ready, mapping, profile, facts});
+    if (!why.empty()) throw InternalError("map: " + why);
     if (mapping.matrix) return map_to_matrix_unit(ready, mapping, profile, facts);
-    ensure(holds_rows(ready, mapping, profile, facts),
-           "map: the groups of this mapping hold no rows");
     KernelCode code;
     code.name = ready.name;
     MappingRun run(ready, code, mapping, profile, facts);
     open_grid(run);
     std::vector<int> effects = open_effects(run);
     const std::vector<int> stored = stores(run);
-    if (run.near)
-        effects = close_near_copies(run, std::move(effects), stored);
+    if (run.accumulators)
+        effects = close_accumulators(run, std::move(effects), stored);
     else
         effects.insert(effects.end(), stored.begin(), stored.end());
     code.regions[0].effects = std::move(effects);

@@ -72,18 +72,10 @@ class GridMapper {
     }
 
     /// Every index along x is the work of a subgroup, whose lanes have numbers of their own.
-    void share_rows() {
-        ensure(mapping_.lanes == profile_.subgroup_size && mapping_.group_x % mapping_.lanes == 0 &&
-                   mapping_.group_y == 1,
-               "map: lanes cannot share the work of this kernel");
-        out_.lane = new_range("l", RangeKind::Subgroup, Size(mapping_.lanes), 0);
-    }
+    void share_rows() { out_.lane = new_range("l", RangeKind::Subgroup, Size(mapping_.lanes), 0); }
 
     /// A group is one row of subgroups.
     void hold_row() {
-        ensure(mapping_.lanes == 1 && mapping_.group_y == 1 && mapping_.strides == 1 &&
-                   mapping_.group_x % profile_.subgroup_size == 0,
-               "map: the groups of this mapping hold no rows");
         out_.lane = new_range("l", RangeKind::Subgroup, Size(profile_.subgroup_size), 0);
         out_.subgroup =
             new_range("s", RangeKind::Subgroup, Size(mapping_.group_x / profile_.subgroup_size), 1);
@@ -95,7 +87,7 @@ class GridMapper {
             axis.extent = from_.ranges[out_.ranges[d]].extent;
             axis.tile = mapping_.tile_of(d);
             axis.strides = d == 0 ? mapping_.strides : 1;
-            axis.walk = mapping_.turns_of(d);
+            axis.walk = mapping_.walk_of(d);
             axis.group = d == 0 ? mapping_.group_x / mapping_.lanes : d == 1 ? mapping_.group_y : 1;
             axis.blocks = axis.tile > 1
                               ? floor_div(axis.extent + Size(axis.tile - 1), Size(axis.tile))
@@ -158,7 +150,7 @@ class GridMapper {
         int local = -1;
         if (axis.group > 1 || (d == 0 && mapping_.lanes > 1))
             base = b_.add(base, local = local_index(d));
-        if (mapping_.staged_turns > 1) span(axis, first, local);
+        if (mapping_.staged_iterations > 1) span(axis, first, local);
         for (int64_t s = 0; s < axis.strides; ++s) {
             int unit = b_.add(base, b_.integer(s * axis.group));
             axis.guards.push_back(
@@ -167,8 +159,8 @@ class GridMapper {
             // lanes that hand loads round or hold a row, groups that load together, and loads that
             // do not wait for the stores of the stride before.
             b_.code().loads_first |= axis.strides > 1;
-            const bool all =
-                mapping_.dealt_loads > 1 || mapping_.staged_turns > 1 || axis.strides > 1 || rows_;
+            const bool all = mapping_.shuffled_loads > 1 || mapping_.staged_iterations > 1 ||
+                             axis.strides > 1 || rows_;
             if (!axis.covered && all)
                 unit = b_.make(KernelOp::Min, i32,
                                {unit, b_.sub(b_.size(axis.blocks), b_.integer(1))});
@@ -231,10 +223,73 @@ void take_apart(KernelBuilder& b, const std::vector<Size>& groups, int index, si
     out.push_back(index);
 }
 
+/// Numbers for ranges that the grid does not have.
+std::string why_not_of_grid(const MappingCase& of, const std::vector<int64_t>& numbers) {
+    const size_t ranges = grid_extents(of.ready).size();
+    for (size_t k = ranges; k < numbers.size(); ++k)
+        if (numbers[k] > 1) return "the grid has " + std::to_string(ranges) + " ranges";
+    return "";
+}
+
 }  // namespace
+
+std::vector<Size> grid_extents(const KernelCode& code) {
+    std::vector<Size> out;
+    for (size_t r = code.ranges.size(); r-- > 0;)
+        if (code.ranges[r].kind == RangeKind::Grid) out.push_back(code.ranges[r].extent);
+    return out;
+}
 
 /// Three dimensions of groups: what is further out shares the last. Where that is more than the
 /// device launches along one, all are one row, which is folded.
+std::string why_no_groups(const MappingCase& of) {
+    const Mapping& m = of.mapping;
+    const DeviceProfile& p = of.profile;
+    if (uint64_t{m.group_x} * m.group_y > p.max_group_size || m.group_x > p.max_group_extent[0] ||
+        m.group_y > p.max_group_extent[1])
+        return "the device has groups of " + std::to_string(p.max_group_size) +
+               " invocations at the most, " + std::to_string(p.max_group_extent[0]) + " by " +
+               std::to_string(p.max_group_extent[1]);
+    if (m.matrix) return "";
+    return why_no_rows(of);
+}
+
+bool is_at_own_index(const KernelCode& code, const KernelNode& access) {
+    const KernelNode& index = code.nodes[access.args[0]];
+    return index.op == KernelOp::Constant ||
+           (index.op == KernelOp::Range && code.ranges[index.range].kind == RangeKind::Grid);
+}
+
+bool may_pass_the_end(const KernelCode& ready) {
+    const auto may = [&](int id) {
+        const KernelNode& n = ready.nodes[id];
+        if (n.op == KernelOp::Atomic) return false;  // what lies behind the end must not take part
+        if (n.op != KernelOp::Load && n.op != KernelOp::Store) return true;
+        return is_at_own_index(ready, n) && ready.buffers[n.buffer].dtype.bytes() <= 4;
+    };
+    return std::all_of(ready.regions.begin(), ready.regions.end(), [&](const KernelRegion& region) {
+        return std::all_of(region.order.begin(), region.order.end(), may) &&
+               std::all_of(region.effects.begin(), region.effects.end(), may);
+    });
+}
+
+std::string why_no_tile(const MappingCase& of) {
+    const std::string why = why_not_of_grid(of, of.mapping.tile);
+    if (!why.empty()) return why;
+    const std::vector<Size> extents = grid_extents(of.ready);
+    for (size_t d = 0; d < extents.size(); ++d) {
+        const int64_t tile = of.mapping.tile_of(d);
+        const bool passes = tile == 4 && extents.size() == 1 && may_pass_the_end(of.ready);
+        if (extents[d].divisor() % tile != 0 && !passes)
+            return std::to_string(tile) + " neighbours do not divide " + extents[d].text();
+    }
+    return "";
+}
+std::string why_no_walk(const MappingCase& of) { return why_not_of_grid(of, of.mapping.walk); }
+std::string why_no_strides(const MappingCase& of) {
+    return why_not_of_grid(of, {of.mapping.strides});
+}
+
 GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,
                            const DeviceProfile& profile) {
     std::array<Size, 3> launched{Size(1), Size(1), Size(1)};

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "compiler/kernel/kernel_builder.h"
-#include "compiler/mapping/map.h"
+#include "compiler/mapping/mapping.h"
 
 namespace firn {
 
@@ -44,6 +44,22 @@ struct GroupIndices {
 /// that `b` builds.
 GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,
                            const DeviceProfile& profile);
+
+/// The extents of the grid, x first.
+std::vector<Size> grid_extents(const KernelCode& code);
+/// A Load or Store at the index of the grid, or at a constant one.
+bool is_at_own_index(const KernelCode& code, const KernelNode& access);
+/// A kernel with one Grid range whose last tile of four may reach behind the range's end: it only
+/// loads and stores, at the grid's index, elements of four bytes at the most; memory is there in
+/// blocks of 16 bytes.
+bool may_pass_the_end(const KernelCode& ready);
+
+/// Whether the groups, the tile, its strides and the blocks that a group walks fit the kernel and
+/// the device (steps.h).
+std::string why_no_groups(const MappingCase& of);
+std::string why_no_tile(const MappingCase& of);
+std::string why_no_strides(const MappingCase& of);
+std::string why_no_walk(const MappingCase& of);
 
 /// Adds the Group, Invocation and Subgroup ranges of `mapping` to the kernel that `b` builds, and
 /// sets its group_size, groups and schedule.

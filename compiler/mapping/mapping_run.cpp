@@ -27,11 +27,7 @@ MappingRun::MappingRun(const KernelCode& from, KernelCode& to, const Mapping& ma
       operations(region_operations(from, needs)),
       staged(staged_loops(from, mapping)),
       b(to, facts) {
-    ensure(mapping.staged_turns == 1 || !staged.empty(),
-           "map: groups cannot stage what this kernel reads");
-    if (mapping.lanes == 1) return;
-    shared = share_loops(from, mapping.lanes);
-    ensure(!shared.empty(), "map: lanes cannot share the work of this kernel");
+    if (mapping.lanes > 1) shared = share_loops(from, mapping.lanes);
 }
 
 }  // namespace firn

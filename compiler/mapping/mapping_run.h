@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "compiler/kernel/kernel_builder.h"
-#include "compiler/mapping/deal_loads.h"
+#include "compiler/mapping/accumulators.h"
 #include "compiler/mapping/map_grid.h"
-#include "compiler/mapping/near_copies.h"
 #include "compiler/mapping/share_loops.h"
+#include "compiler/mapping/shuffle_loads.h"
 #include "compiler/mapping/stage_loads.h"
 #include "compiler/program/fresh_stack.h"
 
@@ -86,8 +86,8 @@ struct MappingRun {
     KernelBuilder b;
     MappedGrid grid;
     std::vector<GridCopy> copies;
-    int lane = -1;                   // where lanes share work or loads: the lane's number
-    std::optional<NearCopies> near;  // of targets that combining stores go to
+    int lane = -1;                             // where lanes share work or loads: the lane's number
+    std::optional<Accumulators> accumulators;  // of combining stores
     SameInSubgroup same_in_subgroup{b};
     std::vector<std::vector<int>> memo;  // by copy and old node: the new one, -1: none yet
     std::map<std::pair<int, size_t>, std::vector<int>> results;  // by loop and copy, likewise

@@ -71,7 +71,7 @@ class Finder {
         return out_.loop >= 0;
     }
 
-    /// sum over turn of float(left) * float(right).
+    /// sum over iteration of float(left) * float(right).
     bool find_factors() {
         const KernelNode& loop = node(out_.loop);
         const KernelRegion& body = code_.regions[static_cast<size_t>(loop.region)];
@@ -82,8 +82,8 @@ class Finder {
         out_.turn = body.range;
         const auto& extent = forms_.of(code_.ranges[static_cast<size_t>(body.range)].extent_node);
         if (!extent || !extent->size) return false;
-        out_.turns = *extent->size;
-        if (!divides(out_.turns, profile_.matrix_unit.depth)) return false;
+        out_.iterations = *extent->size;
+        if (!divides(out_.iterations, profile_.matrix_unit.depth)) return false;
         const auto gathered = gathered_term(code_, body, 0);
         if (!gathered || gathered->op != KernelOp::Add) return false;
         const KernelNode& product = node(gathered->term);

@@ -15,12 +15,13 @@ struct MatrixPlace {
     bool column_major = false;
 };
 
-/// result(row, column) = a function of sum over turn of left(row, turn) * right(turn, column) and
-/// of other values, for every index of the grid's other ranges: batches.
+/// result(row, column) = a function of sum over iteration of left(row, iteration) *
+/// right(iteration, column) and of other values, for every index of the grid's other ranges:
+/// batches.
 struct MatrixProduct {
     int loop = -1, result = -1;            // the For node, and its Result
     int row = -1, column = -1, turn = -1;  // ranges
-    Size turns;
+    Size iterations;
     MatrixPlace left, right;
     /// Where the kernel stores the sum and nothing else: in f32, or rounded to f16.
     std::optional<MatrixPlace> target;

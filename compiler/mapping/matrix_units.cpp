@@ -126,7 +126,7 @@ class MatrixMapper {
         const std::vector<int> inits(static_cast<size_t>(tiles_.across * tiles_.down), zero);
         const auto depth = static_cast<int>(profile_.matrix_unit.depth);
         Range range = from_.ranges[static_cast<size_t>(product_.turn)];
-        range.extent = floor_div(product_.turns, Size(depth));
+        range.extent = floor_div(product_.iterations, Size(depth));
         range.extent_node = b_.size(range.extent);
         if (range.max_trips >= 0) range.max_trips /= depth;
         if (range.extent.is_constant()) range.max_trips = range.extent.constant();
@@ -151,8 +151,8 @@ class MatrixMapper {
         return sums;
     }
 
-    /// Copies of the lowered kernel's nodes at a row, a column and a turn; -1: they do not depend
-    /// on it.
+    /// Copies of the lowered kernel's nodes at a row, a column and an iteration; -1: they do not
+    /// depend on it.
     Rebuild at(int row, int column, int turn) {
         Rebuild out(from_, b_);
         if (row >= 0) out.bind_grid(product_.row, row);
@@ -284,28 +284,24 @@ int64_t handed_bytes(const MatrixTiles& tiles, const DeviceProfile& profile) {
            profile.matrix_unit.columns * 4;
 }
 
-bool fits(const MatrixProduct& product, const Mapping& m, const DeviceProfile& profile) {
-    const MatrixTiles& t = m.matrix;
-    return t.across > 0 && t.down > 0 && t.subgroups_across > 0 && t.subgroups_down > 0 &&
-           m.group_x == t.subgroups() * profile.subgroup_size && m.group_y == 1 &&
-           m.group_x <= profile.max_group_size && m.group_x <= profile.max_group_extent[0] &&
-           (product.target || handed_bytes(t, profile) <= profile.shared_bytes);
-}
-
 }  // namespace
 
-bool fits_matrix_unit(const KernelCode& lowered, const Mapping& mapping,
-                      const DeviceProfile& profile) {
-    if (!mapping.matrix) return false;
-    const auto product = matrix_product(lowered, profile);
-    return product && fits(*product, mapping, profile);
+std::string why_no_matrix_unit(const MappingCase& of) {
+    const Mapping& m = of.mapping;
+    const MatrixTiles& t = m.matrix;
+    const auto product = matrix_product(of.ready, of.profile);
+    if (!product) return "the device has no matrix unit that computes this kernel";
+    if (m.group_x != t.subgroups() * of.profile.subgroup_size || m.group_y != 1)
+        return "the group is not one row of its subgroups";
+    if (!product->target && handed_bytes(t, of.profile) > of.profile.shared_bytes)
+        return "what the lanes hand on takes more than the shared memory of a group";
+    return "";
 }
 
 KernelCode map_to_matrix_unit(const KernelCode& lowered, const Mapping& mapping,
                               const DeviceProfile& profile, const SymbolFacts& facts) {
     const auto product = matrix_product(lowered, profile);
-    ensure(product && fits(*product, mapping, profile),
-           "map: the matrix unit does not compute this kernel");
+    ensure(product.has_value(), "map: the matrix unit does not compute this kernel");
     KernelCode code;
     MatrixMapper(lowered, *product, code, mapping, profile, facts).run();
     return code;

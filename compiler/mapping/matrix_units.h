@@ -2,23 +2,22 @@
 #pragma once
 #include <optional>
 
-#include "compiler/mapping/map.h"
+#include "compiler/mapping/mapping.h"
 #include "compiler/mapping/matrix_product.h"
 
 namespace firn {
 
-/// The device has a matrix unit, the kernel is a product that it computes, and groups of this
-/// mapping do.
-bool fits_matrix_unit(const KernelCode& lowered, const Mapping& mapping,
-                      const DeviceProfile& profile);
+/// The step `matrix` (steps.h): the device has a matrix unit, the kernel is a product that it
+/// computes, and groups of this mapping do.
+std::string why_no_matrix_unit(const MappingCase& of);
 
 /// Maps a product (matrix_product.h) so that each subgroup sums up a block of `mapping.matrix`
 /// matrices of the unit's shape, straight from the operands' buffers, and stores it. Requires:
-/// fits_matrix_unit. Post-condition: that of map_kernel; the loop takes the unit's depth of turns
-/// at once and does MatrixMulAdd only. A sum that is stored as it is, or rounded to f16, is stored
-/// by MatrixStore; what else follows from it is computed by the lanes, which get the sums through
-/// an array of their group. Every lane of every group takes part to the end: what would lie behind
-/// an extent is computed as what lies before it, and not stored.
+/// the step is legal. Post-condition: that of map_kernel; the loop takes the unit's depth of
+/// iterations at once and does MatrixMulAdd only. A sum that is stored as it is, or rounded to f16,
+/// is stored by MatrixStore; what else follows from it is computed by the lanes, which get the sums
+/// through an array of their group. Every lane of every group takes part to the end: what would lie
+/// behind an extent is computed as what lies before it, and not stored.
 KernelCode map_to_matrix_unit(const KernelCode& lowered, const Mapping& mapping,
                               const DeviceProfile& profile, const SymbolFacts& facts);
 

@@ -11,10 +11,10 @@ namespace firn {
 namespace {
 
 constexpr int64_t kMostIndices = 1 << 16;  // whatever they cost
-constexpr double kUnknownTurns = 8;
+constexpr double kUnknownTrips = 8;
 constexpr double kStoreOnCpu = 90;  // operations that one takes as long as
 
-/// One turn of the grid, on all cores.
+/// One iteration of the grid, on all cores.
 double seconds_of(const KernelCode& code, int region, const DeviceProfile& profile) {
     const KernelRegion& r = code.regions[static_cast<size_t>(region)];
     const double operation = 1 / profile.operations_per_second;
@@ -36,7 +36,7 @@ double seconds_of(const KernelCode& code, int region, const DeviceProfile& profi
                 const int64_t most =
                     range < 0 ? 1 : code.ranges[static_cast<size_t>(range)].max_trips;
                 sum += seconds_of(code, inner, profile) *
-                       (most < 0 ? kUnknownTurns : static_cast<double>(most));
+                       (most < 0 ? kUnknownTrips : static_cast<double>(most));
             }
         }
     return sum;
@@ -84,17 +84,18 @@ std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, const Devi
     }
     if (!is_small(lowered, grid, profile, facts)) return std::nullopt;
     Mapping mapping = choose_mapping(lowered, profile, facts);
-    if (mapping.lanes > 1 || mapping.near != MemorySpace::Bound || mapping.staged_turns > 1)
+    if (mapping.lanes > 1 || mapping.accumulators != MemorySpace::Bound ||
+        mapping.staged_iterations > 1)
         return std::nullopt;  // all invocations take part once, before the blocks of a group
     const std::array<uint32_t, 3> group = one_group_size(profile);
     mapping.matrix = {};
-    mapping.dealt_loads = mapping.strides = 1;
+    mapping.shuffled_loads = mapping.strides = 1;
     mapping.tile = {mapping.tile_of(0) % 4 == 0 ? 4 : 1};
     mapping.group_x = group[0], mapping.group_y = group[1];
-    mapping.turns.clear();
+    mapping.walk.clear();
     for (size_t d = 0; d < grid.size(); ++d) {
         const int64_t wide = (d == 0 ? mapping.tile[0] : 1) * (d < 2 ? group[d] : 1);
-        mapping.turns.push_back((grid[d].upper_bound(facts.largest) + wide - 1) / wide);
+        mapping.walk.push_back((grid[d].upper_bound(facts.largest) + wide - 1) / wide);
     }
     KernelCode code = map_kernel(lowered, mapping, profile, facts);
     if (code.back_edges < 0 || code.in_order) return std::nullopt;

@@ -4,11 +4,11 @@
 
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/place.h"
-#include "compiler/mapping/deal_loads.h"
 #include "compiler/mapping/fuse_loops.h"
 #include "compiler/mapping/order_values.h"
 #include "compiler/mapping/passes.h"
 #include "compiler/mapping/select_branches.h"
+#include "compiler/mapping/shuffle_loads.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -16,7 +16,7 @@ namespace {
 
 using enum KernelStage;
 
-bool deals_loads(const KernelTarget& t) { return t.mapping && t.mapping->dealt_loads > 1; }
+bool deals_loads(const KernelTarget& t) { return t.mapping && t.mapping->shuffled_loads > 1; }
 bool is_tiled(const KernelTarget& t) { return t.mapping && !t.mapping->matrix; }
 bool is_not_tiled(const KernelTarget& t) { return !is_tiled(t); }
 bool is_ordered(const KernelTarget& t) {
@@ -42,7 +42,7 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
      }},
     {"undo_lonely_shuffles", Mapped, Mapped,
      [](KernelCode& code, const KernelTarget& t) {
-         undo_lonely_shuffles(code, t.mapping->dealt_loads);
+         undo_lonely_shuffles(code, t.mapping->shuffled_loads);
      },
      deals_loads},
     {"split_lonely_blocks", Mapped, Mapped,

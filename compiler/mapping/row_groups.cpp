@@ -11,6 +11,7 @@
 #include "compiler/mapping/copy_values.h"
 #include "compiler/mapping/mapping_run.h"
 #include "compiler/mapping/share_loops.h"
+#include "compiler/mapping/steps.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -164,14 +165,18 @@ bool reduces_rows(const KernelCode& lowered) {
                        [](const KernelNode& n) { return n.op == KernelOp::RowReduce; });
 }
 
-bool holds_rows(const KernelCode& lowered, const Mapping& m, const DeviceProfile& profile,
-                const SymbolFacts& facts) {
-    if (!reduces_rows(lowered)) return true;
-    const bool once =
-        std::all_of(m.turns.begin(), m.turns.end(), [](int64_t turns) { return turns == 1; });
-    return once && m.lanes == 1 && m.strides == 1 && m.group_y == 1 &&
-           m.near == MemorySpace::Bound && m.group_x % profile.subgroup_size == 0 &&
-           group_holds(row_extent(lowered), m.tile_of(0), m.group_x, facts);
+std::string why_no_rows(const MappingCase& of) {
+    if (!reduces_rows(of.ready)) return "";
+    const Mapping& m = of.mapping;
+    const auto stands_alone = [](int64_t number) { return number == 1; };
+    if (!std::all_of(m.walk.begin(), m.walk.end(), stands_alone) || m.lanes > 1 || m.strides > 1 ||
+        m.accumulators != MemorySpace::Bound)
+        return "it holds a row, which stands beside no walk, strides, lanes or copies of targets";
+    if (m.group_y != 1 || m.group_x % of.profile.subgroup_size != 0)
+        return "it holds a row, and is no row of whole subgroups";
+    if (!group_holds(row_extent(of.ready), m.tile_of(0), m.group_x, of.facts))
+        return "its tiles do not hold a row of " + row_extent(of.ready).text();
+    return "";
 }
 
 void hold_rows(Mapping& m, const KernelCode& lowered, const DeviceProfile& profile,
@@ -183,8 +188,8 @@ void hold_rows(Mapping& m, const KernelCode& lowered, const DeviceProfile& profi
     ensure(m.tile[0] > 0, "no group holds a row of this kernel");
     m.group_x =
         static_cast<uint32_t>(lanes_for_row(extent.upper_bound(facts.largest), m.tile[0], profile));
-    m.group_y = 1, m.strides = 1, m.lanes = 1;
-    m.near = MemorySpace::Bound, m.turns.clear();
+    m.group_y = 1;
+    drop(m, {"strides", "walk", "lanes", "private", "shared"});
 }
 
 std::vector<int> combine_over_group(KernelBuilder& b, const RowGroup& group, ReduceOp op,

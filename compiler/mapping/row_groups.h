@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compiler/kernel/kernel_builder.h"
-#include "compiler/mapping/map.h"
+#include "compiler/mapping/mapping.h"
 
 namespace firn {
 
@@ -13,9 +13,8 @@ struct MappingRun;
 /// Its invocations combine values along the last Grid range (RowReduce).
 bool reduces_rows(const KernelCode& lowered);
 
-/// Every group of the mapping holds whole rows, or the kernel needs none.
-bool holds_rows(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile,
-                const SymbolFacts& facts);
+/// Whether every group of the mapping holds whole rows, where the kernel needs that (steps.h).
+std::string why_no_rows(const MappingCase& of);
 
 /// Makes the mapping hold whole rows where the kernel needs them: one group along x, of whole
 /// subgroups, and none along y.

@@ -15,7 +15,7 @@ namespace {
 constexpr double kBranchOperations = 100;      // a branch and the lanes that it parts, on a GPU
 constexpr double kMaskedLoopOperations = 400;  // a loop under a mask, on a CPU driver
 constexpr double kPassedBy = 0.5;              // of the indices, that pass a branch by
-constexpr double kUnknownTurns = 32;
+constexpr double kUnknownTrips = 32;
 constexpr int kMostBranches = 16;  // of one kernel
 
 /// The nodes in the order that roots need them, without the dead: operands, and what regions hold,
@@ -149,9 +149,9 @@ class Chooser {
     /// A loop that its own condition starts is left at once where that is false.
     bool skips_itself(const KernelNode& loop) const {
         const int extent = code_.ranges[code_.regions[loop.region].range].extent_node;
-        const KernelNode& turns = code_.nodes[extent];
-        if (turns.op != KernelOp::Select) return false;
-        const KernelNode& none = code_.nodes[turns.args[2]];
+        const KernelNode& iterations = code_.nodes[extent];
+        if (iterations.op != KernelOp::Select) return false;
+        const KernelNode& none = code_.nodes[iterations.args[2]];
         return none.op == KernelOp::Constant && none.constant.i == 0;
     }
 
@@ -218,7 +218,7 @@ class Chooser {
             return region_cost(n.region) + (n.else_region >= 0 ? region_cost(n.else_region) : 0);
         if (n.op != KernelOp::For) return is_elementwise(n.op) ? operation_cost(n.op) : 0;
         const int64_t most = code_.ranges[code_.regions[n.region].range].max_trips;
-        return region_cost(n.region) * (most < 0 ? kUnknownTurns : static_cast<double>(most));
+        return region_cost(n.region) * (most < 0 ? kUnknownTrips : static_cast<double>(most));
     }
 
     double region_cost(int region) const {
@@ -364,7 +364,8 @@ KernelCode select_branches(KernelCode code, const DeviceProfile& profile,
         if (group.empty() || (made == 0 && tiles_better(code, profile, facts))) break;
         KernelCode branched = with_branch(code, group);
         place(branched);
-        // What a loop evaluated once, before its turns, would stand in the branch, in every turn.
+        // What a loop evaluated once, before its iterations, would stand in the branch, in every
+        // iteration.
         if (dear_depths(branched) > dear_depths(code)) break;
         code = std::move(branched);
     }

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "compiler/ir/builder.h"
+#include "compiler/mapping/collapse_nests.h"
 #include "compiler/mapping/copy_values.h"
 #include "compiler/mapping/jam_loops.h"
-#include "compiler/mapping/join_nests.h"
 #include "compiler/mapping/loop_parts.h"
 #include "compiler/mapping/mapping_run.h"
 #include "compiler/mapping/staged_operands.h"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/kernel/kernel_code.h"
+#include "compiler/mapping/mapping.h"
 #include "compiler/program/device_profile.h"
 
 namespace firn {
@@ -29,6 +30,9 @@ struct SharedLoop {
 /// Loops that are not listed are taken by every lane with the same values. Empty, too, for a kernel
 /// whose effects stand in other loops or in branches of them, or combine in loops.
 std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes);
+
+/// The step `lanes` (steps.h).
+std::string why_lanes_do_not_share(const MappingCase& of);
 
 /// The loop that the body of another one (a For node) does nothing but hand its carried values
 /// through; -1: none.

@@ -54,7 +54,7 @@ struct Runs {
 };
 Runs runs_of(int64_t indices, const DeviceProfile& profile) {
     const int64_t lanes = profile.subgroup_size, fair = (indices + lanes - 1) / lanes;
-    // A loop of one turn is none: what it loads behind the end would be loaded by all.
+    // A loop of one iteration is none: what it loads behind the end would be loaded by all.
     const int64_t least = indices % kBlock == 0 ? kBlock : 2 * kBlock;
     const int64_t length = std::clamp((fair + kBlock - 1) / kBlock * kBlock, least, kLongestRun);
     const int64_t count = (indices + length - 1) / length;
@@ -175,7 +175,7 @@ class Beside {
     }
 
     /// A CPU driver does what a branch holds under a mask: where every index computes a run, the
-    /// other parts cost it one turn each.
+    /// other parts cost it one iteration each.
     int add_runs(const KernelCode& part) {
         const int64_t count = indices_of(part);
         const Runs runs = runs_of(count, profile_);
@@ -185,13 +185,13 @@ class Beside {
         const int begin = b_.mul(place.at, b_.integer(runs.length));
         const int left =
             b_.sub(b_.integer(count / unit), b_.mul(place.at, b_.integer(runs.length / unit)));
-        int turns = b_.make(KernelOp::Min, i32, {left, b_.integer(runs.length / unit)});
-        turns = b_.select(place.inside, turns, b_.integer(0));
+        int iterations = b_.make(KernelOp::Min, i32, {left, b_.integer(runs.length / unit)});
+        iterations = b_.select(place.inside, iterations, b_.integer(0));
         Range range;
         range.name = "w";
         range.kind = RangeKind::Serial;
         range.extent = Size(0);
-        range.extent_node = b_.mul(turns, b_.integer(unit));
+        range.extent_node = b_.mul(iterations, b_.integer(unit));
         range.max_trips = runs.length;
         const int range_id = b_.add_range(range), region = b_.add_region();
         out_.regions[static_cast<size_t>(region)].range = range_id;

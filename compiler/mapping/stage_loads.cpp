@@ -12,11 +12,11 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kLeastReuse = 4;    // invocations that read the same element
-constexpr int64_t kMostInside = 32;   // turns of short loops
-constexpr double kLeastSaving = 2;    // times fewer loads of a turn
-constexpr int64_t kEnoughTurns = 16;  // at a time, for a barrier to cost little
-constexpr int64_t kGroupsAtOnce = 2;  // of a core, whose shared memory must do for all of them
+constexpr int64_t kLeastReuse = 4;         // invocations that read the same element
+constexpr int64_t kMostInside = 32;        // iterations of short loops
+constexpr double kLeastSaving = 2;         // times fewer loads of an iteration
+constexpr int64_t kEnoughIterations = 16;  // at a time, for a barrier to cost little
+constexpr int64_t kGroupsAtOnce = 2;       // of a core, whose shared memory must do for all of them
 
 int64_t members_along(const Mapping& m, size_t range) {
     return range == 0 ? m.group_x : range == 1 ? m.group_y : 1;
@@ -54,7 +54,7 @@ class StagedLoops {
             if (is_inside(body, out) || !find_nest(body)) continue;
             StagedLoop loop{outermost(body), {}};
             if (loop.outermost < 0) continue;
-            if (turns(body) >= 0 && turns(body) < m_.staged_turns) continue;
+            if (iterations(body) >= 0 && iterations(body) < m_.staged_iterations) continue;
             loop.values = values();
             if (!loop.values.empty()) out.emplace(owner_[body], std::move(loop));
         }
@@ -77,10 +77,12 @@ class StagedLoops {
         return false;
     }
 
-    int64_t turns(int region) const { return code_.ranges[code_.regions[region].range].max_trips; }
+    int64_t iterations(int region) const {
+        return code_.ranges[code_.regions[region].range].max_trips;
+    }
 
-    /// A body and those of the loops inside, outer ones first, where these are few turns in all
-    /// that every invocation takes.
+    /// A body and those of the loops inside, outer ones first, where these are few iterations in
+    /// all that every invocation takes.
     bool find_nest(int body) {
         nest_ = {body};
         for (size_t k = 0; k < nest_.size(); ++k)
@@ -95,7 +97,7 @@ class StagedLoops {
                 code_.nodes[code_.ranges[region.range].extent_node].op == KernelOp::Constant &&
                 region.alive < 0;
             if (!known || !contains(nest_, static_cast<int>(r)) ||
-                turns_inside(static_cast<int>(r)) > kMostInside)
+                iterations_inside(static_cast<int>(r)) > kMostInside)
                 return false;
         }
         return true;
@@ -108,10 +110,10 @@ class StagedLoops {
     }
 
     /// Of a loop of the nest and those around it, but for the outermost.
-    int64_t turns_inside(int region) const {
+    int64_t iterations_inside(int region) const {
         int64_t out = 1;
         for (int at = region; at != nest_[0]; at = parents_[at])
-            out = std::min(out * std::max<int64_t>(1, turns(at)), 2 * kMostInside);
+            out = std::min(out * std::max<int64_t>(1, iterations(at)), 2 * kMostInside);
         return out;
     }
 
@@ -120,8 +122,8 @@ class StagedLoops {
                            [&](int region) { return contains(needs_[id], region); });
     }
 
-    /// The outermost loop around a body where all invocations take the same turns of each; -1 where
-    /// they do not.
+    /// The outermost loop around a body where all invocations take the same iterations of each; -1
+    /// where they do not.
     int outermost(int body) const {
         int out = -1;
         for (int at = body; at != 0; at = parents_[at]) {
@@ -132,7 +134,7 @@ class StagedLoops {
         return out;
     }
 
-    /// The same for all invocations: of sizes, arguments and turns.
+    /// The same for all invocations: of sizes, arguments and iterations.
     bool is_uniform(int id) const { return facts_[id].uniform; }
 
     /// Which nodes are the same for all invocations; which ones any invocation can compute at other
@@ -173,7 +175,7 @@ class StagedLoops {
         return out;
     }
 
-    /// Of a nest's turns.
+    /// Of a nest's iterations.
     bool is_load(int id) const { return code_.nodes[id].op == KernelOp::Load && in_nest(id); }
 
     /// What is worth staging in a nest: loads, or what is computed of them where that is no more to
@@ -193,7 +195,7 @@ class StagedLoops {
                 if (!loaded) continue;
                 if (shared[id]) loads.push_back(id);
                 const double times =
-                    copies(facts_[id].axes) * static_cast<double>(turns_inside(region));
+                    copies(facts_[id].axes) * static_cast<double>(iterations_inside(region));
                 before += times;
                 after += times / static_cast<double>(shared[id] ? reuse(facts_[id].axes) : 1);
             }
@@ -223,7 +225,7 @@ class StagedLoops {
             if (facts_[id].axes & (uint64_t{1} << d)) out.axes.push_back(d);
         for (size_t k = nest_.size(); k-- > 1;)
             if (contains(needs_[id], nest_[k]))
-                out.inside.emplace_back(code_.regions[nest_[k]].range, turns(nest_[k]));
+                out.inside.emplace_back(code_.regions[nest_[k]].range, iterations(nest_[k]));
         const std::vector<bool> loaded = follows_from_load();
         int load = id;
         while (code_.nodes[load].op != KernelOp::Load) {
@@ -267,28 +269,31 @@ class StagedLoops {
 }  // namespace
 
 std::map<int, StagedLoop> staged_loops(const KernelCode& lowered, const Mapping& m) {
-    const bool apart =
-        m.lanes == 1 && m.dealt_loads == 1 && m.strides == 1 && m.near == MemorySpace::Bound;
-    if (m.staged_turns <= 1 || !apart || reduces_rows(lowered)) return {};
+    const bool apart = m.lanes == 1 && m.shuffled_loads == 1 && m.strides == 1 &&
+                       m.accumulators == MemorySpace::Bound;
+    if (m.staged_iterations <= 1 || !apart || reduces_rows(lowered)) return {};
     return StagedLoops(lowered, m).run();
 }
 
-bool can_stage(const KernelCode& lowered, const Mapping& m, const DeviceProfile& profile) {
-    if (m.staged_turns <= 1) return true;
-    const int64_t bytes = staged_bytes(lowered, m);
-    return bytes > 0 && bytes <= profile.shared_bytes;
+std::string why_not_staged(const MappingCase& of) {
+    const int64_t bytes = staged_bytes(of.ready, of.mapping), most = of.profile.shared_bytes;
+    if (bytes == 0) return "its groups read nothing again and again in a loop that all take alike";
+    return bytes <= most ? ""
+                         : "the operands take " + std::to_string(bytes) +
+                               " bytes of shared memory, and there are " + std::to_string(most);
 }
 
-int64_t choose_staged_turns(const KernelCode& lowered, Mapping m, const DeviceProfile& profile) {
+int64_t choose_staged_iterations(const KernelCode& lowered, Mapping m,
+                                 const DeviceProfile& profile) {
     if (profile.device_class == DeviceClass::Cpu) return 1;
     int64_t best = 1;
-    for (int64_t turns : {8, 16, 32, 64, 128, 256}) {
-        m.staged_turns = turns;
+    for (int64_t iterations : {8, 16, 32, 64, 128, 256}) {
+        m.staged_iterations = iterations;
         const int64_t bytes = staged_bytes(lowered, m);
         if (bytes == 0 || bytes * kGroupsAtOnce > profile.shared_bytes) break;
-        best = turns;
+        best = iterations;
         // Fewer barriers, until all invocations have something to load.
-        if (turns >= kEnoughTurns && bytes >= int64_t{4} * m.group_x * m.group_y) break;
+        if (iterations >= kEnoughIterations && bytes >= int64_t{4} * m.group_x * m.group_y) break;
     }
     return best;
 }

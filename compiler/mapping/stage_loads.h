@@ -1,12 +1,12 @@
 // Operands in shared memory: what the invocations of a group would read again and again in the
-// turns of a reduction they load together, some turns at a time.
+// iterations of a reduction they load together, some iterations at a time.
 #pragma once
 #include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "compiler/mapping/map.h"
+#include "compiler/mapping/mapping.h"
 
 namespace firn {
 
@@ -16,9 +16,11 @@ struct StagedValue {
     /// Of the lowered kernel: a load, or what follows from loads of the same ranges alone.
     int node = -1;
     std::vector<size_t> axes;  // the Grid ranges that it depends on; 0 is x
-    /// The ranges of short loops inside whose turns it depends on too, innermost first; how many.
+    /// The ranges of short loops inside whose iterations it depends on too, innermost first; how
+    /// many.
     std::vector<std::pair<int, int64_t>> inside;
-    int along = -1;  // whose neighbours are neighbours in memory: one of `axes`, or -1, the turns
+    int along =
+        -1;  // whose neighbours are neighbours in memory: one of `axes`, or -1, the iterations
 };
 
 struct StagedLoop {
@@ -32,11 +34,11 @@ struct StagedLoop {
 /// kernels with other effects than stores, of rows, and where invocations share work.
 std::map<int, StagedLoop> staged_loops(const KernelCode& lowered, const Mapping& mapping);
 
-/// `mapping` stages nothing, or what is worth it and fits.
-bool can_stage(const KernelCode& lowered, const Mapping& mapping, const DeviceProfile& profile);
-/// The turns that are best staged at a time, or 1. A CPU driver's shared memory is slower than its
-/// caches.
-int64_t choose_staged_turns(const KernelCode& lowered, Mapping mapping,
-                            const DeviceProfile& profile);
+/// The step `stage` (steps.h).
+std::string why_not_staged(const MappingCase& of);
+/// The iterations that are best staged at a time, or 1. A CPU driver's shared memory is slower than
+/// its caches.
+int64_t choose_staged_iterations(const KernelCode& lowered, Mapping mapping,
+                                 const DeviceProfile& profile);
 
 }  // namespace firn

@@ -63,8 +63,7 @@ Carried read_block(MappingRun& run, int id, const std::vector<size_t>& group, Ca
     inner.extent_node =
         blocks.whole ? blocks.all
                      : b.make(KernelOp::Min, i32, {blocks.all, b.sub(blocks.extent, blocks.start)});
-    const int64_t unrolled =
-        is_innermost(run, region) ? std::gcd(most, run.mapping.serial_unroll) : 1;
+    const int64_t unrolled = is_innermost(run, region) ? std::gcd(most, run.mapping.unroll) : 1;
     const Jam jam{id, {}, group};
     for (Part part : parts_of(b, inner, inner.extent_node, Deal{1, unrolled, 1}, -1)) {
         if (part.max_trips < 0) part.max_trips = most / part.deal.unrolled;
@@ -84,7 +83,7 @@ Carried build_staged_loop(MappingRun& run, int loop, const std::vector<size_t>& 
     const Range& old = run.from.ranges[old_range];
     Blocks blocks;
     blocks.extent = copy_value(run, old.extent_node, group[0]);
-    blocks.iterations = run.mapping.staged_turns;
+    blocks.iterations = run.mapping.staged_iterations;
     blocks.all = b.integer(blocks.iterations);
     blocks.size =
         b.is_constant(blocks.extent) ? Size(b.node(blocks.extent).constant.i) : old.extent;

@@ -53,7 +53,7 @@ int64_t staged_bytes(const KernelCode& lowered, const Mapping& mapping) {
     for (const auto& [id, loop] : staged_loops(lowered, mapping))
         for (const StagedValue& value : loop.values)
             bytes += StagedLayout(value, lowered.nodes[value.node].dtype, mapping).by_iteration *
-                     mapping.staged_turns *
+                     mapping.staged_iterations *
                      std::max(4, staged_type(lowered.nodes[value.node].dtype).bytes());
     return bytes;
 }
@@ -64,7 +64,7 @@ StagedTile::StagedTile(KernelBuilder& b, const KernelCode& lowered, const Mapped
       lowered_(lowered),
       grid_(grid),
       range_(range),
-      iterations_(mapping.staged_turns),
+      iterations_(mapping.staged_iterations),
       members_(1),
       member_(b.integer(0)) {
     for (const GroupSpan& span : grid.spans) {

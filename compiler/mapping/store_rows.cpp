@@ -74,7 +74,7 @@ void walk_row(MappingRun& run, int loop, size_t copy, std::vector<int>& effects)
     const KernelRegion& body = run.from.regions[n.region];
     const int extent = copy_value(run, run.from.ranges[body.range].extent_node, copy);
     const bool nested = run.from.nodes[body.effects[0]].op == KernelOp::For;
-    const int64_t unrolled = nested ? 1 : std::max<int64_t>(1, run.mapping.serial_unroll);
+    const int64_t unrolled = nested ? 1 : std::max<int64_t>(1, run.mapping.unroll);
     for (const Part& part : deal_loop(run, loop, extent, unrolled))
         walk_part(run, n, copy, part, effects);
 }

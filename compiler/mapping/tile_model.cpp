@@ -11,9 +11,9 @@
 namespace firn {
 namespace {
 
-constexpr double kUnknownTurns = 32;  // of a loop
-constexpr double kMostTurns = 1024;   // more turns weigh the same
-constexpr int64_t kShortLoop = 8;     // turns that are written out
+constexpr double kUnknownTrips = 32;  // of a loop
+constexpr double kMostTurns = 1024;   // more iterations weigh the same
+constexpr int64_t kShortLoop = 8;     // iterations that are written out
 constexpr int64_t kTurnsAtOnce = 4;   // of a longer loop
 constexpr double kLoad = 1.0, kRepeatedLoad = 0.25,
                  kOperation = 0.1;  // ns of a subgroup on a CPU driver (limits.md, 2)
@@ -40,8 +40,8 @@ std::pair<int, int> sum_of_ranges(const KernelCode& code, int id) {
     return out;
 }
 
-/// Turns of a loop that are computed at once.
-int64_t turns_at_once(const KernelCode& code, int region) {
+/// Iterations of a loop that are computed at once.
+int64_t iterations_at_once(const KernelCode& code, int region) {
     const int64_t most = code.ranges[code.regions[region].range].max_trips;
     return most > 0 && most <= kShortLoop ? most : kTurnsAtOnce;
 }
@@ -115,7 +115,7 @@ TileModel::Window TileModel::window_of_sum(const KernelCode& code, int id) const
 
 void TileModel::find_windows(const KernelCode& code) {
     const std::vector<std::vector<int>> needs = region_needs(code);
-    auto turns_with = [&](int id, int region) {
+    auto iterations_with = [&](int id, int region) {
         return std::find(needs[id].begin(), needs[id].end(), region) != needs[id].end();
     };
     windows_.assign(code.nodes.size(), {});
@@ -133,7 +133,7 @@ void TileModel::find_windows(const KernelCode& code) {
         for (int arg : n.args) {
             const Window& of = windows_[arg];
             const bool apart = of.along ? of.region != window.region
-                                        : window.along && turns_with(arg, window.region);
+                                        : window.along && iterations_with(arg, window.region);
             if (apart) window = {};
             // Along what it depends on otherwise too, every copy has its own.
             window.along &= ~(node_[arg] & ~of.along);
@@ -144,13 +144,14 @@ void TileModel::find_windows(const KernelCode& code) {
 TileModel::Part TileModel::part_of(const KernelCode& code, int id) const {
     const Window& window = windows_[id];
     if (!window.along) return {node_[id], 0, 1};
-    return {node_[id] & ~window.along, window.along, turns_at_once(code, window.region)};
+    return {node_[id] & ~window.along, window.along, iterations_at_once(code, window.region)};
 }
 
 double TileModel::Part::copies(const std::vector<int64_t>& tile) const {
     double count = 1;
     for (size_t d = 0; d < tile.size(); ++d) {
-        const auto along_range = static_cast<double>(tile[d]), at_once = static_cast<double>(turns);
+        const auto along_range = static_cast<double>(tile[d]),
+                   at_once = static_cast<double>(iterations);
         if (mask & (uint64_t{1} << d)) count *= along_range;
         if (along & (uint64_t{1} << d)) count *= (along_range + at_once - 1) / at_once;
     }
@@ -172,13 +173,13 @@ void TileModel::visit(const KernelCode& code, int region_id, double runs) {
             if (n.op == KernelOp::For && region_id == 0)
                 share.carried += static_cast<int64_t>(n.args.size());
             const int range = code.regions[n.region].range;
-            double turns = 1;
+            double iterations = 1;
             if (range >= 0) {
                 const int64_t most = code.ranges[range].max_trips;
-                turns = most < 0 ? kUnknownTurns
-                                 : std::clamp(static_cast<double>(most), 1.0, kMostTurns);
+                iterations = most < 0 ? kUnknownTrips
+                                      : std::clamp(static_cast<double>(most), 1.0, kMostTurns);
             }
-            visit(code, n.region, runs * turns);
+            visit(code, n.region, runs * iterations);
             if (n.else_region >= 0) visit(code, n.else_region, runs);
         } else if (n.op != KernelOp::Result) {
             share.time += runs * kOperation * operation_cost(n.op);

@@ -11,7 +11,8 @@ namespace firn {
 
 /// The work of a lowered kernel by the Grid ranges that it depends on. A node that does not depend
 /// on a range is evaluated once for all copies along it; one that depends on the sum of the range
-/// and a turn, as what a convolution reads does, once for all copies and turns of equal sum.
+/// and an iteration, as what a convolution reads does, once for all copies and iterations of equal
+/// sum.
 class TileModel {
   public:
     /// `lanes_share`: the lanes of a subgroup have the same indices; else neighbours along x.
@@ -36,16 +37,16 @@ class TileModel {
         double time = 0;
         int64_t nodes = 0, loop_nodes = 0, carried = 0;
     };
-    /// What depends on ranges and on the turn of an innermost loop by their sums alone: neighbours
-    /// along such a range share it with other turns that are computed at once.
+    /// What depends on ranges and on the iteration of an innermost loop by their sums alone:
+    /// neighbours along such a range share it with other iterations that are computed at once.
     struct Window {
         uint64_t along = 0;
         int region = -1;  // the loop's body
     };
-    /// The Grid ranges that nodes depend on; of those, the ranges and turns of their windows.
+    /// The Grid ranges that nodes depend on; of those, the ranges and iterations of their windows.
     struct Part {
         uint64_t mask = 0, along = 0;
-        int64_t turns = 1;
+        int64_t iterations = 1;
         auto operator<=>(const Part&) const = default;
         double copies(const std::vector<int64_t>& tile) const;
     };

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <functional>
 
-#include "compiler/mapping/mapping_text.h"
+#include "compiler/mapping/accumulators.h"
+#include "compiler/mapping/map_grid.h"
+#include "compiler/mapping/mapping.h"
 #include "compiler/mapping/matrix_units.h"
-#include "compiler/mapping/near_copies.h"
-#include "compiler/mapping/row_groups.h"
 #include "compiler/mapping/share_loops.h"
-#include "compiler/mapping/stage_loads.h"
+#include "compiler/mapping/steps.h"
 #include "compiler/mapping/tile_model.h"
 
 namespace firn {
@@ -29,10 +29,8 @@ class Variations {
           from_(from),
           profile_(profile),
           facts_(facts),
-          model_(lowered, from.lanes > 1) {
-        for (size_t r = lowered.ranges.size(); r-- > 0;)
-            if (lowered.ranges[r].kind == RangeKind::Grid)
-                extents_.push_back(lowered.ranges[r].extent);
+          model_(lowered, from.lanes > 1),
+          extents_(grid_extents(lowered)) {
         for (const KernelRegion& region : lowered.regions) loops_ |= region.range >= 0;
         from_.tile.resize(std::max<size_t>(1, extents_.size()), 1);
     }
@@ -49,18 +47,22 @@ class Variations {
             for (int64_t strides : {1, 2, 4, 8, 16}) with([&](Mapping& m) { m.strides = strides; });
         } else {
             for (int64_t unroll : {1, 2, 4, 8, 16, 32})
-                with([&](Mapping& m) { m.serial_unroll = unroll; });
-            with([&](Mapping& m) { m.joined_loops = !m.joined_loops; });
+                with([&](Mapping& m) { m.unroll = unroll; });
+            with([&](Mapping& m) { m.collapsed_nests = !m.collapsed_nests; });
             vary_lanes();
             if (profile_.device_class != DeviceClass::Cpu)
-                for (int64_t turns : {1, 8, 16, 32, 64, 256})
-                    with([&](Mapping& m) { m.staged_turns = turns; });
+                for (int64_t iterations : {1, 8, 16, 32, 64, 256})
+                    with([&](Mapping& m) { m.staged_iterations = iterations; });
         }
-        if (lanes_share(profile_) && !near_targets(lowered_).empty()) vary_near();
+        if (lanes_share(profile_) && !accumulated_targets(lowered_).empty()) vary_accumulators();
         return std::move(out_);
     }
 
   private:
+    bool is_legal(const Mapping& m) const {
+        return why_illegal({lowered_, m, profile_, facts_}).empty();
+    }
+
     bool divides(size_t range, int64_t factor) const {
         return !extents_.at(range).is(0) && extents_[range].divisor() % factor == 0;
     }
@@ -75,20 +77,18 @@ class Variations {
         const uint32_t lanes = profile_.subgroup_size;
         if (!lanes_share(profile_)) return;
         with([&](Mapping& m) {
-            m.dealt_loads = m.dealt_loads > 1 ? 1 : lanes;
-            m.staged_turns = 1;
+            m.shuffled_loads = m.shuffled_loads > 1 ? 1 : lanes;
+            drop(m, {"stage"});
         });
         with([&](Mapping& m) {
-            m.dealt_loads = lanes;
-            m.staged_turns = 1;
-            m.serial_unroll = lanes;
+            m.shuffled_loads = m.unroll = lanes;
+            drop(m, {"stage"});
         });
         if (share_loops(lowered_, lanes).empty()) return;
         with([&](Mapping& m) {
             m.lanes = from_.lanes > 1 ? 1 : lanes;
             m.group_y = 1;
-            m.dealt_loads = 1;
-            m.staged_turns = 1;
+            drop(m, {"shuffle", "stage"});
         });
     }
 
@@ -104,7 +104,7 @@ class Variations {
             Mapping m;
             m.matrix = tiles;
             m.group_x = static_cast<uint32_t>(tiles.subgroups()) * profile_.subgroup_size;
-            if (fits_matrix_unit(lowered_, m, profile_)) add(std::move(m));
+            if (is_legal(m)) add(std::move(m));
         };
         const MatrixTiles& own = from_.matrix;
         for (int64_t across : {1, 2, 4, 8})
@@ -115,49 +115,33 @@ class Variations {
             with_matrix({own.across, own.down, wide, high});
     }
 
-    /// Combining stores with and without copies of their targets, of more and fewer turns.
-    void vary_near() {
-        const bool has = from_.near != MemorySpace::Bound;
-        with([&](Mapping& m) { m.near = MemorySpace::Bound, m.turns.clear(); });
+    /// Combining stores with and without copies of their targets, of more and fewer iterations.
+    void vary_accumulators() {
+        const bool has = from_.accumulators != MemorySpace::Bound;
+        with([&](Mapping& m) { drop(m, {"private", "shared", "walk"}); });
         for (MemorySpace space : {MemorySpace::Private, MemorySpace::Shared})
-            for (int64_t turns : {1, 4, 16, 64, 256, 1024, 4096})
+            for (int64_t iterations : {1, 4, 16, 64, 256, 1024, 4096})
                 with([&](Mapping& m) {
-                    m.near = space;
+                    m.accumulators = space;
                     if (!has)
                         m.group_x = space == MemorySpace::Private ? profile_.subgroup_size
                                                                   : m.group_x * m.group_y;
-                    m.group_y = m.lanes = m.dealt_loads = 1;
-                    m.staged_turns = 1;
-                    m.turns.resize(extents_.size(), 1);
-                    m.turns[0] = turns;
+                    m.group_y = 1;
+                    drop(m, {"lanes", "shuffle", "stage"});
+                    m.walk.resize(extents_.size(), 1);
+                    m.walk[0] = iterations;
                 });
-    }
-
-    bool copies_fit(const Mapping& m) const {
-        if (m.near == MemorySpace::Bound) return true;
-        int64_t bytes = 0;
-        for (const NearTarget& t : near_targets(lowered_)) bytes += 4 * t.elements;
-        return m.lanes == 1 && m.dealt_loads == 1 && m.group_y == 1 &&
-               m.group_x % profile_.subgroup_size == 0 && bytes <= profile_.shared_bytes;
     }
 
     void with(const std::function<void(Mapping&)>& change) {
         Mapping m = from_;
         change(m);
-        const uint32_t lanes = profile_.subgroup_size, members = m.group_x * m.group_y;
-        if ((m.lanes > 1 || m.dealt_loads > 1) && m.group_x % lanes != 0) return;
-        if (!copies_fit(m)) return;
-        if (m.lanes > 1 && (m.group_y > 1 || m.dealt_loads > 1)) return;
-        if (members > profile_.max_group_size || m.group_x > profile_.max_group_extent[0] ||
-            m.group_y > profile_.max_group_extent[1] || m.copies() > kMostCopies)
-            return;
+        if (m.copies() > kMostCopies) return;
         const int64_t nodes = model_.nodes(m.tile) * m.strides;
-        if (nodes > kMostNodes || nodes * m.serial_unroll > 2 * kMostNodes) return;
+        if (nodes > kMostNodes || nodes * m.unroll > 2 * kMostNodes) return;
         if (m.lanes == from_.lanes && model_.time(m.tile) > kFarSlower * model_.time(from_.tile))
             return;
-        if (!holds_rows(lowered_, m, profile_, facts_)) return;
-        if (!can_stage(lowered_, m, profile_)) return;
-        add(std::move(m));
+        if (is_legal(m)) add(std::move(m));
     }
 
     void add(Mapping m) {

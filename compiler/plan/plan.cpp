@@ -15,7 +15,7 @@
 #include "compiler/lower/data_sizes.h"
 #include "compiler/lower/walk.h"
 #include "compiler/mapping/map.h"
-#include "compiler/mapping/mapping_text.h"
+#include "compiler/mapping/mapping.h"
 #include "compiler/mapping/passes.h"
 #include "compiler/mapping/row_groups.h"
 #include "compiler/mapping/side_by_side.h"

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "compiler/mapping/mapping_text.h"
+#include "compiler/mapping/mapping.h"
 #include "compiler/program/disk_cache.h"
 
 namespace firn {

@@ -51,7 +51,7 @@ TEST(StagedOnDevice, GivesWhatTheOracleGives) {
         SCOPED_TRACE(test.name);
         expect_staged_is_oracle(PreparedCase(test, *session), session->executor(), [](Mapping& m) {
             m.group_x = m.tile.size() < 2 ? 32 : 8, m.group_y = m.tile.size() < 2 ? 1 : 4;
-            m.staged_turns = 8, m.serial_unroll = 4;
+            m.staged_iterations = 8, m.unroll = 4;
         });
     }
     EXPECT_EQ(validation_report(*session), "");

@@ -14,7 +14,7 @@
 #include "compiler/frontend/record.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/language.h"
-#include "compiler/mapping/mapping_text.h"
+#include "compiler/mapping/mapping.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -229,8 +229,7 @@ TEST(Tune, AnEqualKernelThatIsCompiledLaterIsMappedAlike) {
     EXPECT_NE(second.explain().find("tuned to " + text(other)), std::string::npos);
     // What no kernel can be is as if it had never been found.
     for (const std::string& damaged :
-         {std::string("tile 5"), std::string(),
-          std::string("tile 8 strides 1 group 4096x4 unroll 1 whole 1 lanes 1 dealt 1")}) {
+         {std::string("tile 5"), std::string(), std::string("group 4096x4 tile 8")}) {
         session.state()->tuned[kernel.tuning_key] = damaged;
         EXPECT_FALSE(compiled(kPrograms[0]).program()->kernels.at(0).tuned) << damaged;
     }
@@ -339,37 +338,6 @@ TEST(CutWeights, TextAndBack) {
     for (const char* wrong : {"", "load 1", "load 1 memory 1 launch 0",
                               "load 1 memory 1 launch nan", "load 1 memory 1 launch 1 more"})
         EXPECT_FALSE(parse_cut_weights(wrong)) << wrong;
-}
-
-TEST(Mappings, TextAndBack) {
-    Mapping m;
-    m.tile = {4, 8, 1}, m.strides = 2, m.group_x = 64, m.group_y = 4, m.serial_unroll = 16,
-    m.whole_loops = 3;
-    EXPECT_EQ(text(m), "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1");
-    EXPECT_EQ(text(*parse_mapping(text(m))), text(m));
-    m.joined_loops = true;
-    EXPECT_EQ(text(m), "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 joined");
-    EXPECT_EQ(text(*parse_mapping(text(m))), text(m));
-    m.staged_turns = 16;
-    EXPECT_EQ(text(m),
-              "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 joined staged 16");
-    EXPECT_EQ(text(*parse_mapping(text(m))), text(m));
-    m.staged_turns = 1;
-    m.near = MemorySpace::Private, m.turns = {64, 2};
-    EXPECT_EQ(text(m),
-              "tile 4x8x1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 joined near "
-              "private turns 64x2");
-    EXPECT_EQ(text(*parse_mapping(text(m))), text(m));
-    for (const char* wrong :
-         {"", "tile", "tile 4x-1 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1",
-          "tile 4 strides 2 group 64 unroll 16 whole 3 lanes 1 dealt 1",
-          "tile 4 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 more",
-          "tile 4 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 joined more",
-          "tile 4 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 staged",
-          "tile 4 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 near far turns 1",
-          "tile 4 strides 2 group 64x4 unroll 16 whole 3 lanes 1 dealt 1 near shared",
-          "tile 4 strides 2 group 64x4 unroll 99999999 whole 3 lanes 1 dealt 1"})
-        EXPECT_FALSE(parse_mapping(wrong)) << wrong;
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/kernel/place.h"
 #include "compiler/language.h"
-#include "compiler/mapping/mapping_text.h"
+#include "compiler/mapping/mapping.h"
 #include "compiler/plan/plan_kernel.h"
 #include "compiler/program/error.h"
 

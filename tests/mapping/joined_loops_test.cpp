@@ -78,7 +78,7 @@ bool joined(const DeviceProfile& profile, const Size& rows, const Size& columns)
     test.graph.args = {a, b};
     test.graph.results = {
         reduce(test.b, ReduceOp::Sum, elementwise(test.b, Op::Mul, {a, b}), {2, 3}, false)};
-    return choose_mapping(lowered(test), profile, {}).joined_loops;
+    return choose_mapping(lowered(test), profile, {}).collapsed_nests;
 }
 
 TEST(ChooseJoined, ShortRowsOfMuchThatIsCarriedOnACpu) {

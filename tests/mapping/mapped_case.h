@@ -60,8 +60,8 @@ inline KernelCode mapped(const Case& test, const Lanes& how,
     Mapping mapping;
     mapping.lanes = how.lanes;
     mapping.group_x = how.lanes * how.subgroups;
-    mapping.serial_unroll = how.unroll;
-    mapping.joined_loops = how.joined;
+    mapping.unroll = how.unroll;
+    mapping.collapsed_nests = how.joined;
     KernelCode code = map_kernel(lowered(test), mapping, profile, test.facts);
     verify(code, KernelStage::Mapped, "map");
     return code;

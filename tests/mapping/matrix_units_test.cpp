@@ -12,7 +12,7 @@
 #include "compiler/driver/explain.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/language.h"
-#include "compiler/mapping/mapping_text.h"
+#include "compiler/mapping/steps.h"
 #include "compiler/mapping/vary_mapping.h"
 
 namespace firn {
@@ -366,7 +366,8 @@ TEST(MatrixUnits, AKernelThatIsNoProductIsNotMappedToThem) {
     Mapping m;
     m.matrix = {1, 1, 1, 1};
     m.group_x = unit_profile().subgroup_size;
-    EXPECT_FALSE(fits_matrix_unit(code, m, unit_profile()));
+    EXPECT_EQ(why_illegal({code, m, unit_profile(), {}}),
+              "matrix: the device has no matrix unit that computes this kernel");
     EXPECT_THROW(map_kernel(code, m, unit_profile(), {}), InternalError);
 }
 

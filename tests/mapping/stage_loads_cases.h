@@ -5,7 +5,7 @@
 #include "compiler/driver/compile.h"
 #include "compiler/driver/tune.h"
 #include "compiler/language.h"
-#include "compiler/mapping/stage_loads.h"
+#include "compiler/mapping/steps.h"
 #include "tests/ir/run_random.h"
 
 namespace firn {
@@ -120,7 +120,9 @@ std::shared_ptr<const Program> staged(std::shared_ptr<const Program> program, Ch
                 mapping.tile.insert(mapping.tile.begin(),
                                     std::gcd(range.extent.divisor(), int64_t{8}));
         change(mapping);
-        if (mapping.staged_turns == 1 || !can_stage(*lowered, mapping, program->profile)) continue;
+        if (mapping.staged_iterations == 1 ||
+            !why_illegal({*lowered, mapping, program->profile, {}}).empty())
+            continue;
         auto changed = with_mapping(*program, static_cast<int>(k), mapping, {});
         if (!program->kernels[k].spirv.empty()) compile_kernel(changed->kernels[k], {});
         program = changed;

@@ -8,7 +8,7 @@
 #include "compiler/driver/explain.h"
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
-#include "compiler/mapping/mapping_text.h"
+#include "compiler/mapping/steps.h"
 #include "compiler/mapping/vary_mapping.h"
 #include "tests/ir/random_check.h"
 #include "tests/mapping/stage_loads_cases.h"
@@ -31,7 +31,7 @@ TEST_P(StagedCases, GiveWhatTheOracleGives) {
                     const bool line = m.tile.size() < 2;
                     m.group_x = line ? x * y : x, m.group_y = line ? 1 : y;
                     for (int64_t& tile : m.tile) tile = std::min<int64_t>(tile, x / 2);
-                    m.staged_turns = turns, m.serial_unroll = unroll;
+                    m.staged_iterations = turns, m.unroll = unroll;
                 });
 }
 
@@ -45,7 +45,7 @@ TEST(StageLoads, RandomProgramsGiveWhatTheOracleGives) {
             program,
             [](Mapping& m) {
                 m.group_x = m.tile.size() < 2 ? 16 : 4, m.group_y = m.tile.size() < 2 ? 1 : 4;
-                m.staged_turns = 2;
+                m.staged_iterations = 2;
             },
             &count);
         const std::vector<HostTensor> expected = interpret(random.graph, random.args, random.env);
@@ -68,10 +68,10 @@ constexpr auto turned = [](const std::vector<Tensor>& a) {
 
 /// The bytes of bound memory that a product of 64 x 64 reads, in tiles of 4 x 4 and groups of 8
 /// x 8.
-int64_t bytes_read(int64_t staged_turns) {
+int64_t bytes_read(int64_t staged_iterations) {
     const auto program = program_for(gpu_profile(), product, {f32(64, 64), f32(64, 64)});
     Mapping m;
-    m.tile = {4, 4}, m.group_x = 8, m.group_y = 8, m.staged_turns = staged_turns;
+    m.tile = {4, 4}, m.group_x = 8, m.group_y = 8, m.staged_iterations = staged_iterations;
     const KernelCode code = map_kernel(*std::get<DispatchStep>(program->steps.at(0).step).lowered,
                                        m, gpu_profile(), {});
     std::vector<std::byte> memory(64 * 64 * 4);
@@ -106,8 +106,8 @@ TEST(StageLoads, AGpuStagesProductsOfEitherOrder) {
     for (const auto& function : {+product, +turned}) {
         const auto program =
             program_for(gpu_profile(), function, {f32(1024, 1024), f32(1024, 1024)});
-        EXPECT_EQ(program->kernels.at(0).mapping.substr(0, 31), "tile 8x8 strides 1 group 16x16 ");
-        EXPECT_NE(program->kernels[0].mapping.find("staged 16"), std::string::npos);
+        EXPECT_EQ(program->kernels.at(0).mapping.substr(0, 20), "group 16x16 tile 8x8");
+        EXPECT_NE(program->kernels[0].mapping.find("stage 16"), std::string::npos);
         EXPECT_NE(explain(*program).find(std::to_string(program->kernels[0].shared_bytes) +
                                          " bytes shared"),
                   std::string::npos);
@@ -122,7 +122,7 @@ TEST(StageLoads, ConvolutionsStageTheirWeightsForTheirShortLoopsToo) {
     const auto program =
         program_for(gpu_profile(), convolved, {f32(8, 64, 56, 56), f32(64, 64, 3, 3)});
     ASSERT_EQ(program->kernels.size(), 1u);
-    EXPECT_NE(program->kernels[0].mapping.find("staged 16"), std::string::npos)
+    EXPECT_NE(program->kernels[0].mapping.find("stage 16"), std::string::npos)
         << program->kernels[0].mapping;
     EXPECT_EQ(program->kernels[0].shared_bytes,
               3 * 16 * 3 * 12 * 4u);  // rows of windows, turns, places, eight weights
@@ -148,7 +148,7 @@ TEST(StageLoads, WhatIsTheSameForAGroupIsStagedForManyTurns) {
         return std::vector<Tensor>{out};
     };
     const auto program = program_for(gpu_profile(), pairs, {f32(65536)});
-    EXPECT_NE(program->kernels.at(0).mapping.find("staged 256"), std::string::npos)
+    EXPECT_NE(program->kernels.at(0).mapping.find("stage 256"), std::string::npos)
         << program->kernels[0].mapping;
 }
 
@@ -161,8 +161,8 @@ TEST(StageLoads, TuningTriesOtherTurnsThatFit) {
         std::set<int64_t> turns;
         for (const Mapping& m :
              vary_mapping(lowered, choose_mapping(lowered, profile, {}), profile, {})) {
-            turns.insert(m.staged_turns);
-            EXPECT_TRUE(can_stage(lowered, m, profile)) << text(m);
+            turns.insert(m.staged_iterations);
+            EXPECT_EQ(why_illegal({lowered, m, profile, {}}), "") << text(m);
         }
         EXPECT_TRUE(turns.contains(1));
         EXPECT_EQ(turns.contains(32), bytes == 60000u);

@@ -3,24 +3,26 @@
 #include <algorithm>
 
 #include "compiler/kernel/place.h"
-#include "compiler/mapping/near_copies.h"
+#include "compiler/mapping/accumulators.h"
+#include "compiler/mapping/map.h"
+#include "compiler/mapping/map_grid.h"
 
 namespace firn {
 namespace {
 
 constexpr int64_t kMostPrivate = 4096;    // elements of the copies of an invocation on a CPU driver
 constexpr int64_t kUnknownExtent = 4096;  // along one of several ranges that only the call knows
-constexpr int64_t kUnknownTurns =
+constexpr int64_t kUnknownTrips =
     8;  // of a subgroup for each element, where the number of stores is not known
 constexpr int64_t kMostTurns = 32768;  // of an invocation
-constexpr int64_t kStrides = 8;        // stores of an invocation in one turn
-constexpr int64_t kBodyBudget = 700;   // nodes of a turn
+constexpr int64_t kStrides = 8;        // stores of an invocation in one iteration
+constexpr int64_t kBodyBudget = 700;   // nodes of an iteration
 constexpr int64_t kGroups = 8;         // that share a core evenly
 constexpr uint32_t kGroup = 256;       // invocations of a group that share a copy
 
-/// Turns along each range, `wanted` in all or as many as there are blocks of the group.
-std::vector<int64_t> deal_turns(const std::vector<Size>& grid, const SymbolFacts& facts,
-                                int64_t width, int64_t wanted) {
+/// Iterations along each range, `wanted` in all or as many as there are blocks of the group.
+std::vector<int64_t> walked_blocks(const std::vector<Size>& grid, const SymbolFacts& facts,
+                                   int64_t width, int64_t wanted) {
     std::vector<int64_t> out;
     for (size_t d = 0; d < grid.size(); ++d) {
         const int64_t most = grid[d].upper_bound(facts.largest);
@@ -33,30 +35,29 @@ std::vector<int64_t> deal_turns(const std::vector<Size>& grid, const SymbolFacts
     return out;
 }
 
-/// The most turns that an invocation may walk, whose stores may stand in loops; 0: nobody knows.
-int64_t most_turns(KernelCode lowered, const DeviceProfile& profile, int64_t elements) {
+/// The most iterations that an invocation may walk, whose stores may stand in loops; 0: nobody
+/// knows.
+int64_t most_iterations(KernelCode lowered, const DeviceProfile& profile, int64_t elements) {
     if (!profile.max_back_edges) return kMostTurns;
     place(lowered);
     const int64_t inside = count_back_edges(lowered);
     if (inside < 0) return 0;
-    // Copies are cleared and flushed in turns too. Loops around one another count the outer ones'
-    // turns once more.
+    // Copies are cleared and flushed in iterations too. Loops around one another count the outer
+    // ones' iterations once more.
     const int64_t left = int64_t{profile.max_back_edges} - 2 * elements;
     return std::clamp<int64_t>(left / (inside + 2), 0, kMostTurns);
 }
 
 }  // namespace
 
-std::optional<Mapping> choose_near(const KernelCode& lowered, const DeviceProfile& profile,
-                                   const SymbolFacts& facts, int64_t nodes, int64_t most_nodes,
-                                   bool loops) {
-    const std::vector<NearTarget> targets = near_targets(lowered);
-    std::vector<Size> grid;  // x first
-    for (size_t r = lowered.ranges.size(); r-- > 0;)
-        if (lowered.ranges[r].kind == RangeKind::Grid) grid.push_back(lowered.ranges[r].extent);
+std::optional<Mapping> choose_accumulators(const KernelCode& lowered, const DeviceProfile& profile,
+                                           const SymbolFacts& facts, int64_t nodes,
+                                           int64_t most_nodes, bool loops) {
+    const std::vector<AccumulatedTarget> targets = accumulated_targets(lowered);
+    const std::vector<Size> grid = grid_extents(lowered);
     if (targets.empty() || grid.empty() || !lanes_share(profile)) return std::nullopt;
     int64_t elements = 0;
-    for (const NearTarget& t : targets) elements += t.elements;
+    for (const AccumulatedTarget& t : targets) elements += t.elements;
     Size all(1);
     for (const Size& extent : grid) all = all * extent;
     const int64_t total = all.upper_bound(facts.largest);
@@ -68,11 +69,11 @@ std::optional<Mapping> choose_near(const KernelCode& lowered, const DeviceProfil
         // Lanes go through memory one by one anyway: a copy for each needs no atomics, and stays in
         // the first caches.
         if (elements > kMostPrivate) return std::nullopt;
-        m.near = MemorySpace::Private;
+        m.accumulators = MemorySpace::Private;
         m.group_x = profile.subgroup_size;
     } else {
         if (elements * 4 > profile.shared_bytes / 2) return std::nullopt;
-        m.near = MemorySpace::Shared;
+        m.accumulators = MemorySpace::Shared;
         m.group_x = std::min(kGroup, profile.max_group_size);
     }
     if (!loops && nodes * kStrides <= std::min(kBodyBudget, most_nodes))
@@ -84,11 +85,11 @@ std::optional<Mapping> choose_near(const KernelCode& lowered, const DeviceProfil
     const int64_t copies = std::min(busy * kGroups, stores / least);
     if (copies < busy) return std::nullopt;
     // Copies that gather less than they cost are not worth it.
-    const int64_t most = most_turns(lowered, profile, elements);
+    const int64_t most = most_iterations(lowered, profile, elements);
     if (most * m.strides < least) return std::nullopt;
-    const int64_t wanted = all.is_constant() ? stores / copies : kUnknownTurns * least;
-    m.turns = deal_turns(grid, facts, width * m.strides,
-                         std::clamp<int64_t>(wanted / m.strides, 1, most));
+    const int64_t wanted = all.is_constant() ? stores / copies : kUnknownTrips * least;
+    m.walk = walked_blocks(grid, facts, width * m.strides,
+                           std::clamp<int64_t>(wanted / m.strides, 1, most));
     return m;
 }
 

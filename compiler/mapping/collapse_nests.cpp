@@ -1,5 +1,5 @@
 // Nests of loops that run as one loop.
-#include "compiler/mapping/join_nests.h"
+#include "compiler/mapping/collapse_nests.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -50,7 +50,7 @@ bool stays_a_loop(MappingRun& run, int loop, size_t copy) {
 std::vector<int> joined_nest(MappingRun& run, int loop, size_t copy) {
     std::vector<int> out{loop};
     int64_t iterations = most_iterations(run, loop);
-    while (run.mapping.joined_loops && !is_split(run, out.back())) {
+    while (run.mapping.collapsed_nests && !is_split(run, out.back())) {
         const int inner = handed_through(run.from, out.back());
         if (inner < 0 || run.staged.contains(inner) || body_of(run, inner).alive >= 0 ||
             !has_fixed_trips(run, inner, out) || !stays_a_loop(run, inner, copy) ||

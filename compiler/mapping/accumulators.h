@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "compiler/kernel/kernel_builder.h"
-#include "compiler/mapping/map.h"
+#include "compiler/mapping/mapping.h"
 
 namespace firn {
 
 struct MappingRun;
 
 /// A buffer that a kernel only combines into, always by the same operation.
-struct NearTarget {
+struct AccumulatedTarget {
     int buffer = -1;  // of the lowered kernel
     ScatterOp combine = ScatterOp::Add;
     ReduceOp reduce = ReduceOp::Sum;  // the same, over lanes
@@ -24,22 +24,25 @@ struct NearTarget {
 /// The targets of a lowered kernel that may have copies: of known size, never read by it, never
 /// stored to in another way, of types that lanes exchange. Which are worth it and fit is
 /// choose_mapping's to say.
-std::vector<NearTarget> near_targets(const KernelCode& lowered);
+std::vector<AccumulatedTarget> accumulated_targets(const KernelCode& lowered);
+
+/// The steps `private` and `shared` (steps.h).
+std::string why_no_accumulators(const MappingCase& of);
 
 /// The mapping of a kernel whose targets are worth copies on this device; nothing where they are
 /// not. `nodes`: of its body, which may have `most_nodes`; `loops`: it has some.
-std::optional<Mapping> choose_near(const KernelCode& lowered, const DeviceProfile& profile,
-                                   const SymbolFacts& facts, int64_t nodes, int64_t most_nodes,
-                                   bool loops);
+std::optional<Mapping> choose_accumulators(const KernelCode& lowered, const DeviceProfile& profile,
+                                           const SymbolFacts& facts, int64_t nodes,
+                                           int64_t most_nodes, bool loops);
 
 /// The copies in a kernel that is being mapped, whose effects run in the order in which they are
 /// made.
-class NearCopies {
+class Accumulators {
   public:
     /// `space`: Private, a copy for each invocation, or Shared, one for each group.
-    NearCopies(KernelBuilder& b, const KernelCode& lowered, MemorySpace space);
+    Accumulators(KernelBuilder& b, const KernelCode& lowered, MemorySpace space);
 
-    const std::vector<NearTarget>& targets() const { return targets_; }
+    const std::vector<AccumulatedTarget>& targets() const { return targets_; }
     /// The copy of a buffer of the lowered kernel; -1: it has none.
     int copy_of(int target) const;
     /// A place in that copy for what is to be dropped, which is cheaper than to go round it; -1:
@@ -55,22 +58,22 @@ class NearCopies {
   private:
     void close_private(size_t k, int bound, int lane, std::vector<int>& effects);
     void close_shared(size_t k, int bound, int lane, int64_t members, std::vector<int>& effects);
-    int changes(const NearTarget& t, int came);
+    int changes(const AccumulatedTarget& t, int came);
 
     KernelBuilder& b_;
-    std::vector<NearTarget> targets_;
+    std::vector<AccumulatedTarget> targets_;
     MemorySpace space_;
     std::vector<int> copies_;  // by target
 };
 
 /// Makes the run's copies: effects that stand before all that combine into them.
-std::vector<int> open_near_copies(MappingRun& run);
+std::vector<int> open_accumulators(MappingRun& run);
 /// All effects of the run's kernel: those that made the copies, `stores`, and those that combine
 /// the copies into their targets.
-std::vector<int> close_near_copies(MappingRun& run, std::vector<int> opened,
-                                   const std::vector<int>& stores);
+std::vector<int> close_accumulators(MappingRun& run, std::vector<int> opened,
+                                    const std::vector<int>& stores);
 /// A combining store of a guarded branch, without the branch: outside the target it goes to the
 /// spare place of a copy. `copy`: of the kernel's body. -1: not so.
-int store_near_or_drop(MappingRun& run, const KernelNode& branch, int condition, size_t copy);
+int accumulate_or_drop(MappingRun& run, const KernelNode& branch, int condition, size_t copy);
 
 }  // namespace firn

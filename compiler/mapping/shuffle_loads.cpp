@@ -1,5 +1,5 @@
 // Loads of what all lanes of a subgroup read.
-#include "compiler/mapping/deal_loads.h"
+#include "compiler/mapping/shuffle_loads.h"
 
 #include <algorithm>
 
@@ -29,7 +29,7 @@ int hand_round(MappingRun& run, const KernelNode& n, int mine, int64_t from, int
 /// Neighbours in memory that the unrolled iterations of a loop read.
 int deal_iterations(MappingRun& run, const KernelNode& n, int index) {
     KernelBuilder& b = run.b;
-    const auto lanes = static_cast<int64_t>(run.mapping.dealt_loads);
+    const auto lanes = static_cast<int64_t>(run.mapping.shuffled_loads);
     const Interval& at = b.node(index).interval;
     if (run.around.unrolled % lanes != 0 || at.mod <= 0 || at.mod % lanes != 0) return -1;
     const int64_t rest = ((at.rem % lanes) + lanes) % lanes;
@@ -40,7 +40,7 @@ int deal_iterations(MappingRun& run, const KernelNode& n, int index) {
 int deal_copies(MappingRun& run, const KernelNode& n, int index, size_t copy) {
     if (!run.around.all_copies || !run.varies[n.args[0]]) return -1;
     KernelBuilder& b = run.b;
-    const size_t lanes = run.mapping.dealt_loads;
+    const size_t lanes = run.mapping.shuffled_loads;
     auto tile_of = [&](size_t d) { return static_cast<size_t>(run.mapping.tile_of(d)); };
     size_t step = tile_of(0);  // from a copy to its neighbour along the range
     for (size_t d = 1; d < run.grid.ranges.size(); step *= tile_of(d++)) {
@@ -97,9 +97,17 @@ void SameInSubgroup::mark(int id, bool same) {
     known_[static_cast<size_t>(id)] = same;
 }
 
+std::string why_no_shuffles(const MappingCase& of) {
+    const Mapping& m = of.mapping;
+    return m.shuffled_loads == of.profile.subgroup_size && m.group_x % m.shuffled_loads == 0
+               ? ""
+               : "the group's rows are no whole subgroups of " +
+                     std::to_string(of.profile.subgroup_size);
+}
+
 int deal_load(MappingRun& run, const KernelNode& load, int index, size_t copy) {
     const DType dtype = run.from.buffers[load.buffer].dtype;
-    if (run.mapping.dealt_loads == 1 || !run.around.together || dtype.bytes() != 4 ||
+    if (run.mapping.shuffled_loads == 1 || !run.around.together || dtype.bytes() != 4 ||
         dtype.is_bool() || run.b.is_constant(index) || !run.same_in_subgroup(index))
         return -1;
     const int dealt = deal_iterations(run, load, index);

@@ -1,5 +1,5 @@
 // Copies of small targets: cleared, combined into, and added to what they are copies of.
-#include "compiler/mapping/near_copies.h"
+#include "compiler/mapping/accumulators.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,6 +13,7 @@ namespace firn {
 namespace {
 
 constexpr int64_t kAtOnce = 8;  // places of a copy that are unrolled at once
+constexpr int64_t kBytes = 4;   // of an element of a copy
 
 int range_of(KernelBuilder& b, int64_t trips) {
     Range range;
@@ -47,13 +48,14 @@ bool reads_or_stores(const KernelNode& n) {
 
 }  // namespace
 
-std::vector<NearTarget> near_targets(const KernelCode& lowered) {
-    std::vector<NearTarget> out;
+std::vector<AccumulatedTarget> accumulated_targets(const KernelCode& lowered) {
+    std::vector<AccumulatedTarget> out;
     std::vector<bool> refused(lowered.buffers.size(), false);
     for (const KernelNode& n : lowered.nodes) {
         if (!reads_or_stores(n)) continue;
-        const auto at = std::find_if(out.begin(), out.end(),
-                                     [&](const NearTarget& t) { return t.buffer == n.buffer; });
+        const auto at = std::find_if(out.begin(), out.end(), [&](const AccumulatedTarget& t) {
+            return t.buffer == n.buffer;
+        });
         const KernelBuffer& b = lowered.buffers[n.buffer];
         const std::optional<ReduceOp> reduce =
             n.op == KernelOp::Atomic ? reduce_op(n.combine) : std::nullopt;
@@ -68,7 +70,7 @@ std::vector<NearTarget> near_targets(const KernelCode& lowered) {
         }
     }
     // A Program buffer may stand in several forms.
-    std::erase_if(out, [&](const NearTarget& t) {
+    std::erase_if(out, [&](const AccumulatedTarget& t) {
         for (size_t k = 0; k < lowered.buffers.size(); ++k)
             if (lowered.buffers[k].buffer == lowered.buffers[t.buffer].buffer &&
                 (refused[k] || static_cast<int>(k) != t.buffer))
@@ -78,9 +80,23 @@ std::vector<NearTarget> near_targets(const KernelCode& lowered) {
     return out;
 }
 
-NearCopies::NearCopies(KernelBuilder& b, const KernelCode& lowered, MemorySpace space)
-    : b_(b), targets_(near_targets(lowered)), space_(space) {
-    for (const NearTarget& t : targets_) {
+std::string why_no_accumulators(const MappingCase& of) {
+    const Mapping& m = of.mapping;
+    const std::vector<AccumulatedTarget> targets = accumulated_targets(of.ready);
+    if (targets.empty()) return "it only combines into nothing of known size";
+    if (m.group_y != 1 || m.group_x % of.profile.subgroup_size != 0)
+        return "the group is no row of whole subgroups";
+    int64_t bytes = 0;
+    for (const AccumulatedTarget& t : targets) bytes += kBytes * t.elements;
+    if (bytes > of.profile.shared_bytes)
+        return "the copies take " + std::to_string(bytes) + " bytes, and a group has " +
+               std::to_string(of.profile.shared_bytes);
+    return "";
+}
+
+Accumulators::Accumulators(KernelBuilder& b, const KernelCode& lowered, MemorySpace space)
+    : b_(b), targets_(accumulated_targets(lowered)), space_(space) {
+    for (const AccumulatedTarget& t : targets_) {
         // An invocation's own memory is combined into without atomics, so floats need not be kept
         // as their bits.
         if (space_ == MemorySpace::Private)
@@ -91,22 +107,22 @@ NearCopies::NearCopies(KernelBuilder& b, const KernelCode& lowered, MemorySpace 
     }
 }
 
-int NearCopies::copy_of(int target) const {
+int Accumulators::copy_of(int target) const {
     for (size_t k = 0; k < targets_.size(); ++k)
         if (targets_[k].buffer == target) return copies_[k];
     return -1;
 }
 
-int NearCopies::spare_place(int target) const {
-    for (const NearTarget& t : targets_)
+int Accumulators::spare_place(int target) const {
+    for (const AccumulatedTarget& t : targets_)
         if (t.buffer == target && space_ == MemorySpace::Private) return b_.integer(t.elements);
     return -1;
 }
 
-std::vector<int> NearCopies::open() {
+std::vector<int> Accumulators::open() {
     std::vector<int> effects;
     for (size_t k = 0; k < targets_.size(); ++k) {
-        const NearTarget& t = targets_[k];
+        const AccumulatedTarget& t = targets_[k];
         b_.set_lines(t.lines);
         effects.push_back(b_.pinned(KernelOp::Array, t.dtype,
                                     {b_.constant(reduce_identity(t.reduce, t.dtype))}, copies_[k]));
@@ -115,7 +131,7 @@ std::vector<int> NearCopies::open() {
     return effects;
 }
 
-std::vector<int> NearCopies::close(const std::vector<int>& bound, int lane, int64_t members) {
+std::vector<int> Accumulators::close(const std::vector<int>& bound, int lane, int64_t members) {
     std::vector<int> effects;
     if (space_ == MemorySpace::Shared) effects.push_back(b_.pinned(KernelOp::Barrier, i32, {}));
     for (size_t k = 0; k < targets_.size(); ++k) {
@@ -129,8 +145,8 @@ std::vector<int> NearCopies::close(const std::vector<int>& bound, int lane, int6
 }
 
 /// The lanes' copies of a place combine, and one lane stores.
-void NearCopies::close_private(size_t k, int bound, int lane, std::vector<int>& effects) {
-    const NearTarget& t = targets_[k];
+void Accumulators::close_private(size_t k, int bound, int lane, std::vector<int>& effects) {
+    const AccumulatedTarget& t = targets_[k];
     const int64_t trips = t.elements / kAtOnce, rest = t.elements % kAtOnce;
     const int first = b_.make(KernelOp::Equal, boolean, {lane, b_.integer(0)});
     auto places = [&](int begin, int64_t count) {
@@ -153,9 +169,9 @@ void NearCopies::close_private(size_t k, int bound, int lane, std::vector<int>& 
 }
 
 /// Every invocation of the group stores its share of the places.
-void NearCopies::close_shared(size_t k, int bound, int lane, int64_t members,
-                              std::vector<int>& effects) {
-    const NearTarget& t = targets_[k];
+void Accumulators::close_shared(size_t k, int bound, int lane, int64_t members,
+                                std::vector<int>& effects) {
+    const AccumulatedTarget& t = targets_[k];
     effects.push_back(
         loop(b_, (t.elements + members - 1) / members, [&](int iteration) -> std::vector<int> {
             const int place = b_.add(b_.mul(iteration, b_.integer(members)), lane);
@@ -169,47 +185,44 @@ void NearCopies::close_shared(size_t k, int bound, int lane, int64_t members,
 }
 
 /// Where nothing came the target stays as it is, a zero with its sign too.
-int NearCopies::changes(const NearTarget& t, int came) {
+int Accumulators::changes(const AccumulatedTarget& t, int came) {
     return b_.make(KernelOp::NotEqual, boolean,
                    {came, b_.constant(reduce_identity(t.reduce, t.dtype))});
 }
 
-std::vector<int> open_near_copies(MappingRun& run) {
+std::vector<int> open_accumulators(MappingRun& run) {
     const Mapping& m = run.mapping;
-    ensure(m.lanes == 1 && m.dealt_loads == 1 && m.group_y == 1,
-           "map: the invocations of this kernel are not all there for copies of what they "
-           "store to");
-    run.near.emplace(run.b, run.from, m.near);
-    return run.near->open();
+    run.accumulators.emplace(run.b, run.from, m.accumulators);
+    return run.accumulators->open();
 }
 
-std::vector<int> close_near_copies(MappingRun& run, std::vector<int> opened,
-                                   const std::vector<int>& stores) {
+std::vector<int> close_accumulators(MappingRun& run, std::vector<int> opened,
+                                    const std::vector<int>& stores) {
     std::vector<int> effects = std::move(opened), bound;
-    for (const NearTarget& t : run.near->targets())
+    for (const AccumulatedTarget& t : run.accumulators->targets())
         bound.push_back(bound_buffer(run, run.from.buffers[t.buffer], true, 1));
-    const int lane = run.mapping.near == MemorySpace::Private
+    const int lane = run.mapping.accumulators == MemorySpace::Private
                          ? subgroup_lane(run.b, run.profile)
                          : invocation_of_group(run.b, run.mapping);
-    const std::vector<int> end = run.near->close(bound, lane, run.mapping.group_x);
+    const std::vector<int> end = run.accumulators->close(bound, lane, run.mapping.group_x);
     effects.insert(effects.end(), stores.begin(), stores.end());
     effects.insert(effects.end(), end.begin(), end.end());
     return effects;
 }
 
-int store_near_or_drop(MappingRun& run, const KernelNode& branch, int condition, size_t copy) {
+int accumulate_or_drop(MappingRun& run, const KernelNode& branch, int condition, size_t copy) {
     const std::vector<int>& inside = run.from.regions[branch.region].effects;
-    if (!run.near || !branch.guard || inside.size() != 1 ||
+    if (!run.accumulators || !branch.guard || inside.size() != 1 ||
         run.from.nodes[inside[0]].op != KernelOp::Atomic)
         return -1;
     const KernelNode& n = run.from.nodes[inside[0]];
-    const int spare = run.near->spare_place(n.buffer);
+    const int spare = run.accumulators->spare_place(n.buffer);
     if (spare < 0) return -1;
     const Scoped<Surroundings> apart(run.around, run.around.apart());
     const int value = copy_value(run, n.args[1], copy);
     const int index = run.b.select(condition, copy_value(run, n.args[0], copy), spare);
     run.b.set_lines(n.lines);
-    return run.b.atomic(run.near->copy_of(n.buffer), n.combine, index, value);
+    return run.b.atomic(run.accumulators->copy_of(n.buffer), n.combine, index, value);
 }
 
 }  // namespace firn

@@ -1,5 +1,5 @@
 // What all lanes of a subgroup read is loaded by one lane each, and handed round.
-#include "compiler/mapping/deal_loads.h"
+#include "compiler/mapping/shuffle_loads.h"
 
 #include <gtest/gtest.h>
 

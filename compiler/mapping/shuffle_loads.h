@@ -5,10 +5,14 @@
 #include <vector>
 
 #include "compiler/kernel/kernel_builder.h"
+#include "compiler/mapping/mapping.h"
 
 namespace firn {
 
 struct MappingRun;
+
+/// The step `shuffle` (steps.h).
+std::string why_no_shuffles(const MappingCase& of);
 
 /// Finds what all lanes of a subgroup know, while a mapped kernel is built: it depends on no
 /// Invocation along x, no Subgroup lane and no carried value.

@@ -73,8 +73,8 @@ const Row kRows[] = {
      false},
 };
 
-class NearCopies_ : public testing::TestWithParam<Row> {};
-INSTANTIATE_TEST_SUITE_P(Rows, NearCopies_, testing::ValuesIn(kRows),
+class Accumulators_ : public testing::TestWithParam<Row> {};
+INSTANTIATE_TEST_SUITE_P(Rows, Accumulators_, testing::ValuesIn(kRows),
                          [](const auto& info) { return std::string(info.param.name); });
 
 /// Small whole numbers, so that sums are exact in any order.
@@ -94,7 +94,7 @@ std::vector<float> run(const Session& session, const Row& row, const Shape& shap
     return out.to_vector<float>();
 }
 
-TEST_P(NearCopies_, GiveWhatTheOracleGives) {
+TEST_P(Accumulators_, GiveWhatTheOracleGives) {
     for (const DeviceProfile& profile : {small(cpu_profile()), small(gpu_profile())})
         for (bool symbolic : {false, true})
             for (const Shape& shape : {Shape{61, 37}, Shape{1, 1000}, Shape{999, 1}, Shape{64, 128},
@@ -104,9 +104,9 @@ TEST_P(NearCopies_, GiveWhatTheOracleGives) {
                     << profile.name << (symbolic ? " symbolic " : " ") << text(shape);
 }
 
-TEST_P(NearCopies_, AreMadeWhereTheTargetIsSmall) {
+TEST_P(Accumulators_, AreMadeWhereTheTargetIsSmall) {
     for (const auto& [profile, word] :
-         {std::pair{small(cpu_profile()), "near private"}, {small(gpu_profile()), "near shared"}}) {
+         {std::pair{small(cpu_profile()), " private"}, {small(gpu_profile()), " shared"}}) {
         std::string mappings;
         run(Session::interpreter(profile), GetParam(), {61, 37}, false, &mappings);
         EXPECT_EQ(mappings.find(word) != std::string::npos, GetParam().near) << profile.name << "\n"
@@ -114,7 +114,7 @@ TEST_P(NearCopies_, AreMadeWhereTheTargetIsSmall) {
     }
 }
 
-TEST(NearCopies_, TheirTurnsStayBelowTheDriversLimitWithTheLoopsInside) {
+TEST(Accumulators_, TheirTurnsStayBelowTheDriversLimitWithTheLoopsInside) {
     for (bool known : {true, false}) {
         SessionScope scope(Session::interpreter(cpu_profile()));
         auto f = compile(
@@ -130,10 +130,10 @@ TEST(NearCopies_, TheirTurnsStayBelowTheDriversLimitWithTheLoopsInside) {
     }
 }
 
-TEST(NearCopies_, AreNotWorthItForFewStores) {
+TEST(Accumulators_, AreNotWorthItForFewStores) {
     std::string mappings;
     run(Session::interpreter(cpu_profile()), kRows[0], {3, 3}, false, &mappings);
-    EXPECT_EQ(mappings.find("near"), std::string::npos) << mappings;
+    EXPECT_EQ(mappings.find("private"), std::string::npos) << mappings;
 }
 
 }  // namespace
