@@ -1,0 +1,44 @@
+// The state of one run of emit_glsl(), over which the functions that write its text work.
+#pragma once
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "compiler/codegen/node_uses.h"
+#include "compiler/kernel/kernel_code.h"
+#include "compiler/program/device_profile.h"
+
+namespace firn {
+
+struct GlslRun {
+    GlslRun(const KernelCode& code, const DeviceProfile& profile);
+    GlslRun(const GlslRun&) = delete;
+    GlslRun& operator=(const GlslRun&) = delete;
+
+    // What is written, and for whom.
+    const KernelCode& code;
+    const DeviceProfile& profile;
+    NodeUses uses;
+
+    // How it is written.
+    std::vector<std::string> text;          // each node, where it is used
+    std::map<int, std::vector<int>> loads;  // inlined nodes of the open region that nobody has
+                                            // asked for yet: what they load
+    std::ostringstream body;                // of main
+
+    // What the body needs declared.
+    std::set<std::string> functions;  // of math_library()
+    bool kept_loops = false;          // that the driver would unroll
+    bool float_atomics = false;
+    bool subgroups = false;
+};
+
+/// Begins a line of main's body; indents of four spaces.
+std::ostream& line(GlslRun& run, int indent);
+
+/// The functions of math_library() that `expression` calls.
+void note_functions(GlslRun& run, const std::string& expression);
+
+}  // namespace firn

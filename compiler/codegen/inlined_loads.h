@@ -1,0 +1,15 @@
+// Loads that inlined values wait to make, and what may store over them meanwhile.
+#pragma once
+#include <vector>
+
+#include "compiler/codegen/glsl_run.h"
+
+namespace firn {
+
+/// What node `id` loads, itself and by the values that are inlined into it: these wait no longer.
+std::vector<int> taken_loads(GlslRun& run, int id);
+
+/// Inlined values that wait, and load what `n` may store over, become variables here.
+void define_loads_before(GlslRun& run, const KernelNode& n, int indent);
+
+}  // namespace firn

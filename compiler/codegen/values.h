@@ -1,0 +1,22 @@
+// The values of a kernel's nodes as variables: their names and types.
+#pragma once
+#include <string>
+
+#include "compiler/codegen/glsl_run.h"
+
+namespace firn {
+
+/// The variable that holds node `id`.
+std::string value_name(int id);
+/// The variable that holds value `k` of branch `id`.
+std::string branch_value(int id, size_t k);
+/// The type of a value that is no block of four.
+std::string value_type(const KernelNode& n);
+
+/// From here on node `id`, whose value is the expression `value`, is a variable.
+void define_value(GlslRun& run, int id, const std::string& value, int indent);
+
+/// A Result: what its loop carries or its branch gives.
+std::string result_text(const GlslRun& run, const KernelNode& n);
+
+}  // namespace firn
