@@ -1,0 +1,11 @@
+// Regions, and the loops and branches that they belong to, by masks of lanes, for the host
+// interpreter.
+#pragma once
+#include "compiler/kernel/interpret/interpret_run.h"
+
+namespace firn {
+
+/// Runs the nodes of a region for the lanes of `mask`.
+void run_region(InterpretRun& run, int id, const LaneMask& mask);
+
+}  // namespace firn

@@ -1,0 +1,47 @@
+// The state of one run of interpret_kernel(), over which the functions that run its nodes work.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/kernel/interpret/interpret_kernel.h"
+#include "compiler/kernel/interpret/interpret_lanes.h"
+#include "compiler/kernel/interpret/interpret_races.h"
+#include "compiler/kernel/kernel_code.h"
+
+namespace firn {
+
+/// "Lanes" are the invocations that run in step: those of a group, or of a chunk of the grid where
+/// it is not mapped to groups.
+struct InterpretRun {
+    // What is run, and on what.
+    const KernelCode& code;
+    const std::vector<std::span<std::byte>>& bound;  // memory, by buffer
+    const std::vector<Scalar>& params;
+    const SizeEnv& env;
+    int subgroup;   // lanes of one
+    int lanes = 0;  // padded to whole blocks
+
+    // What the nodes have become.
+    std::vector<Lanes> values;                      // by node; no data where it takes no part
+    std::vector<std::vector<Lanes>> results;        // by Branch node
+    std::vector<std::pair<int, int>> range_values;  // range, its Range node
+    std::vector<std::vector<uint64_t>> storage;     // of all these lanes
+
+    // What the kernel has beside its bindings.
+    std::vector<std::vector<std::byte>> own_memory;  // of the buffers that are not bound
+    std::vector<int32_t> own_index;                  // of the access to one that runs, by lane
+    SharedRaces races;
+
+    // What it has done.
+    std::vector<int64_t> back_edges;  // by lane, of those that run
+    KernelCounts counts;
+};
+
+/// Throws InternalError that names the kernel.
+[[noreturn]] void fail(const InterpretRun& run, const std::string& what);
+
+}  // namespace firn
