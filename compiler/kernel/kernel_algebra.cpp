@@ -87,7 +87,7 @@ std::optional<bool> KernelBuilder::compare(KernelOp op, int a, int b) const {
     auto less_equal = [&](int x, int y) { return proved_less_equal(x, y); };
     auto less = [&](int x, int y) {
         if (node(x).interval.hi < node(y).interval.lo) return true;
-        const Facts &p = facts_[x], &q = facts_[y];
+        const NodeFacts &p = facts_[x], &q = facts_[y];
         return p.hi && q.lo && firn::proved_less_equal(*p.hi + Size(1), *q.lo);
     };
     switch (op) {
@@ -109,14 +109,14 @@ std::optional<bool> KernelBuilder::compare(KernelOp op, int a, int b) const {
     return std::nullopt;
 }
 
-KernelBuilder::Linear KernelBuilder::linear_of(int id) const {
+LinearForm KernelBuilder::linear_of(int id) const {
     if (facts_[id].linear) return *facts_[id].linear;
     if (is_constant(id)) return {{}, node(id).constant.i};
     return {{{id, 1}}, 0};
 }
 
 /// k * (x % d) + k * d * (x / d) is k * x: undoes a split of an index that is put together again.
-bool KernelBuilder::rejoin(Linear& linear) {
+bool KernelBuilder::rejoin(LinearForm& linear) {
     for (size_t i = 0; i < linear.terms.size(); ++i) {
         const auto [mod_id, k] = linear.terms[i];
         if (node(mod_id).op != KernelOp::Mod) continue;
@@ -133,7 +133,7 @@ bool KernelBuilder::rejoin(Linear& linear) {
                                  ((n.args[0] == d && is_quotient(n.args[1])) ||
                                   (n.args[1] == d && is_quotient(n.args[0])));
             if (!by_constant && !by_size) continue;
-            Linear joined = linear_of(x);
+            LinearForm joined = linear_of(x);
             joined.constant = joined.constant * k + linear.constant;
             std::map<int, int64_t> terms;
             for (auto [t, c] : joined.terms) terms[t] += c * k;
@@ -147,7 +147,7 @@ bool KernelBuilder::rejoin(Linear& linear) {
     return false;
 }
 
-int KernelBuilder::from_linear(Linear linear) {
+int KernelBuilder::from_linear(LinearForm linear) {
     std::erase_if(linear.terms, [](const auto& t) { return t.second == 0; });
     while (rejoin(linear)) std::erase_if(linear.terms, [](const auto& t) { return t.second == 0; });
     linear.constant = static_cast<int32_t>(linear.constant);
@@ -184,10 +184,10 @@ int KernelBuilder::from_linear(Linear linear) {
 
 int KernelBuilder::product(int a, int b) {
     if (is_constant(a)) std::swap(a, b);
-    Linear x = linear_of(a), y = linear_of(b);
+    LinearForm x = linear_of(a), y = linear_of(b);
     if (y.terms.empty() || x.terms.empty()) {
         if (x.terms.empty()) std::swap(x, y);
-        Linear out;
+        LinearForm out;
         for (auto [t, c] : x.terms) out.terms.emplace_back(t, c * y.constant);
         out.constant = x.constant * y.constant;
         return from_linear(std::move(out));
@@ -239,8 +239,8 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
     if (!positive) return -1;
     if (is_constant(b) && y.constant.i == 1) return remainder ? integer(0) : a;
     // Split the sum into multiples of the divisor and a rest that is proved to lie in [0, divisor).
-    const Linear linear = linear_of(a);
-    Linear whole, rest;
+    const LinearForm linear = linear_of(a);
+    LinearForm whole, rest;
     for (const auto& [term, c] : linear.terms) {
         if (is_constant(b) && y.constant.i > 0 && c % y.constant.i == 0) {
             whole.terms.emplace_back(term, c / y.constant.i);
@@ -275,7 +275,7 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
         rest.constant -= q * d;
     }
     const int rest_node = from_linear(rest);
-    const Facts& r = facts_[rest_node];
+    const NodeFacts& r = facts_[rest_node];
     const bool nonnegative = node(rest_node).interval.lo >= 0 || (r.lo && r.lo->lower_bound() >= 0);
     if (!nonnegative) return -1;
     int rest_quotient = -1;
@@ -294,7 +294,7 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
 int KernelBuilder::make_integer(KernelOp op, const std::vector<int>& args) {
     switch (op) {
         case KernelOp::Neg: {
-            Linear x = linear_of(args[0]);
+            LinearForm x = linear_of(args[0]);
             for (auto& t : x.terms) t.second = -t.second;
             x.constant = -x.constant;
             return from_linear(std::move(x));
@@ -302,7 +302,7 @@ int KernelBuilder::make_integer(KernelOp op, const std::vector<int>& args) {
         case KernelOp::Add:
         case KernelOp::Sub: {
             const int64_t sign = op == KernelOp::Add ? 1 : -1;
-            Linear x = linear_of(args[0]), y = linear_of(args[1]), out;
+            LinearForm x = linear_of(args[0]), y = linear_of(args[1]), out;
             out.constant = x.constant + sign * y.constant;
             size_t i = 0, j = 0;
             while (i < x.terms.size() || j < y.terms.size()) {

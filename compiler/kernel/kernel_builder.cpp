@@ -1,14 +1,10 @@
-// Hash-consing, leaves, regions and facts of Kernel code nodes; index algebra is in
-// kernel_algebra.cpp.
+// Hash-consing, leaves, regions and effects of Kernel code; index algebra is in kernel_algebra.cpp.
 #include "compiler/kernel/kernel_builder.h"
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
-#include <numeric>
 
-#include "compiler/ir/evaluate.h"
-#include "compiler/program/error.h"
+#include "compiler/kernel/interval.h"
 #include "compiler/program/index_limits.h"
 
 namespace firn {
@@ -33,13 +29,6 @@ bool same_node(const KernelNode& a, const KernelNode& b) {
            a.position == b.position && a.lane == b.lane && a.width == b.width &&
            a.region == b.region && a.reduce == b.reduce && a.matrix == b.matrix &&
            a.column_major == b.column_major;
-}
-
-std::vector<int> merge(const std::vector<int>& a, const std::vector<int>& b) {
-    if (b.empty()) return a;
-    std::vector<int> out;
-    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
-    return out;
 }
 
 void add_lines(std::vector<SourceLine>& to, const std::vector<SourceLine>& from) {
@@ -67,8 +56,9 @@ int KernelBuilder::intern(KernelNode node) {
     const int id = static_cast<int>(code_.nodes.size());
     node.lines = lines_;
     code_.nodes.push_back(std::move(node));
-    facts_.emplace_back();
-    derive_facts(id);
+    KernelNode& added = code_.nodes[id];
+    if (has_bounds(added) && is_elementwise(added.op)) added.interval = interval_of(code_, added);
+    facts_.push_back(facts_of(code_, facts_, symbol_facts_, id));
     if (!unique) table_.emplace(hash, id);
     return id;
 }
@@ -292,208 +282,9 @@ int KernelBuilder::buffer(int program_buffer, DType dtype, const Size& elements,
     return static_cast<int>(code_.buffers.size()) - 1;
 }
 
-void KernelBuilder::derive_facts(int id) {
-    KernelNode& n = code_.nodes[id];
-    Facts& f = facts_[id];
-    for (int arg : n.args) f.ranges = merge(f.ranges, facts_[arg].ranges);
-    if (n.op == KernelOp::Range) {
-        f.ranges = {n.range};
-        const Range& r = code_.ranges[n.range];
-        if (r.kind != RangeKind::Serial || r.extent_node < 0 || !r.extent.is(0)) {
-            f.lo = Size(0);
-            f.hi = r.extent - Size(1);
-        }
-    } else if (n.op == KernelOp::RegionArg) {
-        f.ranges = {code_.regions[n.region].range};
-    } else if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
-        for (int body : {n.region, n.else_region}) {
-            if (body < 0) continue;
-            const KernelRegion& region = code_.regions[body];
-            std::vector<int> inside;
-            for (int y : region.yields) inside = merge(inside, facts_[y].ranges);
-            for (int e : region.effects) inside = merge(inside, facts_[e].ranges);
-            if (region.alive >= 0) inside = merge(inside, facts_[region.alive].ranges);
-            if (region.range >= 0) {
-                std::erase(inside, region.range);
-                const int extent = code_.ranges[region.range].extent_node;
-                if (extent >= 0) inside = merge(inside, facts_[extent].ranges);
-            }
-            f.ranges = merge(f.ranges, inside);
-        }
-    }
-    if (n.dtype != i32 ||
-        !(is_elementwise(n.op) || n.op == KernelOp::Constant || n.op == KernelOp::Param))
-        return;
-    if (n.op == KernelOp::Constant) f.lo = f.hi = Size(n.constant.i);
-    if (n.op == KernelOp::Param && code_.params[n.param].scalar < 0)
-        f.lo = f.hi = code_.params[n.param].size;
-    derive_interval(n);
-    try {
-        derive_bounds(n, f);
-    } catch (const UserError&) {
-        f.lo = f.hi = std::nullopt;  // they do not fit into 64 bits, or are too many terms: nobody
-                                     // wrote such a size
-    }
-    if ((n.op == KernelOp::Add || n.op == KernelOp::Mul) && may_wrap(n, f))
-        f.lo = f.hi = std::nullopt;
-}
-
-void KernelBuilder::derive_bounds(const KernelNode& n, Facts& f) const {
-    auto both = [&](int k) { return facts_[n.args[k]].lo && facts_[n.args[k]].hi; };
-    auto lo = [&](int k) { return *facts_[n.args[k]].lo; };
-    auto hi = [&](int k) { return *facts_[n.args[k]].hi; };
-    switch (n.op) {
-        case KernelOp::Add:
-            if (both(0) && both(1)) f.lo = lo(0) + lo(1), f.hi = hi(0) + hi(1);
-            break;
-        case KernelOp::Mul:
-            if (both(0) && both(1)) {
-                if (is_constant(n.args[1]) && node(n.args[1]).constant.i < 0)
-                    f.lo = hi(0) * lo(1), f.hi = lo(0) * lo(1);
-                else if (lo(0).lower_bound() >= 0 && lo(1).lower_bound() >= 0)
-                    f.lo = lo(0) * lo(1), f.hi = hi(0) * hi(1);
-                else if (is_constant(n.args[1]))
-                    f.lo = lo(0) * lo(1), f.hi = hi(0) * hi(1);
-            }
-            break;
-        case KernelOp::Min:
-        case KernelOp::Max: {
-            // The bound on the clamped side is either operand's; prefer the one without ranges.
-            auto& strict = n.op == KernelOp::Min ? f.hi : f.lo;
-            auto& loose = n.op == KernelOp::Min ? f.lo : f.hi;
-            auto strict_of = [&](int k) {
-                return n.op == KernelOp::Min ? facts_[n.args[k]].hi : facts_[n.args[k]].lo;
-            };
-            auto loose_of = [&](int k) {
-                return n.op == KernelOp::Min ? facts_[n.args[k]].lo : facts_[n.args[k]].hi;
-            };
-            const bool first_free = facts_[n.args[0]].ranges.empty();
-            strict = strict_of(first_free ? 0 : 1) ? strict_of(first_free ? 0 : 1)
-                                                   : strict_of(first_free ? 1 : 0);
-            if (loose_of(0) && loose_of(1)) {
-                const bool first_is_less = firn::proved_less_equal(*loose_of(0), *loose_of(1));
-                const bool second_is_less = firn::proved_less_equal(*loose_of(1), *loose_of(0));
-                if (n.op == KernelOp::Min && first_is_less)
-                    loose = loose_of(0);
-                else if (n.op == KernelOp::Min && second_is_less)
-                    loose = loose_of(1);
-                else if (n.op == KernelOp::Max && first_is_less)
-                    loose = loose_of(1);
-                else if (n.op == KernelOp::Max && second_is_less)
-                    loose = loose_of(0);
-                else
-                    loose = n.op == KernelOp::Min ? min(*loose_of(0), *loose_of(1))
-                                                  : max(*loose_of(0), *loose_of(1));
-            }
-            break;
-        }
-        case KernelOp::Div:
-        case KernelOp::Mod: {
-            const bool positive = both(0) && lo(0).lower_bound() >= 0 && both(1) &&
-                                  lo(1).is_constant() && lo(1) == hi(1) && lo(1).constant() > 0;
-            if (positive && n.op == KernelOp::Div)
-                f.lo = floor_div(lo(0), lo(1)), f.hi = floor_div(hi(0), lo(1));
-            else if (positive)
-                f.lo = Size(0), f.hi = lo(1) - Size(1);
-            else if (both(0) && lo(0).lower_bound() >= 0 && both(1) && lo(1) == hi(1) &&
-                     lo(1).lower_bound() >= 0) {
-                f.lo = Size(0);  // by a symbolic size: x / 0 and x % 0 are 0
-                if (n.op == KernelOp::Mod)
-                    f.hi = max(lo(1) - Size(1), Size(0));
-                else
-                    f.hi = hi(0);
-            }
-            break;
-        }
-        case KernelOp::Select:
-            if (both(1) && both(2) && lo(1) == lo(2)) f.lo = lo(1);
-            if (both(1) && both(2) && hi(1) == hi(2)) f.hi = hi(1);
-            break;
-        default: break;
-    }
-}
-
-/// The i32 may wrap around: its bounds are beyond 32 bits at sizes that the facts allow. Sizes of
-/// which nothing is known are those of tensors in memory, or were checked.
-bool KernelBuilder::may_wrap(const KernelNode& n, const Facts& f) const {
-    if (!f.lo || !f.hi || n.interval.lo != INT32_MIN || n.interval.hi != INT32_MAX) return false;
-    for (const Size& bound : {*f.lo, *f.hi})
-        for (const std::string& symbol : bound.symbols())
-            if (!symbol_facts_.largest.contains(symbol)) return false;
-    return f.lo->lower_bound() < INT32_MIN || f.hi->upper_bound(symbol_facts_.largest) > INT32_MAX;
-}
-
-void KernelBuilder::derive_interval(KernelNode& n) const {
-    if (n.op == KernelOp::Constant || n.op == KernelOp::Param) return;
-    Interval out;
-    auto of = [&](int k) -> const Interval& { return code_.nodes[n.args[k]].interval; };
-    auto congruence_sum = [&](const Interval& a, const Interval& b) {
-        const int64_t m = std::gcd(a.mod, b.mod);
-        out.mod = m;
-        out.rem = m > 1 ? ((a.rem + b.rem) % m + m) % m : m == 0 ? a.rem + b.rem : 0;
-    };
-    auto congruence_of_either = [&](const Interval& a, const Interval& b) {
-        out.mod = std::gcd(std::gcd(a.mod, b.mod), a.rem - b.rem);
-        out.rem = out.mod > 0 ? (a.rem % out.mod + out.mod) % out.mod : a.rem;
-    };
-    switch (n.op) {
-        case KernelOp::Add:
-            out.lo = of(0).lo + of(1).lo, out.hi = of(0).hi + of(1).hi;
-            congruence_sum(of(0), of(1));
-            break;
-        case KernelOp::Mul: {
-            const int64_t a[] = {of(0).lo * of(1).lo, of(0).lo * of(1).hi, of(0).hi * of(1).lo,
-                                 of(0).hi * of(1).hi};
-            out.lo = *std::min_element(a, a + 4), out.hi = *std::max_element(a, a + 4);
-            // (m1 x + r1)(m2 y + r2) = r1 r2 modulo gcd(m1 m2, m1 r2, m2 r1)
-            const Interval &p = of(0), &q = of(1);
-            const int64_t m = std::gcd(std::gcd(p.mod * q.mod, p.mod * q.rem), q.mod * p.rem);
-            out.mod = m > (1 << 20) ? std::gcd<int64_t>(m, 1 << 20) : m;
-            out.rem = out.mod > 0 ? ((p.rem * q.rem) % out.mod + out.mod) % out.mod : p.rem * q.rem;
-            break;
-        }
-        case KernelOp::Min:
-            out.lo = std::min(of(0).lo, of(1).lo), out.hi = std::min(of(0).hi, of(1).hi);
-            congruence_of_either(of(0), of(1));
-            break;
-        case KernelOp::Max:
-            out.lo = std::max(of(0).lo, of(1).lo), out.hi = std::max(of(0).hi, of(1).hi);
-            congruence_of_either(of(0), of(1));
-            break;
-        case KernelOp::Select:
-            out.lo = std::min(of(1).lo, of(2).lo), out.hi = std::max(of(1).hi, of(2).hi);
-            break;
-        case KernelOp::Div:
-            if (of(0).lo >= 0 && of(1).lo >= 1)
-                out.lo = of(0).lo / of(1).hi, out.hi = of(0).hi / of(1).lo;
-            break;
-        case KernelOp::Mod:
-            if (of(0).lo >= 0 && of(1).lo >= 1)
-                out.lo = 0, out.hi = std::min(of(0).hi, of(1).hi - 1);
-            break;
-        case KernelOp::And:
-            if (of(0).lo >= 0 && of(1).lo >= 0) out.lo = 0, out.hi = std::min(of(0).hi, of(1).hi);
-            break;
-        case KernelOp::ShiftRight:
-            if (of(0).lo >= 0) out.lo = 0, out.hi = of(0).hi;
-            break;
-        case KernelOp::Cast:
-            if (code_.nodes[n.args[0]].dtype.is_bool()) out.lo = 0, out.hi = 1;
-            break;
-        default: break;
-    }
-    if (out.lo < INT32_MIN || out.hi > INT32_MAX) {
-        out.lo = INT32_MIN, out.hi = INT32_MAX;
-        // It may wrap around by 2^32: of what it is modulo something, powers of two stay.
-        out.mod = std::max<int64_t>(1, out.mod & -out.mod);
-        out.rem = (out.rem % out.mod + out.mod) % out.mod;
-    }
-    n.interval = out;
-}
-
 bool KernelBuilder::proved_less_equal(int a, int b) const {
     if (node(a).interval.hi <= node(b).interval.lo) return true;
-    const Facts &x = facts_[a], &y = facts_[b];
+    const NodeFacts &x = facts_[a], &y = facts_[b];
     return x.hi && y.lo && firn::proved_less_equal(*x.hi, *y.lo);
 }
 

@@ -6,10 +6,10 @@
 #include <span>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "compiler/kernel/kernel_code.h"
+#include "compiler/kernel/kernel_facts.h"
 
 namespace firn {
 
@@ -91,34 +91,21 @@ class KernelBuilder {
     bool is_constant(int id) const { return node(id).op == KernelOp::Constant; }
 
   private:
-    struct Linear {
-        std::vector<std::pair<int, int64_t>> terms;  // node, coefficient; sorted by node
-        int64_t constant = 0;
-    };
-    struct Facts {
-        std::optional<Size> lo, hi;    // symbolic bounds
-        std::optional<Linear> linear;  // i32 sums
-        std::vector<int> ranges;       // ids of the ranges it depends on, sorted
-    };
     int intern(KernelNode node);
     int reduction(KernelOp op, ReduceOp by, int value);
     int make_integer(KernelOp op, const std::vector<int>& args);
-    int from_linear(Linear linear);
-    bool rejoin(Linear& linear);
-    Linear linear_of(int id) const;
+    int from_linear(LinearForm linear);
+    bool rejoin(LinearForm& linear);
+    LinearForm linear_of(int id) const;
     int product(int a, int b);
     int divide(int a, int b, bool remainder);
     std::optional<bool> compare(KernelOp op, int a, int b) const;
     bool never_minus_zero(int id, int steps) const;
     int fold_select(const std::vector<int>& args);
-    void derive_facts(int id);
-    void derive_bounds(const KernelNode& node, Facts& facts) const;
-    bool may_wrap(const KernelNode& node, const Facts& facts) const;
-    void derive_interval(KernelNode& node) const;
 
     KernelCode& code_;
     SymbolFacts symbol_facts_;
-    std::vector<Facts> facts_;
+    std::vector<NodeFacts> facts_;
     std::unordered_multimap<uint64_t, int> table_;
     std::vector<SourceLine> lines_;
 };

@@ -1,0 +1,157 @@
+// What is known of a node of Kernel code: what it depends on, and bounds by the sizes of a call.
+#include "compiler/kernel/kernel_facts.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+std::vector<int> merge(const std::vector<int>& a, const std::vector<int>& b) {
+    if (b.empty()) return a;
+    std::vector<int> out;
+    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
+    return out;
+}
+
+/// The ranges that a body depends on, but for its own.
+std::vector<int> ranges_of_body(const KernelCode& code, const std::vector<NodeFacts>& known,
+                                const KernelRegion& region) {
+    std::vector<int> inside;
+    for (int y : region.yields) inside = merge(inside, known[y].ranges);
+    for (int e : region.effects) inside = merge(inside, known[e].ranges);
+    if (region.alive >= 0) inside = merge(inside, known[region.alive].ranges);
+    if (region.range < 0) return inside;
+    std::erase(inside, region.range);
+    const int extent = code.ranges[region.range].extent_node;
+    return extent >= 0 ? merge(inside, known[extent].ranges) : inside;
+}
+
+std::vector<int> ranges_of(const KernelCode& code, const std::vector<NodeFacts>& known,
+                           const KernelNode& n) {
+    if (n.op == KernelOp::Range) return {n.range};
+    if (n.op == KernelOp::RegionArg) return {code.regions[n.region].range};
+    std::vector<int> ranges;
+    for (int arg : n.args) ranges = merge(ranges, known[arg].ranges);
+    if (n.op == KernelOp::For || n.op == KernelOp::Branch)
+        for (int body : {n.region, n.else_region})
+            if (body >= 0) ranges = merge(ranges, ranges_of_body(code, known, code.regions[body]));
+    return ranges;
+}
+
+bool bounded(const NodeFacts& a) { return a.lo && a.hi; }
+
+/// `constant`: b is one.
+void bound_product(const NodeFacts& a, const NodeFacts& b, const KernelNode* constant,
+                   NodeFacts& f) {
+    if (!bounded(a) || !bounded(b)) return;
+    if (constant && constant->constant.i < 0)
+        f.lo = *a.hi * *b.lo, f.hi = *a.lo * *b.lo;
+    else if ((a.lo->lower_bound() >= 0 && b.lo->lower_bound() >= 0) || constant)
+        f.lo = *a.lo * *b.lo, f.hi = *a.hi * *b.hi;
+}
+
+void bound_least(const NodeFacts& a, const NodeFacts& b, bool least, NodeFacts& f) {
+    auto& strict = least ? f.hi : f.lo;
+    auto& loose = least ? f.lo : f.hi;
+    auto strict_of = [&](const NodeFacts& of) { return least ? of.hi : of.lo; };
+    // The bound on the clamped side is either operand's; prefer the one without ranges.
+    const NodeFacts &first = a.ranges.empty() ? a : b, &second = a.ranges.empty() ? b : a;
+    strict = strict_of(first) ? strict_of(first) : strict_of(second);
+    const std::optional<Size>&x = least ? a.lo : a.hi, &y = least ? b.lo : b.hi;
+    if (!x || !y) return;
+    const bool x_is_less = proved_less_equal(*x, *y), y_is_less = proved_less_equal(*y, *x);
+    if (x_is_less)
+        loose = least ? x : y;
+    else if (y_is_less)
+        loose = least ? y : x;
+    else
+        loose = least ? min(*x, *y) : max(*x, *y);
+}
+
+void bound_quotient(const NodeFacts& a, const NodeFacts& b, bool remainder, NodeFacts& f) {
+    if (!bounded(a) || a.lo->lower_bound() < 0 || !bounded(b) || *b.lo != *b.hi) return;
+    const Size& by = *b.lo;
+    if (by.is_constant() && by.constant() > 0) {
+        f.lo = remainder ? Size(0) : floor_div(*a.lo, by);
+        f.hi = remainder ? by - Size(1) : floor_div(*a.hi, by);
+    } else if (by.lower_bound() >= 0) {
+        f.lo = Size(0);  // by a symbolic size: x / 0 and x % 0 are 0
+        f.hi = remainder ? max(by - Size(1), Size(0)) : *a.hi;
+    }
+}
+
+/// Of an elementwise i32 node.
+void bound_elementwise(const KernelCode& code, const std::vector<NodeFacts>& known,
+                       const KernelNode& n, NodeFacts& f) {
+    auto of = [&](int k) -> const NodeFacts& { return known[n.args[k]]; };
+    switch (n.op) {
+        case KernelOp::Add:
+            if (bounded(of(0)) && bounded(of(1)))
+                f.lo = *of(0).lo + *of(1).lo, f.hi = *of(0).hi + *of(1).hi;
+            break;
+        case KernelOp::Mul: {
+            const KernelNode& factor = code.nodes[n.args[1]];
+            bound_product(of(0), of(1), factor.op == KernelOp::Constant ? &factor : nullptr, f);
+            break;
+        }
+        case KernelOp::Min:
+        case KernelOp::Max: bound_least(of(0), of(1), n.op == KernelOp::Min, f); break;
+        case KernelOp::Div:
+        case KernelOp::Mod: bound_quotient(of(0), of(1), n.op == KernelOp::Mod, f); break;
+        case KernelOp::Select:
+            if (!bounded(of(1)) || !bounded(of(2))) break;
+            if (*of(1).lo == *of(2).lo) f.lo = of(1).lo;
+            if (*of(1).hi == *of(2).hi) f.hi = of(1).hi;
+            break;
+        default: break;
+    }
+}
+
+/// The i32 may wrap around: its bounds are beyond 32 bits at sizes that the facts allow. Sizes of
+/// which nothing is known are those of tensors in memory, or were checked.
+bool may_wrap(const KernelNode& n, const NodeFacts& f, const SymbolFacts& symbols) {
+    if (!f.lo || !f.hi || n.interval.lo != INT32_MIN || n.interval.hi != INT32_MAX) return false;
+    for (const Size& bound : {*f.lo, *f.hi})
+        for (const std::string& symbol : bound.symbols())
+            if (!symbols.largest.contains(symbol)) return false;
+    return f.lo->lower_bound() < INT32_MIN || f.hi->upper_bound(symbols.largest) > INT32_MAX;
+}
+
+}  // namespace
+
+bool has_bounds(const KernelNode& n) {
+    return n.dtype == i32 &&
+           (is_elementwise(n.op) || n.op == KernelOp::Constant || n.op == KernelOp::Param);
+}
+
+NodeFacts facts_of(const KernelCode& code, const std::vector<NodeFacts>& known,
+                   const SymbolFacts& symbols, int id) {
+    const KernelNode& n = code.nodes[id];
+    NodeFacts f;
+    f.ranges = ranges_of(code, known, n);
+    if (n.op == KernelOp::Range) {
+        const Range& r = code.ranges[n.range];
+        if (r.kind != RangeKind::Serial || r.extent_node < 0 || !r.extent.is(0)) {
+            f.lo = Size(0);
+            f.hi = r.extent - Size(1);
+        }
+    }
+    if (!has_bounds(n)) return f;
+    if (n.op == KernelOp::Constant) f.lo = f.hi = Size(n.constant.i);
+    if (n.op == KernelOp::Param && code.params[n.param].scalar < 0)
+        f.lo = f.hi = code.params[n.param].size;
+    try {
+        bound_elementwise(code, known, n, f);
+    } catch (const UserError&) {
+        f.lo = f.hi = std::nullopt;  // they do not fit into 64 bits, or are too many terms: nobody
+                                     // wrote such a size
+    }
+    if ((n.op == KernelOp::Add || n.op == KernelOp::Mul) && may_wrap(n, f, symbols))
+        f.lo = f.hi = std::nullopt;
+    return f;
+}
+
+}  // namespace firn

@@ -1,0 +1,32 @@
+// What is known of a node of Kernel code: what it depends on, and bounds by the sizes of a call.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "compiler/kernel/kernel_code.h"
+
+namespace firn {
+
+/// A sum of nodes with factors.
+struct LinearForm {
+    std::vector<std::pair<int, int64_t>> terms;  // node, coefficient; sorted by node
+    int64_t constant = 0;
+};
+
+struct NodeFacts {
+    std::optional<Size> lo, hi;        // symbolic bounds
+    std::optional<LinearForm> linear;  // i32 sums
+    std::vector<int> ranges;           // ids of the ranges it depends on, sorted
+};
+
+/// Its interval and bounds say something.
+bool has_bounds(const KernelNode& n);
+
+/// Of node `id`, whose interval is known, from what is known of the nodes before it; its linear
+/// form is left open.
+NodeFacts facts_of(const KernelCode& code, const std::vector<NodeFacts>& known,
+                   const SymbolFacts& symbols, int id);
+
+}  // namespace firn
