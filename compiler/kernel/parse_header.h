@@ -1,0 +1,10 @@
+// What stands before the body in a kernel's text: facts, buffers, parameters, ranges and leaves.
+#pragma once
+#include "compiler/kernel/parse_run.h"
+
+namespace firn {
+
+/// One line of it.
+void parse_header(ParseRun& run);
+
+}  // namespace firn

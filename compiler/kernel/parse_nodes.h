@@ -1,0 +1,24 @@
+// The nodes and regions of a kernel's text.
+#pragma once
+#include <string>
+
+#include "compiler/kernel/parse_run.h"
+
+namespace firn {
+
+/// A new region.
+int open_region(ParseRun& run);
+/// The lines of a region up to its closing brace.
+void parse_body(ParseRun& run, int id);
+
+/// The place of the node that the text calls `%word`, which is new.
+int declare_node(ParseRun& run, const std::string& word);
+void put_node(ParseRun& run, int place, KernelNode node);
+/// A constant, parameter or range, as it is written.
+KernelNode parse_leaf(const ParseRun& run, const std::string& word);
+/// The place of what the text calls `word`.
+int parse_operand(ParseRun& run, const std::string& word);
+/// `in LO HI`, `mod M REMAINDER`; false where the next word is neither.
+bool take_interval(ParseRun& run, KernelNode& n);
+
+}  // namespace firn
