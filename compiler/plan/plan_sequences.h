@@ -17,8 +17,8 @@ using AddSequence =
 /// Dispatches that follow one another, and loops of them, become one dispatch of one group that
 /// runs them in order, where that takes no longer than launching them. What a dispatch does on all
 /// cores one group does on one: so each must be small, as far as the facts bound its sizes. Where
-/// buffers rotate in a loop its turns are written out until they have their names again, or the
-/// buffers are copied. Kernels that no step needs any more leave the program.
+/// buffers rotate in a loop its iterations are written out until they have their names again, or
+/// the buffers are copied. Kernels that no step needs any more leave the program.
 void put_in_sequence(Program& program, const DeviceProfile& profile, const SymbolFacts& facts,
                      const AddSequence& add);
 

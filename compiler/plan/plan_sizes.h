@@ -17,7 +17,7 @@ namespace firn {
 
 /// Collects what the kernels of a program need, so that one invocation computes all of it as soon
 /// as the values of the data symbols are there. The steps of a loop are a region: sizes that begin
-/// in its turns, or depend on which turn it is, are computed in the turn.
+/// in its iterations, or depend on which iteration it is, are computed in it.
 class PlannedSizes {
   public:
     PlannedSizes(const Graph& graph, Program& program);
@@ -26,7 +26,7 @@ class PlannedSizes {
     bool waits_for(const ScheduleItem& item) const;
 
     /// From here on the steps of the body of `loop` are planned, in which the symbol `induction`
-    /// counts the turns.
+    /// counts the iterations.
     void open(const Node& loop, const std::string& induction);
     /// `buffers` says where values are after the first `steps` steps of the innermost region.
     void note(const std::unordered_map<const Node*, int>& buffers, size_t steps);

@@ -1,0 +1,132 @@
+// Loops of kernels as steps of a program.
+#include "compiler/plan/host_loops.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "compiler/ir/builder.h"
+#include "compiler/plan/plan_buffers.h"
+#include "compiler/plan/plan_steps.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+Size host_bound(const PlanRun& run, const Node& loop, size_t k) {
+    const auto size = host_size(*loop.inputs[k], run.context.host_values);
+    if (!size)
+        throw UserError(
+            "the bounds of this loop are computed from tensors, and its body needs several "
+            "kernels; give it bounds that are numbers, sizes or integer arguments" +
+            at_line(loop));
+    return *size;
+}
+
+Size trip_count(const Node& loop, const Size& begin, const Size& end, const Size& step) {
+    if (!step.is_constant() || step.is(0))
+        throw UserError("the step of this loop is " + step.text() +
+                        "; a loop of kernels needs a constant step other than 0" + at_line(loop));
+    const Size distance = step.constant() > 0 ? end - begin : begin - end;
+    const Size stride(std::abs(step.constant()));
+    return max(stride.is(1) ? distance : floor_div(distance + stride - Size(1), stride), Size(0));
+}
+
+int copied(PlanRun& run, const Node& loop, const Node& value, int from, std::vector<Step>& out) {
+    const int to = add_buffer(run, "carried " + first_line(loop), value.dtype,
+                              element_count(largest(value.shape)));
+    out.push_back({CopyStep{from, to}});
+    return to;
+}
+
+/// The buffer that carried value k lives in: that of its initial value where nobody else needs it.
+int start_buffer(PlanRun& run, const Node& loop, size_t k, std::vector<Step>& out) {
+    const Node& init = *loop.inputs[k + 3];
+    const int from = run.context.buffers.at(&init);
+    return may_write_over(run, init, loop) ? from : copied(run, loop, init, from, out);
+}
+
+/// Where the values that the next iteration begins with are, each in a buffer of its own.
+std::vector<int> next_buffers(PlanRun& run, const Node& loop, const std::vector<int>& current,
+                              std::vector<Step>& steps) {
+    std::vector<int> source;
+    std::set<int> taken;
+    for (size_t k = 0; k < current.size(); ++k) {
+        const Node& next = *loop.as<LoopAttr>().body->results[k];
+        int from = run.context.buffers.at(&next);
+        const bool carried = std::find(current.begin(), current.end(), from) != current.end();
+        const bool own = run.schedule.materialised.contains(&next) || run.uses[&next] == 1;
+        if ((!carried && !(own && made_in(run, next, &loop))) || !taken.insert(from).second) {
+            from = copied(run, loop, next, from, steps);
+            taken.insert(from);
+        }
+        source.push_back(from);
+    }
+    return source;
+}
+
+/// After an iteration current[k] names what source[k] named; names that are left over take what is
+/// left over of the same size.
+std::vector<std::pair<int, int>> rotation(const Program& program, const std::vector<int>& current,
+                                          const std::vector<int>& source) {
+    std::vector<std::pair<int, int>> pairs;
+    std::set<int> all(current.begin(), current.end()), free(current.begin(), current.end());
+    all.insert(source.begin(), source.end());
+    free.insert(source.begin(), source.end());
+    for (int s : source) free.erase(s);
+    for (size_t k = 0; k < current.size(); ++k) pairs.emplace_back(current[k], source[k]);
+    for (int name : all) {
+        if (std::find(current.begin(), current.end(), name) != current.end()) continue;
+        const auto same_size = [&](int other) {
+            const BufferInfo &a = program.buffers[static_cast<size_t>(name)],
+                             &b = program.buffers[static_cast<size_t>(other)];
+            return a.dtype == b.dtype && a.elements == b.elements;
+        };
+        const auto place = std::find_if(free.begin(), free.end(), same_size);
+        ensure(place != free.end(), "the buffers of a loop do not rotate");
+        pairs.emplace_back(name, *place);
+        free.erase(place);
+    }
+    std::erase_if(pairs, [](const auto& p) { return p.first == p.second; });
+    return pairs;
+}
+
+/// What the host computes of the loop's induction, it computes of the iteration of the step.
+void count_iterations(PlanRun& run, const Node& arg, const Size& index) {
+    run.context.host_values[&arg] = index;
+    const SizeMap in_steps{{run.schedule.numbers.inductions.at(&arg).symbols()[0], index}};
+    for (HostScalar& number : run.program->host_scalars)
+        number.size = number.size.substitute(in_steps);
+}
+
+}  // namespace
+
+void add_loop(PlanRun& run, const ScheduleItem& item, std::vector<Step>& out) {
+    const Node& loop = *item.loop;
+    const LoopAttr& attr = loop.as<LoopAttr>();
+    const Region& body = *attr.body;
+    RepeatStep repeat;
+    repeat.induction = "$t" + std::to_string(run.loops++);
+    const Size begin = host_bound(run, loop, 0), step = host_bound(run, loop, 2);
+    repeat.trips = trip_count(loop, begin, host_bound(run, loop, 1), step);
+    count_iterations(run, *body.args[0], begin + step * Size::symbol(repeat.induction));
+    std::vector<int> current;
+    for (size_t k = 0; k < body.results.size(); ++k) {
+        current.push_back(start_buffer(run, loop, k, out));
+        run.context.buffers[body.args[k + 1].get()] = current.back();
+    }
+    run.sizes.open(loop, repeat.induction);
+    repeat.body = steps_of(run, item.body);
+    const std::vector<int> source = next_buffers(run, loop, current, repeat.body);
+    repeat.rotation = rotation(*run.program, current, source);
+    if (attr.open) repeat.alive = current[static_cast<size_t>(attr.active)];
+    if (attr.must_end) repeat.never_ended = never_ended(loop);
+    repeat.line = first_line(loop);
+    for (const Ref& r : run.results_of[&loop])
+        run.context.buffers[r.get()] = current[static_cast<size_t>(r->as<ResultAttr>().index)];
+    out.push_back({std::move(repeat)});
+}
+
+}  // namespace firn

@@ -1,0 +1,13 @@
+// Loops of kernels as steps of a program.
+#pragma once
+#include <vector>
+
+#include "compiler/plan/plan_run.h"
+
+namespace firn {
+
+/// The loop of the item as a RepeatStep whose carried values rotate among buffers. UserError where
+/// the host cannot know its trip count.
+void add_loop(PlanRun& run, const ScheduleItem& item, std::vector<Step>& out);
+
+}  // namespace firn

@@ -1,0 +1,60 @@
+// Kernels by hand as steps of a program.
+#include "compiler/plan/kernels_by_hand.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/ir/by_hand.h"
+#include "compiler/plan/dispatches.h"
+#include "compiler/plan/plan_buffers.h"
+#include "compiler/plan/value_kernels.h"
+#include "compiler/plan/waiting_kernels.h"
+
+namespace firn {
+namespace {
+
+/// Target k of the kernel, from then on `version`, has what it had before.
+int start_target(PlanRun& run, const Node& kernel, size_t k, const Node& version,
+                 const TargetUse& use, std::vector<Step>& out) {
+    const Ref& before = kernel.inputs[k + 3];
+    const Node& entry = *kernel.as<LoopAttr>().body->args[k + 1];
+    if (use.covered) return value_buffer(run, version);
+    const auto from = run.context.buffers.find(before.get());
+    if (from != run.context.buffers.end()) {
+        if (!use.read_apart) return version_buffer(run, version, *before, from->second, out);
+        const int at = from->second, to = value_buffer(run, version);
+        run.context.buffers[&entry] = at;
+        out.push_back({CopyStep{at, to}});
+        return to;
+    }
+    const int to = value_buffer(run, version);
+    add_kernel(run, {before}, {to}, before->shape, out);
+    add_waiting(run, out);
+    if (use.read_apart) out.push_back({CopyStep{to, value_buffer(run, entry)}});
+    return to;
+}
+
+}  // namespace
+
+void add_by_hand(PlanRun& run, const std::vector<Ref>& outputs, std::vector<Step>& out) {
+    const Node& kernel = *outputs[0]->inputs[0];
+    const std::vector<TargetUse> uses = target_uses(kernel, outputs);
+    KernelRequest request;
+    request.by_hand = &kernel;
+    request.outputs = outputs;
+    request.targets.assign(uses.size(), -1);
+    for (size_t k = 0; k < uses.size(); ++k) {
+        const auto version = std::find_if(outputs.begin(), outputs.end(), [&](const Ref& r) {
+            return r->as<ResultAttr>().index == static_cast<int>(k);
+        });
+        // A version that only the kernel itself needs.
+        const Node& made =
+            version == outputs.end() ? *kernel.as<LoopAttr>().body->results[k] : **version;
+        request.targets[k] = start_target(run, kernel, k, made, uses[k], out);
+    }
+    Work work;
+    MappedKernel made = map_by_hand(run, request, work);
+    add_dispatch(run, std::move(made), work, outputs, out);
+}
+
+}  // namespace firn

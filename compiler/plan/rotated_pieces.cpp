@@ -1,0 +1,74 @@
+// Loops whose buffers rotate, with iterations written out until the buffers have their names again.
+#include "compiler/plan/rotated_pieces.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <variant>
+
+namespace firn {
+namespace {
+
+constexpr int kMostPeriod = 3;         // of a rotation that iterations are written out for
+constexpr int64_t kWorthNames = 1024;  // elements that are dearer to copy than to write out
+
+using Rotation = std::map<int, int>;
+
+/// After as many iterations every buffer of the rotation has its name again.
+int period_of(const Rotation& rotation) {
+    int period = 1;
+    for (const auto& [start, next] : rotation) {
+        int length = 1;
+        for (int at = next; at != start; at = rotation.at(at)) ++length;
+        period = std::lcm(period, length);
+    }
+    return period;
+}
+
+/// The pieces on the buffers that have their names after one more iteration.
+void rotate(std::vector<SequencePiece>& pieces, const Rotation& rotation) {
+    for (SequencePiece& piece : pieces) {
+        rotate(piece.body, rotation);
+        if (!piece.kernel) continue;
+        for (KernelBuffer& b : piece.kernel->buffers)
+            if (const auto to = rotation.find(b.buffer); to != rotation.end())
+                b.buffer = to->second;
+    }
+}
+
+}  // namespace
+
+bool is_worth_writing_out(const RepeatStep& repeat, const SequencePiece& loop, int64_t elements) {
+    const int period = period_of({repeat.rotation.begin(), repeat.rotation.end()});
+    const bool plain = std::all_of(repeat.body.begin(), repeat.body.end(), [](const Step& step) {
+        return std::holds_alternative<DispatchStep>(step.step);
+    });
+    return plain && elements >= kWorthNames && period <= kMostPeriod && period <= loop.most_trips;
+}
+
+SequencePiece written_out(const RepeatStep& repeat, const SequencePiece& loop,
+                          const SequencePiece& copies) {
+    const Rotation rotation(repeat.rotation.begin(), repeat.rotation.end());
+    const Size period(period_of(rotation)), trips = max(loop.trips, Size(0)),
+                                            left = mod(trips, period),
+                                            index = Size::symbol(loop.induction);
+    SequencePiece one = loop;
+    one.is_loop = false;
+    SequencePiece whole = loop, rest = loop, out;
+    whole.trips = floor_div(trips, period), whole.most_trips /= period.constant();
+    whole.body.clear();
+    for (int64_t k = 0; k < period.constant(); ++k) {
+        one.iteration = index * period + Size(k);
+        whole.body.push_back(one);
+        rotate(one.body, rotation);
+    }
+    out.body.push_back(std::move(whole));
+    if (left.is(0)) return out;
+    one.iteration = trips - left + index;
+    rest.trips = left, rest.most_trips = period.constant() - 1;
+    rest.body = {std::move(one), copies};
+    out.body.push_back(std::move(rest));
+    return out;
+}
+
+}  // namespace firn

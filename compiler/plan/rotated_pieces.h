@@ -1,0 +1,17 @@
+// Loops whose buffers rotate, with iterations written out until the buffers have their names again.
+#pragma once
+#include <cstdint>
+
+#include "compiler/plan/sequence_pieces.h"
+
+namespace firn {
+
+/// Writing iterations out costs less than copying `elements` of each buffer that is moved. `loop`
+/// is the piece of `repeat`.
+bool is_worth_writing_out(const RepeatStep& repeat, const SequencePiece& loop, int64_t elements);
+/// As many iterations as it takes until all buffers have their names again, each on those that have
+/// them then; what iterations are left copy.
+SequencePiece written_out(const RepeatStep& repeat, const SequencePiece& loop,
+                          const SequencePiece& copies);
+
+}  // namespace firn

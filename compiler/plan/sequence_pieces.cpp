@@ -1,0 +1,190 @@
+// Steps as pieces of a kernel that one group runs in order.
+#include "compiler/plan/sequence_pieces.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <variant>
+
+#include "compiler/kernel/kernel_builder.h"
+#include "compiler/kernel/place.h"
+#include "compiler/mapping/in_sequence.h"
+#include "compiler/mapping/one_group.h"
+#include "compiler/plan/rotated_pieces.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kMostIterations = 4096;  // of a loop of steps
+
+struct Accessed {
+    std::set<int> loads, stores;
+};
+
+Accessed accessed_by(const KernelCode& code) {
+    Accessed out;
+    for (const KernelNode& n : code.nodes) {
+        if (n.op == KernelOp::Load || n.op == KernelOp::Atomic)
+            out.loads.insert(code.buffers[static_cast<size_t>(n.buffer)].buffer);
+        if (n.op == KernelOp::Store || n.op == KernelOp::Atomic)
+            out.stores.insert(code.buffers[static_cast<size_t>(n.buffer)].buffer);
+    }
+    return out;
+}
+
+/// The buffers whose values from before the pieces are asked for: loaded before they are stored to.
+void find_live(const std::vector<SequencePiece>& pieces, std::set<int>& live,
+               std::set<int>& stored) {
+    for (const SequencePiece& piece : pieces) {
+        if (!piece.kernel) {
+            std::set<int> inside = stored;
+            find_live(piece.body, live, inside);
+            // A loop may have no iterations.
+            if (!piece.is_loop || piece.trips.lower_bound() > 0) stored = std::move(inside);
+            continue;
+        }
+        const Accessed accessed = accessed_by(*piece.kernel);
+        for (int b : accessed.loads)
+            if (!stored.contains(b)) live.insert(b);
+        stored.insert(accessed.stores.begin(), accessed.stores.end());
+    }
+}
+
+/// What of the pieces changes with the iteration can be computed in the kernel.
+bool can_loop(const std::vector<SequencePiece>& pieces, const std::string& induction,
+              const Program& program) {
+    const auto is_bad = [&](const Size& size) { return !linear_in(size, induction); };
+    const auto is_good = [&](const ParamInfo& p) {
+        const int computed = p.scalar - static_cast<int>(program.arguments.size());
+        if (p.scalar < 0) return !is_bad(p.size);
+        return computed < 0 || !any_size(program.host_scalars, computed, is_bad);
+    };
+    return std::all_of(pieces.begin(), pieces.end(), [&](const SequencePiece& piece) {
+        if (!piece.kernel)
+            return !(piece.is_loop && mentions(piece.trips, induction)) &&
+                   can_loop(piece.body, induction, program);
+        const KernelCode& code = *piece.kernel;
+        return std::all_of(code.params.begin(), code.params.end(), is_good) &&
+               std::none_of(
+                   code.buffers.begin(), code.buffers.end(),
+                   [&](const KernelBuffer& b) { return mentions(b.elements, induction); }) &&
+               std::none_of(code.ranges.begin(), code.ranges.end(), [&](const Range& r) {
+                   return r.extent_node < 0 && mentions(r.extent, induction);
+               });
+    });
+}
+
+void count_uses(const std::vector<Step>& steps, std::map<int, int>& uses) {
+    for (const Step& step : steps) {
+        if (const auto* dispatch = std::get_if<DispatchStep>(&step.step))
+            for (int b : dispatch->buffers) ++uses[b];
+        if (const auto* copy = std::get_if<CopyStep>(&step.step))
+            ++uses[copy->source], ++uses[copy->target];
+        if (const auto* repeat = std::get_if<RepeatStep>(&step.step))
+            count_uses(repeat->body, uses);
+    }
+}
+
+std::optional<SequencePiece> kernel_piece(const SequenceContext& context,
+                                          const KernelCode& lowered) {
+    SequencePiece out;
+    out.kernel = map_to_one_group(lowered, context.profile, context.facts);
+    if (!out.kernel) return std::nullopt;
+    return out;
+}
+
+/// Each first buffer takes what the second has, all at once.
+std::optional<SequencePiece> copy_piece(const SequenceContext& context,
+                                        const std::vector<std::pair<int, int>>& pairs) {
+    const auto info = [&](int buffer) -> const BufferInfo& {
+        return context.program.buffers[static_cast<size_t>(buffer)];
+    };
+    const Size elements = info(pairs[0].first).elements;
+    KernelCode code;
+    code.name = "copy";
+    KernelBuilder b(code, context.facts);
+    Range range;
+    range.name = "i";
+    range.extent = elements;
+    const int at = b.range(b.add_range(range));
+    std::vector<int> values;
+    for (const auto& [to, from] : pairs) {
+        if (!(info(to).elements == elements) || !(info(from).elements == elements) ||
+            info(to).dtype != info(from).dtype)
+            return std::nullopt;
+        values.push_back(
+            b.load(b.buffer(from, info(from).dtype, elements, BindingForm::Storage, 1, false), at));
+    }
+    for (size_t k = 0; k < pairs.size(); ++k) {
+        const int to = b.buffer(pairs[k].first, info(pairs[k].first).dtype, elements,
+                                BindingForm::Storage, 1, true);
+        const int store = b.store(to, at, std::span(&values[k], 1));
+        code.regions[0].effects.push_back(store);
+    }
+    place(code);
+    return kernel_piece(context, code);
+}
+
+/// What of the rotation somebody sees: what is new in every iteration needs no value from the one
+/// before.
+std::vector<std::pair<int, int>> moved_values(const SequenceContext& context,
+                                              const RepeatStep& repeat, const SequencePiece& loop) {
+    std::set<int> live, stored;
+    find_live(loop.body, live, stored);
+    std::map<int, int> inside;
+    count_uses(repeat.body, inside);
+    std::vector<std::pair<int, int>> moved;
+    for (const auto& [first, second] : repeat.rotation) {
+        const auto all = context.uses.find(first);
+        if (live.contains(first) || (all != context.uses.end() && all->second > inside[first]))
+            moved.emplace_back(first, second);
+    }
+    return moved;
+}
+
+std::optional<SequencePiece> loop_piece(const SequenceContext& context, const RepeatStep& repeat) {
+    if (repeat.alive >= 0 || !repeat.never_ended.empty()) return std::nullopt;
+    SequencePiece out;
+    out.is_loop = true;
+    out.trips = repeat.trips;
+    out.most_trips = std::max<int64_t>(0, repeat.trips.upper_bound(context.facts.largest));
+    out.induction = repeat.induction;
+    if (out.most_trips > kMostIterations) return std::nullopt;
+    for (const Step& step : repeat.body) {
+        std::optional<SequencePiece> piece = piece_of(context, step);
+        if (!piece) return std::nullopt;
+        out.body.push_back(std::move(*piece));
+    }
+    if (!can_loop(out.body, out.induction, context.program)) return std::nullopt;
+    const std::vector<std::pair<int, int>> moved = moved_values(context, repeat, out);
+    if (moved.empty()) return out;
+    std::optional<SequencePiece> copies = copy_piece(context, moved);
+    if (!copies) return std::nullopt;
+    const BufferInfo& first = context.program.buffers[static_cast<size_t>(moved[0].first)];
+    if (is_worth_writing_out(repeat, out, first.elements.upper_bound(context.facts.largest)))
+        return written_out(repeat, out, *copies);
+    out.body.push_back(std::move(*copies));
+    return out;
+}
+
+}  // namespace
+
+SequenceContext sequence_context(const Program& program, const DeviceProfile& profile,
+                                 const SymbolFacts& facts) {
+    SequenceContext out{program, profile, facts, {}};
+    count_uses(program.steps, out.uses);
+    for (const ResultInfo& r : program.results) ++out.uses[r.buffer];
+    return out;
+}
+
+std::optional<SequencePiece> piece_of(const SequenceContext& context, const Step& step) {
+    if (const auto* dispatch = std::get_if<DispatchStep>(&step.step)) {
+        if (!dispatch->lowered || dispatch->sizes_binding >= 0) return std::nullopt;
+        return kernel_piece(context, *dispatch->lowered);
+    }
+    if (const auto* copy = std::get_if<CopyStep>(&step.step))
+        return copy_piece(context, {{copy->target, copy->source}});
+    return loop_piece(context, std::get<RepeatStep>(step.step));
+}
+
+}  // namespace firn

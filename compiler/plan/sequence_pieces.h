@@ -1,0 +1,39 @@
+// Steps as pieces of a kernel that one group runs in order.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/kernel/kernel_code.h"
+#include "compiler/program/program.h"
+
+namespace firn {
+
+/// What is run in order: a kernel, a loop, or what stands in `body`.
+struct SequencePiece {
+    std::optional<KernelCode> kernel;  // mapped to one group
+    std::vector<SequencePiece> body;
+    bool is_loop = false;  // of `trips` iterations
+    Size trips;
+    int64_t most_trips = 0;
+    std::string induction;
+    std::optional<Size> iteration;  // what `induction` stands for in the body, where it is no loop
+};
+
+/// What pieces are made for.
+struct SequenceContext {
+    const Program& program;
+    const DeviceProfile& profile;
+    const SymbolFacts& facts;
+    std::map<int, int> uses;  // by buffer: bindings and copies in the program, and results
+};
+SequenceContext sequence_context(const Program& program, const DeviceProfile& profile,
+                                 const SymbolFacts& facts);
+
+/// Nothing where one group cannot run the step, or takes longer than all cores with the launches.
+std::optional<SequencePiece> piece_of(const SequenceContext& context, const Step& step);
+
+}  // namespace firn
