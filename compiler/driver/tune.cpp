@@ -1,6 +1,7 @@
 // Kernels mapped otherwise than the heuristics say.
 #include "compiler/driver/tune.h"
 
+#include "compiler/kernel/structure.h"
 #include "compiler/mapping/vary_mapping.h"
 #include "compiler/plan/plan_kernel.h"
 #include "compiler/program/error.h"
@@ -24,16 +25,18 @@ std::shared_ptr<Program> with_mapping(const Program& program, int kernel, const 
                                       const SymbolFacts& facts) {
     auto out = std::make_shared<Program>(program);
     std::optional<KernelInfo> made;
+    KernelStructure structure;
     for_dispatches(out->steps, [&](DispatchStep& step) {
         if (step.kernel != kernel) return;
         KernelCode code = map_kernel(*step.lowered, mapping, program.profile, facts);
         check_limits(code, program.profile, "");
         launch_as(step, code);
-        KernelInfo info = kernel_info(code, program.profile);
-        ensure(!made || made->glsl == info.glsl, "equal kernels differ in another mapping");
+        KernelStructure own = structure_of(code);
+        ensure(!made || own == structure, "equal kernels differ in another mapping");
         if (made) return;
-        info.code = std::make_shared<KernelCode>(std::move(code));
-        made = std::move(info);
+        structure = std::move(own);
+        made = kernel_info(code, program.profile);
+        made->code = std::make_shared<KernelCode>(std::move(code));
     });
     ensure(made.has_value(), "a kernel that nobody launches");
     KernelInfo& old = out->kernels[static_cast<size_t>(kernel)];

@@ -13,19 +13,20 @@
 namespace firn {
 namespace {
 
-KernelInfo emitted(PlanRun& run, const KernelCode& code) {
+/// What is emitted for the code; once for all that is equal to it.
+KnownKernel& known_kernel(PlanRun& run, const KernelCode& code) {
     const StageTimer timer(run.times.emit);
-    return kernel_info(code, run.profile);
+    const auto [at, added] = run.kernels.try_emplace(structure_of(code));
+    if (added) at->second.info = kernel_info(code, run.profile);
+    return at->second;
 }
 
-/// Equal kernels are looked up once.
-const KernelTuning& tuning_of(PlanRun& run, const std::string& glsl) {
-    const auto [at, added] = run.tunings.try_emplace(glsl);
-    if (added) {
-        at->second.key = tuning_key(glsl, run.profile, run.options.facts);
-        at->second.found = find_tuned(at->second.key, run.options);
+const KernelTuning& tuning_of(PlanRun& run, KnownKernel& known) {
+    if (!known.tuning) {
+        const std::string key = tuning_key(known.info.glsl, run.profile, run.options.facts);
+        known.tuning = {key, find_tuned(key, run.options)};
     }
-    return at->second;
+    return *known.tuning;
 }
 
 /// Whether some of its sizes are known by the device alone.
@@ -50,27 +51,36 @@ void add_lines(std::vector<std::string>& lines, const std::vector<Ref>& outputs)
                 lines.push_back(text(line));
 }
 
+/// What the program says of a kernel, as its first dispatch does.
+struct KernelLabel {
+    std::string mapping, tuning_key;
+    bool tuned = false;
+    std::vector<std::string> lines;
+};
+
 /// The kernel's place in the program; an equal one is shared.
-int kernel_of(PlanRun& run, KernelCode code, KernelInfo info, const std::vector<Ref>& outputs) {
+int place_of(PlanRun& run, KnownKernel& known, KernelCode code, KernelLabel label,
+             const std::vector<Ref>& outputs) {
     check_limits(code, run.profile, outputs.empty() ? std::string() : at_line(*outputs[0]));
     std::vector<KernelInfo>& all = run.program->kernels;
-    std::string key = info.glsl;
-    for (const ParamInfo& p : code.params) key += p.dtype.name();
-    if (auto it = run.kernels.find(key); it != run.kernels.end()) {
-        add_lines(all[static_cast<size_t>(it->second)].lines, outputs);
-        return it->second;
+    if (known.place >= 0) {
+        add_lines(all[static_cast<size_t>(known.place)].lines, outputs);
+        return known.place;
     }
-    const int id = static_cast<int>(all.size());
+    known.place = static_cast<int>(all.size());
+    KernelInfo info = known.info;
+    info.mapping = std::move(label.mapping), info.tuning_key = std::move(label.tuning_key);
+    info.tuned = label.tuned;
+    info.lines = std::move(label.lines);
     add_lines(info.lines, outputs);
-    info.name = "k" + std::to_string(id) + (info.lines.empty() ? "" : " " + info.lines[0]);
+    info.name = "k" + std::to_string(known.place) + (info.lines.empty() ? "" : " " + info.lines[0]);
     if (info.lines.empty() && !code.name.empty()) info.name += " " + code.name;
     code.name = info.name;
     info.code = std::make_shared<KernelCode>(std::move(code));
     if (run.options.trace)
         run.options.trace->kernels.push_back({info.name, std::exchange(run.trail, {})});
     all.push_back(std::move(info));
-    run.kernels.emplace(std::move(key), id);
-    return id;
+    return known.place;
 }
 
 }  // namespace
@@ -84,22 +94,21 @@ void add_dispatch(PlanRun& run, MappedKernel made, const Work& work,
     DispatchStep step;
     step.work = largest(work);
     const bool on_device = take_sizes(run, made.code, step);
-    KernelInfo info = emitted(run, made.code);
+    KnownKernel* known = &known_kernel(run, made.code);
+    KernelLabel label;
     if (made.lowered && !on_device) {
-        info.mapping = text(made.mapping);
-        const KernelTuning& tuning = tuning_of(run, info.glsl);
-        info.tuning_key = tuning.key;
+        const KernelTuning& tuning = tuning_of(run, *known);
+        label.mapping = text(made.mapping), label.tuning_key = tuning.key;
         if (tuning.found)
             if (auto code = remap(*made.lowered, *tuning.found, run.profile, run.options.facts)) {
                 made.code = std::move(*code);
-                info = emitted(run, made.code);
-                info.mapping = text(*tuning.found), info.tuning_key = tuning.key;
-                info.tuned = true;
+                known = &known_kernel(run, made.code);
+                label.mapping = text(*tuning.found), label.tuned = true;
             }
         step.lowered = std::move(made.lowered);
     }
     launch_as(step, made.code);
-    step.kernel = kernel_of(run, std::move(made.code), std::move(info), outputs);
+    step.kernel = place_of(run, *known, std::move(made.code), std::move(label), outputs);
     out.push_back({std::move(step)});
 }
 
@@ -108,10 +117,8 @@ DispatchStep dispatch_of(PlanRun& run, KernelCode code, const Work& work,
     DispatchStep step;
     step.work = work;
     launch_as(step, code);
-    KernelInfo info = emitted(run, code);
-    info.lines = lines;
-    info.mapping = mapping;
-    step.kernel = kernel_of(run, std::move(code), std::move(info), {});
+    KnownKernel& known = known_kernel(run, code);
+    step.kernel = place_of(run, known, std::move(code), {mapping, "", false, lines}, {});
     return step;
 }
 

@@ -10,9 +10,9 @@
 namespace firn {
 
 /// Lowers, maps and emits every kernel of the schedule, gives values their buffers, and orders the
-/// steps. Equal kernels are made once. Throws UserError where a kernel cannot run within the
-/// profile's limits or a loop's bounds are not known to the host. Adds to `times` what lowering,
-/// mapping and emitting took.
+/// steps. Kernels of equal structure (kernel/structure.h) are emitted once. Throws UserError where
+/// a kernel cannot run within the profile's limits or a loop's bounds are not known to the host.
+/// Adds to `times` what lowering, mapping and emitting took.
 std::shared_ptr<Program> make_plan(const Graph& graph, const Schedule& schedule,
                                    const DeviceProfile& profile, const CompileOptions& options,
                                    CompileTimes& times);

@@ -1,6 +1,5 @@
 // The state of one run of make_plan(), over which the functions that build its program work.
 #pragma once
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "compiler/kernel/kernel_code.h"
+#include "compiler/kernel/structure.h"
 #include "compiler/lower/walk.h"
 #include "compiler/mapping/map.h"
 #include "compiler/plan/compile_options.h"
@@ -25,6 +25,13 @@ using KernelTrail = std::vector<CompileTrace::Pass>;
 struct KernelTuning {
     std::string key;
     std::optional<Mapping> found;
+};
+
+/// A kernel that was emitted, and where it stands in the program.
+struct KnownKernel {
+    KernelInfo info;                     // without what the program says of it
+    int place = -1;                      // -1: the program has it in another mapping
+    std::optional<KernelTuning> tuning;  // once somebody asks
 };
 
 /// Small kernels that wait for others to stand beside: Ready, independent of each other.
@@ -56,8 +63,7 @@ struct PlanRun {
     std::shared_ptr<Program> program;
     PlannedSizes sizes;
     LowerContext context;  // with the buffer of every value that has one
-    std::map<std::string, int> kernels;
-    std::map<std::string, KernelTuning> tunings;  // by GLSL
+    std::unordered_map<KernelStructure, KnownKernel, KernelStructureHash> kernels;
     int loops = 0;
 
     // Where building stands.

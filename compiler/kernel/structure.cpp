@@ -1,0 +1,218 @@
+// What a kernel computes and how, whatever its nodes are numbered and whichever buffers it is
+// given.
+#include "compiler/kernel/structure.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+/// Writes a kernel as words, of which each says how many follow that belong to it: no two kernels
+/// give the same words in different ways.
+struct StructureWriter {
+    const KernelCode& code;
+    std::vector<uint64_t> words;
+    std::vector<int> numbers;      // of nodes that were met, -1: not met
+    std::vector<int> loop_ranges;  // of Serial ranges likewise
+    int next = 0;
+
+    explicit StructureWriter(const KernelCode& code)
+        : code(code), numbers(code.nodes.size(), -1), loop_ranges(code.ranges.size(), -1) {}
+
+    template <class T>
+    void put(T value) {
+        words.push_back(static_cast<uint64_t>(value));
+    }
+};
+
+const KernelNode& node_of(const StructureWriter& out, int id) {
+    return out.code.nodes[static_cast<size_t>(id)];
+}
+
+/// Where what is stored to buffer k may be loaded by another that is bound apart: the first of
+/// those that are the same memory; k itself where nobody writes it.
+size_t shared_memory(const std::vector<KernelBuffer>& buffers, size_t k) {
+    size_t first = k;
+    bool written = false;
+    for (size_t other = 0; other < buffers.size(); ++other) {
+        if (buffers[other].buffer != buffers[k].buffer) continue;
+        first = std::min(first, other);
+        written |= buffers[other].written;
+    }
+    return written ? first : k;
+}
+
+void put_buffers(StructureWriter& out) {
+    const std::vector<KernelBuffer>& buffers = out.code.buffers;
+    out.put(buffers.size());
+    for (size_t k = 0; k < buffers.size(); ++k) {
+        const KernelBuffer& b = buffers[k];
+        out.put(b.dtype.type);
+        out.put(b.form);
+        out.put(b.width);
+        out.put(b.written);
+        out.put(b.coherent);
+        out.put(b.space);
+        out.put(b.space == MemorySpace::Bound ? shared_memory(buffers, k)
+                                              : static_cast<uint64_t>(b.elements.constant()));
+    }
+}
+
+/// How many lanes a subgroup has, where the kernel says it.
+int64_t lanes_of(const KernelCode& code) {
+    for (const Range& range : code.ranges)
+        if (range.kind == RangeKind::Subgroup && range.dim == 0) return range.extent.constant();
+    return 0;
+}
+
+void put_facts(StructureWriter& out) {
+    for (uint32_t size : out.code.group_size) out.put(size);
+    out.put(lanes_of(out.code));
+    out.put(out.code.params.size());
+    for (const ParamInfo& param : out.code.params) {
+        out.put(param.dtype.type);
+        out.put(out.code.on_device(param));
+    }
+    out.put(out.code.sizes_buffer);
+    put_buffers(out);
+}
+
+void put_range(StructureWriter& out, int k) {
+    const Range& range = out.code.ranges[static_cast<size_t>(k)];
+    out.put(range.kind);
+    out.put(range.kind == RangeKind::Serial ? out.loop_ranges[static_cast<size_t>(k)] : range.dim);
+}
+
+/// A value where it is asked for: what was met before by its number, a leaf as it is.
+void put_use(StructureWriter& out, int id) {
+    const KernelNode& n = node_of(out, id);
+    const int number = out.numbers[static_cast<size_t>(id)];
+    out.put(n.op);
+    out.put(n.dtype.type);
+    switch (n.op) {
+        case KernelOp::Constant:
+            out.put(n.constant.i);
+            out.put(std::bit_cast<uint64_t>(n.constant.f));
+            return;
+        case KernelOp::Param: out.put(n.param); return;
+        case KernelOp::Range: put_range(out, n.range); return;
+        default:
+            ensure(number >= 0, "structure_of: a value is asked for before it is computed");
+            out.put(number);
+    }
+}
+
+void put_uses(StructureWriter& out, const std::vector<int>& ids) {
+    out.put(ids.size());
+    for (int id : ids) put_use(out, id);
+}
+
+void meet(StructureWriter& out, int id) { out.numbers[static_cast<size_t>(id)] = out.next++; }
+
+/// What the node is beside its operands. Fields that the operation does not have may hold anything.
+void put_fields(StructureWriter& out, const KernelNode& n) {
+    switch (n.op) {
+        case KernelOp::Lane:
+        case KernelOp::SubgroupShuffle: out.put(n.lane); break;
+        case KernelOp::Result: out.put(n.position); break;
+        case KernelOp::RowReduce:
+        case KernelOp::SubgroupReduce:
+        case KernelOp::SubgroupScan: out.put(n.reduce); break;
+        case KernelOp::Atomic: out.put(n.combine); break;
+        default: break;
+    }
+    if (names_buffer(n.op)) out.put(n.buffer);
+    if (n.op == KernelOp::Load || n.op == KernelOp::Store) out.put(n.width);
+    if (is_matrix(n.op)) {
+        out.put(n.matrix.rows);
+        out.put(n.matrix.columns);
+        out.put(n.column_major);
+    }
+}
+
+/// What emission asks of bounds: a division of what is not negative by what is positive needs no
+/// care; a range test is made of two comparisons, one of them with what is not negative.
+void put_bounds(StructureWriter& out, const KernelNode& n) {
+    const auto at_least = [&](int id, int64_t lowest) {
+        return node_of(out, id).dtype == i32 && node_of(out, id).interval.lo >= lowest;
+    };
+    if (n.op == KernelOp::Div || n.op == KernelOp::Mod)
+        out.put(n.dtype == i32 && at_least(n.args[0], 0) && at_least(n.args[1], 1));
+    if (n.op == KernelOp::And)
+        for (int arg : n.args)
+            out.put(node_of(out, arg).op == KernelOp::Less &&
+                    at_least(node_of(out, arg).args[1], 0));
+}
+
+/// False where there is no such region, and where its condition is a constant that never holds.
+bool is_entered(const StructureWriter& out, const KernelNode& n, int region) {
+    if (region < 0 || n.op == KernelOp::For) return region >= 0;
+    const KernelNode& condition = node_of(out, n.args[0]);
+    return condition.op != KernelOp::Constant ||
+           (condition.constant.i != 0) == (region == n.region);
+}
+
+void put_region(StructureWriter& out, int id);
+
+void put_node(StructureWriter& out, int id) {
+    const KernelNode& n = node_of(out, id);
+    const bool has_regions = n.op == KernelOp::For || n.op == KernelOp::Branch;
+    out.put(n.op);
+    out.put(has_regions ? boolean.type : n.dtype.type);
+    out.put(n.pinned);
+    put_fields(out, n);
+    put_bounds(out, n);
+    put_uses(out, n.args);
+    if (n.op == KernelOp::For) {
+        const int range = out.code.regions[static_cast<size_t>(n.region)].range;
+        put_use(out, out.code.ranges[static_cast<size_t>(range)].extent_node);
+        out.loop_ranges[static_cast<size_t>(range)] = out.next++;
+    }
+    meet(out, id);
+    if (!has_regions) return;
+    for (int region : {n.region, n.else_region}) {
+        out.put(is_entered(out, n, region));
+        if (is_entered(out, n, region)) put_region(out, region);
+    }
+}
+
+void put_region(StructureWriter& out, int id) {
+    const KernelRegion& region = out.code.regions[static_cast<size_t>(id)];
+    out.put(region.args.size());
+    for (int arg : region.args) {
+        const KernelNode& n = node_of(out, arg);
+        out.put(n.dtype.type);
+        out.put(n.matrix.rows);
+        out.put(n.matrix.columns);
+        meet(out, arg);
+    }
+    for (const std::vector<int>* list : {&region.order, &region.effects}) {
+        out.put(list->size());
+        for (int node : *list) put_node(out, node);
+    }
+    put_uses(out, region.yields);
+    out.put(region.alive >= 0);
+    if (region.alive >= 0) put_use(out, region.alive);
+}
+
+uint64_t hash_of(const std::vector<uint64_t>& words) {
+    uint64_t h = words.size();
+    for (uint64_t word : words) h = (h ^ word) * 0x9E3779B97F4A7C15ull, h ^= h >> 29;
+    return h;
+}
+
+}  // namespace
+
+KernelStructure structure_of(const KernelCode& code) {
+    StructureWriter out(code);
+    put_facts(out);
+    put_region(out, 0);
+    const uint64_t hash = hash_of(out.words);
+    return {std::move(out.words), hash};
+}
+
+}  // namespace firn
