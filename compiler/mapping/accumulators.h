@@ -9,6 +9,7 @@
 
 namespace firn {
 
+struct KernelTraits;
 struct MappingRun;
 
 /// A buffer that a kernel only combines into, always by the same operation.
@@ -30,10 +31,9 @@ std::vector<AccumulatedTarget> accumulated_targets(const KernelCode& lowered);
 std::string why_no_accumulators(const MappingCase& of);
 
 /// The mapping of a kernel whose targets are worth copies on this device; nothing where they are
-/// not. `nodes`: of its body, which may have `most_nodes`; `loops`: it has some.
-std::optional<Mapping> choose_accumulators(const KernelCode& lowered, const DeviceProfile& profile,
-                                           const SymbolFacts& facts, int64_t nodes,
-                                           int64_t most_nodes, bool loops);
+/// not.
+std::optional<Mapping> choose_accumulators(const KernelCode& ready, const DeviceProfile& profile,
+                                           const SymbolFacts& facts, const KernelTraits& traits);
 
 /// The copies in a kernel that is being mapped, whose effects run in the order in which they are
 /// made.

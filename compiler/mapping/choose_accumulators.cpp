@@ -4,21 +4,12 @@
 
 #include "compiler/kernel/place.h"
 #include "compiler/mapping/accumulators.h"
+#include "compiler/mapping/kernel_traits.h"
 #include "compiler/mapping/map.h"
-#include "compiler/mapping/map_grid.h"
+#include "compiler/program/cost_table.h"
 
 namespace firn {
 namespace {
-
-constexpr int64_t kMostPrivate = 4096;    // elements of the copies of an invocation on a CPU driver
-constexpr int64_t kUnknownExtent = 4096;  // along one of several ranges that only the call knows
-constexpr int64_t kUnknownTrips =
-    8;  // of a subgroup for each element, where the number of stores is not known
-constexpr int64_t kMostTurns = 32768;  // of an invocation
-constexpr int64_t kStrides = 8;        // stores of an invocation in one iteration
-constexpr int64_t kBodyBudget = 700;   // nodes of an iteration
-constexpr int64_t kGroups = 8;         // that share a core evenly
-constexpr uint32_t kGroup = 256;       // invocations of a group that share a copy
 
 /// Iterations along each range, `wanted` in all or as many as there are blocks of the group.
 std::vector<int64_t> walked_blocks(const std::vector<Size>& grid, const SymbolFacts& facts,
@@ -27,7 +18,8 @@ std::vector<int64_t> walked_blocks(const std::vector<Size>& grid, const SymbolFa
     for (size_t d = 0; d < grid.size(); ++d) {
         const int64_t most = grid[d].upper_bound(facts.largest);
         const bool known = grid[d].is_constant();
-        const int64_t extent = known || grid.size() == 1 ? most : std::min(most, kUnknownExtent);
+        const int64_t extent =
+            known || grid.size() == 1 ? most : std::min(most, costs::kUnknownExtent);
         const int64_t blocks = d == 0 ? (extent + width - 1) / width : extent;
         out.push_back(std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, wanted)));
         wanted /= out.back();
@@ -38,23 +30,22 @@ std::vector<int64_t> walked_blocks(const std::vector<Size>& grid, const SymbolFa
 /// The most iterations that an invocation may walk, whose stores may stand in loops; 0: nobody
 /// knows.
 int64_t most_iterations(KernelCode lowered, const DeviceProfile& profile, int64_t elements) {
-    if (!profile.max_back_edges) return kMostTurns;
+    if (!profile.max_back_edges) return costs::kMostWalked;
     place(lowered);
     const int64_t inside = count_back_edges(lowered);
     if (inside < 0) return 0;
     // Copies are cleared and flushed in iterations too. Loops around one another count the outer
     // ones' iterations once more.
     const int64_t left = int64_t{profile.max_back_edges} - 2 * elements;
-    return std::clamp<int64_t>(left / (inside + 2), 0, kMostTurns);
+    return std::clamp<int64_t>(left / (inside + 2), 0, costs::kMostWalked);
 }
 
 }  // namespace
 
 std::optional<Mapping> choose_accumulators(const KernelCode& lowered, const DeviceProfile& profile,
-                                           const SymbolFacts& facts, int64_t nodes,
-                                           int64_t most_nodes, bool loops) {
+                                           const SymbolFacts& facts, const KernelTraits& traits) {
     const std::vector<AccumulatedTarget> targets = accumulated_targets(lowered);
-    const std::vector<Size> grid = grid_extents(lowered);
+    const std::vector<Size>& grid = traits.grid;
     if (targets.empty() || grid.empty() || !lanes_share(profile)) return std::nullopt;
     int64_t elements = 0;
     for (const AccumulatedTarget& t : targets) elements += t.elements;
@@ -68,26 +59,27 @@ std::optional<Mapping> choose_accumulators(const KernelCode& lowered, const Devi
     if (cpu) {
         // Lanes go through memory one by one anyway: a copy for each needs no atomics, and stays in
         // the first caches.
-        if (elements > kMostPrivate) return std::nullopt;
+        if (elements > costs::kMostPrivate) return std::nullopt;
         m.accumulators = MemorySpace::Private;
         m.group_x = profile.subgroup_size;
     } else {
         if (elements * 4 > profile.shared_bytes / 2) return std::nullopt;
         m.accumulators = MemorySpace::Shared;
-        m.group_x = std::min(kGroup, profile.max_group_size);
+        m.group_x = std::min(costs::kLargeGroup, profile.max_group_size);
     }
-    if (!loops && nodes * kStrides <= std::min(kBodyBudget, most_nodes))
-        m.strides = cpu ? kStrides : kStrides / 2;
+    if (!traits.loops &&
+        traits.nodes * costs::kAccumulatedStrides <= traits.bearable(costs::kBodyBudget))
+        m.strides = cpu ? costs::kAccumulatedStrides : costs::kAccumulatedStrides / 2;
     // A copy costs about as much as storing to each of its elements once.
     const int64_t width = m.group_x, stores = total / width;
     const int64_t least = cpu ? elements : 4 * elements / width + 1;
     const int64_t busy = std::max<int64_t>(1, profile.parallel_invocations / width);
-    const int64_t copies = std::min(busy * kGroups, stores / least);
+    const int64_t copies = std::min(busy * costs::kLeastGroups, stores / least);
     if (copies < busy) return std::nullopt;
     // Copies that gather less than they cost are not worth it.
     const int64_t most = most_iterations(lowered, profile, elements);
     if (most * m.strides < least) return std::nullopt;
-    const int64_t wanted = all.is_constant() ? stores / copies : kUnknownTrips * least;
+    const int64_t wanted = all.is_constant() ? stores / copies : costs::kUnknownStores * least;
     m.walk = walked_blocks(grid, facts, width * m.strides,
                            std::clamp<int64_t>(wanted / m.strides, 1, most));
     return m;

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "compiler/kernel/place.h"
 #include "compiler/mapping/loop_parts.h"
 #include "compiler/mapping/mapping_run.h"
+#include "compiler/mapping/share_loops.h"
+#include "compiler/program/cost_table.h"
 
 namespace firn {
 namespace {
@@ -60,6 +63,31 @@ std::vector<int> joined_nest(MappingRun& run, int loop, size_t copy) {
         out.push_back(inner);
     }
     return out;
+}
+
+bool collapses_nests(KernelCode code, const DeviceProfile& profile, int64_t carried,
+                     int64_t iterations_at_once) {
+    if (profile.device_class != DeviceClass::Cpu || carried < costs::kMuchCarried) return false;
+    place(code);
+    auto joins = [&](const KernelNode& n) {
+        if (n.op != KernelOp::For) return false;
+        const int inner = handed_through(code, static_cast<int>(&n - code.nodes.data()));
+        if (inner < 0) return false;
+        const KernelRegion& outside = code.regions[n.region];
+        const KernelRegion& body = code.regions[code.nodes[inner].region];
+        const bool plain = std::all_of(outside.order.begin(), outside.order.end(), [&](int id) {
+            const KernelOp op = code.nodes[id].op;
+            return id == inner || op == KernelOp::Result ||
+                   (op != KernelOp::Load && is_elementwise(op));
+        });
+        const Range& range = code.ranges[body.range];
+        return plain && (range.max_trips < 0 || !range.extent.is_constant() ||
+                         range.max_trips <= costs::kLongInside * iterations_at_once);
+    };
+    for (const KernelRegion& region : code.regions)
+        for (int id : region.order)
+            if (joins(code.nodes[id])) return true;
+    return false;
 }
 
 }  // namespace firn

@@ -132,6 +132,71 @@ inline constexpr int64_t kOfChunk = 2;
 /// Iterations of a loop of kernels so short that it runs to its end unasked. Not measured.
 inline constexpr int64_t kFewTrips = 16;
 
+// --- Mapping. Nodes are those of kernel code, after its copies are made.
+
+/// Nodes of an invocation's body. Not measured.
+inline constexpr int64_t kBodyBudget = 700;
+/// Nodes that keep a core busy alone: four such bodies stand one after the other. Not measured.
+inline constexpr int64_t kLongBody = 250;
+/// Nodes of a loop's body with its unrolled iterations. Not measured.
+inline constexpr int64_t kLoopBudget = 900;
+/// The same, where lanes hand round what they load. Not measured.
+inline constexpr int64_t kDealtBudget = 2600;
+/// Nodes of an iteration in a register tile. Not measured.
+inline constexpr int64_t kTileBudget = 1000;
+/// Nodes of a short loop that is written out, and its iterations. Not measured.
+inline constexpr int64_t kWholeBudget = 2600, kShortLoop = 8;
+/// Values that the loops of a register tile carry. limits.md, matmul: tiles of 64 sums fit the
+/// registers and the first cache.
+inline constexpr int64_t kMostCarried = 72;
+/// Vectors that a stencil's tile loads on a CPU driver, which spills what is more. limits.md,
+/// stencils.
+inline constexpr int64_t kLoadedOnCpu = 36;
+/// Values that make entering a loop dear on a CPU driver, which copies all of them under a mask;
+/// iterations of an inner loop, for each that is taken at once, that make it cheap. Not measured.
+inline constexpr int64_t kMuchCarried = 16, kLongInside = 16;
+/// Neighbours along one range in a register tile. Not measured.
+inline constexpr int64_t kLongestTile = 9;
+/// Of an iteration's time, that makes a tile worth growing. Not measured.
+inline constexpr double kLeastSaving = 0.93;
+/// Iterations at once that read far apart. limits.md, sums of columns.
+inline constexpr int64_t kFarIterations = 4;
+/// Of what runs at once, one in so many is enough in tiles of registers that shared memory feeds.
+/// Not measured.
+inline constexpr int64_t kStagedShare = 4;
+/// Neighbours along a range with which a kernel is asked whether groups would load together. Not
+/// measured.
+inline constexpr int64_t kStagedTile = 4;
+/// Iterations of a loop per lane that are worth combining; that pay for a subgroup's fixed costs on
+/// a CPU driver. limits.md, sums: 64 loads per invocation or more.
+inline constexpr int64_t kLeastShare = 4, kLongShare = 64;
+/// Workgroups for each core of a CPU, that share it evenly. Not measured.
+inline constexpr int64_t kLeastGroups = 8;
+/// Invocations of a group, where the device has as many. Not measured.
+inline constexpr uint32_t kLargeGroup = 256;
+/// Along both axes of a GPU's group that shares what it reads: each element is read as often as can
+/// be. Not measured.
+inline constexpr uint32_t kSquareGroup = 16;
+/// Indices of a stream from which on an invocation of a CPU driver takes several tiles. Not
+/// measured.
+inline constexpr int64_t kLongStream = 65536;
+
+/// An extent that only the call knows, as good as any larger one. Not measured.
+inline constexpr int64_t kLargeExtent = 1 << 20;
+/// An extent that only the call knows, where it is one of several. Not measured.
+inline constexpr int64_t kUnknownExtent = 4096;
+/// Elements of the copies of its targets that an invocation of a CPU driver accumulates into: they
+/// stay in the first caches.
+inline constexpr int64_t kMostPrivate = 4096;
+/// Stores of a subgroup to each element of such a copy, where their number is not known. Not
+/// measured.
+inline constexpr int64_t kUnknownStores = 8;
+/// Blocks that a group walks while it accumulates. Not measured.
+inline constexpr int64_t kMostWalked = 32768;
+/// Stores of an invocation in one iteration of such a walk on a CPU driver; half of that on a GPU.
+/// Not measured.
+inline constexpr int64_t kAccumulatedStrides = 8;
+
 // --- How much the compiler looks at. Beyond these it takes the safe answer.
 
 /// Distinct maps of one value that are followed: beyond them it goes to memory.

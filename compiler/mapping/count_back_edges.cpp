@@ -1,0 +1,50 @@
+// How many back edges an invocation of a kernel takes.
+#include <algorithm>
+
+#include "compiler/mapping/map.h"
+
+namespace firn {
+namespace {
+
+/// Iterations in which an invocation clears memory of its own or its share of the group's.
+int64_t clearing_iterations(const KernelCode& code, const KernelNode& array) {
+    const KernelBuffer& b = code.buffers[array.buffer];
+    if (!b.elements.is_constant()) return 0;
+    const int64_t members = int64_t{code.group_size[0]} * code.group_size[1] * code.group_size[2];
+    return b.space == MemorySpace::Shared ? (b.elements.constant() + members - 1) / members
+                                          : b.elements.constant();
+}
+
+}  // namespace
+
+int64_t count_back_edges(const KernelCode& code) {
+    auto count = [&](auto&& self, int region_id) -> int64_t {
+        int64_t total = 0;
+        auto add = [&](int id) {
+            const KernelNode& n = code.nodes[id];
+            if (total >= 0 && n.op == KernelOp::Array) total += clearing_iterations(code, n);
+            if (total < 0 || (n.op != KernelOp::For && n.op != KernelOp::Branch)) return;
+            int64_t inside = self(self, n.region);
+            if (n.else_region >= 0) {
+                const int64_t other = self(self, n.else_region);
+                inside = inside < 0 || other < 0 ? -1 : std::max(inside, other);
+            }
+            const int range = code.regions[n.region].range;
+            const int64_t trips = range >= 0 ? code.ranges[range].max_trips : 0;
+            if (inside < 0 || trips < 0)
+                total = -1;
+            else if (range < 0)
+                total += inside;
+            else if (trips > 0 && inside + 1 > INT64_MAX / 4 / trips)
+                total = -1;
+            else
+                total += trips * (inside + 1);
+        };
+        for (int id : code.regions[region_id].order) add(id);
+        for (int id : code.regions[region_id].effects) add(id);
+        return total;
+    };
+    return count(count, 0);
+}
+
+}  // namespace firn

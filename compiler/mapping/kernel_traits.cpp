@@ -1,0 +1,70 @@
+// What the choice of a mapping asks of a kernel.
+#include "compiler/mapping/kernel_traits.h"
+
+#include "compiler/kernel/place.h"
+#include "compiler/mapping/map_grid.h"
+#include "compiler/program/cost_table.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kLargeTotal = int64_t{1} << 40;
+
+/// A branch around loops: elements side by side would each go their own way.
+bool takes_loops_by_choice(const KernelCode& code, const KernelNode& n) {
+    if (n.op != KernelOp::Branch || n.guard) return false;
+    for (int body : {n.region, n.else_region})
+        if (body >= 0)
+            for (int id : code.regions[body].order)
+                if (code.nodes[id].op == KernelOp::For ||
+                    takes_loops_by_choice(code, code.nodes[id]))
+                    return true;
+    return false;
+}
+
+}  // namespace
+
+KernelTraits kernel_traits(KernelCode code, const DeviceProfile& profile,
+                           const SymbolFacts& facts) {
+    place(code);
+    KernelTraits traits;
+    double operations = 0;
+    auto visit = [&](int id) {
+        const KernelNode& n = code.nodes[id];
+        ++traits.nodes;
+        operations += operations_of(n);
+        traits.loops |= n.op == KernelOp::For;
+        if (n.op == KernelOp::Load) traits.shifted |= !is_at_own_index(code, n);
+    };
+    for (const KernelRegion& region : code.regions) {
+        for (int id : region.order) visit(id);
+        for (int id : region.effects) {
+            visit(id);
+            if (code.nodes[id].op != KernelOp::For) continue;
+            const int extent = code.ranges[code.regions[code.nodes[id].region].range].extent_node;
+            traits.rows = true;
+            traits.unlike_rows |= code.nodes[extent].op != KernelOp::Constant &&
+                                  code.nodes[extent].op != KernelOp::Param;
+        }
+        traits.divergent |= region.alive >= 0;
+        for (int id : region.order) traits.divergent |= takes_loops_by_choice(code, code.nodes[id]);
+        if (region.range >= 0 && code.ranges[region.range].extent_node >= 0 &&
+            code.nodes[code.ranges[region.range].extent_node].op != KernelOp::Constant &&
+            code.nodes[code.ranges[region.range].extent_node].op != KernelOp::Param)
+            traits.divergent |= true;  // trips may differ per invocation
+    }
+    traits.most_nodes =
+        static_cast<int64_t>(profile.max_body_operations * static_cast<double>(traits.nodes) /
+                             std::max(1.0, operations));
+    traits.grid = grid_extents(code);
+    for (size_t d = 0; d < traits.grid.size(); ++d) {
+        const int64_t extent =
+            std::min(costs::kLargeExtent, traits.grid[d].upper_bound(facts.largest));
+        if (d == 0) traits.x = extent;
+        if (d == 1) traits.y = extent;
+        traits.total = std::min(traits.total * extent, kLargeTotal);
+    }
+    return traits;
+}
+
+}  // namespace firn

@@ -1,0 +1,31 @@
+// What the choice of a mapping asks of a kernel.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "compiler/kernel/kernel_code.h"
+#include "compiler/program/device_profile.h"
+
+namespace firn {
+
+struct KernelTraits {
+    int64_t nodes = 0;
+    int64_t most_nodes = 0;  // of such that a body may have for the driver's compiler
+    bool loops = false, divergent = false;
+    bool rows = false;         // stores stand in loops: each invocation walks a row
+    bool unlike_rows = false;  // of lengths that differ
+    bool shifted = false;      // some load is not at the invocation's own index
+    std::vector<Size> grid;    // extents, x first
+    /// Indices along the first two ranges and of all; where only the call knows them, many.
+    int64_t x = 1, y = 1, total = 1;
+
+    /// Every invocation does the same, and stores once.
+    bool plain() const { return !divergent && !rows; }
+    /// Nodes of a body that the driver's compiler bears, and no more than `budget`.
+    int64_t bearable(int64_t budget) const { return std::min(budget, most_nodes); }
+};
+
+KernelTraits kernel_traits(KernelCode ready, const DeviceProfile& profile,
+                           const SymbolFacts& facts);
+
+}  // namespace firn
