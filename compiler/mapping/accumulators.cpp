@@ -7,13 +7,13 @@
 #include "compiler/ir/builder.h"
 #include "compiler/mapping/copy_values.h"
 #include "compiler/mapping/mapping_run.h"
+#include "compiler/program/cost_table.h"
 #include "compiler/program/error.h"
 
 namespace firn {
 namespace {
 
-constexpr int64_t kAtOnce = 8;  // places of a copy that are unrolled at once
-constexpr int64_t kBytes = 4;   // of an element of a copy
+constexpr int64_t kBytes = 4;  // of an element of a copy
 
 int range_of(KernelBuilder& b, int64_t trips) {
     Range range;
@@ -147,7 +147,8 @@ std::vector<int> Accumulators::close(const std::vector<int>& bound, int lane, in
 /// The lanes' copies of a place combine, and one lane stores.
 void Accumulators::close_private(size_t k, int bound, int lane, std::vector<int>& effects) {
     const AccumulatedTarget& t = targets_[k];
-    const int64_t trips = t.elements / kAtOnce, rest = t.elements % kAtOnce;
+    const int64_t trips = t.elements / costs::kPlacesAtOnce,
+                  rest = t.elements % costs::kPlacesAtOnce;
     const int first = b_.make(KernelOp::Equal, boolean, {lane, b_.integer(0)});
     auto places = [&](int begin, int64_t count) {
         std::vector<int> inside;
@@ -163,9 +164,11 @@ void Accumulators::close_private(size_t k, int bound, int lane, std::vector<int>
     };
     if (trips)
         effects.push_back(loop(b_, trips, [&](int iteration) {
-            return places(b_.mul(iteration, b_.integer(kAtOnce)), kAtOnce);
+            return places(b_.mul(iteration, b_.integer(costs::kPlacesAtOnce)),
+                          costs::kPlacesAtOnce);
         }));
-    for (int effect : places(b_.integer(trips * kAtOnce), rest)) effects.push_back(effect);
+    for (int effect : places(b_.integer(trips * costs::kPlacesAtOnce), rest))
+        effects.push_back(effect);
 }
 
 /// Every invocation of the group stores its share of the places.

@@ -3,21 +3,15 @@
 
 #include "compiler/mapping/matrix_units.h"
 #include "compiler/mapping/steps.h"
+#include "compiler/program/cost_table.h"
 
 namespace firn {
 namespace {
 
-constexpr int64_t kMostMatrices =
-    4;  // of a subgroup along an axis: with more, sums leave the registers
-constexpr int64_t kMostSubgroups =
-    2;  // of a group along an axis: they read the same operands through its cache
-constexpr int64_t kUnknownExtent = 4096;  // of the result, where only the call knows it
-constexpr int64_t kResident = 4;          // subgroups that take turns on a core, and hide its loads
-
 int64_t matrices(const Size& extent, int64_t unit, const SymbolFacts& facts) {
     const int64_t most = extent.is_constant()
                              ? extent.constant()
-                             : std::min(kUnknownExtent, extent.upper_bound(facts.largest));
+                             : std::min(costs::kUnknownExtent, extent.upper_bound(facts.largest));
     return std::max<int64_t>(1, most / unit);
 }
 
@@ -39,7 +33,8 @@ std::optional<Mapping> choose_matrix(const KernelCode& lowered, const DeviceProf
     MatrixTiles& t = m.matrix;
     t = {1, 1, 1, 1};
     // Large blocks load less for each product; small ones keep every core busy.
-    const int64_t busy = int64_t{profile.parallel_invocations} / profile.subgroup_size / kResident;
+    const int64_t busy =
+        int64_t{profile.parallel_invocations} / profile.subgroup_size / costs::kResident;
     auto subgroups = [&](int64_t wide, int64_t high) {
         return batch * ceil_quotient(across, wide) * ceil_quotient(down, high);
     };
@@ -47,8 +42,8 @@ std::optional<Mapping> choose_matrix(const KernelCode& lowered, const DeviceProf
         grown = false;
         for (const bool wider : {t.across <= t.down, t.across > t.down}) {
             const int64_t wide = t.across * (wider ? 2 : 1), high = t.down * (wider ? 1 : 2);
-            if (wide > std::min(kMostMatrices, across) || high > std::min(kMostMatrices, down) ||
-                subgroups(wide, high) < busy)
+            if (wide > std::min(costs::kMostMatrices, across) ||
+                high > std::min(costs::kMostMatrices, down) || subgroups(wide, high) < busy)
                 continue;
             t.across = wide, t.down = high;
             grown = true;
@@ -60,7 +55,8 @@ std::optional<Mapping> choose_matrix(const KernelCode& lowered, const DeviceProf
     for (int64_t* count : {&t.subgroups_across, &t.subgroups_down}) {
         const int64_t needed = count == &t.subgroups_across ? ceil_quotient(across, t.across)
                                                             : ceil_quotient(down, t.down);
-        while (*count * 2 <= std::min(kMostSubgroups, needed) && lanes() * 2 <= most) *count *= 2;
+        while (*count * 2 <= std::min(costs::kMostSubgroups, needed) && lanes() * 2 <= most)
+            *count *= 2;
     }
     m.group_x = static_cast<uint32_t>(lanes());
     // What the lanes finish is handed to them through shared memory.

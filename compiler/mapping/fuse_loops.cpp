@@ -7,13 +7,10 @@
 
 #include "compiler/kernel/place.h"
 #include "compiler/kernel/rebuild.h"
+#include "compiler/program/cost_table.h"
 
 namespace firn {
 namespace {
-
-constexpr size_t kMostCarried = 8;    // values that one fused loop carries
-constexpr double kLeastShared = 0.5;  // of the smaller loop's work
-constexpr int kRounds = 4;            // loops inside fused loops meet in the next round
 
 /// Loops by For node: those with the same number become one.
 using Groups = std::vector<std::vector<int>>;
@@ -147,12 +144,12 @@ Groups find_groups(const KernelCode& code, const DeviceProfile& profile) {
                           turn.of(id)};
             auto fits = [&](const Candidate& c) {
                 if (c.level != own.level || c.extent != own.extent ||
-                    c.carried + own.carried > kMostCarried)
+                    c.carried + own.carried > costs::kMostFusedCarried)
                     return false;
                 double shared = 0;
                 for (const auto& [name, each] : own.work)
                     if (c.work.contains(name)) shared += each;
-                return shared >= kLeastShared * std::min(cost(own.work), cost(c.work));
+                return shared >= costs::kMostlyShared * std::min(cost(own.work), cost(c.work));
             };
             auto found = std::find_if(candidates.begin(), candidates.end(), fits);
             if (found == candidates.end()) {
@@ -194,7 +191,7 @@ KernelCode fuse_loops(KernelCode code, const DeviceProfile& profile, const Symbo
     const auto loops = std::count_if(code.nodes.begin(), code.nodes.end(),
                                      [&](const KernelNode& n) { return can_fuse(code, n); });
     if (loops < 2) return code;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < costs::kFusingRounds; ++round) {
         KernelCode placed = code;
         place(placed);
         const Groups groups = find_groups(placed, profile);

@@ -5,20 +5,17 @@
 #include <cmath>
 
 #include "compiler/mapping/map.h"
+#include "compiler/program/cost_table.h"
 #include "compiler/program/size_env.h"
 
 namespace firn {
 namespace {
 
-constexpr int64_t kMostIndices = 1 << 16;  // whatever they cost
-constexpr double kUnknownTrips = 8;
-constexpr double kStoreOnCpu = 90;  // operations that one takes as long as
-
 /// One iteration of the grid, on all cores.
 double seconds_of(const KernelCode& code, int region, const DeviceProfile& profile) {
     const KernelRegion& r = code.regions[static_cast<size_t>(region)];
     const double operation = 1 / profile.operations_per_second;
-    const double store = profile.device_class == DeviceClass::Cpu ? kStoreOnCpu * operation
+    const double store = profile.device_class == DeviceClass::Cpu ? costs::kStoreOnCpu * operation
                                                                   : profile.seconds_per_load;
     double sum = 0;
     for (const std::vector<int>* ids : {&r.order, &r.effects})
@@ -36,7 +33,7 @@ double seconds_of(const KernelCode& code, int region, const DeviceProfile& profi
                 const int64_t most =
                     range < 0 ? 1 : code.ranges[static_cast<size_t>(range)].max_trips;
                 sum += seconds_of(code, inner, profile) *
-                       (most < 0 ? kUnknownTrips : static_cast<double>(most));
+                       (most < 0 ? costs::kUnknownTrips : static_cast<double>(most));
             }
         }
     return sum;
@@ -80,7 +77,8 @@ std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, const Devi
         // Where there may be nothing to do, a guard must say so: the group comes by all the same.
         const int64_t largest = grid[d].upper_bound(facts.largest);
         if (largest < 1 || (d > 1 && !grid[d].is_constant())) return std::nullopt;
-        if (largest > kMostIndices || (most *= largest) > kMostIndices) return std::nullopt;
+        if (largest > costs::kMostInOneGroup || (most *= largest) > costs::kMostInOneGroup)
+            return std::nullopt;
     }
     if (!is_small(lowered, grid, profile, facts)) return std::nullopt;
     Mapping mapping = choose_mapping(lowered, profile, facts);

@@ -5,17 +5,10 @@
 #include <vector>
 
 #include "compiler/ir/op.h"
+#include "compiler/program/cost_table.h"
 
 namespace firn {
 namespace {
-
-constexpr double kLookAhead = 300;    // operations that a core has in flight
-constexpr double kPerCycle = 3;       // operations that it begins in a cycle
-constexpr double kWorthwhile = 0.86;  // of the cycles that a region may take afterwards
-constexpr double kBlock = 60;         // operations of a block
-constexpr int kLive = 20;  // values that wait to be used, about as many as there are registers
-constexpr size_t kMostBlocks =
-    4000;  // regions of more are left: their copies are chains side by side already
 
 /// Nodes that become one statement: a value, and what only it uses.
 struct Block {
@@ -60,11 +53,11 @@ class Blocks {
         size_t oldest = 0;
         for (size_t k = 0; k < order.size(); ++k) {
             const Block& block = blocks_[static_cast<size_t>(order[k])];
-            for (in_flight += block.work; in_flight > kLookAhead && oldest < k; ++oldest) {
+            for (in_flight += block.work; in_flight > costs::kLookAhead && oldest < k; ++oldest) {
                 begun = std::max(begun, left[oldest]);
                 in_flight -= blocks_[static_cast<size_t>(order[oldest])].work;
             }
-            begun += block.work / kPerCycle;
+            begun += block.work / costs::kPerCycle;
             double ready = begun;
             for (int need : block.needs) ready = std::max(ready, done[static_cast<size_t>(need)]);
             done[static_cast<size_t>(order[k])] = ready + block.latency;
@@ -94,7 +87,7 @@ class Blocks {
             }
         for (size_t k = 0; k < out.size(); ++k)
             if (out[k] == kLanes - 1) last += blocks_[k].work;
-        if (last < kLookAhead) out.assign(blocks_.size(), 0);
+        if (last < costs::kLookAhead) out.assign(blocks_.size(), 0);
         return out;
     }
 
@@ -117,7 +110,7 @@ class Blocks {
             const auto better = [&](int a, int b) {
                 const Block &x = blocks_[static_cast<size_t>(a)],
                             &y = blocks_[static_cast<size_t>(b)];
-                if (live > kLive) {
+                if (live > costs::kLiveValues) {
                     const int p = released(x, unused), q = released(y, unused);
                     if (p != q) return p > q;
                 }
@@ -147,7 +140,7 @@ class Blocks {
                 there = std::max(there, now + block.latency);
                 if (--waits[static_cast<size_t>(user)] == 0) ready.push_back(user);
             }
-            now += block.work / kPerCycle;
+            now += block.work / costs::kPerCycle;
         }
         return order;
     }
@@ -201,7 +194,7 @@ class Blocks {
             const double own = work(code_.nodes[id]);
             const int by = user[id] >= 0 ? block_of_[static_cast<size_t>(user[id])] : -1;
             const bool joins = by >= 0 && code_.nodes[id].width == 1 &&
-                               blocks_[static_cast<size_t>(by)].work + own <= kBlock;
+                               blocks_[static_cast<size_t>(by)].work + own <= costs::kOrderedBlock;
             block_of_[id] = joins ? by : static_cast<int>(blocks_.size());
             if (!joins) blocks_.emplace_back();
             blocks_[static_cast<size_t>(block_of_[id])].work += own;
@@ -265,12 +258,13 @@ void order_values(KernelCode& code) {
         const bool plain = std::all_of(order.begin(), order.end(), [&](int id) {
             return is_plain(code.nodes[static_cast<size_t>(id)]);
         });
-        if (!plain || static_cast<double>(order.size()) < kLookAhead) continue;
+        if (!plain || static_cast<double>(order.size()) < costs::kLookAhead) continue;
         const Blocks blocks(code, region);
-        if (blocks.size() > kMostBlocks) continue;
+        if (blocks.size() > costs::kMostBlocks) continue;
         const double before = blocks.cycles(blocks.as_they_stand());
         const std::vector<int> other = blocks.side_by_side(blocks.lanes(region));
-        if (blocks.cycles(other) < kWorthwhile * before) region.order = blocks.nodes(other);
+        if (blocks.cycles(other) < costs::kWorthwhileOrder * before)
+            region.order = blocks.nodes(other);
     }
 }
 

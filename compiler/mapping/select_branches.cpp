@@ -8,15 +8,10 @@
 #include "compiler/kernel/place.h"
 #include "compiler/mapping/map.h"
 #include "compiler/mapping/tile_model.h"
+#include "compiler/program/cost_table.h"
 
 namespace firn {
 namespace {
-
-constexpr double kBranchOperations = 100;      // a branch and the lanes that it parts, on a GPU
-constexpr double kMaskedLoopOperations = 400;  // a loop under a mask, on a CPU driver
-constexpr double kPassedBy = 0.5;              // of the indices, that pass a branch by
-constexpr double kUnknownTrips = 32;
-constexpr int kMostBranches = 16;  // of one kernel
 
 /// The nodes in the order that roots need them, without the dead: operands, and what regions hold,
 /// come first.
@@ -161,7 +156,7 @@ class Chooser {
             if (cpu_ && code_.nodes[id].op == KernelOp::For) return true;
             total += cost(id);
         }
-        return !cpu_ && total >= kBranchOperations;
+        return !cpu_ && total >= costs::kBranchOperations;
     }
 
     static std::vector<int> all_of(const KernelRegion& region) {
@@ -218,7 +213,8 @@ class Chooser {
             return region_cost(n.region) + (n.else_region >= 0 ? region_cost(n.else_region) : 0);
         if (n.op != KernelOp::For) return is_elementwise(n.op) ? operation_cost(n.op) : 0;
         const int64_t most = code_.ranges[code_.regions[n.region].range].max_trips;
-        return region_cost(n.region) * (most < 0 ? kUnknownTrips : static_cast<double>(most));
+        return region_cost(n.region) *
+               (most < 0 ? costs::kUnknownTrips : static_cast<double>(most));
     }
 
     double region_cost(int region) const {
@@ -252,7 +248,7 @@ class Chooser {
     }
 
     bool worth(const KernelRegion& region, const std::vector<int>& group) const {
-        const double least = cpu_ ? kMaskedLoopOperations : kBranchOperations;
+        const double least = cpu_ ? costs::kMaskedLoopOperations : costs::kBranchOperations;
         return saved(region, group, 1) >= least || saved(region, group, 2) >= least;
     }
 
@@ -345,7 +341,7 @@ bool tiles_better(const KernelCode& code, const DeviceProfile& profile, const Sy
     if (mapping.lanes > 1 || mapping.copies() == 1) return false;
     const TileModel model(code, false);
     return model.time(mapping.tile) <
-           kPassedBy * model.time(std::vector<int64_t>(mapping.tile.size(), 1));
+           costs::kPassedBy * model.time(std::vector<int64_t>(mapping.tile.size(), 1));
 }
 
 }  // namespace
@@ -359,7 +355,7 @@ KernelCode select_branches(KernelCode code, const DeviceProfile& profile,
         code = with_one_branch(std::move(code), two[0], two[1]);
         place(code);
     }
-    for (int made = 0; made < kMostBranches; ++made) {
+    for (int made = 0; made < costs::kMostBranches; ++made) {
         const std::vector<int> group = Chooser(code, profile).find();
         if (group.empty() || (made == 0 && tiles_better(code, profile, facts))) break;
         KernelCode branched = with_branch(code, group);

@@ -8,17 +8,12 @@
 #include "compiler/kernel/count.h"
 #include "compiler/kernel/place.h"
 #include "compiler/kernel/rebuild.h"
+#include "compiler/program/cost_table.h"
 
 namespace firn {
 namespace {
 
-constexpr int64_t kSmallOnCpu = 16384, kSmallOnGpu = 131072;  // indices
-constexpr double kMaskedStore =
-    150;  // operations that a store by no lane takes on a CPU driver: as long as any
-constexpr int64_t kBlock = 4;        // neighbours that are loaded and stored at once
-constexpr int64_t kLongestRun = 64;  // elements that one invocation computes
-constexpr double kLeastGain =
-    2;  // launches saved must be worth that much more than what is done for nothing
+constexpr int64_t kBlock = 4;  // neighbours that are loaded and stored at once
 
 int grid_range(const KernelCode& code) {
     int found = -1;
@@ -45,7 +40,8 @@ double work_of(KernelCode code, const DeviceProfile& profile) {
         stores += code.nodes[static_cast<size_t>(id)].op == KernelOp::Store;
     return static_cast<double>(work.operations.constant()) /
                static_cast<double>(std::max<int64_t>(1, indices_of(code))) +
-           loads * profile.seconds_per_load * profile.operations_per_second + stores * kMaskedStore;
+           loads * profile.seconds_per_load * profile.operations_per_second +
+           stores * costs::kStoreOnCpu;
 }
 
 /// How a part's indices are dealt to invocations, whole subgroups of them.
@@ -56,7 +52,8 @@ Runs runs_of(int64_t indices, const DeviceProfile& profile) {
     const int64_t lanes = profile.subgroup_size, fair = (indices + lanes - 1) / lanes;
     // A loop of one iteration is none: what it loads behind the end would be loaded by all.
     const int64_t least = indices % kBlock == 0 ? kBlock : 2 * kBlock;
-    const int64_t length = std::clamp((fair + kBlock - 1) / kBlock * kBlock, least, kLongestRun);
+    const int64_t length =
+        std::clamp((fair + kBlock - 1) / kBlock * kBlock, least, costs::kLongestRun);
     const int64_t count = (indices + length - 1) / length;
     return {count, (count + lanes - 1) / lanes * lanes, length};
 }
@@ -67,7 +64,8 @@ bool is_small_kernel(const KernelCode& code, const DeviceProfile& profile) {
     const int range = grid_range(code);
     if (range < 0) return false;
     const Size& extent = code.ranges[static_cast<size_t>(range)].extent;
-    const int64_t most = profile.device_class == DeviceClass::Cpu ? kSmallOnCpu : kSmallOnGpu;
+    const int64_t most =
+        profile.device_class == DeviceClass::Cpu ? costs::kSmallOnCpu : costs::kSmallOnGpu;
     if (!extent.is_constant() || extent.constant() < 1 || extent.constant() > most) return false;
     const bool loops = std::any_of(code.nodes.begin(), code.nodes.end(), [](const KernelNode& n) {
         return n.op == KernelOp::For || n.op == KernelOp::Branch || n.op == KernelOp::Atomic ||
@@ -107,8 +105,8 @@ bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& ne
     count(next);
     if (!bound.fits(profile)) return false;
     const double extra = (units * others - own) / profile.operations_per_second;
-    return !cpu ||
-           extra * kLeastGain < static_cast<double>(parts.size()) * profile.seconds_per_launch;
+    return !cpu || extra * costs::kLeastGain <
+                       static_cast<double>(parts.size()) * profile.seconds_per_launch;
 }
 
 bool is_larger(const KernelCode& code, const std::vector<KernelCode>& parts) {

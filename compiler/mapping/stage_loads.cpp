@@ -7,16 +7,11 @@
 #include "compiler/kernel/strides.h"
 #include "compiler/mapping/row_groups.h"
 #include "compiler/mapping/staged_tile.h"
+#include "compiler/program/cost_table.h"
 #include "compiler/program/device_profile.h"
 
 namespace firn {
 namespace {
-
-constexpr int64_t kLeastReuse = 4;         // invocations that read the same element
-constexpr int64_t kMostInside = 32;        // iterations of short loops
-constexpr double kLeastSaving = 2;         // times fewer loads of an iteration
-constexpr int64_t kEnoughIterations = 16;  // at a time, for a barrier to cost little
-constexpr int64_t kGroupsAtOnce = 2;       // of a core, whose shared memory must do for all of them
 
 int64_t members_along(const Mapping& m, size_t range) {
     return range == 0 ? m.group_x : range == 1 ? m.group_y : 1;
@@ -97,7 +92,7 @@ class StagedLoops {
                 code_.nodes[code_.ranges[region.range].extent_node].op == KernelOp::Constant &&
                 region.alive < 0;
             if (!known || !contains(nest_, static_cast<int>(r)) ||
-                iterations_inside(static_cast<int>(r)) > kMostInside)
+                iterations_inside(static_cast<int>(r)) > costs::kMostInside)
                 return false;
         }
         return true;
@@ -113,7 +108,7 @@ class StagedLoops {
     int64_t iterations_inside(int region) const {
         int64_t out = 1;
         for (int at = region; at != nest_[0]; at = parents_[at])
-            out = std::min(out * std::max<int64_t>(1, iterations(at)), 2 * kMostInside);
+            out = std::min(out * std::max<int64_t>(1, iterations(at)), 2 * costs::kMostInside);
         return out;
     }
 
@@ -191,7 +186,7 @@ class StagedLoops {
                 const bool follows = loaded || std::any_of(n.args.begin(), n.args.end(),
                                                            [&](int arg) { return shared[arg]; });
                 shared[id] = follows && facts_[id].anywhere && in_nest(id) &&
-                             reuse(facts_[id].axes) >= kLeastReuse;
+                             reuse(facts_[id].axes) >= costs::kLeastReuse;
                 if (!loaded) continue;
                 if (shared[id]) loads.push_back(id);
                 const double times =
@@ -199,7 +194,7 @@ class StagedLoops {
                 before += times;
                 after += times / static_cast<double>(shared[id] ? reuse(facts_[id].axes) : 1);
             }
-        if (loads.empty() || before < kLeastSaving * after) return {};
+        if (loads.empty() || before < costs::kLeastStagedSaving * after) return {};
         for (int region : nest_)
             for (int id : code_.regions[region].order)
                 if (shared[id] && is_used_otherwise(id, shared)) results.push_back(id);
@@ -290,10 +285,11 @@ int64_t choose_staged_iterations(const KernelCode& lowered, Mapping m,
     for (int64_t iterations : {8, 16, 32, 64, 128, 256}) {
         m.staged_iterations = iterations;
         const int64_t bytes = staged_bytes(lowered, m);
-        if (bytes == 0 || bytes * kGroupsAtOnce > profile.shared_bytes) break;
+        if (bytes == 0 || bytes * costs::kGroupsAtOnce > profile.shared_bytes) break;
         best = iterations;
         // Fewer barriers, until all invocations have something to load.
-        if (iterations >= kEnoughIterations && bytes >= int64_t{4} * m.group_x * m.group_y) break;
+        if (iterations >= costs::kEnoughIterations && bytes >= int64_t{4} * m.group_x * m.group_y)
+            break;
     }
     return best;
 }

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <span>
 
+#include "compiler/program/cost_table.h"
+
 namespace firn {
 namespace {
 
-constexpr int64_t kWrittenOut = 16;  // loads of an invocation in a row
-constexpr int64_t kWidth = 4;        // elements of a wide load
+constexpr int64_t kWidth = 4;  // elements of a wide load
 
 }  // namespace
 
@@ -106,7 +107,7 @@ void StagedTile::fill(const Array& array, const Block& block, std::vector<int>& 
             guarded ? b_.make(KernelOp::Min, i32, {unit, b_.integer(units - 1)}) : unit;
         return Share{unit, guarded, load(array, loaded, width, block)};
     };
-    if (shares * width > kWrittenOut) {
+    if (shares * width > costs::kLoadsInARow) {
         effects.push_back(fill_in_rounds(shares, [&](int round) {
             std::vector<int> inside;
             store(array, load_share(round, units % members_ != 0), units, inside);

@@ -7,16 +7,10 @@
 
 #include "compiler/ir/op.h"
 #include "compiler/kernel/place.h"
+#include "compiler/program/cost_table.h"
 
 namespace firn {
 namespace {
-
-constexpr double kUnknownTrips = 32;  // of a loop
-constexpr double kMostTurns = 1024;   // more iterations weigh the same
-constexpr int64_t kShortLoop = 8;     // iterations that are written out
-constexpr int64_t kTurnsAtOnce = 4;   // of a longer loop
-constexpr double kLoad = 1.0, kRepeatedLoad = 0.25,
-                 kOperation = 0.1;  // ns of a subgroup on a CPU driver (limits.md, 2)
 
 /// The Grid range and the Serial range whose sum `id` is, but for constants: -1 where there is
 /// none.
@@ -43,7 +37,7 @@ std::pair<int, int> sum_of_ranges(const KernelCode& code, int id) {
 /// Iterations of a loop that are computed at once.
 int64_t iterations_at_once(const KernelCode& code, int region) {
     const int64_t most = code.ranges[code.regions[region].range].max_trips;
-    return most > 0 && most <= kShortLoop ? most : kTurnsAtOnce;
+    return most > 0 && most <= costs::kShortLoop ? most : costs::kIterationsAtOnce;
 }
 
 }  // namespace
@@ -167,7 +161,7 @@ void TileModel::visit(const KernelCode& code, int region_id, double runs) {
         share.loop_nodes += region_id != 0;
         if (n.op == KernelOp::Load) {
             const bool repeated = !lanes_share_ && (node_[id] & 1) == 0 && region_id != 0;
-            share.time += runs * (repeated ? kRepeatedLoad : kLoad);
+            share.time += runs * (repeated ? costs::kRepeatedLoad : costs::kLoad);
             if (repeated) repeated_ |= node_[id];
         } else if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
             if (n.op == KernelOp::For && region_id == 0)
@@ -176,13 +170,14 @@ void TileModel::visit(const KernelCode& code, int region_id, double runs) {
             double iterations = 1;
             if (range >= 0) {
                 const int64_t most = code.ranges[range].max_trips;
-                iterations = most < 0 ? kUnknownTrips
-                                      : std::clamp(static_cast<double>(most), 1.0, kMostTurns);
+                iterations =
+                    most < 0 ? costs::kUnknownTrips
+                             : std::clamp(static_cast<double>(most), 1.0, costs::kMostCountedTrips);
             }
             visit(code, n.region, runs * iterations);
             if (n.else_region >= 0) visit(code, n.else_region, runs);
         } else if (n.op != KernelOp::Result) {
-            share.time += runs * kOperation * operation_cost(n.op);
+            share.time += runs * costs::kOperation * operation_cost(n.op);
         }
     };
     for (int id : region.order) one(id);

@@ -11,14 +11,10 @@
 #include "compiler/mapping/share_loops.h"
 #include "compiler/mapping/steps.h"
 #include "compiler/mapping/tile_model.h"
+#include "compiler/program/cost_table.h"
 
 namespace firn {
 namespace {
-
-constexpr double kFarSlower = 2;      // times what the model gives the mapping that is varied
-constexpr int64_t kMostNodes = 4000;  // of the body after expansion: drivers take seconds beyond it
-constexpr int64_t kMostCopies = 128;
-constexpr int64_t kMostMatrices = 16;  // that a subgroup sums up: their sums fill the registers
 
 /// Collects variations that are possible and new.
 class Variations {
@@ -109,7 +105,7 @@ class Variations {
         const MatrixTiles& own = from_.matrix;
         for (int64_t across : {1, 2, 4, 8})
             for (int64_t down : {1, 2, 4, 8})
-                if (across * down <= kMostMatrices)
+                if (across * down <= costs::kMostTunedMatrices)
                     with_matrix({across, down, own.subgroups_across, own.subgroups_down});
         for (const auto& [wide, high] : {std::pair{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 2}, {4, 4}})
             with_matrix({own.across, own.down, wide, high});
@@ -136,10 +132,11 @@ class Variations {
     void with(const std::function<void(Mapping&)>& change) {
         Mapping m = from_;
         change(m);
-        if (m.copies() > kMostCopies) return;
+        if (m.copies() > costs::kMostTunedCopies) return;
         const int64_t nodes = model_.nodes(m.tile) * m.strides;
-        if (nodes > kMostNodes || nodes * m.unroll > 2 * kMostNodes) return;
-        if (m.lanes == from_.lanes && model_.time(m.tile) > kFarSlower * model_.time(from_.tile))
+        if (nodes > costs::kMostTunedNodes || nodes * m.unroll > 2 * costs::kMostTunedNodes) return;
+        if (m.lanes == from_.lanes &&
+            model_.time(m.tile) > costs::kFarSlower * model_.time(from_.tile))
             return;
         if (is_legal(m)) add(std::move(m));
     }

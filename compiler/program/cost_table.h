@@ -197,6 +197,73 @@ inline constexpr int64_t kMostWalked = 32768;
 /// Not measured.
 inline constexpr int64_t kAccumulatedStrides = 8;
 
+/// What counts of a loop's iterations where a tile is weighed: more weigh the same. Not measured.
+inline constexpr double kMostCountedTrips = 1024;
+/// Iterations of a longer loop that are unrolled while a tile is weighed. Not measured.
+inline constexpr int64_t kIterationsAtOnce = 4;
+/// ns of a subgroup on a CPU driver: a load, one that a tile repeats, an operation. limits.md, 2.
+inline constexpr double kLoad = 1.0, kRepeatedLoad = 0.25, kOperation = 0.1;
+/// Operations that a store takes as long as, on a CPU driver, by however few lanes. limits.md,
+/// stores: 49 ns of a subgroup for four neighbours, against 0.1 ns of an operation.
+inline constexpr double kStoreOnCpu = 120;
+
+// --- Branches.
+
+/// Operations that a branch and the lanes that it parts take as long as, on a GPU. Not measured.
+inline constexpr double kBranchOperations = 100;
+/// Operations that a loop under a mask takes as long as, on a CPU driver. Not measured.
+inline constexpr double kMaskedLoopOperations = 400;
+/// Of the indices, that pass a branch by, where nothing tells. Not measured.
+inline constexpr double kPassedBy = 0.5;
+
+// --- Operands in shared memory.
+
+/// Invocations that read the same element. Not measured.
+inline constexpr int64_t kLeastReuse = 4;
+/// Times fewer loads of an iteration. Not measured.
+inline constexpr double kLeastStagedSaving = 2;
+/// Iterations at a time, for a barrier to cost little. Not measured.
+inline constexpr int64_t kEnoughIterations = 16;
+/// Groups that a core runs at once, whose shared memory must do for all of them. Not measured.
+inline constexpr int64_t kGroupsAtOnce = 2;
+/// Loads of an invocation that are written out in a row. Not measured.
+inline constexpr int64_t kLoadsInARow = 16;
+/// Places of a copy of a target that are cleared or combined at once. Not measured.
+inline constexpr int64_t kPlacesAtOnce = 8;
+
+// --- Matrix units.
+
+/// Matrices of a subgroup along an axis: with more, sums leave the registers. Not measured.
+inline constexpr int64_t kMostMatrices = 4;
+/// Subgroups of a group along an axis: they read the same operands through its cache. Not measured.
+inline constexpr int64_t kMostSubgroups = 2;
+/// Subgroups that take turns on a core, and hide its loads. Not measured.
+inline constexpr int64_t kResident = 4;
+
+// --- Kernels and loops in one.
+
+/// Values that one fused loop carries. Not measured.
+inline constexpr size_t kMostFusedCarried = 8;
+/// Indices of a kernel that is small enough to run beside others. Not measured.
+inline constexpr int64_t kSmallOnCpu = 16384, kSmallOnGpu = 131072;
+/// Elements that one invocation of such a kernel computes. Not measured.
+inline constexpr int64_t kLongestRun = 64;
+/// Times that the launches saved must be worth what is done for nothing. Not measured.
+inline constexpr double kLeastGain = 2;
+/// Indices of a kernel that one group runs, whatever they cost. Not measured.
+inline constexpr int64_t kMostInOneGroup = 1 << 16;
+
+// --- The order of values in a CPU's core, which begins many at once. Not measured.
+
+/// Operations that a core has in flight, and that it begins in a cycle.
+inline constexpr double kLookAhead = 300, kPerCycle = 3;
+/// Of the cycles, that a region may take afterwards, for another order to be worth it.
+inline constexpr double kWorthwhileOrder = 0.86;
+/// Operations of a block that is moved as a whole.
+inline constexpr double kOrderedBlock = 60;
+/// Values that wait to be used, about as many as there are registers.
+inline constexpr int kLiveValues = 20;
+
 // --- How much the compiler looks at. Beyond these it takes the safe answer.
 
 /// Distinct maps of one value that are followed: beyond them it goes to memory.
@@ -211,5 +278,20 @@ inline constexpr int kMostBoundSteps = 100;
 inline constexpr int kMostIntegerDepth = 6;
 /// Times that tuning makes a cost dearer or cheaper.
 inline constexpr double kMostWeight = 1024;
+
+/// Branches of one kernel that choices become.
+inline constexpr int kMostBranches = 16;
+/// Rounds in which loops fuse: those inside fused loops meet in the next one.
+inline constexpr int kFusingRounds = 4;
+/// Iterations of short loops inside one whose operands are staged.
+inline constexpr int64_t kMostInside = 32;
+/// Blocks of a region whose order is looked at: copies of longer ones are chains side by side.
+inline constexpr size_t kMostBlocks = 4000;
+/// Nodes and copies of a body that tuning tries: drivers take seconds beyond them.
+inline constexpr int64_t kMostTunedNodes = 4000, kMostTunedCopies = 128;
+/// Matrices that a subgroup sums up in what tuning tries: their sums fill the registers.
+inline constexpr int64_t kMostTunedMatrices = 16;
+/// Times as slow as the mapping that is varied, by the model, that a mapping may be to be tried.
+inline constexpr double kFarSlower = 2;
 
 }  // namespace firn::costs
