@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "compiler/ir/monoid.h"
 
 namespace firn {
 
@@ -78,15 +79,5 @@ Ref result(Builder b, const Ref& region_node, int index);
 /// Makes a node again with other inputs (and the attribute given), inferring its dtype and shape:
 /// what `rewrite` does where its visitor gives null.
 Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr);
-
-/// The elementwise operation that combines a Scatter's value with what is there; none for Last.
-Op combining_op(ScatterOp op);
-/// The reduction that combines in the same way, where there is one.
-std::optional<ReduceOp> reduce_op(ScatterOp op);
-/// The elementwise operation that takes one more value into a reduction.
-Op reduce_step(ReduceOp op);
-
-/// Identity of a reduction in a dtype: 0, 1, the largest (inf), the smallest, false, true.
-Scalar reduce_identity(ReduceOp op, DType dtype);
 
 }  // namespace firn

@@ -1,6 +1,5 @@
 // Movement, gathers, stores and reductions.
 #include <algorithm>
-#include <limits>
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/builder_checks.h"
@@ -209,72 +208,10 @@ Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices
     return b.table.intern(Op::Scatter, x->dtype, x->shape, std::move(indices), attr, b.line);
 }
 
-Op combining_op(ScatterOp op) {
-    switch (op) {
-        case ScatterOp::Last: break;
-        case ScatterOp::Add: return Op::Add;
-        case ScatterOp::Mul: return Op::Mul;
-        case ScatterOp::Min: return Op::Min;
-        case ScatterOp::Max: return Op::Max;
-        case ScatterOp::And: return Op::And;
-        case ScatterOp::Or: return Op::Or;
-        case ScatterOp::Xor: return Op::Xor;
-    }
-    throw InternalError("a store that replaces combines nothing");
-}
-
-std::optional<ReduceOp> reduce_op(ScatterOp op) {
-    switch (op) {
-        case ScatterOp::Add: return ReduceOp::Sum;
-        case ScatterOp::Mul: return ReduceOp::Prod;
-        case ScatterOp::Min: return ReduceOp::Min;
-        case ScatterOp::Max: return ReduceOp::Max;
-        case ScatterOp::Last:
-        case ScatterOp::And:
-        case ScatterOp::Or:
-        case ScatterOp::Xor: return std::nullopt;
-    }
-    return std::nullopt;
-}
-
-Op reduce_step(ReduceOp op) {
-    switch (op) {
-        case ReduceOp::Sum: return Op::Add;
-        case ReduceOp::Prod: return Op::Mul;
-        case ReduceOp::Min: return Op::Min;
-        case ReduceOp::Max: return Op::Max;
-        case ReduceOp::Any: return Op::Or;
-        case ReduceOp::All: return Op::And;
-    }
-    throw InternalError("internal error: unknown reduction");
-}
-
-Scalar reduce_identity(ReduceOp op, DType dtype) {
-    switch (op) {
-        case ReduceOp::Sum: return scalar_int(0).to(dtype);
-        case ReduceOp::Prod: return scalar_int(1).to(dtype);
-        case ReduceOp::Any: return scalar_bool(false).to(dtype);
-        case ReduceOp::All: return scalar_bool(true).to(dtype);
-        case ReduceOp::Min:
-        case ReduceOp::Max: break;
-    }
-    bool largest = op == ReduceOp::Min;
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    if (dtype.is_float()) return scalar_float(largest ? kInfinity : -kInfinity, dtype);
-    if (dtype.is_bool()) return scalar_bool(largest);
-    int bits = 8 * dtype.bytes();
-    if (dtype.is_signed()) {
-        int64_t low = bits == 64 ? INT64_MIN : -(int64_t{1} << (bits - 1));
-        return scalar_int(largest ? -(low + 1) : low, dtype);
-    }
-    int64_t high = bits == 64 ? -1 : (int64_t{1} << bits) - 1;
-    return scalar_int(largest ? high : 0, dtype);
-}
-
 namespace {
 
 DType reduced_type(ReduceOp op, DType dtype) {
-    if (op == ReduceOp::Any || op == ReduceOp::All) return boolean;
+    if (monoid(op).logical) return boolean;
     return dtype.is_bool() || dtype.bytes() == 1 ? i32 : dtype;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/ir/monoid.h"
 #include "compiler/program/error.h"
 #include "compiler/program/extremes.h"
 
@@ -214,16 +215,11 @@ Scalar evaluate(Op op, DType dtype, std::span<const Scalar> inputs) {
 }
 
 Scalar evaluate_reduce(ReduceOp op, const Scalar& accumulator, const Scalar& value) {
+    const Monoid& monoid = firn::monoid(op);
+    if (monoid.step == Op::Or) return scalar_bool(truth(accumulator) || truth(value));
+    if (monoid.step == Op::And) return scalar_bool(truth(accumulator) && truth(value));
     const Scalar both[] = {accumulator, value};
-    switch (op) {
-        case ReduceOp::Sum: return evaluate(Op::Add, accumulator.dtype, both);
-        case ReduceOp::Prod: return evaluate(Op::Mul, accumulator.dtype, both);
-        case ReduceOp::Min: return evaluate(Op::Min, accumulator.dtype, both);
-        case ReduceOp::Max: return evaluate(Op::Max, accumulator.dtype, both);
-        case ReduceOp::Any: return scalar_bool(truth(accumulator) || truth(value));
-        case ReduceOp::All: return scalar_bool(truth(accumulator) && truth(value));
-    }
-    throw InternalError("internal error: an unknown reduction");
+    return evaluate(monoid.step, accumulator.dtype, both);
 }
 
 int64_t bounded_index(Bounds mode, int64_t i, int64_t n) {

@@ -17,37 +17,11 @@ const char* name(Bounds mode) {
     return "?";
 }
 
-const char* name(ReduceOp op) {
-    switch (op) {
-        case ReduceOp::Sum: return "sum";
-        case ReduceOp::Prod: return "prod";
-        case ReduceOp::Min: return "min";
-        case ReduceOp::Max: return "max";
-        case ReduceOp::Any: return "any";
-        case ReduceOp::All: return "all";
-    }
-    return "?";
-}
-
 const char* name(SubgroupOp op) {
     switch (op) {
         case SubgroupOp::Reduce: return "reduce";
         case SubgroupOp::Scan: return "scan";
         case SubgroupOp::Shuffle: return "shuffle";
-    }
-    return "?";
-}
-
-const char* name(ScatterOp op) {
-    switch (op) {
-        case ScatterOp::Last: return "last";
-        case ScatterOp::Add: return "add";
-        case ScatterOp::Mul: return "mul";
-        case ScatterOp::Min: return "min";
-        case ScatterOp::Max: return "max";
-        case ScatterOp::And: return "and";
-        case ScatterOp::Or: return "or";
-        case ScatterOp::Xor: return "xor";
     }
     return "?";
 }

@@ -1,0 +1,34 @@
+// The operations that combine many values into one: the one table that reductions, combining
+// stores and the lanes of a subgroup share.
+#pragma once
+#include <optional>
+
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+struct Monoid {
+    Op step;  // elementwise, takes one more value
+    enum class Identity : uint8_t { Zero, One, Largest, Smallest, AllBits } identity;
+    std::optional<ReduceOp> reduce;    // of reductions and subgroups
+    std::optional<ScatterOp> scatter;  // of combining stores
+    bool logical = false;              // of truth values, whatever it is given
+};
+
+const Monoid& monoid(ReduceOp op);
+/// None for Last, which combines nothing: InternalError.
+const Monoid& monoid(ScatterOp op);
+
+/// What changes nothing, in a dtype.
+Scalar identity(const Monoid& monoid, DType dtype);
+
+/// The elementwise operation that combines a Scatter's value with what is there; none for Last.
+Op combining_op(ScatterOp op);
+/// The reduction that combines in the same way, where there is one.
+std::optional<ReduceOp> reduce_op(ScatterOp op);
+/// The elementwise operation that takes one more value into a reduction.
+Op reduce_step(ReduceOp op);
+/// Identity of a reduction in a dtype: 0, 1, the largest (inf), the smallest, false, true.
+Scalar reduce_identity(ReduceOp op, DType dtype);
+
+}  // namespace firn
