@@ -8,11 +8,11 @@
 namespace firn {
 
 /// A complete compute shader. Needs placed code whose ranges are Group, Invocation, Serial or
-/// Subgroup. Equal code and equal answers of the two functions below give equal text; the user's
-/// lines stand in comments.
+/// Subgroup. Code of equal structure (kernel/structure.h) gives text of equal meaning: one serves
+/// all.
 std::string emit_glsl(const KernelCode& code, const DeviceProfile& profile);
 
-/// Kernel parameters exceed the push-constant limit of the profile: they come from a storage buffer
+/// Kernel parameters exceed the push-constant limit of the profile: they come from a uniform buffer
 /// after the last binding.
 bool needs_param_buffer(const KernelCode& code, const DeviceProfile& profile);
 

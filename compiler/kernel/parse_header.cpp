@@ -85,9 +85,13 @@ void parse_leaves(ParseRun& run) {
         };
         bool last = strip(form);
         n = parse_leaf(run, form);
-        while (!last && more(run))
-            last = strip(run.words[run.at + (peek(run) == "in" || peek(run) == "mod" ? 2 : 0)]),
-            take_interval(run, n);
+        while (!last && more(run)) {
+            const size_t at = run.at + (peek(run) == "in" || peek(run) == "mod" ? 2 : 0);
+            if (at >= run.words.size()) fail(run, "expected two numbers");
+            last = strip(run.words[at]);
+            if (!take_interval(run, n))
+                fail(run, "expected ',', 'in' or 'mod' instead of '" + peek(run) + "'");
+        }
         put_node(run, id, std::move(n));
         run.leaves.emplace(form, id);
     }
@@ -123,7 +127,7 @@ void parse_header(ParseRun& run) {
     } else {
         std::string letters;
         const auto number = number_behind(take_word(run, "a declaration"), &letters);
-        if (!number) fail(run, "expected a declaration");
+        if (!number || *number > kMostNumber) fail(run, "expected a declaration");
         if (letters == "b")
             parse_buffer(run, *number);
         else if (letters == "p")

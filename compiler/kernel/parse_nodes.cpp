@@ -35,7 +35,7 @@ void parse_node(ParseRun& run, int in) {
     if (!accept(run, "=")) fail(run, "expected '='");
     KernelNode n;
     const auto op = find_kernel_op(take_word(run, "an operation"));
-    if (!op) fail(run, "expected an operation of ops.def");
+    if (!op) fail(run, "expected an operation of kernel_ops.def");
     n.op = *op;
     const bool has_bodies = n.op == KernelOp::For || n.op == KernelOp::Branch;
     int range = -1;
@@ -130,7 +130,7 @@ void parse_body(ParseRun& run, int id) {
 
 int declare_node(ParseRun& run, const std::string& word) {
     const auto id = word.size() > 1 && word[0] == '%' ? whole_number(word.substr(1)) : std::nullopt;
-    if (!id || *id < 0 || *id > INT32_MAX / 2) fail(run, "expected the number of a node");
+    if (!id || *id < 0 || *id > kMostNumber) fail(run, "expected the number of a node");
     if (run.names.count(static_cast<int>(*id))) fail(run, "this number is taken");
     const int place = run.exact ? static_cast<int>(*id) : static_cast<int>(run.code.nodes.size());
     run.names[static_cast<int>(*id)] = place;

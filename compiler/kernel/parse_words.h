@@ -10,6 +10,8 @@
 namespace firn {
 
 std::optional<int64_t> whole_number(const std::string& word);
+/// The largest number of a node or a range: memory is made for as many.
+inline constexpr int64_t kMostNumber = 1 << 22;
 /// The number behind letters, as of `b12` or `x0`; nothing where the word is no such name.
 std::optional<int> number_behind(const std::string& word, std::string* letters = nullptr);
 

@@ -199,6 +199,13 @@ void put_region(StructureWriter& out, int id) {
     if (region.alive >= 0) put_use(out, region.alive);
 }
 
+StructureWriter written(const KernelCode& code) {
+    StructureWriter out(code);
+    put_facts(out);
+    put_region(out, 0);
+    return out;
+}
+
 uint64_t hash_of(const std::vector<uint64_t>& words) {
     uint64_t h = words.size();
     for (uint64_t word : words) h = (h ^ word) * 0x9E3779B97F4A7C15ull, h ^= h >> 29;
@@ -207,10 +214,23 @@ uint64_t hash_of(const std::vector<uint64_t>& words) {
 
 }  // namespace
 
+void widen(KernelCode& code, const KernelCode& equal) {
+    const StructureWriter own = written(code), other = written(equal);
+    const auto wider = [](int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : std::max(a, b); };
+    for (size_t k = 0; k < code.ranges.size(); ++k) {
+        if (own.loop_ranges[k] < 0) continue;
+        const auto same =
+            std::find(other.loop_ranges.begin(), other.loop_ranges.end(), own.loop_ranges[k]);
+        ensure(same != other.loop_ranges.end(), "widen: the kernels are not equal");
+        const auto at = static_cast<size_t>(same - other.loop_ranges.begin());
+        code.ranges[k].max_trips = wider(code.ranges[k].max_trips, equal.ranges[at].max_trips);
+    }
+    code.back_edges = wider(code.back_edges, equal.back_edges);
+    code.guards = std::max(code.guards, equal.guards);
+}
+
 KernelStructure structure_of(const KernelCode& code) {
-    StructureWriter out(code);
-    put_facts(out);
-    put_region(out, 0);
+    StructureWriter out = written(code);
     const uint64_t hash = hash_of(out.words);
     return {std::move(out.words), hash};
 }

@@ -26,6 +26,10 @@ struct KernelStructure {
 };
 KernelStructure structure_of(const KernelCode& code);
 
+/// Makes what `code` says of trip counts, back edges and guards true of an equal kernel as well: it
+/// stands for both.
+void widen(KernelCode& code, const KernelCode& equal);
+
 /// For maps by structure.
 struct KernelStructureHash {
     size_t operator()(const KernelStructure& structure) const { return structure.hash; }

@@ -64,7 +64,12 @@ int place_of(PlanRun& run, KnownKernel& known, KernelCode code, KernelLabel labe
     check_limits(code, run.profile, outputs.empty() ? std::string() : at_line(*outputs[0]));
     std::vector<KernelInfo>& all = run.program->kernels;
     if (known.place >= 0) {
-        add_lines(all[static_cast<size_t>(known.place)].lines, outputs);
+        KernelInfo& shared = all[static_cast<size_t>(known.place)];
+        add_lines(shared.lines, outputs);
+        auto widened = std::make_shared<KernelCode>(*shared.code);
+        widen(*widened, code);
+        shared.back_edges = widened->back_edges, shared.guards = widened->guards;
+        shared.code = std::move(widened);
         return known.place;
     }
     known.place = static_cast<int>(all.size());

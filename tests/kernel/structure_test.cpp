@@ -190,5 +190,22 @@ TEST(KernelStructure, AProgramHasEqualKernelsOnce) {
     EXPECT_EQ(kernel_count(2), 2u);
 }
 
+TEST(KernelStructure, OneKernelStandsForTripCountsOfAllThatShareIt) {
+    SessionScope scope(Session::interpreter(gpu_profile()));
+    auto part = [](const Tensor& a, const Size& length) {
+        auto [i, j] = indices<2>({a.size(1), length});
+        return sum(a(j, i), {.axis = 1});
+    };
+    auto f = compile(
+        [&](Tensor x, Tensor z) {
+            const Size n = x.size(0);
+            return std::vector<Tensor>{part(x, min(n, Size(100))), part(z, min(n, Size(200)))};
+        },
+        {f32("n", "r"), f32("n", "s")});
+    const std::vector<Tensor> out = f.call({full({300, 3}, 1.0f), full({300, 5}, 1.0f)});
+    EXPECT_EQ(out[0].to_vector<float>(), std::vector<float>(3, 100));
+    EXPECT_EQ(out[1].to_vector<float>(), std::vector<float>(5, 200));
+}
+
 }  // namespace
 }  // namespace firn

@@ -133,6 +133,10 @@ TEST(KernelText, SaysWhereItIsNoKernel) {
         {"kernel x\n{\n  %0 = Load i32 b0 1\n}\n", "expected a buffer"},
         {"kernel x\n{\n  %0 = Add i32 one 1\n}\n", "expected a value instead of 'one'"},
         {"kernel x\n{\n  %0 = For k0 1 {\n  }\n}\n", "expected a range"},
+        {"kernel x\n  leaves %0 1.0 foo\n{\n}\n", "expected ',', 'in' or 'mod' instead of 'foo'"},
+        {"kernel x\n  leaves %0 1 in\n{\n}\n", "expected two numbers"},
+        {"kernel x\n  leaves %1000000000 1,\n{\n}\n", "expected the number of a node"},
+        {"kernel x\n  x2000000000 grid < 4\n{\n}\n", "expected a declaration"},
         {"kernel x\n  leaves %0 1,\n{\n  %1 = Add i32 1 2\n}\n", "'leaves' has no number for 2"},
         {"kernel x\n{\n  %99999999999 = Add i32 1 2\n}\n", "expected the number of a node"},
     };
