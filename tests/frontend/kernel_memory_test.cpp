@@ -1,0 +1,234 @@
+// Kernels by hand: atomics, arrays of their own and of groups, subgroups.
+#include "tests/frontend/kernels.h"
+
+namespace firn {
+namespace {
+
+class KernelMemory : public Kernels {};
+INSTANTIATE_TEST_SUITE_P(Executors, KernelMemory, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "compiled" : "oracle"; });
+
+TEST_P(KernelMemory, AtomicsGiveWhatWasThere) {
+    Tensor seen = zeros({10}, i32), ticket = full({1}, 100);
+    kernel({10}, [&](Tensor) {
+        Tensor mine = atomic_add(ticket(0), 1);
+        seen(mine - 100) = 1;
+    });
+    EXPECT_EQ(ticket.item<int>(), 110);
+    EXPECT_EQ(seen.to_vector<int>(), Ints(10, 1));
+}
+
+TEST_P(KernelMemory, AtomicsInSharedMemory) {
+    Tensor x = tensor(Ints{1, 2, 2, 3, 3, 3, 0, 3}), histogram = zeros({4}, i32);
+    kernel({8}, {.group = {4}}, [&](Tensor i) {
+        Shared bins = shared(i32, 4);
+        Tensor at = local_index(0);
+        atomic_add(bins(x(i)), 1);
+        barrier();
+        atomic_add(histogram(at), bins(at));
+    });
+    EXPECT_EQ(histogram.to_vector<int>(), (Ints{1, 1, 2, 4}));
+}
+
+TEST_P(KernelMemory, FloatsAreExchanged) {
+    Tensor low = full({1}, 9.0f), x = tensor(Floats{3, -2, 5, 4});
+    kernel({4}, {.group = {4}}, [&](Tensor i) {
+        Shared smallest = shared(f32, 1);
+        if_(local_index(0) == 0, [&] { smallest(0) = 1e30f; });
+        barrier();
+        atomic_min(smallest(0), x(i));
+        barrier();
+        if_(local_index(0) == 0, [&] { atomic_min(low(0), smallest(0)); });
+    });
+    EXPECT_EQ(low.item<float>(), -2.0f);
+}
+
+TEST_P(KernelMemory, AtomicsOfTheOtherOperations) {
+    Tensor x = tensor(Ints{6, 3});
+    Tensor low = full({1}, 5), high = full({1}, 5), all = full({1}, 7), any = full({1}, 8),
+           odd = full({1}, 1), last = full({1}, -1);
+    kernel({2}, [&](Tensor i) {
+        atomic_min(low(0), x(i));
+        atomic_max(high(0), x(i));
+        atomic_and(all(0), x(i));
+        atomic_or(any(0), x(i));
+        atomic_xor(odd(0), x(i));
+        atomic_exchange(last(0), x(0));
+    });
+    EXPECT_EQ(low.item<int>(), 3);
+    EXPECT_EQ(high.item<int>(), 6);
+    EXPECT_EQ(all.item<int>(), 7 & 6 & 3);
+    EXPECT_EQ(any.item<int>(), 8 | 6 | 3);
+    EXPECT_EQ(odd.item<int>(), 1 ^ 6 ^ 3);
+    EXPECT_EQ(last.item<int>(), 6);
+}
+
+TEST_P(KernelMemory, LocalArrays) {
+    Tensor c = zeros({3}, i32);
+    kernel({3}, [&](Tensor i) {
+        Local digits = local(i32, 4);
+        for (Tensor k : loop(4)) digits(k) = i * 10 + k;
+        Tensor sum = 0;
+        for (Tensor k : loop(4)) sum += digits(3 - k) * (k + 1);
+        c(i) = sum;
+    });
+    EXPECT_EQ(c.to_vector<int>(), (Ints{10, 110, 210}));
+}
+
+TEST_P(KernelMemory, ArraysStartAsZeros) {
+    Tensor c = full({4}, -1);
+    kernel({4}, {.group = {2}}, [&](Tensor i) {
+        Shared s = shared(i32, 2);
+        Local l = local(i32, 2);
+        c(i) = s(local_index(0)) + l(1);
+    });
+    EXPECT_EQ(c.to_vector<int>(), Ints(4, 0));
+}
+
+TEST_P(KernelMemory, DivergentLoopsWithArrays) {
+    Tensor c = zeros({4}, i32);
+    kernel({4}, [&](Tensor i) {
+        Local stack = local(i32, 8);
+        Tensor depth = 0;
+        for (Tensor k : loop(8)) {
+            if_(k > i, [&] { break_(); });
+            stack(depth) = k * k;
+            depth += 1;
+        }
+        c(i) = stack(depth - 1) * 10 + depth;
+    });
+    EXPECT_EQ(c.to_vector<int>(), (Ints{1, 12, 43, 94}));
+}
+
+TEST_P(KernelMemory, SubgroupsExchange) {
+    const int lanes = subgroup_size();
+    const int n = lanes * 4;
+    Tensor sum = zeros({n}, i32), running = zeros({n}, i32), first = zeros({n}, i32),
+           any = zeros({n}, boolean);
+    kernel({n}, {.group = {lanes * 2}}, [&](Tensor i) {
+        sum(i) = subgroup_add(i);
+        running(i) = subgroup_inclusive_add(i * 0 + 1);
+        first(i) = subgroup_broadcast(i, 0);
+        any(i) = subgroup_any(i == 3);
+    });
+    const std::vector<int> sums = sum.to_vector<int>(), counts = running.to_vector<int>(),
+                           firsts = first.to_vector<int>(), anys = any.to_vector<int>();
+    for (int k = 0; k < n; ++k) {
+        const int begin = k / lanes * lanes;
+        EXPECT_EQ(sums[static_cast<size_t>(k)], begin * lanes + lanes * (lanes - 1) / 2);
+        EXPECT_EQ(counts[static_cast<size_t>(k)], k - begin + 1);
+        EXPECT_EQ(firsts[static_cast<size_t>(k)], begin);
+        EXPECT_EQ(anys[static_cast<size_t>(k)], begin == 0);
+    }
+}
+
+// --- elements that only one invocation touches ---------------------------------------------------
+
+TEST_P(KernelMemory, PairsOfASharedArray) {
+    Tensor c = zeros({32}, i32);
+    kernel({32}, {.group = {8}}, [&](Tensor i) {
+        Shared s = shared(i32, 16);
+        Tensor l = local_index(0);
+        s(2 * l) = i;
+        s(2 * l + 1) = 10 * i;
+        if_(s(2 * l) < s(2 * l + 1), [&] { s(2 * l) = s(2 * l + 1) + s(2 * l); });
+        c(i) = s(2 * l);
+    });
+    Ints expected;
+    for (int i = 0; i < 32; ++i) expected.push_back(11 * i);
+    EXPECT_EQ(c.to_vector<int>(), expected);
+}
+
+TEST_P(KernelMemory, PairsOfATensor) {
+    Tensor c = zeros({20}, i32);
+    kernel({10}, [&](Tensor i) {
+        c(2 * i) = i;
+        c(2 * i + 1) = c(2 * i) - 1;
+    });
+    EXPECT_EQ(sum(c).item<int>(), 2 * 45 - 10);
+}
+
+TEST_P(KernelMemory, PairsOfATensorOfSymbolicSize) {
+    auto f = compile(
+        [](Tensor x) {
+            Tensor c = zeros({x.size(0) * 2}, i32);
+            kernel({x.size(0)}, [&](Tensor i) {
+                c(2 * i) = x(i);
+                c(2 * i + 1) = c(2 * i) - 1;
+            });
+            return c;
+        },
+        {i32("n")});
+    EXPECT_EQ(f(tensor({5, 7})).to_vector<int>(), (Ints{5, 4, 7, 6}));
+}
+
+TEST_P(KernelMemory, HalvesOfASharedArray) {
+    Tensor c = zeros({16}, i32);
+    kernel({16}, {.group = {8}}, [&](Tensor i) {
+        Shared s = shared(i32, {2, 8}), flat = shared(i32, 16);
+        Tensor l = local_index(0);
+        s(0, l) = i;
+        s(1, l) = -i;
+        flat(l) = s(0, l) + 1;
+        flat(l + 8) = s(1, l);
+        c(i) = flat(l) + flat(l + 8);
+    });
+    EXPECT_EQ(c.to_vector<int>(), Ints(16, 1));
+}
+
+TEST_P(KernelMemory, AnAtomicOnAnOwnElement) {
+    Tensor c = zeros({16}, i32);
+    kernel({16}, {.group = {8}}, [&](Tensor i) {
+        Shared s = shared(i32, 8);
+        Tensor l = local_index(0);
+        for (Tensor t : loop(3)) {
+            if_(s(l) < 10, [&] { atomic_max(s(l), i + t); });
+        }
+        c(i) = s(l);
+    });
+    Ints expected;
+    for (int i = 0; i < 16; ++i) expected.push_back(i < 8 ? i + 2 : std::max(i, i < 10 ? 10 : i));
+    EXPECT_EQ(c.to_vector<int>(), expected);
+}
+
+/// Every step sorts pairs of elements, each of which one invocation has.
+void sort_by_pairs(const Tensor& keys, Tensor& sorted) {
+    kernel({8}, {.group = {8}}, [&](Tensor i) {
+        Shared s = shared(i32, 16);
+        s(i) = keys(i);
+        s(i + 8) = keys(i + 8);
+        for (int run = 2; run <= 16; run *= 2)
+            for (int step = run / 2; step > 0; step /= 2) {
+                barrier();
+                Tensor low = i / step * step * 2 + i % step, high = low + step;
+                Tensor up = (low & run) == 0, a = own(s)(low), b = own(s)(high);
+                s(low) = select(up, min(a, b), max(a, b));
+                s(high) = select(up, max(a, b), min(a, b));
+                s(low) = own(s)(low);
+            }
+        barrier();
+        sorted(i) = s(i);
+        sorted(i + 8) = s(i + 8);
+    });
+}
+
+TEST_P(KernelMemory, PairsByPromise) {
+    Ints keys;
+    for (int k = 0; k < 16; ++k) keys.push_back(k * 7 % 16);
+    Tensor sorted = zeros({16}, i32);
+    sort_by_pairs(tensor(keys), sorted);
+    EXPECT_EQ(sorted.to_vector<int>(), arange(16).to_vector<int>());
+}
+
+TEST_P(KernelMemory, ElementsOfATensorByPromise) {
+    Tensor to = tensor({3, 0, 2, 1}), c = zeros({4}, i32);
+    kernel({4}, [&](Tensor i) {
+        Tensor at = to(i);
+        c(at) = i;
+        c(at) = own(c)(at) + 10;
+    });
+    EXPECT_EQ(c.to_vector<int>(), (Ints{11, 13, 12, 10}));
+}
+
+}  // namespace
+}  // namespace firn
