@@ -1,0 +1,18 @@
+// The nodes and bodies of a Graph's text.
+#pragma once
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ir/parse_run.h"
+
+namespace firn {
+
+/// The number of a node that is being declared; numbers count up from 0.
+void declare_number(GraphParseRun& run);
+/// Nodes up to `end`, and what stands after it.
+std::vector<Ref> parse_nodes(GraphParseRun& run, std::string_view end);
+/// Nodes in braces, and what they yield.
+std::shared_ptr<const Region> parse_body(GraphParseRun& run);
+
+}  // namespace firn

@@ -1,0 +1,23 @@
+// The state of one run of parse(), over which the functions that read its text work.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+struct GraphParseRun {
+    NodeTable& table;
+    const std::string& text;
+    size_t at = 0;   // what is read next of the text
+    int nested = 0;  // bodies around
+
+    // What has been read.
+    Graph graph;
+    std::vector<Ref> nodes;  // by their numbers
+    std::vector<std::shared_ptr<Memory>> memories;
+};
+
+}  // namespace firn
