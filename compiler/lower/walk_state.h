@@ -1,5 +1,5 @@
-// The demand walk: what walk.cpp (values) and walk_regions.cpp (loops and
-// branches) share.
+// The demand walk: what walk.cpp (values), walk_outputs.cpp, walk_reads.cpp, walk_reduce.cpp and
+// walk_regions.cpp (loops and branches) share.
 #pragma once
 #include <map>
 #include <set>

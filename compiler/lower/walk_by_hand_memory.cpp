@@ -1,0 +1,119 @@
+// Kernels by hand: what an invocation reads, stores and exchanges.
+#include "compiler/lower/walk_by_hand_state.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+
+int HandWalk::memory_of(const Node& array) {
+    if (auto it = memory_.find(&array); it != memory_.end()) return it->second;
+    // What the device cannot add to a float is done by exchanging its bits.
+    const bool bits =
+        array.dtype == f32 && arrays_.exchanged.contains(&array) &&
+        (array.op == Op::Array || !context_.float_atomic_add || arrays_.exchanged.at(&array));
+    const DType stored = bits ? u32 : array.dtype;
+    int buffer;
+    if (array.op == Op::Array) {
+        const bool shared = array.as<ArrayAttr>().shared;
+        buffer = b_.own_memory(shared ? MemorySpace::Shared : MemorySpace::Private, stored,
+                               own_elements(array));
+    } else {
+        const int target = request_.targets[static_cast<size_t>(arrays_.carried.at(&array))];
+        buffer =
+            b_.buffer(target, stored, element_count(array.shape), BindingForm::Storage, 1, true);
+    }
+    return memory_[&array] = buffer;
+}
+
+Shape HandWalk::own_shape(const Node& array) const {
+    const auto skip = static_cast<long>(array.op == Op::Array ? attr_.grid.size() : 0);
+    return Shape(array.shape.begin() + skip, array.shape.end());
+}
+
+HandWalk::Place HandWalk::place_of(const Node& array, std::span<const Ref> indices,
+                                   const std::vector<Bounds>* modes, const Node& user) {
+    const Shape shape = own_shape(array);
+    const size_t skip = array.shape.size() - shape.size();
+    int inside = b_.boolean_value(true);
+    Indices at;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+        const Node& index = *indices[axis + skip];
+        const int asked = ask(index, own_at(index.shape));
+        b_.set_lines(user.lines);
+        const Read read =
+            bounded(b_, asked, shape[axis], modes ? (*modes)[axis + skip] : Bounds::Constant);
+        inside = b_.make(KernelOp::And, boolean, {inside, read.inside});
+        at.push_back(read.index);
+    }
+    // A store's condition stands in its first index, which may be one of those that are
+    // skipped.
+    if (!modes && skip)
+        inside = b_.make(KernelOp::And, boolean, {inside, mask_of(*indices[0], user)});
+    return {flat_index(b_, at, shape), inside};
+}
+
+int HandWalk::mask_of(const Node& index, const Node& user) {
+    const int asked = ask(index, own_at(index.shape));
+    b_.set_lines(user.lines);
+    return b_.make(KernelOp::LessEqual, boolean, {b_.integer(0), asked});
+}
+
+void HandWalk::start_array(const Node& node) {
+    effect(b_.pinned(KernelOp::Array, node.dtype, {}, memory_of(node)));
+}
+
+void HandWalk::read(const Node& node) {
+    const auto& gather = node.as<GatherAttr>();
+    const Node& array = *arrays_.root.at(node.inputs[0].get());
+    const Place place = place_of(array, std::span(node.inputs).subspan(1), &gather.modes, node);
+    b_.set_lines(node.lines);
+    const int value = b_.pinned(KernelOp::Load, node.dtype, {place.index}, memory_of(array));
+    effect(value);
+    give(node, b_.select(place.inside, value, b_.constant(gather.fill.to(node.dtype))));
+}
+
+void HandWalk::store(const Node& node) {
+    const Node& array = *arrays_.root.at(node.inputs[0].get());
+    const ScatterOp op = node.as<ScatterAttr>().op;
+    const Place place = place_of(array, std::span(node.inputs).subspan(2), nullptr, node);
+    const int value = ask(*node.inputs[1], own_at(node.inputs[1]->shape));
+    b_.set_lines(node.lines);
+    const auto asked = fetched_.find(&node);
+    const bool exchanges = op != ScatterOp::Last || asked != fetched_.end();
+    if (exchanges && node.dtype.bytes() != 4 && !node.dtype.is_bool())
+        refuse_by_hand(node, std::string("atomics on ") + node.dtype.name() +
+                                 " are not available; use i32, u32 or f32");
+    const int made = exchanges ? b_.atomic(memory_of(array), op, place.index, value)
+                               : b_.store(memory_of(array), place.index, std::span(&value, 1));
+    int old = made;
+    if (b_.is_constant(place.inside) && b_.node(place.inside).constant.i) {
+        effect(made);
+    } else {
+        const int taken = b_.add_region(),
+                  otherwise = asked == fetched_.end() ? -1 : b_.add_region();
+        b_.code().regions[taken].effects = {made};
+        if (otherwise >= 0) {
+            b_.code().regions[taken].yields = {made};
+            b_.code().regions[otherwise].yields = {b_.constant(scalar_int(0).to(node.dtype))};
+        }
+        const int branch = b_.branch(place.inside, taken, otherwise, true);
+        effect(branch);
+        if (otherwise >= 0) old = b_.result(branch, 0);
+    }
+    if (asked != fetched_.end()) give(*asked->second, old);
+}
+
+void HandWalk::exchange(const Node& node) {
+    const auto& attr = node.as<SubgroupAttr>();
+    std::vector<int> args;
+    for (size_t k = 1; k < node.inputs.size(); ++k)
+        args.push_back(ask(*node.inputs[k], own_at(node.inputs[k]->shape)));
+    b_.set_lines(node.lines);
+    const KernelOp op = attr.op == SubgroupOp::Reduce ? KernelOp::SubgroupReduce
+                        : attr.op == SubgroupOp::Scan ? KernelOp::SubgroupScan
+                                                      : KernelOp::SubgroupRead;
+    const int value = b_.pinned(op, node.dtype, args, -1, attr.combine);
+    effect(value);
+    give(node, value);
+}
+
+}  // namespace firn

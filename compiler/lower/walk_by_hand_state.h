@@ -1,0 +1,71 @@
+// The demand walk of a kernel by hand: what walk_by_hand.cpp (order, loops and branches) and
+// walk_by_hand_memory.cpp (reads and stores) share.
+#pragma once
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/by_hand.h"
+#include "compiler/ir/regions.h"
+#include "compiler/lower/walk_state.h"
+
+namespace firn {
+
+/// Goes through the steps of a kernel by hand, and asks for what they need.
+class HandWalk : public Walk {
+  public:
+    HandWalk(const KernelRequest& request, const LowerContext& context,
+             const DeviceProfile& profile, KernelCode& code);
+    void lower();
+
+  private:
+    /// Arguments whose versions at entry live elsewhere than what becomes of them.
+    std::unordered_set<const Node*> kept_apart(const LowerContext& context) const;
+    /// The invocation's own index into a value of a shape that broadcasts to the grid.
+    Indices own_at(const Shape& shape);
+    void note_fetched();
+    void effect(int node);
+    /// Everything that stands in a region and has its place there, in an order that keeps versions
+    /// apart.
+    void run_level(int level);
+    void run_step(const Node& node);
+    void give(const Node& node, int value);
+
+    /// The kernel's buffer of an array or of a tensor that is stored to.
+    int memory_of(const Node& array);
+    /// The dimensions of an array behind those of the grid, or of its groups.
+    Shape own_shape(const Node& array) const;
+    Size own_elements(const Node& array) const { return element_count(own_shape(array)); }
+
+    struct Place {
+        int index, inside;
+    };
+    Place place_of(const Node& array, std::span<const Ref> indices,
+                   const std::vector<Bounds>* modes, const Node& user);
+    /// Where the first index of a store is not -1.
+    int mask_of(const Node& index, const Node& user);
+    void start_array(const Node& node);
+    void read(const Node& node);
+    void store(const Node& node);
+    void exchange(const Node& node);
+
+    void run_loop(const Node& loop);
+    void run_branch(const Node& branch);
+    int evaluate(const Node& node, const Indices& at) override;
+
+    const Node& kernel_;
+    const LoopAttr& attr_;
+    const DeviceProfile& profile_;
+    Placement placement_;
+    HandArrays arrays_;
+    Indices self_;    // the invocation's own index
+    int region_ = 0;  // that is being filled
+    std::unordered_map<const Node*, int> memory_;
+    std::unordered_map<const Node*, const Node*> fetched_;  // Scatter -> Fetched
+    std::map<std::pair<const Node*, int>, int> results_;    // of loops and branches that are steps
+};
+
+}  // namespace firn

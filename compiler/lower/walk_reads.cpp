@@ -1,0 +1,106 @@
+// The demand walk through memory and what chooses elements: loads, padding, gathers and stores.
+#include <optional>
+#include <utility>
+
+#include "compiler/ir/affine_index.h"
+#include "compiler/ir/value_bounds.h"
+#include "compiler/lower/walk_state.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+
+int Walk::load(const Node& node, const Indices& at) {
+    b_.set_lines(node.lines);
+    const int buffer = b_.buffer(context_.buffers.at(&node), node.dtype, element_count(node.shape),
+                                 BindingForm::Storage, 1, false);
+    const int value = b_.load(buffer, flat_index(b_, at, node.shape));
+    if (node.dtype == i32)
+        if (const ValueBounds bounds = value_bounds(node, context_.facts); bounds.known())
+            b_.assume(value, Size(bounds.lo), Size(bounds.hi));
+    return value;
+}
+
+int Walk::pad(const Node& node, const Indices& at) {
+    const auto& pad = node.as<PadAttr>();
+    const Shape& in_shape = node.inputs[0]->shape;
+    int inside = b_.boolean_value(true);
+    Indices in;
+    for (size_t k = 0; k < at.size(); ++k) {
+        const int i = b_.sub(at[k], b_.size(pad.before[k]));
+        const Read read = inside_of(i, in_shape[k], Bounds::Constant);
+        inside = b_.make(KernelOp::And, boolean, {inside, read.inside});
+        in.push_back(read.index);
+    }
+    // What lies outside for sure is not asked: of an axis without elements no index is a loop's
+    // own.
+    if (never(inside)) return b_.constant(pad.value.to(node.dtype));
+    const int value = ask(*node.inputs[0], in);
+    b_.set_lines(node.lines);
+    return b_.select(inside, value, b_.constant(pad.value.to(node.dtype)));
+}
+
+int Walk::gather(const Node& node, const Indices& at) {
+    const auto& gather = node.as<GatherAttr>();
+    const Node& source = *node.inputs[0];
+    const Scalar zero = Scalar{}.to(node.dtype), fill = gather.fill.to(node.dtype);
+    const bool fills = !(fill == zero);
+    // An axis without elements reads 0, unless another one's constant stands there.
+    int inside = b_.boolean_value(true), exists = inside;
+    Indices in;
+    for (size_t k = 0; k < gather.modes.size(); ++k) {
+        const int i = ask(*node.inputs[k + 1], at);
+        b_.set_lines(node.lines);
+        const Read read = inside_of(i, source.shape[k], gather.modes[k]);
+        int& holds = fills && gather.modes[k] != Bounds::Constant ? exists : inside;
+        holds = b_.make(KernelOp::And, boolean, {holds, read.inside});
+        in.push_back(read.index);
+    }
+    if (never(inside)) return b_.constant(fill);
+    int value = never(exists) ? b_.constant(zero) : ask(source, in);
+    b_.set_lines(node.lines);
+    value = b_.select(exists, value, b_.constant(zero));
+    return b_.select(inside, value, b_.constant(fill));
+}
+
+bool Walk::never(int condition) const {
+    return b_.is_constant(condition) && !b_.node(condition).constant.i;
+}
+
+int Walk::store_as_read(const Node& node, const Indices& at) {
+    const Shape& positions = node.inputs[1]->shape;
+    std::vector<int> p(positions.size(), -1);
+    int written = b_.boolean_value(true);
+    auto require = [&](int condition) {
+        written = b_.make(KernelOp::And, boolean, {written, condition});
+    };
+    std::vector<const Node*> guards;
+    for (size_t k = 0; k < at.size(); ++k) {
+        const std::optional<StoreIndex> stored = store_index(*node.inputs[k + 2]);
+        ensure(stored.has_value(), "a store that is not affine reached the walk");
+        const AffineIndex& index = stored->index;
+        if (stored->guard) guards.push_back(stored->guard);
+        const int offset = b_.size(index.offset);
+        if (index.axis < 0) {
+            require(b_.make(KernelOp::Equal, boolean, {at[k], offset}));
+            continue;
+        }
+        // Of several the last one counts, as in access maps.
+        const int solved = b_.sub(at[k], offset), before = std::exchange(p[index.axis], solved);
+        if (before >= 0) require(b_.make(KernelOp::Equal, boolean, {before, solved}));
+    }
+    for (size_t axis = 0; axis < p.size(); ++axis) {
+        // An axis that no index uses writes one place over and over: its last turn wins.
+        if (p[axis] < 0) p[axis] = b_.size(positions[axis] - Size(1));
+        const Read read = inside_of(p[axis], positions[axis], Bounds::Constant);
+        require(read.inside);
+        p[axis] = read.index;
+    }
+    for (const Node* guard : guards) require(ask(*guard, project(b_, p, positions, guard->shape)));
+    const int old = ask(*node.inputs[0], at);
+    if (never(written)) return old;
+    const int value = ask(*node.inputs[1], p);
+    b_.set_lines(node.lines);
+    return b_.select(written, value, old);
+}
+
+}  // namespace firn
