@@ -1,27 +1,16 @@
-// Programs on a device: results, replay, memory, hazards, profiling and errors.
+// Programs on a device: results, replay, memory, hazards and profiling.
 #include <sys/resource.h>
 
 #include <numeric>
 
 #include "engine/runtime/vulkan_executor.h"
-#include "tests/gpu/device_fixture.h"
+#include "tests/runtime/executor_fixture.h"
 #include "tests/runtime/programs.h"
 
 namespace firn {
 namespace {
 
 using namespace testing_programs;
-
-class ExecutorTest : public DeviceTest {};
-
-std::string message_of(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-    return "";
-}
 
 std::vector<float> scaled(std::vector<float> values, float factor) {
     for (float& value : values) value *= factor;
@@ -140,52 +129,11 @@ TEST_F(ExecutorTest, BatchedRunsGiveTheSame) {
     EXPECT_EQ(values, std::vector<float>(512, 1048576.0f));
 }
 
-/// sum: `parts` partial sums of a, then their sum.
-std::shared_ptr<Program> sum_program() {
-    auto program = std::make_shared<Program>();
-    program->name = "sum";
-    program->arguments = {tensor_argument("a", kN, 0)};
-    program->results = {{f32, {}, 2}};
-    program->buffers = {buffer("a", kN, BufferRole::Argument),
-                        buffer("parts", 64, BufferRole::Temporary),
-                        buffer("total", 1, BufferRole::Result)};
-    program->kernels = {
-        kernel("parts", 2, {i32},
-               "float s = 0; for (int k = i; k < p.a; k += 64) s += b0[k]; b1[i] = s;"),
-        kernel(
-            "total", 2, {},
-            "if (i > 0) return; float s = 0; for (int k = 0; k < 64; ++k) s += b0[k]; b1[0] = s;")};
-    program->steps = {dispatch(0, {0, 1}, {size_param(kN)}, 64), dispatch(1, {1, 2}, {}, 64)};
-    return program;
-}
-
 TEST_F(ExecutorTest, AReductionInTwoDispatches) {
     Runner runner(device);
     Call call = runner.call(runner.upload(std::vector<float>(100000, 1.0f)), 100000, {}, 1);
     runner.executor.run(sum_program(), call);
     EXPECT_EQ(runner.download(*call.results[0], 1)[0], 100000.0f);
-}
-
-/// `trips` turns of next = now + 1 + turn / 4 in two rotating buffers. The caller gives `trips` as
-/// the integer scalar argument 1, so the dispatches depend on it. The result is what `now` names at
-/// the end.
-std::shared_ptr<Program> rotation_program() {
-    auto program = std::make_shared<Program>();
-    program->name = "rotation";
-    program->arguments = {tensor_argument("a", kN, 0), scalar_argument("trips", i32)};
-    program->results = {{f32, {kN}, 1}};
-    program->buffers = {buffer("a", kN, BufferRole::Argument),
-                        buffer("now", kN, BufferRole::Result),
-                        buffer("next", kN, BufferRole::Temporary)};
-    program->kernels = {
-        kernel("step", 2, {i32, i32}, "if (i < p.a) b1[i] = b0[i] + 1.0 + float(p.b) / 4.0;")};
-    Size turn = Size::symbol("t"), trips = Size::symbol(scalar_symbol(1));
-    program->steps = {{CopyStep{0, 1}},
-                      {RepeatStep{"t",
-                                  trips,
-                                  {dispatch(0, {1, 2}, {size_param(kN), size_param(turn)}, kN)},
-                                  {{1, 2}, {2, 1}}}}};
-    return program;
 }
 
 class Rotation : public ExecutorTest, public testing::WithParamInterface<int> {};
@@ -416,102 +364,6 @@ TEST_F(ExecutorTest, WithoutProfilingThereAreNoTimes) {
     EXPECT_TRUE(runner.executor.take_kernel_times().empty());
 }
 
-TEST_F(ExecutorTest, TooLittleMemoryIsAUserError) {
-    Runner runner(device);
-    Call call = runner.call(runner.upload(ramp(10)), 100, {scalar_float(2)});
-    std::string message = message_of([&] { runner.executor.run(scale_program(), call); });
-    EXPECT_EQ(message, "program 'scale': 'a' takes 400 bytes and the memory given for it has 48");
-}
-
-TEST_F(ExecutorTest, MissingMemoryIsAUserError) {
-    Runner runner(device);
-    Call call = runner.call(nullptr, 100, {scalar_float(2)});
-    std::string message = message_of([&] { runner.executor.run(scale_program(), call); });
-    EXPECT_EQ(message, "program 'scale' was called without argument 0 ('a')");
-}
-
-TEST_F(ExecutorTest, AResultInTheMemoryOfAnArgumentIsAUserError) {
-    Runner runner(device);
-    Call call = runner.call(runner.upload(ramp(100)), 100, {scalar_float(2)});
-    call.results[0] = call.arguments[0];
-    std::string message = message_of([&] { runner.executor.run(scale_program(), call); });
-    EXPECT_EQ(message,
-              "program 'scale': 'a' and 'b' were given the same memory and one of them is written; "
-              "give each its own");
-}
-
-TEST_F(ExecutorTest, MemoryOfAnotherDeviceIsAUserError) {
-    Runner runner(device), other(Device::create());
-    Call call = runner.call(other.upload(ramp(100)), 100, {scalar_float(2)});
-    std::string message = message_of([&] { runner.executor.run(scale_program(), call); });
-    EXPECT_NE(message.find("belongs to another device or session"), std::string::npos) << message;
-}
-
-TEST_F(ExecutorTest, AStorageBufferBeyondTheLimitIsAUserError) {
-    uint64_t limit = device->limits().maxStorageBufferRange;
-    if (limit > (256ull << 20)) GTEST_SKIP() << "the limit is too large to try";
-    Runner runner(device);
-    auto program = scale_program();
-    program->steps = {dispatch(0, {0, 1}, {size_param(kN), scalar_param(f32, 1)}, 64)};
-    auto n = static_cast<int64_t>(limit / 4 + 64);
-    Call call = runner.call(runner.executor.allocate(limit + 256, "large"), n, {scalar_float(2)});
-    std::string message = message_of([&] { runner.executor.run(program, call); });
-    EXPECT_NE(message.find("of which the device"), std::string::npos) << message;
-    EXPECT_NE(message.find(std::to_string(limit)), std::string::npos) << message;
-}
-
-TEST_F(ExecutorTest, OutOfMemoryInTheTemporariesLeavesTensorsUsable) {
-    Runner runner(device);
-    auto huge = sum_program();
-    huge->buffers[1].elements = 1ll << 44;
-    auto argument = runner.upload(std::vector<float>(64, 1.0f));
-    EXPECT_THROW(runner.executor.run(huge, runner.call(argument, 64, {}, 1)), DeviceError);
-    Call call = runner.call(argument, 64, {}, 1);
-    runner.executor.run(sum_program(), call);
-    EXPECT_EQ(runner.download(*call.results[0], 1)[0], 64.0f);
-}
-
-TEST_F(ExecutorTest, AKernelForALargerDeviceIsAUserError) {
-    Runner runner(device);
-    auto program = scale_program();
-    program->kernels[0].shared_bytes = 1 << 30;
-    std::string message = message_of([&] {
-        runner.executor.run(program, runner.call(runner.upload(ramp(8)), 8, {scalar_float(1)}));
-    });
-    EXPECT_NE(message.find("kernel 'scale' needs 1073741824 bytes of shared memory"),
-              std::string::npos)
-        << message;
-}
-
-TEST_F(ExecutorTest, MoreLoopTurnsThanTheDriverRunsIsAUserError) {
-    if (device->profile().max_back_edges == 0) GTEST_SKIP() << "the driver has no limit";
-    Runner runner(device);
-    auto program = scale_program();
-    program->kernels[0].back_edges = device->profile().max_back_edges + 1;
-    EXPECT_THROW(
-        runner.executor.run(program, runner.call(runner.upload(ramp(8)), 8, {scalar_float(1)})),
-        UserError);
-}
-
-/// Four kernels: two read a, one reads both of their results.
-std::shared_ptr<Program> diamond_program() {
-    auto program = std::make_shared<Program>();
-    program->name = "diamond";
-    program->profile.buffer_alignment = 256;  // as much as a device may ask for
-    program->arguments = {tensor_argument("a", kN, 0)};
-    program->results = {{f32, {kN}, 4}};
-    program->buffers = {
-        buffer("a", kN, BufferRole::Argument), buffer("b", kN, BufferRole::Temporary),
-        buffer("c", kN, BufferRole::Temporary), buffer("d", kN, BufferRole::Temporary),
-        buffer("e", kN, BufferRole::Result)};
-    program->kernels = {kernel("one", 2, {i32}, "if (i < p.a) b1[i] = b0[i] + 1.0;"),
-                        kernel("both", 3, {i32}, "if (i < p.a) b2[i] = b0[i] * b1[i];")};
-    std::vector<ParamInfo> params = {size_param(kN)};
-    program->steps = {dispatch(0, {0, 1}, params, kN), dispatch(0, {1, 2}, params, kN),
-                      dispatch(0, {1, 3}, params, kN), dispatch(1, {2, 3, 4}, params, kN)};
-    return program;
-}
-
 TEST_F(ExecutorTest, ADiamondRunsRight) {
     Runner runner(device);
     Call call = runner.call(runner.upload(ramp(5000)), 5000, {});
@@ -519,88 +371,6 @@ TEST_F(ExecutorTest, ADiamondRunsRight) {
     std::vector<float> expected = ramp(5000);
     for (float& value : expected) value = (value + 2) * (value + 2);
     EXPECT_EQ(runner.download(*call.results[0], 5000), expected);
-}
-
-TEST(CallPlan, ADiamondHasTheBarriersItNeedsAndNoMore) {
-    CallPlan plan = plan_call(*diamond_program(), cpu_profile(), {{"n", 1000}});
-    std::vector<bool> barriers;
-    for (const PlannedStep& step : plan.steps) barriers.push_back(step.barrier_before);
-    EXPECT_EQ(barriers, (std::vector<bool>{false, true, false, true}));
-}
-
-TEST(CallPlan, TurnsOfALoopShareDescriptorSets) {
-    CallPlan plan = plan_call(*rotation_program(), cpu_profile(), {{"n", 64}, {"$1", 100}});
-    EXPECT_EQ(plan.dispatches, 100);
-    EXPECT_EQ(plan.sets.size(), 2u);
-}
-
-TEST(CallPlan, DependsOnAScalarThatDecidesTheTrips) {
-    EXPECT_EQ(plan_symbols(*rotation_program()), (std::vector<std::string>{"$1", "n"}));
-}
-
-TEST(CallPlan, DependsOnNoScalarThatIsOnlyAParameter) {
-    auto program = scale_program();
-    Size offset = Size::symbol(scalar_symbol(1)) * kN;
-    std::get<DispatchStep>(program->steps[0].step).params[0] = size_param(offset);
-    EXPECT_EQ(plan_symbols(*program), (std::vector<std::string>{"n"}));
-}
-
-TEST(CallPlan, ASizeOfAScalarIsFilledInAtTheCall) {
-    auto program = scale_program();
-    program->arguments[1].dtype = i32;
-    Size offset = Size::symbol(scalar_symbol(1)) * kN;
-    std::get<DispatchStep>(program->steps[0].step).params[0] = size_param(offset);
-    CallPlan plan = plan_call(*program, cpu_profile(), {{"n", 10}, {"$1", 1}});
-    PatchedParams patched = unpatched(plan);
-    patch_params(plan, {Scalar{}, scalar_int(7)}, patched);
-    const std::vector<std::byte>& params = patched.bytes;
-    EXPECT_EQ(load_scalar(i32, params.data()).i, 70);
-}
-
-TEST(CallPlan, ANumberThatTheHostComputesIsFilledInAtTheCall) {
-    auto program = scale_program();
-    HostScalar rate, size;
-    rate.op = HostOp::Argument, rate.argument = 1;
-    size.op = HostOp::Size, size.size = kN;
-    program->host_scalars = {rate, size, {HostOp::Div, 0, -1, Size(), 0, 1}};
-    std::get<DispatchStep>(program->steps[0].step).params[1] = scalar_param(f32, 2 + 2);
-    const CallPlan plan = plan_call(*program, cpu_profile(), {{"n", 10}});
-    PatchedParams patched = unpatched(plan);
-    for (const double given : {5.0, 7.0}) {
-        patch_params(plan, {Scalar{}, scalar_float(given)}, patched);
-        EXPECT_EQ(load_scalar(f32, patched.bytes.data() + 4), scalar_float(given / 10));
-    }
-}
-
-TEST(CallPlan, ANumberOfATurnIsFilledInForEveryTurn) {
-    auto program = scale_program();
-    HostScalar rate, turn;
-    rate.op = HostOp::Argument, rate.argument = 1;
-    turn.op = HostOp::Size, turn.size = Size::symbol("$t0");
-    program->host_scalars = {rate, turn, {HostOp::Add, 0, -1, Size(), 0, 1}};
-    std::get<DispatchStep>(program->steps[0].step).params[1] = scalar_param(f32, 2 + 2);
-    RepeatStep repeat;
-    repeat.induction = "$t0", repeat.trips = Size(3), repeat.body = {program->steps[0]};
-    program->steps[0] = {std::move(repeat)};
-    const CallPlan plan = plan_call(*program, cpu_profile(), {{"n", 10}});
-    PatchedParams patched = unpatched(plan);
-    for (const double given : {5.0, 7.0}) {
-        patch_params(plan, {Scalar{}, scalar_float(given)}, patched);
-        for (size_t k = 0; k < 3; ++k)
-            EXPECT_EQ(load_scalar(f32, patched.bytes.data() + plan.steps[k].param_offset + 4),
-                      scalar_float(given + static_cast<double>(k)));
-    }
-}
-
-TEST(CallPlan, TooManyWorkgroupsIsAUserError) {
-    DeviceProfile profile = cpu_profile();
-    std::string message = message_of([&] {
-        plan_call(*scale_program(), profile, {{"n", 64ll << 17}});
-    });
-    EXPECT_NE(
-        message.find("kernel 'scale' of program 'scale' needs 131072 workgroups in dimension 0"),
-        std::string::npos)
-        << message;
 }
 
 }  // namespace

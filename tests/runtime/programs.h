@@ -79,6 +79,66 @@ inline std::shared_ptr<Program> scale_program(bool params_in_buffer = false) {
     return program;
 }
 
+/// sum: `parts` partial sums of a, then their sum.
+inline std::shared_ptr<Program> sum_program() {
+    auto program = std::make_shared<Program>();
+    program->name = "sum";
+    program->arguments = {tensor_argument("a", kN, 0)};
+    program->results = {{f32, {}, 2}};
+    program->buffers = {buffer("a", kN, BufferRole::Argument),
+                        buffer("parts", 64, BufferRole::Temporary),
+                        buffer("total", 1, BufferRole::Result)};
+    program->kernels = {
+        kernel("parts", 2, {i32},
+               "float s = 0; for (int k = i; k < p.a; k += 64) s += b0[k]; b1[i] = s;"),
+        kernel(
+            "total", 2, {},
+            "if (i > 0) return; float s = 0; for (int k = 0; k < 64; ++k) s += b0[k]; b1[0] = s;")};
+    program->steps = {dispatch(0, {0, 1}, {size_param(kN)}, 64), dispatch(1, {1, 2}, {}, 64)};
+    return program;
+}
+
+/// `trips` turns of next = now + 1 + turn / 4 in two rotating buffers. The caller gives `trips` as
+/// the integer scalar argument 1, so the dispatches depend on it. The result is what `now` names at
+/// the end.
+inline std::shared_ptr<Program> rotation_program() {
+    auto program = std::make_shared<Program>();
+    program->name = "rotation";
+    program->arguments = {tensor_argument("a", kN, 0), scalar_argument("trips", i32)};
+    program->results = {{f32, {kN}, 1}};
+    program->buffers = {buffer("a", kN, BufferRole::Argument),
+                        buffer("now", kN, BufferRole::Result),
+                        buffer("next", kN, BufferRole::Temporary)};
+    program->kernels = {
+        kernel("step", 2, {i32, i32}, "if (i < p.a) b1[i] = b0[i] + 1.0 + float(p.b) / 4.0;")};
+    Size turn = Size::symbol("t"), trips = Size::symbol(scalar_symbol(1));
+    program->steps = {{CopyStep{0, 1}},
+                      {RepeatStep{"t",
+                                  trips,
+                                  {dispatch(0, {1, 2}, {size_param(kN), size_param(turn)}, kN)},
+                                  {{1, 2}, {2, 1}}}}};
+    return program;
+}
+
+/// Four kernels: two read a, one reads both of their results.
+inline std::shared_ptr<Program> diamond_program() {
+    auto program = std::make_shared<Program>();
+    program->name = "diamond";
+    program->profile.buffer_alignment = 256;  // as much as a device may ask for
+    program->arguments = {tensor_argument("a", kN, 0)};
+    program->results = {{f32, {kN}, 4}};
+    program->buffers = {
+        buffer("a", kN, BufferRole::Argument), buffer("b", kN, BufferRole::Temporary),
+        buffer("c", kN, BufferRole::Temporary), buffer("d", kN, BufferRole::Temporary),
+        buffer("e", kN, BufferRole::Result)};
+    program->kernels = {kernel("one", 2, {i32}, "if (i < p.a) b1[i] = b0[i] + 1.0;"),
+                        kernel("both", 3, {i32}, "if (i < p.a) b2[i] = b0[i] * b1[i];")};
+    std::vector<ParamInfo> params = {size_param(kN)};
+    program->steps = {dispatch(0, {0, 1}, params, kN), dispatch(0, {1, 2}, params, kN),
+                      dispatch(0, {1, 3}, params, kN), dispatch(1, {2, 3, 4}, params, kN)};
+    return program;
+}
+
 /// Runs on an executor with host values; keeps the memory of arguments and results.
 struct Runner {
     explicit Runner(std::shared_ptr<Device> device) : executor(std::move(device)) {}

@@ -1,0 +1,21 @@
+// What tests of the executor share: their fixture, and what a call says of its failure.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "tests/gpu/device_fixture.h"
+
+namespace firn {
+
+class ExecutorTest : public DeviceTest {};
+
+inline std::string message_of(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace firn
