@@ -13,7 +13,7 @@ struct KernelReport {
     std::string name, ranges, mapping;  // mapping: empty where the user chose it
     bool tuned = false;
     int64_t dispatches =
-        0;  // at these sizes; loops whose end only the data knows count all their turns
+        0;  // at these sizes; loops whose end only the data knows count all their iterations
     int64_t operations = 0, bytes_read = 0, bytes_written = 0;  // of all dispatches
     int64_t shared_bytes = 0,
             back_edges = 0;  // of a group, of an invocation (-1: only the data knows)

@@ -53,8 +53,8 @@ LoopRange::~LoopRange() {
 
 namespace {
 
-/// The values that a loop's turns assign, and what to put in the place of the arguments that none
-/// does.
+/// The values that a loop's iterations assign, and what to put in the place of the arguments that
+/// none does.
 struct Carried {
     std::vector<const ScopeEntry*> entries;
     std::unordered_map<const Node*, Ref> replace;
@@ -84,7 +84,7 @@ void carry_what_is_read(const Scope& scope, Carried& carried) {
         if (entry.arg && carried.replace.erase(entry.arg.get())) carried.entries.push_back(&entry);
 }
 
-/// What an entry leaves, where elements that had left before the turn keep what they had.
+/// What an entry leaves, where elements that had left before the iteration keep what they had.
 Ref kept_of_left(const Builder& b, const Carried& carried, const ScopeEntry& entry) {
     if (carried.active < 0 || !entry.reshaped) return entry.value;
     const Ref& active = carried.entries[static_cast<size_t>(carried.active)]->arg;
@@ -110,7 +110,7 @@ void pass_on_asked(SessionState& session, const Scope& scope, const Carried& car
         session.scopes[outer].asked.emplace_back(asked[k], scope.asked[k].second);
 }
 
-/// What a kernel's group does together is done in every turn, so the group leaves the loop
+/// What a kernel's group does together is done in every iteration, so the group leaves the loop
 /// together.
 void check_together(const SessionState& session, const Scope& scope, const LoopParts& parts) {
     if (!scope.together.first || parts.active < 0) return;
@@ -121,11 +121,11 @@ void check_together(const SessionState& session, const Scope& scope, const LoopP
                                            text(scope.line) +
                                            " is left by a break_ whose condition differs among "
                                            "invocations, so that some of a group may not come "
-                                           "by; let all of them take every turn, or make the "
+                                           "by; let all of them take every iteration, or make the "
                                            "condition the same for the whole group");
 }
 
-/// What the loop is made of: the sizes that begin in its turns in front of what it carries.
+/// What the loop is made of: the sizes that begin in its iterations in front of what it carries.
 LoopParts parts_of(const Builder& b, const Scope& scope, const Carried& carried) {
     LoopParts parts;
     std::vector<Ref> below;
@@ -143,7 +143,7 @@ LoopParts parts_of(const Builder& b, const Scope& scope, const Carried& carried)
         if (const Size* own = mentioned(parts.sizes, entry.value->shape))
             fail_at(entry.value->lines.empty() ? scope.line : entry.value->lines.front(),
                     "loop: a tensor from outside is assigned " + text(entry.value->shape) +
-                        ", and " + own->text() + " is a size of one turn of the loop at " +
+                        ", and " + own->text() + " is a size of one iteration of the loop at " +
                         text(scope.line) +
                         ": the next has another; store to a tensor of fixed shape by index, or "
                         "keep room for all, as "
@@ -182,7 +182,7 @@ void LoopRange::close() {
             leave_lost(*session_, entry.slot,
                        "a tensor without a value was assigned only inside the loop at " +
                            text(line_) +
-                           ", which may take no turn; start it with a value before the loop");
+                           ", which may take no iteration; start it with a value before the loop");
     perform_effects(*session_);
 }
 
@@ -346,11 +346,11 @@ void continue_(SourceLine line) {
 
 namespace {
 
-/// Turns that a while_ without max_steps may take.
+/// Iterations that a while_ without max_steps may take.
 int64_t while_limit(SessionState& session) {
     if (!session.while_limit) session.while_limit = environment_number("FIRN_MAX_STEPS", 1'000'000);
     if (*session.while_limit < 1)
-        throw UserError("FIRN_MAX_STEPS counts turns; give a number from 1 up");
+        throw UserError("FIRN_MAX_STEPS counts iterations; give a number from 1 up");
     return *session.while_limit;
 }
 
@@ -380,8 +380,8 @@ void while_(const Callback<Tensor()>& condition, const Callback<void()>& body,
             const WhileOptions& options, SourceLine line) {
     SessionState& session = *current_state();
     if (options.max_steps && *options.max_steps < 0)
-        fail_at(line,
-                "while_: max_steps is " + std::to_string(*options.max_steps) + "; it counts turns");
+        fail_at(line, "while_: max_steps is " + std::to_string(*options.max_steps) +
+                          "; it counts iterations");
     const int64_t most = options.max_steps.value_or(while_limit(session));
     const Arg steps(Size(std::min<int64_t>(most, INT32_MAX)), line);
     std::shared_ptr<Slot> active;

@@ -47,9 +47,9 @@ class LoopRange {
 };
 
 /// `for (Tensor i : loop(n))`: i is an i32 from 0 to n - 1. Bounds are integers, sizes or rank-0
-/// integer tensors. A tensor keeps its type through the loop; its shape grows to what the turns
-/// assign. A loop without turns leaves every value as it was. Leave it early by break_(), never by
-/// break or return.
+/// integer tensors. A tensor keeps its type through the loop; its shape grows to what the
+/// iterations assign. A loop without iterations leaves every value as it was. Leave it early by
+/// break_(), never by break or return.
 inline LoopRange loop(const Arg& end) {
     return LoopRange(Arg(0, end.line()), end, Arg(1, end.line()));
 }
@@ -70,21 +70,21 @@ void if_(const Arg& condition, const Callback<void()>& then,
 /// from here on. The loop ends when no element is left.
 void break_(SourceLine line = here());
 
-/// Ends this turn of the innermost loop for the elements whose conditions hold: what follows in the
-/// body does not count for them.
+/// Ends this iteration of the innermost loop for the elements whose conditions hold: what follows
+/// in the body does not count for them.
 void continue_(SourceLine line = here());
 
 struct WhileOptions {
-    /// The loop ends after so many turns, whether or not its condition still holds. Without it a
-    /// loop that goes on for more turns than Session::limit_while or FIRN_MAX_STEPS allow (else
-    /// 1,000,000) is a UserError, so that a mistake does not hang; the runtime then looks now and
-    /// then whether it goes on, which a small max_steps spares. In a kernel by hand it may be fewer
-    /// turns, where the driver ends long loops (65,535 on lavapipe).
+    /// The loop ends after so many iterations, whether or not its condition still holds. Without it
+    /// a loop that goes on for more iterations than Session::limit_while or FIRN_MAX_STEPS allow
+    /// (else 1,000,000) is a UserError, so that a mistake does not hang; the runtime then looks now
+    /// and then whether it goes on, which a small max_steps spares. In a kernel by hand it may be
+    /// fewer iterations, where the driver ends long loops (65,535 on lavapipe).
     std::optional<int64_t> max_steps = std::nullopt;
 };
-/// Runs `body` as long as `condition()` holds, which is asked before every turn. A shaped condition
-/// is asked element by element: an element for which it does not hold stays as it is, and the loop
-/// ends when it holds for none. `while_([&] { return x > 1.0f; }, [&] { x *= 0.5f; });`
+/// Runs `body` as long as `condition()` holds, which is asked before every iteration. A shaped
+/// condition is asked element by element: an element for which it does not hold stays as it is, and
+/// the loop ends when it holds for none. `while_([&] { return x > 1.0f; }, [&] { x *= 0.5f; });`
 void while_(const Callback<Tensor()>& condition, const Callback<void()>& body,
             const WhileOptions& options = {}, SourceLine line = here());
 

@@ -85,8 +85,9 @@ Tensor eye(const Size& n, const Size& m, DType dtype = f32, SourceLine line = he
 /// elements as there are, and nothing is read back to the host: until shape(), size() or the data
 /// are asked for outside of what is recorded. The same count gives the same size. What needs the
 /// number itself, equality with another size, is a UserError. Inside a loop the size is one of a
-/// turn: what has it in its shape lives in that turn, so a tensor from outside is stored to by
-/// index, and a UserError says where it is assigned such a shape. The loop becomes one of kernels.
+/// iteration: what has it in its shape lives in that iteration, so a tensor from outside is stored
+/// to by index, and a UserError says where it is assigned such a shape. The loop becomes one of
+/// kernels.
 Size device_size(const Operand& count, const Size& most);
 
 /// The index along `axis` at every element, i32 of the given shape (or of x's shape).

@@ -20,7 +20,7 @@ DataSource& writable_source(const SizeAtom& symbol) {
 
 std::string name_of(const Size& size) { return data_symbols(size).at(0).name; }
 
-/// The sizes of the turns of every loop below, in a fixed order.
+/// The sizes of the iterations of every loop below, in a fixed order.
 std::vector<Size> turn_sizes(const std::vector<Ref>& nodes) {
     std::vector<Size> out;
     for (const Ref& node : nodes)
@@ -32,7 +32,7 @@ std::vector<Size> turn_sizes(const std::vector<Ref>& nodes) {
 
 using Names = std::unordered_set<std::string>;
 
-/// Finds the symbols, and checks that those of turns stay in their loops.
+/// Finds the symbols, and checks that those of iterations stay in their loops.
 class Collector {
   public:
     void below(const std::vector<Ref>& roots) {
@@ -93,9 +93,10 @@ class Collector {
 
     [[noreturn]] static void refuse(const SizeAtom& symbol, const Node& node) {
         fail_at(node.lines.empty() ? SourceLine{} : node.lines.front(),
-                "a size that begins in a turn of the loop recorded at " +
+                "a size that begins in an iteration of the loop recorded at " +
                     text(source_of(symbol).loop) +
-                    " is used outside of it, where no turn has given it a value; use what the turn "
+                    " is used outside of it, where no iteration has given it a value; use what the "
+                    "iteration "
                     "makes of it, such as "
                     "a sum, or keep room for all, as compact_padded and nonzero_padded do");
     }

@@ -20,27 +20,28 @@ struct DataSource {
 };
 
 /// The size whose value is `count` (i32, rank 0), from 0 to `most`. The same count gives the same
-/// size. Inside a loop it is one of its turns: nothing outside of the loop may have it.
+/// size. Inside a loop it is one of its iterations: nothing outside of the loop may have it.
 Size data_size(SessionState& session, const Ref& count, const Size& most, SourceLine line);
 
 const DataSource& source_of(const SizeAtom& symbol);
-/// The data symbols that the nodes below mention, but for those of turns, each after those that its
-/// own count depends on. UserError where the size of a turn is used outside of its loop.
+/// The data symbols that the nodes below mention, but for those of iterations, each after those
+/// that its own count depends on. UserError where the size of an iteration is used outside of its
+/// loop.
 std::vector<SizeAtom> data_symbols_below(const std::vector<Ref>& roots);
 bool has_data_sizes(const Shape& shape);
 /// The names of all data symbols that the nodes below mention.
 std::unordered_set<std::string> data_symbols_of(const std::vector<Ref>& roots);
 
-/// Of the sizes that began in the turns of a loop those that the nodes below mention.
+/// Of the sizes that began in the iterations of a loop those that the nodes below mention.
 std::vector<Size> mentioned(const std::vector<Size>& sizes, const std::vector<Ref>& roots);
 /// One of `sizes` that `shape` mentions; null: none.
 const Size* mentioned(const std::vector<Size>& sizes, const Shape& shape);
-/// Sizes of turns below with names of their own, into `map`: the nodes are recorded once more.
+/// Sizes of iterations below with names of their own, into `map`: the nodes are recorded once more.
 void rename_turn_sizes(SessionState& session, const std::vector<Ref>& roots, SizeMap& map);
 
 /// Makes `graph`, of which `symbols` are the data symbols, one that names them ?0, ?1 and has their
-/// counts as its first results; those of turns come after them. Takes what depends on nothing else
-/// but what the graph's own nodes have (no Buffers).
+/// counts as its first results; those of iterations come after them. Takes what depends on nothing
+/// else but what the graph's own nodes have (no Buffers).
 void name_data_sizes(NodeTable& table, Graph& graph, const std::vector<SizeAtom>& symbols);
 
 /// From now on a Buffer is what gives the symbol its value.

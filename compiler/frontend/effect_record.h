@@ -32,9 +32,9 @@ struct Effect {
 /// The nodes of effects whose scope ends.
 struct EffectNodes {
     /// By effect. A print: the shown elements; `inside` the count of rows, the rows (of a 64-bit
-    /// type by low and high words), and for every loop the turn of each element (-1: it did not
-    /// come by). An assertion: how many elements fail, the turn of every loop, the flat index and
-    /// the operands at the first.
+    /// type by low and high words), and for every loop the iteration of each element (-1: it did
+    /// not come by). An assertion: how many elements fail, the iteration of every loop, the flat
+    /// index and the operands at the first.
     std::vector<Ref> results;
     /// What another recording that this one becomes part of needs: the value, or the failures and
     /// their operands.

@@ -99,7 +99,7 @@ void write_value(const SessionState& session, const Effect& effect, const Indice
                  const Indices& turns, std::vector<std::string> elements) {
     std::string out =
         effect.text + (effect.text.empty() ? "" : " ") + "(" + text(effect.line) + ")";
-    if (!turns.empty()) out += " turn " + joined(turns);
+    if (!turns.empty()) out += " iteration " + joined(turns);
     out += std::string(" ") + effect.dtype.name();
     if (!shape.empty()) out += "[" + joined(shape) + "]";
     out += shape.size() > 1 ? " =\n" : " = ";
@@ -115,7 +115,7 @@ Scalar from_words(DType type, const std::vector<HostTensor>& words, int64_t at) 
                        : scalar_int(static_cast<int64_t>(bits), type);
 }
 
-/// The rows of a print in a loop: which element came by in which turn.
+/// The rows of a print in a loop: which element came by in which iteration.
 struct Rows {
     std::vector<HostTensor> words, turns;
     int64_t rows = 0, elements = 0;
@@ -133,7 +133,7 @@ struct Rows {
 void print_rows(SessionState& session, const Effect& effect, const Indices& shape, const Rows& kept,
                 int64_t came) {
     std::map<Indices, std::vector<std::string>> by_turn;
-    const Indices* end = nullptr;  // the first turn that some element kept no more
+    const Indices* end = nullptr;  // the first iteration that some element kept no more
     Indices first_full;
     for (int64_t row = 0; row < kept.rows; ++row)
         for (int64_t k = 0; k < kept.elements; ++k) {
@@ -153,8 +153,8 @@ void print_rows(SessionState& session, const Effect& effect, const Indices& shap
     if (end)
         write(session, effect.text + (effect.text.empty() ? "" : " ") + "(" + text(effect.line) +
                            ") ... up to " + std::to_string(came - kept.rows) +
-                           " more turns; print_value(x, {.turns = " + std::to_string(came) +
-                           "}) shows them\n");
+                           " more iterations; print_value(x, {.iterations = " +
+                           std::to_string(came) + "}) shows them\n");
 }
 
 void report_print(SessionState& session, const Effect& effect, std::span<const Ref> results,
@@ -204,7 +204,7 @@ std::string failure(SessionState& session, const Effect& effect, std::span<const
         out += std::to_string(failed) + " of " + std::to_string(count_of(shape)) +
                (failed == 1 ? " elements fails, " : " elements fail, the first ") + "at " +
                index_text(shape, at);
-    if (!turns.empty()) out += " in turn " + joined(turns);
+    if (!turns.empty()) out += " in iteration " + joined(turns);
     if (!effect.compared.empty()) {
         auto operand = [&](size_t k) {
             return value_text(read(session, results[2 + effect.loops + k]).at(0));

@@ -11,7 +11,7 @@ namespace firn {
 void record_check(SessionState& session, const Builder& b, const std::string& text,
                   const Ref& condition);
 /// The same; the error is the text with its line, whatever of the condition (without a size of a
-/// turn) fails.
+/// iteration) fails.
 void record_failure(SessionState& session, const Builder& b, const std::string& text,
                     const Ref& condition);
 

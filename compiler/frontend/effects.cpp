@@ -121,28 +121,30 @@ Shape masked_shape(const Builder& b, const std::shared_ptr<Slot>& slot, const Sh
                 : shape;
 }
 
-/// A size that begins in the turns of a loop around, of which nothing is kept after the turn.
+/// A size that begins in the iterations of a loop around, of which nothing is kept after the
+/// iteration.
 bool size_of_a_turn(const SessionState& session, const Shape& shape) {
     return std::any_of(session.scopes.begin(), session.scopes.end(),
                        [&](const Scope& scope) { return mentioned(scope.sizes, shape); });
 }
 
-/// A print in a loop or branch keeps a row for each turn. Every element counts its own turns, so
-/// that the rows are stored element by element, inside whatever kernel the loop becomes; rows
-/// beyond the last are dropped as stores outside are. A row starts as 0, and each place of it is
-/// stored once: combining by Or settles nothing.
+/// A print in a loop or branch keeps a row for each iteration. Every element counts its own
+/// iterations, so that the rows are stored element by element, inside whatever kernel the loop
+/// becomes; rows beyond the last are dropped as stores outside are. A row starts as 0, and each
+/// place of it is stored once: combining by Or settles nothing.
 void keep_rows(SessionState& session, const Builder& b, Effect& effect, const Ref& x) {
     if (size_of_a_turn(session, x->shape))
-        fail_at(b.line, "print_value: the value is " + text(x->shape) +
-                            ", of which every turn of the loop around has another; print what it "
-                            "sums up to, or keep "
-                            "room for all, as compact_padded does");
+        fail_at(b.line,
+                "print_value: the value is " + text(x->shape) +
+                    ", of which every iteration of the loop around has another; print what it "
+                    "sums up to, or keep "
+                    "room for all, as compact_padded does");
     const uint64_t home = session.scopes[home_depth(session)].id;
     effect.inside = true;
     effect.slots.push_back(make_slot_in(session, constant_int(b, 0), home));
     effect.shape = masked_shape(b, effect.slots[0], x->shape);
     note_asked(session, x, b.line);
-    Shape row{Size(effect.turns)};
+    Shape row{Size(effect.iterations)};
     for (const Size& size : effect.shape) row.push_back(shown(size, effect.edge));
     std::vector<Ref> places = places_among_shown(b, effect.shape, effect.edge);
     places.insert(places.begin(), expand(b, read_slot(effect.slots[0], b.line), effect.shape));
@@ -294,14 +296,14 @@ void print_value(const Operand& x, const PrintValueOptions& options) {
     LineScope at(x.line());
     SessionState& session = *current_state();
     refuse_in_kernel(session, "print_value");
-    if (options.edge < 1 || options.turns < 1)
-        refuse("print_value: edge is " + std::to_string(options.edge) + " and turns is " +
-               std::to_string(options.turns) + "; both count from 1 up");
+    if (options.edge < 1 || options.iterations < 1)
+        refuse("print_value: edge is " + std::to_string(options.edge) + " and iterations is " +
+               std::to_string(options.iterations) + "; both count from 1 up");
     Effect effect;
     effect.line = x.line();
     effect.text = options.label;
     effect.edge = options.edge;
-    effect.turns = options.turns;
+    effect.iterations = options.iterations;
     Ref node = x.node();
     // What is printed at once is computed for everybody, not once more.
     if (!is_recording(session)) node = realize_nodes(session, {node}, x.line())[0];
@@ -368,7 +370,7 @@ namespace {
 /// The rows that an inner recording kept, one after the other.
 void repeat_rows(const Effect& effect, const std::vector<Ref>& sources) {
     const Tensor rows = Tensor::from_node(sources[0]), came_by = Tensor::from_node(sources[1]);
-    for (Tensor turn : loop(Arg(effect.turns, effect.line)))
+    for (Tensor turn : loop(Arg(effect.iterations, effect.line)))
         if_(Arg(came_by(turn), effect.line), [&] {
             SessionState& session = *current_state();
             record_print(session, builder(session, effect.line), effect,
@@ -388,7 +390,7 @@ void repeat_effects(SessionState& session, const std::vector<Effect>& effects,
         again.line = effect.line;
         again.text = effect.text;
         again.edge = effect.edge;
-        again.turns = effect.turns;
+        again.iterations = effect.iterations;
         again.compared = effect.compared;
         again.told = effect.told;
         const Builder b = builder(session, effect.line);

@@ -10,17 +10,17 @@ struct PrintValueOptions {
     std::string label = {};  // none: the line alone
     /// An axis with more than twice as many elements shows so many first and last ones.
     int edge = 4;
-    /// Inside a loop: the first so many turns in which an element comes by. For others choose:
-    /// `if_(turn >= n - 5, [&] { print_value(x); })`.
-    int turns = 16;
+    /// Inside a loop: the first so many iterations in which an element comes by. For others choose:
+    /// `if_(iteration >= n - 5, [&] { print_value(x); })`.
+    int iterations = 16;
 };
 /// Prints x as numpy would, with the label, the line and the shape: on stdout, or where
 /// Session::on_print says.
 ///
-/// In a compiled function: after every call, in the order of the statements; the turns of one
+/// In a compiled function: after every call, in the order of the statements; the iterations of one
 /// statement inside a loop come together. Under `if_`, and after `break_` or `continue_`, only
-/// where the condition holds: elements for which it does not are shown as `--`, and a turn without
-/// any is left out. Elsewhere: at once, or at the end of the outermost loop or branch.
+/// where the condition holds: elements for which it does not are shown as `--`, and an iteration
+/// without any is left out. Elsewhere: at once, or at the end of the outermost loop or branch.
 ///
 /// What is printed is a further result of the program, at most a few elements of every axis: a call
 /// that prints waits for the device. Who runs Function::program() without the function finds it

@@ -23,7 +23,7 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_VALIDATION", "1", "turn the Vulkan validation layers on"},
     {"FIRN_CHECK", "1", "verify what unique and permutation stores and unchecked reads promise"},
     {"FIRN_MAX_STEPS", "number",
-     "turns of a while_ without max_steps before it is an error (1000000)"},
+     "iterations of a while_ without max_steps before it is an error (1000000)"},
     {"FIRN_NO_CACHE", "1", "neither read nor write the caches on disk (kept below 512 MiB)"},
     {"FIRN_DEVICE", "number or part of a name", "choose the Vulkan device"},
     {"FIRN_LIMITS", "least", "use no more of the device than Vulkan 1.2 guarantees"},

@@ -295,8 +295,8 @@ bool write(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line, bool as
     if (Ref old = value_at(session, slot, top); old && assigned) {
         node = converted(b, node, old->dtype);
         const Ref mask = mask_of(session, b, *slot, static_cast<size_t>(born), Write::Assignment);
-        // Where all that began the turn are still there, a value may go through other shapes on its
-        // way.
+        // Where all that began the iteration are still there, a value may go through other shapes
+        // on its way.
         reshaped = mask && mask->op == Op::RegionArg &&
                    session.scopes[top].kind == ScopeKind::Loop &&
                    !broadcast_surely(node->shape, old->shape);

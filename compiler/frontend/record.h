@@ -73,12 +73,12 @@ struct Scope {
     bool masks = false;                                 // Branch: see write_slot
     std::shared_ptr<Slot> active;  // Loop: false once break_ was met; see active_flag
     Ref runs;                      // Loop: what `active` is where nobody lowers it
-    std::shared_ptr<Slot> turn;    // Loop: false once continue_ was met in this turn
+    std::shared_ptr<Slot> turn;    // Loop: false once continue_ was met in this iteration
     std::vector<std::pair<Ref, SourceLine>> asked;  // Loop: values whose shape somebody asked for
     Ref induction, begin, step;                     // Loop
     bool must_end = false;                          // Loop; see LoopAttr
-    std::vector<Size> sizes;                        // Loop: data symbols that begin in its turns
-    std::vector<Guard> guards;                      // Function
+    std::vector<Size> sizes;          // Loop: data symbols that begin in its iterations
+    std::vector<Guard> guards;        // Function
     std::vector<Effect> effects;      // Function, and the root: what its end hands over
     std::shared_ptr<ByHand> by_hand;  // Kernel
     std::pair<const char*, SourceLine> together{
@@ -116,7 +116,7 @@ struct SessionState {
     Recent<std::string, std::shared_ptr<const Program>> plans{
         kMostPlans};                           // lazy evaluation, by graph text
     Callback<void(const std::string&)> print;  // where print_value writes; none: stdout
-    std::optional<int64_t> while_limit;        // turns of a while_ without max_steps
+    std::optional<int64_t> while_limit;        // iterations of a while_ without max_steps
     std::optional<bool> checks;                // see checks_promises
     std::unordered_map<const Node*, std::weak_ptr<DataSource>> data_sources;  // by their counts
     std::map<std::string, std::string> tuned;    // what tuning found, see CompileOptions
@@ -153,8 +153,8 @@ bool write_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line);
 /// allows.
 bool store_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line);
 /// The flag of the loop at `depth` that says whether an element runs it still (never one that does
-/// not run what is around it), and that of its turn; made on first use. A flag that nobody lowers
-/// costs nothing in the end.
+/// not run what is around it), and that of its iteration; made on first use. A flag that nobody
+/// lowers costs nothing in the end.
 std::shared_ptr<Slot> active_flag(SessionState& session, const Builder& b, size_t depth);
 std::shared_ptr<Slot> turn_flag(SessionState& session, const Builder& b, size_t depth);
 /// Lowers a flag of the loop at `depth` for the elements that are active here.

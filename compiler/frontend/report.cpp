@@ -165,10 +165,10 @@ void report_progress(SessionState& session) {
     const auto report = [](const RunProgress& run) {
         char text[80];
         if (run.turns > 0)
-            std::snprintf(text, sizeof text, "%.0f s: turn %lld of %lld", run.seconds,
+            std::snprintf(text, sizeof text, "%.0f s: iteration %lld of %lld", run.seconds,
                           static_cast<long long>(run.turn), static_cast<long long>(run.turns));
         else
-            std::snprintf(text, sizeof text, "%.0f s: turn %lld", run.seconds,
+            std::snprintf(text, sizeof text, "%.0f s: iteration %lld", run.seconds,
                           static_cast<long long>(run.turn));
         say("firn: " + run.program + " has run for " + text +
             (run.line.empty() ? "" : " of the loop at " + run.line) + "\n");

@@ -89,7 +89,7 @@ void Session::check_promises(bool on) const { state_->checks = on; }
 void Session::limit_while(int64_t turns) const {
     if (turns < 1)
         throw UserError("limit_while: " + std::to_string(turns) +
-                        " is given; it counts turns from 1 up");
+                        " is given; it counts iterations from 1 up");
     state_->while_limit = turns;
 }
 void Session::compile_in_background(bool on) const { state_->compiles_in_background = on; }

@@ -33,7 +33,7 @@ class Session {
     /// promise: a broken promise is a UserError with the line. Without a word FIRN_CHECK says so.
     /// Costs time; the oracle always verifies.
     void check_promises(bool on) const;
-    /// Turns that a while_ without max_steps may take before it is a UserError, for what is
+    /// Iterations that a while_ without max_steps may take before it is a UserError, for what is
     /// recorded from now on.
     void limit_while(int64_t turns) const;
     /// Whether functions compile better programs for new sizes in the background, and run those

@@ -13,7 +13,7 @@ struct LoopParts {
     Region body;  // the induction value and one argument per init; one result per init
     int active = -1;
     bool must_end = false;
-    std::vector<Size> sizes = {};  // of a turn, see LoopAttr
+    std::vector<Size> sizes = {};  // of an iteration, see LoopAttr
 };
 
 /// Values whose shape the user's code has seen, and where.

@@ -1,5 +1,5 @@
-// Values that are written position by position: stores, and what the turns of a loop combine into a
-// tensor.
+// Values that are written position by position: stores, and what the iterations of a loop combine
+// into a tensor.
 #pragma once
 #include <unordered_set>
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace firn {
 
-/// The Scatters by which the turns of a Loop combine into carried value k, the last first, where
-/// the body does nothing else with it on the way to its next value. All combine by the same
-/// operation, so that the order of turns and positions does not matter. Empty: there are none.
+/// The Scatters by which the iterations of a Loop combine into carried value k, the last first,
+/// where the body does nothing else with it on the way to its next value. All combine by the same
+/// operation, so that the order of iterations and positions does not matter. Empty: there are none.
 std::vector<const Node*> accumulation(const Node& loop, size_t k);
 
 /// A value that is written by position: by each of `scatters` (the last first), over what `target`
@@ -19,12 +19,12 @@ struct Written {
     std::vector<const Node*> scatters;  // empty: the value is not written by position
     Ref target;
     const Node* loop =
-        nullptr;  // the Loop inside the kernel whose turns do it, null where there is none
+        nullptr;  // the Loop inside the kernel whose iterations do it, null where there is none
     const Shape& positions() const { return scatters[0]->inputs[1]->shape; }
     explicit operator bool() const { return !scatters.empty(); }
 };
-/// Of a Scatter that is no function of its result's index, and of a Result into which the turns of
-/// a Loop combine, where the Loop stands inside a kernel.
+/// Of a Scatter that is no function of its result's index, and of a Result into which the
+/// iterations of a Loop combine, where the Loop stands inside a kernel.
 Written written(const Node& node, const std::unordered_set<const Node*>& host_loops);
 
 }  // namespace firn

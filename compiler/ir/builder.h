@@ -68,7 +68,7 @@ Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vect
 /// What is said of a `must_end` loop that did not end, which stands at a line.
 std::string never_ended(SourceLine line);
 std::string never_ended(const Node& loop);
-/// A kernel by hand: body.args[0] is its turn, then one argument per tensor that it stores to.
+/// A kernel by hand: body.args[0] is its iteration, then one argument per tensor that it stores to.
 Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid,
                    std::vector<uint32_t> group);
 /// What was in memory before each position's own part of `scatter` (a Scatter of a kernel by hand).

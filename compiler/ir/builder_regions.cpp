@@ -36,7 +36,8 @@ void check_carried(const Builder& b, const Ref& init, const Ref& arg, const Ref&
 }  // namespace
 
 std::string never_ended(SourceLine line) {
-    return "while_: its condition still held after the last turn that it may take; where that is "
+    return "while_: its condition still held after the last iteration that it may take; where that "
+           "is "
            "right give a "
            ".max_steps at which it ends, else raise the limit by Session::limit_while or "
            "FIRN_MAX_STEPS" +
@@ -56,7 +57,8 @@ Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vect
            "the active value of a loop is carried");
     ensure(body.args[0]->dtype == i32 && body.args[0]->shape.empty(),
            "an induction value is a rank-0 i32");
-    ensure(sizes.size() <= inits.size(), "the sizes of a turn are values that the loop carries");
+    ensure(sizes.size() <= inits.size(),
+           "the sizes of an iteration are values that the loop carries");
     for (size_t k = 0; k < inits.size(); ++k)
         check_carried(b, inits[k], body.args[k + 1], body.results[k], k);
     if (active >= 0) {

@@ -69,8 +69,8 @@ double float_unary(Op op, double x, DType dtype) {
 }
 
 /// x - y * floor(x / y), every step rounded as the device rounds it. A quotient below 0 that is too
-/// small for a number is below 0 all the same; no turn of an infinite y is none. What is left of 0
-/// is +0.
+/// small for a number is below 0 all the same; no iteration of an infinite y is none. What is left
+/// of 0 is +0.
 double float_mod(double x, double y, DType dtype) {
     double turns = std::floor(rounded(x / y, dtype));
     if (turns == 0 && x != 0 && (x < 0) != (y < 0)) turns = -1;

@@ -97,16 +97,17 @@ struct ReduceAttr {
 /// element's carried values back as they are (but stores by position, which leave out positions by
 /// their index): a loop inside a kernel leaves each element on its own. `host`: the scheduler wants
 /// it as a loop of kernels, whatever the body allows.
-/// `open`: turns after the one that makes the active value (one element) false change nothing, so
-/// that whoever runs the loop need not look at it after every turn. `must_end`: a loop whose active
-/// value is still true somewhere after the last turn is a UserError: its bounds are only there so
-/// that nobody hangs. (In a kernel by hand it throws nothing: the kernel stores that it went on,
-/// and who asks for what the kernel stores throws.) `sizes`: data symbols that begin anew in every
-/// turn, and that nothing outside of the body mentions: the value that the body gives for carried
-/// value k < sizes.size() (i32, rank 0) is that of sizes[k] in this turn. Each depends only on
-/// those before it. A loop that has some is one of kernels. `group`, where it is not empty: a
-/// kernel by hand. It takes one turn, which is one dispatch of invocations for every index of
-/// `grid`, in groups of `group` (both by axis); it carries the tensors that it stores to.
+/// `open`: iterations after the one that makes the active value (one element) false change nothing,
+/// so that whoever runs the loop need not look at it after every iteration. `must_end`: a loop
+/// whose active value is still true somewhere after the last iteration is a UserError: its bounds
+/// are only there so that nobody hangs. (In a kernel by hand it throws nothing: the kernel stores
+/// that it went on, and who asks for what the kernel stores throws.) `sizes`: data symbols that
+/// begin anew in every iteration, and that nothing outside of the body mentions: the value that the
+/// body gives for carried value k < sizes.size() (i32, rank 0) is that of sizes[k] in this
+/// iteration. Each depends only on those before it. A loop that has some is one of kernels.
+/// `group`, where it is not empty: a kernel by hand. It takes one iteration, which is one dispatch
+/// of invocations for every index of `grid`, in groups of `group` (both by axis); it carries the
+/// tensors that it stores to.
 struct LoopAttr {
     std::shared_ptr<const Region> body;
     int active = -1;
@@ -172,8 +173,8 @@ struct Node {
 
 /// Results as functions of arguments. args[k] is the Input node with index k. `guards` are checked
 /// at the call: sizes that were not proved equal while recording. `data_sizes` are the data symbols
-/// that the nodes mention (but for those of one turn, see LoopAttr): result k (i32, rank 0) is the
-/// value of data_sizes[k], and depends only on those before it.
+/// that the nodes mention (but for those of one iteration, see LoopAttr): result k (i32, rank 0) is
+/// the value of data_sizes[k], and depends only on those before it.
 struct Graph {
     std::vector<Ref> args;
     std::vector<Ref> results;

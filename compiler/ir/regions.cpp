@@ -87,7 +87,7 @@ struct Placer {
     }
 
     /// Where a step of a kernel by hand takes place that only `home` uses. What other versions are
-    /// made of stays with them: an array that begins in a turn begins anew in each.
+    /// made of stays with them: an array that begins in an iteration begins anew in each.
     int out_of_loops(const Node& node, int home) const {
         const bool step = node.op == Op::Scatter || node.op == Op::Barrier ||
                           node.op == Op::Gather || node.op == Op::Subgroup || node.op == Op::Loop ||

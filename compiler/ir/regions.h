@@ -30,7 +30,7 @@ struct Placement {
 Placement place(const std::vector<Ref>& results);
 /// The same for `results` of a kernel by hand, which stand inside regions of a larger graph: those
 /// regions' arguments belong to the root. What reads or stores arrays comes out of loops that it
-/// does not depend on, though only they use it: there it would take place in every turn.
+/// does not depend on, though only they use it: there it would take place in every iteration.
 Placement place_by_hand(const std::vector<Ref>& results);
 
 }  // namespace firn

@@ -165,11 +165,11 @@ struct Checker {
         check(a.active < static_cast<int>(count) &&
                   (a.active < 0 || node.inputs[3 + static_cast<size_t>(a.active)]->dtype.is_bool()),
               "the active value is a carried bool", node);
-        check(a.sizes.size() <= count, "the sizes of a turn are carried", node);
+        check(a.sizes.size() <= count, "the sizes of an iteration are carried", node);
         for (size_t k = 0; k < a.sizes.size(); ++k)
             check(data_symbols(a.sizes[k]).size() == 1 && a.body->results[k]->dtype == i32 &&
                       a.body->results[k]->shape.empty(),
-                  "the first values of a Loop are those of its turns' sizes", node);
+                  "the first values of a Loop are those of its iterations' sizes", node);
     }
 
     void branch(const Node& node) const {

@@ -5,7 +5,8 @@
 namespace firn {
 
 /// Arithmetic on values (not on indices) of one dispatch of placed, unmapped code, and the bytes of
-/// the buffers it touches, each once. A loop whose trips only the data knows counts as one turn.
+/// the buffers it touches, each once. A loop whose trips only the data knows counts as one
+/// iteration.
 Work count_work(const KernelCode& code);
 
 }  // namespace firn

@@ -209,8 +209,8 @@ int KernelBuilder::product(int a, int b) {
             const auto is_size = [&](const KernelNode& n) {
                 return n.op == KernelOp::Param && code_.params[n.param].scalar < 0;
             };
-            // A product of numbers wraps around where one of sizes is refused: of the turns that
-            // are tried beyond a loop's end, too.
+            // A product of numbers wraps around where one of sizes is refused: of the iterations
+            // that are tried beyond a loop's end, too.
             if (is_size(p) && is_size(q) &&
                 countable(code_.params[p.param].size * code_.params[q.param].size)) {
                 const Size folded = code_.params[p.param].size * code_.params[q.param].size;

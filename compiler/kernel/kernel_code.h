@@ -81,7 +81,8 @@ struct KernelNode {
 
 /// A body. For: args are the carried values (RegionArg nodes, one per node.args), yields their next
 /// values, `range` its Serial range; `alive` (bool node, -1: none) is evaluated at the end of each
-/// turn with the new values: the loop goes on while it is true. Branch: no args, yields its values.
+/// iteration with the new values: the loop goes on while it is true. Branch: no args, yields its
+/// values.
 struct KernelRegion {
     int range = -1;
     std::vector<int> args;

@@ -8,7 +8,7 @@
 namespace firn {
 
 /// The inner dimensions hold so few elements that an invocation computes them side by side: what
-/// they share is computed once, in the turns of loops too.
+/// they share is computed once, in the iterations of loops too.
 bool is_short_row(const Shape& shape, int inner);
 
 /// Neighbours along a row of `extent` elements for one invocation of a group that holds the row: a

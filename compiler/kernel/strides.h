@@ -24,8 +24,8 @@ class Strides {
     std::map<std::pair<int, int>, Stride> known_;
 };
 
-/// Some load in a loop of at least `lanes` turns walks along it, and is the same for neighbours
-/// along x; the kernel's effects are stores.
+/// Some load in a loop of at least `lanes` iterations walks along it, and is the same for
+/// neighbours along x; the kernel's effects are stores.
 bool reads_in_turn(KernelCode code, int64_t lanes);
 /// Loads in loops walk in strides, and none along a loop.
 bool strides_far(KernelCode code);

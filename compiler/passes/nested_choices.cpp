@@ -170,8 +170,8 @@ class NestedChoices {
         return true;
     }
 
-    /// The part of a condition, joined by And, that does not change in the turns, in the shape that
-    /// it has before it is repeated; null: none. `steps`: nodes that are still followed.
+    /// The part of a condition, joined by And, that does not change in the iterations, in the shape
+    /// that it has before it is repeated; null: none. `steps`: nodes that are still followed.
     Ref part_outside(const Ref& condition, const Region& body, int& steps) {
         if (--steps < 0) return nullptr;
         if (condition->op != Op::Expand && !depends(*condition, ids_of(body.args)))

@@ -41,8 +41,8 @@ Graph run_both_sides(NodeTable& table, const Graph& graph,
 
 /// Drops carried values of Loops that no result needs, and substitutes arguments that are never
 /// changed by their initial values. Ensures: every carried value is changed by the body and read by
-/// somebody, or decides how long the loop runs, or is a size of its turns. Before simplify: what is
-/// substituted may fold.
+/// somebody, or decides how long the loop runs, or is a size of its iterations. Before simplify:
+/// what is substituted may fold.
 Graph dead_loop_values(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Folds constants and applies the algebra of the rule table until nothing changes for a node.

@@ -165,7 +165,7 @@ Ref store_to_every_element(const Builder& b, const Node& node) {
 
 // --- regions -------------------------------------------------------------------------------------
 
-Ref result_of_no_turns(const Builder&, const Node& node) {
+Ref result_of_no_iterations(const Builder&, const Node& node) {
     const Node& owner = *node.inputs[0];
     if (owner.op != Op::Loop) return nullptr;
     for (size_t k = 0; k < 3; ++k)
@@ -215,7 +215,7 @@ constexpr StructureRow kRows[] = {
     {"read of every element", Op::Gather, read_of_every_element},
     {"store to every element", Op::Scatter, store_to_every_element},
     {"sum of one choice", Op::Reduce, sum_of_one_choice},
-    {"loop of no turns", Op::Result, result_of_no_turns},
+    {"loop of no iterations", Op::Result, result_of_no_iterations},
     {"branch of a known condition", Op::Result, result_of_known_branch},
     {"branch of equal values", Op::Result, result_of_equal_branches},
 };

@@ -118,13 +118,13 @@ void check_limits(const KernelCode& code, const DeviceProfile& profile, const st
                         " at once; split the kernel by hand, or concatenate some tensors" + at);
     if (profile.max_back_edges && code.back_edges < 0)
         throw UserError(
-            "only the data knows how many turns a loop in this kernel takes, and this device "
+            "only the data knows how many iterations a loop in this kernel takes, and this device "
             "stops an invocation after " +
             std::to_string(profile.max_back_edges) + "; bound it, as in loop(min(n, 60000))" + at);
     if (profile.max_back_edges && code.back_edges > profile.max_back_edges)
         throw TooManyTurns("a loop inside one kernel takes up to " +
                            std::to_string(code.back_edges) +
-                           " turns and this device stops an invocation after " +
+                           " iterations and this device stops an invocation after " +
                            std::to_string(profile.max_back_edges) + "; split it in two loops" + at);
 }
 

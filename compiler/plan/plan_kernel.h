@@ -10,7 +10,8 @@
 
 namespace firn {
 
-/// A kernel takes more turns than the driver lets an invocation take; another schedule may not.
+/// A kernel takes more iterations than the driver lets an invocation take; another schedule may
+/// not.
 struct TooManyTurns : UserError {
     using UserError::UserError;
 };

@@ -29,7 +29,7 @@ bool uses(const Step& step, int buffer) {
     return std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
 }
 
-/// Numbers a kernel's nodes as one turn of every loop evaluates them.
+/// Numbers a kernel's nodes as one iteration of every loop evaluates them.
 class Order {
   public:
     explicit Order(const KernelCode& code)
@@ -102,7 +102,7 @@ bool element_by_element(const KernelCode& code, int from, int to) {
             node.op == KernelOp::Load || node.op == KernelOp::Store || node.op == KernelOp::Atomic;
         if (at < 0 || !memory || (node.buffer != from && node.buffer != to)) continue;
         if (node.buffer == from) loads.push_back(&node);
-        // A store in a loop may come before the load of a later turn.
+        // A store in a loop may come before the load of a later iteration.
         if (node.buffer == to &&
             (node.op != KernelOp::Store || order.in_loop(static_cast<int>(id))))
             return false;

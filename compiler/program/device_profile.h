@@ -38,10 +38,10 @@ struct DeviceProfile {
     uint32_t buffer_alignment = 64;             // for offsets of any binding form
     /// Loop back edges that one invocation may take before the driver cuts it off; 0: no limit.
     uint32_t max_back_edges = 65535;
-    /// Simple operations in the body of one kernel, copies and turns that are written out included:
-    /// what the driver's compiler bears. Its time grows with the square of a straight body: of so
-    /// many in sines lavapipe takes 1.5 s, SwiftShader 10 s (of sums and products less than a
-    /// second).
+    /// Simple operations in the body of one kernel, copies and iterations that are written out
+    /// included: what the driver's compiler bears. Its time grows with the square of a straight
+    /// body: of so many in sines lavapipe takes 1.5 s, SwiftShader 10 s (of sums and products less
+    /// than a second).
     uint32_t max_body_operations = 3072;
 
     // Features.

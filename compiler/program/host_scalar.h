@@ -1,4 +1,4 @@
-// Numbers that the host computes, from scalar arguments, sizes, turns of loops of steps and
+// Numbers that the host computes, from scalar arguments, sizes, iterations of loops of steps and
 // constants.
 #pragma once
 #include <cstdint>
@@ -50,7 +50,7 @@ struct HostScalar {
     int a = -1, b = -1;
 };
 
-/// The numbers of a program where the sizes are known, each as often as turns of loops give it
+/// The numbers of a program where the sizes are known, each as often as iterations of loops give it
 /// another value.
 class PlacedNumbers {
   public:

@@ -1,4 +1,4 @@
-// A program whose loops take one turn: what holds for any number of turns is found there.
+// A program whose loops take one iteration: what holds for any number of iterations is found there.
 #include <algorithm>
 #include <numeric>
 

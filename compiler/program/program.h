@@ -115,18 +115,20 @@ struct DispatchStep {
 struct CopyStep {
     int source = 0, target = 0;  // buffers of equal size
 };
-/// Runs `body` `trips` times. In turn t the symbol `induction` is t (from 0). After each turn the
-/// buffers rotate: afterwards `first` names what `second` named before; the pairs are a
-/// permutation. The rotation stays in force after the loop.
+/// Runs `body` `trips` times. In iteration t the symbol `induction` is t (from 0). After each
+/// iteration the buffers rotate: afterwards `first` names what `second` named before; the pairs are
+/// a permutation. The rotation stays in force after the loop.
 struct RepeatStep {
     std::string induction;
     Size trips;  // negative counts as 0
     std::vector<Step> body;
     std::vector<std::pair<int, int>> rotation;
-    /// A bool buffer of one element, -1 where there is none: once it is false further turns change
-    /// nothing, and who runs the program may look at it between chunks of turns and stop.
+    /// A bool buffer of one element, -1 where there is none: once it is false further iterations
+    /// change nothing, and who runs the program may look at it between chunks of iterations and
+    /// stop.
     int alive = -1;
-    /// What to say, as a UserError, where it is still true after the last turn; empty: nothing.
+    /// What to say, as a UserError, where it is still true after the last iteration; empty:
+    /// nothing.
     std::string never_ended;
     std::string line;  // the user's
 };
@@ -224,8 +226,9 @@ struct FlatProgram {
     std::vector<int> result_slots;
 };
 /// A program unrolled for given symbol values; of a loop whose end only the data knows, as many
-/// turns as run before the device is first asked. Steps that do nothing (no groups, no elements, a
-/// copy onto itself) are left out. `program` must outlive the result, which points into it.
+/// iterations as run before the device is first asked. Steps that do nothing (no groups, no
+/// elements, a copy onto itself) are left out. `program` must outlive the result, which points into
+/// it.
 FlatProgram flatten(const Program& program, const SizeEnv& env);
 /// The values of a dispatch's parameters, each of its type. Throws UserError when a size does not
 /// fit.

@@ -60,7 +60,7 @@ SizeTerm leading(const Size& size) {
 std::optional<Size> divide_exactly(const Size& whole, const Size& by) {
     Size rest = whole, quotient;
     SizeTerm first = leading(by);
-    // Every turn removes the leading monomial, so the rest sinks in a well-founded order.
+    // Every iteration removes the leading monomial, so the rest sinks in a well-founded order.
     while (!rest.is(0)) {
         auto term = divide_term(leading(rest), first);
         if (!term) return std::nullopt;

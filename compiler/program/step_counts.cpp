@@ -7,7 +7,7 @@
 namespace firn {
 namespace {
 
-/// Turns of a loop that stand for the others, where they differ.
+/// Iterations of a loop that stand for the others, where they differ.
 constexpr int64_t kSampledTurns = 1024;
 
 bool differ(const std::vector<Step>& steps, const std::string& induction) {

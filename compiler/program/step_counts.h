@@ -7,9 +7,9 @@
 namespace firn {
 
 /// Visits the steps of a program with the number of times that they run like this. A program that
-/// can be flat is visited step by step. Else a loop whose turns do the same work is visited once;
-/// of one whose turns differ, some stand for those around them, and barriers are those of a first
-/// turn. Of loops whose end only the data knows: see flatten.
+/// can be flat is visited step by step. Else a loop whose iterations do the same work is visited
+/// once; of one whose iterations differ, some stand for those around them, and barriers are those
+/// of a first iteration. Of loops whose end only the data knows: see flatten.
 void count_steps(const Program& program, const SizeEnv& env,
                  const std::function<void(const FlatStep&, int64_t times)>& visit);
 /// sum + times * count, or the largest integer.

@@ -13,12 +13,12 @@
 namespace firn {
 namespace {
 
-/// Turns of a loop whose end only the data knows between two looks at whether it has ended, and the
-/// steps that these are at the most: a look takes as long as some tens of small dispatches, and
-/// steps after the end are in vain.
+/// Iterations of a loop whose end only the data knows between two looks at whether it has ended,
+/// and the steps that these are at the most: a look takes as long as some tens of small dispatches,
+/// and steps after the end are in vain.
 constexpr int64_t kTurnsPerLook = 16, kStepsPerLook = 64;
 
-/// After as many turns every buffer has its own memory again.
+/// After as many iterations every buffer has its own memory again.
 int64_t period_of(const std::vector<std::pair<int, int>>& rotation) {
     int64_t period = 1;
     for (const auto& [first, second] : rotation) {
@@ -58,7 +58,8 @@ bool may_ask(const std::vector<Step>& steps) {
     });
 }
 
-/// Whether anything that decides which steps there are depends on the turn of a loop around them.
+/// Whether anything that decides which steps there are depends on the iteration of a loop around
+/// them.
 bool shapes_mention(const std::vector<Step>& steps, const std::string& induction) {
     return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
         const auto* repeat = std::get_if<RepeatStep>(&step.step);
@@ -182,9 +183,9 @@ class Walker {
         rotate(repeat.rotation);
     }
 
-    /// Turns after the end change nothing, but they must end themselves: a loop inside that asks
-    /// the device could go on for ever on values that no turn has, so the loops around it are asked
-    /// before every turn.
+    /// Iterations after the end change nothing, but they must end themselves: a loop inside that
+    /// asks the device could go on for ever on values that no iteration has, so the loops around it
+    /// are asked before every iteration.
     void add_asked(const RepeatStep& repeat, int64_t trips) {
         const bool before = may_ask(repeat.body);
         const int64_t turns = turns_before_look(repeat, trips, now_.env);
@@ -220,7 +221,7 @@ class Walker {
         }
     }
 
-    /// Gives the number of the turn of a loop around back to what it was.
+    /// Gives the number of the iteration of a loop around back to what it was.
     class InductionScope {
       public:
         InductionScope(SizeEnv& env, const std::string& induction)

@@ -1,5 +1,5 @@
 // The steps of a program in the order in which they run: loops are unrolled as they are reached, so
-// that what is held does not grow with their turns.
+// that what is held does not grow with their iterations.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -16,8 +16,8 @@ struct StepVisitor {
     /// Whether the bool in `slot` is true when all steps so far have run. The loop that asks has
     /// taken `turns`.
     virtual bool goes_on(int slot, int64_t turns) = 0;
-    /// A turn of a loop that stands in no other loop begins; `trips` is -1 where only the data
-    /// knows.
+    /// An iteration of a loop that stands in no other loop begins; `trips` is -1 where only the
+    /// data knows.
     virtual void outermost_turn(const RepeatStep&, int64_t /*turn*/, int64_t /*trips*/) {}
 };
 
@@ -38,8 +38,8 @@ bool can_be_flat(const Program& program, const SizeEnv& env);
 /// in its own.
 std::vector<int> expected_result_slots(const Program& program, const SizeEnv& env);
 
-/// As many of the `trips` turns of a loop as run before the device is first asked whether it goes
-/// on.
+/// As many of the `trips` iterations of a loop as run before the device is first asked whether it
+/// goes on.
 int64_t turns_before_look(const RepeatStep& repeat, int64_t trips, const SizeEnv& env);
 
 /// The body of every loop once, empty steps too, and buffers in place of slots. `loops` are the
@@ -48,8 +48,8 @@ FlatProgram outline(const Program& program);
 /// By buffer: the first of those that take its memory, and it theirs, by rotations.
 std::vector<int> rotation_classes(const Program& program);
 
-/// Memory that is right for any number of turns of every loop: buffers that rotate live as long as
-/// one another.
+/// Memory that is right for any number of iterations of every loop: buffers that rotate live as
+/// long as one another.
 struct RotatingMemory {
     MemoryPlan plan;           // for results that end in their own slots
     std::vector<int> classes;  // see rotation_classes

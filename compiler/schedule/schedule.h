@@ -46,7 +46,7 @@ inline constexpr const char* kReasonStage =
     "stage-of-reduction";  // nested, it would walk memory in long strides
 inline constexpr const char* kReasonStore = "store";  // written by index
 inline constexpr const char* kReasonTrips =
-    "too-many-turns";  // nested, its loop may exceed what the driver allows
+    "too-many-iterations";  // nested, its loop may exceed what the driver allows
 inline constexpr const char* kReasonByHand = "kernel-by-hand";  // stored to by a kernel by hand
 inline constexpr const char* kReasonBindings =
     "too-many-bindings";  // its kernel would bind more tensors than the device does

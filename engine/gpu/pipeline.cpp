@@ -64,8 +64,8 @@ void check_limits(const DeviceProfile& profile, const KernelInfo& kernel) {
                         (profile.matrix_unit ? "one of " + text(profile.matrix_unit) : "none") +
                         "; the program was compiled for another device: compile it for this one");
     if (profile.max_back_edges > 0 && kernel.back_edges > 0)
-        require(kernel, "loop turns in one invocation", static_cast<uint64_t>(kernel.back_edges),
-                profile.max_back_edges);
+        require(kernel, "loop iterations in one invocation",
+                static_cast<uint64_t>(kernel.back_edges), profile.max_back_edges);
 }
 
 /// Kernels count elements with 32 bits.

@@ -42,7 +42,7 @@ DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
 /// Text that changes with the device and its driver: part of the key of what is cached for it.
 std::string driver_key(const InstanceTable& vk, VkPhysicalDevice device);
 
-/// Runs a loop of 70,000 turns and says after how many the driver stopped it; 0: it did not.
+/// Runs a loop of 70,000 iterations and says after how many the driver stopped it; 0: it did not.
 /// Some CPU drivers cut every invocation off silently, so that longer loops must be split.
 uint32_t probe_back_edges(const std::shared_ptr<Device>& device,
                           const std::string& cache_directory);

@@ -64,7 +64,7 @@ struct PlannedSteps {
 };
 
 /// What a program is at given sizes; its steps where they are few and known when it begins. Else
-/// they are found as it runs (`in_parts`), and the plan holds for any number of turns of every
+/// they are found as it runs (`in_parts`), and the plan holds for any number of iterations of every
 /// loop.
 struct CallPlan : PlannedSteps {
     bool in_parts = false;

@@ -1,5 +1,5 @@
 // A run of a program in several submissions, found as it goes: nothing that is held grows with the
-// turns of loops.
+// iterations of loops.
 #pragma once
 #include <chrono>
 #include <deque>

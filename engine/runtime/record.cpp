@@ -219,7 +219,7 @@ void record(PreparedCall& call, VkCommandBuffer commands, const std::vector<Scal
         throw UserError("a program with a loop whose end only the data knows, or of more than " +
                         std::to_string(kMostFlatSteps) +
                         " dispatches, cannot be recorded into one command buffer; give "
-                        "its loops less turns (while_ takes max_steps)");
+                        "its loops fewer iterations (while_ takes max_steps)");
     patch_params(plan, scalars, call.params_);
     record_steps(call, commands, {plan, call.own_sets_, call.params_, 0, plan.steps.size()},
                  timestamps);

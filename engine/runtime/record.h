@@ -30,8 +30,8 @@ class LoadedProgram {
 
     /// What running at these sizes takes; kept for the next call with the same ones.
     std::shared_ptr<const CallPlan> plan(const Program& program, const SizeEnv& symbols);
-    /// The same for a run in parts where scalar arguments decide how many turns loops take: one
-    /// plan serves any number.
+    /// The same for a run in parts where scalar arguments decide how many iterations loops take:
+    /// one plan serves any number.
     std::shared_ptr<const CallPlan> plan_to_run(const Program& program, const SizeEnv& symbols);
     /// How often a plan was made.
     int plans_made() const { return plans_made_; }

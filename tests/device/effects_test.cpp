@@ -34,9 +34,9 @@ std::string effects_in(const Session& session) {
             for (Tensor i : loop(30)) {
                 if_(x <= 3, [&] { break_(); });
                 x = x - 3;
-                print_value(x, {.label = "x", .edge = 1, .turns = 4});
+                print_value(x, {.label = "x", .edge = 1, .iterations = 4});
                 assert_value(x % 7 != 0, "seven");
-                print_value(max(x), {.label = "largest", .turns = 2});
+                print_value(max(x), {.label = "largest", .iterations = 2});
             }
             assert_value(x < 4, "still high");
             return x;

@@ -83,15 +83,15 @@ TEST_P(Effects, ALoopPrintsItsFirstTurns) {
         [](Tensor x) {
             for (Tensor i : loop(2, 12, 2)) {
                 x = x * 2.0f;
-                print_value(x, {.turns = 3});
+                print_value(x, {.iterations = 3});
             }
             return x;
         },
         {f32("n")});
     EXPECT_EQ(powers(tensor({1.0, 0.5})).to_vector<float>(), (Floats{32, 16}));
     EXPECT_EQ(printed(),
-              "turn 0 f32[2] = [2 1]\nturn 1 f32[2] = [4 2]\nturn 2 f32[2] = [8 4]\n"
-              "... up to 2 more turns; print_value(x, {.turns = 5}) shows them\n");
+              "iteration 0 f32[2] = [2 1]\nturn 1 f32[2] = [4 2]\nturn 2 f32[2] = [8 4]\n"
+              "... up to 2 more iterations; print_value(x, {.iterations = 5}) shows them\n");
 }
 
 TEST_P(Effects, LongAxesInALoop) {
@@ -106,10 +106,10 @@ TEST_P(Effects, LongAxesInALoop) {
         {i32("n", "m")});
     f(reshape(arange(12), {4, 3}));
     EXPECT_EQ(printed(),
-              "turn 0 i32[4, 3] =\n[[ 1 ...  3]\n ...\n [10 ... 12]]\n"
-              "turn 1 i32[4, 3] =\n[[ 2 ...  4]\n ...\n [11 ... 13]]\n");
+              "iteration 0 i32[4, 3] =\n[[ 1 ...  3]\n ...\n [10 ... 12]]\n"
+              "iteration 1 i32[4, 3] =\n[[ 2 ...  4]\n ...\n [11 ... 13]]\n");
     f(tensor({5, 6}, {1, 2}));
-    EXPECT_EQ(printed(), "turn 0 i32[1, 2] =\n[[6 7]]\nturn 1 i32[1, 2] =\n[[7 8]]\n");
+    EXPECT_EQ(printed(), "iteration 0 i32[1, 2] =\n[[6 7]]\nturn 1 i32[1, 2] =\n[[7 8]]\n");
 }
 
 TEST_P(Effects, OnlyTheBranchThatIsTakenPrints) {
@@ -134,7 +134,7 @@ TEST_P(Effects, ElementsThatAreLeftOutAreDashes) {
         x = x / 2;
         if_(turn != 1, [&] { print_value(x); });
     }
-    EXPECT_EQ(printed(), "turn 0 i32[3] = [ 2 --  4]\nturn 2 i32[3] = [-- --  1]\n");
+    EXPECT_EQ(printed(), "iteration 0 i32[3] = [ 2 --  4]\nturn 2 i32[3] = [-- --  1]\n");
     EXPECT_EQ(x.to_vector<int>(), (Ints{1, 1, 1}));
 }
 
@@ -147,14 +147,15 @@ TEST_P(Effects, AScalarUnderAShapedCondition) {
         if_(x <= i, [&] { break_(); });
         x += 0;
     }
-    EXPECT_EQ(printed(), "turn 0 i32 = 0\nturn 1 i32 = 1\nturn 2 i32 = 2\n");
+    EXPECT_EQ(printed(), "iteration 0 i32 = 0\nturn 1 i32 = 1\nturn 2 i32 = 2\n");
 }
 
 TEST_P(Effects, NestedLoopsNameBothTurns) {
     for (Tensor i : loop(2))
         for (Tensor j : loop(2)) print_value(10 * i + j);
-    EXPECT_EQ(printed(),
-              "turn 0, 0 i32 = 0\nturn 0, 1 i32 = 1\nturn 1, 0 i32 = 10\nturn 1, 1 i32 = 11\n");
+    EXPECT_EQ(
+        printed(),
+        "iteration 0, 0 i32 = 0\nturn 0, 1 i32 = 1\nturn 1, 0 i32 = 10\nturn 1, 1 i32 = 11\n");
 }
 
 TEST_P(Effects, EveryTypePrintsInALoop) {
@@ -162,7 +163,7 @@ TEST_P(Effects, EveryTypePrintsInALoop) {
         Tensor x = tensor({0, 1, 3}).as(type);
         for (Tensor i : loop(1)) print_value(x.as(type));
         EXPECT_EQ(printed(),
-                  std::string("turn 0 ") + type.name() +
+                  std::string("iteration 0 ") + type.name() +
                       (type.is_bool() ? "[3] = [false  true  true]\n" : "[3] = [0 1 3]\n"));
     }
 }
@@ -212,7 +213,8 @@ TEST_P(Effects, AnAssertionInALoopNamesTheTurn) {
             assert_value(x > 0, "used up");
         }
     });
-    expect_parts(message, {"used up: 3 of 3 elements fail, the first at [2] in turn 1: 0 > 0"});
+    expect_parts(message,
+                 {"used up: 3 of 3 elements fail, the first at [2] in iteration 1: 0 > 0"});
     EXPECT_EQ(x.to_vector<int>(), (Ints{-16, -11, -18}));  // the loop itself ran
 }
 
@@ -258,13 +260,13 @@ TEST_P(Effects, AFunctionInsideAnotherKeepsItsEffects) {
         {i32("n")});
     EXPECT_EQ(outer(tensor({1, 2})).to_vector<int>(), (Ints{5, 6}));
     EXPECT_EQ(printed(),
-              "in turn 0 i32[2] = [1 2]\nin turn 1 i32[2] = [3 4]\n"
-              "loop turn 0, 0 i32[2] = [2 3]\nloop turn 0, 1 i32[2] = [3 4]\n"
-              "loop turn 1, 0 i32[2] = [4 5]\nloop turn 1, 1 i32[2] = [5 6]\n");
+              "in iteration 0 i32[2] = [1 2]\nin iteration 1 i32[2] = [3 4]\n"
+              "loop iteration 0, 0 i32[2] = [2 3]\nloop iteration 0, 1 i32[2] = [3 4]\n"
+              "loop iteration 1, 0 i32[2] = [4 5]\nloop iteration 1, 1 i32[2] = [5 6]\n");
     expect_parts(user_error([&] {
                      outer(tensor({7, 2}));
                  }),
-                 {"too large: 1 of 2 elements fails, at [0] in turn 1: 11 < 10"});
+                 {"too large: 1 of 2 elements fails, at [0] in iteration 1: 11 < 10"});
 }
 
 TEST_P(Effects, AnExceptionInABodyDropsItsEffects) {
@@ -277,7 +279,7 @@ TEST_P(Effects, AnExceptionInABodyDropsItsEffects) {
         },
         std::runtime_error);
     for (Tensor i : loop(1)) print_value(i + 5);
-    EXPECT_EQ(printed(), "turn 0 i32 = 5\n");
+    EXPECT_EQ(printed(), "iteration 0 i32 = 5\n");
 }
 
 // --- promises
@@ -339,7 +341,7 @@ TEST_P(Promises, InsideALoopAreCheckedInEveryTurn) {
     };
     auto f = compile(turn, {i32("n")});
     expect_parts(user_error([&] { f(zeros({4}, i32)); }),
-                 {"no two positions"});  // all at 0 in turn 0
+                 {"no two positions"});  // all at 0 in iteration 0
 }
 
 TEST_P(Promises, AnUncheckedReadOutsideIsAnError) {

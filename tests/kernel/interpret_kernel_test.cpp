@@ -360,7 +360,8 @@ TEST(InterpretKernel, LoopBeyondItsBoundIsRefused) {
     k.store(body, y, i, t);
     k.effect(0, k.close(-1, KernelOp::For, {}, body));
     std::vector<int32_t> out(4);
-    EXPECT_NE(error_of(k, {bytes(out)}).find("more turns than its bound of 8"), std::string::npos);
+    EXPECT_NE(error_of(k, {bytes(out)}).find("more iterations than its bound of 8"),
+              std::string::npos);
 }
 TEST(InterpretKernel, PartialSubgroupIsRefused) {
     ByHand k;

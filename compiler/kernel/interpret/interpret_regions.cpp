@@ -76,7 +76,7 @@ void run_for(InterpretRun& run, const KernelNode& n, const LaneMask& outer) {
         drop_finished(run, mask, range, iteration);
         if (mask.active == 0) return;
         if (range.max_trips >= 0 && iteration >= range.max_trips)
-            fail(run, "loop over " + range.name + " takes more turns than its bound of " +
+            fail(run, "loop over " + range.name + " takes more iterations than its bound of " +
                           std::to_string(range.max_trips));
         for (size_t lane = 0; lane < mask.on.size(); ++lane) run.back_edges[lane] += mask.on[lane];
         for (auto [index, id] : run.range_values)
