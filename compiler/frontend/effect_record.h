@@ -19,7 +19,7 @@ struct Effect {
     DType dtype;              // print: of the value
     Shape shape;              // of the value or the condition
     int edge = 0;             // print
-    int turns = 0;            // print, `inside`: rows that are kept
+    int iterations = 0;       // print, `inside`: rows that are kept
     bool inside = false;      // a loop or branch is around it
     size_t loops = 0;         // around it
     bool told = false;        // assertion: its text says all there is to say

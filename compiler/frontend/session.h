@@ -35,7 +35,7 @@ class Session {
     void check_promises(bool on) const;
     /// Iterations that a while_ without max_steps may take before it is a UserError, for what is
     /// recorded from now on.
-    void limit_while(int64_t turns) const;
+    void limit_while(int64_t iterations) const;
     /// Whether functions compile better programs for new sizes in the background, and run those
     /// that assume less until they are ready. Without a word they do on a device, and not where
     /// programs are interpreted. Where it is off, a call compiles the program that fits it best.

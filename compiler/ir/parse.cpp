@@ -25,9 +25,9 @@ void parse_guard(GraphParseRun& run) {
     guard.right = take_size(run, "\"");
     expect(run, "\"");
     for (; run.at < run.text.size() && run.text[run.at] != '"'; ++run.at) {
-        if (run.text[run.at] == '\\' && run.at + 1 < run.text.size()) ++run.at;
-        bool newline = run.text[run.at] == 'n' && run.text[run.at - 1] == '\\';
-        guard.message += newline ? '\n' : run.text[run.at];
+        const bool escaped = run.text[run.at] == '\\' && run.at + 1 < run.text.size();
+        if (escaped) ++run.at;
+        guard.message += escaped && run.text[run.at] == 'n' ? '\n' : run.text[run.at];
     }
     expect(run, "\"");
     run.graph.guards.push_back(std::move(guard));

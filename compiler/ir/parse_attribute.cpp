@@ -17,14 +17,14 @@ class PrintedMemory : public Memory {
 
 std::vector<uint32_t> take_group(GraphParseRun& run) {
     return take_list<uint32_t>(run, "group",
-                               [&run] { return static_cast<uint32_t>(take_number(run)); });
+                               [&run] { return static_cast<uint32_t>(take_small(run)); });
 }
 
 Attr loop_attribute(GraphParseRun& run) {
     LoopAttr attr;
     if (accept(run, "active")) {
         expect(run, "=");
-        attr.active = static_cast<int>(take_number(run));
+        attr.active = take_small(run);
     }
     attr.must_end = accept(run, "must_end");
     if (accept(run, "sizes")) {
@@ -123,9 +123,9 @@ Attr scatter_attribute(GraphParseRun& run) {
 
 Attr buffer_attribute(GraphParseRun& run) {
     expect(run, "#");
-    size_t id = static_cast<size_t>(take_number(run));
-    while (run.memories.size() <= id) run.memories.push_back(std::make_shared<PrintedMemory>());
-    return BufferAttr{run.memories[id]};
+    std::shared_ptr<Memory>& memory = run.memories[take_number(run)];
+    if (!memory) memory = std::make_shared<PrintedMemory>();
+    return BufferAttr{memory};
 }
 
 Attr if_attribute(GraphParseRun& run) {

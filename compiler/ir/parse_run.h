@@ -1,5 +1,6 @@
 // The state of one run of parse(), over which the functions that read its text work.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,8 +17,8 @@ struct GraphParseRun {
 
     // What has been read.
     Graph graph;
-    std::vector<Ref> nodes;  // by their numbers
-    std::vector<std::shared_ptr<Memory>> memories;
+    std::vector<Ref> nodes;                               // by their numbers
+    std::map<int64_t, std::shared_ptr<Memory>> memories;  // by number
 };
 
 }  // namespace firn

@@ -119,8 +119,14 @@ std::vector<Size> take_sizes(GraphParseRun& run, std::string_view label) {
     return take_list<Size>(run, label, [&run] { return take_size(run, ",]"); });
 }
 
+int take_small(GraphParseRun& run) {
+    const int64_t number = take_number(run);
+    if (number < INT32_MIN || number > INT32_MAX) fail(run, "a number of 32 bits");
+    return static_cast<int>(number);
+}
+
 std::vector<int> take_axes(GraphParseRun& run, std::string_view label) {
-    return take_list<int>(run, label, [&run] { return static_cast<int>(take_number(run)); });
+    return take_list<int>(run, label, [&run] { return take_small(run); });
 }
 
 ParsedType take_type(GraphParseRun& run) {
@@ -140,7 +146,7 @@ ParsedType take_type(GraphParseRun& run) {
 int take_labelled_number(GraphParseRun& run, std::string_view label) {
     expect(run, label);
     expect(run, "=");
-    return static_cast<int>(take_number(run));
+    return take_small(run);
 }
 
 }  // namespace firn

@@ -26,6 +26,8 @@ void expect(GraphParseRun& run, std::string_view token);
 // What comes next; it must be of this kind.
 std::string take_word(GraphParseRun& run, const char* what);
 int64_t take_number(GraphParseRun& run);
+/// Of 32 bits; others are a UserError.
+int take_small(GraphParseRun& run);
 /// The text up to one of `stops` outside parentheses, as a size.
 Size take_size(GraphParseRun& run, std::string_view stops);
 Scalar take_scalar(GraphParseRun& run, DType dtype);

@@ -122,6 +122,21 @@ TEST(Text, LinesAreTrailingCommentsThatParsingSkips) {
     EXPECT_EQ(printed(text), print(g));
 }
 
+TEST(Text, MessagesOfGuardsKeepTheirSigns) {
+    NodeTable table;
+    const Ref x = input({table}, 0, f32, {Size::symbol("n")}, false);
+    const Graph g{{x}, {x}, {{Size::symbol("n"), Size(4), "in path \\new\nsaid \"no\" \\"}}};
+    EXPECT_EQ(parse(table, print(g)).guards.at(0).message, g.guards[0].message);
+}
+
+TEST(ParseError, NumbersThatAreTooLarge) {
+    EXPECT_NE(parse_error("graph() {\n    %0: i32[4] = Index axis=4294967296\n    return %0\n}\n")
+                  .find("a number of 32 bits"),
+              std::string::npos);
+    const std::string buffer = "graph() {\n    %0: f32[4] = Buffer #9999999999\n    return %0\n}\n";
+    EXPECT_EQ(parse_error(buffer), "no error");  // and no memory for as many
+}
+
 TEST(ParseError, NamesLineAndColumn) {
     EXPECT_EQ(parse_error("graph(%0: f32[4]) {\n    %1: f32[4] = Sine %0\n    return %1\n}\n"),
               "parse: line 2, column 18: expected an operation of ops.def, found 'Sine %0'");
