@@ -317,7 +317,7 @@ TEST(TurnSizes, OutsideOfTheirTurnsAreAnError) {
                        for (Tensor i : loop(3)) kept = compact(x, x > i);
                        kept.to_vector<int>();
                    }),
-                   {"a size of one turn", "compact_padded", "turn_sizes_test.cpp:"});
+                   {"a size of one iteration", "compact_padded", "turn_sizes_test.cpp:"});
     expect_message(error_of([] {
                        Tensor x = arange(10), total = 0;
                        Size few = 0;
@@ -328,7 +328,7 @@ TEST(TurnSizes, OutsideOfTheirTurnsAreAnError) {
                        }
                        (zeros({few}, i32) + total).to_vector<int>();
                    }),
-                   {"begins in a turn of the loop", "outside of it", "turn_sizes_test.cpp:"});
+                   {"begins in an iteration of the loop", "outside of it", "turn_sizes_test.cpp:"});
     expect_message(error_of([] {
                        Tensor x = arange(10), out = 0;
                        kernel({4}, [&](Tensor k) { x(k) = Tensor(device_size(sum(k), 4)); });

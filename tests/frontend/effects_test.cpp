@@ -90,7 +90,7 @@ TEST_P(Effects, ALoopPrintsItsFirstTurns) {
         {f32("n")});
     EXPECT_EQ(powers(tensor({1.0, 0.5})).to_vector<float>(), (Floats{32, 16}));
     EXPECT_EQ(printed(),
-              "iteration 0 f32[2] = [2 1]\nturn 1 f32[2] = [4 2]\nturn 2 f32[2] = [8 4]\n"
+              "iteration 0 f32[2] = [2 1]\niteration 1 f32[2] = [4 2]\niteration 2 f32[2] = [8 4]\n"
               "... up to 2 more iterations; print_value(x, {.iterations = 5}) shows them\n");
 }
 
@@ -109,7 +109,7 @@ TEST_P(Effects, LongAxesInALoop) {
               "iteration 0 i32[4, 3] =\n[[ 1 ...  3]\n ...\n [10 ... 12]]\n"
               "iteration 1 i32[4, 3] =\n[[ 2 ...  4]\n ...\n [11 ... 13]]\n");
     f(tensor({5, 6}, {1, 2}));
-    EXPECT_EQ(printed(), "iteration 0 i32[1, 2] =\n[[6 7]]\nturn 1 i32[1, 2] =\n[[7 8]]\n");
+    EXPECT_EQ(printed(), "iteration 0 i32[1, 2] =\n[[6 7]]\niteration 1 i32[1, 2] =\n[[7 8]]\n");
 }
 
 TEST_P(Effects, OnlyTheBranchThatIsTakenPrints) {
@@ -134,7 +134,7 @@ TEST_P(Effects, ElementsThatAreLeftOutAreDashes) {
         x = x / 2;
         if_(turn != 1, [&] { print_value(x); });
     }
-    EXPECT_EQ(printed(), "iteration 0 i32[3] = [ 2 --  4]\nturn 2 i32[3] = [-- --  1]\n");
+    EXPECT_EQ(printed(), "iteration 0 i32[3] = [ 2 --  4]\niteration 2 i32[3] = [-- --  1]\n");
     EXPECT_EQ(x.to_vector<int>(), (Ints{1, 1, 1}));
 }
 
@@ -147,15 +147,15 @@ TEST_P(Effects, AScalarUnderAShapedCondition) {
         if_(x <= i, [&] { break_(); });
         x += 0;
     }
-    EXPECT_EQ(printed(), "iteration 0 i32 = 0\nturn 1 i32 = 1\nturn 2 i32 = 2\n");
+    EXPECT_EQ(printed(), "iteration 0 i32 = 0\niteration 1 i32 = 1\niteration 2 i32 = 2\n");
 }
 
 TEST_P(Effects, NestedLoopsNameBothTurns) {
     for (Tensor i : loop(2))
         for (Tensor j : loop(2)) print_value(10 * i + j);
-    EXPECT_EQ(
-        printed(),
-        "iteration 0, 0 i32 = 0\nturn 0, 1 i32 = 1\nturn 1, 0 i32 = 10\nturn 1, 1 i32 = 11\n");
+    EXPECT_EQ(printed(),
+              "iteration 0, 0 i32 = 0\niteration 0, 1 i32 = 1\niteration 1, 0 i32 = 10\niteration "
+              "1, 1 i32 = 11\n");
 }
 
 TEST_P(Effects, EveryTypePrintsInALoop) {
