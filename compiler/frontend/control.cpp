@@ -79,7 +79,7 @@ Carried carried_values(const Scope& scope) {
 /// A loop that may never end, and that assigns nothing, gives out what it only reads: who asks for
 /// that after the loop learns that it never ended.
 void carry_what_is_read(const Scope& scope, Carried& carried) {
-    if (!scope.must_end || carried.active < 0 || carried.entries.size() > 1) return;
+    if (scope.must_end == MustEnd::No || carried.active < 0 || carried.entries.size() > 1) return;
     for (const ScopeEntry& entry : scope.entries)
         if (entry.arg && carried.replace.erase(entry.arg.get())) carried.entries.push_back(&entry);
 }
@@ -386,7 +386,9 @@ void while_(const Callback<Tensor()>& condition, const Callback<void()>& body,
     const Arg steps(Size(std::min<int64_t>(most, INT32_MAX)), line);
     std::shared_ptr<Slot> active;
     for (Tensor turn : loop(steps)) {
-        session.scopes.back().must_end = !options.max_steps;
+        if (!options.max_steps)
+            session.scopes.back().must_end =
+                kernel_depth(session) ? MustEnd::Stored : MustEnd::Throws;
         if_(Arg(!condition(), line), [&] { break_(line); });
         active = session.scopes.back().active;
         body();

@@ -76,7 +76,7 @@ struct Scope {
     std::shared_ptr<Slot> turn;    // Loop: false once continue_ was met in this iteration
     std::vector<std::pair<Ref, SourceLine>> asked;  // Loop: values whose shape somebody asked for
     Ref induction, begin, step;                     // Loop
-    bool must_end = false;                          // Loop; see LoopAttr
+    MustEnd must_end = MustEnd::No;                 // Loop; see LoopAttr
     std::vector<Size> sizes;          // Loop: data symbols that begin in its iterations
     std::vector<Guard> guards;        // Function
     std::vector<Effect> effects;      // Function, and the root: what its end hands over

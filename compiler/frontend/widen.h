@@ -12,7 +12,7 @@ struct LoopParts {
     std::vector<Ref> inits;
     Region body;  // the induction value and one argument per init; one result per init
     int active = -1;
-    bool must_end = false;
+    MustEnd must_end = MustEnd::No;
     std::vector<Size> sizes = {};  // of an iteration, see LoopAttr
 };
 

@@ -64,7 +64,7 @@ Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool kee
 /// Gives the Loop node; take values with result().
 /// `must_end`, `sizes`: see LoopAttr.
 Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vector<Ref> inits,
-         Region body, int active, bool must_end = false, std::vector<Size> sizes = {});
+         Region body, int active, MustEnd must_end = MustEnd::No, std::vector<Size> sizes = {});
 /// What is said of a `must_end` loop that did not end, which stands at a line.
 std::string never_ended(SourceLine line);
 std::string never_ended(const Node& loop);

@@ -49,7 +49,7 @@ std::string never_ended(const Node& loop) {
 }
 
 Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vector<Ref> inits,
-         Region body, int active, bool must_end, std::vector<Size> sizes) {
+         Region body, int active, MustEnd must_end, std::vector<Size> sizes) {
     ensure(!body.args.empty() && body.args.size() == inits.size() + 1 &&
                body.results.size() == inits.size(),
            "a loop body has the induction value and one argument and one result per carried value");

@@ -67,7 +67,7 @@ struct AttrHash {
         return mix(static_cast<uint64_t>(a.op), hash_of_numbers(a.axes));
     }
     uint64_t operator()(const LoopAttr& a) const {
-        return mix(address(a.body.get()), 2 * (a.active + 1) + a.must_end);
+        return mix(address(a.body.get()), 3 * (a.active + 1) + static_cast<int>(a.must_end));
     }
     uint64_t operator()(const IfAttr& a) const {
         return mix(address(a.then_body.get()), address(a.else_body.get()));

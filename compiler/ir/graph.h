@@ -91,6 +91,10 @@ struct ReduceAttr {
     ReduceOp op = ReduceOp::Sum;
     std::vector<int> axes;
 };  // axes sorted
+/// What becomes of a loop whose active value is still true somewhere after the last iteration,
+/// though its bounds are only there so that nobody hangs: a UserError; or the kernel by hand that
+/// it was recorded in stores that it went on, and who asks for what the kernel stores throws.
+enum class MustEnd : uint8_t { No, Throws, Stored };
 /// Region arguments: the induction value (i32), then the carried values. Results: the next carried
 /// values. `active`: which carried value (bool) says that an element still runs, -1 where no break
 /// exists: the loop ends when no element of it is true. Where it is false the body gives an
@@ -98,10 +102,8 @@ struct ReduceAttr {
 /// their index): a loop inside a kernel leaves each element on its own. `host`: the scheduler wants
 /// it as a loop of kernels, whatever the body allows.
 /// `open`: iterations after the one that makes the active value (one element) false change nothing,
-/// so that whoever runs the loop need not look at it after every iteration. `must_end`: a loop
-/// whose active value is still true somewhere after the last iteration is a UserError: its bounds
-/// are only there so that nobody hangs. (In a kernel by hand it throws nothing: the kernel stores
-/// that it went on, and who asks for what the kernel stores throws.) `sizes`: data symbols that
+/// so that whoever runs the loop need not look at it after every iteration. `must_end`: see
+/// MustEnd. `sizes`: data symbols that
 /// begin anew in every iteration, and that nothing outside of the body mentions: the value that the
 /// body gives for carried value k < sizes.size() (i32, rank 0) is that of sizes[k] in this
 /// iteration. Each depends only on those before it. A loop that has some is one of kernels.
@@ -111,7 +113,8 @@ struct ReduceAttr {
 struct LoopAttr {
     std::shared_ptr<const Region> body;
     int active = -1;
-    bool host = false, open = false, must_end = false;
+    bool host = false, open = false;
+    MustEnd must_end = MustEnd::No;
     std::vector<Size> sizes = {};
     Shape grid = {};
     std::vector<uint32_t> group = {};

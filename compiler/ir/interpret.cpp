@@ -200,7 +200,6 @@ class Interpreter {
             carried.push_back(values_.at(node.inputs[k].get()));
 
         int body = placement_.first_region.at(&node);
-        by_hand_ += attr.by_hand();
         auto runs = [&] {
             return attr.active < 0 || any_true(*carried[static_cast<size_t>(attr.active)]);
         };
@@ -210,10 +209,7 @@ class Interpreter {
             for (size_t k = 0; k < carried.size(); ++k) enter(*attr.body->args[k + 1], carried[k]);
             carried = run_body(body, attr.body->results);
         }
-        by_hand_ -= attr.by_hand();
-        // A kernel by hand stores that its loop went on; who asked for the kernel says whether that
-        // counts.
-        if (attr.must_end && !by_hand_ && runs()) throw UserError(never_ended(node));
+        if (attr.must_end == MustEnd::Throws && runs()) throw UserError(never_ended(node));
         region_results_[&node] = std::move(carried);
     }
 
@@ -322,7 +318,6 @@ class Interpreter {
     std::vector<std::vector<std::vector<const Node*>>> dies_;
     std::unordered_map<const Node*, Value> values_;
     std::unordered_map<const Node*, std::vector<Value>> region_results_;
-    int by_hand_ = 0;  // kernels by hand that are being run
 };
 
 }  // namespace

@@ -26,7 +26,10 @@ Attr loop_attribute(GraphParseRun& run) {
         expect(run, "=");
         attr.active = take_small(run);
     }
-    attr.must_end = accept(run, "must_end");
+    if (accept(run, "must_end"))
+        attr.must_end = MustEnd::Throws;
+    else if (accept(run, "end_is_stored"))
+        attr.must_end = MustEnd::Stored;
     if (accept(run, "sizes")) {
         expect(run, "=");
         attr.sizes = take_sizes(run, "");

@@ -153,7 +153,8 @@ class Printer {
     void print_loop(const Node& node, int depth) {
         const auto& attr = node.as<LoopAttr>();
         if (attr.active >= 0) out_ += " active=" + std::to_string(attr.active);
-        if (attr.must_end) out_ += " must_end";
+        if (attr.must_end != MustEnd::No)
+            out_ += attr.must_end == MustEnd::Throws ? " must_end" : " end_is_stored";
         if (!attr.sizes.empty()) list(" sizes=", attr.sizes);
         if (attr.by_hand()) {
             list(" by_hand grid=", attr.grid);

@@ -170,7 +170,7 @@ class Pruner {
     /// Whoever asks for a value of a loop that may never end asks for its end, also where the body
     /// leaves the value as it was: where no other comes out, the first of those stays.
     void keep_one(const Node& original, std::vector<Ref>& same) const {
-        if (!original.as<LoopAttr>().must_end) return;
+        if (original.as<LoopAttr>().must_end == MustEnd::No) return;
         Ref* first = nullptr;
         for (size_t k = 0; k < same.size(); ++k) {
             if (!live_.comes_out(original, k)) continue;

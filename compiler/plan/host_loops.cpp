@@ -122,7 +122,7 @@ void add_loop(PlanRun& run, const ScheduleItem& item, std::vector<Step>& out) {
     const std::vector<int> source = next_buffers(run, loop, current, repeat.body);
     repeat.rotation = rotation(*run.program, current, source);
     if (attr.open) repeat.alive = current[static_cast<size_t>(attr.active)];
-    if (attr.must_end) repeat.never_ended = never_ended(loop);
+    if (attr.must_end == MustEnd::Throws) repeat.never_ended = never_ended(loop);
     repeat.line = first_line(loop);
     for (const Ref& r : run.results_of[&loop])
         run.context.buffers[r.get()] = current[static_cast<size_t>(r->as<ResultAttr>().index)];

@@ -50,7 +50,7 @@ void add_results(PlanRun& run) {
         int buffer = run.context.buffers.at(r.get());
         if (role(buffer) != BufferRole::Temporary || !taken.insert(buffer).second) {
             const int copy = add_buffer(run, "result", r->dtype, element_count(largest(r->shape)));
-            program.steps.push_back({CopyStep{buffer, copy}});
+            program.steps.emplace_back().step = CopyStep{buffer, copy};
             buffer = copy;
         }
         role(buffer) = BufferRole::Result;

@@ -42,7 +42,9 @@ bool is_number(const Node& node, int64_t value) {
 /// Iterations that loops which must end take in a kernel by hand: `most` where that is set.
 struct Budget {
     double most = 0;
-    bool holds(const Node& loop) const { return most > 0 && loop.as<LoopAttr>().must_end; }
+    bool holds(const Node& loop) const {
+        return most > 0 && loop.as<LoopAttr>().must_end != MustEnd::No;
+    }
 };
 
 /// The most iterations that a loop can take.
@@ -122,7 +124,7 @@ Ref chunked(Builder b, const Node& loop, const std::vector<Ref>& inputs, int64_t
     body.results = substitute(b.table, body.results, {{body.args[0].get(), at}});
     body.args[0] = iteration;
     LoopAttr inner_attr = attr;
-    inner_attr.must_end = false;
+    inner_attr.must_end = MustEnd::No;
     inner_attr.body = std::make_shared<const Region>(std::move(body));
     std::vector<Ref> inner_inputs{number(0), left, number(1)};
     inner_inputs.insert(inner_inputs.end(), outer.args.begin() + 1, outer.args.end());
@@ -146,7 +148,7 @@ std::unordered_map<const Node*, int64_t> trips_by_hand(const RegionFacts& region
                                                        const SymbolFacts& facts, int64_t most) {
     std::vector<const Node*> loops;
     for (const Ref& ref : regions.order)
-        if (ref->op == Op::Loop && ref->as<LoopAttr>().must_end &&
+        if (ref->op == Op::Loop && ref->as<LoopAttr>().must_end != MustEnd::No &&
             is_inside(regions, *ref, &kernel))
             loops.push_back(ref.get());
     if (loops.empty()) return {};
@@ -214,7 +216,7 @@ Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& pro
             if (around.contains(ref.get())) continue;
             const auto trips = trips_of(*ref, known, facts);
             const double iteration = 1 + cost[ref.get()];
-            const bool must_end = ref->as<LoopAttr>().must_end;
+            const bool must_end = ref->as<LoopAttr>().must_end == MustEnd::Throws;
             if (must_end && ref->as<LoopAttr>().active < 0) throw UserError(never_ended(*ref));
             if (!must_end && (!profile.max_back_edges || (trips && *trips * iteration <= most)))
                 continue;

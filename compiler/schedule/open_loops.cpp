@@ -77,7 +77,7 @@ Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, c
         const size_t k = static_cast<size_t>(attr.active);
         // The loop's own end leaves every element inactive, so that further iterations change
         // nothing; what must have ended by then may take some more.
-        if (!attr.must_end) next[k] = op(Op::And, {next[k], more});
+        if (attr.must_end == MustEnd::No) next[k] = op(Op::And, {next[k], more});
         goes_on = reduce(b, ReduceOp::Any, next[k], {}, false);
         inits[k] = op(Op::And, {inits[k], op(Op::Less, {zero, trips})});
     } else {
@@ -116,7 +116,7 @@ bool is_inside_any(const RegionFacts& facts, const Node& node,
 
 bool is_open(const Node& loop, const KnownBounds& bounds, const SymbolFacts& facts) {
     if (loop.as<LoopAttr>().open) return false;
-    if (!bounds.known(loop) || loop.as<LoopAttr>().must_end) return true;
+    if (!bounds.known(loop) || loop.as<LoopAttr>().must_end != MustEnd::No) return true;
     return loop.as<LoopAttr>().active >= 0 && !bounds.short_enough(loop, facts);
 }
 

@@ -236,17 +236,32 @@ TEST(KernelsByHand, MayHoldAnEndlessLoopThatNoInvocationRuns) {
         };
         EXPECT_EQ(run(4), (std::vector<int>{1, 1, 1, 1}));
         EXPECT_THROW(run(3), UserError);
-        const auto run_constant = [](int from) {
+        // What does not depend on the invocation neither.
+        const auto run_alike = [](int from, const Tensor& start) {
             Tensor x = zeros({4}, i32);
             kernel(x.shape(), [&](Tensor i) {
-                Tensor y = i;
+                Tensor y = start(0);
                 if_(i >= from, [&] { while_([&] { return y < 10; }, [&] { y = y * 1; }); });
                 x(i) = 1;
             });
             return x.to_vector<int>();
         };
-        EXPECT_EQ(run_constant(4), (std::vector<int>{1, 1, 1, 1}));
-        EXPECT_THROW(run_constant(3), UserError);
+        EXPECT_EQ(run_alike(4, tensor({0})), (std::vector<int>{1, 1, 1, 1}));
+        EXPECT_THROW(run_alike(3, tensor({0})), UserError);
+        EXPECT_EQ(run_alike(3, tensor({10})), (std::vector<int>{1, 1, 1, 1}));
+        const auto run_around = [](const Tensor& start, const Tensor& runs) {
+            Tensor x = zeros({4}, i32);
+            if_(runs(0) == 1, [&] {
+                kernel(x.shape(), [&](Tensor i) {
+                    Tensor y = start(0);
+                    while_([&] { return y < 10; }, [&] { y = y * 1; });
+                    x(i) = 1;
+                });
+            });
+            return x.to_vector<int>();
+        };
+        EXPECT_EQ(run_around(tensor({0}), tensor({0})), (std::vector<int>{0, 0, 0, 0}));
+        EXPECT_THROW(run_around(tensor({0}), tensor({1})), UserError);
     }
 }
 
