@@ -1,4 +1,7 @@
 // What a session and its functions keep is bounded, however many programs there are.
+#include <malloc.h>
+
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -38,6 +41,43 @@ TEST(Bounded, PlansOfLazyEvaluation) {
     EXPECT_LE(session.node_count(), nodes + 60) << "nodes of programs that are gone";
     // The first was let go of, and is made again.
     EXPECT_EQ(program(5).to_vector<int>()[2], -2);
+}
+
+/// One of 8^5 programs of five operations, and on the host (`Value` int) what it gives.
+template <class Value>
+Value one_of_many(Value x, int k) {
+    using std::max, std::min;
+    for (int step = 0; step < 5; ++step, k /= 8) switch (k % 8) {
+            case 0: x = x + 1; break;
+            case 1: x = x * 3; break;
+            case 2: x = x - 2; break;
+            case 3: x = x ^ 5; break;
+            case 4: x = -x; break;
+            case 5: x = max(x, 2); break;
+            case 6: x = min(x, 7); break;
+            default: x = x | 8;
+        }
+    return x;
+}
+
+/// Bytes of the heap that are in use; 0 where the allocator is not the C library's.
+size_t heap_in_use() {
+    const struct mallinfo2 heap = mallinfo2();
+    return heap.uordblks + heap.hblkhd;
+}
+
+TEST(Bounded, MemoryOf20000Programs) {
+    if (heap_in_use() == 0) GTEST_SKIP() << "the allocator does not say what is in use";
+    SessionScope scope(Session::interpreter());
+    size_t before = 0;
+    for (int k = 0; k < 20000; ++k) {
+        ASSERT_EQ(one_of_many(arange(3), k).to_vector<int>()[2], one_of_many(2, k)) << k;
+        if (k == 2000) before = heap_in_use();
+    }
+    const size_t after = heap_in_use();
+    EXPECT_LT(after, before + (1 << 20)) << "more than 58 bytes of each program stay";
+    RecordProperty("before", std::to_string(before));
+    RecordProperty("after", std::to_string(after));
 }
 
 TEST(Bounded, VariantsOfAFunction) {
