@@ -117,6 +117,34 @@ bool element_by_element(const KernelCode& code, int from, int to) {
     });
 }
 
+/// The stores of code that is not mapped yet that are in no loop.
+void add_stores(const KernelCode& code, int region, std::vector<const KernelNode*>& stores) {
+    for (int id : code.regions[static_cast<size_t>(region)].effects) {
+        const KernelNode& node = code.nodes[static_cast<size_t>(id)];
+        if (node.op == KernelOp::Store) stores.push_back(&node);
+        if (node.op != KernelOp::Branch) continue;
+        for (int side : {node.region, node.else_region})
+            if (side >= 0) add_stores(code, side, stores);
+    }
+}
+
+/// The same of code whose points may yet be given to invocations in any way (a sequence of kernels
+/// does): every point loads only what it stores itself.
+bool point_by_point(const KernelCode& lowered, int argument, int result) {
+    const auto is_of = [&](const KernelNode& node, int buffer) {
+        return node.buffer >= 0 &&
+               lowered.buffers[static_cast<size_t>(node.buffer)].buffer == buffer;
+    };
+    std::vector<const KernelNode*> stores;
+    add_stores(lowered, 0, stores);
+    return std::all_of(lowered.nodes.begin(), lowered.nodes.end(), [&](const KernelNode& load) {
+        return load.op != KernelOp::Load || !is_of(load, argument) ||
+               std::any_of(stores.begin(), stores.end(), [&](const KernelNode* store) {
+                   return is_of(*store, result) && store->args[0] == load.args[0];
+               });
+    });
+}
+
 /// The step that reads the argument last writes the result first: whether it may write over it.
 bool may_write_over(const Program& program, const Step& step, int argument, int result) {
     if (const auto* copy = std::get_if<CopyStep>(&step.step))
@@ -125,7 +153,8 @@ bool may_write_over(const Program& program, const Step& step, int argument, int 
     if (!dispatch) return false;
     const KernelInfo& kernel = program.kernels[static_cast<size_t>(dispatch->kernel)];
     const int from = only_binding(*dispatch, argument), to = only_binding(*dispatch, result);
-    return kernel.code && from >= 0 && to >= 0 && element_by_element(*kernel.code, from, to);
+    return kernel.code && from >= 0 && to >= 0 && element_by_element(*kernel.code, from, to) &&
+           (!dispatch->lowered || point_by_point(*dispatch->lowered, argument, result));
 }
 
 /// Whoever runs the step asks the device whether to go on: the program may fail there, after what

@@ -84,6 +84,25 @@ TEST_F(Donation, NeighboursAreReadFromMemoryOfTheirOwn) {
     EXPECT_EQ(x.to_vector<int>(), (Ints{1, 1, 2, 3, 4}));
 }
 
+// Mapped alone, an invocation takes a column, and loads all of it first. In a sequence its rows are
+// other invocations', at the same time. The interpreter's invocations run in step, so that only the
+// plan shows it there.
+TEST(DonationInSequences, RowsThatOthersReadAreNotWritten) {
+    SessionScope scope(Session::interpreter());
+    auto shift = compile(
+        [](Tensor x, Tensor y) {
+            const Shape shape{4, 27};
+            x(index(shape, 0) + 1, index(shape, 1)) = x;
+            return std::tuple{x, y(arange(27) + 2) + 1};
+        },
+        {i8(4, 27), i32(40)});
+    Tensor x = reshape(arange(4 * 27).as(i8), {4, 27});
+    realize(x);
+    shift(std::move(x), arange(40));
+    EXPECT_EQ(shift.stats().kernels, 1);
+    EXPECT_FALSE(reuses_arguments(*shift.program()));
+}
+
 TEST_F(Donation, AStoreNeedsNoCopy) {
     auto set = compile(
         [](Tensor x, Tensor at) {
