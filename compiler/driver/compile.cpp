@@ -57,7 +57,7 @@ void note(CompileTrace* trace, const std::string& pass, const Graph& graph) {
 /// The passes that ask for no device.
 Graph simplified(NodeTable& table, const Graph& graph, const SymbolFacts& facts,
                  CompileTrace* trace) {
-    if (!trace) return run_passes(table, assume_divisors(table, graph, facts));
+    if (!trace) return run_passes(table, assume_sizes(table, graph, facts));
     trace->graph.clear(), trace->kernels.clear();
     note(trace, "recorded", graph);
     PassOptions options;
@@ -66,8 +66,8 @@ Graph simplified(NodeTable& table, const Graph& graph, const SymbolFacts& facts,
         texts.push_back(print(now, {.lines = true}));
     };
     std::vector<PassRun> runs;
-    const Graph out = run_passes(table, assume_divisors(table, graph, facts), options, &runs);
-    trace->graph.push_back({.name = "assume_divisors", .text = texts.at(0)});
+    const Graph out = run_passes(table, assume_sizes(table, graph, facts), options, &runs);
+    trace->graph.push_back({.name = "assume_sizes", .text = texts.at(0)});
     for (size_t k = 0; k < runs.size(); ++k)
         trace->graph.push_back({runs[k].name, runs[k].milliseconds, runs[k].nodes_before,
                                 runs[k].nodes_after, runs[k].fired, texts.at(k + 1)});

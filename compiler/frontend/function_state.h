@@ -50,6 +50,9 @@ struct FunctionState {
     Recent<std::string, std::shared_ptr<Variant>> variants{kMostVariants};
     /// Kinds of calls that gave something away which no program could use.
     Recent<std::string, bool> in_vain{kMostVariants};
+    /// Short sizes of the last calls: "c=3". Those that keep coming have programs of their own, see
+    /// variants.cpp; for a few that take turns, not for sizes that run through all values.
+    Recent<std::string, bool> short_sizes{8};
     std::optional<std::set<std::string>>
         bounds;  // integer arguments that bound loops, once asked for
     std::shared_ptr<Variant> last;

@@ -43,18 +43,38 @@ std::set<std::string> scalars_of_bounds(const Graph& graph) {
     return out;
 }
 
+/// Sizes and trip counts up to this have programs of their own: loops that short are unrolled, and
+/// groups, tiles and vectors laid out by axes that short. It is the first step of `largest` too.
+constexpr int64_t kShort = 64;
+
+/// True for a short size (channels, taps, components) or trip count that lately was the same: what
+/// changes from call to call shares a program. The first call needs one in any case.
+bool is_exact(FunctionState& state, const CallKind& kind, const std::string& symbol,
+              int64_t value) {
+    if (value <= 0 || value > kShort) return false;  // the next call has elements
+    if (std::count(kind.data_sizes.begin(), kind.data_sizes.end(), symbol) > 0) return false;
+    const std::string size = symbol + "=" + std::to_string(value);
+    const bool again = state.short_sizes.find(size);
+    if (!again) state.short_sizes.put(size, true);
+    return again || !state.last;
+}
+
 /// What a variant may assume at these sizes: coarse, so that few variants serve all calls.
-SymbolFacts facts_of(FunctionState& state, const SizeEnv& symbols) {
+SymbolFacts facts_of(FunctionState& state, const CallKind& kind, const SizeEnv& symbols) {
     if (!state.bounds) state.bounds = scalars_of_bounds(state.graph);
     SymbolFacts facts;
     for (const auto& [symbol, value] : symbols) {
         const bool scalar = symbol[0] == '$';
         if (scalar && (value < 0 || !state.bounds->contains(symbol))) continue;
+        if (is_exact(state, kind, symbol, value)) {
+            facts.exact[symbol] = value;
+            continue;
+        }
         // Everything divides 0, and the next call has elements.
         for (int64_t divisor : {65536, 64, 16, 4})
             if (!scalar && value != 0 && value % divisor == 0 && !facts.divisors.contains(symbol))
                 facts.divisors[symbol] = divisor;
-        int64_t most = scalar ? 16 : 64;
+        int64_t most = scalar ? 16 : kShort;
         while (most < value) most *= scalar ? 16 : 4;
         facts.largest[symbol] = std::min<int64_t>(most, INT32_MAX);
     }
@@ -79,12 +99,7 @@ bool binds(const Program& program, const SizeEnv& symbols) {
 std::string key_of(const CallKind& kind, const SymbolFacts& facts) {
     std::string key = kind.scalars + ":";
     for (const std::string& symbol : kind.data_sizes) key += "?" + symbol + ",";
-    for (const auto& [symbol, divisor] : facts.divisors)
-        key += symbol + "%" + std::to_string(divisor) + ",";
-    for (const auto& [symbol, most] : facts.largest)
-        key += symbol + "<=" + std::to_string(most) + ",";
-    if (!facts.bindable) key += "large";
-    return key;
+    return key + text(facts);
 }
 
 std::string donation_key(const std::vector<bool>& donated) {
@@ -125,16 +140,6 @@ void need_program(FunctionState& state, Variant& variant) {
         variant.program = compile_for(*state.session, variant.graph, options_of(state, variant));
 }
 
-bool hold(const SymbolFacts& facts, const SizeEnv& symbols) {
-    return std::all_of(
-               facts.divisors.begin(), facts.divisors.end(),
-               [&](const auto& fact) { return symbols.at(fact.first) % fact.second == 0; }) &&
-           std::all_of(facts.largest.begin(), facts.largest.end(), [&](const auto& fact) {
-               const int64_t value = symbols.at(fact.first);
-               return value >= 0 && value <= fact.second;
-           });
-}
-
 /// What the variant assumes of sizes, and its program of what it binds, is so.
 bool serves(const Variant& variant, const SizeEnv& symbols) {
     return hold(variant.facts, symbols) && binds(*variant.program, symbols);
@@ -164,7 +169,7 @@ std::shared_ptr<Variant> ready_variant(FunctionState& state, const std::string& 
         if (variant->kind != kind) continue;
         adopt(state, *variant);
         if (!variant->program || !serves(*variant, symbols)) continue;
-        if (!variant->facts.largest.empty()) return variant;
+        if (!assumes_nothing(variant->facts)) return variant;
         if (!found || variant->facts.bindable) found = variant;
     }
     return found;
@@ -182,7 +187,7 @@ SymbolFacts general_facts(const SymbolFacts& facts) {
 std::shared_ptr<Variant> general_in_work(FunctionState& state, const std::string& kind,
                                          bool bindable) {
     for (const auto& [key, variant] : state.variants)
-        if (variant->kind == kind && variant->facts.largest.empty() &&
+        if (variant->kind == kind && assumes_nothing(variant->facts) &&
             variant->facts.bindable == bindable && variant->job)
             return variant;
     return nullptr;
@@ -207,7 +212,7 @@ std::shared_ptr<Variant> compiled_with(FunctionState& state, const CallKind& kin
     const bool background =
         state.session->compiles_in_background.value_or(state.session->needs_spirv);
     state.last_is_general = false;
-    if (fits->program || !background || facts.largest.empty()) {
+    if (fits->program || !background || assumes_nothing(facts)) {
         need_program(state, *fits);
         return settled(state, kind, symbols, fits);
     }
@@ -241,12 +246,12 @@ void adopt(FunctionState& state, Variant& variant) {
 
 std::shared_ptr<Variant> variant_without_program(FunctionState& state, const CallKind& kind,
                                                  const SizeEnv& symbols) {
-    return variant_for(state, kind, facts_of(state, symbols));
+    return variant_for(state, kind, facts_of(state, kind, symbols));
 }
 
 std::shared_ptr<Variant> serving_variant(FunctionState& state, const CallKind& kind,
                                          const SizeEnv& symbols, const std::vector<bool>& donated) {
-    const SymbolFacts facts = facts_of(state, symbols);
+    const SymbolFacts facts = facts_of(state, kind, symbols);
     const std::shared_ptr<Variant> variant = compiled_with(state, kind, facts, symbols, donated);
     if (binds(*variant->program, symbols)) return variant;
     return compiled_with(state, kind, exact_facts(facts, symbols), symbols, donated);
@@ -254,7 +259,7 @@ std::shared_ptr<Variant> serving_variant(FunctionState& state, const CallKind& k
 
 std::shared_ptr<Variant> fitting_variant(FunctionState& state, const CallKind& kind,
                                          const SizeEnv& symbols) {
-    const SymbolFacts facts = facts_of(state, symbols);
+    const SymbolFacts facts = facts_of(state, kind, symbols);
     std::shared_ptr<Variant> variant = variant_for(state, kind, facts);
     need_program(state, *variant);
     if (binds(*variant->program, symbols)) return variant;

@@ -13,10 +13,10 @@ namespace firn {
 /// How often each rule of a pass fired, by name.
 using RuleCounts = std::map<std::string, int>;
 
-/// A symbol that is known to be a multiple of d becomes d * (symbol / d), so that all that is made
-/// of it shows what divides it: half of it has no remainder, and twice that half is it again. Not
-/// in the pipeline: needs a variant's facts.
-Graph assume_divisors(NodeTable& table, const Graph& graph, const SymbolFacts& facts);
+/// A symbol whose value is known becomes it, an i32 scalar too. One that is known to be a multiple
+/// of d becomes d * (symbol / d), so that all that is made of it shows what divides it: half of it
+/// has no remainder, and twice that half is it again. Not in the pipeline: needs a variant's facts.
+Graph assume_sizes(NodeTable& table, const Graph& graph, const SymbolFacts& facts);
 
 /// Ifs become Selects where both regions are free of Loops, or where the condition is shaped (each
 /// element takes its own side, so both run anyway). A rank-0 condition over a Loop stays an If.

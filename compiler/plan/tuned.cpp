@@ -30,10 +30,7 @@ std::string tuning_key(const std::string& glsl, const DeviceProfile& profile,
         << profile.name << '\n'
         << profile.driver << '\n'
         << cache_key(profile) << '\n';
-    for (const auto& [symbol, divisor] : facts.divisors) key << symbol << '%' << divisor << ' ';
-    for (const auto& [symbol, most] : facts.largest) key << symbol << "<=" << most << ' ';
-    if (!facts.bindable) key << "large ";
-    key << '\n' << glsl;
+    key << text(facts) << '\n' << glsl;
     return cache_hash(key.str());
 }
 

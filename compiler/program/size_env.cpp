@@ -10,6 +10,34 @@ constexpr int64_t kSymbolEstimate = 1024;
 
 }  // namespace
 
+bool assumes_nothing(const SymbolFacts& facts) {
+    return facts.exact.empty() && facts.divisors.empty() && facts.largest.empty();
+}
+
+std::string text(const SymbolFacts& facts) {
+    std::string out;
+    const auto add = [&](const SizeEnv& values, const char* relation) {
+        for (const auto& [symbol, value] : values)
+            out += symbol + relation + std::to_string(value) + " ";
+    };
+    add(facts.exact, "==");
+    add(facts.divisors, "%");
+    add(facts.largest, "<=");
+    if (!facts.bindable) out += "large ";
+    return out;
+}
+
+bool hold(const SymbolFacts& facts, const SizeEnv& symbols) {
+    const auto all = [&](const SizeEnv& values, auto holds) {
+        return std::all_of(values.begin(), values.end(), [&](const auto& fact) {
+            return holds(symbols.at(fact.first), fact.second);
+        });
+    };
+    return all(facts.exact, [](int64_t value, int64_t known) { return value == known; }) &&
+           all(facts.divisors, [](int64_t value, int64_t divisor) { return value % divisor == 0; }) &&
+           all(facts.largest, [](int64_t value, int64_t most) { return value >= 0 && value <= most; });
+}
+
 double estimate(const Size& size, const SymbolFacts& facts) {
     if (size.is_constant()) return static_cast<double>(size.constant());
     SizeEnv env;

@@ -21,12 +21,19 @@ struct SizeMap : std::map<std::string, Size> {
 
 /// What a variant of a program assumes of its symbols.
 struct SymbolFacts {
+    SizeEnv exact;     // the value; such a symbol has no other fact
     SizeEnv divisors;  // the value is a multiple of this
     SizeEnv largest;   // the value is in [0, this]
     /// Tensors of symbolic sizes are as small as the fastest form of binding takes
     /// (Program::assumed says which). Else what `largest` leaves possible decides.
     bool bindable = true;
 };
+/// Nothing is assumed of values.
+bool assumes_nothing(const SymbolFacts& facts);
+/// The facts as a key: "c==3 n%64 n<=256 large".
+std::string text(const SymbolFacts& facts);
+/// What is assumed of values is so.
+bool hold(const SymbolFacts& facts, const SizeEnv& symbols);
 
 /// Estimated value of a size: a symbol counts as half of the most that it can be, or as 1024.
 double estimate(const Size& size, const SymbolFacts& facts = {});

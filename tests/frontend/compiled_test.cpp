@@ -170,13 +170,66 @@ INSTANTIATE_TEST_SUITE_P(Programs, Compiled, ::testing::ValuesIn(kCases),
 TEST(CompiledFunctions, EveryKindOfCallHasAProgramOfItsOwn) {
     SessionScope scope(Session::interpreter());
     auto scale = compile([](Tensor x, Tensor by) { return x * by; }, {f32("n"), f32()});
-    scale(ones({8}), 2);
-    scale(ones({12}), 3);
+    scale(ones({80}), 2);
+    scale(ones({112}), 3);
     EXPECT_EQ(scale.variant_count(), 1u);
-    scale(ones({7}), 3);
+    scale(ones({71}), 3);
     EXPECT_EQ(scale.variant_count(), 2u);
-    scale(ones({8}), sum(ones({2})));
+    scale(ones({80}), sum(ones({2})));
     EXPECT_EQ(scale.variant_count(), 3u);
+}
+
+TEST(CompiledFunctions, ShortSizesThatComeAgainHaveAProgramOfTheirOwn) {
+    SessionScope scope(Session::interpreter());
+    auto swapped = compile([](Tensor x) { return transpose(x) * 2.0f; }, {f32("n", "c")});
+    const auto call = [&](int n, int c) {
+        EXPECT_EQ(swapped(ones({n, c})).to_vector<float>(),
+                  Floats(static_cast<size_t>(n * c), 2.0f));
+        return swapped.program();
+    };
+    const auto three = call(100, 3);
+    EXPECT_EQ(call(200, 3), three) << "the long size is coarse";
+    const auto coarse = call(100, 5);
+    EXPECT_NE(coarse, three);
+    const auto five = call(100, 5);
+    EXPECT_NE(five, coarse);
+    for (int k = 0; k < 4; ++k) {
+        EXPECT_EQ(call(100, 3), three);
+        EXPECT_EQ(call(100, 5), five);
+    }
+    EXPECT_EQ(swapped.variant_count(), 3u);
+}
+
+TEST(CompiledFunctions, ShortSizesThatKeepChangingShareAProgram) {
+    SessionScope scope(Session::interpreter());
+    auto twice = compile([](Tensor x) { return x * 2.0f; }, {f32("n")});
+    for (int round = 0; round < 2; ++round)
+        for (int n = 1; n <= 61; n += 4)
+            EXPECT_EQ(twice(ones({n})).to_vector<float>(), Floats(static_cast<size_t>(n), 2.0f));
+    EXPECT_LE(twice.variant_count(), 2u) << "the first call's, and the coarse one";
+}
+
+TEST(CompiledFunctions, ShortTripCountsThatComeAgainHaveAProgramOfTheirOwn) {
+    SessionScope scope(Session::interpreter());
+    auto powers = compile(
+        [](Tensor x, Tensor count) {
+            for (Tensor k : loop(count)) x = x * 2.0f;
+            return x * cast<float>(count);
+        },
+        {f32("n"), i32()});
+    const auto call = [&](int count) {
+        EXPECT_EQ(powers(ones({100}), count).to_vector<float>(),
+                  Floats(100, static_cast<float>(count << count)));
+        return powers.program();
+    };
+    const auto three = call(3);
+    EXPECT_NE(call(4), three);
+    EXPECT_EQ(call(3), three);
+    const auto four = call(4);
+    EXPECT_NE(four, three);
+    EXPECT_EQ(call(4), four);
+    EXPECT_EQ(four->kernels[0].back_edges, 0) << "unrolled";
+    call(0);
 }
 
 TEST(CompiledFunctions, StatsAndExplainAreThoseOfTheLastCall) {

@@ -10,10 +10,31 @@ namespace {
 Graph n_by_five(NodeTable& table, const Graph& graph, RuleCounts*) {
     SymbolFacts facts;
     facts.divisors["n"] = 5;
-    return assume_divisors(table, graph, facts);
+    return assume_sizes(table, graph, facts);
 }
 
-TEST(AssumeDivisors, SizesShowWhatDividesThem) {
+Graph m_is_three(NodeTable& table, const Graph& graph, RuleCounts*) {
+    SymbolFacts facts;
+    facts.exact["m"] = 3;
+    return assume_sizes(table, graph, facts);
+}
+
+TEST(AssumeSizes, KnownOnesAreNumbers) {
+    check(m_is_three, R"(graph(%0: f32[n, m]) {
+    %1: f32[n, floordiv(m, 2)] = Slice %0 begin=[0, 0] step=[1, 2]
+    %2: i32 = SizeValue m
+    return %1, %2
+}
+)",
+          R"(graph(%0: f32[n, 3]) {
+    %1: f32[n, 1] = Slice %0 begin=[0, 0] step=[1, 2]
+    %2: i32 = SizeValue 3
+    return %1, %2
+}
+)");
+}
+
+TEST(AssumeSizes, SizesShowWhatDividesThem) {
     check(n_by_five, R"(graph(%0: f32[n, m]) {
     %1: f32[floordiv(n + 4, 5), m] = Slice %0 begin=[0, 0] step=[5, 1]
     return %1
@@ -26,7 +47,7 @@ TEST(AssumeDivisors, SizesShowWhatDividesThem) {
 )");
 }
 
-TEST(AssumeDivisors, InsideLoopsToo) {
+TEST(AssumeSizes, InsideLoopsToo) {
     check(n_by_five, R"(graph(%0: f32[n], %1: i32 scalar) {
     %2: i32 = Constant 0
     %3: i32 = Constant 1
@@ -55,10 +76,10 @@ TEST(AssumeDivisors, InsideLoopsToo) {
 )");
 }
 
-TEST(AssumeDivisors, NothingKnownChangesNothing) {
+TEST(AssumeSizes, NothingKnownChangesNothing) {
     NodeTable table;
     Graph graph;
-    EXPECT_TRUE(assume_divisors(table, graph, {}).results.empty());
+    EXPECT_TRUE(assume_sizes(table, graph, {}).results.empty());
 }
 
 }  // namespace

@@ -1,0 +1,36 @@
+// What a variant knows of its sizes, written into them.
+#include "compiler/ir/builder.h"
+#include "compiler/ir/substitute.h"
+#include "compiler/passes/passes.h"
+#include "compiler/program/program.h"
+
+namespace firn {
+
+Graph assume_sizes(NodeTable& table, const Graph& graph, const SymbolFacts& facts) {
+    SizeMap known;
+    for (const auto& [symbol, divisor] : facts.divisors)
+        known[symbol] = Size(divisor) * floor_div(Size::symbol(symbol), divisor);
+    for (const auto& [symbol, value] : facts.exact) known[symbol] = value;
+    if (known.empty()) return graph;
+    Graph out = graph;
+    std::unordered_map<const Node*, Ref> replace;
+    for (Ref& arg : out.args) {
+        const InputAttr& attr = arg->as<InputAttr>();
+        Ref sized =
+            input({table}, attr.index, arg->dtype, substituted(arg->shape, known), attr.scalar);
+        const auto value =
+            attr.scalar ? facts.exact.find(scalar_symbol(attr.index)) : facts.exact.end();
+        replace.emplace(arg.get(), value == facts.exact.end()
+                                       ? sized
+                                       : constant_int({table}, value->second, arg->dtype));
+        arg = sized;
+    }
+    out.results = substitute_sizes(table, out.results, known, replace);
+    for (Guard& guard : out.guards) {
+        guard.left = guard.left.substitute(known);
+        guard.right = guard.right.substitute(known);
+    }
+    return out;
+}
+
+}  // namespace firn
