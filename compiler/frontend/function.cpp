@@ -235,6 +235,15 @@ SizeEnv bound_symbols(const FunctionState& state, const Given& given, SourceLine
     return env;
 }
 
+void give_host_bounds(Given& given, const CallGraph& graph) {
+    for (int64_t value : host_bounds(graph, given.call, given.call.symbols)) {
+        const auto argument = static_cast<int>(given.call.scalars.size());
+        given.call.symbols[scalar_symbol(argument)] = value;
+        given.call.scalars.push_back({.dtype = i32, .i = value});
+        given.call.arguments.push_back(nullptr);
+    }
+}
+
 /// The symbols of the last call with the values of its data sizes, which are read back for whoever
 /// reports.
 SizeEnv with_values(const FunctionState& state, const Variant& variant, const SizeMap& sizes) {
@@ -254,6 +263,7 @@ CallKind gather(FunctionState& state, const std::vector<Arg>& args, SourceLine l
     const std::map<std::string, Ref> counts = given_counts(state, given.data_sizes, line);
     give_captured(given, state);
     given.call.symbols = bound_symbols(state, given, line);
+    give_host_bounds(given, graph_for(state, given.kinds));
     CallKind kind{given.kinds, {}};
     for (const auto& [symbol, count] : counts) {
         kind.data_sizes.push_back(symbol);

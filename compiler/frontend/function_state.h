@@ -1,12 +1,11 @@
 // What a compiled function consists of; internal.
 #pragma once
 #include <map>
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "compiler/frontend/background.h"
+#include "compiler/frontend/call_graph.h"
 #include "compiler/frontend/cut.h"
 #include "compiler/frontend/function.h"
 #include "compiler/frontend/record.h"
@@ -53,8 +52,7 @@ struct FunctionState {
     /// Short sizes of the last calls: "c=3". Those that keep coming have programs of their own, see
     /// variants.cpp; for a few that take turns, not for sizes that run through all values.
     Recent<std::string, bool> short_sizes{8};
-    std::optional<std::set<std::string>>
-        bounds;  // integer arguments that bound loops, once asked for
+    std::map<std::string, CallGraph> call_graphs;  // by kinds of the rank-0 arguments
     std::shared_ptr<Variant> last;
     bool last_is_general =
         false;  // the last call was served by a variant that assumes less than fits its sizes

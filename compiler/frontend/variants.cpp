@@ -2,46 +2,13 @@
 #include "compiler/frontend/variants.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "compiler/driver/compile.h"
 #include "compiler/frontend/report.h"
 #include "compiler/frontend/run_graph.h"
-#include "compiler/ir/host_size.h"
 
 namespace firn {
 namespace {
-
-/// The graph with those rank-0 arguments that are tensors at the call as tensors.
-Graph with_kinds(NodeTable& table, const Graph& graph, const std::string& kinds) {
-    Graph out = graph;
-    std::unordered_map<const Node*, Ref> replace;
-    size_t next = 0;
-    for (Ref& arg : out.args) {
-        if (!arg->as<InputAttr>().scalar || kinds[next++] == 's') continue;
-        Ref tensor = input({table}, arg->as<InputAttr>().index, arg->dtype, {}, false);
-        replace.emplace(arg.get(), tensor);
-        arg = tensor;
-    }
-    if (!replace.empty())
-        out.results = rewrite(
-            table, out.results, [](const Node&, const std::vector<Ref>&) { return Ref(); },
-            replace);
-    return out;
-}
-
-/// The integer arguments that say how long loops run.
-std::set<std::string> scalars_of_bounds(const Graph& graph) {
-    std::set<std::string> out;
-    for (const Ref& node : topological(graph.results)) {
-        if (node->op != Op::Loop) continue;
-        for (size_t k = 0; k < 3; ++k)
-            if (const auto bound = host_size(*node->inputs[k], {}))
-                for (const std::string& symbol : bound->symbols())
-                    if (symbol[0] == '$') out.insert(symbol);
-    }
-    return out;
-}
 
 /// Sizes and trip counts up to this have programs of their own: loops that short are unrolled, and
 /// groups, tiles and vectors laid out by axes that short. It is the first step of `largest` too.
@@ -61,11 +28,11 @@ bool is_exact(FunctionState& state, const CallKind& kind, const std::string& sym
 
 /// What a variant may assume at these sizes: coarse, so that few variants serve all calls.
 SymbolFacts facts_of(FunctionState& state, const CallKind& kind, const SizeEnv& symbols) {
-    if (!state.bounds) state.bounds = scalars_of_bounds(state.graph);
+    const CallGraph& graph = graph_for(state, kind.scalars);
     SymbolFacts facts;
     for (const auto& [symbol, value] : symbols) {
         const bool scalar = symbol[0] == '$';
-        if (scalar && (value < 0 || !state.bounds->contains(symbol))) continue;
+        if (scalar && (value < 0 || !graph.trip_symbols.contains(symbol))) continue;
         if (is_exact(state, kind, symbol, value)) {
             facts.exact[symbol] = value;
             continue;
@@ -118,8 +85,7 @@ std::shared_ptr<Variant> variant_for(FunctionState& state, const CallKind& kind,
     if (const auto* known = state.variants.find(key)) return *known;
     auto variant = std::make_shared<Variant>();
     NodeTable& table = state.session->nodes;
-    variant->graph =
-        with_data_sizes(table, with_kinds(table, state.graph, kind.scalars), kind.data_sizes);
+    variant->graph = with_data_sizes(table, graph_for(state, kind.scalars).graph, kind.data_sizes);
     variant->facts = facts;
     variant->kind = key_of(kind, {});
     if (useful) {
@@ -233,6 +199,13 @@ std::shared_ptr<Variant> compiled_with(FunctionState& state, const CallKind& kin
 }
 
 }  // namespace
+
+const CallGraph& graph_for(FunctionState& state, const std::string& kinds) {
+    const auto known = state.call_graphs.find(kinds);
+    if (known != state.call_graphs.end()) return known->second;
+    return state.call_graphs.emplace(kinds, call_graph(state.session->nodes, state.graph, kinds))
+        .first->second;
+}
 
 void adopt(FunctionState& state, Variant& variant) {
     if (!variant.job || !variant.job->done || variant.program) return;

@@ -14,6 +14,8 @@ struct CallKind {
     std::vector<std::string> data_sizes;  // declared symbols whose values only the device knows
 };
 
+/// The function's graph for such calls. `kinds`: CallKind::scalars.
+const CallGraph& graph_for(FunctionState& state, const std::string& kinds);
 /// The variant that is to serve a call with these sizes and gives nothing away, without its
 /// program.
 std::shared_ptr<Variant> variant_without_program(FunctionState& state, const CallKind& kind,

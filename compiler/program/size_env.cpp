@@ -34,8 +34,10 @@ bool hold(const SymbolFacts& facts, const SizeEnv& symbols) {
         });
     };
     return all(facts.exact, [](int64_t value, int64_t known) { return value == known; }) &&
-           all(facts.divisors, [](int64_t value, int64_t divisor) { return value % divisor == 0; }) &&
-           all(facts.largest, [](int64_t value, int64_t most) { return value >= 0 && value <= most; });
+           all(facts.divisors,
+               [](int64_t value, int64_t divisor) { return value % divisor == 0; }) &&
+           all(facts.largest,
+               [](int64_t value, int64_t most) { return value >= 0 && value <= most; });
 }
 
 double estimate(const Size& size, const SymbolFacts& facts) {

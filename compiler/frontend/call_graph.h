@@ -1,0 +1,26 @@
+// The graph of a function for one kind of call, and what the host computes before such a call.
+#pragma once
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "compiler/program/executor.h"
+
+namespace firn {
+
+struct CallGraph {
+    Graph graph;
+    /// Integers that bound loops and that numbers of the call decide in ways that are no sizes, as
+    /// ceil(2.5f * sigma): the host computes them, and they are scalar arguments behind the others.
+    Graph host_bounds;
+    std::vector<size_t> numbers;         // the function's arguments that this graph takes
+    std::set<std::string> trip_symbols;  // scalar arguments that say how long loops run
+};
+
+/// `kinds`: per rank-0 argument, s for a number, t for a tensor on the device.
+CallGraph call_graph(NodeTable& table, const Graph& graph, const std::string& kinds);
+/// The values of the host bounds at a call with these arguments.
+std::vector<int64_t> host_bounds(const CallGraph& graph, const Call& call, const SizeEnv& symbols);
+
+}  // namespace firn
