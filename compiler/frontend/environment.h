@@ -24,6 +24,8 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_CHECK", "1", "verify what unique and permutation stores and unchecked reads promise"},
     {"FIRN_MAX_STEPS", "number",
      "iterations of a while_ without max_steps before it is an error (1000000)"},
+    {"FIRN_SPECIALISE", "0",
+     "compile no programs for single sizes: few programs serve all sizes of a function"},
     {"FIRN_NO_CACHE", "1", "neither read nor write the caches on disk (kept below 512 MiB)"},
     {"FIRN_DEVICE", "number or part of a name", "choose the Vulkan device"},
     {"FIRN_LIMITS", "least", "use no more of the device than Vulkan 1.2 guarantees"},

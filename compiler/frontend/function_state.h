@@ -35,6 +35,10 @@ struct GivenSize {
 /// nothing.
 constexpr size_t kMostVariants = 64;
 
+/// Values of a symbol that take turns and have programs of their own: some levels of a pyramid, not
+/// sizes that run through all values.
+constexpr size_t kRecentValues = 8;
+
 struct FunctionState {
     std::shared_ptr<SessionState> session;
     SourceLine line;
@@ -49,9 +53,8 @@ struct FunctionState {
     Recent<std::string, std::shared_ptr<Variant>> variants{kMostVariants};
     /// Kinds of calls that gave something away which no program could use.
     Recent<std::string, bool> in_vain{kMostVariants};
-    /// Short sizes of the last calls: "c=3". Those that keep coming have programs of their own, see
-    /// variants.cpp; for a few that take turns, not for sizes that run through all values.
-    Recent<std::string, bool> short_sizes{8};
+    /// Values of each symbol at the last calls, see is_exact in variants.cpp.
+    std::map<std::string, Recent<int64_t, bool>> recent_values;
     std::map<std::string, CallGraph> call_graphs;  // by kinds of the rank-0 arguments
     std::shared_ptr<Variant> last;
     bool last_is_general =

@@ -67,6 +67,7 @@ Executor& executor_of(SessionState& session) {
 Session::Session(std::shared_ptr<Executor> executor) : state_(std::make_shared<SessionState>()) {
     ensure(executor != nullptr, "a session needs an executor");
     state_->executor = std::move(executor);
+    state_->specialises = environment_number("FIRN_SPECIALISE", 1) != 0;
 }
 
 Session Session::oracle() {
@@ -93,6 +94,7 @@ void Session::limit_while(int64_t turns) const {
     state_->while_limit = turns;
 }
 void Session::compile_in_background(bool on) const { state_->compiles_in_background = on; }
+void Session::specialise(bool on) const { state_->specialises = on; }
 size_t Session::plan_count() const { return state_->plans.size(); }
 size_t Session::node_count() const { return state_->nodes.live_nodes(); }
 

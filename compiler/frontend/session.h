@@ -40,6 +40,11 @@ class Session {
     /// that assume less until they are ready. Without a word they do on a device, and not where
     /// programs are interpreted. Where it is off, a call compiles the program that fits it best.
     void compile_in_background(bool on) const;
+    /// Whether compiled functions have programs of their own for sizes that keep coming, as fast as
+    /// if they had been declared as numbers. Without a word they do, unless FIRN_SPECIALISE is 0.
+    /// Where it is off, few programs serve all sizes: they assume what divides them, and how large
+    /// they can be.
+    void specialise(bool on) const;
     /// Programs kept for lazy evaluation, 256 at most: stays the same in a steady frame loop.
     size_t plan_count() const;
     /// Nodes alive in the node table.

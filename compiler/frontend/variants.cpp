@@ -10,23 +10,27 @@
 namespace firn {
 namespace {
 
-/// Sizes and trip counts up to this have programs of their own: loops that short are unrolled, and
-/// groups, tiles and vectors laid out by axes that short. It is the first step of `largest` too.
-constexpr int64_t kShort = 64;
+/// Trip counts up to this are assumed as they are: loops that short are unrolled. Of longer ones
+/// the exact count says nothing.
+constexpr int64_t kShortLoop = 64;
 
-/// True for a short size (channels, taps, components) or trip count that lately was the same: what
-/// changes from call to call shares a program. The first call needs one in any case.
+/// True for a size, or the trip count of a short loop, that lately was the same: what keeps coming
+/// has a program of its own, what changes from call to call shares one. The first call needs a
+/// program in any case.
 bool is_exact(FunctionState& state, const CallKind& kind, const std::string& symbol,
               int64_t value) {
-    if (value <= 0 || value > kShort) return false;  // the next call has elements
+    const bool scalar = symbol[0] == '$';
+    // An empty tensor says nothing of the next one.
+    if (!state.session->specialises || value <= 0 || (scalar && value > kShortLoop)) return false;
     if (std::count(kind.data_sizes.begin(), kind.data_sizes.end(), symbol) > 0) return false;
-    const std::string size = symbol + "=" + std::to_string(value);
-    const bool again = state.short_sizes.find(size);
-    if (!again) state.short_sizes.put(size, true);
+    auto& values = state.recent_values.try_emplace(symbol, kRecentValues).first->second;
+    const bool again = values.find(value);
+    if (!again) values.put(value, true);
     return again || !state.last;
 }
 
-/// What a variant may assume at these sizes: coarse, so that few variants serve all calls.
+/// What a variant may assume at these sizes: what keeps coming as it is, all else coarse, so that
+/// few variants serve all calls.
 SymbolFacts facts_of(FunctionState& state, const CallKind& kind, const SizeEnv& symbols) {
     const CallGraph& graph = graph_for(state, kind.scalars);
     SymbolFacts facts;
@@ -41,7 +45,7 @@ SymbolFacts facts_of(FunctionState& state, const CallKind& kind, const SizeEnv& 
         for (int64_t divisor : {65536, 64, 16, 4})
             if (!scalar && value != 0 && value % divisor == 0 && !facts.divisors.contains(symbol))
                 facts.divisors[symbol] = divisor;
-        int64_t most = scalar ? 16 : kShort;
+        int64_t most = scalar ? 16 : 64;
         while (most < value) most *= scalar ? 16 : 4;
         facts.largest[symbol] = std::min<int64_t>(most, INT32_MAX);
     }

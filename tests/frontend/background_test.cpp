@@ -10,7 +10,10 @@ namespace {
 
 class Background : public ::testing::Test {
   protected:
-    Background() { session.compile_in_background(true); }
+    Background() {
+        session.compile_in_background(true);
+        session.specialise(false);
+    }
     Session session = Session::interpreter();
     SessionScope scope{session};
 };
@@ -30,13 +33,13 @@ TEST_F(Background, OtherSizesAreServedAtOnceAndBetterLater) {
     auto sums = row_sums();
     sums(ones({64, 64}));
     const auto first = sums.program();
-    EXPECT_EQ(sums(ones({70, 1000})).to_vector<float>(), Floats(70, 1000.0f));
+    EXPECT_EQ(sums(ones({3, 1000})).to_vector<float>(), Floats(3, 1000.0f));
     EXPECT_TRUE(sums.stats().better_is_compiling);
     EXPECT_NE(sums.explain().find("compiled in the background"), std::string::npos);
     const auto general = sums.program();
     EXPECT_NE(general, first);
     sums.finish_compiling();
-    EXPECT_EQ(sums(ones({70, 1000})).to_vector<float>(), Floats(70, 1000.0f));
+    EXPECT_EQ(sums(ones({3, 1000})).to_vector<float>(), Floats(3, 1000.0f));
     EXPECT_FALSE(sums.stats().better_is_compiling);
     EXPECT_NE(sums.program(), general);
 }
@@ -51,6 +54,26 @@ TEST_F(Background, AProgramWhoseAssumptionsHoldServes) {
     EXPECT_NE(general, first) << "16 is no multiple of 64";
     EXPECT_EQ(sums(ones({128, 192})).to_vector<float>(), Floats(128, 192.0f));
     EXPECT_EQ(sums.program(), first);
+}
+
+TEST_F(Background, SizesThatComeAgainGetAProgramOfTheirOwn) {
+    session.specialise(true);
+    auto sums = row_sums();
+    const auto call = [&](int n) {
+        EXPECT_EQ(sums(ones({n, 1000})).to_vector<float>(),
+                  Floats(static_cast<size_t>(n), 1000.0f));
+        sums.finish_compiling();
+        return sums.program();
+    };
+    const auto first = call(64);
+    EXPECT_EQ(call(64), first);
+    const auto general = call(70), coarse = call(70), own = call(70);
+    EXPECT_NE(general, first);
+    EXPECT_NE(own, general);
+    EXPECT_NE(own, coarse);
+    EXPECT_EQ(call(70), own);
+    EXPECT_FALSE(sums.stats().better_is_compiling);
+    EXPECT_EQ(call(64), first);
 }
 
 TEST_F(Background, ExplainAndTuneTakeTheProgramThatFits) {

@@ -99,9 +99,9 @@ TEST(Environment, DebugPrintsGraphsAndKernelsAfterEveryPass) {
     unsetenv("FIRN_DEBUG");
     expect_parts(
         ::testing::internal::GetCapturedStderr(),
-        {"-- recorded", "-- after assume_sizes", "-- after simplify",
-         "-- after lower, kernel k0", "-- after map, kernel k0",
-         "-- after count_back_edges, kernel k0", "-- pass simplify: ", "-- pass map, kernel k0"});
+        {"-- recorded", "-- after assume_sizes", "-- after simplify", "-- after lower, kernel k0",
+         "-- after map, kernel k0", "-- after count_back_edges, kernel k0",
+         "-- pass simplify: ", "-- pass map, kernel k0"});
 }
 
 TEST(Environment, DebugPrintsKernelsAndGraphs) {

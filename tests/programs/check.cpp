@@ -62,14 +62,7 @@ std::string refused(const Program& program, Way way, const Session& session) {
     return "differs: a while_ that never ends is no error";
 }
 
-std::string compared(const Program& program, Way way, const Session& session) {
-    std::vector<Call> calls;
-    try {
-        calls = calls_of(program, way);
-    } catch (const Endless&) {
-        return program.endless ? refused(program, way, session) : "";
-    }
-    const std::vector<Outcome> got = record(program, way, calls, session);
+std::string differences(const std::vector<Call>& calls, const std::vector<Outcome>& got) {
     for (size_t k = 0; k < calls.size(); ++k) {
         const std::string call = "call " + std::to_string(k + 1) + ", ";
         std::string found = difference(got[k].outputs, calls[k].outputs, call + "output ");
@@ -80,6 +73,23 @@ std::string compared(const Program& program, Way way, const Session& session) {
         if (!found.empty()) return found;
     }
     return "";
+}
+
+std::string compared(const Program& program, Way way, const Session& session) {
+    std::vector<Call> calls;
+    try {
+        calls = calls_of(program, way);
+    } catch (const Endless&) {
+        return program.endless ? refused(program, way, session) : "";
+    }
+    // Programs that do not know the sizes, and those that do.
+    if (way == Way::Symbolic) {
+        session.specialise(false);
+        const std::string found = differences(calls, record(program, way, calls, session));
+        if (!found.empty()) return found;
+    }
+    session.specialise(true);
+    return differences(calls, record(program, way, calls, session));
 }
 
 /// What is said to be refused, as long as few programs are: at most 1 %.
