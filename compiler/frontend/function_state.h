@@ -53,8 +53,8 @@ struct FunctionState {
     Recent<std::string, std::shared_ptr<Variant>> variants{kMostVariants};
     /// Kinds of calls that gave something away which no program could use.
     Recent<std::string, bool> in_vain{kMostVariants};
-    /// Values of each symbol at the last calls, see is_exact in variants.cpp.
-    std::map<std::string, Recent<int64_t, bool>> recent_values;
+    /// How many calls had which of the last values of each symbol, see is_exact in variants.cpp.
+    std::map<std::string, Recent<int64_t, int64_t>> recent_values;
     std::map<std::string, CallGraph> call_graphs;  // by kinds of the rank-0 arguments
     std::shared_ptr<Variant> last;
     bool last_is_general =

@@ -14,9 +14,12 @@ namespace {
 /// the exact count says nothing.
 constexpr int64_t kShortLoop = 64;
 
+/// Calls with the same trip count until a program is made for it: a slider that is being dragged
+/// leaves each value sooner than that.
+constexpr int kSteadyCalls = 16;
+
 /// True for a size, or the trip count of a short loop, that lately was the same: what keeps coming
-/// has a program of its own, what changes from call to call shares one. The first call needs a
-/// program in any case.
+/// has a program of its own, what changes from call to call shares one.
 bool is_exact(FunctionState& state, const CallKind& kind, const std::string& symbol,
               int64_t value) {
     const bool scalar = symbol[0] == '$';
@@ -24,9 +27,10 @@ bool is_exact(FunctionState& state, const CallKind& kind, const std::string& sym
     if (!state.session->specialises || value <= 0 || (scalar && value > kShortLoop)) return false;
     if (std::count(kind.data_sizes.begin(), kind.data_sizes.end(), symbol) > 0) return false;
     auto& values = state.recent_values.try_emplace(symbol, kRecentValues).first->second;
-    const bool again = values.find(value);
-    if (!again) values.put(value, true);
-    return again || !state.last;
+    int64_t* calls = values.find(value);
+    // The first call compiles in any case: what it is given counts as steady.
+    if (!calls) calls = &values.put(value, state.last ? 0 : kSteadyCalls);
+    return (*calls)++ >= (scalar ? kSteadyCalls : 1);
 }
 
 /// What a variant may assume at these sizes: what keeps coming as it is, all else coarse, so that

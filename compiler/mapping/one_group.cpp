@@ -82,9 +82,9 @@ std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, const Devi
     }
     if (!is_small(lowered, grid, profile, facts)) return std::nullopt;
     Mapping mapping = choose_mapping(lowered, profile, facts);
-    if (mapping.lanes > 1 || mapping.accumulators != MemorySpace::Bound ||
-        mapping.staged_iterations > 1)
+    if (mapping.accumulators != MemorySpace::Bound || mapping.staged_iterations > 1)
         return std::nullopt;  // all invocations take part once, before the blocks of a group
+    mapping.lanes = 1;        // is_small counted the work of one lane
     const std::array<uint32_t, 3> group = one_group_size(profile);
     mapping.matrix = {};
     mapping.shuffled_loads = mapping.strides = 1;

@@ -123,6 +123,7 @@ TEST_F(NBodyOnDevice, TheEnergyOfTwoBodiesIsThatOfKepler) {
 }
 
 TEST_F(NBodyOnDevice, AnotherCountCompilesNothing) {
+    current_session().specialise(false);
     Settings settings;
     Simulation simulation = make_simulation(colliding_galaxies(1088, 1), settings);
     size_t programs = simulation.step.variant_count();

@@ -71,7 +71,17 @@ TEST_F(PathTracerOnDevice, MovingTheEyeCompilesNothing) {
     Film film = make_film(16, 24);
     tracer.add_sample(film, {}, 1);
     size_t programs = tracer.function().variant_count();
-    tracer.add_sample(film, {.camera = {.around = 1, .aperture = 0.2f}, .bounces = 2}, 7);
+    tracer.add_sample(film, {.camera = {.around = 1, .aperture = 0.2f}}, 7);
+    EXPECT_EQ(tracer.function().variant_count(), programs);
+}
+
+TEST_F(PathTracerOnDevice, OneProgramServesEveryNumberOfBounces) {
+    current_session().specialise(false);
+    Tracer tracer(SceneName::Spheres, make_sky(ones({8, 16, 3})));
+    Film film = make_film(16, 24);
+    tracer.add_sample(film, {}, 1);
+    size_t programs = tracer.function().variant_count();
+    tracer.add_sample(film, {.bounces = 2}, 7);
     EXPECT_EQ(tracer.function().variant_count(), programs);
 }
 

@@ -38,6 +38,7 @@ auto row_sums() {
 
 TEST_F(SessionsOnDevice, NewSizesAreServedWhileTheirProgramIsCompiled) {
     SessionScope scope(*session_);
+    session_->specialise(false);
     auto sums = row_sums();
     EXPECT_EQ(sums(ones({64, 64})).to_vector<float>(), Floats(64, 64.0f));
     EXPECT_FALSE(sums.stats().better_is_compiling);

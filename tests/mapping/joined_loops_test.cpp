@@ -38,7 +38,7 @@ TEST(JoinedLoops, MoreTurnsThanAreCountedStayANest) {
     for (const auto& [largest, expected] : {std::pair{int64_t{40000}, 1}, {int64_t{1} << 30, 2}}) {
         Case test;
         test.env = {{"n", 3}, {"m", 4}};
-        test.facts = {{}, {{"n", largest}, {"m", largest}}};
+        test.facts.largest = {{"n", largest}, {"m", largest}};
         Ref x = test.argument(i32, {Size(2), Size::symbol("m"), Size::symbol("n")});
         test.graph.results = {reduce(test.b, ReduceOp::Sum, x, {1, 2}, false)};
         EXPECT_EQ(loops(mapped(test, {1, 8, 1, true})), expected) << largest;
