@@ -11,6 +11,9 @@ namespace firn {
 Tensor order_by_network(Tensor key);
 /// Sorted runs of 1, 2, 4, .. elements are merged in pairs.
 Tensor order_by_merging(Tensor key);
+/// Counting in runs of its own is what an invocation of this session's device does best; else
+/// invocations compare the digits of neighbours.
+bool counts_digits_in_runs();
 /// Stable counting sorts by digits, the lowest first.
 Tensor order_by_digits(Tensor key);
 

@@ -6,9 +6,9 @@
 namespace firn {
 
 enum class SortMethod : uint8_t {
-    Automatic,  // Radix from 32768 elements on, where their number is known; else Merge
+    Automatic,  // Merge for rows known to be short (below 256 on a CPU, 32768 else); else Radix
     Merge,      // log2 n runs of one kernel
-    Radix,      // 8 turns over digits of 4 bits (16 for types of 64 bits), whatever n is
+    Radix,      // 4 turns over digits of 8 bits (8 for types of 64 bits), whatever n is
     Network,    // k (k + 1) / 2 runs with k = log2 n, in which no step depends on the data
 };
 struct SortOptions {

@@ -35,7 +35,7 @@ Graph with_kinds(NodeTable& table, const Graph& graph, const std::string& kinds)
     return out;
 }
 
-/// A rank-0 value made of constants, sizes and numbers of the call alone.
+/// A rank-0 value made of numbers of the call, sizes and constants alone.
 bool is_of_numbers(const Node& node, const std::unordered_set<const Node*>& of_numbers) {
     if (!node.shape.empty()) return false;
     switch (node.op) {
@@ -53,10 +53,15 @@ bool is_of_numbers(const Node& node, const std::unordered_set<const Node*>& of_n
 /// what sizes say to what they cannot.
 std::vector<Ref> find_host_bounds(const Graph& graph) {
     const std::vector<Ref> order = topological(graph.results);
-    std::unordered_set<const Node*> of_numbers, seen;
+    std::unordered_set<const Node*> of_numbers, called, seen;
     std::vector<Ref> asked, found;
     for (const Ref& node : order) {
         if (is_of_numbers(*node, of_numbers)) of_numbers.insert(node.get());
+        // What the call does not change is for the passes to fold.
+        if (node->op == Op::Input ||
+            std::any_of(node->inputs.begin(), node->inputs.end(),
+                        [&](const Ref& input) { return called.contains(input.get()); }))
+            called.insert(node.get());
         if (node->op == Op::Loop)
             asked.insert(asked.end(), node->inputs.begin(), node->inputs.begin() + 3);
     }
@@ -64,7 +69,7 @@ std::vector<Ref> find_host_bounds(const Graph& graph) {
         const Ref node = std::move(asked.back());
         asked.pop_back();
         if (node->dtype != i32 || !of_numbers.contains(node.get()) ||
-            !seen.insert(node.get()).second || host_size(*node, {}))
+            !called.contains(node.get()) || !seen.insert(node.get()).second || host_size(*node, {}))
             continue;
         const bool is_sum = node->op == Op::Add || node->op == Op::Sub || node->op == Op::Neg ||
                             node->op == Op::Min || node->op == Op::Max || node->op == Op::Mul;

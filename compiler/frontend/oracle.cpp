@@ -39,7 +39,13 @@ class HostExecutor : public Executor {
     void wait() override {}
 
   private:
-    DeviceProfile profile_ = cpu_profile();
+    /// It works on whole tensors: what is recorded for lanes in step suits it.
+    static DeviceProfile in_step() {
+        DeviceProfile profile = cpu_profile();
+        profile.device_class = DeviceClass::Gpu;
+        return profile;
+    }
+    DeviceProfile profile_ = in_step();
 };
 
 std::vector<int64_t> concrete(const Shape& shape, const SizeEnv& env) {

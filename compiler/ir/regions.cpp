@@ -103,6 +103,20 @@ struct Placer {
         return found;
     }
 
+    /// Where a loop takes place that only `home` uses: before the kernels by hand that it does not
+    /// depend on, whose every iteration would run it.
+    int out_of_kernels(const Node& node, int home) const {
+        if (node.op != Op::Loop) return home;
+        int found = home;
+        for (int r = home; r > 0; r = out.regions[static_cast<size_t>(r)].parent) {
+            const PlacedRegion& region = out.regions[static_cast<size_t>(r)];
+            if (region.owner->op == Op::If) continue;
+            if (depends(node, *region.region)) break;
+            if (region.owner->as<LoopAttr>().by_hand()) found = region.parent;
+        }
+        return found;
+    }
+
     void settle(const Ref& node) {
         if (node->op == Op::RegionArg) return settle_arg(node);
         if (node->op == Op::Input) use(node, 0);
@@ -110,6 +124,8 @@ struct Placer {
         if (by_hand) {
             note_taken(*node);
             home = out_of_loops(*node, home);
+        } else {
+            home = out_of_kernels(*node, home);
         }
         const int region = home;
         for (const Ref& input : node->inputs) use(input, region);

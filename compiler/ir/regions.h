@@ -1,4 +1,5 @@
-// Where every node of a Graph is evaluated: in the innermost region that holds all its uses.
+// Where every node of a Graph is evaluated: in the innermost region that holds all its uses; loops
+// outside of kernels by hand that they do not depend on.
 #pragma once
 #include <unordered_map>
 #include <vector>
