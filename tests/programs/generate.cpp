@@ -142,7 +142,9 @@ void Generator::hands_on() {
 }
 
 void Generator::never_ends() {
-    const Extents shape = any_shape();
+    Extents shape = any_shape();
+    for (Extent& extent : shape)  // of no elements none goes on
+        if (extent.symbol || extent.number == 0) extent = {2};
     Statement start{.kind = Kind::Declare, .target = next_++}, s{.kind = Kind::While};
     Statement same{.kind = Kind::Assign, .target = start.target};
     start.value.form = Form::Full, start.value.extents = shape,
