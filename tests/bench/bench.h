@@ -24,7 +24,8 @@ using Difference = double (*)(const std::vector<float>& a, const std::vector<flo
 double relative_difference(const std::vector<float>& a, const std::vector<float>& b);
 
 /// All sides read the same arguments and must give the same results. `best` and `plain` may both be
-/// without kernels: then nobody has written it by hand, and Firn is timed alone.
+/// without kernels: then nobody has written it by hand, and Firn is timed alone. Where there is
+/// `expected`, it says what they must give.
 struct Contest {
     LeastWork least;
     std::vector<std::vector<float>> arguments;  // 4-byte elements; integers by their bits
@@ -34,10 +35,19 @@ struct Contest {
     HandProgram plain;  // the GLSL that one would write first: storage buffers, no tiles
     double tolerance = 1e-5;
     Difference difference = relative_difference;
+    std::function<std::vector<std::vector<float>>()> expected = nullptr;  // computed on the host
+};
+
+/// Who wrote a case, and who may look at it.
+enum class Section : uint8_t {
+    Own,        // what the compiler was made for
+    Strangers,  // programs for which nobody made a rule, looked at while tuning
+    HeldOut,    // the same, looked at only before a landing
 };
 struct Case {
     std::string name;
     std::function<Contest()> make;
+    Section section = Section::Own;
 };
 
 /// The cases of each file.
@@ -51,6 +61,7 @@ void add_path(std::vector<Case>& cases);
 void add_fluid(std::vector<Case>& cases);
 void add_scatters(std::vector<Case>& cases);
 void add_convolutions(std::vector<Case>& cases);
+void add_strangers(std::vector<Case>& cases);
 std::vector<Case> all_cases();
 
 /// The device's rates.

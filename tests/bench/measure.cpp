@@ -147,19 +147,42 @@ double least_milliseconds(const Peaks& peaks, const LeastWork& least) {
 
 namespace {
 
+using Results = std::vector<std::vector<float>>;
+
+Results read_all(const std::vector<Tensor>& results) {
+    Results out;
+    for (const Tensor& result : results) out.push_back(result.to_vector<float>());
+    return out;
+}
+
+Results read_all(const HandWritten& program, size_t count) {
+    Results out;
+    for (size_t k = 0; k < count; ++k) out.push_back(program.read(k));
+    return out;
+}
+
+/// Every side beside what the host computed, else beside the best hand-written one.
 void compare(const std::string& name, const Contest& contest, const std::vector<Tensor>& results,
-             HandWritten& best, HandWritten& plain) {
-    for (size_t k = 0; k < results.size(); ++k) {
-        const std::vector<float> expected = best.read(k);
-        for (const auto& [who, values] : {std::pair{"Firn", results[k].to_vector<float>()},
-                                          std::pair{"plain", plain.read(k)}}) {
-            const double difference = contest.difference(values, expected);
+             const std::vector<HandWritten>& by_hand) {
+    std::vector<std::pair<std::string, Results>> sides{{"Firn", read_all(results)}};
+    for (size_t k = 0; k < by_hand.size(); ++k)
+        sides.emplace_back(k == 0 ? "the best hand-written one" : "the plain hand-written one",
+                           read_all(by_hand[k], results.size()));
+    if (contest.expected) sides.emplace_back("the host", contest.expected());
+    if (sides.size() == 1) return;
+    const auto& [by, expected] = contest.expected ? sides.back() : sides[1];
+    ensure(expected.size() == results.size(), "the host computes another number of results");
+    for (const auto& [who, values] : sides)
+        for (size_t k = 0; k < values.size(); ++k) {
+            const std::string what = name + ": result " + std::to_string(k) + " by " + who;
+            if (values[k].size() != expected[k].size())
+                throw InternalError(what + " has " + std::to_string(values[k].size()) +
+                                    " elements instead of " + std::to_string(expected[k].size()));
+            const double difference = contest.difference(values[k], expected[k]);
             if (!(difference <= contest.tolerance))
-                throw InternalError(name + ": result " + std::to_string(k) + " by " + who +
-                                    " differs from the best hand-written one by " +
+                throw InternalError(what + " differs from " + by + " by " +
                                     std::to_string(difference));
         }
-    }
 }
 
 }  // namespace
@@ -184,7 +207,7 @@ Outcome measure(Executor& executor, const std::string& name, const Contest& cont
             sides.push_back({[&program] { program.run(); }, 1, 0, {}});
     for (Side& side : sides) warm(executor, side);
     ensure(results.size() == contest.results.size(), "Firn gives another number of results");
-    if (!by_hand.empty()) compare(name, contest, results, by_hand[0], by_hand[1]);
+    compare(name, contest, results, by_hand);
     take_turns(executor, sides, rounds);
     auto time = [&](size_t side) { return median(sides[side].times); };
     const size_t peak = 1 + by_hand.size();

@@ -1,0 +1,183 @@
+// A step of the material point method: particles to grid, forces there, and back.
+#include <firn/firn.h>
+
+#include <array>
+#include <cmath>
+
+#include "tests/bench/strangers/strangers.h"
+
+namespace firn::bench {
+namespace {
+
+constexpr int kParticles = 16384, kGrid = 128;
+constexpr float kCell = 1.0f / kGrid, kStep = 1e-4f, kVolume = 0.25f * kCell * kCell,
+                kMass = kVolume, kStiff = 400.0f, kGravity = 9.8f;
+
+/// Weights of the quadratic spline for a particle `f` cells from its first node.
+std::array<Tensor, 3> spline(const Tensor& f) {
+    return {0.5f * square(1.5f - f), 0.75f - square(f - 1.0f), 0.5f * square(f - 0.5f)};
+}
+
+using State = std::tuple<Tensor, Tensor, Tensor, Tensor>;
+
+/// Places [n, 2], velocities [n, 2], their affine parts [n, 2, 2] and volumes [n] of a weakly
+/// compressible fluid, a step later. Y. Hu et al., "A Moving Least Squares Material Point Method",
+/// 2018.
+State material_step(Tensor place, Tensor velocity, Tensor affine, Tensor volume) {
+    vec2 x = vec2_of(place), v = vec2_of(velocity);
+    Tensor p = arange(place.size(0));
+    Tensor cxx = affine(p, 0, 0), cxy = affine(p, 0, 1), cyx = affine(p, 1, 0),
+           cyy = affine(p, 1, 1);
+    vec2 base = floor(x * float(kGrid) - 0.5f), f = x * float(kGrid) - base;
+    Tensor i0 = cast<int>(base.x), j0 = cast<int>(base.y);
+    std::array<Tensor, 3> wx = spline(f.x), wy = spline(f.y);
+    Tensor stress = -kStep * 4.0f * kStiff * kVolume * (volume - 1.0f) / (kCell * kCell);
+
+    Tensor mass = zeros({kGrid, kGrid}), momentum = zeros({kGrid, kGrid, 2});
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) {
+            vec2 way = (vec2(float(i), float(j)) - f) * kCell;
+            Tensor weight = wx[size_t(i)] * wy[size_t(j)];
+            Tensor push_x = kMass * (v.x + cxx * way.x + cxy * way.y) + stress * way.x;
+            Tensor push_y = kMass * (v.y + cyx * way.x + cyy * way.y) + stress * way.y;
+            scatter_add(mass(i0 + i, j0 + j), weight * kMass);
+            scatter_add(momentum(i0 + i, j0 + j, 0), weight * push_x);
+            scatter_add(momentum(i0 + i, j0 + j, 1), weight * push_y);
+        }
+
+    auto [i, j] = indices<2>(mass.shape());
+    Tensor speed_x = select(mass > 0.0f, momentum(i, j, 0) / mass, 0.0f),
+           speed_y = select(mass > 0.0f, momentum(i, j, 1) / mass - kStep * kGravity, 0.0f);
+    speed_x = select((i < 3) & (speed_x < 0.0f), 0.0f, speed_x);
+    speed_x = select((i > kGrid - 4) & (speed_x > 0.0f), 0.0f, speed_x);
+    speed_y = select((j < 3) & (speed_y < 0.0f), 0.0f, speed_y);
+    speed_y = select((j > kGrid - 4) & (speed_y > 0.0f), 0.0f, speed_y);
+
+    vec2 next(0.0f * v.x, 0.0f * v.y);
+    Tensor nxx = 0.0f, nxy = 0.0f, nyx = 0.0f, nyy = 0.0f;
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b) {
+            vec2 way = (vec2(float(a), float(b)) - f) * kCell;
+            vec2 g(speed_x(i0 + a, j0 + b), speed_y(i0 + a, j0 + b));
+            Tensor weight = wx[size_t(a)] * wy[size_t(b)];
+            next += g * weight;
+            Tensor scaled = 4.0f * weight / (kCell * kCell);
+            nxx += scaled * g.x * way.x;
+            nxy += scaled * g.x * way.y;
+            nyx += scaled * g.y * way.x;
+            nyy += scaled * g.y * way.y;
+        }
+    Tensor rows =
+        stack({stack({nxx, nxy}, {.axis = 1}), stack({nyx, nyy}, {.axis = 1})}, {.axis = 1});
+    return {stack(x + next * kStep), stack(next), rows, volume * (1.0f + kStep * (nxx + nyy))};
+}
+
+struct Particles {
+    std::vector<float> place, velocity, affine, volume;
+};
+
+/// The weights of a particle's nodes, and the ways to them.
+struct Nodes {
+    explicit Nodes(const float* x) {
+        for (size_t axis = 0; axis < 2; ++axis) {
+            const float at = x[axis] * kGrid, base = std::floor(at - 0.5f), f = at - base;
+            first[axis] = int(base);
+            weight[axis] = {0.5f * (1.5f - f) * (1.5f - f), 0.75f - (f - 1) * (f - 1),
+                            0.5f * (f - 0.5f) * (f - 0.5f)};
+            for (size_t k = 0; k < 3; ++k) way[axis][k] = (float(k) - f) * kCell;
+        }
+    }
+    int first[2];
+    std::array<float, 3> weight[2];
+    float way[2][3];
+};
+
+using Speeds = std::array<Plane, 2>;
+
+/// The grid's velocities after forces and walls.
+Speeds host_grid(const Particles& from) {
+    Plane mass(kGrid, kGrid);
+    Speeds speed{mass, mass};
+    for (size_t p = 0; p < kParticles; ++p) {
+        const Nodes nodes(&from.place[2 * p]);
+        const float stress = -kStep * 4 * kStiff * kVolume * (from.volume[p] - 1) / (kCell * kCell);
+        for (size_t k = 0; k < 9; ++k) {
+            const int i = nodes.first[0] + int(k / 3), j = nodes.first[1] + int(k % 3);
+            const float weight = nodes.weight[0][k / 3] * nodes.weight[1][k % 3];
+            const float way[2] = {nodes.way[0][k / 3], nodes.way[1][k % 3]};
+            mass(i, j) += weight * kMass;
+            for (size_t axis = 0; axis < 2; ++axis) {
+                const float* row = &from.affine[4 * p + 2 * axis];
+                const float own = from.velocity[2 * p + axis] + row[0] * way[0] + row[1] * way[1];
+                speed[axis](i, j) += weight * (kMass * own + stress * way[axis]);
+            }
+        }
+    }
+    for (int i = 0; i < kGrid; ++i)
+        for (int j = 0; j < kGrid; ++j)
+            for (size_t axis = 0; axis < 2; ++axis) {
+                float& s = speed[axis](i, j);
+                const int at = axis == 0 ? i : j;
+                s = mass(i, j) > 0 ? s / mass(i, j) - (axis == 1 ? kStep * kGravity : 0) : 0;
+                if ((at < 3 && s < 0) || (at > kGrid - 4 && s > 0)) s = 0;
+            }
+    return speed;
+}
+
+std::vector<std::vector<float>> host_step(const Particles& from) {
+    const Speeds speed = host_grid(from);
+    Particles to = from;
+    for (size_t p = 0; p < kParticles; ++p) {
+        const Nodes nodes(&from.place[2 * p]);
+        float v[2] = {0, 0}, c[4] = {0, 0, 0, 0};
+        for (size_t k = 0; k < 9; ++k) {
+            const float weight = nodes.weight[0][k / 3] * nodes.weight[1][k % 3];
+            const float way[2] = {nodes.way[0][k / 3], nodes.way[1][k % 3]};
+            for (size_t axis = 0; axis < 2; ++axis) {
+                const float g =
+                    speed[axis](nodes.first[0] + int(k / 3), nodes.first[1] + int(k % 3));
+                v[axis] += weight * g;
+                for (size_t b = 0; b < 2; ++b)
+                    c[2 * axis + b] += 4 * weight * g * way[b] / (kCell * kCell);
+            }
+        }
+        for (size_t axis = 0; axis < 2; ++axis) {
+            to.velocity[2 * p + axis] = v[axis];
+            to.place[2 * p + axis] += kStep * v[axis];
+        }
+        std::copy(c, c + 4, &to.affine[4 * p]);
+        to.volume[p] *= 1 + kStep * (c[0] + c[3]);
+    }
+    return {to.place, to.velocity, to.affine, to.volume};
+}
+
+Contest material_points() {
+    auto f = compile(material_step, {f32("n", 2), f32("n", 2), f32("n", 2, 2), f32("n")});
+    const Particles start{numbers(2 * kParticles, 0.2f, 0.6f), numbers(2 * kParticles, -1, 1, 2),
+                          numbers(4 * kParticles, -5, 5, 3), numbers(kParticles, 0.95f, 1.05f, 4)};
+    Tensor x = tensor(start.place, {kParticles, 2}), v = tensor(start.velocity, {kParticles, 2}),
+           c = tensor(start.affine, {kParticles, 2, 2}), j = tensor(start.volume);
+    // Of a particle and a node: its weight 1, what it gives 15, what it takes 14; the weights of a
+    // particle 24; of a node of the grid 5.
+    const double operations = kParticles * (9.0 * 30 + 24) + 5.0 * kGrid * kGrid;
+    return {.least = {36.0 * kParticles, 36.0 * kParticles, operations},
+            .arguments = {},
+            .results = {2 * kParticles, 2 * kParticles, 4 * kParticles, kParticles},
+            .firn =
+                [=] {
+                    auto [place, velocity, affine, volume] = f(x, v, c, j);
+                    return std::vector<Tensor>{place, velocity, affine, volume};
+                },
+            .best = {},
+            .plain = {},
+            .tolerance = 1e-4,
+            .expected = [start] { return host_step(start); }};
+}
+
+}  // namespace
+
+void add_particles(std::vector<Case>& cases) {
+    cases.push_back({"material_points", material_points, Section::HeldOut});
+}
+
+}  // namespace firn::bench

@@ -1,0 +1,62 @@
+// Programs as strangers write them: what their files share.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "tests/bench/bench.h"
+
+namespace firn::bench {
+
+/// The cases of each file.
+void add_flows(std::vector<Case>& cases);
+void add_spectral(std::vector<Case>& cases);
+void add_rays(std::vector<Case>& cases);
+void add_contours(std::vector<Case>& cases);
+void add_points(std::vector<Case>& cases);
+void add_pictures(std::vector<Case>& cases);
+void add_edges(std::vector<Case>& cases);
+void add_graphs(std::vector<Case>& cases);
+void add_learning(std::vector<Case>& cases);
+void add_sequences(std::vector<Case>& cases);
+void add_solvers(std::vector<Case>& cases);
+void add_particles(std::vector<Case>& cases);
+
+/// The share of elements that are off by more than a thousandth: where a rounding decides between
+/// two outcomes, a few are others.
+double share_that_differs(const std::vector<float>& a, const std::vector<float>& b);
+
+/// The same kernels, with what they only read bound as texels instead of storage buffers.
+HandProgram through_texels(HandProgram program);
+
+/// A picture on the host.
+struct Plane {
+    Plane(int rows, int columns, float value = 0)
+        : h(rows), w(columns), values(static_cast<size_t>(rows) * static_cast<size_t>(columns)) {
+        std::fill(values.begin(), values.end(), value);
+    }
+    Plane(int rows, int columns, std::vector<float> data)
+        : h(rows), w(columns), values(std::move(data)) {}
+
+    float& operator()(int i, int j) { return values[place(i, j)]; }
+    float operator()(int i, int j) const { return values[place(i, j)]; }
+    /// Outside, the nearest inside.
+    float clamped(int i, int j) const {
+        return values[place(std::clamp(i, 0, h - 1), std::clamp(j, 0, w - 1))];
+    }
+    bool has(int i, int j) const { return i >= 0 && i < h && j >= 0 && j < w; }
+    size_t place(int i, int j) const {
+        return static_cast<size_t>(i) * static_cast<size_t>(w) + static_cast<size_t>(j);
+    }
+
+    int h, w;
+    std::vector<float> values;
+};
+
+/// Smooth hills between about -1 and 1.
+Plane hills(int h, int w, float waves);
+
+/// The generator of firn::pcg on the host, and of firn::pcgf.
+uint32_t host_pcg(uint32_t x);
+float host_pcgf(uint32_t x);
+
+}  // namespace firn::bench
