@@ -77,7 +77,7 @@ constexpr int kSteps = 64, kBatch = 32, kHidden = 128, kGates = 4 * kHidden;
 
 /// The outputs of all steps. S. Hochreiter and J. Schmidhuber, "Long Short-Term Memory", 1997.
 Tensor lstm_of(Tensor inputs, Tensor from_input, Tensor from_hidden, Tensor bias) {
-    Size steps = inputs.size(0), batch = inputs.size(1), width = from_hidden.size(0);
+    auto steps = inputs.size(0), batch = inputs.size(1), width = from_hidden.size(0);
     Tensor hidden = zeros({batch, width}), cell = hidden, outputs = zeros({steps, batch, width});
     for (Tensor step : loop(steps)) {
         Tensor gates = matmul(inputs(step), from_input) + matmul(hidden, from_hidden) + bias;
@@ -120,7 +120,7 @@ std::vector<std::vector<float>> host_lstm(const std::vector<float>& inputs,
 
 Contest lstm() {
     auto f =
-        compile(lstm_of, {f32("t", "b", "n"), f32("n", kGates), f32(kHidden, kGates), f32(kGates)});
+        compile(lstm_of, {f32("t", "b", "n"), f32("n", "gates"), f32("m", "gates"), f32("gates")});
     constexpr int64_t kOut = int64_t(kSteps) * kBatch * kHidden, kWeights = kHidden * kGates;
     const std::vector<float> x = numbers(kOut, -1, 1), w = numbers(kWeights, -0.1f, 0.1f, 2),
                              h = numbers(kWeights, -0.1f, 0.1f, 3),

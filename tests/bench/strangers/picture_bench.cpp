@@ -87,7 +87,7 @@ std::vector<std::vector<float>> host_haar(Plane x) {
 }
 
 Contest haar() {
-    auto f = compile([](Tensor x) { return haar_of(x, kLevels); }, {f32(kImage, kImage)});
+    auto f = compile([](Tensor x) { return haar_of(x, kLevels); }, {f32("h", "w")});
     Plane x = hills(kImage, kImage, 11);
     // Of four elements of a level 8 sums and 4 products; the levels are 4 / 3 of the first.
     return {

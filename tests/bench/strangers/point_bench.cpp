@@ -43,22 +43,20 @@ constexpr const char* kFlood = R"(
 void main() {
     ivec2 own = ivec2(gl_GlobalInvocationID.xy);
     float best = x_at(own.y * 1024 + own.x), nearest = 1e9;
-    for (int dy = -1; dy <= 1; ++dy)
-        for (int dx = -1; dx <= 1; ++dx) {
-            ivec2 at = own + STEP * ivec2(dx, dy);
-            if (any(lessThan(at, ivec2(0))) || any(greaterThan(at, ivec2(1023)))) continue;
-            int other = int(x_at(at.y * 1024 + at.x));
-            if (other < 0) continue;
-            vec2 way = vec2(seeds_at(2 * other + 1) - own.x, seeds_at(2 * other) - own.y);
-            float away = dot(way, way);
-            best = away < nearest ? float(other) : best;
-            nearest = min(away, nearest);
-        }
+    UNROLLED for (int k = 0; k < 9; ++k) {
+        ivec2 at = own + STEP * ivec2(k % 3 - 1, k / 3 - 1);
+        bool inside = all(greaterThanEqual(at, ivec2(0))) && all(lessThan(at, ivec2(1024)));
+        int other = inside ? int(x_at(at.y * 1024 + at.x)) : -1;
+        vec2 way = vec2(seeds_at(2 * max(other, 0) + 1) - own.x, seeds_at(2 * max(other, 0)) - own.y);
+        float away = other < 0 ? 1e9 : dot(way, way);
+        best = away < nearest ? float(other) : best;
+        nearest = min(away, nearest);
+    }
     y[own.y * 1024 + own.x] = best;
 }
 )";
 
-HandProgram flood_by_hand() {
+HandProgram flood_by_hand(const std::string& unrolled) {
     HandProgram program;
     program.temporaries = {kPixels, kPixels};
     constexpr int kSeedsOf = 0, kResult = 1, kFirst = 2, kSecond = 3;
@@ -77,7 +75,7 @@ HandProgram flood_by_hand() {
     for (int pass = 0; pass < kPasses; ++pass) {
         const int from = pass % 2 == 0 ? kFirst : kSecond, to = from == kFirst ? kSecond : kFirst;
         program.kernels.push_back({"jump_flooding",
-                                   kFlood,
+                                   "#define UNROLLED " + unrolled + kFlood,
                                    {64, 4, 1},
                                    {kSide / 64, kSide / 4, 1},
                                    {{"seeds", As::Ints, kSeedsOf},
@@ -104,8 +102,8 @@ Contest jump_flooding() {
             .arguments = {bits},
             .results = {kPixels},
             .firn = [f, s = tensor(seeds, {kSeeds, 2})] { return std::vector<Tensor>{f(s)}; },
-            .best = through_texels(flood_by_hand()),
-            .plain = flood_by_hand(),
+            .best = through_texels(flood_by_hand("[[unroll]]")),
+            .plain = flood_by_hand(""),
             .tolerance = 0};
 }
 

@@ -32,27 +32,51 @@ std::pair<Tensor, Tensor> nearest_triangle(Tensor origins, Tensor directions, Te
     return {nearest, which};
 }
 
+// RAYS of an invocation share what is read of a triangle.
 constexpr const char* kNearestTriangle = R"(
 vec3 o_of(int k) { return vec3(o_at(3 * k), o_at(3 * k + 1), o_at(3 * k + 2)); }
 vec3 d_of(int k) { return vec3(d_at(3 * k), d_at(3 * k + 1), d_at(3 * k + 2)); }
 vec3 corner(int k) { return vec3(c_at(3 * k), c_at(3 * k + 1), c_at(3 * k + 2)); }
 void main() {
-    int ray = int(gl_GlobalInvocationID.x);
-    vec3 o = o_of(ray), d = d_of(ray);
-    float near = 1e9, hit = -1.0;
+    int first = int(gl_WorkGroupID.x) * 64 * RAYS + int(gl_LocalInvocationID.x);
+    vec3 from[RAYS], way[RAYS];
+    float near[RAYS], hit[RAYS];
+    [[unroll]] for (int r = 0; r < RAYS; ++r) {
+        from[r] = o_of(first + 64 * r), way[r] = d_of(first + 64 * r);
+        near[r] = 1e9, hit[r] = -1.0;
+    }
     for (int k = 0; k < TRIANGLES; ++k) {
         vec3 a = corner(3 * k), one = corner(3 * k + 1) - a, two = corner(3 * k + 2) - a;
-        vec3 p = cross(d, two), s = o - a, q = cross(s, one);
-        float scale = 1.0 / dot(one, p);
-        float u = dot(s, p) * scale, v = dot(d, q) * scale, t = dot(two, q) * scale;
-        bool inside = u >= 0.0 && v >= 0.0 && u + v <= 1.0 && t > 1e-4 && t < near;
-        near = inside ? t : near;
-        hit = inside ? float(k) : hit;
+        [[unroll]] for (int r = 0; r < RAYS; ++r) {
+            vec3 p = cross(way[r], two), s = from[r] - a, q = cross(s, one);
+            float scale = 1.0 / dot(one, p);
+            float u = dot(s, p) * scale, v = dot(way[r], q) * scale, t = dot(two, q) * scale;
+            bool inside = u >= 0.0 && v >= 0.0 && u + v <= 1.0 && t > 1e-4 && t < near[r];
+            near[r] = inside ? t : near[r];
+            hit[r] = inside ? float(k) : hit[r];
+        }
     }
-    nearest[ray] = near;
-    which[ray] = hit;
+    [[unroll]] for (int r = 0; r < RAYS; ++r) {
+        nearest[first + 64 * r] = near[r];
+        which[first + 64 * r] = hit[r];
+    }
 }
 )";
+
+HandProgram triangles_by_hand(int rays) {
+    return {{{"ray_triangle",
+              kNearestTriangle,
+              {64, 1, 1},
+              {int(kRays / 64) / rays, 1, 1},
+              {{"o", As::Floats, 0},
+               {"d", As::Floats, 1},
+               {"c", As::Floats, 2},
+               {"nearest", As::Floats, 3, true},
+               {"which", As::Floats, 4, true}},
+              {{"TRIANGLES", kTriangles}, {"RAYS", rays}}}},
+            {},
+            {}};
+}
 
 /// Small triangles between 2 and 6 before the eye.
 std::vector<float> scene() {
@@ -75,18 +99,6 @@ Contest ray_triangle() {
             const float length = std::sqrt(x * x + y * y + 1);
             directions.insert(directions.end(), {x / length, y / length, 1 / length});
         }
-    HandProgram plain{{{"ray_triangle",
-                        kNearestTriangle,
-                        {64, 1, 1},
-                        {int(kRays / 64), 1, 1},
-                        {{"o", As::Floats, 0},
-                         {"d", As::Floats, 1},
-                         {"c", As::Floats, 2},
-                         {"nearest", As::Floats, 3, true},
-                         {"which", As::Floats, 4, true}},
-                        {{"TRIANGLES", kTriangles}}}},
-                      {},
-                      {}};
     Tensor o = tensor(origins, {kRays, 3}), d = tensor(directions, {kRays, 3}),
            c = tensor(triangles, {kTriangles, 3, 3});
     // Of a pair, up to the first test that may fail: a product 9, two dots 10, a difference 3, and
@@ -99,8 +111,8 @@ Contest ray_triangle() {
                     auto [nearest, which] = f(o, d, c);
                     return std::vector<Tensor>{nearest, which};
                 },
-            .best = through_texels(plain),
-            .plain = plain,
+            .best = through_texels(triangles_by_hand(4)),
+            .plain = triangles_by_hand(1),
             .tolerance = 1e-3,
             .difference = share_that_differs};
 }
@@ -141,7 +153,7 @@ constexpr const char* kMandelbox = R"(
 float room_at(vec3 p) {
     vec3 z = p;
     float growth = 1.0;
-    for (int fold = 0; fold < 10; ++fold) {
+    FOLDS {
         z = clamp(z, -1.0, 1.0) * 2.0 - z;
         float inside = dot(z, z);
         float scale = inside < 0.25 ? 4.0 : inside < 1.0 ? 1.0 / inside : 1.0;
@@ -164,6 +176,19 @@ void main() {
     steps[own.y * 512 + own.x] = float(step);
 }
 )";
+
+HandProgram mandelbox_by_hand(const std::string& unrolled) {
+    const std::string folds =
+        "#define FOLDS " + unrolled + "for (int fold = 0; fold < 10; ++fold)\n";
+    return {{{"mandelbox",
+              folds + kMandelbox,
+              {16, 16, 1},
+              {kPicture / 16, kPicture / 16, 1},
+              {{"distance_", As::Floats, 0, true}, {"steps", As::Floats, 1, true}},
+              {}}},
+            {},
+            {}};
+}
 
 /// How many distances the picture asks for, from a sixty-fourth of its pixels.
 double count_distances() {
@@ -194,14 +219,6 @@ double count_distances() {
 
 Contest mandelbox() {
     auto draw = compile(march_mandelbox, {f32(), f32()});
-    HandProgram plain{{{"mandelbox",
-                        kMandelbox,
-                        {16, 16, 1},
-                        {kPicture / 16, kPicture / 16, 1},
-                        {{"distance_", As::Floats, 0, true}, {"steps", As::Floats, 1, true}},
-                        {}}},
-                      {},
-                      {}};
     // Of a fold: 12 for the box, 5 for the length, 3 for the sphere, 7 for z, 3 for the growth; of
     // a distance beside them: the place 6, the length 6, the quotient, and 4 to go on.
     constexpr double kOfADistance = 30.0 * kFolds + 17;
@@ -213,8 +230,8 @@ Contest mandelbox() {
                     auto [t, steps] = draw(1.0f, -13.0f);
                     return std::vector<Tensor>{t, steps};
                 },
-            .best = through_texels(plain),
-            .plain = plain,
+            .best = mandelbox_by_hand("[[unroll]] "),
+            .plain = mandelbox_by_hand(""),
             .tolerance = 0.03,
             .difference = share_that_differs};
 }
