@@ -6,17 +6,38 @@
 namespace firn {
 namespace {
 
-Attr substituted(const Attr& attr, const SizeMap& map) {
+/// Sizes with symbols replaced, each worked out once: a graph has few, and they may be long.
+class Substitution {
+  public:
+    explicit Substitution(const SizeMap& map) : map_(map) {}
+    Size operator()(const Size& size) {
+        if (size.is_constant()) return size;
+        const auto [at, added] = known_.try_emplace(size);
+        if (added) at->second = size.substitute(map_);
+        return at->second;
+    }
+    Shape operator()(const Shape& shape) {
+        Shape out;
+        for (const Size& size : shape) out.push_back((*this)(size));
+        return out;
+    }
+
+  private:
+    const SizeMap& map_;
+    std::map<Size, Size> known_;
+};
+
+Attr substituted(const Attr& attr, Substitution& map) {
     Attr out = attr;
-    if (auto* value = std::get_if<SizeAttr>(&out)) value->size = value->size.substitute(map);
-    if (auto* slice = std::get_if<SliceAttr>(&out)) slice->begin = substituted(slice->begin, map);
+    if (auto* value = std::get_if<SizeAttr>(&out)) value->size = map(value->size);
+    if (auto* slice = std::get_if<SliceAttr>(&out)) slice->begin = map(slice->begin);
     if (auto* pad = std::get_if<PadAttr>(&out)) {
-        pad->before = substituted(pad->before, map);
-        pad->after = substituted(pad->after, map);
+        pad->before = map(pad->before);
+        pad->after = map(pad->after);
     }
     if (auto* loop = std::get_if<LoopAttr>(&out)) {
-        loop->grid = substituted(loop->grid, map);
-        loop->sizes = substituted(loop->sizes, map);
+        loop->grid = map(loop->grid);
+        loop->sizes = map(loop->sizes);
     }
     return out;
 }
@@ -27,19 +48,16 @@ SourceLine line_of(const Node& node) {
 
 }  // namespace
 
-Shape substituted(const Shape& shape, const SizeMap& map) {
-    Shape out;
-    for (const Size& size : shape) out.push_back(size.substitute(map));
-    return out;
-}
+Shape substituted(const Shape& shape, const SizeMap& map) { return Substitution(map)(shape); }
 
 std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& roots,
                                   const SizeMap& map,
                                   std::unordered_map<const Node*, Ref> replace) {
+    Substitution size(map);
     for (const Ref& node : topological(roots))
         if (node->op == Op::RegionArg && !replace.contains(node.get()))
             replace[node.get()] =
-                region_arg({table, line_of(*node)}, node->dtype, substituted(node->shape, map));
+                region_arg({table, line_of(*node)}, node->dtype, size(node->shape));
     return rewrite(
         table, roots,
         [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
@@ -47,8 +65,8 @@ std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& root
                                                        !node.as<LoopAttr>().sizes.empty());
             if ((node.op == Op::Loop && !sized) || node.op == Op::If || node.op == Op::Result)
                 return nullptr;
-            Ref made = table.intern(node.op, node.dtype, substituted(node.shape, map), inputs,
-                                    substituted(node.attr, map), line_of(node));
+            Ref made = table.intern(node.op, node.dtype, size(node.shape), inputs,
+                                    substituted(node.attr, size), line_of(node));
             note_lines(*made, node.lines);
             return made;
         },

@@ -97,6 +97,7 @@ Bounds64 bounds(const Size& size, const SizeEnv& largest) {
 /// term.
 std::optional<Size> rewritten(const Size& size, Kind from) {
     Size result = SizeBuilder::constant_term(size);
+    std::vector<SizeTerm> kept;
     bool found = false;
     for (const SizeTerm& term : SizeBuilder::terms(size)) {
         const SizeAtom& atom = term.atoms[0];
@@ -108,7 +109,7 @@ std::optional<Size> rewritten(const Size& size, Kind from) {
         fits &= common > 1;
         found |= fits;
         if (!fits) {
-            result += SizeBuilder::from(term);
+            kept.push_back(term);
         } else if (from == Kind::FloorDiv) {
             const Size inner = floor_div(atom.args[0], divisor / common);
             result += Size(term.coefficient / common) *
@@ -120,7 +121,7 @@ std::optional<Size> rewritten(const Size& size, Kind from) {
         }
     }
     if (!found) return std::nullopt;
-    return result;
+    return result + SizeBuilder::make(std::move(kept), 0);
 }
 
 /// The term that is a multiple of one minimum or maximum, and the rest of the size.
