@@ -222,9 +222,23 @@ Size operator+(const Size& a, const Size& b) {
         sum.constant_ = constant;
         return sum;
     }
-    std::vector<SizeTerm> terms = *a.terms_;
-    terms.insert(terms.end(), b.terms_->begin(), b.terms_->end());
-    return normalized(std::move(terms), constant);
+    // Both are sorted already.
+    std::vector<SizeTerm> sum;
+    sum.reserve(a.terms_->size() + b.terms_->size());
+    auto left = a.terms_->begin(), right = b.terms_->begin();
+    while (left != a.terms_->end() && right != b.terms_->end()) {
+        const int order = compare_monomials(left->atoms, right->atoms);
+        if (order != 0) {
+            sum.push_back(order < 0 ? *left++ : *right++);
+            continue;
+        }
+        const int64_t coefficient = checked_add(left->coefficient, (right++)->coefficient);
+        if (coefficient != 0) sum.push_back({left->atoms, coefficient});
+        ++left;
+    }
+    sum.insert(sum.end(), left, a.terms_->end());
+    sum.insert(sum.end(), right, b.terms_->end());
+    return SizeBuilder::make(std::move(sum), constant);
 }
 
 Size operator-(const Size& a, const Size& b) {
