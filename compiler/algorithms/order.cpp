@@ -13,7 +13,6 @@
 #include "compiler/frontend/reduce.h"
 #include "compiler/frontend/scatter.h"
 #include "compiler/frontend/session.h"
-#include "compiler/program/executor.h"
 
 namespace firn {
 namespace {
@@ -71,7 +70,7 @@ Sorted by_counting(const Sorted& from, const Tensor& shift) {
     const auto& [key, order] = from;
     const Size rows = key.size(0), n = key.size(1);
     const auto parallel =
-        static_cast<int64_t>(current_session().executor().profile().parallel_invocations);
+        static_cast<int64_t>(current_session().profile().parallel_invocations);
     const Size length = min(max(ceil_div(n, kRunsForEach * parallel), kLeastRun), n);
     const Size runs = ceil_div(n, length);
     const auto for_run = [&](const Tensor& run, const auto& body) {
@@ -160,7 +159,8 @@ Tensor order_by_merging(Tensor key) {
 }
 
 bool counts_digits_in_runs() {
-    return current_session().executor().profile().device_class == DeviceClass::Cpu;
+    const Session session = current_session();
+    return session.compiles() && session.profile().device_class == DeviceClass::Cpu;
 }
 
 Tensor order_by_digits(Tensor key) {

@@ -39,13 +39,7 @@ class HostExecutor : public Executor {
     void wait() override {}
 
   private:
-    /// It works on whole tensors: what is recorded for lanes in step suits it.
-    static DeviceProfile in_step() {
-        DeviceProfile profile = cpu_profile();
-        profile.device_class = DeviceClass::Gpu;
-        return profile;
-    }
-    DeviceProfile profile_ = in_step();
+    DeviceProfile profile_ = cpu_profile();
 };
 
 std::vector<int64_t> concrete(const Shape& shape, const SizeEnv& env) {

@@ -83,6 +83,8 @@ Session Session::interpreter(DeviceProfile profile) {
 }
 
 Executor& Session::executor() const { return executor_of(*state_); }
+const DeviceProfile& Session::profile() const { return executor().profile(); }
+bool Session::compiles() const { return !state_->oracle; }
 void Session::on_print(Callback<void(const std::string&)> write) const {
     state_->print = std::move(write);
 }

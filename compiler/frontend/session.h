@@ -27,6 +27,10 @@ class Session {
     static Session interpreter(DeviceProfile profile = cpu_profile());
 
     Executor& executor() const;
+    /// Limits and rates of the device that it compiles for.
+    const DeviceProfile& profile() const;
+    /// False for the oracle, which evaluates whole tensors, node by node.
+    bool compiles() const;
     /// Where print_value writes its lines; without one, to stdout.
     void on_print(Callback<void(const std::string&)> write) const;
     /// Whether programs recorded from now on verify what `unique`, `permutation` and `unchecked`
