@@ -69,8 +69,7 @@ constexpr int64_t kRunsForEach = 4;
 Sorted by_counting(const Sorted& from, const Tensor& shift) {
     const auto& [key, order] = from;
     const Size rows = key.size(0), n = key.size(1);
-    const auto parallel =
-        static_cast<int64_t>(current_session().profile().parallel_invocations);
+    const auto parallel = static_cast<int64_t>(current_session().profile().parallel_invocations);
     const Size length = min(max(ceil_div(n, kRunsForEach * parallel), kLeastRun), n);
     const Size runs = ceil_div(n, length);
     const auto for_run = [&](const Tensor& run, const auto& body) {
