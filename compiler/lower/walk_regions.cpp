@@ -12,7 +12,7 @@ int Walk::loop_result(const Node& node, const Indices& at) {
     const int wanted = node.as<ResultAttr>().index;
     if (auto it = loop_results_.find({&loop, wanted, at}); it != loop_results_.end())
         return it->second;
-    const OpenLoop open = open_loop(loop, loop_members(loop, wanted), node.shape, at);
+    const OpenLoop open = open_loop(loop, run_together(loop, wanted, at), node.shape, at);
     const int for_node = close_loop(loop, open, node.shape, at);
     int mine = -1;
     for (size_t i = 0; i < open.carried.size(); ++i) {
@@ -42,6 +42,7 @@ Walk::OpenLoop Walk::open_loop(const Node& loop, const std::vector<int>& carried
         open.inits.push_back(
             ask(init, project(b_, project_to(k), body.results[k]->shape, init.shape)));
     }
+    ++open_loops_;
     b_.set_lines(loop.lines);
     open.region = b_.add_region();
     open.range = loop_range(b_, begin, end, step, may_start(loop, project_to));
@@ -76,6 +77,7 @@ int Walk::close_loop(const Node& loop, const OpenLoop& open, const Shape& shape,
     b_.set_lines(loop.lines);
     const int for_node = b_.close_for(open.region, open.inits);
     forget_turn(open.mark, open.range);
+    --open_loops_;
     return for_node;
 }
 
@@ -104,11 +106,14 @@ bool Walk::stands_for(const Indices& at, const Indices& own) const {
 
 int Walk::carried_value(const Node& arg, const Indices& at) {
     // Where the index lies outside, a store or a padding takes another value.
+    ensure(is_carried_at(arg, at), "what a loop carries is asked at another index");
+    return memo_.at({&arg, carried_at_.at(&arg)});
+}
+
+bool Walk::is_carried_at(const Node& arg, const Indices& at) const {
     const auto own = carried_at_.find(&arg);
-    const auto value = own == carried_at_.end() ? memo_.end() : memo_.find({&arg, own->second});
-    ensure(value != memo_.end() && stands_for(at, own->second),
-           "what a loop carries is asked at another index");
-    return value->second;
+    return own != carried_at_.end() && memo_.contains({&arg, own->second}) &&
+           stands_for(at, own->second);
 }
 
 template <class Project>
@@ -120,15 +125,20 @@ int Walk::may_start(const Node& loop, Project project_to) {
                              loop.as<LoopAttr>().body->results[active]->shape, init.shape));
 }
 
-const std::vector<int>& Walk::loop_members(const Node& loop, int wanted) {
-    const auto key = std::make_pair(&loop, wanted);
+std::vector<int> Walk::run_together(const Node& loop, int wanted, const Indices& at) {
+    const auto& results = loop.as<LoopAttr>().body->results;
+    std::set<int> together{wanted};
+    for (size_t k = 0; k < results.size(); ++k)
+        if (results[k]->shape == results[wanted]->shape && accumulation(loop, k).empty() &&
+            !together.contains(static_cast<int>(k)) && comes_along(loop, static_cast<int>(k), at))
+            together.insert(static_cast<int>(k));
+    return members_of(loop, together);
+}
+
+const std::vector<int>& Walk::needed_members(const Node& loop, int k) {
+    const auto key = std::make_pair(&loop, k);
     if (auto it = members_.find(key); it != members_.end()) return it->second;
-    const Region& body = *loop.as<LoopAttr>().body;
-    std::set<int> needed{wanted};
-    for (size_t k = 0; k < body.results.size(); ++k)
-        if (body.results[k]->shape == body.results[wanted]->shape && accumulation(loop, k).empty())
-            needed.insert(static_cast<int>(k));
-    return members_.emplace(key, members_of(loop, needed)).first->second;
+    return members_.emplace(key, members_of(loop, {k})).first->second;
 }
 
 std::vector<int> Walk::members_of(const Node& loop, std::set<int> needed) {
@@ -173,7 +183,7 @@ std::unordered_set<const Node*> Walk::needed_by(const Node& root) {
             continue;
         }
         for (int bound = 0; bound < 3; ++bound) queue.push_back(owner.inputs[bound].get());
-        for (int member : loop_members(owner, k)) {
+        for (int member : needed_members(owner, k)) {
             queue.push_back(owner.inputs[member + 3].get());
             queue.push_back(owner.as<LoopAttr>().body->results[member].get());
         }

@@ -83,8 +83,8 @@ class Walk {
         size_t mark = 0;  // what was remembered before
     };
 
-    /// All results of a loop at one index share one For: carried values that have the asked shape,
-    /// and those they need.
+    /// Results of a loop at one index share one For: carried values that have the asked shape, as
+    /// far as they come along there, and those they need.
     int loop_result(const Node& node, const Indices& at);
     Indices carried_index(const Node& loop, int k, const Shape& shape, const Indices& at);
     OpenLoop open_loop(const Node& loop, const std::vector<int>& carried, const Shape& shape,
@@ -94,6 +94,8 @@ class Walk {
     /// What an open loop carries, asked at the element's own index up to what keeps an index inside
     /// of a shape.
     int carried_value(const Node& arg, const Indices& at);
+    /// It has a value at `at`: an open loop carries it, and there.
+    bool is_carried_at(const Node& arg, const Indices& at) const;
 
     /// `bounded`, with a note of what the index was.
     Read inside_of(int i, const Size& n, Bounds mode);
@@ -104,9 +106,15 @@ class Walk {
     template <class Project>
     int may_start(const Node& loop, Project project_to);
 
-    /// The carried values to run together when result `wanted` is asked: the active flag, those of
-    /// the same shape, and what they depend on.
-    const std::vector<int>& loop_members(const Node& loop, int wanted);
+    /// The carried values to run together when result `wanted` is asked at `at`: the active
+    /// flag, those of the same shape that come along, and what they depend on.
+    std::vector<int> run_together(const Node& loop, int wanted, const Indices& at);
+    /// Carried value `k` can be asked at `at`, whether anything asks for it there or not: what it
+    /// needs of the values that loops around carry stands at the index that they are carried at.
+    bool comes_along(const Node& loop, int k, const Indices& at);
+
+    /// What carried value `k` of a loop cannot be computed without.
+    const std::vector<int>& needed_members(const Node& loop, int k);
 
     /// `needed`, the active flag, and what they depend on.
     std::vector<int> members_of(const Node& loop, std::set<int> needed);
@@ -114,8 +122,8 @@ class Walk {
     /// The carried values of the loop that `value` depends on.
     void add_needed(const Node& loop, const Node& value, std::set<int>& needed);
 
-    /// Every node whose value is asked on the way to `root`; of a loop inside, only the carried
-    /// values that run together with the one that is asked.
+    /// Every node whose value is asked on the way to `root`; of a loop inside, only what the
+    /// carried value that is asked cannot do without.
     std::unordered_set<const Node*> needed_by(const Node& root);
     int branch_result(const Node& node, const Indices& at);
 
@@ -127,6 +135,7 @@ class Walk {
         carried_at_;                     // where what a loop carries was asked first
     std::multimap<int, int> unbounded_;  // what an index was before it was kept inside
     std::vector<std::pair<const Node*, Indices>> log_;  // keys in the order they were remembered
+    int open_loops_ = 0;
     std::map<std::pair<const Node*, int>, std::vector<int>> members_;
     Recursion nested_;    // questions that wait for the one that is answered now
     int64_t copies_ = 1;  // of what is asked now, in short reductions written out
