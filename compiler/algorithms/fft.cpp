@@ -127,6 +127,26 @@ Complex transform_by_convolution(const Complex& x, const Size& n, Direction dire
 
 bool is_power_of_two(int64_t n) { return (n & (n - 1)) == 0; }
 
+/// A size that is known at the call takes one of two ways there, each a loop that runs once or not
+/// at all: a program for that size has but one of them. What a way takes is what its loop carries,
+/// so that none of it is computed before.
+Complex transform_either_way(Complex x, const Size& n, Direction direction) {
+    const Size power = Size(1) - min(power_of_two_from(n) - n, Size(1));
+    const auto either = [&](const Size& times, const auto& way) {
+        for (Tensor once : loop(times)) {
+            const Complex made = way(Complex{x.re, x.im});
+            x.re = made.re;
+            x.im = made.im;
+        }
+    };
+    either(power, [&](const Complex& own) {
+        return transform_power_of_two(own, n, log2_from(n), direction);
+    });
+    either(Size(1) - power,
+           [&](const Complex& own) { return transform_by_convolution(own, n, direction); });
+    return x;
+}
+
 Complex transform(const char* what, const Complex& x, int axis, Direction direction) {
     Rows re = rows_along(what, x.re, axis), im = rows_along(what, x.im, axis);
     Complex rows{re.values, im.values};
@@ -138,8 +158,10 @@ Complex transform(const char* what, const Complex& x, int axis, Direction direct
     else if (n.lower_bound() > kLongestChirp)
         refuse(std::string(what) + ": the size " + n.text() + " is no power of two and above " +
                std::to_string(kLongestChirp) + "; pad x with zeros to a power of two");
-    else
+    else if (n.is_constant() || !data_symbols(n).empty())
         rows = transform_by_convolution(rows, n, direction);
+    else
+        rows = transform_either_way(rows, n, direction);
     if (direction == Direction::Backward) rows = rows * (1 / Tensor(n).as(rows.re.dtype()));
     return {from_rows(rows.re, re), from_rows(rows.im, im)};
 }

@@ -77,6 +77,33 @@ TEST(Ffts, OfASymbolicSize) {
         imaginary(transformed(x, 1, 24, 1)), 2e-5);
 }
 
+TEST(Ffts, TheSizeOfACallChoosesTheWay) {
+    for (bool exact : {false, true}) {
+        SessionScope scope(Session::interpreter());
+        current_session().specialise(exact);
+        auto f = compile([](Tensor x) { return fft(x).re; }, {f32("n")});
+        const auto operations = [&](int n) {
+            const Numbers x = random_numbers(static_cast<size_t>(n), 5);
+            std::vector<float> real;
+            Numbers alone;
+            for (const auto& each : x)
+                real.push_back(static_cast<float>(each.real())), alone.push_back(real.back());
+            const Numbers expected = transformed(alone, 1, static_cast<size_t>(n), 1);
+            for (int call = 0; call < 2; ++call) {
+                const auto got = f(tensor(real)).to_vector<float>();
+                for (size_t k = 0; k < got.size(); ++k)
+                    EXPECT_NEAR(got[k], expected[k].real(), 1e-3) << n << " " << k;
+            }
+            return f.stats().operations;
+        };
+        const int64_t of_a_power = operations(512), of_another = operations(511);
+        if (exact) {
+            EXPECT_LT(2 * of_a_power, of_another);
+        }
+        for (int n : {1, 2, 3}) operations(n);
+    }
+}
+
 TEST(Ffts, OfDoublesIsExactToDoubles) {
     for (size_t n : {size_t{16}, size_t{64}, size_t{50}}) {
         Numbers x = random_numbers(n, 8), expected = transformed(x, 1, n, 1);
