@@ -76,5 +76,18 @@ TEST(HostBoundsPlans, TakeOneDispatch) {
     EXPECT_EQ(f.stats().dispatches, 1);
 }
 
+TEST(HostBoundsPlans, WhatNoCallChangesIsFolded) {
+    SessionScope scope(Session::interpreter());
+    auto f = compile(
+        [](Tensor x) {
+            const Tensor count = select(Tensor(1) < 1, 9, Tensor(Size(3)));
+            for (Tensor k : loop(count - 1)) x = x + 1.0f;
+            return x;
+        },
+        {f32("n")});
+    EXPECT_EQ(f(zeros({5})).to_vector<float>(), Floats(5, 2.0f));
+    EXPECT_EQ(f.program()->arguments.size(), 1u);
+}
+
 }  // namespace
 }  // namespace firn
