@@ -22,7 +22,9 @@ class HostSizes {
         if (known_.size() >= kHostSteps) return std::nullopt;
         known_[&node] = std::nullopt;
         std::optional<Size> out = find(node);
-        if (out && (out->atoms() > kHostAtoms || !has_i32_factors(*out)))
+        // What the user wrote as a size stays one, however long it is.
+        const bool may_be_long = node.op == Op::SizeValue;
+        if (out && ((!may_be_long && out->atoms() > kHostAtoms) || !has_i32_factors(*out)))
             out.reset();  // factors beyond wrap around
         return known_[&node] = out;
     }
