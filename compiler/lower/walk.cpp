@@ -59,6 +59,10 @@ void Walk::ask_operands(const Node& node, const Indices& at) {
 }
 
 Indices Walk::normal(const Shape& shape, Indices at) {
+    // One element has one index, whatever the rank of what asks for it.
+    if (!shape.empty() &&
+        std::all_of(shape.begin(), shape.end(), [](const Size& size) { return size.is(1); }))
+        return Indices(shape.size(), b_.integer(0));
     if (at.size() == shape.size())
         for (size_t k = 0; k < at.size(); ++k)
             if (shape[k].is(1)) at[k] = b_.integer(0);

@@ -261,10 +261,18 @@ bool is_at_own_index(const KernelCode& code, const KernelNode& access) {
 }
 
 bool may_pass_the_end(const KernelCode& ready) {
+    // Behind the grid's end a store must meet the end of the memory too: a tensor that positions
+    // store to may go on.
+    const auto ends_with_the_grid = [&](const KernelNode& store) {
+        const KernelNode& index = ready.nodes[store.args[0]];
+        return index.op != KernelOp::Range ||
+               ready.buffers[store.buffer].elements == ready.ranges[index.range].extent;
+    };
     const auto may = [&](int id) {
         const KernelNode& n = ready.nodes[id];
         if (n.op == KernelOp::Atomic) return false;  // what lies behind the end must not take part
         if (n.op != KernelOp::Load && n.op != KernelOp::Store) return true;
+        if (n.op == KernelOp::Store && !ends_with_the_grid(n)) return false;
         return is_at_own_index(ready, n) && ready.buffers[n.buffer].dtype.bytes() <= 4;
     };
     return std::all_of(ready.regions.begin(), ready.regions.end(), [&](const KernelRegion& region) {

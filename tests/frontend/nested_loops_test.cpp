@@ -67,5 +67,17 @@ TEST_P(NestedLoops, ANumberAsksALoopInsideForOneElementOfOneValue) {
     EXPECT_EQ(vector.to_vector<int>(), (Ints{9, 15, 21}));
 }
 
+// Found by random programs: one element was asked at an index of another rank than its kernel's.
+TEST(OneElement, HasOneIndexWhateverTheRank) {
+    SessionScope scope(Session::interpreter());
+    Tensor x = full({1, 1, 1}, 3.0f), y = x;
+    for (Tensor k : loop(2)) {
+        if_(k >= 1, [&] { break_(); });
+        kernel(x.shape(), [&](Tensor a, Tensor b, Tensor c) { x(a, b, c) = 1.0f; });
+        y = reshape(full({1, 1, 1, 1}, 2.0f) - x, {1, 1, 1});
+    }
+    EXPECT_EQ(y.to_vector<float>(), Floats{1});
+}
+
 }  // namespace
 }  // namespace firn

@@ -213,6 +213,25 @@ TEST_P(Scatters, ConditionMustFitThePositions) {
                  {"a store under a condition", "[4]", "[3]", "scatter_test.cpp:"});
 }
 
+// Found by random programs: a block of four went on behind the last position.
+TEST(ScatterPlans, StoreNothingBehindTheLastPosition) {
+    for (const Session& session :
+         {Session::oracle(), Session::interpreter(), Session::interpreter(gpu_profile())}) {
+        SessionScope scope(session);
+        auto f = compile(
+            [](Tensor rows, Tensor x) {
+                x(index(rows, 0)) = 1;
+                return x;
+            },
+            {i32("n"), i32("m", 5)});
+        for (int n : {0, 1, 2, 3, 1, 1, 7}) {
+            Ints expected(static_cast<size_t>(5 * 9), 0);
+            std::fill(expected.begin(), expected.begin() + 5 * n, 1);
+            EXPECT_EQ(f(zeros({n}, i32), zeros({9, 5}, i32)).to_vector<int>(), expected) << n;
+        }
+    }
+}
+
 TEST(ScatterPlans, CombineInPlaceWhereNobodyReadsTheOldVersion) {
     SessionScope scope(Session::interpreter());
     auto add = compile(
