@@ -128,8 +128,7 @@ Complex transform_by_convolution(const Complex& x, const Size& n, Direction dire
 bool is_power_of_two(int64_t n) { return (n & (n - 1)) == 0; }
 
 /// A size that is known at the call takes one of two ways there, each a loop that runs once or not
-/// at all. What a way takes is what its loop carries,
-/// so that none of it is computed before.
+/// at all. What a way takes is what its loop carries, so that none of it is computed before.
 Complex transform_either_way(Complex x, const Size& n, Direction direction) {
     const Size power = Size(1) - min(power_of_two_from(n) - n, Size(1));
     const auto either = [&](const Size& times, const auto& way) {
