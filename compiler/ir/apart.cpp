@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -33,11 +32,6 @@ struct Sum {
     int64_t constant = 0;
 };
 
-struct Interval {
-    int64_t lo = 0, hi = 0;
-    bool fits_i32() const { return lo >= INT32_MIN && hi <= INT32_MAX; }
-};
-
 class Sums {
   public:
     explicit Sums(const Invocations& invocations) : invocations_(invocations) {}
@@ -52,10 +46,7 @@ class Sums {
     }
 
     Interval range(const Term& term) const {
-        if (term.kind == Term::Kind::Value) {
-            const ValueBounds bounds = value_bounds(*term.node, {});
-            return {bounds.lo, bounds.hi};
-        }
+        if (term.kind == Term::Kind::Value) return value_bounds(*term.node, {});
         const int64_t width = invocations_.group[static_cast<size_t>(term.axis)];
         if (term.kind == Term::Kind::Local) return {0, width - 1};
         const int64_t n = invocations_.grid[static_cast<size_t>(term.axis)].upper_bound();
@@ -65,14 +56,15 @@ class Sums {
     Interval range(const Sum& sum) const {
         Interval out{sum.constant, sum.constant};
         for_parts(sum, [&](int64_t factor, const Interval& of, const Size&) {
-            out.lo += std::min(factor * of.lo, factor * of.hi);
-            out.hi += std::max(factor * of.lo, factor * of.hi);
+            out = out + Interval{factor, factor} * of;
         });
         return out;
     }
 
     /// Every value of the sum is an index of an axis with this extent, which may be symbolic.
     bool inside(const Sum& sum, const Size& extent) const {
+        const Interval all = range(sum);
+        if (all.lo == INT64_MIN || all.hi == INT64_MAX) return false;
         Size low(sum.constant), high(sum.constant);
         for_parts(sum, [&](int64_t factor, const Interval& of, const Size& most) {
             (factor > 0 ? low : high) += Size(factor * of.lo);
@@ -178,7 +170,10 @@ class Difference {
     /// `exact`: neither wraps around.
     Difference(const Sums& sums, const Invocations& invocations, const Sum& a, const Sum& b,
                bool exact)
-        : sums_(sums), constant_(a.constant - b.constant), exact_(exact) {
+        : sums_(sums), exact_(exact) {
+        const int64_t constant = a.constant - b.constant;
+        range_ = {constant, constant}, congruence_ = {0, constant};
+        plain_ = constant == 0;
         std::set<Term> terms;
         for (const Sum* sum : {&a, &b})
             for (const auto& [term, factor] : sum->factors) terms.insert(term);
@@ -204,15 +199,13 @@ class Difference {
 
     /// It is never 0.
     bool is_apart() const {
-        if (exact_ && (low_ + constant_ > 0 || high_ + constant_ < 0)) return true;
-        // What wraps around keeps its remainder by powers of two.
-        const int64_t divisor = exact_ ? divisor_ : std::gcd(divisor_, int64_t{1} << 32);
-        return divisor ? constant_ % divisor != 0 : constant_ != 0;
+        if (exact_ && !contains(range_, 0)) return true;
+        return !contains(exact_ ? congruence_ : wrapped(congruence_), 0);
     }
 
     /// Where it is 0, these terms are equal for both invocations: the digits of a number.
     std::vector<Term> equal_terms() const {
-        if (!exact_ || !plain_ || constant_) return {};
+        if (!exact_ || !plain_) return {};
         std::vector<std::pair<int64_t, Term>> digits = digits_;
         std::sort(digits.begin(), digits.end());
         std::vector<Term> out;
@@ -228,14 +221,14 @@ class Difference {
 
   private:
     void add(int64_t factor, Interval range) {
-        divisor_ = std::gcd(divisor_, factor);
-        low_ += std::min(factor * range.lo, factor * range.hi);
-        high_ += std::max(factor * range.lo, factor * range.hi);
+        range_ = range_ + Interval{factor, factor} * range;
+        congruence_ = congruence_ + Congruence{std::abs(factor), 0};
     }
 
     const Sums& sums_;
-    int64_t constant_ = 0, divisor_ = 0, low_ = 0, high_ = 0;
-    bool exact_ = false, plain_ = true;
+    Interval range_;
+    Congruence congruence_;
+    bool exact_ = false, plain_ = false;  // plain: it is the sum of the digits' differences
     std::vector<std::pair<int64_t, Term>> digits_;
 };
 
@@ -256,8 +249,8 @@ bool proved_apart(std::span<const PlaceIndex> a, std::span<const PlaceIndex> b,
         const bool a_inside = sums.inside(*of_a, a[k].extent),
                    b_inside = sums.inside(*of_b, b[k].extent);
         if ((!a_inside && !is_plain(a[k])) || (!b_inside && !is_plain(b[k]))) continue;
-        const bool exact = (a_inside || sums.range(*of_a).fits_i32()) &&
-                           (b_inside || sums.range(*of_b).fits_i32());
+        const bool exact = (a_inside || contains(kAnyI32, sums.range(*of_a))) &&
+                           (b_inside || contains(kAnyI32, sums.range(*of_b)));
         const Difference difference(sums, invocations, *of_a, *of_b, exact);
         if (difference.is_apart()) return true;
         for (const Term& term : difference.equal_terms()) equal.insert(term);

@@ -13,28 +13,18 @@ class Bounder {
   public:
     explicit Bounder(const SymbolFacts& facts) : facts_(facts) {}
 
-    ValueBounds of(const Node& node) {
+    Interval of(const Node& node) {
         if (node.dtype.is_bool()) return {0, 1};
-        if (node.dtype != i32) return {};
+        if (node.dtype != i32) return kAnyI32;
         if (auto it = known_.find(&node); it != known_.end()) return it->second;
-        if (known_.size() >= kSteps) return {};
-        known_[&node] = {};
-        ValueBounds out = find(node);
-        if (out.lo < INT32_MIN || out.hi > INT32_MAX) out = {};  // it may wrap around
-        return known_[&node] = out;
+        if (known_.size() >= kSteps) return kAnyI32;
+        known_[&node] = kAnyI32;
+        const Interval out = find(node);
+        return known_[&node] = contains(kAnyI32, out) ? out : kAnyI32;
     }
 
   private:
-    static ValueBounds join(const ValueBounds& a, const ValueBounds& b) {
-        return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)};
-    }
-
-    static ValueBounds product(const ValueBounds& a, const ValueBounds& b) {
-        const int64_t corners[] = {a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi};
-        return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
-    }
-
-    ValueBounds find(const Node& node) {
+    Interval find(const Node& node) {
         auto input = [&](size_t k) { return of(*node.inputs[k]); };
         switch (node.op) {
             case Op::Constant:
@@ -47,22 +37,6 @@ class Bounder {
                 const Size& extent = node.shape[static_cast<size_t>(node.as<IndexAttr>().axis)];
                 return {0, std::max<int64_t>(0, extent.upper_bound(facts_.largest) - 1)};
             }
-            case Op::Cast: return input(0);
-            case Op::Neg: return {-input(0).hi, -input(0).lo};
-            case Op::Add: return {input(0).lo + input(1).lo, input(0).hi + input(1).hi};
-            case Op::Sub: return {input(0).lo - input(1).hi, input(0).hi - input(1).lo};
-            case Op::Mul: return product(input(0), input(1));
-            case Op::Min:
-                return {std::min(input(0).lo, input(1).lo), std::min(input(0).hi, input(1).hi)};
-            case Op::Max:
-                return {std::max(input(0).lo, input(1).lo), std::max(input(0).hi, input(1).hi)};
-            case Op::Select: return join(input(1), input(2));
-            case Op::Div:
-                if (input(0).lo < 0 || input(1).lo < 1) return {};
-                return {input(0).lo / input(1).hi, input(0).hi / input(1).lo};
-            case Op::Mod:
-                if (input(0).lo < 0 || input(1).lo < 1) return {};
-                return {0, std::min(input(0).hi, input(1).hi - 1)};
             case Op::Reshape:
             case Op::Permute:
             case Op::Expand:
@@ -76,17 +50,40 @@ class Bounder {
                 const int64_t outside = node.as<GatherAttr>().fill.i;
                 return join(join(input(0), {outside, outside}), {0, 0});
             }
-            default: return {};
+            default: break;
         }
+        if (!is_elementwise(node.op)) return kAnyI32;
+        std::vector<Interval> inputs;
+        for (const Ref& input : node.inputs) inputs.push_back(of(*input));
+        return interval_of(node.op, inputs);
     }
 
     const SymbolFacts& facts_;
-    std::unordered_map<const Node*, ValueBounds> known_;
+    std::unordered_map<const Node*, Interval> known_;
 };
 
 }  // namespace
 
-ValueBounds value_bounds(const Node& node, const SymbolFacts& facts) {
+Interval interval_of(Op op, std::span<const Interval> of) {
+    const auto unsigned_from = [&](int64_t least) { return of[0].lo >= 0 && of[1].lo >= least; };
+    switch (op) {
+        case Op::Cast: return of[0];
+        case Op::Neg: return -of[0];
+        case Op::Add: return of[0] + of[1];
+        case Op::Sub: return of[0] - of[1];
+        case Op::Mul: return of[0] * of[1];
+        case Op::Min: return min(of[0], of[1]);
+        case Op::Max: return max(of[0], of[1]);
+        case Op::Select: return join(of[1], of[2]);
+        case Op::Div: return unsigned_from(1) ? floor_div(of[0], of[1]) : kAnyI32;
+        case Op::Mod: return unsigned_from(1) ? mod(of[0], of[1]) : kAnyI32;
+        case Op::And: return unsigned_from(0) ? Interval{0, std::min(of[0].hi, of[1].hi)} : kAnyI32;
+        case Op::ShiftRight: return of[0].lo >= 0 ? Interval{0, of[0].hi} : kAnyI32;
+        default: return kAnyI32;
+    }
+}
+
+Interval value_bounds(const Node& node, const SymbolFacts& facts) {
     return Bounder(facts).of(node);
 }
 

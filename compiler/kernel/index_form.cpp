@@ -67,7 +67,7 @@ std::optional<IndexForm> IndexForms::find(const KernelNode& n) {
         for (const auto& [range, step] : form.along) out.others.insert(range);
         out.others.insert(form.others.begin(), form.others.end());
     }
-    out.divisor = n.dtype == i32 ? std::gcd(n.interval.mod, n.interval.rem) : 1;
+    out.divisor = n.dtype == i32 ? std::gcd(n.congruence.mod, n.congruence.rem) : 1;
     return out;
 }
 

@@ -258,8 +258,8 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
         if (is_constant(b) && y.constant.i > 0) {
             const int64_t d = y.constant.i;
             if (x.interval.hi < d) return remainder ? a : integer(0);
-            if (remainder && x.interval.mod > 1 && x.interval.mod % d == 0)
-                return integer(x.interval.rem % d);
+            const int64_t left = firn::remainder(x.congruence, d);
+            if (remainder && left >= 0) return integer(left);
         }
         if (facts_[a].hi && facts_[b].lo &&
             firn::proved_less_equal(*facts_[a].hi + Size(1), *facts_[b].lo))

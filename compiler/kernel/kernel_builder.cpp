@@ -57,20 +57,13 @@ int KernelBuilder::intern(KernelNode node) {
     node.lines = lines_;
     code_.nodes.push_back(std::move(node));
     KernelNode& added = code_.nodes[id];
-    if (has_bounds(added) && is_elementwise(added.op)) added.interval = interval_of(code_, added);
+    if (has_bounds(added) && is_elementwise(added.op)) bound(code_, added);
     facts_.push_back(facts_of(code_, facts_, symbol_facts_, id));
     if (!unique) table_.emplace(hash, id);
     return id;
 }
 
-int KernelBuilder::constant(const Scalar& value) {
-    KernelNode n;
-    n.op = KernelOp::Constant;
-    n.dtype = value.dtype;
-    n.constant = value;
-    if (!value.dtype.is_float()) n.interval = {value.i, value.i, 0, value.i};
-    return intern(std::move(n));
-}
+int KernelBuilder::constant(const Scalar& value) { return intern(constant_node(value)); }
 
 int KernelBuilder::size(const Size& value) {
     if (value.is_constant()) return integer(index_value(value, {}, "kernel '" + code_.name + "'"));
@@ -82,9 +75,8 @@ int KernelBuilder::size(const Size& value) {
     n.param = static_cast<int>(it - code_.params.begin());
     if (it == code_.params.end()) code_.params.push_back(param);
     n.interval = {std::max<int64_t>(value.lower_bound(), INT32_MIN),
-                  std::min<int64_t>(value.upper_bound(symbol_facts_.largest), INT32_MAX),
-                  value.divisor(), 0};
-    if (n.interval.mod < 1) n.interval.mod = 1;
+                  std::min<int64_t>(value.upper_bound(symbol_facts_.largest), INT32_MAX)};
+    n.congruence.mod = std::max<int64_t>(value.divisor(), 1);
     return intern(std::move(n));
 }
 
@@ -123,7 +115,7 @@ int KernelBuilder::range(int id) {
                           : r.kind == RangeKind::Serial
                               ? r.max_trips
                               : r.extent.upper_bound(symbol_facts_.largest);
-    n.interval = {0, std::clamp<int64_t>(trips - 1, 0, INT32_MAX), 1, 0};
+    n.interval = {0, std::clamp<int64_t>(trips - 1, 0, INT32_MAX)};
     return intern(std::move(n));
 }
 

@@ -17,6 +17,14 @@ const char* name(RangeKind kind) {
     return "?";
 }
 
+KernelNode constant_node(const Scalar& value) {
+    KernelNode n;
+    n.dtype = value.dtype;
+    n.constant = value;
+    if (!value.dtype.is_float()) n.interval = {value.i, value.i}, n.congruence = {0, value.i};
+    return n;
+}
+
 double operations_of(const KernelNode& n) {
     return is_elementwise(n.op) ? std::max(1.0, operation_cost(n.op)) : 1;
 }

@@ -9,6 +9,7 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/kernel/kernel_op.h"
+#include "compiler/program/interval.h"
 #include "compiler/program/program.h"
 
 namespace firn {
@@ -37,12 +38,6 @@ struct Range {
     int64_t max_trips = -1;  // Serial: the most turns it can take, -1: only the data knows
     bool rest = false;       // Serial: what another loop left. Where that is nothing, what its body
                              // computes has no meaning
-};
-
-/// Bounds of an integer node: it lies in [lo, hi] and is `rem` modulo `mod` (mod 1: nothing known).
-struct Interval {
-    int64_t lo = INT32_MIN, hi = INT32_MAX;
-    int64_t mod = 1, rem = 0;
 };
 
 /// A matrix whose elements the lanes of a subgroup hold together; no rows: a value of one lane.
@@ -75,7 +70,8 @@ struct KernelNode {
     MatrixShape matrix;   // of the value; MatrixStore: of what is stored
     bool column_major = false;  // MatrixLoad, MatrixStore: the elements of a column are neighbours,
                                 // not those of a row
-    Interval interval;          // i32 nodes
+    Interval interval = kAnyI32;  // i32 nodes, as the next
+    Congruence congruence;
     std::vector<SourceLine> lines;
 };
 
@@ -138,6 +134,8 @@ struct KernelCode {
     bool loads_first = false;
 };
 
+/// A Constant, with what is known of it.
+KernelNode constant_node(const Scalar& value);
 /// The parameters that the host gives.
 std::vector<ParamInfo> host_params(const KernelCode& code);
 /// It is reached by its address.

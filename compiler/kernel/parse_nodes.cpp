@@ -168,13 +168,10 @@ KernelNode parse_leaf(const ParseRun& run, const std::string& word) {
                             : logical                  ? boolean
                             : plain_float              ? f32
                                                        : i32;
-        n.constant = parse_scalar(word.substr(0, colon), dtype);
+        return constant_node(parse_scalar(word.substr(0, colon), dtype));
     } catch (const UserError&) {
         fail(run, "expected a value instead of '" + word + "'");
     }
-    n.dtype = n.constant.dtype;
-    if (!n.dtype.is_float()) n.interval = {n.constant.i, n.constant.i, 0, n.constant.i};
-    return n;
 }
 
 int parse_operand(ParseRun& run, const std::string& word) {
@@ -197,8 +194,8 @@ bool take_interval(ParseRun& run, KernelNode& n) {
         return n.interval.lo = take_number(run, "a bound"),
                n.interval.hi = take_number(run, "a bound"), true;
     if (accept(run, "mod"))
-        return n.interval.mod = take_number(run, "a modulus"),
-               n.interval.rem = take_number(run, "a remainder"), true;
+        return n.congruence.mod = take_number(run, "a modulus"),
+               n.congruence.rem = take_number(run, "a remainder"), true;
     return false;
 }
 

@@ -227,13 +227,12 @@ class Printer {
     }
 
     static std::string interval(const KernelNode& n) {
-        const Interval none;
         const Interval& i = n.interval;
+        const Congruence& c = n.congruence;
         std::string out;
         if (n.op == KernelOp::Constant) return out;
-        if (i.lo != none.lo || i.hi != none.hi)
-            out += " in " + std::to_string(i.lo) + " " + std::to_string(i.hi);
-        if (i.mod != none.mod) out += " mod " + std::to_string(i.mod) + " " + std::to_string(i.rem);
+        if (i != kAnyI32) out += " in " + std::to_string(i.lo) + " " + std::to_string(i.hi);
+        if (c.mod != 1) out += " mod " + std::to_string(c.mod) + " " + std::to_string(c.rem);
         return out;
     }
 

@@ -26,7 +26,7 @@ int Rebuild::value(int id) {
     if (memo_[id] >= 0) return memo_[id];
     const int made = build(from_.nodes[id], id);
     const Interval& known = from_.nodes[id].interval;
-    if (from_.nodes[id].dtype == i32 && (known.lo > INT32_MIN || known.hi < INT32_MAX))
+    if (from_.nodes[id].dtype == i32 && known != kAnyI32)
         b_.assume(made, Size(known.lo), Size(known.hi));
     return memo_[id] = made;
 }

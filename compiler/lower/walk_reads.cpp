@@ -15,7 +15,7 @@ int Walk::load(const Node& node, const Indices& at) {
                                  BindingForm::Storage, 1, false);
     const int value = b_.load(buffer, flat_index(b_, at, node.shape));
     if (node.dtype == i32)
-        if (const ValueBounds bounds = value_bounds(node, context_.facts); bounds.known())
+        if (const Interval bounds = value_bounds(node, context_.facts); bounds != kAnyI32)
             b_.assume(value, Size(bounds.lo), Size(bounds.hi));
     return value;
 }

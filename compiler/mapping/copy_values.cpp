@@ -62,13 +62,12 @@ int map_param(MappingRun& run, const ParamInfo& p) {
 int load_element(MappingRun& run, const KernelNode& n, int index) {
     const KernelBuffer& buffer = run.from.buffers[n.buffer];
     run.b.set_lines(n.lines);
-    const Interval& at = run.b.node(index).interval;
     const Mapping& m = run.mapping;
     const bool several = m.tile_of(0) * m.unroll >= 4 || m.staged_iterations >= 4;
+    const int64_t rest = remainder(run.b.node(index).congruence, 4);
     const bool aligned =
-        buffer.dtype.bytes() == 4 && several && at.mod % 4 == 0 && !run.b.is_constant(index);
+        buffer.dtype.bytes() == 4 && several && rest >= 0 && !run.b.is_constant(index);
     if (!aligned) return run.b.load(bound_buffer(run, buffer, false, 1), index);
-    const int64_t rest = ((at.rem % 4) + 4) % 4;
     const int block =
         run.b.load(bound_buffer(run, buffer, false, 4), run.b.sub(index, run.b.integer(rest)), 4);
     return run.b.lane(block, static_cast<int>(rest), index);
@@ -78,8 +77,7 @@ int map_load(MappingRun& run, const KernelNode& n, size_t copy) {
     const int index = copy_value(run, n.args[0], copy);
     int made = deal_load(run, n, index, copy);
     if (made < 0) made = load_element(run, n, index);
-    if (n.interval.lo > INT32_MIN || n.interval.hi < INT32_MAX)
-        run.b.assume(made, Size(n.interval.lo), Size(n.interval.hi));
+    if (n.interval != kAnyI32) run.b.assume(made, Size(n.interval.lo), Size(n.interval.hi));
     return made;
 }
 

@@ -57,13 +57,7 @@ int InSequence::made(KernelOp op, std::vector<int> args, DType dtype) {
 /// parameters is scarce.
 int InSequence::size(const Size& size) {
     const SizeSum sum = as_sum(size.substitute(iterations_));
-    const auto constant = [&](int64_t value) {
-        KernelNode node;
-        node.dtype = i32;
-        node.constant = scalar_int(value);
-        node.interval = {value, value, 0, value};
-        return new_node(std::move(node));
-    };
+    const auto constant = [&](int64_t value) { return new_node(constant_node(scalar_int(value))); };
     int out = -1;
     for (const auto& [coefficient, factors] : sum.terms) {
         int term = product(factors);
@@ -164,7 +158,7 @@ int InSequence::first_of_unused(const KernelCode& part) {
         index.op = KernelOp::Range;
         index.dtype = i32;
         index.range = range(lanes, {});
-        index.interval = {0, static_cast<int64_t>(wide) - 1, 1, 0};
+        index.interval = {0, static_cast<int64_t>(wide) - 1};
         const int place = new_node(std::move(index));
         const int first = made(KernelOp::Equal, {place, size(Size(0))}, boolean);
         out = out < 0 ? first : made(KernelOp::And, {out, first}, boolean);
@@ -275,7 +269,7 @@ void InSequence::open_loop(const Size& trips, int64_t most, const std::string& i
     index.op = KernelOp::Range;
     index.dtype = i32;
     index.range = range;
-    index.interval = {0, std::max<int64_t>(0, most - 1), 1, 0};
+    index.interval = {0, std::max<int64_t>(0, most - 1)};
     loop.index = new_node(std::move(index));
     loops_.push_back(std::move(loop));
 }

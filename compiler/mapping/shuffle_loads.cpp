@@ -30,9 +30,8 @@ int hand_round(MappingRun& run, const KernelNode& n, int mine, int64_t from, int
 int deal_iterations(MappingRun& run, const KernelNode& n, int index) {
     KernelBuilder& b = run.b;
     const auto lanes = static_cast<int64_t>(run.mapping.shuffled_loads);
-    const Interval& at = b.node(index).interval;
-    if (run.around.unrolled % lanes != 0 || at.mod <= 0 || at.mod % lanes != 0) return -1;
-    const int64_t rest = ((at.rem % lanes) + lanes) % lanes;
+    const int64_t rest = remainder(b.node(index).congruence, lanes);
+    if (run.around.unrolled % lanes != 0 || rest < 0 || b.is_constant(index)) return -1;
     return hand_round(run, n, b.add(b.sub(index, b.integer(rest)), run.lane), rest, index);
 }
 

@@ -214,8 +214,7 @@ int64_t StagedTile::width_of(const Array& array, const Block& block) {
     auto index = [&](int64_t v) {
         return value_of(array, load.args[0], run[static_cast<size_t>(v)], block);
     };
-    const Interval at = b_.node(index(0)).interval;
-    if (at.mod % kWidth != 0 || at.rem % kWidth != 0) return 1;
+    if (remainder(b_.node(index(0)).congruence, kWidth) != 0) return 1;
     for (int64_t v = 1; v < kWidth; ++v)
         if (index(v) != b_.add(index(0), b_.integer(v))) return 1;
     return kWidth;
@@ -317,8 +316,7 @@ int StagedTile::read(int node, size_t copy, int iteration,
     const int read = width == 1
                          ? found
                          : b_.lane(found, static_cast<int>(lane), b_.add(place, b_.integer(lane)));
-    if (n.interval.lo > INT32_MIN || n.interval.hi < INT32_MAX)
-        b_.assume(read, Size(n.interval.lo), Size(n.interval.hi));
+    if (n.interval != kAnyI32) b_.assume(read, Size(n.interval.lo), Size(n.interval.hi));
     return read;
 }
 

@@ -85,9 +85,8 @@ void store_run(MappingRun& run, const KernelNode& store, const std::vector<int>&
     const KernelBuffer& buffer = run.from.buffers[store.buffer];
     b.set_lines(store.lines);
     for (size_t first = 0; first < index.size();) {
-        const Interval& at = b.node(index[first]).interval;
-        bool block = first + 4 <= index.size() && buffer.dtype.bytes() == 4 && at.mod % 4 == 0 &&
-                     at.rem % 4 == 0;
+        bool block = first + 4 <= index.size() && buffer.dtype.bytes() == 4 &&
+                     remainder(b.node(index[first]).congruence, 4) == 0;
         for (size_t v = 1; v < 4 && block; ++v)
             block = index[first + v] == b.add(index[first], b.integer(static_cast<int64_t>(v)));
         const size_t width = block ? 4 : 1;

@@ -1,10 +1,10 @@
 // What is known of a symbolic integer for every value of its symbols: bounds and divisors.
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <optional>
 
 #include "compiler/program/error.h"
+#include "compiler/program/interval.h"
 #include "compiler/program/size_builder.h"
 
 namespace firn {
@@ -12,82 +12,35 @@ namespace {
 
 using Kind = SizeAtom::Kind;
 
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 /// Quotients by more are not opened: the products would leave 64 bits.
 constexpr int64_t kLargestScale = 1 << 16;
 
-/// Bounds; the ends of the 64-bit range stand for everything beyond.
-struct Bounds64 {
-    int64_t lo = kLeast, hi = kMost;
-};
+Interval bounds(const Size& size, const SizeEnv& largest = {});
 
-int64_t saturated(__int128 value) {
-    return static_cast<int64_t>(std::clamp<__int128>(value, kLeast, kMost));
-}
-int64_t product(int64_t a, int64_t b) { return saturated(static_cast<__int128>(a) * b); }
-int64_t sum(int64_t a, int64_t b) {
-    // An end that stands for everything beyond absorbs what is added to it.
-    if (a == kLeast || b == kLeast) return a == kMost || b == kMost ? a : kLeast;
-    if (a == kMost || b == kMost) return kMost;
-    return saturated(static_cast<__int128>(a) + b);
-}
-
-Bounds64 bounds(const Size& size, const SizeEnv& largest = {});
-
-Bounds64 product(Bounds64 a, Bounds64 b) {
-    auto [lo, hi] = std::minmax(
-        {product(a.lo, b.lo), product(a.lo, b.hi), product(a.hi, b.lo), product(a.hi, b.hi)});
-    return {lo, hi};
-}
-
-Bounds64 divided(Bounds64 a, Bounds64 b) {
-    if (b.lo < 0) {
-        int64_t most = std::max(a.hi, a.lo == kLeast ? kMost : -a.lo);
-        return {-most, most};
-    }
-    Bounds64 result{0, 0};  // x / 0 is 0
-    if (b.hi == 0) return result;
-    if (b.lo > 0) result = {kMost, kLeast};
-    for (int64_t whole : {a.lo, a.hi})
-        for (int64_t by : {std::max<int64_t>(b.lo, 1), b.hi}) {
-            int64_t quotient = apply(Kind::FloorDiv, whole, by);
-            result.lo = std::min(result.lo, quotient);
-            result.hi = std::max(result.hi, quotient);
-        }
-    return result;
-}
-
-Bounds64 bounds(const SizeAtom& atom, const SizeEnv& largest) {
+Interval bounds(const SizeAtom& atom, const SizeEnv& largest) {
     if (atom.kind == Kind::Symbol) {
         if (auto it = largest.find(atom.name); it != largest.end()) return {0, it->second};
         if (atom.is_data())
-            return {0, std::min<int64_t>(bounds(atom.args[0], largest).hi,
-                                         std::numeric_limits<int32_t>::max())};
-        if (atom.name[0] == '$')
-            return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
-        return {0, std::numeric_limits<int32_t>::max()};
+            return {0, std::min<int64_t>(bounds(atom.args[0], largest).hi, INT32_MAX)};
+        return {atom.name[0] == '$' ? INT32_MIN : 0, INT32_MAX};
     }
-    Bounds64 a = bounds(atom.args[0], largest), b = bounds(atom.args[1], largest);
+    const Interval a = bounds(atom.args[0], largest), b = bounds(atom.args[1], largest);
     switch (atom.kind) {
         case Kind::Symbol: break;
-        case Kind::FloorDiv: return divided(a, b);
-        case Kind::Mod:
-            if (b.lo < 0) return {std::min<int64_t>(b.lo, 0), std::max<int64_t>(b.hi, 0)};
-            if (a.lo >= 0) return {0, std::min(a.hi, std::max<int64_t>(b.hi - 1, 0))};
-            return {0, std::max<int64_t>(b.hi - 1, 0)};
-        case Kind::Min: return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
-        case Kind::Max: return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
+        case Kind::FloorDiv: return floor_div(a, b);
+        case Kind::Mod: return mod(a, b);
+        case Kind::Min: return min(a, b);
+        case Kind::Max: return max(a, b);
     }
     throw InternalError("internal error: unknown kind of size atom");
 }
 
-Bounds64 bounds(const Size& size, const SizeEnv& largest) {
-    Bounds64 total{SizeBuilder::constant_term(size), SizeBuilder::constant_term(size)};
+Interval bounds(const Size& size, const SizeEnv& largest) {
+    Interval total{SizeBuilder::constant_term(size), SizeBuilder::constant_term(size)};
     for (const SizeTerm& term : SizeBuilder::terms(size)) {
-        Bounds64 part{term.coefficient, term.coefficient};
-        for (const SizeAtom& atom : term.atoms) part = product(part, bounds(atom, largest));
-        total = {sum(total.lo, part.lo), sum(total.hi, part.hi)};
+        Interval part{term.coefficient, term.coefficient};
+        for (const SizeAtom& atom : term.atoms) part = part * bounds(atom, largest);
+        total = total + part;
     }
     return total;
 }
@@ -219,7 +172,7 @@ int64_t Size::lower_bound() const {
     const auto scaled = without_quotient(*this);
     if (!scaled) return best;
     const int64_t least = scaled->size.lower_bound();
-    return least == kLeast ? best : std::max(best, -apply(Kind::FloorDiv, -least, scaled->by));
+    return least == INT64_MIN ? best : std::max(best, -apply(Kind::FloorDiv, -least, scaled->by));
 }
 
 int64_t Size::upper_bound() const { return upper_bound(SizeEnv{}); }
@@ -227,7 +180,7 @@ int64_t Size::upper_bound() const { return upper_bound(SizeEnv{}); }
 int64_t Size::upper_bound(const SizeEnv& largest) const {
     if (is_constant()) return constant_;
     int64_t negated = lower(Size(0) - *this, kOpenedExtrema, largest);
-    return negated == kLeast ? kMost : -negated;
+    return negated == INT64_MIN ? INT64_MAX : -negated;
 }
 
 int64_t Size::divisor() const {

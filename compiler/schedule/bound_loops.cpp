@@ -26,7 +26,7 @@ std::optional<double> most(const Node& node, const Inductions& known, const Symb
     if (const auto size = host_size(node, known))
         return static_cast<double>(size->upper_bound(facts.largest));
     if (node.op != Op::Min && node.op != Op::Max) {
-        const ValueBounds bounds = value_bounds(node, facts);
+        const Interval bounds = value_bounds(node, facts);
         return bounds.hi < INT32_MAX ? std::optional(static_cast<double>(bounds.hi)) : std::nullopt;
     }
     const auto a = most(*node.inputs[0], known, facts, steps),

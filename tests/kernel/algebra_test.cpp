@@ -164,18 +164,17 @@ class Algebra {
 
     void expect_right(const Value& made) {
         const Interval& known = b_.node(made.node).interval;
+        const Congruence& modulo = b_.node(made.node).congruence;
         for (size_t k = 0; k < points_.size(); ++k) {
             Known& memo = known_[k];
             const int64_t is = value_of(code_, made.node, points_[k], memo).i, should = made.at[k];
-            const bool inside = known.lo <= should && should <= known.hi;
-            const bool congruent =
-                known.mod == 0 ? should == known.rem : (should - known.rem) % known.mod == 0;
+            const bool inside = contains(known, should), congruent = contains(modulo, should);
             const bool less = value_of(code_, less_.first, points_[k], memo).i != 0;
             ASSERT_TRUE(is == should && inside && congruent && less == (should < less_.second[k]))
                 << made.text << " at n " << points_[k].env.at("n") << " m "
                 << points_[k].env.at("m") << ": is " << is << ", should be " << should
                 << ", known to lie in [" << known.lo << ", " << known.hi << "] and to be "
-                << known.rem << " modulo " << known.mod << ", less " << less;
+                << modulo.rem << " modulo " << modulo.mod << ", less " << less;
         }
     }
 
