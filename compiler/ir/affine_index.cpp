@@ -13,24 +13,20 @@ bool fits(int64_t value) { return value >= -INT32_MAX && value <= INT32_MAX; }
 
 using Form = std::optional<AffineForm>;
 
-/// a + factor * b.
-Form sum(Form a, const Form& b, int64_t factor) {
+/// a + factor * b, where no factor wraps around.
+Form sum(const Form& a, const Form& b, int64_t factor) {
     if (!a || !b || !fits(factor)) return std::nullopt;
-    for (const auto& [axis, scale] : b->scales) {
-        int64_t& own = a->scales[axis];
-        own += factor * scale;
-        if (!fits(own)) return std::nullopt;
-        if (own == 0) a->scales.erase(axis);
-    }
-    a->offset = a->offset + Size(factor) * b->offset;
-    return has_i32_factors(a->offset) ? a : std::nullopt;
+    AffineForm out = plus(*a, *b, factor);
+    const bool all = std::all_of(out.terms.begin(), out.terms.end(),
+                                 [](const auto& term) { return fits(term.second); });
+    return all && has_i32_factors(out.offset) ? Form(std::move(out)) : std::nullopt;
 }
 
 Form product(const Form& a, const Form& b) {
     if (!a || !b) return std::nullopt;
-    if (b->scales.empty() && b->offset.is_constant())
+    if (b->terms.empty() && b->offset.is_constant())
         return sum(AffineForm{}, a, b->offset.constant());
-    if (a->scales.empty() && a->offset.is_constant())
+    if (a->terms.empty() && a->offset.is_constant())
         return sum(AffineForm{}, b, a->offset.constant());
     return std::nullopt;
 }
@@ -40,9 +36,9 @@ AffineForm expanded(const AffineForm& inner, const Node& node) {
     AffineForm out;
     out.offset = inner.offset;
     const Node& input = *node.inputs[0];
-    for (const auto& [axis, scale] : inner.scales)
+    for (const auto& [axis, scale] : inner.terms)
         if (!input.shape[static_cast<size_t>(axis)].is(1))
-            out.scales[axis + node.rank() - input.rank()] = scale;
+            out.terms.emplace_back(axis + node.rank() - input.rank(), scale);
     return out;
 }
 
@@ -95,9 +91,9 @@ std::optional<AffineForm> affine_form(const Node& node) { return Forms().of(node
 
 std::optional<AffineIndex> affine_index(const Node& node) {
     const auto form = affine_form(node);
-    if (!form || form->scales.size() > 1) return std::nullopt;
-    if (form->scales.empty()) return AffineIndex{-1, form->offset};
-    const auto [axis, scale] = *form->scales.begin();
+    if (!form || form->terms.size() > 1) return std::nullopt;
+    if (form->terms.empty()) return AffineIndex{-1, form->offset};
+    const auto [axis, scale] = form->terms[0];
     if (scale != 1) return std::nullopt;
     return AffineIndex{axis, form->offset};
 }

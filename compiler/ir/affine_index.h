@@ -1,19 +1,15 @@
 // Index tensors of the form offset + position, and the stores that they make.
 #pragma once
 #include <cstdint>
-#include <map>
 #include <optional>
 
 #include "compiler/ir/graph.h"
+#include "compiler/program/affine.h"
 
 namespace firn {
 
-/// An index tensor that is offset + scale * index along the axis, summed over the axes in `scales`
-/// (none of 0).
-struct AffineForm {
-    std::map<int, int64_t> scales;
-    Size offset = Size(0);
-};
+/// An index tensor that is a sum of multiples of the indices along axes.
+using AffineForm = Affine<int, int64_t, Size>;
 std::optional<AffineForm> affine_form(const Node& node);
 
 /// How an index tensor depends on the position: offset + index along `axis` (-1: a constant), where

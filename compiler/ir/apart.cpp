@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "compiler/ir/value_bounds.h"
+#include "compiler/program/affine.h"
 
 namespace firn {
 namespace {
@@ -26,11 +26,14 @@ struct Term {
     friend auto operator<=>(const Term&, const Term&) = default;
 };
 
-/// constant + sum of factor * term, in integers that do not wrap.
-struct Sum {
-    std::map<Term, int64_t> factors;
-    int64_t constant = 0;
-};
+/// In integers that do not wrap.
+using Sum = Affine<Term>;
+
+int64_t largest_number(const Sum& sum) {
+    int64_t out = std::abs(sum.offset);
+    for (const auto& [term, factor] : sum.terms) out = std::max(out, std::abs(factor));
+    return out;
+}
 
 class Sums {
   public:
@@ -54,7 +57,7 @@ class Sums {
     }
 
     Interval range(const Sum& sum) const {
-        Interval out{sum.constant, sum.constant};
+        Interval out{sum.offset, sum.offset};
         for_parts(sum, [&](int64_t factor, const Interval& of, const Size&) {
             out = out + Interval{factor, factor} * of;
         });
@@ -65,7 +68,7 @@ class Sums {
     bool inside(const Sum& sum, const Size& extent) const {
         const Interval all = range(sum);
         if (all.lo == INT64_MIN || all.hi == INT64_MAX) return false;
-        Size low(sum.constant), high(sum.constant);
+        Size low(sum.offset), high(sum.offset);
         for_parts(sum, [&](int64_t factor, const Interval& of, const Size& most) {
             (factor > 0 ? low : high) += Size(factor * of.lo);
             (factor > 0 ? high : low) += Size(factor) * most;
@@ -80,13 +83,12 @@ class Sums {
     void for_parts(const Sum& sum, const Visit& visit) const {
         auto whole = [&](const Term& term) {
             if (term.kind == Term::Kind::Value) return false;
-            const auto local = sum.factors.find({Term::Kind::Local, term.axis}),
-                       group = sum.factors.find({Term::Kind::Group, term.axis});
-            return local != sum.factors.end() && group != sum.factors.end() &&
-                   group->second ==
-                       local->second * invocations_.group[static_cast<size_t>(term.axis)];
+            const int64_t local = coefficient_of(sum, {Term::Kind::Local, term.axis}),
+                          group = coefficient_of(sum, {Term::Kind::Group, term.axis});
+            return local != 0 &&
+                   group == local * invocations_.group[static_cast<size_t>(term.axis)];
         };
-        for (const auto& [term, factor] : sum.factors) {
+        for (const auto& [term, factor] : sum.terms) {
             const Size& n = invocations_.grid[static_cast<size_t>(term.axis)];
             if (!whole(term)) {
                 const Interval of = range(term);
@@ -97,24 +99,17 @@ class Sums {
         }
     }
 
-    static std::optional<Sum> plus(std::optional<Sum> a, const std::optional<Sum>& b,
-                                   int64_t times) {
-        if (!a || !b || std::abs(times) > kLargest) return std::nullopt;
-        auto add = [&](int64_t& to, int64_t value) {
-            if (std::abs(value) > kLargest / std::max<int64_t>(1, std::abs(times))) return false;
-            return std::abs(to += times * value) <= kLargest;
-        };
-        bool fits = add(a->constant, b->constant);
-        for (const auto& [term, factor] : b->factors) {
-            int64_t& own = a->factors[term];
-            fits &= add(own, factor);
-            if (!own) a->factors.erase(term);
-        }
-        return fits ? a : std::nullopt;
+    /// a + times * b, of numbers that are not too large.
+    static std::optional<Sum> sum(const std::optional<Sum>& a, const std::optional<Sum>& b,
+                                  int64_t times) {
+        if (!a || !b || largest_number(*b) > kLargest / std::max<int64_t>(1, std::abs(times)))
+            return std::nullopt;
+        Sum out = plus(*a, *b, times);
+        return largest_number(out) <= kLargest ? std::optional(std::move(out)) : std::nullopt;
     }
 
     static std::optional<int64_t> number(const std::optional<Sum>& sum) {
-        return sum && sum->factors.empty() ? std::optional(sum->constant) : std::nullopt;
+        return sum && sum->terms.empty() ? std::optional(sum->offset) : std::nullopt;
     }
 
     /// The invocation's index along an axis, where the node is one; -1 for any other.
@@ -129,12 +124,12 @@ class Sums {
         switch (node.op) {
             case Op::Constant:
                 if (!node.dtype.is_integer()) return std::nullopt;
-                return plus(Sum{}, Sum{{}, node.as<ConstantAttr>().value.i}, 1);
+                return sum(Sum{}, Sum{{}, node.as<ConstantAttr>().value.i}, 1);
             case Op::Expand: return input(0);
             case Op::Invocation: {
                 const int axis = node.as<IndexAttr>().axis;
                 const int64_t width = invocations_.group[static_cast<size_t>(axis)];
-                return Sum{{{{Term::Kind::Group, axis}, width}, {{Term::Kind::Local, axis}, 1}}, 0};
+                return Sum{{{{Term::Kind::Local, axis}, 1}, {{Term::Kind::Group, axis}, width}}, 0};
             }
             case Op::Mod:
             case Op::Div: {
@@ -144,16 +139,16 @@ class Sums {
                 return Sum{
                     {{{node.op == Op::Mod ? Term::Kind::Local : Term::Kind::Group, axis}, 1}}, 0};
             }
-            case Op::Add: return plus(input(0), input(1), 1);
-            case Op::Sub: return plus(input(0), input(1), -1);
-            case Op::Neg: return plus(Sum{}, input(0), -1);
+            case Op::Add: return sum(input(0), input(1), 1);
+            case Op::Sub: return sum(input(0), input(1), -1);
+            case Op::Neg: return sum(Sum{}, input(0), -1);
             case Op::Mul:
-                if (const auto times = number(input(1))) return plus(Sum{}, input(0), *times);
-                if (const auto times = number(input(0))) return plus(Sum{}, input(1), *times);
+                if (const auto times = number(input(1))) return sum(Sum{}, input(0), *times);
+                if (const auto times = number(input(0))) return sum(Sum{}, input(1), *times);
                 return std::nullopt;
             case Op::ShiftLeft:
                 if (const auto count = number(input(1)))
-                    return plus(Sum{}, input(0), int64_t{1} << (*count & 31));
+                    return sum(Sum{}, input(0), int64_t{1} << (*count & 31));
                 return std::nullopt;
             default: return std::nullopt;
         }
@@ -171,18 +166,14 @@ class Difference {
     Difference(const Sums& sums, const Invocations& invocations, const Sum& a, const Sum& b,
                bool exact)
         : sums_(sums), exact_(exact) {
-        const int64_t constant = a.constant - b.constant;
+        const int64_t constant = a.offset - b.offset;
         range_ = {constant, constant}, congruence_ = {0, constant};
         plain_ = constant == 0;
         std::set<Term> terms;
         for (const Sum* sum : {&a, &b})
-            for (const auto& [term, factor] : sum->factors) terms.insert(term);
+            for (const auto& [term, factor] : sum->terms) terms.insert(term);
         for (const Term& term : terms) {
-            auto factor = [&](const Sum& sum) {
-                const auto at = sum.factors.find(term);
-                return at == sum.factors.end() ? 0 : at->second;
-            };
-            const int64_t of_a = factor(a), of_b = factor(b);
+            const int64_t of_a = coefficient_of(a, term), of_b = coefficient_of(b, term);
             const bool same = term.kind == Term::Kind::Group ? invocations.same_group
                                                              : term.kind == Term::Kind::Value &&
                                                                    !invocations.varies(*term.node);

@@ -1,73 +1,84 @@
 // Indices of a lowered kernel as sums over its ranges.
 #include "compiler/kernel/index_form.h"
 
-#include <numeric>
+#include "compiler/program/error.h"
 
 namespace firn {
 namespace {
 
-IndexForm of_size(const Size& size) {
-    IndexForm out;
-    out.size = size;
-    out.divisor = size.divisor();
-    return out;
+/// The ranges along which `a` moves by 1, and `b` does not.
+void insert_lone(std::set<int>& to, const IndexForm& a, const IndexForm& b) {
+    auto insert = [&](int range) {
+        if (!b.depends_on(range) && stride(a, range) == Stride::One) to.insert(range);
+    };
+    for (const auto& [range, step] : a.sum.terms) insert(range);
+    for (int range : a.clamped) insert(range);
 }
 
 /// a + b times `sign`.
 IndexForm sum(const IndexForm& a, const IndexForm& b, int64_t sign) {
-    if (a.size && b.size) return of_size(*a.size + *b.size * Size(sign));
-    IndexForm out = a;
-    out.size.reset();
-    out.divisor = std::gcd(a.divisor, b.divisor);
+    IndexForm out{plus(a.sum, b.sum, Size(sign)), a.rest + Congruence{0, sign} * b.rest, a.others};
     out.others.insert(b.others.begin(), b.others.end());
-    for (const auto& [range, step] : b.along) {
-        Size& own = out.along.try_emplace(range, Size(0)).first->second;
-        own += step * Size(sign);
-        if (own.is(0)) out.along.erase(range);
-    }
+    insert_lone(out.clamped, a, b);
+    if (sign == 1) insert_lone(out.clamped, b, a);
+    std::erase_if(out.clamped, [&](int range) { return !out.others.contains(range); });
+    out.carried = a.carried || b.carried;
     return out;
 }
 
 IndexForm product(const IndexForm& a, const Size& by) {
-    if (a.size) return of_size(*a.size * by);
-    IndexForm out = a;
-    for (auto& [range, step] : out.along) step *= by;
-    out.divisor *= by.divisor();
-    return out;
+    return {scaled(a.sum, by), a.rest * Congruence{by.divisor(), 0}, a.others, {}, a.carried};
 }
 
 }  // namespace
 
-const std::optional<IndexForm>& IndexForms::of(int node) {
+Stride stride(const IndexForm& form, int range) {
+    if (!form.depends_on(range)) return Stride::None;
+    const bool one = form.others.contains(range) ? form.clamped.contains(range)
+                                                 : coefficient_of(form.sum, range).is(1);
+    return one ? Stride::One : Stride::Other;
+}
+
+const IndexForm& IndexForms::of(int node) {
     if (const auto at = known_.find(node); at != known_.end()) return at->second;
-    std::optional<IndexForm> out = find(code_.nodes[static_cast<size_t>(node)]);
+    IndexForm out = find(code_.nodes[static_cast<size_t>(node)]);
     return known_.emplace(node, std::move(out)).first->second;
 }
 
-std::optional<IndexForm> IndexForms::find(const KernelNode& n) {
-    if (n.op == KernelOp::Constant) return of_size(Size(n.constant.i));
+IndexForm IndexForms::find(const KernelNode& n) {
+    if (n.op == KernelOp::Constant) return {{{}, Size(n.constant.i)}};
     if (n.op == KernelOp::Param && code_.params[static_cast<size_t>(n.param)].scalar < 0)
-        return of_size(code_.params[static_cast<size_t>(n.param)].size);
+        return {{{}, code_.params[static_cast<size_t>(n.param)].size}};
+    if (n.op == KernelOp::Range) return {{{{n.range, Size(1)}}, Size(0)}};
+    if (n.dtype != i32 || n.args.size() != 2) return rest(n);
+    const IndexForm &a = of(n.args[0]), &b = of(n.args[1]);
+    try {
+        if (n.op == KernelOp::Add) return sum(a, b, 1);
+        if (n.op == KernelOp::Sub) return sum(a, b, -1);
+        if (n.op == KernelOp::Mul && a.is_size()) return product(b, a.sum.offset);
+        if (n.op == KernelOp::Mul && b.is_size()) return product(a, b.sum.offset);
+    } catch (const UserError&) {  // a factor beyond 64 bits, or of too many terms
+    }
+    IndexForm out = rest(n);
+    if (n.op == KernelOp::Min || n.op == KernelOp::Max)
+        insert_lone(out.clamped, a, b), insert_lone(out.clamped, b, a);
+    return out;
+}
+
+/// Of what is no sum.
+IndexForm IndexForms::rest(const KernelNode& n) {
     IndexForm out;
-    if (n.op == KernelOp::Range) {
-        out.along[n.range] = Size(1);
-        return out;
-    }
-    if (n.op != KernelOp::Param && n.op != KernelOp::Load && !is_elementwise(n.op))
-        return std::nullopt;
-    for (int arg : n.args)
-        if (!of(arg)) return std::nullopt;
-    if (n.dtype == i32 && n.op == KernelOp::Add) return sum(*of(n.args[0]), *of(n.args[1]), 1);
-    if (n.dtype == i32 && n.op == KernelOp::Sub) return sum(*of(n.args[0]), *of(n.args[1]), -1);
-    if (n.dtype == i32 && n.op == KernelOp::Mul)
-        for (size_t k = 0; k < 2; ++k)
-            if (const auto& by = of(n.args[k])->size) return product(*of(n.args[1 - k]), *by);
+    out.rest = n.congruence;
+    out.carried = n.op != KernelOp::Param && n.op != KernelOp::Load && !is_elementwise(n.op);
     for (int arg : n.args) {
-        const IndexForm& form = *of(arg);
-        for (const auto& [range, step] : form.along) out.others.insert(range);
+        const IndexForm& form = of(arg);
+        for (const auto& [range, step] : form.sum.terms) out.others.insert(range);
         out.others.insert(form.others.begin(), form.others.end());
+        out.carried |= form.carried;
     }
-    out.divisor = n.dtype == i32 ? std::gcd(n.congruence.mod, n.congruence.rem) : 1;
+    if (n.op == KernelOp::For || n.op == KernelOp::Branch)
+        for (size_t range = 0; range < code_.ranges.size(); ++range)
+            out.others.insert(static_cast<int>(range));
     return out;
 }
 

@@ -2,35 +2,45 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "compiler/kernel/kernel_code.h"
+#include "compiler/program/affine.h"
 
 namespace firn {
 
-/// index = sum of along[range] * range + a rest, which is a multiple of `divisor` (0: it is 0).
+/// index = sum + a rest.
 struct IndexForm {
-    std::map<int, Size> along;
-    std::set<int> others;  // ranges that the rest depends on, in whatever way
-    int64_t divisor = 0;
-    std::optional<Size> size;  // the whole, where it is a size
+    Affine<int, Size> sum;  // of ranges
+    Congruence rest{0, 0};  // so, there is none
+    std::set<int> others;   // ranges that the rest depends on, in whatever way
+    std::set<int> clamped;  // of those, ranges with which it grows by 1 until a bound keeps it
+    bool carried = false;   // what loops, branches or other invocations compute takes part
 
-    bool depends_on(int range) const { return along.contains(range) || others.contains(range); }
+    bool depends_on(int range) const {
+        return others.contains(range) || !coefficient_of(sum, range).is(0);
+    }
+    bool is_sum() const { return rest == Congruence{0, 0}; }
+    bool is_size() const { return is_sum() && sum.terms.empty(); }
 };
 
-/// Forms of i32 nodes; each node is worked out once.
+/// How an index moves with a range, for the most part: bounds that clamp it are left out. What a
+/// loop carries counts as standing still, its result as moving with every range.
+enum class Stride { None, One, Other };
+Stride stride(const IndexForm& form, int range);
+
+/// Forms of the nodes of a kernel; each node is worked out once.
 class IndexForms {
   public:
     explicit IndexForms(const KernelCode& code) : code_(code) {}
-    /// Nothing where the values of a loop or a branch take part.
-    const std::optional<IndexForm>& of(int node);
+    const IndexForm& of(int node);
 
   private:
-    std::optional<IndexForm> find(const KernelNode& n);
+    IndexForm find(const KernelNode& n);
+    IndexForm rest(const KernelNode& n);
 
     const KernelCode& code_;
-    std::map<int, std::optional<IndexForm>> known_;
+    std::map<int, IndexForm> known_;
 };
 
 }  // namespace firn

@@ -133,14 +133,9 @@ bool KernelBuilder::rejoin(LinearForm& linear) {
                                  ((n.args[0] == d && is_quotient(n.args[1])) ||
                                   (n.args[1] == d && is_quotient(n.args[0])));
             if (!by_constant && !by_size) continue;
-            LinearForm joined = linear_of(x);
-            joined.constant = joined.constant * k + linear.constant;
-            std::map<int, int64_t> terms;
-            for (auto [t, c] : joined.terms) terms[t] += c * k;
-            for (size_t t = 0; t < linear.terms.size(); ++t)
-                if (t != i && t != j) terms[linear.terms[t].first] += linear.terms[t].second;
-            joined.terms.assign(terms.begin(), terms.end());
-            linear = std::move(joined);
+            linear.terms.erase(linear.terms.begin() + static_cast<std::ptrdiff_t>(std::max(i, j)));
+            linear.terms.erase(linear.terms.begin() + static_cast<std::ptrdiff_t>(std::min(i, j)));
+            linear = plus(linear, linear_of(x), k);
             return true;
         }
     }
@@ -148,11 +143,11 @@ bool KernelBuilder::rejoin(LinearForm& linear) {
 }
 
 int KernelBuilder::from_linear(LinearForm linear) {
-    std::erase_if(linear.terms, [](const auto& t) { return t.second == 0; });
-    while (rejoin(linear)) std::erase_if(linear.terms, [](const auto& t) { return t.second == 0; });
-    linear.constant = static_cast<int32_t>(linear.constant);
+    while (rejoin(linear)) {
+    }
+    linear.offset = static_cast<int32_t>(linear.offset);
     int sum = -1;
-    auto plus = [&](int term) {
+    auto add_term = [&](int term) {
         if (sum < 0) {
             sum = term;
             return;
@@ -165,19 +160,19 @@ int KernelBuilder::from_linear(LinearForm linear) {
     };
     for (const auto& [term, coefficient] : linear.terms) {
         if (coefficient == 1) {
-            plus(term);
+            add_term(term);
             continue;
         }
         KernelNode n;
         n.op = KernelOp::Mul;
         n.dtype = i32;
         n.args = {term, integer(coefficient)};
-        plus(intern(std::move(n)));
+        add_term(intern(std::move(n)));
     }
-    if (sum < 0) return integer(linear.constant);
-    const bool simple = linear.terms.size() == 1 && linear.terms[0].second == 1 && !linear.constant;
+    if (sum < 0) return integer(linear.offset);
+    const bool simple = linear.terms.size() == 1 && linear.terms[0].second == 1 && !linear.offset;
     if (simple) return sum;
-    if (linear.constant) plus(integer(linear.constant));
+    if (linear.offset) add_term(integer(linear.offset));
     facts_[sum].linear = std::move(linear);
     return sum;
 }
@@ -187,10 +182,7 @@ int KernelBuilder::product(int a, int b) {
     LinearForm x = linear_of(a), y = linear_of(b);
     if (y.terms.empty() || x.terms.empty()) {
         if (x.terms.empty()) std::swap(x, y);
-        LinearForm out;
-        for (auto [t, c] : x.terms) out.terms.emplace_back(t, c * y.constant);
-        out.constant = x.constant * y.constant;
-        return from_linear(std::move(out));
+        return from_linear(scaled(x, y.offset));
     }
     // Distribute over short sums, so that (i - 1) * m and i * m share i * m.
     if (x.terms.size() * y.terms.size() > 4) {
@@ -200,7 +192,7 @@ int KernelBuilder::product(int a, int b) {
         n.args = {std::min(a, b), std::max(a, b)};
         return intern(std::move(n));
     }
-    int sum = integer(x.constant * y.constant);
+    int sum = integer(x.offset * y.offset);
     auto scaled = [&](int term, int64_t c) { return from_linear({{{term, c}}, 0}); };
     for (auto [s, c] : x.terms) {
         for (auto [t, d] : y.terms) {
@@ -225,10 +217,10 @@ int KernelBuilder::product(int a, int b) {
             sum = add(sum, scaled(term, c * d));
         }
     }
-    if (y.constant)
-        for (auto [s, c] : x.terms) sum = add(sum, scaled(s, c * y.constant));
-    if (x.constant)
-        for (auto [t, d] : y.terms) sum = add(sum, scaled(t, d * x.constant));
+    if (y.offset)
+        for (auto [s, c] : x.terms) sum = add(sum, scaled(s, c * y.offset));
+    if (x.offset)
+        for (auto [t, d] : y.terms) sum = add(sum, scaled(t, d * x.offset));
     return sum;
 }
 
@@ -243,18 +235,18 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
     LinearForm whole, rest;
     for (const auto& [term, c] : linear.terms) {
         if (is_constant(b) && y.constant.i > 0 && c % y.constant.i == 0) {
-            whole.terms.emplace_back(term, c / y.constant.i);
+            whole = plus(whole, {{{term, 1}}, 0}, c / y.constant.i);
         } else if (term == b) {
-            whole.constant += c;
+            whole.offset += c;
         } else if (node(term).op == KernelOp::Mul &&
                    (node(term).args[0] == b || node(term).args[1] == b)) {
             const int other = node(term).args[0] == b ? node(term).args[1] : node(term).args[0];
-            whole.terms.emplace_back(other, c);
+            whole = plus(whole, {{{other, 1}}, 0}, c);
         } else {
             rest.terms.emplace_back(term, c);
         }
     }
-    if (whole.terms.empty() && whole.constant == 0) {
+    if (whole.terms.empty() && whole.offset == 0) {
         if (is_constant(b) && y.constant.i > 0) {
             const int64_t d = y.constant.i;
             if (x.interval.hi < d) return remainder ? a : integer(0);
@@ -266,13 +258,12 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
             return remainder ? a : integer(0);
         return -1;
     }
-    rest.constant = linear.constant;
+    rest.offset = linear.offset;
     if (is_constant(b)) {
         const int64_t d = y.constant.i;
-        const int64_t q =
-            linear.constant >= 0 ? linear.constant / d : -((-linear.constant + d - 1) / d);
-        whole.constant += q;
-        rest.constant -= q * d;
+        const int64_t q = linear.offset >= 0 ? linear.offset / d : -((-linear.offset + d - 1) / d);
+        whole.offset += q;
+        rest.offset -= q * d;
     }
     const int rest_node = from_linear(rest);
     const NodeFacts& r = facts_[rest_node];
@@ -293,35 +284,9 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
 
 int KernelBuilder::make_integer(KernelOp op, const std::vector<int>& args) {
     switch (op) {
-        case KernelOp::Neg: {
-            LinearForm x = linear_of(args[0]);
-            for (auto& t : x.terms) t.second = -t.second;
-            x.constant = -x.constant;
-            return from_linear(std::move(x));
-        }
-        case KernelOp::Add:
-        case KernelOp::Sub: {
-            const int64_t sign = op == KernelOp::Add ? 1 : -1;
-            LinearForm x = linear_of(args[0]), y = linear_of(args[1]), out;
-            out.constant = x.constant + sign * y.constant;
-            size_t i = 0, j = 0;
-            while (i < x.terms.size() || j < y.terms.size()) {
-                const bool left = j == y.terms.size() ||
-                                  (i < x.terms.size() && x.terms[i].first <= y.terms[j].first);
-                const bool both =
-                    left && j < y.terms.size() && x.terms[i].first == y.terms[j].first;
-                if (both)
-                    out.terms.emplace_back(x.terms[i].first,
-                                           x.terms[i].second + sign * y.terms[j].second);
-                else if (left)
-                    out.terms.push_back(x.terms[i]);
-                else
-                    out.terms.emplace_back(y.terms[j].first, sign * y.terms[j].second);
-                i += left;
-                j += both || !left;
-            }
-            return from_linear(std::move(out));
-        }
+        case KernelOp::Neg: return from_linear(scaled(linear_of(args[0]), -1));
+        case KernelOp::Add: return from_linear(plus(linear_of(args[0]), linear_of(args[1]), 1));
+        case KernelOp::Sub: return from_linear(plus(linear_of(args[0]), linear_of(args[1]), -1));
         case KernelOp::Mul: return product(args[0], args[1]);
         case KernelOp::Div: return divide(args[0], args[1], false);
         case KernelOp::Mod: return divide(args[0], args[1], true);

@@ -2,18 +2,15 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "compiler/kernel/kernel_code.h"
+#include "compiler/program/affine.h"
 
 namespace firn {
 
-/// A sum of nodes with factors.
-struct LinearForm {
-    std::vector<std::pair<int, int64_t>> terms;  // node, coefficient; sorted by node
-    int64_t constant = 0;
-};
+/// A sum of multiples of nodes.
+using LinearForm = Affine<int>;
 
 struct NodeFacts {
     std::optional<Size> lo, hi;        // symbolic bounds

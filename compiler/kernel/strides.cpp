@@ -1,8 +1,7 @@
 // How the indices of a lowered kernel's loads move with its ranges.
 #include "compiler/kernel/strides.h"
 
-#include <algorithm>
-
+#include "compiler/kernel/index_form.h"
 #include "compiler/kernel/place.h"
 
 namespace firn {
@@ -17,35 +16,13 @@ int last_grid_range(const KernelCode& code) {
 
 }  // namespace
 
-Stride Strides::along(int id, int range) {
-    if (auto at = known_.find({id, range}); at != known_.end()) return at->second;
-    const Stride out = find(code_.nodes[id], range);
-    known_.emplace(std::pair{id, range}, out);
-    return out;
-}
-
-Stride Strides::find(const KernelNode& n, int range) {
-    if (n.op == KernelOp::Range) return n.range == range ? Stride::One : Stride::None;
-    if (n.op == KernelOp::For || n.op == KernelOp::Branch) return Stride::Other;
-    Stride out = Stride::None;
-    int moving = 0;
-    for (int arg : n.args) {
-        const Stride s = along(arg, range);
-        moving += s != Stride::None;
-        out = std::max(out, s);
-    }
-    const bool keeps = n.op == KernelOp::Add || n.op == KernelOp::Sub || n.op == KernelOp::Min ||
-                       n.op == KernelOp::Max;
-    return moving == 0 ? Stride::None : moving == 1 && keeps ? out : Stride::Other;
-}
-
 bool reads_in_turn(KernelCode code, int64_t lanes) {
     for (int effect : code.regions[0].effects)
         if (code.nodes[effect].op != KernelOp::Store) return false;
     place(code);
     const int x = last_grid_range(code);
     if (x < 0) return false;
-    Strides strides(code);
+    IndexForms forms(code);
     for (const KernelRegion& region : code.regions) {
         if (region.range < 0) continue;
         const int64_t turns = code.ranges[region.range].max_trips;
@@ -53,8 +30,8 @@ bool reads_in_turn(KernelCode code, int64_t lanes) {
         for (int id : region.order) {
             const KernelNode& n = code.nodes[id];
             if (n.op != KernelOp::Load || code.buffers[n.buffer].dtype.bytes() != 4) continue;
-            if (strides.along(n.args[0], region.range) == Stride::One &&
-                strides.along(n.args[0], x) == Stride::None)
+            const IndexForm& index = forms.of(n.args[0]);
+            if (stride(index, region.range) == Stride::One && stride(index, x) == Stride::None)
                 return true;
         }
     }
@@ -63,15 +40,15 @@ bool reads_in_turn(KernelCode code, int64_t lanes) {
 
 bool strides_far(KernelCode code) {
     place(code);
-    Strides strides(code);
+    IndexForms forms(code);
     bool far = false, near = false;
     for (const KernelRegion& region : code.regions) {
         if (region.range < 0) continue;
         for (int id : region.order) {
             if (code.nodes[id].op != KernelOp::Load) continue;
-            const Stride stride = strides.along(code.nodes[id].args[0], region.range);
-            far |= stride == Stride::Other;
-            near |= stride == Stride::One;
+            const Stride along = stride(forms.of(code.nodes[id].args[0]), region.range);
+            far |= along == Stride::Other;
+            near |= along == Stride::One;
         }
     }
     return far && !near;
@@ -79,16 +56,15 @@ bool strides_far(KernelCode code) {
 
 bool walks_columns(KernelCode code) {
     place(code);
-    Strides strides(code);
+    IndexForms forms(code);
     const int x = last_grid_range(code);
     bool some = false;
     for (const KernelRegion& region : code.regions) {
         if (region.range < 0 || x < 0) continue;
         for (int id : region.order) {
             if (code.nodes[id].op != KernelOp::Load) continue;
-            const int index = code.nodes[id].args[0];
-            if (strides.along(index, region.range) != Stride::Other ||
-                strides.along(index, x) != Stride::One)
+            const IndexForm& index = forms.of(code.nodes[id].args[0]);
+            if (stride(index, region.range) != Stride::Other || stride(index, x) != Stride::One)
                 return false;
             some = true;
         }

@@ -1,8 +1,8 @@
 // Whether the lanes of a subgroup share one index, and what a kernel whose lanes do is mapped to.
 #include <algorithm>
 
+#include "compiler/kernel/index_form.h"
 #include "compiler/kernel/place.h"
-#include "compiler/kernel/strides.h"
 #include "compiler/mapping/choose_parts.h"
 #include "compiler/mapping/collapse_nests.h"
 #include "compiler/mapping/map_grid.h"
@@ -56,17 +56,18 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
         out.blocks &= !range.extent.is(0) && range.extent.divisor() % 4 == 0;
         out.iterations = std::max(out.iterations, iterations_of(region));
     }
-    Strides strides(code);
+    IndexForms forms(code);
     auto visit = [&](int id) {
         const KernelNode& n = code.nodes[id];
         const bool in_shared = std::any_of(needs[id].begin(), needs[id].end(), inside);
         if (n.op == KernelOp::For && !shared.contains(id) && !in_shared) out.repeated = true;
         if (n.op != KernelOp::Load) return;
-        auto moves = [&](int range) { return strides.along(n.args[0], range) != Stride::None; };
+        const IndexForm& index = forms.of(n.args[0]);
+        auto moves = [&](int range) { return stride(index, range) != Stride::None; };
         out.streams |= in_shared && std::all_of(grid.begin(), grid.end(), moves);
-        for (int range : dealt) out.along_loop |= strides.along(n.args[0], range) == Stride::One;
+        for (int range : dealt) out.along_loop |= stride(index, range) == Stride::One;
         if (!in_shared || grid.empty()) return;
-        const Stride along_x = strides.along(n.args[0], grid.back());
+        const Stride along_x = stride(index, grid.back());
         out.along_grid |= along_x == Stride::One;
         out.scattered |= along_x == Stride::Other;
     };

@@ -81,8 +81,8 @@ class Finder {
             return false;
         out_.turn = body.range;
         const auto& extent = forms_.of(code_.ranges[static_cast<size_t>(body.range)].extent_node);
-        if (!extent || !extent->size) return false;
-        out_.iterations = *extent->size;
+        if (!extent.is_size()) return false;
+        out_.iterations = extent.sum.offset;
         if (!divides(out_.iterations, profile_.matrix_unit.depth)) return false;
         const auto gathered = gathered_term(code_, body, 0);
         if (!gathered || gathered->op != KernelOp::Add) return false;
@@ -94,7 +94,7 @@ class Finder {
             factors_[k] = wide.args[0];
             const KernelNode& load = node(factors_[k]);
             if (load.op != KernelOp::Load || load.dtype != f16 || load.width != 1 ||
-                !forms_.of(load.args[0]))
+                forms_.of(load.args[0]).carried)
                 return false;
         }
         return true;
@@ -109,8 +109,8 @@ class Finder {
                    columns = static_cast<int>(profile_.matrix_unit.columns),
                    depth = static_cast<int>(profile_.matrix_unit.depth);
         const int left = factors_[swapped], right = factors_[!swapped];
-        if (forms_.of(node(left).args[0])->depends_on(column) ||
-            forms_.of(node(right).args[0])->depends_on(row) || !divides(extent(row), rows) ||
+        if (forms_.of(node(left).args[0]).depends_on(column) ||
+            forms_.of(node(right).args[0]).depends_on(row) || !divides(extent(row), rows) ||
             !divides(extent(column), columns))
             return false;
         const auto a = place_of(left, {row, rows}, {out_.turn, depth}, f16);
@@ -131,21 +131,20 @@ class Finder {
     /// A matrix [down, across] that a load or a store touches; nothing where it does not lie in
     /// memory as one.
     std::optional<MatrixPlace> place_of(int access, Side down, Side across, DType stored) {
-        const auto& form = forms_.of(node(access).args[0]);
-        if (!form) return std::nullopt;
+        const IndexForm& form = forms_.of(node(access).args[0]);
+        if (form.carried) return std::nullopt;
         for (const bool column_major : {false, true}) {
             const Side &near = column_major ? down : across, &far = column_major ? across : down;
-            const auto step = form->along.find(near.range), stride = form->along.find(far.range);
-            if (step == form->along.end() || stride == form->along.end() || !step->second.is(1))
-                continue;
-            if (form->others.contains(near.range) || form->others.contains(far.range)) continue;
+            const Size stride = coefficient_of(form.sum, far.range);
+            if (!coefficient_of(form.sum, near.range).is(1) || stride.is(0)) continue;
+            if (form.others.contains(near.range) || form.others.contains(far.range)) continue;
             const int64_t aligned = std::min(kAlignedBytes / stored.bytes(), near.unit);
-            const bool all =
-                std::all_of(form->along.begin(), form->along.end(), [&](const auto& part) {
-                    return part.first == near.range || part.second.divisor() % aligned == 0;
-                });
-            if (all && form->divisor % aligned == 0)
-                return MatrixPlace{access, stride->second, column_major};
+            const auto is_aligned = [&](const auto& part) {
+                return part.first == near.range || part.second.divisor() % aligned == 0;
+            };
+            if (std::all_of(form.sum.terms.begin(), form.sum.terms.end(), is_aligned) &&
+                form.sum.offset.divisor() % aligned == 0 && remainder(form.rest, aligned) == 0)
+                return MatrixPlace{access, stride, column_major};
         }
         return std::nullopt;
     }

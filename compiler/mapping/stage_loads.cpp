@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/kernel/index_form.h"
 #include "compiler/kernel/place.h"
-#include "compiler/kernel/strides.h"
 #include "compiler/mapping/row_groups.h"
 #include "compiler/mapping/staged_tile.h"
 #include "compiler/program/cost_table.h"
@@ -227,12 +227,12 @@ class StagedLoops {
             const std::vector<int>& args = code_.nodes[load].args;
             load = *std::find_if(args.begin(), args.end(), [&](int arg) { return loaded[arg]; });
         }
-        Strides strides(code_);
-        const int index = code_.nodes[load].args[0];
+        IndexForms forms(code_);
+        const IndexForm& index = forms.of(code_.nodes[load].args[0]);
         const int first = out.inside.empty() ? code_.regions[nest_[0]].range : out.inside[0].first;
-        if (strides.along(index, first) == Stride::One) return out;
+        if (stride(index, first) == Stride::One) return out;
         for (size_t d : out.axes)
-            if (out.along < 0 && strides.along(index, grid_[d]) == Stride::One)
+            if (out.along < 0 && stride(index, grid_[d]) == Stride::One)
                 out.along = static_cast<int>(d);
         return out;
     }

@@ -6,32 +6,23 @@
 #include <utility>
 
 #include "compiler/ir/op.h"
+#include "compiler/kernel/index_form.h"
 #include "compiler/kernel/place.h"
 #include "compiler/program/cost_table.h"
 
 namespace firn {
 namespace {
 
-/// The Grid range and the Serial range whose sum `id` is, but for constants: -1 where there is
-/// none.
-std::pair<int, int> sum_of_ranges(const KernelCode& code, int id) {
-    std::pair<int, int> out{-1, -1};
-    std::vector<int> terms{id};
-    while (!terms.empty()) {
-        const KernelNode& n = code.nodes[terms.back()];
-        terms.pop_back();
-        if (n.op == KernelOp::Add || n.op == KernelOp::Sub) {
-            terms.insert(terms.end(), n.args.begin(), n.args.end());
-        } else if (n.op == KernelOp::Range) {
-            const bool grid = code.ranges[n.range].kind == RangeKind::Grid;
-            int& place = grid ? out.first : out.second;
-            if (place >= 0) return {-1, -1};
-            place = n.range;
-        } else if (n.op != KernelOp::Constant) {
-            return {-1, -1};
-        }
-    }
-    return out;
+/// The Grid range and the Serial range whose sum it is, but for constants: -1 where there is none.
+std::pair<int, int> two_ranges(const KernelCode& code, const IndexForm& form) {
+    const auto& terms = form.sum.terms;
+    if (terms.size() != 2 || !form.is_sum() || !form.sum.offset.is_constant() ||
+        !terms[0].second.is(1) || !terms[1].second.is(1))
+        return {-1, -1};
+    const auto is_grid = [&](int range) { return code.ranges[range].kind == RangeKind::Grid; };
+    const auto [first, second] = std::pair(terms[0].first, terms[1].first);
+    if (is_grid(first) == is_grid(second)) return {-1, -1};
+    return is_grid(first) ? std::pair(first, second) : std::pair(second, first);
 }
 
 /// Iterations of a loop that are computed at once.
@@ -93,8 +84,8 @@ void TileModel::find_masks(const KernelCode& code) {
     }
 }
 
-TileModel::Window TileModel::window_of_sum(const KernelCode& code, int id) const {
-    const auto [grid, turn] = sum_of_ranges(code, id);
+TileModel::Window TileModel::window_of_sum(const KernelCode& code, const IndexForm& form) const {
+    const auto [grid, turn] = two_ranges(code, form);
     const auto at = std::find(grid_.begin(), grid_.end(), grid);
     if (turn < 0 || at == grid_.end() || at - grid_.begin() > 63) return {};
     for (size_t r = 0; r < code.regions.size(); ++r) {
@@ -112,12 +103,13 @@ void TileModel::find_windows(const KernelCode& code) {
     auto iterations_with = [&](int id, int region) {
         return std::find(needs[id].begin(), needs[id].end(), region) != needs[id].end();
     };
+    IndexForms forms(code);
     windows_.assign(code.nodes.size(), {});
     for (size_t id = 0; id < code.nodes.size(); ++id) {
         const KernelNode& n = code.nodes[id];
         if (n.op != KernelOp::Load && !is_elementwise(n.op)) continue;
         Window& window = windows_[id];
-        window = window_of_sum(code, static_cast<int>(id));
+        if (n.dtype == i32) window = window_of_sum(code, forms.of(static_cast<int>(id)));
         if (window.along) continue;
         for (int arg : n.args)
             if (windows_[arg].along) {

@@ -9,6 +9,8 @@
 
 namespace firn {
 
+struct IndexForm;
+
 /// The work of a lowered kernel by the Grid ranges that it depends on. A node that does not depend
 /// on a range is evaluated once for all copies along it; one that depends on the sum of the range
 /// and an iteration, as what a convolution reads does, once for all copies and iterations of equal
@@ -54,7 +56,7 @@ class TileModel {
     uint64_t mask_of(const KernelCode& code, const KernelNode& n) const;
     void find_masks(const KernelCode& code);
     void find_windows(const KernelCode& code);
-    Window window_of_sum(const KernelCode& code, int id) const;
+    Window window_of_sum(const KernelCode& code, const IndexForm& form) const;
     Part part_of(const KernelCode& code, int id) const;
     void visit(const KernelCode& code, int region, double runs);
 

@@ -36,18 +36,19 @@ std::optional<Solution> solve(const Node& target, const Node& values,
     for (const Ref& index : indices) {
         std::optional<AffineForm> form = affine_form(*index);
         if (!form) return std::nullopt;
-        for (const auto& [axis, scale] : form->scales) ++uses[static_cast<size_t>(axis)];
+        for (const auto& [axis, scale] : form->terms) ++uses[static_cast<size_t>(axis)];
         out.forms.push_back(std::move(*form));
     }
     std::vector<bool> taken(values.shape.size(), false);
     for (size_t k = 0; k < out.forms.size(); ++k) {
         int best = -1;
-        for (const auto& [axis, scale] : out.forms[k].scales)
+        for (const auto& [axis, scale] : out.forms[k].terms)
             if (uses[static_cast<size_t>(axis)] == 1 &&
                 is_dense(target.shape[k], values.shape[static_cast<size_t>(axis)], scale))
-                best = best < 0 || std::abs(scale) < std::abs(out.forms[k].scales.at(best)) ? axis
-                                                                                            : best;
-        if (best < 0 && (!out.forms[k].scales.empty() || !is_dense(target.shape[k], Size(1), 1)))
+                best = best < 0 || std::abs(scale) < std::abs(coefficient_of(out.forms[k], best))
+                           ? axis
+                           : best;
+        if (best < 0 && (!out.forms[k].terms.empty() || !is_dense(target.shape[k], Size(1), 1)))
             return std::nullopt;
         if (best >= 0) taken[static_cast<size_t>(best)] = true;
         out.solved.push_back(best);
@@ -88,14 +89,14 @@ class Meeting {
         const AffineForm& form = solution_.forms[static_cast<size_t>(k)];
         const int axis = solution_.solved[static_cast<size_t>(k)];
         Ref left = elementwise(b_, Op::Sub, {index(b_, shape_, k), number(form.offset)});
-        for (const auto& [other, scale] : form.scales) {
+        for (const auto& [other, scale] : form.terms) {
             if (other == axis) continue;
             const Ref part =
                 elementwise(b_, Op::Mul, {at_[static_cast<size_t>(other)], number(Size(scale))});
             left = elementwise(b_, Op::Sub, {left, part});
         }
         if (axis < 0) return require(elementwise(b_, Op::Equal, {left, number(Size(0))}));
-        const int64_t scale = form.scales.at(axis);
+        const int64_t scale = coefficient_of(form, axis);
         if (scale == -1) left = elementwise(b_, Op::Neg, {left});
         if (std::abs(scale) > 1) {
             require(elementwise(

@@ -4,12 +4,14 @@
 
 #include <array>
 #include <cstdlib>
+#include <map>
 #include <random>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "compiler/ir/evaluate.h"
+#include "compiler/kernel/index_form.h"
 #include "compiler/kernel/kernel_builder.h"
 
 namespace firn {
@@ -69,6 +71,8 @@ class Algebra {
             Value made = make(values);
             if (made.node < 0) continue;  // beyond 32 bits: sizes of kernels are refused there
             expect_right(made);
+            if (HasFailure()) return;
+            expect_form(made);
             if (HasFailure()) return;
             values.push_back(std::move(made));
         }
@@ -178,9 +182,29 @@ class Algebra {
         }
     }
 
+    /// What is no multiple of a range is congruent to what the form says, and does not change with
+    /// ranges that it does not name.
+    void expect_form(const Value& made) {
+        const IndexForm& form = forms_.of(made.node);
+        std::map<std::vector<int64_t>, int64_t> seen;
+        for (size_t k = 0; k < points_.size(); ++k) {
+            const Point& p = points_[k];
+            int64_t rest = made.at[k] - form.sum.offset.evaluate(p.env);
+            for (const auto& [range, step] : form.sum.terms)
+                rest -= step.evaluate(p.env) * p.indices[static_cast<size_t>(range)];
+            std::vector<int64_t> named{p.env.at("n"), p.env.at("m")};
+            for (int range : form.others) named.push_back(p.indices[static_cast<size_t>(range)]);
+            const bool same = seen.emplace(named, rest).first->second == rest;
+            ASSERT_TRUE(contains(form.rest, rest) && same)
+                << made.text << " leaves " << rest << ", said to be " << form.rest.rem << " modulo "
+                << form.rest.mod << (same ? "" : ", and moves");
+        }
+    }
+
     std::mt19937 random_;
     KernelCode code_;
     KernelBuilder b_;
+    IndexForms forms_{code_};
     std::vector<int> ranges_;
     std::vector<Point> points_;
     std::vector<Known> known_;                   // by point
@@ -188,6 +212,21 @@ class Algebra {
     std::pair<int, std::vector<int64_t>> less_;  // the last value < one of its operands
 };
 
+TEST(BuilderAlgebra, PutsASplitIndexTogether) {
+    KernelCode code;
+    KernelBuilder b(code, {});
+    const auto index = [&] {
+        Range range;
+        range.name = "r", range.extent = Size(100);
+        return b.range(b.add_range(range));
+    };
+    const int i = index(), j = index(), three = b.integer(3), four = b.integer(4);
+    const int x = b.add(b.mul(i, b.integer(5)), b.integer(2));
+    const int rest = b.make(KernelOp::Mod, i32, {x, four}),
+              quotient = b.make(KernelOp::Div, i32, {x, four});
+    const int parts = b.add(b.mul(rest, three), b.mul(quotient, b.integer(12)));
+    EXPECT_EQ(b.add(parts, j), b.add(b.mul(x, three), j));
+}
 TEST(BuilderAlgebra, IsExactWhateverTheSizesAre) {
     for (uint32_t seed = 0; seed < 250 && !testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE(seed);
