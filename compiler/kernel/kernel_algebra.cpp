@@ -55,6 +55,10 @@ int KernelBuilder::make(KernelOp op, DType dtype, std::vector<int> args) {
             if (is_zero(node(args[k])) && never_minus_zero(args[1 - k], kZeroSteps))
                 return args[1 - k];
     if ((info(op).properties & kCommutative) && args[0] > args[1]) std::swap(args[0], args[1]);
+    return plain(op, dtype, std::move(args));
+}
+
+int KernelBuilder::plain(KernelOp op, DType dtype, std::vector<int> args) {
     KernelNode n;
     n.op = op;
     n.dtype = dtype;
@@ -148,27 +152,10 @@ int KernelBuilder::from_linear(LinearForm linear) {
     linear.offset = static_cast<int32_t>(linear.offset);
     int sum = -1;
     auto add_term = [&](int term) {
-        if (sum < 0) {
-            sum = term;
-            return;
-        }
-        KernelNode n;
-        n.op = KernelOp::Add;
-        n.dtype = i32;
-        n.args = {sum, term};
-        sum = intern(std::move(n));
+        sum = sum < 0 ? term : plain(KernelOp::Add, i32, {sum, term});
     };
-    for (const auto& [term, coefficient] : linear.terms) {
-        if (coefficient == 1) {
-            add_term(term);
-            continue;
-        }
-        KernelNode n;
-        n.op = KernelOp::Mul;
-        n.dtype = i32;
-        n.args = {term, integer(coefficient)};
-        add_term(intern(std::move(n)));
-    }
+    for (const auto& [term, coefficient] : linear.terms)
+        add_term(coefficient == 1 ? term : plain(KernelOp::Mul, i32, {term, integer(coefficient)}));
     if (sum < 0) return integer(linear.offset);
     const bool simple = linear.terms.size() == 1 && linear.terms[0].second == 1 && !linear.offset;
     if (simple) return sum;
@@ -186,11 +173,7 @@ int KernelBuilder::product(int a, int b) {
     }
     // Distribute over short sums, so that (i - 1) * m and i * m share i * m.
     if (x.terms.size() * y.terms.size() > 4) {
-        KernelNode n;
-        n.op = KernelOp::Mul;
-        n.dtype = i32;
-        n.args = {std::min(a, b), std::max(a, b)};
-        return intern(std::move(n));
+        return plain(KernelOp::Mul, i32, {std::min(a, b), std::max(a, b)});
     }
     int sum = integer(x.offset * y.offset);
     auto scaled = [&](int term, int64_t c) { return from_linear({{{term, c}}, 0}); };
@@ -208,11 +191,7 @@ int KernelBuilder::product(int a, int b) {
                 const Size folded = code_.params[p.param].size * code_.params[q.param].size;
                 term = size(folded);
             } else {
-                KernelNode n;
-                n.op = KernelOp::Mul;
-                n.dtype = i32;
-                n.args = {std::min(s, t), std::max(s, t)};
-                term = intern(std::move(n));
+                term = plain(KernelOp::Mul, i32, {std::min(s, t), std::max(s, t)});
             }
             sum = add(sum, scaled(term, c * d));
         }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "compiler/kernel/interval.h"
 #include "compiler/program/index_limits.h"
 
 namespace firn {

@@ -92,6 +92,8 @@ class KernelBuilder {
 
   private:
     int intern(KernelNode node);
+    /// The operation itself, not folded.
+    int plain(KernelOp op, DType dtype, std::vector<int> args);
     int reduction(KernelOp op, ReduceOp by, int value);
     int make_integer(KernelOp op, const std::vector<int>& args);
     int from_linear(LinearForm linear);

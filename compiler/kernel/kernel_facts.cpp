@@ -1,9 +1,11 @@
-// What is known of a node of Kernel code: what it depends on, and bounds by the sizes of a call.
+// What is known of a node of Kernel code: what it depends on, and bounds by numbers and by the
+// sizes of a call.
 #include "compiler/kernel/kernel_facts.h"
 
 #include <algorithm>
 #include <iterator>
 
+#include "compiler/ir/value_bounds.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -39,6 +41,18 @@ std::vector<int> ranges_of(const KernelCode& code, const std::vector<NodeFacts>&
         for (int body : {n.region, n.else_region})
             if (body >= 0) ranges = merge(ranges, ranges_of_body(code, known, code.regions[body]));
     return ranges;
+}
+
+Congruence congruence_of(const KernelCode& code, const KernelNode& n) {
+    auto of = [&](size_t k) -> const Congruence& { return code.nodes[n.args[k]].congruence; };
+    switch (n.op) {
+        case KernelOp::Add: return of(0) + of(1);
+        case KernelOp::Mul: return of(0) * of(1);
+        case KernelOp::Min:
+        case KernelOp::Max: return join(of(0), of(1));
+        case KernelOp::Select: return join(of(1), of(2));
+        default: return {};
+    }
 }
 
 bool bounded(const NodeFacts& a) { return a.lo && a.hi; }
@@ -125,6 +139,19 @@ bool may_wrap(const KernelNode& n, const NodeFacts& f, const SymbolFacts& symbol
 bool has_bounds(const KernelNode& n) {
     return n.dtype == i32 &&
            (is_elementwise(n.op) || n.op == KernelOp::Constant || n.op == KernelOp::Param);
+}
+
+void bound(const KernelCode& code, KernelNode& n) {
+    std::vector<Interval> inputs;
+    for (int arg : n.args) {
+        const KernelNode& input = code.nodes[arg];
+        inputs.push_back(input.dtype.is_bool() ? Interval{0, 1} : input.interval);
+    }
+    n.interval = interval_of(graph_op(n.op), inputs);
+    n.congruence = congruence_of(code, n);
+    if (contains(kAnyI32, n.interval)) return;
+    n.interval = kAnyI32;
+    n.congruence = wrapped(n.congruence);
 }
 
 NodeFacts facts_of(const KernelCode& code, const std::vector<NodeFacts>& known,

@@ -1,4 +1,5 @@
-// What is known of a node of Kernel code: what it depends on, and bounds by the sizes of a call.
+// What is known of a node of Kernel code: what it depends on, and bounds by numbers and by the
+// sizes of a call.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -20,6 +21,8 @@ struct NodeFacts {
 
 /// Its interval and bounds say something.
 bool has_bounds(const KernelNode& n);
+/// Writes where an elementwise i32 node lies, and what it is modulo what.
+void bound(const KernelCode& code, KernelNode& n);
 
 /// Of node `id`, whose interval is known, from what is known of the nodes before it; its linear
 /// form is left open.
