@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/mapping/passes.h"
+#include "compiler/program/compile_trace.h"
 #include "compiler/program/size_env.h"
 #include "compiler/schedule/cut_weights.h"
 
@@ -18,24 +19,6 @@ namespace firn {
 /// machine do not matter. `spirv`: by the clock, on all cores.
 struct CompileTimes {
     double passes = 0, schedule = 0, lower = 0, map = 0, emit = 0, plan = 0, spirv = 0;
-};
-
-/// What the compiler made of a program, pass by pass: what it compiles, not what another run of the
-/// same passes would make.
-struct CompileTrace {
-    struct Pass {
-        std::string name;
-        double milliseconds = 0;
-        size_t nodes_before = 0, nodes_after = 0;
-        std::map<std::string, int> fired;  // rules
-        std::string text;                  // of what it left
-    };
-    struct Kernel {
-        std::string name;  // of KernelInfo
-        std::vector<Pass> passes;
-    };
-    std::vector<Pass> graph;      // as it was recorded, and after every pass
-    std::vector<Kernel> kernels;  // as the walk wrote them, and after every pass
 };
 
 /// See CompileOptions::stop.

@@ -1,0 +1,26 @@
+// What the compiler made of a program, pass by pass.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+namespace firn {
+
+/// What it compiles, not what another run of the same passes would make.
+struct CompileTrace {
+    struct Pass {
+        std::string name;
+        double milliseconds = 0;
+        size_t nodes_before = 0, nodes_after = 0;
+        std::map<std::string, int> fired;  // rules
+        std::string text;                  // of what it left
+    };
+    struct Kernel {
+        std::string name;  // of KernelInfo
+        std::vector<Pass> passes;
+    };
+    std::vector<Pass> graph;      // as it was recorded, and after every pass
+    std::vector<Kernel> kernels;  // as the walk wrote them, and after every pass
+};
+
+}  // namespace firn
