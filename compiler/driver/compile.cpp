@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "compiler/codegen/spirv.h"
+#include "compiler/driver/finish_kernels.h"
 #include "compiler/ir/text.h"
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/passes/passes.h"
@@ -114,6 +115,43 @@ auto timed(double& sum, F stage) {
     return stage();
 }
 
+/// Of the kernels in which an invocation takes more iterations than the driver allows: the roots of
+/// their rows, null for one that walks none.
+NodeSet overlong(const KernelList& list, const DeviceProfile& profile) {
+    NodeSet out;
+    for_kernels(list.steps, [&](const ListedKernel& kernel) {
+        if (!is_within_back_edges(kernel.code, profile)) out.insert(kernel.row_root);
+    });
+    return out;
+}
+
+/// Stages 3 to 7. A schedule cuts nothing that may run: how many iterations an invocation takes is
+/// known once its kernel is mapped, since copies, unrolling and lanes that share a loop make them
+/// fewer. Where they are too many it gives up rows, then nests.
+std::shared_ptr<Program> cut_and_plan(const Graph& graph, const CutWeights& cuts,
+                                      const DeviceProfile& profile, const CompileOptions& options,
+                                      CompileTimes& times) {
+    const auto cut = [&](bool nested) {
+        check_stop(options);
+        return timed(times.schedule, [&] {
+            return make_schedule(graph, weighted(profile, cuts), options.facts, nested);
+        });
+    };
+    bool nested = true;
+    Schedule schedule = cut(nested);
+    for (;;) {
+        check_stop(options);
+        KernelList list = finish_kernels(graph, schedule, profile, options, times);
+        const NodeSet found = overlong(list, profile);
+        if (leave_rows(schedule, found)) continue;
+        if (found.empty() || !nested)
+            return timed(times.plan, [&] {
+                return make_plan(std::move(list), schedule.verdicts, profile, options);
+            });
+        schedule = cut(nested = false);
+    }
+}
+
 }  // namespace
 
 std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& graph,
@@ -131,21 +169,8 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
     Graph prepared = timed(times.schedule,
                            [&] { return prepare(table, simple, profile, options.facts, trace); });
     timed(times.schedule, [&] { check_sizes(prepared, profile, options.facts); });
-    const auto planned = [&](const CutWeights& cuts, bool nested) {
-        check_stop(options);
-        const Schedule schedule = timed(times.schedule, [&] {
-            return make_schedule(prepared, weighted(profile, cuts), options.facts, nested);
-        });
-        check_stop(options);
-        return timed(times.plan,
-                     [&] { return make_plan(prepared, schedule, profile, options, times); });
-    };
     const auto cut = [&](const CutWeights& cuts) {
-        try {
-            return planned(cuts, true);
-        } catch (const TooManyTurns&) {
-            return planned(cuts, false);
-        }
+        return cut_and_plan(prepared, cuts, profile, options, times);
     };
     CutWeights cuts = options.cuts.value_or(CutWeights{});
     std::shared_ptr<Program> program = cut(cuts);
@@ -154,7 +179,6 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
             program = cut(cuts = *tuned);
     if (cuts != CutWeights{}) program->cuts = text(cuts);
     declare_shapes(*program, graph);
-    times.plan -= times.lower + times.map + times.emit;
     program->compile_milliseconds = milliseconds(start);
     const auto emitted = std::chrono::steady_clock::now();
     if (options.spirv) compile_kernels(*program, options);

@@ -59,4 +59,8 @@ Work count_work(const KernelCode& code) {
     return work;
 }
 
+Work largest(const Work& work) {
+    return {largest(work.operations), largest(work.bytes_read), largest(work.bytes_written)};
+}
+
 }  // namespace firn

@@ -8,5 +8,7 @@ namespace firn {
 /// the buffers it touches, each once. A loop whose trips only the data knows counts as one
 /// iteration.
 Work count_work(const KernelCode& code);
+/// With the largest values of sizes that only the device knows.
+Work largest(const Work& work);
 
 }  // namespace firn

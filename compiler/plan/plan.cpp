@@ -1,85 +1,98 @@
-// Stage 7: kernels and host steps become a Program.
+// Stage 7: a list of finished kernels becomes a Program.
 #include "compiler/plan/plan.h"
 
-#include <algorithm>
-#include <map>
-#include <string>
+#include <unordered_map>
 #include <utility>
 
-#include "compiler/plan/dispatches.h"
-#include "compiler/plan/plan_buffers.h"
-#include "compiler/plan/plan_results.h"
-#include "compiler/plan/plan_run.h"
-#include "compiler/plan/plan_sequences.h"
-#include "compiler/plan/plan_steps.h"
-#include "compiler/plan/reuse_arguments.h"
+#include "compiler/kernel/structure.h"
+#include "compiler/plan/plan_kernel.h"
+#include "compiler/plan/plan_notes.h"
 
 namespace firn {
 namespace {
 
-/// Kernels are numbered as the program has them now, in the trace too.
-void number_kernels(PlanRun& run) {
-    std::map<std::string, std::string> renamed;
-    for (size_t k = 0; k < run.program->kernels.size(); ++k) {
-        std::string& name = run.program->kernels[k].name;
-        const std::string before = name;
-        name = "k" + std::to_string(k) + name.substr(std::min(name.find(' '), name.size()));
-        renamed[before] = name;
-    }
-    if (!run.options.trace) return;
-    for (CompileTrace::Kernel& kernel : run.options.trace->kernels) {
-        const auto now = renamed.find(kernel.name);
-        kernel.name = now == renamed.end() ? "part of a sequence, " + kernel.name : now->second;
-    }
+struct PlanRun {
+    Program& program;
+    const DeviceProfile& profile;
+    CompileTrace* trace;
+    std::unordered_map<const KernelInfo*, int> places;  // of what was emitted
+};
+
+/// What the program says of a kernel, as its first dispatch does.
+int add_kernel(PlanRun& run, ListedKernel kernel) {
+    std::vector<KernelInfo>& all = run.program.kernels;
+    const auto place = static_cast<int>(all.size());
+    KernelInfo info = *kernel.emitted;
+    info.mapping = std::move(kernel.mapping), info.tuning_key = std::move(kernel.tuning_key);
+    info.tuned = kernel.tuned;
+    info.lines = std::move(kernel.lines);
+    info.name = "k" + std::to_string(place) + (info.lines.empty() ? "" : " " + info.lines[0]);
+    if (info.lines.empty() && !kernel.code.name.empty()) info.name += " " + kernel.code.name;
+    kernel.code.name = info.name;
+    info.code = std::make_shared<KernelCode>(std::move(kernel.code));
+    if (run.trace) run.trace->kernels.push_back({info.name, std::move(kernel.trail)});
+    all.push_back(std::move(info));
+    return place;
 }
 
-void put_steps_in_sequence(PlanRun& run) {
-    put_in_sequence(*run.program, run.profile, run.options.facts,
-                    [&](KernelCode code, const std::vector<std::string>& lines, const Work& work) {
-                        verify(code, KernelStage::Placed, "in_sequence");
-                        run.trail.clear();
-                        note_pass(run, {"in_sequence"}, code);
-                        return Step{dispatch_of(run, std::move(code), work,
-                                                "one group, kernels in sequence", lines)};
-                    });
-    number_kernels(run);
+/// An equal kernel stands for this one, too.
+void share_kernel(KernelInfo& shared, const ListedKernel& kernel) {
+    add_lines(shared.lines, kernel.lines);
+    auto widened = std::make_shared<KernelCode>(*shared.code);
+    widen(*widened, kernel.code);
+    shared.back_edges = widened->back_edges, shared.guards = widened->guards;
+    shared.code = std::move(widened);
 }
 
-void make_program(PlanRun& run) {
-    Program& program = *run.program;
-    if (run.options.trace) run.options.trace->kernels.clear();  // of an earlier try
-    program.name = run.options.name;
-    program.profile = run.profile;
-    program.guards = run.graph.guards;
-    add_arguments(run);
-    program.host_scalars = run.schedule.numbers.scalars;
-    for (const auto& [node, place] : run.schedule.numbers.place)
-        run.context.host_numbers[node] = static_cast<int>(program.arguments.size()) + place;
-    program.steps = steps_of(run, run.schedule.items);
-    add_results(run);
-    reuse_arguments(program, run.options.donated);
-    if (run.options.steps.in_sequence) put_steps_in_sequence(run);
-    for (size_t k = 0; k < program.data_sizes.size(); ++k)
-        program.data_sizes[k].buffer = program.results[k].buffer;
-    if (run.options.facts.bindable) note_assumed(run);
-    add_verdicts(run);
+DispatchStep dispatch_of(PlanRun& run, ListedKernel kernel) {
+    check_limits(kernel.code, run.profile,
+                 kernel.lines.empty() ? "" : " (" + kernel.lines[0] + ")");
+    DispatchStep step;
+    step.work = kernel.work;
+    if (kernel.group_counts >= 0) {
+        step.sizes_binding = kernel.code.sizes_buffer;
+        step.sizes_groups = kernel.group_counts;
+    }
+    launch_as(step, kernel.code);
+    step.lowered = std::move(kernel.ready);
+    const auto [at, added] = run.places.try_emplace(kernel.emitted.get());
+    if (added)
+        at->second = add_kernel(run, std::move(kernel));
+    else
+        share_kernel(run.program.kernels[static_cast<size_t>(at->second)], kernel);
+    step.kernel = at->second;
+    return step;
+}
+
+std::vector<Step> placed(PlanRun& run, std::vector<ListedStep> steps) {
+    std::vector<Step> out;
+    for (ListedStep& step : steps) {
+        if (auto* kernel = std::get_if<ListedKernel>(&step.step))
+            out.push_back({dispatch_of(run, std::move(*kernel))});
+        if (const auto* copy = std::get_if<CopyStep>(&step.step)) out.push_back({*copy});
+        if (auto* loop = std::get_if<ListedLoop>(&step.step)) {
+            loop->loop.body = placed(run, std::move(loop->body));
+            out.push_back({std::move(loop->loop)});
+        }
+    }
+    return out;
 }
 
 }  // namespace
 
-std::shared_ptr<Program> make_plan(const Graph& graph, const Schedule& schedule,
-                                   const DeviceProfile& profile, const CompileOptions& options,
-                                   CompileTimes& times) {
-    PlanRun run(graph, schedule, profile, options, times);
-    try {
-        make_program(run);
-    } catch (...) {
-        // What the kernel was that could not be made.
-        if (options.trace && !run.trail.empty())
-            options.trace->kernels.push_back({"unfinished", std::move(run.trail)});
-        throw;
-    }
-    return run.program;
+std::shared_ptr<Program> make_plan(KernelList list, const std::vector<ValueVerdict>& verdicts,
+                                   const DeviceProfile& profile, const CompileOptions& options) {
+    Program& program = *list.program;
+    if (options.trace) options.trace->kernels.clear();  // of an earlier try
+    program.name = options.name;
+    program.profile = profile;
+    PlanRun run{program, profile, options.trace.get(), {}};
+    program.steps = placed(run, std::move(list.steps));
+    for (size_t k = 0; k < program.data_sizes.size(); ++k)
+        program.data_sizes[k].buffer = program.results[k].buffer;
+    if (options.facts.bindable) note_assumed(program, options.facts);
+    add_verdicts(program, verdicts);
+    return list.program;
 }
 
 }  // namespace firn

@@ -5,7 +5,7 @@
 
 #include "compiler/codegen/glsl.h"
 #include "compiler/kernel/bindings.h"
-#include "compiler/lower/data_sizes.h"
+#include "compiler/program/error.h"
 
 namespace firn {
 
@@ -86,6 +86,11 @@ void launch_as(DispatchStep& step, const KernelCode& code) {
     for (size_t k = 0; k < bound_buffers(code); ++k) step.buffers.push_back(code.buffers[k].buffer);
 }
 
+bool is_within_back_edges(const KernelCode& code, const DeviceProfile& profile) {
+    return !profile.max_back_edges ||
+           (code.back_edges >= 0 && code.back_edges <= profile.max_back_edges);
+}
+
 void check_limits(const KernelCode& code, const DeviceProfile& profile, const std::string& at) {
     uint32_t texels = 0, storage = 0;
     const int64_t shared = shared_bytes(code);
@@ -116,16 +121,15 @@ void check_limits(const KernelCode& code, const DeviceProfile& profile, const st
                         std::to_string(profile.max_texel_buffers) + " and " +
                         std::to_string(profile.max_storage_buffers) +
                         " at once; split the kernel by hand, or concatenate some tensors" + at);
-    if (profile.max_back_edges && code.back_edges < 0)
+    if (is_within_back_edges(code, profile)) return;
+    if (code.back_edges < 0)
         throw UserError(
             "only the data knows how many iterations a loop in this kernel takes, and this device "
             "stops an invocation after " +
             std::to_string(profile.max_back_edges) + "; bound it, as in loop(min(n, 60000))" + at);
-    if (profile.max_back_edges && code.back_edges > profile.max_back_edges)
-        throw TooManyTurns("a loop inside one kernel takes up to " +
-                           std::to_string(code.back_edges) +
-                           " iterations and this device stops an invocation after " +
-                           std::to_string(profile.max_back_edges) + "; split it in two loops" + at);
+    throw UserError("a loop inside one kernel takes up to " + std::to_string(code.back_edges) +
+                    " iterations and this device stops an invocation after " +
+                    std::to_string(profile.max_back_edges) + "; split it in two loops" + at);
 }
 
 std::optional<KernelCode> remap(const KernelCode& lowered, const Mapping& mapping,

@@ -5,21 +5,16 @@
 
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/mapping/map.h"
-#include "compiler/program/error.h"
 #include "compiler/program/program.h"
 
 namespace firn {
-
-/// A kernel takes more iterations than the driver lets an invocation take; another schedule may
-/// not.
-struct TooManyTurns : UserError {
-    using UserError::UserError;
-};
 
 /// Its GLSL and what whoever launches it must know. Without name, lines and SPIR-V.
 KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile);
 /// How it is launched: groups, parameters and buffers of the step.
 void launch_as(DispatchStep& step, const KernelCode& code);
+/// No invocation takes more iterations than the driver lets it take.
+bool is_within_back_edges(const KernelCode& code, const DeviceProfile& profile);
 /// UserError where the kernel exceeds a limit of the device: what is over, by how much, what to
 /// change. `at`: the user's line.
 void check_limits(const KernelCode& code, const DeviceProfile& profile, const std::string& at);

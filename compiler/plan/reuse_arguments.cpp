@@ -4,29 +4,35 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/kernel/kernel_code.h"
+#include "compiler/kernel/bindings.h"
 
 namespace firn {
 namespace {
 
-bool in_rotation(const std::vector<Step>& steps, int buffer) {
-    return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
-        const auto* repeat = std::get_if<RepeatStep>(&step.step);
-        if (!repeat) return false;
-        for (const auto& [first, second] : repeat->rotation)
+bool in_rotation(const std::vector<ListedStep>& steps, int buffer) {
+    return std::any_of(steps.begin(), steps.end(), [&](const ListedStep& step) {
+        const auto* listed = std::get_if<ListedLoop>(&step.step);
+        if (!listed) return false;
+        for (const auto& [first, second] : listed->loop.rotation)
             if (first == buffer || second == buffer) return true;
-        return repeat->alive == buffer || in_rotation(repeat->body, buffer);
+        return listed->loop.alive == buffer || in_rotation(listed->body, buffer);
     });
 }
 
-bool uses(const Step& step, int buffer) {
+std::vector<size_t> bindings_of(const KernelCode& code, int buffer) {
+    std::vector<size_t> out;
+    for (size_t k = 0; k < bound_buffers(code); ++k)
+        if (code.buffers[k].buffer == buffer) out.push_back(k);
+    return out;
+}
+
+bool uses(const ListedStep& step, int buffer) {
     if (const auto* copy = std::get_if<CopyStep>(&step.step))
         return copy->source == buffer || copy->target == buffer;
-    if (const auto* repeat = std::get_if<RepeatStep>(&step.step))
-        return std::any_of(repeat->body.begin(), repeat->body.end(),
-                           [&](const Step& inner) { return uses(inner, buffer); });
-    const auto& buffers = std::get<DispatchStep>(step.step).buffers;
-    return std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
+    if (const auto* loop = std::get_if<ListedLoop>(&step.step))
+        return std::any_of(loop->body.begin(), loop->body.end(),
+                           [&](const ListedStep& inner) { return uses(inner, buffer); });
+    return !bindings_of(std::get<ListedKernel>(step.step).code, buffer).empty();
 }
 
 /// Numbers a kernel's nodes as one iteration of every loop evaluates them.
@@ -70,13 +76,6 @@ class Order {
     int next_ = 0;
 };
 
-/// The only binding of a buffer in a dispatch; -1 where there are several.
-int only_binding(const DispatchStep& dispatch, int buffer) {
-    const auto& all = dispatch.buffers;
-    if (std::count(all.begin(), all.end(), buffer) != 1) return -1;
-    return static_cast<int>(std::find(all.begin(), all.end(), buffer) - all.begin());
-}
-
 /// Invocations work together on an element: one may store what another still loads. In a kernel by
 /// hand nobody knows.
 bool shares_elements(const KernelCode& code) {
@@ -89,9 +88,8 @@ bool shares_elements(const KernelCode& code) {
 }
 
 /// Every invocation loads from binding `from` only what it stores to binding `to` later.
-bool element_by_element(const KernelCode& code, int from, int to) {
-    const auto &read = code.buffers[static_cast<size_t>(from)],
-               &written = code.buffers[static_cast<size_t>(to)];
+bool element_by_element(const KernelCode& code, size_t from, size_t to) {
+    const KernelBuffer &read = code.buffers[from], &written = code.buffers[to];
     if (read.form != written.form || read.written || shares_elements(code)) return false;
     const Order order(code);
     std::vector<const KernelNode*> loads, stores;
@@ -100,13 +98,13 @@ bool element_by_element(const KernelCode& code, int from, int to) {
         const int at = order.at(static_cast<int>(id));
         const bool memory =
             node.op == KernelOp::Load || node.op == KernelOp::Store || node.op == KernelOp::Atomic;
-        if (at < 0 || !memory || (node.buffer != from && node.buffer != to)) continue;
-        if (node.buffer == from) loads.push_back(&node);
+        if (at < 0 || !memory) continue;
+        const auto buffer = static_cast<size_t>(node.buffer);
+        if (buffer == from) loads.push_back(&node);
+        if (buffer != to) continue;
         // A store in a loop may come before the load of a later iteration.
-        if (node.buffer == to &&
-            (node.op != KernelOp::Store || order.in_loop(static_cast<int>(id))))
-            return false;
-        if (node.buffer == to) stores.push_back(&node);
+        if (node.op != KernelOp::Store || order.in_loop(static_cast<int>(id))) return false;
+        stores.push_back(&node);
     }
     auto id_of = [&](const KernelNode* node) { return static_cast<int>(node - code.nodes.data()); };
     return !loads.empty() && std::all_of(loads.begin(), loads.end(), [&](const KernelNode* load) {
@@ -146,72 +144,77 @@ bool point_by_point(const KernelCode& lowered, int argument, int result) {
 }
 
 /// The step that reads the argument last writes the result first: whether it may write over it.
-bool may_write_over(const Program& program, const Step& step, int argument, int result) {
+bool may_write_over(const ListedStep& step, int argument, int result) {
     if (const auto* copy = std::get_if<CopyStep>(&step.step))
         return copy->source == argument && copy->target == result;
-    const auto* dispatch = std::get_if<DispatchStep>(&step.step);
-    if (!dispatch) return false;
-    const KernelInfo& kernel = program.kernels[static_cast<size_t>(dispatch->kernel)];
-    const int from = only_binding(*dispatch, argument), to = only_binding(*dispatch, result);
-    return kernel.code && from >= 0 && to >= 0 && element_by_element(*kernel.code, from, to) &&
-           (!dispatch->lowered || point_by_point(*dispatch->lowered, argument, result));
+    const auto* kernel = std::get_if<ListedKernel>(&step.step);
+    if (!kernel) return false;
+    const std::vector<size_t> from = bindings_of(kernel->code, argument),
+                              to = bindings_of(kernel->code, result);
+    return from.size() == 1 && to.size() == 1 && element_by_element(kernel->code, from[0], to[0]) &&
+           (!kernel->ready || point_by_point(*kernel->ready, argument, result));
 }
 
 /// Whoever runs the step asks the device whether to go on: the program may fail there, after what
 /// came before has run.
-bool asks(const Step& step) {
-    const auto* repeat = std::get_if<RepeatStep>(&step.step);
-    return repeat &&
-           (repeat->alive >= 0 || std::any_of(repeat->body.begin(), repeat->body.end(), asks));
+bool asks(const ListedStep& step) {
+    const auto* listed = std::get_if<ListedLoop>(&step.step);
+    return listed &&
+           (listed->loop.alive >= 0 || std::any_of(listed->body.begin(), listed->body.end(), asks));
 }
 
-bool fits(const Program& program, int argument, int result) {
-    const BufferInfo &a = program.buffers[static_cast<size_t>(argument)],
-                     &r = program.buffers[static_cast<size_t>(result)];
-    if (a.dtype != r.dtype || !(a.elements == r.elements) || in_rotation(program.steps, result))
+bool fits(const KernelList& list, int argument, int result) {
+    const std::vector<ListedStep>& steps = list.steps;
+    const BufferInfo &a = list.program->buffers[static_cast<size_t>(argument)],
+                     &r = list.program->buffers[static_cast<size_t>(result)];
+    if (a.dtype != r.dtype || !(a.elements == r.elements) || in_rotation(steps, result))
         return false;
     std::optional<size_t> last, first;
-    for (size_t k = 0; k < program.steps.size(); ++k) {
-        if (uses(program.steps[k], argument)) last = k;
-        if (!first && uses(program.steps[k], result)) first = k;
-        if (first && asks(program.steps[k])) return false;
+    for (size_t k = 0; k < steps.size(); ++k) {
+        if (uses(steps[k], argument)) last = k;
+        if (!first && uses(steps[k], result)) first = k;
+        if (first && asks(steps[k])) return false;
     }
     if (!first || !last) return first.has_value();
-    return *last < *first ||
-           (*last == *first && may_write_over(program, program.steps[*last], argument, result));
+    return *last < *first || (*last == *first && may_write_over(steps[*last], argument, result));
 }
 
-void rename(std::vector<Step>& steps, int from, int to) {
-    for (Step& step : steps) {
+void rename(KernelCode& code, int from, int to) {
+    for (KernelBuffer& b : code.buffers)
+        if (b.buffer == from) b.buffer = to;
+}
+
+void rename(std::vector<ListedStep>& steps, int from, int to) {
+    for (ListedStep& step : steps) {
         if (auto* copy = std::get_if<CopyStep>(&step.step)) {
             if (copy->source == from) copy->source = to;
             if (copy->target == from) copy->target = to;
-        } else if (auto* repeat = std::get_if<RepeatStep>(&step.step)) {
-            rename(repeat->body, from, to);
+        } else if (auto* loop = std::get_if<ListedLoop>(&step.step)) {
+            rename(loop->body, from, to);
         } else {
-            auto& dispatch = std::get<DispatchStep>(step.step);
-            std::replace(dispatch.buffers.begin(), dispatch.buffers.end(), from, to);
-            if (!dispatch.lowered) continue;
-            auto lowered = std::make_shared<KernelCode>(*dispatch.lowered);
-            for (KernelBuffer& b : lowered->buffers)
-                if (b.buffer == from) b.buffer = to;
-            dispatch.lowered = std::move(lowered);
+            auto& kernel = std::get<ListedKernel>(step.step);
+            rename(kernel.code, from, to);
+            if (!kernel.ready) continue;
+            auto ready = std::make_shared<KernelCode>(*kernel.ready);
+            rename(*ready, from, to);
+            kernel.ready = std::move(ready);
         }
     }
 }
 
 }  // namespace
 
-void reuse_arguments(Program& program, const std::vector<bool>& donated) {
+void reuse_arguments(KernelList& list, const std::vector<bool>& donated) {
+    Program& program = *list.program;
     for (size_t k = 0; k < donated.size(); ++k) {
         const int argument = program.arguments[k].buffer;
         if (!donated[k] || program.arguments[k].scalar || argument < 0) continue;
         for (ResultInfo& result : program.results) {
             const int old = result.buffer;
             if (program.buffers[static_cast<size_t>(old)].role != BufferRole::Result ||
-                !fits(program, argument, old))
+                !fits(list, argument, old))
                 continue;
-            rename(program.steps, old, argument);
+            rename(list.steps, old, argument);
             program.buffers[static_cast<size_t>(old)].role = BufferRole::Temporary;
             for (ResultInfo& same : program.results)
                 if (same.buffer == old) same.buffer = argument;

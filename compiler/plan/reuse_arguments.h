@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "compiler/program/program.h"
+#include "compiler/kernel/kernel_list.h"
 
 namespace firn {
 
@@ -11,9 +11,9 @@ namespace firn {
 /// before the first that writes the result; or that step copies the one into the other; or it is a
 /// kernel in which every invocation reads only the elements that it then writes, through the form
 /// that it writes, however its points are mapped. A call that fails keeps its arguments, so nothing
-/// is written over them before the last loop that may end it. Requires: the program's kernels are
-/// mapped. Ensures: such a result names the argument's buffer. After add_results of the plan, since
-/// the last use of an argument is known only then.
-void reuse_arguments(Program& program, const std::vector<bool>& donated);
+/// is written over them before the last loop that may end it. Requires: kernels are Placed, and
+/// emitted with the buffers that they name. Ensures: such a result names the argument's buffer.
+/// Before kernels become sequences, of which nobody can tell that.
+void reuse_arguments(KernelList& list, const std::vector<bool>& donated);
 
 }  // namespace firn

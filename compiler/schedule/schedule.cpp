@@ -51,4 +51,24 @@ Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const S
     return out;
 }
 
+namespace {
+
+bool leave_rows(std::vector<ScheduleItem>& items, const NodeSet& roots) {
+    bool left = false;
+    for (ScheduleItem& item : items) {
+        left |= leave_rows(item.body, roots);
+        if (item.outputs.empty() || !roots.contains(item.outputs[0].get())) continue;
+        item.inner = 0;
+        item.row_reductions.clear();
+        left = true;
+    }
+    return left;
+}
+
+}  // namespace
+
+bool leave_rows(Schedule& schedule, const NodeSet& roots) {
+    return leave_rows(schedule.items, roots);
+}
+
 }  // namespace firn

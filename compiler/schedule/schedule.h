@@ -78,5 +78,8 @@ struct Schedule {
 /// its registers.
 Schedule make_schedule(const Graph& graph, const DeviceProfile& profile,
                        const SymbolFacts& facts = {}, bool nested = true);
+/// The rows that the kernels of these first outputs walk are left to as many invocations as they
+/// have elements, each of which computes all that it needs. False where none walks any.
+bool leave_rows(Schedule& schedule, const NodeSet& roots);
 
 }  // namespace firn

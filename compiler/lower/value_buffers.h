@@ -3,26 +3,24 @@
 #include <string>
 #include <vector>
 
-#include "compiler/plan/plan_run.h"
+#include "compiler/lower/lower_run.h"
 
 namespace firn {
 
 /// A buffer of the program's own, and its place.
-int add_buffer(PlanRun& run, const std::string& name, DType dtype, const Size& elements);
-/// The program's arguments, with their buffers.
-void add_arguments(PlanRun& run);
+int add_buffer(LowerRun& run, const std::string& name, DType dtype, const Size& elements);
 /// Where a value lives: from the first question on it has a buffer.
-int value_buffer(PlanRun& run, const Node& node);
+int value_buffer(LowerRun& run, const Node& node);
 
 /// A kernel or a loop of the body of `loop` (null: the top) computes the value anew in every
 /// iteration.
-bool made_in(PlanRun& run, const Node& value, const Node* loop);
+bool made_in(LowerRun& run, const Node& value, const Node* loop);
 /// Nobody else needs what `old` is: `user`, the only one that asks for it, may write over it. Its
 /// loop computes it anew in every iteration (no loop: once), or carries it.
-bool may_write_over(PlanRun& run, const Node& old, const Node& user);
+bool may_write_over(LowerRun& run, const Node& old, const Node& user);
 /// The buffer of a version of `old`, which lives in buffer `from`: in place where it may be, else a
 /// copy.
-int version_buffer(PlanRun& run, const Node& version, const Node& old, int from,
-                   std::vector<Step>& out);
+int version_buffer(LowerRun& run, const Node& version, const Node& old, int from,
+                   std::vector<ListedStep>& out);
 
 }  // namespace firn

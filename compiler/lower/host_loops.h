@@ -2,12 +2,12 @@
 #pragma once
 #include <vector>
 
-#include "compiler/plan/plan_run.h"
+#include "compiler/lower/lower_run.h"
 
 namespace firn {
 
 /// The loop of the item as a RepeatStep whose carried values rotate among buffers. UserError where
 /// the host cannot know its trip count.
-void add_loop(PlanRun& run, const ScheduleItem& item, std::vector<Step>& out);
+void add_loop(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& out);
 
 }  // namespace firn

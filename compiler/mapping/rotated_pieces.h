@@ -2,13 +2,13 @@
 #pragma once
 #include <cstdint>
 
-#include "compiler/plan/sequence_pieces.h"
+#include "compiler/mapping/sequence_pieces.h"
 
 namespace firn {
 
 /// Writing iterations out costs less than copying `elements` of each buffer that is moved. `loop`
-/// is the piece of `repeat`.
-bool is_worth_writing_out(const RepeatStep& repeat, const SequencePiece& loop, int64_t elements);
+/// is the piece of `listed`.
+bool is_worth_writing_out(const ListedLoop& listed, const SequencePiece& loop, int64_t elements);
 /// As many iterations as it takes until all buffers have their names again, each on those that have
 /// them then; what iterations are left copy.
 SequencePiece written_out(const RepeatStep& repeat, const SequencePiece& loop,

@@ -1,21 +1,19 @@
 // Kernels by hand as steps of a program.
-#include "compiler/plan/kernels_by_hand.h"
+#include "compiler/lower/kernels_by_hand.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "compiler/ir/by_hand.h"
-#include "compiler/plan/dispatches.h"
-#include "compiler/plan/plan_buffers.h"
-#include "compiler/plan/value_kernels.h"
-#include "compiler/plan/waiting_kernels.h"
+#include "compiler/lower/value_buffers.h"
+#include "compiler/lower/value_kernels.h"
 
 namespace firn {
 namespace {
 
 /// Target k of the kernel, from then on `version`, has what it had before.
-int start_target(PlanRun& run, const Node& kernel, size_t k, const Node& version,
-                 const TargetUse& use, std::vector<Step>& out) {
+int start_target(LowerRun& run, const Node& kernel, size_t k, const Node& version,
+                 const TargetUse& use, std::vector<ListedStep>& out) {
     const Ref& before = kernel.inputs[k + 3];
     const Node& entry = *kernel.as<LoopAttr>().body->args[k + 1];
     if (use.covered) return value_buffer(run, version);
@@ -24,19 +22,19 @@ int start_target(PlanRun& run, const Node& kernel, size_t k, const Node& version
         if (!use.read_apart) return version_buffer(run, version, *before, from->second, out);
         const int at = from->second, to = value_buffer(run, version);
         run.context.buffers[&entry] = at;
-        out.push_back({CopyStep{at, to}});
+        out.emplace_back().step = CopyStep{at, to};
         return to;
     }
     const int to = value_buffer(run, version);
     add_kernel(run, {before}, {to}, before->shape, out);
-    add_waiting(run, out);
-    if (use.read_apart) out.push_back({CopyStep{to, value_buffer(run, entry)}});
+    std::get<ListedKernel>(out.back().step).apart = true;
+    if (use.read_apart) out.emplace_back().step = CopyStep{to, value_buffer(run, entry)};
     return to;
 }
 
 }  // namespace
 
-void add_by_hand(PlanRun& run, const std::vector<Ref>& outputs, std::vector<Step>& out) {
+void add_by_hand(LowerRun& run, const std::vector<Ref>& outputs, std::vector<ListedStep>& out) {
     const Node& kernel = *outputs[0]->inputs[0];
     const std::vector<TargetUse> uses = target_uses(kernel, outputs);
     KernelRequest request;
@@ -52,9 +50,12 @@ void add_by_hand(PlanRun& run, const std::vector<Ref>& outputs, std::vector<Step
             version == outputs.end() ? *kernel.as<LoopAttr>().body->results[k] : **version;
         request.targets[k] = start_target(run, kernel, k, made, uses[k], out);
     }
-    Work work;
-    MappedKernel made = map_by_hand(run, request, work);
-    add_dispatch(run, std::move(made), work, outputs, out);
+    ListedKernel made;
+    made.code = lower_by_hand(request, run.context, run.profile);
+    verify(made.code, KernelStage::Lowered, "lower");
+    made.lines = lines_of(outputs);
+    made.by_hand = true;
+    out.push_back({std::move(made)});
 }
 
 }  // namespace firn

@@ -1,12 +1,12 @@
 // Versions of tensors that are written by index.
-#include "compiler/plan/written_values.h"
+#include "compiler/lower/written_values.h"
 
 #include <algorithm>
 #include <string>
 
 #include "compiler/ir/accumulation.h"
-#include "compiler/plan/plan_buffers.h"
-#include "compiler/plan/value_kernels.h"
+#include "compiler/lower/value_buffers.h"
+#include "compiler/lower/value_kernels.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -48,7 +48,7 @@ void add_start(std::vector<Starts>& all, const Ref& value, int buffer) {
 
 }  // namespace
 
-void add_written(PlanRun& run, const ScheduleItem& item, std::vector<Step>& out) {
+void add_written(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& out) {
     const auto& loops = run.schedule.host_loops;
     std::vector<int> targets;
     std::vector<Starts> all;

@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/kernel/kernel_code.h"
-#include "compiler/program/program.h"
+#include "compiler/kernel/kernel_list.h"
 
 namespace firn {
 
@@ -28,12 +27,12 @@ struct SequenceContext {
     const Program& program;
     const DeviceProfile& profile;
     const SymbolFacts& facts;
-    std::map<int, int> uses;  // by buffer: bindings and copies in the program, and results
+    std::map<int, int> uses;  // by buffer: bindings and copies in the list, and results
 };
-SequenceContext sequence_context(const Program& program, const DeviceProfile& profile,
+SequenceContext sequence_context(const KernelList& list, const DeviceProfile& profile,
                                  const SymbolFacts& facts);
 
 /// Nothing where one group cannot run the step, or takes longer than all cores with the launches.
-std::optional<SequencePiece> piece_of(const SequenceContext& context, const Step& step);
+std::optional<SequencePiece> piece_of(const SequenceContext& context, const ListedStep& step);
 
 }  // namespace firn

@@ -1,16 +1,17 @@
 // Steps as pieces of a kernel that one group runs in order.
-#include "compiler/plan/sequence_pieces.h"
+#include "compiler/mapping/sequence_pieces.h"
 
 #include <algorithm>
 #include <set>
 #include <span>
 #include <variant>
 
+#include "compiler/kernel/bindings.h"
 #include "compiler/kernel/kernel_builder.h"
 #include "compiler/kernel/place.h"
 #include "compiler/mapping/in_sequence.h"
 #include "compiler/mapping/one_group.h"
-#include "compiler/plan/rotated_pieces.h"
+#include "compiler/mapping/rotated_pieces.h"
 
 namespace firn {
 namespace {
@@ -74,14 +75,14 @@ bool can_loop(const std::vector<SequencePiece>& pieces, const std::string& induc
     });
 }
 
-void count_uses(const std::vector<Step>& steps, std::map<int, int>& uses) {
-    for (const Step& step : steps) {
-        if (const auto* dispatch = std::get_if<DispatchStep>(&step.step))
-            for (int b : dispatch->buffers) ++uses[b];
+void count_uses(const std::vector<ListedStep>& steps, std::map<int, int>& uses) {
+    for (const ListedStep& step : steps) {
+        if (const auto* kernel = std::get_if<ListedKernel>(&step.step))
+            for (size_t k = 0; k < bound_buffers(kernel->code); ++k)
+                ++uses[kernel->code.buffers[k].buffer];
         if (const auto* copy = std::get_if<CopyStep>(&step.step))
             ++uses[copy->source], ++uses[copy->target];
-        if (const auto* repeat = std::get_if<RepeatStep>(&step.step))
-            count_uses(repeat->body, uses);
+        if (const auto* loop = std::get_if<ListedLoop>(&step.step)) count_uses(loop->body, uses);
     }
 }
 
@@ -128,13 +129,13 @@ std::optional<SequencePiece> copy_piece(const SequenceContext& context,
 /// What of the rotation somebody sees: what is new in every iteration needs no value from the one
 /// before.
 std::vector<std::pair<int, int>> moved_values(const SequenceContext& context,
-                                              const RepeatStep& repeat, const SequencePiece& loop) {
+                                              const ListedLoop& listed, const SequencePiece& loop) {
     std::set<int> live, stored;
     find_live(loop.body, live, stored);
     std::map<int, int> inside;
-    count_uses(repeat.body, inside);
+    count_uses(listed.body, inside);
     std::vector<std::pair<int, int>> moved;
-    for (const auto& [first, second] : repeat.rotation) {
+    for (const auto& [first, second] : listed.loop.rotation) {
         const auto all = context.uses.find(first);
         if (live.contains(first) || (all != context.uses.end() && all->second > inside[first]))
             moved.emplace_back(first, second);
@@ -142,7 +143,8 @@ std::vector<std::pair<int, int>> moved_values(const SequenceContext& context,
     return moved;
 }
 
-std::optional<SequencePiece> loop_piece(const SequenceContext& context, const RepeatStep& repeat) {
+std::optional<SequencePiece> loop_piece(const SequenceContext& context, const ListedLoop& listed) {
+    const RepeatStep& repeat = listed.loop;
     if (repeat.alive >= 0 || !repeat.never_ended.empty()) return std::nullopt;
     SequencePiece out;
     out.is_loop = true;
@@ -150,18 +152,18 @@ std::optional<SequencePiece> loop_piece(const SequenceContext& context, const Re
     out.most_trips = std::max<int64_t>(0, repeat.trips.upper_bound(context.facts.largest));
     out.induction = repeat.induction;
     if (out.most_trips > kMostIterations) return std::nullopt;
-    for (const Step& step : repeat.body) {
+    for (const ListedStep& step : listed.body) {
         std::optional<SequencePiece> piece = piece_of(context, step);
         if (!piece) return std::nullopt;
         out.body.push_back(std::move(*piece));
     }
     if (!can_loop(out.body, out.induction, context.program)) return std::nullopt;
-    const std::vector<std::pair<int, int>> moved = moved_values(context, repeat, out);
+    const std::vector<std::pair<int, int>> moved = moved_values(context, listed, out);
     if (moved.empty()) return out;
     std::optional<SequencePiece> copies = copy_piece(context, moved);
     if (!copies) return std::nullopt;
     const BufferInfo& first = context.program.buffers[static_cast<size_t>(moved[0].first)];
-    if (is_worth_writing_out(repeat, out, first.elements.upper_bound(context.facts.largest)))
+    if (is_worth_writing_out(listed, out, first.elements.upper_bound(context.facts.largest)))
         return written_out(repeat, out, *copies);
     out.body.push_back(std::move(*copies));
     return out;
@@ -169,22 +171,20 @@ std::optional<SequencePiece> loop_piece(const SequenceContext& context, const Re
 
 }  // namespace
 
-SequenceContext sequence_context(const Program& program, const DeviceProfile& profile,
+SequenceContext sequence_context(const KernelList& list, const DeviceProfile& profile,
                                  const SymbolFacts& facts) {
-    SequenceContext out{program, profile, facts, {}};
-    count_uses(program.steps, out.uses);
-    for (const ResultInfo& r : program.results) ++out.uses[r.buffer];
+    SequenceContext out{*list.program, profile, facts, {}};
+    count_uses(list.steps, out.uses);
+    for (const ResultInfo& r : list.program->results) ++out.uses[r.buffer];
     return out;
 }
 
-std::optional<SequencePiece> piece_of(const SequenceContext& context, const Step& step) {
-    if (const auto* dispatch = std::get_if<DispatchStep>(&step.step)) {
-        if (!dispatch->lowered || dispatch->sizes_binding >= 0) return std::nullopt;
-        return kernel_piece(context, *dispatch->lowered);
-    }
+std::optional<SequencePiece> piece_of(const SequenceContext& context, const ListedStep& step) {
+    if (const auto* kernel = std::get_if<ListedKernel>(&step.step))
+        return kernel->ready ? kernel_piece(context, *kernel->ready) : std::nullopt;
     if (const auto* copy = std::get_if<CopyStep>(&step.step))
         return copy_piece(context, {{copy->target, copy->source}});
-    return loop_piece(context, std::get<RepeatStep>(step.step));
+    return loop_piece(context, std::get<ListedLoop>(step.step));
 }
 
 }  // namespace firn

@@ -1,10 +1,10 @@
-// The state of one run of make_plan().
-#include "compiler/plan/plan_run.h"
+// The state of one run of lower_graph().
+#include "compiler/lower/lower_run.h"
 
 namespace firn {
 namespace {
 
-void count_uses(PlanRun& run) {
+void count_uses(LowerRun& run) {
     const auto use = [&](const std::vector<Ref>& values) {
         for (const Ref& value : values) ++run.uses[value.get()];
     };
@@ -18,22 +18,16 @@ void count_uses(PlanRun& run) {
 
 }  // namespace
 
-PlanRun::PlanRun(const Graph& graph, const Schedule& schedule, const DeviceProfile& profile,
-                 const CompileOptions& options, CompileTimes& times)
-    : graph(graph),
-      schedule(schedule),
-      profile(profile),
-      options(options),
-      times(times),
-      program(std::make_shared<Program>()),
-      sizes(graph, *program) {
+LowerRun::LowerRun(const Graph& graph, const Schedule& schedule, const DeviceProfile& profile,
+                   const SymbolFacts& facts)
+    : graph(graph), schedule(schedule), profile(profile), program(std::make_shared<Program>()) {
     count_uses(*this);
-    context.facts = options.facts;
+    context.facts = facts;
     context.float_atomic_add = profile.float_atomic_add;
     context.has_i64 = profile.has_i64;
 }
 
-const RegionFacts& regions_of(PlanRun& run) {
+const RegionFacts& regions_of(LowerRun& run) {
     if (!run.regions) run.regions = region_facts(run.graph);
     return *run.regions;
 }

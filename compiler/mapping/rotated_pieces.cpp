@@ -1,5 +1,5 @@
 // Loops whose buffers rotate, with iterations written out until the buffers have their names again.
-#include "compiler/plan/rotated_pieces.h"
+#include "compiler/mapping/rotated_pieces.h"
 
 #include <algorithm>
 #include <numeric>
@@ -38,11 +38,12 @@ void rotate(std::vector<SequencePiece>& pieces, const Rotation& rotation) {
 
 }  // namespace
 
-bool is_worth_writing_out(const RepeatStep& repeat, const SequencePiece& loop, int64_t elements) {
-    const int period = period_of({repeat.rotation.begin(), repeat.rotation.end()});
-    const bool plain = std::all_of(repeat.body.begin(), repeat.body.end(), [](const Step& step) {
-        return std::holds_alternative<DispatchStep>(step.step);
-    });
+bool is_worth_writing_out(const ListedLoop& listed, const SequencePiece& loop, int64_t elements) {
+    const auto& rotation = listed.loop.rotation;
+    const int period = period_of({rotation.begin(), rotation.end()});
+    const bool plain = std::all_of(
+        listed.body.begin(), listed.body.end(),
+        [](const ListedStep& step) { return std::holds_alternative<ListedKernel>(step.step); });
     return plain && elements >= kWorthNames && period <= kMostPeriod && period <= loop.most_trips;
 }
 

@@ -1,5 +1,5 @@
 // Loops of kernels as steps of a program.
-#include "compiler/plan/host_loops.h"
+#include "compiler/lower/host_loops.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,14 +8,14 @@
 #include <utility>
 
 #include "compiler/ir/builder.h"
-#include "compiler/plan/plan_buffers.h"
-#include "compiler/plan/plan_steps.h"
+#include "compiler/lower/lower_steps.h"
+#include "compiler/lower/value_buffers.h"
 #include "compiler/program/error.h"
 
 namespace firn {
 namespace {
 
-Size host_bound(const PlanRun& run, const Node& loop, size_t k) {
+Size host_bound(const LowerRun& run, const Node& loop, size_t k) {
     const auto size = host_size(*loop.inputs[k], run.context.host_values);
     if (!size)
         throw UserError(
@@ -34,23 +34,24 @@ Size trip_count(const Node& loop, const Size& begin, const Size& end, const Size
     return max(stride.is(1) ? distance : floor_div(distance + stride - Size(1), stride), Size(0));
 }
 
-int copied(PlanRun& run, const Node& loop, const Node& value, int from, std::vector<Step>& out) {
+int copied(LowerRun& run, const Node& loop, const Node& value, int from,
+           std::vector<ListedStep>& out) {
     const int to = add_buffer(run, "carried " + first_line(loop), value.dtype,
                               element_count(largest(value.shape)));
-    out.push_back({CopyStep{from, to}});
+    out.emplace_back().step = CopyStep{from, to};
     return to;
 }
 
 /// The buffer that carried value k lives in: that of its initial value where nobody else needs it.
-int start_buffer(PlanRun& run, const Node& loop, size_t k, std::vector<Step>& out) {
+int start_buffer(LowerRun& run, const Node& loop, size_t k, std::vector<ListedStep>& out) {
     const Node& init = *loop.inputs[k + 3];
     const int from = run.context.buffers.at(&init);
     return may_write_over(run, init, loop) ? from : copied(run, loop, init, from, out);
 }
 
 /// Where the values that the next iteration begins with are, each in a buffer of its own.
-std::vector<int> next_buffers(PlanRun& run, const Node& loop, const std::vector<int>& current,
-                              std::vector<Step>& steps) {
+std::vector<int> next_buffers(LowerRun& run, const Node& loop, const std::vector<int>& current,
+                              std::vector<ListedStep>& steps) {
     std::vector<int> source;
     std::set<int> taken;
     for (size_t k = 0; k < current.size(); ++k) {
@@ -94,7 +95,7 @@ std::vector<std::pair<int, int>> rotation(const Program& program, const std::vec
 }
 
 /// What the host computes of the loop's induction, it computes of the iteration of the step.
-void count_iterations(PlanRun& run, const Node& arg, const Size& index) {
+void count_iterations(LowerRun& run, const Node& arg, const Size& index) {
     run.context.host_values[&arg] = index;
     const SizeMap in_steps{{run.schedule.numbers.inductions.at(&arg).symbols()[0], index}};
     for (HostScalar& number : run.program->host_scalars)
@@ -103,7 +104,7 @@ void count_iterations(PlanRun& run, const Node& arg, const Size& index) {
 
 }  // namespace
 
-void add_loop(PlanRun& run, const ScheduleItem& item, std::vector<Step>& out) {
+void add_loop(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& out) {
     const Node& loop = *item.loop;
     const LoopAttr& attr = loop.as<LoopAttr>();
     const Region& body = *attr.body;
@@ -117,16 +118,15 @@ void add_loop(PlanRun& run, const ScheduleItem& item, std::vector<Step>& out) {
         current.push_back(start_buffer(run, loop, k, out));
         run.context.buffers[body.args[k + 1].get()] = current.back();
     }
-    run.sizes.open(loop, repeat.induction);
-    repeat.body = steps_of(run, item.body);
-    const std::vector<int> source = next_buffers(run, loop, current, repeat.body);
+    std::vector<ListedStep> steps = steps_of(run, item.body, {attr.sizes, body.results});
+    const std::vector<int> source = next_buffers(run, loop, current, steps);
     repeat.rotation = rotation(*run.program, current, source);
     if (attr.open) repeat.alive = current[static_cast<size_t>(attr.active)];
     if (attr.must_end == MustEnd::Throws) repeat.never_ended = never_ended(loop);
     repeat.line = first_line(loop);
     for (const Ref& r : run.results_of[&loop])
         run.context.buffers[r.get()] = current[static_cast<size_t>(r->as<ResultAttr>().index)];
-    out.push_back({std::move(repeat)});
+    out.push_back({ListedLoop{std::move(repeat), std::move(steps)}});
 }
 
 }  // namespace firn

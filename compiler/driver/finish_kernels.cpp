@@ -1,0 +1,73 @@
+// Stages 4 to 6 for all kernels of a program: the table of passes over their list.
+#include "compiler/driver/finish_kernels.h"
+
+#include <array>
+
+#include "compiler/lower/lower_graph.h"
+#include "compiler/plan/plan_sizes.h"
+#include "compiler/plan/reuse_arguments.h"
+#include "compiler/program/stage_timer.h"
+
+namespace firn {
+namespace {
+
+using enum KernelStage;
+
+void emit(KernelList& list, FinishRun& run) {
+    emit_kernels(list, run.emitted, run.target.profile, run.options);
+}
+
+constexpr auto kPipeline = std::to_array<ListPass>({
+    {"make_ready", Lowered, Ready, &CompileTimes::lower,
+     [](KernelList& list, FinishRun& run) { make_ready(list, run.target); }},
+    {"put_side_by_side", Ready, Ready, &CompileTimes::map,
+     [](KernelList& list, FinishRun& run) { put_side_by_side(list, run.target); },
+     &KernelSteps::side_by_side},
+    {"map_kernels", Ready, Placed, &CompileTimes::map,
+     [](KernelList& list, FinishRun& run) { map_kernels(list, run.target); }},
+    {"bind_list_sizes", Placed, Placed, &CompileTimes::plan,
+     [](KernelList& list, FinishRun& run) { bind_list_sizes(list, run.target.profile); }},
+    {"emit_kernels", Placed, Placed, &CompileTimes::emit, emit},
+    {"reuse_arguments", Placed, Placed, &CompileTimes::plan,
+     [](KernelList& list, FinishRun& run) { reuse_arguments(list, run.options.donated); }},
+    {"put_in_sequence", Placed, Placed, &CompileTimes::map,
+     [](KernelList& list, FinishRun& run) { put_in_sequence(list, run.target); },
+     &KernelSteps::in_sequence},
+    {"emit_kernels", Placed, Placed, &CompileTimes::emit, emit},
+});
+
+/// What the kernels were that could not be finished.
+void keep_unfinished(const KernelList& list, CompileTrace& trace) {
+    for_kernels(list.steps, [&](const ListedKernel& kernel) {
+        const std::string name = "unfinished " + std::to_string(trace.kernels.size());
+        if (!kernel.trail.empty()) trace.kernels.push_back({name, kernel.trail});
+    });
+}
+
+}  // namespace
+
+std::span<const ListPass> list_passes() { return kPipeline; }
+
+KernelList finish_kernels(const Graph& graph, const Schedule& schedule,
+                          const DeviceProfile& profile, const CompileOptions& options,
+                          CompileTimes& times) {
+    const auto timed = [&](double CompileTimes::*time, const auto& stage) {
+        const StageTimer timer(times.*time);
+        stage();
+    };
+    FinishRun run{{profile, options.facts, options.steps, options.trace != nullptr}, options, {}};
+    KernelList list;
+    timed(&CompileTimes::lower,
+          [&] { list = lower_graph(graph, schedule, profile, options.facts); });
+    try {
+        for (const ListPass& pass : kPipeline)
+            if (!pass.optional || options.steps.*pass.optional)
+                timed(pass.time, [&] { pass.run(list, run); });
+    } catch (...) {
+        if (options.trace) keep_unfinished(list, *options.trace);
+        throw;
+    }
+    return list;
+}
+
+}  // namespace firn

@@ -1,0 +1,70 @@
+// The kernels of a program in their order, before they have places in it.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "compiler/kernel/kernel_code.h"
+#include "compiler/program/compile_trace.h"
+#include "compiler/program/program.h"
+
+namespace firn {
+
+/// A kernel that is run once, of the stage that its list has come to.
+struct ListedKernel {
+    KernelCode code;
+    Work work;                       // once it is Ready
+    std::vector<std::string> lines;  // the user's
+    bool by_hand = false;            // its user has mapped its ranges
+    bool apart = false;              // what stands before it does not wait past it for others
+    const Node* row_root = nullptr;  // of a kernel whose invocations or groups walk whole rows: its
+                                     // first output
+    /// What it was mapped from, Ready, where it may be mapped otherwise; and how it is mapped.
+    std::shared_ptr<const KernelCode> ready;
+    std::string mapping, tuning_key;
+    bool tuned = false;
+    std::shared_ptr<const KernelInfo> emitted;  // one for all that are equal; without what a
+                                                // program says of it
+    int64_t group_counts = -1;  // where its group counts lie in its buffer of sizes, where only the
+                                // device knows them
+    std::vector<CompileTrace::Pass> trail;  // what passes made of it, where somebody asks
+};
+
+/// From here on the device knows a size: its value lies in a buffer.
+struct ListedSize {
+    std::string symbol;
+    int buffer = -1;
+};
+
+struct ListedStep;
+/// A loop of kernels. `loop` has no body of its own.
+struct ListedLoop {
+    RepeatStep loop;
+    std::vector<ListedStep> body;
+};
+struct ListedStep {
+    std::variant<CopyStep, ListedKernel, ListedLoop, ListedSize> step;
+};
+
+/// A program in the making. Kernels, copies and loops name the program's buffers.
+struct KernelList {
+    std::shared_ptr<Program> program;  // without kernels and steps
+    std::vector<ListedStep> steps;
+};
+
+/// Every kernel of `steps`, those of loops too, in order: `visit(ListedKernel&)`.
+template <class Steps, class Visit>
+void for_kernels(Steps& steps, const Visit& visit) {
+    for (auto& step : steps) {
+        if (auto* kernel = std::get_if<ListedKernel>(&step.step)) visit(*kernel);
+        if (auto* loop = std::get_if<ListedLoop>(&step.step)) for_kernels(loop->body, visit);
+    }
+}
+
+/// Adds what is not among `lines` yet; a kernel keeps the first eight.
+void add_lines(std::vector<std::string>& lines, const std::vector<std::string>& more);
+
+}  // namespace firn

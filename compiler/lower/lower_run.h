@@ -1,0 +1,43 @@
+// The state of one run of lower_graph(), over which the functions that list its kernels work.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/kernel/kernel_list.h"
+#include "compiler/lower/walk.h"
+#include "compiler/schedule/regions.h"
+#include "compiler/schedule/schedule.h"
+
+namespace firn {
+
+struct LowerRun {
+    LowerRun(const Graph& graph, const Schedule& schedule, const DeviceProfile& profile,
+             const SymbolFacts& facts);
+    LowerRun(const LowerRun&) = delete;
+    LowerRun& operator=(const LowerRun&) = delete;
+
+    // What is lowered, and what is known of it.
+    const Graph& graph;
+    const Schedule& schedule;
+    const DeviceProfile& profile;
+    std::unordered_map<const Node*, int> uses;
+    std::unordered_map<const Node*, std::vector<Ref>> results_of;  // by loop
+    std::optional<RegionFacts> regions;                            // once somebody asks: regions_of
+
+    // What is made of it.
+    std::shared_ptr<Program> program;  // of the list
+    LowerContext context;              // with the buffer of every value that has one
+    int loops = 0;
+};
+
+const RegionFacts& regions_of(LowerRun& run);
+
+/// The user's line of a value, empty where there is none.
+std::string first_line(const Node& node);
+/// The same as the end of a message.
+std::string at_line(const Node& node);
+
+}  // namespace firn

@@ -1,0 +1,59 @@
+// The steps of a program, in their order.
+#include "compiler/lower/lower_steps.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "compiler/ir/accumulation.h"
+#include "compiler/lower/host_loops.h"
+#include "compiler/lower/kernels_by_hand.h"
+#include "compiler/lower/value_kernels.h"
+#include "compiler/lower/written_values.h"
+
+namespace firn {
+namespace {
+
+/// The first kernel of a step that starts versions of tensors.
+void set_apart(std::vector<ListedStep>& steps) {
+    bool first = true;
+    for_kernels(steps, [&](ListedKernel& kernel) { kernel.apart = std::exchange(first, false); });
+}
+
+void add_item(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& out) {
+    if (item.loop) return add_loop(run, item, out);
+    const Node& first = *item.outputs[0];
+    if (is_stored_by_hand(first)) return add_by_hand(run, item.outputs, out);
+    if (!written(first, run.schedule.host_loops)) return add_kernel(run, item, out);
+    std::vector<ListedStep> steps;
+    add_written(run, item, steps);
+    set_apart(steps);
+    std::move(steps.begin(), steps.end(), std::back_inserter(out));
+}
+
+/// Which of the sizes are known by now and were not yet.
+void add_known_sizes(const LowerRun& run, const CountedSizes& counted, std::vector<bool>& known,
+                     std::vector<ListedStep>& out) {
+    for (size_t k = 0; k < known.size(); ++k) {
+        const auto at = run.context.buffers.find(counted.counts[k].get());
+        if (known[k] || at == run.context.buffers.end()) continue;
+        known[k] = true;
+        out.push_back({ListedSize{data_symbols(counted.sizes[k]).at(0).name, at->second}});
+    }
+}
+
+}  // namespace
+
+std::vector<ListedStep> steps_of(LowerRun& run, const std::vector<ScheduleItem>& items,
+                                 const CountedSizes& counted) {
+    std::vector<ListedStep> out;
+    std::vector<bool> known(counted.sizes.size());
+    add_known_sizes(run, counted, known, out);
+    for (const ScheduleItem& item : items) {
+        add_item(run, item, out);
+        add_known_sizes(run, counted, known, out);
+    }
+    return out;
+}
+
+}  // namespace firn

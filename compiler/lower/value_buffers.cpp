@@ -1,0 +1,47 @@
+// The buffers that the values of a program live in.
+#include "compiler/lower/value_buffers.h"
+
+#include <utility>
+
+namespace firn {
+int add_buffer(LowerRun& run, const std::string& name, DType dtype, const Size& elements) {
+    std::vector<BufferInfo>& all = run.program->buffers;
+    BufferInfo info;
+    info.name = name;
+    info.dtype = dtype;
+    info.elements = elements;
+    all.push_back(std::move(info));
+    return static_cast<int>(all.size()) - 1;
+}
+
+int value_buffer(LowerRun& run, const Node& node) {
+    auto [it, added] = run.context.buffers.emplace(&node, -1);
+    if (added)
+        it->second = add_buffer(run, std::string(info(node.op).name) + " " + first_line(node),
+                                node.dtype, element_count(largest(node.shape)));
+    return it->second;
+}
+
+bool made_in(LowerRun& run, const Node& value, const Node* loop) {
+    const bool made =
+        run.schedule.materialised.contains(&value) ||
+        (value.op == Op::Result && run.schedule.host_loops.contains(value.inputs[0].get()));
+    return made && home_loop(regions_of(run), value) == loop;
+}
+
+bool may_write_over(LowerRun& run, const Node& old, const Node& user) {
+    if (run.uses[&old] != 1) return false;
+    const RegionFacts& regions = regions_of(run);
+    const Node* loop = home_loop(regions, user);
+    return old.op == Op::RegionArg ? regions.arg_owner.at(&old) == loop : made_in(run, old, loop);
+}
+
+int version_buffer(LowerRun& run, const Node& version, const Node& old, int from,
+                   std::vector<ListedStep>& out) {
+    if (may_write_over(run, old, version)) return run.context.buffers[&version] = from;
+    const int to = value_buffer(run, version);
+    out.emplace_back().step = CopyStep{from, to};
+    return to;
+}
+
+}  // namespace firn

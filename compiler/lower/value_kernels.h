@@ -1,0 +1,19 @@
+// Kernels that compute values, each at all its indices.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/lower/lower_run.h"
+
+namespace firn {
+
+/// The kernel that computes what the item asks for.
+void add_kernel(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& out);
+/// Of `outputs` over the grid `shape`; output k goes to buffer targets[k].
+void add_kernel(LowerRun& run, const std::vector<Ref>& outputs, const std::vector<int>& targets,
+                const Shape& shape, std::vector<ListedStep>& out);
+
+/// The user's lines of what a kernel computes.
+std::vector<std::string> lines_of(const std::vector<Ref>& outputs);
+
+}  // namespace firn

@@ -1,0 +1,72 @@
+// The kernels of a list, each by the table of kernel passes.
+#include <algorithm>
+#include <utility>
+
+#include "compiler/kernel/count.h"
+#include "compiler/kernel/place.h"
+#include "compiler/mapping/list_passes.h"
+#include "compiler/mapping/row_groups.h"
+
+namespace firn {
+namespace {
+
+KernelCode passed(ListedKernel& kernel, KernelCode code, KernelStage from, KernelStage to,
+                  const Mapping* mapping, const ListTarget& target) {
+    KernelPassOptions options{.steps = target.steps};
+    if (target.trace)
+        options.seen = [&](const KernelPassRun& pass, const KernelCode& now) {
+            note_pass(kernel, pass, now, target);
+        };
+    return run_kernel_passes(std::move(code), from, to, {target.profile, target.facts, mapping},
+                             options);
+}
+
+bool stores_nothing(const ListedStep& step) {
+    const auto* kernel = std::get_if<ListedKernel>(&step.step);
+    return kernel && !kernel->by_hand && kernel->code.regions[0].effects.empty();
+}
+
+void drop_idle_kernels(std::vector<ListedStep>& steps) {
+    std::erase_if(steps, stores_nothing);
+    for (ListedStep& step : steps)
+        if (auto* loop = std::get_if<ListedLoop>(&step.step)) drop_idle_kernels(loop->body);
+}
+
+}  // namespace
+
+void make_ready(KernelList& list, const ListTarget& target) {
+    for_kernels(list.steps, [&](ListedKernel& kernel) {
+        note_pass(kernel, {"lower"}, kernel.code, target);
+        if (kernel.by_hand) {
+            KernelCode placed = kernel.code;
+            place(placed);
+            kernel.work = largest(count_work(placed));
+            return;
+        }
+        kernel.code = passed(kernel, std::move(kernel.code), KernelStage::Lowered,
+                             KernelStage::Ready, nullptr, target);
+        kernel.work = largest(count_work(kernel.code));
+    });
+    drop_idle_kernels(list.steps);
+}
+
+void map_kernels(KernelList& list, const ListTarget& target) {
+    for_kernels(list.steps, [&](ListedKernel& kernel) {
+        if (kernel.by_hand) {
+            kernel.code = passed(kernel, std::move(kernel.code), KernelStage::Ready,
+                                 KernelStage::Placed, nullptr, target);
+            return;
+        }
+        Mapping mapping;
+        if (target.steps.choose_mapping)
+            mapping = choose_mapping(kernel.code, target.profile, target.facts);
+        else
+            hold_rows(mapping, kernel.code, target.profile, target.facts);
+        kernel.ready = std::make_shared<KernelCode>(std::move(kernel.code));
+        kernel.mapping = text(mapping);
+        kernel.code = passed(kernel, *kernel.ready, KernelStage::Ready, KernelStage::Placed,
+                             &mapping, target);
+    });
+}
+
+}  // namespace firn

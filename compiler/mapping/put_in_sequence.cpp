@@ -1,0 +1,156 @@
+// Small steps of a list that need one another, in one kernel.
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include "compiler/mapping/in_sequence.h"
+#include "compiler/mapping/list_passes.h"
+#include "compiler/mapping/one_group.h"
+#include "compiler/mapping/sequence_pieces.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kMostBackEdges = 65535;  // one group is to end before long on any device
+
+// --- what fits into one kernel
+
+struct Needs {
+    std::set<std::tuple<int, int, int>> texels, storage;  // buffer, type, width
+    double operations = 0;                                // simple ones, of the body
+    int64_t back_edges = 0;
+};
+
+/// Adds what `piece` needs that is run `times` times.
+void add_needs(const SequencePiece& piece, int64_t times, Needs& needs) {
+    if (!piece.kernel) {
+        if (piece.is_loop) needs.back_edges += times *= piece.most_trips;
+        for (const SequencePiece& inner : piece.body) add_needs(inner, times, needs);
+        return;
+    }
+    for (const KernelBuffer& b : piece.kernel->buffers)
+        if (b.form != BindingForm::Address)
+            (b.form == BindingForm::Texel ? needs.texels : needs.storage)
+                .emplace(b.buffer, static_cast<int>(b.dtype.type), b.width);
+    for (const KernelNode& n : piece.kernel->nodes) needs.operations += operations_of(n);
+    needs.back_edges += times * piece.kernel->back_edges;
+}
+
+bool fits(const Needs& needs, const DeviceProfile& profile) {
+    const int64_t edges = profile.max_back_edges
+                              ? std::min<int64_t>(profile.max_back_edges, kMostBackEdges)
+                              : kMostBackEdges;
+    return needs.texels.size() <= profile.max_texel_buffers &&
+           needs.storage.size() <= profile.max_storage_buffers &&
+           needs.operations <= profile.max_body_operations && needs.back_edges <= edges;
+}
+
+// --- the kernel
+
+void add_pieces(const std::vector<SequencePiece>& pieces, InSequence& sequence) {
+    for (const SequencePiece& piece : pieces) {
+        if (piece.kernel) {
+            sequence.add(*piece.kernel);
+            continue;
+        }
+        if (piece.is_loop) sequence.open_loop(piece.trips, piece.most_trips, piece.induction);
+        if (piece.iteration) sequence.set_turn(piece.induction, *piece.iteration);
+        add_pieces(piece.body, sequence);
+        if (piece.iteration) sequence.forget_turn(piece.induction);
+        if (piece.is_loop) sequence.close_loop();
+    }
+}
+
+/// Adds what is known of the steps, which are run `times` times, to what is known of their kernel.
+void describe(const std::vector<ListedStep>& steps, const Size& times, ListedKernel& all) {
+    for (const ListedStep& step : steps) {
+        if (const auto* listed = std::get_if<ListedLoop>(&step.step)) {
+            ListedKernel body;
+            const Size trips = max(listed->loop.trips, Size(0));
+            describe(listed->body, times * trips, body);
+            // Where iterations differ, as the last.
+            for (Size Work::*part : {&Work::operations, &Work::bytes_read, &Work::bytes_written})
+                body.work.*part = (body.work.*part).substitute({{listed->loop.induction, trips}});
+            add_part(all, body);
+        }
+        if (const auto* kernel = std::get_if<ListedKernel>(&step.step))
+            add_part(all, *kernel, times);
+    }
+}
+
+// --- the steps
+
+/// Steps that may become one kernel, with their pieces.
+struct OpenSequence {
+    std::vector<ListedStep> steps;
+    std::vector<SequencePiece> pieces;
+    Needs needs;
+};
+
+struct SequenceRun {
+    SequenceContext context;
+    const ListTarget& target;
+};
+
+std::vector<ListedStep> sequenced(const SequenceRun& run, std::vector<ListedStep> steps);
+
+void add_as_it_is(const SequenceRun& run, ListedStep step, std::vector<ListedStep>& out) {
+    if (auto* loop = std::get_if<ListedLoop>(&step.step))
+        loop->body = sequenced(run, std::move(loop->body));
+    out.push_back(std::move(step));
+}
+
+/// One kernel where there are several steps and they fit, else the steps.
+void close(const SequenceRun& run, OpenSequence open, std::vector<ListedStep>& out) {
+    const bool several =
+        open.pieces.size() > 1 || (open.pieces.size() == 1 && !open.pieces[0].kernel);
+    if (!several || !fits(open.needs, run.target.profile)) {
+        for (ListedStep& step : open.steps) add_as_it_is(run, std::move(step), out);
+        return;
+    }
+    InSequence sequence(one_group_size(run.target.profile), run.context.program);
+    add_pieces(open.pieces, sequence);
+    ListedKernel made;
+    describe(open.steps, Size(1), made);
+    made.code = sequence.finish();
+    made.mapping = "one group, kernels in sequence";
+    verify(made.code, KernelStage::Placed, "in_sequence");
+    note_pass(made, {"in_sequence"}, made.code, run.target);
+    out.push_back({std::move(made)});
+}
+
+std::vector<ListedStep> sequenced(const SequenceRun& run, std::vector<ListedStep> steps) {
+    std::vector<ListedStep> out;
+    OpenSequence open;
+    for (ListedStep& step : steps) {
+        std::optional<SequencePiece> piece = piece_of(run.context, step);
+        if (!piece) {
+            close(run, std::exchange(open, {}), out);
+            add_as_it_is(run, std::move(step), out);
+            continue;
+        }
+        Needs all = open.needs;
+        add_needs(*piece, 1, all);
+        if (!open.pieces.empty() && !fits(all, run.target.profile)) {
+            close(run, std::exchange(open, {}), out);
+            add_needs(*piece, 1, all = {});
+        }
+        open.needs = std::move(all);
+        open.steps.push_back(std::move(step));
+        open.pieces.push_back(std::move(*piece));
+    }
+    close(run, std::move(open), out);
+    return out;
+}
+
+}  // namespace
+
+void put_in_sequence(KernelList& list, const ListTarget& target) {
+    const SequenceRun run{sequence_context(list, target.profile, target.facts), target};
+    list.steps = sequenced(run, std::move(list.steps));
+}
+
+}  // namespace firn

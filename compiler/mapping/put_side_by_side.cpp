@@ -1,0 +1,74 @@
+// Small kernels of a list that wait for others to stand beside.
+#include <algorithm>
+#include <utility>
+
+#include "compiler/mapping/list_passes.h"
+#include "compiler/mapping/side_by_side.h"
+
+namespace firn {
+namespace {
+
+/// The steps of one region: `out` before what waits, which is independent of each other.
+struct Beside {
+    const ListTarget& target;
+    std::vector<KernelCode> waiting;
+    ListedKernel all;  // what is known of those that wait, without code
+    std::vector<ListedStep> out;
+};
+
+void close(Beside& run) {
+    if (run.waiting.empty()) return;
+    std::vector<KernelCode> parts = std::exchange(run.waiting, {});
+    ListedKernel made = std::exchange(run.all, {});
+    if (parts.size() == 1) {
+        made.code = std::move(parts[0]);
+    } else {
+        made.code = side_by_side(parts, run.target.profile, run.target.facts);
+        verify(made.code, KernelStage::Ready, "side_by_side");
+        note_pass(made, {"side_by_side"}, made.code, run.target);
+    }
+    run.out.push_back({std::move(made)});
+}
+
+void wait(Beside& run, ListedKernel kernel) {
+    add_part(run.all, kernel);
+    run.waiting.push_back(std::move(kernel.code));
+}
+
+void add(Beside& run, ListedKernel kernel) {
+    const DeviceProfile& profile = run.target.profile;
+    const auto is_free = [&](const KernelCode& w) { return independent(w, kernel.code); };
+    if (kernel.apart || !std::all_of(run.waiting.begin(), run.waiting.end(), is_free)) close(run);
+    if (!kernel.row_root && is_small_kernel(kernel.code, profile)) {
+        // Where two do not fit, the smaller waits for another.
+        const bool fits = may_stand_beside(run.waiting, kernel.code, profile, run.target.facts);
+        if (!fits && !is_larger(kernel.code, run.waiting)) close(run);
+        if (fits || run.waiting.empty()) return wait(run, std::move(kernel));
+    }
+    run.out.push_back({std::move(kernel)});
+}
+
+std::vector<ListedStep> side_by_side_in(std::vector<ListedStep> steps, const ListTarget& target) {
+    Beside run{target, {}, {}, {}};
+    for (ListedStep& step : steps) {
+        auto* kernel = std::get_if<ListedKernel>(&step.step);
+        if (kernel && !kernel->by_hand) {
+            add(run, std::move(*kernel));
+            continue;
+        }
+        close(run);
+        if (auto* loop = std::get_if<ListedLoop>(&step.step))
+            loop->body = side_by_side_in(std::move(loop->body), target);
+        run.out.push_back(std::move(step));
+    }
+    close(run);
+    return std::move(run.out);
+}
+
+}  // namespace
+
+void put_side_by_side(KernelList& list, const ListTarget& target) {
+    list.steps = side_by_side_in(std::move(list.steps), target);
+}
+
+}  // namespace firn

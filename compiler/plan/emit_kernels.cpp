@@ -1,0 +1,56 @@
+// GLSL of the kernels of a list, and mappings that tuning found.
+#include "compiler/plan/emit_kernels.h"
+
+#include <utility>
+
+#include "compiler/mapping/mapping.h"
+#include "compiler/plan/plan_kernel.h"
+#include "compiler/plan/tuned.h"
+
+namespace firn {
+namespace {
+
+struct EmitRun {
+    EmittedKernels& emitted;
+    const DeviceProfile& profile;
+    const CompileOptions& options;
+};
+
+EmittedKernel& emitted(EmitRun& run, const KernelCode& code) {
+    const auto [at, added] = run.emitted.try_emplace(structure_of(code));
+    if (added) at->second.info = std::make_shared<KernelInfo>(kernel_info(code, run.profile));
+    return at->second;
+}
+
+const KernelTuning& tuning_of(EmitRun& run, EmittedKernel& kernel) {
+    if (!kernel.tuning) {
+        const std::string key = tuning_key(kernel.info->glsl, run.profile, run.options.facts);
+        kernel.tuning = {key, find_tuned(key, run.options)};
+    }
+    return *kernel.tuning;
+}
+
+void use_tuned(EmitRun& run, ListedKernel& kernel, const KernelTuning& tuning) {
+    kernel.tuning_key = tuning.key;
+    if (!tuning.found) return;
+    auto code = remap(*kernel.ready, *tuning.found, run.profile, run.options.facts);
+    if (!code) return;
+    kernel.code = std::move(*code);
+    kernel.mapping = text(*tuning.found), kernel.tuned = true;
+    kernel.emitted = emitted(run, kernel.code).info;
+}
+
+}  // namespace
+
+void emit_kernels(KernelList& list, EmittedKernels& all, const DeviceProfile& profile,
+                  const CompileOptions& options) {
+    EmitRun run{all, profile, options};
+    for_kernels(list.steps, [&](ListedKernel& kernel) {
+        if (kernel.emitted) return;
+        EmittedKernel& own = emitted(run, kernel.code);
+        kernel.emitted = own.info;
+        if (kernel.ready) use_tuned(run, kernel, tuning_of(run, own));
+    });
+}
+
+}  // namespace firn

@@ -1,0 +1,117 @@
+// The passes over the list of a program's kernels, and what is cut again where a kernel that they
+// finished takes more iterations than the driver lets an invocation take.
+#include "compiler/driver/finish_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "compiler/language.h"
+
+namespace firn {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+TEST(ListPasses, EachTakesWhatTheOneBeforeGives) {
+    KernelStage stage = KernelStage::Lowered;
+    for (const ListPass& pass : list_passes()) {
+        EXPECT_EQ(pass.takes, stage) << pass.name;
+        stage = pass.gives;
+    }
+    EXPECT_EQ(stage, KernelStage::Placed);
+}
+
+const std::vector<ArgSpec> kArgs{f32(64), f32(64, 32)};
+
+/// A driver that lets an invocation take `edges` back edges.
+DeviceProfile short_breath(uint32_t edges) {
+    DeviceProfile profile = cpu_profile();
+    profile.max_back_edges = edges;
+    return profile;
+}
+
+std::shared_ptr<const Program> program_of(Tensors (*f)(const Tensors&), uint32_t edges) {
+    SessionScope scope(Session::interpreter(short_breath(edges)));
+    return compile([&](const Tensors& a) { return f(a); }, kArgs).program();
+}
+
+std::vector<float> values(Tensors (*f)(const Tensors&), const Session& session) {
+    SessionScope scope(session);
+    const auto compiled = compile([&](const Tensors& a) { return f(a); }, kArgs);
+    const std::vector<Arg> args{rand({64}, {.seed = 1}), rand({64, 32}, {.seed = 2})};
+    return compiled.call(args).at(0).to_vector<float>();
+}
+
+void expect_values_of_oracle(Tensors (*f)(const Tensors&), uint32_t edges) {
+    const std::vector<float> got = values(f, Session::interpreter(short_breath(edges))),
+                             expected = values(f, Session::oracle());
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], expected[k], 1e-4f) << k;
+}
+
+/// A reduction in the iterations of another one: unrolled, it takes 30 back edges.
+Tensors nest(const Tensors& a) {
+    auto [i, j, k] = indices<3>({64, 30, 7});
+    return {sum(sqrt(sum(a[0]((i * j + k) % 64), {.axis = 2})), {.axis = 1})};
+}
+
+/// Rows of 32 elements, each a reduction of its own, over what the row has in common: 484.
+Tensors rows(const Tensors& a) {
+    auto [i, j, k] = indices<3>({64, 32, 31});
+    Tensor scale = sum(a[1] * a[1], {.axis = 1, .keep_dims = true});
+    return {sum(a[0]((i + j * k) % 64), {.axis = 2}) / scale};
+}
+
+bool has_verdict(const Program& program, const std::string& value, const std::string& reason) {
+    return std::any_of(program.verdicts.begin(), program.verdicts.end(), [&](const VerdictInfo& v) {
+        return v.value == value && v.reason == reason;
+    });
+}
+
+TEST(CutAgain, WhatMayRunStaysNested) {
+    const auto program = program_of(nest, 30);
+    EXPECT_EQ(program->kernels.size(), 1u);
+    EXPECT_EQ(program->kernels.at(0).back_edges, 30);
+}
+
+TEST(CutAgain, ANestThatTakesTooManyIterationsIsCut) {
+    const auto program = program_of(nest, 29);
+    EXPECT_TRUE(has_verdict(*program, "Reduce f32[64, 30]", kReasonTrips));
+    for (const KernelInfo& kernel : program->kernels) EXPECT_LE(kernel.back_edges, 29);
+    expect_values_of_oracle(nest, 29);
+}
+
+TEST(CutAgain, ARowThatTakesTooManyIterationsIsLeftToAsManyInvocationsAsItHasElements) {
+    const auto whole = program_of(rows, 484), left = program_of(rows, 483);
+    EXPECT_TRUE(has_verdict(*whole, "Reduce f32[64]", kReasonRow));
+    EXPECT_EQ(whole->kernels.at(0).back_edges, 484);
+    EXPECT_LT(left->kernels.at(0).back_edges, 100);
+    EXPECT_EQ(left->kernels.size(), 1u) << "nothing else is cut";
+    expect_values_of_oracle(rows, 483);
+}
+
+/// A loop by hand of 100 iterations, which no schedule can cut.
+TEST(CutAgain, WhatCanNeverRunIsTheUsersToChange) {
+    try {
+        program_of(
+            [](const Tensors& a) -> Tensors {
+                Tensor out = zeros({64});
+                kernel({64}, [&](Tensor i) {
+                    Tensor x = a[0](i);
+                    for (Tensor k : loop(100)) x = sin(x) + cast<float>(k);
+                    out(i) = x;
+                });
+                return {out};
+            },
+            20);
+        FAIL() << "no error";
+    } catch (const UserError& error) {
+        EXPECT_NE(std::string(error.what()).find("a loop inside one kernel takes up to"),
+                  std::string::npos)
+            << error.what();
+    }
+}
+
+}  // namespace
+}  // namespace firn

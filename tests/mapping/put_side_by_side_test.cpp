@@ -1,0 +1,101 @@
+// Which kernels of a list become one, and in which order they then stand.
+#include <gtest/gtest.h>
+
+#include "compiler/mapping/list_passes.h"
+
+namespace firn {
+namespace {
+
+/// A kernel that is Ready and stores what it loads, of `elements`.
+ListedKernel kernel(const std::string& name, int from, int to, int elements = 8) {
+    const std::string n = std::to_string(elements);
+    ListedKernel out;
+    out.code = parse_kernel("kernel\n  b0 f32[" + n + "] storage of " + std::to_string(from) +
+                            "\n  b1 f32[" + n + "] storage written of " + std::to_string(to) +
+                            "\n  x0 grid < " + n +
+                            "\n{\n  %1 = Load f32 b0 x0\n  ! %2 = Store f32 b1 x0 %1\n}\n");
+    out.lines = {name};
+    return out;
+}
+
+ListedKernel large(const std::string& name, int from, int to) {
+    return kernel(name, from, to, 1 << 24);
+}
+
+/// `a b; copy; (c)`: what stands together, in order; loops in brackets.
+std::string names(const std::vector<ListedStep>& steps) {
+    std::string out;
+    for (const ListedStep& step : steps) {
+        if (!out.empty()) out += "; ";
+        if (std::holds_alternative<CopyStep>(step.step)) out += "copy";
+        if (std::holds_alternative<ListedSize>(step.step)) out += "size";
+        if (const auto* loop = std::get_if<ListedLoop>(&step.step))
+            out += "(" + names(loop->body) + ")";
+        if (const auto* listed = std::get_if<ListedKernel>(&step.step))
+            for (size_t k = 0; k < listed->lines.size(); ++k)
+                out += (k > 0 ? " " : "") + listed->lines[k];
+    }
+    return out;
+}
+
+template <class... Steps>
+std::vector<ListedStep> steps(Steps... all) {
+    std::vector<ListedStep> out;
+    ((out.emplace_back().step = std::move(all)), ...);
+    return out;
+}
+
+std::string after(std::vector<ListedStep> steps) {
+    const DeviceProfile profile = gpu_profile();
+    KernelList list{std::make_shared<Program>(), std::move(steps)};
+    put_side_by_side(list, {profile, {}, {}});
+    return names(list.steps);
+}
+
+TEST(PutSideBySide, KernelsThatDoNotNeedEachOtherBecomeOne) {
+    EXPECT_EQ(after(steps(kernel("a", 0, 1), kernel("b", 2, 3), kernel("c", 0, 4))), "a b c");
+}
+
+TEST(PutSideBySide, WhatNeedsAnotherComesAfterIt) {
+    EXPECT_EQ(after(steps(kernel("a", 0, 1), kernel("b", 1, 2))), "a; b");
+    EXPECT_EQ(after(steps(kernel("a", 0, 1), kernel("b", 2, 0))), "a; b") << "a reads first";
+}
+
+TEST(PutSideBySide, OneWaitsPastALargeKernelThatDoesNotNeedIt) {
+    EXPECT_EQ(after(steps(kernel("a", 0, 1), large("l", 2, 3), kernel("b", 4, 5))), "l; a b");
+    EXPECT_EQ(after(steps(kernel("a", 0, 1), large("l", 1, 3), kernel("b", 4, 5))), "a; l; b");
+}
+
+TEST(PutSideBySide, NoneWaitsPastACopyALoopOrASize) {
+    const ListedKernel a = kernel("a", 0, 1), b = kernel("b", 2, 3), c = kernel("c", 4, 5);
+    EXPECT_EQ(after(steps(a, CopyStep{6, 7}, b)), "a; copy; b");
+    EXPECT_EQ(after(steps(a, ListedSize{"n", 1}, b)), "a; size; b");
+    EXPECT_EQ(after(steps(a, ListedLoop{{}, steps(b, c)}, kernel("d", 6, 7))), "a; (b c); d");
+}
+
+TEST(PutSideBySide, KernelsByHandAndOfRowsStandAlone) {
+    ListedKernel by_hand = kernel("h", 2, 3), of_rows = by_hand;
+    by_hand.by_hand = true;
+    const Node root{};
+    of_rows.row_root = &root;
+    EXPECT_EQ(after(steps(kernel("a", 0, 1), by_hand, kernel("b", 4, 5))), "a; h; b");
+    EXPECT_EQ(after(steps(kernel("a", 0, 1), of_rows, kernel("b", 4, 5))), "h; a b");
+}
+
+TEST(PutSideBySide, WhatStandsApartBeginsAnew) {
+    ListedKernel start = kernel("s", 2, 3);
+    start.apart = true;
+    EXPECT_EQ(after(steps(kernel("a", 0, 1), start, kernel("b", 4, 5))), "a; s b");
+}
+
+TEST(PutSideBySide, TheWorkOfAllIsTheirSum) {
+    ListedKernel a = kernel("a", 0, 1), b = kernel("b", 2, 3);
+    a.work.operations = Size(3), b.work.operations = Size(4);
+    const DeviceProfile profile = gpu_profile();
+    KernelList list{std::make_shared<Program>(), steps(a, b)};
+    put_side_by_side(list, {profile, {}, {}});
+    EXPECT_EQ(std::get<ListedKernel>(list.steps.at(0).step).work.operations, Size(7));
+}
+
+}  // namespace
+}  // namespace firn
