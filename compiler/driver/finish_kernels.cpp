@@ -17,6 +17,9 @@ void emit(KernelList& list, FinishRun& run) {
     emit_kernels(list, run.emitted, run.target.profile, run.options);
 }
 
+/// Kernels are emitted before arguments are written over: two bindings of one buffer would be other
+/// GLSL. That comes before sequences, of which nobody can tell who reads an element last; they are
+/// emitted at the end.
 constexpr auto kPipeline = std::to_array<ListPass>({
     {"make_ready", Lowered, Ready, &CompileTimes::lower,
      [](KernelList& list, FinishRun& run) { make_ready(list, run.target); }},

@@ -19,7 +19,8 @@ struct ListedKernel {
     Work work;                       // once it is Ready
     std::vector<std::string> lines;  // the user's
     bool by_hand = false;            // its user has mapped its ranges
-    bool apart = false;              // what stands before it does not wait past it for others
+    bool apart = false;              // starts versions of tensors: small kernels before it do not
+                                     // wait for those behind it
     const Node* row_root = nullptr;  // of a kernel whose invocations or groups walk whole rows: its
                                      // first output
     /// What it was mapped from, Ready, where it may be mapped otherwise; and how it is mapped.

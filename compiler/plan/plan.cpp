@@ -44,9 +44,19 @@ void share_kernel(KernelInfo& shared, const ListedKernel& kernel) {
     shared.code = std::move(widened);
 }
 
+/// Of a kernel that cannot run the trace keeps what it was.
+void check(const PlanRun& run, const ListedKernel& kernel) {
+    try {
+        check_limits(kernel.code, run.profile,
+                     kernel.lines.empty() ? "" : " (" + kernel.lines[0] + ")");
+    } catch (...) {
+        if (run.trace) run.trace->kernels.push_back({"unfinished", kernel.trail});
+        throw;
+    }
+}
+
 DispatchStep dispatch_of(PlanRun& run, ListedKernel kernel) {
-    check_limits(kernel.code, run.profile,
-                 kernel.lines.empty() ? "" : " (" + kernel.lines[0] + ")");
+    check(run, kernel);
     DispatchStep step;
     step.work = kernel.work;
     if (kernel.group_counts >= 0) {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "compiler/driver/compile.h"
+#include "compiler/frontend/record.h"
 #include "compiler/language.h"
 
 namespace firn {
@@ -92,25 +94,38 @@ TEST(CutAgain, ARowThatTakesTooManyIterationsIsLeftToAsManyInvocationsAsItHasEle
 }
 
 /// A loop by hand of 100 iterations, which no schedule can cut.
+Tensors by_hand(const Tensors& a) {
+    Tensor out = zeros({64});
+    kernel({64}, [&](Tensor i) {
+        Tensor x = a[0](i);
+        for (Tensor k : loop(100)) x = sin(x) + cast<float>(k);
+        out(i) = x;
+    });
+    return {out};
+}
+
 TEST(CutAgain, WhatCanNeverRunIsTheUsersToChange) {
     try {
-        program_of(
-            [](const Tensors& a) -> Tensors {
-                Tensor out = zeros({64});
-                kernel({64}, [&](Tensor i) {
-                    Tensor x = a[0](i);
-                    for (Tensor k : loop(100)) x = sin(x) + cast<float>(k);
-                    out(i) = x;
-                });
-                return {out};
-            },
-            20);
+        program_of(by_hand, 20);
         FAIL() << "no error";
     } catch (const UserError& error) {
         EXPECT_NE(std::string(error.what()).find("a loop inside one kernel takes up to"),
                   std::string::npos)
             << error.what();
     }
+}
+
+TEST(CutAgain, TheTraceKeepsWhatAKernelWasThatCannotRun) {
+    SessionScope scope(Session::interpreter(cpu_profile()));
+    const auto function = compile([&](const Tensors& a) { return by_hand(a); }, kArgs);
+    CompileOptions options{.spirv = false};
+    options.trace = std::make_shared<CompileTrace>();
+    EXPECT_THROW(compile_graph(current_session().state()->nodes, function.graph(), short_breath(20),
+                               options),
+                 UserError);
+    ASSERT_FALSE(options.trace->kernels.empty());
+    EXPECT_EQ(options.trace->kernels.back().name, "unfinished");
+    EXPECT_EQ(options.trace->kernels.back().passes.back().name, "count_back_edges");
 }
 
 }  // namespace
