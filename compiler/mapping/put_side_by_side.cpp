@@ -8,17 +8,18 @@
 namespace firn {
 namespace {
 
-/// The steps of one region: `out` before what waits, which is independent of each other.
-struct Beside {
+/// Where the steps of one region stand: `out` comes before those that wait, which do not need each
+/// other.
+struct Waiting {
     const ListTarget& target;
-    std::vector<KernelCode> waiting;
+    std::vector<KernelCode> parts;
     ListedKernel all;  // what is known of those that wait, without code
     std::vector<ListedStep> out;
 };
 
-void close(Beside& run) {
-    if (run.waiting.empty()) return;
-    std::vector<KernelCode> parts = std::exchange(run.waiting, {});
+void close(Waiting& run) {
+    if (run.parts.empty()) return;
+    std::vector<KernelCode> parts = std::exchange(run.parts, {});
     ListedKernel made = std::exchange(run.all, {});
     if (parts.size() == 1) {
         made.code = std::move(parts[0]);
@@ -30,26 +31,26 @@ void close(Beside& run) {
     run.out.push_back({std::move(made)});
 }
 
-void wait(Beside& run, ListedKernel kernel) {
+void wait(Waiting& run, ListedKernel kernel) {
     add_part(run.all, kernel);
-    run.waiting.push_back(std::move(kernel.code));
+    run.parts.push_back(std::move(kernel.code));
 }
 
-void add(Beside& run, ListedKernel kernel) {
+void add(Waiting& run, ListedKernel kernel) {
     const DeviceProfile& profile = run.target.profile;
     const auto is_free = [&](const KernelCode& w) { return independent(w, kernel.code); };
-    if (kernel.apart || !std::all_of(run.waiting.begin(), run.waiting.end(), is_free)) close(run);
+    if (kernel.apart || !std::all_of(run.parts.begin(), run.parts.end(), is_free)) close(run);
     if (!kernel.row_root && is_small_kernel(kernel.code, profile)) {
         // Where two do not fit, the smaller waits for another.
-        const bool fits = may_stand_beside(run.waiting, kernel.code, profile, run.target.facts);
-        if (!fits && !is_larger(kernel.code, run.waiting)) close(run);
-        if (fits || run.waiting.empty()) return wait(run, std::move(kernel));
+        const bool fits = may_stand_beside(run.parts, kernel.code, profile, run.target.facts);
+        if (!fits && !is_larger(kernel.code, run.parts)) close(run);
+        if (fits || run.parts.empty()) return wait(run, std::move(kernel));
     }
     run.out.push_back({std::move(kernel)});
 }
 
 std::vector<ListedStep> side_by_side_in(std::vector<ListedStep> steps, const ListTarget& target) {
-    Beside run{target, {}, {}, {}};
+    Waiting run{target, {}, {}, {}};
     for (ListedStep& step : steps) {
         auto* kernel = std::get_if<ListedKernel>(&step.step);
         if (kernel && !kernel->by_hand) {
