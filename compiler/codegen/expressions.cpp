@@ -1,8 +1,6 @@
 // What nodes compute from values, as expressions.
 #include "compiler/codegen/expressions.h"
 
-#include <string_view>
-
 #include "compiler/codegen/elements.h"
 #include "compiler/codegen/literal_zero.h"
 #include "compiler/codegen/matrices.h"
@@ -13,36 +11,6 @@ namespace firn {
 namespace {
 
 const char* const kLane[] = {"x", "y", "z", "w"};
-
-/// 1 + tanh(x) where nobody else asks for the tanh: half the work of its parts. Else empty.
-std::string one_plus_tanh(const KernelCode& code, const KernelNode& n,
-                          const std::vector<std::string>& operands) {
-    static constexpr std::string_view kTanh = "firn_tanh(";
-    if (n.op != KernelOp::Add || n.dtype != f32) return "";
-    for (size_t k = 0; k < 2; ++k) {
-        const KernelNode& one = code.nodes[n.args[1 - k]];
-        if (one.op == KernelOp::Constant && one.constant.f == 1 && operands[k].starts_with(kTanh))
-            return "firn_one_plus_tanh(" + operands[k].substr(kTanh.size());
-    }
-    return "";
-}
-
-/// 0 <= x and x < n in one comparison: a negative x is a large one without its sign. Else empty.
-std::string range_test(const GlslRun& run, const KernelNode& n) {
-    if (n.op != KernelOp::And || n.dtype != boolean) return "";
-    const std::vector<KernelNode>& nodes = run.code.nodes;
-    for (size_t k = 0; k < 2; ++k) {
-        const KernelNode &low = nodes[n.args[k]], &high = nodes[n.args[1 - k]];
-        if (low.op != KernelOp::LessEqual || high.op != KernelOp::Less ||
-            low.args[1] != high.args[0])
-            continue;
-        const KernelNode &zero = nodes[low.args[0]], &end = nodes[high.args[1]];
-        if (zero.op == KernelOp::Constant && zero.dtype == i32 && zero.constant.i == 0 &&
-            end.interval.lo >= 0)
-            return "(uint(" + run.text[high.args[0]] + ") < uint(" + run.text[high.args[1]] + "))";
-    }
-    return "";
-}
 
 /// Integer division of indices that are known to be nonnegative needs no care for signs and zero.
 bool plain_quotient(const KernelCode& code, const KernelNode& n) {
@@ -59,9 +27,6 @@ std::string elementwise_text(const GlslRun& run, const KernelNode& n) {
     }
     if (std::string special = literal_zero_glsl(run.code, n, operands); !special.empty())
         return special;
-    if (std::string sigmoid = one_plus_tanh(run.code, n, operands); !sigmoid.empty())
-        return sigmoid;
-    if (std::string inside = range_test(run, n); !inside.empty()) return inside;
     if (plain_quotient(run.code, n))
         return "(" + operands[0] + (n.op == KernelOp::Div ? " / " : " % ") + operands[1] + ")";
     if (!run.profile.compares_widened && n.op == KernelOp::Cast && widens(n.dtype, types[0]))

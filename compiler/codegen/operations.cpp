@@ -303,65 +303,13 @@ std::vector<std::string> required_extensions(DType dtype) {
 }
 
 bool supported(KernelOp op, DType operand) {
-    const bool is_float = operand.is_float();
-    // No default: a new row of ops.def is missed here by the compiler, not by a user.
-    switch (op) {
-        case KernelOp::Cast:
-        case KernelOp::Select:
-        case KernelOp::Equal:
-        case KernelOp::NotEqual:
-        case KernelOp::Not: return true;
-        case KernelOp::Bitcast: return !operand.is_bool();
-        case KernelOp::And:
-        case KernelOp::Or:
-        case KernelOp::Xor:
-        case KernelOp::BitNot: return !is_float;
-        case KernelOp::ReverseBits:
-        case KernelOp::ShiftLeft:
-        case KernelOp::ShiftRight: return operand.is_integer();
-        case KernelOp::Neg:
-        case KernelOp::Abs:
-        case KernelOp::Sign:
-        case KernelOp::Add:
-        case KernelOp::Sub:
-        case KernelOp::Mul:
-        case KernelOp::Div:
-        case KernelOp::Mod:
-        case KernelOp::Min:
-        case KernelOp::Max:
-        case KernelOp::Less:
-        case KernelOp::LessEqual:
-        case KernelOp::IsNan:
-        case KernelOp::IsInf: return !operand.is_bool();
-        case KernelOp::Pow: return !operand.is_bool() && operand != f64;
-        case KernelOp::Floor:
-        case KernelOp::Ceil:
-        case KernelOp::Round:
-        case KernelOp::Trunc:
-        case KernelOp::Frac:
-        case KernelOp::Sqrt:
-        case KernelOp::Rsqrt:
-        case KernelOp::Rcp: return is_float;
-        case KernelOp::Exp:
-        case KernelOp::Exp2:
-        case KernelOp::Expm1:
-        case KernelOp::Log:
-        case KernelOp::Log2:
-        case KernelOp::Log1p:
-        case KernelOp::Sin:
-        case KernelOp::Cos:
-        case KernelOp::Tan:
-        case KernelOp::Asin:
-        case KernelOp::Acos:
-        case KernelOp::Atan:
-        case KernelOp::Sinh:
-        case KernelOp::Cosh:
-        case KernelOp::Tanh:
-        case KernelOp::Erf:
-        case KernelOp::Atan2: return is_float && operand != f64;
-
-        default: return false;  // no elementwise operation
-    }
+    if (op == KernelOp::OnePlusTanh) return operand == f32;
+    if (op == KernelOp::InRange) return operand == i32;
+    const uint32_t type = operand.is_bool()     ? kBools
+                          : !operand.is_float() ? kIntegers
+                          : operand == f64      ? kDoubles
+                                                : kSingles;
+    return info(op).types & type;
 }
 
 bool widens(DType to, DType from) {
@@ -376,7 +324,8 @@ std::string widened_glsl(DType to, const std::string& operand) {
 
 std::string operation_glsl(KernelOp op, DType dtype, const std::vector<DType>& input_types,
                            const std::vector<std::string>& operands) {
-    ensure(is_elementwise(op), "only elementwise operations are one GLSL expression");
+    ensure(is_elementwise(op) || is_combined(op),
+           "only elementwise operations are one GLSL expression");
     ensure(operands.size() == static_cast<size_t>(info(op).arity) &&
                input_types.size() == operands.size(),
            "an operation has other operands than its row in the table");

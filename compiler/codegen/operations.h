@@ -29,9 +29,9 @@ std::vector<std::string> required_extensions(DType dtype);
 /// type: exp and its like of f64, arithmetic on bools, bits of floats.
 bool supported(KernelOp op, DType operand);
 
-/// The expression of an elementwise operation with the meaning of evaluate(). Operands are names,
-/// literals, or expressions that bind as tightly as a call; each appears once in the result, which
-/// does too. Throws UserError where the types are not supported.
+/// The expression of an elementwise operation with the meaning of evaluate(), or of a combined one.
+/// Operands are names, literals, or expressions that bind as tightly as a call; each appears once
+/// in the result, which does too. Throws UserError where the types are not supported.
 std::string operation_glsl(KernelOp op, DType dtype, const std::vector<DType>& input_types,
                            const std::vector<std::string>& operands);
 

@@ -9,35 +9,12 @@
 
 namespace firn {
 
-Tensor abs(const Operand& x) { return apply(Op::Abs, {x}); }
-Tensor sign(const Operand& x) { return apply(Op::Sign, {x}); }
-Tensor floor(const Operand& x) { return apply(Op::Floor, {x}); }
-Tensor ceil(const Operand& x) { return apply(Op::Ceil, {x}); }
-Tensor round(const Operand& x) { return apply(Op::Round, {x}); }
-Tensor trunc(const Operand& x) { return apply(Op::Trunc, {x}); }
-Tensor frac(const Operand& x) { return apply(Op::Frac, {x}); }
-Tensor exp(const Operand& x) { return apply(Op::Exp, {x}); }
-Tensor exp2(const Operand& x) { return apply(Op::Exp2, {x}); }
-Tensor expm1(const Operand& x) { return apply(Op::Expm1, {x}); }
-Tensor log(const Operand& x) { return apply(Op::Log, {x}); }
-Tensor log2(const Operand& x) { return apply(Op::Log2, {x}); }
-Tensor log1p(const Operand& x) { return apply(Op::Log1p, {x}); }
-Tensor sqrt(const Operand& x) { return apply(Op::Sqrt, {x}); }
-Tensor rsqrt(const Operand& x) { return apply(Op::Rsqrt, {x}); }
-Tensor rcp(const Operand& x) { return apply(Op::Rcp, {x}); }
-Tensor sin(const Operand& x) { return apply(Op::Sin, {x}); }
-Tensor cos(const Operand& x) { return apply(Op::Cos, {x}); }
-Tensor tan(const Operand& x) { return apply(Op::Tan, {x}); }
-Tensor asin(const Operand& x) { return apply(Op::Asin, {x}); }
-Tensor acos(const Operand& x) { return apply(Op::Acos, {x}); }
-Tensor atan(const Operand& x) { return apply(Op::Atan, {x}); }
-Tensor sinh(const Operand& x) { return apply(Op::Sinh, {x}); }
-Tensor cosh(const Operand& x) { return apply(Op::Cosh, {x}); }
-Tensor tanh(const Operand& x) { return apply(Op::Tanh, {x}); }
-Tensor erf(const Operand& x) { return apply(Op::Erf, {x}); }
-Tensor is_nan(const Operand& x) { return apply(Op::IsNan, {x}); }
-Tensor is_inf(const Operand& x) { return apply(Op::IsInf, {x}); }
-Tensor reverse_bits(const Operand& x) { return apply(Op::ReverseBits, {x}); }
+// One for each row of the table that names a function.
+#define ELEMENT(name, arity, types, result, glsl, properties)
+#define FUNCTION(name, function, types, result, glsl, properties) \
+    Tensor function(const Operand& x) { return apply(Op::name, {x}); }
+#include "compiler/ir/elementwise.def"
+
 Tensor square(const Operand& x) { return x * x; }
 Tensor sigmoid(const Operand& x) {
     LineScope at(x.line());

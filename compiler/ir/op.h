@@ -21,9 +21,13 @@ enum OpProperty : uint32_t {
     kMovement = 16,
     kRegion = 32,
     kEffect = 64,
-    kMedium = 128,  // about 8 simple operations
-    kCostly = 256,  // about 30 simple operations
+    kMedium = 128,    // about 8 simple operations
+    kCostly = 256,    // about 30 simple operations
+    kCombined = 512,  // does what several elementwise operations do
 };
+
+/// Of operands.
+enum OpTypes : uint32_t { kBools = 1, kIntegers = 2, kSingles = 4, kDoubles = 8 };  // f16 and f32
 
 /// How the result's dtype follows from the inputs; see ops.def.
 enum class ResultRule : uint8_t { Same, Bool, Float, Int, Given, None };
@@ -34,7 +38,17 @@ struct OpInfo {
     ResultRule result;
     const char* glsl;
     uint32_t properties;
+    uint32_t types = 0;  // OpTypes of elementwise operations
 };
+/// The columns of elementwise.def by their short names.
+namespace op_table {
+inline constexpr ResultRule Same = ResultRule::Same, Bool = ResultRule::Bool,
+                            Float = ResultRule::Float, Int = ResultRule::Int,
+                            Given = ResultRule::Given, None = ResultRule::None;
+inline constexpr uint32_t Singles = kSingles, Integers = kIntegers, Floats = kSingles | kDoubles,
+                          Bits = kIntegers | kBools, Numbers = Floats | kIntegers,
+                          Any = Numbers | kBools, NoDoubles = kIntegers | kSingles;
+}  // namespace op_table
 const OpInfo& info(Op op);
 inline bool is_elementwise(Op op) { return info(op).properties & kElementwise; }
 inline bool is_movement(Op op) { return info(op).properties & kMovement; }
@@ -43,7 +57,8 @@ double operation_cost(const OpInfo& row);
 inline double operation_cost(Op op) { return operation_cost(info(op)); }
 /// What every table of operations must hold for each of its rows.
 constexpr bool is_sound(const OpInfo& row) {
-    const bool elementwise = row.properties & kElementwise;
+    const bool elementwise = row.properties & (kElementwise | kCombined);
+    if ((row.properties & kElementwise) && row.types == 0) return false;
     if (elementwise && (row.arity < 1 || row.arity > 3 || row.result == ResultRule::None))
         return false;
     if ((row.properties & kLeaf) && row.arity != 0) return false;

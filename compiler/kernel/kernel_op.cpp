@@ -9,11 +9,11 @@
 namespace firn {
 namespace {
 
-// The table speaks of result rules by their short names.
-constexpr ResultRule Same = ResultRule::Same, Bool = ResultRule::Bool, Float = ResultRule::Float,
-                     Int = ResultRule::Int, Given = ResultRule::Given, None = ResultRule::None;
+using namespace op_table;
 
 constexpr auto kOps = std::to_array<OpInfo>({
+#define ELEMENT(name, arity, types, result, glsl, properties) \
+    {#name, arity, result, glsl, properties, types},
 #define OP(name, arity, result, glsl, properties) {#name, arity, result, glsl, properties},
 #include "compiler/kernel/kernel_ops.def"
 #undef OP

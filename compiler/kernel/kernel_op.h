@@ -13,6 +13,7 @@ enum class KernelOp : uint8_t {
 
 const OpInfo& info(KernelOp op);
 inline bool is_elementwise(KernelOp op) { return info(op).properties & kElementwise; }
+inline bool is_combined(KernelOp op) { return info(op).properties & kCombined; }
 /// Cost of one evaluation in simple operations.
 inline double operation_cost(KernelOp op) { return operation_cost(info(op)); }
 /// The operation by its name (`Add`); nothing where there is none.

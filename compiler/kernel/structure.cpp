@@ -135,17 +135,13 @@ void put_fields(StructureWriter& out, const KernelNode& n) {
 }
 
 /// What emission asks of bounds: a division of what is not negative by what is positive needs no
-/// care; a range test is made of two comparisons, one of them with what is not negative.
+/// care.
 void put_bounds(StructureWriter& out, const KernelNode& n) {
     const auto at_least = [&](int id, int64_t lowest) {
         return node_of(out, id).dtype == i32 && node_of(out, id).interval.lo >= lowest;
     };
     if (n.op == KernelOp::Div || n.op == KernelOp::Mod)
         out.put(n.dtype == i32 && at_least(n.args[0], 0) && at_least(n.args[1], 1));
-    if (n.op == KernelOp::And)
-        for (int arg : n.args)
-            out.put(node_of(out, arg).op == KernelOp::Less &&
-                    at_least(node_of(out, arg).args[1], 0));
 }
 
 /// False where there is no such region, and where its condition is a constant that never holds.

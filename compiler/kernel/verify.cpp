@@ -53,7 +53,8 @@ class Verifier {
         if ((n.op == KernelOp::Store || n.op == KernelOp::MatrixStore) &&
             !code_.buffers[static_cast<size_t>(n.buffer)].written)
             fail(id, "writes a read-only buffer");
-        if (is_elementwise(n.op) && static_cast<int>(n.args.size()) != info(n.op).arity)
+        if ((is_elementwise(n.op) || is_combined(n.op)) &&
+            static_cast<int>(n.args.size()) != info(n.op).arity)
             fail(id, "has the wrong number of operands");
         if (n.op == KernelOp::Select &&
             (node(n.args[0]).dtype != boolean || node(n.args[1]).dtype != node(n.args[2]).dtype))

@@ -4,11 +4,13 @@
 
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/place.h"
+#include "compiler/mapping/combine_operations.h"
 #include "compiler/mapping/fuse_loops.h"
 #include "compiler/mapping/order_values.h"
 #include "compiler/mapping/passes.h"
 #include "compiler/mapping/select_branches.h"
 #include "compiler/mapping/shuffle_loads.h"
+#include "compiler/program/device_class.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -19,9 +21,7 @@ using enum KernelStage;
 bool deals_loads(const KernelTarget& t) { return t.mapping && t.mapping->shuffled_loads > 1; }
 bool is_tiled(const KernelTarget& t) { return t.mapping && !t.mapping->matrix; }
 bool is_not_tiled(const KernelTarget& t) { return !is_tiled(t); }
-bool is_ordered(const KernelTarget& t) {
-    return is_tiled(t) && t.profile.device_class == DeviceClass::Cpu;
-}
+bool is_ordered(const KernelTarget& t) { return is_tiled(t) && rules_of(t.profile).keeps_order; }
 
 constexpr auto kPipeline = std::to_array<KernelPass>({
     {"fuse_loops", Lowered, Lowered,
@@ -38,7 +38,7 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
 
     {"map", Ready, Mapped,
      [](KernelCode& code, const KernelTarget& t) {
-         if (t.mapping) code = map_ranges(code, *t.mapping, t.profile, t.facts);
+         code = map_ranges(code, *t.mapping, t.profile, t.facts);
      }},
     {"undo_lonely_shuffles", Mapped, Mapped,
      [](KernelCode& code, const KernelTarget& t) {
@@ -60,6 +60,8 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
      [](KernelCode& code, const KernelTarget& t) { use_other_forms(code, t.profile, t.facts); }},
     {"order_values", Placed, Placed,
      [](KernelCode& code, const KernelTarget&) { order_values(code); }, is_ordered},
+    {"combine_operations", Placed, Placed,
+     [](KernelCode& code, const KernelTarget&) { combine_operations(code); }},
     {"count_back_edges", Placed, Placed,
      [](KernelCode& code, const KernelTarget&) { code.back_edges = count_back_edges(code); }},
 });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "compiler/kernel/interpret/interpret_access.h"
 #include "compiler/kernel/interpret/interpret_fragments.h"
@@ -113,9 +114,26 @@ void run_elementwise(InterpretRun& run, int id, const LaneMask& mask) {
     evaluate_lanes(n.op, run.values[id], std::span(args).first(n.args.size()), mask);
 }
 
+void run_combined(InterpretRun& run, int id, const LaneMask& mask) {
+    const KernelNode& n = run.code.nodes[id];
+    const Lanes& x = run.values[n.args[0]];
+    run.counts.operations += mask.active;
+    for (int lane = 0; lane < run.lanes; ++lane) {
+        if (!mask.on[static_cast<size_t>(lane)]) continue;
+        if (n.op == KernelOp::OnePlusTanh) {
+            const double value = x.floats()[lane];
+            run.values[id].floats()[lane] = 1.0f + static_cast<float>(std::tanh(value));
+        } else {
+            const int32_t index = x.words()[lane], end = run.values[n.args[1]].words()[lane];
+            run.values[id].words()[lane] = 0 <= index && index < end;
+        }
+    }
+}
+
 void run_node(InterpretRun& run, int id, const LaneMask& mask) {
     const KernelNode& n = run.code.nodes[id];
     if (is_elementwise(n.op)) return run_elementwise(run, id, mask);
+    if (is_combined(n.op)) return run_combined(run, id, mask);
     switch (n.op) {
         case KernelOp::Constant:
         case KernelOp::Param:

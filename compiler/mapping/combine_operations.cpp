@@ -1,0 +1,75 @@
+// Operations of which there is one that does the work of several.
+#include "compiler/mapping/combine_operations.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace firn {
+namespace {
+
+using Nodes = std::vector<KernelNode>;
+
+/// By node: how often it is asked for.
+std::vector<int> count_uses(const KernelCode& code) {
+    std::vector<int> out(code.nodes.size(), 0);
+    for (const KernelRegion& region : code.regions) {
+        for (const std::vector<int>* list : {&region.order, &region.effects})
+            for (int id : *list)
+                for (int arg : code.nodes[id].args) ++out[arg];
+        for (int id : region.yields) ++out[id];
+        if (region.alive >= 0) ++out[region.alive];
+        if (region.range >= 0 && code.ranges[region.range].extent_node >= 0)
+            ++out[code.ranges[region.range].extent_node];
+    }
+    return out;
+}
+
+void combine_tanh(Nodes& nodes, KernelNode& n, const std::vector<int>& uses) {
+    if (n.op != KernelOp::Add || n.dtype != f32) return;
+    for (size_t k = 0; k < 2; ++k) {
+        const KernelNode &one = nodes[n.args[1 - k]], &tanh = nodes[n.args[k]];
+        if (one.op != KernelOp::Constant || one.constant.f != 1 || tanh.op != KernelOp::Tanh ||
+            uses[n.args[k]] != 1)
+            continue;
+        n.op = KernelOp::OnePlusTanh, n.args = {tanh.args[0]};
+        return;
+    }
+}
+
+void combine_range_test(Nodes& nodes, KernelNode& n) {
+    if (n.op != KernelOp::And || n.dtype != boolean) return;
+    for (size_t k = 0; k < 2; ++k) {
+        const KernelNode &low = nodes[n.args[k]], &high = nodes[n.args[1 - k]];
+        if (low.op != KernelOp::LessEqual || high.op != KernelOp::Less ||
+            low.args[1] != high.args[0])
+            continue;
+        const KernelNode &zero = nodes[low.args[0]], &end = nodes[high.args[1]];
+        if (zero.op != KernelOp::Constant || zero.dtype != i32 || zero.constant.i != 0 ||
+            end.interval.lo < 0)
+            continue;
+        n.op = KernelOp::InRange, n.args = {high.args[0], high.args[1]};
+        return;
+    }
+}
+
+/// Takes the comparisons and tanhs away that are asked for no more.
+void drop_unused(KernelCode& code, const std::vector<int>& before) {
+    const std::vector<int> now = count_uses(code);
+    for (KernelRegion& region : code.regions)
+        std::erase_if(region.order, [&](int id) { return before[id] > 0 && now[id] == 0; });
+}
+
+}  // namespace
+
+void combine_operations(KernelCode& code) {
+    const std::vector<int> uses = count_uses(code);
+    for (const KernelRegion& region : code.regions)
+        for (int id : region.order) {
+            combine_tanh(code.nodes, code.nodes[id], uses);
+            combine_range_test(code.nodes, code.nodes[id]);
+        }
+    drop_unused(code, uses);
+}
+
+}  // namespace firn
