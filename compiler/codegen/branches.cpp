@@ -4,6 +4,7 @@
 #include "compiler/codegen/operations.h"
 #include "compiler/codegen/statements.h"
 #include "compiler/codegen/values.h"
+#include "compiler/program/device_class.h"
 
 namespace firn {
 namespace {
@@ -36,7 +37,7 @@ void write_branch(GlslRun& run, int id, int indent) {
     std::string condition = run.text[n.args[0]];
     // Lanes of a CPU driver take both sides one after the other; some search all ways through a
     // kernel, and each `else` doubles their number.
-    const bool apart = n.else_region >= 0 && run.profile.device_class == DeviceClass::Cpu;
+    const bool apart = n.else_region >= 0 && rules_of(run.profile).dislikes_else;
     if (apart && !is_plain(condition)) {
         line(run, indent) << "bool c" << id << " = " << condition << ";\n";
         condition = "c" + std::to_string(id);

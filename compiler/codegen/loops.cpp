@@ -5,6 +5,7 @@
 
 #include "compiler/codegen/statements.h"
 #include "compiler/codegen/values.h"
+#include "compiler/program/device_class.h"
 
 namespace firn {
 namespace {
@@ -88,8 +89,7 @@ void write_for(GlslRun& run, int id, int indent) {
     const std::string end = trips_text(run, id, trips, indent);
     // How many iterations stand side by side has been decided; CPU drivers would unroll on, and
     // spill.
-    if (run.profile.device_class == DeviceClass::Cpu &&
-        run.code.nodes[trips].op == KernelOp::Constant) {
+    if (rules_of(run.profile).unrolls_on && run.code.nodes[trips].op == KernelOp::Constant) {
         run.kept_loops = true;
         line(run, indent) << "[[dont_unroll]]\n";
     }

@@ -3,12 +3,10 @@
 
 #include <algorithm>
 
+#include "compiler/program/cost_table.h"
+
 namespace firn {
 namespace {
-
-constexpr int64_t kShortRow = 8;  // elements that one invocation computes side by side
-constexpr int64_t kLargestRowTile = 8;
-constexpr int64_t kLeastFilled = 2, kOfLanes = 3;  // of every 3 lanes
 
 int64_t most_members(const DeviceProfile& profile) {
     return std::min(profile.max_group_size, profile.max_group_extent[0]) / profile.subgroup_size *
@@ -21,7 +19,7 @@ bool is_short_row(const Shape& shape, int inner) {
     const Shape row(shape.end() - inner, shape.end());
     const bool constant =
         std::all_of(row.begin(), row.end(), [](const Size& size) { return size.is_constant(); });
-    return constant && element_count(row).constant() <= kShortRow;
+    return constant && element_count(row).constant() <= costs::kShortRow;
 }
 
 int64_t lanes_for_row(int64_t row, int64_t tile, const DeviceProfile& profile) {
@@ -39,10 +37,10 @@ int64_t row_tile(const Size& extent, int64_t most, const DeviceProfile& profile,
     if (!lanes_share(profile)) return 0;
     const int64_t row = extent.upper_bound(facts.largest);
     int64_t found = 0;
-    for (int64_t tile = 1; tile <= kLargestRowTile; tile *= 2) {
+    for (int64_t tile = 1; tile <= costs::kLargestTile; tile *= 2) {
         if (!group_holds(extent, tile, most_members(profile), facts)) continue;
         const bool fills =
-            lanes_for_row(row, tile, profile) * tile * kLeastFilled <= row * kOfLanes;
+            lanes_for_row(row, tile, profile) * tile * costs::kLeastFilled <= row * costs::kOfLanes;
         if (found == 0 || (tile <= most && fills)) found = tile;
     }
     return found;

@@ -6,13 +6,12 @@
 #include <unordered_set>
 
 #include "compiler/ir/reshape_blocks.h"
+#include "compiler/program/cost_table.h"
 #include "compiler/program/error.h"
 #include "compiler/program/index_limits.h"
 
 namespace firn {
 namespace {
-
-constexpr int64_t kSmallDimension = 16;
 
 /// Flat position in a block of dimensions; unflatten is its inverse.
 int flatten(KernelBuilder& b, const std::vector<int>& at, const Shape& shape) {
@@ -66,7 +65,7 @@ Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat, bool in_memory) 
     };
     auto small = [](const Shape& s) {
         const Size n = element_count(s);
-        return n.is_constant() && n.constant() < kSmallDimension;
+        return n.is_constant() && n.constant() < costs::kSmallDimension;
     };
     auto countable = [&](size_t k) {
         return in_memory || b.countable(element_count(blocks[k]) * element_count(blocks[k + 1]));

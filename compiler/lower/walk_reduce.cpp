@@ -3,14 +3,11 @@
 
 #include "compiler/ir/builder.h"
 #include "compiler/lower/walk_state.h"
+#include "compiler/program/cost_table.h"
 #include "compiler/program/error.h"
 
 namespace firn {
 namespace {
-
-// Turns, of loops in one another together, that need no loop.
-constexpr int64_t kShortReduction = 4;
-constexpr size_t kSmallTerm = 40;  // values that such a turn may ask for
 
 /// Cast that sums of a storage type need before they accumulate.
 DType accumulator_type(DType dtype) { return dtype == f16 ? f32 : dtype; }
@@ -24,7 +21,7 @@ bool Walk::is_small(const Node& root) const {
         const Node* node = queue.back();
         queue.pop_back();
         if (!seen.insert(node).second || context_.buffers.contains(node)) continue;
-        if (seen.size() > kSmallTerm || node->op == Op::Result) return false;
+        if (seen.size() > costs::kSmallTerm || node->op == Op::Result) return false;
         for (const Ref& input : node->inputs) queue.push_back(input.get());
     }
     return true;
@@ -64,7 +61,7 @@ int Walk::reduce_axis(const Node& node, Indices in, size_t depth, int accumulato
     }
     const Size& extent = node.inputs[0]->shape[attr.axes[depth]];
     const bool few = extent.is_constant() && extent.constant() > 1 &&
-                     extent.constant() * copies_ <= kShortReduction;
+                     extent.constant() * copies_ <= costs::kShortReduction;
     if (few && is_small(*node.inputs[0])) {
         copies_ *= extent.constant();
         for (int64_t k = 0; k < extent.constant(); ++k) {

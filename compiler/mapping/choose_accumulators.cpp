@@ -7,6 +7,7 @@
 #include "compiler/mapping/kernel_traits.h"
 #include "compiler/mapping/map.h"
 #include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
 
 namespace firn {
 namespace {
@@ -53,10 +54,10 @@ std::optional<Mapping> choose_accumulators(const KernelCode& lowered, const Devi
     for (const Size& extent : grid) all = all * extent;
     const int64_t total = all.upper_bound(facts.largest);
 
-    const bool cpu = profile.device_class == DeviceClass::Cpu;
+    const bool in_turn = rules_of(profile).in_turn;
     Mapping m;
     m.tile.assign(grid.size(), 1);
-    if (cpu) {
+    if (in_turn) {
         // Lanes go through memory one by one anyway: a copy for each needs no atomics, and stays in
         // the first caches.
         if (elements > costs::kMostPrivate) return std::nullopt;
@@ -69,10 +70,10 @@ std::optional<Mapping> choose_accumulators(const KernelCode& lowered, const Devi
     }
     if (!traits.loops &&
         traits.nodes * costs::kAccumulatedStrides <= traits.bearable(costs::kBodyBudget))
-        m.strides = cpu ? costs::kAccumulatedStrides : costs::kAccumulatedStrides / 2;
+        m.strides = in_turn ? costs::kAccumulatedStrides : costs::kAccumulatedStrides / 2;
     // A copy costs about as much as storing to each of its elements once.
     const int64_t width = m.group_x, stores = total / width;
-    const int64_t least = cpu ? elements : 4 * elements / width + 1;
+    const int64_t least = in_turn ? elements : 4 * elements / width + 1;
     const int64_t busy = std::max<int64_t>(1, profile.parallel_invocations / width);
     const int64_t copies = std::min(busy * costs::kLeastGroups, stores / least);
     if (copies < busy) return std::nullopt;

@@ -8,6 +8,7 @@
 #include "compiler/mapping/map_grid.h"
 #include "compiler/mapping/share_loops.h"
 #include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
 
 namespace firn {
 namespace {
@@ -84,15 +85,15 @@ uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, i
     const uint32_t lanes = profile.subgroup_size;
     const Sharing sharing = inspect_sharing(lowered, profile);
     if (sharing.repeated || sharing.iterations < costs::kLeastShare * lanes) return 1;
-    const bool cpu = profile.device_class == DeviceClass::Cpu;
-    const int64_t busy = int64_t{profile.parallel_invocations} * (cpu ? 16 : 1);
-    const bool idle =
-        sharing.along_grid ? total * lanes * lanes < busy : total * (cpu ? lanes : 1) < busy;
+    const ClassRules& rules = rules_of(profile);
+    const int64_t busy = int64_t{profile.parallel_invocations} * rules.turns_of_shared;
+    const bool idle = sharing.along_grid ? total * lanes * lanes < busy
+                                         : total * (rules.in_turn ? lanes : 1) < busy;
     const bool rows =
         sharing.along_loop && !sharing.along_grid && (sharing.streams || sharing.scattered);
     const bool better =
         rows && !staged &&
-        (!cpu || (sharing.blocks && sharing.all_iterations >= costs::kLongShare * lanes));
+        (!rules.in_turn || (sharing.blocks && sharing.all_iterations >= costs::kLongShare * lanes));
     return idle || better ? lanes : 1;
 }
 
@@ -100,7 +101,7 @@ Mapping shared_mapping(const KernelCode& lowered, const KernelTraits& traits,
                        const DeviceProfile& profile, uint32_t lanes, int64_t total) {
     Mapping m;
     m.lanes = lanes;
-    const bool cpu = profile.device_class == DeviceClass::Cpu;
+    const ClassRules& rules = rules_of(profile);
     const int64_t slots = std::max<int64_t>(1, profile.parallel_invocations / lanes);
     const std::vector<Size> grid = grid_extents(lowered);
     m.tile.assign(grid.size(), 1);
@@ -116,11 +117,9 @@ Mapping shared_mapping(const KernelCode& lowered, const KernelTraits& traits,
     int64_t subgroups = 1;  // of a group: more only where groups remain for every core
     // On a CPU driver a row that is walked again stays in the first cache where no other one comes
     // between.
-    while (subgroups < (!cpu          ? 4
-                        : traits.rows ? 1
-                                      : 8) &&
-           subgroups * lanes * 2 <= profile.max_group_size &&
-           total >= subgroups * 2 * slots * (cpu ? costs::kLeastGroups : 1))
+    const int64_t most = rules.in_turn && traits.rows ? 1 : rules.sharing_subgroups;
+    while (subgroups < most && subgroups * lanes * 2 <= profile.max_group_size &&
+           total >= subgroups * 2 * slots * rules.groups_per_core)
         subgroups *= 2;
     m.group_x = static_cast<uint32_t>(subgroups * lanes);
     while (!traits.divergent && m.written_out < costs::kShortLoop &&
@@ -128,11 +127,10 @@ Mapping shared_mapping(const KernelCode& lowered, const KernelTraits& traits,
         ++m.written_out;
     // Blocks of four along the loop are worth more than a short body, where several copies read
     // them.
-    for (int64_t f : {32, 16, 8, 4, 2}) {
+    for (int64_t f = rules.most_unrolled_shared; f > 1; f /= 2) {
         const int64_t budget =
-            cpu && m.copies() > 1 && f <= 4 ? costs::kDealtBudget : costs::kLoopBudget;
-        if (m.unroll == 1 && (cpu || f <= 16) && nodes * f <= std::min(budget, traits.most_nodes))
-            m.unroll = f;
+            rules.in_turn && m.copies() > 1 && f <= 4 ? costs::kDealtBudget : costs::kLoopBudget;
+        if (m.unroll == 1 && nodes * f <= std::min(budget, traits.most_nodes)) m.unroll = f;
     }
     m.collapsed_nests = collapses_nests(lowered, profile, carried, m.unroll * lanes);
     return m;

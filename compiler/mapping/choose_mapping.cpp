@@ -14,6 +14,7 @@
 #include "compiler/mapping/shuffle_loads.h"
 #include "compiler/mapping/stage_loads.h"
 #include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
 
 namespace firn {
 namespace {
@@ -56,15 +57,14 @@ struct Choice {
     bool columns = false;            // it walks columns of memory
     bool dealt_copies = false;  // of a tile: as many as a subgroup has lanes, with their own loads
 
-    bool cpu() const { return profile.device_class == DeviceClass::Cpu; }
+    const ClassRules& rules() const { return rules_of(profile); }
     size_t dims() const { return traits.grid.size(); }
     /// Enough invocations must remain to keep the device busy, fewer where each has much to do that
     /// nothing waits for.
     int64_t busy() const {
         const int64_t at_once = profile.parallel_invocations;
         if (staged) return at_once / costs::kStagedShare;
-        if (!cpu()) return at_once * 4;
-        return at_once * (traits.loops ? 8 : 1);
+        return at_once * (traits.loops ? rules().turns_of_loops : rules().turns);
     }
     /// `factor` times as many copies fit, and leave enough invocations.
     bool has_room(int64_t factor) const {
@@ -80,8 +80,12 @@ void choose_tile(Choice& c) {
     m.tile.assign(std::max<size_t>(c.dims(), 1), 1);
     const bool by_four = c.dims() > 0 && grid[0].divisor() % 4 == 0 && traits.x > 0;
     const bool padded = c.dims() == 1 && may_pass_the_end(c.ready);
-    // What long bodies compute one after the other they load and store in fours.
-    const bool in_turn = c.cpu() && by_four && !traits.loops && traits.nodes >= costs::kLongBody &&
+    // Where bodies keep a core busy alone, or stores weigh more than all else, four are computed
+    // one after the other, to be loaded and stored together.
+    const bool stored = static_cast<double>(traits.stores) * c.rules().store_operations >=
+                        static_cast<double>(traits.nodes);
+    const bool in_turn = c.rules().in_turn && by_four && !traits.loops &&
+                         (traits.nodes >= costs::kLongBody || stored) &&
                          traits.nodes * 4 <= traits.most_nodes && traits.total / 4 >= c.busy();
     if (traits.plain() && (((by_four || padded) && c.has_room(4)) || in_turn)) m.tile[0] = 4;
     c.nodes = traits.nodes * m.copies();
@@ -98,7 +102,7 @@ void choose_tile(Choice& c) {
         const int64_t vectors = loaded_tensors(c.ready) * m.tile[0];
         for (int64_t u : {4, 2})
             if (m.tile[1] == 1 && grid[1].divisor() % u == 0 && traits.y > 0 && c.has_room(u) &&
-                (!c.cpu() || vectors * u <= costs::kLoadedOnCpu))
+                (!c.rules().in_turn || vectors * u <= costs::kLoadedOnCpu))
                 m.tile[1] = u;
         c.nodes = traits.nodes * m.copies();
     }
@@ -106,7 +110,7 @@ void choose_tile(Choice& c) {
 
 void choose_strides(Choice& c) {
     const KernelTraits& traits = c.traits;
-    if (!c.cpu() || !traits.plain()) return;
+    if (!c.rules().in_turn || !traits.plain()) return;
     const bool streams = c.dims() == 1 && !traits.loops;
     if (streams && c.has_room(4) && traits.total >= costs::kLongStream) c.m.strides = 4;
     // Longer pieces of rows, one after the other: memory is read in order.
@@ -118,9 +122,10 @@ void choose_strides(Choice& c) {
 void choose_row_group(Choice& c, int64_t units) {
     const int64_t lanes = c.profile.subgroup_size;
     const uint32_t largest = std::min<uint32_t>(costs::kLargeGroup, c.profile.max_group_size);
-    const int64_t share = c.cpu() ? units / costs::kLeastGroups : units;
-    c.m.group_x = std::min<uint32_t>(c.cpu() && c.traits.loops ? std::min(64u, largest) : largest,
-                                     std::max<uint32_t>(round_up(share, lanes), lanes));
+    const int64_t share = units / c.rules().groups_per_core;
+    c.m.group_x = std::min<uint32_t>(
+        c.rules().in_turn && c.traits.loops ? std::min(c.rules().wide_group, largest) : largest,
+        std::max<uint32_t>(round_up(share, lanes), lanes));
 }
 
 void choose_group(Choice& c) {
@@ -131,15 +136,16 @@ void choose_group(Choice& c) {
     const int64_t units_y = std::max<int64_t>(1, c.traits.y / m.tile[1]);
     const int64_t lanes = c.profile.subgroup_size;
     const uint32_t largest = std::min<uint32_t>(costs::kLargeGroup, c.profile.max_group_size);
-    const uint32_t width = c.cpu() ? 64u : c.traits.loops ? costs::kSquareGroup : 32u;
+    const bool square = !c.rules().in_turn && c.traits.loops;
+    const uint32_t width = square ? costs::kSquareGroup : c.rules().wide_group;
     m.group_x = std::min<uint32_t>(std::min(width, largest),
                                    std::max<uint32_t>(round_up(units_x, lanes), lanes));
     int64_t rows = std::min<int64_t>(largest / m.group_x, units_y);
     auto groups = [&] {
         return (units_x + m.group_x - 1) / m.group_x * ((units_y + rows - 1) / rows);
     };
-    while (c.cpu() && rows > 1 && groups() < costs::kLeastGroups) rows /= 2;
-    while (c.cpu() && m.group_x > lanes && m.group_x % 2 == 0 && groups() < costs::kLeastGroups)
+    while (rows > 1 && groups() < c.rules().groups_per_core) rows /= 2;
+    while (m.group_x > lanes && m.group_x % 2 == 0 && groups() < c.rules().groups_per_core)
         m.group_x /= 2;
     m.group_y = static_cast<uint32_t>(std::max<int64_t>(1, rows));
 }
@@ -148,7 +154,8 @@ void choose_group(Choice& c) {
 /// is cheap.
 void choose_shuffles(Choice& c) {
     const int64_t lanes = c.profile.subgroup_size;
-    if (!c.cpu() || !c.profile.texel_loads || !lanes_share(c.profile) || c.m.group_x % lanes != 0)
+    if (!c.rules().in_turn || !c.profile.texel_loads || !lanes_share(c.profile) ||
+        c.m.group_x % lanes != 0)
         return;
     const bool in_turn = c.nodes * lanes <= c.traits.bearable(costs::kDealtBudget) &&
                          c.traits.plain() && c.traits.loops && reads_in_turn(c.ready, lanes);
@@ -161,15 +168,15 @@ void choose_unrolling(Choice& c) {
     // Iterations that read far apart: more at once only spill.
     // An iteration that one lane takes, all do.
     const bool few = c.traits.unlike_rows || (c.traits.loops && strides_far(c.ready));
-    const int64_t most = c.columns        ? costs::kFarIterations / 2
-                         : c.cpu() && few ? costs::kFarIterations
-                                          : 16;
+    const int64_t most = c.columns                  ? costs::kFarIterations / 2
+                         : c.rules().in_turn && few ? costs::kFarIterations
+                                                    : costs::kMostUnrolled;
     if (c.traits.plain() && c.traits.loops)
         while (m.written_out < costs::kShortLoop &&
                c.nodes * (m.written_out + 1) <= c.traits.bearable(costs::kWholeBudget))
             ++m.written_out;
     if (c.traits.loops)
-        for (int64_t f : {16, 8, 4, 2})
+        for (int64_t f = costs::kMostUnrolled; f > 1; f /= 2)
             if (m.unroll == 1 && f <= most && c.nodes * f <= c.traits.bearable(costs::kLoopBudget))
                 m.unroll = f;
     m.collapsed_nests = collapses_nests(c.ready, c.profile, c.carried, m.unroll);
@@ -181,8 +188,7 @@ Mapping mapping_of_class(const KernelCode& ready, const DeviceProfile& profile,
     const KernelTraits traits = kernel_traits(ready, profile, facts);
     if (const auto accumulates = choose_accumulators(ready, profile, facts, traits))
         return *accumulates;
-    if (profile.device_class != DeviceClass::Cpu)
-        if (const auto matrix = choose_matrix(ready, profile, facts)) return *matrix;
+    if (const auto matrix = choose_matrix(ready, profile, facts)) return *matrix;
     const bool staged =
         may_stage && traits.loops && stages_loads(ready, profile, traits.grid.size());
     if ((traits.loops || traits.rows) && !traits.unlike_rows && !reduces_rows(ready))
@@ -204,7 +210,7 @@ Mapping mapping_of_class(const KernelCode& ready, const DeviceProfile& profile,
 
 Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
                        const SymbolFacts& facts) {
-    const bool may_stage = profile.device_class != DeviceClass::Cpu;
+    const bool may_stage = rules_of(profile).stages_loads;
     const Mapping m = mapping_of_class(lowered, profile, facts, may_stage);
     // A tile that was to be fed from shared memory is another one where it is not.
     return may_stage && m.staged_iterations == 1 ? mapping_of_class(lowered, profile, facts, false)

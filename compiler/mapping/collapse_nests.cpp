@@ -9,6 +9,7 @@
 #include "compiler/mapping/mapping_run.h"
 #include "compiler/mapping/share_loops.h"
 #include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
 
 namespace firn {
 namespace {
@@ -67,7 +68,7 @@ std::vector<int> joined_nest(MappingRun& run, int loop, size_t copy) {
 
 bool collapses_nests(KernelCode code, const DeviceProfile& profile, int64_t carried,
                      int64_t iterations_at_once) {
-    if (profile.device_class != DeviceClass::Cpu || carried < costs::kMuchCarried) return false;
+    if (!rules_of(profile).masked || carried < costs::kMuchCarried) return false;
     place(code);
     auto joins = [&](const KernelNode& n) {
         if (n.op != KernelOp::For) return false;

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "compiler/program/cost_table.h"
+
 namespace firn {
 namespace {
-
-constexpr int64_t kSmallDeal = 4;  // iterations of a lane at once in what full ones leave
 
 bool divides(const Size& extent, int64_t factor) { return extent.divisor() % factor == 0; }
 
@@ -45,8 +45,8 @@ std::vector<Part> parts_of(KernelBuilder& b, const Range& range, int extent, con
                              symbolic ? floor_div(all, Size(chunk)) : Size(0), b.integer(0), -1}};
     if (symbolic && divides(all, chunk)) return parts;
     int done = b.mul(parts[0].trips, b.integer(chunk));
-    if (deal.lanes > 1 && deal.unrolled > kSmallDeal) {
-        const Deal small{deal.lanes, kSmallDeal, deal.vector};
+    if (deal.lanes > 1 && deal.unrolled > costs::kSmallDeal) {
+        const Deal small{deal.lanes, costs::kSmallDeal, deal.vector};
         const int64_t step = small.unrolled * small.lanes;
         const int trips = b.make(KernelOp::Div, i32, {b.sub(extent, done), b.integer(step)});
         parts.push_back({small, trips, Size(0), done, deal.unrolled / small.unrolled, true});
@@ -60,7 +60,7 @@ std::vector<Part> parts_of(KernelBuilder& b, const Range& range, int extent, con
         parts.push_back({single, left, Size(0), done, deal.unrolled - 1, true});
     else
         parts.push_back({single, lane_iterations(b, left, deal.lanes, lane), Size(0), done,
-                         std::min(deal.unrolled, kSmallDeal), true});
+                         std::min(deal.unrolled, costs::kSmallDeal), true});
     return parts;
 }
 

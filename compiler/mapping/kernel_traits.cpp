@@ -34,6 +34,7 @@ KernelTraits kernel_traits(KernelCode code, const DeviceProfile& profile,
         ++traits.nodes;
         operations += operations_of(n);
         traits.loops |= n.op == KernelOp::For;
+        traits.stores += n.op == KernelOp::Store;
         if (n.op == KernelOp::Load) traits.shifted |= !is_at_own_index(code, n);
     };
     for (const KernelRegion& region : code.regions) {

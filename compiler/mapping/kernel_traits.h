@@ -18,6 +18,7 @@ struct KernelTraits {
     std::vector<Size> grid;    // extents, x first
     /// Indices along the first two ranges and of all; where only the call knows them, many.
     int64_t x = 1, y = 1, total = 1;
+    int64_t stores = 0;  // of an index
 
     /// Every invocation does the same, and stores once.
     bool plain() const { return !divergent && !rows; }

@@ -53,7 +53,7 @@ void make_ready(KernelList& list, const ListTarget& target) {
 void map_kernels(KernelList& list, const ListTarget& target) {
     for_kernels(list.steps, [&](ListedKernel& kernel) {
         if (kernel.by_hand) {
-            kernel.code = passed(kernel, std::move(kernel.code), KernelStage::Ready,
+            kernel.code = passed(kernel, std::move(kernel.code), KernelStage::Mapped,
                                  KernelStage::Placed, nullptr, target);
             return;
         }

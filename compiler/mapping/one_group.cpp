@@ -6,6 +6,7 @@
 
 #include "compiler/mapping/map.h"
 #include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
 #include "compiler/program/size_env.h"
 
 namespace firn {
@@ -15,8 +16,8 @@ namespace {
 double seconds_of(const KernelCode& code, int region, const DeviceProfile& profile) {
     const KernelRegion& r = code.regions[static_cast<size_t>(region)];
     const double operation = 1 / profile.operations_per_second;
-    const double store = profile.device_class == DeviceClass::Cpu ? costs::kStoreOnCpu * operation
-                                                                  : profile.seconds_per_load;
+    const double slow = rules_of(profile).store_operations;
+    const double store = slow > 0 ? slow * operation : profile.seconds_per_load;
     double sum = 0;
     for (const std::vector<int>* ids : {&r.order, &r.effects})
         for (int id : *ids) {
@@ -42,16 +43,16 @@ double seconds_of(const KernelCode& code, int region, const DeviceProfile& profi
 /// What one group takes longer than all cores is less than a launch. `grid`: x first.
 bool is_small(const KernelCode& lowered, const std::vector<Size>& grid,
               const DeviceProfile& profile, const SymbolFacts& facts) {
-    const bool cpu = profile.device_class == DeviceClass::Cpu;
+    const bool in_turn = rules_of(profile).in_turn;
     const std::array<uint32_t, 3> group = one_group_size(profile);
     double indices = 1;
     for (size_t d = 0; d < 2 || d < grid.size(); ++d) {
         // A GPU's lanes wait for one another; a CPU driver passes by rows that have nothing to do.
         const double extent = d < grid.size() ? std::max(1.0, estimate(grid[d], facts)) : 1;
-        const double wide = d == 0 || (!cpu && d < 2) ? group[d] : 1;
+        const double wide = d == 0 || (!in_turn && d < 2) ? group[d] : 1;
         indices *= std::ceil(extent / wide) * wide;
     }
-    const double members = cpu ? group[0] : group[0] * group[1];
+    const double members = in_turn ? group[0] : group[0] * group[1];
     const double groups = std::max(1.0, profile.parallel_invocations / members);
     return indices * seconds_of(lowered, 0, profile) * (groups - 1) <= profile.seconds_per_launch;
 }
@@ -59,8 +60,10 @@ bool is_small(const KernelCode& lowered, const std::vector<Size>& grid,
 }  // namespace
 
 std::array<uint32_t, 3> one_group_size(const DeviceProfile& profile) {
-    const uint32_t wide = profile.device_class == DeviceClass::Cpu ? profile.subgroup_size : 32;
-    return {wide, std::clamp<uint32_t>(profile.max_group_size / wide, 1, 8), 1};
+    const uint32_t wide =
+        rules_of(profile).in_turn ? profile.subgroup_size : rules_of(profile).wide_group;
+    return {wide, std::clamp<uint32_t>(profile.max_group_size / wide, 1, costs::kRowsOfOneGroup),
+            1};
 }
 
 std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, const DeviceProfile& profile,

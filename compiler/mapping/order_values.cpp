@@ -19,15 +19,16 @@ struct Block {
 };
 
 double work(const KernelNode& n) {
-    if (n.op == KernelOp::Load) return 14.0 * n.width;  // a bounds test and a gather
-    if (n.op == KernelOp::Cast) return 4;
+    if (n.op == KernelOp::Load) return costs::kLoadWork * n.width;
+    if (n.op == KernelOp::Cast) return costs::kCastWork;
     return std::max(1.0, operation_cost(n.op));
 }
 
 double latency(const KernelNode& n) {
-    if (n.op == KernelOp::Load) return 30;
-    if (n.op == KernelOp::Cast) return 12;
-    return operation_cost(n.op) > 8 ? 60 : operation_cost(n.op) > 1 ? 15 : 3;
+    if (n.op == KernelOp::Load) return costs::kLoadCycles;
+    if (n.op == KernelOp::Cast) return costs::kCastCycles;
+    const double cost = operation_cost(n.op);
+    return cost > 8 ? costs::kDearCycles : cost > 1 ? costs::kMediumCycles : costs::kSimpleCycles;
 }
 
 bool is_plain(const KernelNode& n) {

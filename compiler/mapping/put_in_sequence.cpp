@@ -10,11 +10,10 @@
 #include "compiler/mapping/list_passes.h"
 #include "compiler/mapping/one_group.h"
 #include "compiler/mapping/sequence_pieces.h"
+#include "compiler/program/cost_table.h"
 
 namespace firn {
 namespace {
-
-constexpr int64_t kMostBackEdges = 65535;  // one group is to end before long on any device
 
 // --- what fits into one kernel
 
@@ -41,8 +40,8 @@ void add_needs(const SequencePiece& piece, int64_t times, Needs& needs) {
 
 bool fits(const Needs& needs, const DeviceProfile& profile) {
     const int64_t edges = profile.max_back_edges
-                              ? std::min<int64_t>(profile.max_back_edges, kMostBackEdges)
-                              : kMostBackEdges;
+                              ? std::min<int64_t>(profile.max_back_edges, costs::kMostInSequence)
+                              : costs::kMostInSequence;
     return needs.texels.size() <= profile.max_texel_buffers &&
            needs.storage.size() <= profile.max_storage_buffers &&
            needs.operations <= profile.max_body_operations && needs.back_edges <= edges;

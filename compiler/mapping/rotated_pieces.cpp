@@ -6,11 +6,10 @@
 #include <utility>
 #include <variant>
 
+#include "compiler/program/cost_table.h"
+
 namespace firn {
 namespace {
-
-constexpr int kMostPeriod = 3;         // of a rotation that iterations are written out for
-constexpr int64_t kWorthNames = 1024;  // elements that are dearer to copy than to write out
 
 using Rotation = std::map<int, int>;
 
@@ -44,7 +43,8 @@ bool is_worth_writing_out(const ListedLoop& listed, const SequencePiece& loop, i
     const bool plain = std::all_of(
         listed.body.begin(), listed.body.end(),
         [](const ListedStep& step) { return std::holds_alternative<ListedKernel>(step.step); });
-    return plain && elements >= kWorthNames && period <= kMostPeriod && period <= loop.most_trips;
+    return plain && elements >= costs::kWorthNames && period <= costs::kMostPeriod &&
+           period <= loop.most_trips;
 }
 
 SequencePiece written_out(const RepeatStep& repeat, const SequencePiece& loop,

@@ -9,6 +9,7 @@
 #include "compiler/mapping/map.h"
 #include "compiler/mapping/tile_model.h"
 #include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
 
 namespace firn {
 namespace {
@@ -89,7 +90,7 @@ class Chooser {
   public:
     Chooser(const KernelCode& code, const DeviceProfile& profile)
         : code_(code),
-          cpu_(profile.device_class == DeviceClass::Cpu),
+          masked_(rules_of(profile).masked),
           load_(profile.seconds_per_load * profile.operations_per_second),
           home_(code.nodes.size(), -1),
           owner_(code.regions.size(), -1),
@@ -153,10 +154,10 @@ class Chooser {
     bool may_hold_dear(const KernelRegion& region) const {
         double total = 0;
         for (int id : region.order) {
-            if (cpu_ && code_.nodes[id].op == KernelOp::For) return true;
+            if (masked_ && code_.nodes[id].op == KernelOp::For) return true;
             total += cost(id);
         }
-        return !cpu_ && total >= costs::kBranchOperations;
+        return !masked_ && total >= costs::kBranchOperations;
     }
 
     static std::vector<int> all_of(const KernelRegion& region) {
@@ -239,7 +240,7 @@ class Chooser {
             if (!only) continue;
             inside[id] = true;
             const KernelNode& n = code_.nodes[id];
-            if (!cpu_)
+            if (!masked_)
                 out += cost(id);
             else if (n.op == KernelOp::For && !skips_itself(n))
                 out += std::max(0.0, cost(id) - region_cost(n.region));
@@ -248,12 +249,12 @@ class Chooser {
     }
 
     bool worth(const KernelRegion& region, const std::vector<int>& group) const {
-        const double least = cpu_ ? costs::kMaskedLoopOperations : costs::kBranchOperations;
+        const double least = masked_ ? costs::kMaskedLoopOperations : costs::kBranchOperations;
         return saved(region, group, 1) >= least || saved(region, group, 2) >= least;
     }
 
     const KernelCode& code_;
-    bool cpu_;
+    bool masked_;
     double load_;             // operations that take as long as a load
     std::vector<int> home_;   // region that evaluates a node
     std::vector<int> owner_;  // For or Branch of a region
@@ -327,8 +328,7 @@ bool may_branch(const KernelCode& code, const DeviceProfile& profile) {
                              [&](const KernelNode& n) { return n.op == op; });
     };
     return count(KernelOp::Branch) > 1 ||
-           (count(KernelOp::Select) &&
-            (profile.device_class != DeviceClass::Cpu || count(KernelOp::For)));
+           (count(KernelOp::Select) && (!rules_of(profile).masked || count(KernelOp::For)));
 }
 
 /// The kernel as it is would be tiled, to less than what is left where half of all indices pass its

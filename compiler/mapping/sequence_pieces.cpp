@@ -12,11 +12,10 @@
 #include "compiler/mapping/in_sequence.h"
 #include "compiler/mapping/one_group.h"
 #include "compiler/mapping/rotated_pieces.h"
+#include "compiler/program/cost_table.h"
 
 namespace firn {
 namespace {
-
-constexpr int64_t kMostIterations = 4096;  // of a loop of steps
 
 struct Accessed {
     std::set<int> loads, stores;
@@ -151,7 +150,7 @@ std::optional<SequencePiece> loop_piece(const SequenceContext& context, const Li
     out.trips = repeat.trips;
     out.most_trips = std::max<int64_t>(0, repeat.trips.upper_bound(context.facts.largest));
     out.induction = repeat.induction;
-    if (out.most_trips > kMostIterations) return std::nullopt;
+    if (out.most_trips > costs::kMostSequenced) return std::nullopt;
     for (const ListedStep& step : listed.body) {
         std::optional<SequencePiece> piece = piece_of(context, step);
         if (!piece) return std::nullopt;

@@ -9,6 +9,7 @@
 #include "compiler/kernel/place.h"
 #include "compiler/kernel/rebuild.h"
 #include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
 
 namespace firn {
 namespace {
@@ -64,8 +65,7 @@ bool is_small_kernel(const KernelCode& code, const DeviceProfile& profile) {
     const int range = grid_range(code);
     if (range < 0) return false;
     const Size& extent = code.ranges[static_cast<size_t>(range)].extent;
-    const int64_t most =
-        profile.device_class == DeviceClass::Cpu ? costs::kSmallOnCpu : costs::kSmallOnGpu;
+    const int64_t most = rules_of(profile).small_kernel;
     if (!extent.is_constant() || extent.constant() < 1 || extent.constant() > most) return false;
     const bool loops = std::any_of(code.nodes.begin(), code.nodes.end(), [](const KernelNode& n) {
         return n.op == KernelOp::For || n.op == KernelOp::Branch || n.op == KernelOp::Atomic ||
@@ -84,19 +84,19 @@ bool independent(const KernelCode& a, const KernelCode& b) {
 bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& next,
                       const DeviceProfile& profile, const SymbolFacts& facts) {
     if (parts.empty()) return true;
-    const bool cpu = profile.device_class == DeviceClass::Cpu;
+    const bool in_runs = rules_of(profile).in_turn;
     std::set<int> read, written;
     BindingCount bound;
     double units = 0, others = 0, own = 0;
     auto count = [&](const KernelCode& code) {
         // A CPU driver's runs that do not end with a block of four bind what they use as elements,
         // too.
-        const bool twice = cpu && indices_of(code) % kBlock != 0;
+        const bool twice = in_runs && indices_of(code) % kBlock != 0;
         for (const KernelBuffer& b : code.buffers)
             for (int form = 0; form <= static_cast<int>(twice); ++form)
                 if ((b.written ? written : read).insert(2 * b.buffer + form).second)
                     bound.add(b, profile, facts);
-        if (!cpu) return;
+        if (!in_runs) return;
         const double turn = kBlock * work_of(code, profile) * (twice ? 2 : 1);
         const auto runs = static_cast<double>(runs_of(indices_of(code), profile).invocations);
         units += runs, others += turn, own += runs * turn;
@@ -105,8 +105,8 @@ bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& ne
     count(next);
     if (!bound.fits(profile)) return false;
     const double extra = (units * others - own) / profile.operations_per_second;
-    return !cpu || extra * costs::kLeastGain <
-                       static_cast<double>(parts.size()) * profile.seconds_per_launch;
+    return !in_runs || extra * costs::kLeastGain <
+                           static_cast<double>(parts.size()) * profile.seconds_per_launch;
 }
 
 bool is_larger(const KernelCode& code, const std::vector<KernelCode>& parts) {
@@ -127,7 +127,7 @@ class Beside {
     }
 
     KernelCode run() {
-        const bool in_runs = profile_.device_class == DeviceClass::Cpu;
+        const bool in_runs = rules_of(profile_).in_turn;
         int64_t total = 0;
         for (const KernelCode& part : parts_)
             total += in_runs ? runs_of(indices_of(part), profile_).invocations : indices_of(part);

@@ -8,6 +8,7 @@
 #include "compiler/mapping/row_groups.h"
 #include "compiler/mapping/staged_tile.h"
 #include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
 #include "compiler/program/device_profile.h"
 
 namespace firn {
@@ -280,7 +281,7 @@ std::string why_not_staged(const MappingCase& of) {
 
 int64_t choose_staged_iterations(const KernelCode& lowered, Mapping m,
                                  const DeviceProfile& profile) {
-    if (profile.device_class == DeviceClass::Cpu) return 1;
+    if (!rules_of(profile).stages_loads) return 1;
     int64_t best = 1;
     for (int64_t iterations : {8, 16, 32, 64, 128, 256}) {
         m.staged_iterations = iterations;

@@ -12,6 +12,7 @@
 #include "compiler/mapping/steps.h"
 #include "compiler/mapping/tile_model.h"
 #include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
 
 namespace firn {
 namespace {
@@ -46,7 +47,7 @@ class Variations {
                 with([&](Mapping& m) { m.unroll = unroll; });
             with([&](Mapping& m) { m.collapsed_nests = !m.collapsed_nests; });
             vary_lanes();
-            if (profile_.device_class != DeviceClass::Cpu)
+            if (rules_of(profile_).stages_loads)
                 for (int64_t iterations : {1, 8, 16, 32, 64, 256})
                     with([&](Mapping& m) { m.staged_iterations = iterations; });
         }

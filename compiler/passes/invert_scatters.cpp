@@ -6,13 +6,10 @@
 #include "compiler/ir/affine_index.h"
 #include "compiler/ir/builder.h"
 #include "compiler/passes/passes.h"
+#include "compiler/program/cost_table.h"
 
 namespace firn {
 namespace {
-
-constexpr int64_t kMostWaste =
-    2;  // elements of the target per position along an axis, for which no position stores
-constexpr int64_t kFewMore = 16;  // and some more at edges
 
 /// The equations index_k(position) = place_k of a Scatter, each solved for an axis that no other
 /// one uses.
@@ -25,7 +22,7 @@ struct Solution {
 
 /// Elements of the target that are asked for nothing are few.
 bool is_dense(const Size& target, const Size& positions, int64_t scale) {
-    const Size most = Size(kMostWaste * std::abs(scale)) * positions + Size(kFewMore);
+    const Size most = Size(costs::kMostWaste * std::abs(scale)) * positions + Size(costs::kFewMore);
     return (most - target).lower_bound() >= 0;
 }
 

@@ -1,7 +1,7 @@
 // The numbers by which the compiler chooses, that no profile has: each with its unit, its reason
 // and where it was measured. "limits.md, N": paragraph or table N of the measurements
 // beside this file, on the software driver of cpu_profile(). What depends on the device belongs in
-// DeviceProfile.
+// DeviceProfile, what depends on its class in device_class.h.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -66,9 +66,10 @@ inline constexpr double kSharedRow = 4;
 inline constexpr double kLeastHeldRow = 16;
 /// Neighbours along an axis that one invocation of a group that holds rows computes. Not measured.
 inline constexpr int64_t kLargestTile = 8;
-/// Loads of cached memory that take as long as one of shared memory, on a CPU driver. limits.md, 5:
-/// 10 ns against 1 ns for a subgroup of 8.
-inline constexpr double kSharedLoads = 10;
+/// Elements of a row that one invocation computes side by side. Not measured.
+inline constexpr int64_t kShortRow = 8;
+/// Of every kOfLanes lanes that hold a row so many have an element at least. Not measured.
+inline constexpr int64_t kLeastFilled = 2, kOfLanes = 3;
 /// Loads of shared memory that take as long as a store there and a barrier. Not measured as a
 /// whole: limits.md, 5 has 11 ns for the store and 2 to 4 for the barrier, which is 1.4 of them.
 inline constexpr double kExchange = 4;
@@ -84,18 +85,19 @@ inline constexpr double kMostlyShared = 0.5;
 /// measured.
 inline constexpr double kLittleMore = 0.25;
 
+// --- Scatters that are read from the side of their target.
+
+/// Elements of the target for each position along an axis, of which one is stored to; and some more
+/// at edges. Not measured.
+inline constexpr int64_t kMostWaste = 2, kFewMore = 16;
+
 // --- Reductions in stages.
 
 /// Elements that one invocation reduces alone. Not measured.
 inline constexpr int64_t kSmallReduction = 2048;
-/// Elements that each lane of a subgroup reduces in one go. Not measured.
-inline constexpr int64_t kSmallShareOnCpu = 4096, kSmallShareOnGpu = 256;
 /// One in so many of the driver's back edges that one reduction takes: several may meet in one
 /// kernel. Not measured.
 inline constexpr int64_t kOfBackEdges = 8;
-/// Results for each invocation that runs at once, which keep the device busy without stages. Not
-/// measured.
-inline constexpr double kResultsOnCpu = 16, kResultsOnGpu = 4;
 /// Parts for each invocation that runs at once. Not measured.
 inline constexpr double kPartsAtOnce = 4;
 /// Neighbouring partial results of one run: as many invocations read side by side. Not measured.
@@ -171,11 +173,25 @@ inline constexpr int64_t kStagedTile = 4;
 inline constexpr int64_t kLeastShare = 4, kLongShare = 64;
 /// Workgroups for each core of a CPU, that share it evenly. Not measured.
 inline constexpr int64_t kLeastGroups = 8;
+/// Iterations at once of an invocation's loops. limits.md, 7: 16 are enough for the peak.
+inline constexpr int64_t kMostUnrolled = 16;
+/// Iterations at once of a lane in what blocks of full ones leave. Not measured.
+inline constexpr int64_t kSmallDeal = 4;
 /// Invocations of a group, where the device has as many. Not measured.
 inline constexpr uint32_t kLargeGroup = 256;
 /// Along both axes of a GPU's group that shares what it reads: each element is read as often as can
 /// be. Not measured.
 inline constexpr uint32_t kSquareGroup = 16;
+/// Back edges of one group that runs kernels in sequence, and iterations of a loop of them: on any
+/// device it is to end before long. Not measured.
+inline constexpr int64_t kMostInSequence = 65535, kMostSequenced = 4096;
+/// Elements of a buffer that are dearer to copy in each iteration than to write so many iterations
+/// out until buffers have their names again. Not measured.
+inline constexpr int64_t kWorthNames = 1024;
+inline constexpr int kMostPeriod = 3;
+/// Rows of the one group that runs kernels in sequence: its barriers wait for all of them. Not
+/// measured.
+inline constexpr uint32_t kRowsOfOneGroup = 8;
 /// Indices of a stream from which on an invocation of a CPU driver takes several tiles. Not
 /// measured.
 inline constexpr int64_t kLongStream = 65536;
@@ -205,6 +221,16 @@ inline constexpr double kLoad = 1.0, kRepeatedLoad = 0.25, kOperation = 0.1;
 /// Operations that a store takes as long as, on a CPU driver, by however few lanes: between 47 and
 /// 150 of 0.1 ns. limits.md, stores: 16 M floats in 4.9 ms by two cores; one store 15 ns.
 inline constexpr double kStoreOnCpu = 90;
+
+// --- The walk.
+
+/// Elements of the last axes, below which they share a range of the grid with their neighbour: a
+/// group's rows are at least as long. Not measured.
+inline constexpr int64_t kSmallDimension = 16;
+/// Iterations of reductions, of all that stand in one another together, that need no loop; and
+/// values that each of them may ask for. Not measured.
+inline constexpr int64_t kShortReduction = 4;
+inline constexpr size_t kSmallTerm = 40;
 
 // --- Branches.
 
@@ -243,8 +269,6 @@ inline constexpr int64_t kResident = 4;
 
 /// Values that one fused loop carries. Not measured.
 inline constexpr size_t kMostFusedCarried = 8;
-/// Indices of a kernel that is small enough to run beside others. Not measured.
-inline constexpr int64_t kSmallOnCpu = 16384, kSmallOnGpu = 131072;
 /// Elements that one invocation of such a kernel computes. Not measured.
 inline constexpr int64_t kLongestRun = 64;
 /// Times that the launches saved must be worth what is done for nothing. Not measured.
@@ -256,6 +280,12 @@ inline constexpr int64_t kMostInOneGroup = 1 << 16;
 
 /// Operations that a core has in flight, and that it begins in a cycle.
 inline constexpr double kLookAhead = 300, kPerCycle = 3;
+/// Operations of a load, which is a bounds test and a gather, and of a cast.
+inline constexpr double kLoadWork = 14, kCastWork = 4;
+/// Cycles until the value of a load is there, of a cast, of a simple operation, of one of medium
+/// cost, of a dear one.
+inline constexpr double kLoadCycles = 30, kCastCycles = 12, kSimpleCycles = 3, kMediumCycles = 15,
+                        kDearCycles = 60;
 /// Of the cycles, that a region may take afterwards, for another order to be worth it.
 inline constexpr double kWorthwhileOrder = 0.86;
 /// Operations of a block that is moved as a whole.

@@ -27,6 +27,7 @@ DeviceProfile gpu_profile() {
     profile.operations_per_second = 8e12;
     profile.bytes_per_second = 350e9;
     profile.seconds_per_load = 1e-12;
+    profile.shared_loads = 1;
     profile.seconds_per_launch = 5e-6;
     profile.parallel_invocations = 65536;
     return profile;
@@ -85,7 +86,7 @@ std::string cache_key(const DeviceProfile& p) {
         << " matrix " << p.matrix_unit.rows << ' ' << p.matrix_unit.columns << ' '
         << p.matrix_unit.depth << " rates " << p.operations_per_second << ' ' << p.bytes_per_second
         << ' ' << p.seconds_per_load << ' ' << p.seconds_per_launch << ' ' << p.parallel_invocations
-        << ' ' << p.cache_bytes;
+        << ' ' << p.cache_bytes << ' ' << p.shared_loads;
     return key.str();
 }
 

@@ -20,8 +20,8 @@ struct MatrixUnit {
 
 struct DeviceProfile {
     std::string name = "reference CPU driver";
-    std::string driver;  // stands for the driver and its version; what wmeasured in steps of two on
-                         // it holds for no other
+    std::string driver;  // stands for the driver and its version; what was measured on it holds for
+                         // no other
     DeviceClass device_class = DeviceClass::Cpu;
 
     // Limits.
@@ -66,6 +66,7 @@ struct DeviceProfile {
     double bytes_per_second = 14e9;        // streaming reads and writes
     uint64_t cache_bytes = 32ull << 20;    // what stays near the cores from one kernel to the next
     double seconds_per_load = 0.07e-9;     // a cached 4-byte load, whole device
+    double shared_loads = 10;              // of those that take as long as one of shared memory
     double seconds_per_launch = 40e-6;     // a dispatch and its barrier
     uint32_t parallel_invocations = 16;    // invocations that run at once: below this, rates drop
     bool rates_measured = false;           // else they are those of the class

@@ -6,6 +6,7 @@
 
 #include "compiler/ir/affine_index.h"
 #include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
 #include "compiler/schedule/trip_counts.h"
 
 namespace firn {
@@ -123,7 +124,7 @@ bool is_computed(const ScheduleFacts& facts, const Node& node) {
 }
 
 bool widens_a_load(const Node& node, const DeviceProfile& profile) {
-    if (profile.device_class != DeviceClass::Gpu || node.op != Op::Cast) return false;
+    if (!rules_of(profile).loads_narrow || node.op != Op::Cast) return false;
     return node.dtype.bytes() == 4 && node.inputs[0]->dtype.bytes() < 4;
 }
 

@@ -95,8 +95,8 @@ double combine_seconds(const ScheduleFacts& facts, const Shape& shape) {
     const double tile = shape.size() > 1 ? likely_tile(shape[shape.size() - 2]) : 1;
     const double loads = subgroups > lanes ? subgroups / lanes + costs::kExchange
                                            : std::ceil(subgroups * tile / lanes);
-    return rows / tile * subgroups * (loads + costs::kExchange) * lanes * costs::kSharedLoads *
-           facts.profile.seconds_per_load;
+    return rows / tile * subgroups * (loads + costs::kExchange) * lanes *
+           facts.profile.shared_loads * facts.profile.seconds_per_load;
 }
 
 bool note_held_rows(Draft& draft) {

@@ -8,6 +8,7 @@
 
 #include "compiler/ir/builder.h"
 #include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
 #include "compiler/program/device_profile.h"
 #include "compiler/program/index_limits.h"
 #include "compiler/schedule/access.h"
@@ -246,7 +247,7 @@ bool walks_far(const Cutter& cut, const Ref& x, const std::vector<int>& axes) {
 
 Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
                        const SymbolFacts& facts) {
-    const bool cpu = profile.device_class == DeviceClass::Cpu;
+    const ClassRules& rules = rules_of(profile);
     Graph out = graph;
     auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
         if (node.op != Op::Reduce) return nullptr;
@@ -258,17 +259,14 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
                    attr.op,
                    facts};
         // As many results as keep every invocation slot busy several times over.
-        cut.enough =
-            profile.parallel_invocations * (cpu ? costs::kResultsOnCpu : costs::kResultsOnGpu);
+        cut.enough = profile.parallel_invocations * rules.results;
         const double results = estimate(element_count(node.shape), facts);
         const bool last_kept = attr.axes.back() != input->rank() - 1;
         const bool columns = last_kept && cut.estimated(input->shape.back()) >= costs::kBeside &&
                              attr.axes.size() > 0;
         cut.shared = !columns && lanes_share(profile) && lanes_exchange(type);
         cut.lanes = cut.shared ? profile.subgroup_size : 1;
-        cut.small = cut.shared
-                        ? cut.lanes * (cpu ? costs::kSmallShareOnCpu : costs::kSmallShareOnGpu)
-                        : costs::kSmallReduction;
+        cut.small = cut.shared ? cut.lanes * rules.small_share : costs::kSmallReduction;
         // Several may meet in one kernel whose lanes do not share them after all.
         if (profile.max_back_edges)
             cut.small = std::min<int64_t>(cut.small, profile.max_back_edges / costs::kOfBackEdges);
@@ -277,7 +275,7 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         const auto trips = static_cast<double>(count.upper_bound(facts.largest));
         const bool cut_off = profile.max_back_edges && trips > profile.max_back_edges;
         cut.enough /= static_cast<double>(cut.lanes);
-        cut.far = cpu && columns && walks_far(cut, input, attr.axes);
+        cut.far = rules.in_turn && columns && walks_far(cut, input, attr.axes);
         if (!cut.far && (cut.is_small(count) || (results >= cut.enough && !cut_off)))
             return nullptr;
         const Ref x = cast(cut.b, input, type);

@@ -1,0 +1,59 @@
+// What differs between classes of devices in how kernels are best written.
+#include "compiler/program/device_class.h"
+
+#include "compiler/program/cost_table.h"
+
+namespace firn {
+namespace {
+
+// limits.md measures it: 3 (stores), 5 (shared memory), 7 (loops), 9 (groups).
+constexpr ClassRules kCpu{.in_turn = true,
+                          .masked = true,
+                          .stages_loads = false,
+                          .loads_narrow = false,
+                          .keeps_order = true,
+                          .unrolls_on = true,
+                          .dislikes_else = true,
+                          .small_share = 4096,
+                          .results = 16,
+                          .small_kernel = 16384,
+                          .turns = 1,
+                          .turns_of_loops = 8,
+                          .turns_of_shared = 16,
+                          .groups_per_core = 8,
+                          .sharing_subgroups = 8,
+                          .most_unrolled_shared = 32,
+                          .wide_group = 64,
+                          .store_operations = costs::kStoreOnCpu};
+
+// Of no make: what is known of most. Not measured.
+constexpr ClassRules kGpu{.in_turn = false,
+                          .masked = false,
+                          .stages_loads = true,
+                          .loads_narrow = true,
+                          .keeps_order = false,
+                          .unrolls_on = false,
+                          .dislikes_else = false,
+                          .small_share = 256,
+                          .results = 4,
+                          .small_kernel = 131072,
+                          .turns = 4,
+                          .turns_of_loops = 4,
+                          .turns_of_shared = 1,
+                          .groups_per_core = 1,
+                          .sharing_subgroups = 4,
+                          .most_unrolled_shared = costs::kMostUnrolled,
+                          .wide_group = 32,
+                          .store_operations = 0};
+
+}  // namespace
+
+const ClassRules& rules_of(const DeviceProfile& profile) {
+    switch (profile.device_class) {
+        case DeviceClass::Cpu: return kCpu;
+        case DeviceClass::Gpu: return kGpu;
+    }
+    return kGpu;
+}
+
+}  // namespace firn

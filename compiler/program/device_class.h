@@ -1,0 +1,60 @@
+// What differs between classes of devices in how kernels are best written: one row for each class.
+// A class that runs kernels like another one takes its row as a start.
+#pragma once
+#include <cstdint>
+
+#include "compiler/program/device_profile.h"
+
+namespace firn {
+
+struct ClassRules {
+    // --- How kernels run.
+
+    /// A core runs the subgroups of a group one after the other, and its lanes go through memory
+    /// one by one; else the subgroups of a group run together, and wait for memory in turns.
+    bool in_turn = false;
+    /// Lanes take all branches and loops that one of them takes, under masks: a branch saves
+    /// nothing but loops, and entering a loop copies all that it carries.
+    bool masked = false;
+    /// Groups gain by loading operands into shared memory together.
+    bool stages_loads = false;
+    /// A load of narrow elements moves fewer bytes; else they are loaded one by one.
+    bool loads_narrow = false;
+
+    // --- What its compiler does.
+
+    /// It keeps the order in which values are computed.
+    bool keeps_order = false;
+    /// It unrolls loops of constant trip counts further than they are written, and spills.
+    bool unrolls_on = false;
+    /// It takes time with each `else`: some search all ways through a kernel.
+    bool dislikes_else = false;
+
+    // --- How much is enough. limits.md where it is cited; not measured else.
+
+    /// Elements that each lane of a subgroup reduces in one go.
+    int64_t small_share = 0;
+    /// Results for each invocation that runs at once, which keep the device busy without reducing
+    /// in stages.
+    double results = 0;
+    /// Indices of a kernel that is small enough to run beside others.
+    int64_t small_kernel = 0;
+    /// Invocations for each one that runs at once, which keep it busy: in plain kernels, and in
+    /// those with loops, whose invocations end at different times; and where lanes could share a
+    /// loop instead.
+    int64_t turns = 1, turns_of_loops = 1, turns_of_shared = 1;
+    /// Workgroups that share a core evenly.
+    int64_t groups_per_core = 1;
+    /// Subgroups of a group whose lanes share loops.
+    int64_t sharing_subgroups = 1;
+    /// Iterations at once of loops that lanes share.
+    int64_t most_unrolled_shared = 1;
+    /// Along x of a group: enough to pay for the group, or as many as read one line of memory.
+    uint32_t wide_group = 1;
+    /// Operations that a store takes as long as, by however few lanes; 0: as long as a load.
+    double store_operations = 0;
+};
+
+const ClassRules& rules_of(const DeviceProfile& profile);
+
+}  // namespace firn
