@@ -365,6 +365,11 @@ std::string Function::explain() const {
            report;
 }
 
+std::string Function::explain_kernel(const std::string& kernel, const std::string& pass) const {
+    const Inside inside(state_->session->nodes.thread(), state_->line);
+    return kernel_after(*state_, last_variant(*state_), kernel, pass);
+}
+
 void Function::finish_compiling() const {
     const Inside inside(state_->session->nodes.thread(), state_->line);
     if (!state_->session->background) return;

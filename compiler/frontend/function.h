@@ -39,6 +39,11 @@ class Function {
     /// The same of a call with these arguments, which is run (twice: drivers compile at the first
     /// run), with the time that each kernel took. Nothing is given away.
     std::string explain(const std::vector<Arg>& args) const;
+    /// Kernel code of one kernel of the most recent call's program, by the beginning of its name
+    /// (`k0`), as a pass left it: `lower`, `place`, `map` and the others of mapping/pipeline.cpp;
+    /// without one, after each. UserError that names what there is where there is no such kernel or
+    /// pass.
+    std::string explain_kernel(const std::string& kernel, const std::string& pass = "") const;
     /// Searches a faster program for a call with these arguments, by running it: first other cuts
     /// of the whole, then other mappings of each kernel, those that take longest first, as long as
     /// `options.seconds` allow. What gives results that differ by more than rounding is dropped.

@@ -259,4 +259,35 @@ Variant& last_variant(FunctionState& state) {
     return *state.last;
 }
 
+std::string kernel_after(FunctionState& state, const Variant& variant, const std::string& kernel,
+                         const std::string& pass) {
+    SessionState& session = *state.session;
+    CompileOptions options = compile_options(session, options_of(state, variant));
+    options.spirv = false;
+    options.trace = std::make_shared<CompileTrace>();
+    compile_graph(session.nodes, variant.graph, executor_of(session).profile(), options);
+    std::string known, out;
+    const auto is = [&](const std::string& name) {
+        known += (known.empty() ? "" : ", ") + name;
+        return name.rfind(kernel, 0) == 0 &&
+               (name.size() == kernel.size() || name[kernel.size()] == ' ');
+    };
+    const auto found =
+        std::find_if(options.trace->kernels.begin(), options.trace->kernels.end(),
+                     [&](const CompileTrace::Kernel& each) { return is(each.name); });
+    if (found == options.trace->kernels.end())
+        fail_at(state.line,
+                "explain_kernel: there is no kernel '" + kernel + "'; there are " + known);
+    known.clear();
+    for (const CompileTrace::Pass& each : found->passes) {
+        known += (known.empty() ? "" : ", ") + each.name;
+        if (pass.empty()) out += "after " + each.name + ":\n" + each.text + "\n";
+        if (each.name == pass) out = each.text;
+    }
+    if (out.empty())
+        fail_at(state.line, "explain_kernel: no pass '" + pass + "' ran over " + found->name +
+                                "; there were " + known);
+    return out;
+}
+
 }  // namespace firn

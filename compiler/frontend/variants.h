@@ -33,4 +33,8 @@ Variant& last_variant(FunctionState& state);
 /// Takes what the background has compiled for the variant.
 void adopt(FunctionState& state, Variant& variant);
 
+/// See Function::explain_kernel.
+std::string kernel_after(FunctionState& state, const Variant& variant, const std::string& kernel,
+                         const std::string& pass);
+
 }  // namespace firn

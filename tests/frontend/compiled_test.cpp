@@ -304,5 +304,20 @@ TEST(CompiledLoops, ASumOverTheResultsOfALongLoopStaysWithinTheDriversLimit) {
     EXPECT_EQ(potential.item<float>(), static_cast<float>(n) * (n - 1));
 }
 
+TEST(Compiled, ExplainsAKernelAsEachPassLeftIt) {
+    SessionScope scope(Session::interpreter());
+    const auto twice = compile([](Tensor x) { return 2.0f * x; }, {f32("n")});
+    twice(ones({1000}));
+    EXPECT_NE(twice.explain_kernel("k0", "lower").find("x0 grid <"), std::string::npos);
+    EXPECT_EQ(twice.explain_kernel("k0", "map").find("x0 grid <"), std::string::npos);
+    const std::string all = twice.explain_kernel("k0");
+    EXPECT_LT(all.find("after lower:"), all.find("after map:"));
+    EXPECT_NE(user_error([&] { twice.explain_kernel("k7"); }).find("no kernel 'k7'; there are k0"),
+              std::string::npos);
+    EXPECT_NE(
+        user_error([&] { twice.explain_kernel("k0", "mop"); }).find("no pass 'mop' ran over k0"),
+        std::string::npos);
+}
+
 }  // namespace
 }  // namespace firn
