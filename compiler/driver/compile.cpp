@@ -22,6 +22,7 @@
 #include "compiler/schedule/regions.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/split_reductions.h"
+#include "compiler/schedule/store_parts.h"
 
 namespace firn {
 
@@ -125,16 +126,27 @@ NodeSet overlong(const KernelList& list, const DeviceProfile& profile) {
     return out;
 }
 
+/// Stage 3. Values that are joined from parts are stored part by part: then `graph` says so.
+Schedule schedule_of(NodeTable& table, Graph& graph, const DeviceProfile& rated,
+                     const CompileOptions& options, bool nested) {
+    Schedule out = make_schedule(graph, rated, options.facts, nested);
+    const Graph stored = store_parts(table, graph, out, rated, options.facts);
+    if (stored.results == graph.results) return out;
+    graph = stored;
+    note(options.trace.get(), "store_parts", graph);
+    return make_schedule(graph, rated, options.facts, nested);
+}
+
 /// Stages 3 to 7. A schedule cuts nothing that may run: how many iterations an invocation takes is
 /// known once its kernel is mapped, since copies, unrolling and lanes that share a loop make them
 /// fewer. Where they are too many it gives up rows, then nests.
-std::shared_ptr<Program> cut_and_plan(const Graph& graph, const CutWeights& cuts,
+std::shared_ptr<Program> cut_and_plan(NodeTable& table, Graph graph, const CutWeights& cuts,
                                       const DeviceProfile& profile, const CompileOptions& options,
                                       CompileTimes& times) {
     const auto cut = [&](bool nested) {
         check_stop(options);
         return timed(times.schedule, [&] {
-            return make_schedule(graph, weighted(profile, cuts), options.facts, nested);
+            return schedule_of(table, graph, weighted(profile, cuts), options, nested);
         });
     };
     bool nested = true;
@@ -170,7 +182,7 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
                            [&] { return prepare(table, simple, profile, options.facts, trace); });
     timed(times.schedule, [&] { check_sizes(prepared, profile, options.facts); });
     const auto cut = [&](const CutWeights& cuts) {
-        return cut_and_plan(prepared, cuts, profile, options, times);
+        return cut_and_plan(table, prepared, cuts, profile, options, times);
     };
     CutWeights cuts = options.cuts.value_or(CutWeights{});
     std::shared_ptr<Program> program = cut(cuts);

@@ -16,6 +16,11 @@ std::vector<const Node*> accumulation(const Node& loop, size_t k);
 /// A value that is written by position: by each of `scatters` (the last first), over what `target`
 /// is before.
 struct Written {
+    /// Nothing of the target is left.
+    bool fills() const {
+        const ScatterAttr& attr = scatters[0]->as<ScatterAttr>();
+        return attr.complete || attr.part;
+    }
     std::vector<const Node*> scatters;  // empty: the value is not written by position
     Ref target;
     const Node* loop =

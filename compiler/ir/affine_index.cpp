@@ -122,7 +122,9 @@ std::optional<StoreIndex> store_index(const Node& node) {
 }
 
 bool is_invertible_store(const Node& scatter) {
-    if (scatter.op != Op::Scatter || scatter.as<ScatterAttr>().op != ScatterOp::Last) return false;
+    if (scatter.op != Op::Scatter || scatter.as<ScatterAttr>().op != ScatterOp::Last ||
+        scatter.as<ScatterAttr>().part)
+        return false;
     std::vector<bool> solved(scatter.inputs[1]->shape.size(), false);
     bool guarded = false;
     for (size_t k = 2; k < scatter.inputs.size(); ++k) {

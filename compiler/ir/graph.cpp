@@ -61,7 +61,8 @@ struct AttrHash {
         return mix(mix(hash_of_numbers(a.modes), hash_of(a.fill)), a.own);
     }
     uint64_t operator()(const ScatterAttr& a) const {
-        return mix(mix(mix(static_cast<uint64_t>(a.op), a.unique), a.complete), a.by_hand);
+        return mix(mix(mix(mix(static_cast<uint64_t>(a.op), a.unique), a.complete), a.by_hand),
+                   a.part);
     }
     uint64_t operator()(const ReduceAttr& a) const {
         return mix(static_cast<uint64_t>(a.op), hash_of_numbers(a.axes));
@@ -75,6 +76,7 @@ struct AttrHash {
     uint64_t operator()(const ResultAttr& a) const { return static_cast<uint64_t>(a.index); }
     uint64_t operator()(const ArrayAttr& a) const { return mix(a.id, a.shared); }
     uint64_t operator()(const BarrierAttr& a) const { return a.id; }
+    uint64_t operator()(const RuledAttr& a) const { return address(a.rule.get()); }
     uint64_t operator()(const SubgroupAttr& a) const {
         return mix(mix(static_cast<uint64_t>(a.op), static_cast<uint64_t>(a.combine)),
                    hash_of_numbers(a.group));
@@ -121,7 +123,7 @@ struct AttrEqual {
     bool operator()(const ScatterAttr& a) const {
         const auto& b = same<ScatterAttr>();
         return a.op == b.op && a.unique == b.unique && a.complete == b.complete &&
-               a.by_hand == b.by_hand;
+               a.by_hand == b.by_hand && a.part == b.part;
     }
     bool operator()(const ReduceAttr& a) const {
         const auto& b = same<ReduceAttr>();
@@ -141,6 +143,7 @@ struct AttrEqual {
         return a.id == same<ArrayAttr>().id && a.shared == same<ArrayAttr>().shared;
     }
     bool operator()(const BarrierAttr& a) const { return a.id == same<BarrierAttr>().id; }
+    bool operator()(const RuledAttr& a) const { return a.rule == same<RuledAttr>().rule; }
     bool operator()(const SubgroupAttr& a) const {
         const auto& b = same<SubgroupAttr>();
         return a.op == b.op && a.combine == b.combine && a.lanes == b.lanes && a.group == b.group;

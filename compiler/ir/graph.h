@@ -83,9 +83,11 @@ struct GatherAttr {
 /// Stores outside are dropped. `unique`: the caller promises that no two indices are equal;
 /// `complete`: and that every element of the target has one, so that nothing of it is left.
 /// `by_hand`: in a kernel by hand; where indices collide, which one wins is left to the device.
+/// `part`: one of several with the same positions, each with the one before as its target, that
+/// store inside of it and fill it together: one kernel does all of it (schedule/store_parts).
 struct ScatterAttr {
     ScatterOp op = ScatterOp::Last;
-    bool unique = false, complete = false, by_hand = false;
+    bool unique = false, complete = false, by_hand = false, part = false;
 };
 struct ReduceAttr {
     ReduceOp op = ReduceOp::Sum;
@@ -145,10 +147,18 @@ struct SubgroupAttr {
     std::vector<uint32_t> group = {};
 };
 
+/// A reverse rule of the user's own: from the value, its cotangent and the inputs behind the value
+/// the cotangent of each of these, null where it is 0.
+using ReverseRule =
+    std::function<std::vector<Ref>(const Ref& value, const Ref& g, const std::vector<Ref>& inputs)>;
+struct RuledAttr {
+    std::shared_ptr<const ReverseRule> rule;
+};
+
 using Attr =
     std::variant<std::monostate, ConstantAttr, SizeAttr, InputAttr, BufferAttr, RegionArgAttr,
                  IndexAttr, PermuteAttr, SliceAttr, PadAttr, GatherAttr, ScatterAttr, ReduceAttr,
-                 LoopAttr, IfAttr, ResultAttr, ArrayAttr, BarrierAttr, SubgroupAttr>;
+                 LoopAttr, IfAttr, ResultAttr, ArrayAttr, BarrierAttr, SubgroupAttr, RuledAttr>;
 
 /// One operation on whole tensors. Elementwise inputs have exactly the node's shape and, where the
 /// table says Same, its dtype: builders insert Expand and Cast.

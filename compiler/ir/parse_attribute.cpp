@@ -121,7 +121,8 @@ Attr scatter_attribute(GraphParseRun& run) {
     ScatterOp op = take_named(run, ScatterOp::Xor);
     const bool unique = accept(run, "unique");
     const bool complete = accept(run, "complete");
-    return ScatterAttr{op, unique, complete, accept(run, "by_hand")};
+    const bool by_hand = accept(run, "by_hand");
+    return ScatterAttr{op, unique, complete, by_hand, accept(run, "part")};
 }
 
 Attr buffer_attribute(GraphParseRun& run) {

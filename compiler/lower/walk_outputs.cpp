@@ -67,6 +67,7 @@ void Walk::store_position(const Node& scatter, int program_buffer, const Indices
     for (size_t axis = 0; axis < shape.size(); ++axis) {
         to.push_back(ask(*scatter.inputs[axis + 2], at));
         b_.set_lines(scatter.lines);
+        if (scatter.as<ScatterAttr>().part) continue;  // all of them are inside
         inside = b_.make(KernelOp::And, boolean,
                          {inside, bounded(b_, to[axis], shape[axis], Bounds::Constant).inside});
     }

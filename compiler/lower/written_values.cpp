@@ -58,12 +58,12 @@ void add_written(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep
         check_atomics(scatter);
         const auto from = run.context.buffers.find(w.target.get());
         const bool in_memory = from != run.context.buffers.end();
-        if (!scatter.as<ScatterAttr>().complete && in_memory) {
+        if (!w.fills() && in_memory) {
             targets.push_back(version_buffer(run, *output, *w.target, from->second, out));
             continue;
         }
         targets.push_back(value_buffer(run, *output));
-        if (!scatter.as<ScatterAttr>().complete) add_start(all, w.target, targets.back());
+        if (!w.fills()) add_start(all, w.target, targets.back());
     }
     for (const Starts& starts : all)
         add_kernel(run, starts.values, starts.buffers, starts.values[0]->shape, out);

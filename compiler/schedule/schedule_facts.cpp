@@ -1,6 +1,8 @@
 // What verdicts and groups are made from: the graph, the device and what follows from these alone.
 #include "compiler/schedule/schedule_facts.h"
 
+#include <unordered_set>
+
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/schedule.h"
 
@@ -11,9 +13,14 @@ void require_memory(ScheduleFacts& facts) {
     const auto require = [&](const Ref& ref, const char* reason) {
         if (!has_memory(facts.regions, *ref)) facts.required.emplace(ref.get(), reason);
     };
+    std::unordered_set<const Node*> parts;  // of versions: no versions of their own
+    for (const Ref& ref : facts.regions.order)
+        if (ref->op == Op::Scatter && ref->as<ScatterAttr>().part)
+            parts.insert(ref->inputs[0].get());
     for (const Ref& r : facts.graph.results) require(r, kReasonResult);
     for (const Ref& ref : facts.regions.order) {
-        if (const Written w = written(facts, *ref); w && !inside_kernel_loop(facts.regions, *ref))
+        if (const Written w = written(facts, *ref);
+            w && !inside_kernel_loop(facts.regions, *ref) && !parts.contains(ref.get()))
             require(ref, kReasonStore);
         if (is_stored_by_hand(*ref)) require(ref, kReasonByHand);
         if (!facts.regions.host_loops.contains(ref.get())) continue;

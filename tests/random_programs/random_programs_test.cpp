@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/language.h"
 #include "compiler/mapping/passes.h"
 #include "tests/programs/check.h"
 #include "tests/random_programs/other_kernels.h"
@@ -20,6 +21,12 @@ TEST(RandomPrograms, ByTheKernelInterpreter) {
 }
 TEST(RandomPrograms, ByTheKernelInterpreterForAGpu) {
     expect_programs([] { return Session::interpreter(gpu_profile()); }, 200000, 500);
+}
+/// Other verdicts: what saves little is worth a kernel.
+TEST(RandomPrograms, WhereLaunchesCostNothing) {
+    DeviceProfile profile = cpu_profile();
+    profile.seconds_per_launch = 0;
+    expect_programs([=] { return Session::interpreter(profile); }, 700000, 200);
 }
 TEST(RandomPrograms, ByTheTextsOfTheirKernels) {
     expect_programs([] { return Session(make_text_executor(cpu_profile())); }, 300000, 200);
@@ -46,6 +53,33 @@ TEST_P(KernelPasses, LeaveWhatKernelsDo) {
                     60);
     expect_programs([] { return Session(make_pass_executor(gpu_profile(), GetParam())); }, 600000,
                     60);
+}
+
+/// What random programs have not: lanes that hand round what they load, and some of which nobody
+/// asks for all.
+std::vector<float> of_pairs(const Session& session, const std::vector<float>& values) {
+    SessionScope scope(session);
+    const auto pairs = compile(
+        [](Tensor x, Tensor others, Tensor apart) {
+            Tensor near = zeros({x.size(0)}), far = near;
+            for (Tensor j : loop(others.size(0))) {
+                Tensor away = abs(x - others(j));
+                near += away * others(j), far += away * apart(8 * j);
+            }
+            return near + 64.0f * far;
+        },
+        {f32(1033), f32(96), f32(768)});
+    const auto first = [&](int count) {
+        return tensor(std::vector<float>(values.begin(), values.begin() + count));
+    };
+    return Tensor(pairs(tensor(values), first(96), first(768))).to_vector<float>();
+}
+TEST_P(KernelPasses, LeaveWhatPairsDo) {
+    std::vector<float> values;
+    for (int k = 0; k < 1033; ++k) values.push_back(float((k * 7 + k / 5) % 11 - 5));
+    const std::vector<float> expected = of_pairs(Session::oracle(), values);
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()})
+        EXPECT_EQ(of_pairs(Session(make_pass_executor(profile, GetParam())), values), expected);
 }
 
 }  // namespace

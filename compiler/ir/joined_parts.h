@@ -1,0 +1,25 @@
+// Values that are parts side by side along an axis: what concat and stack make.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "compiler/ir/builder.h"
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+/// Parts of one shape that follow one another along `axis`, and fill it.
+struct JoinedParts {
+    int axis = 0;
+    Size extent;                     // of each along the axis
+    std::vector<const Node*> sides;  // by part: a value of the whole shape that is the part in its
+                                     // place
+};
+
+/// Of a choice between several sides by the own index along one axis.
+std::optional<JoinedParts> joined_parts(const Node& node);
+
+/// Part k of a value whose sides are `sides`: [.., extent, ..].
+Ref part_of(const Builder& b, const JoinedParts& joined, size_t k, const Ref& side);
+
+}  // namespace firn

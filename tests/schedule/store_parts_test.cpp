@@ -1,0 +1,102 @@
+// Values that are joined from parts are stored part by part, by one kernel that computes them once.
+#include <gtest/gtest.h>
+
+#include "tests/schedule/compile_helpers.h"
+
+namespace firn {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+/// Nine waves that share what is dear.
+Tensors waves(const Tensor& x) {
+    Tensor shared = sin(x) * cos(2.0f * x);
+    Tensors out;
+    for (int k = 0; k < 9; ++k) out.push_back(sin(float(k) * x) + shared);
+    return out;
+}
+
+std::vector<float> numbers(int64_t count) {
+    std::vector<float> out;
+    for (int64_t k = 0; k < count; ++k) out.push_back(float(k % 97) / 31.0f - 1.5f);
+    return out;
+}
+
+/// What `f` gives for numbers of `shape` by the oracle and by kernels for `profile`.
+template <class F>
+void expect_agreement(F f, const Shape& shape) {
+    const auto run = [&](const Session& session) {
+        SessionScope scope(session);
+        const int64_t count = element_count(shape).constant();
+        return Tensor(f(tensor(numbers(count), shape))).to_vector<float>();
+    };
+    const std::vector<float> expected = run(Session::oracle());
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        const std::vector<float> got = run(Session::interpreter(profile));
+        ASSERT_EQ(got.size(), expected.size());
+        for (size_t k = 0; k < got.size(); ++k)
+            ASSERT_NEAR(got[k], expected[k], 1e-4) << k << " for " << profile.name;
+    }
+}
+
+TEST(StoreParts, OneKernelComputesWhatPartsShareOnce) {
+    const auto f = [](const Tensors& a) { return Tensors{stack(waves(a[0]))}; };
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        const auto program = program_for(profile, f, {f32(1024, 1024)});
+        EXPECT_EQ(program->kernels.size(), 1u) << profile.name;
+        EXPECT_EQ(stats(*program, {}).bytes_written, 9 * 4 << 20) << profile.name;
+        const std::string& glsl = program->kernels[0].glsl;
+        EXPECT_EQ(glsl.find("<", glsl.find("main")), std::string::npos)
+            << "a part is chosen, or guarded, by its index:\n"
+            << glsl;
+    }
+}
+
+TEST(StoreParts, GivesWhatAChoiceGives) {
+    expect_agreement([](const Tensor& x) { return stack(waves(x)); }, {256, 128});
+    expect_agreement([](const Tensor& x) { return stack(waves(x), {.axis = 1}); }, {128, 256});
+    expect_agreement([](const Tensor& x) { return concat(waves(x)); }, {33, 1001});
+    expect_agreement([](const Tensor& x) { return concat(waves(x), {.axis = -1}); }, {101, 300});
+}
+
+TEST(StoreParts, OfAnySize) {
+    SessionScope scope(Session::interpreter());
+    const auto f = compile([](Tensor x) { return concat(waves(x), {.axis = 1}); }, {f32("h", "w")});
+    for (const auto& [h, w] : {std::pair{300, 200}, {1, 40000}, {40000, 1}, {7, 3}, {0, 5}}) {
+        const Tensor x = tensor(numbers(int64_t(h) * w), {h, w});
+        const std::vector<float> got = f(x).to_vector<float>();
+        SessionScope oracle(Session::oracle());
+        const std::vector<float> expected =
+            concat(waves(tensor(numbers(int64_t(h) * w), {h, w})), {.axis = 1}).to_vector<float>();
+        ASSERT_EQ(got.size(), expected.size());
+        for (size_t k = 0; k < got.size(); ++k)
+            ASSERT_NEAR(got[k], expected[k], 1e-4) << h << " x " << w << " at " << k;
+    }
+}
+
+TEST(StoreParts, WhatALoopOfKernelsCarries) {
+    expect_agreement(
+        [](const Tensor& x) {
+            Tensor state = stack({x, x, x, x});
+            for (Tensor k : loop(3)) {
+                auto [i, j] = indices<2>({state.size(1), state.size(2)});
+                Tensor mean = 0.25f * (state(0, i, j) + wrap(state)(1, i - 1, j));
+                Tensors next;
+                for (int part = 0; part < 4; ++part)
+                    next.push_back(sin(float(part) * mean) + roll(mean, part, {.axis = 0}));
+                state = stack(next);
+            }
+            return state;
+        },
+        {200, 300});
+}
+
+TEST(StoreParts, PartsThatNeighboursDoNotShareStayAChoice) {
+    // Elements of parts lie side by side: each load of four has four parts.
+    const auto f = [](const Tensors& a) { return Tensors{stack(waves(a[0]), {.axis = -1})}; };
+    const auto program = program_for(cpu_profile(), f, {f32(1024, 1024)});
+    EXPECT_EQ(verdict_of(*program, "Scatter f32[1024, 1024, 9]"), "none");
+}
+
+}  // namespace
+}  // namespace firn
