@@ -246,4 +246,10 @@ Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool kee
     return keep_dims ? reshape(b, out, kept) : out;
 }
 
+Ref ruled(Builder b, const Ref& value, std::vector<Ref> inputs, ReverseRule rule) {
+    inputs.insert(inputs.begin(), value);
+    return b.table.intern(Op::Ruled, value->dtype, value->shape, std::move(inputs),
+                          RuledAttr{std::make_shared<const ReverseRule>(std::move(rule))}, b.line);
+}
+
 }  // namespace firn

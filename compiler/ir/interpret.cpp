@@ -272,7 +272,8 @@ class Interpreter {
             case Op::Index: return index_along(shape, node.as<IndexAttr>().axis);
             case Op::Invocation: return index_along(shape, node.as<IndexAttr>().axis);
             case Op::Array: return filled(scalar_int(0).to(node.dtype), shape);
-            case Op::Barrier: return input(node, 0);
+            case Op::Barrier:
+            case Op::Ruled: return input(node, 0);
             case Op::Fetched:
                 return fetched(input(node, 1), input(node, 2), inputs(node, 3),
                                node.inputs[0]->as<ScatterAttr>());

@@ -234,6 +234,7 @@ struct Checker {
             case Op::Array: expected = Attr(ArrayAttr{}).index(); break;
             case Op::Barrier: expected = Attr(BarrierAttr{}).index(); break;
             case Op::Subgroup: expected = Attr(SubgroupAttr{}).index(); break;
+            case Op::Ruled: expected = Attr(RuledAttr{}).index(); break;
             default: break;
         }
         check(node.attr.index() == expected, "a node has the attribute of its operation", node);
@@ -273,6 +274,10 @@ struct Checker {
                           node.inputs[1]->dtype == node.dtype,
                       "a Scatter keeps its target's shape and dtype", node);
                 return indexed(node, 2, node.inputs[1]->shape);
+            case Op::Ruled:
+                return check(!node.inputs.empty() && node.inputs[0]->shape == node.shape &&
+                                 node.inputs[0]->dtype == node.dtype,
+                             "a value with a rule keeps its dtype and shape", node);
             case Op::Reduce: return reduce(node);
             case Op::Loop: return loop(node);
             case Op::If: return branch(node);

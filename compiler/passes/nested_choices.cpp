@@ -6,8 +6,8 @@
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/node_map.h"
+#include "compiler/ir/pattern.h"
 #include "compiler/passes/passes.h"
-#include "compiler/passes/pattern.h"
 
 namespace firn {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "compiler/ir/affine_index.h"
-#include "compiler/passes/pattern.h"
+#include "compiler/ir/pattern.h"
 #include "compiler/passes/rules.h"
 
 namespace firn {

@@ -26,6 +26,7 @@ struct PassRow {
 
 // What simplify folds shows which carried values never change; a loop that goes lets a branch go.
 const PassRow kPipeline[] = {
+    {"share_loops", share_loops, ops({Op::Loop})},
     {"branches_to_select", branches_to_select, ops({Op::If})},
     {"nested_choices", nested_choices, ops({Op::Select})},
     {"simplify", simplify, ~Ops()},

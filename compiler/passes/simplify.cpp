@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "compiler/ir/evaluate.h"
+#include "compiler/ir/pattern.h"
 #include "compiler/passes/passes.h"
-#include "compiler/passes/pattern.h"
 #include "compiler/passes/rules.h"
 #include "compiler/program/error.h"
 

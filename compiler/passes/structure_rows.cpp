@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/passes/pattern.h"
+#include "compiler/ir/pattern.h"
 #include "compiler/passes/rules.h"
 
 namespace firn {
@@ -196,7 +196,11 @@ Ref result_of_equal_branches(const Builder& b, const Node& node) {
     return value == attr.else_body->results[k] ? expand(b, value, node.shape) : nullptr;
 }
 
+/// Gradients have been taken.
+Ref value_without_rule(const Builder&, const Node& node) { return node.inputs[0]; }
+
 constexpr StructureRow kRows[] = {
+    {"value with a rule", Op::Ruled, value_without_rule},
     {"cast of cast", Op::Cast, cast_of_cast},
     {"bitcast of bitcast", Op::Bitcast, bitcast_of_bitcast},
     {"division by a power of two", Op::Div, division_by_power_of_two},

@@ -7,8 +7,8 @@
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/evaluate.h"
+#include "compiler/ir/pattern.h"
 #include "compiler/passes/passes.h"
-#include "compiler/passes/pattern.h"
 #include "compiler/passes/rules.h"
 
 namespace firn {

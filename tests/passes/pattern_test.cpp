@@ -1,5 +1,5 @@
 // Reading and matching patterns.
-#include "compiler/passes/pattern.h"
+#include "compiler/ir/pattern.h"
 
 #include <gtest/gtest.h>
 

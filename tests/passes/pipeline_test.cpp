@@ -30,15 +30,15 @@ TEST(RunPasses, RunsTheTableInOrderAndReports) {
         .dump = [&](const std::string& pass, const Graph&) { dumped.push_back(pass); }};
     Graph out = run_passes(table, parse(table, kSmall), options, &runs);
     EXPECT_EQ(print(out), "graph(%0: bool, %1: i32[4]) {\n    return %1\n}\n");
-    EXPECT_EQ(dumped,
-              (std::vector<std::string>{"input", "branches_to_select", "nested_choices", "simplify",
-                                        "dead_loop_values", "branches_to_select", "settle_stores",
-                                        "invert_scatters", "simplify"}));
-    ASSERT_EQ(runs.size(), 8u);
-    EXPECT_EQ(runs[0].fired, (RuleCounts{{"branch to select", 1}}));
-    EXPECT_EQ(runs[2].fired, (RuleCounts{{"x + 0", 1}, {"c ? x : x", 1}}));
-    EXPECT_LT(runs[2].nodes_after, runs[2].nodes_before);
-    EXPECT_TRUE(runs[7].fired.empty());
+    EXPECT_EQ(dumped, (std::vector<std::string>{"input", "share_loops", "branches_to_select",
+                                                "nested_choices", "simplify", "dead_loop_values",
+                                                "branches_to_select", "settle_stores",
+                                                "invert_scatters", "simplify"}));
+    ASSERT_EQ(runs.size(), 9u);
+    EXPECT_EQ(runs[1].fired, (RuleCounts{{"branch to select", 1}}));
+    EXPECT_EQ(runs[3].fired, (RuleCounts{{"x + 0", 1}, {"c ? x : x", 1}}));
+    EXPECT_LT(runs[3].nodes_after, runs[3].nodes_before);
+    EXPECT_TRUE(runs[8].fired.empty());
 }
 
 TEST(RunPasses, AnUnsoundGraphIsReportedAsTheInputs) {

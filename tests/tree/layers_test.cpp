@@ -80,7 +80,8 @@ const std::vector<std::pair<std::string, std::set<std::string>>> kStages{
     {"plan", {"program", "ir", "kernel", "schedule", "lower", "mapping", "codegen"}},
     {"driver",
      {"program", "ir", "kernel", "passes", "schedule", "lower", "mapping", "codegen", "plan"}},
-    {"frontend", {"program", "ir", "kernel", "passes", "driver"}},
+    {"autodiff", {"program", "ir"}},
+    {"frontend", {"program", "ir", "kernel", "passes", "driver", "autodiff"}},
     {"algorithms", {"program", "frontend"}},
 };
 

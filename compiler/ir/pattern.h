@@ -22,7 +22,7 @@ struct Pattern {
     Op op = Op::Add;
     std::vector<Pattern> inputs;
 };
-/// Throws InternalError at text that is no pattern: patterns are written in this folder.
+/// Throws InternalError at text that is no pattern: patterns are written in the sources.
 Pattern parse_pattern(std::string_view text);
 
 using Bindings = std::array<Ref, 26>;

@@ -1,5 +1,5 @@
 // A recursive reader, matcher and builder of patterns.
-#include "compiler/passes/pattern.h"
+#include "compiler/ir/pattern.h"
 
 #include <cctype>
 #include <charconv>

@@ -1,0 +1,143 @@
+// Cotangents behind reads and stores at computed indices.
+#include <cmath>
+
+#include "compiler/autodiff/reverse_run.h"
+#include "compiler/autodiff/shifted_reads.h"
+#include "compiler/ir/value_bounds.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+Ref between(ReverseRun& run, const Ref& i, const Ref& low, const Ref& high) {
+    return elementwise(run.b, Op::Min, {elementwise(run.b, Op::Max, {i, low}), high});
+}
+
+/// i modulo n, not negative.
+Ref wrapped(ReverseRun& run, const Ref& i, const Ref& n) {
+    const Ref rest = elementwise(run.b, Op::Mod, {i, n}), zero = constant_int(run.b, 0);
+    return elementwise(
+        run.b, Op::Select,
+        {elementwise(run.b, Op::Less, {rest, zero}), elementwise(run.b, Op::Add, {rest, n}), rest});
+}
+
+/// The element that is read at `i`, -1 or beyond the end where none is.
+Ref element_at(ReverseRun& run, const Ref& i, const Size& extent, Bounds mode) {
+    const Interval bounds = value_bounds(*i, {});
+    if (bounds.lo >= 0 && bounds.hi < extent.lower_bound()) return i;
+    const Ref n = size_value(run.b, extent), zero = constant_int(run.b, 0),
+              one = constant_int(run.b, 1);
+    switch (mode) {
+        case Bounds::Constant:
+        case Bounds::Unchecked: return i;
+        case Bounds::Clamp: return between(run, i, zero, elementwise(run.b, Op::Sub, {n, one}));
+        case Bounds::Wrap: return wrapped(run, i, n);
+        case Bounds::Mirror: {
+            // 0 .. n-1, n-1 .. 0, and again.
+            const Ref twice = elementwise(run.b, Op::Add, {n, n}), at = wrapped(run, i, twice);
+            const Ref back =
+                elementwise(run.b, Op::Sub, {elementwise(run.b, Op::Sub, {twice, one}), at});
+            return elementwise(run.b, Op::Select,
+                               {elementwise(run.b, Op::Less, {at, n}), at, back});
+        }
+    }
+    throw InternalError("internal error: an unknown mode of reading outside");
+}
+
+std::vector<Ref> indices_of(const Node& scatter) {
+    return {scatter.inputs.begin() + 2, scatter.inputs.end()};
+}
+
+/// What stands at each position's place; `outside` where it has none.
+Ref at_positions(ReverseRun& run, const Node& scatter, const Ref& x, double outside) {
+    return gather(run.b, x, indices_of(scatter),
+                  std::vector<Bounds>(x->shape.size(), Bounds::Constant),
+                  scalar_float(outside, x->dtype));
+}
+
+/// The target with 1 at every place to which a position of `mark` (f32) stores, summed up.
+Ref counted(ReverseRun& run, const Node& scatter, const Ref& mark) {
+    const Ref none = expand(run.b, constant(run.b, scalar_float(0, mark->dtype)), scatter.shape);
+    return firn::scatter(run.b, none, mark, indices_of(scatter), {ScatterOp::Add});
+}
+
+/// The position that wins, by its number, for each element of the target: -1 where there is none.
+Ref winners(ReverseRun& run, const Node& scatter, const Ref& number) {
+    const Ref none = expand(run.b, constant_int(run.b, -1), scatter.shape);
+    return firn::scatter(run.b, none, number, indices_of(scatter), {ScatterOp::Max});
+}
+
+/// The last one at each place replaces what was there.
+void reverse_replace(ReverseRun& run, const Ref& self, const Cotangent& g) {
+    const Ref &target = self->inputs[0], &values = self->inputs[1];
+    const Shape& positions = values->shape;
+    const Ref number = reshape(run.b, index(run.b, {element_count(positions)}, 0), positions);
+    const Ref zero = constant(run.b, scalar_float(0, g.value->dtype));
+    if (self->as<ScatterAttr>().unique) {
+        const Ref zeros = expand(run.b, zero, positions);
+        contribute(run, target,
+                   firn::scatter(run.b, g.value, zeros, indices_of(*self), self->as<ScatterAttr>()),
+                   true);
+        contribute(run, values, at_positions(run, *self, g.value, 0), g.chosen);
+        return;
+    }
+    const Ref winner = winners(run, *self, number);
+    const Ref kept = elementwise(run.b, Op::Less, {winner, constant_int(run.b, 0)});
+    contribute(run, target, elementwise(run.b, Op::Select, {kept, g.value, zero}), true);
+    const Ref own =
+        gather(run.b, winner, indices_of(*self),
+               std::vector<Bounds>(self->shape.size(), Bounds::Constant), scalar_int(-1).to(i32));
+    const Ref wins = elementwise(run.b, Op::Equal, {own, number});
+    contribute(run, values,
+               elementwise(run.b, Op::Select, {wins, at_positions(run, *self, g.value, 0), zero}),
+               true);
+}
+
+/// Shared by all that are the extreme, the target among them.
+void reverse_extreme_store(ReverseRun& run, const Ref& self, const Cotangent& g) {
+    const Ref &target = self->inputs[0], &values = self->inputs[1];
+    const auto is = [&](const Ref& x, const Ref& y) {
+        return cast(run.b, elementwise(run.b, Op::Equal, {x, y}), self->dtype);
+    };
+    const Ref own = is(target, self);
+    const Ref there = at_positions(run, *self, self, std::nan(""));
+    const Ref mark = is(values, there);
+    const Ref count = elementwise(run.b, Op::Add, {own, counted(run, *self, mark)});
+    const Ref share = elementwise(run.b, Op::Div, {g.value, count});
+    contribute(run, target, elementwise(run.b, Op::Mul, {own, share}), g.chosen);
+    contribute(run, values, elementwise(run.b, Op::Mul, {mark, at_positions(run, *self, share, 0)}),
+               g.chosen);
+}
+
+}  // namespace
+
+void reverse_gather(ReverseRun& run, const Ref& self, const Cotangent& g) {
+    const Ref& source = self->inputs[0];
+    const GatherAttr& attr = self->as<GatherAttr>();
+    if (!run.active.contains(source.get())) return;
+    if (const auto shifted = reverse_shifted_read(run, *self, g.value))
+        return contribute(run, source, *shifted, g.chosen);
+    std::vector<Ref> at;
+    for (size_t k = 0; k < source->shape.size(); ++k)
+        at.push_back(element_at(run, self->inputs[k + 1], source->shape[k], attr.modes[k]));
+    contribute(run, source, scatter(run.b, zeros_like(run, *source), g.value, at, {ScatterOp::Add}),
+               g.chosen);
+}
+
+void reverse_scatter(ReverseRun& run, const Ref& self, const Cotangent& g) {
+    const ScatterAttr& attr = self->as<ScatterAttr>();
+    if (attr.by_hand) refuse_gradient(*self, "kernels by hand");
+    switch (attr.op) {
+        case ScatterOp::Last: return reverse_replace(run, self, g);
+        case ScatterOp::Add:
+            contribute(run, self->inputs[0], g.value, g.chosen);
+            if (run.active.contains(self->inputs[1].get()))
+                contribute(run, self->inputs[1], at_positions(run, *self, g.value, 0), g.chosen);
+            return;
+        case ScatterOp::Min:
+        case ScatterOp::Max: return reverse_extreme_store(run, self, g);
+        default: refuse_gradient(*self, "stores that multiply");
+    }
+}
+
+}  // namespace firn

@@ -1,0 +1,19 @@
+// The partial derivatives of elementwise operations.
+#pragma once
+#include <optional>
+#include <string_view>
+
+#include "compiler/ir/op.h"
+
+namespace firn {
+
+/// The derivative of `op` by its input `k`, as a pattern (ir/pattern.h) of its inputs a and b and
+/// of its result y; `0` where it is 0 wherever it exists. Nothing for Cast and Bitcast, and for
+/// choices (Select, Min, Max), whose derivative is which input they take.
+///
+/// Where the derivative does not exist it is a subgradient, or the limit from inside of the domain:
+/// of abs and of roots 0 at 0 (so that a norm has gradient 0 at 0), of x^y by y 0 at x = 0, of the
+/// angle of (0, 0) 0. Floor, ceil, round, trunc and sign have 0 everywhere.
+std::optional<std::string_view> partial_derivative(Op op, int k);
+
+}  // namespace firn

@@ -1,0 +1,91 @@
+// Cotangents behind elementwise operations.
+#include <string>
+
+#include "compiler/autodiff/derivatives.h"
+#include "compiler/autodiff/reverse_run.h"
+#include "compiler/ir/pattern.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+/// The derivative by input k as nodes.
+Ref derivative(ReverseRun& run, const Ref& self, const Pattern& pattern) {
+    Bindings bound;
+    bound['y' - 'a'] = self;
+    for (size_t k = 0; k < self->inputs.size(); ++k) bound[k] = self->inputs[k];
+    const auto make = [&](Op op, const std::vector<Ref>& inputs, const std::vector<bool>& weak) {
+        return elementwise(run.b, op, inputs, weak);
+    };
+    const auto literal = [&](double value) {
+        return constant(run.b, scalar_float(value, self->dtype));
+    };
+    return build(pattern, bound, make, literal);
+}
+
+void reverse_smooth(ReverseRun& run, const Ref& self, const Cotangent& g) {
+    for (size_t k = 0; k < self->inputs.size(); ++k) {
+        const Ref& input = self->inputs[k];
+        if (!run.active.contains(input.get())) continue;
+        const auto text = partial_derivative(self->op, static_cast<int>(k));
+        if (!text) refuse_gradient(*self, info(self->op).name);
+        if (*text == "0") {
+            contribute(run, input, zeros_like(run, *input), g.chosen);
+        } else if (*text == "1" || *text == "-1") {
+            const Ref part = *text == "1" ? g.value : elementwise(run.b, Op::Neg, {g.value});
+            contribute(run, input, part, g.chosen);
+        } else {
+            contribute(run, input, scaled(run, g, derivative(run, self, parse_pattern(*text))),
+                       g.chosen);
+        }
+    }
+}
+
+/// g where the condition is `taken`, else 0.
+Ref where(ReverseRun& run, const Ref& condition, const Ref& g, bool taken) {
+    const Ref zero = constant(run.b, scalar_float(0, g->dtype));
+    return elementwise(
+        run.b, Op::Select,
+        taken ? std::vector<Ref>{condition, g, zero} : std::vector<Ref>{condition, zero, g});
+}
+
+void reverse_select(ReverseRun& run, const Ref& self, const Cotangent& g) {
+    for (size_t side : {1, 2})
+        if (run.active.contains(self->inputs[side].get()))
+            contribute(run, self->inputs[side], where(run, self->inputs[0], g.value, side == 1),
+                       true);
+}
+
+/// To the input that is taken; of two equal ones half to each.
+void reverse_extreme(ReverseRun& run, const Ref& self, const Cotangent& g) {
+    const Ref &a = self->inputs[0], &b = self->inputs[1];
+    const Ref half =
+        elementwise(run.b, Op::Mul, {g.value, constant(run.b, scalar_float(0.5, self->dtype))});
+    const Ref equal = elementwise(run.b, Op::Equal, {a, b});
+    for (const Ref& input : {a, b}) {
+        if (!run.active.contains(input.get())) continue;
+        const Ref taken = elementwise(run.b, Op::Equal, {input, self});
+        const Ref part =
+            elementwise(run.b, Op::Select, {equal, half, where(run, taken, g.value, true)});
+        contribute(run, input, part, g.chosen);
+        if (a == b) break;  // twice the half
+    }
+    if (a == b) contribute(run, a, half, g.chosen);
+}
+
+}  // namespace
+
+void reverse_elementwise(ReverseRun& run, const Ref& self, const Cotangent& g) {
+    switch (self->op) {
+        case Op::Cast:
+            return contribute(run, self->inputs[0], cast(run.b, g.value, self->inputs[0]->dtype),
+                              g.chosen);
+        case Op::Bitcast: refuse_gradient(*self, "the bits of a number");
+        case Op::Select: return reverse_select(run, self, g);
+        case Op::Min:
+        case Op::Max: return reverse_extreme(run, self, g);
+        default: return reverse_smooth(run, self, g);
+    }
+}
+
+}  // namespace firn

@@ -1,0 +1,159 @@
+// The reverse sweep.
+#include "compiler/autodiff/reverse.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "compiler/autodiff/reverse_run.h"
+#include "compiler/ir/text.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+/// Its value changes smoothly with those of its inputs, where anything does.
+bool is_differentiable(const Node& node) { return node.dtype.is_float(); }
+
+void find_active(ReverseRun& run, const std::vector<Ref>& order, const std::vector<Ref>& targets) {
+    for (const Ref& target : targets) run.active.insert(target.get());
+    for (const Ref& node : order) {
+        const auto depends = [&](const Ref& input) { return run.active.contains(input.get()); };
+        // Of a loop or a branch: what is inside, too; whoever reads a result asks the node itself.
+        const bool regions = node->op == Op::Loop || node->op == Op::If;
+        // A rule stands for what the value is made from.
+        const auto first = node->inputs.begin() + (node->op == Op::Ruled);
+        bool found = std::any_of(first, node->inputs.end(), depends);
+        if (node->op == Op::Loop) {
+            const Region& body = *node->as<LoopAttr>().body;
+            found |= std::any_of(body.results.begin(), body.results.end(), depends);
+        }
+        if (node->op == Op::If)
+            for (const auto& body : {node->as<IfAttr>().then_body, node->as<IfAttr>().else_body})
+                found |= std::any_of(body->results.begin(), body->results.end(), depends);
+        if (found && (regions || is_differentiable(*node))) run.active.insert(node.get());
+    }
+}
+
+void reverse_by_rule(ReverseRun& run, const Ref& self, const Cotangent& g) {
+    const std::vector<Ref> inputs(self->inputs.begin() + 1, self->inputs.end());
+    const std::vector<Ref> parts = (*self->as<RuledAttr>().rule)(self, g.value, inputs);
+    const std::string line = self->lines.empty() ? "" : " (" + text(self->lines[0]) + ")";
+    if (parts.size() != inputs.size())
+        throw UserError("custom_gradient: the rule gives " + std::to_string(parts.size()) +
+                        " cotangents for " + std::to_string(inputs.size()) + " inputs" + line);
+    for (size_t k = 0; k < parts.size(); ++k) {
+        if (!parts[k]) continue;
+        if (parts[k]->shape != inputs[k]->shape)
+            throw UserError("custom_gradient: the rule gives cotangent " + std::to_string(k + 1) +
+                            " of shape " + text(parts[k]->shape) + " for an input of shape " +
+                            text(inputs[k]->shape) + line);
+        contribute(run, inputs[k], cast(run.b, parts[k], inputs[k]->dtype), g.chosen);
+    }
+}
+
+size_t number_of_results(const Node& owner) {
+    return owner.op == Op::Loop ? owner.as<LoopAttr>().body->results.size()
+                                : owner.as<IfAttr>().then_body->results.size();
+}
+
+void reverse_node(ReverseRun& run, const Ref& node, const Cotangent& g) {
+    if (is_elementwise(node->op)) return reverse_elementwise(run, node, g);
+    if (is_movement(node->op)) return reverse_movement(run, node, g);
+    switch (node->op) {
+        case Op::Gather: return reverse_gather(run, node, g);
+        case Op::Scatter: return reverse_scatter(run, node, g);
+        case Op::Reduce: return reverse_reduce(run, node, g);
+        case Op::Ruled: return reverse_by_rule(run, node, g);
+        case Op::Result: {
+            std::vector<Cotangent>& all = run.results[node->inputs[0].get()];
+            const auto k = static_cast<size_t>(node->as<ResultAttr>().index);
+            all.resize(std::max(all.size(), number_of_results(*node->inputs[0])));
+            all[k] = g;
+            return;
+        }
+        default: refuse_gradient(*node, info(node->op).name);
+    }
+}
+
+/// A loop that is run to keep its states gives its results too: nobody runs it twice.
+std::vector<Ref> with_recorded_loops(ReverseRun& run, std::vector<Ref> gradients) {
+    if (run.recorded.empty()) return gradients;
+    std::unordered_map<const Node*, Ref> replaced;
+    for (const auto& [loop, recorded] : run.recorded) {
+        std::vector<Ref> found;
+        for (const Ref& gradient : gradients)
+            if (gradient) found.push_back(gradient);
+        for (const Ref& node : topological(found))
+            if (node->op == Op::Result && node->inputs[0] == loop)
+                replaced[node.get()] = result(run.b, recorded, node->as<ResultAttr>().index);
+    }
+    std::vector<Ref> found;
+    for (const Ref& gradient : gradients)
+        if (gradient) found.push_back(gradient);
+    found = substitute(run.b.table, found, replaced);
+    size_t next = 0;
+    for (Ref& gradient : gradients)
+        if (gradient) gradient = found[next++];
+    return gradients;
+}
+
+}  // namespace
+
+void refuse_gradient(const Node& node, const std::string& why) {
+    throw UserError("grad: there are no gradients through " + why +
+                    (node.lines.empty() ? "" : " (" + text(node.lines[0]) + ")"));
+}
+
+Ref zeros_like(ReverseRun& run, const Node& node) {
+    return expand(run.b, constant(run.b, scalar_float(0, node.dtype)), node.shape);
+}
+
+void contribute(ReverseRun& run, const Ref& value, Ref part, bool chosen) {
+    if (!run.active.contains(value.get())) return;
+    auto [at, first] = run.cotangents.try_emplace(value.get());
+    Cotangent& all = at->second;
+    all.chosen = first ? chosen : all.chosen && chosen;
+    all.value = first ? std::move(part) : elementwise(run.b, Op::Add, {all.value, part});
+}
+
+Ref scaled(ReverseRun& run, const Cotangent& cotangent, const Ref& factor) {
+    const Ref& g = cotangent.value;
+    const Ref product = elementwise(run.b, Op::Mul, {g, factor});
+    if (!cotangent.chosen) return product;
+    const Ref zero = constant(run.b, scalar_float(0, g->dtype));
+    return elementwise(run.b, Op::Select,
+                       {elementwise(run.b, Op::Equal, {g, zero}), zero, product});
+}
+
+std::vector<Ref> reverse_gradients(const Builder& b, const std::vector<Ref>& results,
+                                   const std::vector<Ref>& seeds, const std::vector<Ref>& targets,
+                                   bool chosen) {
+    ReverseRun run{b, {}, {}};
+    const std::vector<Ref> order = topological(results);
+    find_active(run, order, targets);
+    for (size_t k = 0; k < results.size(); ++k) contribute(run, results[k], seeds[k], chosen);
+    for (size_t k = order.size(); k-- > 0;) {
+        const Ref& node = order[k];
+        run.b.line = node->lines.empty() ? b.line : node->lines[0];
+        if (const auto results = run.results.find(node.get()); results != run.results.end()) {
+            const std::vector<Cotangent> all = results->second;
+            node->op == Op::Loop ? reverse_loop(run, node, all) : reverse_branch(run, node, all);
+            continue;
+        }
+        const auto found = run.cotangents.find(node.get());
+        if (found == run.cotangents.end()) continue;
+        const auto depends = [&](const Ref& input) { return run.active.contains(input.get()); };
+        if (std::none_of(node->inputs.begin(), node->inputs.end(), depends)) continue;
+        const Cotangent g = found->second;
+        reverse_node(run, node, g);
+    }
+    std::vector<Ref> out;
+    for (const Ref& target : targets) {
+        const auto found = run.cotangents.find(target.get());
+        out.push_back(found == run.cotangents.end() ? nullptr : found->second.value);
+    }
+    return with_recorded_loops(run, std::move(out));
+}
+
+}  // namespace firn

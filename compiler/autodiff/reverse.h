@@ -1,0 +1,19 @@
+// Reverse mode: the gradient of results by what they are computed from.
+#pragma once
+#include <vector>
+
+#include "compiler/ir/builder.h"
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+/// For every target the sum over results k and their elements of seeds[k] times the derivative by
+/// the target's element: of the target's shape and dtype, null where no result depends on it.
+/// seeds[k] has the shape and dtype of results[k]. One sweep, whatever the number of targets; a
+/// target may be computed from another one. `chosen`: results may be anything where their seeds are
+/// 0 (see Cotangent). Throws UserError, with the user's line, at an operation that has no rule.
+std::vector<Ref> reverse_gradients(const Builder& b, const std::vector<Ref>& results,
+                                   const std::vector<Ref>& seeds, const std::vector<Ref>& targets,
+                                   bool chosen = false);
+
+}  // namespace firn

@@ -1,0 +1,47 @@
+// The state of one run of reverse_gradients(), and the rules that work over it.
+#pragma once
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/builder.h"
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+/// What results change by, for each unit that a value changes by.
+struct Cotangent {
+    Ref value;
+    /// All of it came through choices that may have left the value out: where it is 0, the value
+    /// may be anything.
+    bool chosen = false;
+};
+
+struct ReverseRun {
+    Builder b;
+    std::unordered_set<const Node*> active;  // depend on a target
+    std::unordered_map<const Node*, Cotangent> cotangents;
+    std::unordered_map<const Node*, std::vector<Cotangent>> results;  // of loops and branches
+    /// Loops, and those that do the same and keep their states besides.
+    std::vector<std::pair<Ref, Ref>> recorded;
+};
+
+/// Adds to the cotangent of `value`, where it depends on a target. Of its shape and dtype.
+void contribute(ReverseRun& run, const Ref& value, Ref part, bool chosen);
+/// cotangent * factor; exactly 0 where the cotangent is, if it is of a choice.
+Ref scaled(ReverseRun& run, const Cotangent& cotangent, const Ref& factor);
+Ref zeros_like(ReverseRun& run, const Node& node);
+[[noreturn]] void refuse_gradient(const Node& node, const std::string& why);
+
+// What the node's cotangent `g` adds to those of its inputs. `self`: the node.
+void reverse_elementwise(ReverseRun& run, const Ref& self, const Cotangent& g);
+void reverse_movement(ReverseRun& run, const Ref& self, const Cotangent& g);
+void reverse_gather(ReverseRun& run, const Ref& self, const Cotangent& g);
+void reverse_scatter(ReverseRun& run, const Ref& self, const Cotangent& g);
+void reverse_reduce(ReverseRun& run, const Ref& self, const Cotangent& g);
+/// The same of what a loop or a branch gives; cotangents without a value are 0.
+void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>& results);
+void reverse_branch(ReverseRun& run, const Ref& self, const std::vector<Cotangent>& results);
+
+}  // namespace firn

@@ -1,0 +1,14 @@
+// Reads at the own index plus an offset, turned round.
+#pragma once
+#include <optional>
+
+#include "compiler/autodiff/reverse_run.h"
+
+namespace firn {
+
+/// The cotangent of a Gather's source from that of the Gather, as a function of the source's index:
+/// where every index is a number, or the own index along an axis of its own plus a number. What
+/// reads neighbours gives its gradient by reading neighbours. Nothing where that is not so.
+std::optional<Ref> reverse_shifted_read(ReverseRun& run, const Node& gather, const Ref& g);
+
+}  // namespace firn

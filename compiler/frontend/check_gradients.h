@@ -1,0 +1,35 @@
+// Gradients against differences.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/tensor.h"
+#include "compiler/program/callback.h"
+
+namespace firn {
+
+struct CheckGradientsOptions {
+    double step = 1e-5;       // of the differences, relative to elements beyond 1
+    double tolerance = 1e-6;  // of the derivative, relative where that is beyond 1
+    int directions = 64;      // more elements than that are moved together, in random directions
+    uint64_t seed = 0;
+};
+
+/// What check_gradients() found: whether all agree, the largest difference (relative where the
+/// derivative is beyond 1), and where that is.
+struct GradientCheck {
+    bool agree = true;
+    double worst = 0;
+    std::string where;
+    explicit operator bool() const { return agree; }
+};
+
+/// Compares grad() of f by all `xs` with central differences of f, both computed in f64 by the
+/// oracle, whatever the session: of a sum of f's elements with random weights. `f` takes tensors of
+/// the shapes of `xs` in f64 and gives one. At kinks of f the two may differ, rightly.
+GradientCheck check_gradients(const Callback<Tensor(const std::vector<Tensor>&)>& f,
+                              const std::vector<Tensor>& xs,
+                              const CheckGradientsOptions& options = {}, SourceLine line = here());
+
+}  // namespace firn

@@ -1,0 +1,113 @@
+// Gradients of what is recorded.
+#include "compiler/frontend/grad.h"
+
+#include <string>
+
+#include "compiler/autodiff/reverse.h"
+#include "compiler/frontend/apply.h"
+#include "compiler/frontend/record.h"
+#include "compiler/ir/text.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+void require_float(const Node& node, const std::string& what, SourceLine line) {
+    if (node.dtype.is_float()) return;
+    fail_at(line, "grad: " + what + " is " + node.dtype.name() +
+                      ", and only floats have gradients; cast it to f32 before it is used");
+}
+
+std::vector<Ref> nodes_of(const std::vector<Tensor>& xs, SourceLine line) {
+    std::vector<Ref> out;
+    for (const Tensor& x : xs) {
+        out.push_back(x.node(line));
+        require_float(*out.back(), "tensor " + std::to_string(out.size()), line);
+    }
+    return out;
+}
+
+std::vector<Tensor> gradients(const Ref& y, const std::vector<Ref>& xs, const Ref& seed,
+                              const GradOptions& options, SourceLine line) {
+    const Builder b = builder(*current_state(), line);
+    const std::vector<Ref> found = reverse_gradients(b, {y}, {seed}, xs);
+    std::vector<Tensor> out;
+    for (size_t k = 0; k < xs.size(); ++k) {
+        if (!found[k] && !options.allow_unused && y->op == Op::Buffer)
+            fail_at(line,
+                    "grad: the value has been computed already, and what it was computed from "
+                    "is forgotten; ask for gradients before its elements");
+        if (!found[k] && !options.allow_unused)
+            fail_at(line, "grad: the value does not depend on tensor " + std::to_string(k + 1) +
+                              " (" + xs[k]->dtype.name() + text(xs[k]->shape) +
+                              "); use it before, or ask with {.allow_unused = true}");
+        out.push_back(Tensor::from_node(
+            found[k] ? found[k]
+                     : expand(b, constant(b, scalar_float(0, xs[k]->dtype)), xs[k]->shape)));
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<Tensor> vjp(const Tensor& y, const std::vector<Tensor>& xs, const Tensor& cotangent,
+                        const GradOptions& options, SourceLine line) {
+    const Ref node = y.node(line);
+    require_float(*node, "the value", line);
+    const Builder b = builder(*current_state(), line);
+    Ref seed = cast(b, cotangent.node(line), node->dtype);
+    if (seed->shape.size() > node->shape.size())
+        fail_at(line, "vjp: the cotangent has shape " + text(seed->shape) + ", and the value " +
+                          text(node->shape) + "; give it the value's");
+    return gradients(node, nodes_of(xs, line), expand(b, seed, node->shape), options, line);
+}
+
+std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& xs, const GradOptions& options,
+                         SourceLine line) {
+    const Ref node = y.node(line);
+    require_float(*node, "the value", line);
+    const Builder b = builder(*current_state(), line);
+    const Ref ones = expand(b, constant(b, scalar_float(1, node->dtype)), node->shape);
+    return gradients(node, nodes_of(xs, line), ones, options, line);
+}
+
+Tensor grad(const Tensor& y, const Tensor& x, const GradOptions& options, SourceLine line) {
+    return grad(y, std::vector<Tensor>{x}, options, line)[0];
+}
+
+Tensor stop_gradient(const Operand& x) {
+    return Tensor::from_node(
+        ruled(builder_at(x), x.node(), {},
+              [](const Ref&, const Ref&, const auto&) { return std::vector<Ref>{}; }));
+}
+
+Tensor straight_through(const Tensor& value, const Tensor& surrogate, SourceLine line) {
+    const Ref node = value.node(line), other = surrogate.node(line);
+    if (node->shape != other->shape)
+        fail_at(line, "straight_through: the value has shape " + text(node->shape) +
+                          ", and what it takes its gradient from " + text(other->shape));
+    require_float(*node, "the value", line);
+    require_float(*other, "what it takes its gradient from", line);
+    const Builder b = builder(*current_state(), line);
+    return Tensor::from_node(ruled(b, node, {other}, [](const Ref&, const Ref& g, const auto&) {
+        return std::vector<Ref>{g};
+    }));
+}
+
+Tensor custom_gradient(const Callback<Tensor(const std::vector<Tensor>&)>& f,
+                       const std::vector<Tensor>& xs, const GradientRule& rule, SourceLine line) {
+    const Builder b = builder(*current_state(), line);
+    std::vector<Ref> inputs;
+    for (const Tensor& x : xs) inputs.push_back(x.node(line));
+    const auto by_nodes = [rule](const Ref& y, const Ref& g, const std::vector<Ref>& nodes) {
+        std::vector<Tensor> tensors;
+        for (const Ref& node : nodes) tensors.push_back(Tensor::from_node(node));
+        std::vector<Ref> out;
+        for (const Tensor& each : rule(tensors, Tensor::from_node(y), Tensor::from_node(g)))
+            out.push_back(each.node());
+        return out;
+    };
+    return Tensor::from_node(ruled(b, f(xs).node(line), inputs, by_nodes));
+}
+
+}  // namespace firn

@@ -1,0 +1,53 @@
+// Gradients of what is recorded.
+#pragma once
+#include <vector>
+
+#include "compiler/frontend/tensor.h"
+#include "compiler/program/callback.h"
+
+namespace firn {
+
+struct GradOptions {
+    /// A tensor that the value does not depend on has gradient 0; else it is a UserError that says
+    /// which one it is.
+    bool allow_unused = false;
+};
+
+/// The derivative of `y` by every element of `x`, of the shape and type of x: by reverse mode, as a
+/// graph that is fused with all else. A y of several elements counts as their sum. Floats alone
+/// have gradients. A gradient is a tensor like any other: it has a gradient too.
+///
+///     Tensor loss = sum(square(x - target));
+///     x -= 0.1f * grad(loss, x);
+///
+/// Where a function has no derivative: of abs, sqrt and the angle of (0, 0) it is 0 at 0; of two
+/// equal operands of min and max each gets half, of n equal elements of a reduction each an n-th;
+/// floor, ceil, round, trunc and sign have 0. A side of select() that is not taken contributes
+/// exactly 0, even where it is infinite or not a number. Loops, branches and kernels by hand have
+/// no gradients yet: UserError with their line.
+Tensor grad(const Tensor& y, const Tensor& x, const GradOptions& options = {},
+            SourceLine line = here());
+/// The same by several tensors at once, in one sweep: `grad(loss, {weights, bias})`.
+std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& xs,
+                         const GradOptions& options = {}, SourceLine line = here());
+
+/// The product of `cotangent`, of the shape of y, with the derivatives of y by each of `xs`.
+std::vector<Tensor> vjp(const Tensor& y, const std::vector<Tensor>& xs, const Tensor& cotangent,
+                        const GradOptions& options = {}, SourceLine line = here());
+
+/// x, as if it depended on nothing.
+Tensor stop_gradient(const Operand& x);
+/// `value`, with the gradient of `surrogate`, of the same shape: what is rounded or thresholded on
+/// the way, as if it were not. Y. Bengio et al., "Estimating or Propagating Gradients Through
+/// Stochastic Neurons", 2013.
+Tensor straight_through(const Tensor& value, const Tensor& surrogate, SourceLine line = here());
+
+/// The cotangents of `xs`, of their shapes, from y and its cotangent.
+using GradientRule = Callback<std::vector<Tensor>(const std::vector<Tensor>& xs, const Tensor& y,
+                                                  const Tensor& cotangent)>;
+/// f(xs), whose gradient by xs is what `rule` gives, not what f's operations would.
+Tensor custom_gradient(const Callback<Tensor(const std::vector<Tensor>&)>& f,
+                       const std::vector<Tensor>& xs, const GradientRule& rule,
+                       SourceLine line = here());
+
+}  // namespace firn

@@ -1,0 +1,72 @@
+// A loop does what another one does besides.
+#include <algorithm>
+#include <unordered_map>
+
+#include "compiler/ir/builder.h"
+#include "compiler/passes/passes.h"
+
+namespace firn {
+namespace {
+
+/// `whole` has the bounds of `part`, and carries from the same beginnings what it carries, first.
+bool begins_as(const Node& whole, const Node& part) {
+    const LoopAttr &a = whole.as<LoopAttr>(), &b = part.as<LoopAttr>();
+    return !a.by_hand() && !b.by_hand() && a.sizes.empty() && b.sizes.empty() &&
+           a.active == b.active && a.must_end == b.must_end && a.host == b.host &&
+           a.open == b.open && whole.inputs.size() > part.inputs.size() &&
+           std::equal(part.inputs.begin(), part.inputs.end(), whole.inputs.begin());
+}
+
+bool needs_the_same_args(const Node& a, const Node& b) {
+    const std::vector<uint64_t> none;
+    return (a.free_args ? *a.free_args : none) == (b.free_args ? *b.free_args : none);
+}
+
+bool depends_on(const Ref& node, const Ref& other) {
+    const std::vector<Ref> below = topological({node});
+    return std::find(below.begin(), below.end(), other) != below.end();
+}
+
+/// Its iterations make the same of that.
+bool goes_on_as(NodeTable& table, const Node& whole, const Node& part) {
+    const Region &a = *whole.as<LoopAttr>().body, &b = *part.as<LoopAttr>().body;
+    std::unordered_map<const Node*, Ref> args;
+    for (size_t k = 0; k < b.args.size(); ++k) {
+        if (a.args[k]->shape != b.args[k]->shape || a.args[k]->dtype != b.args[k]->dtype)
+            return false;
+        args[b.args[k].get()] = a.args[k];
+    }
+    const std::vector<Ref> made = substitute(table, b.results, args);
+    return std::equal(made.begin(), made.end(), a.results.begin());
+}
+
+}  // namespace
+
+Graph share_loops(NodeTable& table, const Graph& graph, RuleCounts* fired) {
+    const std::vector<Ref> order = topological(graph.results);
+    std::vector<Ref> loops;
+    for (const Ref& node : order)
+        if (node->op == Op::Loop) loops.push_back(node);
+    std::unordered_map<const Node*, Ref> shared;  // a loop, and the one that does more
+    for (const Ref& part : loops)
+        for (const Ref& whole : loops)
+            if (begins_as(*whole, *part) && needs_the_same_args(*whole, *part) &&
+                !shared.contains(whole.get()) && goes_on_as(table, *whole, *part) &&
+                !depends_on(whole, part)) {
+                shared[part.get()] = whole;
+                break;
+            }
+    if (shared.empty()) return graph;
+    std::unordered_map<const Node*, Ref> results;
+    for (const Ref& node : order) {
+        if (node->op != Op::Result) continue;
+        const auto loop = shared.find(node->inputs[0].get());
+        if (loop == shared.end()) continue;
+        const Builder b{table, node->lines.empty() ? SourceLine{} : node->lines[0]};
+        results[node.get()] = result(b, loop->second, node->as<ResultAttr>().index);
+    }
+    if (fired) (*fired)["a loop that does more"] += static_cast<int>(shared.size());
+    return {graph.args, substitute(table, graph.results, results), graph.guards, graph.data_sizes};
+}
+
+}  // namespace firn
