@@ -67,7 +67,6 @@ Executor& executor_of(SessionState& session) {
 Session::Session(std::shared_ptr<Executor> executor) : state_(std::make_shared<SessionState>()) {
     ensure(executor != nullptr, "a session needs an executor");
     state_->executor = std::move(executor);
-    state_->specialises = environment_number("FIRN_SPECIALISE", 1) != 0;
 }
 
 Session Session::oracle() {

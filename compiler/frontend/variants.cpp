@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/driver/compile.h"
+#include "compiler/frontend/environment.h"
 #include "compiler/frontend/report.h"
 #include "compiler/frontend/run_graph.h"
 
@@ -18,13 +19,18 @@ constexpr int64_t kShortLoop = 64;
 /// leaves each value sooner than that.
 constexpr int kSteadyCalls = 16;
 
+bool specialises(SessionState& session) {
+    if (!session.specialises) session.specialises = environment_number("FIRN_SPECIALISE", 1) != 0;
+    return *session.specialises;
+}
+
 /// True for a size, or the trip count of a short loop, that lately was the same: what keeps coming
 /// has a program of its own, what changes from call to call shares one.
 bool is_exact(FunctionState& state, const CallKind& kind, const std::string& symbol,
               int64_t value) {
     const bool scalar = symbol[0] == '$';
     // An empty tensor says nothing of the next one.
-    if (!state.session->specialises || value <= 0 || (scalar && value > kShortLoop)) return false;
+    if (!specialises(*state.session) || value <= 0 || (scalar && value > kShortLoop)) return false;
     if (std::count(kind.data_sizes.begin(), kind.data_sizes.end(), symbol) > 0) return false;
     auto& values = state.recent_values.try_emplace(symbol, kRecentValues).first->second;
     int64_t* calls = values.find(value);

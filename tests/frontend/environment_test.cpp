@@ -46,6 +46,19 @@ TEST(Environment, OracleIsChosenByName) {
     unsetenv("FIRN_EXECUTOR");
 }
 
+TEST(Environment, NoProgramsForSingleSizesWhereThatIsSaid) {
+    setenv("FIRN_EXECUTOR", "interpret", 1);
+    for (const char* said : {"0", "1"}) {
+        setenv("FIRN_SPECIALISE", said, 1);
+        SessionScope scope(Session{std::make_shared<SessionState>()});
+        const auto twice = compile([](Tensor x) { return 2.0f * x; }, {f32("n")});
+        twice(ones({1000}));
+        EXPECT_EQ(twice.program()->kernels.at(0).param_types.empty(), said[0] == '1') << said;
+    }
+    unsetenv("FIRN_SPECIALISE");
+    unsetenv("FIRN_EXECUTOR");
+}
+
 TEST(Environment, DumpWritesGraphKernelsGlslAndExplain) {
     auto folder = std::filesystem::path(::testing::TempDir()) / "firn_dump_test";
     std::filesystem::remove_all(folder);
