@@ -58,7 +58,9 @@ KernelList finish_kernels(const Graph& graph, const Schedule& schedule,
         const StageTimer timer(times.*time);
         stage();
     };
-    FinishRun run{{profile, options.facts, options.steps, options.trace != nullptr}, options, {}};
+    FinishRun run{{profile, options.facts, options.steps, options.trace != nullptr, options.verify},
+                  options,
+                  {}};
     KernelList list;
     timed(&CompileTimes::lower,
           [&] { list = lower_graph(graph, schedule, profile, options.facts); });

@@ -157,6 +157,7 @@ std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& g
 
 CompileOptions compile_options(SessionState& session, CompileOptions options) {
     options.spirv = session.needs_spirv;
+    options.verify |= !session.needs_spirv;  // the interpreter is there to find faults
     options.cache_directory = default_cache_directory();
     options.tuned = &session.tuned;
     options.trace = trace_for(session);

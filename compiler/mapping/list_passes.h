@@ -10,6 +10,7 @@ struct ListTarget {
     const SymbolFacts& facts;
     KernelSteps steps;
     bool trace = false;  // kernels keep what passes make of them
+    bool verify = true;  // see KernelPassOptions
 };
 
 /// Takes every kernel from Lowered to Ready by the table of kernel passes, and counts its work. A

@@ -12,7 +12,7 @@ namespace {
 
 KernelCode passed(ListedKernel& kernel, KernelCode code, KernelStage from, KernelStage to,
                   const Mapping* mapping, const ListTarget& target) {
-    KernelPassOptions options{.steps = target.steps};
+    KernelPassOptions options{.verify = target.verify, .steps = target.steps};
     if (target.trace)
         options.seen = [&](const KernelPassRun& pass, const KernelCode& now) {
             note_pass(kernel, pass, now, target);

@@ -47,6 +47,12 @@ struct CompileOptions {
 #else
         true;  // run spirv-val on every module
 #endif
+    bool verify =
+#ifdef NDEBUG
+        false;
+#else
+        true;  // every kernel after every pass, see KernelPassOptions
+#endif
     KernelSteps steps;
     bool all_cores = true;  // for SPIR-V; false: this thread alone
     const std::atomic<bool>* stop =
