@@ -102,7 +102,9 @@ void reverse_extreme_store(ReverseRun& run, const Ref& self, const Cotangent& g)
     const Ref own = is(target, self);
     const Ref there = at_positions(run, *self, self, std::nan(""));
     const Ref mark = is(values, there);
-    const Ref count = elementwise(run.b, Op::Add, {own, counted(run, *self, mark)});
+    const Ref one = constant(run.b, scalar_float(1, self->dtype));  // where all are nan, none is
+    const Ref count = elementwise(
+        run.b, Op::Max, {elementwise(run.b, Op::Add, {own, counted(run, *self, mark)}), one});
     const Ref share = elementwise(run.b, Op::Div, {g.value, count});
     contribute(run, target, elementwise(run.b, Op::Mul, {own, share}), g.chosen);
     contribute(run, values, elementwise(run.b, Op::Mul, {mark, at_positions(run, *self, share, 0)}),

@@ -41,7 +41,9 @@ Ref share_of_extreme(ReverseRun& run, const Ref& self, const Ref& g) {
     const Ref& x = self->inputs[0];
     const Ref is =
         cast(run.b, elementwise(run.b, Op::Equal, {x, spread(run, *self, self)}), x->dtype);
-    const Ref count = reduce(run.b, ReduceOp::Sum, is, self->as<ReduceAttr>().axes, false);
+    const Ref found = reduce(run.b, ReduceOp::Sum, is, self->as<ReduceAttr>().axes, false);
+    const Ref count =
+        elementwise(run.b, Op::Max, {found, number(run, 1, x->dtype)});  // of nan none
     return elementwise(run.b, Op::Mul,
                        {is, spread(run, *self, elementwise(run.b, Op::Div, {g, count}))});
 }

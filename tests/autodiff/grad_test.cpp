@@ -299,6 +299,9 @@ TEST(Gradients, OfASideThatIsNotTakenAreExactlyNothing) {
                   },
                   {0, 4}),
               (std::vector<float>{1, 1}));
+    EXPECT_EQ(
+        gradient_of([](const Tensor& x) { return select(is_nan(x(0)), 0.0f, max(x)); }, {nan, nan}),
+        (std::vector<float>{0, 0}));
     // Through what comes before the side as well.
     EXPECT_EQ(
         gradient_of([](const Tensor& x) { return select(x > 0.0f, rcp(sqrt(x * x - 1.0f)), x); },
