@@ -72,27 +72,23 @@ Size trip_count(const Node& loop) {
     const auto begin = host_size(*loop.inputs[0], {}), end = host_size(*loop.inputs[1], {}),
                step = host_size(*loop.inputs[2], {});
     if (!begin || !end || !step || !step->is_constant())
-        refuse_gradient(loop, "loops whose trip count only the data or an argument knows");
+        refuse_gradient(loop, "loops whose trip count only the data knows");
     const int64_t by = step->constant();
     const Size way = by > 0 ? *end - *begin : *begin - *end;
     return max(ceil_div(way, Size(std::abs(by))), Size(0));
 }
 
-/// All carried values of every iteration that are asked for, one after the other.
-struct Tapes {
-    Ref loop;                 // gives what the loop gives, and the tapes
-    std::vector<Ref> states;  // by carried value: [trips, ...], null: nobody asks
-};
-
-Tapes recorded(const Builder& b, const Node& loop, const Size& trips,
-               const std::vector<bool>& needed) {
+/// All carried values of every iteration that are asked for, one after the other: by carried value
+/// [trips, ...], null where nobody asks. From a loop that does what this one does besides: the pass
+/// share_loops makes one of both.
+std::vector<Ref> recorded(const Builder& b, const Node& loop, const Size& trips,
+                          const std::vector<bool>& needed) {
     const LoopAttr& attr = loop.as<LoopAttr>();
     Region body = with_fresh_args(b.table, *attr.body);
     std::vector<Ref> inits(loop.inputs.begin() + 3, loop.inputs.end());
     const size_t carried = inits.size();
     const Ref passed = elementwise(b, Op::Sub, {body.args[0], loop.inputs[0]});
     const Ref turn = elementwise(b, Op::Div, {passed, loop.inputs[2]});
-    Tapes out;
     std::vector<int> places(carried, -1);
     for (size_t k = 0; k < carried; ++k) {
         if (!needed[k]) continue;
@@ -108,9 +104,10 @@ Tapes recorded(const Builder& b, const Node& loop, const Size& trips,
         body.results.push_back(
             scatter(b, tape, value, at, {.op = ScatterOp::Last, .unique = true}));
     }
-    out.loop = firn::loop(b, loop.inputs[0], loop.inputs[1], loop.inputs[2], std::move(inits),
-                          std::move(body), attr.active, attr.must_end, attr.sizes);
-    for (int place : places) out.states.push_back(place < 0 ? nullptr : result(b, out.loop, place));
+    const Ref made = firn::loop(b, loop.inputs[0], loop.inputs[1], loop.inputs[2], std::move(inits),
+                                std::move(body), attr.active, attr.must_end, attr.sizes);
+    std::vector<Ref> out;
+    for (int place : places) out.push_back(place < 0 ? nullptr : result(b, made, place));
     return out;
 }
 
@@ -195,14 +192,13 @@ void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>
     Backwards backwards = backward_body(run, *self, trips, chosen);
     const std::vector<bool> needed = needed_states(backwards);
     if (std::find(needed.begin(), needed.end(), true) != needed.end()) {
-        const Tapes tapes = recorded(b, *self, trips, needed);
+        const std::vector<Ref> tapes = recorded(b, *self, trips, needed);
         const Ref turn =
             elementwise(b, Op::Sub, {size_value(b, trips - Size(1)), backwards.iteration});
         Replaced states;
         for (size_t k = 0; k < needed.size(); ++k)
-            if (needed[k]) states[backwards.states[k].get()] = state_at(b, tapes.states[k], turn);
+            if (needed[k]) states[backwards.states[k].get()] = state_at(b, tapes[k], turn);
         backwards.body.results = substitute(b.table, backwards.body.results, states);
-        run.recorded.emplace_back(self, tapes.loop);
     }
     std::vector<Ref> inits;
     for (size_t k : backwards.floats)

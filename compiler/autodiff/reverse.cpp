@@ -76,28 +76,6 @@ void reverse_node(ReverseRun& run, const Ref& node, const Cotangent& g) {
     }
 }
 
-/// A loop that is run to keep its states gives its results too: nobody runs it twice.
-std::vector<Ref> with_recorded_loops(ReverseRun& run, std::vector<Ref> gradients) {
-    if (run.recorded.empty()) return gradients;
-    std::unordered_map<const Node*, Ref> replaced;
-    for (const auto& [loop, recorded] : run.recorded) {
-        std::vector<Ref> found;
-        for (const Ref& gradient : gradients)
-            if (gradient) found.push_back(gradient);
-        for (const Ref& node : topological(found))
-            if (node->op == Op::Result && node->inputs[0] == loop)
-                replaced[node.get()] = result(run.b, recorded, node->as<ResultAttr>().index);
-    }
-    std::vector<Ref> found;
-    for (const Ref& gradient : gradients)
-        if (gradient) found.push_back(gradient);
-    found = substitute(run.b.table, found, replaced);
-    size_t next = 0;
-    for (Ref& gradient : gradients)
-        if (gradient) gradient = found[next++];
-    return gradients;
-}
-
 }  // namespace
 
 void refuse_gradient(const Node& node, const std::string& why) {
@@ -153,7 +131,7 @@ std::vector<Ref> reverse_gradients(const Builder& b, const std::vector<Ref>& res
         const auto found = run.cotangents.find(target.get());
         out.push_back(found == run.cotangents.end() ? nullptr : found->second.value);
     }
-    return with_recorded_loops(run, std::move(out));
+    return out;
 }
 
 }  // namespace firn

@@ -23,8 +23,6 @@ struct ReverseRun {
     std::unordered_set<const Node*> active;  // depend on a target
     std::unordered_map<const Node*, Cotangent> cotangents;
     std::unordered_map<const Node*, std::vector<Cotangent>> results;  // of loops and branches
-    /// Loops, and those that do the same and keep their states besides.
-    std::vector<std::pair<Ref, Ref>> recorded;
 };
 
 /// Adds to the cotangent of `value`, where it depends on a target. Of its shape and dtype.
