@@ -8,6 +8,12 @@
 namespace firn {
 namespace {
 
+/// Effects that loads do not wait for.
+bool comes_after(const KernelCode& code, const KernelNode& n) {
+    return code.loads_first && code.in_order &&
+           (n.op == KernelOp::Store || n.op == KernelOp::Atomic);
+}
+
 bool may_store_over(const KernelCode& code, const KernelNode& n, const KernelNode& load) {
     const int read = code.buffers[load.buffer].buffer;
     const auto written = [&](const KernelBuffer& b) { return b.written && b.buffer == read; };
@@ -48,7 +54,7 @@ void define_loads_before(GlslRun& run, const KernelNode& n, int indent) {
     for (auto at = run.loads.begin(); at != run.loads.end();) {
         const auto& [id, loads] = *at;
         const auto changed = [&](int load) {
-            return may_store_over(run.code, n, run.code.nodes[load]);
+            return comes_after(run.code, n) || may_store_over(run.code, n, run.code.nodes[load]);
         };
         if (std::none_of(loads.begin(), loads.end(), changed)) {
             ++at;

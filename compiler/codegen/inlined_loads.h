@@ -9,7 +9,8 @@ namespace firn {
 /// What node `id` loads, itself and by the values that are inlined into it: these wait no longer.
 std::vector<int> taken_loads(GlslRun& run, int id);
 
-/// Inlined values that wait, and load what `n` may store over, become variables here.
+/// Inlined values that wait, and load what `n` may store over, become variables here; all of them
+/// before an effect that loads do not wait for (KernelCode::loads_first).
 void define_loads_before(GlslRun& run, const KernelNode& n, int indent);
 
 }  // namespace firn

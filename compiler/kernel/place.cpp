@@ -120,7 +120,9 @@ class Placer {
         }
         for (KernelRegion& region : code_.regions) {
             std::reverse(region.order.begin(), region.order.end());
-            if (code_.in_order) region.effects.clear();
+            if (!code_.in_order) continue;
+            region.effects.clear();
+            if (code_.loads_first) move_loads_forward(region.order, effect);
         }
     }
 
@@ -186,6 +188,33 @@ class Placer {
             region = parent_[region];
         }
         return region;
+    }
+
+    /// Loads of what the kernel does not write, and what they need, come before the first effect
+    /// of their region: they do not wait for it.
+    void move_loads_forward(std::vector<int>& order, const std::vector<bool>& effect) const {
+        const auto first =
+            std::find_if(order.begin(), order.end(), [&](int id) { return effect[id]; });
+        std::vector<bool> held(code_.nodes.size()), moves(code_.nodes.size());
+        for (auto at = first; at != order.end(); ++at) {
+            const KernelNode& n = code_.nodes[*at];
+            const bool free =
+                is_elementwise(n.op) || (n.op == KernelOp::Load && !is_written(n.buffer));
+            held[*at] =
+                !free || n.pinned ||
+                std::any_of(n.args.begin(), n.args.end(), [&](int arg) { return held[arg]; });
+            moves[*at] = !held[*at] && n.op == KernelOp::Load;
+        }
+        for (auto at = order.end(); at != first;)
+            if (--at; moves[*at])
+                for (int arg : code_.nodes[*at].args) moves[arg] = true;
+        std::stable_partition(first, order.end(), [&](int id) { return moves[id]; });
+    }
+
+    bool is_written(int buffer) const {
+        return std::any_of(code_.buffers.begin(), code_.buffers.end(), [&](const KernelBuffer& b) {
+            return b.written && b.buffer == code_.buffers[static_cast<size_t>(buffer)].buffer;
+        });
     }
 
     KernelCode& code_;

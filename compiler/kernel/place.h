@@ -7,9 +7,10 @@ namespace firn {
 /// Post-condition: KernelRegion::order is filled; every live node stands in exactly one order,
 /// after its operands. A node is placed in the innermost region that holds all its uses, then
 /// hoisted out of the loops that it does not depend on, but never out of a branch (loads of a
-/// kernel with `loads_first`: out of guards), and no load out of what another loop has left
-/// (Range::rest); effects and pinned nodes stay in their region. What the lanes of a subgroup
-/// compute together stands where all of them come by. Dead nodes stand nowhere.
+/// kernel with `loads_first`: out of guards, and before the effects of their region that write
+/// other buffers), and no load out of what another loop has left (Range::rest); effects and pinned
+/// nodes stay in their region. What the lanes of a subgroup compute together stands where all of
+/// them come by. Dead nodes stand nowhere.
 void place(KernelCode& code);
 
 /// The same without in_order, which place() settles once: what is alive, and where it would stand.

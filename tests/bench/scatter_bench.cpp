@@ -21,11 +21,15 @@ void main() {
     int lane = int(gl_LocalInvocationID.x);
     for (int k = 0; k < 1024; ++k) near[k] = 0.0;
     int base = int(gl_WorkGroupID.x) * 65536 + lane;
-    for (int turn = 0; turn < 1024; ++turn)
+    for (int turn = 0; turn < 1024; ++turn) {
+        int slot[8];
+        float number[8];
         [[unroll]] for (int k = 0; k < 8; ++k) {
             int item = base + 8 * (8 * turn + k);
-            near[place_at(item)] += x_at(item);
+            slot[k] = place_at(item), number[k] = x_at(item);
         }
+        [[unroll]] for (int k = 0; k < 8; ++k) near[slot[k]] += number[k];
+    }
     for (int k = 0; k < 1024; ++k) {
         float all = eight_sum(near[k]);
         if (lane == 0) atomicAdd(y[k], all);

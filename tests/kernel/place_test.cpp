@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/codegen/glsl.h"
 #include "compiler/mapping/order_values.h"
 #include "tests/kernel/kernel_by_hand.h"
 
@@ -116,6 +117,42 @@ TEST(Place, LoadsLeaveTheGuardsOfAKernelThatLoadsFirst) {
     EXPECT_EQ(region_of_load(true, true), 0);
     EXPECT_NE(region_of_load(false, true), 0);
     EXPECT_NE(region_of_load(true, false), 0);  // a condition of the user's
+}
+
+/// Three times: loaded, and stored. The last load is of what the stores write.
+struct Strides {
+    ByHand k;
+    std::vector<int> loads, stores;
+
+    Strides() {
+        k.code.loads_first = k.code.in_order = true;
+        const int x = k.buffer(f32, false), y = k.buffer(f32, true);
+        const int index = k.range(RangeKind::Invocation, 64);
+        for (int stride = 0; stride < 3; ++stride) {
+            const int at = k.add(k.make(KernelOp::Add, i32, {index, k.integer(64 * stride)}));
+            loads.push_back(k.load(-1, stride < 2 ? x : y, at));
+            k.store(0, y, at, loads.back());
+            stores.push_back(k.code.regions[0].effects.back());
+        }
+        place(k.code);
+    }
+    auto position(int id) const {
+        const std::vector<int>& order = k.code.regions[0].order;
+        return std::find(order.begin(), order.end(), id) - order.begin();
+    }
+};
+
+TEST(Place, LoadsDoNotWaitForStoresToOtherBuffers) {
+    const Strides kernel;
+    EXPECT_LT(kernel.position(kernel.loads[1]), kernel.position(kernel.stores[0]));
+    EXPECT_GT(kernel.position(kernel.loads[2]), kernel.position(kernel.stores[1]));
+}
+
+TEST(Place, LoadsThatComeFirstAreNotInlinedIntoLaterStores) {
+    const std::string text = emit_glsl(Strides().k.code, cpu_profile());
+    const size_t store = text.find("b1[", text.find("void main"));
+    ASSERT_NE(store, std::string::npos) << text;
+    EXPECT_EQ(text.find("b0[", text.find(';', store)), std::string::npos) << text;
 }
 
 /// Chains of loads, each at an index that the one before gives, one chain after the other; each is
