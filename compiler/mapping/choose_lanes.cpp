@@ -57,6 +57,10 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
         out.blocks &= !range.extent.is(0) && range.extent.divisor() % 4 == 0;
         out.iterations = std::max(out.iterations, iterations_of(region));
     }
+    // Fewer indices along x than lanes: a subgroup lies in several rows.
+    const bool short_rows =
+        !grid.empty() && code.ranges[grid.back()].extent.is_constant() &&
+        code.ranges[grid.back()].extent.constant() < int64_t{profile.subgroup_size};
     IndexForms forms(code);
     auto visit = [&](int id) {
         const KernelNode& n = code.nodes[id];
@@ -69,8 +73,8 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
         for (int range : dealt) out.along_loop |= stride(index, range) == Stride::One;
         if (!in_shared || grid.empty()) return;
         const Stride along_x = stride(index, grid.back());
-        out.along_grid |= along_x == Stride::One;
-        out.scattered |= along_x == Stride::Other;
+        out.along_grid |= along_x == Stride::One && !short_rows;
+        out.scattered |= along_x == Stride::Other || (along_x == Stride::One && short_rows);
     };
     for (const KernelRegion& region : code.regions)
         for (int id : region.order) visit(id);

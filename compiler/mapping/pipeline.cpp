@@ -9,6 +9,7 @@
 #include "compiler/mapping/order_values.h"
 #include "compiler/mapping/passes.h"
 #include "compiler/mapping/select_branches.h"
+#include "compiler/mapping/separate_ranges.h"
 #include "compiler/mapping/shuffle_loads.h"
 #include "compiler/program/device_class.h"
 #include "compiler/program/error.h"
@@ -34,6 +35,11 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
          code = select_branches(std::move(code), t.profile, t.facts);
      },
      nullptr, &KernelSteps::select_branches},
+    {"separate_ranges", Lowered, Lowered,
+     [](KernelCode& code, const KernelTarget& t) {
+         code = separate_ranges(std::move(code), t.profile, t.facts);
+     },
+     nullptr, &KernelSteps::choose_mapping},
     {"place", Lowered, Ready, [](KernelCode& code, const KernelTarget&) { place(code); }},
 
     {"map", Ready, Mapped,
