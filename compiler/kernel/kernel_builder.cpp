@@ -11,14 +11,20 @@ namespace {
 
 void mix(uint64_t& h, uint64_t v) { h = (h ^ v) * 0x9E3779B97F4A7C15ull, h ^= h >> 29; }
 
+/// Fields that stand beside one another do not wait for one another.
 uint64_t hash_node(const KernelNode& n) {
+    const auto part = [](int field, uint64_t factor) {
+        return static_cast<uint64_t>(field) * factor;
+    };
     uint64_t h = static_cast<uint64_t>(n.op) * 131 + static_cast<uint64_t>(n.dtype.type);
+    h += part(n.range, 0xD6E8FEB86659FD93ull) + part(n.param, 0xA24BAED4963EE407ull) +
+         part(n.buffer, 0x9FB21C651E98DF25ull) + part(n.position, 0xC2B2AE3D27D4EB4Full) +
+         part(n.lane, 0x165667B19E3779F9ull) + part(n.width, 0x27D4EB2F165667C5ull) +
+         part(static_cast<int>(n.reduce), 0x94D049BB133111EBull);
+    if (n.op == KernelOp::Constant)
+        h += static_cast<uint64_t>(n.constant.i) ^ std::bit_cast<uint64_t>(n.constant.f);
     for (int arg : n.args) mix(h, static_cast<uint64_t>(arg));
-    mix(h, static_cast<uint64_t>(n.constant.i));
-    mix(h, std::bit_cast<uint64_t>(n.constant.f));
-    for (int part : {n.range, n.param, n.buffer, n.position, n.lane, n.width})
-        mix(h, static_cast<uint64_t>(part));
-    mix(h, static_cast<uint64_t>(n.reduce));
+    mix(h, 0);
     return h;
 }
 
@@ -40,17 +46,34 @@ void add_lines(std::vector<SourceLine>& to, const std::vector<SourceLine>& from)
 KernelBuilder::KernelBuilder(KernelCode& code, SymbolFacts facts)
     : code_(code), symbol_facts_(std::move(facts)) {}
 
+size_t KernelBuilder::find_slot(const KernelNode& node) {
+    if (taken_ * 2 >= slots_.size()) {
+        std::vector<Slot> before(std::max<size_t>(64, slots_.size() * 2));
+        before.swap(slots_);
+        for (const Slot& slot : before) {
+            size_t at = slot.hash & (slots_.size() - 1);
+            while (slot.id >= 0 && slots_[at].id >= 0) at = (at + 1) & (slots_.size() - 1);
+            if (slot.id >= 0) slots_[at] = slot;
+        }
+    }
+    const uint64_t hash = hash_node(node);
+    size_t at = hash & (slots_.size() - 1);
+    for (; slots_[at].id >= 0; at = (at + 1) & (slots_.size() - 1))
+        if (slots_[at].hash == hash && same_node(code_.nodes[slots_[at].id], node)) return at;
+    slots_[at].hash = hash;
+    return at;
+}
+
 int KernelBuilder::intern(KernelNode node) {
     const bool unique = node.pinned || node.op == KernelOp::For || node.op == KernelOp::Branch ||
                         node.op == KernelOp::RegionArg || (info(node.op).properties & kEffect);
-    const uint64_t hash = hash_node(node);
+    size_t slot = 0;
     if (!unique) {
-        auto [begin, end] = table_.equal_range(hash);
-        for (auto it = begin; it != end; ++it)
-            if (same_node(code_.nodes[it->second], node)) {
-                add_lines(code_.nodes[it->second].lines, lines_);
-                return it->second;
-            }
+        slot = find_slot(node);
+        if (const int known = slots_[slot].id; known >= 0) {
+            add_lines(code_.nodes[known].lines, lines_);
+            return known;
+        }
     }
     const int id = static_cast<int>(code_.nodes.size());
     node.lines = lines_;
@@ -58,7 +81,7 @@ int KernelBuilder::intern(KernelNode node) {
     KernelNode& added = code_.nodes[id];
     if (has_bounds(added) && is_elementwise(added.op)) bound(code_, added);
     facts_.push_back(facts_of(code_, facts_, symbol_facts_, id));
-    if (!unique) table_.emplace(hash, id);
+    if (!unique) slots_[slot].id = id, ++taken_;
     return id;
 }
 

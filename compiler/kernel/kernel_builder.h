@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "compiler/kernel/kernel_code.h"
@@ -108,7 +107,15 @@ class KernelBuilder {
     KernelCode& code_;
     SymbolFacts symbol_facts_;
     std::vector<NodeFacts> facts_;
-    std::unordered_multimap<uint64_t, int> table_;
+    /// Nodes by what they are: a table of open addressing, at most half of it taken.
+    struct Slot {
+        uint64_t hash = 0;
+        int id = -1;
+    };
+    /// Where an equal node stands, or is to stand.
+    size_t find_slot(const KernelNode& node);
+    std::vector<Slot> slots_;
+    size_t taken_ = 0;
     std::vector<SourceLine> lines_;
 };
 

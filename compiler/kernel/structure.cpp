@@ -14,6 +14,7 @@ namespace {
 /// Writes a kernel as words, of which each says how many follow that belong to it: no two kernels
 /// give the same words in different ways.
 struct StructureWriter {
+    static constexpr size_t kWordsOfNode = 12;  // of one with three operands
     const KernelCode& code;
     std::vector<uint64_t> words;
     std::vector<int> numbers;      // of nodes that were met, -1: not met
@@ -21,7 +22,9 @@ struct StructureWriter {
     int next = 0;
 
     explicit StructureWriter(const KernelCode& code)
-        : code(code), numbers(code.nodes.size(), -1), loop_ranges(code.ranges.size(), -1) {}
+        : code(code), numbers(code.nodes.size(), -1), loop_ranges(code.ranges.size(), -1) {
+        words.reserve(code.nodes.size() * kWordsOfNode);
+    }
 
     template <class T>
     void put(T value) {

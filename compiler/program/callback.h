@@ -21,7 +21,8 @@ class Callback<R(A...)> {
     template <class F>
     requires(!std::same_as<std::remove_cvref_t<F>, Callback> &&
              std::is_invocable_r_v<R, std::decay_t<F>&, A...>) Callback(F&& function)
-        // One kind of shared pointer for all functions: each lambda of a program would bring its own.
+        // One kind of shared pointer for all functions: each lambda of a program would bring its
+        // own.
         : function_(static_cast<void*>(new std::decay_t<F>(std::forward<F>(function))),
                     static_cast<void (*)(void*)>(
                         [](void* kept) { delete static_cast<std::decay_t<F>*>(kept); })),

@@ -84,7 +84,7 @@ TEST(Environment, DumpWritesGraphKernelsGlslAndExplain) {
         EXPECT_NO_THROW(parse_kernel(text.str())) << text.str();
         kinds.insert(entry.path().stem().extension());
     }
-    for (const char* pass : {".00_lower", ".03_place", ".04_map"})
+    for (const char* pass : {".00_lower", ".04_place", ".05_map"})
         EXPECT_TRUE(kinds.count(pass)) << pass;
     std::filesystem::remove_all(folder);
     EXPECT_TRUE(kinds.count(".lowered"));
