@@ -36,9 +36,9 @@ int64_t most_iterations(KernelCode lowered, const DeviceProfile& profile, int64_
     const int64_t inside = count_back_edges(lowered);
     if (inside < 0) return 0;
     // Copies are cleared and flushed in iterations too. Loops around one another count the outer
-    // ones' iterations once more.
-    const int64_t left = int64_t{profile.max_back_edges} - 2 * elements;
-    return std::clamp<int64_t>(left / (inside + 2), 0, costs::kMostWalked);
+    // ones' iterations and the inner ones' ends.
+    const int64_t left = int64_t{profile.max_back_edges} - 2 * (elements + 2);
+    return std::clamp<int64_t>(left / (inside + 4), 0, costs::kMostWalked);
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ int64_t clearing_iterations(const KernelCode& code, const KernelNode& array) {
     const KernelBuffer& b = code.buffers[array.buffer];
     if (!b.elements.is_constant()) return 0;
     const int64_t members = int64_t{code.group_size[0]} * code.group_size[1] * code.group_size[2];
-    return b.space == MemorySpace::Shared ? (b.elements.constant() + members - 1) / members
-                                          : b.elements.constant();
+    return 1 + (b.space == MemorySpace::Shared ? (b.elements.constant() + members - 1) / members
+                                               : b.elements.constant());
 }
 
 }  // namespace
@@ -38,13 +38,15 @@ int64_t count_back_edges(const KernelCode& code) {
             else if (trips > 0 && inside + 1 > INT64_MAX / 4 / trips)
                 total = -1;
             else
-                total += trips * (inside + 1);
+                total += trips * (inside + 1) + 1;
         };
         for (int id : code.regions[region_id].order) add(id);
         for (int id : code.regions[region_id].effects) add(id);
         return total;
     };
-    return count(count, 0);
+    // After the end of the last loop nothing is left to do.
+    const int64_t total = count(count, 0);
+    return total > 0 ? total - 1 : total;
 }
 
 }  // namespace firn

@@ -22,6 +22,7 @@ KernelCode map_kernel(const KernelCode& ready, const Mapping& mapping, const Dev
                       const SymbolFacts& facts);
 
 /// Largest number of loop back edges of one invocation; -1 where only the data or the symbols know.
+/// The pass in which a loop sees that it has ended counts as drivers count it.
 int64_t count_back_edges(const KernelCode& code);
 
 }  // namespace firn

@@ -9,6 +9,7 @@
 #include "compiler/mapping/in_sequence.h"
 #include "compiler/mapping/list_passes.h"
 #include "compiler/mapping/one_group.h"
+#include "compiler/mapping/rotated_pieces.h"
 #include "compiler/mapping/sequence_pieces.h"
 #include "compiler/program/cost_table.h"
 
@@ -26,7 +27,10 @@ struct Needs {
 /// Adds what `piece` needs that is run `times` times.
 void add_needs(const SequencePiece& piece, int64_t times, Needs& needs) {
     if (!piece.kernel) {
-        if (piece.is_loop) needs.back_edges += times *= piece.most_trips;
+        if (piece.is_loop) {
+            needs.back_edges += times;  // of its ends
+            needs.back_edges += times *= piece.most_trips;
+        }
         for (const SequencePiece& inner : piece.body) add_needs(inner, times, needs);
         return;
     }
@@ -35,16 +39,21 @@ void add_needs(const SequencePiece& piece, int64_t times, Needs& needs) {
             (b.form == BindingForm::Texel ? needs.texels : needs.storage)
                 .emplace(b.buffer, static_cast<int>(b.dtype.type), b.width);
     for (const KernelNode& n : piece.kernel->nodes) needs.operations += operations_of(n);
-    needs.back_edges += times * piece.kernel->back_edges;
+    const int64_t edges = piece.kernel->back_edges;
+    needs.back_edges += times * (edges + (edges > 0));
+}
+
+int64_t most_back_edges(const DeviceProfile& profile) {
+    return profile.max_back_edges
+               ? std::min<int64_t>(profile.max_back_edges, costs::kMostInSequence)
+               : costs::kMostInSequence;
 }
 
 bool fits(const Needs& needs, const DeviceProfile& profile) {
-    const int64_t edges = profile.max_back_edges
-                              ? std::min<int64_t>(profile.max_back_edges, costs::kMostInSequence)
-                              : costs::kMostInSequence;
     return needs.texels.size() <= profile.max_texel_buffers &&
            needs.storage.size() <= profile.max_storage_buffers &&
-           needs.operations <= profile.max_body_operations && needs.back_edges <= edges;
+           needs.operations <= profile.max_body_operations &&
+           needs.back_edges <= most_back_edges(profile);
 }
 
 // --- the kernel
@@ -94,11 +103,60 @@ struct SequenceRun {
     const ListTarget& target;
 };
 
+/// `steps` as the kernel of these pieces.
+ListedKernel in_one_kernel(const SequenceRun& run, const std::vector<SequencePiece>& pieces,
+                           const std::vector<ListedStep>& steps) {
+    InSequence sequence(one_group_size(run.target.profile), run.context.program);
+    add_pieces(pieces, sequence);
+    ListedKernel made;
+    describe(steps, Size(1), made);
+    made.code = sequence.finish();
+    made.mapping = "one group, kernels in sequence";
+    verify(made.code, KernelStage::Placed, "in_sequence");
+    note_pass(made, {"in_sequence"}, made.code, run.target);
+    return made;
+}
+
+/// A loop that is too long for one kernel as a loop of kernels that take so many iterations each.
+std::optional<ListedLoop> in_chunks(const SequenceRun& run, const ListedLoop& listed) {
+    const Size trips = max(listed.loop.trips, Size(0));
+    const std::string chunk = listed.loop.induction + ".chunk";
+    const auto span = [&](int64_t most) -> IterationSpan {
+        const Size first = Size::symbol(chunk) * Size(most);
+        return {first, min(Size(most), trips - first), most};
+    };
+    int64_t most =
+        std::min<int64_t>(costs::kMostSequenced, trips.upper_bound(run.context.facts.largest));
+    std::optional<SequencePiece> piece;
+    Needs needs;
+    for (bool shortened = false;; shortened = true) {
+        // Buffers have their names again after each.
+        most -= most % kCommonPeriod;
+        if (most < kCommonPeriod || !(piece = piece_of(run.context, listed, span(most))))
+            return std::nullopt;
+        add_needs(*piece, 1, needs = {});
+        if (fits(needs, run.target.profile)) break;
+        if (shortened || needs.back_edges == 0) return std::nullopt;
+        most = std::min(most - 1, most * most_back_edges(run.target.profile) / needs.back_edges);
+    }
+    ListedLoop part = listed, out;
+    part.loop.trips = span(most).trips;
+    out.loop.induction = chunk;
+    out.loop.trips = ceil_div(trips, Size(most));
+    out.loop.line = listed.loop.line;
+    out.body.push_back({in_one_kernel(run, {std::move(*piece)}, {{std::move(part)}})});
+    return out;
+}
+
 std::vector<ListedStep> sequenced(const SequenceRun& run, std::vector<ListedStep> steps);
 
 void add_as_it_is(const SequenceRun& run, ListedStep step, std::vector<ListedStep>& out) {
-    if (auto* loop = std::get_if<ListedLoop>(&step.step))
-        loop->body = sequenced(run, std::move(loop->body));
+    if (auto* loop = std::get_if<ListedLoop>(&step.step)) {
+        if (auto chunks = in_chunks(run, *loop))
+            *loop = std::move(*chunks);
+        else
+            loop->body = sequenced(run, std::move(loop->body));
+    }
     out.push_back(std::move(step));
 }
 
@@ -110,15 +168,7 @@ void close(const SequenceRun& run, OpenSequence open, std::vector<ListedStep>& o
         for (ListedStep& step : open.steps) add_as_it_is(run, std::move(step), out);
         return;
     }
-    InSequence sequence(one_group_size(run.target.profile), run.context.program);
-    add_pieces(open.pieces, sequence);
-    ListedKernel made;
-    describe(open.steps, Size(1), made);
-    made.code = sequence.finish();
-    made.mapping = "one group, kernels in sequence";
-    verify(made.code, KernelStage::Placed, "in_sequence");
-    note_pass(made, {"in_sequence"}, made.code, run.target);
-    out.push_back({std::move(made)});
+    out.push_back({in_one_kernel(run, open.pieces, open.steps)});
 }
 
 std::vector<ListedStep> sequenced(const SequenceRun& run, std::vector<ListedStep> steps) {

@@ -12,6 +12,7 @@ namespace firn {
 namespace {
 
 using Rotation = std::map<int, int>;
+static_assert(costs::kMostPeriod == 3 && kCommonPeriod == 6);  // divided by 1, 2 and 3
 
 /// After as many iterations every buffer of the rotation has its name again.
 int period_of(const Rotation& rotation) {
@@ -48,7 +49,7 @@ bool is_worth_writing_out(const ListedLoop& listed, const SequencePiece& loop, i
 }
 
 SequencePiece written_out(const RepeatStep& repeat, const SequencePiece& loop,
-                          const SequencePiece& copies) {
+                          const SequencePiece& copies, const Size& first) {
     const Rotation rotation(repeat.rotation.begin(), repeat.rotation.end());
     const Size period(period_of(rotation)), trips = max(loop.trips, Size(0)),
                                             left = mod(trips, period),
@@ -59,13 +60,13 @@ SequencePiece written_out(const RepeatStep& repeat, const SequencePiece& loop,
     whole.trips = floor_div(trips, period), whole.most_trips /= period.constant();
     whole.body.clear();
     for (int64_t k = 0; k < period.constant(); ++k) {
-        one.iteration = index * period + Size(k);
+        one.iteration = first + index * period + Size(k);
         whole.body.push_back(one);
         rotate(one.body, rotation);
     }
     out.body.push_back(std::move(whole));
     if (left.is(0)) return out;
-    one.iteration = trips - left + index;
+    one.iteration = first + trips - left + index;
     rest.trips = left, rest.most_trips = period.constant() - 1;
     rest.body = {std::move(one), copies};
     out.body.push_back(std::move(rest));

@@ -6,12 +6,14 @@
 
 namespace firn {
 
+/// After so many iterations the buffers of every loop that is written out have their names again.
+inline constexpr int64_t kCommonPeriod = 6;
 /// Writing iterations out costs less than copying `elements` of each buffer that is moved. `loop`
 /// is the piece of `listed`.
 bool is_worth_writing_out(const ListedLoop& listed, const SequencePiece& loop, int64_t elements);
 /// As many iterations as it takes until all buffers have their names again, each on those that have
-/// them then; what iterations are left copy.
+/// them then; what iterations are left copy. `first`: the number of the loop's first iteration.
 SequencePiece written_out(const RepeatStep& repeat, const SequencePiece& loop,
-                          const SequencePiece& copies);
+                          const SequencePiece& copies, const Size& first);
 
 }  // namespace firn

@@ -142,15 +142,17 @@ std::vector<std::pair<int, int>> moved_values(const SequenceContext& context,
     return moved;
 }
 
-std::optional<SequencePiece> loop_piece(const SequenceContext& context, const ListedLoop& listed) {
+}  // namespace
+
+std::optional<SequencePiece> piece_of(const SequenceContext& context, const ListedLoop& listed,
+                                      const IterationSpan& span) {
     const RepeatStep& repeat = listed.loop;
-    if (repeat.alive >= 0 || !repeat.never_ended.empty()) return std::nullopt;
+    if (repeat.alive >= 0 || !repeat.never_ended.empty() || span.most > costs::kMostSequenced)
+        return std::nullopt;
     SequencePiece out;
     out.is_loop = true;
-    out.trips = repeat.trips;
-    out.most_trips = std::max<int64_t>(0, repeat.trips.upper_bound(context.facts.largest));
+    out.trips = span.trips, out.most_trips = span.most;
     out.induction = repeat.induction;
-    if (out.most_trips > costs::kMostSequenced) return std::nullopt;
     for (const ListedStep& step : listed.body) {
         std::optional<SequencePiece> piece = piece_of(context, step);
         if (!piece) return std::nullopt;
@@ -158,17 +160,22 @@ std::optional<SequencePiece> loop_piece(const SequenceContext& context, const Li
     }
     if (!can_loop(out.body, out.induction, context.program)) return std::nullopt;
     const std::vector<std::pair<int, int>> moved = moved_values(context, listed, out);
-    if (moved.empty()) return out;
-    std::optional<SequencePiece> copies = copy_piece(context, moved);
-    if (!copies) return std::nullopt;
-    const BufferInfo& first = context.program.buffers[static_cast<size_t>(moved[0].first)];
-    if (is_worth_writing_out(listed, out, first.elements.upper_bound(context.facts.largest)))
-        return written_out(repeat, out, *copies);
-    out.body.push_back(std::move(*copies));
+    if (!moved.empty()) {
+        std::optional<SequencePiece> copies = copy_piece(context, moved);
+        if (!copies) return std::nullopt;
+        const BufferInfo& first = context.program.buffers[static_cast<size_t>(moved[0].first)];
+        if (is_worth_writing_out(listed, out, first.elements.upper_bound(context.facts.largest)))
+            return written_out(repeat, out, *copies, span.first);
+        out.body.push_back(std::move(*copies));
+    }
+    if (span.first.is(0)) return out;
+    SequencePiece one;
+    one.induction = repeat.induction;
+    one.iteration = span.first + Size::symbol(repeat.induction);
+    one.body = std::exchange(out.body, {});
+    out.body.push_back(std::move(one));
     return out;
 }
-
-}  // namespace
 
 SequenceContext sequence_context(const KernelList& list, const DeviceProfile& profile,
                                  const SymbolFacts& facts) {
@@ -183,7 +190,11 @@ std::optional<SequencePiece> piece_of(const SequenceContext& context, const List
         return kernel->ready ? kernel_piece(context, *kernel->ready) : std::nullopt;
     if (const auto* copy = std::get_if<CopyStep>(&step.step))
         return copy_piece(context, {{copy->target, copy->source}});
-    return loop_piece(context, std::get<ListedLoop>(step.step));
+    const auto& listed = std::get<ListedLoop>(step.step);
+    const Size& trips = listed.loop.trips;
+    return piece_of(
+        context, listed,
+        {Size(0), trips, std::max<int64_t>(0, trips.upper_bound(context.facts.largest))});
 }
 
 }  // namespace firn

@@ -35,4 +35,13 @@ SequenceContext sequence_context(const KernelList& list, const DeviceProfile& pr
 /// Nothing where one group cannot run the step, or takes longer than all cores with the launches.
 std::optional<SequencePiece> piece_of(const SequenceContext& context, const ListedStep& step);
 
+/// Iterations of a loop: `trips` from `first` on, `most` at most.
+struct IterationSpan {
+    Size first, trips;
+    int64_t most = 0;
+};
+/// The same of a part of a loop, which begins and ends with all buffers under their own names.
+std::optional<SequencePiece> piece_of(const SequenceContext& context, const ListedLoop& listed,
+                                      const IterationSpan& span);
+
 }  // namespace firn

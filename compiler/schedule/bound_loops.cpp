@@ -89,6 +89,7 @@ std::unordered_map<const Node*, double> iteration_costs(const RegionFacts& regio
                     static_cast<double>(node->inputs[0]->shape[axis].upper_bound(facts.largest));
         }
         if (edges == 0) continue;
+        edges += 1;  // the end of a loop is a back edge too
         const auto& around = regions.loops.at(node.get());
         for (const Node* loop : around) {
             double times = 1;  // the loops between take it more than once in an iteration

@@ -43,9 +43,9 @@ bool exceeds_back_edges(const Draft& draft, const Node& node, const std::set<Ask
     if (!facts.profile.max_back_edges || !loop) return false;
     return std::any_of(asks.begin(), asks.end(), [&](const Ask& a) {
         const double trips = draft.maps.trips(a.map);
-        return trips > 1 && costs::kSymbolShare * trips *
-                                    most_trips(*loop, facts.numbers, facts.profile, facts.symbols) >
-                                facts.profile.max_back_edges;
+        // The end of the inner loop, and the outer one's own.
+        const double inside = most_trips(*loop, facts.numbers, facts.profile, facts.symbols) + 2;
+        return trips > 1 && costs::kSymbolShare * trips * inside > facts.profile.max_back_edges;
     });
 }
 

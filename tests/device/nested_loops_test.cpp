@@ -331,6 +331,38 @@ TEST(BitonicSort, OfMoreKeysThanSixteenStagesReach) {
     EXPECT_EQ(x.to_vector<int>(), expected);
 }
 
+/// A driver that lets an invocation take 65,535 back edges counts the ends of inner loops too.
+TEST(LongLoop, EndsOfInnerLoopsAreBackEdges) {
+    const SessionScope scope(device_session());
+    const auto f = compile(
+        [](Tensor x, Tensor most) {
+            for (Tensor k : loop(21'000)) {
+                Tensor step = 0.0f * x;
+                while_([&] { return step < most; }, [&] { step += 1.0f, x += 1.0f; },
+                       {.max_steps = 2});
+            }
+            return x;
+        },
+        {f32(8), f32(8)});
+    EXPECT_EQ(Tensor(f(zeros({8}), full({8}, 2.0f))).to_vector<float>(),
+              std::vector<float>(8, 42'000));
+}
+
+TEST(LongLoop, OfSmallKernelsRunsInChunksOfIterations) {
+    const SessionScope scope(device_session());
+    const auto f = compile(
+        [](Tensor x, Tensor times) {
+            for (Tensor k : loop(times)) x = roll(x, 1) + cast<float>(k % 2);
+            return x;
+        },
+        {f32(1024), i32()});
+    const int times = 20'000;
+    const std::vector<float> got = Tensor(f(arange(1024).as(f32), times)).to_vector<float>();
+    EXPECT_LE(f.stats().dispatches, 30);
+    for (int i = 0; i < 1024; ++i)
+        ASSERT_EQ(got[size_t(i)], float((i + 1024 * 20 - times) % 1024 + times / 2)) << i;
+}
+
 void run_for_ever() {
     const SessionScope scope(device_session());
     signal(SIGINT, SIG_DFL);  // who starts tests in the background may have it ignored
