@@ -23,7 +23,8 @@ constexpr const char* kUsage =
 
 Times Firn, the best and the plain hand-written GLSL for the same work in turns, on the same device,
 and PyTorch on the host where python3 can import it. The bound is the time that the device would need
-at its peaks, measured in the same rounds: of arithmetic or of bandwidth, whichever binds.
+at its peaks, measured in the same rounds: of arithmetic or of bandwidth, whichever binds. A case above
+3 times its bound says where its time goes.
 
   --section NAME  own, what the compiler was made for; strangers, programs as users write them, for
                   which it has no rules; held-out, more of those, kept for the end of a change (all)
@@ -141,9 +142,10 @@ std::string report(const std::string& name, const Outcome& outcome, const TorchT
     return line;
 }
 
+constexpr double kFar = 3;  // a case so many times above its bound says where its time goes
+
 /// How far a section's cases are above their bounds.
 void report_section(const char* name, std::vector<std::pair<double, std::string>> ratios) {
-    constexpr double kFar = 3;
     if (ratios.empty()) return;
     std::sort(ratios.begin(), ratios.end());
     const auto far = std::count_if(ratios.begin(), ratios.end(),
@@ -180,6 +182,8 @@ void run_case(const Case& one, const Setting& setting, Rows& rows) try {
     if (bound > 0) rows.ratios.emplace_back(bound, one.name);
     rows.lines += report(one.name, outcome,
                          setting.torch ? torch_milliseconds(one.name) : TorchTimes{}, bound);
+    if (bound > kFar) std::printf("    %s\n", where_time_goes(setting.executor, contest).c_str());
+    std::fflush(stdout);
 } catch (const std::exception& error) {
     std::printf("%-26s %s\n", one.name.c_str(), error.what());
     std::fflush(stdout);

@@ -86,6 +86,10 @@ struct Outcome {
 Outcome measure(Executor& executor, const std::string& name, const Contest& contest,
                 PeakKernels& peaks, int rounds);
 
+/// Where the milliseconds of one run go: its dispatches, and the kernels that take most, by their
+/// lines. Empty where the device cannot time kernels.
+std::string where_time_goes(Executor& executor, const Contest& contest);
+
 /// Repeatable numbers in [low, high).
 std::vector<float> numbers(int64_t count, float low, float high, uint32_t seed = 1);
 

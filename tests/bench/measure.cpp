@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <string>
 
 #include "tests/bench/bench.h"
 
@@ -217,6 +219,33 @@ Outcome measure(Executor& executor, const std::string& name, const Contest& cont
             by_hand.empty() ? 0 : time(2),
             {bytes / time(peak), bytes / time(peak + 1),
              2.0 * kChains * kTurns * kUnrolled * kThreads / time(peak + 2)}};
+}
+
+std::string where_time_goes(Executor& executor, const Contest& contest) {
+    constexpr size_t kShown = 3;
+    executor.take_kernel_times();
+    executor.set_profiling(true);
+    const double all = milliseconds(
+        executor, [&] { contest.firn(); }, 1);
+    std::vector<KernelTime> kernels = executor.take_kernel_times();
+    executor.set_profiling(false);
+    const auto total = [](const KernelTime& k) { return k.milliseconds * k.dispatches; };
+    std::sort(kernels.begin(), kernels.end(),
+              [&](const KernelTime& a, const KernelTime& b) { return total(a) > total(b); });
+    double inside = 0;
+    int dispatches = 0;
+    for (const KernelTime& k : kernels) inside += total(k), dispatches += k.dispatches;
+    if (kernels.empty()) return {};
+    char text[200];
+    std::snprintf(text, sizeof text, "%d dispatches of %zu kernels, which take %.3f of %.3f ms",
+                  dispatches, kernels.size(), inside, all);
+    std::string out = text;
+    for (size_t k = 0; k < std::min(kShown, kernels.size()); ++k) {
+        std::snprintf(text, sizeof text, "%s %.3f in %d of '%s'", k ? "," : ":", total(kernels[k]),
+                      kernels[k].dispatches, kernels[k].name.c_str());
+        out += text;
+    }
+    return out;
 }
 
 }  // namespace firn::bench
