@@ -83,6 +83,7 @@ const std::vector<std::pair<std::string, std::set<std::string>>> kStages{
     {"autodiff", {"program", "ir"}},
     {"frontend", {"program", "ir", "kernel", "passes", "driver", "autodiff"}},
     {"algorithms", {"program", "frontend"}},
+    {"learning", {"program", "frontend", "algorithms"}},
 };
 
 std::string stage_of(const std::string& file) {
@@ -112,6 +113,12 @@ TEST(Layers, StagesKnowOnlyThoseBelowThem) {
 TEST(Layers, AlgorithmsAreWrittenWithTheFrontendAlone) {
     check_includes("compiler/algorithms", [](const std::string&, const std::string& name) {
         return stage_of(name) != "program" || name == "compiler/program/size.h";
+    });
+}
+
+TEST(Layers, LearningIsWrittenWithTheFrontendAndAlgorithmsAlone) {
+    check_includes("compiler/learning", [](const std::string&, const std::string& name) {
+        return stage_of(name) != "program" || name == "compiler/program/callback.h";
     });
 }
 

@@ -1,0 +1,138 @@
+// Losses in forms that neither overflow nor lose what is small.
+#include "compiler/learning/losses.h"
+
+#include <limits>
+#include <string>
+
+#include "compiler/frontend/create.h"
+#include "compiler/frontend/effects.h"
+#include "compiler/frontend/indexing.h"
+#include "compiler/frontend/line_scope.h"
+#include "compiler/frontend/math.h"
+#include "compiler/frontend/reduce.h"
+#include "compiler/frontend/statistics.h"
+#include "compiler/learning/activations.h"
+
+namespace firn {
+namespace {
+
+struct Pair {
+    Tensor prediction, target;
+};
+
+Tensor in_f32(const Tensor& x) { return x.dtype() == f16 ? x.as(f32) : x; }
+
+std::string described(const Tensor& x) { return std::string(x.dtype().name()) + text(x.shape()); }
+
+/// False where two shapes can never be equal.
+bool may_equal(const Shape& a, const Shape& b) {
+    if (a.size() != b.size()) return false;
+    for (size_t k = 0; k < a.size(); ++k)
+        if ((a[k] - b[k]).is_constant() && !(a[k] == b[k])) return false;
+    return true;
+}
+
+Pair checked(const char* what, const Tensor& prediction, const Tensor& target) {
+    const std::string asked = std::string(what) + ": the prediction is " + described(prediction) +
+                              " and the target " + described(target);
+    if (!prediction.dtype().is_float() || !target.dtype().is_float())
+        refuse(asked + "; both are to be floats, convert by .as(f32)");
+    if (!may_equal(prediction.shape(), target.shape()))
+        refuse(asked + "; give both one shape, by reshape or unsqueeze");
+    return {in_f32(prediction), in_f32(target)};
+}
+
+Tensor reduced(const Tensor& terms, Reduction reduction) {
+    switch (reduction) {
+        case Reduction::Mean: return mean(terms);
+        case Reduction::Sum: return sum(terms);
+        case Reduction::None: return terms;
+    }
+    return terms;
+}
+
+}  // namespace
+
+Tensor mse_loss(const Operand& prediction, const Tensor& target, const LossOptions& options) {
+    LineScope at(prediction.line());
+    auto [p, t] = checked("mse_loss", prediction.tensor(), target);
+    return reduced(square(p - t), options.reduction);
+}
+
+Tensor l1_loss(const Operand& prediction, const Tensor& target, const LossOptions& options) {
+    LineScope at(prediction.line());
+    auto [p, t] = checked("l1_loss", prediction.tensor(), target);
+    return reduced(abs(p - t), options.reduction);
+}
+
+Tensor huber_loss(const Operand& prediction, const Tensor& target, const HuberOptions& options) {
+    LineScope at(prediction.line());
+    auto [p, t] = checked("huber_loss", prediction.tensor(), target);
+    const Tensor distance = abs(p - t);
+    const float delta = options.delta;
+    return reduced(
+        select(distance <= delta, 0.5f * square(distance), delta * (distance - 0.5f * delta)),
+        options.reduction);
+}
+
+Tensor cross_entropy(const Operand& logits, const Tensor& target,
+                     const CrossEntropyOptions& options) {
+    LineScope at(logits.line());
+    const Tensor x = in_f32(logits.tensor());
+    const std::string asked =
+        "cross_entropy: the logits are " + described(x) + " and the target " + described(target);
+    if (!x.dtype().is_float() || x.rank() < 2)
+        refuse(asked + "; logits are floats [batch, classes, ..]");
+    Shape without = x.shape();
+    const Size classes = without[1];
+    without.erase(without.begin() + 1);
+    const Tensor logarithms = log_softmax(x, {.axis = 1});
+    const float smoothing = options.label_smoothing;
+    Tensor terms;
+    if (target.dtype().is_float()) {
+        if (!may_equal(x.shape(), target.shape()))
+            refuse(asked + "; give integer labels " + text(without) + ", or probabilities " +
+                   text(x.shape()));
+        const Tensor smooth =
+            in_f32(target) * (1.0f - smoothing) + smoothing / Tensor(classes).as(f32);
+        terms = -sum(logarithms * smooth, {1});
+    } else {
+        if (!target.dtype().is_integer() || !may_equal(without, target.shape()))
+            refuse(asked + "; give integer labels " + text(without) + ", or probabilities " +
+                   text(x.shape()));
+        const Tensor valid = (target >= 0) & (target < Tensor(classes).as(target.dtype()));
+        if (options.check_labels)
+            assert_value(valid, "cross_entropy: a label is not one of the " + classes.text() +
+                                    " classes, from 0; mend the labels");
+        const Tensor at_label = squeeze(gather(logarithms, unsqueeze(target, 1), {.axis = 1}), {1});
+        terms = -at_label;
+        if (smoothing != 0) terms = (1.0f - smoothing) * terms - smoothing * mean(logarithms, {1});
+        if (!options.check_labels)
+            terms = select(valid, terms, std::numeric_limits<float>::quiet_NaN());
+    }
+    return reduced(terms, options.reduction);
+}
+
+Tensor binary_cross_entropy_with_logits(const Operand& logits, const Tensor& target,
+                                        const LossOptions& options) {
+    LineScope at(logits.line());
+    auto [x, t] = checked("binary_cross_entropy_with_logits", logits.tensor(), target);
+    return reduced(softplus(x) - x * t, options.reduction);
+}
+
+Tensor binary_cross_entropy(const Operand& probability, const Tensor& target,
+                            const LossOptions& options) {
+    LineScope at(probability.line());
+    auto [p, t] = checked("binary_cross_entropy", probability.tensor(), target);
+    const Tensor yes = max(log(p), -100.0f), no = max(log1p(-p), -100.0f);
+    return reduced(-(t * yes + (1.0f - t) * no), options.reduction);
+}
+
+Tensor kl_div(const Operand& log_probability, const Tensor& target) {
+    LineScope at(log_probability.line());
+    auto [l, t] = checked("kl_div", log_probability.tensor(), target);
+    const Tensor terms = select(t > 0.0f, t * (log(select(t > 0.0f, t, 1.0f)) - l), 0.0f);
+    return sum(terms) / Tensor(l.size(0)).as(f32);
+}
+
+}  // namespace firn

@@ -1,0 +1,92 @@
+// Functions over the state of a model: compiled once, with updates in place.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/function.h"
+#include "compiler/learning/variable.h"
+
+namespace firn {
+
+/// A compiled function that reads variables and changes them.
+class StateFunction {
+  public:
+    /// Calls it: variables that it changes have their new values afterwards, where nobody else
+    /// holds the old ones in the same memory. Where the call fails they are as they were.
+    std::vector<Tensor> call(const std::vector<Arg>& args) const;
+    /// What was compiled: its arguments are the declared ones, the variables and the numbers.
+    const Function& function() const { return function_; }
+    /// The arguments of that function for a call with `args`; nothing is given away. For explain()
+    /// and tune().
+    std::vector<Arg> arguments(const std::vector<Arg>& args) const;
+
+  protected:
+    friend class StateTrace;
+    StateFunction(Function function, State state) : function_(function), state_(std::move(state)) {}
+
+  private:
+    Function function_;
+    State state_;
+    std::vector<size_t> changed_;  // variables, in the order of the last results
+};
+
+/// Records one such function.
+class StateTrace {
+  public:
+    StateTrace(const State& state, const std::vector<ArgSpec>& specs, SourceLine line);
+    std::vector<Tensor> arguments() const;
+    StateFunction finish(const std::vector<Tensor>& results);
+
+  private:
+    State state_;
+    size_t declared_;
+    Trace trace_;
+    std::unique_ptr<Binding> variables_;
+    std::unique_ptr<NumberBinding> numbers_;
+};
+
+template <class Layout, class Sequence>
+class StateCall;
+
+/// Such a function with its C++ signature.
+template <class Layout, size_t... K>
+class StateCall<Layout, std::index_sequence<K...>> : public StateFunction {
+  public:
+    explicit StateCall(StateFunction function) : StateFunction(std::move(function)) {}
+
+    typename Results<Layout>::Type operator()(const Repeated<K, Arg>&... args) const {
+        std::vector<Tensor> all = call({args...});
+        size_t next = 0;
+        return Results<Layout>::give(all, next);
+    }
+};
+
+/// Records `fn` once, as compile() does, with the variables of `state` as arguments that are
+/// changed in place, and its numbers as scalar arguments: a training step is one program.
+///
+///     auto step = compile({net, optimizer}, [&](Tensor x, Tensor y) {
+///         return optimizer.step(mse_loss(net(x), y));
+///     }, {f32("n", 2), f32("n", 1)});
+///     float loss = step(x, y).item<float>();
+///
+/// Modules that `fn` uses and that `state` has not are captured with the values that they have now.
+template <class Fn, size_t Arity>
+auto compile(const State& state, Fn fn, const ArgSpec (&specs)[Arity], SourceLine line = here()) {
+    auto sequence = std::make_index_sequence<Arity>();
+    StateTrace trace(state, {std::begin(specs), std::end(specs)}, line);
+    auto result = call_with(fn, trace.arguments(), sequence);
+    std::vector<Tensor> flat;
+    Results<decltype(result)>::take(result, flat);
+    return StateCall<decltype(result), decltype(sequence)>(trace.finish(flat));
+}
+template <class Fn>
+requires std::invocable<Fn&>
+auto compile(const State& state, Fn fn, SourceLine line = here()) {
+    StateTrace trace(state, {}, line);
+    auto result = fn();
+    std::vector<Tensor> flat;
+    Results<decltype(result)>::take(result, flat);
+    return StateCall<decltype(result), std::index_sequence<>>(trace.finish(flat));
+}
+
+}  // namespace firn

@@ -1,0 +1,114 @@
+// The tensors of a model or of an optimizer: what training changes in place.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/random.h"
+#include "compiler/frontend/tensor.h"
+#include "compiler/program/callback.h"
+
+namespace firn {
+
+/// The first value of a variable of this shape: initialise.h has them.
+using Initialiser = Callback<Tensor(const Shape& shape, const RandomOptions& random)>;
+
+struct VariableState;
+
+/// A handle of one tensor that stays the same variable while its value changes: copies are the same
+/// variable. It has a fixed type and shape. While a function over it is recorded (state_function.h)
+/// its value is an argument of that function.
+class Variable {
+  public:
+    /// None yet: value() is a UserError.
+    Variable() = default;
+    /// Begins with what `initialiser` gives.
+    Variable(const Shape& shape, const Initialiser& initialiser, bool trainable,
+             SourceLine line = here());
+
+    bool exists() const { return state_ != nullptr; }
+    /// UserError where the module has no parameters yet.
+    const Tensor& value(SourceLine line = here()) const;
+    /// The handle of the value itself, for those who compute it or give it away.
+    Tensor& place(SourceLine line = here()) const;
+    /// Another value; UserError where its type or shape is another.
+    void set(const Tensor& value, SourceLine line = here()) const;
+    /// Begins again, with random numbers of `random`.
+    void initialise(const RandomOptions& random, SourceLine line = here()) const;
+    const Shape& shape() const;
+    DType dtype() const;
+    /// Whether optimizers are to change it: parameters() lists those alone.
+    bool trainable() const;
+    void set_trainable(bool trainable) const;
+    bool operator==(const Variable& other) const { return state_ == other.state_; }
+
+  private:
+    friend class Binding;
+    std::shared_ptr<VariableState> state_;
+};
+
+/// A variable by its path, `layers.0.weight`.
+struct NamedVariable {
+    std::string name;
+    Variable variable;
+};
+
+/// While it lives, variables have other values: the arguments of what is recorded, or those that a
+/// test gives. Afterwards they have their own again. Types and shapes are not checked.
+class Binding {
+  public:
+    Binding(const std::vector<NamedVariable>& variables, const std::vector<Tensor>& values);
+    ~Binding();
+    Binding(const Binding&) = delete;
+    Binding& operator=(const Binding&) = delete;
+
+  private:
+    std::vector<Variable> variables_;
+    // Not as tensors: a copy that is made while recording would be part of what is recorded.
+    std::vector<std::shared_ptr<Tensor>> own_;
+};
+
+struct NumberState;
+
+/// A handle of a number of the host that a recorded function takes as an argument, such as a
+/// learning rate: turning it compiles nothing.
+class Number {
+  public:
+    Number(const std::string& name, float value);
+    const std::string& name() const;
+    /// What a slider turns; lives as long as a handle.
+    float& value() const;
+    /// As a tensor of rank 0.
+    Tensor tensor(SourceLine line = here()) const;
+    bool operator==(const Number& other) const { return state_ == other.state_; }
+
+  private:
+    friend class NumberBinding;
+    std::shared_ptr<NumberState> state_;
+};
+
+/// The same as Binding, for numbers.
+class NumberBinding {
+  public:
+    NumberBinding(const std::vector<Number>& numbers, const std::vector<Tensor>& values);
+    ~NumberBinding();
+    NumberBinding(const NumberBinding&) = delete;
+    NumberBinding& operator=(const NumberBinding&) = delete;
+
+  private:
+    std::vector<Number> numbers_;
+};
+
+/// What a function or a file is about: the variables of modules and optimizers, and the optimizers'
+/// numbers. `{net, optimizer}` is one.
+struct State {
+    std::vector<NamedVariable> variables;
+    std::vector<Number> numbers;
+
+    State() = default;
+    State(std::initializer_list<State> parts);
+    /// What is in both is in it once, under its first name.
+    void add(const State& other);
+};
+
+}  // namespace firn
