@@ -305,6 +305,8 @@ std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line) {
     return data;
 }
 
+std::vector<std::byte> bytes_of(const Tensor& x, SourceLine line) { return read_tensor(x, line); }
+
 Ref upload(SessionState& session, std::span<const std::byte> data, DType dtype, const Shape& shape,
            SourceLine line) {
     const Inside inside(session.nodes.thread(), line);

@@ -1,5 +1,6 @@
 // Computing what was recorded: lazy tensors become buffers.
 #pragma once
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,10 @@ void realize(Tensor& first, More&... more) {
     Tensor* all[] = {&first, &more...};
     realize(std::span<Tensor* const>(all));
 }
+
+/// The elements in storage form (see DType::bytes), row-major, as tensor_from_bytes takes them;
+/// computes and waits.
+std::vector<std::byte> bytes_of(const Tensor& x, SourceLine line = here());
 
 /// The memory of a tensor, computed where it was not: what a window shows, or a host binds.
 struct TensorMemory {

@@ -7,5 +7,6 @@
 #include "compiler/learning/module.h"
 #include "compiler/learning/optimizer.h"
 #include "compiler/learning/optimizers.h"
+#include "compiler/learning/state_file.h"
 #include "compiler/learning/state_function.h"
 #include "compiler/learning/variable.h"

@@ -243,6 +243,10 @@ void Optimizer::step(const std::vector<Tensor>& gradients, SourceLine line) cons
     compute(*state_, nullptr, line);
 }
 
+void Optimizer::reset(SourceLine line) const {
+    for (const NamedVariable& each : state_->own) each.variable.initialise({}, line);
+}
+
 int64_t Optimizer::steps() const { return state_->steps.value().item<int64_t>(); }
 
 void Optimizer::clip_norm(float norm) const {
@@ -279,7 +283,8 @@ Optimizer::operator State() const {
     State out;
     out.variables = state_->parameters;
     out.variables.insert(out.variables.end(), state_->own.begin(), state_->own.end());
-    out.numbers = state_->numbers;
+    for (const Number& each : state_->numbers)
+        out.numbers.push_back({"optimizer." + each.name(), each});
     return out;
 }
 

@@ -53,6 +53,8 @@ class Optimizer {
                 SourceLine line = here()) const;
     /// The same by gradients that are known: one per parameter, of its shape.
     void step(const std::vector<Tensor>& gradients, SourceLine line = here()) const;
+    /// Begins again: what it keeps has its first values. Parameters and numbers stay.
+    void reset(SourceLine line = here()) const;
     /// Steps that changed something. Waits for the device.
     int64_t steps() const;
 

@@ -49,7 +49,7 @@ StateFunction StateTrace::finish(const std::vector<Tensor>& results) {
 std::vector<Arg> StateFunction::arguments(const std::vector<Arg>& args) const {
     std::vector<Arg> all = args;
     for (const NamedVariable& each : state_.variables) all.emplace_back(each.variable.value());
-    for (const Number& each : state_.numbers) all.emplace_back(each.value());
+    for (const NamedNumber& each : state_.numbers) all.emplace_back(each.number.value());
     return all;
 }
 
@@ -70,9 +70,9 @@ std::vector<Tensor> StateFunction::call(const std::vector<Arg>& args) const {
         else
             all.emplace_back(*values[k], line);
     }
-    for (const Number& each : state_.numbers)
-        recording_now() ? all.emplace_back(each.tensor(line), line)
-                        : all.emplace_back(each.value(), line);
+    for (const NamedNumber& each : state_.numbers)
+        recording_now() ? all.emplace_back(each.number.tensor(line), line)
+                        : all.emplace_back(each.number.value(), line);
     std::vector<Tensor> results = function_.call(all);
     const size_t own = results.size() - changed_.size();
     for (size_t k = 0; k < changed_.size(); ++k) *values[changed_[k]] = results[own + k];

@@ -106,13 +106,14 @@ Tensor Number::tensor(SourceLine line) const {
     return state_->bound ? *state_->bound : Tensor(state_->value, line);
 }
 
-NumberBinding::NumberBinding(const std::vector<Number>& numbers, const std::vector<Tensor>& values)
+NumberBinding::NumberBinding(const std::vector<NamedNumber>& numbers,
+                             const std::vector<Tensor>& values)
     : numbers_(numbers) {
     for (size_t k = 0; k < numbers.size(); ++k)
-        numbers[k].state_->bound = std::make_shared<Tensor>(values[k]);
+        numbers[k].number.state_->bound = std::make_shared<Tensor>(values[k]);
 }
 NumberBinding::~NumberBinding() {
-    for (const Number& number : numbers_) number.state_->bound.reset();
+    for (const NamedNumber& each : numbers_) each.number.state_->bound.reset();
 }
 
 // --- state ---------------------------------------------------------------------------------------
@@ -127,8 +128,9 @@ void State::add(const State& other) {
                 return known.variable == each.variable;
             }))
             variables.push_back(each);
-    for (const Number& each : other.numbers)
-        if (std::find(numbers.begin(), numbers.end(), each) == numbers.end())
+    for (const NamedNumber& each : other.numbers)
+        if (std::none_of(numbers.begin(), numbers.end(),
+                         [&](const NamedNumber& known) { return known.number == each.number; }))
             numbers.push_back(each);
 }
 

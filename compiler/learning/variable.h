@@ -87,23 +87,29 @@ class Number {
     std::shared_ptr<NumberState> state_;
 };
 
+/// A number by its path, `optimizer.lr`.
+struct NamedNumber {
+    std::string name;
+    Number number;
+};
+
 /// The same as Binding, for numbers.
 class NumberBinding {
   public:
-    NumberBinding(const std::vector<Number>& numbers, const std::vector<Tensor>& values);
+    NumberBinding(const std::vector<NamedNumber>& numbers, const std::vector<Tensor>& values);
     ~NumberBinding();
     NumberBinding(const NumberBinding&) = delete;
     NumberBinding& operator=(const NumberBinding&) = delete;
 
   private:
-    std::vector<Number> numbers_;
+    std::vector<NamedNumber> numbers_;
 };
 
 /// What a function or a file is about: the variables of modules and optimizers, and the optimizers'
 /// numbers. `{net, optimizer}` is one.
 struct State {
     std::vector<NamedVariable> variables;
-    std::vector<Number> numbers;
+    std::vector<NamedNumber> numbers;
 
     State() = default;
     State(std::initializer_list<State> parts);

@@ -1,0 +1,168 @@
+// numpy's format for one array: a magic word, a header that is a Python dictionary, the elements.
+#include <algorithm>
+#include <cstring>
+
+#include "compiler/frontend/line_scope.h"
+#include "compiler/learning/file.h"
+#include "compiler/learning/stored_tensor.h"
+
+namespace firn {
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+
+struct TypeName {
+    const char* name;  // without the order of bytes
+    DType dtype;
+};
+constexpr TypeName kTypes[] = {{"f4", f32}, {"f2", f16}, {"f8", f64}, {"i4", i32}, {"u4", u32},
+                               {"i8", i64}, {"u8", u64}, {"i1", i8},  {"u1", u8},  {"b1", boolean}};
+
+[[noreturn]] void fail(const std::string& file, const std::string& why) {
+    refuse("file " + file + ": is no whole npy file: " + why);
+}
+
+/// Reads the dictionary of a header, of which numpy writes three entries in any order.
+class HeaderReader {
+  public:
+    HeaderReader(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+
+    StoredTensor read() {
+        StoredTensor out;
+        expect('{');
+        while (!accept('}')) {
+            const std::string key = string();
+            expect(':');
+            if (key == "descr")
+                out.dtype = type();
+            else if (key == "fortran_order")
+                order();
+            else if (key == "shape")
+                out.shape = shape();
+            else
+                fail(file_, "its header has an entry '" + key + "'");
+            ++entries_;
+            if (!accept(',')) {
+                expect('}');
+                break;
+            }
+        }
+        if (entries_ != 3) fail(file_, "its header has not the three entries of an array");
+        return out;
+    }
+
+  private:
+    void space() {
+        while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
+    }
+    bool accept(char c) {
+        space();
+        if (at_ >= text_.size() || text_[at_] != c) return false;
+        ++at_;
+        return true;
+    }
+    void expect(char c) {
+        if (!accept(c)) fail(file_, std::string("its header lacks a '") + c + "'");
+    }
+    std::string string() {
+        const char quote = accept('"') ? '"' : '\'';
+        if (quote == '\'') expect(quote);
+        const size_t end = text_.find(quote, at_);
+        if (end == text_.npos) fail(file_, "its header has a text without an end");
+        std::string out(text_.substr(at_, end - at_));
+        at_ = end + 1;
+        return out;
+    }
+    DType type() {
+        space();
+        if (at_ < text_.size() && text_[at_] == '[')
+            refuse("file " + file_ + ": its elements are records; write one array a field");
+        const std::string name = string();
+        for (const TypeName& each : kTypes)
+            if (name.size() == 3 && name.substr(1) == each.name &&
+                (name[0] == '<' || name[0] == '|' || (file_bytes(each.dtype) == 1)))
+                return each.dtype;
+        refuse("file " + file_ + ": its elements are '" + name +
+               "'; write little-endian numbers or bools, as by x.astype('<f4')");
+    }
+    void order() {
+        space();
+        if (text_.substr(at_).starts_with("True"))
+            refuse("file " + file_ +
+                   ": its elements are in Fortran order; write numpy.ascontiguousarray(x)");
+        if (!text_.substr(at_).starts_with("False")) fail(file_, "its order is neither");
+        at_ += 5;
+    }
+    std::vector<int64_t> shape() {
+        std::vector<int64_t> out;
+        expect('(');
+        while (!accept(')')) {
+            space();
+            int64_t size = 0;
+            const size_t begin = at_;
+            for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_)
+                size = std::min<int64_t>(size * 10 + (text_[at_] - '0'), int64_t{1} << 52);
+            if (begin == at_) fail(file_, "its shape has a size that is none");
+            out.push_back(size);
+            if (!accept(',')) {
+                expect(')');
+                break;
+            }
+        }
+        return out;
+    }
+
+    std::string_view text_;
+    std::string file_;
+    size_t at_ = 0;
+    int entries_ = 0;
+};
+
+}  // namespace
+
+StoredTensor parse_npy(const std::vector<std::byte>& bytes, const std::string& file) {
+    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (!all.starts_with(kMagic) || all.size() < 12) fail(file, "it does not begin as one");
+    const int version = all[6];
+    if (version < 1 || version > 3) fail(file, "its version is " + std::to_string(version));
+    const size_t width = version == 1 ? 2 : 4;
+    size_t header = 0;
+    for (size_t k = 0; k < width; ++k) header |= std::to_integer<size_t>(bytes[8 + k]) << (8 * k);
+    const size_t begin = 8 + width;
+    if (header > all.size() - begin) fail(file, "its header is cut short");
+    StoredTensor out = HeaderReader(all.substr(begin, header), file).read();
+    const int64_t elements = elements_of(out.shape);
+    const size_t rest = all.size() - begin - header;
+    if (elements < 0 || uint64_t(elements) * uint64_t(file_bytes(out.dtype)) != rest)
+        fail(file, "it has " + std::to_string(rest) + " bytes, which its shape does not fill");
+    out.bytes.assign(bytes.begin() + static_cast<long>(begin + header), bytes.end());
+    return out;
+}
+
+std::string npy_bytes(const StoredTensor& x) {
+    std::string type, shape;
+    for (const TypeName& each : kTypes)
+        if (each.dtype == x.dtype)
+            type = (file_bytes(x.dtype) == 1 ? "|" : "<") + std::string(each.name);
+    for (int64_t size : x.shape) shape += std::to_string(size) + (x.shape.size() == 1 ? "," : ", ");
+    if (x.shape.size() > 1) shape.resize(shape.size() - 2);
+    std::string header =
+        "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+    while ((10 + header.size() + 1) % 64 != 0) header += ' ';
+    header += '\n';
+    std::string out(kMagic);
+    out += {'\x01', '\x00', static_cast<char>(header.size() & 255),
+            static_cast<char>(header.size() >> 8)};
+    out += header;
+    out.append(reinterpret_cast<const char*>(x.bytes.data()), x.bytes.size());
+    return out;
+}
+
+StoredTensor read_npy(const std::string& path) { return parse_npy(read_file(path), path); }
+
+void write_npy(const std::string& path, const StoredTensor& x) {
+    const std::string bytes = npy_bytes(x);
+    write_file(path, {bytes});
+}
+
+}  // namespace firn

@@ -1,0 +1,42 @@
+// Tensors on their way to and from files.
+#include "compiler/learning/stored_tensor.h"
+
+#include "compiler/frontend/create.h"
+#include "compiler/frontend/realize.h"
+
+namespace firn {
+
+int file_bytes(DType dtype) { return dtype.is_bool() ? 1 : dtype.bytes(); }
+
+int64_t elements_of(const std::vector<int64_t>& shape) {
+    constexpr int64_t kMost = int64_t{1} << 48;
+    int64_t product = 1;
+    bool empty = false;
+    for (int64_t size : shape) {
+        if (size < 0 || size > kMost) return -1;
+        empty |= size == 0;
+        if (size > 0 && product > kMost / size) return -1;
+        product *= size > 0 ? size : 1;
+    }
+    return empty ? 0 : product;
+}
+
+StoredTensor stored(const std::string& name, const Tensor& x) {
+    StoredTensor out{name, x.dtype(), {}, bytes_of(x)};
+    for (const Size& size : x.shape()) out.shape.push_back(size.constant());
+    if (!out.dtype.is_bool()) return out;
+    std::vector<std::byte> narrow;
+    for (size_t k = 0; k < out.bytes.size(); k += 4) narrow.push_back(out.bytes[k]);
+    out.bytes = std::move(narrow);
+    return out;
+}
+
+Tensor from_stored(const StoredTensor& x) {
+    const Shape shape(x.shape.begin(), x.shape.end());
+    if (!x.dtype.is_bool()) return tensor_from_bytes(x.bytes, shape, x.dtype);
+    std::vector<bool> wide;
+    for (std::byte each : x.bytes) wide.push_back(each != std::byte{0});
+    return tensor(wide, shape);
+}
+
+}  // namespace firn
