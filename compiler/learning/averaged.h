@@ -1,0 +1,41 @@
+// Averages of weights over steps.
+#pragma once
+#include <vector>
+
+#include "compiler/learning/variable.h"
+
+namespace firn {
+
+/// A running mean of variables, often better than where the last step left them: B. Polyak and A.
+/// Juditsky, 1992. A handle; copies are the same mean.
+///
+///     AveragedWeights mean(net.parameters(), 0.999f);
+///     auto step = compile({net, optimizer, mean}, [&](Tensor x, Tensor y) {
+///         Tensor loss = optimizer.step(mse_loss(net(x), y));
+///         mean.update();
+///         return loss;
+///     }, ..);
+///     mean.exchange();   // net has the means; again: its own
+class AveragedWeights {
+  public:
+    AveragedWeights(const std::vector<NamedVariable>& variables, float decay = 0.999f,
+                    SourceLine line = here());
+
+    /// mean = decay mean + (1 - decay) value; in the n-th update, counted from 0, the decay is at
+    /// most n / (n + 9), so that first values do not weigh for long.
+    void update(SourceLine line = here()) const;
+    /// The variables and the means change places.
+    void exchange(SourceLine line = here()) const;
+    /// The number "decay": what a slider turns.
+    float& decay() const { return decay_.value(); }
+    /// Begins again with the variables' values.
+    void reset(SourceLine line = here()) const;
+    operator State() const;
+
+  private:
+    std::vector<NamedVariable> variables_, means_;
+    Variable steps_;
+    Number decay_;
+};
+
+}  // namespace firn
