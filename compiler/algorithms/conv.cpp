@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/line_scope.h"
+#include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
 #include "compiler/frontend/reduce.h"
 
@@ -73,6 +74,41 @@ Tensor conv1d(const Operand& x, const Operand& weight, const Conv1dOptions& opti
     Tensor terms =
         zero(x)(b, channel, i * stride - padding + k * dilation) * unchecked(weight)(o, c, k);
     return sum(terms, {.axis = {3, 4}});
+}
+
+Tensor conv_transpose2d(const Operand& x, const Operand& weight,
+                        const ConvTranspose2dOptions& options) {
+    LineScope at(x.line());
+    const Shape &in = x.tensor().shape(), &kernel = weight.tensor().shape();
+    const int groups = options.groups;
+    const std::string asked =
+        "conv_transpose2d: x is " + text(in) + " and the weight is " + text(kernel);
+    if (in.size() != 4 || kernel.size() != 4) refuse(asked + "; both have 4 axes");
+    const Size wrong = in[1] - kernel[0], rest = mod(kernel[0], groups < 1 ? 1 : groups);
+    if (groups < 1 || (wrong.is_constant() && !wrong.is(0)) || (rest.is_constant() && !rest.is(0)))
+        refuse(asked + " with " + std::to_string(groups) +
+               " groups; the weight has the channels of x on axis 0, and the groups divide them");
+    const auto &stride = options.stride.values, &padding = options.padding.values,
+               &more = options.output_padding.values, &dilation = options.dilation.values;
+    Shape all{in[0], kernel[1] * Size(groups)};
+    for (size_t k = 0; k < 2; ++k) {
+        if (stride[k].upper_bound() < 1 || dilation[k].upper_bound() < 1)
+            refuse(asked + "; strides and dilations are 1 or more");
+        all.push_back((in[k + 2] - Size(1)) * stride[k] - Size(2) * padding[k] +
+                      dilation[k] * (kernel[k + 2] - Size(1)) + more[k] + Size(1));
+    }
+    const Size per_group = floor_div(kernel[0], groups);
+    all.insert(all.end(), {per_group, kernel[2], kernel[3]});
+    auto [b, o, p, q, c, k, l] = indices<7>(all);
+    // The position that position (p, q) of the result came from by kernel element (k, l), times the
+    // stride.
+    const Tensor row = p + padding[0] - k * dilation[0], column = q + padding[1] - l * dilation[1];
+    const Tensor meets = (row % stride[0] == 0) & (column % stride[1] == 0);
+    const Tensor channel = (o / kernel[1]) * per_group + c;
+    const Tensor terms =
+        select(meets, zero(x)(b, channel, row / stride[0], column / stride[1]), 0) *
+        unchecked(weight)(channel, o % kernel[1], k, l);
+    return sum(terms, {.axis = {4, 5, 6}});
 }
 
 }  // namespace firn

@@ -37,4 +37,14 @@ Tensor conv1d(const Operand& x, const Operand& weight, const Conv1dOptions& opti
 /// x [batch, channels, n, m], weight [out, channels / groups, k, l].
 Tensor conv2d(const Operand& x, const Operand& weight, const Conv2dOptions& options = {});
 
+struct ConvTranspose2dOptions {
+    PerAxis<2> stride = 1, padding = 0, output_padding = 0, dilation = 1;  // rows, columns
+    int groups = 1;
+};
+/// The transpose of conv2d as a linear function of x: x [batch, channels, n, m] and weight
+/// [channels, out / groups, k, l] give [batch, out, ..] of sizes (size - 1) stride - 2 padding +
+/// dilation (kernel - 1) + output padding + 1, as torch's conv_transpose2d.
+Tensor conv_transpose2d(const Operand& x, const Operand& weight,
+                        const ConvTranspose2dOptions& options = {});
+
 }  // namespace firn

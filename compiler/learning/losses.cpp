@@ -6,7 +6,6 @@
 
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/effects.h"
-#include "compiler/frontend/indexing.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/reduce.h"
@@ -104,8 +103,9 @@ Tensor cross_entropy(const Operand& logits, const Tensor& target,
         if (options.check_labels)
             assert_value(valid, "cross_entropy: a label is not one of the " + classes.text() +
                                     " classes, from 0; mend the labels");
-        const Tensor at_label = squeeze(gather(logarithms, unsqueeze(target, 1), {.axis = 1}), {1});
-        terms = -at_label;
+        // Not a read at the label: the gradient of this is no store.
+        const Tensor is_label = unsqueeze(target, 1) == index(logarithms, 1).as(target.dtype());
+        terms = -sum(select(is_label, logarithms, 0.0f), {1});
         if (smoothing != 0) terms = (1.0f - smoothing) * terms - smoothing * mean(logarithms, {1});
         if (!options.check_labels)
             terms = select(valid, terms, std::numeric_limits<float>::quiet_NaN());

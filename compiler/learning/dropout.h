@@ -1,0 +1,20 @@
+// Leaving out elements at random.
+#pragma once
+#include "compiler/learning/module.h"
+
+namespace firn {
+
+/// While it is trained, every element is 0 with probability p, and 1 / (1 - p) times itself else;
+/// afterwards x itself. Its buffer `random` is what chooses: with it a run goes on as it would
+/// have. N. Srivastava et al., 2014. UserError: p outside of [0, 1).
+class Dropout : public Module {
+  public:
+    Variable random;  // i32 [2]: a seed, and how often it was called
+    explicit Dropout(float p = 0.5f, SourceLine line = here());
+    Tensor operator()(const Operand& x) const;
+
+  private:
+    float p_;
+};
+
+}  // namespace firn
