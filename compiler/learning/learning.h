@@ -7,6 +7,7 @@
 #include "compiler/learning/dropout.h"
 #include "compiler/learning/embedding.h"
 #include "compiler/learning/initialise.h"
+#include "compiler/learning/lbfgs.h"
 #include "compiler/learning/linear.h"
 #include "compiler/learning/losses.h"
 #include "compiler/learning/module.h"
