@@ -7,9 +7,10 @@ namespace firn::train_image {
 
 struct NetworkOptions {
     int features = 128;    // frequencies; twice as many numbers go into the first layer
-    int width = 64;        // of the hidden layers
+    int width = 128;       // of the hidden layers
     int depth = 3;         // hidden layers
     float detail = 10.0f;  // deviation of the frequencies, in waves over the picture
+    bool operator==(const NetworkOptions&) const = default;
 };
 
 /// Red, green and blue in (0, 1) at places [n, 2] in [0, 1]: [n, 3]. Places become sines and

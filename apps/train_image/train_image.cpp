@@ -47,13 +47,13 @@ class Progress {
 int main(int argc, char** argv) {
     Settings settings;
     NetworkOptions options;
-    int view = 0, steps = 10, every = 10, resolution = 256;
+    int view = 0, steps = 4, redraw = 4, every = 40, resolution = 256;
     std::string picture = default_picture();
 
     Demo demo({.name = "train_image",
                .help = "A network learns a picture: what it has learned, while it learns.",
                .size = {768, 768},
-               .headless_frames = 300});
+               .headless_frames = 400});
     Gui& gui = demo.gui();
     gui.combo("view", view, {"learned", "target", "difference"}, "what is shown");
     gui.slider("lr", settings.lr, 1e-5f, 1e-1f, {.help = "learning rate", .logarithmic = true});
@@ -62,6 +62,9 @@ int main(int argc, char** argv) {
         "averaged", settings.averaged, 0.0f, 0.9999f,
         {.help = "share of the mean of the weights that stays from step to step: it is shown"});
     gui.slider("steps", steps, 1, 100, {.help = "in every frame", .logarithmic = true});
+    gui.slider(
+        "redraw", redraw, 1, 100,
+        {.help = "frames between pictures of what is learned: one costs as much as some steps"});
     gui.slider("report", every, 1, 1000, {.help = "frames between measures of the likeness"});
     gui.heading("from the next reset");
     gui.slider("resolution", resolution, 16, 1024, {.help = "rows of pixels that are learned"});
@@ -78,22 +81,31 @@ int main(int argc, char** argv) {
             const int columns = std::max(1, resolution * width / height);
             return make_training(resampled(whole, resolution, columns), options, demo.seed());
         };
+        NetworkOptions made = options;
         Training training = start();
+        Tensor learned = training.target * 0.0f;
         Progress progress;
         while (window.open()) {
             if (window.reset()) {
-                training = start();
+                if (made == options && training.target.size(0) == resolution)
+                    restart(training, demo.seed());
+                else
+                    training = start();
+                made = options;
                 progress.begin();
             }
             Tensor loss;
             for (int step = 0; step < steps; ++step) loss = advance(training, settings);
             progress.add(window, loss.item<float>());
-            Tensor learned = learned_picture(training);
-            if (window.frame() % every == every - 1)
+            const bool reports = window.frame() % every == every - 1;
+            const bool last = window.frame() + 1 == window.options().frames;
+            const bool draws = !window.options().headless && window.frame() % redraw == 0;
+            if (draws || reports || last) learned = learned_picture(training);
+            if (reports)
                 progress.report(window, training.steps, decibels(learned, training.target));
-            if (view == 1) learned = training.target;
-            if (view == 2) learned = abs(learned - training.target);
-            window.show(learned);
+            window.show(view == 0   ? learned
+                        : view == 1 ? training.target
+                                    : abs(learned - training.target));
         }
     });
 }

@@ -7,8 +7,8 @@
 namespace firn::train_image {
 
 struct Settings {
-    float lr = 5e-3f;
-    int batch = 4096;        // pixels a step
+    float lr = 1e-2f;
+    int batch = 2048;        // pixels a step
     float averaged = 0.99f;  // how much of the mean of the weights stays from step to step
 };
 
