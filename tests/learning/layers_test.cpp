@@ -87,6 +87,34 @@ TEST(Layers, Convolutions) {
     expect_parts(user_error([&] { Conv2d(3, 4, 3, {.groups = 2}); }), {"groups that divide both"});
 }
 
+// Stores that meet are atomics: slower, and in another order in every run.
+TEST(Layers, GradientsOfConvolutionsAndPoolsAreSumsAndNoStores) {
+    SessionScope scope(Session::interpreter());
+    const auto expect_no_store = [](const Module& module, const Layer& layer) {
+        const auto gradients = compile(module,
+                                       [&](Tensor x) {
+                                           Tensors all{x};
+                                           for (const NamedVariable& each : module.parameters())
+                                               all.push_back(each.variable.value());
+                                           return grad(sum(square(layer({x}))), all);
+                                       },
+                                       {f32(2, 4, 8, 8)});
+        for (const VerdictInfo& v : gradients.function().program()->verdicts)
+            EXPECT_EQ(v.value.find("Scatter"), std::string::npos) << v.value;
+    };
+    for (int groups : {1, 2}) {
+        const Conv2d conv(4, 6, 3, {.stride = 2, .padding = 1, .groups = groups});
+        expect_no_store(conv, [&](const Tensors& x) { return conv(x[0]); });
+        const ConvTranspose2d up(4, 6, 3, {.stride = 2, .padding = 1, .groups = groups});
+        expect_no_store(up, [&](const Tensors& x) { return up(x[0]); });
+        const Conv1d line(4, 6, 3, {.padding = 1, .groups = groups});
+        expect_no_store(line, [&](const Tensors& x) { return line(reshape(x[0], {2, 4, 64})); });
+    }
+    const Module none;
+    expect_no_store(none, [](const Tensors& x) { return max_pool2d(x[0], 3, {.stride = 2}); });
+    expect_no_store(none, [](const Tensors& x) { return avg_pool2d(x[0], 2); });
+}
+
 TEST(Layers, TransposedConvolutions) {
     SessionScope scope(Session::interpreter());
     ConvTranspose2d up(
@@ -114,8 +142,10 @@ TEST(Layers, TransposedConvolutions) {
     const Tensor y = up(tensor(x.values, {2, 4, 3, 2}));
     EXPECT_EQ(Shape(y.shape()), (Shape{2, 6, rows, columns}));
     expect_near(y.to_vector<float>(), Floats(sums.begin(), sums.end()));
-    expect_gradients(up, [&](const Tensors& a) { return up(a[0]); }, {some({1, 4, 2, 2})});
+    expect_gradients(up, [&](const Tensors& a) { return sin(up(a[0])); }, {some({1, 4, 2, 2})});
     expect_parts(user_error([&] { up(some({1, 3, 5, 6})); }), {"[1, 3, 5, 6]", "channels of x"});
+    const ConvTranspose2d beyond(1, 1, 2, {.stride = 2, .output_padding = 2});
+    expect_parts(user_error([&] { beyond(some({1, 1, 2, 2})); }), {"above the output padding"});
 }
 
 TEST(Layers, Pooling) {
