@@ -1,5 +1,6 @@
 // Runs one tensor program through the installed package, beside code that uses Vulkan on its own.
 #include <firn/firn.h>
+#include <firn/learning.h>
 
 #include <cstdio>
 
@@ -11,5 +12,10 @@ int main() {
     int sum = firn::sum(x * x).item<int>();
     std::printf("sum of squares %d\n", sum);
     bool loader = loader_answers_firn_first() && loader_answers_vulkan_first();
-    return sum == 30 && loader ? 0 : 1;
+    firn::Linear layer(5, 2);
+    firn::SGD sgd(layer.parameters(), {.lr = 0.1f});
+    const firn::Tensor row = firn::reshape(x.as(firn::f32), {1, 5}), wanted = firn::ones({1, 2});
+    const float before = sgd.step(firn::mse_loss(layer(row), wanted)).item<float>();
+    const float after = firn::mse_loss(layer(row), wanted).item<float>();
+    return sum == 30 && loader && after != before ? 0 : 1;
 }
