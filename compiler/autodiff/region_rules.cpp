@@ -156,7 +156,7 @@ Backwards backward_body(ReverseRun& run, const Node& loop, const Size& trips, bo
         targets.push_back(out.states[k]);
     }
     targets.insert(targets.end(), out.outside.begin(), out.outside.end());
-    const std::vector<Ref> found = reverse_gradients(b, results, seeds, targets, chosen);
+    const std::vector<Ref> found = reverse_gradients(b, results, seeds, targets, {chosen, true});
     out.body.args.insert(out.body.args.end(), seeds.begin(), seeds.end());
     for (size_t k = 0; k < targets.size(); ++k) {
         if (k < out.floats.size()) {
@@ -234,7 +234,8 @@ void reverse_branch(ReverseRun& run, const Ref& self, const std::vector<Cotangen
             seeds.push_back(expand(run.b, seed, to));
         }
         Region out;
-        const std::vector<Ref> found = reverse_gradients(run.b, values, seeds, outside, chosen);
+        const std::vector<Ref> found =
+            reverse_gradients(run.b, values, seeds, outside, {chosen, true});
         for (size_t k = 0; k < outside.size(); ++k)
             out.results.push_back(or_zeros(run, found[k], *outside[k]));
         return out;

@@ -106,11 +106,15 @@ Ref scaled(ReverseRun& run, const Cotangent& cotangent, const Ref& factor) {
 
 std::vector<Ref> reverse_gradients(const Builder& b, const std::vector<Ref>& results,
                                    const std::vector<Ref>& seeds, const std::vector<Ref>& targets,
-                                   bool chosen) {
+                                   const ReverseOptions& options) {
     ReverseRun run{b, {}, {}};
     const std::vector<Ref> order = topological(results);
     find_active(run, order, targets);
-    for (size_t k = 0; k < results.size(); ++k) contribute(run, results[k], seeds[k], chosen);
+    std::unordered_set<const Node*> ends;
+    if (options.partial)
+        for (const Ref& target : targets) ends.insert(target.get());
+    for (size_t k = 0; k < results.size(); ++k)
+        contribute(run, results[k], seeds[k], options.chosen);
     for (size_t k = order.size(); k-- > 0;) {
         const Ref& node = order[k];
         run.b.line = node->lines.empty() ? b.line : node->lines[0];
@@ -120,7 +124,7 @@ std::vector<Ref> reverse_gradients(const Builder& b, const std::vector<Ref>& res
             continue;
         }
         const auto found = run.cotangents.find(node.get());
-        if (found == run.cotangents.end()) continue;
+        if (found == run.cotangents.end() || ends.contains(node.get())) continue;
         const auto depends = [&](const Ref& input) { return run.active.contains(input.get()); };
         if (std::none_of(node->inputs.begin(), node->inputs.end(), depends)) continue;
         const Cotangent g = found->second;

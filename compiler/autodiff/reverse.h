@@ -7,13 +7,18 @@
 
 namespace firn {
 
+struct ReverseOptions {
+    bool chosen = false;   // results may be anything where their seeds are 0 (see Cotangent)
+    bool partial = false;  // no target changes with another one: derivatives at the others held
+};
+
 /// For every target the sum over results k and their elements of seeds[k] times the derivative by
 /// the target's element: of the target's shape and dtype, null where no result depends on it.
 /// seeds[k] has the shape and dtype of results[k]. One sweep, whatever the number of targets; a
-/// target may be computed from another one. `chosen`: results may be anything where their seeds are
-/// 0 (see Cotangent). Throws UserError, with the user's line, at an operation that has no rule.
+/// target may be computed from another one. Throws UserError, with the user's line, at an operation
+/// that has no rule.
 std::vector<Ref> reverse_gradients(const Builder& b, const std::vector<Ref>& results,
                                    const std::vector<Ref>& seeds, const std::vector<Ref>& targets,
-                                   bool chosen = false);
+                                   const ReverseOptions& options = {});
 
 }  // namespace firn

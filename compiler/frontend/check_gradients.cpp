@@ -68,6 +68,29 @@ Point moved(Point point, const Values& direction, double by) {
     return point;
 }
 
+double off_by(double a, double b) {
+    return std::fabs(a - b) / std::max({1.0, std::fabs(a), std::fabs(b)});
+}
+
+/// Values of f along a line: at 0, and to both sides by a step and by half of it.
+struct Line {
+    double step, at, up, down, up_half, down_half;
+    double central() const { return (up - down) / (2 * step); }
+    double central_half() const { return (up_half - down_half) / step; }
+    /// How far the slopes to both sides are apart: of what is smooth half as far for half the step.
+    double gap() const { return std::fabs(up - 2 * at + down) / step; }
+    double gap_half() const { return std::fabs(up_half - 2 * at + down_half) * 2 / step; }
+};
+
+/// Differences that agree with one another say what the derivative is.
+bool is_smooth(const Line& line, double tolerance) {
+    const double noise = 1e-13 * std::max(1.0, std::fabs(line.at)) / line.step;
+    return off_by(line.central(), line.central_half()) <= tolerance / 2 &&
+           line.gap_half() <= 0.75 * line.gap() + noise + tolerance / 8;
+}
+
+constexpr int kSteps = 3;  // that are tried, each an eighth of the one before
+
 }  // namespace
 
 GradientCheck check_gradients(const Function& f, const std::vector<Tensor>& xs,
@@ -91,10 +114,11 @@ GradientCheck check_gradients(const Function& f, const std::vector<Tensor>& xs,
         gradients.push_back(each.to_vector<double>(line));
     GradientCheck out;
     const double step = options.step * largest;
+    const auto value_at = [&](const Values& direction, double by) {
+        return value(tensors_at(moved(point, direction, by))).item<double>(line);
+    };
     for (const Values& direction : directions_at(point, options.directions, random)) {
-        const double up = value(tensors_at(moved(point, direction, step))).item<double>(line),
-                     down = value(tensors_at(moved(point, direction, -step))).item<double>(line);
-        const double difference = (up - down) / (2 * step);
+        ++out.directions;
         double derivative = 0;
         std::string where;
         for (size_t k = 0; k < direction.size(); ++k)
@@ -103,10 +127,25 @@ GradientCheck check_gradients(const Function& f, const std::vector<Tensor>& xs,
                 derivative += direction[k][i] * gradients[k][i];
                 where = "tensor " + std::to_string(k + 1) + ", element " + std::to_string(i);
             }
-        const double off = std::fabs(derivative - difference) /
-                           std::max({1.0, std::fabs(derivative), std::fabs(difference)});
-        const bool good = off <= options.tolerance;  // nan is not
-        if (good && off <= out.worst) continue;
+        double difference = (value_at(direction, step) - value_at(direction, -step)) / (2 * step);
+        double off = off_by(derivative, difference);
+        bool good = off <= options.tolerance;  // nan is not
+        bool smooth = good || !std::isfinite(derivative);
+        double by = step;
+        for (int tries = 0; !good && !smooth && tries < kSteps; ++tries, by /= 8) {
+            const Line along{by,
+                             value_at(direction, 0),
+                             value_at(direction, by),
+                             value_at(direction, -by),
+                             value_at(direction, by / 2),
+                             value_at(direction, -by / 2)};
+            smooth = is_smooth(along, options.tolerance);
+            difference = along.central_half();
+            off = off_by(derivative, difference);
+            good = smooth && off <= options.tolerance;
+        }
+        if (!smooth) ++out.not_smooth;
+        if (!smooth || (good && off <= out.worst)) continue;
         if (out.agree || !good) {
             out.worst = off;
             out.where = where + ": " + std::to_string(derivative) + " by grad, " +

@@ -1,0 +1,65 @@
+// Random functions of floats that are differentiable almost everywhere, recorded over tensors.
+#pragma once
+#include <vector>
+
+#include "compiler/language.h"
+#include "tests/programs/make_expr.h"
+
+namespace firn {
+
+/// A tensor in scope. Assignments keep its shape.
+struct FloatVariable {
+    Tensor value;
+    Shape shape;
+};
+
+/// Records the function of one seed: the same statements whatever the types and sizes of `xs`, of
+/// which the first two have one shape, of rank 1 or 2, and the third is a number.
+class RandomFunction {
+  public:
+    explicit RandomFunction(uint64_t seed) : dice_(seed) {}
+    Tensor operator()(const std::vector<Tensor>& xs) const;
+
+  private:
+    // --- expressions, of exactly the shape
+
+    Tensor expression(const Shape& shape, int depth);
+    Tensor leaf(const Shape& shape);
+    Tensor unary(const Tensor& x);
+    Tensor binary(const Tensor& a, const Tensor& b);
+    Tensor choice(const Shape& shape, int depth);
+    Tensor read(const Shape& shape);
+    /// At an index that the data says: steps, smooth between them.
+    Tensor read_anywhere(const Shape& shape);
+    Tensor reduced(const Shape& shape, int depth);
+    Tensor moved(const Shape& shape, int depth);
+    Tensor by_own_rule(const Tensor& x);
+    Tensor condition(const Shape& shape);
+    /// An i32 of that shape near the indices of `axis` of `of`.
+    Tensor place(const Shape& shape, const Shape& of, int axis);
+
+    // --- statements
+
+    void statement(int depth);
+    void declare();
+    void assign();
+    void store();
+    void branch(int depth);
+    void counted(int depth);
+    /// Left early by element, or as long as the data says.
+    void left_early(int depth);
+    void repeated(int depth);
+    void inside(int depth);
+    /// In -1.5 .. 1.5, so that nothing grows without bounds.
+    Tensor tamed(const Tensor& x);
+    FloatVariable* assignable();
+
+    programs::Dice dice_;
+    Shape main_;  // of the arguments
+    DType dtype_ = f32;
+    // Callbacks that record refer to them: reserved.
+    std::vector<FloatVariable> variables_;
+    bool masked_ = false;  // by conditions of the shape main_
+};
+
+}  // namespace firn

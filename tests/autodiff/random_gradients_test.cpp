@@ -1,0 +1,98 @@
+// Gradients of random functions against differences.
+#include <gtest/gtest.h>
+
+#include "compiler/language.h"
+#include "tests/autodiff/random_function.h"
+#include "tests/ir/random_check.h"
+
+namespace firn {
+namespace {
+
+std::vector<double> numbers(uint64_t seed, int64_t count) {
+    programs::Dice dice(seed + 77);
+    std::vector<double> out;
+    for (int64_t k = 0; k < count; ++k) out.push_back((dice.below(200'000) - 100'000) * 1.3e-5);
+    return out;
+}
+
+std::vector<Tensor> arguments(uint64_t seed, DType dtype) {
+    programs::Dice dice(seed);
+    Shape shape;
+    for (int rank = 1 + dice.below(2); rank > 0; --rank) shape.push_back(1 + dice.below(4));
+    const int64_t count = element_count(shape).constant();
+    return {tensor(numbers(3 * seed, count), shape).as(dtype),
+            tensor(numbers(3 * seed + 1, count), shape).as(dtype),
+            tensor(numbers(3 * seed + 2, 1), Shape{}).as(dtype)};
+}
+
+/// Few directions of few functions have kinks: what is not judged says nothing.
+TEST(RandomGradients, AgreeWithDifferences) {
+    const RandomSeeds seeds = random_seeds(0, 300);
+    int64_t directions = 0, not_smooth = 0;
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        SessionScope scope(Session::oracle());
+        const GradientCheck found =
+            check_gradients(RandomFunction(seed), arguments(seed, f64), {.tolerance = 1e-5});
+        directions += found.directions, not_smooth += found.not_smooth;
+        ASSERT_TRUE(found) << "seed " << seed << " (FIRN_RANDOM_SEED=" << seed
+                           << " FIRN_RANDOM_COUNT=1): " << found.where;
+    }
+    EXPECT_LE(not_smooth * 50, directions + 49) << not_smooth << " of " << directions;
+}
+
+/// The gradients of a function of one seed, all elements in one row.
+std::vector<float> compiled_gradients(const Session& session, uint64_t seed) {
+    SessionScope scope(session);
+    const std::vector<Tensor> at = arguments(seed, f32);
+    const Shape shape = at[0].shape();
+    const ArgSpec spec = shape.size() == 1 ? f32("n") : f32("n", "m");
+    const auto f = compile(
+        [&](const std::vector<Tensor>& xs) {
+            return grad(RandomFunction(seed)(xs), xs, {.allow_unused = true});
+        },
+        std::vector<ArgSpec>{spec, spec, f32()});
+    std::vector<float> out;
+    for (const Tensor& each : f(at))
+        for (float value : each.to_vector<float>()) out.push_back(value);
+    return out;
+}
+
+/// By kernels that serve every size, as by the oracle.
+TEST(RandomGradients, ByKernelsOfAnySize) {
+    const RandomSeeds seeds = random_seeds(100'000, 60);
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        const std::vector<float> expected = compiled_gradients(Session::oracle(), seed),
+                                 got = compiled_gradients(Session::interpreter(), seed);
+        ASSERT_EQ(got.size(), expected.size());
+        float largest = 1;
+        for (float value : expected) largest = std::max(largest, std::abs(value));
+        for (size_t k = 0; k < got.size(); ++k)
+            ASSERT_NEAR(got[k], expected[k], 1e-3 * largest) << "seed " << seed << " element " << k;
+    }
+}
+
+/// A kink is no fault, and a wrong rule is one, there too where the function has kinks elsewhere.
+TEST(CheckGradients, TellKinksFromFaults) {
+    const std::vector<Tensor> at{tensor({0.0f, 1.0f, -0.5f})};
+    const auto kinks = [](const std::vector<Tensor>& a) {
+        return select(a[0] > 0.0f, a[0], 0.3f * a[0]);
+    };
+    const GradientCheck found = check_gradients(kinks, at);
+    EXPECT_TRUE(found) << found.where;
+    EXPECT_EQ(found.directions, 3);
+    EXPECT_EQ(found.not_smooth, 1);
+    const auto steps = [](const std::vector<Tensor>& a) { return sign(a[0]) * a[0](1); };
+    EXPECT_EQ(check_gradients(steps, at).not_smooth, 1);
+    const auto wrong = [&](const std::vector<Tensor>& a) {
+        return custom_gradient([&](const std::vector<Tensor>& b) { return kinks(b); }, a,
+                               [](const std::vector<Tensor>&, const Tensor&, const Tensor& g) {
+                                   return std::vector<Tensor>{0.999f * g};
+                               });
+    };
+    const GradientCheck fault = check_gradients(wrong, at);
+    EXPECT_FALSE(fault);
+    EXPECT_NE(fault.where.find("element"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace firn

@@ -1,0 +1,113 @@
+// Random statements over floats: declarations, assignments, stores, branches and loops.
+#include "tests/autodiff/random_function.h"
+
+namespace firn {
+
+Tensor RandomFunction::operator()(const std::vector<Tensor>& xs) const {
+    RandomFunction run(*this);  // the same dice every time
+    run.dtype_ = xs[0].dtype();
+    run.main_ = xs[0].shape();
+    run.variables_.reserve(64);
+    for (const Tensor& x : xs) run.variables_.push_back({x, x.shape()});
+    for (int count = 3 + run.dice_.below(4); count > 0; --count) run.statement(2);
+    Tensor out = 0.0f;
+    for (const FloatVariable& each : run.variables_) out = out + sin(each.value);
+    return out;
+}
+
+Tensor RandomFunction::tamed(const Tensor& x) {
+    switch (dice_.below(4)) {
+        case 0: return 1.5f * tanh(0.8f * x);
+        case 1: return clamp(x, -1.45f, 1.4f);
+        default: return 1.5f * sin(x);
+    }
+}
+
+FloatVariable* RandomFunction::assignable() {
+    FloatVariable* out = nullptr;
+    do out = &variables_[static_cast<size_t>(dice_.below(static_cast<int>(variables_.size())))];
+    while (masked_ && out->shape != main_);
+    return out;
+}
+
+void RandomFunction::inside(int depth) {
+    const size_t outer = variables_.size();
+    for (int count = 1 + dice_.below(2); count > 0; --count) statement(depth - 1);
+    variables_.resize(outer);
+}
+
+void RandomFunction::statement(int depth) {
+    const int kind = dice_.below(100);
+    if (kind < 12 && !masked_) return declare();
+    if (kind < 36) return assign();
+    if (kind < 56) return store();
+    if (depth == 0) return assign();
+    if (kind < 72) return branch(depth);
+    return counted(depth);
+}
+
+void RandomFunction::declare() {
+    const Shape shape = dice_.chance(75) ? main_ : Shape{};
+    const Tensor value = tamed(expression(shape, 3));
+    variables_.push_back({value, shape});
+}
+
+void RandomFunction::assign() {
+    FloatVariable* to = assignable();
+    const Tensor value = tamed(expression(to->shape, 3));
+    dice_.chance(30) ? to->value += 0.5f * value : to->value = value;
+}
+
+void RandomFunction::store() {
+    std::vector<size_t> all;
+    for (size_t k = 0; k < variables_.size(); ++k)
+        if (!variables_[k].shape.empty()) all.push_back(k);
+    FloatVariable& to = variables_[dice_.of(all)];
+    const Shape from = masked_ || dice_.chance(70) ? main_ : Shape{};
+    std::vector<Tensor> at;
+    for (int axis = 0; axis < static_cast<int>(to.shape.size()); ++axis)
+        at.push_back(place(from, to.shape, axis));
+    const Tensor value = tamed(expression(from, 2));
+    Tensor& y = to.value;
+    const auto access = [&] { return at.size() == 1 ? y(at[0]) : y(at[0], at[1]); };
+    switch (dice_.below(7)) {
+        case 0:
+        case 1: return void(access() = value);
+        case 2:
+        case 3: return scatter_add(access(), 0.3f * value);
+        case 4: return scatter_min(access(), value);
+        case 5: return scatter_max(access(), value);
+        default: return void(access() += 0.4f * value);
+    }
+}
+
+void RandomFunction::branch(int depth) {
+    const bool masks = masked_ || dice_.chance(50), before = masked_;
+    const Tensor test = condition(masks ? main_ : Shape{});
+    masked_ = masks;
+    const bool both = dice_.chance(50);
+    if_(
+        test, [&] { inside(depth); },
+        [&] {
+            if (both) inside(depth);
+        });
+    masked_ = before;
+}
+
+void RandomFunction::counted(int depth) {
+    const int kind = dice_.below(4), count = dice_.below(4);
+    const auto body = [&](const Tensor& k) {
+        const size_t outer = variables_.size();
+        variables_.push_back({0.2f * k.as(dtype_) - 0.3f, {}});
+        inside(depth);
+        variables_.resize(outer);
+    };
+    if (kind == 0)
+        for (Tensor k : loop(3, -2, -2)) body(k);
+    else if (kind == 1)
+        for (Tensor k : loop(main_[0])) body(k);
+    else
+        for (Tensor k : loop(count)) body(k);
+}
+
+}  // namespace firn
