@@ -107,7 +107,7 @@ Ref scaled(ReverseRun& run, const Cotangent& cotangent, const Ref& factor) {
 std::vector<Ref> reverse_gradients(const Builder& b, const std::vector<Ref>& results,
                                    const std::vector<Ref>& seeds, const std::vector<Ref>& targets,
                                    const ReverseOptions& options) {
-    ReverseRun run{b, {}, {}};
+    ReverseRun run{b, options.most_tape_bytes, {}, {}, {}};
     const std::vector<Ref> order = topological(results);
     find_active(run, order, targets);
     std::unordered_set<const Node*> ends;

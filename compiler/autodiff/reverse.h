@@ -10,6 +10,7 @@ namespace firn {
 struct ReverseOptions {
     bool chosen = false;   // results may be anything where their seeds are 0 (see Cotangent)
     bool partial = false;  // no target changes with another one: derivatives at the others held
+    int64_t most_tape_bytes = int64_t{1} << 27;  // of what a loop keeps of one value; see LoopAttr
 };
 
 /// For every target the sum over results k and their elements of seeds[k] times the derivative by

@@ -17,13 +17,18 @@ namespace firn {
 
 // --- loop ----------------------------------------------------------------------------------------
 
-LoopRange::LoopRange(const Arg& begin, const Arg& end, const Arg& step)
+LoopRange::LoopRange(const Arg& begin, const Arg& end, const Arg& step, const LoopOptions& options)
     : session_(current_state()),
       begin_(begin.node()),
       end_(end.node()),
       step_(step.node()),
       line_(end.line()),
-      exceptions_(std::uncaught_exceptions()) {}
+      checkpoint_(options.checkpoint),
+      exceptions_(std::uncaught_exceptions()) {
+    if (checkpoint_ < 0 || checkpoint_ > INT32_MAX)
+        fail_at(line_, "loop: checkpoint is " + std::to_string(checkpoint_) +
+                           "; it counts iterations from one kept state to the next");
+}
 
 LoopRange::Turn LoopRange::begin() {
     Builder b = builder(*session_, line_);
@@ -36,7 +41,8 @@ LoopRange::Turn LoopRange::begin() {
     push_scope(*session_, ScopeKind::Loop, line_);
     Scope& scope = session_->scopes.back();
     scope_ = scope.id;
-    scope.induction = induction_, scope.begin = begin_, scope.step = step_;
+    scope.induction = induction_, scope.begin = begin_, scope.step = step_,
+    scope.checkpoint = checkpoint_;
     return Turn(*this);
 }
 
@@ -154,6 +160,7 @@ LoopParts parts_of(const Builder& b, const Scope& scope, const Carried& carried)
     }
     parts.active = carried.active < 0 ? -1 : carried.active + static_cast<int>(parts.sizes.size());
     parts.must_end = scope.must_end;
+    parts.checkpoint = scope.checkpoint;
     return parts;
 }
 

@@ -2,18 +2,25 @@
 #pragma once
 #include <optional>
 
-#include "compiler/frontend/tensor.h"
+#include "compiler/frontend/movement.h"
 #include "compiler/program/callback.h"
 
 namespace firn {
 
 struct SessionState;
 
+struct LoopOptions {
+    [[no_unique_address]] ByName by_name = {};
+    /// A gradient keeps what the loop carries of every so many iterations, and computes those
+    /// between again; 1 keeps all. 0: all where they fit, else about every sqrt(iterations)-th.
+    int64_t checkpoint = 0;
+};
+
 /// The range of a recorded loop. The C++ body runs once; what it assigns to tensors from outside
 /// becomes the values that the loop carries.
 class LoopRange {
   public:
-    LoopRange(const Arg& begin, const Arg& end, const Arg& step);
+    LoopRange(const Arg& begin, const Arg& end, const Arg& step, const LoopOptions& options);
     ~LoopRange();
     LoopRange(const LoopRange&) = delete;
     LoopRange& operator=(const LoopRange&) = delete;
@@ -41,6 +48,7 @@ class LoopRange {
     std::shared_ptr<SessionState> session_;
     std::shared_ptr<const Node> begin_, end_, step_, induction_;
     SourceLine line_;
+    int64_t checkpoint_ = 0;
     uint64_t scope_ = 0;
     bool closed_ = false;
     int exceptions_ = 0;
@@ -50,15 +58,16 @@ class LoopRange {
 /// integer tensors. A tensor keeps its type through the loop; its shape grows to what the
 /// iterations assign. A loop without iterations leaves every value as it was. Leave it early by
 /// break_(), never by break or return.
-inline LoopRange loop(const Arg& end) {
-    return LoopRange(Arg(0, end.line()), end, Arg(1, end.line()));
+inline LoopRange loop(const Arg& end, const LoopOptions& options = {}) {
+    return LoopRange(Arg(0, end.line()), end, Arg(1, end.line()), options);
 }
-inline LoopRange loop(const Arg& begin, const Arg& end) {
-    return LoopRange(begin, end, Arg(1, end.line()));
+inline LoopRange loop(const Arg& begin, const Arg& end, const LoopOptions& options = {}) {
+    return LoopRange(begin, end, Arg(1, end.line()), options);
 }
 /// Counts by `step`, down where it is negative.
-inline LoopRange loop(const Arg& begin, const Arg& end, const Arg& step) {
-    return LoopRange(begin, end, step);
+inline LoopRange loop(const Arg& begin, const Arg& end, const Arg& step,
+                      const LoopOptions& options = {}) {
+    return LoopRange(begin, end, step, options);
 }
 
 /// Records both sides, one after the other. The condition is a bool. Where it has a shape it masks:

@@ -27,10 +27,18 @@ std::vector<Ref> nodes_of(const std::vector<Tensor>& xs, SourceLine line) {
     return out;
 }
 
+ReverseOptions reverse_options(const SessionState& session) {
+    ReverseOptions out;
+    if (session.executor)
+        out.most_tape_bytes = static_cast<int64_t>(session.executor->profile().max_storage_range);
+    return out;
+}
+
 std::vector<Tensor> gradients(const Ref& y, const std::vector<Ref>& xs, const Ref& seed,
                               const GradOptions& options, SourceLine line) {
     const Builder b = builder(*current_state(), line);
-    const std::vector<Ref> found = reverse_gradients(b, {y}, {seed}, xs);
+    const std::vector<Ref> found =
+        reverse_gradients(b, {y}, {seed}, xs, reverse_options(*current_state()));
     std::vector<Tensor> out;
     for (size_t k = 0; k < xs.size(); ++k) {
         if (!found[k] && !options.allow_unused && y->op == Op::Buffer)

@@ -23,8 +23,10 @@ struct GradOptions {
 /// Where a function has no derivative: of abs, sqrt and the angle of (0, 0) it is 0 at 0; of two
 /// equal operands of min and max each gets half, of n equal elements of a reduction each an n-th;
 /// floor, ceil, round, trunc and sign have 0. A side of select() that is not taken contributes
-/// exactly 0, even where it is infinite or not a number. Loops, branches and kernels by hand have
-/// no gradients yet: UserError with their line.
+/// exactly 0, even where it is infinite or not a number. A loop keeps the states that its gradient
+/// asks for, see LoopOptions::checkpoint; where the host knows no bound of their number (a while_
+/// without max_steps, a trip count that is data and not a min() with a number), for loops in which
+/// sizes begin, and for kernels by hand there is none: UserError with their line.
 Tensor grad(const Tensor& y, const Tensor& x, const GradOptions& options = {},
             SourceLine line = here());
 /// The same by several tensors at once, in one sweep: `grad(loss, {weights, bias})`.

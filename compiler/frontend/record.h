@@ -77,6 +77,7 @@ struct Scope {
     std::vector<std::pair<Ref, SourceLine>> asked;  // Loop: values whose shape somebody asked for
     Ref induction, begin, step;                     // Loop
     MustEnd must_end = MustEnd::No;                 // Loop; see LoopAttr
+    int64_t checkpoint = 0;                         // Loop; see LoopAttr
     std::vector<Size> sizes;          // Loop: data symbols that begin in its iterations
     std::vector<Guard> guards;        // Function
     std::vector<Effect> effects;      // Function, and the root: what its end hands over

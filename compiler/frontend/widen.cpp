@@ -90,7 +90,8 @@ class Inference {
                           std::move(body),
                           attr.active,
                           attr.must_end,
-                          attr.sizes},
+                          attr.sizes,
+                          attr.checkpoint},
                          {}, {});
     }
 
@@ -238,7 +239,7 @@ Ref make_loop(Builder b, LoopParts parts, const std::unordered_map<const Node*, 
     }
     return loop(b, parts.begin, parts.end, parts.step, std::move(parts.inits),
                 Region{std::move(pass.args), std::move(pass.results)}, parts.active, parts.must_end,
-                std::move(parts.sizes));
+                std::move(parts.sizes), parts.checkpoint);
 }
 
 }  // namespace firn

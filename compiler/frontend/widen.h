@@ -14,6 +14,7 @@ struct LoopParts {
     int active = -1;
     MustEnd must_end = MustEnd::No;
     std::vector<Size> sizes = {};  // of an iteration, see LoopAttr
+    int64_t checkpoint = 0;        // see LoopAttr
 };
 
 /// Values whose shape the user's code has seen, and where.

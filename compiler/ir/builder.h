@@ -64,9 +64,10 @@ Ref ruled(Builder b, const Ref& value, std::vector<Ref> inputs, ReverseRule rule
 Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool keep_dims);
 /// inits.size() == body.args.size() - 1 == body.results.size(); dtypes and shapes must agree.
 /// Gives the Loop node; take values with result().
-/// `must_end`, `sizes`: see LoopAttr.
+/// `must_end`, `sizes`, `checkpoint`: see LoopAttr.
 Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vector<Ref> inits,
-         Region body, int active, MustEnd must_end = MustEnd::No, std::vector<Size> sizes = {});
+         Region body, int active, MustEnd must_end = MustEnd::No, std::vector<Size> sizes = {},
+         int64_t checkpoint = 0);
 /// What is said of a `must_end` loop that did not end, which stands at a line.
 std::string never_ended(SourceLine line);
 std::string never_ended(const Node& loop);

@@ -49,7 +49,7 @@ std::string never_ended(const Node& loop) {
 }
 
 Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vector<Ref> inits,
-         Region body, int active, MustEnd must_end, std::vector<Size> sizes) {
+         Region body, int active, MustEnd must_end, std::vector<Size> sizes, int64_t checkpoint) {
     ensure(!body.args.empty() && body.args.size() == inits.size() + 1 &&
                body.results.size() == inits.size(),
            "a loop body has the induction value and one argument and one result per carried value");
@@ -74,7 +74,7 @@ Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vect
     inputs.insert(inputs.end(), inits.begin(), inits.end());
     return b.table.intern(Op::Loop, i32, {}, std::move(inputs),
                           LoopAttr{std::make_shared<Region>(std::move(body)), active, false, false,
-                                   must_end, std::move(sizes)},
+                                   must_end, std::move(sizes), checkpoint},
                           b.line);
 }
 
@@ -177,7 +177,7 @@ Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr) {
     if (node.op == Op::Loop) {
         const auto& a = std::get<LoopAttr>(attr);
         const Ref made = loop(b, inputs[0], inputs[1], inputs[2], after(inputs, 3), *a.body,
-                              a.active, a.must_end, a.sizes);
+                              a.active, a.must_end, a.sizes, a.checkpoint);
         LoopAttr kept = made->as<LoopAttr>();
         kept.host = a.host;
         kept.open = a.open;

@@ -109,6 +109,8 @@ enum class MustEnd : uint8_t { No, Throws, Stored };
 /// begin anew in every iteration, and that nothing outside of the body mentions: the value that the
 /// body gives for carried value k < sizes.size() (i32, rank 0) is that of sizes[k] in this
 /// iteration. Each depends only on those before it. A loop that has some is one of kernels.
+/// `checkpoint`, where it is not 0: a gradient keeps what the loop carries of every so many
+/// iterations (1: of all), and computes those between again.
 /// `group`, where it is not empty: a kernel by hand. It takes one iteration, which is one dispatch
 /// of invocations for every index of `grid`, in groups of `group` (both by axis); it carries the
 /// tensors that it stores to.
@@ -118,6 +120,7 @@ struct LoopAttr {
     bool host = false, open = false;
     MustEnd must_end = MustEnd::No;
     std::vector<Size> sizes = {};
+    int64_t checkpoint = 0;
     Shape grid = {};
     std::vector<uint32_t> group = {};
     bool by_hand() const { return !group.empty(); }

@@ -30,6 +30,10 @@ Attr loop_attribute(GraphParseRun& run) {
         attr.must_end = MustEnd::Throws;
     else if (accept(run, "end_is_stored"))
         attr.must_end = MustEnd::Stored;
+    if (accept(run, "checkpoint")) {
+        expect(run, "=");
+        attr.checkpoint = take_small(run);
+    }
     if (accept(run, "sizes")) {
         expect(run, "=");
         attr.sizes = take_sizes(run, "");

@@ -155,6 +155,7 @@ class Printer {
         if (attr.active >= 0) out_ += " active=" + std::to_string(attr.active);
         if (attr.must_end != MustEnd::No)
             out_ += attr.must_end == MustEnd::Throws ? " must_end" : " end_is_stored";
+        if (attr.checkpoint) out_ += " checkpoint=" + std::to_string(attr.checkpoint);
         if (!attr.sizes.empty()) list(" sizes=", attr.sizes);
         if (attr.by_hand()) {
             list(" by_hand grid=", attr.grid);

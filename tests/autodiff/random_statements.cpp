@@ -42,8 +42,9 @@ void RandomFunction::statement(int depth) {
     if (kind < 36) return assign();
     if (kind < 56) return store();
     if (depth == 0) return assign();
-    if (kind < 72) return branch(depth);
-    return counted(depth);
+    if (kind < 68) return branch(depth);
+    if (kind < 82) return counted(depth);
+    return kind < 92 ? left_early(depth) : repeated(depth);
 }
 
 void RandomFunction::declare() {
@@ -95,7 +96,8 @@ void RandomFunction::branch(int depth) {
 }
 
 void RandomFunction::counted(int depth) {
-    const int kind = dice_.below(4), count = dice_.below(4);
+    const int kind = dice_.below(6), count = dice_.below(4);
+    const Tensor by_data = cast<int>(floor(2.1f * leaf({}) + 1.3f));
     const auto body = [&](const Tensor& k) {
         const size_t outer = variables_.size();
         variables_.push_back({0.2f * k.as(dtype_) - 0.3f, {}});
@@ -106,8 +108,42 @@ void RandomFunction::counted(int depth) {
         for (Tensor k : loop(3, -2, -2)) body(k);
     else if (kind == 1)
         for (Tensor k : loop(main_[0])) body(k);
+    else if (kind == 2)
+        for (Tensor k : loop(-1, min(by_data, 4), 2)) body(k);
+    else if (kind == 3)
+        for (Tensor k : loop(4, {.checkpoint = 1 + count})) body(k);
     else
         for (Tensor k : loop(count)) body(k);
+}
+
+void RandomFunction::left_early(int depth) {
+    const bool before = masked_, by_element = masked_ || dice_.chance(60);
+    const bool first = dice_.chance(50), ends = dice_.chance(70);
+    const int64_t every = dice_.below(3);
+    masked_ = by_element;
+    for (Tensor k : loop(4, {.checkpoint = every})) {
+        if (!first) inside(depth);
+        const Tensor test = condition(by_element ? main_ : Shape{}) & (k > dice_.below(3) - 1);
+        if_(test, [&] { ends ? break_() : continue_(); });
+        inside(depth);
+    }
+    masked_ = before;
+}
+
+void RandomFunction::repeated(int depth) {
+    const bool before = masked_;
+    masked_ = before || dice_.chance(60);
+    const Shape shape = masked_ ? main_ : Shape{};
+    Tensor turns = expand(Tensor(0), shape);
+    const int most = 1 + dice_.below(4);
+    const Tensor limit = cast<int>(floor(1.7f * leaf(shape) + 2.2f));
+    while_([&] { return turns < limit; },
+           [&] {
+               turns += 1;
+               inside(depth);
+           },
+           {.max_steps = most});
+    masked_ = before;
 }
 
 }  // namespace firn

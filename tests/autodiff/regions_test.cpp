@@ -128,5 +128,153 @@ TEST(Gradients, OfWhatLoopsAndBranchesReadTwice) {
         xs, false);
 }
 
+/// y <- y y + c per element until it is far: each element by its own number of iterations.
+Tensor orbit(const Tensor& start, const Tensor& c) {
+    Tensor y = start;
+    for (Tensor k : loop(6)) {
+        y = y * y + c;
+        if_(y > 2.0f, [&] { break_(); });
+        y = y * cos(0.1f * cast<float>(k));
+    }
+    return y;
+}
+
+TEST(Gradients, ThroughLoopsThatElementsLeaveEarly) {
+    const Tensors xs{some({7}, -1.2f, 1.3f), some({7}, -0.4f, 0.9f)};
+    expect_derivatives([](const Tensors& a) { return orbit(a[0], a[1]); }, xs, false);
+    // Neighbours read what elements have that left; some skip the rest of an iteration.
+    expect_derivatives(
+        [](const Tensors& a) {
+            Tensor y = a[0];
+            for (Tensor k : loop(5)) {
+                auto [i] = indices<1>(y.shape());
+                if_((i + k) % 3 == 0, [&] { continue_(); });
+                y = 0.6f * (wrap(y)(i - 1) + y(i + 1)) * a[1];
+                if_(abs(y) > 0.9f, [&] { break_(); });
+                scatter_add(y(i + 1), 0.2f * sin(y));
+            }
+            return y;
+        },
+        xs, false);
+    // One condition for all.
+    expect_derivatives(
+        [](const Tensors& a) {
+            Tensor y = a[0], left = a[0](2);
+            while_([&] { return sum(y * y) > 0.3f; },
+                   [&] { y = sin(y) * a[1], left = left * mean(y); }, {.max_steps = 9});
+            return y * left;
+        },
+        xs);
+    // An element that is no number after it left takes no part.
+    SessionScope scope(Session::oracle());
+    const Tensor x = tensor({4.0f, 0.25f});
+    Tensor y = x;
+    while_([&] { return y > 1.0f; }, [&] { y = log(y - 0.5f); }, {.max_steps = 20});
+    EXPECT_EQ(grad(sum(y), x).to_vector<float>()[1], 1);
+}
+
+TEST(Gradients, ThroughLoopsThatElementsLeaveEarlyByKernels) {
+    const auto run = [](const Session& session) {
+        SessionScope scope(session);
+        const auto f = compile(
+            [](Tensor x, Tensor c) {
+                return grad(sum(square(orbit(x, c))), {x, c});
+            },
+            {f32("n"), f32("n")});
+        std::vector<float> out;
+        for (const Tensor& each :
+             std::vector<Tensor>(f(some({300}, -1.2f, 1.3f), some({300}, -0.4f, 0.9f))))
+            for (float value : each.to_vector<float>()) out.push_back(value);
+        return out;
+    };
+    const std::vector<float> expected = run(Session::oracle());
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        const std::vector<float> got = run(Session::interpreter(profile));
+        for (size_t k = 0; k < got.size(); ++k)
+            ASSERT_NEAR(got[k], expected[k], 1e-4 * std::max(1.0f, std::abs(expected[k]))) << k;
+    }
+}
+
+TEST(Gradients, ThroughLoopsThatCountByData) {
+    const Tensors xs{some({5}, 0.3f, 1.4f)};
+    expect_derivatives(
+        [](const Tensors& a) {
+            Tensor y = a[0], most = cast<int>(sum(a[0]));  // 4
+            for (Tensor k : loop(1, min(most, 9), 2)) y = sin(y * a[0] + cast<float>(k));
+            // Not more than the loop around says.
+            for (Tensor k : loop(3))
+                for (Tensor j : loop(k, 2 * k)) y = y * cos(y + cast<float>(j));
+            // One that needs no state needs no bound.
+            for (Tensor k : loop(most)) y = 1.1f * y + a[0];
+            return y;
+        },
+        xs);
+}
+
+/// One state of several is needed, and what it is computed from again needs others; the body counts
+/// for itself, overwrites what it reads, and leaves alone what was made before.
+Tensor simulation(const Tensor& start, const Tensor& w, int64_t every) {
+    Tensor y = start, before = sin(start), age = zeros(start.shape(), i32), total = sum(start);
+    for (Tensor k : loop(2, 19, 2, {.checkpoint = every})) {
+        auto [i] = indices<1>(y.shape());
+        y = 0.4f * (y(i - 1) + y(k)) * w + 0.1f * cast<float>(age);
+        y(k) = y(k % 2) * y(k);
+        age = age + select(i < k, 1, 0);
+        total = total + before(k);
+    }
+    return y * total + before * cast<float>(age);
+}
+
+TEST(Gradients, FromCheckpointsOfMoreThanIsAskedFor) {
+    expect_derivatives(
+        [](const Tensors& a) {
+            Tensor y = a[0], age = 0;
+            for (Tensor k : loop(8, {.checkpoint = 3})) {
+                y = 0.5f * y * y + 0.2f * cast<float>(age);
+                age = (age + 2) % 5;
+            }
+            return y;
+        },
+        {some({5})});
+}
+
+/// Without a word about it, where all states do not fit.
+TEST(Gradients, ChooseCheckpoints) {
+    const auto peak = [](int iterations, int64_t every) {
+        SessionScope scope(Session::interpreter());
+        const auto f = compile(
+            [=](Tensor x) {
+                Tensor y = x;
+                for (Tensor k : loop(iterations, {.checkpoint = every}))
+                    y = wrap(y)(index(y, 0) + 1) * y;
+                return grad(sum(y), x);
+            },
+            {f32(4'096)});
+        return double(f.stats().peak_bytes) / (4 * 4'096);  // in states
+    };
+    EXPECT_GE(peak(100, 0), 100);
+    EXPECT_LE(peak(100, 10), 40);
+    EXPECT_LE(peak(10'000, 0), 220);
+    EXPECT_GE(peak(10'000, 1), 10'000);
+}
+
+TEST(Gradients, FromCheckpoints) {
+    const Tensors xs{some({6}), some({6}, 0.5f, 1.2f)};
+    for (int64_t every : {1, 2, 3, 4, 9, 50})
+        expect_derivatives([&](const Tensors& a) { return simulation(a[0], a[1], every); }, xs,
+                           every == 4);
+    for (int64_t every : {2, 5})
+        expect_derivatives(
+            [&](const Tensors& a) {
+                Tensor y = a[0];
+                for (Tensor k : loop(7, {.checkpoint = every})) {
+                    if_(y > 0.8f, [&] { break_(); });
+                    for (Tensor j : loop(3, {.checkpoint = 2})) y = y + 0.3f * sin(y * a[1]);
+                }
+                return y;
+            },
+            xs, false);
+}
+
 }  // namespace
 }  // namespace firn

@@ -1,0 +1,211 @@
+// Cotangents behind loops.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "compiler/autodiff/loop_tapes.h"
+#include "compiler/autodiff/loop_trips.h"
+#include "compiler/autodiff/region_values.h"
+#include "compiler/autodiff/reverse.h"
+#include "compiler/ir/host_size.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+using Replaced = std::unordered_map<const Node*, Ref>;
+
+/// One iteration of a loop backwards, as a function of what is only known when loops are made of
+/// it.
+struct Backwards {
+    Ref turn;                    // the iteration that is turned round (i32, rank 0)
+    std::vector<Ref> states;     // by carried value: what it was when that began
+    std::vector<size_t> floats;  // carried values that have cotangents
+    std::vector<Ref> outside;    // see active_outside()
+    std::vector<bool> needed;    // by carried value: whether its state is asked for
+    // Cotangents of `floats`, then sums for `outside`: before the iteration, and after it.
+    std::vector<Ref> args, results;
+};
+
+/// `most`: what is known of the number of iterations, for loops inside that count by them.
+Ref bounded_turn(const Builder& b, const Ref& turn, const std::optional<Size>& most) {
+    if (!most) return turn;
+    const Ref last = size_value(b, *most - Size(1));
+    return elementwise(b, Op::Max, {elementwise(b, Op::Min, {turn, last}), constant_int(b, 0)});
+}
+
+std::vector<bool> asked_for(const std::vector<Ref>& states, const std::vector<Ref>& results) {
+    std::unordered_set<const Node*> below;
+    for (const Ref& node : topological(results)) below.insert(node.get());
+    std::vector<bool> out;
+    for (const Ref& state : states) out.push_back(below.contains(state.get()));
+    return out;
+}
+
+Backwards backwards_of(ReverseRun& run, const Node& loop, const std::optional<Size>& most,
+                       bool chosen) {
+    const Builder& b = run.b;
+    const Region& forward = *loop.as<LoopAttr>().body;
+    Backwards out;
+    out.turn = region_arg(b, i32, {});
+    const Ref passed = elementwise(b, Op::Mul, {bounded_turn(b, out.turn, most), loop.inputs[2]});
+    Replaced replaced{{forward.args[0].get(), elementwise(b, Op::Add, {loop.inputs[0], passed})}};
+    for (size_t k = 0; k + 1 < forward.args.size(); ++k) {
+        const Ref& arg = forward.args[k + 1];
+        out.states.push_back(region_arg(b, arg->dtype, arg->shape));
+        replaced[arg.get()] = out.states[k];
+        if (arg->dtype.is_float()) out.floats.push_back(k);
+    }
+    out.outside = active_outside(run, forward);
+    const std::vector<Ref> next = substitute(b.table, forward.results, replaced);
+    std::vector<Ref> results, targets;
+    for (size_t k : out.floats) {
+        results.push_back(next[k]);
+        out.args.push_back(region_arg(b, next[k]->dtype, next[k]->shape));
+        targets.push_back(out.states[k]);
+    }
+    targets.insert(targets.end(), out.outside.begin(), out.outside.end());
+    const std::vector<Ref> found =
+        reverse_gradients(b, results, out.args, targets, {chosen, true, run.most_tape_bytes});
+    for (size_t k = 0; k < targets.size(); ++k) {
+        if (k < out.floats.size()) {
+            out.results.push_back(or_zeros(run, found[k], *targets[k]));
+            continue;
+        }
+        const Ref sum = region_arg(b, targets[k]->dtype, targets[k]->shape);
+        out.args.push_back(sum);
+        out.results.push_back(found[k] ? elementwise(b, Op::Add, {sum, found[k]}) : sum);
+    }
+    out.needed = asked_for(out.states, out.results);
+    return out;
+}
+
+bool any(const std::vector<bool>& flags) {
+    return std::find(flags.begin(), flags.end(), true) != flags.end();
+}
+
+/// Turns `count` iterations from `first` (null: 0) on round, of which the tapes keep the states.
+/// `inits`: what `args` begin as.
+std::vector<Ref> turned_round(const Builder& b, const Backwards& backwards, const Ref& first,
+                              const Ref& count, const Tapes& tapes, std::vector<Ref> inits) {
+    const Ref iteration = region_arg(b, i32, {});
+    const Ref last = elementwise(b, Op::Sub, {count, constant_int(b, 1)});
+    const Ref slot = elementwise(b, Op::Sub, {last, iteration});
+    Replaced known{{backwards.turn.get(), first ? elementwise(b, Op::Add, {first, slot}) : slot}};
+    for (size_t k = 0; k < tapes.size(); ++k)
+        if (tapes[k]) known[backwards.states[k].get()] = state_at(b, tapes[k], slot);
+    Region body;
+    body.args.push_back(iteration);
+    body.args.insert(body.args.end(), backwards.args.begin(), backwards.args.end());
+    body.results = substitute(b.table, backwards.results, known);
+    const size_t results = inits.size();
+    const Ref made = loop(b, constant_int(b, 0), count, constant_int(b, 1), std::move(inits),
+                          std::move(body), -1);
+    std::vector<Ref> out;
+    for (size_t k = 0; k < results; ++k) out.push_back(result(b, made, static_cast<int>(k)));
+    return out;
+}
+
+/// The same from states that are kept of every `every`-th iteration: those between are computed
+/// again, part by part from the last one.
+std::vector<Ref> turned_round_by_parts(const Builder& b, const Node& loop,
+                                       const Backwards& backwards, const Ref& count,
+                                       const Tapes& tapes, int64_t every,
+                                       const std::vector<Ref>& inits) {
+    const auto op = [&](Op o, const Ref& x, const Ref& y) { return elementwise(b, o, {x, y}); };
+    const Ref pace = constant_int(b, every), one = constant_int(b, 1);
+    const Ref parts = op(Op::Div, op(Op::Add, count, constant_int(b, every - 1)), pace);
+    const Ref iteration = region_arg(b, i32, {});
+    const Ref part = op(Op::Sub, op(Op::Sub, parts, one), iteration);
+    const Ref first = op(Op::Mul, part, pace);
+    const Ref length = op(Op::Min, pace, op(Op::Sub, count, first));
+    std::vector<Ref> states;
+    for (const Ref& tape : tapes) states.push_back(tape ? state_at(b, tape, part) : nullptr);
+    Region body;
+    body.args.push_back(iteration);
+    for (const Ref& init : inits) body.args.push_back(region_arg(b, init->dtype, init->shape));
+    const std::vector<Ref> args(body.args.begin() + 1, body.args.end());
+    // One part after the other has the same memory.
+    Tapes room = empty_tapes(b, loop, Size(every), backwards.needed);
+    std::vector<Ref> begins = inits;
+    for (Ref& tape : room) {
+        if (!tape) continue;
+        begins.push_back(tape);
+        tape = region_arg(b, tape->dtype, tape->shape);
+        body.args.push_back(tape);
+    }
+    const Tapes again = recorded_again(b, loop, first, length, states, room);
+    body.results = turned_round(b, backwards, first, length, again, args);
+    for (const Ref& tape : again)
+        if (tape) body.results.push_back(tape);
+    const Ref made =
+        firn::loop(b, constant_int(b, 0), parts, one, std::move(begins), std::move(body), -1);
+    std::vector<Ref> out;
+    for (size_t k = 0; k < inits.size(); ++k) out.push_back(result(b, made, static_cast<int>(k)));
+    return out;
+}
+
+/// The distance of kept states: 1 where all fit. A. Griewank and A. Walther, "Algorithm 799:
+/// revolve", 2000: with one level of checkpoints about the root of the number of iterations.
+int64_t checkpoint_distance(const ReverseRun& run, const Node& loop, const Size& most,
+                            const std::vector<bool>& needed) {
+    const LoopAttr& attr = loop.as<LoopAttr>();
+    if (attr.checkpoint) return attr.checkpoint;
+    if (!most.is_constant()) return 1;
+    bool fits = true;
+    for (size_t k = 0; k < needed.size(); ++k) {
+        const Node& arg = *attr.body->args[k + 1];
+        const Size bytes = most * element_count(arg.shape) * Size(arg.dtype.bytes());
+        fits &= !needed[k] || !bytes.is_constant() || bytes.constant() <= run.most_tape_bytes;
+    }
+    if (fits) return 1;
+    const auto root = static_cast<int64_t>(std::ceil(std::sqrt(double(most.constant()))));
+    // Tapes of one shape would begin as one value, which is then in memory once more.
+    return ceil_div(most, Size(root)).is(root) ? root + 1 : root;
+}
+
+}  // namespace
+
+void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>& results) {
+    const LoopAttr& attr = self->as<LoopAttr>();
+    if (attr.by_hand()) refuse_gradient(*self, "kernels by hand");
+    if (!attr.sizes.empty()) refuse_gradient(*self, "loops that make sizes");
+    const Builder& b = run.b;
+    const bool chosen = all_chosen(results), breaks = attr.active >= 0;
+    Trips trips = trips_of(b, *self);
+    // The limit of a while_ that was given none is no number of states to keep.
+    if (attr.must_end != MustEnd::No) trips.most.reset();
+    const Backwards backwards = backwards_of(run, *self, trips.most, chosen);
+    const bool keeps = any(backwards.needed);
+    if (keeps && !trips.most)
+        refuse_gradient(*self, breaks ? "a while_ whose states need a bound: give it a .max_steps"
+                                      : "a loop whose states need a bound: let it count to "
+                                        "min(count, most), with a number that the host knows");
+    const Size most = trips.most.value_or(Size(0));
+    const int64_t every = keeps ? checkpoint_distance(run, *self, most, backwards.needed) : 1;
+    const std::vector<bool> kept =
+        every > 1 ? needed_to_go_on(*attr.body, backwards.needed) : backwards.needed;
+    Recorded kept_states{Tapes(kept.size()), nullptr};
+    if (keeps || breaks)
+        kept_states = recorded(b, *self, ceil_div(most, Size(every)), kept, every, breaks);
+    Ref count = breaks ? kept_states.count : trips.count;
+    // A bound that shows, for gradients of this gradient.
+    if (trips.most && !host_size(*count, {}))
+        count = elementwise(b, Op::Min, {count, size_value(b, most)});
+    std::vector<Ref> inits;
+    for (size_t k : backwards.floats)
+        inits.push_back(or_zeros(run, results[k].value, *backwards.states[k]));
+    for (const Ref& value : backwards.outside) inits.push_back(zeros_like(run, *value));
+    const std::vector<Ref> found =
+        every > 1
+            ? turned_round_by_parts(b, *self, backwards, count, kept_states.tapes, every, inits)
+            : turned_round(b, backwards, nullptr, count, kept_states.tapes, inits);
+    for (size_t k = 0; k < found.size(); ++k)
+        contribute(run,
+                   k < backwards.floats.size() ? self->inputs[3 + backwards.floats[k]]
+                                               : backwards.outside[k - backwards.floats.size()],
+                   found[k], chosen);
+}
+
+}  // namespace firn

@@ -1,0 +1,154 @@
+// Loops that run again to keep what they carry.
+#include "compiler/autodiff/loop_tapes.h"
+
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace firn {
+namespace {
+
+/// A loop that is made longer by what it keeps.
+struct Keeping {
+    Builder b;
+    Region body;
+    std::vector<Ref> inits;
+
+    /// Gives the place of what is carried besides.
+    int carry(const Ref& init, const Ref& arg, const Ref& next) {
+        inits.push_back(init);
+        body.args.push_back(arg);
+        body.results.push_back(next);
+        return static_cast<int>(inits.size()) - 1;
+    }
+    /// Stores `value` in a slot of every iteration; outside of those that `empty` has nothing is.
+    int keep(const Ref& value, const Ref& empty, const Ref& slot) {
+        const Ref tape = region_arg(b, value->dtype, empty->shape);
+        std::vector<Ref> at{expand(b, slot, value->shape)};
+        for (int axis = 0; axis < value->rank(); ++axis) at.push_back(index(b, value->shape, axis));
+        return carry(empty, tape,
+                     scatter(b, tape, value, at, {.op = ScatterOp::Last, .unique = true}));
+    }
+};
+
+Ref empty_tape(const Builder& b, const Node& value, const Size& length) {
+    Shape shape = value.shape;
+    shape.insert(shape.begin(), length);
+    return expand(b, constant(b, scalar_int(0).to(value.dtype)), shape);
+}
+
+/// The slot of iteration `turn`, where every `every`-th has one.
+Ref slot_of(const Builder& b, const Ref& turn, int64_t every) {
+    if (every == 1) return turn;
+    const Ref pace = constant_int(b, every);
+    const Ref whole =
+        elementwise(b, Op::Equal, {elementwise(b, Op::Mod, {turn, pace}), constant_int(b, 0)});
+    return elementwise(b, Op::Select,
+                       {whole, elementwise(b, Op::Div, {turn, pace}), constant_int(b, -1)});
+}
+
+/// Iterations by element, and the most of all.
+int count_iterations(Keeping& made, int active) {
+    const Builder& b = made.b;
+    const Ref runs = made.body.args[static_cast<size_t>(active) + 1];
+    const Ref count = region_arg(b, i32, runs->shape);
+    const Ref more = elementwise(b, Op::Add, {count, constant_int(b, 1)});
+    return made.carry(expand(b, constant_int(b, 0), runs->shape), count,
+                      elementwise(b, Op::Select, {runs, more, count}));
+}
+
+Ref largest_of(const Builder& b, const Ref& counts) {
+    if (counts->shape.empty()) return counts;
+    if (element_count(counts->shape).is(0)) return constant_int(b, 0);
+    return elementwise(b, Op::Max,
+                       {reduce(b, ReduceOp::Max, counts, {}, false), constant_int(b, 0)});
+}
+
+}  // namespace
+
+Tapes empty_tapes(const Builder& b, const Node& loop, const Size& length,
+                  const std::vector<bool>& kept) {
+    Tapes out;
+    for (size_t k = 0; k < kept.size(); ++k)
+        out.push_back(kept[k] ? empty_tape(b, *loop.as<LoopAttr>().body->args[k + 1], length)
+                              : nullptr);
+    return out;
+}
+
+Recorded recorded(const Builder& b, const Node& loop, const Size& length,
+                  const std::vector<bool>& kept, int64_t every, bool counts) {
+    const LoopAttr& attr = loop.as<LoopAttr>();
+    const Tapes room = empty_tapes(b, loop, length, kept);
+    Keeping made{
+        b, with_fresh_args(b.table, *attr.body), {loop.inputs.begin() + 3, loop.inputs.end()}};
+    const Ref passed = elementwise(b, Op::Sub, {made.body.args[0], loop.inputs[0]});
+    const Ref slot = slot_of(b, elementwise(b, Op::Div, {passed, loop.inputs[2]}), every);
+    std::vector<int> places(kept.size(), -1);
+    for (size_t k = 0; k < kept.size(); ++k)
+        if (kept[k]) places[k] = made.keep(made.body.args[k + 1], room[k], slot);
+    const int counter = counts ? count_iterations(made, attr.active) : -1;
+    const Ref node =
+        firn::loop(b, loop.inputs[0], loop.inputs[1], loop.inputs[2], std::move(made.inits),
+                   std::move(made.body), attr.active, attr.must_end, attr.sizes);
+    Recorded out;
+    for (int place : places) out.tapes.push_back(place < 0 ? nullptr : result(b, node, place));
+    if (counts) out.count = largest_of(b, result(b, node, counter));
+    return out;
+}
+
+Tapes recorded_again(const Builder& b, const Node& loop, const Ref& first, const Ref& count,
+                     const std::vector<Ref>& states, const Tapes& room) {
+    const Region& forward = *loop.as<LoopAttr>().body;
+    Keeping made{b, {}, {}};
+    const Ref own = region_arg(b, i32, {});
+    made.body.args.push_back(own);
+    const Ref turn = elementwise(b, Op::Add, {first, own});
+    std::unordered_map<const Node*, Ref> replaced{
+        {forward.args[0].get(),
+         elementwise(b, Op::Add,
+                     {loop.inputs[0], elementwise(b, Op::Mul, {turn, loop.inputs[2]})})}};
+    std::vector<Ref> args(states.size()), next;
+    for (size_t k = 0; k < states.size(); ++k) {
+        if (!states[k]) continue;
+        const Ref& arg = forward.args[k + 1];
+        args[k] = region_arg(b, arg->dtype, arg->shape);
+        replaced[arg.get()] = args[k];
+        next.push_back(forward.results[k]);
+    }
+    next = substitute(b.table, next, replaced);
+    for (size_t k = 0, n = 0; k < states.size(); ++k)
+        if (states[k]) made.carry(states[k], args[k], next[n++]);
+    std::vector<int> places(room.size(), -1);
+    for (size_t k = 0; k < room.size(); ++k)
+        if (room[k]) places[k] = made.keep(args[k], room[k], own);
+    const Ref node = firn::loop(b, constant_int(b, 0), count, constant_int(b, 1),
+                                std::move(made.inits), std::move(made.body), -1);
+    Tapes out;
+    for (int place : places) out.push_back(place < 0 ? nullptr : result(b, node, place));
+    return out;
+}
+
+Ref state_at(const Builder& b, const Ref& tape, const Ref& slot) {
+    const Shape shape(tape->shape.begin() + 1, tape->shape.end());
+    std::vector<Ref> at{expand(b, slot, shape)};
+    for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis)
+        at.push_back(index(b, shape, axis));
+    return gather(b, tape, at, std::vector<Bounds>(tape->shape.size(), Bounds::Unchecked),
+                  scalar_int(0).to(tape->dtype));
+}
+
+std::vector<bool> needed_to_go_on(const Region& body, std::vector<bool> wanted) {
+    for (bool changed = true; changed;) {
+        std::vector<Ref> next;
+        for (size_t k = 0; k < wanted.size(); ++k)
+            if (wanted[k]) next.push_back(body.results[k]);
+        std::unordered_set<const Node*> below;
+        for (const Ref& node : topological(next)) below.insert(node.get());
+        changed = false;
+        for (size_t k = 0; k < wanted.size(); ++k)
+            if (!wanted[k] && below.contains(body.args[k + 1].get())) wanted[k] = changed = true;
+    }
+    return wanted;
+}
+
+}  // namespace firn

@@ -1,0 +1,42 @@
+// Loops that run again to keep what they carry.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "compiler/ir/builder.h"
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+/// What the iterations of a loop began with: by carried value [length, ...], null where it was not
+/// kept.
+using Tapes = std::vector<Ref>;
+
+struct Recorded {
+    Tapes tapes;
+    Ref count;  // iterations that took place (i32, rank 0); null where it was not asked for
+};
+
+/// A loop that does what `loop` does and keeps the carried values that are `kept` of every
+/// `every`-th iteration, `length` of them: the pass share_loops makes one of both. `counts`: it
+/// counts its iterations too; needs the loop's active value.
+Recorded recorded(const Builder& b, const Node& loop, const Size& length,
+                  const std::vector<bool>& kept, int64_t every, bool counts);
+
+/// Tapes of which nothing is known yet.
+Tapes empty_tapes(const Builder& b, const Node& loop, const Size& length,
+                  const std::vector<bool>& kept);
+
+/// The part of a loop from iteration `first` on, `count` iterations, which begin with `states`
+/// (null where a carried value is not asked for): what each began with, stored into the tapes
+/// `room`.
+Tapes recorded_again(const Builder& b, const Node& loop, const Ref& first, const Ref& count,
+                     const std::vector<Ref>& states, const Tapes& room);
+
+/// What the iteration in `slot` (i32, rank 0) of a tape began with.
+Ref state_at(const Builder& b, const Ref& tape, const Ref& slot);
+
+/// The carried values that the next values of `wanted` depend on, themselves included.
+std::vector<bool> needed_to_go_on(const Region& body, std::vector<bool> wanted);
+
+}  // namespace firn

@@ -1,0 +1,23 @@
+// How often a loop runs, as far as its bounds tell.
+#pragma once
+#include <optional>
+
+#include "compiler/ir/builder.h"
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+/// An upper bound of an i32 value of rank 0; nothing where there is none that the host knows.
+std::optional<Size> most_of(const Node& node);
+
+struct Trips {
+    /// Iterations that the bounds allow (i32, rank 0): those that take place, where none is left
+    /// out by a break.
+    Ref count;
+    /// No more than that; nothing where the host knows no bound.
+    std::optional<Size> most;
+};
+/// UserError where only the data says which way the loop counts.
+Trips trips_of(const Builder& b, const Node& loop);
+
+}  // namespace firn
