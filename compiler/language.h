@@ -17,6 +17,7 @@
 #include "compiler/frontend/function.h"
 #include "compiler/frontend/grad.h"
 #include "compiler/frontend/indexing.h"
+#include "compiler/frontend/jacobian.h"
 #include "compiler/frontend/kernel.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/mat.h"

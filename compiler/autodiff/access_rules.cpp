@@ -1,8 +1,7 @@
 // Cotangents behind reads and stores at computed indices.
-#include <cmath>
-
 #include "compiler/autodiff/reverse_run.h"
 #include "compiler/autodiff/shifted_reads.h"
+#include "compiler/autodiff/store_shares.h"
 #include "compiler/ir/value_bounds.h"
 #include "compiler/program/error.h"
 
@@ -44,23 +43,6 @@ Ref element_at(ReverseRun& run, const Ref& i, const Size& extent, Bounds mode) {
     throw InternalError("internal error: an unknown mode of reading outside");
 }
 
-std::vector<Ref> indices_of(const Node& scatter) {
-    return {scatter.inputs.begin() + 2, scatter.inputs.end()};
-}
-
-/// What stands at each position's place; `outside` where it has none.
-Ref at_positions(ReverseRun& run, const Node& scatter, const Ref& x, double outside) {
-    return gather(run.b, x, indices_of(scatter),
-                  std::vector<Bounds>(x->shape.size(), Bounds::Constant),
-                  scalar_float(outside, x->dtype));
-}
-
-/// The target with 1 at every place to which a position of `mark` (f32) stores, summed up.
-Ref counted(ReverseRun& run, const Node& scatter, const Ref& mark) {
-    const Ref none = expand(run.b, constant(run.b, scalar_float(0, mark->dtype)), scatter.shape);
-    return firn::scatter(run.b, none, mark, indices_of(scatter), {ScatterOp::Add});
-}
-
 /// The position that wins, by its number, for each element of the target: -1 where there is none.
 Ref winners(ReverseRun& run, const Node& scatter, const Ref& number) {
     const Ref none = expand(run.b, constant_int(run.b, -1), scatter.shape);
@@ -78,7 +60,7 @@ void reverse_replace(ReverseRun& run, const Ref& self, const Cotangent& g) {
         contribute(run, target,
                    firn::scatter(run.b, g.value, zeros, indices_of(*self), self->as<ScatterAttr>()),
                    true);
-        contribute(run, values, at_positions(run, *self, g.value, 0), g.chosen);
+        contribute(run, values, at_positions(run.b, *self, g.value, 0), g.chosen);
         return;
     }
     const Ref winner = winners(run, *self, number);
@@ -89,25 +71,18 @@ void reverse_replace(ReverseRun& run, const Ref& self, const Cotangent& g) {
                std::vector<Bounds>(self->shape.size(), Bounds::Constant), scalar_int(-1).to(i32));
     const Ref wins = elementwise(run.b, Op::Equal, {own, number});
     contribute(run, values,
-               elementwise(run.b, Op::Select, {wins, at_positions(run, *self, g.value, 0), zero}),
+               elementwise(run.b, Op::Select, {wins, at_positions(run.b, *self, g.value, 0), zero}),
                true);
 }
 
 /// Shared by all that are the extreme, the target among them.
 void reverse_extreme_store(ReverseRun& run, const Ref& self, const Cotangent& g) {
     const Ref &target = self->inputs[0], &values = self->inputs[1];
-    const auto is = [&](const Ref& x, const Ref& y) {
-        return cast(run.b, elementwise(run.b, Op::Equal, {x, y}), self->dtype);
-    };
-    const Ref own = is(target, self);
-    const Ref there = at_positions(run, *self, self, std::nan(""));
-    const Ref mark = is(values, there);
-    const Ref one = constant(run.b, scalar_float(1, self->dtype));  // where all are nan, none is
-    const Ref count = elementwise(
-        run.b, Op::Max, {elementwise(run.b, Op::Add, {own, counted(run, *self, mark)}), one});
-    const Ref share = elementwise(run.b, Op::Div, {g.value, count});
-    contribute(run, target, elementwise(run.b, Op::Mul, {own, share}), g.chosen);
-    contribute(run, values, elementwise(run.b, Op::Mul, {mark, at_positions(run, *self, share, 0)}),
+    const ExtremeShares shares = extreme_shares(run.b, self);
+    const Ref share = elementwise(run.b, Op::Div, {g.value, shares.count});
+    contribute(run, target, elementwise(run.b, Op::Mul, {shares.own, share}), g.chosen);
+    contribute(run, values,
+               elementwise(run.b, Op::Mul, {shares.marks, at_positions(run.b, *self, share, 0)}),
                g.chosen);
 }
 
@@ -134,7 +109,7 @@ void reverse_scatter(ReverseRun& run, const Ref& self, const Cotangent& g) {
         case ScatterOp::Add:
             contribute(run, self->inputs[0], g.value, g.chosen);
             if (run.active.contains(self->inputs[1].get()))
-                contribute(run, self->inputs[1], at_positions(run, *self, g.value, 0), g.chosen);
+                contribute(run, self->inputs[1], at_positions(run.b, *self, g.value, 0), g.chosen);
             return;
         case ScatterOp::Min:
         case ScatterOp::Max: return reverse_extreme_store(run, self, g);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "compiler/ir/pattern.h"
+
 namespace firn {
 namespace {
 
@@ -62,6 +64,19 @@ std::optional<std::string_view> partial_derivative(Op op, int k) {
                                   [&](const Row& each) { return each.op == op; });
     if (row == std::end(kRows)) return std::nullopt;
     return std::string_view(k == 0 ? row->by_a : row->by_b);
+}
+
+Ref partial_derivative(const Builder& b, const Ref& node, int k) {
+    Bindings bound;
+    bound['y' - 'a'] = node;
+    for (size_t i = 0; i < node->inputs.size(); ++i) bound[i] = node->inputs[i];
+    const auto make = [&](Op op, const std::vector<Ref>& inputs, const std::vector<bool>& weak) {
+        return elementwise(b, op, inputs, weak);
+    };
+    const auto literal = [&](double value) {
+        return constant(b, scalar_float(value, node->dtype));
+    };
+    return build(parse_pattern(*partial_derivative(node->op, k)), bound, make, literal);
 }
 
 }  // namespace firn

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string_view>
 
+#include "compiler/ir/builder.h"
 #include "compiler/ir/op.h"
 
 namespace firn {
@@ -15,5 +16,7 @@ namespace firn {
 /// of abs and of roots 0 at 0 (so that a norm has gradient 0 at 0), of x^y by y 0 at x = 0, of the
 /// angle of (0, 0) 0. Floor, ceil, round, trunc and sign have 0 everywhere.
 std::optional<std::string_view> partial_derivative(Op op, int k);
+/// The same as nodes, of an operation that has one which is not 0.
+Ref partial_derivative(const Builder& b, const Ref& node, int k);
 
 }  // namespace firn

@@ -3,25 +3,10 @@
 
 #include "compiler/autodiff/derivatives.h"
 #include "compiler/autodiff/reverse_run.h"
-#include "compiler/ir/pattern.h"
 #include "compiler/program/error.h"
 
 namespace firn {
 namespace {
-
-/// The derivative by input k as nodes.
-Ref derivative(ReverseRun& run, const Ref& self, const Pattern& pattern) {
-    Bindings bound;
-    bound['y' - 'a'] = self;
-    for (size_t k = 0; k < self->inputs.size(); ++k) bound[k] = self->inputs[k];
-    const auto make = [&](Op op, const std::vector<Ref>& inputs, const std::vector<bool>& weak) {
-        return elementwise(run.b, op, inputs, weak);
-    };
-    const auto literal = [&](double value) {
-        return constant(run.b, scalar_float(value, self->dtype));
-    };
-    return build(pattern, bound, make, literal);
-}
 
 void reverse_smooth(ReverseRun& run, const Ref& self, const Cotangent& g) {
     for (size_t k = 0; k < self->inputs.size(); ++k) {
@@ -35,7 +20,8 @@ void reverse_smooth(ReverseRun& run, const Ref& self, const Cotangent& g) {
             const Ref part = *text == "1" ? g.value : elementwise(run.b, Op::Neg, {g.value});
             contribute(run, input, part, g.chosen);
         } else {
-            contribute(run, input, scaled(run, g, derivative(run, self, parse_pattern(*text))),
+            contribute(run, input,
+                       scaled(run, g, partial_derivative(run.b, self, static_cast<int>(k))),
                        g.chosen);
         }
     }

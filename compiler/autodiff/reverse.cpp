@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "compiler/autodiff/active_values.h"
 #include "compiler/autodiff/reverse_run.h"
 #include "compiler/ir/text.h"
 #include "compiler/program/error.h"
@@ -12,44 +13,10 @@
 namespace firn {
 namespace {
 
-/// Its value changes smoothly with those of its inputs, where anything does.
-bool is_differentiable(const Node& node) { return node.dtype.is_float(); }
-
-void find_active(ReverseRun& run, const std::vector<Ref>& order, const std::vector<Ref>& targets) {
-    for (const Ref& target : targets) run.active.insert(target.get());
-    for (const Ref& node : order) {
-        const auto depends = [&](const Ref& input) { return run.active.contains(input.get()); };
-        // Of a loop or a branch: what is inside, too; whoever reads a result asks the node itself.
-        const bool regions = node->op == Op::Loop || node->op == Op::If;
-        // A rule stands for what the value is made from.
-        const auto first = node->inputs.begin() + (node->op == Op::Ruled);
-        bool found = std::any_of(first, node->inputs.end(), depends);
-        if (node->op == Op::Loop) {
-            const Region& body = *node->as<LoopAttr>().body;
-            found |= std::any_of(body.results.begin(), body.results.end(), depends);
-        }
-        if (node->op == Op::If)
-            for (const auto& body : {node->as<IfAttr>().then_body, node->as<IfAttr>().else_body})
-                found |= std::any_of(body->results.begin(), body->results.end(), depends);
-        if (found && (regions || is_differentiable(*node))) run.active.insert(node.get());
-    }
-}
-
 void reverse_by_rule(ReverseRun& run, const Ref& self, const Cotangent& g) {
-    const std::vector<Ref> inputs(self->inputs.begin() + 1, self->inputs.end());
-    const std::vector<Ref> parts = (*self->as<RuledAttr>().rule)(self, g.value, inputs);
-    const std::string line = self->lines.empty() ? "" : " (" + text(self->lines[0]) + ")";
-    if (parts.size() != inputs.size())
-        throw UserError("custom_gradient: the rule gives " + std::to_string(parts.size()) +
-                        " cotangents for " + std::to_string(inputs.size()) + " inputs" + line);
-    for (size_t k = 0; k < parts.size(); ++k) {
-        if (!parts[k]) continue;
-        if (parts[k]->shape != inputs[k]->shape)
-            throw UserError("custom_gradient: the rule gives cotangent " + std::to_string(k + 1) +
-                            " of shape " + text(parts[k]->shape) + " for an input of shape " +
-                            text(inputs[k]->shape) + line);
-        contribute(run, inputs[k], cast(run.b, parts[k], inputs[k]->dtype), g.chosen);
-    }
+    const std::vector<Ref> parts = cotangents_by_rule(run.b, self, g.value);
+    for (size_t k = 0; k < parts.size(); ++k)
+        if (parts[k]) contribute(run, self->inputs[k + 1], parts[k], g.chosen);
 }
 
 size_t number_of_results(const Node& owner) {
@@ -83,6 +50,24 @@ void refuse_gradient(const Node& node, const std::string& why) {
                     (node.lines.empty() ? "" : " (" + text(node.lines[0]) + ")"));
 }
 
+std::vector<Ref> cotangents_by_rule(const Builder& b, const Ref& self, const Ref& g) {
+    const std::vector<Ref> inputs(self->inputs.begin() + 1, self->inputs.end());
+    std::vector<Ref> parts = (*self->as<RuledAttr>().rule)(self, g, inputs);
+    const std::string line = self->lines.empty() ? "" : " (" + text(self->lines[0]) + ")";
+    if (parts.size() != inputs.size())
+        throw UserError("custom_gradient: the rule gives " + std::to_string(parts.size()) +
+                        " cotangents for " + std::to_string(inputs.size()) + " inputs" + line);
+    for (size_t k = 0; k < parts.size(); ++k) {
+        if (!parts[k]) continue;
+        if (parts[k]->shape != inputs[k]->shape)
+            throw UserError("custom_gradient: the rule gives cotangent " + std::to_string(k + 1) +
+                            " of shape " + text(parts[k]->shape) + " for an input of shape " +
+                            text(inputs[k]->shape) + line);
+        parts[k] = cast(b, parts[k], inputs[k]->dtype);
+    }
+    return parts;
+}
+
 Ref zeros_like(ReverseRun& run, const Node& node) {
     return expand(run.b, constant(run.b, scalar_float(0, node.dtype)), node.shape);
 }
@@ -109,7 +94,7 @@ std::vector<Ref> reverse_gradients(const Builder& b, const std::vector<Ref>& res
                                    const ReverseOptions& options) {
     ReverseRun run{b, options.most_tape_bytes, {}, {}, {}};
     const std::vector<Ref> order = topological(results);
-    find_active(run, order, targets);
+    run.active = active_values(order, targets);
     std::unordered_set<const Node*> ends;
     if (options.partial)
         for (const Ref& target : targets) ends.insert(target.get());

@@ -31,6 +31,9 @@ void contribute(ReverseRun& run, const Ref& value, Ref part, bool chosen);
 /// cotangent * factor; exactly 0 where the cotangent is, if it is of a choice.
 Ref scaled(ReverseRun& run, const Cotangent& cotangent, const Ref& factor);
 Ref zeros_like(ReverseRun& run, const Node& node);
+/// What the user's rule of a Ruled node gives for the cotangent g: by input behind the value, null
+/// where it is 0.
+std::vector<Ref> cotangents_by_rule(const Builder& b, const Ref& self, const Ref& g);
 [[noreturn]] void refuse_gradient(const Node& node, const std::string& why);
 
 // What the node's cotangent `g` adds to those of its inputs. `self`: the node.

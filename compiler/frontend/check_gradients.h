@@ -27,11 +27,11 @@ struct GradientCheck {
     explicit operator bool() const { return agree; }
 };
 
-/// Compares grad() of f by all `xs` with central differences of f, both computed in f64 by the
-/// oracle, whatever the session: of a sum of f's elements with random weights. `f` takes tensors of
-/// the shapes of `xs` in f64 and gives one. At kinks and steps of f the two may differ, rightly:
-/// where they do, and differences of f at several steps and to both sides do not agree with one
-/// another either, the direction is not judged.
+/// Compares grad() of f by all `xs` with jvp() and with central differences of f, all computed in
+/// f64 by the oracle, whatever the session: of a sum of f's elements with random weights. `f` takes
+/// tensors of the shapes of `xs` in f64 and gives one. At kinks and steps of f the two may differ,
+/// rightly: where they do, and differences of f at several steps and to both sides do not agree
+/// with one another either, the direction is not judged.
 GradientCheck check_gradients(const Callback<Tensor(const std::vector<Tensor>&)>& f,
                               const std::vector<Tensor>& xs,
                               const CheckGradientsOptions& options = {}, SourceLine line = here());

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "compiler/autodiff/forward.h"
 #include "compiler/autodiff/reverse.h"
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/record.h"
@@ -34,6 +35,19 @@ ReverseOptions reverse_options(const SessionState& session) {
     return out;
 }
 
+Ref zeros_of(const Builder& b, const Node& node) {
+    return expand(b, constant(b, scalar_float(0, node.dtype)), node.shape);
+}
+
+[[noreturn]] void fail_unused(const Ref& y, const std::string& of, SourceLine line) {
+    if (y->op == Op::Buffer)
+        fail_at(line,
+                "grad: the value has been computed already, and what it was computed from "
+                "is forgotten; ask for gradients before its elements");
+    fail_at(line, "grad: the value does not depend on " + of +
+                      "; use it before, or ask with {.allow_unused = true}");
+}
+
 std::vector<Tensor> gradients(const Ref& y, const std::vector<Ref>& xs, const Ref& seed,
                               const GradOptions& options, SourceLine line) {
     const Builder b = builder(*current_state(), line);
@@ -41,17 +55,28 @@ std::vector<Tensor> gradients(const Ref& y, const std::vector<Ref>& xs, const Re
         reverse_gradients(b, {y}, {seed}, xs, reverse_options(*current_state()));
     std::vector<Tensor> out;
     for (size_t k = 0; k < xs.size(); ++k) {
-        if (!found[k] && !options.allow_unused && y->op == Op::Buffer)
-            fail_at(line,
-                    "grad: the value has been computed already, and what it was computed from "
-                    "is forgotten; ask for gradients before its elements");
         if (!found[k] && !options.allow_unused)
-            fail_at(line, "grad: the value does not depend on tensor " + std::to_string(k + 1) +
-                              " (" + xs[k]->dtype.name() + text(xs[k]->shape) +
-                              "); use it before, or ask with {.allow_unused = true}");
-        out.push_back(Tensor::from_node(
-            found[k] ? found[k]
-                     : expand(b, constant(b, scalar_float(0, xs[k]->dtype)), xs[k]->shape)));
+            fail_unused(y,
+                        "tensor " + std::to_string(k + 1) + " (" + xs[k]->dtype.name() +
+                            text(xs[k]->shape) + ")",
+                        line);
+        out.push_back(Tensor::from_node(found[k] ? found[k] : zeros_of(b, *xs[k])));
+    }
+    return out;
+}
+
+std::vector<Ref> tangents_of(const Builder& b, const std::vector<Ref>& xs,
+                             const std::vector<Tensor>& tangents, SourceLine line) {
+    if (xs.size() != tangents.size())
+        fail_at(line, "jvp: " + std::to_string(tangents.size()) + " tangents are given for " +
+                          std::to_string(xs.size()) + " tensors; give one for each");
+    std::vector<Ref> out;
+    for (size_t k = 0; k < xs.size(); ++k) {
+        const Ref t = cast(b, tangents[k].node(line), xs[k]->dtype);
+        if (t->shape.size() > xs[k]->shape.size())
+            fail_at(line, "jvp: tangent " + std::to_string(k + 1) + " has shape " + text(t->shape) +
+                              ", and the tensor " + text(xs[k]->shape) + "; give it the tensor's");
+        out.push_back(expand(b, t, xs[k]->shape));
     }
     return out;
 }
@@ -77,6 +102,46 @@ std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& xs, const G
     const Builder b = builder(*current_state(), line);
     const Ref ones = expand(b, constant(b, scalar_float(1, node->dtype)), node->shape);
     return gradients(node, nodes_of(xs, line), ones, options, line);
+}
+
+Tensor jvp(const Tensor& y, const std::vector<Tensor>& xs, const std::vector<Tensor>& tangents,
+           const GradOptions& options, SourceLine line) {
+    const Ref node = y.node(line);
+    require_float(*node, "the value", line);
+    const std::vector<Ref> inputs = nodes_of(xs, line);
+    const Builder b = builder(*current_state(), line);
+    const Ref found =
+        forward_tangents(b, {node}, inputs, tangents_of(b, inputs, tangents, line))[0];
+    if (!found && !options.allow_unused) fail_unused(node, "any of the tensors", line);
+    return Tensor::from_node(found ? found : zeros_of(b, *node));
+}
+
+std::vector<Tensor> hessian_product(const Tensor& y, const std::vector<Tensor>& xs,
+                                    const std::vector<Tensor>& tangents, const GradOptions& options,
+                                    SourceLine line) {
+    const std::vector<Ref> inputs = nodes_of(xs, line);
+    const Builder b = builder(*current_state(), line);
+    std::vector<Ref> gradients;
+    for (const Tensor& each : grad(y, xs, options, line)) gradients.push_back(each.node(line));
+    std::vector<Tensor> out;
+    for (const Ref& found :
+         forward_tangents(b, gradients, inputs, tangents_of(b, inputs, tangents, line)))
+        out.push_back(Tensor::from_node(found ? found : zeros_of(b, *inputs[out.size()])));
+    return out;
+}
+
+ValueAndGradients value_and_grad(const Callback<Tensor(const std::vector<Tensor>&)>& f,
+                                 const std::vector<Tensor>& xs, const GradOptions& options,
+                                 SourceLine line) {
+    const Builder b = builder(*current_state(), line);
+    std::vector<Tensor> own;
+    for (const Ref& node : nodes_of(xs, line))
+        own.push_back(
+            Tensor::from_node(ruled(b, node, {node}, [](const Ref&, const Ref& g, const auto&) {
+                return std::vector<Ref>{g};
+            })));
+    const Tensor value = f(own);
+    return {value, grad(value, own, options, line)};
 }
 
 Tensor grad(const Tensor& y, const Tensor& x, const GradOptions& options, SourceLine line) {

@@ -37,6 +37,28 @@ std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& xs,
 std::vector<Tensor> vjp(const Tensor& y, const std::vector<Tensor>& xs, const Tensor& cotangent,
                         const GradOptions& options = {}, SourceLine line = here());
 
+/// The product of the derivatives of y by each of `xs` with `tangents`, of the shapes of xs, summed
+/// up: what y changes by, of its shape, where they change so. By forward mode, beside y itself, and
+/// nothing is kept.
+Tensor jvp(const Tensor& y, const std::vector<Tensor>& xs, const std::vector<Tensor>& tangents,
+           const GradOptions& options = {}, SourceLine line = here());
+
+/// The product of the second derivatives of y, as grad() takes a y, with `tangents`: for each of
+/// `xs` what its gradient changes by. Forward over reverse mode: about four times y.
+std::vector<Tensor> hessian_product(const Tensor& y, const std::vector<Tensor>& xs,
+                                    const std::vector<Tensor>& tangents,
+                                    const GradOptions& options = {}, SourceLine line = here());
+
+/// What f gives, and its gradients by `xs`, which are values of their own for it: one that the
+/// function computes again from others, such as x * x, is not taken for one of them.
+struct ValueAndGradients {
+    Tensor value;
+    std::vector<Tensor> gradients;
+};
+ValueAndGradients value_and_grad(const Callback<Tensor(const std::vector<Tensor>&)>& f,
+                                 const std::vector<Tensor>& xs, const GradOptions& options = {},
+                                 SourceLine line = here());
+
 /// x, as if it depended on nothing.
 Tensor stop_gradient(const Operand& x);
 /// `value`, with the gradient of `surrogate`, of the same shape: what is rounded or thresholded on

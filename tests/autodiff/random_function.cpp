@@ -180,7 +180,13 @@ Tensor RandomFunction::moved(const Shape& shape, int depth) {
     if (rank == 0) return x;
     const int axis = dice_.below(rank);
     const Size extent = shape[static_cast<size_t>(axis)];
-    switch (dice_.below(6)) {
+    switch (dice_.below(7)) {
+        case 6: {
+            std::vector<Size> before(shape.size(), 0), none = before;
+            before[static_cast<size_t>(axis)] = 1;
+            const Tensor wider = pad(x, {.before = before, .after = none, .value = 0.4f});
+            return slice(wider, {.axis = axis, .begin = 0, .end = extent});
+        }
         case 0: return flip(x, {axis});
         case 1: return roll(x, 1 + dice_.below(2), {.axis = axis});
         case 2: {

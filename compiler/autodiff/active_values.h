@@ -1,0 +1,16 @@
+// What depends on the values by which one differentiates.
+#pragma once
+#include <unordered_set>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+/// The nodes of `order` (operands first, what is inside of regions too) that change smoothly with
+/// `targets`, which are among them. A loop or a branch is, where anything in it is: whoever reads a
+/// result asks the node itself.
+std::unordered_set<const Node*> active_values(const std::vector<Ref>& order,
+                                              const std::vector<Ref>& targets);
+
+}  // namespace firn

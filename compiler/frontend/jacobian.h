@@ -1,0 +1,18 @@
+// All derivatives of several elements by several.
+#pragma once
+#include "compiler/frontend/grad.h"
+
+namespace firn {
+
+/// The derivative of every element of `y` by every element of `x`: of the shape of y and behind it
+/// that of x. Column by column by forward mode where y is known to have as many elements as x or
+/// more, else row by row by reverse mode, in a recorded loop; y itself is computed once.
+Tensor jacobian(const Tensor& y, const Tensor& x, const GradOptions& options = {},
+                SourceLine line = here());
+
+/// The second derivatives of y, as grad() takes a y, by all pairs of elements of x: of its shape
+/// twice. Forward over reverse mode.
+Tensor hessian(const Tensor& y, const Tensor& x, const GradOptions& options = {},
+               SourceLine line = here());
+
+}  // namespace firn
