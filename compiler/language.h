@@ -32,3 +32,4 @@
 #include "compiler/frontend/tensor.h"
 #include "compiler/frontend/vec.h"
 #include "compiler/frontend/vec_math.h"
+#include "compiler/frontend/vmap.h"

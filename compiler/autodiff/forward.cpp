@@ -85,7 +85,7 @@ void forward_sweep(ForwardRun& run, const std::vector<Ref>& results) {
 std::vector<Ref> forward_tangents(const Builder& b, const std::vector<Ref>& results,
                                   const std::vector<Ref>& inputs,
                                   const std::vector<Ref>& tangents) {
-    ForwardRun run{b, {}, {}};
+    ForwardRun run{b, {}, {}, {}};
     for (size_t k = 0; k < inputs.size(); ++k) run.tangents[inputs[k].get()] = tangents[k];
     forward_sweep(run, results);
     std::vector<Ref> out;

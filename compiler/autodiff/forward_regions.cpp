@@ -41,6 +41,8 @@ std::vector<Ref> forward_loop(ForwardRun& run, const Ref& self) {
     const Builder b = run.b;
     const std::vector<bool> changes = changing(run, *self);
     Region body = with_fresh_args(b.table, *attr.body);
+    run.kept.insert(run.kept.end(), body.args.begin(), body.args.end());
+    run.kept.insert(run.kept.end(), body.results.begin(), body.results.end());
     std::vector<Ref> inits(self->inputs.begin() + 3, self->inputs.end());
     std::vector<int> places(changes.size(), -1);
     for (size_t k = 0; k < changes.size(); ++k) {

@@ -13,6 +13,7 @@ struct ForwardRun {
     std::unordered_map<const Node*, Ref> tangents;
     /// Of loops and branches, by result; null: nothing.
     std::unordered_map<const Node*, std::vector<Ref>> results;
+    std::vector<Ref> kept;  // copies of bodies that the maps know: no other node takes their place
 
     Ref tangent(const Ref& value) const {
         const auto found = tangents.find(value.get());

@@ -1,0 +1,36 @@
+// Functions of one sample, for a batch of samples.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "compiler/frontend/movement.h"
+#include "compiler/program/callback.h"
+
+namespace firn {
+
+struct VmapOptions {
+    [[no_unique_address]] ByName by_name = {};
+    /// By tensor, the axis that counts the samples; none: all samples share the tensor. Empty: the
+    /// first of each. Negative: from the end.
+    std::vector<std::optional<int>> axes = {};
+    /// Where the axis stands in what it gives.
+    int out_axis = 0;
+};
+
+/// What f gives for every sample, joined along an axis: f takes tensors without that axis, and is
+/// recorded once. Each sample goes through loops as often as its own conditions and trip counts
+/// say; where samples take different sides of a branch both run. All samples draw the same random
+/// numbers. Inside one another, and with grad() inside (gradients by sample) or outside. UserError
+/// where tensors differ in their number of samples, and for kernels by hand, sizes that depend on
+/// samples, what is printed or asserted, and assignments to tensors from outside in f.
+///
+///     Tensor each = vmap([&](const std::vector<Tensor>& s) { return grad(loss(w, s[0]), w); },
+///     {x});
+Tensor vmap(const Callback<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& xs,
+            const VmapOptions& options = {}, SourceLine line = here());
+/// The same of a function that gives several.
+std::vector<Tensor> vmap(const Callback<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
+                         const std::vector<Tensor>& xs, const VmapOptions& options = {},
+                         SourceLine line = here());
+
+}  // namespace firn
