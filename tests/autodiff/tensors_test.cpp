@@ -151,6 +151,21 @@ TEST(Gradients, ThroughLinearAlgebraAndNetworks) {
         {a}, false);
 }
 
+/// Elements of an image gather from the windows that saw them: no atomics.
+TEST(Gradients, OfConvolutionsAreReads) {
+    SessionScope scope(Session::interpreter(gpu_profile()));
+    for (const Conv2dOptions& options : {Conv2dOptions{}, Conv2dOptions{.stride = 2, .padding = 1},
+                                         Conv2dOptions{.dilation = 2}}) {
+        const auto compiled =
+            compile([&](Tensor x, Tensor w) { return grad(sum(square(conv2d(x, w, options))), x); },
+                    {f32(2, 3, 16, 12), f32(4, 3, 3, 3)});
+        for (const VerdictInfo& v : compiled.program()->verdicts)
+            EXPECT_EQ(v.value.find("Scatter"), std::string::npos);
+        expect_derivatives([&](const Tensors& a) { return square(conv2d(a[0], a[1], options)); },
+                           {some({1, 2, 7, 6}), some({2, 2, 3, 3})}, false);
+    }
+}
+
 TEST(Gradients, ThroughAlgorithms) {
     const Tensor x = some({12}), y = some({12}, -1, 2),
                  square = some({4, 4}) +
