@@ -1,8 +1,10 @@
 // Gaussian elimination with row exchanges, and what it solves.
 #include "compiler/algorithms/linear_algebra.h"
+#include "compiler/algorithms/matmul.h"
 #include "compiler/algorithms/matrices.h"
 #include "compiler/frontend/control.h"
 #include "compiler/frontend/create.h"
+#include "compiler/frontend/grad.h"
 #include "compiler/frontend/indexing.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
@@ -39,6 +41,13 @@ Lu factorised(const Matrices& matrix) {
     return {m, order, sign};
 }
 
+Tensor solved(const Tensor& a, const Tensor& b) {
+    Lu factors = lu(a);
+    Tensor right = gather(b, unsqueeze(factors.permutation, -1), {.axis = -2});
+    Tensor below = solve_triangular(factors.lu, right, {.unit = true});
+    return solve_triangular(factors.lu, below, {.lower = false});
+}
+
 }  // namespace
 
 Lu lu(const Operand& a) {
@@ -54,10 +63,15 @@ Tensor solve(const Operand& a, const Operand& b) {
     as_square_matrices("solve", a);
     check_right_side("solve", a.tensor().shape(), b.tensor().shape());
     if (b.tensor().rank() == 1) return squeeze(solve(a, unsqueeze(b, 1)), {.axis = -1});
-    Lu factors = lu(a);
-    Tensor right = gather(b, unsqueeze(factors.permutation, -1), {.axis = -2});
-    Tensor below = solve_triangular(factors.lu, right, {.unit = true});
-    return solve_triangular(factors.lu, below, {.lower = false});
+    // Backwards a x = b is one more system, of the transposed matrix: M. Giles, "Collected Matrix
+    // Derivative Results for Forward and Reverse Mode Algorithmic Differentiation", 2008.
+    return custom_gradient(
+        [](const std::vector<Tensor>& xs) { return solved(xs[0], xs[1]); },
+        {a.tensor(), b.tensor()},
+        [](const std::vector<Tensor>& xs, const Tensor& x, const Tensor& g) {
+            const Tensor by_b = solve(transpose(xs[0], -1, -2), g);
+            return std::vector<Tensor>{-matmul(by_b, transpose(x, -1, -2)), by_b};
+        });
 }
 
 Tensor inverse(const Operand& a) {

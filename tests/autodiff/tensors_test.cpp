@@ -166,6 +166,24 @@ TEST(Gradients, OfConvolutionsAreReads) {
     }
 }
 
+/// Not through every step of the elimination.
+TEST(Gradients, OfASystemAreThoseOfAnother) {
+    SessionScope scope(Session::interpreter());
+    const auto solves = [](const Tensors& a) { return sum(square(solve(a[0], a[1]))); };
+    const auto dispatches = [&](const auto& f) {
+        return compile(f, {f32(32, 32), f32(32, 3)}).stats().dispatches;
+    };
+    const int64_t once = dispatches([&](Tensor a, Tensor b) { return solves({a, b}); });
+    EXPECT_LE(dispatches([&](Tensor a, Tensor b) {
+                  return grad(solves({a, b}), a);
+              }),
+              2 * once + 8);
+    const Tensor a = some({2, 3, 3}) + 3.0f * eye(3), b = some({2, 3, 2});
+    expect_derivatives([](const Tensors& x) { return solve(x[0], x[1]); }, {a, b});
+    expect_derivatives([](const Tensors& x) { return solve(x[0], x[1]); },
+                       {a(0), b(0)(index({3}, 0), 0)}, false);
+}
+
 TEST(Gradients, ThroughAlgorithms) {
     const Tensor x = some({12}), y = some({12}, -1, 2),
                  square = some({4, 4}) +
