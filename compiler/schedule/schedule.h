@@ -45,6 +45,8 @@ inline constexpr const char* kReasonGroup =
 inline constexpr const char* kReasonStage =
     "stage-of-reduction";  // nested, it would walk memory in long strides
 inline constexpr const char* kReasonStore = "store";  // written by index
+inline constexpr const char* kReasonStates =
+    "states-of-iterations";  // what a loop's iterations begin with, for its gradient
 inline constexpr const char* kReasonTrips =
     "too-many-iterations";  // nested, its loop may exceed what the driver allows
 inline constexpr const char* kReasonByHand = "kernel-by-hand";  // stored to by a kernel by hand

@@ -9,6 +9,13 @@
 namespace firn {
 namespace {
 
+/// Stores what a loop carries, as an iteration finds it, into what the loop carries.
+bool keeps_a_state(const Node& store) {
+    return store.op == Op::Scatter && store.as<ScatterAttr>().op == ScatterOp::Last &&
+           store.as<ScatterAttr>().unique && store.inputs[0]->op == Op::RegionArg &&
+           store.inputs[1]->op == Op::RegionArg;
+}
+
 void require_memory(ScheduleFacts& facts) {
     const auto require = [&](const Ref& ref, const char* reason) {
         if (!has_memory(facts.regions, *ref)) facts.required.emplace(ref.get(), reason);
@@ -21,7 +28,7 @@ void require_memory(ScheduleFacts& facts) {
     for (const Ref& ref : facts.regions.order) {
         if (const Written w = written(facts, *ref);
             w && !inside_kernel_loop(facts.regions, *ref) && !parts.contains(ref.get()))
-            require(ref, kReasonStore);
+            require(ref, keeps_a_state(*ref) ? kReasonStates : kReasonStore);
         if (is_stored_by_hand(*ref)) require(ref, kReasonByHand);
         if (!facts.regions.host_loops.contains(ref.get())) continue;
         for (size_t k = 3; k < ref->inputs.size(); ++k) require(ref->inputs[k], kReasonCarried);

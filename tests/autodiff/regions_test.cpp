@@ -258,6 +258,21 @@ TEST(Gradients, ChooseCheckpoints) {
     EXPECT_GE(peak(10'000, 1), 10'000);
 }
 
+/// explain() says what is kept: a state of every fourth iteration, and four between.
+TEST(Gradients, SayWhichStatesTheyKeep) {
+    SessionScope scope(Session::interpreter());
+    const auto f = compile(
+        [](Tensor x) {
+            Tensor y = x;
+            for (Tensor k : loop(20, {.checkpoint = 4})) y = wrap(y)(index(y, 0) + 1) * y;
+            return grad(sum(y), x);
+        },
+        {f32(64)});
+    const std::string text = f.explain();
+    EXPECT_NE(text.find("states-of-iterations  Scatter f32[5, 64]"), std::string::npos) << text;
+    EXPECT_NE(text.find("states-of-iterations  Scatter f32[4, 64]"), std::string::npos) << text;
+}
+
 TEST(Gradients, FromCheckpoints) {
     const Tensors xs{some({6}), some({6}, 0.5f, 1.2f)};
     for (int64_t every : {1, 2, 3, 4, 9, 50})
