@@ -142,6 +142,31 @@ TEST(Gradients, SayWhyThereAreNone) {
               std::string::npos)
         << loops;
     EXPECT_NE(loops.find("grad_test.cpp"), std::string::npos) << loops;
+    const auto expect_error = [](const std::function<void()>& f, const std::string& says) {
+        const std::string error = error_of(f);
+        EXPECT_NE(error.find(says), std::string::npos) << error;
+        EXPECT_NE(error.find("grad_test.cpp"), std::string::npos) << error;
+    };
+    expect_error(
+        [&] {
+            Tensor y = x;
+            for (Tensor k : loop(cast<int>(x(1)))) y = y * y;
+            grad(sum(y), x);
+        },
+        "let it count to min(count, most)");
+    expect_error(
+        [&] {
+            Tensor y = x;
+            for (Tensor k : loop(0, 4, cast<int>(x(0)))) y = y * y;
+            grad(sum(y), x);
+        },
+        "whose step only the data knows");
+    expect_error(
+        [&] {
+            for (Tensor k : loop(3, {.checkpoint = -1})) sum(x);
+        },
+        "checkpoint is -1");
+    expect_error([&] { jvp(sum(x), {x}, {}); }, "0 tangents are given for 1 tensors");
 }
 
 }  // namespace

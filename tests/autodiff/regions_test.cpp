@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "compiler/ir/graph.h"
+#include "compiler/ir/text.h"
 #include "tests/autodiff/derivatives_check.h"
 
 namespace firn {
@@ -256,6 +258,21 @@ TEST(Gradients, ChooseCheckpoints) {
     EXPECT_LE(peak(100, 10), 40);
     EXPECT_LE(peak(10'000, 0), 220);
     EXPECT_GE(peak(10'000, 1), 10'000);
+}
+
+/// As text, too: what is printed parses back.
+TEST(Gradients, KeepTheirCheckpointsInTexts) {
+    SessionScope scope(Session::oracle());
+    const auto f = compile(
+        [](Tensor x) {
+            for (Tensor k : loop(20, {.checkpoint = 4})) x = sin(x);
+            return x;
+        },
+        {f32(64)});
+    const std::string text = print(f.graph());
+    EXPECT_NE(text.find(" checkpoint=4"), std::string::npos) << text;
+    NodeTable table;
+    EXPECT_EQ(print(parse(table, text)), text);
 }
 
 /// explain() says what is kept: a state of every fourth iteration, and four between.
