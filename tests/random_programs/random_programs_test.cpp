@@ -50,9 +50,9 @@ INSTANTIATE_TEST_SUITE_P(Rows, KernelPasses, testing::ValuesIn(passes()),
 
 TEST_P(KernelPasses, LeaveWhatKernelsDo) {
     expect_programs([] { return Session(make_pass_executor(cpu_profile(), GetParam())); }, 500000,
-                    60);
+                    40);
     expect_programs([] { return Session(make_pass_executor(gpu_profile(), GetParam())); }, 600000,
-                    60);
+                    40);
 }
 
 /// What random programs have not: lanes that hand round what they load, and some of which nobody
