@@ -5,20 +5,12 @@
 #include <unordered_set>
 
 #include "compiler/autodiff/batch_run.h"
+#include "compiler/autodiff/region_values.h"
 #include "compiler/ir/text.h"
 #include "compiler/program/error.h"
 
 namespace firn {
 namespace {
-
-std::unordered_set<uint64_t> arguments_of_loops(const std::vector<Ref>& order) {
-    std::unordered_set<uint64_t> out;
-    for (const Ref& node : order)
-        if (node->op == Op::Loop)
-            for (const Ref& arg : node->as<LoopAttr>().body->args)
-                out.insert(arg->as<RegionArgAttr>().id);
-    return out;
-}
 
 /// The nodes of `order` that depend on `sources`, which are among them, however: also what is
 /// inside of regions.
@@ -99,11 +91,7 @@ Ref BatchRun::fitted(const Ref& value, const Shape& shape) const {
 
 void batch_sweep(BatchRun& run, const std::vector<Ref>& results) {
     const std::vector<Ref> order = topological(results);
-    const std::unordered_set<uint64_t> inside = arguments_of_loops(order);
-    const auto is_inside = [&](const Node& node) {
-        return node.free_args && std::any_of(node.free_args->begin(), node.free_args->end(),
-                                             [&](uint64_t id) { return inside.contains(id); });
-    };
+    const std::unordered_set<const Node*> inside = inside_of_loops(order);
     std::vector<Ref> sources;
     for (const Ref& node : order)
         if (run.depends(node)) sources.push_back(node);
@@ -111,7 +99,7 @@ void batch_sweep(BatchRun& run, const std::vector<Ref>& results) {
     const SourceLine line = run.b.line;
     for (const Ref& node : order) {
         if (!dependent.contains(node.get()) || run.depends(node) ||
-            run.results.contains(node.get()) || is_inside(*node))
+            run.results.contains(node.get()) || inside.contains(node.get()))
             continue;
         run.b.line = node->lines.empty() ? line : node->lines[0];
         if (node->op == Op::Loop)

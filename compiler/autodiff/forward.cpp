@@ -6,20 +6,12 @@
 
 #include "compiler/autodiff/active_values.h"
 #include "compiler/autodiff/forward_run.h"
+#include "compiler/autodiff/region_values.h"
 #include "compiler/autodiff/reverse_run.h"
 #include "compiler/program/error.h"
 
 namespace firn {
 namespace {
-
-std::unordered_set<uint64_t> arguments_of_loops(const std::vector<Ref>& order) {
-    std::unordered_set<uint64_t> out;
-    for (const Ref& node : order)
-        if (node->op == Op::Loop)
-            for (const Ref& arg : node->as<LoopAttr>().body->args)
-                out.insert(arg->as<RegionArgAttr>().id);
-    return out;
-}
 
 Ref forward_movement(ForwardRun& run, const Ref& self) {
     const Ref t = run.tangent(self->inputs[0]);
@@ -57,11 +49,7 @@ Ref ForwardRun::tangent_or_zeros(const Ref& value) const {
 
 void forward_sweep(ForwardRun& run, const std::vector<Ref>& results) {
     const std::vector<Ref> order = topological(results);
-    const std::unordered_set<uint64_t> inside = arguments_of_loops(order);
-    const auto is_inside = [&](const Node& node) {
-        return node.free_args && std::any_of(node.free_args->begin(), node.free_args->end(),
-                                             [&](uint64_t id) { return inside.contains(id); });
-    };
+    const std::unordered_set<const Node*> inside = inside_of_loops(order);
     std::vector<Ref> sources;
     for (const Ref& node : order)
         if (run.tangents.contains(node.get())) sources.push_back(node);
@@ -69,7 +57,7 @@ void forward_sweep(ForwardRun& run, const std::vector<Ref>& results) {
     const SourceLine line = run.b.line;
     for (const Ref& node : order) {
         if (!active.contains(node.get()) || run.tangents.contains(node.get()) ||
-            run.results.contains(node.get()) || is_inside(*node))
+            run.results.contains(node.get()) || inside.contains(node.get()))
             continue;
         run.b.line = node->lines.empty() ? line : node->lines[0];
         if (node->op == Op::Loop)

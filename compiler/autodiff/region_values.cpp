@@ -55,4 +55,18 @@ Ref or_zeros(ReverseRun& run, const Ref& found, const Node& like) {
     return found ? found : zeros_like(run, like);
 }
 
+std::unordered_set<const Node*> inside_of_loops(const std::vector<Ref>& order) {
+    std::unordered_set<uint64_t> arguments;
+    for (const Ref& node : order)
+        if (node->op == Op::Loop)
+            for (const Ref& arg : node->as<LoopAttr>().body->args)
+                arguments.insert(arg->as<RegionArgAttr>().id);
+    std::unordered_set<const Node*> out;
+    for (const Ref& node : order)
+        if (node->free_args && std::any_of(node->free_args->begin(), node->free_args->end(),
+                                           [&](uint64_t id) { return arguments.contains(id); }))
+            out.insert(node.get());
+    return out;
+}
+
 }  // namespace firn

@@ -1,35 +1,10 @@
 // Arguments that are moved in: where results may be written over them, and that nobody sees it.
 #include "compiler/plan/reuse_arguments.h"
+#include "tests/frontend/counting_executor.h"
 #include "tests/frontend/oracle_session.h"
 
 namespace firn {
 namespace {
-
-/// Counts what is allocated, and runs on the kernel interpreter.
-class CountingExecutor : public Executor {
-  public:
-    explicit CountingExecutor(DeviceProfile profile)
-        : inner_(Session::interpreter(std::move(profile))) {}
-    const DeviceProfile& profile() const override { return inner_.executor().profile(); }
-    std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string& name) override {
-        ++allocations;
-        return inner_.executor().allocate(bytes, name);
-    }
-    void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) override {
-        inner_.executor().write(memory, offset, data);
-    }
-    void read(const Memory& memory, uint64_t offset, std::span<std::byte> data) override {
-        inner_.executor().read(memory, offset, data);
-    }
-    void run(const std::shared_ptr<const Program>& program, const Call& call) override {
-        inner_.executor().run(program, call);
-    }
-    void wait() override {}
-    int allocations = 0;
-
-  private:
-    Session inner_;
-};
 
 class Donation : public ::testing::Test {
   protected:

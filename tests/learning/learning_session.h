@@ -1,4 +1,4 @@
-// Fixtures: sessions of the kernel interpreter that count, and what tests of models compare.
+// What tests of models compare.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -8,40 +8,12 @@
 
 #include "compiler/language.h"
 #include "compiler/learning/learning.h"
-#include "compiler/program/error.h"
-#include "compiler/program/executor.h"
 #include "compiler/program/program.h"
+#include "tests/frontend/counting_executor.h"
+#include "tests/frontend/oracle_session.h"
 
 namespace firn {
 
-/// Runs on the kernel interpreter, and counts.
-class CountingExecutor : public Executor {
-  public:
-    explicit CountingExecutor(DeviceProfile profile = cpu_profile())
-        : inner_(Session::interpreter(std::move(profile))) {}
-    const DeviceProfile& profile() const override { return inner_.executor().profile(); }
-    std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string& name) override {
-        ++allocations;
-        return inner_.executor().allocate(bytes, name);
-    }
-    void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) override {
-        inner_.executor().write(memory, offset, data);
-    }
-    void read(const Memory& memory, uint64_t offset, std::span<std::byte> data) override {
-        inner_.executor().read(memory, offset, data);
-    }
-    void run(const std::shared_ptr<const Program>& program, const Call& call) override {
-        ++runs;
-        inner_.executor().run(program, call);
-    }
-    void wait() override {}
-    int allocations = 0, runs = 0;
-
-  private:
-    Session inner_;
-};
-
-using Floats = std::vector<float>;
 using Tensors = std::vector<Tensor>;
 
 /// Numbers between low and high without a pattern.
@@ -68,22 +40,6 @@ inline Floats values_of(const std::vector<NamedVariable>& variables) {
     for (const NamedVariable& each : variables)
         for (float value : each.variable.value().to_vector<float>()) out.push_back(value);
     return out;
-}
-
-/// The message of the UserError that `body` throws; empty when it throws none.
-template <class Body>
-std::string user_error(const Body& body) {
-    try {
-        body();
-    } catch (const UserError& error) {
-        return error.what();
-    }
-    return "";
-}
-inline void expect_parts(const std::string& message, const std::vector<std::string>& parts) {
-    for (const std::string& part : parts)
-        EXPECT_NE(message.find(part), std::string::npos)
-            << "'" << part << "' is not in: " << message;
 }
 
 }  // namespace firn
