@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <span>
 
 namespace firn::path_tracer {
 namespace {

@@ -41,8 +41,9 @@ bool widens(DType to, DType from);
 /// drivers that compare it wrongly otherwise (DeviceProfile::compares_widened).
 std::string widened_glsl(DType to, const std::string& operand);
 
-/// The text of the named functions of shaders/arithmetic.glsl and math.glsl and of all that they
-/// need, each once, in the order of the file. Throws InternalError for a name that is not there.
+/// The text of the named functions of shaders/{arithmetic,trigonometry,math}.glsl and of all that
+/// they need, each once, in the order of the file. Throws InternalError for a name that is not
+/// there.
 std::string math_library(const std::set<std::string>& functions);
 
 }  // namespace firn

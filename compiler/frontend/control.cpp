@@ -32,7 +32,7 @@ LoopRange::LoopRange(const Arg& begin, const Arg& end, const Arg& step, const Lo
 
 LoopRange::Turn LoopRange::begin() {
     Builder b = builder(*session_, line_);
-    for (const Ref& bound : {begin_, end_, step_})
+    for (const auto& bound : {begin_, end_, step_})
         if (!bound->shape.empty() || !bound->dtype.is_integer())
             fail_at(line_, std::string("loop: a bound is ") + bound->dtype.name() +
                                text(bound->shape) +

@@ -45,8 +45,8 @@ class LoopRange {
   private:
     void close();
 
-    std::shared_ptr<SessionState> session_;
-    std::shared_ptr<const Node> begin_, end_, step_, induction_;
+    SharedPtr<SessionState> session_;
+    SharedPtr<const Node> begin_, end_, step_, induction_;
     SourceLine line_;
     int64_t checkpoint_ = 0;
     uint64_t scope_ = 0;

@@ -12,8 +12,7 @@
 
 namespace firn {
 
-Tensor tensor_from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype,
-                         SourceLine line) {
+Tensor tensor_from_bytes(const Bytes& bytes, const Shape& shape, DType dtype, SourceLine line) {
     const std::shared_ptr<SessionState>& session = current_state();
     Size count = element_count(shape);
     for (const Size& size : shape)
@@ -22,13 +21,13 @@ Tensor tensor_from_bytes(std::span<const std::byte> bytes, const Shape& shape, D
                               "; give sizes that are numbers from 0 up");
     uint64_t wanted =
         static_cast<uint64_t>(count.constant()) * static_cast<uint64_t>(dtype.bytes());
-    if (bytes.size() != wanted)
+    if (bytes.count != wanted)
         fail_at(line,
-                "tensor: " + std::to_string(bytes.size() / static_cast<size_t>(dtype.bytes())) +
+                "tensor: " + std::to_string(bytes.count / static_cast<size_t>(dtype.bytes())) +
                     " values do not fill shape " + text(shape) + ", which has " + count.text() +
                     "; give as many, or reshape");
     Builder b = builder(*session, line);
-    return Tensor::from_node(upload(*session, bytes, dtype, shape, b.line));
+    return Tensor::from_node(upload(*session, {bytes.data, bytes.count}, dtype, shape, b.line));
 }
 
 namespace {

@@ -1,7 +1,6 @@
 // Tensors from data and from rules.
 #pragma once
 #include <cstddef>
-#include <span>
 
 #include "compiler/frontend/tensor.h"
 
@@ -17,32 +16,48 @@ class CallerLine {
     SourceLine line_;
 };
 
+/// Contiguous elements that are made or held elsewhere: a vector, a span, a std::array, an Eigen
+/// matrix.
+template <class Range>
+concept ContiguousElements = requires(const Range& range) {
+    range.size();
+    requires Arithmetic<std::remove_cvref_t<decltype(*range.data())>>;
+};
+
+/// The bytes of contiguous elements, for the time of a call.
+struct Bytes {
+    const std::byte* data;
+    size_t count;
+    template <class Range>
+    requires requires(const Range& range) { sizeof(*range.data()) * range.size(); }
+    Bytes(const Range& range)
+        : data(reinterpret_cast<const std::byte*>(range.data())),
+          count(sizeof(*range.data()) * static_cast<size_t>(range.size())) {}
+};
+
 /// A tensor of bytes in storage form (see DType::bytes), row-major. UserError where their number is
 /// wrong.
-Tensor tensor_from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype,
+Tensor tensor_from_bytes(const Bytes& bytes, const Shape& shape, DType dtype,
                          SourceLine line = here());
 
-/// Data in: `tensor(values, {n, m})`, row-major. A vector<double> is f64; without a shape it is
+/// Data in: `tensor(values, {n, m})`, row-major. Elements of double give f64; without a shape it is
 /// 1-D, with the shape `{}` it is one number.
-template <Arithmetic T>
-Tensor tensor(const std::vector<T>& values, const Shape& shape, SourceLine line = here()) {
-    if constexpr (std::is_same_v<T, bool>) {
-        std::vector<uint32_t> wide(values.begin(), values.end());
-        return tensor_from_bytes(std::as_bytes(std::span(wide)), shape, boolean, line);
-    } else {
-        static_assert(stored_as<T>().has_value(), "there is no dtype with elements of this type");
-        return tensor_from_bytes(std::as_bytes(std::span(values)), shape, *stored_as<T>(), line);
-    }
+template <ContiguousElements Range>
+Tensor tensor(const Range& values, const Shape& shape, SourceLine line = here()) {
+    constexpr auto dtype = stored_as<std::remove_cvref_t<decltype(*values.data())>>();
+    static_assert(dtype.has_value(), "there is no dtype with elements of this type");
+    return tensor_from_bytes(values, shape, *dtype, line);
 }
-template <Arithmetic T>
-Tensor tensor(const std::vector<T>& values, CallerLine line = here()) {
+/// A vector of bool keeps bits and no elements.
+template <std::same_as<bool> Bool>
+Tensor tensor(const std::vector<Bool>& values, const Shape& shape, SourceLine line = here()) {
+    std::vector<uint32_t> wide(values.begin(), values.end());
+    return tensor_from_bytes(wide, shape, boolean, line);
+}
+template <class Range>
+requires(ContiguousElements<Range> || std::same_as<Range, std::vector<bool>>) Tensor
+    tensor(const Range& values, CallerLine line = here()) {
     return tensor(values, Shape{Size(values.size())}, line);
-}
-/// Data that somebody else holds.
-template <Arithmetic T>
-Tensor tensor(std::span<const T> values, const Shape& shape, SourceLine line = here()) {
-    static_assert(stored_as<T>().has_value(), "there is no dtype with elements of this type");
-    return tensor_from_bytes(std::as_bytes(values), shape, *stored_as<T>(), line);
 }
 /// Literals: floating point is f32, integers are i32: `tensor({1, 2, 3})`, `tensor({0.5, 1.0}, {1,
 /// 2})`.

@@ -340,7 +340,7 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     return out;
 }
 
-std::shared_ptr<const Program> Function::program() const { return last_variant(*state_).program; }
+SharedPtr<const Program> Function::program() const { return last_variant(*state_).program; }
 
 ProgramStats Function::stats() const {
     const Program& program = *last_variant(*state_).program;
@@ -405,8 +405,8 @@ struct JitPrograms::State {
 
 JitPrograms::JitPrograms() : state_(std::make_shared<State>()) {}
 
-std::shared_ptr<Function> JitPrograms::get(const std::vector<ArgSpec>& specs,
-                                           const Callback<Function()>& make) {
+SharedPtr<Function> JitPrograms::get(const std::vector<ArgSpec>& specs,
+                                     const Callback<Function()>& make) {
     std::string key;
     for (const ArgSpec& spec : specs) key += spec.dtype.name() + text(spec.shape) + " ";
     if (const auto* known = state_->functions.find(key)) return *known;

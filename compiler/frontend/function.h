@@ -1,7 +1,6 @@
 // compile and jit: C++ functions over tensors as compiled programs.
 #pragma once
 #include <array>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -30,7 +29,7 @@ class Function {
 
     /// The program of the most recent call; before the first, the one that assumes nothing of its
     /// sizes.
-    std::shared_ptr<const Program> program() const;
+    SharedPtr<const Program> program() const;
     /// What that program does at the sizes of the most recent call.
     ProgramStats stats() const;
     /// Every value's verdict with its reason and the costs that competed, every kernel with what it
@@ -61,11 +60,11 @@ class Function {
     size_t variant_count() const;
 
   protected:
-    explicit Function(std::shared_ptr<FunctionState> state) : state_(std::move(state)) {}
+    explicit Function(SharedPtr<FunctionState> state) : state_(std::move(state)) {}
 
   private:
     friend class Trace;
-    std::shared_ptr<FunctionState> state_;
+    SharedPtr<FunctionState> state_;
 };
 
 /// Records one function: its arguments are there from the start, finish takes its results. Without
@@ -81,7 +80,7 @@ class Trace {
     Function finish(const std::vector<Tensor>& results);
 
   private:
-    std::shared_ptr<FunctionState> state_;
+    SharedPtr<FunctionState> state_;
     std::vector<Tensor> arguments_;
     uint64_t scope_ = 0;
 };
@@ -260,13 +259,12 @@ class JitPrograms {
     static constexpr size_t kMostShapes = 64;
     JitPrograms();
     /// The function for these specs; made where there is none.
-    std::shared_ptr<Function> get(const std::vector<ArgSpec>& specs,
-                                  const Callback<Function()>& make);
+    SharedPtr<Function> get(const std::vector<ArgSpec>& specs, const Callback<Function()>& make);
     size_t size() const;
 
   private:
     struct State;
-    std::shared_ptr<State> state_;
+    SharedPtr<State> state_;
 };
 /// True while something is being recorded in the current session.
 bool recording_now();
@@ -301,13 +299,13 @@ class JitCall<Fn, std::index_sequence<K...>> {
     }
 
     /// The function compiled for the shapes of the most recent call; null before the first.
-    const std::shared_ptr<Function>& last() const { return last_; }
+    const SharedPtr<Function>& last() const { return last_; }
     size_t shape_count() const { return programs_.size(); }
 
   private:
     Fn fn_;
     JitPrograms programs_;
-    std::shared_ptr<Function> last_;
+    SharedPtr<Function> last_;
 };
 
 /// Compiles `fn` for the types and shapes that it is first called with, and again for new ones;

@@ -177,7 +177,7 @@ KernelArray::KernelArray(DType dtype, const std::vector<int>& shape, bool shared
         Tensor::from_node(b.table.intern(Op::Array, dtype, std::move(whole), {scope.by_hand->turn},
                                          ArrayAttr{++session.last_id, shared}, b.line));
     memory_.slot()->array = true;
-    if (shared) scope.by_hand->shared.push_back(memory_.slot());
+    if (shared) scope.by_hand->shared.push_back(std::shared_ptr<Slot>(memory_.slot()));
 }
 
 Access KernelArray::operator()(const Index& i, const Index& j, const Index& k) {

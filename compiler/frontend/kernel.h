@@ -29,7 +29,7 @@ class KernelRecorder {
     void close();
 
   private:
-    std::shared_ptr<SessionState> session_;
+    SharedPtr<SessionState> session_;
     SourceLine line_;
     uint64_t scope_ = 0;
     bool closed_ = false;

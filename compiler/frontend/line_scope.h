@@ -1,6 +1,5 @@
 // Functions written with tensors carry the line of whoever called them.
 #pragma once
-#include <memory>
 #include <string>
 
 #include "compiler/ir/source_line.h"
@@ -20,7 +19,7 @@ class LineScope {
     LineScope& operator=(const LineScope&) = delete;
 
   private:
-    std::shared_ptr<SessionState> session_;
+    SharedPtr<SessionState> session_;
     bool outermost_ = false;
 };
 

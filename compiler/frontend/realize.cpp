@@ -232,7 +232,7 @@ std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& no
     return out;
 }
 
-void realize(std::span<Tensor* const> tensors, SourceLine line) {
+void realize(const std::vector<Tensor*>& tensors, SourceLine line) {
     SessionState& session = *current_state();
     const Inside inside(session.nodes.thread(), line);
     builder(session, line);
@@ -246,7 +246,7 @@ void realize(std::span<Tensor* const> tensors, SourceLine line) {
 void realize(std::vector<Tensor>& tensors, SourceLine line) {
     std::vector<Tensor*> all;
     for (Tensor& tensor : tensors) all.push_back(&tensor);
-    realize(std::span<Tensor* const>(all), line);
+    realize(all, line);
 }
 
 namespace {
@@ -274,8 +274,7 @@ TensorMemory memory_of(const Tensor& x, SourceLine line) {
     return out;
 }
 
-Tensor tensor_over(std::shared_ptr<Memory> memory, DType dtype, const Shape& shape,
-                   SourceLine line) {
+Tensor tensor_over(SharedPtr<Memory> memory, DType dtype, const Shape& shape, SourceLine line) {
     SessionState& session = *current_state();
     builder(session, line);
     for (const Size& size : shape)

@@ -1,7 +1,6 @@
 // Computing what was recorded: lazy tensors become buffers.
 #pragma once
 #include <cstddef>
-#include <span>
 #include <vector>
 
 #include "compiler/frontend/tensor.h"
@@ -12,12 +11,11 @@ class Memory;
 
 /// Computes the tensors together, in one program, unless they are already; they then refer to
 /// memory. An error while something is being recorded.
-void realize(std::span<Tensor* const> tensors, SourceLine line = here());
+void realize(const std::vector<Tensor*>& tensors, SourceLine line = here());
 void realize(std::vector<Tensor>& tensors, SourceLine line = here());
 template <std::same_as<Tensor>... More>
 void realize(Tensor& first, More&... more) {
-    Tensor* all[] = {&first, &more...};
-    realize(std::span<Tensor* const>(all));
+    realize(std::vector<Tensor*>{&first, &more...});
 }
 
 /// The elements in storage form (see DType::bytes), row-major, as tensor_from_bytes takes them;
@@ -26,14 +24,14 @@ std::vector<std::byte> bytes_of(const Tensor& x, SourceLine line = here());
 
 /// The memory of a tensor, computed where it was not: what a window shows, or a host binds.
 struct TensorMemory {
-    std::shared_ptr<Memory> memory;
+    SharedPtr<Memory> memory;
     DType dtype;
     std::vector<int64_t> shape;
 };
 TensorMemory memory_of(const Tensor& x, SourceLine line = here());
 /// A tensor over memory that the current session's executor gave; nothing is copied, so nobody may
 /// write to it any more.
-Tensor tensor_over(std::shared_ptr<Memory> memory, DType dtype, const Shape& shape,
+Tensor tensor_over(SharedPtr<Memory> memory, DType dtype, const Shape& shape,
                    SourceLine line = here());
 
 }  // namespace firn

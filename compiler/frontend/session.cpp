@@ -64,7 +64,7 @@ Executor& executor_of(SessionState& session) {
     return *session.executor;
 }
 
-Session::Session(std::shared_ptr<Executor> executor) : state_(std::make_shared<SessionState>()) {
+Session::Session(SharedPtr<Executor> executor) : state_(std::make_shared<SessionState>()) {
     ensure(executor != nullptr, "a session needs an executor");
     state_->executor = std::move(executor);
 }

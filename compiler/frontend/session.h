@@ -1,6 +1,5 @@
 // A session owns what recording and running need: the node table, the executor and the caches.
 #pragma once
-#include <memory>
 #include <string>
 
 #include "compiler/program/callback.h"
@@ -19,7 +18,7 @@ struct SessionState;
 class Session {
   public:
     /// A session that runs its programs on `executor`.
-    explicit Session(std::shared_ptr<Executor> executor);
+    explicit Session(SharedPtr<Executor> executor);
     /// A session that evaluates graphs node by node on the host: slow, obvious, compiles nothing.
     static Session oracle();
     /// A session that runs compiled programs by the kernel interpreter: checks the compiler without
@@ -54,11 +53,11 @@ class Session {
     /// Nodes alive in the node table.
     size_t node_count() const;
 
-    const std::shared_ptr<SessionState>& state() const { return state_; }
-    explicit Session(std::shared_ptr<SessionState> state) : state_(std::move(state)) {}
+    const SharedPtr<SessionState>& state() const { return state_; }
+    explicit Session(SharedPtr<SessionState> state) : state_(std::move(state)) {}
 
   private:
-    std::shared_ptr<SessionState> state_;
+    SharedPtr<SessionState> state_;
 };
 
 /// The current session of this thread. The first use makes one: FIRN_EXECUTOR says what runs it,
@@ -74,12 +73,12 @@ class SessionScope {
     SessionScope& operator=(const SessionScope&) = delete;
 
   private:
-    std::shared_ptr<SessionState> previous_;
+    SharedPtr<SessionState> previous_;
 };
 
 /// Set once, by the facade that joins compiler and engine: makes the executor of default sessions.
 /// Without one they run on the kernel interpreter.
-using ExecutorFactory = std::shared_ptr<Executor> (*)();
+using ExecutorFactory = SharedPtr<Executor> (*)();
 void set_default_executor(ExecutorFactory factory);
 
 }  // namespace firn

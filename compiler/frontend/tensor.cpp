@@ -51,7 +51,7 @@ Tensor::Tensor(const Tensor& other)
 
 Tensor::~Tensor() = default;
 
-Tensor Tensor::from_node(Ref node) {
+Tensor Tensor::from_node(SharedPtr<const Node> node) {
     Tensor out;
     out.slot_->node = std::move(node);
     return out;
@@ -65,7 +65,7 @@ Tensor& Tensor::operator=(const Tensor& other) & {
     return *this;
 }
 
-void Tensor::take_version(Ref node, SourceLine line) {
+void Tensor::take_version(SharedPtr<const Node> node, SourceLine line) {
     if (!store_slot(slot_, node, line)) slot_ = make_slot(current_state(), std::move(node));
 }
 
@@ -84,7 +84,7 @@ Tensor& Tensor::operator>>=(const Arg& value) & {
     return *this = Arg(*this, value.line()) >> value;
 }
 
-Ref Tensor::node(SourceLine line) const {
+SharedPtr<const Node> Tensor::node(SourceLine line) const {
     Ref node = read_slot(slot_, line);
     return is_recording(*slot_->session) ? node : with_read_sizes(*slot_->session, node);
 }
@@ -224,7 +224,7 @@ Arg::~Arg() = default;
 Arg::Arg(const Size& size, SourceLine line)
     : node_(size_value(builder(*current_state(), line), size)), line_(line) {}
 
-Ref Arg::node(std::optional<DType> dtype) const {
+SharedPtr<const Node> Arg::node(std::optional<DType> dtype) const {
     if (donated_) return read_slot(slot_, line_);
     if (!scalar_) return node_;
     return constant(builder(*current_state(), line_),
@@ -236,7 +236,7 @@ Ref Arg::node(std::optional<DType> dtype) const {
 Access::Access(Tensor& target, std::vector<Arg> indices, SourceLine line)
     : target_(&target), version_(target.node(line)), indices_(std::move(indices)), line_(line) {}
 
-Ref Access::read() const {
+SharedPtr<const Node> Access::read() const {
     return read_elements(version_, indices_, Bounds::Clamp, scalar_int(0), line_);
 }
 Access::Access(const Access& other) = default;
@@ -244,7 +244,7 @@ Access::~Access() = default;
 
 Access::operator Tensor() const { return Tensor::from_node(read()); }
 
-Ref Access::store(const Arg& value, const ScatterAttr& how) && {
+SharedPtr<const Node> Access::store(const Arg& value, const ScatterAttr& how) && {
     Builder b = builder(*current_state(), value.line());
     std::vector<Ref> indices = nodes_of(indices_);
     ScatterAttr attr = how;

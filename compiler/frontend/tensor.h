@@ -2,7 +2,6 @@
 #pragma once
 #include <array>
 #include <concepts>
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -115,10 +114,10 @@ class Tensor : public TensorOperators {
     T item(SourceLine line = here()) const;
 
     /// The node that stands for the value here and now; for those who work on graphs.
-    std::shared_ptr<const Node> node(SourceLine line = here()) const;
+    SharedPtr<const Node> node(SourceLine line = here()) const;
     /// A new tensor in the current scope.
-    static Tensor from_node(std::shared_ptr<const Node> node);
-    const std::shared_ptr<Slot>& slot() const { return slot_; }
+    static Tensor from_node(SharedPtr<const Node> node);
+    const SharedPtr<Slot>& slot() const { return slot_; }
 
     /// A C++ scalar with its own type kept: f64 for floating point, else an integer of its width,
     /// or bool.
@@ -140,13 +139,13 @@ class Tensor : public TensorOperators {
     friend class Access;
     static const Index& none();
     /// The version that stores made of the tensor.
-    void take_version(std::shared_ptr<const Node> node, SourceLine line);
+    void take_version(SharedPtr<const Node> node, SourceLine line);
     Tensor(const Scalar& value, SourceLine line);
     std::vector<std::byte> read(SourceLine line) const;
     static void copy_bytes(const std::vector<std::byte>& from, void* to);
     void require_single(SourceLine line) const;
 
-    std::shared_ptr<Slot> slot_;
+    SharedPtr<Slot> slot_;
 };
 
 /// An operand: made implicitly from a Tensor, an element access, a C++ scalar or a Size, at the
@@ -169,21 +168,21 @@ class Arg : public TensorOperators {
     ~Arg();
 
     /// The node; a scalar becomes a constant of `dtype`, or of its own type where none is given.
-    std::shared_ptr<const Node> node(std::optional<DType> dtype = std::nullopt) const;
+    SharedPtr<const Node> node(std::optional<DType> dtype = std::nullopt) const;
     /// The operand as a tensor of its own.
     Tensor tensor() const { return Tensor::from_node(node()); }
     bool is_scalar() const { return scalar_.has_value(); }
     const Scalar& scalar() const { return *scalar_; }
     SourceLine line() const { return line_; }
     /// The slot of the tensor that it was made from; null for other operands.
-    const std::shared_ptr<Slot>& slot() const { return slot_; }
+    const SharedPtr<Slot>& slot() const { return slot_; }
     bool is_donated() const { return donated_; }
 
   private:
     Arg(const Scalar& scalar, SourceLine line);
 
-    std::shared_ptr<const Node> node_;  // null where the slot alone holds it: `donated_`
-    std::shared_ptr<Slot> slot_;
+    SharedPtr<const Node> node_;  // null where the slot alone holds it: `donated_`
+    SharedPtr<Slot> slot_;
     std::optional<Scalar> scalar_;
     SourceLine line_;
     bool donated_ = false;
@@ -231,7 +230,7 @@ class Access : public TensorOperators {
 
     /// Stores or combines (scatter_add and its kin are made of it). A store under `if_` or after
     /// `break_` takes place at the positions whose condition holds. Gives the new version.
-    std::shared_ptr<const Node> store(const Arg& value, const ScatterAttr& how) &&;
+    SharedPtr<const Node> store(const Arg& value, const ScatterAttr& how) &&;
     void operator=(const Arg& value) &&;
     void operator=(const Access& value) && { std::move(*this) = Arg(value, line_); }
     void operator+=(const Arg& value) &&;
@@ -253,20 +252,20 @@ class Access : public TensorOperators {
         return Tensor(*this).item<T>(line);
     }
 
-    std::shared_ptr<const Node> read() const;
+    SharedPtr<const Node> read() const;
     /// What is to be read or stored to: the version of the tensor, and the indices. `leave` makes
     /// another version, which differs only by stores at positions whose conditions hold.
-    const std::shared_ptr<const Node>& version() const { return version_; }
+    const SharedPtr<const Node>& version() const { return version_; }
     const std::vector<Arg>& indices() const { return indices_; }
-    const std::shared_ptr<Slot>& slot() const { return target_->slot(); }
+    const SharedPtr<Slot>& slot() const { return target_->slot(); }
     SourceLine line() const { return line_; }
-    void leave(std::shared_ptr<const Node> version, SourceLine line) const {
+    void leave(SharedPtr<const Node> version, SourceLine line) const {
         target_->take_version(std::move(version), line);
     }
 
   private:
     Tensor* target_;
-    std::shared_ptr<const Node> version_;
+    SharedPtr<const Node> version_;
     std::vector<Arg> indices_;
     SourceLine line_;
 };

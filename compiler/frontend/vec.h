@@ -1,7 +1,6 @@
 // Shader types over tensors: vec2 vec3 vec4 and their int, uint and bool kinds, with GLSL's names.
 #pragma once
 #include <array>
-#include <string_view>
 #include <utility>
 
 #include "compiler/frontend/function.h"
@@ -99,8 +98,9 @@ struct Swizzle {
     consteval Swizzle(const char (&letters)[M]) : count(M - 1) {
         static_assert(M >= 3 && M <= 5, "a swizzle has two to four letters");
         for (size_t k = 0; k < count; ++k) {
-            size_t place = std::string_view("xyzwrgba").find(letters[k]);
-            from[k] = place == std::string_view::npos ? 4 : place % 4;
+            size_t place = 0;
+            while (place < 8 && "xyzwrgba"[place] != letters[k]) ++place;
+            from[k] = place == 8 ? 4 : place % 4;
         }
     }
 };

@@ -2,6 +2,7 @@
 #include "compiler/learning/module.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"

@@ -69,7 +69,7 @@ class Module {
 
   private:
     void add_module(const std::string& name, const Module& module, SourceLine line);
-    std::shared_ptr<ModuleState> state_;
+    SharedPtr<ModuleState> state_;
 };
 
 /// Modules and functions one after the other; modules are called by their positions, as PyTorch

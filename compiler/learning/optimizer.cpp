@@ -2,6 +2,7 @@
 #include "compiler/learning/optimizer.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/function.h"

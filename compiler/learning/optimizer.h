@@ -76,7 +76,7 @@ class Optimizer {
     operator State() const;
 
   private:
-    std::shared_ptr<OptimizerState> state_;
+    SharedPtr<OptimizerState> state_;
 };
 
 /// The length of all gradients as one vector, rank 0, f32.

@@ -1,6 +1,8 @@
 // Recording a function over variables, and calling it.
 #include "compiler/learning/state_function.h"
 
+#include <memory>
+
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/realize.h"
 
@@ -20,8 +22,8 @@ StateTrace::StateTrace(const State& state, const std::vector<ArgSpec>& specs, So
     : state_(state), declared_(specs.size()), trace_(with_state(specs, state), line) {
     const auto first = trace_.arguments().begin() + static_cast<long>(declared_);
     const auto middle = first + static_cast<long>(state.variables.size());
-    variables_ = std::make_unique<Binding>(state.variables, std::vector<Tensor>(first, middle));
-    numbers_ = std::make_unique<NumberBinding>(
+    variables_ = std::make_shared<Binding>(state.variables, std::vector<Tensor>(first, middle));
+    numbers_ = std::make_shared<NumberBinding>(
         state.numbers, std::vector<Tensor>(middle, trace_.arguments().end()));
 }
 
@@ -39,8 +41,8 @@ StateFunction StateTrace::finish(const std::vector<Tensor>& results) {
         changed.push_back(k);
         all.push_back(now);
     }
-    variables_.reset();
-    numbers_.reset();
+    variables_ = nullptr;
+    numbers_ = nullptr;
     StateFunction out(trace_.finish(all), state_);
     out.changed_ = std::move(changed);
     return out;

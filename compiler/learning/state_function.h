@@ -41,8 +41,8 @@ class StateTrace {
     State state_;
     size_t declared_;
     Trace trace_;
-    std::unique_ptr<Binding> variables_;
-    std::unique_ptr<NumberBinding> numbers_;
+    SharedPtr<Binding> variables_;
+    SharedPtr<NumberBinding> numbers_;
 };
 
 template <class Layout, class Sequence>

@@ -2,6 +2,7 @@
 #include "compiler/learning/variable.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "compiler/frontend/line_scope.h"

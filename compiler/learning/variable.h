@@ -1,6 +1,5 @@
 // The tensors of a model or of an optimizer: what training changes in place.
 #pragma once
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -44,7 +43,7 @@ class Variable {
 
   private:
     friend class Binding;
-    std::shared_ptr<VariableState> state_;
+    SharedPtr<VariableState> state_;
 };
 
 /// A variable by its path, `layers.0.weight`.
@@ -65,7 +64,7 @@ class Binding {
   private:
     std::vector<Variable> variables_;
     // Not as tensors: a copy that is made while recording would be part of what is recorded.
-    std::vector<std::shared_ptr<Tensor>> own_;
+    std::vector<SharedPtr<Tensor>> own_;
 };
 
 struct NumberState;
@@ -84,7 +83,7 @@ class Number {
 
   private:
     friend class NumberBinding;
-    std::shared_ptr<NumberState> state_;
+    SharedPtr<NumberState> state_;
 };
 
 /// A number by its path, `optimizer.lr`.

@@ -2,9 +2,10 @@
 #pragma once
 #include <concepts>
 #include <cstddef>
-#include <memory>
 #include <type_traits>
 #include <utility>
+
+#include "compiler/program/shared_ptr.h"
 
 namespace firn {
 
@@ -21,8 +22,6 @@ class Callback<R(A...)> {
     template <class F>
     requires(!std::same_as<std::remove_cvref_t<F>, Callback> &&
              std::is_invocable_r_v<R, std::decay_t<F>&, A...>) Callback(F&& function)
-        // One kind of shared pointer for all functions: each lambda of a program would bring its
-        // own.
         : function_(static_cast<void*>(new std::decay_t<F>(std::forward<F>(function))),
                     static_cast<void (*)(void*)>(
                         [](void* kept) { delete static_cast<std::decay_t<F>*>(kept); })),
@@ -40,7 +39,7 @@ class Callback<R(A...)> {
     }
 
   private:
-    std::shared_ptr<void> function_;
+    SharedPtr<void> function_;
     R (*call_)(void*, A...) = nullptr;
 };
 

@@ -1,6 +1,7 @@
 // Scalar values: conversion between types, storage, text, and half precision.
 #include "compiler/program/dtype.h"
 
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -115,6 +116,11 @@ Scalar parse_float(const std::string& text, DType dtype) {
 double Scalar::as_double() const {
     if (dtype.is_float()) return f;
     return dtype == u64 ? static_cast<double>(static_cast<uint64_t>(i)) : static_cast<double>(i);
+}
+
+bool operator==(const Scalar& a, const Scalar& b) {
+    return a.dtype == b.dtype && a.i == b.i &&
+           std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f);
 }
 
 int64_t Scalar::as_int() const { return dtype.is_float() ? to_integer(f, Type::I64) : i; }

@@ -1,6 +1,5 @@
 // Element types and scalar values.
 #pragma once
-#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -101,10 +100,7 @@ struct Scalar {
     double as_double() const;
     int64_t as_int() const;
     /// Equal by bits: nan equals the same nan, 0 and -0 differ.
-    friend bool operator==(const Scalar& a, const Scalar& b) {
-        return a.dtype == b.dtype && a.i == b.i &&
-               std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f);
-    }
+    friend bool operator==(const Scalar& a, const Scalar& b);
 };
 Scalar scalar_float(double value, DType dtype = f32);
 Scalar scalar_int(int64_t value, DType dtype = i32);

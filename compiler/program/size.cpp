@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
 #include <set>
 
 #include "compiler/program/error.h"
@@ -201,7 +202,7 @@ Size Size::symbol(const std::string& name) {
     return SizeBuilder::atom(std::move(atom));
 }
 
-Size Size::data(const std::string& name, const Size& most, std::shared_ptr<const void> source) {
+Size Size::data(const std::string& name, const Size& most, SharedPtr<const void> source) {
     ensure(name.size() > 1 && name[0] == '?', "a data symbol begins with '?'");
     SizeAtom atom;
     atom.name = name;

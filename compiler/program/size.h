@@ -1,12 +1,12 @@
 // Symbolic integers: the dimensions of tensors, trip counts, dispatch sizes and kernel parameters.
 #pragma once
-#include <compare>
 #include <concepts>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "compiler/program/shared_ptr.h"
 
 namespace firn {
 
@@ -28,7 +28,7 @@ class Size {
     /// A data symbol: a size from 0 to `most` that only the device knows while a program runs. Its
     /// name begins with '?'. `source` keeps alive what computes it, and is no part of its identity.
     static Size data(const std::string& name, const Size& most,
-                     std::shared_ptr<const void> source = nullptr);
+                     SharedPtr<const void> source = nullptr);
 
     bool is_constant() const { return !terms_; }
     /// The value; throws InternalError when it is symbolic.
@@ -69,17 +69,17 @@ class Size {
 
   private:
     friend class SizeBuilder;
-    int64_t constant_ = 0;                                // the constant term
-    std::shared_ptr<const std::vector<SizeTerm>> terms_;  // sorted, never empty when present
+    int64_t constant_ = 0;                          // the constant term
+    SharedPtr<const std::vector<SizeTerm>> terms_;  // sorted, never empty when present
 };
 
 struct SizeAtom {
     enum class Kind : uint8_t { Symbol, FloorDiv, Mod, Min, Max };
     Kind kind = Kind::Symbol;
-    std::string name;                    // Symbol
-    std::vector<Size> args;              // the others: two sizes. A data symbol: its largest value
-    std::shared_ptr<const void> source;  // of a data symbol
-    int atoms = 1, depth = 1;            // in it, itself counted; what occurs twice counts twice
+    std::string name;              // Symbol
+    std::vector<Size> args;        // the others: two sizes. A data symbol: its largest value
+    SharedPtr<const void> source;  // of a data symbol
+    int atoms = 1, depth = 1;      // in it, itself counted; what occurs twice counts twice
     bool is_data() const { return kind == Kind::Symbol && !args.empty(); }
 };
 struct SizeTerm {

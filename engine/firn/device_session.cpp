@@ -57,7 +57,7 @@ std::string validation_report(const Session& session) {
 }
 
 bool use_device_by_default() {
-    set_default_executor([] { return make_executor({}); });
+    set_default_executor([]() -> SharedPtr<Executor> { return make_executor({}); });
     return true;
 }
 

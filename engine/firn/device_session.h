@@ -1,6 +1,5 @@
 // Sessions that run on a Vulkan device, and the one that programs get by default.
 #pragma once
-#include <memory>
 #include <string>
 
 #include "compiler/frontend/session.h"

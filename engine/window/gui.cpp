@@ -1,6 +1,7 @@
 // The widgets of a panel.
 #include "engine/window/gui.h"
 
+#include <memory>
 #include <utility>
 
 #include "compiler/program/error.h"
@@ -31,9 +32,9 @@ bool Widgets::bind(Parameter parameter) {
     return std::exchange(get(Widget::Kind::Parameter, bound.name, bound.help).touched, false);
 }
 
-Gui::Gui() : widgets_(std::make_unique<Widgets>()) {}
+Gui::Gui() : widgets_(std::make_shared<Widgets>()) {}
 Gui::~Gui() = default;
-Gui::Gui(const Gui& other) : widgets_(std::make_unique<Widgets>(*other.widgets_)) {}
+Gui::Gui(const Gui& other) : widgets_(std::make_shared<Widgets>(*other.widgets_)) {}
 Gui& Gui::operator=(const Gui& other) {
     *widgets_ = *other.widgets_;
     return *this;

@@ -1,9 +1,10 @@
 // The panel of a window as a list of widgets: sliders and other ways to change variables, text and
 // plots.
 #pragma once
-#include <memory>
 #include <string>
 #include <vector>
+
+#include "compiler/program/shared_ptr.h"
 
 namespace firn {
 
@@ -52,7 +53,7 @@ class Gui {
     const Widget* find(const std::string& name) const;
 
   private:
-    std::unique_ptr<Widgets> widgets_;
+    SharedPtr<Widgets> widgets_;
 };
 
 }  // namespace firn

@@ -1,7 +1,6 @@
 // What a window shows: a buffer with its type and shape, and how its values become colours.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "compiler/program/dtype.h"
@@ -12,7 +11,7 @@ class Memory;
 
 /// A tensor in memory: elements in row-major order from a byte offset. The memory is kept alive.
 struct BufferView {
-    std::shared_ptr<Memory> memory;
+    SharedPtr<Memory> memory;
     uint64_t offset = 0;
     DType dtype = f32;
     std::vector<int64_t> shape;

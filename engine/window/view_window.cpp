@@ -255,9 +255,9 @@ void ViewWindow::State::print_widgets() {
     printed = text;
 }
 
-ViewWindow::ViewWindow(std::shared_ptr<VulkanExecutor> executor, const WindowOptions& options)
+ViewWindow::ViewWindow(SharedPtr<VulkanExecutor> executor, const WindowOptions& options)
     : state_(within_memory("opening window", options.title,
-                           [&] { return std::make_unique<State>(std::move(executor), options); })) {
+                           [&] { return std::make_shared<State>(std::move(executor), options); })) {
 }
 
 ViewWindow::~ViewWindow() = default;

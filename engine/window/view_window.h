@@ -1,7 +1,6 @@
 // A window that shows tensors from their own memory, with a panel of widgets; headless, the same
 // into pictures.
 #pragma once
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -47,7 +46,7 @@ class ViewWindow {
   public:
     /// Throws UserError (no display, a size that is not positive), DeviceError (the device cannot
     /// present).
-    ViewWindow(std::shared_ptr<VulkanExecutor> executor, const WindowOptions& options);
+    ViewWindow(SharedPtr<VulkanExecutor> executor, const WindowOptions& options);
     ~ViewWindow();
     ViewWindow(const ViewWindow&) = delete;
     ViewWindow& operator=(const ViewWindow&) = delete;
@@ -91,7 +90,7 @@ class ViewWindow {
 
   private:
     struct State;
-    std::unique_ptr<State> state_;
+    SharedPtr<State> state_;
 };
 
 }  // namespace firn

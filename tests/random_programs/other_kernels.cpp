@@ -135,11 +135,11 @@ class ChangingExecutor : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_text_executor(const DeviceProfile& profile) {
+std::shared_ptr<Executor> make_text_executor(const DeviceProfile& profile) {
     return std::make_unique<ChangingExecutor>(profile, read_kernels_back);
 }
 
-std::unique_ptr<Executor> make_pass_executor(const DeviceProfile& profile,
+std::shared_ptr<Executor> make_pass_executor(const DeviceProfile& profile,
                                              const std::string& pass) {
     return std::make_unique<ChangingExecutor>(
         profile, [pass](Program& program) { stop_after(program, pass); });

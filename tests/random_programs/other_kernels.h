@@ -9,11 +9,11 @@ namespace firn::programs {
 
 /// The kernel interpreter, given what parse_kernel() reads from each kernel's text. Throws where
 /// the text of what was read is another one, or a kernel is placed otherwise.
-std::unique_ptr<Executor> make_text_executor(const DeviceProfile& profile);
+std::shared_ptr<Executor> make_text_executor(const DeviceProfile& profile);
 
 /// The kernel interpreter, given each kernel as it is after a row of kernel_passes() from `map` on,
 /// or `ready`, before it is mapped. Kernels that cannot be mapped anew (of
 /// sizes that only the device knows, several in one, by hand) stay as they are.
-std::unique_ptr<Executor> make_pass_executor(const DeviceProfile& profile, const std::string& pass);
+std::shared_ptr<Executor> make_pass_executor(const DeviceProfile& profile, const std::string& pass);
 
 }  // namespace firn::programs
