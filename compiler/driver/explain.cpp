@@ -91,6 +91,20 @@ bool sizes_known(const Program& program, const SizeEnv& env) {
     return true;
 }
 
+/// Loops of kernels that go on for as long as the data says, with the way out.
+void print_open_loops(std::ostringstream& out, const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+        const auto* repeat = std::get_if<RepeatStep>(&step.step);
+        if (!repeat) continue;
+        if (repeat->alive >= 0 && repeat->never_ended.empty())
+            out << "  only the data knows where the loop ends, so its iterations are steps of "
+                   "kernels, and values between them are kept in memory; with a bound, as in "
+                   "loop(min(count, 8)), it may be part of a kernel  ("
+                << repeat->line << ")\n";
+        print_open_loops(out, repeat->body);
+    }
+}
+
 }  // namespace
 
 std::vector<KernelReport> kernel_reports(const Program& program, const SizeEnv& env,
@@ -133,6 +147,7 @@ std::string explain(const Program& program, const SizeEnv& env,
     if (!program.cuts.empty()) out << "  cuts tuned, costs times: " << program.cuts << "\n";
     out << std::fixed << std::setprecision(1);
     for (const VerdictInfo& v : program.verdicts) print_verdict(out, v);
+    print_open_loops(out, program.steps);
     const bool known = sizes_known(program, env);
     const std::vector<KernelReport> reports =
         known ? kernel_reports(program, env, milliseconds) : std::vector<KernelReport>();

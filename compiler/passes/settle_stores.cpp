@@ -2,6 +2,7 @@
 // depend on order.
 #include "compiler/ir/affine_index.h"
 #include "compiler/ir/builder.h"
+#include "compiler/ir/distinct_positions.h"
 #include "compiler/passes/passes.h"
 
 namespace firn {
@@ -55,6 +56,12 @@ Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired) {
                 return scatter(b, inputs[0], inputs[1], indices, {attr.op, attr.unique});
             if (is_invertible_store(*same) || attr.unique || stores_one_value(*inputs[1]))
                 return nullptr;
+            if (has_distinct_positions(*same)) {
+                if (fired) ++(*fired)["distinct positions"];
+                ScatterAttr distinct = attr;
+                distinct.unique = true;
+                return scatter(b, inputs[0], inputs[1], indices, distinct);
+            }
             if (fired) ++(*fired)["read by owner"];
             return read_by_owner(b, node, inputs);
         }

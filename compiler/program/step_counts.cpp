@@ -27,7 +27,7 @@ class Counter {
   public:
     Counter(const Program& program, const SizeEnv& env,
             const std::function<void(const FlatStep&, int64_t)>& visit)
-        : visit_(visit), once_(outline(program).steps), env_(env) {}
+        : program_(program), visit_(visit), once_(outline(program).steps), env_(env) {}
 
     void add(const std::vector<Step>& steps, int64_t times) {
         for (const Step& step : steps) {
@@ -41,7 +41,8 @@ class Counter {
   private:
     void add(const RepeatStep& repeat, int64_t times) {
         const size_t begin = next_;
-        const int64_t trips = turns_before_look(repeat, repeat.trips.evaluate(env_), env_);
+        const int64_t trips =
+            turns_before_look(program_, repeat, repeat.trips.evaluate(env_), env_);
         const int64_t samples =
             std::min(trips, differ(repeat.body, repeat.induction) ? kSampledTurns : 1);
         const SizeEnv outer = env_;
@@ -73,6 +74,7 @@ class Counter {
         return count;
     }
 
+    const Program& program_;
     const std::function<void(const FlatStep&, int64_t)>& visit_;
     std::vector<FlatStep> once_;  // the outline: its steps in their order
     size_t next_ = 0;             // in it

@@ -9,14 +9,18 @@
 #include "compiler/program/error.h"
 #include "compiler/program/guards.h"
 #include "compiler/program/hazards.h"
+#include "compiler/program/step_counts.h"
 
 namespace firn {
 namespace {
 
 /// Iterations of a loop whose end only the data knows between two looks at whether it has ended,
-/// and the steps that these are at the most: a look takes as long as some tens of small dispatches,
-/// and steps after the end are in vain.
-constexpr int64_t kTurnsPerLook = 16, kStepsPerLook = 64;
+/// and the launches of kernels that these take at the most: a look takes as long as some tens of
+/// launches, and what runs after the end is in vain.
+constexpr int64_t kTurnsPerLook = 16;
+constexpr double kLaunchesPerLook = 64;
+/// Seconds: of a profile that says that launches cost nothing, as tests do.
+constexpr double kLeastLaunch = 1e-6;
 
 /// After as many iterations every buffer has its own memory again.
 int64_t period_of(const std::vector<std::pair<int, int>>& rotation) {
@@ -68,27 +72,45 @@ bool shapes_mention(const std::vector<Step>& steps, const std::string& induction
     });
 }
 
-/// At least as many as there are, or more than `most`.
-int64_t count_steps(const std::vector<Step>& steps, const SizeEnv& env, int64_t most) {
-    int64_t count = 0;
+/// Of all steps together, or more than `most`; `weight(step, env)` is that of one, at least 1 or 0.
+template <class Weight>
+double weigh_steps(const std::vector<Step>& steps, const SizeEnv& env, double most,
+                   const Weight& weight) {
+    double sum = 0;
     for (const Step& step : steps) {
         const auto* repeat = std::get_if<RepeatStep>(&step.step);
         if (!repeat) {
-            ++count;
+            sum += weight(step, env);
             continue;
         }
         const int64_t trips = std::max<int64_t>(0, repeat->trips.evaluate(env));
         if (trips == 0) continue;
         const bool alike = !shapes_mention(repeat->body, repeat->induction);
         SizeEnv inside = env;
-        for (int64_t turn = 0; turn < (alike ? 1 : trips) && count <= most; ++turn) {
+        for (int64_t turn = 0; turn < (alike ? 1 : trips) && sum <= most; ++turn) {
             if (!repeat->induction.empty()) inside[repeat->induction] = turn;
-            const int64_t one = std::max<int64_t>(1, count_steps(repeat->body, inside, most));
-            if (trips > most || one > most / (alike ? trips : 1)) return most + 1;
-            count += one * (alike ? trips : 1);
+            const double one = std::max(1.0, weigh_steps(repeat->body, inside, most, weight));
+            sum += one * static_cast<double>(alike ? trips : 1);
         }
     }
-    return count;
+    return sum;
+}
+
+/// At least as many as there are, or more than `most`.
+double count_steps(const std::vector<Step>& steps, const SizeEnv& env, int64_t most) {
+    return weigh_steps(steps, env, static_cast<double>(most),
+                       [](const Step&, const SizeEnv&) { return 1.0; });
+}
+
+/// The device's time in launches of kernels that do nothing.
+double count_launches(const std::vector<Step>& steps, const SizeEnv& env,
+                      const DeviceProfile& profile) {
+    const double launch = std::max(profile.seconds_per_launch, kLeastLaunch);
+    return weigh_steps(steps, env, kLaunchesPerLook, [&](const Step& step, const SizeEnv& inside) {
+        const auto* dispatch = std::get_if<DispatchStep>(&step.step);
+        return dispatch ? std::max(1.0, predicted_seconds(dispatch->work, inside, profile) / launch)
+                        : 1.0;
+    });
 }
 
 class Walker {
@@ -188,7 +210,7 @@ class Walker {
     /// are asked before every iteration.
     void add_asked(const RepeatStep& repeat, int64_t trips) {
         const bool before = may_ask(repeat.body);
-        const int64_t turns = turns_before_look(repeat, trips, now_.env);
+        const int64_t turns = turns_before_look(program_, repeat, trips, now_.env);
         bool alive = true;
         for (int64_t turn = 0; turn < trips;) {
             if (before && !(alive = visitor_.goes_on(slot(repeat.alive), turn))) return;
@@ -300,13 +322,18 @@ bool can_be_flat(const Program& program, const SizeEnv& env) {
            count_steps(program.steps, env, kMostFlatSteps) <= kMostFlatSteps;
 }
 
-int64_t turns_before_look(const RepeatStep& repeat, int64_t trips, const SizeEnv& env) {
+int64_t turns_before_look(const Program& program, const RepeatStep& repeat, int64_t trips,
+                          const SizeEnv& env) {
     if (!is_asked(repeat, trips)) return std::max<int64_t>(trips, 0);
     if (may_ask(repeat.body)) return 1;
     SizeEnv inside = env;
     if (!repeat.induction.empty()) inside[repeat.induction] = 0;
-    const int64_t steps = std::max<int64_t>(1, count_steps(repeat.body, inside, kStepsPerLook));
-    return whole_periods(repeat, std::clamp<int64_t>(kStepsPerLook / steps, 1, kTurnsPerLook));
+    const double launches = std::max(1.0, count_launches(repeat.body, inside, program.profile));
+    const int64_t turns =
+        std::clamp<int64_t>(static_cast<int64_t>(kLaunchesPerLook / launches), 1, kTurnsPerLook);
+    // Where buffers have their own memory again, nothing needs to be brought there at the end.
+    const int64_t period = period_of(repeat.rotation);
+    return turns < period ? turns : turns / period * period;
 }
 
 std::vector<int> expected_result_slots(const Program& program, const SizeEnv& env) {

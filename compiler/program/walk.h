@@ -40,7 +40,8 @@ std::vector<int> expected_result_slots(const Program& program, const SizeEnv& en
 
 /// As many of the `trips` iterations of a loop as run before the device is first asked whether it
 /// goes on.
-int64_t turns_before_look(const RepeatStep& repeat, int64_t trips, const SizeEnv& env);
+int64_t turns_before_look(const Program& program, const RepeatStep& repeat, int64_t trips,
+                          const SizeEnv& env);
 
 /// The body of every loop once, empty steps too, and buffers in place of slots. `loops` are the
 /// loops.

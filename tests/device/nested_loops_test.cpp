@@ -363,6 +363,35 @@ TEST(LongLoop, OfSmallKernelsRunsInChunksOfIterations) {
         ASSERT_EQ(got[size_t(i)], float((i + 1024 * 20 - times) % 1024 + times / 2)) << i;
 }
 
+TEST(DataLoops, MayEndWithBuffersInEachOthersMemory) {
+    const SessionScope scope(device_session());
+    // Iterations of this size are dear: each is looked at, and three buffers have changed places.
+    const int n = 1 << 20;
+    auto f = compile(
+        [](Tensor x, Tensor y, Tensor z, Tensor count) {
+            for (Tensor turn : loop(count(0))) {
+                Tensor first = x;
+                x = y, y = z, z = roll(first, 1) + 1;
+            }
+            return std::tuple(x, y, z);
+        },
+        {f32("n"), f32("n"), f32("n"), i32(1)});
+    const Tensor a = zeros({n}), b = a + 100, c = a + 200;
+    for (int count = 0; count < 8; ++count) {
+        auto [x, y, z] = f(a, b, c, tensor({count}));
+        std::vector<int> expected{0, 100, 200}, got;
+        for (int turn = 0; turn < count; ++turn) {
+            std::rotate(expected.begin(), expected.begin() + 1, expected.end());
+            ++expected[2];
+        }
+        for (const Tensor& one : {x, y, z}) {
+            got.push_back(cast<int>(max(one)).item<int>());
+            EXPECT_EQ(min(one).item<float>(), max(one).item<float>());
+        }
+        EXPECT_EQ(got, expected) << count;
+    }
+}
+
 void run_for_ever() {
     const SessionScope scope(device_session());
     signal(SIGINT, SIG_DFL);  // who starts tests in the background may have it ignored

@@ -306,6 +306,24 @@ TEST(Explain, SaysWhatEachKernelDoesAndHowLongItTook) {
     EXPECT_NE(run.find(" ms, measured "), std::string::npos) << run;
 }
 
+TEST(Explain, SaysWhichLoopsOnlyTheDataEnds) {
+    SessionScope scope(Session::interpreter());
+    const auto text = [](bool bounded) {
+        auto f = compile(
+            [=](Tensor x, Tensor count) {
+                Tensor times = bounded ? min(count(0), 8) : count(0);
+                for (Tensor turn : loop(times)) x = x * 0.5f + 1.0f;
+                return x;
+            },
+            {f32(64), i32(1)});
+        return f.explain();
+    };
+    for (const char* part :
+         {"only the data knows where the loop ends", "loop(min(count, 8))", "tune_test.cpp:"})
+        EXPECT_NE(text(false).find(part), std::string::npos) << part;
+    EXPECT_EQ(text(true).find("only the data"), std::string::npos);
+}
+
 TEST(TuningCache, KeepsAMappingForItsKernelDeviceAndDriver) {
     const std::string directory = ::testing::TempDir() + "firn_tuning_" + std::to_string(getpid());
     CompileOptions options;

@@ -60,6 +60,22 @@ TEST(Walk, ALoopAroundOneThatIsAskedTakesNoTurnAfterItsEnd) {
     walk_steps(p, {}, steps);
     EXPECT_EQ(steps.steps, 3 * 32);
 }
+TEST(Walk, DearIterationsAreNotTakenInVain) {
+    Program p;
+    p.profile.operations_per_second = 1e9, p.profile.seconds_per_launch = 1e-5;
+    int a = add_buffer(p, 4), flag = add_buffer(p, 1);
+    Step dear = dispatch(p, {}, {a}), cheap = dear;
+    std::get<DispatchStep>(dear.step).work.operations = Size(1'000'000);
+    auto taken = [&](const Step& step) {
+        p.steps = {while_alive(1000, flag, {step}, "k")};
+        Steps steps;
+        steps.alive = [](int64_t) { return false; };
+        walk_steps(p, {}, steps);
+        return steps.steps;
+    };
+    EXPECT_EQ(taken(dear), 1);
+    EXPECT_EQ(taken(cheap), 16);
+}
 TEST(Walk, ALoopThatShouldHaveEndedSaysSo) {
     Program p;
     int a = add_buffer(p, 4), flag = add_buffer(p, 1);
