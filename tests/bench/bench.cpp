@@ -26,7 +26,8 @@ and PyTorch on the host where python3 can import it. The bound is the time that 
 at its peaks, measured in the same rounds: of arithmetic or of bandwidth, whichever binds. A case above
 3 times its bound says where its time goes.
 
-  --section NAME  own, what the compiler was made for; strangers, programs as users write them, for
+  --section NAME  own, what the compiler was made for; ported, examples of another compiler as
+                  their authors wrote them; strangers, programs as users write them, for
                   which it has no rules; held-out, more of those, kept for the end of a change (all)
   --only CASE     this case, or all whose names begin with CASE_ (--list names them)
   --rounds N      as many rounds (15)
@@ -37,8 +38,10 @@ struct SectionName {
     Section section;
     const char* name;
 };
-constexpr SectionName kSections[] = {
-    {Section::Own, "own"}, {Section::Strangers, "strangers"}, {Section::HeldOut, "held-out"}};
+constexpr SectionName kSections[] = {{Section::Own, "own"},
+                                     {Section::Ported, "ported"},
+                                     {Section::Strangers, "strangers"},
+                                     {Section::HeldOut, "held-out"}};
 
 struct Options {
     std::string only, csv;

@@ -41,6 +41,7 @@ struct Contest {
 /// Who wrote a case, and who may look at it.
 enum class Section : uint8_t {
     Own,        // what the compiler was made for
+    Ported,     // examples of another tensor compiler, as their authors wrote them
     Strangers,  // programs for which nobody made a rule, looked at while tuning
     HeldOut,    // the same, looked at only before a landing
 };
@@ -62,6 +63,7 @@ void add_fluid(std::vector<Case>& cases);
 void add_scatters(std::vector<Case>& cases);
 void add_convolutions(std::vector<Case>& cases);
 void add_strangers(std::vector<Case>& cases);
+void add_ported(std::vector<Case>& cases);
 std::vector<Case> all_cases();
 
 /// The device's rates.

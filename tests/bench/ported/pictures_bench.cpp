@@ -1,0 +1,218 @@
+// Stencils, blurs and convolutions of pictures with channels, their sizes symbols.
+#include <firn/firn.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/bench/ported/ported.h"
+
+namespace firn::bench {
+namespace {
+
+using Floats = std::vector<float>;
+
+/// A picture on the host, clamped at its edges.
+struct Image {
+    int h, w, c;
+    Floats values;
+    float at(int i, int j, int k) const {
+        i = std::clamp(i, 0, h - 1), j = std::clamp(j, 0, w - 1);
+        return values[static_cast<size_t>((i * w + j) * c + k)];
+    }
+    /// f(i, j, k) for each element.
+    template <class F>
+    Image map(const F& f) const {
+        Image out{h, w, c, {}};
+        out.values.reserve(values.size());
+        for (int i = 0; i < h; ++i)
+            for (int j = 0; j < w; ++j)
+                for (int k = 0; k < c; ++k) out.values.push_back(static_cast<float>(f(i, j, k)));
+        return out;
+    }
+    int64_t count() const { return int64_t(h) * w * c; }
+    Tensor tensor() const { return firn::tensor(values, {h, w, c}); }
+};
+
+Image noise(int h, int w, int c) { return {h, w, c, numbers(int64_t(h) * w * c, 0, 1)}; }
+
+Tensor four_points(Tensor u) {
+    auto [i, j, k] = indices<3>(u.shape());
+    return 0.25f * (u(i - 1, j, k) + u(i + 1, j, k) + u(i, j - 1, k) + u(i, j + 1, k));
+}
+
+Contest stencil_channels() {
+    const Image x = noise(1024, 1024, 3);
+    auto f = compile(four_points, {f32("h", "w", "c")});
+    const auto mean = [x](int i, int j, int k) {
+        return 0.25f *
+               (x.at(i - 1, j, k) + x.at(i + 1, j, k) + x.at(i, j - 1, k) + x.at(i, j + 1, k));
+    };
+    return {.least = {4.0 * double(x.count()), 4.0 * double(x.count()), 4.0 * double(x.count())},
+            .arguments = {},
+            .results = {x.count()},
+            .firn = [f, u = x.tensor()] { return std::vector<Tensor>{f(u)}; },
+            .best = {},
+            .plain = {},
+            .expected = [=] { return std::vector<Floats>{x.map(mean).values}; }};
+}
+
+constexpr int kRadius = 8;
+
+float weight_of(int squared) { return std::exp(-float(squared) / 20.0f); }
+
+Tensor blurred(Tensor u) {
+    auto [i, j, k] = indices<3>(u.shape());
+    Tensor total = zeros(u.shape()), weights = 0.0f;
+    for (Tensor y : loop(-kRadius, kRadius + 1))
+        for (Tensor x : loop(-kRadius, kRadius + 1)) {
+            Tensor weight = exp(-cast<float>(x * x + y * y) / 20.0f);
+            total = total + weight * u(i + y, j + x, k);
+            weights = weights + weight;
+        }
+    return total / weights;
+}
+
+Contest blur_channels() {
+    const Image x = noise(320, 320, 4);
+    auto f = compile(blurred, {f32("h", "w", "c")});
+    const auto mean = [x](int i, int j, int k) {
+        double total = 0, weights = 0;
+        for (int dy = -kRadius; dy <= kRadius; ++dy)
+            for (int dx = -kRadius; dx <= kRadius; ++dx) {
+                const double weight = weight_of(dx * dx + dy * dy);
+                total += weight * double(x.at(i + dy, j + dx, k)), weights += weight;
+            }
+        return total / weights;
+    };
+    // A product and a sum for each tap.
+    const double taps = (2 * kRadius + 1) * (2 * kRadius + 1);
+    return {
+        .least = {4.0 * double(x.count()), 4.0 * double(x.count()), 2 * taps * double(x.count())},
+        .arguments = {},
+        .results = {x.count()},
+        .firn = [f, u = x.tensor()] { return std::vector<Tensor>{f(u)}; },
+        .best = {},
+        .plain = {},
+        .expected = [=] { return std::vector<Floats>{x.map(mean).values}; }};
+}
+
+/// As one sum over two axes.
+Tensor convolved(Tensor x, Tensor w) {
+    Size rows = x.size(0) - w.size(0) + 1, columns = x.size(1) - w.size(1) + 1;
+    auto [i, j, k, l] = indices<4>({rows, columns, w.size(0), w.size(1)});
+    return sum(x(i + k, j + l) * w(k, l), {2, 3});
+}
+
+Contest convolution() {
+    const Image x = noise(2048, 2048, 1);
+    const Floats taps = numbers(9, -1, 1, 3);
+    auto f = compile(convolved, {f32("h", "w"), f32("p", "q")});
+    const int side = x.h - 2;
+    const int64_t count = int64_t(side) * side;
+    const auto all = [=] {
+        Floats out;
+        for (int i = 0; i < side; ++i)
+            for (int j = 0; j < side; ++j) {
+                double sum = 0;
+                for (int k = 0; k < 9; ++k)
+                    sum += double(x.at(i + k / 3, j + k % 3, 0)) * double(taps[size_t(k)]);
+                out.push_back(float(sum));
+            }
+        return std::vector<Floats>{out};
+    };
+    return {.least = {4.0 * double(x.count()), 4.0 * double(count), 18.0 * double(count)},
+            .arguments = {},
+            .results = {count},
+            .firn = [f, u = tensor(x.values, {x.h, x.w}),
+                     w = tensor(taps, {3, 3})] { return std::vector<Tensor>{f(u, w)}; },
+            .best = {},
+            .plain = {},
+            .expected = all};
+}
+
+/// In two passes, as far as a float says.
+Tensor blurred_by(Tensor u, Tensor sigma) {
+    auto [i, j] = indices<2>(u.shape());
+    Tensor reach = cast<int>(ceil(2.5f * sigma)), total = zeros(u.shape()), weights = 0.0f;
+    for (Tensor y : loop(-reach, reach + 1)) {
+        Tensor weight = exp(-cast<float>(y * y) / (2.0f * sigma * sigma));
+        total = total + weight * u(i + y, j);
+        weights = weights + weight;
+    }
+    Tensor down = total / weights;
+    total = zeros(u.shape());
+    for (Tensor x : loop(-reach, reach + 1))
+        total = total + exp(-cast<float>(x * x) / (2.0f * sigma * sigma)) * down(i, j + x);
+    return total / weights;
+}
+
+/// Of gamma 2.2 before it, in two passes that are written out.
+Tensor blurred_light(Tensor u) {
+    Tensor light = pow(u, 2.2f), down = zeros(u.shape()), out = zeros(u.shape());
+    auto [i, j] = indices<2>(u.shape());
+    for (int y = -kRadius; y <= kRadius; ++y) down = down + weight_of(y * y) * light(i + y, j);
+    for (int x = -kRadius; x <= kRadius; ++x) out = out + weight_of(x * x) * down(i, j + x);
+    return out;
+}
+
+/// In two passes on the host; `scale` of the sum of the weights is divided out of each.
+template <class Weight>
+Image two_passes(const Image& x, int reach, const Weight& weight, bool normalised) {
+    double sum = 0;
+    for (int d = -reach; d <= reach; ++d) sum += weight(d);
+    if (!normalised) sum = 1;
+    const auto along = [&](const Image& from, bool rows) {
+        return from.map([&](int i, int j, int k) {
+            double total = 0;
+            for (int d = -reach; d <= reach; ++d)
+                total += weight(d) * double(from.at(rows ? i + d : i, rows ? j : j + d, k));
+            return total / sum;
+        });
+    };
+    return along(along(x, true), false);
+}
+
+Contest separable(const std::function<Tensor(Tensor)>& run, const Image& x,
+                  const std::function<Image()>& host, double operations) {
+    return {
+        .least = {4.0 * double(x.count()), 4.0 * double(x.count()), operations * double(x.count())},
+        .arguments = {},
+        .results = {x.count()},
+        .firn = [run, u = tensor(x.values, {x.h, x.w})] { return std::vector<Tensor>{run(u)}; },
+        .best = {},
+        .plain = {},
+        .expected = [host] { return std::vector<Floats>{host().values}; }};
+}
+
+Contest blur_by_a_float() {
+    const Image x = noise(1024, 1024, 1);
+    constexpr float kSigma = 3.2f;
+    auto f = compile(blurred_by, {f32("h", "w"), f32()});
+    const auto weight = [=](int d) { return std::exp(-d * d / (2.0 * kSigma * kSigma)); };
+    return separable([f](Tensor u) { return Tensor(f(u, kSigma)); }, x,
+                     [=] { return two_passes(x, 8, weight, true); }, 4 * 17);
+}
+
+Contest blur_of_powers() {
+    const Image x = noise(1024, 1024, 1);
+    auto f = compile(blurred_light, {f32("h", "w")});
+    const auto host = [x] {
+        const Image light =
+            x.map([&](int i, int j, int k) { return std::pow(x.at(i, j, k), 2.2f); });
+        return two_passes(
+            light, kRadius, [](int d) { return double(weight_of(d * d)); }, false);
+    };
+    return separable([f](Tensor u) { return Tensor(f(u)); }, x, host, 4 * 17 + 20);
+}
+
+}  // namespace
+
+void add_ported_pictures(std::vector<Case>& cases) {
+    cases.push_back({"stencil_channels", stencil_channels, Section::Ported});
+    cases.push_back({"blur_channels", blur_channels, Section::Ported});
+    cases.push_back({"convolution", convolution, Section::Ported});
+    cases.push_back({"blur_by_a_float", blur_by_a_float, Section::Ported});
+    cases.push_back({"blur_of_powers", blur_of_powers, Section::Ported});
+}
+
+}  // namespace firn::bench
