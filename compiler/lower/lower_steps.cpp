@@ -22,9 +22,12 @@ void set_apart(std::vector<ListedStep>& steps) {
 
 void add_item(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& out) {
     if (item.loop) return add_loop(run, item, out);
-    const Node& first = *item.outputs[0];
-    if (is_stored_by_hand(first)) return add_by_hand(run, item.outputs, out);
-    if (!written(first, run.schedule.host_loops)) return add_kernel(run, item, out);
+    if (is_stored_by_hand(*item.outputs[0])) return add_by_hand(run, item.outputs, out);
+    const auto by_position = [&](const Ref& output) -> bool {
+        return static_cast<bool>(written(*output, run.schedule.host_loops));
+    };
+    if (std::none_of(item.outputs.begin(), item.outputs.end(), by_position))
+        return add_kernel(run, item, out);
     std::vector<ListedStep> steps;
     add_written(run, item, steps);
     set_apart(steps);

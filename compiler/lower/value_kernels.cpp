@@ -26,15 +26,17 @@ std::vector<std::string> lines_of(const std::vector<Ref>& outputs) {
     return out;
 }
 
+int computed_buffer(LowerRun& run, const Ref& value) {
+    if (value->shape.empty() && value->dtype == i32)
+        // Who asks for it later need not load it.
+        if (const auto size = host_size(*value, run.context.host_values))
+            run.context.host_values[value.get()] = *size;
+    return value_buffer(run, *value);
+}
+
 void add_kernel(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& out) {
     KernelRequest request;
-    for (const Ref& r : item.outputs) {
-        request.targets.push_back(value_buffer(run, *r));
-        if (!r->shape.empty() || r->dtype != i32) continue;
-        // Who asks for it later need not load it.
-        if (const auto size = host_size(*r, run.context.host_values))
-            run.context.host_values[r.get()] = *size;
-    }
+    for (const Ref& r : item.outputs) request.targets.push_back(computed_buffer(run, r));
     request.inner = item.inner;
     request.row_reductions.insert(item.row_reductions.begin(), item.row_reductions.end());
     request.shape = item.outputs[0]->shape;

@@ -7,6 +7,9 @@
 
 namespace firn {
 
+/// The buffer of a value that a kernel gives.
+int computed_buffer(LowerRun& run, const Ref& value);
+
 /// The kernel that computes what the item asks for.
 void add_kernel(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& out);
 /// Of `outputs` over the grid `shape`; output k goes to buffer targets[k].

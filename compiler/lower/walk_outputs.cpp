@@ -1,5 +1,7 @@
 // The demand walk: what every invocation stores, and in which order it asks for it.
+#include <algorithm>
 #include <span>
+#include <utility>
 
 #include "compiler/ir/accumulation.h"
 #include "compiler/kernel/rows.h"
@@ -8,55 +10,58 @@
 namespace firn {
 
 void Walk::run() {
-    const Written by_position = written(*request_.outputs[0], {});
+    const std::vector<Ref>& outputs = request_.outputs;
+    const auto by_position = [](const Ref& output) {
+        return static_cast<bool>(written(*output, {}));
+    };
+    const bool any = std::any_of(outputs.begin(), outputs.end(), by_position),
+               all = std::all_of(outputs.begin(), outputs.end(), by_position);
     const bool rows = !request_.row_reductions.empty();
-    const bool flat = !request_.inner && !by_position && !rows &&
+    const bool flat = !request_.inner && !any && !rows &&
                       is_flat_kernel(request_.outputs, request_.shape, context_);
     const Shape outer(request_.shape.begin(), request_.shape.end() - request_.inner);
-    const Grid grid = make_grid(b_, outer, flat, !by_position);
+    const Grid grid = make_grid(b_, outer, flat, !all);
     if (rows) row_ = normal(request_.shape, grid.indices);
-    if (by_position) return write_position(by_position.loop, grid.indices);
+    if (const Node* loop = any ? written(*outputs[0], {}).loop : nullptr)
+        return write_in_turns(*loop, grid.indices);
     if (request_.inner) return run_rows(grid.indices);
-    KernelCode& code = b_.code();
-    for (size_t k = 0; k < request_.outputs.size(); ++k)
-        own_[request_.outputs[k].get()] = normal(request_.outputs[k]->shape, grid.indices);
-    for (size_t k = 0; k < request_.outputs.size(); ++k) {
-        const Ref& output = request_.outputs[k];
-        int value = ask(*output, grid.indices);
-        b_.set_lines(output->lines);
-        const int target = b_.buffer(request_.targets[k], output->dtype,
-                                     element_count(output->shape), BindingForm::Storage, 1, true);
-        code.regions[0].effects.push_back(b_.store(target, grid.flat, std::span(&value, 1)));
-    }
+    for (const Ref& output : outputs)
+        if (!by_position(output)) own_[output.get()] = normal(output->shape, grid.indices);
+    std::vector<int> effects;
+    for (size_t k = 0; k < outputs.size(); ++k)
+        by_position(outputs[k]) ? write_position(k, grid.indices, effects)
+                                : store_own(k, grid, effects);
+    b_.code().regions[0].effects = std::move(effects);
 }
 
-void Walk::write_position(const Node* loop, const Indices& at) {
-    if (!loop) {
-        const std::vector<int> effects = position_effects(at);
-        b_.code().regions[0].effects = effects;
-        return;
-    }
+void Walk::store_own(size_t output, const Grid& grid, std::vector<int>& effects) {
+    const Ref& node = request_.outputs[output];
+    int value = ask(*node, grid.indices);
+    b_.set_lines(node->lines);
+    const int target = b_.buffer(request_.targets[output], node->dtype, element_count(node->shape),
+                                 BindingForm::Storage, 1, true);
+    effects.push_back(b_.store(target, grid.flat, std::span(&value, 1)));
+}
+
+void Walk::write_in_turns(const Node& loop, const Indices& at) {
     std::set<int> needed;
     for (const Ref& output : request_.outputs)
         for (const Node* scatter : written(*output, {}).scatters)
             for (size_t k = 1; k < scatter->inputs.size(); ++k)
-                add_needed(*loop, *scatter->inputs[k], needed);
-    const OpenLoop open = open_loop(*loop, members_of(*loop, needed), request_.shape, at);
-    const std::vector<int> effects = position_effects(at);
+                add_needed(loop, *scatter->inputs[k], needed);
+    const OpenLoop open = open_loop(loop, members_of(loop, needed), request_.shape, at);
+    std::vector<int> effects;
+    for (size_t k = 0; k < request_.outputs.size(); ++k) write_position(k, at, effects);
     if (effects.empty()) return;  // no position is ever inside
-    b_.code().regions[open.region].effects = effects;
-    const int made = close_loop(*loop, open, request_.shape, at);
+    b_.code().regions[open.region].effects = std::move(effects);
+    const int made = close_loop(loop, open, request_.shape, at);
     b_.code().regions[0].effects.push_back(made);
 }
 
-std::vector<int> Walk::position_effects(const Indices& at) {
-    std::vector<int> effects;
-    for (size_t k = 0; k < request_.outputs.size(); ++k) {
-        const Written w = written(*request_.outputs[k], {});
-        for (size_t s = w.scatters.size(); s-- > 0;)
-            store_position(*w.scatters[s], request_.targets[k], at, effects);
-    }
-    return effects;
+void Walk::write_position(size_t output, const Indices& at, std::vector<int>& effects) {
+    const Written w = written(*request_.outputs[output], {});
+    for (size_t s = w.scatters.size(); s-- > 0;)
+        store_position(*w.scatters[s], request_.targets[output], at, effects);
 }
 
 void Walk::store_position(const Node& scatter, int program_buffer, const Indices& at,

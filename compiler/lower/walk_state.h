@@ -34,10 +34,12 @@ class Walk {
     void run();
 
   protected:
-    /// The invocation of each position stores or combines at the position's own index, in every
-    /// turn of the `loop` where there is one.
-    void write_position(const Node* loop, const Indices& at);
-    std::vector<int> position_effects(const Indices& at);
+    /// Each invocation stores a value at its own index.
+    void store_own(size_t output, const Grid& grid, std::vector<int>& effects);
+    /// The invocation of each position stores or combines at the position's own index.
+    void write_position(size_t output, const Indices& at, std::vector<int>& effects);
+    /// The same of all outputs, in every turn of the loop.
+    void write_in_turns(const Node& loop, const Indices& at);
     void store_position(const Node& scatter, int program_buffer, const Indices& at,
                         std::vector<int>& effects);
 

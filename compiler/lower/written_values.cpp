@@ -52,8 +52,14 @@ void add_written(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep
     const auto& loops = run.schedule.host_loops;
     std::vector<int> targets;
     std::vector<Starts> all;
+    Shape positions;
     for (const Ref& output : item.outputs) {
         const Written w = written(*output, loops);
+        if (!w) {
+            targets.push_back(computed_buffer(run, output));
+            continue;
+        }
+        positions = w.positions();
         const Node& scatter = *w.scatters[0];
         check_atomics(scatter);
         const auto from = run.context.buffers.find(w.target.get());
@@ -67,7 +73,7 @@ void add_written(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep
     }
     for (const Starts& starts : all)
         add_kernel(run, starts.values, starts.buffers, starts.values[0]->shape, out);
-    add_kernel(run, item.outputs, targets, written(*item.outputs[0], loops).positions(), out);
+    add_kernel(run, item.outputs, targets, positions, out);
 }
 
 }  // namespace firn

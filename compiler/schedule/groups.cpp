@@ -90,11 +90,11 @@ bool can_join(const Draft& draft, const Group& group, const Candidate& candidate
         return is_stored_by_hand(root) && is_stored_by_hand(other) &&
                root.inputs[0] == other.inputs[0];
     if (!bears(draft, group.needs, candidate.needs)) return false;
-    // Stores by position join where the positions are the same.
+    // What is stored by position joins what is stored at the same positions, and values of which
+    // each has a position. Neither reads what the other one writes: see kernel_needs.
     const Written a = written(draft.facts, root), b = written(draft.facts, other);
     const RegionFacts& regions = draft.facts.regions;
-    return static_cast<bool>(a) == static_cast<bool>(b) && a.loop == b.loop &&
-           grid_shape(regions, other) == grid_shape(regions, root) &&
+    return a.loop == b.loop && grid_shape(regions, other) == grid_shape(regions, root) &&
            fits_with(draft, group, candidate);
 }
 

@@ -31,7 +31,7 @@ void add_sizes(KernelNeeds& needs, const ScheduleFacts& facts, const Node& node)
 bool at_own_index(Draft& draft, const Node& root, const Node& value, int map) {
     return value.shape == grid_shape(draft.facts.regions, root) &&
            map == draft.maps.identity(value.shape) && root.op != Op::Scatter &&
-           !written(draft.facts, root) && !is_stored_by_hand(root);
+           !written(draft.facts, root) && !written(draft.facts, value) && !is_stored_by_hand(root);
 }
 
 }  // namespace

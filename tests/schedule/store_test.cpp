@@ -63,5 +63,46 @@ TEST(Stores, OneValueNeedsNoOwner) {
     EXPECT_EQ(stats(*program_for(cpu_profile(), mark, {i32("n")}), {{"n", 100}}).dispatches, 2);
 }
 
+int64_t dispatches(Tensors (*f)(const Tensors&), const std::vector<ArgSpec>& specs) {
+    return stats(*program_for(cpu_profile(), f, specs), {{"n", 4096}}).dispatches;
+}
+
+TEST(Stores, OneKernelStoresByPositionAndComputesAtTheSamePositions) {
+    const auto both = [](const Tensors& a) {
+        Tensor out = a[2];
+        store(out(a[0]), a[1], {.unique = true});
+        return Tensors{out, sqrt(a[1])};
+    };
+    EXPECT_EQ(dispatches(both, {i32("n"), f32("n"), f32("n")}), 1);  // behind a copy
+}
+
+TEST(Stores, WhatReadsAVersionComesBehindIt) {
+    const auto then = [](const Tensors& a) {
+        Tensor out = a[2];
+        store(out(a[0]), a[1], {.unique = true});
+        return Tensors{out, sqrt(out)};
+    };
+    EXPECT_EQ(dispatches(then, {i32("n"), f32("n"), f32("n")}), 2);
+}
+
+TEST(Stores, AVersionComesBehindWhatItStartsAs) {
+    const auto before = [](const Tensors& a) {
+        Tensor out = sqrt(a[2]), first = out;
+        store(out(a[0]), a[1], {.unique = true});
+        return Tensors{first, out};
+    };
+    EXPECT_EQ(dispatches(before, {i32("n"), f32("n"), f32("n")}), 2);
+}
+
+TEST(Stores, TheStateThatAGradientKeepsLeavesTheKernelOfTheNext) {
+    const auto gradient = [](const Tensors& a) {
+        Tensor u = a[0];
+        for (Tensor turn : loop(100)) u += 0.1f * (wrap(u)(index(u, 0) - 1) * u);
+        return Tensors{grad(sum(u), a[0])};
+    };
+    const int64_t around = 4;  // what begins, and the loss
+    EXPECT_LE(dispatches(gradient, {f32("n")}), 2 * 100 + around);
+}
+
 }  // namespace
 }  // namespace firn
