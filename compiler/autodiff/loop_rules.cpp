@@ -85,6 +85,12 @@ bool any(const std::vector<bool>& flags) {
     return std::find(flags.begin(), flags.end(), true) != flags.end();
 }
 
+/// What is kept of every `every`-th iteration: where others are computed again, all that that
+/// takes.
+std::vector<bool> kept_values(const Node& loop, const std::vector<bool>& needed, int64_t every) {
+    return every > 1 ? needed_to_go_on(*loop.as<LoopAttr>().body, needed) : needed;
+}
+
 /// Turns `count` iterations from `first` (null: 0) on round, of which the tapes keep the states.
 /// `inits`: what `args` begin as.
 std::vector<Ref> turned_round(const Builder& b, const Backwards& backwards, const Ref& first,
@@ -107,19 +113,26 @@ std::vector<Ref> turned_round(const Builder& b, const Backwards& backwards, cons
     return out;
 }
 
-/// The same from states that are kept of every `every`-th iteration: those between are computed
-/// again, part by part from the last one.
+/// The same from states that are kept of every distances[0]-th iteration: those between are
+/// computed again, part by part from the last one, and so are those of a part by the distances that
+/// follow.
 std::vector<Ref> turned_round_by_parts(const Builder& b, const Node& loop,
-                                       const Backwards& backwards, const Ref& count,
-                                       const Tapes& tapes, int64_t every,
+                                       const Backwards& backwards, const Ref& begin,
+                                       const Ref& count, const Tapes& tapes,
+                                       std::vector<int64_t> distances,
                                        const std::vector<Ref>& inits) {
+    if (distances.empty()) return turned_round(b, backwards, begin, count, tapes, inits);
     const auto op = [&](Op o, const Ref& x, const Ref& y) { return elementwise(b, o, {x, y}); };
+    const int64_t every = distances[0];
+    distances.erase(distances.begin());
+    const int64_t inner = distances.empty() ? 1 : distances[0];
     const Ref pace = constant_int(b, every), one = constant_int(b, 1);
     const Ref parts = op(Op::Div, op(Op::Add, count, constant_int(b, every - 1)), pace);
     const Ref iteration = region_arg(b, i32, {});
     const Ref part = op(Op::Sub, op(Op::Sub, parts, one), iteration);
-    const Ref first = op(Op::Mul, part, pace);
-    const Ref length = op(Op::Min, pace, op(Op::Sub, count, first));
+    const Ref passed = op(Op::Mul, part, pace);
+    const Ref first = begin ? op(Op::Add, begin, passed) : passed;
+    const Ref length = op(Op::Min, pace, op(Op::Sub, count, passed));
     std::vector<Ref> states;
     for (const Ref& tape : tapes) states.push_back(tape ? state_at(b, tape, part) : nullptr);
     Region body;
@@ -127,7 +140,8 @@ std::vector<Ref> turned_round_by_parts(const Builder& b, const Node& loop,
     for (const Ref& init : inits) body.args.push_back(region_arg(b, init->dtype, init->shape));
     const std::vector<Ref> args(body.args.begin() + 1, body.args.end());
     // One part after the other has the same memory.
-    Tapes room = empty_tapes(b, loop, Size(every), backwards.needed);
+    Tapes room = empty_tapes(b, loop, ceil_div(Size(every), Size(inner)),
+                             kept_values(loop, backwards.needed, inner));
     std::vector<Ref> begins = inits;
     for (Ref& tape : room) {
         if (!tape) continue;
@@ -135,8 +149,8 @@ std::vector<Ref> turned_round_by_parts(const Builder& b, const Node& loop,
         tape = region_arg(b, tape->dtype, tape->shape);
         body.args.push_back(tape);
     }
-    const Tapes again = recorded_again(b, loop, first, length, states, room);
-    body.results = turned_round(b, backwards, first, length, again, args);
+    const Tapes again = recorded_again(b, loop, first, length, states, room, inner);
+    body.results = turned_round_by_parts(b, loop, backwards, first, length, again, distances, args);
     for (const Ref& tape : again)
         if (tape) body.results.push_back(tape);
     const Ref made =
@@ -146,23 +160,35 @@ std::vector<Ref> turned_round_by_parts(const Builder& b, const Node& loop,
     return out;
 }
 
-/// The distance of kept states: 1 where all fit. A. Griewank and A. Walther, "Algorithm 799:
-/// revolve", 2000: with one level of checkpoints about the root of the number of iterations.
-int64_t checkpoint_distance(const ReverseRun& run, const Node& loop, const Size& most,
-                            const std::vector<bool>& needed) {
+/// The distances of kept states, the largest first; empty where all fit. A. Griewank and A.
+/// Walther, "Algorithm 799: revolve", 2000: with one level of checkpoints about the root of the
+/// number of iterations, with n levels the (n + 1)-th root in each.
+std::vector<int64_t> checkpoint_distances(const ReverseRun& run, const Node& loop, const Size& most,
+                                          const std::vector<bool>& needed) {
     const LoopAttr& attr = loop.as<LoopAttr>();
-    if (attr.checkpoint) return attr.checkpoint;
-    if (!most.is_constant()) return 1;
-    bool fits = true;
-    for (size_t k = 0; k < needed.size(); ++k) {
-        const Node& arg = *attr.body->args[k + 1];
-        const Size bytes = most * element_count(arg.shape) * Size(arg.dtype.bytes());
-        fits &= !needed[k] || !bytes.is_constant() || bytes.constant() <= run.most_tape_bytes;
-    }
-    if (fits) return 1;
-    const auto root = static_cast<int64_t>(std::ceil(std::sqrt(double(most.constant()))));
-    // Tapes of one shape would begin as one value, which is then in memory once more.
-    return ceil_div(most, Size(root)).is(root) ? root + 1 : root;
+    if (attr.checkpoint > 1) return {attr.checkpoint};
+    if (attr.checkpoint || !most.is_constant()) return {};
+    const auto fits = [&](int64_t states, const std::vector<bool>& kept) {
+        for (size_t k = 0; k < kept.size(); ++k) {
+            const Node& arg = *attr.body->args[k + 1];
+            const Size bytes = Size(states) * element_count(arg.shape) * Size(arg.dtype.bytes());
+            if (kept[k] && bytes.is_constant() && bytes.constant() > run.most_tape_bytes)
+                return false;
+        }
+        return true;
+    };
+    if (fits(most.constant(), needed)) return {};
+    const std::vector<bool> kept = needed_to_go_on(*attr.body, needed);
+    int64_t each = 0;  // states of a level
+    size_t levels = 0;
+    do {
+        ++levels;
+        const double root = std::pow(double(most.constant()), 1.0 / double(levels + 1));
+        each = std::max<int64_t>(2, static_cast<int64_t>(std::ceil(root)));
+    } while (each > 2 && !fits(each, kept));
+    std::vector<int64_t> out(levels, each);
+    for (size_t k = levels - 1; k-- > 0;) out[k] = out[k + 1] * each;
+    return out;
 }
 
 }  // namespace
@@ -183,9 +209,10 @@ void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>
                                       : "a loop whose states need a bound: let it count to "
                                         "min(count, most), with a number that the host knows");
     const Size most = trips.most.value_or(Size(0));
-    const int64_t every = keeps ? checkpoint_distance(run, *self, most, backwards.needed) : 1;
-    const std::vector<bool> kept =
-        every > 1 ? needed_to_go_on(*attr.body, backwards.needed) : backwards.needed;
+    std::vector<int64_t> distances;
+    if (keeps) distances = checkpoint_distances(run, *self, most, backwards.needed);
+    const int64_t every = distances.empty() ? 1 : distances[0];
+    const std::vector<bool> kept = kept_values(*self, backwards.needed, every);
     Recorded kept_states{Tapes(kept.size()), nullptr};
     if (keeps || breaks)
         kept_states = recorded(b, *self, ceil_div(most, Size(every)), kept, every, breaks);
@@ -197,10 +224,8 @@ void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>
     for (size_t k : backwards.floats)
         inits.push_back(or_zeros(run, results[k].value, *backwards.states[k]));
     for (const Ref& value : backwards.outside) inits.push_back(zeros_like(run, *value));
-    const std::vector<Ref> found =
-        every > 1
-            ? turned_round_by_parts(b, *self, backwards, count, kept_states.tapes, every, inits)
-            : turned_round(b, backwards, nullptr, count, kept_states.tapes, inits);
+    const std::vector<Ref> found = turned_round_by_parts(
+        b, *self, backwards, nullptr, count, kept_states.tapes, std::move(distances), inits);
     for (size_t k = 0; k < found.size(); ++k)
         contribute(run,
                    k < backwards.floats.size() ? self->inputs[3 + backwards.floats[k]]

@@ -34,7 +34,7 @@ struct Keeping {
 Ref empty_tape(const Builder& b, const Node& value, const Size& length) {
     Shape shape = value.shape;
     shape.insert(shape.begin(), length);
-    return expand(b, constant(b, scalar_int(0).to(value.dtype)), shape);
+    return empty(b, value.dtype, shape);
 }
 
 /// The slot of iteration `turn`, where every `every`-th has one.
@@ -97,7 +97,7 @@ Recorded recorded(const Builder& b, const Node& loop, const Size& length,
 }
 
 Tapes recorded_again(const Builder& b, const Node& loop, const Ref& first, const Ref& count,
-                     const std::vector<Ref>& states, const Tapes& room) {
+                     const std::vector<Ref>& states, const Tapes& room, int64_t every) {
     const Region& forward = *loop.as<LoopAttr>().body;
     Keeping made{b, {}, {}};
     const Ref own = region_arg(b, i32, {});
@@ -120,7 +120,7 @@ Tapes recorded_again(const Builder& b, const Node& loop, const Ref& first, const
         if (states[k]) made.carry(states[k], args[k], next[n++]);
     std::vector<int> places(room.size(), -1);
     for (size_t k = 0; k < room.size(); ++k)
-        if (room[k]) places[k] = made.keep(args[k], room[k], own);
+        if (room[k]) places[k] = made.keep(args[k], room[k], slot_of(b, own, every));
     const Ref node = firn::loop(b, constant_int(b, 0), count, constant_int(b, 1),
                                 std::move(made.inits), std::move(made.body), -1);
     Tapes out;

@@ -28,10 +28,10 @@ Tapes empty_tapes(const Builder& b, const Node& loop, const Size& length,
                   const std::vector<bool>& kept);
 
 /// The part of a loop from iteration `first` on, `count` iterations, which begin with `states`
-/// (null where a carried value is not asked for): what each began with, stored into the tapes
-/// `room`.
+/// (null where a carried value is not asked for): what every `every`-th began with, stored into the
+/// tapes `room`.
 Tapes recorded_again(const Builder& b, const Node& loop, const Ref& first, const Ref& count,
-                     const std::vector<Ref>& states, const Tapes& room);
+                     const std::vector<Ref>& states, const Tapes& room, int64_t every);
 
 /// What the iteration in `slot` (i32, rank 0) of a tape began with.
 Ref state_at(const Builder& b, const Ref& tape, const Ref& slot);

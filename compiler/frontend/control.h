@@ -12,7 +12,8 @@ struct SessionState;
 struct LoopOptions {
     [[no_unique_address]] ByName by_name = {};
     /// A gradient keeps what the loop carries of every so many iterations, and computes those
-    /// between again; 1 keeps all. 0: all where they fit, else about every sqrt(iterations)-th.
+    /// between again; 1 keeps all. 0: all where they fit, else about every sqrt(iterations)-th, and
+    /// where those do not, checkpoints between checkpoints.
     int64_t checkpoint = 0;
 };
 

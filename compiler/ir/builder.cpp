@@ -104,6 +104,10 @@ Ref size_value(Builder b, const Size& size) {
     return b.table.intern(Op::SizeValue, i32, {}, {}, SizeAttr{size}, b.line);
 }
 
+Ref empty(Builder b, DType dtype, Shape shape) {
+    return b.table.intern(Op::Empty, dtype, std::move(shape), {}, {}, b.line);
+}
+
 Ref input(Builder b, int index, DType dtype, Shape shape, bool scalar) {
     ensure(!scalar || shape.empty(), "a scalar argument has a shape");
     return b.table.intern(Op::Input, dtype, std::move(shape), {}, InputAttr{index, scalar}, b.line);

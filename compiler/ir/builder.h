@@ -26,6 +26,8 @@ Ref size_value(Builder b, const Size& size);  // a Constant where the size is on
 Ref input(Builder b, int index, DType dtype, Shape shape, bool scalar);
 Ref region_arg(Builder b, DType dtype, Shape shape);
 Ref index(Builder b, Shape shape, int axis);
+/// What nobody reads before it is stored to.
+Ref empty(Builder b, DType dtype, Shape shape);
 
 /// dtype that two tensors meet in: float beats int beats bool, then the wider; i32 with u32 is i32
 /// (the bits of the u32 are kept); f16 with f32 is f32; i8, u8 and bool in arithmetic are i32.

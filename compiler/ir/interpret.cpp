@@ -2,6 +2,7 @@
 #include "compiler/ir/interpret.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "compiler/ir/affine_index.h"
@@ -269,6 +270,11 @@ class Interpreter {
             case Op::Constant: return filled(node.as<ConstantAttr>().value, {});
             case Op::SizeValue:
                 return filled(scalar_int(node.as<SizeAttr>().size.evaluate(env_)), {});
+            // Whoever reads it shows it.
+            case Op::Empty:
+                return filled(node.dtype.is_float() ? scalar_float(std::nan(""), node.dtype)
+                                                    : scalar_int(-77).to(node.dtype),
+                              shape);
             case Op::Index: return index_along(shape, node.as<IndexAttr>().axis);
             case Op::Invocation: return index_along(shape, node.as<IndexAttr>().axis);
             case Op::Array: return filled(scalar_int(0).to(node.dtype), shape);

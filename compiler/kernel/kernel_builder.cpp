@@ -96,7 +96,7 @@ int KernelBuilder::size(const Size& value) {
     n.dtype = i32;
     n.param = static_cast<int>(it - code_.params.begin());
     if (it == code_.params.end()) code_.params.push_back(param);
-    n.interval = {std::max<int64_t>(value.lower_bound(), INT32_MIN),
+    n.interval = {std::max<int64_t>(value.lower_bound(symbol_facts_.largest), INT32_MIN),
                   std::min<int64_t>(value.upper_bound(symbol_facts_.largest), INT32_MAX)};
     n.congruence.mod = std::max<int64_t>(value.divisor(), 1);
     return intern(std::move(n));

@@ -10,6 +10,7 @@
 #include "compiler/ir/builder.h"
 #include "compiler/lower/lower_steps.h"
 #include "compiler/lower/value_buffers.h"
+#include "compiler/lower/value_kernels.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -42,9 +43,18 @@ int copied(LowerRun& run, const Node& loop, const Node& value, int from,
     return to;
 }
 
+/// Memory for what the iterations store before they read it.
+int opened(LowerRun& run, const Node& loop, const Node& value, std::vector<ListedStep>& out) {
+    const int to = add_buffer(run, "carried " + first_line(loop), value.dtype,
+                              element_count(largest(value.shape)));
+    add_opening(run, value, to, out);
+    return to;
+}
+
 /// The buffer that carried value k lives in: that of its initial value where nobody else needs it.
 int start_buffer(LowerRun& run, const Node& loop, size_t k, std::vector<ListedStep>& out) {
     const Node& init = *loop.inputs[k + 3];
+    if (init.op == Op::Empty) return opened(run, loop, init, out);
     const int from = run.context.buffers.at(&init);
     return may_write_over(run, init, loop) ? from : copied(run, loop, init, from, out);
 }
@@ -112,6 +122,9 @@ void add_loop(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& 
     repeat.induction = "$t" + std::to_string(run.loops++);
     const Size begin = host_bound(run, loop, 0), step = host_bound(run, loop, 2);
     repeat.trips = trip_count(loop, begin, host_bound(run, loop, 1), step);
+    const int64_t most = repeat.trips.upper_bound(run.context.facts.largest);
+    if (most <= INT32_MAX)
+        run.context.facts.largest[repeat.induction] = std::max<int64_t>(most - 1, 0);
     count_iterations(run, *body.args[0], begin + step * Size::symbol(repeat.induction));
     std::vector<int> current;
     for (size_t k = 0; k < body.results.size(); ++k) {

@@ -1,9 +1,12 @@
 // Kernels that compute values, each at all its indices.
 #include "compiler/lower/value_kernels.h"
 
+#include <span>
 #include <utility>
 
+#include "compiler/kernel/kernel_builder.h"
 #include "compiler/lower/value_buffers.h"
+#include "compiler/lower/walk_index.h"
 
 namespace firn {
 namespace {
@@ -42,6 +45,24 @@ void add_kernel(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>
     request.shape = item.outputs[0]->shape;
     request.outputs = item.outputs;
     add_request(run, request, out);
+}
+
+void add_opening(LowerRun& run, const Node& empty, int buffer, std::vector<ListedStep>& out) {
+    ListedKernel made;
+    KernelBuilder b(made.code, run.context.facts);
+    make_grid(b, {Size(1)}, true, true);
+    for (const SourceLine& line : empty.lines) add_lines(made.lines, {text(line)});
+    const Size count = element_count(largest(empty.shape));
+    const int target = b.buffer(buffer, empty.dtype, count, BindingForm::Storage, 1, true),
+              zero = b.constant(scalar_int(0).to(empty.dtype)), at = b.integer(0);
+    const int store = b.store(target, at, std::span(&zero, 1));
+    const int region = b.add_region();
+    made.code.regions[region].effects = {store};
+    const int any = b.make(KernelOp::Less, boolean, {at, b.size(count)});
+    made.code.regions[0].effects = {count.lower_bound() > 0 ? store
+                                                            : b.branch(any, region, -1, true)};
+    verify(made.code, KernelStage::Lowered, "open");
+    out.push_back({std::move(made)});
 }
 
 void add_kernel(LowerRun& run, const std::vector<Ref>& outputs, const std::vector<int>& targets,

@@ -16,6 +16,9 @@ void add_kernel(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>
 void add_kernel(LowerRun& run, const std::vector<Ref>& outputs, const std::vector<int>& targets,
                 const Shape& shape, std::vector<ListedStep>& out);
 
+/// Makes a buffer of an Empty value alive from here on: its first element is stored.
+void add_opening(LowerRun& run, const Node& empty, int buffer, std::vector<ListedStep>& out);
+
 /// The user's lines of what a kernel computes.
 std::vector<std::string> lines_of(const std::vector<Ref>& outputs);
 

@@ -95,7 +95,8 @@ int Walk::evaluate(const Node& node, const Indices& at) {
     }
     // A number that is also a result is no reason to load it.
     const bool number = node.op == Op::Constant || node.op == Op::SizeValue ||
-                        node.op == Op::Index || context_.host_values.contains(&node) ||
+                        node.op == Op::Index || node.op == Op::Empty ||
+                        context_.host_values.contains(&node) ||
                         context_.host_numbers.contains(&node);
     if (in_memory && own == own_.end() && !number) return load(node, at);
     if (auto it = context_.host_values.find(&node); it != context_.host_values.end())
@@ -118,6 +119,7 @@ int Walk::evaluate(const Node& node, const Indices& at) {
             return b_.make(KernelOp::Cast, node.dtype,
                            {b_.scalar_argument(node.as<InputAttr>().index, wide)});
         }
+        case Op::Empty: return b_.constant(scalar_int(0).to(node.dtype));
         case Op::Index: return at[node.as<IndexAttr>().axis];
         case Op::Reshape:
             return ask(*node.inputs[0],

@@ -1,6 +1,7 @@
 // Effects of the lowered kernel in the copies of its body that an invocation has.
 #include "compiler/mapping/copy_effects.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -73,17 +74,33 @@ void copy_effect(MappingRun& run, int effect, size_t copy, std::vector<int>& eff
     }
 }
 
-/// Stores of all copies, of neighbours along x together.
-void store_tiles(MappingRun& run, const KernelNode& n, std::vector<std::vector<int>>& by_copy) {
-    const auto width = static_cast<size_t>(run.mapping.tile_of(0));
-    for (size_t first = 0; first < run.copies.size(); first += width) {
-        std::vector<int> index, value;
-        for (size_t v = 0; v < width; ++v) {
-            index.push_back(copy_value(run, n.args[0], first + v));
-            value.push_back(copy_value(run, n.args[1], first + v));
-        }
-        store_run(run, n, index, value, by_copy[first]);
+/// Stores of the copies along x from `first` on, of neighbours together.
+void store_tile(MappingRun& run, const KernelNode& n, size_t first, std::vector<int>& effects) {
+    std::vector<int> index, value;
+    for (size_t v = 0; v < static_cast<size_t>(run.mapping.tile_of(0)); ++v) {
+        index.push_back(copy_value(run, n.args[0], first + v));
+        value.push_back(copy_value(run, n.args[1], first + v));
     }
+    store_run(run, n, index, value, effects);
+}
+
+/// The same behind a condition, where it is the same one for these copies and nothing but stores
+/// stands behind it. False: it is not so.
+bool branch_tile(MappingRun& run, const KernelNode& n, size_t first, std::vector<int>& effects) {
+    const std::vector<int>& behind = run.from.regions[n.region].effects;
+    const auto stores = [&](int e) { return run.from.nodes[e].op == KernelOp::Store; };
+    if (n.else_region >= 0 || !std::all_of(behind.begin(), behind.end(), stores)) return false;
+    const int condition = copy_value(run, n.args[0], first);
+    for (size_t v = 1; v < static_cast<size_t>(run.mapping.tile_of(0)); ++v)
+        if (copy_value(run, n.args[0], first + v) != condition) return false;
+    const Scoped<Surroundings> apart(run.around, run.around.apart());
+    std::vector<int> inside;
+    for (int e : behind) store_tile(run, run.from.nodes[e], first, inside);
+    const int region = run.b.add_region();
+    run.b.code().regions[region].effects = std::move(inside);
+    run.b.set_lines(n.lines);
+    effects.push_back(run.b.branch(condition, region, -1, n.guard));
+    return true;
 }
 
 }  // namespace
@@ -91,12 +108,22 @@ void store_tiles(MappingRun& run, const KernelNode& n, std::vector<std::vector<i
 void build_effect(MappingRun& run, int effect, std::vector<std::vector<int>>& by_copy) {
     const KernelNode& n = run.from.nodes[effect];
     const bool row = is_row(run, effect);
-    if (!row && n.op == KernelOp::Store) return store_tiles(run, n, by_copy);
-    for (size_t copy = 0; copy < run.copies.size(); ++copy)
-        if (row)
-            walk_row(run, effect, copy, by_copy[copy]);
-        else
-            copy_effect(run, effect, copy, by_copy[copy]);
+    const auto width = static_cast<size_t>(run.mapping.tile_of(0));
+    const auto tiled = [&](size_t first) {
+        if (row) return false;
+        if (n.op != KernelOp::Store)
+            return n.op == KernelOp::Branch && branch_tile(run, n, first, by_copy[first]);
+        store_tile(run, n, first, by_copy[first]);
+        return true;
+    };
+    for (size_t first = 0; first < run.copies.size(); first += width) {
+        if (tiled(first)) continue;
+        for (size_t copy = first; copy < first + width; ++copy)
+            if (row)
+                walk_row(run, effect, copy, by_copy[copy]);
+            else
+                copy_effect(run, effect, copy, by_copy[copy]);
+    }
 }
 
 }  // namespace firn

@@ -55,6 +55,7 @@ class Size {
     /// Bounds known for every value of the symbols (dimensions are in [0, 2^31 - 1]).
     /// `largest` names symbols whose value is known to be at most that (and at least 0).
     int64_t lower_bound() const;
+    int64_t lower_bound(const SizeEnv& largest) const;
     int64_t upper_bound() const;
     int64_t upper_bound(const SizeEnv& largest) const;
     /// The largest m known to divide the value whatever the symbols are (0 for the constant 0).

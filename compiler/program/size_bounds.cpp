@@ -166,12 +166,14 @@ int64_t terms_divisor(const Size& size) {
 
 }  // namespace
 
-int64_t Size::lower_bound() const {
-    const int64_t best = lower(*this, kOpenedExtrema);
+int64_t Size::lower_bound() const { return lower_bound(SizeEnv{}); }
+
+int64_t Size::lower_bound(const SizeEnv& largest) const {
+    const int64_t best = lower(*this, kOpenedExtrema, largest);
     if (best >= 0) return best;  // what is asked for is mostly whether it can be negative
     const auto scaled = without_quotient(*this);
     if (!scaled) return best;
-    const int64_t least = scaled->size.lower_bound();
+    const int64_t least = scaled->size.lower_bound(largest);
     return least == INT64_MIN ? best : std::max(best, -apply(Kind::FloorDiv, -least, scaled->by));
 }
 

@@ -31,7 +31,8 @@ void require_memory(ScheduleFacts& facts) {
             require(ref, keeps_a_state(*ref) ? kReasonStates : kReasonStore);
         if (is_stored_by_hand(*ref)) require(ref, kReasonByHand);
         if (!facts.regions.host_loops.contains(ref.get())) continue;
-        for (size_t k = 3; k < ref->inputs.size(); ++k) require(ref->inputs[k], kReasonCarried);
+        for (size_t k = 3; k < ref->inputs.size(); ++k)
+            if (ref->inputs[k]->op != Op::Empty) require(ref->inputs[k], kReasonCarried);
         for (const Ref& r : ref->as<LoopAttr>().body->results) require(r, kReasonCarried);
     }
 }

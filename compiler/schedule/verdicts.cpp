@@ -125,8 +125,9 @@ ValueVerdict costs_of(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
 /// It has no memory of its own, or is never worth any.
 bool always_inlined(const ScheduleFacts& facts, const Node& node) {
     return node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Index ||
-           node.op == Op::Input || is_movement(node.op) || known_to_host(facts.numbers, node) ||
-           widens_a_load(node, facts.profile) || inside_kernel_loop(facts.regions, node);
+           node.op == Op::Empty || node.op == Op::Input || is_movement(node.op) ||
+           known_to_host(facts.numbers, node) || widens_a_load(node, facts.profile) ||
+           inside_kernel_loop(facts.regions, node);
 }
 
 ValueVerdict judge(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {

@@ -260,6 +260,35 @@ TEST(Gradients, ChooseCheckpoints) {
     EXPECT_GE(peak(10'000, 1), 10'000);
 }
 
+/// Where the root of the number of iterations is too many, too: checkpoints between checkpoints.
+TEST(Gradients, ChooseLevelsOfCheckpoints) {
+    const auto run = [&](uint32_t most_states) {
+        DeviceProfile profile = cpu_profile();
+        if (most_states) profile.max_storage_range = most_states * 64 * 4;
+        SessionScope scope(Session::interpreter(profile));
+        const auto f = compile(
+            [](Tensor x) {
+                Tensor y = x;
+                for (Tensor k : loop(100))
+                    y = 0.6f * sin(2 * wrap(y)(index(y, 0) + 1)) + 0.4f * cos(y);
+                return grad(sum(y), x);
+            },
+            {f32(64)});
+        const auto values = f(some({64}, -0.9f, 0.9f)).to_vector<float>();
+        return std::pair(values, double(f.stats().peak_bytes) / (4 * 64));
+    };
+    const auto [all, of_all] = run(0);
+    EXPECT_GE(of_all, 100);
+    EXPECT_GT(std::abs(all[5]), 1e-6f);
+    for (const auto& [most, states] : {std::pair(8u, 28), {4u, 28}}) {
+        const auto [some_kept, kept] = run(most);
+        EXPECT_LE(kept, states) << most;
+        ASSERT_EQ(some_kept.size(), all.size());
+        for (size_t k = 0; k < all.size(); ++k)
+            EXPECT_NEAR(some_kept[k], all[k], 1e-5f * (1 + std::abs(all[k])));
+    }
+}
+
 /// As text, too: what is printed parses back.
 TEST(Gradients, KeepTheirCheckpointsInTexts) {
     SessionScope scope(Session::oracle());
