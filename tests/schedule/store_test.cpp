@@ -104,5 +104,42 @@ TEST(Stores, TheStateThatAGradientKeepsLeavesTheKernelOfTheNext) {
     EXPECT_LE(dispatches(gradient, {f32("n")}), 2 * 100 + around);
 }
 
+/// Every iteration keeps a state at a place of its own: no condition is asked, four elements are
+/// stored together, and nothing is stored before.
+TEST(Stores, StatesAreKeptInWholeBlocks) {
+    const auto gradient = [](const Tensors& a) {
+        Tensor u = a[0], v = a[1];
+        for (Tensor turn : loop(100)) {
+            const Tensor to_u = 0.1f * (wrap(u)(index(u, 0) - 1) * v);
+            v = v * u;
+            u = u + to_u;
+        }
+        return Tensors{grad(sum(u * v), a[0])};
+    };
+    const auto program = program_for(cpu_profile(), gradient, {f32(4096), f32(4096)});
+    for (const KernelInfo& kernel : program->kernels) {
+        if (kernel.glsl.find("uniform Params") == std::string::npos) continue;
+        EXPECT_EQ(kernel.glsl.find("if ("), std::string::npos) << kernel.glsl;
+    }
+    const int64_t tapes = 2 * 100, others = 12;  // states of 4096 elements
+    EXPECT_LE(stats(*program, {}).peak_bytes, (tapes + others) * 4096 * 4);
+    EXPECT_LE(stats(*program, {}).bytes_written, (4 * 100 + others) * 4096 * 4);
+}
+
+TEST(Stores, ARowAtAnyPlaceNeedsNoOwner) {
+    const auto rows = [](const Tensors& a) {
+        Tensor out = zeros({50, 4096}), x = a[0];
+        for (Tensor turn : loop(50)) {
+            x = wrap(x)(index(x, 0) + 1) * 0.5f;
+            out(turn * 3 % 50) = x;
+        }
+        return Tensors{out};
+    };
+    const auto all = program_for(cpu_profile(), rows, {f32(4096)});
+    for (const KernelInfo& kernel : all->kernels)
+        EXPECT_EQ(kernel.glsl.find("atomicMax"), std::string::npos) << kernel.glsl;
+    EXPECT_LE(stats(*all, {}).dispatches, 2 * 50 + 2);
+}
+
 }  // namespace
 }  // namespace firn
