@@ -86,6 +86,14 @@ void reverse_extreme_store(ReverseRun& run, const Ref& self, const Cotangent& g)
                g.chosen);
 }
 
+/// To each the product of the others.
+void reverse_product_store(ReverseRun& run, const Ref& self, const Cotangent& g) {
+    const OthersProducts others = others_products(run.b, self);
+    contribute(run, self->inputs[0], scaled(run, g, others.of_target), g.chosen);
+    const Cotangent there{at_positions(run.b, *self, g.value, 0), g.chosen};
+    contribute(run, self->inputs[1], scaled(run, there, others.of_values), g.chosen);
+}
+
 }  // namespace
 
 void reverse_gather(ReverseRun& run, const Ref& self, const Cotangent& g) {
@@ -113,7 +121,8 @@ void reverse_scatter(ReverseRun& run, const Ref& self, const Cotangent& g) {
             return;
         case ScatterOp::Min:
         case ScatterOp::Max: return reverse_extreme_store(run, self, g);
-        default: refuse_gradient(*self, "stores that multiply");
+        case ScatterOp::Mul: return reverse_product_store(run, self, g);
+        default: refuse_gradient(*self, "stores that combine bits");
     }
 }
 

@@ -51,7 +51,35 @@ Ref batch_access(BatchRun& run, const Ref& self) {
     return gather(run.b, own ? run.all(source) : source, at, modes, attr.fill, attr.own);
 }
 
-/// The rule is one of single samples: it is asked for one, and what it gives is for a batch.
+namespace {
+
+/// What stands for one sample while a rule of single samples is asked.
+struct OneSample {
+    Builder b;
+    std::vector<Ref> placeholders, samples;
+
+    Ref of(const Ref& batch, DType dtype, const Shape& shape) {
+        placeholders.push_back(region_arg(b, dtype, shape));
+        samples.push_back(batch);
+        return placeholders.back();
+    }
+    /// `like` of a sample where there is a batch of them (`own`), else what it is.
+    std::vector<Ref> of_all(const std::vector<Ref>& batch, const std::vector<Ref>& like,
+                            const std::vector<bool>& own) {
+        std::vector<Ref> out;
+        for (size_t k = 0; k < batch.size(); ++k)
+            out.push_back(batch[k] && own[k] ? of(batch[k], like[k]->dtype, like[k]->shape)
+                                             : batch[k]);
+        return out;
+    }
+    std::vector<Ref> batched(const Size& count, const std::vector<Ref>& results) const {
+        return firn::batched(b, count, results, placeholders, samples);
+    }
+};
+
+}  // namespace
+
+/// The rules are of single samples: they are asked for one, and what they give is for a batch.
 Ref batch_ruled(BatchRun& run, const Ref& self) {
     const std::vector<Ref> singles(self->inputs.begin() + 1, self->inputs.end());
     std::vector<Ref> inputs;
@@ -60,32 +88,36 @@ Ref batch_ruled(BatchRun& run, const Ref& self) {
         own.push_back(run.depends(each));
         inputs.push_back(own.back() ? run.all(each) : each);
     }
-    const std::shared_ptr<const ReverseRule> rule = self->as<RuledAttr>().rule;
-    const auto of_batch = [b = run.b, rule, singles, own, count = run.count, dtype = self->dtype,
+    const RuledAttr rules = self->as<RuledAttr>();
+    const auto of_batch = [b = run.b, rules, singles, own, count = run.count, dtype = self->dtype,
                            shape = self->shape](const Ref& value, const Ref& g,
                                                 const std::vector<Ref>& all) {
-        const Builder made{b.table, b.line};
-        const Ref one = region_arg(made, dtype, shape), one_g = region_arg(made, dtype, shape);
-        std::vector<Ref> ones = singles, placeholders{one, one_g}, samples{value, g};
-        for (size_t k = 0; k < ones.size(); ++k) {
-            if (!own[k]) continue;
-            ones[k] = region_arg(made, singles[k]->dtype, singles[k]->shape);
-            placeholders.push_back(ones[k]);
-            samples.push_back(all[k]);
-        }
-        std::vector<Ref> parts = (*rule)(one, one_g, ones), given;
+        OneSample one{{b.table, b.line}, {}, {}};
+        const Ref y = one.of(value, dtype, shape), one_g = one.of(g, dtype, shape);
+        std::vector<Ref> parts = (*rules.rule)(y, one_g, one.of_all(all, singles, own)), given;
         for (const Ref& part : parts)
             if (part) given.push_back(part);
-        given = batched(made, count, given, placeholders, samples);
+        given = one.batched(count, given);
         for (size_t k = 0, n = 0; k < parts.size(); ++k) {
             if (!parts[k]) continue;
             parts[k] = given[n++];
             if (k < own.size() && !own[k])
-                parts[k] = reduce(made, ReduceOp::Sum, parts[k], {0}, false);
+                parts[k] = reduce(one.b, ReduceOp::Sum, parts[k], {0}, false);
         }
         return parts;
     };
-    return ruled(run.b, run.all(self->inputs[0]), inputs, of_batch);
+    ForwardRule forwards;
+    if (rules.forward)
+        forwards = [b = run.b, rules, singles, own, count = run.count, dtype = self->dtype,
+                    shape = self->shape](const Ref& value, const std::vector<Ref>& tangents,
+                                         const std::vector<Ref>& all) -> Ref {
+            OneSample one{{b.table, b.line}, {}, {}};
+            const Ref y = one.of(value, dtype, shape),
+                      found = (*rules.forward)(y, one.of_all(tangents, singles, own),
+                                               one.of_all(all, singles, own));
+            return found ? one.batched(count, {found})[0] : nullptr;
+        };
+    return ruled(run.b, run.all(self->inputs[0]), inputs, of_batch, forwards);
 }
 
 }  // namespace firn

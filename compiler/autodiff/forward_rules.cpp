@@ -5,6 +5,8 @@
 #include "compiler/autodiff/reverse.h"
 #include "compiler/autodiff/reverse_run.h"
 #include "compiler/autodiff/store_shares.h"
+#include "compiler/ir/text.h"
+#include "compiler/program/error.h"
 
 namespace firn {
 namespace {
@@ -56,6 +58,15 @@ Ref forward_extreme_store(ForwardRun& run, const Ref& self, const Ref& target, c
     return elementwise(run.b, Op::Div, {elementwise(run.b, Op::Add, {own, others}), shares.count});
 }
 
+/// The sum of what each changes by, times the product of the others.
+Ref forward_product_store(ForwardRun& run, const Ref& self, const Ref& target, const Ref& values) {
+    const OthersProducts others = others_products(run.b, self);
+    const Ref own = elementwise(run.b, Op::Mul, {others.of_target, target});
+    const Ref met =
+        summed_at_places(run.b, *self, elementwise(run.b, Op::Mul, {others.of_values, values}));
+    return elementwise(run.b, Op::Add, {own, met});
+}
+
 }  // namespace
 
 Ref forward_elementwise(ForwardRun& run, const Ref& self) {
@@ -92,7 +103,8 @@ Ref forward_access(ForwardRun& run, const Ref& self) {
         case ScatterOp::Add: return scatter(run.b, target, values, indices_of(*self), attr);
         case ScatterOp::Min:
         case ScatterOp::Max: return forward_extreme_store(run, self, target, values);
-        default: refuse_gradient(*self, "stores that multiply");
+        case ScatterOp::Mul: return forward_product_store(run, self, target, values);
+        default: refuse_gradient(*self, "stores that combine bits");
     }
 }
 
@@ -114,8 +126,26 @@ Ref forward_reduce(ForwardRun& run, const Ref& self) {
     }
 }
 
+namespace {
+
+Ref forward_by_own_rule(ForwardRun& run, const Ref& self, const std::vector<Ref>& inputs) {
+    std::vector<Ref> tangents;
+    for (const Ref& input : inputs) tangents.push_back(run.tangent(input));
+    const Ref value = region_arg(run.b, self->dtype, self->shape);
+    const Ref found = (*self->as<RuledAttr>().forward)(value, tangents, inputs);
+    if (!found) return nullptr;
+    if (found->shape != self->shape)
+        throw UserError("custom_gradient: the forward rule gives a tangent of shape " +
+                        text(found->shape) + " for a value of shape " + text(self->shape) +
+                        (self->lines.empty() ? "" : " (" + text(self->lines[0]) + ")"));
+    return substitute(run.b.table, {cast(run.b, found, self->dtype)}, {{value.get(), self}})[0];
+}
+
+}  // namespace
+
 Ref forward_by_rule(ForwardRun& run, const Ref& self) {
     const std::vector<Ref> inputs(self->inputs.begin() + 1, self->inputs.end());
+    if (self->as<RuledAttr>().forward) return forward_by_own_rule(run, self, inputs);
     const Ref g = region_arg(run.b, self->dtype, self->shape);
     const std::vector<Ref> parts = cotangents_by_rule(run.b, self, g);
     std::vector<Ref> results, seeds;

@@ -52,7 +52,10 @@ void refuse_gradient(const Node& node, const std::string& why) {
 
 std::vector<Ref> cotangents_by_rule(const Builder& b, const Ref& self, const Ref& g) {
     const std::vector<Ref> inputs(self->inputs.begin() + 1, self->inputs.end());
-    std::vector<Ref> parts = (*self->as<RuledAttr>().rule)(self, g, inputs);
+    // Numbers to the rule: what it differentiates itself does not come here again by way of them.
+    const Ref value = region_arg(b, self->dtype, self->shape),
+              cotangent = region_arg(b, g->dtype, g->shape);
+    std::vector<Ref> parts = (*self->as<RuledAttr>().rule)(value, cotangent, inputs);
     const std::string line = self->lines.empty() ? "" : " (" + text(self->lines[0]) + ")";
     if (parts.size() != inputs.size())
         throw UserError("custom_gradient: the rule gives " + std::to_string(parts.size()) +
@@ -63,7 +66,8 @@ std::vector<Ref> cotangents_by_rule(const Builder& b, const Ref& self, const Ref
             throw UserError("custom_gradient: the rule gives cotangent " + std::to_string(k + 1) +
                             " of shape " + text(parts[k]->shape) + " for an input of shape " +
                             text(inputs[k]->shape) + line);
-        parts[k] = cast(b, parts[k], inputs[k]->dtype);
+        parts[k] = substitute(b.table, {cast(b, parts[k], inputs[k]->dtype)},
+                              {{value.get(), self}, {cotangent.get(), g}})[0];
     }
     return parts;
 }

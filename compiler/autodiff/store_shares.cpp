@@ -19,6 +19,27 @@ Ref summed_at_places(const Builder& b, const Node& scatter, const Ref& values) {
     return firn::scatter(b, none, values, indices_of(scatter), {ScatterOp::Add});
 }
 
+OthersProducts others_products(const Builder& b, const Ref& scatter) {
+    const auto op = [&](Op o, const std::vector<Ref>& inputs) { return elementwise(b, o, inputs); };
+    const Ref zero = constant(b, scalar_float(0, scatter->dtype)),
+              one = constant(b, scalar_float(1, scatter->dtype));
+    const Ref &target = scatter->inputs[0], &values = scatter->inputs[1];
+    const auto is_zero = [&](const Ref& x) { return op(Op::Equal, {x, zero}); };
+    const auto without_zeros = [&](const Ref& x) { return op(Op::Select, {is_zero(x), one, x}); };
+    const auto count_of = [&](const Ref& x) { return cast(b, is_zero(x), scatter->dtype); };
+    // How many zeros meet at an element, and the product of all else.
+    const Ref zeros =
+        op(Op::Add, {count_of(target), summed_at_places(b, *scatter, count_of(values))});
+    const Ref rest = firn::scatter(b, without_zeros(target), without_zeros(values),
+                                   indices_of(*scatter), {ScatterOp::Mul});
+    const auto others = [&](const Ref& x, const Ref& zeros_there, const Ref& rest_there) {
+        const Ref left = op(Op::Sub, {zeros_there, count_of(x)});
+        return op(Op::Select, {is_zero(left), op(Op::Div, {rest_there, without_zeros(x)}), zero});
+    };
+    return {others(target, zeros, rest), others(values, at_positions(b, *scatter, zeros, 0),
+                                                at_positions(b, *scatter, rest, 0))};
+}
+
 ExtremeShares extreme_shares(const Builder& b, const Ref& scatter) {
     const auto is = [&](const Ref& x, const Ref& y) {
         return cast(b, elementwise(b, Op::Equal, {x, y}), scatter->dtype);

@@ -11,6 +11,14 @@ Ref at_positions(const Builder& b, const Node& scatter, const Ref& x, double out
 /// For every element of the target the sum of what its positions have.
 Ref summed_at_places(const Builder& b, const Node& scatter, const Ref& values);
 
+/// Of a store that multiplies: the whole product over what an element or a position gives, or where
+/// that is 0, the product without it.
+struct OthersProducts {
+    Ref of_target;  // of the target's shape: by its own element
+    Ref of_values;  // of the positions' shape: by each position's value
+};
+OthersProducts others_products(const Builder& b, const Ref& scatter);
+
 /// What a store that combines by min or max takes its elements from: 1 where it is the target's or
 /// a position's, else 0, and of how many by element.
 struct ExtremeShares {

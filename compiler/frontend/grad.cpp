@@ -169,18 +169,38 @@ Tensor straight_through(const Tensor& value, const Tensor& surrogate, SourceLine
 
 Tensor custom_gradient(const Callback<Tensor(const std::vector<Tensor>&)>& f,
                        const std::vector<Tensor>& xs, const GradientRule& rule, SourceLine line) {
+    return custom_gradient(f, xs, GradientRules{rule}, line);
+}
+
+Tensor custom_gradient(const Callback<Tensor(const std::vector<Tensor>&)>& f,
+                       const std::vector<Tensor>& xs, const GradientRules& rules, SourceLine line) {
+    if (!rules.reverse) fail_at(line, "custom_gradient: there is no reverse rule; give one");
     const Builder b = builder(*current_state(), line);
+    const auto tensors_of = [](const std::vector<Ref>& nodes) {
+        std::vector<Tensor> out;
+        for (const Ref& node : nodes) out.push_back(Tensor::from_node(node));
+        return out;
+    };
     std::vector<Ref> inputs;
     for (const Tensor& x : xs) inputs.push_back(x.node(line));
-    const auto by_nodes = [rule](const Ref& y, const Ref& g, const std::vector<Ref>& nodes) {
-        std::vector<Tensor> tensors;
-        for (const Ref& node : nodes) tensors.push_back(Tensor::from_node(node));
+    const auto by_nodes = [rule = rules.reverse, tensors_of](const Ref& y, const Ref& g,
+                                                             const std::vector<Ref>& nodes) {
         std::vector<Ref> out;
-        for (const Tensor& each : rule(tensors, Tensor::from_node(y), Tensor::from_node(g)))
+        for (const Tensor& each :
+             rule(tensors_of(nodes), Tensor::from_node(y), Tensor::from_node(g)))
             out.push_back(each.node());
         return out;
     };
-    return Tensor::from_node(ruled(b, f(xs).node(line), inputs, by_nodes));
+    ForwardRule forwards;
+    if (rules.forward)
+        forwards = [rule = rules.forward, tensors_of, line](const Ref& y, std::vector<Ref> tangents,
+                                                            const std::vector<Ref>& nodes) {
+            const Builder b = builder(*current_state(), line);
+            for (size_t k = 0; k < tangents.size(); ++k)
+                if (!tangents[k]) tangents[k] = zeros_of(b, *nodes[k]);
+            return rule(tensors_of(nodes), Tensor::from_node(y), tensors_of(tangents)).node();
+        };
+    return Tensor::from_node(ruled(b, f(xs).node(line), inputs, by_nodes, forwards));
 }
 
 }  // namespace firn

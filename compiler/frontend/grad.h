@@ -69,9 +69,22 @@ Tensor straight_through(const Tensor& value, const Tensor& surrogate, SourceLine
 /// The cotangents of `xs`, of their shapes, from y and its cotangent.
 using GradientRule = Callback<std::vector<Tensor>(const std::vector<Tensor>& xs, const Tensor& y,
                                                   const Tensor& cotangent)>;
-/// f(xs), whose gradient by xs is what `rule` gives, not what f's operations would.
+/// What y changes by, of its shape, where xs change by `tangents`, of their shapes.
+using TangentRule = Callback<Tensor(const std::vector<Tensor>& xs, const Tensor& y,
+                                    const std::vector<Tensor>& tangents)>;
+struct GradientRules {
+    GradientRule reverse;
+    /// Without one, jvp() and hessian_product() take what follows from the reverse rule.
+    TangentRule forward = nullptr;
+};
+/// f(xs), whose gradient by xs is what `rule` gives, not what f's operations would. In the rule y
+/// and the cotangent depend on nothing: what it differentiates itself, by vjp(), it does at y held.
 Tensor custom_gradient(const Callback<Tensor(const std::vector<Tensor>&)>& f,
                        const std::vector<Tensor>& xs, const GradientRule& rule,
+                       SourceLine line = here());
+/// The same with a rule for forward mode: `{.reverse = ..., .forward = ...}`.
+Tensor custom_gradient(const Callback<Tensor(const std::vector<Tensor>&)>& f,
+                       const std::vector<Tensor>& xs, const GradientRules& rules,
                        SourceLine line = here());
 
 }  // namespace firn

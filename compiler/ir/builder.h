@@ -58,8 +58,10 @@ Ref gather(Builder b, const Ref& x, std::vector<Ref> indices, std::vector<Bounds
 Ref checked_read(Builder b, const Node& node, const std::vector<Ref>& inputs);
 /// values broadcast to the indices' shape and are cast to x's dtype.
 Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices, ScatterAttr attr);
-/// The value, with a reverse rule of its own that gives cotangents for `inputs`.
-Ref ruled(Builder b, const Ref& value, std::vector<Ref> inputs, ReverseRule rule);
+/// The value, with a reverse rule of its own that gives cotangents for `inputs`, and a forward one
+/// where there is one.
+Ref ruled(Builder b, const Ref& value, std::vector<Ref> inputs, ReverseRule rule,
+          ForwardRule forward = nullptr);
 /// axes may be negative; empty means all. Sum and Prod of bool, i8 and u8 are i32, Any and All are
 /// bool; the sum of an empty range is 0, the product 1, the minimum and maximum are an error when
 /// the size is known to be 0 (and the identity of the type otherwise).

@@ -246,10 +246,12 @@ Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool kee
     return keep_dims ? reshape(b, out, kept) : out;
 }
 
-Ref ruled(Builder b, const Ref& value, std::vector<Ref> inputs, ReverseRule rule) {
+Ref ruled(Builder b, const Ref& value, std::vector<Ref> inputs, ReverseRule rule,
+          ForwardRule forward) {
     inputs.insert(inputs.begin(), value);
-    return b.table.intern(Op::Ruled, value->dtype, value->shape, std::move(inputs),
-                          RuledAttr{std::make_shared<const ReverseRule>(std::move(rule))}, b.line);
+    RuledAttr attr{std::make_shared<const ReverseRule>(std::move(rule)), nullptr};
+    if (forward) attr.forward = std::make_shared<const ForwardRule>(std::move(forward));
+    return b.table.intern(Op::Ruled, value->dtype, value->shape, std::move(inputs), attr, b.line);
 }
 
 }  // namespace firn

@@ -76,7 +76,9 @@ struct AttrHash {
     uint64_t operator()(const ResultAttr& a) const { return static_cast<uint64_t>(a.index); }
     uint64_t operator()(const ArrayAttr& a) const { return mix(a.id, a.shared); }
     uint64_t operator()(const BarrierAttr& a) const { return a.id; }
-    uint64_t operator()(const RuledAttr& a) const { return address(a.rule.get()); }
+    uint64_t operator()(const RuledAttr& a) const {
+        return mix(address(a.rule.get()), address(a.forward.get()));
+    }
     uint64_t operator()(const SubgroupAttr& a) const {
         return mix(mix(static_cast<uint64_t>(a.op), static_cast<uint64_t>(a.combine)),
                    hash_of_numbers(a.group));
@@ -144,7 +146,9 @@ struct AttrEqual {
         return a.id == same<ArrayAttr>().id && a.shared == same<ArrayAttr>().shared;
     }
     bool operator()(const BarrierAttr& a) const { return a.id == same<BarrierAttr>().id; }
-    bool operator()(const RuledAttr& a) const { return a.rule == same<RuledAttr>().rule; }
+    bool operator()(const RuledAttr& a) const {
+        return a.rule == same<RuledAttr>().rule && a.forward == same<RuledAttr>().forward;
+    }
     bool operator()(const SubgroupAttr& a) const {
         const auto& b = same<SubgroupAttr>();
         return a.op == b.op && a.combine == b.combine && a.lanes == b.lanes && a.group == b.group;

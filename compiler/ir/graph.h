@@ -154,8 +154,13 @@ struct SubgroupAttr {
 /// the cotangent of each of these, null where it is 0.
 using ReverseRule =
     std::function<std::vector<Ref>(const Ref& value, const Ref& g, const std::vector<Ref>& inputs)>;
+/// A forward rule: from the value, the inputs behind it and their tangents (null where they do not
+/// change) the value's tangent.
+using ForwardRule = std::function<Ref(const Ref& value, const std::vector<Ref>& tangents,
+                                      const std::vector<Ref>& inputs)>;
 struct RuledAttr {
     std::shared_ptr<const ReverseRule> rule;
+    std::shared_ptr<const ForwardRule> forward;  // null: what follows from the reverse rule
 };
 
 using Attr =

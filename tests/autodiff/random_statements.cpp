@@ -71,9 +71,10 @@ void RandomFunction::store() {
     const Tensor value = tamed(expression(from, 2));
     Tensor& y = to.value;
     const auto access = [&] { return at.size() == 1 ? y(at[0]) : y(at[0], at[1]); };
-    switch (dice_.below(7)) {
+    switch (dice_.below(8)) {
         case 0:
         case 1: return void(access() = value);
+        case 7: return scatter_mul(access(), 1.2f + 0.4f * sin(value));
         case 2:
         case 3: return scatter_add(access(), 0.3f * value);
         case 4: return scatter_min(access(), value);

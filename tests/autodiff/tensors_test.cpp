@@ -108,6 +108,21 @@ TEST(Gradients, ThroughStoresThatCollide) {
     expect_derivatives(
         stored(colliding, [](T& y, const T& at, const T& v) { scatter_max(y(at), v); }),
         {x, values});
+    const auto multiplied =
+        stored(colliding, [](T& y, const T& at, const T& v) { scatter_mul(y(at), v); });
+    expect_derivatives(multiplied, {x, values});
+    // Of one 0 among those that meet the others' product is left, of two nothing is.
+    Tensor some_zeros = values, zero_first = x;
+    some_zeros(3) = 0.0f;
+    some_zeros(1) = 0.0f;
+    zero_first(0) = 0.0f;
+    const auto of_root = [&](const Tensors& a) {
+        Tensor y = a[0];
+        scatter_mul(y(tensor(colliding)), a[1]);
+        return y + y * y;
+    };
+    expect_derivatives(of_root, {zero_first, values}, false);
+    expect_derivatives(of_root, {x, some_zeros}, false);
     expect_derivatives(
         stored(once, [](T& y, const T& at, const T& v) { store(y(at), v, {.unique = true}); }),
         {x, values});
