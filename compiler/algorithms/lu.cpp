@@ -89,7 +89,16 @@ Tensor determinant(const Operand& a) {
 
 Tensor log_determinant(const Operand& a) {
     LineScope at(a.line());
-    return sum(log(abs(diagonal(lu(a).lu))), {.axis = -1});
+    // Backwards it is the transposed inverse.
+    return custom_gradient(
+        [](const std::vector<Tensor>& xs) {
+            return sum(log(abs(diagonal(lu(xs[0]).lu))), {.axis = -1});
+        },
+        {a.tensor()},
+        [](const std::vector<Tensor>& xs, const Tensor&, const Tensor& g) {
+            return std::vector<Tensor>{unsqueeze(unsqueeze(g, -1), -1) *
+                                       transpose(inverse(xs[0]), -1, -2)};
+        });
 }
 
 }  // namespace firn

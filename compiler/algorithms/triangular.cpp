@@ -1,8 +1,10 @@
 // Triangular systems and Cholesky's factorisation, column by column.
 #include "compiler/algorithms/linear_algebra.h"
+#include "compiler/algorithms/matmul.h"
 #include "compiler/algorithms/matrices.h"
 #include "compiler/frontend/control.h"
 #include "compiler/frontend/create.h"
+#include "compiler/frontend/grad.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
@@ -30,12 +32,13 @@ Tensor solve_triangular(const Operand& a, const Operand& b, const TriangularOpti
     return with_batch(x, columns.batch);
 }
 
-Tensor cholesky(const Operand& a) {
-    LineScope at(a.line());
-    Matrices matrix = as_square_matrices("cholesky", a);
-    Tensor l = matrix.values;
+namespace {
+
+/// The same with one axis of batches.
+Tensor factorised(const Tensor& a) {
+    Tensor l = a;
     auto [batch, i, j] = indices<3>(l.shape());
-    for (Tensor k : loop(matrix.rows)) {
+    for (Tensor k : loop(a.size(1))) {
         Tensor pivot = sqrt(unchecked(l)(batch, k, k));
         // The column below the pivot is done; what is right of it loses its outer product.
         Tensor down = unchecked(l)(batch, i, k) / pivot, across = unchecked(l)(batch, j, k) / pivot;
@@ -43,7 +46,32 @@ Tensor cholesky(const Operand& a) {
         Tensor rest = select((j > k) & (i >= j), l - down * across, l);
         l = select((j == k) & (i >= k), column, rest);
     }
-    return with_batch(select(i >= j, l, 0), matrix.batch);
+    return select(i >= j, l, 0);
+}
+
+/// The cotangent of the lower triangle of a, from that of l: I. Murray, "Differentiation of the
+/// Cholesky decomposition", 2016, by triangular systems.
+Tensor behind_cholesky(const Tensor& l, const Tensor& g) {
+    auto [batch, i, j] = indices<3>(l.shape());
+    const Tensor up = transpose(l, -1, -2), inner = matmul(up, select(i >= j, g, 0));
+    const Tensor half = select(i > j, inner, select(i == j, 0.5f * inner, 0));
+    const Tensor left = solve_triangular(up, half, {.lower = false});
+    const Tensor both = solve_triangular(up, transpose(left, -1, -2), {.lower = false});
+    const Tensor turned = transpose(both, -1, -2);
+    return select(i > j, both + turned, select(i == j, both, 0));
+}
+
+}  // namespace
+
+Tensor cholesky(const Operand& a) {
+    LineScope at(a.line());
+    Matrices matrix = as_square_matrices("cholesky", a);
+    const Tensor l = custom_gradient(
+        [](const std::vector<Tensor>& xs) { return factorised(xs[0]); }, {matrix.values},
+        [](const std::vector<Tensor>&, const Tensor& l, const Tensor& g) {
+            return std::vector<Tensor>{behind_cholesky(l, g)};
+        });
+    return with_batch(l, matrix.batch);
 }
 
 }  // namespace firn
