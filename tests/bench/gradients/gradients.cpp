@@ -17,7 +17,9 @@ constexpr const char* kUsage =
     R"(usage: firn_bench_gradients [--only CASE] [--rounds N] [--explain] [--list]
 
 Milliseconds of objectives and of their gradients, medians of rounds in which both take turns; their
-ratio; dispatches of each, by iteration where a loop is what takes the time.
+ratio; dispatches of each, by iteration where a loop is what takes the time; temporaries of the gradient;
+operations and bytes that it counts over the least that any program must do; PyTorch's milliseconds where
+python3 can import it, and how far its gradients are from Firn's. Training steps stand for gradients, too.
 
   --only CASE   this case, or all whose names begin with CASE_ (--list names them)
   --rounds N    as many rounds (9)
@@ -68,25 +70,42 @@ int runs_of(Executor& executor, const Timed& timed) {
                       100);
 }
 
+std::string number(double value, const char* format) {
+    char text[40];
+    std::snprintf(text, sizeof text, format, value);
+    return value > 0 ? text : "-";
+}
+
 void run_case(const GradientCase& one, const Options& options, Executor& executor) {
     const GradientContest contest = one.make();
     const Timed* sides[] = {&contest.objective, &contest.gradient};
     int runs[2];
-    std::vector<double> times[2], ratios;
+    std::vector<double> times[2];
     for (int k : {0, 1}) runs[k] = runs_of(executor, *sides[k]);
-    for (int round = 0; round < options.rounds; ++round) {
+    for (int round = 0; round < options.rounds; ++round)
         for (int k : {0, 1}) times[k].push_back(milliseconds(executor, *sides[k], runs[k]));
-        ratios.push_back(times[1].back() / times[0].back());
-    }
-    const double ratio = median(times[1]) / median(times[0]);
+    const double value = median(times[0]), gradient = median(times[1]);
+    const TorchGradient torch =
+        torch_gradient(one.name, contest.gradient.args, contest.gradient.run());
     const ProgramStats of[] = {contest.objective.function.stats(),
                                contest.gradient.function.stats()};
-    std::printf("%-26s %10.2f %10.2f %7.2f %7.1f", one.name.c_str(), median(times[0]),
-                median(times[1]), ratio, contest.most);
+    std::printf("%-24s %9.2f %9.2f %6.2f %5s", one.name.c_str(), value, gradient, gradient / value,
+                number(contest.most, "%.1f").c_str());
     for (const ProgramStats& stats : of)
-        std::printf(" %9.2f", static_cast<double>(stats.dispatches) / contest.iterations);
-    std::printf(" %9.1f\n", static_cast<double>(of[1].peak_bytes) / (1 << 20));
+        std::printf(" %8.2f", static_cast<double>(stats.dispatches) / contest.iterations);
+    const LeastWork& least = contest.least;
+    const auto over = [](int64_t counted, double of) {
+        return number(of > 0 ? static_cast<double>(counted) / of : 0, "%.2f");
+    };
+    std::printf(" %8.1f %6s %6s %9s %9s %8s\n", static_cast<double>(of[1].peak_bytes) / (1 << 20),
+                over(of[1].operations, least.operations).c_str(),
+                over(of[1].bytes_read + of[1].bytes_written, least.bytes_read + least.bytes_written)
+                    .c_str(),
+                number(torch.value, "%.2f").c_str(), number(torch.gradient, "%.2f").c_str(),
+                number(torch.difference, "%.0e").c_str());
     std::fflush(stdout);
+    if (!(torch.difference <= contest.tolerance))
+        throw InternalError(one.name + ": the gradients are not those of PyTorch");
     if (options.explain) {
         const std::vector<Tensor>& args = contest.gradient.args;
         std::puts(
@@ -97,6 +116,8 @@ void run_case(const GradientCase& one, const Options& options, Executor& executo
 int run(const Options& options) {
     std::vector<GradientCase> cases;
     add_simulations(cases);
+    add_adbench(cases);
+    add_training(cases);
     std::erase_if(cases, [&](const GradientCase& one) {
         return !options.only.empty() && one.name != options.only &&
                one.name.rfind(options.only + "_", 0) != 0;
@@ -109,13 +130,26 @@ int run(const Options& options) {
     Session session = current_session();
     session.compile_in_background(false);
     std::printf("%s, medians of %d rounds\n", session.profile().name.c_str(), options.rounds);
-    std::printf("%-26s %10s %10s %7s %7s %9s %9s %9s\n", "case", "value ms", "grad ms", "ratio",
-                "aim", "kernels", "of grad", "MiB");
+    std::printf("%-24s %9s %9s %6s %5s %8s %8s %8s %6s %6s %9s %9s %8s\n", "case", "value ms",
+                "grad ms", "ratio", "aim", "kernels", "of grad", "MiB", "ops", "bytes", "torch",
+                "its grad", "differs");
     for (const GradientCase& one : cases) run_case(one, options, session.executor());
     return 0;
 }
 
 }  // namespace
+
+GradientContest firn::bench::by_first(const Objective& f, const std::vector<Tensor>& args,
+                                      size_t by, double most) {
+    const std::vector<ArgSpec> specs = specs_of(std::vector<Arg>(args.begin(), args.end()));
+    const auto objective = compile([&](const std::vector<Tensor>& x) { return f(x); }, specs);
+    const auto gradient = compile(
+        [&](const std::vector<Tensor>& x) {
+            return grad(f(x), std::vector<Tensor>(x.begin(), x.begin() + static_cast<long>(by)));
+        },
+        specs);
+    return {{objective, args}, {gradient, args}, most};
+}
 
 int main(int argc, char** argv) {
     try {

@@ -3,9 +3,10 @@
 #include <firn/firn.h>
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
+
+#include "tests/bench/bench.h"
 
 namespace firn::bench {
 
@@ -20,15 +21,32 @@ struct Timed {
 
 struct GradientContest {
     Timed objective, gradient;
-    double most = 0;     // times the objective that the gradient may take; 0: nobody says
-    int iterations = 1;  // of the loop that both spend their time in
+    double most = 0;          // times the objective that the gradient may take; 0: nobody says
+    int iterations = 1;       // of the loop that both spend their time in
+    LeastWork least;          // of the gradient, with the objective; operations 0: nobody counted
+    double tolerance = 1e-3;  // of the gradient beside PyTorch's, see relative_difference()
 };
 struct GradientCase {
     std::string name;
     std::function<GradientContest()> make;
 };
 
+using Objective = std::function<Tensor(const std::vector<Tensor>& x)>;
+/// f of all arguments, and its gradients by the first `by` of them.
+GradientContest by_first(const Objective& f, const std::vector<Tensor>& args, size_t by,
+                         double most);
+
 /// The cases of each file.
 void add_simulations(std::vector<GradientCase>& cases);
+void add_adbench(std::vector<GradientCase>& cases);
+void add_training(std::vector<GradientCase>& cases);
+
+/// PyTorch's milliseconds for the same arguments; 0 where there are none.
+struct TorchGradient {
+    double value = 0, gradient = 0;
+    double difference = 0;  // of its gradients from `results`, the largest of all
+};
+TorchGradient torch_gradient(const std::string& name, const std::vector<Tensor>& args,
+                             const std::vector<Tensor>& results);
 
 }  // namespace firn::bench

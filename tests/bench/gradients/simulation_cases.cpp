@@ -42,23 +42,7 @@ Tensor heat(const std::vector<Tensor>& x, const LoopOptions& options) {
     return sum(square(u));
 }
 
-using Objective = Tensor (*)(const std::vector<Tensor>& x, const LoopOptions& options);
-
-/// By the first `by` of the arguments.
-GradientContest contest(Objective f, const std::vector<Tensor>& args, size_t by,
-                        const LoopOptions& options, double most) {
-    std::vector<Arg> all(args.begin(), args.end());
-    const std::vector<ArgSpec> specs = specs_of(all);
-    const auto objective =
-        compile([&](const std::vector<Tensor>& x) { return f(x, options); }, specs);
-    const auto gradient = compile(
-        [&](const std::vector<Tensor>& x) {
-            return grad(f(x, options),
-                        std::vector<Tensor>(x.begin(), x.begin() + static_cast<long>(by)));
-        },
-        specs);
-    return {{objective, args}, {gradient, args}, most, kTurns};
-}
+using Simulation = Tensor (*)(const std::vector<Tensor>& x, const LoopOptions& options);
 
 Tensor field(float low, float high, uint32_t seed) {
     return tensor(numbers(kSide * kSide, low, high, seed), {kSide, kSide});
@@ -67,11 +51,17 @@ Tensor field(float low, float high, uint32_t seed) {
 }  // namespace
 
 void add_simulations(std::vector<GradientCase>& cases) {
-    const auto add = [&](const std::string& name, Objective f, std::vector<Tensor> (*args)(),
+    const auto add = [&](const std::string& name, Simulation f, std::vector<Tensor> (*args)(),
                          size_t by) {
-        cases.push_back({name, [=] { return contest(f, args(), by, {}, 2.5); }});
-        cases.push_back(
-            {name + "_checkpoints", [=] { return contest(f, args(), by, {.checkpoint = 32}, 4); }});
+        const auto one = [=](int64_t checkpoint, double most) {
+            GradientContest out = by_first(
+                [=](const std::vector<Tensor>& x) { return f(x, {.checkpoint = checkpoint}); },
+                args(), by, most);
+            out.iterations = kTurns;
+            return out;
+        };
+        cases.push_back({name, [=] { return one(0, 2.5); }});
+        cases.push_back({name + "_checkpoints", [=] { return one(32, 4); }});
     };
     add(
         "gray_scott", gray_scott,
