@@ -262,27 +262,30 @@ TEST(Gradients, ChooseCheckpoints) {
 
 /// Where the root of the number of iterations is too many, too: checkpoints between checkpoints.
 TEST(Gradients, ChooseLevelsOfCheckpoints) {
-    const auto run = [&](uint32_t most_states) {
+    const auto run = [](int most_states) {
         DeviceProfile profile = cpu_profile();
-        if (most_states) profile.max_storage_range = most_states * 64 * 4;
+        if (most_states) profile.max_storage_range = static_cast<uint64_t>(most_states) * 1'024 * 4;
         SessionScope scope(Session::interpreter(profile));
         const auto f = compile(
             [](Tensor x) {
                 Tensor y = x;
-                for (Tensor k : loop(100))
-                    y = 0.6f * sin(2 * wrap(y)(index(y, 0) + 1)) + 0.4f * cos(y);
+                for (Tensor k : loop(100)) y = wrap(y)(index(y, 0) + 1) + 0.05f * sin(3 * y);
                 return grad(sum(y), x);
             },
-            {f32(64)});
-        const auto values = f(some({64}, -0.9f, 0.9f)).to_vector<float>();
-        return std::pair(values, double(f.stats().peak_bytes) / (4 * 64));
+            {f32(1'024)});
+        const auto values = f(some({1'024}, -0.9f, 0.9f)).to_vector<float>();
+        return std::pair(values, f.explain());
+    };
+    const auto keeps = [](const std::string& text, int states) {
+        return text.find("Scatter f32[" + std::to_string(states) + ", 1024]") != std::string::npos;
     };
     const auto [all, of_all] = run(0);
-    EXPECT_GE(of_all, 100);
+    EXPECT_TRUE(keeps(of_all, 100)) << of_all;
     EXPECT_GT(std::abs(all[5]), 1e-6f);
-    for (const auto& [most, states] : {std::pair(8u, 28), {4u, 28}}) {
-        const auto [some_kept, kept] = run(most);
-        EXPECT_LE(kept, states) << most;
+    // The third root of 100 in two levels, the fourth in three.
+    for (const auto& [most, first, others] : {std::array{8, 4, 5}, std::array{4, 2, 4}}) {
+        const auto [some_kept, text] = run(most);
+        EXPECT_TRUE(keeps(text, first) && keeps(text, others) && !keeps(text, 10)) << text;
         ASSERT_EQ(some_kept.size(), all.size());
         for (size_t k = 0; k < all.size(); ++k)
             EXPECT_NEAR(some_kept[k], all[k], 1e-5f * (1 + std::abs(all[k])));
