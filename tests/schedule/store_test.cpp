@@ -116,13 +116,13 @@ TEST(Stores, StatesAreKeptInWholeBlocks) {
         }
         return Tensors{grad(sum(u * v), a[0])};
     };
-    const auto program = program_for(cpu_profile(), gradient, {f32(4096), f32(4096)});
+    const auto program = program_for(cpu_profile(), gradient, {f32(65536), f32(65536)});
     for (const KernelInfo& kernel : program->kernels) {
         if (kernel.glsl.find("uniform Params") == std::string::npos) continue;
         EXPECT_EQ(kernel.glsl.find("if ("), std::string::npos) << kernel.glsl;
     }
-    const int64_t tapes = 2 * 100, others = 12;  // states of 4096 elements
-    EXPECT_LE(stats(*program, {}).peak_bytes, (tapes + others) * 4096 * 4);
+    const int64_t tapes = 2 * 100, others = 12;  // states of 65536 elements
+    EXPECT_LE(stats(*program, {}).peak_bytes, (tapes + others) * 65536 * 4);
 }
 
 /// One condition for neighbours: they are stored together behind it.
