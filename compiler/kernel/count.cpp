@@ -1,6 +1,8 @@
 // Counts what a kernel does, as sizes.
 #include "compiler/kernel/count.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 namespace firn {
@@ -13,6 +15,11 @@ bool counts(const KernelCode& code, const KernelNode& n) {
     for (int arg : n.args)
         if (code.nodes[arg].dtype.is_float()) return true;
     return false;
+}
+
+bool has_known_trips(const KernelCode& code, const Range& range) {
+    return range.extent_node >= 0 && (code.nodes[range.extent_node].op == KernelOp::Constant ||
+                                      code.nodes[range.extent_node].op == KernelOp::Param);
 }
 
 Size region_operations(const KernelCode& code, int region_id) {
@@ -31,14 +38,38 @@ Size region_operations(const KernelCode& code, int region_id) {
             return;
         }
         const Range& r = code.ranges[range];
-        const bool known =
-            r.extent_node >= 0 && (code.nodes[r.extent_node].op == KernelOp::Constant ||
-                                   code.nodes[r.extent_node].op == KernelOp::Param);
-        total += inside * (known ? r.extent : Size(1));
+        total += inside * (has_known_trips(code, r) ? r.extent : Size(1));
     };
     for (int id : region.order) visit(id);
     for (int id : region.effects) visit(id);
     return total + Size(plain);
+}
+
+/// How many elements of each buffer are loaded and stored, if no two are the same.
+struct Touched {
+    std::map<int, Size> elements;  // by the program's buffer
+    std::set<int> unknown;         // in loops whose trips only the data knows
+};
+
+void add_touched(const KernelCode& code, int region_id, const Size& times, bool known,
+                 Touched& out) {
+    const auto visit = [&](int id) {
+        const KernelNode& n = code.nodes[id];
+        if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
+            const int range = code.regions[n.region].range;
+            const Range* r = range < 0 ? nullptr : &code.ranges[range];
+            const bool counted = !r || has_known_trips(code, *r);
+            add_touched(code, n.region, r && counted ? times * r->extent : times, known && counted,
+                        out);
+            if (n.else_region >= 0) add_touched(code, n.else_region, times, known, out);
+        } else if (n.buffer >= 0) {
+            const int buffer = code.buffers[n.buffer].buffer;
+            if (!known) out.unknown.insert(buffer);
+            out.elements[buffer] = out.elements[buffer] + times * Size(std::max(n.width, 1));
+        }
+    };
+    for (int id : code.regions[region_id].order) visit(id);
+    for (int id : code.regions[region_id].effects) visit(id);
 }
 
 }  // namespace
@@ -49,10 +80,16 @@ Work count_work(const KernelCode& code) {
         if (r.kind != RangeKind::Serial) grid = grid * r.extent;
     Work work;
     work.operations = grid * region_operations(code, 0);
+    Touched touched;
+    add_touched(code, 0, grid, true, touched);
     std::set<int> read, written;
     for (const KernelBuffer& b : code.buffers) {
         if (b.space != MemorySpace::Bound) continue;
-        const Size bytes = b.elements * Size(b.dtype.bytes());
+        // A kernel that keeps a state of many touches no other.
+        const auto found = touched.elements.find(b.buffer);
+        const bool part = found != touched.elements.end() && !touched.unknown.contains(b.buffer) &&
+                          (b.elements - found->second).lower_bound() > 0;
+        const Size bytes = (part ? found->second : b.elements) * Size(b.dtype.bytes());
         if (b.written && written.insert(b.buffer).second) work.bytes_written += bytes;
         if (!b.written && read.insert(b.buffer).second) work.bytes_read += bytes;
     }

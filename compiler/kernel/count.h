@@ -5,8 +5,8 @@
 namespace firn {
 
 /// Arithmetic on values (not on indices) of one dispatch of placed, unmapped code, and the bytes of
-/// the buffers it touches, each once. A loop whose trips only the data knows counts as one
-/// iteration.
+/// the buffers it touches, each once: of no more elements than it has loads and stores. A loop
+/// whose trips only the data knows counts as one iteration, and touches whole buffers.
 Work count_work(const KernelCode& code);
 /// With the largest values of sizes that only the device knows.
 Work largest(const Work& work);
