@@ -56,39 +56,62 @@ Qr factorised(const Tensor& a) {
     return {q, upper};
 }
 
-/// Both, one after the other, as one value that has a rule.
-Tensor packed(const Qr& both) {
-    const auto row = [](const Tensor& x) { return reshape(x, {x.size(0), x.size(1) * x.size(2)}); };
-    return concat({row(both.q), row(both.r)}, {.axis = 1});
-}
-
-Qr unpacked(const Tensor& row, const Size& rows, const Size& columns) {
-    const Size batch = row.size(0), steps = min(rows, columns), first = rows * steps;
-    return {reshape(slice(row, {.axis = 1, .end = first}), {batch, rows, steps}),
-            reshape(slice(row, {.axis = 1, .begin = first}), {batch, steps, columns})};
-}
-
 Tensor turned(const Tensor& x) { return transpose(x, -1, -2); }
 
-/// The cotangent of a = q r with no more columns than rows, from those of q and r: S. Walter, L.
-/// Lehmann and R. Lamour, "On evaluating higher-order derivatives of the QR decomposition", 2012.
-Tensor behind_qr(const Qr& of, const Qr& g) {
-    const Tensor m = matmul(of.r, turned(g.r)) - matmul(turned(g.q), of.q);
-    const Tensor i = index(m, 1), j = index(m, 2);
-    const Tensor below = select(i > j, m, 0);
-    const Tensor both = below + turned(below) + select(i == j, m, 0);
-    const Tensor right = g.q + matmul(of.q, both);
+/// What `behind_q` and `behind_r` share.
+Tensor behind_both(const Qr& of, const Tensor& m, const Tensor& own) {
+    const Tensor i = index(m, 1), j = index(m, 2), below = select(i > j, m, 0);
+    const Tensor symmetric = below + turned(below) + select(i == j, m, 0);
+    const Tensor right = own + matmul(of.q, symmetric);
     return turned(solve_triangular(of.r, turned(right), {.lower = false}));
 }
 
-/// The same with more columns than rows: those behind the first square follow from q alone.
-Tensor behind_wide_qr(const Tensor& a, const Qr& of, const Qr& g) {
+// The cotangent of a = q r with no more columns than rows, from that of q and that of r: S. Walter,
+// L. Lehmann and R. Lamour, "On evaluating higher-order derivatives of the QR decomposition", 2012.
+
+Tensor behind_q(const Qr& of, const Tensor& g) {
+    return behind_both(of, -matmul(turned(g), of.q), g);
+}
+
+Tensor behind_r(const Qr& of, const Tensor& g) {
+    return behind_both(of, matmul(of.r, turned(g)), zeros(of.q.shape(), of.q.dtype()));
+}
+
+/// The columns of the first square, and those behind it: they follow from q alone.
+struct Columns {
+    Tensor square, rest;
+};
+Columns columns_of(const Tensor& x, const Size& rows) {
+    return {slice(x, {.axis = 2, .end = rows}), slice(x, {.axis = 2, .begin = rows})};
+}
+
+Tensor behind_wide_q(const Tensor& a, const Qr& of, const Tensor& g) {
     const Size rows = a.size(1);
-    const auto square = [&](const Tensor& x) { return slice(x, {.axis = 2, .end = rows}); };
-    const auto rest = [&](const Tensor& x) { return slice(x, {.axis = 2, .begin = rows}); };
-    const Qr squares{of.q, square(of.r)};
-    const Tensor by_q = g.q + matmul(rest(a), turned(rest(g.r)));
-    return concat({behind_qr(squares, {by_q, square(g.r)}), matmul(of.q, rest(g.r))}, {.axis = 2});
+    const Tensor rest = columns_of(a, rows).rest;
+    return concat(
+        {behind_q({of.q, columns_of(of.r, rows).square}, g), zeros(rest.shape(), rest.dtype())},
+        {.axis = 2});
+}
+
+Tensor behind_wide_r(const Tensor& a, const Qr& of, const Tensor& g) {
+    const Size rows = a.size(1);
+    const Qr first{of.q, columns_of(of.r, rows).square};
+    const Columns by = columns_of(g, rows);
+    const Tensor by_q = matmul(columns_of(a, rows).rest, turned(by.rest));
+    return concat({behind_q(first, by_q) + behind_r(first, by.square), matmul(of.q, by.rest)},
+                  {.axis = 2});
+}
+
+/// q or r, with the rule of its own.
+Tensor ruled(const Tensor& value, const Tensor& a, bool tall, bool is_q) {
+    return custom_gradient(
+        [&](const std::vector<Tensor>&) { return value; }, {a},
+        [=](const std::vector<Tensor>& xs, const Tensor&, const Tensor& g) {
+            const Qr of = qr(xs[0]);
+            if (tall) return std::vector<Tensor>{is_q ? behind_q(of, g) : behind_r(of, g)};
+            return std::vector<Tensor>{is_q ? behind_wide_q(xs[0], of, g)
+                                            : behind_wide_r(xs[0], of, g)};
+        });
 }
 
 }  // namespace
@@ -99,20 +122,9 @@ Qr qr(const Operand& a) {
     const Size rows = matrix.rows, columns = matrix.columns;
     const bool tall = (rows - columns).lower_bound() >= 0,
                wide = (columns - rows).lower_bound() >= 0;
-    Qr out;
-    if (tall || wide) {
-        const Tensor row = custom_gradient(
-            [](const std::vector<Tensor>& xs) { return packed(factorised(xs[0])); },
-            {matrix.values},
-            [=](const std::vector<Tensor>& xs, const Tensor& y, const Tensor& g) {
-                const Qr of = unpacked(y, rows, columns), by = unpacked(g, rows, columns);
-                return std::vector<Tensor>{tall ? behind_qr(of, by)
-                                                : behind_wide_qr(xs[0], of, by)};
-            });
-        out = unpacked(row, rows, columns);
-    } else {
-        out = factorised(matrix.values);  // backwards by its steps
-    }
+    Qr out = factorised(matrix.values);
+    if (tall || wide)  // else backwards by its steps
+        out = {ruled(out.q, matrix.values, tall, true), ruled(out.r, matrix.values, tall, false)};
     return {with_batch(out.q, matrix.batch), with_batch(out.r, matrix.batch)};
 }
 
