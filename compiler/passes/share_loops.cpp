@@ -13,7 +13,7 @@ bool begins_as(const Node& whole, const Node& part) {
     const LoopAttr &a = whole.as<LoopAttr>(), &b = part.as<LoopAttr>();
     return !a.by_hand() && !b.by_hand() && a.sizes.empty() && b.sizes.empty() &&
            a.active == b.active && a.must_end == b.must_end && a.host == b.host &&
-           a.open == b.open && whole.inputs.size() > part.inputs.size() &&
+           a.open == b.open && whole.inputs.size() >= part.inputs.size() &&
            std::equal(part.inputs.begin(), part.inputs.end(), whole.inputs.begin());
 }
 
@@ -40,33 +40,47 @@ bool goes_on_as(NodeTable& table, const Node& whole, const Node& part) {
     return std::equal(made.begin(), made.end(), a.results.begin());
 }
 
-}  // namespace
-
-Graph share_loops(NodeTable& table, const Graph& graph, RuleCounts* fired) {
-    const std::vector<Ref> order = topological(graph.results);
+/// The loops of which another one does as much, and that one: of equal ones the first.
+std::unordered_map<const Node*, Ref> loops_done_by_others(NodeTable& table,
+                                                          const std::vector<Ref>& order) {
     std::vector<Ref> loops;
     for (const Ref& node : order)
         if (node->op == Op::Loop) loops.push_back(node);
-    std::unordered_map<const Node*, Ref> shared;  // a loop, and the one that does more
-    for (const Ref& part : loops)
-        for (const Ref& whole : loops)
-            if (begins_as(*whole, *part) && needs_the_same_args(*whole, *part) &&
-                !shared.contains(whole.get()) && goes_on_as(table, *whole, *part) &&
-                !depends_on(whole, part)) {
-                shared[part.get()] = whole;
-                break;
-            }
-    if (shared.empty()) return graph;
-    std::unordered_map<const Node*, Ref> results;
-    for (const Ref& node : order) {
-        if (node->op != Op::Result) continue;
-        const auto loop = shared.find(node->inputs[0].get());
-        if (loop == shared.end()) continue;
-        const Builder b{table, node->lines.empty() ? SourceLine{} : node->lines[0]};
-        results[node.get()] = result(b, loop->second, node->as<ResultAttr>().index);
+    std::unordered_map<const Node*, Ref> shared;
+    for (size_t p = 0; p < loops.size(); ++p)
+        for (size_t w = 0; w < loops.size(); ++w) {
+            const Ref &part = loops[p], &whole = loops[w];
+            const bool comes_first = w < p || whole->inputs.size() > part->inputs.size();
+            if (w == p || !comes_first || !begins_as(*whole, *part) ||
+                !needs_the_same_args(*whole, *part) || shared.contains(whole.get()) ||
+                !goes_on_as(table, *whole, *part) || depends_on(whole, part))
+                continue;
+            shared[part.get()] = whole;
+            break;
+        }
+    return shared;
+}
+
+}  // namespace
+
+Graph share_loops(NodeTable& table, const Graph& graph, RuleCounts* fired) {
+    Graph out = graph;
+    // What is made of equal loops may be loops that are equal then.
+    for (;;) {
+        const std::vector<Ref> order = topological(out.results);
+        const auto shared = loops_done_by_others(table, order);
+        if (shared.empty()) return out;
+        std::unordered_map<const Node*, Ref> results;
+        for (const Ref& node : order) {
+            if (node->op != Op::Result) continue;
+            const auto loop = shared.find(node->inputs[0].get());
+            if (loop == shared.end()) continue;
+            const Builder b{table, node->lines.empty() ? SourceLine{} : node->lines[0]};
+            results[node.get()] = result(b, loop->second, node->as<ResultAttr>().index);
+        }
+        if (fired) (*fired)["a loop that does more"] += static_cast<int>(shared.size());
+        out.results = substitute(table, out.results, results);
     }
-    if (fired) (*fired)["a loop that does more"] += static_cast<int>(shared.size());
-    return {graph.args, substitute(table, graph.results, results), graph.guards, graph.data_sizes};
 }
 
 }  // namespace firn

@@ -53,6 +53,24 @@ TEST(ShareLoops, WhatAnotherDoesBesides) {
 )");
 }
 
+/// Equal ones, and those that are made of them.
+TEST(ShareLoops, OfEqualOnesTheFirstStays) {
+    const auto looped = [](int loop, const std::string& from) {
+        const auto id = [&](int k) { return "%" + std::to_string(loop + k); };
+        return "    " + id(0) + " = Loop %2, %1, %3, " + from + " (" + id(1) + ": i32, " + id(2) +
+               ": f32[4]) {\n        " + id(3) + ": f32[4] = Sin " + id(2) + "\n        yield " +
+               id(3) + "\n    }\n    " + id(4) + ": f32[4] = Result " + id(0) + " index=0\n";
+    };
+    const std::string head = R"(graph(%0: f32[4], %1: i32 scalar) {
+    %2: i32 = Constant 0
+    %3: i32 = Constant 1
+)";
+    check(share_loops,
+          head + looped(4, "%0") + looped(9, "%8") + looped(14, "%0") + looped(19, "%18") +
+              "    return %13, %23\n}\n",
+          head + looped(4, "%0") + looped(9, "%8") + "    return %13, %13\n}\n");
+}
+
 TEST(ShareLoops, OthersStay) {
     check(share_loops, twice("%2", "Sin", "%14"), twice("%2", "Sin", "%14"));
     check(share_loops, twice("%1", "Cos", "%14"), twice("%1", "Cos", "%14"));
