@@ -40,7 +40,8 @@ Graph run_both_sides(NodeTable& table, const Graph& graph,
                      const std::unordered_set<const Node*>& host_loops);
 
 /// A Loop that does what another one does, alone or besides, in the same iterations, gives way to
-/// that: a gradient runs a loop again to keep its states. First, while both are as they were recorded.
+/// that: a gradient runs a loop again to keep its states. First, while both are as they were
+/// recorded.
 Graph share_loops(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Drops carried values of Loops that no result needs, and substitutes arguments that are never
