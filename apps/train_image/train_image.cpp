@@ -1,10 +1,8 @@
 // A network learns a picture while one watches.
-#include <chrono>
-#include <cmath>
-#include <cstdio>
+#include <algorithm>
 #include <filesystem>
 
-#include "apps/common/demo.h"
+#include "apps/common/training_run.h"
 #include "apps/train_image/training.h"
 
 using namespace firn;
@@ -18,42 +16,19 @@ std::string default_picture() {
         .lexically_normal();
 }
 
-/// What is known of a run, shown and printed.
-class Progress {
-  public:
-    void begin() { *this = {}; }
-    /// `loss`: of the last step.
-    void add(Window& window, float loss) {
-        smooth_ = smooth_ == 0 ? loss : 0.9f * smooth_ + 0.1f * loss;
-        window.gui().plot("loss (log10)", std::log10(smooth_));
-    }
-    void report(Window& window, int steps, float decibels) {
-        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
-        char text[64];
-        std::snprintf(text, sizeof text, "%.2f dB", double(decibels));
-        window.gui().text("likeness", text);
-        std::printf("step %d: loss %.3g, %s, %.1f s\n", steps, double(smooth_), text,
-                    seconds.count());
-        std::fflush(stdout);
-    }
-
-  private:
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-    float smooth_ = 0;
-};
-
 }  // namespace
 
 int main(int argc, char** argv) {
     Settings settings;
     NetworkOptions options;
-    int view = 0, steps = 4, redraw = 4, every = 40, resolution = 256;
+    int view = 0, redraw = 4, resolution = 256;
     std::string picture = default_picture();
 
     Demo demo({.name = "train_image",
                .help = "A network learns a picture: what it has learned, while it learns.",
                .size = {768, 768},
                .headless_frames = 400});
+    TrainingRun run(demo);
     Gui& gui = demo.gui();
     gui.combo("view", view, {"learned", "target", "difference"}, "what is shown");
     gui.slider("lr", settings.lr, 1e-5f, 1e-1f, {.help = "learning rate", .logarithmic = true});
@@ -61,11 +36,9 @@ int main(int argc, char** argv) {
     gui.slider(
         "averaged", settings.averaged, 0.0f, 0.9999f,
         {.help = "share of the mean of the weights that stays from step to step: it is shown"});
-    gui.slider("steps", steps, 1, 100, {.help = "in every frame", .logarithmic = true});
     gui.slider(
         "redraw", redraw, 1, 100,
         {.help = "frames between pictures of what is learned: one costs as much as some steps"});
-    gui.slider("report", every, 1, 1000, {.help = "frames between measures of the likeness"});
     gui.heading("from the next reset");
     gui.slider("resolution", resolution, 16, 1024, {.help = "rows of pixels that are learned"});
     gui.slider("features", options.features, 1, 512, {.help = "frequencies"});
@@ -83,8 +56,12 @@ int main(int argc, char** argv) {
         };
         NetworkOptions made = options;
         Training training = start();
+        const auto begin = [&] {
+            run.begin(window, {training.network, training.adam, training.mean});
+            training.steps = int(training.adam.steps());
+        };
+        begin();
         Tensor learned = training.target * 0.0f;
-        Progress progress;
         while (window.open()) {
             if (window.reset()) {
                 if (made == options && training.target.size(0) == resolution)
@@ -92,17 +69,17 @@ int main(int argc, char** argv) {
                 else
                     training = start();
                 made = options;
-                progress.begin();
+                begin();
             }
             Tensor loss;
-            for (int step = 0; step < steps; ++step) loss = advance(training, settings);
-            progress.add(window, loss.item<float>());
-            const bool reports = window.frame() % every == every - 1;
-            const bool last = window.frame() + 1 == window.options().frames;
+            for (int step = 0; step < run.steps(); ++step) loss = advance(training, settings);
+            run.add(window, training.steps, loss.item<float>());
+            if (run.loaded()) training.steps = int(training.adam.steps());
+            const bool reports = run.reports(window);
             const bool draws = !window.options().headless && window.frame() % redraw == 0;
-            if (draws || reports || last) learned = learned_picture(training);
+            if (draws || reports) learned = learned_picture(training);
             if (reports)
-                progress.report(window, training.steps, decibels(learned, training.target));
+                run.report(window, {{"decibels", double(decibels(learned, training.target))}});
             window.show(view == 0   ? learned
                         : view == 1 ? training.target
                                     : abs(learned - training.target));

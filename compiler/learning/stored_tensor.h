@@ -1,4 +1,4 @@
-// Tensors as files have them, and the files: safetensors, npy and npz.
+// Tensors as files have them, and the files: safetensors, npy, npz and idx.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -41,5 +41,12 @@ std::string npy_bytes(const StoredTensor& x);
 /// numpy's archive of arrays, as numpy.savez writes it: not compressed, below 4 GiB.
 std::vector<StoredTensor> read_npz(const std::string& path);
 void write_npz(const std::string& path, const std::vector<StoredTensor>& tensors);
+
+/// IDX, in which MNIST comes: Y. LeCun et al., http://yann.lecun.com/exdb/mnist. Elements are u8,
+/// i8, i32, f32 or f64.
+StoredTensor read_idx(const std::string& path);
+void write_idx(const std::string& path, const StoredTensor& x);
+/// The same from the bytes of a file, of which messages call it `file`.
+StoredTensor parse_idx(const std::vector<std::byte>& bytes, const std::string& file);
 
 }  // namespace firn

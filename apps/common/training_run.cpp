@@ -1,0 +1,103 @@
+// The loss, measurements and checkpoints of demos that train.
+#include "apps/common/training_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+/// How much of the running mean of the loss stays from frame to frame.
+constexpr float kSmooth = 0.95f;
+
+/// What goes wrong by a button is said in the panel: the run goes on.
+void by_button(Window& window, const char* name, const std::string& done,
+               const Callback<void()>& what) {
+    if (!window.gui().button(name)) return;
+    try {
+        what();
+        window.gui().text("checkpoint", done);
+    } catch (const UserError& error) {
+        window.gui().text("checkpoint", error.what());
+    }
+}
+
+}  // namespace
+
+TrainingRun::TrainingRun(Demo& demo, const TrainingRunOptions& options)
+    : demo_(&demo), options_(options) {
+    Gui& gui = demo.gui();
+    gui.slider("steps", options_.steps, 1, 100, {.help = "in every frame", .logarithmic = true});
+    gui.slider("report", options_.report, 1, 1000,
+               {.help = "frames between measurements", .logarithmic = true});
+    demo.option("save", save_, "checkpoint that is written at the end (.safetensors or .npz)");
+    demo.option("load", load_, "checkpoint to begin with");
+    demo.option("metrics", metrics_path_, "what is measured, as CSV");
+}
+
+void TrainingRun::begin(Window& window, const State& state) {
+    state_ = state;
+    smooth_ = 0;
+    count_ = 0;
+    step_ = 0;
+    progress_ = std::make_unique<Progress>(int64_t(window.options().frames) * options_.steps);
+    if (load_.empty()) return;
+    load_state(std::exchange(load_, ""), state_);
+    loaded_ = true;
+}
+
+void TrainingRun::add(Window& window, int64_t step, float loss) {
+    step_ = step;
+    // Of few losses the mean is that of all.
+    const float share = std::min(kSmooth, float(count_) / float(count_ + 1));
+    ++count_;
+    smooth_ = share * smooth_ + (1 - share) * loss;
+    window.gui().plot("loss (log10)", std::log10(std::max(smooth_, 1e-30f)));
+    progress_->show(step, {{"loss", smooth_}});
+    char text[48];
+    std::snprintf(text, sizeof text, "%.3g steps/s", progress_->steps_per_second());
+    window.gui().text("speed", text);
+    if (window.frame() + 1 == window.options().frames && !save_.empty()) save_state(save_, state_);
+    const std::string path = save_.empty() ? window.options().title + ".safetensors" : save_;
+    by_button(window, "save checkpoint", "saved " + path, [&] { save_state(path, state_); });
+    by_button(window, "load checkpoint", "loaded " + path, [&] {
+        load_state(path, state_);
+        loaded_ = true;
+    });
+}
+
+bool TrainingRun::reports(const Window& window) const {
+    return window.frame() % options_.report == options_.report - 1 ||
+           window.frame() + 1 == window.options().frames;
+}
+
+void TrainingRun::report(Window& window, const std::vector<Metric>& metrics) {
+    std::vector<Metric> all{{"loss", smooth_}};
+    std::vector<std::string> names{"step"};
+    std::vector<double> row{double(step_)};
+    all.insert(all.end(), metrics.begin(), metrics.end());
+    for (const Metric& each : all) {
+        names.push_back(each.name);
+        row.push_back(each.value);
+    }
+    for (const Metric& each : metrics) {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.4g", each.value);
+        window.gui().text(each.name, text);
+    }
+    if (!metrics_path_.empty()) {
+        if (!metrics_) metrics_ = std::make_unique<CsvWriter>(metrics_path_, names);
+        metrics_->add(row);
+    }
+    progress_->finish();
+    std::printf("%s\n", progress_text(step_, 0, all, progress_->steps_per_second()).c_str());
+    std::fflush(stdout);
+}
+
+bool TrainingRun::loaded() { return std::exchange(loaded_, false); }
+
+}  // namespace firn

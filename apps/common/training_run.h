@@ -1,0 +1,54 @@
+// What demos that train have in common: steps, the loss as it falls, measurements, checkpoints.
+#pragma once
+#include <firn/learning.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/common/demo.h"
+
+namespace firn {
+
+struct TrainingRunOptions {
+    int steps = 4;    // in every frame
+    int report = 40;  // frames between measurements
+};
+
+/// Made before the command line is read: it adds the sliders `steps` and `report`, buttons to save
+/// and load, and the flags --save, --load and --metrics. In the program:
+///     run.begin(window, state);                       // and after every reset
+///     for (int k = 0; k < run.steps(); ++k) loss = ..;
+///     run.add(window, training.steps, loss.item<float>());
+///     if (run.reports(window)) run.report(window, {{"accuracy", ..}});
+class TrainingRun {
+  public:
+    explicit TrainingRun(Demo& demo, const TrainingRunOptions& options = {});
+
+    /// Counts from the beginning. The state is what checkpoints keep; --load is read once.
+    void begin(Window& window, const State& state);
+    /// How many steps this frame makes.
+    int steps() const { return options_.steps; }
+    /// So many steps are done, and this is the loss of the last: its running mean is plotted as its
+    /// logarithm, and the line on the terminal goes on. Saves where that is asked for.
+    void add(Window& window, int64_t step, float loss);
+    /// True in frames in which the program is to measure: every so many, and in the last.
+    bool reports(const Window& window) const;
+    /// What was measured: shown, printed, and a row of --metrics.
+    void report(Window& window, const std::vector<Metric>& metrics);
+    /// True once where a checkpoint was loaded: the program shows what it has learned anew.
+    bool loaded();
+
+  private:
+    Demo* demo_;
+    TrainingRunOptions options_;
+    std::string save_, load_, metrics_path_;
+    State state_;
+    std::unique_ptr<Progress> progress_;
+    std::unique_ptr<CsvWriter> metrics_;
+    float smooth_ = 0;
+    int64_t step_ = 0, count_ = 0;
+    bool loaded_ = false;
+};
+
+}  // namespace firn

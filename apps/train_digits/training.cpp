@@ -1,0 +1,136 @@
+// The network, and what is compiled to train and to judge it.
+#include "apps/train_digits/training.h"
+
+namespace firn::train_digits {
+namespace {
+
+/// Pictures f32 [n, 28, 28], each turned about its middle and shifted, linear between pixels.
+Tensor moved(const Tensor& images, const Tensor& turn, const Tensor& shift, const Tensor& seed,
+             const Tensor& step) {
+    const Size n = images.size(0);
+    const Tensor chance = rand({n, 3}, {.seed = seed, .stream = step}) * 2.0f - 1.0f;
+    auto [k, i, j] = indices<3>(images.shape());
+    const Tensor angle = turn * chance(k, 0);
+    const Tensor y = i.as(f32) - 13.5f, x = j.as(f32) - 13.5f;
+    const Tensor row = 13.5f + cos(angle) * y - sin(angle) * x + shift * chance(k, 1),
+                 column = 13.5f + sin(angle) * y + cos(angle) * x + shift * chance(k, 2);
+    const Tensor top = floor(row), left = floor(column), s = row - top, t = column - left;
+    const Tensor a = top.as(i32), b = left.as(i32);
+    const Reader read = zero(images);
+    return mix(mix(read(k, a, b), read(k, a, b + 1), t),
+               mix(read(k, a + 1, b), read(k, a + 1, b + 1), t), s);
+}
+
+Tensor grey(const Tensor& images) { return images.as(f32) / 255.0f; }
+
+StateFunction compile_step(const Network& network, const AdamW& adam, const AveragedWeights& mean) {
+    return compile(
+        {network, adam, mean},
+        [&](Tensor images, Tensor labels, Tensor chosen, Tensor turn, Tensor shift, Tensor seed,
+            Tensor step) {
+            const Tensor batch =
+                moved(grey(take(images, chosen, {.axis = 0})), turn, shift, seed, step);
+            // Labels were checked when they were read.
+            Tensor loss = adam.step(cross_entropy(network(batch), take(labels, chosen, {.axis = 0}),
+                                                  {.check_labels = false}));
+            mean.update();
+            return loss;
+        },
+        {u8("n", kSide, kSide), i32("n"), i32("batch"), f32(), f32(), u32(), i32()});
+}
+
+StateFunction compile_judge(const Network& network, const AveragedWeights& mean) {
+    return compile({network, mean},
+                   [&](Tensor images, Tensor labels) {
+                       mean.exchange();
+                       const Tensor logits = network(grey(images));
+                       mean.exchange();
+                       const Tensor read = argmax(logits, {.axis = 1});
+                       Tensor confusion = zeros({kClasses, kClasses});
+                       scatter_add(confusion(labels, read), 1.0f);
+                       return std::tuple{
+                           confusion, read,
+                           cross_entropy(logits, labels,
+                                         {.reduction = Reduction::None, .check_labels = false})};
+                   },
+                   {u8("n", kSide, kSide), i32("n")});
+}
+
+StateFunction compile_read(const Network& network, const AveragedWeights& mean) {
+    return compile({network, mean},
+                   [&](Tensor image) {
+                       mean.exchange();
+                       const Tensor images = reshape(image, {1, kSide, kSide});
+                       const Tensor logits = network(images), found = network.features(images);
+                       mean.exchange();
+                       return std::tuple{reshape(softmax(logits, {.axis = 1}), {kClasses}),
+                                         reshape(found, {12, 14, 14})};
+                   },
+                   {f32(kSide, kSide)});
+}
+
+}  // namespace
+
+Tensor Network::operator()(const Tensor& images) const {
+    const Tensor x = relu(second(features(images)));
+    return answer(relu(hidden(reshape(x, {x.size(0), 24 * 7 * 7}))));
+}
+
+Tensor Network::features(const Tensor& images) const { return relu(first(unsqueeze(images, 1))); }
+
+Training make_training(const DigitData& data, const Settings& settings, uint32_t seed) {
+    const Network network;
+    const AdamW adam(network.parameters());
+    const AveragedWeights mean(network.parameters());
+    Training out{data,
+                 network,
+                 adam,
+                 mean,
+                 compile_step(network, adam, mean),
+                 compile_judge(network, mean),
+                 compile_read(network, mean),
+                 Batches(data.train.images.size(0).constant(), settings.batch, {.seed = seed}),
+                 settings.batch};
+    restart(out, settings, seed);
+    return out;
+}
+
+void restart(Training& training, const Settings& settings, uint32_t seed) {
+    training.network.reset(seed);
+    training.adam.reset();
+    training.mean.reset();
+    training.batches =
+        Batches(training.data.train.images.size(0).constant(), settings.batch, {.seed = seed});
+    training.batch = settings.batch;
+    training.seed = seed;
+    training.steps = 0;
+}
+
+Tensor advance(Training& training, const Settings& settings) {
+    training.adam["lr"] = settings.lr;
+    training.adam["weight_decay"] = settings.decay;
+    training.mean.decay() = settings.averaged;
+    if (training.batch != settings.batch) {
+        const Samples& train = training.data.train;
+        training.batches =
+            Batches(train.images.size(0).constant(), settings.batch, {.seed = training.seed});
+        training.batches.seek(training.steps);
+        training.batch = settings.batch;
+    }
+    const Samples& train = training.data.train;
+    return training.step.call({train.images, train.labels, training.batches.next(), settings.turn,
+                               settings.shift, training.seed, int(training.steps++)})[0];
+}
+
+Judgement judged(const Training& training) {
+    const Samples& test = training.data.test;
+    const std::vector<Tensor> all = training.judge.call({test.images, test.labels});
+    return {100.0f * (trace(all[0]) / sum(all[0])).item<float>(), all[0], all[2], all[1]};
+}
+
+Reading read_digit(const Training& training, const Tensor& image) {
+    const std::vector<Tensor> all = training.read.call({image});
+    return {all[0], all[1]};
+}
+
+}  // namespace firn::train_digits

@@ -1,0 +1,68 @@
+// Samples in batches: their order, and what is read ahead.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "compiler/frontend/tensor.h"
+#include "compiler/program/callback.h"
+
+namespace firn {
+
+struct StoredTensor;
+
+struct BatchesOptions {
+    uint64_t seed = 0;
+    bool shuffle = true;  // a new order in every epoch
+};
+
+/// Which of so many samples every step takes. The order of an epoch is a permutation on the device;
+/// samples that fill no whole batch are left to other epochs.
+///
+///     Batches batches(images.size(0), 64, {.seed = 1});
+///     loss = step(images, labels, batches.next());   // take(images, chosen, {.axis = 0}) inside
+class Batches {
+  public:
+    /// UserError: no samples, a batch below 1 or larger than the data.
+    Batches(int64_t samples, int64_t batch, const BatchesOptions& options = {},
+            SourceLine line = here());
+    /// The positions of the next batch, i32 [batch].
+    Tensor next();
+    /// How many batches an epoch has, and which of all is next.
+    int64_t per_epoch() const { return samples_ / batch_; }
+    int64_t position() const { return position_; }
+    int64_t epoch() const { return position_ / per_epoch(); }
+    /// Goes on from there, as a run that is loaded does.
+    void seek(int64_t position) { position_ = position; }
+
+  private:
+    int64_t samples_, batch_, position_ = 0, ordered_ = -1;  // ordered_: the epoch of order_
+    BatchesOptions options_;
+    Tensor order_, lanes_;
+    Callback<Tensor(const Tensor& order, int first, const Tensor& lanes)> pick_;
+};
+
+/// UserError with the place of the first label that is not from 0 to classes - 1, or where there
+/// are none. Labels are integers of any shape; waits for the device.
+void check_labels(const Tensor& labels, int64_t classes, SourceLine line = here());
+
+/// Batches of files and the like, made on a thread of its own while the device works on those
+/// before.
+class Prefetch {
+  public:
+    /// `read` gives batch k, for k = 0, 1, .., on the other thread: it must use no session. At most
+    /// `ahead` batches wait.
+    explicit Prefetch(const Callback<std::vector<StoredTensor>(int64_t k)>& read, int ahead = 2);
+    /// Ends the thread, which finishes the batch that it reads.
+    ~Prefetch();
+    Prefetch(const Prefetch&) = delete;
+    Prefetch& operator=(const Prefetch&) = delete;
+
+    /// The next batch on the device. What `read` throws is thrown here, in its turn.
+    std::vector<Tensor> next(SourceLine line = here());
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace firn

@@ -1,0 +1,161 @@
+// IDX files as tensors, and tables of numbers as text.
+#include "compiler/learning/data_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include "compiler/frontend/create.h"
+#include "compiler/frontend/line_scope.h"
+#include "compiler/learning/file.h"
+#include "compiler/learning/stored_tensor.h"
+
+namespace firn {
+namespace {
+
+/// A field without the blanks and quotes around it.
+std::string_view trimmed(std::string_view field) {
+    while (!field.empty() && (field.front() == ' ' || field.front() == '\t'))
+        field.remove_prefix(1);
+    while (!field.empty() && (field.back() == ' ' || field.back() == '\t' || field.back() == '\r'))
+        field.remove_suffix(1);
+    if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
+        field = field.substr(1, field.size() - 2);
+    return field;
+}
+
+std::vector<std::string_view> fields_of(std::string_view row, char separator) {
+    std::vector<std::string_view> out;
+    bool quoted = false;
+    size_t begin = 0;
+    for (size_t k = 0; k <= row.size(); ++k) {
+        if (k < row.size() && row[k] == '"') quoted = !quoted;
+        if (k < row.size() && (quoted || row[k] != separator)) continue;
+        out.push_back(trimmed(row.substr(begin, k - begin)));
+        begin = k + 1;
+    }
+    return out;
+}
+
+std::optional<float> number(std::string_view field) {
+    if (field.starts_with('+')) field.remove_prefix(1);
+    float value = 0;
+    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+    if (error != std::errc{} || end != field.data() + field.size()) return std::nullopt;
+    return value;
+}
+
+/// Reads one line after the other.
+class CsvReader {
+  public:
+    CsvReader(const std::string& path, const CsvOptions& options)
+        : path_(path), separator_(options.separator) {}
+
+    Csv read(std::string_view text) {
+        for (int line = 1; !text.empty(); ++line) {
+            const size_t end = std::min(text.find('\n'), text.size());
+            const std::string_view row = text.substr(0, end);
+            text.remove_prefix(std::min(end + 1, text.size()));
+            if (!trimmed(row).empty()) add(fields_of(row, separator_), line);
+        }
+        if (values_.empty()) refuse("file " + path_ + ": has no rows of numbers");
+        const int64_t rows = int64_t(values_.size() / columns_);
+        return {names_, tensor(values_, {rows, int64_t(columns_)})};
+    }
+
+  private:
+    void add(const std::vector<std::string_view>& fields, int line) {
+        const std::string where = "file " + path_ + ": line " + std::to_string(line);
+        if (columns_ != 0 && fields.size() != columns_)
+            refuse(where + " has " + std::to_string(fields.size()) + " fields, and those before " +
+                   std::to_string(columns_));
+        const bool first = columns_ == 0;
+        columns_ = fields.size();
+        std::vector<float> row;
+        for (std::string_view field : fields) {
+            const std::optional<float> value = number(field);
+            if (!value && first) {
+                names_.assign(fields.begin(), fields.end());
+                return;
+            }
+            if (!value)
+                refuse(where + ", field " + std::to_string(row.size() + 1) + ": '" +
+                       std::string(field.substr(0, 40)) + "' is no number");
+            row.push_back(*value);
+        }
+        values_.insert(values_.end(), row.begin(), row.end());
+    }
+
+    std::string path_;
+    char separator_;
+    size_t columns_ = 0;
+    std::vector<std::string> names_;
+    std::vector<float> values_;
+};
+
+}  // namespace
+
+Tensor load_idx(const std::string& path, SourceLine line) {
+    LineScope at(line);
+    return from_stored(read_idx(path));
+}
+
+void save_idx(const std::string& path, const Tensor& x, SourceLine line) {
+    LineScope at(line);
+    write_idx(path, stored("", x));
+}
+
+Csv load_csv(const std::string& path, const CsvOptions& options, SourceLine line) {
+    LineScope at(line);
+    const std::vector<std::byte> bytes = read_file(path);
+    return CsvReader(path, options)
+        .read({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+CsvWriter::CsvWriter(const std::string& path, const std::vector<std::string>& names,
+                     SourceLine line)
+    : path_(path),
+      columns_(names.size()),
+      file_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+    LineScope at(line);
+    if (file_ < 0)
+        refuse("file " + path_ + ": cannot be written: " + std::string(std::strerror(errno)));
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+    write(text + "\n");
+}
+
+CsvWriter::~CsvWriter() {
+    if (file_ >= 0) close(file_);
+}
+
+void CsvWriter::add(const std::vector<double>& row, SourceLine line) {
+    LineScope at(line);
+    if (row.size() != columns_)
+        refuse("file " + path_ + ": a row of " + std::to_string(row.size()) +
+               " numbers, and it has " + std::to_string(columns_) + " columns");
+    std::string text;
+    for (double value : row) {
+        char digits[32];
+        std::snprintf(digits, sizeof digits, "%.9g", value);
+        text += (text.empty() ? "" : ",") + std::string(digits);
+    }
+    write(text + "\n");
+}
+
+void CsvWriter::write(const std::string& text) {
+    for (size_t done = 0; done < text.size();) {
+        const ssize_t count = ::write(file_, text.data() + done, text.size() - done);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0)
+            refuse("file " + path_ + ": cannot be written: " + std::string(std::strerror(errno)));
+        done += static_cast<size_t>(count);
+    }
+}
+
+}  // namespace firn

@@ -1,0 +1,50 @@
+// Data of others as tensors, and measurements for others: IDX and CSV.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/tensor.h"
+
+namespace firn {
+
+// A file that is damaged, cut short or of another kind is a UserError with the reason and the
+// place.
+
+/// One tensor as an IDX file, the format of MNIST; load_npy and save_npy (state_file.h) are beside.
+Tensor load_idx(const std::string& path, SourceLine line = here());
+void save_idx(const std::string& path, const Tensor& x, SourceLine line = here());
+
+struct CsvOptions {
+    char separator = ',';
+};
+/// A table of numbers.
+struct Csv {
+    std::vector<std::string> names;  // of the columns; none where the file has only numbers
+    Tensor values;                   // f32 [rows, columns]
+};
+/// Reads a table: a line per row, and names in the first where that has a field which is no number.
+/// Fields may stand in double quotes; empty lines are left out. UserError: no rows, rows of
+/// different length, a field that is no number.
+Csv load_csv(const std::string& path, const CsvOptions& options = {}, SourceLine line = here());
+
+/// A CSV file that grows while something runs: a row at a time, each written when it is added.
+class CsvWriter {
+  public:
+    /// Begins the file anew, with the names of the columns. UserError where it cannot be written.
+    CsvWriter(const std::string& path, const std::vector<std::string>& names,
+              SourceLine line = here());
+    ~CsvWriter();
+    CsvWriter(const CsvWriter&) = delete;
+    CsvWriter& operator=(const CsvWriter&) = delete;
+
+    /// A number per column. UserError: another count, or the disk is full.
+    void add(const std::vector<double>& row, SourceLine line = here());
+
+  private:
+    void write(const std::string& text);
+    std::string path_;
+    size_t columns_;
+    int file_ = -1;
+};
+
+}  // namespace firn

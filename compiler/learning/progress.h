@@ -1,0 +1,42 @@
+// How far a run is, on a terminal.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace firn {
+
+/// A number with its name: "loss", "accuracy".
+struct Metric {
+    std::string name;
+    double value = 0;
+};
+
+/// The numbers of a run as text: `step 120/400  loss 0.0312  accuracy 97.1  85.2 steps/s  3 s
+/// left`. Without a total nothing is said of what is left.
+std::string progress_text(int64_t step, int64_t total, const std::vector<Metric>& metrics,
+                          double steps_per_second);
+
+/// A line on stderr that says how far a run is: where that is a terminal the line is rewritten, ten
+/// times a second at most; else a line is written every ten seconds.
+class Progress {
+  public:
+    /// `total`: steps; 0 where nobody knows.
+    explicit Progress(int64_t total = 0);
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    /// So many steps are done. The speed is that of about the last second.
+    void show(int64_t step, const std::vector<Metric>& metrics);
+    double steps_per_second() const;
+    /// Writes the newest numbers, and ends the line.
+    void finish();
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace firn

@@ -1,0 +1,200 @@
+// Data from files and in batches, and how far a run is.
+#include <sys/resource.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "compiler/learning/stored_tensor.h"
+#include "tests/learning/learning_session.h"
+
+namespace firn {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DataFiles : public OracleTest {
+  protected:
+    DataFiles() { fs::create_directories(folder_); }
+    ~DataFiles() override { fs::remove_all(folder_); }
+    std::string path(const std::string& name) const { return folder_ / name; }
+    std::string written(const std::string& name, const std::string& bytes) const {
+        std::ofstream(path(name), std::ios::binary) << bytes;
+        return path(name);
+    }
+    static std::string content(const std::string& path) {
+        std::ifstream in(path, std::ios::binary);
+        std::stringstream out;
+        out << in.rdbuf();
+        return out.str();
+    }
+
+  private:
+    fs::path folder_ = fs::path(testing::TempDir()) /
+                       ("firn_data_" + std::to_string(getpid()) + "_" +
+                        testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+using std::string_literals::operator""s;
+
+TEST_F(DataFiles, ReadsIdxAsMnistHasIt) {
+    const Tensor x =
+        load_idx(written("x", "\0\0\x08\x03\0\0\0\2\0\0\0\1\0\0\0\3"s + "\1\2\3\xfd\xfe\xff"));
+    EXPECT_EQ(x.dtype(), u8);
+    EXPECT_EQ(Shape(x.shape()), (Shape{2, 1, 3}));
+    EXPECT_EQ(x.as(i32).to_vector<int>(), (Ints{1, 2, 3, 253, 254, 255}));
+    // Elements of several bytes are big-endian.
+    EXPECT_EQ(
+        load_idx(written("y", "\0\0\x0c\1\0\0\0\2\0\0\1\2\xff\xff\xff\xff"s)).to_vector<int>(),
+        (Ints{258, -1}));
+}
+
+TEST_F(DataFiles, WritesIdxThatItReads) {
+    const Tensor x = some({3, 2});
+    save_idx(path("x"), x);
+    EXPECT_EQ(content(path("x")).substr(0, 12), "\0\0\x0d\2\0\0\0\3\0\0\0\2"s);
+    EXPECT_EQ(load_idx(path("x")).to_vector<float>(), x.to_vector<float>());
+    expect_parts(user_error([&] { save_idx(path("y"), x > 0.0f); }),
+                 {"y", "bool", "data_test.cpp"});
+}
+
+TEST_F(DataFiles, RefusesIdxThatIsDamaged) {
+    const std::string good = "\0\0\x08\1\0\0\0\2ab"s;
+    EXPECT_EQ(user_error([&] { load_idx(written("x", good)); }), "");
+    for (const auto& [bytes, why] :
+         {std::pair{good.substr(0, 9), "1 bytes, which its sizes do not fill"s},
+          {good + "c", "3 bytes"},
+          {good.substr(0, 6), "cut short"},
+          {"\x89PNG\r\n", "does not begin as one"},
+          {"\0\0\x07\1\0\0\0\2ab"s, "type 7"},
+          {"\0\0\x08\2\xff\xff\xff\xff\xff\xff\xff\xff"s, "do not fill"},
+          {"\x1f\x8b\x08\0", "gunzip"},
+          {"", "does not begin"}})
+        expect_parts(user_error([&] { load_idx(written("x", bytes)); }),
+                     {path("x"), why, "data_test.cpp"});
+    expect_parts(user_error([&] { load_idx(path("none")); }), {"none", "No such file"});
+}
+
+TEST_F(DataFiles, ReadsTablesWithAndWithoutNames) {
+    const Csv named = load_csv(written("x", "\"step\", loss\r\n1, 0.5\r\n\r\n2, -2.5e-1\r\n"));
+    EXPECT_EQ(named.names, (std::vector<std::string>{"step", "loss"}));
+    EXPECT_EQ(Shape(named.values.shape()), (Shape{2, 2}));
+    EXPECT_EQ(named.values.to_vector<float>(), (Floats{1, 0.5f, 2, -0.25f}));
+    const Csv bare = load_csv(written("y", "1;2;+3"), {.separator = ';'});
+    EXPECT_TRUE(bare.names.empty());
+    EXPECT_EQ(bare.values.to_vector<float>(), (Floats{1, 2, 3}));
+}
+
+TEST_F(DataFiles, RefusesTablesByLineAndField) {
+    expect_parts(user_error([&] { load_csv(written("x", "a,b\n1,2\n3\n")); }),
+                 {"line 3 has 1 fields, and those before 2", "data_test.cpp"});
+    expect_parts(user_error([&] { load_csv(written("x", "a,b\n1,2\n3,four\n")); }),
+                 {"line 3, field 2: 'four' is no number"});
+    expect_parts(user_error([&] { load_csv(written("x", "a,b\n")); }), {"no rows"});
+    expect_parts(user_error([&] { load_csv(written("x", "")); }), {"no rows"});
+}
+
+TEST_F(DataFiles, ATableGrowsByRowsThatAreThereAtOnce) {
+    CsvWriter writer(path("x"), {"step", "loss"});
+    writer.add({1, 0.25});
+    EXPECT_EQ(content(path("x")), "step,loss\n1,0.25\n");
+    writer.add({2, 1e-9});
+    EXPECT_EQ(load_csv(path("x")).values.to_vector<float>(), (Floats{1, 0.25f, 2, 1e-9f}));
+    expect_parts(user_error([&] { writer.add({3}); }), {"1 numbers", "2 columns"});
+    expect_parts(user_error([&] { CsvWriter(path("no/folder"), {"a"}); }), {"cannot be written"});
+}
+
+TEST_F(DataFiles, AFullDiskIsSaid) {
+    CsvWriter writer(path("x"), {"step"});
+    std::signal(SIGXFSZ, SIG_IGN);
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit small{8, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    const std::string message = user_error([&] {
+        for (int k = 0; k < 9; ++k) writer.add({123456});
+    });
+    setrlimit(RLIMIT_FSIZE, &before);
+    expect_parts(message, {path("x"), "cannot be written"});
+}
+
+class BatchesTest : public OracleTest {};
+
+TEST_F(BatchesTest, EveryEpochTakesAllSamplesInAnotherOrder) {
+    Batches batches(12, 4, {.seed = 5});
+    std::vector<Ints> epochs(3);
+    for (Ints& epoch : epochs)
+        for (int k = 0; k < 3; ++k)
+            for (int sample : batches.next().to_vector<int>()) epoch.push_back(sample);
+    for (const Ints& epoch : epochs) EXPECT_EQ(std::set(epoch.begin(), epoch.end()).size(), 12u);
+    EXPECT_NE(epochs[0], epochs[1]);
+    EXPECT_NE(epochs[1], epochs[2]);
+    EXPECT_EQ(batches.epoch(), 3);
+    // The same seed gives the same, and a run goes on in the middle of an epoch.
+    Batches again(12, 4, {.seed = 5});
+    again.next();
+    again = Batches(12, 4, {.seed = 5});
+    again.seek(4);
+    EXPECT_EQ(again.next().to_vector<int>(), Ints(epochs[1].begin() + 4, epochs[1].begin() + 8));
+}
+
+TEST_F(BatchesTest, WhatFillsNoBatchIsLeftOut) {
+    Batches batches(7, 3, {.shuffle = false});
+    EXPECT_EQ(batches.per_epoch(), 2);
+    EXPECT_EQ(batches.next().to_vector<int>(), (Ints{0, 1, 2}));
+    EXPECT_EQ(batches.next().to_vector<int>(), (Ints{3, 4, 5}));
+    EXPECT_EQ(batches.next().to_vector<int>(), (Ints{0, 1, 2}));
+}
+
+TEST_F(BatchesTest, RefusesBatchesThatCannotBe) {
+    expect_parts(user_error([] { Batches(0, 1); }), {"no samples", "data_test.cpp"});
+    expect_parts(user_error([] { Batches(10, 11); }), {"batch of 11", "10 samples"});
+    expect_parts(user_error([] { Batches(10, 0); }), {"batch of 0"});
+}
+
+TEST_F(BatchesTest, LabelsAreFromZeroToTheClasses) {
+    check_labels(tensor({0, 9, 3}), 10);
+    expect_parts(user_error([] {
+                     check_labels(tensor({0, 10, 3}), 10);
+                 }),
+                 {"number 1 is 10", "10 classes", "data_test.cpp"});
+    expect_parts(user_error([] { check_labels(tensor({0, 1, -1}), 10); }), {"number 2 is -1"});
+    expect_parts(user_error([] { check_labels(zeros({0}, i32), 10); }), {"none"});
+}
+
+TEST_F(BatchesTest, ReadsAheadOnAThreadOfItsOwn) {
+    std::atomic<int> read = 0;
+    Prefetch batches(
+        [&](int64_t k) {
+            ++read;
+            if (k == 3) read_npy("/no/such.npy");
+            StoredTensor x{"", i32, {1}, std::vector<std::byte>(4)};
+            const auto value = int32_t(k);
+            std::memcpy(x.bytes.data(), &value, 4);
+            return std::vector{x};
+        },
+        2);
+    // Nobody has asked, and two wait and a third is ready.
+    while (read < 3) std::this_thread::yield();
+    for (int k = 0; k < 3; ++k) EXPECT_EQ(batches.next()[0].to_vector<int>(), Ints{k});
+    for (int again = 0; again < 2; ++again)
+        expect_parts(user_error([&] { batches.next(); }), {"/no/such.npy", "data_test.cpp"});
+    // One that nobody asks ends all the same.
+    Prefetch([](int64_t) { return std::vector<StoredTensor>(); });
+}
+
+TEST(Progress, SaysHowFarAndHowFastARunIs) {
+    EXPECT_EQ(progress_text(120, 400, {{"loss", 0.03125}, {"accuracy", 97.1}}, 35),
+              "step 120/400  loss 0.03125  accuracy 97.1  35 steps/s  8 s left");
+    EXPECT_EQ(progress_text(7, 0, {}, 0), "step 7");
+    EXPECT_EQ(progress_text(0, 1000, {}, 1), "step 0/1000  1 steps/s  16 min 40 s left");
+    EXPECT_EQ(progress_text(0, 36000, {}, 1.25), "step 0/36000  1.25 steps/s  8 h 0 min left");
+}
+
+}  // namespace
+}  // namespace firn
