@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "apps/common/resample.h"
 #include "apps/common/training_run.h"
 #include "apps/train_image/training.h"
 

@@ -23,9 +23,6 @@ struct Training {
     int steps = 0;
 };
 
-/// The picture at another size: every pixel is the mean of what it covers.
-Tensor resampled(const Tensor& picture, int height, int width);
-
 /// A training of a network whose first values are those of the seed.
 Training make_training(const Tensor& target, const NetworkOptions& options, uint32_t seed);
 /// Begins again, with the values of this seed: compiles nothing.

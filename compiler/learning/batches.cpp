@@ -18,7 +18,6 @@
 #include "compiler/frontend/reduce.h"
 #include "compiler/frontend/session.h"
 #include "compiler/learning/stored_tensor.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 

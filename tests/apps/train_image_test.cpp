@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "apps/common/resample.h"
 #include "apps/train_image/training.h"
 
 namespace firn::train_image {
