@@ -59,8 +59,8 @@ void TrainingRun::add(Window& window, int64_t step, float loss) {
     window.gui().plot("loss (log10)", std::log10(std::max(smooth_, 1e-30f)));
     progress_->show(step, {{"loss", smooth_}});
     char text[48];
-    std::snprintf(text, sizeof text, "%.3g steps/s", progress_->steps_per_second());
-    window.gui().text("speed", text);
+    std::snprintf(text, sizeof text, "%.3g", progress_->steps_per_second());
+    window.gui().text("steps/s", text);
     if (window.frame() + 1 == window.options().frames && !save_.empty()) save_state(save_, state_);
     const std::string path = save_.empty() ? window.options().title + ".safetensors" : save_;
     by_button(window, "save checkpoint", "saved " + path, [&] { save_state(path, state_); });
@@ -84,11 +84,7 @@ void TrainingRun::report(Window& window, const std::vector<Metric>& metrics) {
         names.push_back(each.name);
         row.push_back(each.value);
     }
-    for (const Metric& each : metrics) {
-        char text[32];
-        std::snprintf(text, sizeof text, "%.4g", each.value);
-        window.gui().text(each.name, text);
-    }
+    for (const Metric& each : metrics) window.gui().plot(each.name, float(each.value));
     if (!metrics_path_.empty()) {
         if (!metrics_) metrics_ = std::make_unique<CsvWriter>(metrics_path_, names);
         metrics_->add(row);

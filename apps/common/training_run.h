@@ -34,7 +34,7 @@ class TrainingRun {
     void add(Window& window, int64_t step, float loss);
     /// True in frames in which the program is to measure: every so many, and in the last.
     bool reports(const Window& window) const;
-    /// What was measured: shown, printed, and a row of --metrics.
+    /// What was measured: plotted, printed, and a row of --metrics.
     void report(Window& window, const std::vector<Metric>& metrics);
     /// True once where a checkpoint was loaded: the program shows what it has learned anew.
     bool loaded();

@@ -1,0 +1,44 @@
+// A run that teaches a model a text, and samples of what it writes.
+#pragma once
+#include "apps/char_model/model.h"
+#include "apps/char_model/text.h"
+
+namespace firn::char_model {
+
+struct Settings {
+    float lr = 3e-3f, decay = 0.05f;
+    int batch = 16;  // pieces of text a step
+};
+
+/// Copies share the model.
+struct Training {
+    Text text;
+    ModelOptions options;
+    Model model;
+    AdamW adam;
+    StateFunction step, judge, write;
+    uint32_t seed = 1;
+    int64_t steps = 0;
+};
+
+Training make_training(const Text& text, const ModelOptions& options, uint32_t seed);
+/// Begins again: compiles nothing.
+void restart(Training& training, uint32_t seed);
+/// One step over random pieces of the text; gives the loss, nats a character, rank 0.
+Tensor advance(Training& training, const Settings& settings);
+/// The loss over pieces of the test.
+float test_loss(const Training& training);
+
+/// What the model wrote, and what it began with.
+struct Sample {
+    std::string text;                // the first characters were given
+    std::vector<float> probability;  // of each character where it was written; 1 of what was given
+    int given = 0;
+};
+/// `count` characters after a piece of the test that ends with `prompt` (without the characters
+/// that the text has not), as the model's probabilities with exponents 1 / temperature have it: at
+/// 0.01 nearly always the likeliest.
+Sample written(const Training& training, const std::string& prompt, int count, float temperature,
+               int turn);
+
+}  // namespace firn::char_model

@@ -1,0 +1,13 @@
+// What a model writes, as a picture.
+#pragma once
+#include "apps/char_model/training.h"
+
+namespace firn::char_model {
+
+constexpr int kHeight = 640, kWidth = 1200;
+
+/// A page with a sample: what was given is grey, what the model was sure of green, what it was not
+/// red. f32 [kHeight, kWidth, 3].
+Tensor page(const Sample& sample);
+
+}  // namespace firn::char_model

@@ -1,0 +1,51 @@
+// A run that teaches a cellular automaton to grow a picture, and to heal.
+#pragma once
+#include "apps/neural_ca/automaton.h"
+
+namespace firn::neural_ca {
+
+/// What makes another run.
+struct ProblemOptions {
+    int hidden = 48;  // units of the rule
+    int batch = 4;    // patterns a step
+    int pool = 32;    // patterns that training goes on from
+    bool operator==(const ProblemOptions&) const = default;
+};
+
+struct Settings {
+    float lr = 2e-3f;
+    int least = 48, most = 64;  // steps that patterns grow before they are judged
+    int wounded = 1;            // of a batch
+};
+
+/// Patterns that were grown before: training goes on from them, so that they stay what they are.
+struct Pool : Module {
+    Pool(int count, const Size& n, const Size& m);
+    Variable cells;  // [count, n, m, kChannels]
+};
+
+/// Copies share the rule and the pool.
+struct Training {
+    Tensor target;  // f32 [n, m, 4]
+    ProblemOptions options;
+    Rule rule;
+    Adam adam;
+    Pool pool;
+    StateFunction step, grow;
+    Batches batches;
+    uint32_t seed = 1;
+    int64_t steps = 0;
+};
+
+/// `target` f32 [n, m, 4]: red, green and blue, premultiplied by opacity, and opacity. UserError: a
+/// batch larger than the pool.
+Training make_training(const Tensor& target, const ProblemOptions& options, uint32_t seed);
+/// Begins again: compiles nothing.
+void restart(Training& training, uint32_t seed);
+/// One step: of patterns of the pool the worst becomes a seed and the best are wounded; all grow,
+/// and are judged by the mean square of their distance to the target. Gives that, rank 0.
+Tensor advance(Training& training, const Settings& settings);
+/// `steps` steps of cells [n, m, kChannels]; their chance differs from turn to turn.
+Tensor grown(const Training& training, const Tensor& cells, int steps, int turn);
+
+}  // namespace firn::neural_ca
