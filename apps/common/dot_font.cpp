@@ -70,4 +70,8 @@ Tensor codes_of(const std::string& line) {
     return tensor(codes, {1, int64_t(codes.size())});
 }
 
+Tensor captioned(const Tensor& canvas, const std::string& line, const Spot& spot) {
+    return pasted(canvas, mix(0.07f, 0.6f, lettered(codes_of(line))), spot);
+}
+
 }  // namespace firn

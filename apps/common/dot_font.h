@@ -1,8 +1,8 @@
 // Text on pictures, in dots.
 #pragma once
-#include <firn/firn.h>
-
 #include <string>
+
+#include "apps/common/canvas.h"
 
 namespace firn {
 
@@ -13,5 +13,7 @@ constexpr int kLetterHeight = 10, kLetterWidth = 6;  // of a character with the 
 Tensor lettered(const Tensor& codes);
 /// The codes of one line of text, i32 [1, its length].
 Tensor codes_of(const std::string& line);
+/// The canvas with a line of grey text on it.
+Tensor captioned(const Tensor& canvas, const std::string& line, const Spot& spot);
 
 }  // namespace firn

@@ -2,7 +2,9 @@
 #include "apps/fluid_control/views.h"
 
 #include <algorithm>
+#include <string>
 
+#include "apps/common/dot_font.h"
 #include "apps/common/resample.h"
 
 namespace firn::fluid_control {
@@ -38,16 +40,18 @@ Tensor dyed(const Tensor& ink, int n) {
 
 Tensor picture(const Control& control, const std::vector<Tensor>& stills) {
     Tensor canvas = full({kHeight, kWidth, 3}, kPaper);
-    int column = kLeft;
-    for (const Tensor& each : {stills.back(), control.target, velocity_picture(control.velocity)}) {
-        canvas = pasted(canvas, each, {kTop, column, scale_in(kLarge, each)});
-        column += kLarge + kGap;
-    }
-    column = kLeft;
-    for (const Tensor& each : stills) {
-        canvas = pasted(canvas, each, {kTop + kLarge + 4 * kGap, column, scale_in(kSmall, each)});
-        column += kSmall + kGap;
-    }
+    const auto place = [&](const Tensor& each, const std::string& caption, int row, int column,
+                           int size) {
+        canvas = pasted(canvas, each, {row, column, scale_in(size, each)});
+        canvas = captioned(canvas, caption, {row - kLetterHeight - 2, column, 1});
+    };
+    const int second = kLeft + kLarge + kGap, third = second + kLarge + kGap;
+    place(stills.back(), "as it arrives", kTop, kLeft, kLarge);
+    place(control.target, "what it is to become", kTop, second, kLarge);
+    place(velocity_picture(control.velocity), "first velocity", kTop, third, kLarge);
+    for (int k = 0; k <= kStills; ++k)
+        place(stills[size_t(k)], std::to_string(100 * k / kStills) + " percent of the way",
+              kTop + kLarge + 4 * kGap, kLeft + k * (kSmall + kGap), kSmall);
     return canvas;
 }
 

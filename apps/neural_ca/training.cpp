@@ -1,12 +1,12 @@
 // The step of training through all steps of the cells.
 #include "apps/neural_ca/training.h"
 
-#include <cmath>
+#include <algorithm>
 
 namespace firn::neural_ca {
 namespace {
 
-constexpr int kMostSteps = 128;
+constexpr int kMostSteps = 128, kFirstSteps = 28;
 
 /// Streams of random numbers: those of a step of training, and of what is watched.
 constexpr int kOfTraining = 1000, kOfWatching = 1 << 30;
@@ -44,10 +44,12 @@ Tensor prepared(const Tensor& cells, const Tensor& target, const Tensor& wounds,
     auto [k, i, j, c] = indices<4>({batch, 1, 1, 1});
     const Tensor random = rand({batch, 3}, {.seed = seed, .stream = stream});
     const Tensor side = Tensor(n).as(f32);
-    const Tensor hurt = wounded(
-        cells, side * (0.2f + 0.6f * random(k, 0)),
-        Tensor(m).as(f32) * (0.2f + 0.6f * random(k, 1)),
-        select(rank(k) >= Tensor(batch) - wounds, side * (0.1f + 0.15f * random(k, 2)), 0.0f));
+    // What is no picture yet, such as a seed, would not survive.
+    const Tensor hurts =
+        (rank(k) >= Tensor(batch) - wounds) & (distance(k) < 0.3f * mean(square(target)));
+    const Tensor hurt = wounded(cells, side * (0.2f + 0.6f * random(k, 0)),
+                                Tensor(m).as(f32) * (0.2f + 0.6f * random(k, 1)),
+                                select(hurts, side * (0.1f + 0.15f * random(k, 2)), 0.0f));
     return select(rank(k) == 0, seed_cells(batch, n, m), hurt);
 }
 
@@ -122,9 +124,12 @@ void restart(Training& training, uint32_t seed) {
 
 Tensor advance(Training& training, const Settings& settings) {
     training.adam["lr"] = settings.lr;
-    const int range = std::max(1, settings.most - settings.least + 1),
-              // A hash of the step, the same in every run.
-        steps = settings.least + int(uint32_t(training.steps) * 2654435761u % uint32_t(range));
+    const int range = std::max(1, settings.most - settings.least + 1);
+    // A hash of the step, the same in every run. At first fewer: their gradients are short and
+    // sure.
+    const int chosen =
+                  settings.least + int(uint32_t(training.steps) * 2654435761u % uint32_t(range)),
+              steps = int(std::min<int64_t>(chosen, kFirstSteps + training.steps / 8));
     return training.step.call({training.target, training.batches.next(), steps, settings.wounded,
                                training.seed, int(training.steps++) * kOfTraining})[0];
 }

@@ -8,13 +8,13 @@ namespace firn::neural_ca {
 struct ProblemOptions {
     int hidden = 48;  // units of the rule
     int batch = 4;    // patterns a step
-    int pool = 32;    // patterns that training goes on from
+    int pool = 512;   // patterns that training goes on from
     bool operator==(const ProblemOptions&) const = default;
 };
 
 struct Settings {
-    float lr = 2e-3f;
-    int least = 48, most = 64;  // steps that patterns grow before they are judged
+    float lr = 3e-3f;
+    int least = 64, most = 96;  // steps that patterns grow before they are judged; at first fewer
     int wounded = 1;            // of a batch
 };
 
@@ -42,8 +42,9 @@ struct Training {
 Training make_training(const Tensor& target, const ProblemOptions& options, uint32_t seed);
 /// Begins again: compiles nothing.
 void restart(Training& training, uint32_t seed);
-/// One step: of patterns of the pool the worst becomes a seed and the best are wounded; all grow,
-/// and are judged by the mean square of their distance to the target. Gives that, rank 0.
+/// One step: of patterns of the pool the worst becomes a seed and the best are wounded, if they
+/// look like something; all grow, and are judged by the mean square of their distance to the
+/// target. Gives that, rank 0.
 Tensor advance(Training& training, const Settings& settings);
 /// `steps` steps of cells [n, m, kChannels]; their chance differs from turn to turn.
 Tensor grown(const Training& training, const Tensor& cells, int steps, int turn);

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 
+#include "apps/common/dot_font.h"
 #include "apps/common/resample.h"
 
 namespace firn::neural_ca {
 namespace {
 
-constexpr int kLeft = 326, kTop = 24, kLarge = 580, kSide = 930, kThumbColumns = 3, kFiner = 4;
+constexpr int kLeft = 326, kTop = 24, kLarge = 580, kSide = 930, kPool = 180, kThumbColumns = 3,
+              kFiner = 4;
 constexpr float kPaper = 0.07f;
 
 /// Premultiplied colours of what is in front over what is behind.
@@ -28,14 +30,17 @@ Tensor picture(const Training& training, const Tensor& cells) {
     const int64_t n = training.target.size(0).constant();
     canvas = pasted(canvas, on_white(cells), cells_spot(n));
     canvas = pasted(canvas, on_white(training.target), {kTop, kSide, std::max(1, 128 / int(n))});
-    // Patterns of the pool.
+    canvas = captioned(canvas, "grown from one cell; left button: wound, right: plant",
+                       {kTop - kLetterHeight - 2, kLeft, 1});
+    canvas = captioned(canvas, "target", {kTop - kLetterHeight - 2, kSide, 1});
+    canvas = captioned(canvas, "patterns of the pool", {kPool - kLetterHeight - 2, kSide, 1});
     const int scale = std::max(1, 72 / int(n)),
               rows = std::min(6, training.options.pool / kThumbColumns);
     const Tensor pool = training.pool.cells.value();
     for (int k = 0; k < rows * kThumbColumns; ++k) {
         auto [i, j, c] = indices<3>({n, n, kChannels});
         canvas = pasted(canvas, on_white(pool(k, i, j, c)),
-                        {kTop + 150 + k / kThumbColumns * int(n * scale + 6),
+                        {kPool + k / kThumbColumns * int(n * scale + 6),
                          kSide + k % kThumbColumns * int(n * scale + 6), scale});
     }
     return canvas;

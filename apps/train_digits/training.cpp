@@ -4,23 +4,6 @@
 namespace firn::train_digits {
 namespace {
 
-/// Pictures f32 [n, 28, 28], each turned about its middle and shifted, linear between pixels.
-Tensor moved(const Tensor& images, const Tensor& turn, const Tensor& shift, const Tensor& seed,
-             const Tensor& step) {
-    const Size n = images.size(0);
-    const Tensor chance = rand({n, 3}, {.seed = seed, .stream = step}) * 2.0f - 1.0f;
-    auto [k, i, j] = indices<3>(images.shape());
-    const Tensor angle = turn * chance(k, 0);
-    const Tensor y = i.as(f32) - 13.5f, x = j.as(f32) - 13.5f;
-    const Tensor row = 13.5f + cos(angle) * y - sin(angle) * x + shift * chance(k, 1),
-                 column = 13.5f + sin(angle) * y + cos(angle) * x + shift * chance(k, 2);
-    const Tensor top = floor(row), left = floor(column), s = row - top, t = column - left;
-    const Tensor a = top.as(i32), b = left.as(i32);
-    const Reader read = zero(images);
-    return mix(mix(read(k, a, b), read(k, a, b + 1), t),
-               mix(read(k, a + 1, b), read(k, a + 1, b + 1), t), s);
-}
-
 Tensor grey(const Tensor& images) { return images.as(f32) / 255.0f; }
 
 StateFunction compile_step(const Network& network, const AdamW& adam, const AveragedWeights& mean) {
@@ -29,7 +12,8 @@ StateFunction compile_step(const Network& network, const AdamW& adam, const Aver
         [&](Tensor images, Tensor labels, Tensor chosen, Tensor turn, Tensor shift, Tensor seed,
             Tensor step) {
             const Tensor batch =
-                moved(grey(take(images, chosen, {.axis = 0})), turn, shift, seed, step);
+                random_move(grey(take(images, chosen, {.axis = 0})),
+                            {.turn = turn, .shift = shift, .seed = seed, .stream = step});
             // Labels were checked when they were read.
             Tensor loss = adam.step(cross_entropy(network(batch), take(labels, chosen, {.axis = 0}),
                                                   {.check_labels = false}));

@@ -1,6 +1,8 @@
 // The picture of a network that learns digits.
 #include "apps/train_digits/views.h"
 
+#include "apps/common/dot_font.h"
+
 namespace firn::train_digits {
 namespace {
 
@@ -104,6 +106,11 @@ Tensor picture(const Training& training, const Views& views) {
     canvas =
         pasted(canvas, mistakes(test.images, test.labels, views.test.read, views.test.loss, plain),
                {456, 692, 2});
+    canvas = captioned(canvas, "draw: left button, clear: right", {10, kPad.column, 1});
+    canvas = captioned(canvas, "filters", {10, 1014, 1});
+    canvas = captioned(canvas, "what they find", {258, 1014, 1});
+    canvas = captioned(canvas, "rows: what it is, columns: what is read", {324, 709, 1});
+    canvas = captioned(canvas, "read worst: what it is, what was read", {444, 692, 1});
     return canvas;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "compiler/learning/activations.h"
 #include "compiler/learning/attention.h"
+#include "compiler/learning/augment.h"
 #include "compiler/learning/averaged.h"
 #include "compiler/learning/batches.h"
 #include "compiler/learning/convolution.h"

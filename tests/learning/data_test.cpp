@@ -188,6 +188,62 @@ TEST_F(BatchesTest, ReadsAheadOnAThreadOfItsOwn) {
     Prefetch([](int64_t) { return std::vector<StoredTensor>(); });
 }
 
+class Augment : public OracleTest {};
+
+TEST_F(Augment, MovesByNothingIfNothingIsAsked) {
+    const Tensor x = some({3, 4, 5});
+    expect_near(random_move(x, {.seed = 1}).to_vector<float>(), x.to_vector<float>());
+    expect_near(random_move(x, {.turn = 0.0f, .shift = 0.0f, .stretch = 0.0f, .seed = 1})
+                    .to_vector<float>(),
+                x.to_vector<float>());
+}
+
+TEST_F(Augment, MirrorsSomeAndShiftsAllBySameChances) {
+    const Tensor x = expand(some({1, 2, 3, 4}), {40, 2, 3, 4});
+    const Floats once = some({1, 2, 3, 4}).to_vector<float>(),
+                 mirrored = flip(some({1, 2, 3, 4}), {3}).to_vector<float>(),
+                 all = random_move(x, {.flip = true, .seed = 1}).to_vector<float>();
+    int usual = 0;
+    for (size_t k = 0; k < 40; ++k) {
+        const Floats each(all.begin() + long(24 * k), all.begin() + long(24 * (k + 1)));
+        const bool same = std::abs(each[0] - once[0]) < 1e-5f;
+        usual += same;
+        expect_near(each, same ? once : mirrored);
+    }
+    EXPECT_GT(usual, 8);
+    EXPECT_LT(usual, 32);
+    // Channels of a picture move together.
+    const Tensor y =
+        random_move(ones({20, 2, 9, 9}), {.turn = 0.5f, .shift = 3.0f, .stretch = 0.3f, .seed = 2});
+    auto [b, i, j] = indices<3>({20, 9, 9});
+    EXPECT_EQ(y(b, 0, i, j).to_vector<float>(), y(b, 1, i, j).to_vector<float>());
+    EXPECT_NE(y(0, 0, index(Shape{9, 9}, 0), index(Shape{9, 9}, 1)).to_vector<float>(),
+              y(1, 0, index(Shape{9, 9}, 0), index(Shape{9, 9}, 1)).to_vector<float>());
+}
+
+TEST_F(Augment, TurnsAboutTheMiddleAndShiftsByPixels) {
+    // A dot in the middle of a picture stays there, one at the edge goes along its circle.
+    Tensor x = zeros({30, 21, 21});
+    auto [b] = indices<1>({30});
+    x(b, 10, 10) = 1.0f;
+    const Tensor turned = random_move(x, {.turn = 3.0f, .seed = 3});
+    EXPECT_GT(min(turned(b, 10, 10)).item<float>(), 0.99f);
+    const auto spread = [&](const RandomMoveOptions& options) {
+        const Tensor y = random_move(x, options);
+        auto [k, i, j] = indices<3>(y.shape());
+        // Of a dot between pixels the mean of its places is where it is.
+        const Tensor row = sum(y * i.as(f32), {1, 2}) - 10.0f;
+        return std::pair{min(row).item<float>(), max(row).item<float>()};
+    };
+    const auto [low, high] = spread({.shift = 5.0f, .seed = 3});
+    EXPECT_LT(low, -3.5f);
+    EXPECT_GT(low, -5.0f);
+    EXPECT_GT(high, 3.5f);
+    EXPECT_LT(high, 5.0f);
+    expect_parts(user_error([&] { random_move(x.as(i32), {}); }),
+                 {"i32[30, 21, 21]", "data_test.cpp"});
+}
+
 TEST(Progress, SaysHowFarAndHowFastARunIs) {
     EXPECT_EQ(progress_text(120, 400, {{"loss", 0.03125}, {"accuracy", 97.1}}, 35),
               "step 120/400  loss 0.03125  accuracy 97.1  35 steps/s  8 s left");
