@@ -76,6 +76,10 @@ std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& root
 Graph copied_graph(NodeTable& table, const Graph& graph) {
     std::vector<Ref> roots = graph.args;
     roots.insert(roots.end(), graph.results.begin(), graph.results.end());
+    // Rules hold tensors of whoever gave them, and so their session, which must not end here.
+    roots = rewrite(table, roots, [](const Node& node, const std::vector<Ref>& inputs) -> Ref {
+        return node.op == Op::Ruled ? inputs[0] : nullptr;
+    });
     roots = substitute_sizes(table, roots, {});
     Graph out = graph;
     const auto results = roots.begin() + static_cast<std::ptrdiff_t>(graph.args.size());

@@ -1,8 +1,10 @@
 // Programs for new sizes are compiled in the background while one that assumes less serves the
 // calls.
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "compiler/ir/substitute.h"
 #include "tests/frontend/oracle_session.h"
 
 namespace firn {
@@ -112,6 +114,28 @@ TEST_F(Background, ASessionMayEndWhileItCompiles) {
         sums(ones({64, 64}));
         sums(ones({3, 5}));
     }
+}
+
+// What a rule holds is tensors of a session, which must not end on the thread that compiles.
+TEST_F(Background, WhatItCompilesHoldsNoRulesOfGradients) {
+    NodeTable table;
+    Graph copy;
+    std::weak_ptr<int> held;
+    {
+        const auto token = std::make_shared<int>(1);
+        held = token;
+        const auto twice = compile(
+            [&](Tensor x) {
+                return custom_gradient([](const auto& xs) { return 2.0f * xs[0]; }, {x},
+                                       [token](const auto&, const Tensor&, const Tensor& g) {
+                                           return std::vector<Tensor>{2.0f * g};
+                                       });
+            },
+            {f32("n")});
+        copy = copied_graph(table, twice.graph());
+    }
+    EXPECT_TRUE(held.expired());
+    EXPECT_EQ(copy.results.size(), 1u);
 }
 
 // --- sizes beyond the fastest binding
