@@ -10,6 +10,8 @@ using namespace firn::char_model;
 
 namespace {
 
+constexpr size_t kSamples = 12;  // that are kept; as many are shown as fit the page
+
 /// The text that is used where none is given: what this is about.
 std::string default_text() {
     return (std::filesystem::path(__FILE__).parent_path() / "../../README.md").lexically_normal();
@@ -58,7 +60,8 @@ int main(int argc, char** argv) {
         };
         begin();
         int turn = 0;
-        Tensor shown = page({});
+        std::vector<Sample> samples;  // the newest first
+        Tensor shown = page(samples);
         while (window.open()) {
             if (window.reset()) {
                 if (made == options)
@@ -77,9 +80,11 @@ int main(int argc, char** argv) {
             const bool reports = window.playing() && run.reports(window);
             if (reports) run.report(window, {{"test loss", double(test_loss(training))}});
             if (window.gui().button("write") || reports) {
-                const Sample sample = written(training, prompt, length, temperature, turn++);
-                std::printf("%s\n\n", sample.text.c_str() + sample.given);
-                shown = page(sample);
+                samples.insert(samples.begin(),
+                               written(training, prompt, length, temperature, turn++));
+                if (samples.size() > kSamples) samples.pop_back();
+                std::printf("%s\n\n", samples[0].text.c_str() + samples[0].given);
+                shown = page(samples);
             }
             window.show(shown);
         }

@@ -12,20 +12,34 @@ constexpr int kColumns = (kWidth - kLeft) / (kLetterWidth * kScale) - 1,
               kRows = (kHeight - kTop) / (kLetterHeight * kScale);
 constexpr float kPaper = 0.07f, kGiven = -1.0f;  // in place of a probability
 
+/// Characters and how sure they are, row by row; what is below the page is left out.
+struct Letters {
+    std::vector<int> codes = std::vector<int>(kRows * kColumns, ' ');
+    std::vector<float> sure = std::vector<float>(kRows * kColumns, kGiven);
+    int row = 0, column = 0;
+
+    void end_line() { ++row, column = 0; }
+    void put(char letter, float probability) {
+        if (letter == '\n' || column == kColumns) end_line();
+        if (letter == '\n' || row >= kRows) return;
+        const size_t place = size_t(row * kColumns + column++);
+        codes[place] = static_cast<unsigned char>(letter);
+        sure[place] = probability;
+    }
+};
+
 }  // namespace
 
-Tensor page(const Sample& sample) {
-    std::vector<int> codes(kRows * kColumns, ' ');
-    std::vector<float> sure(kRows * kColumns, kGiven);
-    int row = 0, column = 0;
-    for (size_t k = 0; k < sample.text.size() && row < kRows; ++k) {
-        const unsigned char c = static_cast<unsigned char>(sample.text[k]);
-        if (c == '\n' || column == kColumns) ++row, column = 0;
-        if (c == '\n' || row == kRows) continue;
-        const size_t place = size_t(row * kColumns + column++);
-        codes[place] = c;
-        if (int(k) >= sample.given) sure[place] = sample.probability[k];
+Tensor page(const std::vector<Sample>& samples) {
+    Letters letters;
+    for (const Sample& sample : samples) {
+        for (size_t k = 0; k < sample.text.size(); ++k)
+            letters.put(sample.text[k], int(k) < sample.given ? kGiven : sample.probability[k]);
+        letters.end_line();
+        letters.end_line();
     }
+    const std::vector<int>& codes = letters.codes;
+    const std::vector<float>& sure = letters.sure;
     const Tensor ink = lettered(tensor(codes, {kRows, kColumns})),
                  probability = tensor(sure, {kRows, kColumns});
     auto [i, j] = indices<2>(ink.shape());

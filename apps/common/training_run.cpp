@@ -34,7 +34,8 @@ TrainingRun::TrainingRun(Demo& demo, const TrainingRunOptions& options)
     gui.slider("steps", options_.steps, 1, 100, {.help = "in every frame", .logarithmic = true});
     gui.slider("report", options_.report, 1, 1000,
                {.help = "frames between measurements", .logarithmic = true});
-    demo.option("save", save_, "checkpoint that is written at the end (.safetensors or .npz)");
+    demo.option("save", save_,
+                "checkpoint that is written whenever it measures (.safetensors or .npz)");
     demo.option("load", load_, "checkpoint to begin with");
     demo.option("metrics", metrics_path_, "what is measured, as CSV");
 }
@@ -61,7 +62,8 @@ void TrainingRun::add(Window& window, int64_t step, float loss) {
     char text[48];
     std::snprintf(text, sizeof text, "%.3g", progress_->steps_per_second());
     window.gui().text("steps/s", text);
-    if (window.frame() + 1 == window.options().frames && !save_.empty()) save_state(save_, state_);
+    // Also on the way: what ends early is not lost.
+    if (reports(window) && !save_.empty()) save_state(save_, state_);
     const std::string path = save_.empty() ? window.options().title + ".safetensors" : save_;
     by_button(window, "save checkpoint", "saved " + path, [&] { save_state(path, state_); });
     by_button(window, "load checkpoint", "loaded " + path, [&] {

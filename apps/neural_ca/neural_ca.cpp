@@ -42,7 +42,7 @@ void live(Watched& watched, const Training& training, const Mouse& mouse, float 
 int main(int argc, char** argv) {
     Settings settings;
     ProblemOptions options;
-    int resolution = 28, pace = 4, life = 160;
+    int resolution = 24, pace = 4, life = 160;
     bool train = true;
     float radius = 5.0f;
     std::string file;

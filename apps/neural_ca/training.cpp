@@ -6,7 +6,7 @@
 namespace firn::neural_ca {
 namespace {
 
-constexpr int kMostSteps = 128, kFirstSteps = 28;
+constexpr int kMostSteps = 128, kFirstSteps = 24;
 
 /// Streams of random numbers: those of a step of training, and of what is watched.
 constexpr int kOfTraining = 1000, kOfWatching = 1 << 30;
@@ -129,7 +129,7 @@ Tensor advance(Training& training, const Settings& settings) {
     // sure.
     const int chosen =
                   settings.least + int(uint32_t(training.steps) * 2654435761u % uint32_t(range)),
-              steps = int(std::min<int64_t>(chosen, kFirstSteps + training.steps / 8));
+              steps = int(std::min<int64_t>(chosen, kFirstSteps + training.steps / 12));
     return training.step.call({training.target, training.batches.next(), steps, settings.wounded,
                                training.seed, int(training.steps++) * kOfTraining})[0];
 }

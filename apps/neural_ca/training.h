@@ -8,7 +8,7 @@ namespace firn::neural_ca {
 struct ProblemOptions {
     int hidden = 48;  // units of the rule
     int batch = 4;    // patterns a step
-    int pool = 512;   // patterns that training goes on from
+    int pool = 256;   // patterns that training goes on from
     bool operator==(const ProblemOptions&) const = default;
 };
 

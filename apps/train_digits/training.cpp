@@ -56,7 +56,7 @@ StateFunction compile_read(const Network& network, const AveragedWeights& mean) 
 }  // namespace
 
 Tensor Network::operator()(const Tensor& images) const {
-    const Tensor x = relu(second(features(images)));
+    const Tensor x = max_pool2d(relu(second(features(images))), 2);
     return answer(relu(hidden(reshape(x, {x.size(0), 24 * 7 * 7}))));
 }
 

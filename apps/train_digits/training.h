@@ -6,11 +6,10 @@
 
 namespace firn::train_digits {
 
-/// Two convolutions that halve the picture each, and two layers behind them.
+/// Two convolutions, after each of which the picture is half as large, and two layers behind them.
 struct Network : Module {
     Conv2d first = add("first", Conv2d(1, 12, 5, {.stride = 2, .padding = 2, .init = he_normal()}));
-    Conv2d second =
-        add("second", Conv2d(12, 24, 3, {.stride = 2, .padding = 1, .init = he_normal()}));
+    Conv2d second = add("second", Conv2d(12, 24, 3, {.padding = 1, .init = he_normal()}));
     Linear hidden = add("hidden", Linear(24 * 7 * 7, 64, {.init = he_normal()}));
     Linear answer = add("answer", Linear(64, kClasses));
     /// Logits [n, 10] of pictures f32 [n, 28, 28] from 0 to 1.

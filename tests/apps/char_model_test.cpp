@@ -50,7 +50,7 @@ TEST_F(CharModel, WritesAsTheTextIsWritten) {
     // Other chance writes otherwise where it is daring; the same writes the same.
     EXPECT_NE(written(training, "", 40, 9.0f, 1).text, written(training, "", 40, 9.0f, 2).text);
     EXPECT_EQ(written(training, "", 40, 9.0f, 1).text, written(training, "", 40, 9.0f, 1).text);
-    EXPECT_EQ(Shape(page(sample).shape()), (Shape{kHeight, kWidth, 3}));
+    EXPECT_EQ(Shape(page({sample, sample}).shape()), (Shape{kHeight, kWidth, 3}));
     restart(training, 3);
     EXPECT_EQ(test_loss(training), before);
 }
