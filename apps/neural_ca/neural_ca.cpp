@@ -51,11 +51,13 @@ int main(int argc, char** argv) {
                .help = "Cells learn a rule by which they grow a picture from one of them, and heal "
                        "it: wound them with the left button; the right one plants a new seed.",
                .size = {kWidth, kHeight},
-               .headless_frames = 800});
+               .headless_frames = 1000});
     TrainingRun run(demo, {.steps = 1, .report = 20});
     Gui& gui = demo.gui();
     gui.checkbox("train", train, "off: the cells only live, by the rule that they have");
     gui.slider("lr", settings.lr, 1e-5f, 1e-1f, {.help = "learning rate", .logarithmic = true});
+    gui.slider("halving", settings.halving, 10, 100000,
+               {.help = "steps in which the learning rate halves", .logarithmic = true});
     gui.slider("least", settings.least, 1, 128, {.help = "steps to grow before it is judged"});
     gui.slider("most", settings.most, 1, 128, {.help = "and at most so many"});
     gui.slider("wounded", settings.wounded, 0, 16, {.help = "of a batch are wounded first"});

@@ -2,6 +2,7 @@
 #include "apps/neural_ca/training.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace firn::neural_ca {
 namespace {
@@ -123,7 +124,7 @@ void restart(Training& training, uint32_t seed) {
 }
 
 Tensor advance(Training& training, const Settings& settings) {
-    training.adam["lr"] = settings.lr;
+    training.adam["lr"] = settings.lr * std::exp2(-float(training.steps) / float(settings.halving));
     const int range = std::max(1, settings.most - settings.least + 1);
     // A hash of the step, the same in every run. At first fewer: their gradients are short and
     // sure.

@@ -10,7 +10,7 @@ namespace firn::neural_ca {
 namespace {
 
 constexpr int kLeft = 326, kTop = 24, kLarge = 580, kSide = 930, kPool = 180, kThumbColumns = 3,
-              kFiner = 4;
+              kFiner = 4, kGap = 6;
 constexpr float kPaper = 0.07f;
 
 /// Premultiplied colours of what is in front over what is behind.
@@ -35,13 +35,14 @@ Tensor picture(const Training& training, const Tensor& cells) {
     canvas = captioned(canvas, "target", {kTop - kLetterHeight - 2, kSide, 1});
     canvas = captioned(canvas, "patterns of the pool", {kPool - kLetterHeight - 2, kSide, 1});
     const int scale = std::max(1, 72 / int(n)),
-              rows = std::min(6, training.options.pool / kThumbColumns);
+              rows = std::min((kHeight - kPool) / (int(n) * scale + kGap),
+                              training.options.pool / kThumbColumns);
     const Tensor pool = training.pool.cells.value();
     for (int k = 0; k < rows * kThumbColumns; ++k) {
         auto [i, j, c] = indices<3>({n, n, kChannels});
         canvas = pasted(canvas, on_white(pool(k, i, j, c)),
-                        {kPool + k / kThumbColumns * int(n * scale + 6),
-                         kSide + k % kThumbColumns * int(n * scale + 6), scale});
+                        {kPool + k / kThumbColumns * (int(n) * scale + kGap),
+                         kSide + k % kThumbColumns * (int(n) * scale + kGap), scale});
     }
     return canvas;
 }
