@@ -103,15 +103,15 @@ Tensor picture(const Training& training, const Views& views) {
                {24, 1014, 10});
     canvas =
         pasted(canvas, signed_mosaic(reshape(views.read.features, {4, 3, 14, 14})), {270, 1014, 3});
-    canvas =
-        pasted(canvas, mistakes(test.images, test.labels, views.test.read, views.test.loss, plain),
-               {456, 692, 2});
     canvas = captioned(canvas, "draw: left button, clear: right", {10, kPad.column, 1});
     canvas = captioned(canvas, "filters", {10, 1014, 1});
     canvas = captioned(canvas, "what they find", {258, 1014, 1});
     canvas = captioned(canvas, "rows: what it is, columns: what is read", {324, 709, 1});
+    if (test.images.size(0) < kMistakes) return canvas;  // too few to choose from
     canvas = captioned(canvas, "read worst: what it is, what was read", {444, 692, 1});
-    return canvas;
+    return pasted(canvas,
+                  mistakes(test.images, test.labels, views.test.read, views.test.loss, plain),
+                  {456, 692, 2});
 }
 
 }  // namespace firn::train_digits
