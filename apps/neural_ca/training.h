@@ -13,8 +13,8 @@ struct ProblemOptions {
 };
 
 struct Settings {
-    float lr = 3e-3f;
-    int halving = 2000;         // steps in which the learning rate halves
+    float lr = 6e-3f;
+    int halving = 800;          // steps in which the learning rate halves
     int least = 64, most = 96;  // steps that patterns grow before they are judged; at first fewer
     int wounded = 1;            // of a batch
 };
