@@ -49,6 +49,7 @@ struct Progress::State {
     size_t drawn = 0;  // characters of the line on the terminal
     Clock::time_point written = Clock::now() - std::chrono::hours(1), marked = Clock::now();
     int64_t marked_step = 0;
+    bool begun = false;
     double rate = 0;
 
     void write() {
@@ -72,9 +73,14 @@ Progress::~Progress() { finish(); }
 
 void Progress::show(int64_t step, const std::vector<Metric>& metrics) {
     State& s = *state_;
+    // The first step compiles: how long it took says nothing of the others. A run that begins again
+    // is measured anew.
+    if (!s.begun || step < s.marked_step) {
+        s.begun = true;
+        s.marked = Clock::now(), s.marked_step = step;
+    }
     const double since = seconds_since(s.marked);
-    if (step < s.marked_step) s.marked_step = step;  // it began again
-    if (since >= 1 || (s.rate == 0 && since > 0)) {
+    if (since >= 1 || (s.rate == 0 && since > 0 && step > s.marked_step)) {
         const double now = double(step - s.marked_step) / since;
         s.rate = s.rate == 0 ? now : 0.5 * s.rate + 0.5 * now;
         if (since >= 1) s.marked = Clock::now(), s.marked_step = step;

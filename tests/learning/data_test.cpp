@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -250,6 +251,21 @@ TEST(Progress, SaysHowFarAndHowFastARunIs) {
     EXPECT_EQ(progress_text(7, 0, {}, 0), "step 7");
     EXPECT_EQ(progress_text(0, 1000, {}, 1), "step 0/1000  1 steps/s  16 min 40 s left");
     EXPECT_EQ(progress_text(0, 36000, {}, 1.25), "step 0/36000  1.25 steps/s  8 h 0 min left");
+}
+
+TEST(Progress, TheFirstStepDoesNotCountForTheSpeed) {
+    testing::internal::CaptureStderr();
+    Progress progress(10);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // it compiles
+    progress.show(1, {});
+    EXPECT_EQ(progress.steps_per_second(), 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    progress.show(4, {{"loss", 2}});
+    EXPECT_GT(progress.steps_per_second(), 0);
+    EXPECT_LT(progress.steps_per_second(), 60.1);
+    progress.finish();
+    const std::string said = testing::internal::GetCapturedStderr();
+    expect_parts(said, {"step 1/10\n", "step 4/10  loss 2", " steps/s"});
 }
 
 }  // namespace
