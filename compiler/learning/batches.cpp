@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -104,7 +105,7 @@ struct Prefetch::State {
 };
 
 Prefetch::Prefetch(const Callback<std::vector<StoredTensor>(int64_t)>& read, int ahead)
-    : state_(std::make_unique<State>()) {
+    : state_(std::make_shared<State>()) {
     state_->thread = std::thread(
         [state = state_.get(), read, ahead] { state->run(read, size_t(ahead < 1 ? 1 : ahead)); });
 }

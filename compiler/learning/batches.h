@@ -1,6 +1,5 @@
 // Samples in batches: their order, and what is read ahead.
 #pragma once
-#include <memory>
 #include <vector>
 
 #include "compiler/frontend/tensor.h"
@@ -62,7 +61,7 @@ class Prefetch {
 
   private:
     struct State;
-    std::unique_ptr<State> state_;
+    SharedPtr<State> state_;
 };
 
 }  // namespace firn

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <memory>
 
 namespace firn {
 namespace {
@@ -67,7 +68,7 @@ struct Progress::State {
     }
 };
 
-Progress::Progress(int64_t total) : state_(std::make_unique<State>()) { state_->total = total; }
+Progress::Progress(int64_t total) : state_(std::make_shared<State>()) { state_->total = total; }
 
 Progress::~Progress() { finish(); }
 

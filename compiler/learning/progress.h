@@ -1,9 +1,10 @@
 // How far a run is, on a terminal.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
+
+#include "compiler/program/shared_ptr.h"
 
 namespace firn {
 
@@ -36,7 +37,7 @@ class Progress {
 
   private:
     struct State;
-    std::unique_ptr<State> state_;
+    SharedPtr<State> state_;
 };
 
 }  // namespace firn
