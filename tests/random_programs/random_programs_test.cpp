@@ -29,10 +29,10 @@ TEST(RandomPrograms, WhereLaunchesCostNothing) {
     expect_programs([=] { return Session::interpreter(profile); }, 700000, 200);
 }
 TEST(RandomPrograms, ByTheTextsOfTheirKernels) {
-    expect_programs([] { return Session(make_text_executor(cpu_profile())); }, 300000, 200);
+    expect_programs([] { return Session(make_text_executor(cpu_profile())); }, 300000, 120);
 }
 TEST(RandomPrograms, ByTheTextsOfTheirKernelsForAGpu) {
-    expect_programs([] { return Session(make_text_executor(gpu_profile())); }, 400000, 200);
+    expect_programs([] { return Session(make_text_executor(gpu_profile())); }, 400000, 120);
 }
 
 /// The rows of the table of passes from `map` on, and what stands before them.
@@ -50,9 +50,9 @@ INSTANTIATE_TEST_SUITE_P(Rows, KernelPasses, testing::ValuesIn(passes()),
 
 TEST_P(KernelPasses, LeaveWhatKernelsDo) {
     expect_programs([] { return Session(make_pass_executor(cpu_profile(), GetParam())); }, 500000,
-                    40);
+                    25);
     expect_programs([] { return Session(make_pass_executor(gpu_profile(), GetParam())); }, 600000,
-                    40);
+                    25);
 }
 
 /// What random programs have not: lanes that hand round what they load, and some of which nobody
