@@ -98,10 +98,15 @@ std::optional<AffineIndex> affine_index(const Node& node) {
     return AffineIndex{axis, form->offset};
 }
 
-bool is_outside(const Node& node) {
+const Node& without_expand(const Node& node) {
     const Node* at = &node;
     while (at->op == Op::Expand) at = at->inputs[0].get();
-    return at->op == Op::Constant && at->as<ConstantAttr>().value.i < 0;
+    return *at;
+}
+
+bool is_outside(const Node& node) {
+    const Node& at = without_expand(node);
+    return at.op == Op::Constant && at.as<ConstantAttr>().value.i < 0;
 }
 
 bool leaves_some_out(const Node& index) {

@@ -24,6 +24,9 @@ std::optional<AffineIndex> affine_index(const Node& node);
 /// it wraps around.
 bool has_i32_factors(const Size& size);
 
+/// What is repeated along axes, or the node itself.
+const Node& without_expand(const Node& node);
+
 /// An index that is nowhere inside any tensor: a negative constant, of any shape.
 bool is_outside(const Node& index);
 /// A condition around a store sends some positions of this index outside.

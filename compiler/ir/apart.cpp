@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "compiler/ir/affine_index.h"
 #include "compiler/ir/value_bounds.h"
 #include "compiler/program/affine.h"
 
@@ -114,9 +115,8 @@ class Sums {
 
     /// The invocation's index along an axis, where the node is one; -1 for any other.
     static int axis_of(const Node& node) {
-        const Node* at = &node;
-        while (at->op == Op::Expand) at = at->inputs[0].get();
-        return at->op == Op::Invocation ? at->as<IndexAttr>().axis : -1;
+        const Node& at = without_expand(node);
+        return at.op == Op::Invocation ? at.as<IndexAttr>().axis : -1;
     }
 
     std::optional<Sum> find(const Node& node) {

@@ -10,12 +10,6 @@
 namespace firn {
 namespace {
 
-const Node& at_root(const Node& node) {
-    const Node* at = &node;
-    while (at->op == Op::Expand) at = at->inputs[0].get();
-    return *at;
-}
-
 /// The condition of a store stands in its first index.
 const Node& unmasked(const Node& index) {
     return index.op == Op::Select && is_outside(*index.inputs[2]) ? *index.inputs[1] : index;
@@ -156,9 +150,9 @@ namespace {
 /// The axis of the grid whose index an index tensor is, plus a number; -1 for any other.
 int plain_axis(const Node& index, bool& moved) {
     auto number = [](const Node& n) { return n.op == Op::Constant || n.op == Op::SizeValue; };
-    const Node* node = &at_root(index);
+    const Node* node = &without_expand(index);
     while (node->op == Op::Add || node->op == Op::Sub) {
-        const Node &a = at_root(*node->inputs[0]), &b = at_root(*node->inputs[1]);
+        const Node &a = without_expand(*node->inputs[0]), &b = without_expand(*node->inputs[1]);
         moved = true;
         if (!number(b) && (!number(a) || node->op == Op::Sub)) return -1;
         node = number(b) ? &a : &b;

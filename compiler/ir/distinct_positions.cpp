@@ -14,12 +14,6 @@ namespace {
 
 constexpr int kSteps = 200;  // nodes of an index that are followed
 
-const Node& without_expand(const Node& node) {
-    const Node* at = &node;
-    while (at->op == Op::Expand) at = at->inputs[0].get();
-    return *at;
-}
-
 bool is_same_everywhere(const Node& node) {
     return element_count(without_expand(node).shape).is(1);
 }

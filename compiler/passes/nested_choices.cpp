@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/ir/affine_index.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/node_map.h"
 #include "compiler/ir/pattern.h"
@@ -17,15 +18,10 @@ constexpr size_t kMostBelow =
 
 constexpr int kFollowed = 100;  // of what a condition joins
 
-/// Repeating a condition changes nothing for an element.
-const Node& at_root(const Node& node) {
-    const Node* at = &node;
-    while (at->op == Op::Expand) at = at->inputs[0].get();
-    return *at;
-}
-
 /// One of 64 marks, by which most values show that they do not depend on a condition.
-uint64_t mark_of(const Node& condition) { return uint64_t{1} << (at_root(condition).serial % 64); }
+uint64_t mark_of(const Node& condition) {
+    return uint64_t{1} << (without_expand(condition).serial % 64);
+}
 
 /// Conditions that hold, or do not: one, and what follows from it.
 struct Facts {
@@ -35,7 +31,7 @@ struct Facts {
     Facts(const Node& condition, bool holds) {
         std::vector<std::pair<const Node*, bool>> open{{&condition, holds}};
         while (!open.empty()) {
-            const Node& node = at_root(*open.back().first);
+            const Node& node = without_expand(*open.back().first);
             const bool value = open.back().second;
             open.pop_back();
             if (node.op == Op::Constant || !known.emplace(&node, value).second) continue;
@@ -55,10 +51,10 @@ struct Facts {
     }
 
     std::optional<bool> value(const Node& condition) const {
-        const Node& node = at_root(condition);
+        const Node& node = without_expand(condition);
         if (const auto at = known.find(&node); at != known.end()) return at->second;
         if (node.op != Op::Not) return std::nullopt;
-        const auto at = known.find(&at_root(*node.inputs[0]));
+        const auto at = known.find(&without_expand(*node.inputs[0]));
         return at == known.end() ? std::nullopt : std::optional(!at->second);
     }
 };

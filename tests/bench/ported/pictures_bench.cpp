@@ -30,10 +30,24 @@ struct Image {
         return out;
     }
     int64_t count() const { return int64_t(h) * w * c; }
-    Tensor tensor() const { return firn::tensor(values, {h, w, c}); }
+    /// A picture of one channel has two axes.
+    Tensor tensor() const { return firn::tensor(values, c == 1 ? Shape{h, w} : Shape{h, w, c}); }
 };
 
 Image noise(int h, int w, int c) { return {h, w, c, numbers(int64_t(h) * w * c, 0, 1)}; }
+
+/// `run` makes of the picture one as large, which `host` makes too.
+Contest of_picture(const Image& x, const std::function<Tensor(Tensor)>& run,
+                   const std::function<Image()>& host, double operations) {
+    const auto count = double(x.count());
+    return {.least = {4 * count, 4 * count, operations * count},
+            .arguments = {},
+            .results = {x.count()},
+            .firn = [run, u = x.tensor()] { return std::vector<Tensor>{run(u)}; },
+            .best = {},
+            .plain = {},
+            .expected = [host] { return std::vector<Floats>{host().values}; }};
+}
 
 Tensor four_points(Tensor u) {
     auto [i, j, k] = indices<3>(u.shape());
@@ -47,13 +61,8 @@ Contest stencil_channels() {
         return 0.25f *
                (x.at(i - 1, j, k) + x.at(i + 1, j, k) + x.at(i, j - 1, k) + x.at(i, j + 1, k));
     };
-    return {.least = {4.0 * double(x.count()), 4.0 * double(x.count()), 4.0 * double(x.count())},
-            .arguments = {},
-            .results = {x.count()},
-            .firn = [f, u = x.tensor()] { return std::vector<Tensor>{f(u)}; },
-            .best = {},
-            .plain = {},
-            .expected = [=] { return std::vector<Floats>{x.map(mean).values}; }};
+    return of_picture(
+        x, [f](Tensor u) { return Tensor(f(u)); }, [=] { return x.map(mean); }, 4);
 }
 
 constexpr int kRadius = 8;
@@ -86,14 +95,8 @@ Contest blur_channels() {
     };
     // A product and a sum for each tap.
     const double taps = (2 * kRadius + 1) * (2 * kRadius + 1);
-    return {
-        .least = {4.0 * double(x.count()), 4.0 * double(x.count()), 2 * taps * double(x.count())},
-        .arguments = {},
-        .results = {x.count()},
-        .firn = [f, u = x.tensor()] { return std::vector<Tensor>{f(u)}; },
-        .best = {},
-        .plain = {},
-        .expected = [=] { return std::vector<Floats>{x.map(mean).values}; }};
+    return of_picture(
+        x, [f](Tensor u) { return Tensor(f(u)); }, [=] { return x.map(mean); }, 2 * taps);
 }
 
 /// As one sum over two axes.
@@ -155,7 +158,7 @@ Tensor blurred_light(Tensor u) {
     return out;
 }
 
-/// In two passes on the host; `scale` of the sum of the weights is divided out of each.
+/// In two passes on the host; `normalised`: the sum of the weights is divided out of each.
 template <class Weight>
 Image two_passes(const Image& x, int reach, const Weight& weight, bool normalised) {
     double sum = 0;
@@ -172,25 +175,14 @@ Image two_passes(const Image& x, int reach, const Weight& weight, bool normalise
     return along(along(x, true), false);
 }
 
-Contest separable(const std::function<Tensor(Tensor)>& run, const Image& x,
-                  const std::function<Image()>& host, double operations) {
-    return {
-        .least = {4.0 * double(x.count()), 4.0 * double(x.count()), operations * double(x.count())},
-        .arguments = {},
-        .results = {x.count()},
-        .firn = [run, u = tensor(x.values, {x.h, x.w})] { return std::vector<Tensor>{run(u)}; },
-        .best = {},
-        .plain = {},
-        .expected = [host] { return std::vector<Floats>{host().values}; }};
-}
-
 Contest blur_by_a_float() {
     const Image x = noise(1024, 1024, 1);
     constexpr float kSigma = 3.2f;
     auto f = compile(blurred_by, {f32("h", "w"), f32()});
     const auto weight = [=](int d) { return std::exp(-d * d / (2.0 * kSigma * kSigma)); };
-    return separable([f](Tensor u) { return Tensor(f(u, kSigma)); }, x,
-                     [=] { return two_passes(x, 8, weight, true); }, 4 * 17);
+    return of_picture(
+        x, [f](Tensor u) { return Tensor(f(u, kSigma)); },
+        [=] { return two_passes(x, 8, weight, true); }, 4 * 17);
 }
 
 Contest blur_of_powers() {
@@ -202,7 +194,8 @@ Contest blur_of_powers() {
         return two_passes(
             light, kRadius, [](int d) { return double(weight_of(d * d)); }, false);
     };
-    return separable([f](Tensor u) { return Tensor(f(u)); }, x, host, 4 * 17 + 20);
+    return of_picture(
+        x, [f](Tensor u) { return Tensor(f(u)); }, host, 4 * 17 + 20);
 }
 
 }  // namespace
