@@ -26,7 +26,7 @@ namespace {
 /// all.
 int64_t stride(Fault fault, int64_t times = 1) {
     const char* wanted = std::getenv("FIRN_FAULT_STRIDE");
-    return wanted ? std::max(1, std::atoi(wanted)) : times * (fault == Fault::Allocation ? 23 : 3);
+    return wanted ? std::max(1, std::atoi(wanted)) : times * (fault == Fault::Allocation ? 37 : 5);
 }
 
 /// What the validation layer says, until after the end of a device.
