@@ -84,7 +84,7 @@ std::string why_no_accumulators(const MappingCase& of) {
     const Mapping& m = of.mapping;
     const std::vector<AccumulatedTarget> targets = accumulated_targets(of.ready);
     if (targets.empty()) return "it only combines into nothing of known size";
-    if (m.group_y != 1 || m.group_x % of.profile.subgroup_size != 0)
+    if (m.group.y != 1 || m.group.x % of.profile.subgroup_size != 0)
         return "the group is no row of whole subgroups";
     int64_t bytes = 0;
     for (const AccumulatedTarget& t : targets) bytes += kBytes * t.elements;
@@ -207,7 +207,7 @@ std::vector<int> close_accumulators(MappingRun& run, std::vector<int> opened,
     const int lane = run.mapping.accumulators == MemorySpace::Private
                          ? subgroup_lane(run.b, run.profile)
                          : invocation_of_group(run.b, run.mapping);
-    const std::vector<int> end = run.accumulators->close(bound, lane, run.mapping.group_x);
+    const std::vector<int> end = run.accumulators->close(bound, lane, run.mapping.group.x);
     effects.insert(effects.end(), stores.begin(), stores.end());
     effects.insert(effects.end(), end.begin(), end.end());
     return effects;

@@ -9,7 +9,6 @@
 
 namespace firn {
 
-struct KernelTraits;
 struct MappingRun;
 
 /// A buffer that a kernel only combines into, always by the same operation.
@@ -27,13 +26,8 @@ struct AccumulatedTarget {
 /// choose_mapping's to say.
 std::vector<AccumulatedTarget> accumulated_targets(const KernelCode& lowered);
 
-/// The steps `private` and `shared` (steps.h).
+/// The step `accumulate` (steps.h).
 std::string why_no_accumulators(const MappingCase& of);
-
-/// The mapping of a kernel whose targets are worth copies on this device; nothing where they are
-/// not.
-std::optional<Mapping> choose_accumulators(const KernelCode& ready, const DeviceProfile& profile,
-                                           const SymbolFacts& facts, const KernelTraits& traits);
 
 /// The copies in a kernel that is being mapped, whose effects run in the order in which they are
 /// made.

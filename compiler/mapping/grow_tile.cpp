@@ -1,11 +1,12 @@
 // Tiles of registers.
+#include "compiler/mapping/grow_tile.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
 
 #include "compiler/kernel/place.h"
-#include "compiler/mapping/choose_parts.h"
 #include "compiler/program/cost_table.h"
 
 namespace firn {

@@ -5,7 +5,6 @@
 
 #include "compiler/mapping/copy_effects.h"
 #include "compiler/mapping/mapping_run.h"
-#include "compiler/mapping/matrix_units.h"
 #include "compiler/mapping/nest_guards.h"
 #include "compiler/mapping/row_groups.h"
 #include "compiler/mapping/serial_loops.h"
@@ -65,9 +64,11 @@ int64_t Mapping::copies() const {
 
 KernelCode map_ranges(const KernelCode& ready, const Mapping& mapping, const DeviceProfile& profile,
                       const SymbolFacts& facts) {
-    const std::string why = why_illegal({ready, mapping, profile, facts});
+    const MappingCase of{ready, mapping, profile, facts};
+    const std::string why = why_illegal(of);
     if (!why.empty()) throw InternalError("map: " + why);
-    if (mapping.matrix) return map_to_matrix_unit(ready, mapping, profile, facts);
+    for (const MappingStep& step : mapping_steps())
+        if (step.rules.map && step.is_taken(mapping)) return step.rules.map(of);
     KernelCode code;
     code.name = ready.name;
     MappingRun run(ready, code, mapping, profile, facts);

@@ -33,7 +33,7 @@ class GridMapper {
         for (size_t r = 0; r < from_.ranges.size(); ++r)
             if (from_.ranges[r].kind == RangeKind::Grid) out_.ranges.push_back(static_cast<int>(r));
         std::reverse(out_.ranges.begin(), out_.ranges.end());
-        b_.code().group_size = {mapping_.group_x, mapping_.group_y, 1};
+        b_.code().group_size = {mapping_.group.x, mapping_.group.y, 1};
         if (mapping_.lanes > 1) share_rows();
         if (rows_) hold_row();
         if (out_.ranges.empty()) {
@@ -78,7 +78,7 @@ class GridMapper {
     void hold_row() {
         out_.lane = new_range("l", RangeKind::Subgroup, Size(profile_.subgroup_size), 0);
         out_.subgroup =
-            new_range("s", RangeKind::Subgroup, Size(mapping_.group_x / profile_.subgroup_size), 1);
+            new_range("s", RangeKind::Subgroup, Size(mapping_.group.x / profile_.subgroup_size), 1);
     }
 
     void find_axes() {
@@ -88,7 +88,7 @@ class GridMapper {
             axis.tile = mapping_.tile_of(d);
             axis.strides = d == 0 ? mapping_.strides : 1;
             axis.walk = mapping_.walk_of(d);
-            axis.group = d == 0 ? mapping_.group_x / mapping_.lanes : d == 1 ? mapping_.group_y : 1;
+            axis.group = d == 0 ? mapping_.group.x / mapping_.lanes : d == 1 ? mapping_.group.y : 1;
             axis.blocks = axis.tile > 1
                               ? floor_div(axis.extent + Size(axis.tile - 1), Size(axis.tile))
                               : axis.extent;
@@ -223,14 +223,6 @@ void take_apart(KernelBuilder& b, const std::vector<Size>& groups, int index, si
     out.push_back(index);
 }
 
-/// Numbers for ranges that the grid does not have.
-std::string why_not_of_grid(const MappingCase& of, const std::vector<int64_t>& numbers) {
-    const size_t ranges = grid_extents(of.ready).size();
-    for (size_t k = ranges; k < numbers.size(); ++k)
-        if (numbers[k] > 1) return "the grid has " + std::to_string(ranges) + " ranges";
-    return "";
-}
-
 }  // namespace
 
 std::vector<Size> grid_extents(const KernelCode& code) {
@@ -240,18 +232,11 @@ std::vector<Size> grid_extents(const KernelCode& code) {
     return out;
 }
 
-/// Three dimensions of groups: what is further out shares the last. Where that is more than the
-/// device launches along one, all are one row, which is folded.
-std::string why_no_groups(const MappingCase& of) {
-    const Mapping& m = of.mapping;
-    const DeviceProfile& p = of.profile;
-    if (uint64_t{m.group_x} * m.group_y > p.max_group_size || m.group_x > p.max_group_extent[0] ||
-        m.group_y > p.max_group_extent[1])
-        return "the device has groups of " + std::to_string(p.max_group_size) +
-               " invocations at the most, " + std::to_string(p.max_group_extent[0]) + " by " +
-               std::to_string(p.max_group_extent[1]);
-    if (m.matrix) return "";
-    return why_no_rows(of);
+std::string why_not_of_grid(const MappingCase& of, const std::vector<int64_t>& numbers) {
+    const size_t ranges = grid_extents(of.ready).size();
+    for (size_t k = ranges; k < numbers.size(); ++k)
+        if (numbers[k] > 1) return "the grid has " + std::to_string(ranges) + " ranges";
+    return "";
 }
 
 bool is_at_own_index(const KernelCode& code, const KernelNode& access) {
@@ -279,23 +264,6 @@ bool may_pass_the_end(const KernelCode& ready) {
         return std::all_of(region.order.begin(), region.order.end(), may) &&
                std::all_of(region.effects.begin(), region.effects.end(), may);
     });
-}
-
-std::string why_no_tile(const MappingCase& of) {
-    const std::string why = why_not_of_grid(of, of.mapping.tile);
-    if (!why.empty()) return why;
-    const std::vector<Size> extents = grid_extents(of.ready);
-    for (size_t d = 0; d < extents.size(); ++d) {
-        const int64_t tile = of.mapping.tile_of(d);
-        const bool passes = tile == 4 && extents.size() == 1 && may_pass_the_end(of.ready);
-        if (extents[d].divisor() % tile != 0 && !passes)
-            return std::to_string(tile) + " neighbours do not divide " + extents[d].text();
-    }
-    return "";
-}
-std::string why_no_walk(const MappingCase& of) { return why_not_of_grid(of, of.mapping.walk); }
-std::string why_no_strides(const MappingCase& of) {
-    return why_not_of_grid(of, {of.mapping.strides});
 }
 
 GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,
@@ -337,7 +305,7 @@ int subgroup_lane(KernelBuilder& b, const DeviceProfile& profile) {
 }
 
 int invocation_of_group(KernelBuilder& b, const Mapping& mapping) {
-    return new_range(b, "i", RangeKind::Invocation, Size(mapping.group_x), 0);
+    return new_range(b, "i", RangeKind::Invocation, Size(mapping.group.x), 0);
 }
 
 }  // namespace firn

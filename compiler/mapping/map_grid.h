@@ -54,12 +54,8 @@ bool is_at_own_index(const KernelCode& code, const KernelNode& access);
 /// blocks of 16 bytes.
 bool may_pass_the_end(const KernelCode& ready);
 
-/// Whether the groups, the tile, its strides and the blocks that a group walks fit the kernel and
-/// the device (steps.h).
-std::string why_no_groups(const MappingCase& of);
-std::string why_no_tile(const MappingCase& of);
-std::string why_no_strides(const MappingCase& of);
-std::string why_no_walk(const MappingCase& of);
+/// Why the grid cannot have a number for each range: it has fewer. Empty: it can.
+std::string why_not_of_grid(const MappingCase& of, const std::vector<int64_t>& numbers);
 
 /// Adds the Group, Invocation and Subgroup ranges of `mapping` to the kernel that `b` builds, and
 /// sets its group_size, groups and schedule.

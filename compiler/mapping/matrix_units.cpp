@@ -291,7 +291,7 @@ std::string why_no_matrix_unit(const MappingCase& of) {
     const MatrixTiles& t = m.matrix;
     const auto product = matrix_product(of.ready, of.profile);
     if (!product) return "the device has no matrix unit that computes this kernel";
-    if (m.group_x != t.subgroups() * of.profile.subgroup_size || m.group_y != 1)
+    if (m.group.x != t.subgroups() * of.profile.subgroup_size || m.group.y != 1)
         return "the group is not one row of its subgroups";
     if (!product->target && handed_bytes(t, of.profile) > of.profile.shared_bytes)
         return "what the lanes hand on takes more than the shared memory of a group";

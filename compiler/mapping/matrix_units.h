@@ -21,8 +21,4 @@ std::string why_no_matrix_unit(const MappingCase& of);
 KernelCode map_to_matrix_unit(const KernelCode& lowered, const Mapping& mapping,
                               const DeviceProfile& profile, const SymbolFacts& facts);
 
-/// The mapping of a product to a matrix unit. Nothing: it is none, or there is no unit.
-std::optional<Mapping> choose_matrix(const KernelCode& lowered, const DeviceProfile& profile,
-                                     const SymbolFacts& facts);
-
 }  // namespace firn

@@ -92,7 +92,7 @@ std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, const Devi
     mapping.matrix = {};
     mapping.shuffled_loads = mapping.strides = 1;
     mapping.tile = {mapping.tile_of(0) % 4 == 0 ? 4 : 1};
-    mapping.group_x = group[0], mapping.group_y = group[1];
+    mapping.group.x = group[0], mapping.group.y = group[1];
     mapping.walk.clear();
     for (size_t d = 0; d < grid.size(); ++d) {
         const int64_t wide = (d == 0 ? mapping.tile[0] : 1) * (d < 2 ? group[d] : 1);

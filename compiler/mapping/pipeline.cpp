@@ -1,4 +1,5 @@
 // The ordered table of passes over kernel code, and its runner.
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -10,7 +11,7 @@
 #include "compiler/mapping/passes.h"
 #include "compiler/mapping/select_branches.h"
 #include "compiler/mapping/separate_ranges.h"
-#include "compiler/mapping/shuffle_loads.h"
+#include "compiler/mapping/steps.h"
 #include "compiler/program/device_class.h"
 #include "compiler/program/error.h"
 
@@ -19,7 +20,18 @@ namespace {
 
 using enum KernelStage;
 
-bool deals_loads(const KernelTarget& t) { return t.mapping && t.mapping->shuffled_loads > 1; }
+/// A step that is taken has something left to do.
+bool finishes(const MappingStep& step, const KernelTarget& t) {
+    return step.rules.finish && step.is_taken(*t.mapping);
+}
+bool leaves_something(const KernelTarget& t) {
+    return t.mapping && std::any_of(mapping_steps().begin(), mapping_steps().end(),
+                                    [&](const MappingStep& step) { return finishes(step, t); });
+}
+void finish_steps(KernelCode& code, const KernelTarget& t) {
+    for (const MappingStep& step : mapping_steps())
+        if (finishes(step, t)) step.rules.finish(code, t);
+}
 bool is_tiled(const KernelTarget& t) { return t.mapping && !t.mapping->matrix; }
 bool is_not_tiled(const KernelTarget& t) { return !is_tiled(t); }
 bool is_ordered(const KernelTarget& t) { return is_tiled(t) && rules_of(t.profile).keeps_order; }
@@ -46,11 +58,7 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
      [](KernelCode& code, const KernelTarget& t) {
          code = map_ranges(code, *t.mapping, t.profile, t.facts);
      }},
-    {"undo_lonely_shuffles", Mapped, Mapped,
-     [](KernelCode& code, const KernelTarget& t) {
-         undo_lonely_shuffles(code, t.mapping->shuffled_loads);
-     },
-     deals_loads},
+    {"finish_steps", Mapped, Mapped, finish_steps, leaves_something},
     {"split_lonely_blocks", Mapped, Mapped,
      [](KernelCode& code, const KernelTarget& t) { split_lonely_blocks(code, t.profile, t.facts); },
      is_tiled},

@@ -172,9 +172,9 @@ std::string why_no_rows(const MappingCase& of) {
     if (!std::all_of(m.walk.begin(), m.walk.end(), stands_alone) || m.lanes > 1 || m.strides > 1 ||
         m.accumulators != MemorySpace::Bound)
         return "it holds a row, which stands beside no walk, strides, lanes or copies of targets";
-    if (m.group_y != 1 || m.group_x % of.profile.subgroup_size != 0)
+    if (m.group.y != 1 || m.group.x % of.profile.subgroup_size != 0)
         return "it holds a row, and is no row of whole subgroups";
-    if (!group_holds(row_extent(of.ready), m.tile_of(0), m.group_x, of.facts))
+    if (!group_holds(row_extent(of.ready), m.tile_of(0), m.group.x, of.facts))
         return "its tiles do not hold a row of " + row_extent(of.ready).text();
     return "";
 }
@@ -186,10 +186,10 @@ void hold_rows(Mapping& m, const KernelCode& lowered, const DeviceProfile& profi
     m.tile.resize(std::max<size_t>(1, m.tile.size()), 1);
     m.tile[0] = row_tile(extent, m.tile[0], profile, facts);
     ensure(m.tile[0] > 0, "no group holds a row of this kernel");
-    m.group_x =
+    m.group.x =
         static_cast<uint32_t>(lanes_for_row(extent.upper_bound(facts.largest), m.tile[0], profile));
-    m.group_y = 1;
-    drop(m, {"strides", "walk", "lanes", "private", "shared"});
+    m.group.y = 1;
+    drop(m, {"accumulate", "lanes", "strides", "walk"});
 }
 
 std::vector<int> combine_over_group(KernelBuilder& b, const RowGroup& group, ReduceOp op,
@@ -209,7 +209,7 @@ std::vector<int> combine_over_group(KernelBuilder& b, const RowGroup& group, Red
 
 std::vector<int> reduce_rows(MappingRun& run) {
     const RowGroup group{run.grid.lane, run.grid.subgroup, run.profile.subgroup_size,
-                         run.mapping.group_x / run.profile.subgroup_size};
+                         run.mapping.group.x / run.profile.subgroup_size};
     const auto width = static_cast<size_t>(run.mapping.tile_of(0));
     std::vector<int> effects;
     for (int id : live_row_reductions(run.from)) {

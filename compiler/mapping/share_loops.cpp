@@ -166,7 +166,7 @@ std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes) {
 
 std::string why_lanes_do_not_share(const MappingCase& of) {
     const Mapping& m = of.mapping;
-    if (m.lanes != of.profile.subgroup_size || m.group_x % m.lanes != 0 || m.group_y != 1)
+    if (m.lanes != of.profile.subgroup_size || m.group.x % m.lanes != 0 || m.group.y != 1)
         return "the group is no row of whole subgroups of " +
                std::to_string(of.profile.subgroup_size);
     return share_loops(of.ready, m.lanes).empty() ? "the kernel has no loop that lanes can share"

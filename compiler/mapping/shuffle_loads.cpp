@@ -96,14 +96,6 @@ void SameInSubgroup::mark(int id, bool same) {
     known_[static_cast<size_t>(id)] = same;
 }
 
-std::string why_no_shuffles(const MappingCase& of) {
-    const Mapping& m = of.mapping;
-    return m.shuffled_loads == of.profile.subgroup_size && m.group_x % m.shuffled_loads == 0
-               ? ""
-               : "the group's rows are no whole subgroups of " +
-                     std::to_string(of.profile.subgroup_size);
-}
-
 int deal_load(MappingRun& run, const KernelNode& load, int index, size_t copy) {
     const DType dtype = run.from.buffers[load.buffer].dtype;
     if (run.mapping.shuffled_loads == 1 || !run.around.together || dtype.bytes() != 4 ||

@@ -11,9 +11,6 @@ namespace firn {
 
 struct MappingRun;
 
-/// The step `shuffle` (steps.h).
-std::string why_no_shuffles(const MappingCase& of);
-
 /// Finds what all lanes of a subgroup know, while a mapped kernel is built: it depends on no
 /// Invocation along x, no Subgroup lane and no carried value.
 class SameInSubgroup {

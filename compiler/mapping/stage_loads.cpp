@@ -15,7 +15,7 @@ namespace firn {
 namespace {
 
 int64_t members_along(const Mapping& m, size_t range) {
-    return range == 0 ? m.group_x : range == 1 ? m.group_y : 1;
+    return range == 0 ? m.group.x : range == 1 ? m.group.y : 1;
 }
 
 bool contains(const std::vector<int>& list, int item) {
@@ -289,7 +289,7 @@ int64_t choose_staged_iterations(const KernelCode& lowered, Mapping m,
         if (bytes == 0 || bytes * costs::kGroupsAtOnce > profile.shared_bytes) break;
         best = iterations;
         // Fewer barriers, until all invocations have something to load.
-        if (iterations >= costs::kEnoughIterations && bytes >= int64_t{4} * m.group_x * m.group_y)
+        if (iterations >= costs::kEnoughIterations && bytes >= int64_t{4} * m.group.x * m.group.y)
             break;
     }
     return best;

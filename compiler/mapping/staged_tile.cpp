@@ -17,8 +17,8 @@ StagedLayout::StagedLayout(const StagedValue& value, DType dtype, const Mapping&
     const bool four_bytes = dtype == f32 || dtype == i32 || dtype == u32;
     for (size_t range : value.axes)
         axes.push_back({range,
-                        range == 0   ? mapping.group_x
-                        : range == 1 ? mapping.group_y
+                        range == 0   ? mapping.group.x
+                        : range == 1 ? mapping.group.y
                                      : 1,
                         mapping.tile_of(range)});
     const auto blocks = std::find_if(axes.begin(), axes.end(), [&](const Axis& a) {

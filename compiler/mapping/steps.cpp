@@ -1,113 +1,116 @@
-// The table of steps, and what follows from it: texts, legality, what is left out.
+// What follows from the table of steps: texts, legality, what is left out.
 #include "compiler/mapping/steps.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <sstream>
+#include <type_traits>
+#include <vector>
 
-#include "compiler/mapping/accumulators.h"
-#include "compiler/mapping/map_grid.h"
-#include "compiler/mapping/matrix_units.h"
-#include "compiler/mapping/share_loops.h"
-#include "compiler/mapping/shuffle_loads.h"
-#include "compiler/mapping/stage_loads.h"
+#include "compiler/program/error.h"
 
 namespace firn {
 namespace {
 
 constexpr int64_t kLargest = 1 << 16;  // of any number in a mapping
 
-/// Without the ones at its end, which say nothing.
-StepNumbers without_ones(StepNumbers numbers) {
-    while (!numbers.empty() && numbers.back() == 1) numbers.pop_back();
-    return numbers;
+/// `4x8`.
+std::string join(const std::vector<int64_t>& numbers) {
+    std::string out;
+    for (int64_t number : numbers) out += (out.empty() ? "" : "x") + std::to_string(number);
+    return out;
+}
+/// None: these are none.
+std::vector<int64_t> split(const std::string& words) {
+    std::vector<int64_t> out;
+    std::istringstream in(words);
+    for (int64_t value; in >> value;) {
+        if (value < 1 || value > kLargest) return {};
+        out.push_back(value);
+        if (in.peek() == 'x') in.get();
+    }
+    if (!in.eof() || words.empty() || words.back() == 'x') return {};
+    return out;
 }
 
-/// A field of one number, of which 1 is the default.
-template <auto field>
-StepNumbers get_one(const Mapping& m) {
-    return without_ones({static_cast<int64_t>(m.*field)});
+// What a field says, and its reading, by its type.
+
+template <class Number>
+requires std::is_integral_v<Number> std::string words_of(Number value) {
+    return std::to_string(value);
 }
-template <auto field>
-bool set_one(Mapping& m, const StepNumbers& numbers) {
-    if (numbers.size() > 1) return false;
-    m.*field =
-        static_cast<std::remove_reference_t<decltype(m.*field)>>(numbers.empty() ? 1 : numbers[0]);
-    return true;
+template <class Number>
+requires std::is_integral_v<Number>
+bool read_words(Number& value, const std::string& words) {
+    const std::vector<int64_t> numbers = split(words);
+    if (numbers.size() == 1) value = static_cast<Number>(numbers[0]);
+    return numbers.size() == 1;
 }
 
-/// A field of a number for each range.
-template <auto field>
-StepNumbers get_each(const Mapping& m) {
-    return without_ones(m.*field);
+std::string words_of(bool) { return ""; }
+bool read_words(bool& value, const std::string& words) { return value = words.empty(); }
+
+std::string words_of(std::vector<int64_t> each) {
+    while (!each.empty() && each.back() == 1) each.pop_back();
+    return join(each);
 }
-template <auto field>
-bool set_each(Mapping& m, const StepNumbers& numbers) {
-    m.*field = numbers;
-    return true;
+bool read_words(std::vector<int64_t>& each, const std::string& words) {
+    each = split(words);
+    return !each.empty();
 }
 
-template <MemorySpace space>
-StepNumbers get_space(const Mapping& m) {
-    return m.accumulators == space ? StepNumbers{1} : StepNumbers{};
-}
-template <MemorySpace space>
-bool set_space(Mapping& m, const StepNumbers& numbers) {
-    if (!numbers.empty())
-        m.accumulators = space;
-    else if (m.accumulators == space)
-        m.accumulators = MemorySpace::Bound;
-    return true;
-}
-
-StepNumbers get_group(const Mapping& m) { return {m.group_x, m.group_y}; }
-bool set_group(Mapping& m, const StepNumbers& numbers) {
+std::string words_of(const GroupShape& group) { return join({group.x, group.y}); }
+bool read_words(GroupShape& group, const std::string& words) {
+    const std::vector<int64_t> numbers = split(words);
     if (numbers.size() != 2) return false;
-    m.group_x = static_cast<uint32_t>(numbers[0]), m.group_y = static_cast<uint32_t>(numbers[1]);
+    group = {static_cast<uint32_t>(numbers[0]), static_cast<uint32_t>(numbers[1])};
     return true;
 }
 
-StepNumbers get_collapse(const Mapping& m) {
-    return m.collapsed_nests ? StepNumbers{1} : StepNumbers{};
+std::string words_of(const MatrixTiles& t) {
+    return t ? join({t.across, t.down, t.subgroups_across, t.subgroups_down}) : "";
 }
-bool set_collapse(Mapping& m, const StepNumbers& numbers) {
-    m.collapsed_nests = !numbers.empty();
+bool read_words(MatrixTiles& t, const std::string& words) {
+    const std::vector<int64_t> numbers = split(words);
+    if (numbers.size() != 4) return false;
+    t = {numbers[0], numbers[1], numbers[2], numbers[3]};
     return true;
 }
 
-StepNumbers get_matrix(const Mapping& m) {
-    const MatrixTiles& t = m.matrix;
-    return t ? StepNumbers{t.across, t.down, t.subgroups_across, t.subgroups_down} : StepNumbers{};
+std::string words_of(MemorySpace space) {
+    return space == MemorySpace::Private ? "private" : space == MemorySpace::Shared ? "shared" : "";
 }
-bool set_matrix(Mapping& m, const StepNumbers& numbers) {
-    if (!numbers.empty() && numbers.size() != 4) return false;
-    m.matrix = numbers.empty() ? MatrixTiles{}
-                               : MatrixTiles{numbers[0], numbers[1], numbers[2], numbers[3]};
-    return true;
+bool read_words(MemorySpace& space, const std::string& words) {
+    for (const MemorySpace wanted : {MemorySpace::Private, MemorySpace::Shared})
+        if (words == words_of(wanted)) return space = wanted, true;
+    return false;
 }
 
-// clang-format off
-const MappingStep kSteps[] = {
-    {"group",   true,  get_group, set_group, why_no_groups},
-    {"tile",    true,  get_each<&Mapping::tile>, set_each<&Mapping::tile>, why_no_tile},
-    {"strides", true,  get_one<&Mapping::strides>, set_one<&Mapping::strides>, why_no_strides},
-    {"walk",    true,  get_each<&Mapping::walk>, set_each<&Mapping::walk>, why_no_walk},
-    {"unroll",  true,  get_one<&Mapping::unroll>, set_one<&Mapping::unroll>},
-    {"whole",   true,  get_one<&Mapping::written_out>, set_one<&Mapping::written_out>},
-    {"lanes",   true,  get_one<&Mapping::lanes>, set_one<&Mapping::lanes>, why_lanes_do_not_share,
-     {"shuffle", "stage", "private", "shared"}},
-    {"shuffle", true,  get_one<&Mapping::shuffled_loads>, set_one<&Mapping::shuffled_loads>, why_no_shuffles,
-     {"lanes", "stage", "private", "shared"}},
-    {"collapse", false, get_collapse, set_collapse},
-    {"stage",   true,  get_one<&Mapping::staged_iterations>, set_one<&Mapping::staged_iterations>, why_not_staged,
-     {"lanes", "shuffle", "private", "shared"}},
-    {"private", false, get_space<MemorySpace::Private>, set_space<MemorySpace::Private>, why_no_accumulators,
-     {"lanes", "shuffle", "stage", "shared"}},
-    {"shared",  false, get_space<MemorySpace::Shared>, set_space<MemorySpace::Shared>, why_no_accumulators,
-     {"lanes", "shuffle", "stage", "private"}},
-    {"matrix",  true,  get_matrix, set_matrix, why_no_matrix_unit,
-     {"tile", "strides", "walk", "unroll", "whole", "lanes", "shuffle", "collapse", "stage", "private", "shared"}},
+template <auto field>
+using FieldType = std::remove_cvref_t<decltype(std::declval<Mapping>().*field)>;
+
+template <auto field>
+bool is_taken(const Mapping& m) {
+    // Every kernel has groups.
+    if constexpr (std::is_same_v<FieldType<field>, GroupShape>) return true;
+    if constexpr (std::is_same_v<FieldType<field>, bool>) return m.*field;
+    return words_of(m.*field) != words_of(Mapping{}.*field);
+}
+
+template <auto field>
+constexpr MappingStep row(std::string_view name, const StepRules& rules) {
+    return {name,
+            rules,
+            is_taken<field>,
+            [](Mapping& m) { m.*field = Mapping{}.*field; },
+            [](const Mapping& m) { return words_of(m.*field); },
+            [](Mapping& m, const std::string& words) { return read_words(m.*field, words); }};
+}
+
+constexpr MappingStep kSteps[] = {
+#define FIRN_STEP(word, Type, field, ...) row<&Mapping::field>(#word, mapping_step::word),
+#include "compiler/mapping/steps.def"
 };
-// clang-format on
 
 const MappingStep* find_step(std::string_view name) {
     for (const MappingStep& step : kSteps)
@@ -115,42 +118,31 @@ const MappingStep* find_step(std::string_view name) {
     return nullptr;
 }
 
-/// `4x8`.
-std::optional<StepNumbers> numbers_of(const std::string& word) {
-    StepNumbers out;
-    std::istringstream in(word);
-    for (int64_t value; in >> value;) {
-        if (value < 1 || value > kLargest) return std::nullopt;
-        out.push_back(value);
-        if (in.peek() == 'x') in.get();
+/// The first of some steps that the mapping takes; empty: none.
+std::string taken_of(std::string_view steps, const Mapping& mapping) {
+    std::istringstream in{std::string(steps)};
+    for (std::string name; in >> name;) {
+        const MappingStep* step = find_step(name);
+        ensure(step != nullptr, "a step of mappings excludes what is none");
+        if (step->is_taken(mapping)) return name;
     }
-    if (!in.eof() || out.empty() || word.back() == 'x') return std::nullopt;
-    return out;
+    return "";
 }
 
 }  // namespace
 
 std::span<const MappingStep> mapping_steps() { return kSteps; }
 
-bool is_taken(const MappingStep& step, const Mapping& mapping) {
-    return step.get(mapping) != step.get(Mapping{});
-}
-
 void drop(Mapping& mapping, std::initializer_list<std::string_view> steps) {
-    for (const std::string_view name : steps) {
-        const MappingStep* step = find_step(name);
-        step->set(mapping, step->get(Mapping{}));
-    }
+    for (const std::string_view name : steps) find_step(name)->leave_out(mapping);
 }
 
 std::string why_illegal(const MappingCase& of) {
     for (const MappingStep& step : kSteps) {
-        const bool group = &step == kSteps;  // every kernel has groups
-        if (!group && !is_taken(step, of.mapping)) continue;
-        for (const std::string_view other : step.excludes)
-            if (is_taken(*find_step(other), of.mapping))
-                return std::string(step.name) + ": not beside " + std::string(other);
-        const std::string why = step.why_not ? step.why_not(of) : "";
+        if (!step.is_taken(of.mapping)) continue;
+        const std::string other = taken_of(step.rules.excludes, of.mapping);
+        if (!other.empty()) return std::string(step.name) + ": not beside " + other;
+        const std::string why = step.rules.why_not ? step.rules.why_not(of) : "";
         if (!why.empty()) return std::string(step.name) + ": " + why;
     }
     return "";
@@ -159,12 +151,10 @@ std::string why_illegal(const MappingCase& of) {
 std::string text(const Mapping& mapping) {
     std::string out;
     for (const MappingStep& step : kSteps) {
-        if (!out.empty() && !is_taken(step, mapping)) continue;
+        if (!step.is_taken(mapping)) continue;
         out += (out.empty() ? "" : " ") + std::string(step.name);
-        if (!step.has_numbers) continue;
-        const char* between = " ";
-        for (int64_t number : step.get(mapping))
-            out += between + std::to_string(number), between = "x";
+        const std::string words = step.words(mapping);
+        if (!words.empty()) out += " " + words;
     }
     return out;
 }
@@ -172,12 +162,16 @@ std::string text(const Mapping& mapping) {
 std::optional<Mapping> parse_mapping(const std::string& words) {
     Mapping mapping;
     std::istringstream in(words);
-    for (std::string name, numbers; in >> name;) {
+    for (std::string name, value; in >> name;) {
         const MappingStep* step = find_step(name);
         if (!step) return std::nullopt;
-        if (step->has_numbers && !(in >> numbers)) return std::nullopt;
-        const auto given = step->has_numbers ? numbers_of(numbers) : StepNumbers{1};
-        if (!given || !step->set(mapping, *given)) return std::nullopt;
+        // A word that names a step is not what stands behind another.
+        const auto before = in.tellg();
+        if (!(in >> value) || find_step(value)) {
+            value.clear();
+            if (before >= 0) in.clear(), in.seekg(before);
+        }
+        if (!step->read(mapping, value)) return std::nullopt;
     }
     // Each once, in the order of the table.
     return text(mapping) == words ? std::optional(mapping) : std::nullopt;

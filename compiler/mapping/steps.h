@@ -1,33 +1,58 @@
-// The steps of mappings: one row for each, with its text, what it cannot stand beside, and why a
-// kernel cannot take it. map_ranges() carries them out.
+// The table of the steps of mappings, and what each step's own file says of it.
 #pragma once
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "compiler/mapping/mapping.h"
 
 namespace firn {
 
-using StepNumbers = std::vector<int64_t>;
+struct Choice;
+struct KernelTarget;
+struct Variations;
 
+/// Every function may be null: there is nothing to say then. A step without `map` and `finish` is
+/// carried out while the kernel is walked (map.cpp).
+struct StepRules {
+    /// Steps that it cannot stand beside, by their words, with spaces between: one of two says so.
+    std::string_view excludes = {};
+    /// In words, why the kernel cannot take it with the other steps of the mapping; empty: it can.
+    std::string (*why_not)(const MappingCase&) = nullptr;
+    /// Its place in the template of the device's class: what the steps before it have made of the
+    /// kernel is known (choice.h).
+    void (*choose)(Choice&) = nullptr;
+    /// A mapping that is sized around this step, in place of the template, where that is faster.
+    std::optional<Mapping> (*choose_alone)(const Choice&) = nullptr;
+    /// Mappings that differ from one in this step: what tuning searches (vary_mapping.h).
+    void (*vary)(Variations&) = nullptr;
+    /// Maps a kernel in place of the walk.
+    KernelCode (*map)(const MappingCase&) = nullptr;
+    /// What is left to do to the mapped kernel.
+    void (*finish)(KernelCode&, const KernelTarget&) = nullptr;
+};
+
+namespace mapping_step {
+#define FIRN_STEP(word, Type, field, ...) extern const StepRules word;
+#include "compiler/mapping/steps.def"
+}  // namespace mapping_step
+
+/// A row of steps.def.
 struct MappingStep {
     std::string_view name;
-    /// What stands behind its name: one number or several; none for a step that is taken or not.
-    bool has_numbers;
-    StepNumbers (*get)(const Mapping&);
-    /// Takes numbers that get() may give. False: they are not.
-    bool (*set)(Mapping&, const StepNumbers&);
-    /// In words; empty: the kernel can take it, with the other steps of the mapping.
-    std::string (*why_not)(const MappingCase&) = nullptr;
-    std::vector<std::string_view> excludes = {};
+    const StepRules& rules;
+    bool (*is_taken)(const Mapping&);
+    void (*leave_out)(Mapping&);
+    /// What stands behind its name; empty for a step that is taken or not.
+    std::string (*words)(const Mapping&);
+    /// Takes such words, and none for a step that has none. False: they are not.
+    bool (*read)(Mapping&, const std::string&);
 };
-/// In the order in which texts have them.
+/// In the order of steps.def.
 std::span<const MappingStep> mapping_steps();
 
-bool is_taken(const MappingStep& step, const Mapping& mapping);
 /// Leaves these steps out.
 void drop(Mapping& mapping, std::initializer_list<std::string_view> steps);
 

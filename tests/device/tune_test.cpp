@@ -50,7 +50,7 @@ TEST(StagedOnDevice, GivesWhatTheOracleGives) {
     for (const StagedCase& test : staged_cases()) {
         SCOPED_TRACE(test.name);
         expect_staged_is_oracle(PreparedCase(test, *session), session->executor(), [](Mapping& m) {
-            m.group_x = m.tile.size() < 2 ? 32 : 8, m.group_y = m.tile.size() < 2 ? 1 : 4;
+            m.group.x = m.tile.size() < 2 ? 32 : 8, m.group.y = m.tile.size() < 2 ? 1 : 4;
             m.staged_iterations = 8, m.unroll = 4;
         });
     }

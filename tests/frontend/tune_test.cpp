@@ -221,7 +221,7 @@ TEST(Tune, AnEqualKernelThatIsCompiledLaterIsMappedAlike) {
                {.seconds = 0, .progress = {}});
     const KernelInfo& kernel = first.program()->kernels.at(0);
     Mapping other = *parse_mapping(kernel.mapping);
-    other.group_x = 16, other.group_y = 2;
+    other.group.x = 16, other.group.y = 2;
     session.state()->tuned[kernel.tuning_key] = text(other);
     auto second = compiled(kPrograms[0]);
     EXPECT_EQ(second.program()->kernels.at(0).mapping, text(other));
@@ -229,7 +229,7 @@ TEST(Tune, AnEqualKernelThatIsCompiledLaterIsMappedAlike) {
     EXPECT_NE(second.explain().find("tuned to " + text(other)), std::string::npos);
     // What no kernel can be is as if it had never been found.
     for (const std::string& damaged :
-         {std::string("tile 5"), std::string(), std::string("group 4096x4 tile 8")}) {
+         {std::string("tile 5"), std::string(), std::string("tile 8 group 4096x4")}) {
         session.state()->tuned[kernel.tuning_key] = damaged;
         EXPECT_FALSE(compiled(kPrograms[0]).program()->kernels.at(0).tuned) << damaged;
     }

@@ -59,7 +59,7 @@ inline KernelCode mapped(const Case& test, const Lanes& how,
     profile.subgroup_size = how.lanes;
     Mapping mapping;
     mapping.lanes = how.lanes;
-    mapping.group_x = how.lanes * how.subgroups;
+    mapping.group.x = how.lanes * how.subgroups;
     mapping.unroll = how.unroll;
     mapping.collapsed_nests = how.joined;
     KernelCode code = map_kernel(lowered(test), mapping, profile, test.facts);

@@ -291,7 +291,7 @@ TEST(MatrixUnits, LargerBlocksReadTheirOperandsLessOften) {
     for (const int64_t block : {1, 2, 4}) {
         Mapping m;
         m.matrix = {block, block, 1, 1};
-        m.group_x = unit_profile().subgroup_size;
+        m.group.x = unit_profile().subgroup_size;
         std::vector<std::vector<std::byte>> memory;
         const KernelCounts counts = run(map_kernel(kernel.code, m, unit_profile(), {}), memory);
         EXPECT_EQ(counts.bound_bytes_read, 2 * 128 * 64 * (128 / 16 / block) * 2);
@@ -351,8 +351,8 @@ TEST(MatrixUnits, TheTextOfAMappingParses) {
     ASSERT_TRUE(parsed);
     EXPECT_EQ(text(*parsed), text(m));
     EXPECT_EQ(parsed->matrix.subgroups(), m.matrix.subgroups());
-    for (const char* words : {" matrix 2x2x1", " matrix 2x2x0x1", " matrix 1x1x1x1x1", " matrix"})
-        EXPECT_FALSE(parse_mapping(text(Mapping()) + words)) << words;
+    for (const char* words : {"matrix 2x2x1 ", "matrix 2x2x0x1 ", "matrix 1x1x1x1x1 ", "matrix "})
+        EXPECT_FALSE(parse_mapping(words + text(Mapping()))) << words;
 }
 
 TEST(MatrixUnits, AnExplanationNamesTheUnit) {
@@ -365,7 +365,7 @@ TEST(MatrixUnits, AKernelThatIsNoProductIsNotMappedToThem) {
     const KernelCode& code = *std::get<DispatchStep>(program->steps.at(0).step).lowered;
     Mapping m;
     m.matrix = {1, 1, 1, 1};
-    m.group_x = unit_profile().subgroup_size;
+    m.group.x = unit_profile().subgroup_size;
     EXPECT_EQ(why_illegal({code, m, unit_profile(), {}}),
               "matrix: the device has no matrix unit that computes this kernel");
     EXPECT_THROW(map_kernel(code, m, unit_profile(), {}), InternalError);

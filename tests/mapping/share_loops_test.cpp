@@ -279,7 +279,7 @@ TEST(ChooseLanes, ADeviceWithoutShufflesSharesNothing) {
 TEST(ChooseLanes, AGroupIsNoLargerThanTheDeviceAllows) {
     DeviceProfile profile = gpu_profile();
     profile.max_group_size = 64;
-    EXPECT_LE(chosen(profile, 1 << 20, 4096).group_x, 64u);
+    EXPECT_LE(chosen(profile, 1 << 20, 4096).group.x, 64u);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TEST_P(StagedCases, GiveWhatTheOracleGives) {
             for (int64_t unroll : {1, 4})
                 expect_staged_is_oracle(test, *executor, [&](Mapping& m) {
                     const bool line = m.tile.size() < 2;
-                    m.group_x = line ? x * y : x, m.group_y = line ? 1 : y;
+                    m.group.x = line ? x * y : x, m.group.y = line ? 1 : y;
                     for (int64_t& tile : m.tile) tile = std::min<int64_t>(tile, x / 2);
                     m.staged_iterations = turns, m.unroll = unroll;
                 });
@@ -44,7 +44,7 @@ TEST(StageLoads, RandomProgramsGiveWhatTheOracleGives) {
         program = staged(
             program,
             [](Mapping& m) {
-                m.group_x = m.tile.size() < 2 ? 16 : 4, m.group_y = m.tile.size() < 2 ? 1 : 4;
+                m.group.x = m.tile.size() < 2 ? 16 : 4, m.group.y = m.tile.size() < 2 ? 1 : 4;
                 m.staged_iterations = 2;
             },
             &count);
@@ -71,7 +71,7 @@ constexpr auto turned = [](const std::vector<Tensor>& a) {
 int64_t bytes_read(int64_t staged_iterations) {
     const auto program = program_for(gpu_profile(), product, {f32(64, 64), f32(64, 64)});
     Mapping m;
-    m.tile = {4, 4}, m.group_x = 8, m.group_y = 8, m.staged_iterations = staged_iterations;
+    m.tile = {4, 4}, m.group.x = 8, m.group.y = 8, m.staged_iterations = staged_iterations;
     const KernelCode code = map_kernel(*std::get<DispatchStep>(program->steps.at(0).step).lowered,
                                        m, gpu_profile(), {});
     std::vector<std::byte> memory(64 * 64 * 4);
@@ -106,7 +106,7 @@ TEST(StageLoads, AGpuStagesProductsOfEitherOrder) {
     for (const auto& function : {+product, +turned}) {
         const auto program =
             program_for(gpu_profile(), function, {f32(1024, 1024), f32(1024, 1024)});
-        EXPECT_EQ(program->kernels.at(0).mapping.substr(0, 20), "group 16x16 tile 8x8");
+        EXPECT_EQ(program->kernels.at(0).mapping.substr(0, 20), "tile 8x8 group 16x16");
         EXPECT_NE(program->kernels[0].mapping.find("stage 16"), std::string::npos);
         EXPECT_NE(explain(*program).find(std::to_string(program->kernels[0].shared_bytes) +
                                          " bytes shared"),

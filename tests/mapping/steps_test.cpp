@@ -124,19 +124,21 @@ TEST(MappingTexts, HaveEveryStepAndWhyItIsIllegal) {
                 illegal.insert(given.outcome.substr(8, given.outcome.find(':') - 8));
             else
                 for (const MappingStep& step : mapping_steps())
-                    if (is_taken(step, *mapping)) legal.insert(std::string(step.name));
+                    if (step.is_taken(*mapping)) legal.insert(std::string(step.name));
         }
     for (const MappingStep& step : mapping_steps()) {
         EXPECT_TRUE(legal.contains(std::string(step.name))) << step.name;
-        EXPECT_EQ(step.why_not != nullptr, illegal.contains(std::string(step.name))) << step.name;
+        EXPECT_EQ(step.rules.why_not != nullptr, illegal.contains(std::string(step.name)))
+            << step.name;
     }
 }
 
 TEST(MappingTexts, GiveTheMappingBack) {
     for (const char* words :
-         {"group 64x4", "group 64x4 tile 4x8 strides 2 unroll 16 whole 3", "group 8x1 tile 1x1x4",
-          "group 8x1 unroll 8 shuffle 8 collapse", "group 8x1 walk 64x2 private",
-          "group 8x1 walk 1x2 shared", "group 16x16 stage 16", "group 64x1 matrix 1x2x2x1"})
+         {"group 64x4", "tile 4x8 strides 2 group 64x4 whole 3 unroll 16", "tile 1x1x4 group 8x1",
+          "group 8x1 shuffle 8 unroll 8 collapse", "accumulate private walk 64x2 group 8x1",
+          "accumulate shared walk 1x2 group 8x1", "group 16x16 stage 16",
+          "matrix 1x2x2x1 group 64x1"})
         EXPECT_EQ(text(parse_mapping(words).value_or(Mapping())), words);
     Mapping mapping;
     mapping.tile = {1, 1};  // as if it were not there
@@ -144,12 +146,26 @@ TEST(MappingTexts, GiveTheMappingBack) {
 }
 
 TEST(MappingTexts, AreRefusedWhereTheyAreNone) {
-    for (const char* words :
-         {"", "group", "group 64", "group 64x4x1", "group 64x4 tile", "group 64x4 tile 4x-1",
-          "group 64x4 tile 4x", "group 64x4 tile 1", "tile 4", "tile 4 group 64x4",
-          "group 64x4 group 64x4", "group 64x4 more", "group 64x4 collapse 2",
-          "group 64x4 private shared", "group 64x4 unroll 99999999", "group 64x4 unroll 2x2",
-          "group 64x1 matrix 2x2x1", "group 64x1 matrix 2x2x0x1"})
+    for (const char* words : {"",
+                              "group",
+                              "group 64",
+                              "group 64x4x1",
+                              "tile group 64x4",
+                              "tile 4x-1 group 64x4",
+                              "tile 4x group 64x4",
+                              "tile 1 group 64x4",
+                              "tile 4",
+                              "group 64x4 tile 4",
+                              "group 64x4 group 64x4",
+                              "group 64x4 more",
+                              "group 64x4 collapse 2",
+                              "accumulate group 64x4",
+                              "accumulate bound group 64x4",
+                              "accumulate private shared group 64x4",
+                              "group 64x4 unroll 99999999",
+                              "group 64x4 unroll 2x2",
+                              "matrix 2x2x1 group 64x1",
+                              "matrix 2x2x0x1 group 64x1"})
         EXPECT_FALSE(parse_mapping(words)) << words;
 }
 

@@ -1,13 +1,13 @@
-// Whether combining stores meet in copies of their target first, and how many of them a copy
-// gathers.
+// The step `accumulate`: combining stores meet in copies of their target first; how many of them a
+// copy gathers.
 #include <algorithm>
 
 #include "compiler/kernel/place.h"
 #include "compiler/mapping/accumulators.h"
-#include "compiler/mapping/kernel_traits.h"
+#include "compiler/mapping/choice.h"
 #include "compiler/mapping/map.h"
-#include "compiler/program/cost_table.h"
-#include "compiler/program/device_class.h"
+#include "compiler/mapping/steps.h"
+#include "compiler/mapping/vary_mapping.h"
 
 namespace firn {
 namespace {
@@ -41,20 +41,19 @@ int64_t most_iterations(KernelCode lowered, const DeviceProfile& profile, int64_
     return std::clamp<int64_t>(left / (inside + 4), 0, costs::kMostWalked);
 }
 
-}  // namespace
-
-std::optional<Mapping> choose_accumulators(const KernelCode& lowered, const DeviceProfile& profile,
-                                           const SymbolFacts& facts, const KernelTraits& traits) {
-    const std::vector<AccumulatedTarget> targets = accumulated_targets(lowered);
+std::optional<Mapping> choose_alone(const Choice& c) {
+    const KernelTraits& traits = c.traits;
+    const DeviceProfile& profile = c.profile;
+    const std::vector<AccumulatedTarget> targets = accumulated_targets(c.ready);
     const std::vector<Size>& grid = traits.grid;
     if (targets.empty() || grid.empty() || !lanes_share(profile)) return std::nullopt;
     int64_t elements = 0;
     for (const AccumulatedTarget& t : targets) elements += t.elements;
     Size all(1);
     for (const Size& extent : grid) all = all * extent;
-    const int64_t total = all.upper_bound(facts.largest);
+    const int64_t total = all.upper_bound(c.facts.largest);
 
-    const bool in_turn = rules_of(profile).in_turn;
+    const bool in_turn = c.rules().in_turn;
     Mapping m;
     m.tile.assign(grid.size(), 1);
     if (in_turn) {
@@ -62,28 +61,54 @@ std::optional<Mapping> choose_accumulators(const KernelCode& lowered, const Devi
         // the first caches.
         if (elements > costs::kMostPrivate) return std::nullopt;
         m.accumulators = MemorySpace::Private;
-        m.group_x = profile.subgroup_size;
+        m.group.x = profile.subgroup_size;
     } else {
         if (elements * 4 > profile.shared_bytes / 2) return std::nullopt;
         m.accumulators = MemorySpace::Shared;
-        m.group_x = std::min(costs::kLargeGroup, profile.max_group_size);
+        m.group.x = std::min(costs::kLargeGroup, profile.max_group_size);
     }
     if (!traits.loops &&
         traits.nodes * costs::kAccumulatedStrides <= traits.bearable(costs::kBodyBudget))
         m.strides = in_turn ? costs::kAccumulatedStrides : costs::kAccumulatedStrides / 2;
     // A copy costs about as much as storing to each of its elements once.
-    const int64_t width = m.group_x, stores = total / width;
+    const int64_t width = m.group.x, stores = total / width;
     const int64_t least = in_turn ? elements : 4 * elements / width + 1;
     const int64_t busy = std::max<int64_t>(1, profile.parallel_invocations / width);
     const int64_t copies = std::min(busy * costs::kLeastGroups, stores / least);
     if (copies < busy) return std::nullopt;
     // Copies that gather less than they cost are not worth it.
-    const int64_t most = most_iterations(lowered, profile, elements);
+    const int64_t most = most_iterations(c.ready, profile, elements);
     if (most * m.strides < least) return std::nullopt;
     const int64_t wanted = all.is_constant() ? stores / copies : costs::kUnknownStores * least;
-    m.walk = walked_blocks(grid, facts, width * m.strides,
+    m.walk = walked_blocks(grid, c.facts, width * m.strides,
                            std::clamp<int64_t>(wanted / m.strides, 1, most));
     return m;
 }
+
+/// Combining stores with and without copies of their targets, of more and fewer iterations.
+void vary(Variations& v) {
+    if (!lanes_share(v.profile) || accumulated_targets(v.ready).empty()) return;
+    const bool has = v.from.accumulators != MemorySpace::Bound;
+    v.with([](Mapping& m) { drop(m, {"accumulate", "walk"}); });
+    for (MemorySpace space : {MemorySpace::Private, MemorySpace::Shared})
+        for (int64_t iterations : {1, 4, 16, 64, 256, 1024, 4096})
+            v.with([&](Mapping& m) {
+                m.accumulators = space;
+                if (!has)
+                    m.group.x = space == MemorySpace::Private ? v.profile.subgroup_size
+                                                              : m.group.x * m.group.y;
+                m.group.y = 1;
+                drop(m, {"lanes", "shuffle", "stage"});
+                m.walk.resize(v.extents.size(), 1);
+                m.walk[0] = iterations;
+            });
+}
+
+}  // namespace
+
+const StepRules mapping_step::accumulate{.excludes = "matrix lanes shuffle stage",
+                                         .why_not = why_no_accumulators,
+                                         .choose_alone = choose_alone,
+                                         .vary = vary};
 
 }  // namespace firn

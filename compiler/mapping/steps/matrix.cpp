@@ -1,9 +1,12 @@
-// How many matrices a subgroup sums up by the matrix unit, and how many subgroups a group has.
+// The step `matrix`: how many matrices a subgroup sums up by the matrix unit, and how many
+// subgroups a group has.
 #include <algorithm>
 
+#include "compiler/mapping/choice.h"
+#include "compiler/mapping/map.h"
 #include "compiler/mapping/matrix_units.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/mapping/vary_mapping.h"
 
 namespace firn {
 namespace {
@@ -16,8 +19,6 @@ int64_t matrices(const Size& extent, int64_t unit, const SymbolFacts& facts) {
 }
 
 int64_t ceil_quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-}  // namespace
 
 std::optional<Mapping> choose_matrix(const KernelCode& lowered, const DeviceProfile& profile,
                                      const SymbolFacts& facts) {
@@ -58,13 +59,53 @@ std::optional<Mapping> choose_matrix(const KernelCode& lowered, const DeviceProf
         while (*count * 2 <= std::min(costs::kMostSubgroups, needed) && lanes() * 2 <= most)
             *count *= 2;
     }
-    m.group_x = static_cast<uint32_t>(lanes());
+    m.group.x = static_cast<uint32_t>(lanes());
     // What the lanes finish is handed to them through shared memory.
     while (!why_illegal({lowered, m, profile, facts}).empty() && t.subgroups() > 1) {
         (t.subgroups_down > 1 ? t.subgroups_down : t.subgroups_across) /= 2;
-        m.group_x = static_cast<uint32_t>(lanes());
+        m.group.x = static_cast<uint32_t>(lanes());
     }
     return why_illegal({lowered, m, profile, facts}).empty() ? std::optional(m) : std::nullopt;
 }
+
+std::optional<Mapping> choose_alone(const Choice& c) {
+    return choose_matrix(c.ready, c.profile, c.facts);
+}
+
+/// Products with and without the matrix unit; with it, by other blocks or in other groups.
+void vary(Variations& v) {
+    const auto chosen = choose_matrix(v.ready, v.profile, v.facts);
+    if (!chosen) return;
+    if (!v.from.matrix) return v.add(*chosen);
+    DeviceProfile without = v.profile;
+    without.matrix_unit = {};
+    v.add(choose_mapping(v.ready, without, v.facts));
+    auto with_matrix = [&](const MatrixTiles& tiles) {
+        Mapping m;
+        m.matrix = tiles;
+        m.group.x = static_cast<uint32_t>(tiles.subgroups()) * v.profile.subgroup_size;
+        if (v.is_legal(m)) v.add(std::move(m));
+    };
+    const MatrixTiles& own = v.from.matrix;
+    for (int64_t across : {1, 2, 4, 8})
+        for (int64_t down : {1, 2, 4, 8})
+            if (across * down <= costs::kMostTunedMatrices)
+                with_matrix({across, down, own.subgroups_across, own.subgroups_down});
+    for (const auto& [wide, high] : {std::pair{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 2}, {4, 4}})
+        with_matrix({own.across, own.down, wide, high});
+}
+
+KernelCode map(const MappingCase& of) {
+    return map_to_matrix_unit(of.ready, of.mapping, of.profile, of.facts);
+}
+
+}  // namespace
+
+const StepRules mapping_step::matrix{
+    .excludes = "lanes tile strides walk shuffle whole unroll collapse stage",
+    .why_not = why_no_matrix_unit,
+    .choose_alone = choose_alone,
+    .vary = vary,
+    .map = map};
 
 }  // namespace firn

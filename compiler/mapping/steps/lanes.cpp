@@ -1,14 +1,17 @@
-// Whether the lanes of a subgroup share one index, and what a kernel whose lanes do is mapped to.
+// The step `lanes`: whether the lanes of a subgroup share one index, and what a kernel whose lanes
+// do is mapped to.
 #include <algorithm>
 
 #include "compiler/kernel/index_form.h"
 #include "compiler/kernel/place.h"
-#include "compiler/mapping/choose_parts.h"
+#include "compiler/mapping/choice.h"
 #include "compiler/mapping/collapse_nests.h"
+#include "compiler/mapping/grow_tile.h"
 #include "compiler/mapping/map_grid.h"
+#include "compiler/mapping/row_groups.h"
 #include "compiler/mapping/share_loops.h"
-#include "compiler/program/cost_table.h"
-#include "compiler/program/device_class.h"
+#include "compiler/mapping/steps.h"
+#include "compiler/mapping/vary_mapping.h"
 
 namespace firn {
 namespace {
@@ -81,37 +84,46 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
     return out;
 }
 
-}  // namespace
-
-uint32_t choose_lanes(const KernelCode& lowered, const DeviceProfile& profile, int64_t total,
-                      bool staged) {
-    if (!lanes_share(profile)) return 1;
+/// Lanes share one index where that is faster. On a CPU driver the gain is in loads of whole blocks
+/// of long rows, on a GPU in neighbouring lanes that read neighbours; on both it is in filling a
+/// device that the grid alone leaves idle, unless neighbouring indices read neighbours as they are.
+/// Products of matrices, whose neighbouring indices read the same rows again and again, are better
+/// tiled; in shared memory, where loads are staged.
+bool pays(const Choice& c) {
+    const DeviceProfile& profile = c.profile;
+    if (!lanes_share(profile)) return false;
+    const int64_t total = c.traits.total;
     const uint32_t lanes = profile.subgroup_size;
-    const Sharing sharing = inspect_sharing(lowered, profile);
-    if (sharing.repeated || sharing.iterations < costs::kLeastShare * lanes) return 1;
-    const ClassRules& rules = rules_of(profile);
+    const Sharing sharing = inspect_sharing(c.ready, profile);
+    if (sharing.repeated || sharing.iterations < costs::kLeastShare * lanes) return false;
+    const ClassRules& rules = c.rules();
     const int64_t busy = int64_t{profile.parallel_invocations} * rules.turns_of_shared;
     const bool idle = sharing.along_grid ? total * lanes * lanes < busy
                                          : total * (rules.in_turn ? lanes : 1) < busy;
     const bool rows =
         sharing.along_loop && !sharing.along_grid && (sharing.streams || sharing.scattered);
     const bool better =
-        rows && !staged &&
+        rows && !c.staged &&
         (!rules.in_turn || (sharing.blocks && sharing.all_iterations >= costs::kLongShare * lanes));
-    return idle || better ? lanes : 1;
+    return idle || better;
 }
 
-Mapping shared_mapping(const KernelCode& lowered, const KernelTraits& traits,
-                       const DeviceProfile& profile, uint32_t lanes, int64_t total) {
+std::optional<Mapping> choose_alone(const Choice& c) {
+    const KernelTraits& traits = c.traits;
+    const DeviceProfile& profile = c.profile;
+    if ((!traits.loops && !traits.rows) || traits.unlike_rows || reduces_rows(c.ready) || !pays(c))
+        return std::nullopt;
+    const uint32_t lanes = profile.subgroup_size;
+    int64_t total = traits.total;
     Mapping m;
     m.lanes = lanes;
-    const ClassRules& rules = rules_of(profile);
+    const ClassRules& rules = c.rules();
     const int64_t slots = std::max<int64_t>(1, profile.parallel_invocations / lanes);
-    const std::vector<Size> grid = grid_extents(lowered);
+    const std::vector<Size>& grid = traits.grid;
     m.tile.assign(grid.size(), 1);
     int64_t nodes = traits.nodes, carried = 0;
     if (!traits.rows && !traits.divergent) {
-        const TileModel model(lowered, true);
+        const TileModel model(c.ready, true);
         m.tile = grow_tile(model, m.tile, grid, total, slots * costs::kLeastGroups, true,
                            traits.most_nodes);
         nodes = model.loop_nodes(m.tile);
@@ -125,7 +137,7 @@ Mapping shared_mapping(const KernelCode& lowered, const KernelTraits& traits,
     while (subgroups < most && subgroups * lanes * 2 <= profile.max_group_size &&
            total >= subgroups * 2 * slots * rules.groups_per_core)
         subgroups *= 2;
-    m.group_x = static_cast<uint32_t>(subgroups * lanes);
+    m.group.x = static_cast<uint32_t>(subgroups * lanes);
     while (!traits.divergent && m.written_out < costs::kShortLoop &&
            nodes * (m.written_out + 1) <= std::min(costs::kWholeBudget, traits.most_nodes))
         ++m.written_out;
@@ -136,8 +148,25 @@ Mapping shared_mapping(const KernelCode& lowered, const KernelTraits& traits,
             rules.in_turn && m.copies() > 1 && f <= 4 ? costs::kDealtBudget : costs::kLoopBudget;
         if (m.unroll == 1 && nodes * f <= std::min(budget, traits.most_nodes)) m.unroll = f;
     }
-    m.collapsed_nests = collapses_nests(lowered, profile, carried, m.unroll * lanes);
+    m.collapsed_nests = collapses_nests(c.ready, profile, carried, m.unroll * lanes);
     return m;
 }
+
+void vary(Variations& v) {
+    const uint32_t lanes = v.profile.subgroup_size;
+    if (!v.loops || !lanes_share(v.profile) || share_loops(v.ready, lanes).empty()) return;
+    v.with([&](Mapping& m) {
+        m.lanes = v.from.lanes > 1 ? 1 : lanes;
+        m.group.y = 1;
+        drop(m, {"shuffle", "stage"});
+    });
+}
+
+}  // namespace
+
+const StepRules mapping_step::lanes{.excludes = "shuffle stage",
+                                    .why_not = why_lanes_do_not_share,
+                                    .choose_alone = choose_alone,
+                                    .vary = vary};
 
 }  // namespace firn

@@ -1,0 +1,38 @@
+// A mapping on the way from step to step.
+#pragma once
+#include "compiler/mapping/kernel_traits.h"
+#include "compiler/mapping/mapping.h"
+#include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
+
+namespace firn {
+
+/// The kernel, and what the steps so far make of it.
+struct Choice {
+    const KernelCode& ready;
+    const DeviceProfile& profile;
+    const SymbolFacts& facts;
+    const KernelTraits& traits;
+    const bool staged;  // groups will load together
+    Mapping m;
+    int64_t nodes = 0, carried = 0;  // of the body with its copies
+    bool columns = false;            // it walks columns of memory
+    bool dealt_copies = false;  // of a tile: as many as a subgroup has lanes, with their own loads
+
+    const ClassRules& rules() const { return rules_of(profile); }
+    size_t dims() const { return traits.grid.size(); }
+    /// Enough invocations must remain to keep the device busy, fewer where each has much to do that
+    /// nothing waits for.
+    int64_t busy() const {
+        const int64_t at_once = profile.parallel_invocations;
+        if (staged) return at_once / costs::kStagedShare;
+        return at_once * (traits.loops ? rules().turns_of_loops : rules().turns);
+    }
+    /// `factor` times as many copies fit, and leave enough invocations.
+    bool has_room(int64_t factor) const {
+        return traits.nodes * m.copies() * factor <= traits.bearable(costs::kBodyBudget) &&
+               traits.total / (m.copies() * factor) >= busy();
+    }
+};
+
+}  // namespace firn

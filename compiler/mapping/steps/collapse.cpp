@@ -1,0 +1,22 @@
+// The step `collapse`: nests of loops that only hand on what they carry run as one.
+#include "compiler/mapping/choice.h"
+#include "compiler/mapping/collapse_nests.h"
+#include "compiler/mapping/steps.h"
+#include "compiler/mapping/vary_mapping.h"
+
+namespace firn {
+namespace {
+
+void choose(Choice& c) {
+    c.m.collapsed_nests = collapses_nests(c.ready, c.profile, c.carried, c.m.unroll);
+}
+
+void vary(Variations& v) {
+    if (v.loops) v.with([](Mapping& m) { m.collapsed_nests = !m.collapsed_nests; });
+}
+
+}  // namespace
+
+const StepRules mapping_step::collapse{.choose = choose, .vary = vary};
+
+}  // namespace firn

@@ -1,0 +1,78 @@
+// The step `group`: invocations of a group along x and y. Every kernel takes it.
+#include <algorithm>
+
+#include "compiler/mapping/choice.h"
+#include "compiler/mapping/row_groups.h"
+#include "compiler/mapping/steps.h"
+#include "compiler/mapping/vary_mapping.h"
+
+namespace firn {
+namespace {
+
+/// Three dimensions of groups: what is further out shares the last. Where that is more than the
+/// device launches along one, all are one row, which is folded.
+std::string why_not(const MappingCase& of) {
+    const GroupShape& group = of.mapping.group;
+    const DeviceProfile& p = of.profile;
+    if (uint64_t{group.x} * group.y > p.max_group_size || group.x > p.max_group_extent[0] ||
+        group.y > p.max_group_extent[1])
+        return "the device has groups of " + std::to_string(p.max_group_size) +
+               " invocations at the most, " + std::to_string(p.max_group_extent[0]) + " by " +
+               std::to_string(p.max_group_extent[1]);
+    if (of.mapping.matrix) return "";
+    return why_no_rows(of);
+}
+
+uint32_t round_up(int64_t value, int64_t step) {
+    return static_cast<uint32_t>((value + step - 1) / step * step);
+}
+
+/// Groups of one row: on a CPU driver there are enough for every core.
+void choose_row(Choice& c, int64_t units) {
+    const int64_t lanes = c.profile.subgroup_size;
+    const uint32_t largest = std::min<uint32_t>(costs::kLargeGroup, c.profile.max_group_size);
+    const int64_t share = units / c.rules().groups_per_core;
+    c.m.group.x = std::min<uint32_t>(
+        c.rules().in_turn && c.traits.loops ? std::min(c.rules().wide_group, largest) : largest,
+        std::max<uint32_t>(round_up(share, lanes), lanes));
+}
+
+void choose_rectangle(Choice& c, int64_t units_x) {
+    GroupShape& group = c.m.group;
+    const int64_t units_y = std::max<int64_t>(1, c.traits.y / c.m.tile[1]);
+    const int64_t lanes = c.profile.subgroup_size;
+    const uint32_t largest = std::min<uint32_t>(costs::kLargeGroup, c.profile.max_group_size);
+    const bool square = !c.rules().in_turn && c.traits.loops;
+    const uint32_t width = square ? costs::kSquareGroup : c.rules().wide_group;
+    group.x = std::min<uint32_t>(std::min(width, largest),
+                                 std::max<uint32_t>(round_up(units_x, lanes), lanes));
+    int64_t rows = std::min<int64_t>(largest / group.x, units_y);
+    auto groups = [&] { return (units_x + group.x - 1) / group.x * ((units_y + rows - 1) / rows); };
+    while (rows > 1 && groups() < c.rules().groups_per_core) rows /= 2;
+    while (group.x > lanes && group.x % 2 == 0 && groups() < c.rules().groups_per_core)
+        group.x /= 2;
+    group.y = static_cast<uint32_t>(std::max<int64_t>(1, rows));
+}
+
+void choose(Choice& c) {
+    const int64_t tile = c.m.tile[0];
+    const int64_t units_x = std::max<int64_t>(1, (c.traits.x + tile - 1) / tile / c.m.strides);
+    if (c.dims() < 2)
+        choose_row(c, units_x);
+    else
+        choose_rectangle(c, units_x);
+    if (c.columns) c.m.group = {c.profile.subgroup_size, 1};
+    hold_rows(c.m, c.ready, c.profile, c.facts);
+}
+
+void vary(Variations& v) {
+    for (uint32_t x : {8u, 16u, 32u, 64u, 128u, 256u})
+        for (uint32_t y : {1u, 2u, 4u, 8u, 16u})
+            if (y == 1 || v.extents.size() > 1) v.with([&](Mapping& m) { m.group = {x, y}; });
+}
+
+}  // namespace
+
+const StepRules mapping_step::group{.why_not = why_not, .choose = choose, .vary = vary};
+
+}  // namespace firn

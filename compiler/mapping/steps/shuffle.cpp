@@ -1,0 +1,56 @@
+// The step `shuffle`: what all lanes of a subgroup read is loaded by one lane each and handed
+// round.
+#include "compiler/kernel/strides.h"
+#include "compiler/mapping/choice.h"
+#include "compiler/mapping/passes.h"
+#include "compiler/mapping/shuffle_loads.h"
+#include "compiler/mapping/steps.h"
+#include "compiler/mapping/vary_mapping.h"
+
+namespace firn {
+namespace {
+
+std::string why_not(const MappingCase& of) {
+    const Mapping& m = of.mapping;
+    return m.shuffled_loads == of.profile.subgroup_size && m.group.x % m.shuffled_loads == 0
+               ? ""
+               : "the group's rows are no whole subgroups of " +
+                     std::to_string(of.profile.subgroup_size);
+}
+
+/// On a CPU driver a load costs as much where all lanes read the same element, and exchanging lanes
+/// is cheap.
+void choose(Choice& c) {
+    const int64_t lanes = c.profile.subgroup_size;
+    if (!c.rules().in_turn || !c.profile.texel_loads || !lanes_share(c.profile) ||
+        c.m.group.x % lanes != 0)
+        return;
+    const bool in_turn = c.nodes * lanes <= c.traits.bearable(costs::kDealtBudget) &&
+                         c.traits.plain() && c.traits.loops && reads_in_turn(c.ready, lanes);
+    if (in_turn) c.m.unroll = lanes;
+    if (in_turn || c.dealt_copies) c.m.shuffled_loads = c.profile.subgroup_size;
+}
+
+void vary(Variations& v) {
+    if (!v.loops || !lanes_share(v.profile)) return;
+    const uint32_t lanes = v.profile.subgroup_size;
+    v.with([&](Mapping& m) {
+        m.shuffled_loads = m.shuffled_loads > 1 ? 1 : lanes;
+        drop(m, {"stage"});
+    });
+    v.with([&](Mapping& m) {
+        m.shuffled_loads = m.unroll = lanes;
+        drop(m, {"stage"});
+    });
+}
+
+void finish(KernelCode& code, const KernelTarget& target) {
+    undo_lonely_shuffles(code, target.mapping->shuffled_loads);
+}
+
+}  // namespace
+
+const StepRules mapping_step::shuffle{
+    .excludes = "stage", .why_not = why_not, .choose = choose, .vary = vary, .finish = finish};
+
+}  // namespace firn

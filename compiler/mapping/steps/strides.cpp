@@ -1,0 +1,33 @@
+// The step `strides`: tiles along x of one invocation, the width of a group apart.
+#include "compiler/kernel/strides.h"
+
+#include "compiler/mapping/choice.h"
+#include "compiler/mapping/map_grid.h"
+#include "compiler/mapping/steps.h"
+#include "compiler/mapping/vary_mapping.h"
+
+namespace firn {
+namespace {
+
+std::string why_not(const MappingCase& of) { return why_not_of_grid(of, {of.mapping.strides}); }
+
+void choose(Choice& c) {
+    const KernelTraits& traits = c.traits;
+    if (!c.rules().in_turn || !traits.plain()) return;
+    const bool streams = c.dims() == 1 && !traits.loops;
+    if (streams && c.has_room(4) && traits.total >= costs::kLongStream) c.m.strides = 4;
+    // Longer pieces of rows, one after the other: memory is read in order.
+    c.columns = traits.loops && c.m.tile[0] == 4 && c.has_room(4) && walks_columns(c.ready);
+    if (c.columns) c.m.strides = 4;
+}
+
+void vary(Variations& v) {
+    if (v.loops) return;
+    for (int64_t strides : {1, 2, 4, 8, 16}) v.with([&](Mapping& m) { m.strides = strides; });
+}
+
+}  // namespace
+
+const StepRules mapping_step::strides{.why_not = why_not, .choose = choose, .vary = vary};
+
+}  // namespace firn
