@@ -111,7 +111,6 @@ void reverse_gather(ReverseRun& run, const Ref& self, const Cotangent& g) {
 
 void reverse_scatter(ReverseRun& run, const Ref& self, const Cotangent& g) {
     const ScatterAttr& attr = self->as<ScatterAttr>();
-    if (attr.by_hand) refuse_gradient(*self, "kernels by hand");
     switch (attr.op) {
         case ScatterOp::Last: return reverse_replace(run, self, g);
         case ScatterOp::Add:

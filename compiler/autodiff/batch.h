@@ -12,7 +12,7 @@ namespace firn {
 /// repeated where it is a result itself. Each sample goes through loops as often as its own
 /// conditions and bounds say, in lockstep with the others, and of a branch that samples take
 /// differently both sides run. Throws UserError, with the user's line, at an operation that has no
-/// rule: kernels by hand, and sizes that depend on samples.
+/// rule: lanes of a kernel by hand that exchange values, and sizes that depend on samples.
 std::vector<Ref> batched(const Builder& b, const Size& count, const std::vector<Ref>& results,
                          const std::vector<Ref>& placeholders, const std::vector<Ref>& samples);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/autodiff/batch_run.h"
+#include "compiler/autodiff/whole_kernels.h"
 
 namespace firn {
 namespace {
@@ -25,11 +26,19 @@ OwnBounds own_bounds(const BatchRun& run, const Node& loop) {
     return {begin, step, op(Op::Max, {trips, zero})};
 }
 
+std::vector<Ref> batch_kernel(BatchRun& run, const Node& self) {
+    std::vector<Ref> whole = whole_kernel(run.b, self, false, refuse_batch);
+    run.kept.insert(run.kept.end(), whole.begin(), whole.end());
+    batch_sweep(run, whole);
+    for (Ref& value : whole) value = run.all(value);
+    return whole;
+}
+
 }  // namespace
 
 std::vector<Ref> batch_loop(BatchRun& run, const Ref& self) {
     const LoopAttr& attr = self->as<LoopAttr>();
-    if (attr.by_hand()) refuse_batch(*self, "kernels by hand");
+    if (attr.by_hand()) return batch_kernel(run, *self);
     if (!attr.sizes.empty()) refuse_batch(*self, "loops that make sizes");
     const Builder b = run.b;
     const bool bounds = std::any_of(self->inputs.begin(), self->inputs.begin() + 3,

@@ -42,7 +42,6 @@ Ref batch_access(BatchRun& run, const Ref& self) {
         at.push_back(run.all(self->inputs[k]));
     if (stores) {
         const ScatterAttr& attr = self->as<ScatterAttr>();
-        if (attr.by_hand) refuse_batch(*self, "kernels by hand");
         return scatter(run.b, run.all(source), run.all(self->inputs[1]), at, attr);
     }
     const GatherAttr& attr = self->as<GatherAttr>();

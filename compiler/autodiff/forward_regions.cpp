@@ -2,6 +2,7 @@
 #include "compiler/autodiff/active_values.h"
 #include "compiler/autodiff/forward_run.h"
 #include "compiler/autodiff/reverse_run.h"
+#include "compiler/autodiff/whole_kernels.h"
 
 namespace firn {
 namespace {
@@ -31,12 +32,20 @@ std::vector<bool> changing(const ForwardRun& run, const Node& loop) {
     return out;
 }
 
+std::vector<Ref> forward_kernel(ForwardRun& run, const Node& self) {
+    std::vector<Ref> whole = whole_kernel(run.b, self, true, refuse_gradient);
+    run.kept.insert(run.kept.end(), whole.begin(), whole.end());
+    forward_sweep(run, whole);
+    for (Ref& value : whole) value = run.tangent(value);
+    return whole;
+}
+
 }  // namespace
 
 /// The loop once more, which carries tangents besides: the pass share_loops makes one of both.
 std::vector<Ref> forward_loop(ForwardRun& run, const Ref& self) {
     const LoopAttr& attr = self->as<LoopAttr>();
-    if (attr.by_hand()) refuse_gradient(*self, "kernels by hand");
+    if (attr.by_hand()) return forward_kernel(run, *self);
     if (!attr.sizes.empty()) refuse_gradient(*self, "loops that make sizes");
     const Builder b = run.b;
     const std::vector<bool> changes = changing(run, *self);

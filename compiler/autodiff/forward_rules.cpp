@@ -95,7 +95,6 @@ Ref forward_access(ForwardRun& run, const Ref& self) {
                  : nullptr;
     }
     const ScatterAttr& attr = self->as<ScatterAttr>();
-    if (attr.by_hand) refuse_gradient(*self, "kernels by hand");
     const Ref target = run.tangent_or_zeros(self->inputs[0]),
               values = run.tangent_or_zeros(self->inputs[1]);
     switch (attr.op) {

@@ -8,6 +8,7 @@
 #include "compiler/autodiff/loop_trips.h"
 #include "compiler/autodiff/region_values.h"
 #include "compiler/autodiff/reverse.h"
+#include "compiler/autodiff/whole_kernels.h"
 #include "compiler/ir/host_size.h"
 #include "compiler/program/error.h"
 
@@ -191,11 +192,29 @@ std::vector<int64_t> checkpoint_distances(const ReverseRun& run, const Node& loo
     return out;
 }
 
+/// Cotangents behind a kernel by hand.
+void reverse_kernel(ReverseRun& run, const Ref& self, const std::vector<Cotangent>& results) {
+    std::vector<Ref> sources = active_outside(run, *self->as<LoopAttr>().body);
+    for (size_t k = 3; k < self->inputs.size(); ++k)
+        if (run.active.contains(self->inputs[k].get()) &&
+            std::find(sources.begin(), sources.end(), self->inputs[k]) == sources.end())
+            sources.push_back(self->inputs[k]);
+    const std::vector<Ref> whole = whole_kernel(run.b, *self, true, refuse_gradient);
+    std::vector<Ref> values, seeds;
+    for (size_t k = 0; k < results.size(); ++k)
+        if (results[k].value) values.push_back(whole[k]), seeds.push_back(results[k].value);
+    const bool chosen = all_chosen(results);
+    const std::vector<Ref> found =
+        reverse_gradients(run.b, values, seeds, sources, {chosen, true, run.most_tape_bytes});
+    for (size_t k = 0; k < sources.size(); ++k)
+        if (found[k]) contribute(run, sources[k], found[k], chosen);
+}
+
 }  // namespace
 
 void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>& results) {
     const LoopAttr& attr = self->as<LoopAttr>();
-    if (attr.by_hand()) refuse_gradient(*self, "kernels by hand");
+    if (attr.by_hand()) return reverse_kernel(run, self, results);
     if (!attr.sizes.empty()) refuse_gradient(*self, "loops that make sizes");
     const Builder& b = run.b;
     const bool chosen = all_chosen(results), breaks = attr.active >= 0;

@@ -22,6 +22,8 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
      "run on the Vulkan device, by the kernel interpreter, or node by node on the host"},
     {"FIRN_VALIDATION", "1", "turn the Vulkan validation layers on"},
     {"FIRN_CHECK", "1", "verify what unique and permutation stores and unchecked reads promise"},
+    {"FIRN_FIND_NAN", "1",
+     "say which operation first makes what is not a number, and at which element"},
     {"FIRN_MAX_STEPS", "number",
      "iterations of a while_ without max_steps before it is an error (1000000)"},
     {"FIRN_SPECIALISE", "0",

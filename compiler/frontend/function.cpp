@@ -9,6 +9,7 @@
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/function_state.h"
+#include "compiler/frontend/nan_check.h"
 #include "compiler/frontend/report.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/frontend/variants.h"
@@ -316,7 +317,7 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     // What an assertion refuses is to be as it was.
     const bool may_fail = std::any_of(state.effects.begin(), state.effects.end(),
                                       [](const Effect& e) { return !e.print; });
-    if (may_fail) given.moved.clear();
+    if (may_fail || finds_nan(*state.session)) given.moved.clear();
     MovedIn moved(given, line);
     state.last = state.session->oracle ? variant_without_program(state, kind, given.call.symbols)
                                        : serving_variant(state, kind, given.call.symbols,
@@ -324,8 +325,15 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     state.last_symbols = given.call.symbols;
     const Variant& variant = *state.last;
     SizeMap sizes;
+    const std::optional<Call> kept = kept_for_nan(*state.session, given.call);
+    ++state.calls;
     std::vector<Ref> results = run_graph(*state.session, variant.graph, variant.program,
                                          std::move(given.call), line, {}, &sizes);
+    if (kept)
+        refuse_nan(*state.session, variant.graph, *kept, results,
+                   "find_nan: call " + std::to_string(state.calls) + " of the function at " +
+                       text(state.line),
+                   line);
     moved.done();
     state.last->job.reset();
     if (!state.effects.empty()) {

@@ -60,6 +60,7 @@ struct FunctionState {
     bool last_is_general =
         false;  // the last call was served by a variant that assumes less than fits its sizes
     SizeEnv last_symbols;
+    int64_t calls = 0;  // so far, with the one that is made
 };
 
 /// The variant that serves a call which gives nothing away, with its program (the oracle's has

@@ -25,8 +25,11 @@ struct GradOptions {
 /// floor, ceil, round, trunc and sign have 0. A side of select() that is not taken contributes
 /// exactly 0, even where it is infinite or not a number. A loop keeps the states that its gradient
 /// asks for, see LoopOptions::checkpoint; where the host knows no bound of their number (a while_
-/// without max_steps, a trip count that is data and not a min() with a number), for loops in which
-/// sizes begin, and for kernels by hand there is none: UserError with their line.
+/// without max_steps, a trip count that is data and not a min() with a number), and for loops in
+/// which sizes begin, there is none: UserError with their line. A kernel by hand is differentiated
+/// as what it does to whole tensors: it stores at places that are proved to be each invocation's
+/// own, such as its index, or combines by atomics of which the old value is not asked, and its
+/// lanes do not exchange values; else UserError with the line of the statement.
 Tensor grad(const Tensor& y, const Tensor& x, const GradOptions& options = {},
             SourceLine line = here());
 /// The same by several tensors at once, in one sweep: `grad(loss, {weights, bias})`.

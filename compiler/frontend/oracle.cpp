@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compiler/ir/interpret.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -67,18 +66,22 @@ SizeEnv with_given_counts(Executor& executor, const Graph& graph, const Call& ca
 
 std::shared_ptr<Executor> make_host_executor() { return std::make_shared<HostExecutor>(); }
 
-void run_oracle(Executor& executor, const Graph& graph, const Call& call) {
-    std::vector<HostTensor> args;
-    const SizeEnv symbols = with_given_counts(executor, graph, call);
+OracleCall oracle_call(Executor& executor, const Graph& graph, const Call& call) {
+    OracleCall out{with_given_counts(executor, graph, call), {}};
     for (size_t k = 0; k < graph.args.size(); ++k) {
         const Node& input = *graph.args[k];
-        args.push_back(HostTensor::make(input.dtype, concrete(input.shape, symbols)));
+        out.args.push_back(HostTensor::make(input.dtype, concrete(input.shape, out.symbols)));
         if (call.arguments[k])
-            executor.read(*call.arguments[k], 0, args.back().data);
+            executor.read(*call.arguments[k], 0, out.args.back().data);
         else
-            args.back().set(0, call.scalars[k]);
+            out.args.back().set(0, call.scalars[k]);
     }
-    std::vector<HostTensor> results = interpret(graph, args, symbols);
+    return out;
+}
+
+void run_oracle(Executor& executor, const Graph& graph, const Call& call) {
+    const OracleCall given = oracle_call(executor, graph, call);
+    std::vector<HostTensor> results = interpret(graph, given.args, given.symbols);
     for (size_t k = 0; k < results.size(); ++k)
         if (call.results[k]) executor.write(*call.results[k], 0, results[k].data);
 }

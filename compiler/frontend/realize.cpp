@@ -9,6 +9,7 @@
 #include "compiler/driver/compile.h"
 #include "compiler/frontend/cut.h"
 #include "compiler/frontend/data_size.h"
+#include "compiler/frontend/nan_check.h"
 #include "compiler/frontend/oracle.h"
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/report.h"
@@ -221,8 +222,10 @@ std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& no
         for (const auto& [node, entry] : session.realized)
             if (!is_trivial(*node)) computed.emplace(node, entry.buffer);
         Cut cut = cut_graph(session.nodes, wanted, computed);
+        const std::optional<Call> kept = kept_for_nan(session, cut.call);
         std::vector<Ref> buffers = run_graph(session, cut.graph, plan_of(session, cut.graph, line),
                                              std::move(cut.call), line, cut.symbols);
+        if (kept) refuse_nan(session, cut.graph, *kept, buffers, "find_nan: computed here", line);
         for (size_t k = 0; k < wanted.size(); ++k)
             session.realized[wanted[k].get()] = {wanted[k], buffers[k]};
         for (const auto& slot : state) slot->node = known_buffer(session, slot->node);

@@ -121,6 +121,7 @@ struct SessionState {
     std::optional<bool> checks;                // see checks_promises
     std::unordered_map<const Node*, std::weak_ptr<DataSource>> data_sources;  // by their counts
     std::map<std::string, std::string> tuned;    // what tuning found, see CompileOptions
+    std::optional<bool> finds_nan;               // see finds_nan
     std::optional<bool> specialises;             // see Session::specialise; none: not asked yet
     std::optional<bool> compiles_in_background;  // none: where kernels run on a device
     /// After what it compiles for, which outlives it.

@@ -88,6 +88,7 @@ void Session::on_print(Callback<void(const std::string&)> write) const {
     state_->print = std::move(write);
 }
 void Session::check_promises(bool on) const { state_->checks = on; }
+void Session::find_nan(bool on) const { state_->finds_nan = on; }
 void Session::limit_while(int64_t turns) const {
     if (turns < 1)
         throw UserError("limit_while: " + std::to_string(turns) +

@@ -36,6 +36,13 @@ class Session {
     /// promise: a broken promise is a UserError with the line. Without a word FIRN_CHECK says so.
     /// Costs time; the oracle always verifies.
     void check_promises(bool on) const;
+    /// Whether floats that are computed from now on, by compiled functions too, are looked at:
+    /// where one is not a number the same is evaluated once more by the oracle, and a UserError
+    /// says which operation made it of numbers: its line, the element, its operands there, the
+    /// iteration of loops and the call of the function; variables that the call would have changed
+    /// are as they were. Without a word FIRN_FIND_NAN says so. Every result is read back and
+    /// nothing is given away to calls, which costs time and memory.
+    void find_nan(bool on) const;
     /// Iterations that a while_ without max_steps may take before it is a UserError, for what is
     /// recorded from now on.
     void limit_while(int64_t iterations) const;

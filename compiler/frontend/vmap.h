@@ -21,8 +21,9 @@ struct VmapOptions {
 /// recorded once. Each sample goes through loops as often as its own conditions and trip counts
 /// say; where samples take different sides of a branch both run. All samples draw the same random
 /// numbers. Inside one another, and with grad() inside (gradients by sample) or outside. UserError
-/// where tensors differ in their number of samples, and for kernels by hand, sizes that depend on
-/// samples, what is printed or asserted, and assignments to tensors from outside in f.
+/// where tensors differ in their number of samples, and for sizes that depend on samples, kernels
+/// by hand whose lanes exchange values or that ask for what an atomic found, what is printed or
+/// asserted, and assignments to tensors from outside in f.
 ///
 ///     Tensor each = vmap([&](const std::vector<Tensor>& s) { return grad(loss(w, s[0]), w); },
 ///     {x});

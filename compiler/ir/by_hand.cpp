@@ -240,10 +240,10 @@ std::vector<TargetUse> target_uses(const Node& by_hand, const std::vector<Ref>& 
 
 namespace {
 
-/// Follows the versions of an array back from a read, to the last barrier.
-class ReadCheck {
+/// Compares what invocations read and store.
+class AccessCheck {
   public:
-    explicit ReadCheck(const Node& kernel)
+    explicit AccessCheck(const Node& kernel)
         : kernel_(kernel), own_(kernel), root_(version_roots(kernel, own_.order)) {
         for (const Ref& node : own_.order)
             if (node->op == Op::Loop)
@@ -251,15 +251,38 @@ class ReadCheck {
                     carried_[node->as<LoopAttr>().body->args[k - 2].get()] = {node.get(), k - 3};
     }
 
-    void run() {
+    void check_reads() {
         for (const Ref& node : own_.order)
             if (node->op == Op::Gather && !node->as<GatherAttr>().own &&
                 root_.contains(node->inputs[0].get()))
-                check(*node);
+                check_read(*node);
+    }
+
+    const Node* colliding_store() {
+        std::unordered_map<const Node*, std::vector<const Node*>> stores;  // by root, as they come
+        for (const Ref& node : own_.order) {
+            if (node->op != Op::Scatter || !root_.contains(node.get())) continue;
+            const Node& root = *root_.at(node.get());
+            std::vector<const Node*>& all = stores[&root];
+            all.push_back(node.get());
+            // What belongs to one invocation has its order.
+            if (root.op == Op::Array && !root.as<ArrayAttr>().shared) continue;
+            for (const Node* other : all)
+                if (!in_any_order(*node, *other) &&
+                    !proved_apart(place(*node, 2, root), place(*other, 2, root), invocations(root)))
+                    return node.get();
+        }
+        return nullptr;
     }
 
   private:
-    void check(const Node& read) {
+    static bool in_any_order(const Node& a, const Node& b) {
+        const ScatterOp op = a.as<ScatterAttr>().op;
+        return op != ScatterOp::Last && op == b.as<ScatterAttr>().op;
+    }
+
+    /// Follows the versions of an array back from a read, to the last barrier.
+    void check_read(const Node& read) {
         const Node& root = *root_.at(read.inputs[0].get());
         if (root.op == Op::Array && !root.as<ArrayAttr>().shared) return;
         const IndexTuple at = indices_of(read, 1);
@@ -308,10 +331,14 @@ class ReadCheck {
 
     /// No invocation stores what another reads.
     bool apart(const Node& read, const Node& store, const Node& root) const {
+        return proved_apart(place(read, 1, root), place(store, 2, root), invocations(root));
+    }
+
+    /// Those that can touch the same element.
+    Invocations invocations(const Node& root) const {
         const auto& attr = kernel_.as<LoopAttr>();
-        return proved_apart(place(read, 1, root), place(store, 2, root),
-                            {attr.grid, attr.group, root.op == Op::Array,
-                             [&](const Node& node) { return own_.contains(node); }});
+        return {attr.grid, attr.group, root.op == Op::Array,
+                [&](const Node& node) { return own_.contains(node); }};
     }
 
     [[noreturn]] static void refuse(const Node& read, const Node& root, const Node& store) {
@@ -339,6 +366,8 @@ class ReadCheck {
 
 }  // namespace
 
-void check_reads(const Node& kernel) { ReadCheck(kernel).run(); }
+void check_reads(const Node& kernel) { AccessCheck(kernel).check_reads(); }
+
+const Node* colliding_store(const Node& kernel) { return AccessCheck(kernel).colliding_store(); }
 
 }  // namespace firn

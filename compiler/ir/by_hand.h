@@ -42,6 +42,11 @@ std::vector<TargetUse> target_uses(const Node& kernel, const std::vector<Ref>& r
 /// a shared array without a barrier between.
 void check_reads(const Node& kernel);
 
+/// A store of a kernel to a place where another invocation may store something else, so that the
+/// device decides what stays: one that is not proved to be apart from all that other invocations
+/// store to the same tensor or array, and does not combine with it in any order. Null: none.
+const Node* colliding_store(const Node& kernel);
+
 /// A UserError that begins with "inside a kernel, " and ends with the node's line.
 [[noreturn]] void refuse_by_hand(const Node& node, const std::string& message);
 

@@ -55,8 +55,11 @@ std::string at_line(const Node& node) {
 
 class Interpreter {
   public:
-    Interpreter(const Graph& graph, const std::vector<HostTensor>& args, const SizeEnv& env)
-        : graph_(graph), args_(args), env_(env), placement_(place(graph.results)) {
+    using Seen = std::function<void(const Evaluated&)>;
+
+    Interpreter(const Graph& graph, const std::vector<HostTensor>& args, const SizeEnv& env,
+                const Seen& seen)
+        : graph_(graph), args_(args), env_(env), seen_(seen), placement_(place(graph.results)) {
         find_last_uses();
         note_sizes(graph.data_sizes, graph.results);
         for (const PlacedRegion& region : placement_.regions)
@@ -159,11 +162,18 @@ class Interpreter {
                 run_if(node);
             else
                 learn_sizes(node, *(values_[&node] = value(node)));
+            if (seen_ && values_.contains(&node)) show(node);
             for (const Node* dead : dies[k]) {
                 values_.erase(dead);
                 region_results_.erase(dead);
             }
         }
+    }
+
+    void show(const Node& node) const {
+        const std::vector<const HostTensor*> of =
+            node.op == Op::Result ? std::vector<const HostTensor*>() : inputs(node);
+        seen_({node, *values_.at(&node), of, iterations_});
     }
 
     const HostTensor& input(const Node& node, size_t k) const {
@@ -208,7 +218,9 @@ class Interpreter {
             // The induction value wraps as i32 arithmetic does.
             enter(*attr.body->args[0], make_value(filled(scalar_int(begin + trip * step), {})));
             for (size_t k = 0; k < carried.size(); ++k) enter(*attr.body->args[k + 1], carried[k]);
+            iterations_.push_back(trip);
             carried = run_body(body, attr.body->results);
+            iterations_.pop_back();
         }
         if (attr.must_end == MustEnd::Throws && runs()) throw UserError(never_ended(node));
         region_results_[&node] = std::move(carried);
@@ -319,6 +331,8 @@ class Interpreter {
     const Graph& graph_;
     const std::vector<HostTensor>& args_;
     SizeEnv env_;
+    const Seen& seen_;
+    std::vector<int64_t> iterations_;  // of the loops that run
     Placement placement_;
     std::unordered_map<const Node*, std::vector<SizeAtom>>
         sized_by_;  // counts: the symbols that they give
@@ -330,8 +344,9 @@ class Interpreter {
 }  // namespace
 
 std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTensor>& args,
-                                  const SizeEnv& env) {
-    return Interpreter(graph, args, env).run();
+                                  const SizeEnv& env,
+                                  const std::function<void(const Evaluated&)>& seen) {
+    return Interpreter(graph, args, env, seen).run();
 }
 
 }  // namespace firn

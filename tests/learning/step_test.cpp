@@ -254,5 +254,34 @@ TEST(Modules, InAFunctionOfTheirOwnSeeWhatTrainingChanged) {
     EXPECT_NE(Tensor(predict(x)).to_vector<float>(), before);
 }
 
+/// Where a loss is not a number, and that the step that would have spread it was not taken.
+TEST(Step, SaysWhereALossIsNoNumberAndChangesNothing) {
+    const Session session = Session::interpreter();
+    SessionScope scope(session);
+    session.find_nan(true);
+    Net net;
+    net.reset(3);
+    Adam adam(net.parameters());
+    const auto step = compile(
+        {net, adam}, [&](Tensor x, Tensor y) { return adam.step(mean(log(y - square(net(x))))); },
+        {f32("n", 2), f32("n", 1)});
+    const Tensor x = tensor(kInputs, {4, 2});
+    step(x, full({4, 1}, 50.0f));
+    const Floats before = values_of(net.parameters());
+    std::string said;
+    try {
+        step(x, full({4, 1}, -1.0f));
+    } catch (const UserError& error) {
+        said = error.what();
+    }
+    EXPECT_NE(said.find("call 2 of the function"), std::string::npos) << said;
+    EXPECT_NE(said.find("Log of (-1."), std::string::npos) << said;
+    EXPECT_NE(said.find("step_test.cpp:"), std::string::npos) << said;
+    EXPECT_EQ(values_of(net.parameters()), before);
+    EXPECT_EQ(adam.steps(), 1);
+    step(x, full({4, 1}, 50.0f));
+    EXPECT_EQ(adam.steps(), 2);
+}
+
 }  // namespace
 }  // namespace firn

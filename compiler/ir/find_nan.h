@@ -1,0 +1,35 @@
+// Where a value that is not a number comes from.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "compiler/ir/interpret.h"
+
+namespace firn {
+
+/// The first value in the way of a result that is not a number though all that it is made of are
+/// numbers. What a choice leaves out is not in the way.
+struct NanSource {
+    Op op = Op::Constant;
+    std::vector<SourceLine> lines;
+    int argument = -1;                // of the graph, where that holds one when it is given
+    std::vector<int64_t> shape, at;   // of the value; the element
+    std::vector<double> operands;     // of an elementwise operation, there
+    std::vector<int64_t> iterations;  // of the loops around it, outermost first, from 0
+};
+/// Evaluates the graph by the oracle. Nothing: no result that is a float holds one.
+std::optional<NanSource> find_nan(const Graph& graph, const std::vector<HostTensor>& args,
+                                  const SizeEnv& env);
+
+/// `Log of (-0.2) gives no number (net.cpp:43), at (3, 7) of [128, 10], iteration 5`.
+std::string text(const NanSource& source);
+
+/// The first element that is not a number; -1: none.
+int64_t first_nan(const HostTensor& value);
+/// The indices of an element, by its place in row-major order.
+std::vector<int64_t> place_of(int64_t element, const std::vector<int64_t>& shape);
+
+}  // namespace firn

@@ -1,0 +1,212 @@
+// Derivatives and batches of kernels by hand: what they give, and why there is none.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/autodiff/derivatives_check.h"
+
+namespace firn {
+namespace {
+
+Tensor scaled_neighbours(const Tensors& x) {
+    Tensor out = x[0] * 0.0f;
+    const Size n = x[0].size(0);
+    kernel({n},
+           [&](Tensor i) { out(i) = x[0](i) * x[1](i) + sin(x[0](i - 1)) * wrap(x[1])(i + 2); });
+    return out;
+}
+
+Tensor only_some(const Tensors& x) {
+    Tensor out = x[1] * x[1];
+    kernel({x[0].size(0)},
+           [&](Tensor i) { if_(x[0](i) > 0.2f, [&] { out(i) = out(i) * x[0](i); }); });
+    return out;
+}
+
+Tensor counted_loop(const Tensors& x) {
+    Tensor out = x[0] * 0.0f;
+    kernel({x[0].size(0)}, [&](Tensor i) {
+        Tensor at = x[0](i);
+        for (Tensor k : loop(3)) at = at * x[1](k) + sin(at);
+        out(i) = at;
+    });
+    return out;
+}
+
+Tensor left_early(const Tensors& x) {
+    Tensor out = x[0] * 0.0f;
+    kernel({x[0].size(0)}, [&](Tensor i) {
+        Tensor at = x[0](i) * x[0](i) + 0.3f;
+        for (Tensor k : loop(6)) {
+            if_(at > 2.5f, [] { break_(); });
+            at = at * 1.7f + x[1](i) * 0.1f;
+        }
+        out(i) = at;
+    });
+    return out;
+}
+
+Tensor tiled_product(const Tensors& x) {
+    const Tensor &a = x[0], &b = x[1];
+    const Size n = a.size(0), m = b.size(1), inner = a.size(1);
+    Tensor c = expand(sum(a) * 0.0f, {n, m});
+    kernel({n, m}, {.group = {4, 4}}, [&](Tensor i, Tensor j) {
+        Shared left = shared(a.dtype(), {4, 4}), right = shared(a.dtype(), {4, 4});
+        const Tensor row = local_index(0), column = local_index(1);
+        Tensor sum = 0.0f * zero(a)(i, 0);
+        for (Tensor t : loop(0, inner, 4)) {
+            left(row, column) = zero(a)(i, t + column);
+            right(row, column) = zero(b)(t + row, j);
+            barrier();
+            for (Tensor q : loop(4)) sum += left(row, q) * right(q, column);
+            barrier();
+        }
+        c(i, j) = sum;
+    });
+    return c;
+}
+
+Tensor own_array(const Tensors& x) {
+    Tensor out = x[0] * 0.0f;
+    kernel({x[0].size(0)}, [&](Tensor i) {
+        Local kept = local(x[0].dtype(), 3);
+        for (Tensor k : loop(3)) kept(k) = x[0](i) * x[1](k);
+        Tensor all = x[0](i);
+        for (Tensor k : loop(3)) all = all * kept(2 - k) + kept(k);
+        out(i) = all;
+    });
+    return out;
+}
+
+Tensor counted_into(const Tensors& x) {
+    Tensor out = x[1] * x[1];
+    kernel({x[0].size(0)}, [&](Tensor i) { atomic_add(out(i % 3), x[0](i) * x[0](i) * x[1](0)); });
+    return out;
+}
+
+Tensor two_of_pairs(const Tensors& x) {
+    Tensor out = x[0] * 1.0f, other = x[1] * 1.0f;
+    kernel({x[0].size(0) / 2}, [&](Tensor i) {
+        const Tensor low = x[0](2 * i), high = x[0](2 * i + 1);
+        out(2 * i) = low * high;
+        out(2 * i + 1) = low - high * x[1](i);
+        other(i) = cos(high);
+    });
+    return out + sum(other * x[1]);
+}
+
+Tensor in_a_loop(const Tensors& x) {
+    Tensor u = x[0];
+    for (Tensor t : loop(3)) {
+        Tensor next = u;
+        kernel({u.size(0)}, [&](Tensor i) {
+            next(i) = u(i) + x[1](i) * (wrap(u)(i - 1) - 2.0f * u(i) + wrap(u)(i + 1)) * u(i);
+        });
+        u = next;
+    }
+    return u;
+}
+
+struct Row {
+    const char* name;
+    Tensor (*f)(const Tensors&);
+    Shape first, second;
+};
+const Row kRows[] = {{"neighbours", scaled_neighbours, {6}, {6}},
+                     {"conditions", only_some, {6}, {6}},
+                     {"a_loop", counted_loop, {5}, {3}},
+                     {"a_loop_left_early", left_early, {5}, {5}},
+                     {"shared_arrays", tiled_product, {5, 6}, {6, 7}},
+                     {"own_arrays", own_array, {4}, {3}},
+                     {"atomics", counted_into, {7}, {3}},
+                     {"two_tensors_by_pairs", two_of_pairs, {6}, {6}},
+                     {"kernels_in_a_loop", in_a_loop, {6}, {6}}};
+
+class KernelGradients : public testing::TestWithParam<Row> {};
+INSTANTIATE_TEST_SUITE_P(Rows, KernelGradients, testing::ValuesIn(kRows),
+                         [](const auto& row) { return row.param.name; });
+
+TEST_P(KernelGradients, AreThoseOfDifferences) {
+    SessionScope scope(Session::oracle());
+    const Row& row = GetParam();
+    const Tensors at{some(row.first, -0.8f, 1.3f), some(row.second, -0.9f, 1.1f)};
+    expect_derivatives(row.f, at);
+}
+
+/// Of kernels as they are compiled.
+TEST_P(KernelGradients, AreThoseOfTheOracle) {
+    const Row& row = GetParam();
+    const auto gradients = [&](const Session& session) {
+        SessionScope scope(session);
+        const Tensors at{some(row.first, -0.8f, 1.3f), some(row.second, -0.9f, 1.1f)};
+        std::vector<float> out;
+        for (const Tensor& g : grad(sum(sin(row.f(at))), at))
+            for (float value : g.to_vector<float>()) out.push_back(value);
+        return out;
+    };
+    const std::vector<float> expected = gradients(Session::oracle());
+    const std::vector<float> got = gradients(Session::interpreter());
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], expected[k], 2e-5) << k;
+}
+
+TEST_P(KernelGradients, SamplesAreBatched) {
+    SessionScope scope(Session::oracle());
+    const Row& row = GetParam();
+    Shape first = row.first, second = row.second;
+    first.insert(first.begin(), Size(3));
+    second.insert(second.begin(), Size(3));
+    const Tensors all{some(first, -0.8f, 1.3f), some(second, -0.9f, 1.1f)};
+    const Callback<Tensor(const Tensors&)> f = [&](const Tensors& x) { return row.f(x); };
+    const Tensor batched = vmap(f, all);
+    for (int sample = 0; sample < 3; ++sample) {
+        const Tensors one{squeeze(take(all[0], tensor({sample}), {.axis = 0}), {0}),
+                          squeeze(take(all[1], tensor({sample}), {.axis = 0}), {0})};
+        EXPECT_EQ(take(batched, tensor({sample}), {.axis = 0}).to_vector<float>(),
+                  row.f(one).to_vector<float>())
+            << sample;
+    }
+}
+
+std::string refusal(const Callback<void(Tensor&, const Tensor&, const Tensor&)>& body) {
+    SessionScope scope(Session::oracle());
+    const Tensor x = some({8});
+    Tensor out = x * 1.0f;
+    kernel({8}, {.group = {8}}, [&](Tensor i) { body(out, x, i); });
+    try {
+        grad(sum(out), x);
+    } catch (const UserError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(KernelGradientsAreRefused, WhereInvocationsMayStoreAtOnePlace) {
+    const std::string said =
+        refusal([](Tensor& out, const Tensor& x, const Tensor& i) { out(i / 2) = x(i); });
+    EXPECT_NE(said.find("other invocations may store too"), std::string::npos) << said;
+    EXPECT_NE(said.find("kernel_gradients_test.cpp:"), std::string::npos) << said;
+    EXPECT_NE(refusal([](Tensor& out, const Tensor& x, const Tensor& i) {
+                  out(i) = x(i);
+                  out(7 - i) = 2.0f * x(i);
+              }),
+              "");
+}
+
+TEST(KernelGradientsAreRefused, WhereAtomicsGiveWhatWasThere) {
+    const std::string said = refusal([](Tensor& out, const Tensor& x, const Tensor& i) {
+        Tensor total = tensor({0.0f});
+        const Tensor before = atomic_add(out(0 * i), x(i));
+        atomic_add(out(1 + 0 * i), before);
+    });
+    EXPECT_NE(said.find("value before is used"), std::string::npos) << said;
+}
+
+TEST(KernelGradientsAreRefused, WhereLanesExchangeValues) {
+    const std::string said =
+        refusal([](Tensor& out, const Tensor& x, const Tensor& i) { out(i) = subgroup_add(x(i)); });
+    EXPECT_NE(said.find("lanes exchange values"), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace firn
