@@ -49,14 +49,23 @@ Tensor march(const std::function<Tensor(const vec3&)>& distance, const Ray& ray,
     return select(t > range.end, kFar, t);
 }
 
-/// The gradient of the distance, from four corners of a small tetrahedron.
-vec3 gradient(const std::function<Tensor(const vec3&)>& distance, const vec3& p) {
-    vec3 sum(0);
-    for (int corner = 0; corner < 4; ++corner) {
-        vec3 away(corner & 1 ? 1 : -1, corner & 2 ? 1 : -1, corner == 0 || corner == 3 ? 1 : -1);
-        sum += away * distance(p + away * 2e-4f);
+/// What the gradient of a distance is made of: one sweep backwards, or three forwards, which keep
+/// nothing of the iterations of loops.
+enum class Sweep : int { Backwards, Forwards };
+
+/// The gradient of the distance, of length 1.
+vec3 normal(const std::function<Tensor(const vec3&)>& distance, const vec3& p, Sweep sweep) {
+    Tensor d = distance(p);
+    std::vector<Tensor> by;
+    if (sweep == Sweep::Backwards) {
+        by = grad(d, {p.x, p.y, p.z});
+    } else {
+        Tensor no = zeros(p.x.shape()), one = ones(p.x.shape());
+        for (const std::vector<Tensor>& along :
+             {std::vector{one, no, no}, {no, one, no}, {no, no, one}})
+            by.push_back(jvp(d, {p.x, p.y, p.z}, along));
     }
-    return normalize(sum);
+    return normalize(vec3(by[0], by[1], by[2]));
 }
 
 /// Tiles with thin seams.
@@ -73,7 +82,7 @@ Surface choose(const Tensor& condition, const Surface& a, const Surface& b) {
 }
 
 /// One object of distances above the ground. `tint` colours its points.
-Scene distance_scene(std::function<Tensor(const vec3&)> distance,
+Scene distance_scene(std::function<Tensor(const vec3&)> distance, Sweep sweep,
                      std::function<Range(const Ray&)> range, std::function<vec3(const vec3&)> tint,
                      const Material& material) {
     auto nearest = [=](const Ray& ray) {
@@ -85,7 +94,7 @@ Scene distance_scene(std::function<Tensor(const vec3&)> distance,
     auto surface = [=](const vec3& p, const Tensor& object) {
         Surface own{vec3(0, 1, 0), material.colour * tint(p), material.roughness, material.metal,
                     material.coat};
-        if_(object == 1, [&] { own.normal = gradient(distance, p); });
+        if_(object == 1, [&] { own.normal = normal(distance, p, sweep); });
         return choose(object == 1, own, ground(p, material));
     };
     return {nearest, surface};
@@ -211,10 +220,12 @@ std::vector<std::string> scene_names() { return {"sponge", "bulb", "spheres", "f
 Scene make_scene(SceneName name, const Material& material) {
     auto plain = [](const vec3&) { return vec3(1); };
     switch (name) {
-        case SceneName::Sponge: return distance_scene(sponge_distance, cube_range, plain, material);
+        case SceneName::Sponge:
+            return distance_scene(sponge_distance, Sweep::Backwards, cube_range, plain, material);
         case SceneName::Bulb:
             return distance_scene(
-                bulb_distance, [](const Ray& ray) { return ball_range(ray, kBall); },
+                bulb_distance, Sweep::Forwards,
+                [](const Ray& ray) { return ball_range(ray, kBall); },
                 [](const vec3& p) {
                     return mix(vec3(1.0f, 0.55f, 0.35f), vec3(1),
                                smoothstep(0.75f, 1.1f, length(p)));

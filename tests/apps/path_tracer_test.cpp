@@ -13,6 +13,7 @@
 #include <fstream>
 #include <iterator>
 #include <numeric>
+#include <tuple>
 
 #include "apps/common/exr.h"
 #include "apps/path_tracer/trace.h"
@@ -153,6 +154,54 @@ TEST_F(PathTracerParts, ASphereIsMetFromOutsideAndInside) {
     EXPECT_NEAR(met(-3), 2, 1e-6f);
     EXPECT_NEAR(met(0), 1, 1e-6f);
     EXPECT_EQ(met(2), kFar);
+}
+
+using Axes = std::array<Tensor, 3>;
+Axes axes(const vec3& v) { return {v.x, v.y, v.z}; }
+
+/// The gradient of a distance, from four corners of a small tetrahedron.
+vec3 corner_normal(Tensor (*distance)(const vec3&), const vec3& p) {
+    vec3 sum(0);
+    for (int corner = 0; corner < 4; ++corner) {
+        const vec3 away(corner & 1 ? 1 : -1, corner & 2 ? 1 : -1,
+                        corner == 0 || corner == 3 ? 1 : -1);
+        sum += away * distance(p + away * 2e-4f);
+    }
+    return normalize(sum);
+}
+
+/// At points that rays meet: against differences, but for edges, where these see both sides; the
+/// bulb is as rough as they are wide.
+TEST_F(PathTracerParts, NormalsAreTheGradientOfTheDistanceInOneKernel) {
+    const Material material{vec3(1), 0.5f, 0.0f, 0.0f, 1.0f};
+    const std::vector<ArgSpec> numbers{f32(512), f32(512), f32(512)};
+    for (const auto& [name, distance, most] :
+         {std::tuple{SceneName::Sponge, &sponge_distance, 0.05f},
+          std::tuple{SceneName::Bulb, &bulb_distance, 0.5f}}) {
+        const Scene scene = make_scene(name, material);
+        const Ray ray{vec3(rand({512}, {.seed = 5}) * 1.4f - 0.7f,
+                           rand({512}, {.seed = 6}) * 1.4f - 0.7f, -3.0f),
+                      normalize(vec3(0.05f, 0.1f, 1.0f))};
+        const Hit hit = scene.nearest(ray);
+        const auto exact = compile_arity<3>(
+            [&](Tensor x, Tensor y, Tensor z) {
+                return axes(scene.surface(vec3(x, y, z), ones({512}, i32)).normal);
+            },
+            numbers, here());
+        const auto corners = compile_arity<3>(
+            [distance = distance](Tensor x, Tensor y, Tensor z) {
+                return axes(corner_normal(distance, vec3(x, y, z)));
+            },
+            numbers, here());
+        const vec3 p = ray.at(hit.distance);
+        const Axes a = exact(p.x, p.y, p.z), b = corners(p.x, p.y, p.z);
+        EXPECT_EQ(exact.program()->kernels.size(), 1u) << exact.explain();
+        const Tensor met = hit.object == 1;
+        const Tensor apart = abs(a[0] - b[0]) + abs(a[1] - b[1]) + abs(a[2] - b[2]);
+        const int all = sum(met).item<int>(), alike = sum(met & (apart < most)).item<int>();
+        EXPECT_GT(all, 100) << int(name);
+        EXPECT_GT(alike, all * 9 / 10) << int(name) << ": of " << all;
+    }
 }
 
 // --- the demo ------------------------------------------------------------------------------------
