@@ -73,7 +73,7 @@ GradientContest mixture_contest(const Mixture& of) {
                     3);
 }
 
-constexpr int64_t kBits = 14, kLayers = 2;
+constexpr int64_t kBits = 14;
 
 /// A layer's step; elementwise, as ADBench has it.
 void lstm_step(const Tensor& weights, const Tensor& bias, Tensor& hidden, Tensor& cell,
@@ -90,15 +90,16 @@ void lstm_step(const Tensor& weights, const Tensor& bias, Tensor& hidden, Tensor
 /// hidden values and cells before the first character [2 layers, bits].
 Tensor lstm(const std::vector<Tensor>& x) {
     const Tensor &weights = x[0], &ends = x[1], &text = x[3];
+    const auto layers = static_cast<size_t>(Size(x[2].size(0)).constant() / 2);
     std::vector<Tensor> hidden, cells;
-    for (int layer = 0; layer < kLayers; ++layer) {
+    for (int layer = 0; layer < static_cast<int>(layers); ++layer) {
         hidden.push_back(x[2](2 * layer));
         cells.push_back(x[2](2 * layer + 1));
     }
     Tensor total = 0.0f;
     for (Tensor t : loop(text.size(0) - 1)) {
         Tensor input = text(t) * ends(0);
-        for (size_t layer = 0; layer < kLayers; ++layer) {
+        for (size_t layer = 0; layer < layers; ++layer) {
             const int at = 2 * static_cast<int>(layer);
             lstm_step(weights(at), weights(at + 1), hidden[layer], cells[layer], input);
             input = hidden[layer];
@@ -110,13 +111,13 @@ Tensor lstm(const std::vector<Tensor>& x) {
     return -total / cast<float>(Tensor((text.size(0) - 1) * text.size(1)));
 }
 
-GradientContest lstm_contest(int64_t characters) {
+GradientContest lstm_contest(int64_t layers, int64_t characters) {
     std::vector<float> bits = numbers(characters * kBits, 0, 1, 9);
     for (float& bit : bits) bit = bit < 0.5f ? 0 : 1;
     const std::vector<Tensor> args{
-        tensor(numbers(2 * kLayers * 4 * kBits, -1, 1, 1), {2 * kLayers, 4, kBits}),
+        tensor(numbers(2 * layers * 4 * kBits, -1, 1, 1), {2 * layers, 4, kBits}),
         tensor(numbers(3 * kBits, -1, 1, 2), {3, kBits}),
-        tensor(numbers(2 * kLayers * kBits, -1, 1, 3), {2 * kLayers, kBits}),
+        tensor(numbers(2 * layers * kBits, -1, 1, 3), {2 * layers, kBits}),
         tensor(bits, {characters, kBits})};
     return by_first(lstm, args, 2, 3);
 }
@@ -128,9 +129,13 @@ void add_adbench(std::vector<GradientCase>& cases) {
         cases.push_back({name, [of] { return mixture_contest(of); }});
     };
     add("gmm_1k_d10_K25", {1000, 10, 25});
+    add("gmm_1k_d32_K50", {1000, 32, 50});
     add("gmm_1k_d64_K25", {1000, 64, 25});
+    add("gmm_1k_d64_K200", {1000, 64, 200});
     add("gmm_10k_d10_K200", {10000, 10, 200});
-    cases.push_back({"lstm_l2_c1024", [] { return lstm_contest(1024); }});
+    add("gmm_10k_d32_K25", {10000, 32, 25});
+    cases.push_back({"lstm_l2_c1024", [] { return lstm_contest(2, 1024); }});
+    cases.push_back({"lstm_l4_c1024", [] { return lstm_contest(4, 1024); }});
 }
 
 }  // namespace firn::bench

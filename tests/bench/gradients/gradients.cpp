@@ -17,9 +17,9 @@ constexpr const char* kUsage =
     R"(usage: firn_bench_gradients [--only CASE] [--rounds N] [--explain] [--list]
 
 Milliseconds of objectives and of their gradients, medians of rounds in which both take turns; their
-ratio; dispatches of each, by iteration where a loop is what takes the time; temporaries of the gradient;
-operations and bytes that it counts over the least that any program must do; PyTorch's milliseconds where
-python3 can import it, and how far its gradients are from Firn's. Training steps stand for gradients, too.
+ratio; dispatches of each, by iteration where a loop is what takes the time; MiB that the gradient holds at
+a time, its results with it;operations and bytes that it counts over the least that any program must do; PyTorch's milliseconds and MiB
+where python3 can import it, and how far its gradients are from Firn's. Training steps stand for gradients, too.
 
   --only CASE   this case, or all whose names begin with CASE_ (--list names them)
   --rounds N    as many rounds (9)
@@ -76,6 +76,15 @@ std::string number(double value, const char* format) {
     return value > 0 ? text : "-";
 }
 
+/// Temporaries and results.
+double held_bytes(const Timed& timed, const ProgramStats& stats) {
+    double out = static_cast<double>(stats.peak_bytes);
+    for (const Tensor& result : timed.run())
+        out +=
+            static_cast<double>(element_count(result.shape()).constant()) * result.dtype().bytes();
+    return out;
+}
+
 void run_case(const GradientCase& one, const Options& options, Executor& executor) {
     const GradientContest contest = one.make();
     const Timed* sides[] = {&contest.objective, &contest.gradient};
@@ -97,11 +106,12 @@ void run_case(const GradientCase& one, const Options& options, Executor& executo
     const auto over = [](int64_t counted, double of) {
         return number(of > 0 ? static_cast<double>(counted) / of : 0, "%.2f");
     };
-    std::printf(" %8.1f %6s %6s %9s %9s %8s\n", static_cast<double>(of[1].peak_bytes) / (1 << 20),
+    std::printf(" %8.1f %6s %6s %9s %9s %8s %8s\n", held_bytes(contest.gradient, of[1]) / (1 << 20),
                 over(of[1].operations, least.operations).c_str(),
                 over(of[1].bytes_read + of[1].bytes_written, least.bytes_read + least.bytes_written)
                     .c_str(),
                 number(torch.value, "%.2f").c_str(), number(torch.gradient, "%.2f").c_str(),
+                number(torch.peak_bytes / (1 << 20), "%.1f").c_str(),
                 number(torch.difference, "%.0e").c_str());
     std::fflush(stdout);
     if (!(torch.difference <= contest.tolerance))
@@ -130,9 +140,9 @@ int run(const Options& options) {
     Session session = current_session();
     session.compile_in_background(false);
     std::printf("%s, medians of %d rounds\n", session.profile().name.c_str(), options.rounds);
-    std::printf("%-24s %9s %9s %6s %5s %8s %8s %8s %6s %6s %9s %9s %8s\n", "case", "value ms",
+    std::printf("%-24s %9s %9s %6s %5s %8s %8s %8s %6s %6s %9s %9s %8s %8s\n", "case", "value ms",
                 "grad ms", "ratio", "aim", "kernels", "of grad", "MiB", "ops", "bytes", "torch",
-                "its grad", "differs");
+                "its grad", "its MiB", "differs");
     for (const GradientCase& one : cases) run_case(one, options, session.executor());
     return 0;
 }

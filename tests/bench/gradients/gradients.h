@@ -44,6 +44,7 @@ void add_training(std::vector<GradientCase>& cases);
 /// PyTorch's milliseconds for the same arguments; 0 where there are none.
 struct TorchGradient {
     double value = 0, gradient = 0;
+    double peak_bytes = 0;  // of what the gradient allocates, its results with it
     double difference = 0;  // of its gradients from `results`, the largest of all
 };
 TorchGradient torch_gradient(const std::string& name, const std::vector<Tensor>& args,

@@ -54,7 +54,8 @@ TorchGradient torch_gradient(const std::string& name, const std::vector<Tensor>&
     }
     TorchGradient out;
     FILE* pipe = popen((command + " 2> /dev/null").c_str(), "r");
-    const bool timed = pipe && std::fscanf(pipe, "%lf %lf", &out.value, &out.gradient) == 2;
+    const bool timed =
+        pipe && std::fscanf(pipe, "%lf %lf %lf", &out.value, &out.gradient, &out.peak_bytes) == 3;
     if (pipe) pclose(pipe);
     for (size_t k = 0; timed && k < results.size(); ++k) {
         const std::vector<float> own = results[k].to_vector<float>();

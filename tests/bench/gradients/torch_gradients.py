@@ -4,7 +4,8 @@
 usage: torch_gradients.py CASE FOLDER GRADIENTS SHAPE...
 
 FOLDER/x0, x1 .. hold the arguments (f32, row-major; SHAPE is n,m,.. of each). Prints the medians'
-milliseconds of the objective and of the gradient, and leaves the gradients by the first arguments in
+milliseconds of the objective and of the gradient, and the largest number of bytes that the latter
+holds at a time beside its arguments, and leaves the gradients by the first arguments in
 FOLDER/g0, g1 ... Ends with 3 for a case that has no form here. Training steps leave the weights after a
 step in place of the gradients.
 """
@@ -117,6 +118,17 @@ def median_ms(run):
     return sorted(times)[len(times) // 2] * 1e3
 
 
+def peak_bytes(run):
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as seen:
+        run()
+    now = most = 0
+    events = [e for e in seen.profiler.kineto_results.events() if e.name() == "[memory]"]
+    for event in sorted(events, key=lambda e: e.start_us()):
+        now += event.nbytes()
+        most = max(most, now)
+    return most
+
+
 def main():
     if len(sys.argv) < 5:
         sys.exit(__doc__)
@@ -136,13 +148,15 @@ def main():
 
     def gradient():
         own = [x.detach().requires_grad_(True) for x in args[:count]]
-        made = torch.autograd.grad(f(*own, *args[count:]), own)
+        made = list(torch.autograd.grad(f(*own, *args[count:]), own))
         with torch.no_grad():
-            return [w - RATE * g for w, g in zip(own, made)] if name in STEPS else made
+            for k in range(len(made) if name in STEPS else 0):
+                made[k] = own[k] - RATE * made[k]
+        return made
 
     for k, made in enumerate(gradient()):
         made.detach().numpy().astype(numpy.float32).tofile(f"{folder}/g{k}")
-    print(median_ms(value), median_ms(gradient))
+    print(median_ms(value), median_ms(gradient), peak_bytes(gradient))
 
 
 main()
