@@ -49,7 +49,7 @@ bool is_worth_writing_out(const ListedLoop& listed, const SequencePiece& loop, i
 }
 
 SequencePiece written_out(const RepeatStep& repeat, const SequencePiece& loop,
-                          const SequencePiece& copies, const Size& first) {
+                          const std::vector<SequencePiece>& copies, const Size& first) {
     const Rotation rotation(repeat.rotation.begin(), repeat.rotation.end());
     const Size period(period_of(rotation)), trips = max(loop.trips, Size(0)),
                                             left = mod(trips, period),
@@ -68,7 +68,8 @@ SequencePiece written_out(const RepeatStep& repeat, const SequencePiece& loop,
     if (left.is(0)) return out;
     one.iteration = first + trips - left + index;
     rest.trips = left, rest.most_trips = period.constant() - 1;
-    rest.body = {std::move(one), copies};
+    rest.body = {std::move(one)};
+    rest.body.insert(rest.body.end(), copies.begin(), copies.end());
     out.body.push_back(std::move(rest));
     return out;
 }

@@ -14,6 +14,6 @@ bool is_worth_writing_out(const ListedLoop& listed, const SequencePiece& loop, i
 /// As many iterations as it takes until all buffers have their names again, each on those that have
 /// them then; what iterations are left copy. `first`: the number of the loop's first iteration.
 SequencePiece written_out(const RepeatStep& repeat, const SequencePiece& loop,
-                          const SequencePiece& copies, const Size& first);
+                          const std::vector<SequencePiece>& copies, const Size& first);
 
 }  // namespace firn

@@ -2,6 +2,7 @@
 #include "compiler/mapping/sequence_pieces.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <span>
 #include <variant>
@@ -125,6 +126,28 @@ std::optional<SequencePiece> copy_piece(const SequenceContext& context,
     return kernel_piece(context, code);
 }
 
+/// The same of pairs of any size and type: no buffer of one size is the other of a pair of another.
+std::optional<std::vector<SequencePiece>> copy_pieces(const SequenceContext& context,
+                                                      std::vector<std::pair<int, int>> pairs) {
+    std::vector<SequencePiece> out;
+    const auto info = [&](int buffer) -> const BufferInfo& {
+        return context.program.buffers[static_cast<size_t>(buffer)];
+    };
+    while (!pairs.empty()) {
+        const BufferInfo& first = info(pairs[0].first);
+        const auto others =
+            std::stable_partition(pairs.begin(), pairs.end(), [&](const std::pair<int, int>& pair) {
+                const BufferInfo& to = info(pair.first);
+                return to.elements == first.elements && to.dtype == first.dtype;
+            });
+        std::optional<SequencePiece> made = copy_piece(context, {pairs.begin(), others});
+        if (!made) return std::nullopt;
+        out.push_back(std::move(*made));
+        pairs.erase(pairs.begin(), others);
+    }
+    return out;
+}
+
 /// What of the rotation somebody sees: what is new in every iteration needs no value from the one
 /// before.
 std::vector<std::pair<int, int>> moved_values(const SequenceContext& context,
@@ -161,12 +184,16 @@ std::optional<SequencePiece> piece_of(const SequenceContext& context, const List
     if (!can_loop(out.body, out.induction, context.program)) return std::nullopt;
     const std::vector<std::pair<int, int>> moved = moved_values(context, listed, out);
     if (!moved.empty()) {
-        std::optional<SequencePiece> copies = copy_piece(context, moved);
+        std::optional<std::vector<SequencePiece>> copies = copy_pieces(context, moved);
         if (!copies) return std::nullopt;
-        const BufferInfo& first = context.program.buffers[static_cast<size_t>(moved[0].first)];
-        if (is_worth_writing_out(listed, out, first.elements.upper_bound(context.facts.largest)))
+        int64_t elements = 0;
+        for (const auto& [to, from] : moved)
+            elements = std::max(
+                elements, context.program.buffers[static_cast<size_t>(to)].elements.upper_bound(
+                              context.facts.largest));
+        if (is_worth_writing_out(listed, out, elements))
             return written_out(repeat, out, *copies, span.first);
-        out.body.push_back(std::move(*copies));
+        std::move(copies->begin(), copies->end(), std::back_inserter(out.body));
     }
     if (span.first.is(0)) return out;
     SequencePiece one;

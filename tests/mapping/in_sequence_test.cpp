@@ -83,6 +83,19 @@ Tensors perhaps_none(const Tensors& a) {
     return {x, y};
 }
 
+/// Buffers of two sizes rotate, beside numbers of two types.
+Tensors sizes_beside(const Tensors& a) {
+    Tensor x = a[0], rows = sum(a[0], {.axis = 1}), total = 0.0f, counted = 0;
+    for (Tensor turn : loop(a[1])) {
+        auto [i, j] = indices<2>(x.shape());
+        x = 0.5f * (x(i - 1, j) + x(i, j + 1));
+        rows = 0.5f * roll(rows, 1) + sum(x, {.axis = 1});
+        total += sum(x * x);
+        counted += sum(cast<int>(x > 0.5f)) + turn;
+    }
+    return {x, rows, total, counted};
+}
+
 struct Row {
     const char* name;
     Tensors (*function)(const Tensors&);
@@ -93,6 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, InSequence_,
                          testing::Values(Row{"pyramid", pyramid, 3}, Row{"leapfrog", leapfrog},
                                          Row{"only_afterwards", only_afterwards},
                                          Row{"perhaps_none", perhaps_none},
+                                         Row{"sizes_beside", sizes_beside},
                                          Row{"stores", stores, 7}),
                          [](const auto& info) { return std::string(info.param.name); });
 
