@@ -15,6 +15,7 @@ using namespace firn::bench;
 
 constexpr const char* kUsage =
     R"(usage: firn_bench_gradients [--only CASE] [--rounds N] [--explain] [--list]
+       firn_bench_gradients --expressions N [--seed N]
 
 Milliseconds of objectives and of their gradients, medians of rounds in which both take turns; their
 ratio; dispatches of each, by iteration where a loop is what takes the time; MiB that the gradient holds at
@@ -24,11 +25,14 @@ where python3 can import it, and how far its gradients are from Firn's. Training
   --only CASE   this case, or all whose names begin with CASE_ (--list names them)
   --rounds N    as many rounds (9)
   --explain     what the compiler makes of each gradient, with the times of its kernels
+  --expressions N
+                as many random functions, their gradients and the gradients of these beside PyTorch's,
+                in f64; --seed: of the first (1)
 )";
 
 struct Options {
     std::string only;
-    int rounds = 9;
+    int rounds = 9, expressions = 0, seed = 1;
     bool explain = false, list = false, help = false;
 };
 
@@ -42,6 +46,10 @@ Options parse(int argc, char** argv) {
             out.list = true;
         else if (name == "--explain")
             out.explain = true;
+        else if (name == "--expressions" && i + 1 < argc)
+            out.expressions = std::atoi(argv[++i]);
+        else if (name == "--seed" && i + 1 < argc)
+            out.seed = std::atoi(argv[++i]);
         else if ((name == "--only" || name == "--rounds") && i + 1 < argc)
             name == "--only" ? void(out.only = argv[++i]) : void(out.rounds = std::atoi(argv[++i]));
         else
@@ -165,6 +173,9 @@ int main(int argc, char** argv) {
     try {
         const Options options = parse(argc, argv);
         if (options.help) return std::puts(kUsage), 0;
+        if (options.expressions > 0)
+            return compare_expressions(options.expressions, static_cast<uint64_t>(options.seed)) !=
+                   0;
         return run(options);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "firn_bench_gradients: %s\n", error.what());

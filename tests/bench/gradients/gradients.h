@@ -2,6 +2,7 @@
 #pragma once
 #include <firn/firn.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -49,5 +50,9 @@ struct TorchGradient {
 };
 TorchGradient torch_gradient(const std::string& name, const std::vector<Tensor>& args,
                              const std::vector<Tensor>& results);
+
+/// As many random functions, their gradients and the gradients of these in f64 beside PyTorch's:
+/// says what it finds, and gives 0 where they agree.
+int compare_expressions(int count, uint64_t first_seed);
 
 }  // namespace firn::bench
