@@ -1,8 +1,13 @@
 // All derivatives of several elements by several.
 #include "compiler/frontend/jacobian.h"
 
+#include <optional>
+
+#include "compiler/autodiff/stencil.h"
 #include "compiler/frontend/control.h"
 #include "compiler/frontend/create.h"
+#include "compiler/frontend/math.h"
+#include "compiler/frontend/movement.h"
 #include "compiler/frontend/scatter.h"
 #include "compiler/ir/graph.h"
 
@@ -42,13 +47,83 @@ Tensor by_columns(const Tensor& y, const Tensor& x, const GradOptions& options, 
     return out;
 }
 
+/// The place of an element in row-major order, from its indices.
+Tensor flat_place(const std::vector<Tensor>& at, const Shape& shape) {
+    Tensor out = at[0];
+    for (size_t d = 1; d < at.size(); ++d) out = out * Tensor(shape[d]) + at[d];
+    return out;
+}
+
+/// From as many directions as there are colours: each element of y depends on no two elements of x
+/// that move together.
+Tensor by_colours(const Tensor& y, const Tensor& x, const Stencil& stencil, const Colouring& by,
+                  const GradOptions& options, SourceLine line) {
+    const Shape shape = y.shape(line), behind = x.shape(line);
+    const size_t rank = shape.size();
+    const auto colour_at = [&](const std::vector<Tensor>& at) {
+        Tensor sum = 0;
+        for (size_t d = 0; d < rank; ++d) sum = sum + at[d] * static_cast<int>(by.factors[d]);
+        return sum % static_cast<int>(by.count);
+    };
+    std::vector<Tensor> own, of_x;
+    for (size_t d = 0; d < rank; ++d) {
+        own.push_back(index(shape, static_cast<int>(d), line));
+        of_x.push_back(index(behind, static_cast<int>(d), line));
+    }
+    const Tensor colours = colour_at(of_x), row = flat_place(own, shape);
+    std::vector<Tensor> columns, wanted, found;  // by offset: of x, -1: outside; colours; values
+    for (const Offset& offset : stencil.offsets) {
+        std::vector<Tensor> at;
+        Tensor inside = row >= 0;
+        for (size_t d = 0; d < rank; ++d) {
+            const Tensor extent(behind[d]);
+            Tensor next = own[d] + static_cast<int>(offset[d]);
+            if (stencil.wraps[d])
+                next = (next % extent + extent) % extent;
+            else
+                inside = inside & (next >= 0) & (next < extent);
+            at.push_back(select(inside, next, 0));
+        }
+        columns.push_back(select(inside, flat_place(at, behind), -1));
+        wanted.push_back(colour_at(at));
+        found.push_back(zeros(shape, y.dtype(line), line));
+    }
+    const Ref from = y.node(line), to = x.node(line);  // inside the loop, not what it would carry
+    for (Tensor k : loop(static_cast<int>(by.count))) {
+        const Tensor y_here = Tensor::from_node(from), x_here = Tensor::from_node(to);
+        const Tensor seed = (colours == k).as(x.dtype(line), line);
+        const Tensor change = jvp(y_here, {x_here}, {seed}, options, line);
+        for (size_t t = 0; t < found.size(); ++t)
+            found[t] = select(wanted[t] == k, change, found[t]);
+    }
+    Tensor out = zeros({element_count(shape), element_count(behind)}, y.dtype(line), line);
+    for (size_t t = 0; t < found.size(); ++t)
+        store(out(row, columns[t]), found[t], {.unique = true});
+    return out;
+}
+
+/// Nothing where it would take as many directions as x has elements.
+std::optional<Tensor> compressed(const Tensor& y, const Tensor& x, const GradOptions& options,
+                                 SourceLine line) {
+    const Shape behind = x.shape(line);
+    if (behind.empty() || behind.size() != y.shape(line).size()) return std::nullopt;
+    const auto stencil = stencil_of(y.node(line), x.node(line));
+    if (!stencil) return std::nullopt;
+    const auto by = colours_of(*stencil, behind, element_count(behind).upper_bound());
+    if (!by) return std::nullopt;
+    return by_colours(y, x, *stencil, *by, options, line);
+}
+
 }  // namespace
 
 Tensor jacobian(const Tensor& y, const Tensor& x, const GradOptions& options, SourceLine line) {
     Shape shape = y.shape(line);
     const Shape behind = x.shape(line);
     const bool forward = proved_less_equal(element_count(behind), element_count(shape));
-    const Tensor flat = forward ? by_columns(y, x, options, line) : by_rows(y, x, options, line);
+    const std::optional<Tensor> few = compressed(y, x, options, line);
+    const Tensor flat = few       ? *few
+                        : forward ? by_columns(y, x, options, line)
+                                  : by_rows(y, x, options, line);
     shape.insert(shape.end(), behind.begin(), behind.end());
     return reshape(Operand(flat, line), shape);
 }

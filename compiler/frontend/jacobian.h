@@ -6,7 +6,10 @@ namespace firn {
 
 /// The derivative of every element of `y` by every element of `x`: of the shape of y and behind it
 /// that of x. Column by column by forward mode where y is known to have as many elements as x or
-/// more, else row by row by reverse mode, in a recorded loop; y itself is computed once.
+/// more, else row by row by reverse mode, in a recorded loop; y itself is computed once. Where
+/// every element of y can be seen to depend on a few neighbours in x alone, as through shifted
+/// reads and arithmetic, columns that no element of y has in common are found together: a stencil
+/// takes about as many directions as it has taps.
 Tensor jacobian(const Tensor& y, const Tensor& x, const GradOptions& options = {},
                 SourceLine line = here());
 
