@@ -7,6 +7,7 @@
 
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/run_graph.h"
+#include "compiler/frontend/shown.h"
 #include "compiler/ir/interpret.h"
 #include "compiler/program/error.h"
 
@@ -47,47 +48,8 @@ std::string joined(const Indices& numbers) {
     return out;
 }
 
-std::string value_text(const Scalar& value) {
-    if (!value.dtype.is_float()) return text(value);
-    char out[32];
-    std::snprintf(out, sizeof out, value.dtype == f64 ? "%.10g" : "%.6g", value.f);
-    return out;
-}
-
 // --- prints
 // ---------------------------------------------------------------------------------------
-
-/// Elements in numpy's brackets; of an axis with more than 2 * edge the first and the last.
-class Bracketed {
-  public:
-    Bracketed(const Indices& shape, int edge, std::vector<std::string> elements)
-        : shape_(shape), edge_(edge), elements_(std::move(elements)) {
-        for (const std::string& element : elements_) width_ = std::max(width_, element.size());
-    }
-
-    std::string text(size_t axis = 0) {
-        if (axis == shape_.size()) {
-            const std::string& element = elements_[next_++];
-            return shape_.empty() ? element : std::string(width_ - element.size(), ' ') + element;
-        }
-        const bool last = axis + 1 == shape_.size();
-        const std::string gap = last ? " " : "\n" + std::string(axis + 1, ' ');
-        const int64_t shown = std::min<int64_t>(shape_[axis], 2 * edge_);
-        std::string out = "[";
-        for (int64_t k = 0; k < shown; ++k) {
-            if (k) out += gap;
-            if (k == edge_ && shown < shape_[axis]) out += "..." + gap;
-            out += text(axis + 1);
-        }
-        return out + "]";
-    }
-
-  private:
-    const Indices& shape_;
-    int edge_;
-    std::vector<std::string> elements_;
-    size_t width_ = 0, next_ = 0;
-};
 
 void write(const SessionState& session, const std::string& text) {
     if (session.print) return session.print(text);
@@ -103,7 +65,7 @@ void write_value(const SessionState& session, const Effect& effect, const Indice
     out += std::string(" ") + effect.dtype.name();
     if (!shape.empty()) out += "[" + joined(shape) + "]";
     out += shape.size() > 1 ? " =\n" : " = ";
-    write(session, out + Bracketed(shape, effect.edge, std::move(elements)).text() + "\n");
+    write(session, out + bracketed(shape, effect.edge, elements) + "\n");
 }
 
 Scalar from_words(DType type, const std::vector<HostTensor>& words, int64_t at) {

@@ -11,6 +11,7 @@
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/run_graph.h"
+#include "compiler/frontend/shown.h"
 
 namespace firn {
 namespace {
@@ -48,29 +49,6 @@ std::vector<Ref> turns_now(const SessionState& session, const Builder& b) {
 
 // --- the elements that a print shows
 // --------------------------------------------------------------
-
-Size shown(const Size& size, int edge) { return min(size, Size(2 * edge)); }
-
-bool all_shown(const Size& size, int edge) {
-    return size.is_constant() && size.constant() <= 2 * edge;
-}
-
-Ref shown_elements(const Builder& b, const Ref& x, int edge) {
-    Shape shape;
-    bool whole = true;
-    for (const Size& size : x->shape)
-        shape.push_back(shown(size, edge)), whole &= all_shown(size, edge);
-    if (whole) return x;
-    std::vector<Ref> places;
-    for (int k = 0; k < x->rank(); ++k) {
-        const size_t axis = static_cast<size_t>(k);
-        const Ref at = index(b, shape, k);
-        const Ref behind = op(b, Op::Add, {at, size_value(b, x->shape[axis] - shape[axis])});
-        places.push_back(
-            op(b, Op::Select, {op(b, Op::Less, {at, constant_int(b, edge)}), at, behind}));
-    }
-    return gather(b, x, places, std::vector<Bounds>(places.size(), Bounds::Clamp), scalar_int(0));
-}
 
 /// Where among the shown elements each element lies; outside where it is not shown.
 std::vector<Ref> places_among_shown(const Builder& b, const Shape& shape, int edge) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <concepts>
+#include <iosfwd>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -84,8 +85,10 @@ class Tensor : public TensorOperators {
     Tensor& operator<<=(const Arg& value) &;
     Tensor& operator>>=(const Arg& value) &;
 
-    /// A native `if` cannot be recorded: use if_(condition, then, otherwise) or select(...).
-    explicit operator bool() const = delete;
+    /// What C++ itself decides by cannot be recorded. Compilers show this line:
+    // clang-format off
+    explicit operator bool() const = delete;  // if: if_(c, [&] {..}); ?: select(c, a, b); for: loop(n); && || !: & | ~
+    // clang-format on
 
     class Index;
     /// The element at an index, one index per axis (fewer: whole trailing rows). Reading outside
@@ -237,7 +240,9 @@ class Access : public TensorOperators {
     void operator-=(const Arg& value) &&;
     void operator*=(const Arg& value) &&;
     void operator/=(const Arg& value) &&;
-    explicit operator bool() const = delete;
+    // clang-format off
+    explicit operator bool() const = delete;  // if: if_(c, [&] {..}); ?: select(c, a, b); for: loop(n); && || !: & | ~
+    // clang-format on
 
     // What is asked of the element that is read.
     DType dtype() const { return Tensor(*this).dtype(line_); }
@@ -303,6 +308,10 @@ Reader unchecked(const Operand& x);
 /// that. The kernel interpreter (FIRN_EXECUTOR=interpret) verifies it of shared arrays. Reads as
 /// `x(i)` does.
 Reader own(const Operand& x);
+
+/// Type, shape and elements as numpy shows them, of long axes those at the ends: computes and
+/// waits. While something is recorded, type and shape.
+std::ostream& operator<<(std::ostream& out, const Tensor& x);
 
 /// A Dimension with a floating-point number is a tensor: `1.0f / x.size(0)`.
 template <class A, class B>

@@ -2,6 +2,7 @@
 #pragma once
 #include <concepts>
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,10 @@ namespace firn {
 struct SizeEnv;  // size_env.h, as the next
 struct SizeMap;
 struct SizeTerm;
+
+class Size;
+Size floor_div(const Size& a, const Size& b);
+Size mod(const Size& a, const Size& b);
 
 /// A symbolic integer in canonical form: a sum of coefficient x product of atoms. An atom is a
 /// symbol, or a floor division, modulo, minimum or maximum of two sizes. Equal forms compare equal;
@@ -38,6 +43,9 @@ class Size {
     friend Size operator+(const Size& a, const Size& b);
     friend Size operator-(const Size& a, const Size& b);
     friend Size operator*(const Size& a, const Size& b);
+    /// Rounded down, as floor_div; what remains, from 0 on for b above 0. By 0: 0.
+    friend Size operator/(const Size& a, const Size& b) { return floor_div(a, b); }
+    friend Size operator%(const Size& a, const Size& b) { return mod(a, b); }
     Size& operator+=(const Size& b) { return *this = *this + b; }
     Size& operator*=(const Size& b) { return *this = *this * b; }
     friend bool operator==(const Size& a, const Size& b) { return compare(a, b) == 0; }
@@ -90,9 +98,7 @@ struct SizeTerm {
 
 using Shape = std::vector<Size>;
 
-Size floor_div(const Size& a, const Size& b);
 Size ceil_div(const Size& a, const Size& b);
-Size mod(const Size& a, const Size& b);
 Size min(const Size& a, const Size& b);
 Size max(const Size& a, const Size& b);
 /// The data symbols inside, each once, in the order of their names.
@@ -119,5 +125,8 @@ bool mentions(const Size& size, const std::string& symbol);
 Size element_count(const Shape& shape);
 /// `[n, 4, 3]`.
 std::string text(const Shape& shape);
+/// The same, and of one size, in a stream.
+std::ostream& operator<<(std::ostream& out, const Size& size);
+std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
 }  // namespace firn
