@@ -1,4 +1,4 @@
-// Elements in numpy's brackets, and tensors, shapes and sizes in streams.
+// Elements in numpy's brackets, and tensors in streams.
 #include "compiler/frontend/shown.h"
 
 #include <algorithm>
@@ -85,9 +85,6 @@ std::string bracketed(const std::vector<int64_t>& shape, int edge,
                       const std::vector<std::string>& elements) {
     return Bracketed(shape, edge, elements).text();
 }
-
-std::ostream& operator<<(std::ostream& out, const Size& size) { return out << size.text(); }
-std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << text(shape); }
 
 std::ostream& operator<<(std::ostream& out, const Tensor& x) {
     SessionState& session = *x.slot()->session;

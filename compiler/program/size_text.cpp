@@ -1,5 +1,6 @@
 // Symbolic integers as text, and back.
 #include <cctype>
+#include <ostream>
 
 #include "compiler/program/error.h"
 #include "compiler/program/size_builder.h"
@@ -160,5 +161,8 @@ std::string text(const Shape& shape) {
     for (size_t k = 0; k < shape.size(); ++k) result += (k ? ", " : "") + shape[k].text();
     return result + "]";
 }
+
+std::ostream& operator<<(std::ostream& out, const Size& size) { return out << size.text(); }
+std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << text(shape); }
 
 }  // namespace firn
