@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/frontend/structs.h"
 #include "compiler/frontend/tensor.h"
 #include "compiler/frontend/tune.h"
 #include "compiler/program/program_stats.h"
@@ -85,70 +86,6 @@ class Trace {
     uint64_t scope_ = 0;
 };
 
-/// How the results of a function are laid out: a Tensor, or a tuple, pair, array or vector of them.
-template <class T>
-struct Results;
-
-template <>
-struct Results<Tensor> {
-    using Type = Tensor;
-    static void take(const Tensor& from, std::vector<Tensor>& to) { to.push_back(from); }
-    static Tensor give(const std::vector<Tensor>& all, size_t& next) { return all[next++]; }
-};
-template <>
-struct Results<Access> : Results<Tensor> {};
-
-template <class... T>
-struct Results<std::tuple<T...>> {
-    using Type = std::tuple<typename Results<T>::Type...>;
-    static void take(const std::tuple<T...>& from, std::vector<Tensor>& to) {
-        std::apply(
-            [&](const auto&... each) {
-                (Results<std::remove_cvref_t<decltype(each)>>::take(each, to), ...);
-            },
-            from);
-    }
-    static Type give(const std::vector<Tensor>& all, size_t& next) {
-        return Type{Results<T>::give(all, next)...};  // braces: in order
-    }
-};
-template <class A, class B>
-struct Results<std::pair<A, B>> {
-    using Type = std::pair<typename Results<A>::Type, typename Results<B>::Type>;
-    static void take(const std::pair<A, B>& from, std::vector<Tensor>& to) {
-        Results<A>::take(from.first, to);
-        Results<B>::take(from.second, to);
-    }
-    static Type give(const std::vector<Tensor>& all, size_t& next) {
-        return Type{Results<A>::give(all, next), Results<B>::give(all, next)};
-    }
-};
-template <size_t N>
-struct Results<std::array<Tensor, N>> {
-    using Type = std::array<Tensor, N>;
-    static void take(const Type& from, std::vector<Tensor>& to) {
-        to.insert(to.end(), from.begin(), from.end());
-    }
-    static Type give(const std::vector<Tensor>& all, size_t& next) {
-        Type out;
-        for (Tensor& each : out) each = all[next++];
-        return out;
-    }
-};
-/// A vector takes every result that is left: it stands alone, or last.
-template <>
-struct Results<std::vector<Tensor>> {
-    using Type = std::vector<Tensor>;
-    static void take(const Type& from, std::vector<Tensor>& to) {
-        to.insert(to.end(), from.begin(), from.end());
-    }
-    static Type give(const std::vector<Tensor>& all, size_t& next) {
-        Type out(all.begin() + static_cast<long>(next), all.end());
-        next = all.size();
-        return out;
-    }
-};
-
 template <size_t, class T>
 using Repeated = T;
 
@@ -174,6 +111,38 @@ template <class Fn, size_t... K>
 auto call_with(Fn& fn, const std::vector<Tensor>& args, std::index_sequence<K...>) {
     return fn(Tensor(args[K])...);
 }
+template <class Fn, class... P>
+auto call_with_structs(Fn& fn, const std::vector<Tensor>& args, TypeList<P...>) {
+    size_t next = 0;
+    std::tuple<P...> made{Results<P>::give(args, next)...};  // braces: in order
+    return std::apply([&](P&... each) { return fn(std::move(each)...); }, made);
+}
+/// `Fn` can be called with so many Tensors.
+template <class Fn, size_t Arity>
+constexpr bool takes_tensors() {
+    return []<size_t... K>(std::index_sequence<K...>) {
+        return std::invocable<Fn&, Repeated<K, Tensor>...>;
+    }
+    (std::make_index_sequence<Arity>());
+}
+
+template <class Layout, class Parameters>
+class CompiledStructs;
+
+/// The same of a function that takes structs.
+template <class Layout, class... P>
+class CompiledStructs<Layout, TypeList<P...>> : public Function {
+  public:
+    explicit CompiledStructs(Function function) : Function(std::move(function)) {}
+
+    typename Results<Layout>::Type operator()(const ArgumentOf<P>&... args) const {
+        std::vector<Arg> flat;
+        (add_arguments(args, flat), ...);
+        std::vector<Tensor> all = call(flat);
+        size_t next = 0;
+        return Results<Layout>::give(all, next);
+    }
+};
 
 /// Records `fn` once with arguments of the given types and shapes, and compiles it when it is
 /// called. Sizes may be symbols: `f32("n", "m")`; one that appears twice must be equal at the call.
@@ -182,14 +151,33 @@ auto call_with(Fn& fn, const std::vector<Tensor>& args, std::index_sequence<K...
 /// nobody else holds it and the kernels allow it, a result is written over it, else its memory is
 /// free after the call; its handle has no value until it is assigned. A function that asserts
 /// leaves it as it is. Called while something else is recorded, the function becomes part of that.
+///
+/// `fn` may take and give structs of tensors: aggregates, nested ones, vectors (vec3) and arrays.
+/// Each takes as many specs as it has tensors, in order, and is given as one value:
+///
+///     struct State { Tensor u, v; vec3 wind; };
+///     auto step = compile([](State s, Tensor dt) { return State{..}; },
+///                         {f32(64, 64), f32(64, 64), f32(), f32(), f32(), f32()});
+///     state = step(std::move(state), 0.1f);
 template <size_t Arity, class Fn>
 auto compile_arity(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line) {
-    auto sequence = std::make_index_sequence<Arity>();
     Trace trace(specs, line);
-    auto result = call_with(fn, trace.arguments(), sequence);
+    auto result = [&] {
+        if constexpr (takes_tensors<Fn, Arity>())
+            return call_with(fn, trace.arguments(), std::make_index_sequence<Arity>());
+        else
+            return call_with_structs(fn, trace.arguments(), ParametersOf<Fn>());
+    }();
     std::vector<Tensor> flat;
     Results<decltype(result)>::take(result, flat);
-    return Compiled<decltype(result), Arity>(trace.finish(flat));
+    if constexpr (takes_tensors<Fn, Arity>()) {
+        return Compiled<decltype(result), Arity>(trace.finish(flat));
+    } else {
+        static_assert(
+            tensors_of(ParametersOf<Fn>()) == Arity,
+            "the function's parameters hold another number of tensors than there are specs");
+        return CompiledStructs<decltype(result), ParametersOf<Fn>>(trace.finish(flat));
+    }
 }
 template <class Fn, size_t Arity>
 auto compile(Fn fn, const ArgSpec (&specs)[Arity], SourceLine line = here()) {
@@ -241,7 +229,7 @@ requires std::invocable < Fn&, const std::vector<Tensor>
 /// The number of tensors that `Fn` takes.
 template <class Fn, size_t Arity = 0>
 constexpr size_t tensor_arity() {
-    static_assert(Arity <= 16, "the function cannot be called with up to 16 Tensors");
+    static_assert(Arity <= 64, "the function cannot be called with up to 64 Tensors");
     if constexpr ([]<size_t... K>(std::index_sequence<K...>) {
                       return std::invocable<Fn&, Repeated<K, Tensor>...>;
                   }(std::make_index_sequence<Arity>()))
@@ -308,11 +296,49 @@ class JitCall<Fn, std::index_sequence<K...>> {
     SharedPtr<Function> last_;
 };
 
+/// The same of a function that takes structs.
+template <class Fn, class... P>
+class JitCall<Fn, TypeList<P...>> {
+  public:
+    explicit JitCall(Fn fn) : fn_(std::move(fn)) {}
+
+    auto operator()(const ArgumentOf<P>&... args) {
+        using Layout = std::invoke_result_t<Fn&, P...>;
+        std::vector<Arg> all;
+        (add_arguments(args, all), ...);
+        std::vector<Tensor> results;
+        if (recording_now()) {
+            std::vector<Tensor> given;
+            for (const Arg& arg : all) given.push_back(Tensor::from_node(arg.node()));
+            Results<Layout>::take(call_with_structs(fn_, given, TypeList<P...>()), results);
+        } else {
+            const std::vector<ArgSpec> specs = specs_of(all);
+            last_ = programs_.get(specs, [&] {
+                return compile_arity<tensors_of(TypeList<P...>())>(fn_, specs, all[0].line());
+            });
+            results = last_->call(all);
+        }
+        size_t next = 0;
+        return Results<Layout>::give(results, next);
+    }
+
+    const SharedPtr<Function>& last() const { return last_; }
+    size_t shape_count() const { return programs_.size(); }
+
+  private:
+    Fn fn_;
+    JitPrograms programs_;
+    SharedPtr<Function> last_;
+};
+
 /// Compiles `fn` for the types and shapes that it is first called with, and again for new ones;
 /// keeps the 64 that were used last.
 template <class Fn>
 auto jit(Fn fn) {
-    return JitCall<Fn, std::make_index_sequence<tensor_arity<Fn>()>>(std::move(fn));
+    if constexpr (TakesStructs<Fn>)
+        return JitCall<Fn, ParametersOf<Fn>>(std::move(fn));
+    else
+        return JitCall<Fn, std::make_index_sequence<tensor_arity<Fn>()>>(std::move(fn));
 }
 
 }  // namespace firn

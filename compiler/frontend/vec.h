@@ -399,6 +399,7 @@ Tensor stack(const Vec<N, K>& v, SourceLine line = here()) {
 template <size_t N, VecKind K>
 struct Results<Vec<N, K>> {
     using Type = Vec<N, K>;
+    static constexpr size_t count = N;
     static void take(const Type& from, std::vector<Tensor>& to) {
         for (size_t k = 0; k < N; ++k) to.push_back(from[k]);
     }

@@ -224,7 +224,7 @@ TEST(Layers, PublicHeadersStayLight) {
         "optional", "string",   "tuple",   "utility", "type_traits",      "vector", "stdexcept"};
     // Learning is a header of its own, so that it costs nobody else.
     for (const auto& [header, most] :
-         {std::pair{"engine/firn/firn.h", 4500u}, {"engine/firn/learning.h", 3500u}}) {
+         {std::pair{"engine/firn/firn.h", 5000u}, {"engine/firn/learning.h", 3500u}}) {
         size_t lines = 0;
         for (const std::string& name : reached_from(header)) {
             if (name.find('/') == name.npos) {
