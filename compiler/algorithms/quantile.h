@@ -1,0 +1,28 @@
+// Order statistics: quantiles, the median, and the distance of the extrema.
+#pragma once
+#include "compiler/frontend/reduce.h"
+
+namespace firn {
+
+struct QuantileOptions {
+    [[no_unique_address]] ByName by_name = {};
+    std::optional<int> axis = std::nullopt;  // none: over all elements
+    bool keep_dims = false;                  // the axis stays with size 1
+};
+
+// Rows are sorted. Integers and bools give f32, f16 is computed in f32. A nan makes its row nan,
+// and a row without elements is nan, as in numpy.
+
+/// The value below which the part q, 0 .. 1, of the elements lies, on the line between the two that
+/// are next to position q (n - 1), as numpy's quantile. q is a number or a tensor, whose axes come
+/// first in the result. At a position that is whole it is that element, infinite neighbours or not.
+/// UserError where a number is outside 0 .. 1; elements of a tensor are clamped.
+Tensor quantile(const Operand& x, const Arg& q, const QuantileOptions& options = {});
+/// The same with q in percent, 0 .. 100.
+Tensor percentile(const Operand& x, const Arg& q, const QuantileOptions& options = {});
+/// The element in the middle, or the mean of the two there.
+Tensor median(const Operand& x, const QuantileOptions& options = {});
+/// The largest less the smallest element, in their type: numpy's "peak to peak".
+Tensor ptp(const Operand& x, const ReduceOptions& options = {});
+
+}  // namespace firn
