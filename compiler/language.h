@@ -1,11 +1,14 @@
 // Everything that a user of the compiler includes: tensors, functions on them, control, compile.
 #pragma once
+#include "compiler/algorithms/closeness.h"
 #include "compiler/algorithms/compact.h"
 #include "compiler/algorithms/conv.h"
 #include "compiler/algorithms/covariance.h"
+#include "compiler/algorithms/differences.h"
 #include "compiler/algorithms/einsum.h"
 #include "compiler/algorithms/fft.h"
 #include "compiler/algorithms/histogram.h"
+#include "compiler/algorithms/integral.h"
 #include "compiler/algorithms/linear_algebra.h"
 #include "compiler/algorithms/matmul.h"
 #include "compiler/algorithms/nan_reduce.h"
