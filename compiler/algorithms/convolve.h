@@ -1,0 +1,19 @@
+// Convolutions of two vectors, as of sequences.
+#pragma once
+#include "compiler/frontend/tensor.h"
+
+namespace firn {
+
+enum class ConvolveMode : uint8_t {
+    Full,   // wherever both overlap: n + m - 1
+    Same,   // the middle of that: max(n, m)
+    Valid,  // where the shorter lies inside the longer: max(n, m) - min(n, m) + 1
+};
+/// out[k] = sum over j of a[k - j] v[j], as numpy's convolve; a is [n], v is [m]. Each element is
+/// one sum over the shorter (over v, where sizes are symbols); for long ones of both, see fft.
+/// UserError where one has no elements. Of batches and channels, see conv1d.
+Tensor convolve(const Operand& a, const Operand& v, ConvolveMode mode = ConvolveMode::Full);
+/// out[k] = sum over j of a[k + j] v[j], as numpy's correlate: `v` is not mirrored.
+Tensor correlate(const Operand& a, const Operand& v, ConvolveMode mode = ConvolveMode::Valid);
+
+}  // namespace firn
