@@ -7,6 +7,7 @@
 #include "compiler/algorithms/covariance.h"
 #include "compiler/algorithms/differences.h"
 #include "compiler/algorithms/einsum.h"
+#include "compiler/algorithms/elementwise.h"
 #include "compiler/algorithms/fft.h"
 #include "compiler/algorithms/histogram.h"
 #include "compiler/algorithms/integral.h"
