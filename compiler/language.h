@@ -1,10 +1,12 @@
 // Everything that a user of the compiler includes: tensors, functions on them, control, compile.
 #pragma once
+#include "compiler/algorithms/border.h"
 #include "compiler/algorithms/closeness.h"
 #include "compiler/algorithms/compact.h"
 #include "compiler/algorithms/conv.h"
 #include "compiler/algorithms/convolve.h"
 #include "compiler/algorithms/covariance.h"
+#include "compiler/algorithms/diagonals.h"
 #include "compiler/algorithms/differences.h"
 #include "compiler/algorithms/einsum.h"
 #include "compiler/algorithms/elementwise.h"
@@ -19,7 +21,9 @@
 #include "compiler/algorithms/scan.h"
 #include "compiler/algorithms/scatter_in_order.h"
 #include "compiler/algorithms/search.h"
+#include "compiler/algorithms/series.h"
 #include "compiler/algorithms/sort.h"
+#include "compiler/algorithms/turns.h"
 #include "compiler/algorithms/unique.h"
 #include "compiler/frontend/check_gradients.h"
 #include "compiler/frontend/control.h"
