@@ -119,7 +119,6 @@ Tensor fmod_of(const Arg& a, const Arg& b) {
     Tensor rest = size % step;
     // Where the quotient or the product was rounded to the other side of a multiple.
     rest = select(rest < 0, rest + step, select(rest >= step, rest - step, rest));
-    rest = select(is_inf(y) & !is_inf(x), size, rest);
     return select(is_negative(x), -rest, rest);
 }
 

@@ -109,7 +109,10 @@ TEST(Elementwise, SincKeepsItsDigitsFarAway) {
 
 TEST(Elementwise, FmodIsOffByARoundingOfWhatIsDivided) {
     Floats a = random_floats(3000, 5, -50, 50), b = random_floats(3000, 6, 0.1f, 3);
-    for (size_t k = 0; k < 1000; ++k) a[k] = std::round(a[k]) * b[k];  // near multiples
+    for (size_t k = 0; k < 2000; ++k) {  // multiples, and what is next to them
+        a[k] = std::round(a[k]) * b[k];
+        if (k % 2 == 0) a[k] = std::nextafter(a[k], 0.0f);
+    }
     for (const Way& way : ways()) {
         SCOPED_TRACE(way.name);
         SessionScope scope(way.session);
@@ -129,9 +132,9 @@ TEST(Elementwise, KeepTheSignOfZero) {
         expect_values([&] { return 1.0f / f(tensor({-0.0f, 0.0f})); }, Floats{-INFINITY, INFINITY});
     expect_values(
         [] {
-            return 1.0f / fmod(tensor({-3.0f, 3.0f}), 1.5f);
+            return 1.0f / fmod(tensor({-3.0f, 3.0f, -0.0f, 0.0f}), 1.5f);
         },
-        Floats{-INFINITY, INFINITY});
+        Floats{-INFINITY, INFINITY, -INFINITY, INFINITY});
 }
 
 TEST(Elementwise, HaveGradients) {

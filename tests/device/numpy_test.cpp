@@ -90,6 +90,11 @@ const DeviceCase kElementwise[] = {
     {"sinc", [] { return sinc(floats({3000}) * 40.0f); }, 1e-5},
     {"nan_to_num", [] { return nan_to_num(log(floats({3000}))); }, 1e-5},
     {"copysign", [] { return copysign(floats({3000}), floats({3000}, 8)); }},
+    {"fmod_of_ugly",
+     [] {
+         return fmod(tensor({3.0f, INFINITY, 5.0f, -0.0f, -7.5f, NAN}),
+                     tensor({INFINITY, 2.0f, 0.0f, 1.0f, 2.0f, 1.0f}));
+     }},
     {"fmod", [] { return fmod(round(floats({3000}) * 900.0f), 8.0f); }},
 };
 const DeviceCase kMakers[] = {
