@@ -1,0 +1,40 @@
+// Noise over the plane and space: functions of a point, with one feature in every unit cell.
+#pragma once
+#include "compiler/frontend/vec.h"
+
+namespace firn {
+
+struct NoiseOptions {
+    Tensor seed = 0;  // an integer, also a tensor: another one gives other noise
+};
+
+// Lattice points are hashed by pcg3d and pcg4d of their coordinates and the seed, so that the same
+// point and seed give the same noise on every device, and nothing repeats before 2^32 cells. They
+// have gradients by the point; coordinates beyond 2^23 have no digits left for the place in a cell.
+
+/// Random numbers in [0, 1) at lattice points, and between them by 6t^5 - 15t^4 + 10t^3.
+Tensor value_noise(const vec2& p, const NoiseOptions& options = {}, SourceLine line = here());
+Tensor value_noise(const vec3& p, const NoiseOptions& options = {}, SourceLine line = here());
+
+/// Improved noise: 0 at lattice points, with random gradients there, about -1 .. 1. K. Perlin,
+/// "Improving Noise", 2002: its fade and, in space, its 12 gradients; in the plane 8 of their
+/// length.
+Tensor perlin_noise(const vec2& p, const NoiseOptions& options = {}, SourceLine line = here());
+Tensor perlin_noise(const vec3& p, const NoiseOptions& options = {}, SourceLine line = here());
+
+/// Simplex noise: sums over the corners of triangles or tetrahedra, -1 .. 1, with continuous
+/// derivatives. S. Gustavson, "Simplex Noise Demystified", 2005; kernels of radius sqrt(0.5),
+/// scaled so that the extremes are -1 and 1.
+Tensor simplex_noise(const vec2& p, const NoiseOptions& options = {}, SourceLine line = here());
+Tensor simplex_noise(const vec3& p, const NoiseOptions& options = {}, SourceLine line = here());
+
+struct Worley {
+    Tensor first, second;  // distances to the nearest and the second nearest point
+};
+/// Cellular noise: one random point in every cell. S. Worley, "A Cellular Texture Basis Function",
+/// 1996. Looks at the cells around that of p: where all their points are more than 1 away, which is
+/// rare, one behind them may be nearer.
+Worley worley_noise(const vec2& p, const NoiseOptions& options = {}, SourceLine line = here());
+Worley worley_noise(const vec3& p, const NoiseOptions& options = {}, SourceLine line = here());
+
+}  // namespace firn

@@ -1,0 +1,22 @@
+// Where rays meet spheres and boxes.
+#pragma once
+#include "compiler/frontend/vec_math.h"
+
+namespace firn {
+
+/// At origin + enter direction the ray comes in and at origin + leave direction it goes out again:
+/// enter <= leave, and enter is negative where it starts inside. Both are nan where it misses.
+struct RayHit {
+    Tensor hit;  // a bool: it meets what lies before it, leave >= 0
+    Tensor enter, leave;
+};
+/// With the ball around `centre`; the direction has any length but 0. E. Haines et al., "Precision
+/// Improvements for Ray/Sphere Intersection", Ray Tracing Gems, 2019: far away it keeps its digits.
+RayHit ray_sphere(const vec3& origin, const vec3& direction, const vec3& centre, const Arg& radius,
+                  SourceLine line = here());
+/// With the box from `low` to `high`; components of the direction may be 0. T. Kay and J. Kajiya,
+/// "Ray Tracing Complex Scenes", 1986.
+RayHit ray_box(const vec3& origin, const vec3& direction, const vec3& low, const vec3& high,
+               SourceLine line = here());
+
+}  // namespace firn

@@ -1,0 +1,8 @@
+// Functions for those who write shaders: noise, hashes, cameras, rays, rotations, colours.
+#pragma once
+#include "compiler/algorithms/camera.h"
+#include "compiler/algorithms/colour.h"
+#include "compiler/algorithms/hash.h"
+#include "compiler/algorithms/noise.h"
+#include "compiler/algorithms/quaternion.h"
+#include "compiler/algorithms/rays.h"
