@@ -14,4 +14,24 @@ Tensor nanmax(const Operand& x, const ReduceOptions& options = {});
 Tensor nanvar(const Operand& x, const VarianceOptions& options = {});
 Tensor nanstd(const Operand& x, const VarianceOptions& options = {});
 
+// Over the axes in braces.
+inline Tensor nansum(const Operand& x, const AxisList& axes) {
+    return nansum(x, {.axis = axes.values});
+}
+inline Tensor nanmean(const Operand& x, const AxisList& axes) {
+    return nanmean(x, {.axis = axes.values});
+}
+inline Tensor nanmin(const Operand& x, const AxisList& axes) {
+    return nanmin(x, {.axis = axes.values});
+}
+inline Tensor nanmax(const Operand& x, const AxisList& axes) {
+    return nanmax(x, {.axis = axes.values});
+}
+inline Tensor nanvar(const Operand& x, const AxisList& axes) {
+    return nanvar(x, {.axis = axes.values});
+}
+inline Tensor nanstd(const Operand& x, const AxisList& axes) {
+    return nanstd(x, {.axis = axes.values});
+}
+
 }  // namespace firn

@@ -160,6 +160,19 @@ TEST(Statistics, RefuseWithTheWayOut) {
                    {"interp", "1 or"});
 }
 
+TEST(Statistics, TakeAxesInBraces) {
+    SessionScope scope(Session::oracle());
+    const Tensor x = select(arange(12) == 5, std::nanf(""), arange(12) * 1.0f);
+    const Tensor cube = reshape(x, {2, 3, 2});
+    EXPECT_EQ(nansum(cube, {0, 2}).to_vector<float>(), (Floats{14, 22, 25}));
+    EXPECT_EQ(nanmean(cube, {0, 2}).to_vector<float>(), (Floats{3.5f, 5.5f, 25 / 3.0f}));
+    EXPECT_EQ(nanmin(cube, {0, 2}).to_vector<float>(), (Floats{0, 2, 4}));
+    EXPECT_EQ(nanmax(cube, {0, 2}).to_vector<float>(), (Floats{7, 9, 11}));
+    EXPECT_EQ(nanstd(cube, {0, 2}).to_vector<float>(),
+              sqrt(nanvar(cube, {.axis = {0, 2}})).to_vector<float>());
+    EXPECT_EQ(nanvar(cube, {0, 2}).rank(), 1);
+}
+
 TEST(Statistics, HaveGradients) {
     SessionScope scope(Session::oracle());
     const Tensor x = tensor(random_floats(12, 3), {3, 4}), w = tensor(random_floats(12, 4), {3, 4});

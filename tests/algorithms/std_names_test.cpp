@@ -5,6 +5,7 @@
 #include <numeric>
 #include <valarray>
 
+#include "compiler/shading.h"
 #include "tests/algorithms/agreement.h"
 
 using namespace firn;
@@ -31,6 +32,15 @@ TEST(NamesBesideStd, AreThoseOfTensorsOnTensors) {
     EXPECT_EQ(average(x, x * 0.0f + 1.0f).item<float>(), 2);
     EXPECT_TRUE(allclose(x, x).item<bool>());
     EXPECT_EQ(cross(tensor({1, 0, 0}), tensor({0, 1, 0})).to_vector<int>(), (Ints{0, 0, 1}));
+}
+
+TEST(NamesBesideStd, AreThoseOfQuaternionsOnQuaternions) {
+    SessionScope scope(Session::oracle());
+    const Quaternion q = axis_angle(vec3(0, 0, 1), 3.14159265f);
+    EXPECT_NEAR(rotate(conj(q), vec3(1, 0, 0)).x.item<float>(), -1, 1e-6);
+    EXPECT_NEAR(dot(normalize(q), slerp(q, q, 0.5f)).item<float>(), 1, 1e-6);
+    EXPECT_LT(simplex_noise(vec2(0.3f, 0.4f)).item<float>(), 1);
+    EXPECT_EQ(turbo(tensor({0.5f})).x.rank(), 1);
 }
 
 TEST(NamesBesideStd, AreThoseOfStdOnNumbers) {
