@@ -9,6 +9,9 @@ namespace firn {
 /// sum(weights x) / sum(weights), as numpy's average. The weights have x's shape, or one axis, of
 /// the size of the one axis in the options. nan or infinite where they add up to 0.
 Tensor average(const Operand& x, const Operand& weights, const ReduceOptions& options = {});
+inline Tensor average(const Operand& x, const ReduceOptions& options = {}) {
+    return mean(x, options);
+}
 
 struct CovarianceOptions {
     [[no_unique_address]] ByName by_name = {};

@@ -98,4 +98,11 @@ Tensor gradient(const Operand& x, const GradientOptions& options) {
     return slope.as(real_type(own.dtype()));
 }
 
+std::vector<Tensor> gradient(const Operand& x, const AxisList& axes) {
+    LineScope at(x.line());
+    std::vector<Tensor> out;
+    for (int axis : axes.values) out.push_back(gradient(x, GradientOptions{.axis = axis}));
+    return out;
+}
+
 }  // namespace firn

@@ -23,5 +23,7 @@ struct GradientOptions {
 /// numpy's gradient with one `axis`. Integers give f32. UserError where the axis has no more
 /// elements than edge_order. Of a function, by what it is computed from, see grad.
 Tensor gradient(const Operand& x, const GradientOptions& options = {});
+/// One for each axis in braces, between neighbours 1 apart: `gradient(x, {0, 1})`.
+std::vector<Tensor> gradient(const Operand& x, const AxisList& axes);
 
 }  // namespace firn

@@ -26,6 +26,11 @@ const NumpyRow kDifferences[] = {
     {"diff_of_bools", differences},
     {"diff_of_nan", differences},
     {"gradient", [](In in) { return Tensors{gradient(in[0], {.axis = 1})}; }, 1e-6},
+    {"gradient_axes",
+     [](In in) {
+         return gradient(in[0], {0, 1});
+     },
+     1e-6},
     {"gradient_spacing",
      [](In in) { return Tensors{gradient(in[0], {.axis = 0, .spacing = 0.25f})}; }, 1e-6},
     {"gradient_second",

@@ -105,6 +105,7 @@ def statistics():
 
     w = floats(3, 5, low=0, high=2, seed=3)
     case("average", [x, w], (F, np.average(x, weights=w)))
+    case("average_even", [x], (F, np.average(x, axis=0)))
     case("average_axis", [x, w], (F, np.average(x, axis=1, weights=w)))
     case("average_vector", [x, w[0]], (F, np.average(x, axis=1, weights=w[0])))
     case("average_ints", [ints(4), np.abs(ints(4)) + I(1)],
@@ -179,6 +180,7 @@ def differences():
     case("diff_of_nan", [with_nan(x, 3, 8, 9)], (F, np.diff(with_nan(x, 3, 8, 9))))
     t, s = F([0, 0.5, 0.75, 2, 3, 5]), F([0, 1, 1.5, 4])
     case("gradient", [x], (F, np.gradient(x, axis=1)))
+    case("gradient_axes", [x], *[(F, g) for g in np.gradient(x)])
     case("gradient_spacing", [x], (F, np.gradient(x, 0.25, axis=0)))
     case("gradient_second", [x], (F, np.gradient(x, 0.25, axis=1, edge_order=2)))
     case("gradient_coordinates", [x, t], (F, np.gradient(x, t, axis=1)))

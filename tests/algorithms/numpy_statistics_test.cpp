@@ -64,6 +64,7 @@ INSTANTIATE_TEST_SUITE_P(NanReductions, NumpyStatistics, ::testing::ValuesIn(kNa
 
 const NumpyRow kCovariances[] = {
     {"average", [](In in) { return Tensors{average(in[0], in[1])}; }, 1e-6},
+    {"average_even", [](In in) { return Tensors{average(in[0], {.axis = 0})}; }, 1e-6},
     {"average_axis", [](In in) { return Tensors{average(in[0], in[1], {.axis = 1})}; }, 1e-6},
     {"average_vector", [](In in) { return Tensors{average(in[0], in[1], {.axis = 1})}; }, 1e-6},
     {"average_ints", [](In in) { return Tensors{average(in[0], in[1])}; }, 1e-6},
