@@ -28,17 +28,4 @@ mat3 rotation_matrix(const Quaternion& q, SourceLine line = here());
 /// Shoemake, "Animating Rotation with Quaternion Curves", 1985.
 Quaternion slerp(const Quaternion& a, const Quaternion& b, const Arg& t, SourceLine line = here());
 
-/// Compiled functions may return quaternions: x, y, z and w.
-template <>
-struct Results<Quaternion> {
-    using Type = Quaternion;
-    static void take(const Type& from, std::vector<Tensor>& to) {
-        Results<vec3>::take(from.v, to), to.push_back(from.w);
-    }
-    static Type give(const std::vector<Tensor>& all, size_t& next) {
-        vec3 v = Results<vec3>::give(all, next);
-        return {v, all[next++]};
-    }
-};
-
 }  // namespace firn
