@@ -52,7 +52,8 @@ const Widget* Gui::find(const std::string& name) const {
 
 bool Gui::slider(const std::string& name, float& value, float low, float high,
                  const SliderOptions& options) {
-    return widgets_->bind({name, options.help, &value, low, high, options.logarithmic});
+    return widgets_->bind(
+        {name, options.help, &value, low, high, options.logarithmic, options.step});
 }
 
 bool Gui::slider(const std::string& name, int& value, int low, int high,

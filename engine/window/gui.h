@@ -15,6 +15,9 @@ struct Widgets;
 struct SliderOptions {
     std::string help;  // shown when the mouse rests on it, and by --help
     bool logarithmic = false;
+    /// Above 0: the mouse changes a float by so much a pixel, however wide the range is. It may
+    /// change from frame to frame.
+    float step = 0;
 };
 
 /// Widgets stay once they are made, in the order in which they were; asking again by the same name

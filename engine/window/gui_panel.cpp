@@ -4,17 +4,19 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
 #include "compiler/program/error.h"
+#include "engine/window/os_window.h"
 #include "engine/window/widgets.h"
 
 namespace firn {
 namespace {
 
-constexpr float kFontPixels = 16, kPanelPadding = 12, kWidgetWidth = 170;
-const ImVec4 kDim{0.58f, 0.62f, 0.68f, 1};
+constexpr float kFontPixels = 16, kPanelPadding = 12, kWidgetWidth = 170, kMessageWidth = 280;
+const ImVec4 kDim{0.58f, 0.62f, 0.68f, 1}, kLoud{0.98f, 0.74f, 0.36f, 1};
 /// Where distributions keep a readable font; without one, the GUI falls back to ImGui's own.
 constexpr const char* kFonts[] = {"/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
                                   "/usr/share/fonts/TTF/DejaVuSans.ttf",
@@ -83,8 +85,21 @@ void map_keys() {
     map(ImGuiKey_Enter, Key::Enter);
     map(ImGuiKey_Escape, Key::Escape);
     io.KeyMap[ImGuiKey_A] = 'A';
+    io.KeyMap[ImGuiKey_C] = 'C';
+    io.KeyMap[ImGuiKey_V] = 'V';
     io.KeyMap[ImGuiKey_X] = 'X';
+    io.KeyMap[ImGuiKey_Y] = 'Y';
     io.KeyMap[ImGuiKey_Z] = 'Z';
+}
+
+/// Copies and pastes by the clipboard of the operating system.
+void use_clipboard(OsWindow* window) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.ClipboardUserData = window;
+    io.GetClipboardTextFn = [](void* user) { return static_cast<OsWindow*>(user)->clipboard(); };
+    io.SetClipboardTextFn = [](void* user, const char* text) {
+        static_cast<OsWindow*>(user)->set_clipboard(text);
+    };
 }
 
 bool draw_text_input(const char* label, std::string& value) {
@@ -110,20 +125,53 @@ bool draw_choice(const char* label, const ChoiceVariable& choice) {
     return changed;
 }
 
-/// True when the person changed the variable.
-bool draw_parameter(const char* label, const Parameter& parameter) {
-    ImGuiSliderFlags flags =
-        ImGuiSliderFlags_AlwaysClamp |
+/// Brings what was typed into the range, and says why.
+template <class T>
+void keep_in_range(const Parameter& parameter, T before, T& value, PanelActions& actions) {
+    const T low = static_cast<T>(parameter.low), high = static_cast<T>(parameter.high);
+    if (low >= high || (value >= low && value <= high)) return;
+    const std::string typed = std::to_string(value);
+    const bool is_number = value == value;
+    value = is_number ? std::clamp(value, low, high) : before;
+    actions.refused = parameter.name + " is " + describe(parameter) + ": " + typed +
+                      " was not taken, it is " + text_of(parameter);
+}
+
+/// Digits in all that show a change of `step`; four at least, so that small ranges can be read.
+std::string number_format(const Parameter& parameter, double step) {
+    const double largest = std::max(std::abs(parameter.low), std::abs(parameter.high));
+    const double digits = step > 0 && largest > 0 ? std::ceil(std::log10(largest / step)) + 1 : 4;
+    return "%." + std::to_string(static_cast<int>(std::clamp(digits, 4.0, 9.0))) + "g";
+}
+
+bool draw_number(const char* label, const Parameter& parameter, float& value,
+                 PanelActions& actions) {
+    const float low = static_cast<float>(parameter.low), high = static_cast<float>(parameter.high),
+                before = value;
+    const std::string format = number_format(parameter, parameter.step);
+    const ImGuiSliderFlags flags =
+        ImGuiSliderFlags_NoRoundToFormat |
         (parameter.logarithmic ? ImGuiSliderFlags_Logarithmic : ImGuiSliderFlags_None);
-    if (auto* value = std::get_if<float*>(&parameter.variable)) {
-        // Four digits in all, so that small ranges can be read.
-        return ImGui::SliderFloat(label, *value, static_cast<float>(parameter.low),
-                                  static_cast<float>(parameter.high), "%.4g",
-                                  flags | ImGuiSliderFlags_NoRoundToFormat);
-    }
+    const bool changed = parameter.step > 0
+                             ? ImGui::DragFloat(label, &value, static_cast<float>(parameter.step),
+                                                low, high, format.c_str(), flags)
+                             : ImGui::SliderFloat(label, &value, low, high, format.c_str(), flags);
+    if (changed) keep_in_range(parameter, before, value, actions);
+    return changed && value != before;
+}
+
+/// True when the person changed the variable.
+bool draw_parameter(const char* label, const Parameter& parameter, PanelActions& actions) {
+    if (auto* value = std::get_if<float*>(&parameter.variable))
+        return draw_number(label, parameter, **value, actions);
     if (auto* value = std::get_if<int*>(&parameter.variable)) {
-        return ImGui::SliderInt(label, *value, static_cast<int>(parameter.low),
-                                static_cast<int>(parameter.high), "%d", flags);
+        const int before = **value;
+        if (!ImGui::SliderInt(
+                label, *value, static_cast<int>(parameter.low), static_cast<int>(parameter.high),
+                "%d", parameter.logarithmic ? ImGuiSliderFlags_Logarithmic : ImGuiSliderFlags_None))
+            return false;
+        keep_in_range(parameter, before, **value, actions);
+        return **value != before;
     }
     if (auto* value = std::get_if<bool*>(&parameter.variable))
         return ImGui::Checkbox(label, *value);
@@ -138,8 +186,8 @@ struct Columns {
     float all_width = 0;                 // of what has no label
 };
 
-void draw_widget(Widget& widget, const Parameters& parameters, const Columns& columns,
-                 float scale) {
+void draw_widget(Widget& widget, const Parameters& parameters, const Columns& columns, float scale,
+                 PanelActions& actions) {
     std::string label = "##" + widget.name;
     if (widget.kind == Widget::Kind::Heading) {
         ImGui::Separator();
@@ -162,7 +210,7 @@ void draw_widget(Widget& widget, const Parameters& parameters, const Columns& co
             ImGui::PlotLines(label.c_str(), widget.history.data(),
                              static_cast<int>(widget.history.size()), 0, overlay, FLT_MAX, FLT_MAX,
                              {columns.second_width, 44 * scale});
-        } else if (draw_parameter(label.c_str(), *parameters.find(widget.name))) {
+        } else if (draw_parameter(label.c_str(), *parameters.find(widget.name), actions)) {
             widget.touched = true;
         }
     }
@@ -175,18 +223,20 @@ void draw_widget(Widget& widget, const Parameters& parameters, const Columns& co
 /// The window's own buttons; gives the width of their row.
 float draw_controls(const PanelState& state, PanelActions& actions) {
     float left = ImGui::GetCursorPosX();
-    auto control = [](const char* name, const char* help) {
-        bool pressed = ImGui::Button(name);
+    auto control = [](const char* name, const char* help, float width = 0) {
+        bool pressed = ImGui::Button(name, {width, 0});
         if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", help);
         return pressed;
     };
-    actions.pause = control(state.paused ? "run" : "pause", "Space");
+    // The same with either name, so that nothing moves below.
+    const float pause_width = ImGui::CalcTextSize("pause").x + 2 * ImGui::GetStyle().FramePadding.x;
+    actions.pause |= control(state.paused ? "run" : "pause", "Space", pause_width);
     ImGui::SameLine();
-    actions.step = control("step", "N: one frame, then pause");
+    actions.step |= control("step", "N: one frame, then pause");
     ImGui::SameLine();
-    actions.reset = control("reset", "R: start again");
+    actions.reset |= control("reset", "R: start again");
     ImGui::SameLine();
-    actions.screenshot =
+    actions.screenshot |=
         control("save", "S: write a PNG of the frame (H hides this panel, Escape quits)");
     return ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x - left;
 }
@@ -241,24 +291,53 @@ Columns columns_of(const std::deque<Widget>& widgets, float controls_width, floa
     return columns;
 }
 
-void draw_panel(Gui& gui, const PanelState& state, float scale, float height,
-                PanelActions& actions) {
-    ImGui::SetNextWindowPos({kPanelPadding * scale, kPanelPadding * scale}, ImGuiCond_FirstUseEver);
-    ImGui::SetNextWindowSizeConstraints(
-        {0, 0}, {FLT_MAX, std::max(80.0f, height - 2 * kPanelPadding * scale)});
-    ImGui::Begin((state.title + "###panel").c_str(), nullptr,
-                 ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings);
+/// Frames a second with two digits where they are few.
+std::string rate_text(double milliseconds) {
+    char text[48];
+    const double rate = 1000 / milliseconds;
+    std::snprintf(text, sizeof text, rate < 10 ? "%.2g frames/s" : "%.0f frames/s", rate);
+    return text;
+}
+
+/// Time, device, and what the window has to say.
+void draw_state(const PanelState& state, float width) {
     if (state.frame_milliseconds > 0) {
         ImGui::Text("%.1f ms", state.frame_milliseconds);
         ImGui::SameLine();
-        ImGui::TextColored(kDim, "%.0f frames/s%s", 1000 / state.frame_milliseconds,
+        ImGui::TextColored(kDim, "%s%s", rate_text(state.frame_milliseconds).c_str(),
                            state.paused ? ", paused" : "");
     }
     ImGui::TextColored(kDim, "%s", state.device.c_str());
+    if (state.message.empty()) return;
+    ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
+    ImGui::TextColored(kLoud, "%s", state.message.c_str());
+    ImGui::PopTextWrapPos();
+}
+
+/// Where it was left, as far as the window is large enough for that.
+void place_panel(PanelPlace& place, float scale) {
+    const ImVec2 window = ImGui::GetIO().DisplaySize;
+    if (place.width == 0) place.x = place.y = kPanelPadding * scale;
+    if (window.x != place.width || window.y != place.height)
+        ImGui::SetNextWindowPos({place.x, place.y}, ImGuiCond_Always);
+    place.width = window.x, place.height = window.y;
+    ImGui::SetNextWindowSizeConstraints(
+        {0, 0}, {FLT_MAX, std::max(80.0f, window.y - 2 * kPanelPadding * scale)});
+}
+
+void draw_panel(Gui& gui, const PanelState& state, float scale, PanelPlace& place,
+                PanelActions& actions) {
+    place_panel(place, scale);
+    ImGui::Begin((state.title + "###panel").c_str(), nullptr,
+                 ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings);
+    if (ImGui::IsMouseDragging(0))  // perhaps by its title
+        place.x = ImGui::GetWindowPos().x, place.y = ImGui::GetWindowPos().y;
+    draw_state(state, kMessageWidth * scale);
     float controls_width = draw_controls(state, actions);
     if (!gui.widgets().all.empty()) ImGui::Separator();
     Columns columns = columns_of(gui.widgets().all, controls_width, scale);
-    for (Widget& widget : gui.widgets().all) draw_widget(widget, gui.parameters(), columns, scale);
+    for (Widget& widget : gui.widgets().all)
+        draw_widget(widget, gui.parameters(), columns, scale, actions);
     if (!gui.parameters().all().empty() && ImGui::Button("defaults", {columns.all_width, 0}))
         gui.parameters().reset();
     draw_kernels(state, actions);
@@ -276,7 +355,7 @@ struct ContextScope {
 
 }  // namespace
 
-GuiPanel::GuiPanel(float scale) : scale_(scale) {
+GuiPanel::GuiPanel(float scale, OsWindow* window) : scale_(scale) {
     ImGuiContext* previous = ImGui::GetCurrentContext();
     context_ = ImGui::CreateContext();
     ImGui::SetCurrentContext(previous);
@@ -286,6 +365,7 @@ GuiPanel::GuiPanel(float scale) : scale_(scale) {
     load_font(scale);
     apply_theme(scale);
     map_keys();
+    if (window) use_clipboard(window);
     unsigned char* texels = nullptr;
     int width = 0, height = 0;
     ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&texels, &width, &height);
@@ -306,30 +386,66 @@ FontAtlas GuiPanel::atlas() const {
     return atlas;
 }
 
-void GuiPanel::feed(const RawInput& input, float seconds, float width, float height) {
+void GuiPanel::begin(float seconds) {
+    ImGui::GetIO().DeltaTime = std::max(seconds, 1e-4f);
+    ImGui::NewFrame();
+    begun_ = true;
+}
+
+/// Lays the panel out, drawn or not: a frame without it would forget that it is there.
+void GuiPanel::end(Gui& gui, const PanelState& state, PanelActions& actions) {
+    if (!begun_) return;
+    draw_panel(gui, state, scale_, place_, actions);
+    ImGui::EndFrame();
+    begun_ = false;
+}
+
+void GuiPanel::take(Gui& gui, RawInput& input, const PanelState& state, float width, float height,
+                    PanelActions& actions) {
+    ContextScope scope(context_);
+    end(gui, state, actions);
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = {width, height};
-    io.DeltaTime = std::max(seconds, 1e-4f);
-    io.MousePos = {input.x, input.y};
-    for (int button = 0; button < 3; ++button) {
-        // A press shorter than a frame still counts.
-        io.MouseDown[button] = input.buttons[button].down || input.buttons[button].pressed;
+    io.KeyCtrl = input.keys[static_cast<size_t>(Key::Control)];
+    io.KeyShift = input.keys[static_cast<size_t>(Key::Shift)];
+    // A frame for every click, with the mouse where it was then.
+    for (Click& click : input.clicks) {
+        io.MousePos = {click.x, click.y};
+        io.MouseDown[click.button] = click.down;
+        begin(0);
+        if (click.down) has_button_[click.button] = io.MouseDownOwned[click.button];
+        click.on_panel = has_button_[click.button];
+        if (!click.down) has_button_[click.button] = false;
+        end(gui, state, actions);
     }
+    io.MousePos = {input.x, input.y};
     io.MouseWheel = input.wheel;
     for (size_t key = 0; key < input.keys.size(); ++key) io.KeysDown[key] = input.keys[key];
     for (int key : input.pressed) io.KeysDown[key] = true;
-    io.KeyCtrl = input.keys[static_cast<size_t>(Key::Control)];
-    io.KeyShift = input.keys[static_cast<size_t>(Key::Shift)];
     for (uint32_t character : input.characters) io.AddInputCharacter(character);
+    begin(state.seconds);
 }
 
-const ImDrawData* GuiPanel::update(Gui& gui, const RawInput& input, const PanelState& state,
-                                   float width, float height, PanelActions& actions) {
+const ImDrawData* GuiPanel::draw(Gui& gui, const PanelState& state, PanelActions& actions) {
     ContextScope scope(context_);
-    feed(input, state.seconds, width, height);
-    ImGui::NewFrame();
-    draw_panel(gui, state, scale_, height, actions);
+    if (!begun_) begin(0);
+    end(gui, state, actions);
     ImGui::Render();
+    return ImGui::GetDrawData();
+}
+
+const ImDrawData* GuiPanel::draw_in(Gui& gui, const PanelState& state, float width, float height) {
+    ContextScope scope(context_);
+    const ImVec2 window = ImGui::GetIO().DisplaySize;
+    PanelActions ignored;
+    end(gui, state, ignored);
+    // A panel finds its size in the first frame that it is laid out in.
+    for (int settle = 0; settle < 3; ++settle) {
+        ImGui::GetIO().DisplaySize = {width, height};
+        begin(0);
+        draw(gui, state, ignored);
+    }
+    ImGui::GetIO().DisplaySize = window;
     return ImGui::GetDrawData();
 }
 

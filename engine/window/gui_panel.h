@@ -13,6 +13,8 @@ struct ImDrawData;
 
 namespace firn {
 
+class OsWindow;
+
 /// What the window tells the panel.
 struct PanelState {
     std::string title, device;
@@ -21,12 +23,20 @@ struct PanelState {
     float seconds = 1.0f / 60;        // since the last frame
     std::vector<KernelTime> kernels;  // of `kernel_frames` frames
     int kernel_frames = 1;
+    std::string message;  // of the window to the person; empty: none
 };
 
 /// What the person asked the window for by the panel.
 struct PanelActions {
     bool pause = false, step = false, reset = false, screenshot = false;
     bool kernels_open = false;  // kernel times are looked at
+    std::string refused;        // why a typed value was not taken as it is
+};
+
+/// Where the person wants the panel: it comes back there when the window allows it again.
+struct PanelPlace {
+    float x = 0, y = 0;
+    float width = 0, height = 0;  // of the window that it was drawn in last
 };
 
 /// One byte of coverage per texel.
@@ -38,25 +48,38 @@ struct FontAtlas {
 /// Owns a Dear ImGui context of its own.
 class GuiPanel {
   public:
-    /// `scale`: of the display, 1 for 96 dots per inch.
-    explicit GuiPanel(float scale);
+    /// `scale`: of the display, 1 for 96 dots per inch. `window`, where there is one, has the
+    /// clipboard.
+    GuiPanel(float scale, OsWindow* window);
     ~GuiPanel();
     GuiPanel(const GuiPanel&) = delete;
     GuiPanel& operator=(const GuiPanel&) = delete;
 
     FontAtlas atlas() const;
-    /// Lets the widgets see the input and draws them; variables change here. The draw data lives
-    /// until the next update.
-    const ImDrawData* update(Gui& gui, const RawInput& input, const PanelState& state, float width,
-                             float height, PanelActions& actions);
+    /// Lets the widgets see the input, every click where and when it was, and marks those that are
+    /// the panel's; variables change here. From now on wants_mouse and wants_keys speak of it.
+    void take(Gui& gui, RawInput& input, const PanelState& state, float width, float height,
+              PanelActions& actions);
+    /// Draws what was taken last; the data lives until the next call.
+    const ImDrawData* draw(Gui& gui, const PanelState& state, PanelActions& actions);
+    /// The same as it looks in a picture of that size, without input.
+    const ImDrawData* draw_in(Gui& gui, const PanelState& state, float width, float height);
+    /// The mouse is over the panel, or drags something of it.
     bool wants_mouse() const;
+    /// A text field has the keyboard.
     bool wants_keys() const;
+    /// The button is down since it was pressed on the panel.
+    bool has_button(int button) const { return has_button_[button]; }
 
   private:
-    void feed(const RawInput& input, float seconds, float width, float height);
+    void begin(float seconds);
+    void end(Gui& gui, const PanelState& state, PanelActions& actions);
 
     float scale_;
     ImGuiContext* context_ = nullptr;
+    PanelPlace place_;
+    bool begun_ = false;  // a frame of ImGui that is not drawn yet
+    bool has_button_[3] = {};
 };
 
 }  // namespace firn

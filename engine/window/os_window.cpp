@@ -74,27 +74,65 @@ OsWindow& OsWindow::of(GLFWwindow* handle) {
 }
 
 void OsWindow::set_callbacks() {
-    glfwSetMouseButtonCallback(handle_, [](GLFWwindow* handle, int button, int action, int) {
-        if (button > GLFW_MOUSE_BUTTON_MIDDLE) return;
-        MouseButton& state = of(handle).incoming_.buttons[button_index(button)];
-        state.down = action == GLFW_PRESS;
-        (state.down ? state.pressed : state.released) = true;
-    });
-    glfwSetScrollCallback(handle_, [](GLFWwindow* handle, double, double y) {
-        of(handle).incoming_.wheel += static_cast<float>(y);
-    });
-    glfwSetKeyCallback(handle_, [](GLFWwindow* handle, int key, int, int action, int) {
+    set_mouse_callbacks();
+    glfwSetKeyCallback(handle_, [](GLFWwindow* handle, int key, int, int action, int modifiers) {
         if (key < 0 || key >= 512) return;
         RawInput& input = of(handle).incoming_;
+        input.changed = true;
         key = key_code(key);
         input.keys[static_cast<size_t>(key)] = action != GLFW_RELEASE;
-        if (action == GLFW_PRESS) input.pressed.push_back(key);
+        if (action != GLFW_PRESS) return;
+        input.pressed.push_back(key);
+        if (!(modifiers & (GLFW_MOD_CONTROL | GLFW_MOD_ALT | GLFW_MOD_SUPER)))
+            input.shortcuts.push_back(key);
     });
     glfwSetCharCallback(handle_, [](GLFWwindow* handle, unsigned int character) {
         of(handle).incoming_.characters.push_back(character);
+        of(handle).incoming_.changed = true;
     });
-    glfwSetWindowCloseCallback(handle_,
-                               [](GLFWwindow* handle) { of(handle).incoming_.close = true; });
+    glfwSetWindowCloseCallback(handle_, [](GLFWwindow* handle) {
+        of(handle).incoming_.close = of(handle).incoming_.changed = true;
+    });
+    auto changed = [](GLFWwindow* handle) { of(handle).incoming_.changed = true; };
+    glfwSetWindowRefreshCallback(handle_, changed);
+    glfwSetFramebufferSizeCallback(
+        handle_, [](GLFWwindow* handle, int, int) { of(handle).incoming_.changed = true; });
+    glfwSetWindowFocusCallback(handle_, [](GLFWwindow* handle, int focused) {
+        // Keys that go up elsewhere are not heard of here.
+        if (!focused) of(handle).incoming_.keys.reset();
+        of(handle).incoming_.changed = true;
+    });
+    glfwSetWindowIconifyCallback(
+        handle_, [](GLFWwindow* handle, int) { of(handle).incoming_.changed = true; });
+}
+
+void OsWindow::set_mouse_callbacks() {
+    glfwSetCursorPosCallback(handle_, [](GLFWwindow* handle, double x, double y) {
+        RawInput& input = of(handle).incoming_;
+        input.x = static_cast<float>(x), input.y = static_cast<float>(y);
+        input.changed = true;
+    });
+    // Nothing is heard of the mouse outside: it is where it left.
+    glfwSetCursorEnterCallback(handle_, [](GLFWwindow* handle, int) {
+        RawInput& input = of(handle).incoming_;
+        double x = 0, y = 0;
+        glfwGetCursorPos(handle, &x, &y);
+        input.x = static_cast<float>(x), input.y = static_cast<float>(y);
+        input.changed = true;
+    });
+    glfwSetMouseButtonCallback(handle_, [](GLFWwindow* handle, int button, int action, int) {
+        if (button > GLFW_MOUSE_BUTTON_MIDDLE) return;
+        RawInput& input = of(handle).incoming_;
+        const int index = button_index(button);
+        input.buttons[index] = action == GLFW_PRESS;
+        // Where the mouse was then, which may be long ago.
+        input.clicks.push_back({index, input.buttons[index], input.x, input.y});
+        input.changed = true;
+    });
+    glfwSetScrollCallback(handle_, [](GLFWwindow* handle, double, double y) {
+        of(handle).incoming_.wheel += static_cast<float>(y);
+        of(handle).incoming_.changed = true;
+    });
 }
 
 VkSurfaceKHR OsWindow::create_surface(VkInstance instance) const {
@@ -106,15 +144,31 @@ VkSurfaceKHR OsWindow::create_surface(VkInstance instance) const {
 
 void OsWindow::poll() {
     glfwPollEvents();  // of all windows: what is not ours waits for its own window's poll
+    take();
+}
+
+void OsWindow::wait(double seconds) {
+    if (has_input())
+        glfwPollEvents();
+    else
+        glfwWaitEventsTimeout(seconds);
+    take();
+}
+
+void OsWindow::take() {
     input_ = incoming_;
     incoming_.begin_frame();
-    double x = 0, y = 0;
     int width = 0, height = 0;
-    glfwGetCursorPos(handle_, &x, &y);
     glfwGetWindowSize(handle_, &width, &height);
-    VkExtent2D pixels = extent();
-    input_.x = static_cast<float>(x * pixels.width / std::max(width, 1));
-    input_.y = static_cast<float>(y * pixels.height / std::max(height, 1));
+    const VkExtent2D pixels = extent();
+    const float across = static_cast<float>(pixels.width) / static_cast<float>(std::max(width, 1)),
+                down = static_cast<float>(pixels.height) / static_cast<float>(std::max(height, 1));
+    input_.x *= across, input_.y *= down;
+    for (Click& click : input_.clicks) click.x *= across, click.y *= down;
+}
+
+bool OsWindow::is_minimised() const {
+    return glfwGetWindowAttrib(handle_, GLFW_ICONIFIED) == GLFW_TRUE;
 }
 
 VkExtent2D OsWindow::extent() const {
@@ -122,6 +176,9 @@ VkExtent2D OsWindow::extent() const {
     glfwGetFramebufferSize(handle_, &width, &height);
     return {static_cast<uint32_t>(width), static_cast<uint32_t>(height)};
 }
+
+const char* OsWindow::clipboard() const { return glfwGetClipboardString(handle_); }
+void OsWindow::set_clipboard(const char* text) { glfwSetClipboardString(handle_, text); }
 
 float OsWindow::scale() const {
     float x = 1, y = 1;

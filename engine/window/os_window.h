@@ -26,19 +26,29 @@ class OsWindow {
     const std::shared_ptr<void>& library() const { return library_; }
     /// Forgets the input of the last frame and takes what has come since.
     void poll();
+    /// Like poll, but lets so many seconds pass until something comes, for any window.
+    void wait(double seconds);
+    /// The next poll finds something.
+    bool has_input() const { return incoming_.changed; }
     const RawInput& input() const { return input_; }
-    /// Pixels of the frame; 0 while it is minimised.
+    /// Pixels of the frame; 0 while it is minimised on some systems.
     VkExtent2D extent() const;
+    bool is_minimised() const;
+    /// Text of the clipboard; lives until the next call.
+    const char* clipboard() const;
+    void set_clipboard(const char* text);
     /// Pixels per 1/96 inch.
     float scale() const;
 
   private:
     static OsWindow& of(GLFWwindow* handle);
     void set_callbacks();
+    void set_mouse_callbacks();
+    void take();
 
     std::shared_ptr<void> library_;  // GLFW ends with its last user
     GLFWwindow* handle_ = nullptr;
-    RawInput incoming_;  // since the last poll
+    RawInput incoming_;  // since the last poll, positions in the window's own units
     RawInput input_;     // of the frame
 };
 

@@ -23,6 +23,7 @@ struct Parameter {
     std::variant<float*, int*, bool*, std::string*, ChoiceVariable> variable;
     double low = 0, high = 0;  // inclusive range of a float or int; low == high: any value
     bool logarithmic = false;  // a slider moves in powers
+    double step = 0;  // above 0: of a pixel that the mouse is dragged, in place of a slider
 };
 
 class Parameters {

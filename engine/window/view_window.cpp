@@ -1,26 +1,25 @@
-// A window's loop: frames, pause and step, input in tensor coordinates, pictures.
+// A window's loop: frames, pause and step, pictures.
 #include "engine/window/view_window.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <thread>
 #include <utility>
 
 #include "engine/runtime/vulkan_executor.h"
-#include "engine/window/frame_painter.h"
 #include "engine/window/widgets.h"
+#include "engine/window/window_state.h"
 
 namespace firn {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// Programs of one frame that may wait for its submission.
 constexpr size_t kBatch = 16;
+/// How long the window says something.
+constexpr std::chrono::seconds kMessageTime{10};
 
-double seconds_between(Clock::time_point from, Clock::time_point to) {
+double seconds_between(FrameClock::time_point from, FrameClock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
 }
 
@@ -39,59 +38,25 @@ std::unique_ptr<OsWindow> open_os_window(const WindowOptions& options) {
 
 }  // namespace
 
-struct ViewWindow::State {
-    State(std::shared_ptr<VulkanExecutor> runner, const WindowOptions& wanted)
-        : options(wanted),
-          executor(std::move(runner)),
-          os(open_os_window(wanted)),
-          panel(os ? os->scale() : 1.0f),
-          painter(executor->shared_device(), os.get(), panel.atlas()) {
-        executor->device().set_batch_limit(kBatch);
-        if (options.profile) executor->set_profiling(true);
+ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOptions& wanted)
+    : options(wanted),
+      executor(std::move(runner)),
+      os(open_os_window(wanted)),
+      panel(os ? os->scale() : 1.0f, os.get()),
+      painter(executor->shared_device(), os.get(), panel.atlas()) {
+    executor->device().set_batch_limit(kBatch);
+    if (options.profile) executor->set_profiling(true);
+    if (os) on_screen().push_back(this);
+}
+
+ViewWindow::State::~State() {
+    std::erase(on_screen(), this);
+    try {
+        executor->device().set_batch_limit(1);
+    } catch (const std::exception&) {
+        // The next submission takes along what is enqueued, or tells its caller why not.
     }
-    ~State() {
-        try {
-            executor->device().set_batch_limit(1);
-        } catch (const std::exception&) {
-            // The next submission takes along what is enqueued, or tells its caller why not.
-        }
-    }
-
-    VkExtent2D extent() const;
-    const ImDrawData* update_panel(const RawInput& events, VkExtent2D at);
-    void draw();
-    void take_input();
-    void take_mouse();
-    void take_keys();
-    void keep_rate();
-    void take_times();
-    void screenshot();
-    void print_widgets();
-    Picture picture();
-
-    WindowOptions options;
-    std::shared_ptr<VulkanExecutor> executor;
-    std::unique_ptr<OsWindow> os;  // null where headless
-    Gui gui;
-    GuiPanel panel;
-    FramePainter painter;
-
-    Frame shown;
-    RawInput input;
-    Mouse mouse;
-    PanelActions actions;
-    std::vector<KernelTime> kernels;
-    bool started = false, closed = false, hidden = false;
-    bool paused = false, step = false, reset = false;           // as the person wants it
-    bool asks_playing = false, playing = true, resets = false;  // as this frame is told
-    int frames = 0, screenshots = 0;
-    int times_frame = 0, kernel_frames = 1;  // when kernel times were taken, and over how many
-    std::string printed;
-    Clock::time_point last = Clock::now(), times_at = last;
-    double frame_seconds = 0;  // smoothed
-    double last_seconds = 1.0 / 60;
-    Callback<void()> callback;
-};
+}
 
 VkExtent2D ViewWindow::State::extent() const {
     VkExtent2D pixels = os ? os->extent() : VkExtent2D{0, 0};
@@ -99,7 +64,7 @@ VkExtent2D ViewWindow::State::extent() const {
     return {static_cast<uint32_t>(options.size.width), static_cast<uint32_t>(options.size.height)};
 }
 
-const ImDrawData* ViewWindow::State::update_panel(const RawInput& events, VkExtent2D at) {
+PanelState ViewWindow::State::panel_state() const {
     PanelState state;
     state.title = options.title;
     state.device = executor->device().info().name;
@@ -109,29 +74,40 @@ const ImDrawData* ViewWindow::State::update_panel(const RawInput& events, VkExte
     state.paused = paused;
     state.kernels = kernels;
     state.kernel_frames = kernel_frames;
-    PanelActions wanted;
-    const ImDrawData* data = panel.update(gui, events, state, static_cast<float>(at.width),
-                                          static_cast<float>(at.height), wanted);
+    if (FrameClock::now() < message_ends) state.message = message;
+    if (os && draws == 0) state.message = "compiling kernels ...";
+    return state;
+}
+
+void ViewWindow::State::obey(const PanelActions& wanted) {
     if (wanted.pause) paused = !paused;
     if (wanted.step) paused = step = true;
     if (wanted.reset) reset = true;
-    actions.screenshot = wanted.screenshot;
-    if (!options.profile && wanted.kernels_open != actions.kernels_open) {
+    if (wanted.screenshot) actions.screenshot = true;
+    if (!wanted.refused.empty()) say(wanted.refused);
+    if (!options.profile && wanted.kernels_open != actions.kernels_open)
         executor->set_profiling(wanted.kernels_open);
-    }
     actions.kernels_open = wanted.kernels_open;
-    return data;
 }
 
-/// Draws what was shown last, in the window; headless, frames are drawn when somebody wants a
-/// picture.
+void ViewWindow::State::say(const std::string& text) {
+    message = text;
+    message_ends = FrameClock::now() + kMessageTime;
+}
+
 void ViewWindow::State::draw() {
+    ++draws;
     if (!os) {
         executor->device().flush();
         take_times();
         return;
     }
-    shown.gui = hidden ? nullptr : update_panel(input, extent());
+    shown.gui = nullptr;
+    if (!hidden) {
+        PanelActions wanted;
+        shown.gui = panel.draw(gui, panel_state(), wanted);
+        obey(wanted);
+    }
     painter.present(shown);
     if (std::exchange(actions.screenshot, false)) screenshot();
     if (options.print_widgets) print_widgets();
@@ -139,86 +115,50 @@ void ViewWindow::State::draw() {
     keep_rate();
 }
 
+void ViewWindow::State::draw_first() {
+    // A panel finds its size in the first frame that it is laid out in.
+    for (int settle = 0; settle < 3 && !closed; ++settle) {
+        take_input();
+        PanelActions ignored;
+        shown.gui = panel.draw(gui, panel_state(), ignored);
+        painter.present(shown);
+    }
+    last = FrameClock::now();
+}
+
 void ViewWindow::State::take_times() {
     // A person reads means over half a second; a profile wants every frame.
-    bool due =
-        options.profile || (actions.kernels_open && seconds_between(times_at, Clock::now()) > 0.5);
+    bool due = options.profile ||
+               (actions.kernels_open && seconds_between(times_at, FrameClock::now()) > 0.5);
     if (!due) return;
     kernels = executor->take_kernel_times();
-    kernel_frames = std::max(1, frames - times_frame);
-    times_frame = frames;
-    times_at = Clock::now();
+    kernel_frames = std::max(1, draws - times_draw);
+    times_draw = draws;
+    times_at = FrameClock::now();
 }
 
 void ViewWindow::State::keep_rate() {
     if (options.max_rate > 0) {
         std::this_thread::sleep_until(last +
-                                      std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration_cast<FrameClock::duration>(
                                           std::chrono::duration<double>(1 / options.max_rate)));
     }
-    Clock::time_point now = Clock::now();
+    FrameClock::time_point now = FrameClock::now();
     last_seconds = seconds_between(last, now);
     // The first frames compile kernels; they would spoil the mean for long.
     bool settled = frames > 2 && frame_seconds > 0;
-    frame_seconds = settled ? 0.9 * frame_seconds + 0.1 * last_seconds : last_seconds;
+    if (!stands_still())
+        frame_seconds = settled ? 0.9 * frame_seconds + 0.1 * last_seconds : last_seconds;
     last = now;
 }
 
-void ViewWindow::State::take_input() {
-    if (!os) return;
-    os->poll();
-    input = os->input();
-    if (input.close) closed = true;
-    take_keys();
-    take_mouse();
-}
-
-void ViewWindow::State::take_keys() {
-    if (!hidden && panel.wants_keys()) return;
-    for (int key : input.pressed) {
-        switch (key) {
-            case ' ': paused = !paused; break;
-            case 'N': paused = step = true; break;
-            case 'R': reset = true; break;
-            case 'S': screenshot(); break;
-            case 'H': hidden = !hidden; break;
-            case static_cast<int>(Key::Escape): closed = true; break;
-            default: break;
-        }
-    }
-}
-
-void ViewWindow::State::take_mouse() {
-    Mouse before = mouse;
-    mouse = {};
-    if (!shown.view.memory) return;
-    Rectangle area = view_area(shown.view, extent());
-    mouse.i = (input.y - area.y) / area.height * static_cast<float>(shown.view.shape[0]);
-    mouse.j = (input.x - area.x) / area.width * static_cast<float>(shown.view.shape[1]);
-    mouse.di = mouse.i - before.i;
-    mouse.dj = mouse.j - before.j;
-    bool gui_has_it = !hidden && panel.wants_mouse();
-    mouse.inside = !gui_has_it && input.x >= area.x && input.y >= area.y &&
-                   input.x < area.x + area.width && input.y < area.y + area.height;
-    if (gui_has_it) return;
-    MouseButton* buttons[3] = {&mouse.left, &mouse.right, &mouse.middle};
-    for (int k = 0; k < 3; ++k) {
-        *buttons[k] = input.buttons[k];
-        if (input.buttons[k].pressed) buttons[k]->down = true;
-    }
-    mouse.wheel = input.wheel;
-}
-
-Picture ViewWindow::State::picture() {
+Picture ViewWindow::State::picture(VkExtent2D size) {
     Frame frame = shown;
     frame.gui = nullptr;
-    if (options.gui_in_pictures) {
-        VkExtent2D at = extent();
-        RawInput nothing;
-        // A panel finds its size in the first frame that it is laid out in.
-        for (int settle = 0; settle < 3; ++settle) frame.gui = update_panel(nothing, at);
-    }
-    return painter.picture(frame, extent());
+    if (options.gui_in_pictures)
+        frame.gui = panel.draw_in(gui, panel_state(), static_cast<float>(size.width),
+                                  static_cast<float>(size.height));
+    return painter.picture(frame, size);
 }
 
 void ViewWindow::State::screenshot() {
@@ -231,7 +171,14 @@ void ViewWindow::State::screenshot() {
         if (at != std::string::npos) path.replace(at, 2, std::to_string(++screenshots));
         if (at == std::string::npos) break;
     } while (std::filesystem::exists(path));
-    write_png(path, picture());
+    try {
+        write_png(path, picture(extent()));
+    } catch (const UserError& error) {
+        // Somebody at the keyboard can mend it, and the program may have run for long.
+        std::fprintf(stderr, "%s: %s\n", options.title.c_str(), error.what());
+        return say(error.what());
+    }
+    say("wrote " + path);
     std::printf("wrote %s\n", path.c_str());
     std::fflush(stdout);
 }
@@ -267,16 +214,17 @@ bool ViewWindow::open() {
     if (state.closed) return false;
     if (std::exchange(state.started, true)) {
         within_memory("drawing window", state.options.title, [&] { state.draw(); });
-        ++state.frames;
         state.gui.parameters().check_all_known();
-        if (state.callback) state.callback();
+        if (state.playing) {
+            ++state.frames;
+            if (state.callback) state.callback();
+        }
+    } else if (state.os) {
+        within_memory("drawing window", state.options.title, [&] { state.draw_first(); });
     }
     if (state.options.frames > 0 && state.frames >= state.options.frames) state.closed = true;
     if (!state.closed) state.take_input();
-    while (state.paused && !state.step && !state.reset && !state.asks_playing && !state.closed) {
-        state.draw();
-        state.take_input();
-    }
+    within_memory("drawing window", state.options.title, [&] { state.hold(); });
     state.playing = std::exchange(state.step, false) || !state.paused;
     state.resets = std::exchange(state.reset, false);
     return !state.closed;
@@ -326,11 +274,17 @@ WindowSize ViewWindow::size() const {
 }
 
 int ViewWindow::frame() const { return state_->frames; }
-Picture ViewWindow::picture() {
+
+Picture ViewWindow::picture() { return picture(size()); }
+
+Picture ViewWindow::picture(WindowSize size) {
+    const VkExtent2D extent{static_cast<uint32_t>(size.width), static_cast<uint32_t>(size.height)};
     return within_memory("drawing window", state_->options.title,
-                         [&] { return state_->picture(); });
+                         [&] { return state_->picture(extent); });
 }
-void ViewWindow::save(const std::string& path) { write_png(path, state_->picture()); }
+
+void ViewWindow::save(const std::string& path) { write_png(path, picture()); }
+void ViewWindow::close_when(Callback<bool()> is_over) { state_->is_over = std::move(is_over); }
 void ViewWindow::on_frame(Callback<void()> callback) { state_->callback = std::move(callback); }
 const std::vector<KernelTime>& ViewWindow::kernel_times() const { return state_->kernels; }
 VulkanExecutor& ViewWindow::executor() const { return *state_->executor; }

@@ -35,6 +35,9 @@ struct WindowOptions {
     bool print_widgets = false;
     /// Takes the kernels' times in every frame; else only while the panel shows them.
     bool profile = false;
+    /// Goes on while it is minimised, as a program that learns should; else its time stands still
+    /// then, unless frames are counted or recorded.
+    bool runs_minimised = false;
     /// Where S writes; `{}` in it becomes a number. Empty: `<title>-{}.png`.
     std::string screenshot_path;
 };
@@ -52,8 +55,9 @@ class ViewWindow {
     ViewWindow& operator=(const ViewWindow&) = delete;
 
     /// Ends a frame and begins the next: draws, takes input, keeps the rate. False when the window
-    /// is closed or all frames are done. While it is paused it does not return, and goes on drawing
-    /// the last frame, unless the program asks playing().
+    /// is closed or all frames are done. While it is paused it waits for the person: it returns
+    /// where the program asks playing() and something was done that it may want to show, such as a
+    /// slider that moved; else it goes on drawing the last frame itself.
     bool open();
     void close();
     /// What this frame shows; the last call counts. Throws UserError where it is no picture.
@@ -67,7 +71,8 @@ class ViewWindow {
     bool key_down(char key) const { return key_down(static_cast<Key>(key)); }
     bool key_pressed(char key) const { return key_pressed(static_cast<Key>(key)); }
     /// Whether this frame should advance: not paused, or one step was asked for. A program that
-    /// asks runs on while it is paused, and leaves its state alone.
+    /// asks draws on while it is paused, and leaves its state alone:
+    ///     if (window.playing()) u = advance(u);
     bool playing();
     /// True once after R or the button: the program should start again.
     bool reset();
@@ -75,14 +80,17 @@ class ViewWindow {
     const WindowOptions& options() const;
     /// Size of a frame in pixels.
     WindowSize size() const;
-    /// Frames finished so far.
+    /// Frames finished so far; those of a pause do not count.
     int frame() const;
-    /// The frame as it is shown now.
+    /// The frame as it is shown now, also as large as another window's.
     Picture picture();
+    Picture picture(WindowSize size);
     /// Writes it as a PNG, whole or not at all. Throws UserError where it cannot be written.
     void save(const std::string& path);
-    /// Called after every frame, for recording.
+    /// Called after every frame that counts, for recording.
     void on_frame(Callback<void()> callback);
+    /// Asked in every frame and while it waits; the window closes where it says true.
+    void close_when(Callback<bool()> is_over);
     /// Of the kernels that ran, where they are taken: in the last frame with `profile`, else over
     /// half a second.
     const std::vector<KernelTime>& kernel_times() const;

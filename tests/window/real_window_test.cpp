@@ -1,89 +1,13 @@
 // Real windows under a virtual display, with real clicks; validation must stay silent.
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <cmath>
 #include <filesystem>
-#include <functional>
 
 #include "compiler/language.h"
-#include "engine/runtime/vulkan_executor.h"
-#include "engine/window/view_window.h"
-#include "engine/window/widgets.h"
-#include "tests/window/display.h"
+#include "tests/window/window_fixture.h"
 
 namespace firn {
 namespace {
-
-class RealWindow : public testing::Test {
-  protected:
-    static void TearDownTestSuite() {
-        shared().reset();
-        display().reset();
-    }
-    void SetUp() override {
-        if (std::system("command -v Xvfb xdotool import > /dev/null") != 0)
-            GTEST_SKIP() << "needs Xvfb, xdotool and imagemagick";
-        if (!display()) display() = std::make_unique<VirtualDisplay>();
-        ASSERT_TRUE(display()->works());
-        if (!shared()) {
-            DeviceOptions options;
-            options.validation = true;
-            options.surfaces = SurfaceSupport::IfAvailable;
-            try {
-                shared() = std::make_shared<VulkanExecutor>(Device::create(options));
-            } catch (const DeviceError& error) {
-                GTEST_SKIP() << "no device: " << error.what();
-            }
-        }
-        executor = shared();
-        // A gradient, so that every place looks different.
-        std::vector<float> values(40 * 80);
-        for (size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>(k % 80) / 79.0f;
-        auto memory = executor->allocate(values.size() * 4, "gradient");
-        executor->write(*memory, 0, std::as_bytes(std::span(values)));
-        gradient = {memory, 0, f32, {40, 80}};
-    }
-    void TearDown() override {
-        if (!executor) return;
-        executor->wait();
-        for (const std::string& message : executor->device().validation_messages())
-            ADD_FAILURE() << message;
-    }
-
-    static WindowOptions options(const std::string& title) {
-        return {.title = title, .size = {640, 320}, .frames = 100000};
-    }
-    /// Frames until `done`, at most 20 seconds of them.
-    bool frames_until(ViewWindow& window, const std::function<bool()>& done) {
-        auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        while (!done() && std::chrono::steady_clock::now() < end && window.open())
-            window.show(gradient);
-        return done();
-    }
-    void settle(ViewWindow& window, int frames = 5) {
-        int last = window.frame() + frames;
-        frames_until(window, [&] { return window.frame() >= last; });
-    }
-
-    std::shared_ptr<VulkanExecutor> executor;
-    BufferView gradient;
-
-  private:
-    static std::shared_ptr<VulkanExecutor>& shared() {
-        static std::shared_ptr<VulkanExecutor> executor;
-        return executor;
-    }
-    static std::unique_ptr<VirtualDisplay>& display() {
-        static std::unique_ptr<VirtualDisplay> display;
-        return display;
-    }
-};
-
-std::string at(float x, float y) {
-    return "mousemove --window \\$id " + std::to_string(std::lround(x)) + " " +
-           std::to_string(std::lround(y)) + " ";
-}
 
 TEST_F(RealWindow, DraggingASliderChangesItsVariable) {
     float dt = 0.1f;
@@ -184,18 +108,18 @@ TEST_F(RealWindow, SpacePausesAndNMakesOneStep) {
     ViewWindow window(executor, options("pause"));
     settle(window);
     window.playing();  // from now on open() returns while it is paused
+    close_after(window, 3);
     by_hand("pause", "key --window \\$id space; sleep 0.3; xdotool key --window \\$id n");
-    int stopped = 0, steps = 0;
-    auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (steps == 0 && std::chrono::steady_clock::now() < end && window.open()) {
-        if (!window.playing())
+    int stopped = 0, steps = 0, after = 0;
+    while (window.open()) {
+        if (steps > 0)
+            after += window.playing();
+        else if (!window.playing())
             ++stopped;
         else if (stopped > 0)
             ++steps;
         window.show(gradient);
     }
-    int after = 0;
-    for (int k = 0; k < 5 && window.open(); ++k) after += window.playing();
     EXPECT_GT(stopped, 0);
     EXPECT_EQ(steps, 1);
     EXPECT_EQ(after, 0);

@@ -1,0 +1,130 @@
+// What the person does with a window, and what it does while time stands still.
+#include <algorithm>
+#include <utility>
+
+#include "engine/window/window_state.h"
+
+namespace firn {
+namespace {
+
+/// Frames that are drawn after something was done: the panel answers over a few.
+constexpr int kLivelyFrames = 4;
+/// Between looks at what is no event, such as a signal.
+constexpr double kWaitSeconds = 0.25;
+
+}  // namespace
+
+void ViewWindow::State::take_input(double wait_seconds) {
+    if (os) wait_seconds > 0 ? os->wait(wait_seconds) : os->poll();
+    if (is_over && is_over()) closed = true;
+    if (!os) return;
+    input = os->input();
+    if (input.close) closed = true;
+    lively = input.changed || input.holds_something() ? kLivelyFrames : std::max(0, lively - 1);
+    if (!hidden) {
+        PanelActions wanted{.kernels_open = actions.kernels_open};
+        const VkExtent2D at = extent();
+        panel.take(gui, input, panel_state(), static_cast<float>(at.width),
+                   static_cast<float>(at.height), wanted);
+        obey(wanted);
+    }
+    take_keys();
+    take_mouse();
+    if (closed && std::exchange(actions.screenshot, false)) screenshot();
+}
+
+void ViewWindow::State::take_keys() {
+    if (!hidden && panel.wants_keys()) return;
+    for (int key : input.shortcuts) {
+        switch (key) {
+            case ' ': paused = !paused; break;
+            case 'N': paused = step = true; break;
+            case 'R': reset = true; break;
+            case 'S': actions.screenshot = true; break;
+            case 'H': hidden = !hidden; break;
+            case static_cast<int>(Key::Escape): closed = true; break;
+            default: break;
+        }
+    }
+}
+
+void ViewWindow::State::take_mouse() {
+    const Mouse before = std::exchange(mouse, {});
+    if (!shown.view.memory) return;
+    const Rectangle area = view_area(shown.view, extent());
+    const auto row = [&](float y) {
+        return (y - area.y) / area.height * static_cast<float>(shown.view.shape[0]);
+    };
+    const auto column = [&](float x) {
+        return (x - area.x) / area.width * static_cast<float>(shown.view.shape[1]);
+    };
+    const bool panel_has_it = !hidden && panel.wants_mouse();
+    mouse.inside = !panel_has_it && input.x >= area.x && input.y >= area.y &&
+                   input.x < area.x + area.width && input.y < area.y + area.height;
+    mouse.i = row(input.y), mouse.j = column(input.x);
+    // What is pressed or let go within the frame goes from there, or ends there.
+    float from_i = before.i, from_j = before.j;
+    MouseButton* buttons[3] = {&mouse.left, &mouse.right, &mouse.middle};
+    bool was_down[3] = {before.left.down, before.right.down, before.middle.down};
+    for (int k = 0; k < 3; ++k)
+        buttons[k]->down = input.buttons[k] && (hidden || !panel.has_button(k));
+    for (const Click& click : input.clicks) {
+        // A button may go up that went down elsewhere.
+        if (click.on_panel || !(click.down || was_down[click.button])) continue;
+        was_down[click.button] = click.down;
+        MouseButton& button = *buttons[click.button];
+        (click.down ? button.pressed : button.released) = true;
+        button.down |= click.down;
+        (click.down ? from_i : mouse.i) = row(click.y);
+        (click.down ? from_j : mouse.j) = column(click.x);
+    }
+    mouse.di = mouse.i - from_i;
+    mouse.dj = mouse.j - from_j;
+    if (!panel_has_it) mouse.wheel = input.wheel;
+}
+
+std::vector<ViewWindow::State*>& ViewWindow::State::on_screen() {
+    static std::vector<State*> all;
+    return all;
+}
+
+/// Frames that are counted or recorded are made though nobody sees them.
+bool ViewWindow::State::is_unseen() const {
+    return os && os->is_minimised() && !options.runs_minimised && options.frames == 0 && !callback;
+}
+
+bool ViewWindow::State::stands_still() const { return (paused || is_unseen()) && !step && !reset; }
+
+bool ViewWindow::State::others_go_on() const {
+    const auto& all = on_screen();
+    return std::any_of(all.begin(), all.end(), [&](const State* other) {
+        return other != this && other->started && !other->closed &&
+               (!other->stands_still() || other->is_lively() || other->os->has_input());
+    });
+}
+
+bool ViewWindow::State::serve_others() {
+    for (State* other : on_screen()) {
+        if (other == this || !other->started || other->closed) continue;
+        other->take_input();
+        if (other->closed) return false;
+        if (other->is_lively()) other->draw();
+    }
+    return true;
+}
+
+void ViewWindow::State::hold() {
+    while (!closed && stands_still()) {
+        if ((asks_playing || !paused) && others_go_on()) return;
+        if (asks_playing && is_lively() && !is_unseen()) return;
+        if (is_lively()) draw();
+        if (!serve_others()) return;
+        const auto& all = on_screen();
+        const bool busy = std::any_of(all.begin(), all.end(),
+                                      [](const State* each) { return each->is_lively(); });
+        take_input(busy ? 0 : kWaitSeconds);
+        if (!busy) last = FrameClock::now();  // the wait is no frame's time
+    }
+}
+
+}  // namespace firn

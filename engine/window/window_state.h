@@ -1,0 +1,86 @@
+// What a window holds from frame to frame.
+#pragma once
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/window/frame_painter.h"
+#include "engine/window/gui_panel.h"
+#include "engine/window/view_window.h"
+
+namespace firn {
+
+using FrameClock = std::chrono::steady_clock;
+
+struct ViewWindow::State {
+    State(std::shared_ptr<VulkanExecutor> runner, const WindowOptions& wanted);
+    ~State();
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    /// All that are on screen; they belong to the main thread.
+    static std::vector<State*>& on_screen();
+
+    VkExtent2D extent() const;
+    PanelState panel_state() const;
+    /// Does what the person asked for by the panel.
+    void obey(const PanelActions& wanted);
+    /// Draws what was shown last, in the window; headless, frames are drawn when somebody wants a
+    /// picture.
+    void draw();
+    /// Before the first frame, which compiles kernels and may take long.
+    void draw_first();
+    void keep_rate();
+    void take_times();
+    Picture picture(VkExtent2D size);
+    void screenshot();
+    /// Tells the person, in the panel for some seconds.
+    void say(const std::string& text);
+    void print_widgets();
+
+    /// What the person did, after so many seconds at the most where nothing happens.
+    void take_input(double wait_seconds = 0);
+    void take_keys();
+    void take_mouse();
+    /// Time stands still: the window is paused, or nobody sees it.
+    bool stands_still() const;
+    bool is_unseen() const;
+    /// Something was done shortly before, which the next frames show.
+    bool is_lively() const { return lively > 0; }
+    /// Another window has something to do.
+    bool others_go_on() const;
+    /// While time stands still, and the program is not to draw: draws and takes input, for all
+    /// windows. Sleeps while nobody does anything.
+    void hold();
+    /// False where a window closed.
+    bool serve_others();
+
+    WindowOptions options;
+    std::shared_ptr<VulkanExecutor> executor;
+    std::unique_ptr<OsWindow> os;  // null where headless
+    Gui gui;
+    GuiPanel panel;
+    FramePainter painter;
+
+    Frame shown;
+    RawInput input;
+    Mouse mouse;
+    PanelActions actions;
+    std::vector<KernelTime> kernels;
+    bool started = false, closed = false, hidden = false;
+    bool paused = false, step = false, reset = false;           // as the person wants it
+    bool asks_playing = false, playing = true, resets = false;  // as this frame is told
+    int lively = 0;                                             // frames
+    int frames = 0, screenshots = 0;
+    int draws = 0;                          // frames, and those of a pause
+    int times_draw = 0, kernel_frames = 1;  // when kernel times were taken, and over how many
+    std::string printed, message;
+    FrameClock::time_point last = FrameClock::now(), times_at = last, message_ends = last;
+    double frame_seconds = 0;  // smoothed
+    double last_seconds = 1.0 / 60;
+    Callback<void()> callback;
+    Callback<bool()> is_over;
+};
+
+}  // namespace firn

@@ -1,0 +1,150 @@
+// A pause stops time and nothing else: sliders, views and other windows go on, and nobody burns a
+// core meanwhile.
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <thread>
+
+#include "tests/window/window_fixture.h"
+
+namespace firn {
+namespace {
+
+TEST_F(RealWindow, APausedWindowSleepsUntilSomebodyDoesSomething) {
+    for (bool asks : {false, true}) {
+        ViewWindow window(executor, options("sleeps"));
+        // Asked in every frame, and now and then while it sleeps.
+        int looks = 0;
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(4);
+        window.close_when([&] { return ++looks, std::chrono::steady_clock::now() > end; });
+        settle(window);
+        if (asks) window.playing();
+        by_hand("sleeps", "key --window \\$id space");
+        frames_until(window, [] { return false; });
+        EXPECT_LT(looks, 70) << "4 seconds are 240 frames";
+    }
+}
+
+TEST_F(RealWindow, SlidersReachAPausedProgramThatAsks) {
+    float dt = 0.1f, seen = 0;
+    ViewWindow window(executor, options("paused slider"));
+    window.gui().slider("dt", dt, 0.0f, 0.5f);
+    close_after(window, 20);
+    settle(window);
+    window.playing();
+    Rectangle slider = window.gui().find("dt")->rectangle;
+    by_hand("paused slider", "key --window \\$id space; sleep 1; xdotool " +
+                                 at(slider.x + slider.width * 0.8f, slider.y + 9) +
+                                 "mousedown 1 sleep 0.5 mouseup 1");
+    const int before = window.frame();
+    int paused_at = -1;
+    frames_until(window, [&] {
+        if (!window.playing()) {
+            if (paused_at < 0) paused_at = window.frame();
+            seen = dt;
+        }
+        return seen > 0.3f;
+    });
+    EXPECT_NEAR(seen, 0.4f, 0.02f);
+    EXPECT_GE(paused_at, before);
+    EXPECT_LE(window.frame(), paused_at + 1) << "frames of a pause count";
+}
+
+TEST_F(RealWindow, PausingOneWindowLeavesTheOtherAlive) {
+    ViewWindow first(executor, options("first paused")), second(executor, options("second alive"));
+    float dt = 0.1f;
+    close_after(first, 20);
+    second.gui().slider("dt", dt, 0.0f, 0.5f);
+    for (int frame = 0; frame < 5; ++frame) {
+        ASSERT_TRUE(first.open() && second.open());
+        first.show(gradient), second.show(gradient);
+    }
+    Rectangle slider = second.gui().find("dt")->rectangle;
+    by_hand("first paused", "key --window \\$id space");
+    by_hand("second alive", "sleep 0.5 windowraise \\$id sleep 0.3 " +
+                                at(slider.x + slider.width * 0.8f, slider.y + 9) +
+                                "mousedown 1 sleep 0.3 mouseup 1 sleep 0.5 key --window \\$id "
+                                "Escape");
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (std::chrono::steady_clock::now() < end && first.open() && second.open())
+        first.show(gradient), second.show(gradient);
+    EXPECT_LT(std::chrono::steady_clock::now(), end);
+    EXPECT_NEAR(dt, 0.4f, 0.02f);
+    drop_hand("Escape");
+}
+
+TEST_F(RealWindow, APausedWindowDoesNotHoldAnotherWhoseProgramAsks) {
+    ViewWindow first(executor, options("first asks")), second(executor, options("second goes on"));
+    first.playing(), second.playing();
+    close_after(first, 20);
+    by_hand("first asks", "sleep 0.3 key --window \\$id space");
+    int went_on = 0;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (went_on < 40 && std::chrono::steady_clock::now() < end && first.open() &&
+           second.open()) {
+        if (!first.playing() && second.playing()) ++went_on;
+        first.show(gradient), second.show(gradient);
+    }
+    EXPECT_EQ(went_on, 40);
+}
+
+/// As a window manager tells it. (The name of the property is that of its type, which xprop cannot
+/// write.)
+void set_state(const std::string& title, unsigned long state) {
+    FILE* search = popen(("xdotool search --name '^" + title + "$'").c_str(), "r");
+    unsigned long window = 0;
+    ASSERT_EQ(fscanf(search, "%lu", &window), 1);
+    pclose(search);
+    void* x11 = dlopen("libX11.so.6", RTLD_NOW);
+    ASSERT_TRUE(x11);
+    const auto function = [&](auto type, const char* name) {
+        return reinterpret_cast<decltype(type)>(dlsym(x11, name));
+    };
+    using Display = void*;
+    using Atom = unsigned long;
+    Display display = function((Display(*)(const char*)) nullptr, "XOpenDisplay")(nullptr);
+    const Atom name = function((Atom(*)(Display, const char*, int)) nullptr, "XInternAtom")(
+        display, "WM_STATE", 0);
+    const unsigned long values[2] = {state, 0};
+    function((int (*)(Display, Atom, Atom, Atom, int, int, const void*, int)) nullptr,
+             "XChangeProperty")(display, window, name, name, 32, 0, values, 2);
+    function((int (*)(Display)) nullptr, "XCloseDisplay")(display);
+}
+constexpr unsigned long kNormal = 1, kIconic = 3;
+
+TEST_F(RealWindow, AMinimisedWindowWaits) {
+    ViewWindow window(executor, {.title = "minimised", .size = {640, 320}});
+    close_after(window, 20);
+    settle(window);
+    set_state("minimised", kIconic);
+    const auto begin = std::chrono::steady_clock::now();
+    std::thread hand([] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+        set_state("minimised", kNormal);
+    });
+    const int before = window.frame();
+    const auto seconds = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    int unseen = 0;
+    frames_until(window, [&] {
+        if (seconds() < 2.4) unseen = window.frame();
+        return seconds() > 3;
+    });
+    hand.join();
+    EXPECT_LT(unseen - before, 20);
+    EXPECT_GT(window.frame() - unseen, 10);
+}
+
+TEST_F(RealWindow, AMinimisedWindowThatShouldGoesOn) {
+    ViewWindow window(executor, {.title = "unseen", .size = {640, 320}, .runs_minimised = true});
+    close_after(window, 20);
+    settle(window);
+    set_state("unseen", kIconic);
+    const auto begin = std::chrono::steady_clock::now();
+    settle(window, 60);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
+}  // namespace
+}  // namespace firn

@@ -1,0 +1,78 @@
+// A mouse that is faster than the frames: every click counts where and when it was.
+#include <thread>
+
+#include "tests/window/window_fixture.h"
+
+namespace firn {
+namespace {
+
+class SlowFrames : public RealWindow {
+  protected:
+    /// Frames of 0.7 s until `done`, at most 20; `each` sees them all.
+    void slow_frames(ViewWindow& window, const std::function<bool()>& done) {
+        for (int frame = 0; frame < 20 && !done() && window.open(); ++frame) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(700));
+            window.show(gradient);
+        }
+    }
+    /// A click whose mouse comes from the picture and goes back there within a frame.
+    static std::string click_from_afar(const Rectangle& to) {
+        return at(400, 250) + "sleep 1.5 " + at(to.x + to.width / 2, to.y + to.height / 2) +
+               "mousedown 1 mouseup 1 " + at(400, 250);
+    }
+};
+
+TEST_F(SlowFrames, APressOnThePanelIsThePanelsAlone) {
+    float dt = 0.1f;
+    ViewWindow window(executor, options("slow press"));
+    window.gui().slider("dt", dt, 0.0f, 0.5f);
+    settle(window);
+    Rectangle slider = window.gui().find("dt")->rectangle;
+    by_hand("slow press", at(400, 250) + "sleep 1.5 " +
+                              at(slider.x + slider.width * 0.8f, slider.y + 9) +
+                              "mousedown 1 sleep 2 mouseup 1");
+    bool reached = false;
+    slow_frames(window, [&] {
+        const Mouse& mouse = window.mouse();
+        reached = reached || mouse.left.down || mouse.left.pressed || mouse.left.released;
+        return dt > 0.3f;
+    });
+    EXPECT_NEAR(dt, 0.4f, 0.02f);
+    EXPECT_FALSE(reached);
+}
+
+TEST_F(SlowFrames, AClickOnThePanelCountsThoughTheMouseIsElsewhereByThen) {
+    ViewWindow window(executor, options("slow click"));
+    window.gui().button("splash");
+    settle(window);
+    by_hand("slow click", click_from_afar(window.gui().find("splash")->rectangle));
+    int presses = 0;
+    bool reached = false;
+    slow_frames(window, [&] {
+        reached = reached || window.mouse().left.down || window.mouse().left.released;
+        return (presses += window.gui().button("splash")) > 0;
+    });
+    EXPECT_EQ(presses, 1);
+    EXPECT_FALSE(reached);
+}
+
+TEST_F(SlowFrames, AStrokeWithinAFrameGoesFromItsPressToItsEnd) {
+    ViewWindow window(executor, options("slow stroke"));
+    settle(window);
+    // 8 pixels an element.
+    by_hand("slow stroke", at(600, 40) + "sleep 1.5 " + at(400, 200) + "mousedown 1 " +
+                               at(480, 240) + "mouseup 1 " + at(600, 40));
+    Mouse stroke;
+    slow_frames(window, [&] {
+        if (window.mouse().left.pressed) stroke = window.mouse();
+        return stroke.left.pressed;
+    });
+    EXPECT_TRUE(stroke.left.down && stroke.left.released);
+    EXPECT_NEAR(stroke.i, 30, 0.2);
+    EXPECT_NEAR(stroke.j, 60, 0.2);
+    EXPECT_NEAR(stroke.di, 5, 0.2);
+    EXPECT_NEAR(stroke.dj, 10, 0.2);
+}
+
+}  // namespace
+}  // namespace firn
