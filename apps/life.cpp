@@ -1,4 +1,5 @@
 // Conway's Game of Life and its kin: cells glow while they live and fade when they die.
+#include "apps/common/brush.h"
 #include "apps/common/demo.h"
 
 using namespace firn;
@@ -31,22 +32,26 @@ int main(int argc, char** argv) {
     gui.slider("cell", cell, 1, 16, {.help = "pixels; takes effect on reset"});
     return demo.run(argc, argv, [&](Window& window) {
         auto live = compile(
-            [](Tensor cells, Tensor heat, Tensor age, Tensor rule, Tensor fading, Tensor at_i,
-               Tensor at_j, Tensor brush, Tensor seed) {
+            [](Tensor cells, Tensor heat, Tensor age, Tensor rule, Tensor fading) {
                 auto [i, j] = indices<2>(cells.shape());
-                Tensor sown = (square(i - at_i) + square(j - at_j) < brush * brush) &
-                              (pcgf(i * 8192 + j + pcg(seed)) < 0.4f);
-                Tensor now = select(sown, 1, cells);
-                Reader at = wrap(now);
+                Reader at = wrap(cells);
                 Tensor neighbours = at(i - 1, j - 1) + at(i - 1, j) + at(i - 1, j + 1) +
                                     at(i, j - 1) + at(i, j + 1) + at(i + 1, j - 1) + at(i + 1, j) +
                                     at(i + 1, j + 1);
-                Tensor next = (rule >> (9 * now + neighbours)) & 1;
+                Tensor next = (rule >> (9 * cells + neighbours)) & 1;
                 return std::tuple{next, select(next == 1, 1.0f, heat * fading),
                                   select(next == 1, age + 1.0f, 0.0f)};
             },
-            {i32("n", "m"), f32("n", "m"), f32("n", "m"), i32(), f32(), f32(), f32(), f32(),
-             i32()});
+            {i32("n", "m"), f32("n", "m"), f32("n", "m"), i32(), f32()});
+        auto sow = compile(
+            [](Tensor cells, Tensor from_i, Tensor from_j, Tensor to_i, Tensor to_j, Tensor brush,
+               Tensor seed) {
+                auto [i, j] = indices<2>(cells.shape());
+                Tensor near = squared_distance(i + 0.5f, j + 0.5f, {from_i, from_j, to_i, to_j}) <
+                              brush * brush;
+                return select(near & (pcgf(i * 8192 + j + pcg(seed)) < 0.4f), 1, cells);
+            },
+            {i32("n", "m"), f32(), f32(), f32(), f32(), f32(), i32()});
         // Newborn cells are white hot, old ones gold; what died cools through violet to blue.
         auto draw = compile(
             [](Tensor cells, Tensor heat, Tensor age) {
@@ -73,9 +78,11 @@ int main(int argc, char** argv) {
         while (window.open()) {
             if (window.reset()) start();
             const Mouse& mouse = window.mouse();
-            bool sow = mouse.left.down && mouse.inside;
-            std::tie(cells, heat, age) = live(cells, heat, age, kRules[kind], fading, mouse.i,
-                                              mouse.j, sow ? brush : 0.0f, window.frame());
+            if (mouse.left.down)
+                cells = sow(cells, mouse.i - mouse.di, mouse.j - mouse.dj, mouse.i, mouse.j, brush,
+                            window.frame());
+            if (window.playing())
+                std::tie(cells, heat, age) = live(cells, heat, age, kRules[kind], fading);
             window.show(draw(cells, heat, age), {.smooth = false});
         }
     });

@@ -1,4 +1,5 @@
 // Gray and Scott's reaction: two substances that feed on each other grow corals, cells and worms.
+#include "apps/common/brush.h"
 #include "apps/common/demo.h"
 
 using namespace firn;
@@ -51,10 +52,7 @@ int main(int argc, char** argv) {
     gui.slider("brush", brush, 2.0f, 60.0f, {.help = "cells"});
     return demo.run(argc, argv, [&](Window& window) {
         auto react = compile(
-            [](Tensor u, Tensor v, Tensor feed, Tensor kill, Tensor steps, Tensor at_i, Tensor at_j,
-               Tensor brush) {
-                auto [i, j] = indices<2>(v.shape());
-                v = select(square(i - at_i) + square(j - at_j) < brush * brush, 0.5f, v);
+            [](Tensor u, Tensor v, Tensor feed, Tensor kill, Tensor steps) {
                 for (Tensor step : loop(steps)) {
                     Tensor reaction = u * v * v;
                     Tensor du = diffusion(u) - reaction + feed * (1.0f - u),
@@ -63,9 +61,20 @@ int main(int argc, char** argv) {
                 }
                 return std::pair{u, v};
             },
-            {f32("n", "m"), f32("n", "m"), f32(), f32(), i32(), f32(), f32(), f32()});
+            {f32("n", "m"), f32("n", "m"), f32(), f32(), i32()});
+        auto sow = compile(
+            [](Tensor v, Tensor from_i, Tensor from_j, Tensor to_i, Tensor to_j, Tensor brush) {
+                auto [i, j] = indices<2>(v.shape());
+                Tensor away = squared_distance(i + 0.5f, j + 0.5f, {from_i, from_j, to_i, to_j});
+                return select(away < brush * brush, 0.5f, v);
+            },
+            {f32("n", "m"), f32(), f32(), f32(), f32(), f32()});
         auto draw = compile(relief, {f32("n", "m"), f32("n", "m")});
 
+        // Where only the pattern was asked for, feed and kill are its own.
+        const auto [usual_feed, usual_kill] = kPatterns[0];
+        if (feed == usual_feed) feed = kPatterns[pattern].first;
+        if (kill == usual_kill) kill = kPatterns[pattern].second;
         auto [width, height] = window.size();
         Tensor u, v;
         auto start = [&] {
@@ -81,8 +90,9 @@ int main(int argc, char** argv) {
                 std::tie(feed, kill) = kPatterns[pattern];
             if (window.reset()) start();
             const Mouse& mouse = window.mouse();
-            bool sow = mouse.left.down && mouse.inside;
-            std::tie(u, v) = react(u, v, feed, kill, steps, mouse.i, mouse.j, sow ? brush : 0.0f);
+            if (mouse.left.down)
+                v = sow(v, mouse.i - mouse.di, mouse.j - mouse.dj, mouse.i, mouse.j, brush);
+            if (window.playing()) std::tie(u, v) = react(u, v, feed, kill, steps);
             window.show(draw(u, v));
         }
     });

@@ -1,6 +1,7 @@
 // The flow: advection, forces and projection, written on whole tensors.
 #include "apps/fluid/step.h"
 
+#include "apps/common/brush.h"
 #include "apps/fluid/sampling.h"
 
 namespace firn::fluid {
@@ -28,12 +29,8 @@ Point trace_back(const Tensor& u, const Tensor& v, const Point& to, const Point&
 
 /// How much the brush covers each point: 1 on its line, falling to 0 as a Gaussian.
 Tensor coverage(const Brush& brush, const Point& at) {
-    Tensor along_y = brush.to_y - brush.from_y, along_x = brush.to_x - brush.from_x;
-    Tensor dy = at.y - brush.from_y, dx = at.x - brush.from_x;
-    Tensor length = max(along_y * along_y + along_x * along_x, 1e-6f);
-    Tensor share = clamp((dy * along_y + dx * along_x) / length, 0.0f, 1.0f);
-    Tensor off_y = dy - share * along_y, off_x = dx - share * along_x;
-    return exp(-(off_y * off_y + off_x * off_x) / (brush.radius * brush.radius));
+    const Line line{brush.from_y, brush.from_x, brush.to_y, brush.to_x};
+    return exp(-squared_distance(at.y, at.x, line) / (brush.radius * brush.radius));
 }
 
 }  // namespace

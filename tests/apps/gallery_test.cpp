@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "apps/common/brush.h"
+
 namespace firn {
 namespace {
 
@@ -69,6 +71,31 @@ TEST(ReactionDiffusion, GrowsPatterns) {
     };
     EXPECT_GT(bright(late), 2 * bright(early));
     EXPECT_LT(bright(late), int(late.size()) / 2);
+}
+
+TEST(ReactionDiffusion, APatternSetsFeedAndKillThatNobodySet) {
+    const std::string run = "--size 80x80 --frames 60 ";
+    const std::vector<float> waves = picture_of("reaction_diffusion", run + "--set pattern=waves");
+    EXPECT_EQ(waves, picture_of("reaction_diffusion", run + "--set feed=0.018 --set kill=0.051"));
+    EXPECT_NE(waves, picture_of("reaction_diffusion", run));
+    EXPECT_EQ(picture_of("reaction_diffusion", run + "--set pattern=waves --set feed=0.05"),
+              picture_of("reaction_diffusion", run + "--set feed=0.05 --set kill=0.051"));
+}
+
+TEST(Brush, LeavesNoGapsAlongItsWay) {
+    SessionScope scope(Session::interpreter());
+    auto [i, j] = indices<2>(Shape{12, 40});
+    const std::vector<float> near =
+        (squared_distance(i + 0.5f, j + 0.5f, {2.0f, 3.0f, 8.0f, 37.0f}) < 4.0f)
+            .as(f32)
+            .to_vector<float>();
+    for (int step = 0; step <= 100; ++step) {
+        const int row = int(2 + 0.06 * step), column = int(3 + 0.34 * step);
+        EXPECT_EQ(near[size_t(40 * row + column)], 1.0f) << row << ", " << column;
+    }
+    EXPECT_EQ(near[40 * 11 + 3], 0.0f);
+    EXPECT_EQ(near[39], 0.0f);
+    EXPECT_EQ(near[40 * 2], 0.0f) << "before its start";
 }
 
 /// Cells of a run of life on 24 x 24 pixels, one pixel a cell: 1 where it lives.
