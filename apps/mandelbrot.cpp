@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
         while (window.open()) {
             const Mouse& mouse = window.mouse();
             float scale = 3.0f * std::exp2(-zoom) / float(height);
-            if (mouse.left.down && mouse.inside) x -= scale * mouse.dj, y += scale * mouse.di;
+            if (mouse.left.down) x -= scale * mouse.dj, y += scale * mouse.di;
             if (mouse.inside && mouse.wheel != 0) {
                 // What is under the mouse stays there.
                 float before = scale;
@@ -84,7 +84,8 @@ int main(int argc, char** argv) {
                 total = zeros({height, width, 3});
                 shown = view, samples = 0;
             }
-            total = sample(total, x, y, scale, limit, float(samples++));
+            if (window.playing() || samples == 0)
+                total = sample(total, x, y, scale, limit, float(samples++));
             window.show(mean(total, float(samples)));
         }
     });

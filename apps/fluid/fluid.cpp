@@ -20,7 +20,7 @@ std::string default_picture() {
 /// What the mouse does: the left button pushes along its way, in colours that change as it goes.
 Stroke mouse_stroke(const Mouse& mouse, float radius, float push, float ink, int frame,
                     const Settings& settings) {
-    if (!mouse.left.down || !mouse.inside) return {};
+    if (!mouse.left.down) return {};
     float per_second = push / std::max(settings.dt, 1e-6f);
     return {mouse.i - mouse.di,
             mouse.j - mouse.dj,
@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
             Stroke stroke =
                 drive ? scripted_stroke(window.frame(), height, width, settings)
                       : mouse_stroke(window.mouse(), radius, push, ink, window.frame(), settings);
-            advance(simulation, settings, stroke);
+            if (window.playing()) advance(simulation, settings, stroke);
             show(window, simulation, static_cast<View>(view));
             if (stats) report(window, divergence_stats(simulation));
         }

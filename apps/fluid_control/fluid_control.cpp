@@ -59,15 +59,19 @@ int main(int argc, char** argv) {
                 begin();
                 first = 0;
             }
-            Tensor distance;
-            for (int step = 0; step < run.steps(); ++step) distance = improve(control, settings);
-            const auto loss = distance.item<float>();
-            if (first == 0) first = loss;
-            run.add(window, control.iterations, loss);
-            if (run.loaded()) control.iterations = control.adam.steps();
-            if (run.reports(window)) {
-                run.report(window, {{"distance", double(loss)}, {"fell", double(first / loss)}});
-                shown = picture(control, film(control));
+            if (window.playing()) {
+                Tensor distance;
+                for (int step = 0; step < run.steps(); ++step)
+                    distance = improve(control, settings);
+                const auto loss = distance.item<float>();
+                if (first == 0) first = loss;
+                run.add(window, control.iterations, loss);
+                if (run.loaded()) control.iterations = control.adam.steps();
+                if (run.reports(window)) {
+                    run.report(window,
+                               {{"distance", double(loss)}, {"fell", double(first / loss)}});
+                    shown = picture(control, film(control));
+                }
             }
             window.show(shown);
         }

@@ -77,15 +77,16 @@ int main(int argc, char** argv) {
                 clear(painter);
                 done = 0;
             }
-            for (int step = 0; step < steps; ++step) advance(simulation, settings);
-            done += steps;
+            const int now = window.playing() ? steps : 0;
+            for (int step = 0; step < now; ++step) advance(simulation, settings);
+            done += now;
             move(camera, window.mouse());
-            camera.turn = std::remainder(camera.turn + 0.02f * spin, 2 * 3.14159265f);
+            if (now > 0) camera.turn = std::remainder(camera.turn + 0.02f * spin, 2 * 3.14159265f);
             look.colours = static_cast<Colours>(colours);
             look.shutter = float(steps) * settings.dt;
             draw(painter, simulation.bodies, camera, look);
             window.show(picture(painter, look));
-            if (window.frame() % every == 0)
+            if (now > 0 && window.frame() % every == 0)
                 report(window, energy_now(simulation, settings), first, done);
         }
     });

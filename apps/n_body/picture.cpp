@@ -157,7 +157,7 @@ DevelopFunction compile_develop() {
 }  // namespace
 
 void move(Camera& camera, const Mouse& mouse) {
-    if (mouse.left.down && mouse.inside) {
+    if (mouse.left.down) {
         camera.turn += 0.008f * mouse.dj;
         camera.tilt = std::clamp(camera.tilt + 0.008f * mouse.di, -1.57f, 1.57f);
     }

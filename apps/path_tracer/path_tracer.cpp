@@ -114,7 +114,9 @@ int main(int argc, char** argv) {
                 tracer.emplace(static_cast<SceneName>(settings.scene), sky);
             if (window.reset() || !(settings == shown)) film = make_film(height, width);
             shown = settings;
-            for (int k = 0; k < samples; ++k) tracer->add_sample(film, settings, demo.seed());
+            // A pause keeps the samples that there are; what changed is seen by its first.
+            const int more = window.playing() || film.samples == 0 ? samples : 0;
+            for (int k = 0; k < more; ++k) tracer->add_sample(film, settings, demo.seed());
             window.gui().text("samples", std::to_string(film.samples));
             window.show(developed(film, exposure));
         }

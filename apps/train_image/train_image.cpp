@@ -72,12 +72,15 @@ int main(int argc, char** argv) {
                 made = options;
                 begin();
             }
-            Tensor loss;
-            for (int step = 0; step < run.steps(); ++step) loss = advance(training, settings);
-            run.add(window, training.steps, loss.item<float>());
-            if (run.loaded()) training.steps = int(training.adam.steps());
-            const bool reports = run.reports(window);
-            const bool draws = !window.options().headless && window.frame() % redraw == 0;
+            if (window.playing()) {
+                Tensor loss;
+                for (int step = 0; step < run.steps(); ++step) loss = advance(training, settings);
+                run.add(window, training.steps, loss.item<float>());
+                if (run.loaded()) training.steps = int(training.adam.steps());
+            }
+            const bool reports = window.playing() && run.reports(window);
+            const bool draws =
+                window.playing() && !window.options().headless && window.frame() % redraw == 0;
             if (draws || reports) learned = learned_picture(training);
             if (reports)
                 run.report(window, {{"decibels", double(decibels(learned, training.target))}});

@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
         start();
         while (window.open()) {
             if (window.reset()) start();
-            std::tie(u, v) = wave(u, v, dt);    // dt is a push constant: no recompile, no upload
+            // dt is a push constant: no recompile, no upload. A pause stops time, and nothing else.
+            if (window.playing()) std::tie(u, v) = wave(u, v, dt);
             window.show(u, colormap::viridis);  // straight from device memory to the swapchain
         }
     });
