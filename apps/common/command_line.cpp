@@ -1,10 +1,15 @@
 // The command line of every demo, through CLI11.
 #include "apps/common/command_line.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 
 namespace firn {
@@ -33,6 +38,25 @@ WindowSize parse_window_size(const std::string& text) {
     return size;
 }
 
+/// By trying: before a run that may take hours, not after it.
+void check_can_write(const std::string& flag, const std::string& path) {
+    if (path.empty()) return;
+    const std::filesystem::path file(path);
+    const std::filesystem::path folder = file.parent_path().empty() ? "." : file.parent_path();
+    if (!std::filesystem::is_directory(folder))
+        refuse(flag, path, "there is no folder " + folder.string() + "; make it first");
+    if (std::filesystem::is_directory(file))
+        refuse(flag, path, "this is a folder; name a file in it");
+    const std::string trial = path + "." + std::to_string(getpid()) + ".part";
+    const int handle = open(trial.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (handle < 0)
+        refuse(flag, path,
+               "no file can be written in " + folder.string() + " (" + std::strerror(errno) +
+                   "); name another folder");
+    close(handle);
+    unlink(trial.c_str());
+}
+
 void check_file(const std::string& flag, const std::string& path,
                 const std::vector<std::string>& endings) {
     if (path.empty()) return;
@@ -44,10 +68,7 @@ void check_file(const std::string& flag, const std::string& path,
         known += (known.empty() ? "" : " or ") + ending;
     }
     if (!good) refuse(flag, path, "the name must end in " + known);
-    std::filesystem::path folder = file.parent_path().empty() ? "." : file.parent_path();
-    if (!std::filesystem::is_directory(folder)) {
-        refuse(flag, path, "there is no folder " + folder.string() + "; make it first");
-    }
+    check_can_write(flag, path);
 }
 
 std::pair<std::string, std::string> parse_set(const std::string& text) {
@@ -145,6 +166,8 @@ CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spe
     if (spec.linear) endings.push_back(".exr");
     check_file("--out", line.out, endings);
     check_file("--profile", line.profile, {".json"});
+    for (const ExtraOption& extra : spec.extras)
+        if (extra.written) check_can_write("--" + extra.name, *extra.value);
     if (line.headless && frames->count() == 0) line.frames = spec.headless_frames;
     return line;
 }

@@ -25,6 +25,7 @@ struct CommandLine {
 struct ExtraOption {
     std::string name, help;
     std::string* value = nullptr;
+    bool written = false;  // names a file that the program writes
 };
 
 /// What a person typed is wrong, or a help page is all that was asked for.

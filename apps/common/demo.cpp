@@ -9,6 +9,7 @@
 
 #include "apps/common/command_line.h"
 #include "apps/common/exr.h"
+#include "apps/common/interrupt.h"
 #include "apps/common/trace.h"
 #include "apps/common/video.h"
 #include "compiler/frontend/environment.h"
@@ -42,7 +43,8 @@ class Outputs {
         if (ends_in(line.out, ".mp4")) video_ = std::make_unique<VideoWriter>(line.out);
         if (!video_ && line.profile.empty()) return;
         window.on_frame([this] {
-            if (video_) video_->add(window_.picture());
+            // Of one size, whatever becomes of the window.
+            if (video_) video_->add(window_.picture(window_.options().size));
             if (!line_.profile.empty()) times_.push_back({window_.frame(), window_.kernel_times()});
         });
     }
@@ -90,8 +92,10 @@ void set_parameters(Parameters& parameters, const CommandLine& line) {
     for (const auto& [name, value] : line.sets) parameters.set_when_added(name, value);
 }
 
-void run_program(const DemoInfo& info, const CommandLine& line, const Gui& gui,
-                 const std::function<void(Window&)>& program, std::optional<Tensor>& linear) {
+/// Gives the signal that ended the run; 0: none.
+int run_program(const WindowOptions& options, const CommandLine& line, const Gui& gui,
+                const std::function<void(Window&)>& program, std::optional<Tensor>& linear) {
+    const InterruptScope interrupts;
     // FIRN_EXECUTOR chooses the default session's executor; without it, the device is ours to
     // choose.
     bool by_environment = environment("FIRN_EXECUTOR").has_value() && line.device.empty();
@@ -99,8 +103,9 @@ void run_program(const DemoInfo& info, const CommandLine& line, const Gui& gui,
         by_environment ? current_session() : device_session({line.device, line.validate});
     SessionScope scope(session);
     {
-        Window window(window_options(info, line));
+        Window window(options);
         window.gui() = gui;
+        window.close_when([&] { return interrupts.signal() != 0; });
         Outputs outputs(window, line);
         program(window);
         window.gui().parameters().check_all_known();
@@ -108,6 +113,7 @@ void run_program(const DemoInfo& info, const CommandLine& line, const Gui& gui,
     }
     std::string report = validation_report(session);
     if (!report.empty()) throw DeviceError("validation messages:\n" + report);
+    return interrupts.signal();
 }
 
 }  // namespace
@@ -116,12 +122,16 @@ void Demo::option(const std::string& name, std::string& value, const std::string
     options_.push_back({name, help, &value});
 }
 
+void Demo::output(const std::string& name, std::string& value, const std::string& help) {
+    options_.push_back({name, help, &value, true});
+}
+
 int Demo::run(int argc, char** argv, const std::function<void(Window&)>& program) {
     try {
         CommandLineSpec spec{info_.name,         info_.help, info_.size,  info_.headless_frames,
                              &gui_.parameters(), {},         info_.linear};
         for (const Option& option : options_)
-            spec.extras.push_back({option.name, option.help, option.value});
+            spec.extras.push_back({option.name, option.help, option.value, option.written});
         CommandLine line = parse_command_line(argc, argv, spec);
         if (line.list_devices) {
             std::fputs(device_report().c_str(), stdout);
@@ -129,8 +139,10 @@ int Demo::run(int argc, char** argv, const std::function<void(Window&)>& program
         }
         set_parameters(gui_.parameters(), line);
         seed_ = line.seed;
-        run_program(info_, line, gui_, program, linear_);
-        return 0;
+        WindowOptions options = window_options(info_, line);
+        options.runs_minimised = runs_minimised_;
+        const int signal = run_program(options, line, gui_, program, linear_);
+        return signal == 0 ? 0 : 128 + signal;
     } catch (const CommandLineEnd& end) {
         std::string text = end.status ? info_.name + ": " + end.text + "\n" : end.text;
         std::fputs(text.c_str(), end.status ? stderr : stdout);

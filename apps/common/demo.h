@@ -33,6 +33,10 @@ class Demo {
     Gui& gui() { return gui_; }
     /// A flag of its own, `--name TEXT`, for files and the like.
     void option(const std::string& name, std::string& value, const std::string& help);
+    /// The same for a file that the program writes: it is refused at once where it cannot.
+    void output(const std::string& name, std::string& value, const std::string& help);
+    /// It goes on while its window is minimised, as learning does.
+    void go_on_minimised() { runs_minimised_ = true; }
     /// Of DemoInfo::linear: f32[h, w, 3], given by the program before it ends.
     void set_linear_picture(const Tensor& picture) { linear_ = picture; }
     /// Of --seed; the same numbers give the same pictures.
@@ -40,19 +44,22 @@ class Demo {
 
     /// Runs `program` as the command line says, and writes what it asks for. Gives the exit status:
     /// 0; 2 where the caller can mend it (a message says how); 1 otherwise. Nothing is written
-    /// half.
+    /// half. SIGINT and SIGTERM end the run as closing the window does; then it is 128 and their
+    /// number, as shells have it.
     int run(int argc, char** argv, const std::function<void(Window&)>& program);
 
   private:
     struct Option {
         std::string name, help;
         std::string* value;
+        bool written = false;
     };
 
     DemoInfo info_;
     Gui gui_;
     std::vector<Option> options_;
     uint32_t seed_ = 1;
+    bool runs_minimised_ = false;
     std::optional<Tensor> linear_;
 };
 

@@ -30,14 +30,15 @@ void by_button(Window& window, const char* name, const std::string& done,
 
 TrainingRun::TrainingRun(Demo& demo, const TrainingRunOptions& options)
     : demo_(&demo), options_(options) {
+    demo.go_on_minimised();
     Gui& gui = demo.gui();
     gui.slider("steps", options_.steps, 1, 100, {.help = "in every frame", .logarithmic = true});
     gui.slider("report", options_.report, 1, 1000,
                {.help = "frames between measurements", .logarithmic = true});
-    demo.option("save", save_,
+    demo.output("save", save_,
                 "checkpoint that is written whenever it measures (.safetensors or .npz)");
     demo.option("load", load_, "checkpoint to begin with");
-    demo.option("metrics", metrics_path_, "what is measured, as CSV");
+    demo.output("metrics", metrics_path_, "what is measured, as CSV");
 }
 
 void TrainingRun::begin(Window& window, const State& state) {

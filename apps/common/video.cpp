@@ -32,6 +32,7 @@ bool is_installed(const std::string& program) {
 }
 
 /// Starts a program without a shell, `input` as its standard input; -1 where it cannot be started.
+/// A Ctrl-C is for us alone: it would end the program before its input has.
 pid_t start_program(std::vector<std::string> words, int input) {
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
@@ -39,8 +40,13 @@ pid_t start_program(std::vector<std::string> words, int input) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&attributes, 0);
     pid_t process = -1;
-    const int error = posix_spawnp(&process, argv[0], &actions, nullptr, argv.data(), environ);
+    const int error = posix_spawnp(&process, argv[0], &actions, &attributes, argv.data(), environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error ? -1 : process;
 }

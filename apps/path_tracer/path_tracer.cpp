@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
     make_sliders(demo.gui(), settings, exposure);
     demo.option("sky", panorama, "panorama that gives the light: Radiance HDR, PNG or JPEG");
     demo.option("samples", samples_text, "samples of every pixel in a frame");
-    demo.option("hdr", hdr, "file for the linear picture, Radiance HDR");
+    demo.output("hdr", hdr, "file for the linear picture, Radiance HDR");
 
     return demo.run(argc, argv, [&](Window& window) {
         int samples = sample_count(samples_text);

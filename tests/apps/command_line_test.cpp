@@ -67,6 +67,34 @@ TEST(CommandLineOf, AnOutputInNoFolderIsRefused) {
     EXPECT_NE(end_of({"--out", "no/such/f.png"}).text.find("there is no folder no/such"),
               std::string::npos);
 }
+TEST(CommandLineOf, AnOutputWhereNothingCanBeWrittenIsRefused) {
+    EXPECT_NE(end_of({"--out", "/proc/f.png"}).text.find("no file can be written in /proc"),
+              std::string::npos);
+    EXPECT_NE(end_of({"--profile", "/proc/f.json"}).text.find("no file can be written in /proc"),
+              std::string::npos);
+}
+TEST(CommandLineOf, AnOutputThatIsAFolderIsRefused) {
+    const std::string folder = testing::TempDir() + "/folder.png";
+    std::filesystem::create_directory(folder);
+    EXPECT_NE(end_of({"--out", folder}).text.find("this is a folder"), std::string::npos);
+    std::filesystem::remove(folder);
+}
+TEST(CommandLineOf, TryingToWriteLeavesNothing) {
+    const std::string folder = testing::TempDir() + "/tried";
+    std::filesystem::create_directory(folder);
+    parse({"--out", folder + "/f.png"});
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
+    std::filesystem::remove(folder);
+}
+TEST(CommandLineOf, AFileThatTheProgramWritesIsTriedToo) {
+    static const Parameters none;
+    std::string hdr;
+    std::vector<std::string> words{"demo", "--hdr", "/proc/f.hdr"};
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    CommandLineSpec spec{"demo", "A demo.", {320, 200}, 7, &none, {{"hdr", "a file", &hdr, true}}};
+    EXPECT_THROW(parse_command_line(3, argv.data(), spec), CommandLineEnd);
+}
 TEST(CommandLineOf, ASetWithoutAValueIsRefused) { EXPECT_EQ(end_of({"--set", "dt"}).status, 2); }
 TEST(CommandLineOf, AMissingPresetIsRefused) {
     EXPECT_EQ(end_of({"--preset", "none.json"}).status, 2);

@@ -1,0 +1,94 @@
+// A signal ends a run in order: what was asked for is written, and said.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+namespace firn {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A wave of very many frames that gets a signal, with all that it started, a second after it has
+/// begun to write.
+class Interrupted : public testing::Test {
+  protected:
+    void SetUp() override {
+        fs::create_directories(folder_);
+        for (const auto& entry : fs::directory_iterator(folder_)) fs::remove(entry);
+        if (std::system(FIRN_BIN_DIR "/wave --list-devices > /dev/null 2>&1") != 0)
+            GTEST_SKIP() << "no Vulkan driver";
+    }
+    /// Its exit status, negative where a signal ended it; `ready` says that it may come.
+    int run(std::vector<std::string> words, int number, const std::function<bool()>& ready) {
+        words.insert(words.begin(), {FIRN_BIN_DIR "/wave", "--headless", "--frames", "1000000",
+                                     "--size", "64x64"});
+        const pid_t process = fork();
+        if (process == 0) {
+            setpgid(0, 0);
+            if (!freopen((folder_ + "/said").c_str(), "w", stderr)) _exit(127);
+            dup2(STDERR_FILENO, STDOUT_FILENO);
+            std::vector<char*> argv;
+            for (std::string& word : words) argv.push_back(word.data());
+            argv.push_back(nullptr);
+            execv(argv[0], argv.data());
+            _exit(127);
+        }
+        for (int k = 0; k < 200 && !ready(); ++k)
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+        kill(-process, number);
+        int status = -1;
+        for (int k = 0; k < 200 && waitpid(process, &status, WNOHANG) == 0; ++k)
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        kill(process, SIGKILL);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    }
+    std::string said() const {
+        std::stringstream text;
+        text << std::ifstream(folder_ + "/said").rdbuf();
+        return text.str();
+    }
+
+    const std::string folder_ = testing::TempDir() + "/interrupted";
+};
+
+TEST_F(Interrupted, ByCtrlCWritesThePictureAndTheTrace) {
+    const std::string picture = folder_ + "/wave.png", trace = folder_ + "/wave.json";
+    // Kernels are made by the time a process has run for a while.
+    const auto begin = std::chrono::steady_clock::now();
+    const auto ready = [&] {
+        return std::chrono::steady_clock::now() - begin > std::chrono::seconds(1);
+    };
+    EXPECT_EQ(run({"--out", picture, "--profile", trace}, SIGINT, ready), 128 + SIGINT);
+    EXPECT_TRUE(fs::exists(picture) && fs::exists(trace));
+    EXPECT_NE(said().find("wrote " + picture), std::string::npos) << said();
+    EXPECT_NE(said().find("wrote " + trace), std::string::npos) << said();
+}
+
+TEST_F(Interrupted, ByTerminationEndsTheFilmWhole) {
+    if (std::system("command -v ffmpeg > /dev/null") != 0) {
+        // A program that writes what it is given, unless the signal meets it too.
+        std::ofstream(folder_ + "/ffmpeg") << "#!/bin/sh\nfor name; do :; done\n"
+                                              "cat > \"${name#file:}\"\n";
+        fs::permissions(folder_ + "/ffmpeg", fs::perms::owner_all);
+        setenv("PATH", (folder_ + ":" + std::getenv("PATH")).c_str(), 1);
+    }
+    const std::string film = folder_ + "/wave.mp4";
+    EXPECT_EQ(run({"--out", film}, SIGTERM, [&] { return fs::exists(film + ".part.mp4"); }),
+              128 + SIGTERM);
+    EXPECT_TRUE(fs::exists(film));
+    EXPECT_FALSE(fs::exists(film + ".part.mp4"));
+    EXPECT_NE(said().find("wrote " + film), std::string::npos) << said();
+}
+
+}  // namespace
+}  // namespace firn

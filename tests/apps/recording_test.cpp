@@ -1,0 +1,41 @@
+// A film of a window that is resized meanwhile.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/window/display.h"
+
+namespace firn {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(Recording, KeepsItsSizeWhileTheWindowIsResized) {
+    if (std::system("command -v Xvfb xdotool > /dev/null") != 0)
+        GTEST_SKIP() << "needs Xvfb and xdotool";
+    if (std::system(FIRN_BIN_DIR "/wave --list-devices > /dev/null 2>&1") != 0)
+        GTEST_SKIP() << "no Vulkan driver";
+    VirtualDisplay display;
+    ASSERT_TRUE(display.works());
+    const std::string folder = testing::TempDir() + "/recording", film = folder + "/wave.mp4";
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    // An ffmpeg that writes what it is given, pixel by pixel.
+    std::ofstream(folder + "/ffmpeg")
+        << "#!/bin/sh\nfor name; do :; done\ncat > \"${name#file:}\"\n";
+    fs::permissions(folder + "/ffmpeg", fs::perms::owner_all);
+    by_hand("wave", "search --sync --name '^wave\\$' windowsize 500 400");
+    const std::string command = "PATH=" + folder +
+                                ":$PATH " FIRN_BIN_DIR "/wave --size 128x96 --frames 240 --out " +
+                                film + " > " + folder + "/said 2>&1";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    drop_hand("space");
+    EXPECT_EQ(fs::file_size(film), uintmax_t{240} * 128 * 96 * 4);
+}
+
+}  // namespace
+}  // namespace firn
