@@ -154,6 +154,63 @@ TEST_F(RealWindow, EscapeCloses) {
     drop_hand("Escape");
 }
 
+TEST_F(RealWindow, AScreenshotThatCannotBeWrittenIsSaidAndTheProgramGoesOn) {
+    WindowOptions wanted = options("unwritable");
+    wanted.screenshot_path = "/proc/none.png";
+    ViewWindow window(executor, wanted);
+    settle(window);
+    testing::internal::CaptureStderr();
+    by_hand("unwritable", "key --window \\$id s");
+    settle(window, 60);
+    EXPECT_TRUE(window.open());
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("unwritable: picture /proc/none.png"),
+              std::string::npos);
+}
+
+TEST_F(RealWindow, ShortcutsAreKeysWithoutControl) {
+    const std::string path = testing::TempDir() + "/shortcut.png";
+    std::filesystem::remove(path);
+    WindowOptions wanted = options("shortcut");
+    wanted.screenshot_path = path;
+    ViewWindow window(executor, wanted);
+    settle(window);
+    int keys = 0;
+    const auto pressed = [&] { return keys += window.key_pressed('S'), keys > 0; };
+    by_hand("shortcut", "key --window \\$id ctrl+s");
+    EXPECT_TRUE(frames_until(window, pressed));
+    settle(window);
+    EXPECT_FALSE(std::filesystem::exists(path));
+    by_hand("shortcut", "key --window \\$id s");
+    EXPECT_TRUE(frames_until(window, [&] { return std::filesystem::exists(path); }));
+    std::filesystem::remove(path);
+}
+
+TEST_F(RealWindow, ValuesAreTypedCopiedAndPasted) {
+    float a = 0.1f, b = 0.2f;
+    ViewWindow window(executor, options("typing"));
+    window.gui().slider("a", a, 0.0f, 0.5f);
+    window.gui().slider("b", b, 0.0f, 0.5f);
+    settle(window);
+    const auto field = [&](const char* name) {
+        Rectangle slider = window.gui().find(name)->rectangle;
+        return "keydown ctrl sleep 0.2 " + at(slider.x + slider.width / 2, slider.y + 9) +
+               "sleep 0.2 click 1 sleep 0.3 keyup ctrl sleep 0.2 ";
+    };
+    const std::string focus = "windowfocus \\$id sleep 0.3 ";
+    by_hand("typing", focus + field("a") + "type 0.375");
+    EXPECT_TRUE(frames_until(window, [&] { return a == 0.375f; })) << a;
+    by_hand("typing",
+            "key ctrl+a; sleep 0.2; xdotool key ctrl+c; sleep 0.2; xdotool key Return; "
+            "sleep 0.2; xdotool " +
+                field("b") + "key ctrl+v");
+    EXPECT_TRUE(frames_until(window, [&] { return b == 0.375f; })) << b;
+    by_hand("typing", "key ctrl+a; sleep 0.2; xdotool type 7");
+    EXPECT_TRUE(frames_until(window, [&] { return b == 0.5f; })) << b;
+    by_hand("typing", "key ctrl+a; sleep 0.2; xdotool type nan");
+    settle(window, 60);
+    EXPECT_EQ(b, 0.5f);
+}
+
 TEST_F(RealWindow, KernelTimesAreThoseOfTheFrame) {
     SessionScope scope{Session(executor)};
     auto busy = compile(
