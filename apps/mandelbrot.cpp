@@ -70,6 +70,8 @@ int main(int argc, char** argv) {
         while (window.open()) {
             const Mouse& mouse = window.mouse();
             float scale = 3.0f * std::exp2(-zoom) / float(height);
+            window.gui().slider("x", x, -2.5f, 1.5f, {.help = "of the middle", .step = scale});
+            window.gui().slider("y", y, -1.5f, 1.5f, {.help = "of the middle", .step = scale});
             if (mouse.left.down) x -= scale * mouse.dj, y += scale * mouse.di;
             if (mouse.inside && mouse.wheel != 0) {
                 // What is under the mouse stays there.

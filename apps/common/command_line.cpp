@@ -149,7 +149,8 @@ CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spe
     for (const ExtraOption& extra : spec.extras)
         app.add_option("--" + extra.name, *extra.value, extra.help);
     auto flags = add_parameter_flags(app, *spec.parameters);
-    app.footer(parameter_help(*spec.parameters) + kKeys);
+    app.footer(parameter_help(*spec.parameters) + kKeys +
+               (spec.keys.empty() ? "" : "\n" + spec.keys));
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {

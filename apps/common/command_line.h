@@ -42,6 +42,7 @@ struct CommandLineSpec {
     const Parameters* parameters = nullptr;
     std::vector<ExtraOption> extras;
     bool linear = false;  // --out takes .exr
+    std::string keys;     // a sentence on the mouse and the keys of this demo
 };
 
 /// Throws CommandLineEnd with status 0 (--help) or 2 (an unknown flag, a bad value).

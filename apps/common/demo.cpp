@@ -128,8 +128,8 @@ void Demo::output(const std::string& name, std::string& value, const std::string
 
 int Demo::run(int argc, char** argv, const std::function<void(Window&)>& program) {
     try {
-        CommandLineSpec spec{info_.name,         info_.help, info_.size,  info_.headless_frames,
-                             &gui_.parameters(), {},         info_.linear};
+        CommandLineSpec spec{info_.name,         info_.help, info_.size,   info_.headless_frames,
+                             &gui_.parameters(), {},         info_.linear, info_.keys};
         for (const Option& option : options_)
             spec.extras.push_back({option.name, option.help, option.value, option.written});
         CommandLine line = parse_command_line(argc, argv, spec);

@@ -13,6 +13,7 @@ namespace firn {
 struct DemoInfo {
     std::string name;
     std::string help;  // one sentence: what is seen
+    std::string keys;  // a sentence on what the mouse and keys of its own do, for --help
     WindowSize size;
     int headless_frames = 100;  // where --frames is not given
     bool linear = false;        // gives a linear picture, which --out can write as .exr

@@ -93,6 +93,8 @@ int main(int argc, char** argv) {
     std::string panorama = default_panorama(), hdr, samples_text = "1";
     Demo demo({.name = "path_tracer",
                .help = "A path tracer: drag to look around a fractal or spheres.",
+               .keys = "Dragging turns around the object, the right button and the wheel go "
+                       "nearer, arrows move along the ground, E and Q go up and down.",
                .size = {640, 360},
                .headless_frames = 1,
                .linear = true});

@@ -83,7 +83,11 @@ void save_image(const std::string& path, const Tensor& x, SourceLine line) {
                 value > 0 ? static_cast<uint8_t>(std::lround(std::min(value, 255.0f))) : 0);
         }
     }
-    write_png(path, picture);
+    try {
+        write_picture(path, picture);
+    } catch (const UserError& error) {
+        throw UserError(error.what() + (" (" + text(line) + ")"));
+    }
 }
 
 }  // namespace firn

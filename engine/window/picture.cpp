@@ -3,12 +3,14 @@
 
 #include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 
+#include "compiler/program/callback.h"
 #include "compiler/program/error.h"
 
 #define STB_IMAGE_STATIC
@@ -59,11 +61,15 @@ Picture read_picture(const std::string& path) {
     return picture;
 }
 
-void write_png(const std::string& path, const Picture& picture) {
+namespace {
+
+constexpr int kJpegQuality = 95;
+
+/// Beside its place, and then there.
+void write_whole(const std::string& path, const Callback<int(const char*)>& write) {
     std::string temporary = path + "." + std::to_string(getpid()) + ".part";
     errno = 0;
-    int written = stbi_write_png(temporary.c_str(), picture.width, picture.height, 4,
-                                 picture.rgba.data(), picture.width * 4);
+    int written = write(temporary.c_str());
     std::string reason = errno ? std::strerror(errno) : "disk full?";
     std::error_code error;
     if (written) std::filesystem::rename(temporary, path, error);
@@ -73,6 +79,30 @@ void write_png(const std::string& path, const Picture& picture) {
         throw UserError("picture " + path + ": cannot be written (" + reason +
                         "); name a file in a folder that exists and can be written to");
     }
+}
+
+}  // namespace
+
+void write_png(const std::string& path, const Picture& picture) {
+    write_whole(path, [&](const char* name) {
+        return stbi_write_png(name, picture.width, picture.height, 4, picture.rgba.data(),
+                              picture.width * 4);
+    });
+}
+
+void write_picture(const std::string& path, const Picture& picture) {
+    std::string ending = std::filesystem::path(path).extension();
+    for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (ending == ".png") return write_png(path, picture);
+    if (ending != ".jpg" && ending != ".jpeg") {
+        throw UserError("picture " + path + ": the name ends in " +
+                        (ending.empty() ? "no format" : ending) +
+                        "; pictures are written as .png and .jpg");
+    }
+    write_whole(path, [&](const char* name) {
+        return stbi_write_jpg(name, picture.width, picture.height, 4, picture.rgba.data(),
+                              kJpegQuality);
+    });
 }
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// Pictures as files: PNG and JPEG in, PNG out.
+// Pictures as files: PNG and JPEG.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -23,5 +23,7 @@ Picture read_picture(const std::string& path);
 /// Writes a PNG beside `path` and renames it, so that the file is whole or not there.
 /// Throws UserError where it cannot be written.
 void write_png(const std::string& path, const Picture& picture);
+/// By the ending of its name: .png, or .jpg and .jpeg without alpha. Throws UserError for others.
+void write_picture(const std::string& path, const Picture& picture);
 
 }  // namespace firn

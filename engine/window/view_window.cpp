@@ -172,7 +172,7 @@ void ViewWindow::State::screenshot() {
         if (at == std::string::npos) break;
     } while (std::filesystem::exists(path));
     try {
-        write_png(path, picture(extent()));
+        write_picture(path, picture(extent()));
     } catch (const UserError& error) {
         // Somebody at the keyboard can mend it, and the program may have run for long.
         std::fprintf(stderr, "%s: %s\n", options.title.c_str(), error.what());
@@ -283,7 +283,7 @@ Picture ViewWindow::picture(WindowSize size) {
                          [&] { return state_->picture(extent); });
 }
 
-void ViewWindow::save(const std::string& path) { write_png(path, picture()); }
+void ViewWindow::save(const std::string& path) { write_picture(path, picture()); }
 void ViewWindow::close_when(Callback<bool()> is_over) { state_->is_over = std::move(is_over); }
 void ViewWindow::on_frame(Callback<void()> callback) { state_->callback = std::move(callback); }
 const std::vector<KernelTime>& ViewWindow::kernel_times() const { return state_->kernels; }

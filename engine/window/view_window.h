@@ -85,7 +85,7 @@ class ViewWindow {
     /// The frame as it is shown now, also as large as another window's.
     Picture picture();
     Picture picture(WindowSize size);
-    /// Writes it as a PNG, whole or not at all. Throws UserError where it cannot be written.
+    /// Writes it, .png or .jpg, whole or not at all. Throws UserError where it cannot be written.
     void save(const std::string& path);
     /// Called after every frame that counts, for recording.
     void on_frame(Callback<void()> callback);

@@ -164,6 +164,21 @@ TEST(Wave, HelpNeedsNoDriver) {
     EXPECT_EQ(run.status, 0);
     EXPECT_NE(run.text.find("a number in [0, 0.5]"), std::string::npos) << run.text;
 }
+/// What a demo's --help says.
+std::string help_of(const std::string& demo) {
+    std::FILE* pipe = popen((FIRN_BIN_DIR "/" + demo + " --help 2>&1").c_str(), "r");
+    std::string text;
+    std::array<char, 512> buffer;
+    while (size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
+        text.append(buffer.data(), count);
+    EXPECT_EQ(pclose(pipe), 0);
+    return text;
+}
+TEST(Help, ListsTheBodies) { EXPECT_NE(help_of("n_body").find("\n  bodies "), std::string::npos); }
+TEST(Help, NamesTheKeysOfTheDemo) {
+    EXPECT_NE(help_of("path_tracer").find("arrows move along the ground, E and Q"),
+              std::string::npos);
+}
 TEST(Wave, WithoutADriverItSaysSo) {
     DemoRun run = wave("--headless", "VK_DRIVER_FILES=/dev/null VK_ICD_FILENAMES=/dev/null");
     EXPECT_EQ(run.status, 1);

@@ -27,6 +27,28 @@ TEST(Picture, IsReadBackAsWritten) {
     write_png(path_of("round_trip.png"), picture);
     EXPECT_EQ(read_picture(path_of("round_trip.png")).rgba, picture.rgba);
 }
+TEST(Picture, IsAJpegWhereItIsNamedSo) {
+    Picture grey{16, 16, std::vector<uint8_t>(4 * 16 * 16, 128)};
+    for (const std::string name : {"a.jpg", "b.JPEG"}) {
+        write_picture(path_of(name), grey);
+        std::ifstream file(path_of(name), std::ios::binary);
+        EXPECT_EQ(file.get(), 0xff);
+        EXPECT_EQ(file.get(), 0xd8);
+        EXPECT_NEAR(read_picture(path_of(name)).rgba[400], 128, 2);
+    }
+}
+TEST(Picture, AFormatThatIsNotWrittenIsRefused) {
+    for (const std::string name : {"a.bmp", "a", "a.jpg.exe"}) {
+        try {
+            write_picture(path_of(name), {1, 1, {0, 0, 0, 0}});
+            FAIL() << name;
+        } catch (const UserError& error) {
+            EXPECT_NE(std::string(error.what()).find("written as .png and .jpg"),
+                      std::string::npos);
+        }
+        EXPECT_FALSE(std::filesystem::exists(path_of(name)));
+    }
+}
 TEST(Picture, WhatIsNoPictureIsNamed) {
     std::ofstream(path_of("text.png")) << "not a picture";
     EXPECT_NE(read_error(path_of("text.png")).find("text.png: this is no picture"),

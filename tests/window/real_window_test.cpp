@@ -21,6 +21,18 @@ TEST_F(RealWindow, DraggingASliderChangesItsVariable) {
     EXPECT_TRUE(frames_until(window, [&] { return std::abs(dt - 0.4f) < 0.02f; })) << dt;
 }
 
+TEST_F(RealWindow, AStepIsTheChangeByAPixel) {
+    float x = -0.745f;
+    ViewWindow window(executor, options("step"));
+    window.gui().slider("x", x, -2.5f, 1.5f, {.step = 1e-5f});
+    settle(window);
+    Rectangle slider = window.gui().find("x")->rectangle;
+    const float middle = slider.x + slider.width / 2, y = slider.y + slider.height / 2;
+    by_hand("step", at(middle, y) + "sleep 0.15 mousedown 1 sleep 0.3 " + at(middle + 20, y) +
+                        "sleep 0.3 " + at(middle + 60, y) + "sleep 0.3 mouseup 1");
+    EXPECT_TRUE(frames_until(window, [&] { return std::abs(x + 0.7444f) < 2e-5f; })) << x;
+}
+
 TEST_F(RealWindow, AClickPressesAButtonOnce) {
     ViewWindow window(executor, options("button"));
     window.gui().button("splash");
