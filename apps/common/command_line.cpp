@@ -144,7 +144,9 @@ CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spe
         ->check(CLI::ExistingFile);
     app.add_flag("--validate", line.validate,
                  "run with the Vulkan validation layers; a message is an error");
-    app.add_option("--profile", line.profile, "write kernel times as a Chrome trace (.json)");
+    app.add_option(
+        "--profile", line.profile,
+        "write what host and device do, dispatch by dispatch, as a Chrome trace (.json)");
     app.add_flag("--print-widgets", line.print_widgets, "print where the widgets are, for tests");
     for (const ExtraOption& extra : spec.extras)
         app.add_option("--" + extra.name, *extra.value, extra.help);

@@ -14,6 +14,7 @@
 #include "apps/common/video.h"
 #include "compiler/frontend/environment.h"
 #include "compiler/program/error.h"
+#include "engine/runtime/trace_event.h"
 
 namespace firn {
 namespace {
@@ -45,7 +46,8 @@ class Outputs {
         window.on_frame([this] {
             // Of one size, whatever becomes of the window.
             if (video_) video_->add(window_.picture(window_.options().size));
-            if (!line_.profile.empty()) times_.push_back({window_.frame(), window_.kernel_times()});
+            if (line_.profile.empty()) return;
+            for (TraceEvent& event : window_.take_trace()) trace_.push_back(std::move(event));
         });
     }
     Outputs(const Outputs&) = delete;
@@ -63,7 +65,7 @@ class Outputs {
             std::printf("wrote %s\n", line_.out.c_str());
         }
         if (!line_.profile.empty()) {
-            write_text_file(line_.profile, trace_text(times_));
+            write_text_file(line_.profile, trace_text(trace_));
             std::printf("wrote %s\n", line_.profile.c_str());
         }
     }
@@ -72,7 +74,7 @@ class Outputs {
     Window& window_;
     const CommandLine& line_;
     std::unique_ptr<VideoWriter> video_;
-    std::vector<FrameTimes> times_;
+    std::vector<TraceEvent> trace_;
 };
 
 WindowOptions window_options(const DemoInfo& info, const CommandLine& line) {

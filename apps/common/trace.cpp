@@ -1,37 +1,44 @@
-// Kernel times as a Chrome trace.
+// A run as a Chrome trace.
 #include "apps/common/trace.h"
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "compiler/program/error.h"
 
 namespace firn {
 
-std::string trace_text(const std::vector<FrameTimes>& frames) {
+std::string trace_text(const std::vector<TraceEvent>& events) {
     using Json = nlohmann::ordered_json;
-    Json events = Json::array();
-    double now = 0;  // microseconds
-    auto event = [](const std::string& name, double begin, double length, int track) {
-        return Json{{"name", name},  {"ph", "X"}, {"ts", begin},
-                    {"dur", length}, {"pid", 1},  {"tid", track}};
+    Json out = Json::array();
+    const auto meta = [&](const char* what, int track, const std::string& name) {
+        out.push_back(
+            {{"name", what}, {"ph", "M"}, {"pid", 1}, {"tid", track}, {"args", {{"name", name}}}});
     };
-    for (const FrameTimes& frame : frames) {
-        double begin = now;
-        for (const KernelTime& kernel : frame.kernels) {
-            double length = kernel.milliseconds * kernel.dispatches * 1e3;
-            Json kernel_event = event(kernel.name, now, length, 2);
-            kernel_event["args"] = {{"dispatches", kernel.dispatches},
-                                    {"milliseconds each", kernel.milliseconds}};
-            events.push_back(kernel_event);
-            now += length;
-        }
-        events.push_back(event("frame " + std::to_string(frame.frame), begin, now - begin, 1));
+    double first = 0;
+    if (!events.empty())
+        first = std::min_element(events.begin(), events.end(), [](auto& a, auto& b) {
+                    return a.begin < b.begin;
+                })->begin;
+    std::map<std::string, int> tracks;
+    meta("process_name", 0, "firn");
+    for (const TraceEvent& event : events) {
+        const auto [track, added] =
+            tracks.emplace(event.track, static_cast<int>(tracks.size()) + 1);
+        if (added) meta("thread_name", track->second, event.track);
+        out.push_back({{"name", event.name},
+                       {"ph", "X"},
+                       {"ts", (event.begin - first) * 1e6},
+                       {"dur", std::max(0.0, event.end - event.begin) * 1e6},
+                       {"pid", 1},
+                       {"tid", track->second}});
     }
-    return Json{{"traceEvents", events}}.dump() + "\n";
+    return Json{{"traceEvents", out}}.dump() + "\n";
 }
 
 void write_text_file(const std::string& path, const std::string& text) {

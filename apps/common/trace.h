@@ -1,19 +1,14 @@
-// Kernel times of a run as a trace that chrome://tracing and Perfetto show.
+// What was done when in a run, as a trace that chrome://tracing and Perfetto show.
 #pragma once
 #include <string>
 #include <vector>
 
-#include "compiler/program/executor.h"
+#include "engine/runtime/trace_event.h"
 
 namespace firn {
 
-struct FrameTimes {
-    int frame = 0;
-    std::vector<KernelTime> kernels;
-};
-
-/// Frames one after the other, in each its kernels one after the other, as long as they took.
-std::string trace_text(const std::vector<FrameTimes>& frames);
+/// In the Chrome trace format: a named track for each of the events', microseconds from the first.
+std::string trace_text(const std::vector<TraceEvent>& events);
 /// Writes a file whole or not at all. Throws UserError where it cannot be written.
 void write_text_file(const std::string& path, const std::string& text);
 

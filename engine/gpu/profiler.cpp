@@ -1,6 +1,8 @@
 // GPU time of the parts of a command buffer, by timestamps.
 #include "engine/gpu/profiler.h"
 
+#include <chrono>
+
 #include "engine/gpu/commands.h"
 
 namespace firn {
@@ -35,17 +37,53 @@ void Timestamps::mark(VkCommandBuffer commands) {
     if (device_.profile().device_class == DeviceClass::Cpu) barrier_compute(device_, commands);
 }
 
-std::vector<double> Timestamps::read() const {
-    if (marks_ == 0) return {};
+std::vector<uint64_t> Timestamps::ticks() const {
     std::vector<uint64_t> ticks(marks_);
+    if (marks_ == 0) return ticks;
     device_.check(device_.vk().vkGetQueryPoolResults(device_.handle(), pool_, 0, marks_,
                                                      ticks.size() * sizeof(uint64_t), ticks.data(),
                                                      sizeof(uint64_t), VK_QUERY_RESULT_64_BIT),
                   "vkGetQueryPoolResults", "timestamps");
+    return ticks;
+}
+
+std::vector<double> Timestamps::read() const {
     std::vector<double> times;
-    for (uint64_t tick : ticks)
-        times.push_back(static_cast<double>(tick - ticks[0]) * device_.timestamp_period() * 1e-6);
+    const std::vector<uint64_t> all = ticks();
+    for (uint64_t tick : all)
+        times.push_back(static_cast<double>(tick - all[0]) * device_.timestamp_period() * 1e-6);
     return times;
+}
+
+std::vector<double> Timestamps::read_clock() const {
+    std::vector<double> times;
+    for (uint64_t tick : ticks())
+        times.push_back(static_cast<double>(tick) * device_.timestamp_period() * 1e-9);
+    return times;
+}
+
+double device_clock_begin(Device& device) {
+    using Clock = std::chrono::steady_clock;
+    const auto now = [] {
+        return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+    };
+    device.wait_idle();
+    double begin = 0, shortest = 1e9;
+    // The shortest of a few: others were disturbed.
+    for (int trial = 0; trial < 5; ++trial) {
+        Timestamps marks(device, 1, "clock");
+        const double before = now();
+        device.wait(submit_once(device, [&](VkCommandBuffer commands) {
+            marks.reset(commands);
+            marks.mark(commands);
+        }));
+        device.wait_idle();
+        const double after = now();
+        if (after - before > shortest) continue;
+        shortest = after - before;
+        begin = (before + after) / 2 - marks.read_clock()[0];
+    }
+    return begin;
 }
 
 }  // namespace firn

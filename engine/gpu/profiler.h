@@ -23,11 +23,19 @@ class Timestamps {
     uint32_t marks() const { return marks_; }
     /// Milliseconds of every mark, counted from the first. The submission must be complete.
     std::vector<double> read() const;
+    /// Seconds of every mark by the device's clock.
+    std::vector<double> read_clock() const;
 
   private:
+    std::vector<uint64_t> ticks() const;
+
     Device& device_;
     VkQueryPool pool_ = VK_NULL_HANDLE;
     uint32_t capacity_ = 0, marks_ = 0;
 };
+
+/// What the host's steady clock says where the device's says 0, to within a part of the time that
+/// an empty submission takes. Waits for the device; it must have timestamps.
+double device_clock_begin(Device& device);
 
 }  // namespace firn

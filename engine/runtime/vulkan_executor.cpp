@@ -166,7 +166,15 @@ VulkanExecutor::Loaded& VulkanExecutor::load(const std::shared_ptr<const Program
     forget_ended_programs();
     Loaded loaded;
     loaded.program = program;
+    const double begin = trace_now();
     loaded.loaded = std::make_unique<LoadedProgram>(device_, *program);
+    if (tracing_) {
+        // Its compiler says how long it took; that it ended just before is what a first call does.
+        const double compiled =
+            (program->compile_milliseconds + program->spirv_milliseconds) * 1e-3;
+        trace_.push_back({"compile", "compile " + program->name, begin - compiled, begin});
+        trace_.push_back({"compile", "pipelines of " + program->name, begin, trace_now()});
+    }
     return programs_.emplace(program.get(), std::move(loaded)).first->second;
 }
 
@@ -368,7 +376,19 @@ void VulkanExecutor::harvest_first() {
         time->milliseconds += marks[i + 1] - marks[i];
         ++time->dispatches;
     }
+    if (tracing_) {
+        const std::vector<double> clock = pending.timestamps->read_clock();
+        for (size_t i = 0; i < pending.names.size(); ++i)
+            trace_.push_back({"device", pending.names[i], device_clock_begin_ + clock[i],
+                              device_clock_begin_ + clock[i + 1]});
+    }
     pending_times_.pop_front();
+}
+
+void VulkanExecutor::set_tracing(bool on) {
+    if (on && !tracing_ && device_->timestamp_period() > 0)
+        device_clock_begin_ = device_clock_begin(*device_);
+    tracing_ = on;
 }
 
 std::vector<KernelTime> VulkanExecutor::take_kernel_times() {

@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/program/executor.h"
 #include "engine/gpu/commands.h"
 #include "engine/gpu/device.h"
 #include "engine/runtime/parted_run.h"
+#include "engine/runtime/trace_event.h"
 
 namespace firn {
 
@@ -48,6 +50,11 @@ class VulkanExecutor : public Executor {
         progress_ = {std::move(report), after_seconds};
     }
     std::vector<KernelTime> take_kernel_times() override;
+    /// While it is on and profiling is, every dispatch is kept with its time, and every program
+    /// that is made.
+    void set_tracing(bool on);
+    /// What was kept since the last call, by take_kernel_times: one row per dispatch.
+    std::vector<TraceEvent> take_trace() { return std::exchange(trace_, {}); }
     /// Device time that one submission is to take: runs that are predicted to take much longer have
     /// several. Less keeps a device that others use too more responsive; with 0 every step is
     /// submitted alone.
@@ -95,7 +102,9 @@ class VulkanExecutor : public Executor {
 
     ProgressReport progress_;
     double submission_seconds_ = Pace::kSeconds;
-    bool profiling_ = false;
+    bool profiling_ = false, tracing_ = false;
+    double device_clock_begin_ = 0;  // see there
+    std::vector<TraceEvent> trace_;
     std::deque<PendingTimes> pending_times_;
     std::vector<KernelTime> times_;  // `milliseconds` is the sum until it is taken
 };

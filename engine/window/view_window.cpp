@@ -45,7 +45,10 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
       panel(os ? os->scale() : 1.0f, os.get()),
       painter(executor->shared_device(), os.get(), panel.atlas()) {
     executor->device().set_batch_limit(kBatch);
-    if (options.profile) executor->set_profiling(true);
+    if (options.profile) {
+        executor->set_profiling(true);
+        executor->set_tracing(true);
+    }
     if (os) on_screen().push_back(this);
 }
 
@@ -95,10 +98,16 @@ void ViewWindow::State::say(const std::string& text) {
     message_ends = FrameClock::now() + kMessageTime;
 }
 
+void ViewWindow::State::trace(const char* track, const std::string& name, double begin) {
+    if (options.profile) events.push_back({track, name, begin, trace_now()});
+}
+
 void ViewWindow::State::draw() {
     ++draws;
+    double begin = trace_now();
     if (!os) {
         executor->device().flush();
+        trace("host", "submit", begin);
         take_times();
         return;
     }
@@ -108,11 +117,16 @@ void ViewWindow::State::draw() {
         shown.gui = panel.draw(gui, panel_state(), wanted);
         obey(wanted);
     }
+    trace("host", "panel", begin);
+    begin = trace_now();
     painter.present(shown);
+    trace("host", "present", begin);
     if (std::exchange(actions.screenshot, false)) screenshot();
     if (options.print_widgets) print_widgets();
     take_times();
+    begin = trace_now();
     keep_rate();
+    trace("host", "wait for the rate", begin);
 }
 
 void ViewWindow::State::draw_first() {
@@ -131,10 +145,12 @@ void ViewWindow::State::take_times() {
     bool due = options.profile ||
                (actions.kernels_open && seconds_between(times_at, FrameClock::now()) > 0.5);
     if (!due) return;
+    const double begin = trace_now();
     kernels = executor->take_kernel_times();
     kernel_frames = std::max(1, draws - times_draw);
     times_draw = draws;
     times_at = FrameClock::now();
+    trace("host", "wait for the device", begin);
 }
 
 void ViewWindow::State::keep_rate() {
@@ -213,10 +229,12 @@ bool ViewWindow::open() {
     State& state = *state_;
     if (state.closed) return false;
     if (std::exchange(state.started, true)) {
+        state.trace("host", "program", state.frame_begin);
         within_memory("drawing window", state.options.title, [&] { state.draw(); });
         state.gui.parameters().check_all_known();
         if (state.playing) {
             ++state.frames;
+            state.trace("frames", "frame " + std::to_string(state.frames), state.frame_begin);
             if (state.callback) state.callback();
         }
     } else if (state.os) {
@@ -225,6 +243,7 @@ bool ViewWindow::open() {
     if (state.options.frames > 0 && state.frames >= state.options.frames) state.closed = true;
     if (!state.closed) state.take_input();
     within_memory("drawing window", state.options.title, [&] { state.hold(); });
+    state.frame_begin = trace_now();
     state.playing = std::exchange(state.step, false) || !state.paused;
     state.resets = std::exchange(state.reset, false);
     return !state.closed;
@@ -287,6 +306,13 @@ void ViewWindow::save(const std::string& path) { write_picture(path, picture());
 void ViewWindow::close_when(Callback<bool()> is_over) { state_->is_over = std::move(is_over); }
 void ViewWindow::on_frame(Callback<void()> callback) { state_->callback = std::move(callback); }
 const std::vector<KernelTime>& ViewWindow::kernel_times() const { return state_->kernels; }
+
+std::vector<TraceEvent> ViewWindow::take_trace() {
+    std::vector<TraceEvent> all = std::exchange(state_->events, {});
+    for (TraceEvent& event : state_->executor->take_trace()) all.push_back(std::move(event));
+    return all;
+}
+
 VulkanExecutor& ViewWindow::executor() const { return *state_->executor; }
 
 }  // namespace firn

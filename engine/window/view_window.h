@@ -14,6 +14,7 @@
 namespace firn {
 
 class VulkanExecutor;
+struct TraceEvent;
 
 struct WindowSize {
     int width = 1280, height = 720;
@@ -33,7 +34,8 @@ struct WindowOptions {
     /// Prints where each widget and the tensor are, as `widget NAME X Y WIDTH HEIGHT`, when that
     /// changes.
     bool print_widgets = false;
-    /// Takes the kernels' times in every frame; else only while the panel shows them.
+    /// Takes the kernels' times in every frame, and a trace of all that is done; else only while
+    /// the panel shows them.
     bool profile = false;
     /// Goes on while it is minimised, as a program that learns should; else its time stands still
     /// then, unless frames are counted or recorded.
@@ -94,6 +96,9 @@ class ViewWindow {
     /// Of the kernels that ran, where they are taken: in the last frame with `profile`, else over
     /// half a second.
     const std::vector<KernelTime>& kernel_times() const;
+    /// With `profile`: what was done since the last call on the tracks frames, host, compile and
+    /// device (engine/runtime/trace_event.h).
+    std::vector<TraceEvent> take_trace();
     VulkanExecutor& executor() const;
 
   private:

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/runtime/trace_event.h"
 #include "engine/window/frame_painter.h"
 #include "engine/window/gui_panel.h"
 #include "engine/window/view_window.h"
@@ -38,6 +39,8 @@ struct ViewWindow::State {
     /// Tells the person, in the panel for some seconds.
     void say(const std::string& text);
     void print_widgets();
+    /// Since `begin`, where there is a trace.
+    void trace(const char* track, const std::string& name, double begin);
 
     /// What the person did, after so many seconds at the most where nothing happens.
     void take_input(double wait_seconds = 0);
@@ -68,6 +71,8 @@ struct ViewWindow::State {
     Mouse mouse;
     PanelActions actions;
     std::vector<KernelTime> kernels;
+    std::vector<TraceEvent> events;
+    double frame_begin = trace_now();
     bool started = false, closed = false, hidden = false;
     bool paused = false, step = false, reset = false;           // as the person wants it
     bool asks_playing = false, playing = true, resets = false;  // as this frame is told

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
 
 namespace firn {
 namespace {
@@ -254,13 +256,23 @@ TEST(Wave, WithoutFfmpegAFilmBecomesPicturesAndSaysSo) {
     EXPECT_TRUE(std::filesystem::exists(last));
     EXPECT_FALSE(std::filesystem::exists(path));
 }
-TEST(Wave, AProfileNamesKernels) {
+TEST(Wave, AProfileHasNamedTracks) {
     NEEDS_DRIVER();
     std::string path = picture_path("wave_trace.json");
     EXPECT_EQ(wave("--headless --frames 3 --size 64x64 --profile " + path).status, 0);
     std::ifstream file(path);
-    std::string text((std::istreambuf_iterator<char>(file)), {});
-    EXPECT_NE(text.find("dispatches"), std::string::npos) << text;
+    const auto events = nlohmann::json::parse(file).at("traceEvents");
+    std::map<int, std::string> tracks;
+    std::map<std::string, int> rows;
+    for (const auto& event : events) {
+        const int track = event.at("tid");
+        if (event.at("name") == "thread_name") tracks[track] = event.at("args").at("name");
+        if (event.at("ph") == "X") ++rows[tracks.at(track)];
+    }
+    EXPECT_EQ(rows["frames"], 3);
+    EXPECT_GE(rows["device"], 3);
+    EXPECT_GE(rows["compile"], 2);
+    EXPECT_GE(rows["host"], 6);
 }
 
 }  // namespace

@@ -350,6 +350,50 @@ TEST_F(ExecutorTest, KernelsAreTimed) {
     EXPECT_LT(times[0].milliseconds, 1000);
 }
 
+TEST_F(ExecutorTest, ATraceHasARowForEveryDispatchBetweenItsCallAndItsEnd) {
+    Runner runner(device);
+    runner.executor.set_profiling(true);
+    runner.executor.set_tracing(true);
+    auto program = sum_program();
+    auto argument = runner.upload(ramp(1 << 20));
+    const double begin = trace_now();
+    for (int i = 0; i < 3; ++i) {
+        runner.executor.run(program, runner.call(argument, 1 << 20, {}, 1));
+        runner.executor.wait();
+    }
+    const double end = trace_now();
+    runner.executor.take_kernel_times();
+    const std::vector<TraceEvent> events = runner.executor.take_trace();
+    constexpr double kClocks = 2e-3;  // they are compared to within a part of a submission
+    double last = begin - kClocks;
+    int dispatches = 0, compiled = 0;
+    for (const TraceEvent& event : events) {
+        EXPECT_LE(event.begin, event.end);
+        if (std::string(event.track) == "compile") ++compiled;
+        if (std::string(event.track) != "device") continue;
+        EXPECT_EQ(event.name, dispatches++ % 2 == 0 ? "parts" : "total");
+        EXPECT_GE(event.begin, last);
+        EXPECT_LT(event.end, end + kClocks);
+        last = event.end;
+    }
+    EXPECT_EQ(dispatches, 6);
+    EXPECT_EQ(compiled, 2);
+    EXPECT_TRUE(runner.executor.take_trace().empty());
+}
+
+TEST_F(ExecutorTest, KernelsOfRunsInPartsAreTimed) {
+    Runner runner(device);
+    runner.executor.set_profiling(true);
+    auto program = rotation_program();
+    constexpr int kTrips = 10'000;  // more than one submission takes
+    runner.executor.run(program, runner.call(runner.upload(ramp(64)), 64, {scalar_int(kTrips)}));
+    EXPECT_GT(runner.executor.counts().parts, 1);
+    int dispatches = 0;
+    for (const KernelTime& time : runner.executor.take_kernel_times())
+        if (time.name != "copy") dispatches += time.dispatches;
+    EXPECT_GE(dispatches, kTrips);
+}
+
 TEST_F(ExecutorTest, TimesAreTakenOnce) {
     Runner runner(device);
     runner.executor.set_profiling(true);

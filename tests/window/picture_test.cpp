@@ -39,6 +39,7 @@ TEST(Picture, IsAJpegWhereItIsNamedSo) {
 }
 TEST(Picture, AFormatThatIsNotWrittenIsRefused) {
     for (const std::string name : {"a.bmp", "a", "a.jpg.exe"}) {
+        std::filesystem::remove(path_of(name));
         try {
             write_picture(path_of(name), {1, 1, {0, 0, 0, 0}});
             FAIL() << name;
