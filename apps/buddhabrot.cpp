@@ -86,14 +86,14 @@ int main(int argc, char** argv) {
                 return stack(channels, {.axis = 2});
             },
             {f32("h", "w", 3), f32()});
-        auto [width, height] = window.size();
+        WindowSize size;
         Tensor hits;
-        int frame = 0, shown = 0;
-        while (window.open()) {
-            const bool anew = window.reset() || limit != std::exchange(shown, limit);
-            if (anew) hits = zeros({height, width, 3});
+        for (int frame = 0, shown = 0; window.open(); ++frame) {
+            const bool anew = window.reset() || limit != shown || size != window.pixels();
+            shown = limit, size = window.pixels();
+            if (anew) hits = zeros({size.height, size.width, 3});
             if (anew || window.playing())
-                hits = gather(hits, limit, limit / kPart + 1, int(demo.seed()) + frame++);
+                hits = gather(hits, limit, limit / kPart + 1, int(demo.seed()) + frame);
             window.show(develop(hits, exposure));
         }
     });

@@ -67,9 +67,9 @@ int main(int argc, char** argv) {
             },
             {i32("n", "m"), f32("n", "m"), f32("n", "m")});
 
-        auto [width, height] = window.size();
         Tensor cells, heat, age;
-        auto start = [&, width = width, height = height] {
+        auto start = [&] {
+            auto [width, height] = window.size();
             Shape shape{std::max(height / cell, 1), std::max(width / cell, 1)};
             cells = cast<int>(rand(shape, {.seed = int(demo.seed())}) < density);
             heat = age = zeros(shape);

@@ -63,12 +63,12 @@ int main(int argc, char** argv) {
         auto mean = compile([](Tensor total, Tensor count) { return total / count; },
                             {f32("h", "w", 3), f32()});
 
-        auto [width, height] = window.size();
         Tensor total;
-        std::array<float, 4> shown{};
+        std::array<float, 6> shown{};
         int samples = 0;
         while (window.open()) {
             const Mouse& mouse = window.mouse();
+            const auto [width, height] = window.pixels();
             float scale = 3.0f * std::exp2(-zoom) / float(height);
             window.gui().slider("x", x, -2.5f, 1.5f, {.help = "of the middle", .step = scale});
             window.gui().slider("y", y, -1.5f, 1.5f, {.help = "of the middle", .step = scale});
@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
                 x += (before - scale) * (mouse.j - 0.5f * float(width));
                 y -= (before - scale) * (mouse.i - 0.5f * float(height));
             }
-            std::array<float, 4> view{x, y, zoom, float(limit)};
+            std::array<float, 6> view{x, y, zoom, float(limit), float(height), float(width)};
             if (window.reset() || view != shown || samples == 0) {
                 total = zeros({height, width, 3});
                 shown = view, samples = 0;

@@ -75,9 +75,9 @@ int main(int argc, char** argv) {
         const auto [usual_feed, usual_kill] = kPatterns[0];
         if (feed == usual_feed) feed = kPatterns[pattern].first;
         if (kill == usual_kill) kill = kPatterns[pattern].second;
-        auto [width, height] = window.size();
         Tensor u, v;
         auto start = [&] {
+            auto [width, height] = window.size();
             // Seeds: every block of 40 cells has one with a chance of a third.
             auto [i, j] = indices<2>(Shape{height, width});
             Tensor block = (i / 40) * 4096 + j / 40 + int(demo.seed()) * 7919;

@@ -78,15 +78,18 @@ int main(int argc, char** argv) {
     demo.option("picture", picture, "PNG or JPEG whose colours are the dye at the start");
 
     return demo.run(argc, argv, [&](Window& window) {
-        auto [width, height] = window.size();
         Tensor colours = load_image(picture);
-        auto start = [&] { return make_simulation(colours, default_obstacles(height, width)); };
+        WindowSize size;
+        auto start = [&] {
+            size = window.size();
+            return make_simulation(colours, default_obstacles(size.height, size.width));
+        };
         Simulation simulation = start();
         while (window.open()) {
             if (window.reset()) simulation = start();
             bool drive = script || window.options().headless;
             Stroke stroke =
-                drive ? scripted_stroke(window.frame(), height, width, settings)
+                drive ? scripted_stroke(window.frame(), size.height, size.width, settings)
                       : mouse_stroke(window.mouse(), radius, push, ink, window.frame(), settings);
             if (window.playing()) advance(simulation, settings, stroke);
             show(window, simulation, static_cast<View>(view));

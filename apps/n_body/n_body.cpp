@@ -65,8 +65,8 @@ int main(int argc, char** argv) {
     gui.slider("report", every, 1, 100, {.help = "frames between measures of the energy"});
 
     return demo.run(argc, argv, [&](Window& window) {
-        auto [width, height] = window.size();
-        Painter painter = make_painter(height, width);
+        WindowSize size = window.pixels();
+        Painter painter = make_painter(size.height, size.width);
         auto start = [&] {
             bodies = bodies == 0 ? default_bodies() : std::max(bodies, kLeastBodies);
             return colliding_galaxies(bodies, demo.seed());
@@ -78,10 +78,14 @@ int main(int argc, char** argv) {
             if (window.reset() || bodies != int(simulation.bodies.mass.size(0))) {
                 restart(simulation, start(), settings);
                 first = energy_now(simulation, settings);
-                clear(painter);
+                clear(painter, size.height, size.width);
                 done = 0;
             }
             const int now = window.playing() ? steps : 0;
+            if (size != window.pixels()) {
+                size = window.pixels();
+                clear(painter, size.height, size.width);
+            }
             for (int step = 0; step < now; ++step) advance(simulation, settings);
             done += now;
             move(camera, window.mouse());

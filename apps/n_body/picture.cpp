@@ -171,9 +171,9 @@ Painter make_painter(int height, int width) {
     return {{black, black, black}, compile_splat(), compile_develop()};
 }
 
-void clear(Painter& painter) {
+void clear(Painter& painter, int height, int width) {
     auto& [red, green, blue] = painter.light;
-    red = green = blue = zeros({int(red.size(0)), int(red.size(1))});
+    red = green = blue = zeros({height, width});
 }
 
 void draw(Painter& painter, const Bodies& bodies, const Camera& camera, const Look& look) {

@@ -37,7 +37,7 @@ struct Painter {
 };
 /// A black picture, and what draws on it; serves every number of bodies.
 Painter make_painter(int height, int width);
-void clear(Painter& painter);
+void clear(Painter& painter, int height, int width);
 /// Adds the bodies' light to what is left of the frame before, each over some pixels.
 void draw(Painter& painter, const Bodies& bodies, const Camera& camera, const Look& look);
 /// The light as colours from 0 to 1, f32[h, w, 3].

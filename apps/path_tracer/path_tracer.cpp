@@ -43,7 +43,7 @@ void write_hdr(const std::string& path, const Film& film) {
 /// the ground, E and Q up and down.
 void move(Camera& camera, const Window& window, float seconds) {
     const Mouse& mouse = window.mouse();
-    float per_pixel = 3.0f / float(window.size().height);
+    float per_pixel = 3.0f / float(window.pixels().height);
     if (mouse.left.down) {
         camera.around -= mouse.dj * per_pixel;
         camera.above = std::clamp(camera.above + mouse.di * per_pixel, -1.5f, 1.5f);
@@ -106,15 +106,18 @@ int main(int argc, char** argv) {
     return demo.run(argc, argv, [&](Window& window) {
         int samples = sample_count(samples_text);
         Sky sky = make_sky(load_panorama(panorama));
-        auto [width, height] = window.size();
+        WindowSize size = window.pixels();
         Settings shown = settings;
         std::optional<Tracer> tracer;
-        Film film = make_film(height, width);
+        Film film = make_film(size.height, size.width);
         while (window.open()) {
             move(settings.camera, window, 1.0f / 60);
             if (!tracer || settings.scene != shown.scene)
                 tracer.emplace(static_cast<SceneName>(settings.scene), sky);
-            if (window.reset() || !(settings == shown)) film = make_film(height, width);
+            if (window.reset() || !(settings == shown) || size != window.pixels()) {
+                size = window.pixels();
+                film = make_film(size.height, size.width);
+            }
             shown = settings;
             // A pause keeps the samples that there are; what changed is seen by its first.
             const int more = window.playing() || film.samples == 0 ? samples : 0;

@@ -19,9 +19,11 @@ int main(int argc, char** argv) {
             },
             {f32("n", "m"), f32("n", "m"), f32()});
 
-        auto [width, height] = window.size();
         Tensor u, v;
-        auto start = [&] { u = gaussian_drop(height, width), v = zeros({height, width}); };
+        auto start = [&] {
+            auto [width, height] = window.size();  // a reset fits another size of the window
+            u = gaussian_drop(height, width), v = zeros({height, width});
+        };
         start();
         while (window.open()) {
             if (window.reset()) start();

@@ -55,6 +55,7 @@ OsWindow::OsWindow(const std::string& title, int width, int height) : library_(u
                         "); install libvulkan1 and a driver, or run headless");
     }
     glfwWindowHint(GLFW_CLIENT_API, GLFW_NO_API);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
     handle_ = glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr);
     if (!handle_) {
         throw UserError("window: cannot open one of " + std::to_string(width) + "x" +
@@ -180,10 +181,12 @@ VkExtent2D OsWindow::extent() const {
 const char* OsWindow::clipboard() const { return glfwGetClipboardString(handle_); }
 void OsWindow::set_clipboard(const char* text) { glfwSetClipboardString(handle_, text); }
 
-float OsWindow::scale() const {
+float OsWindow::exact_scale() const {
     float x = 1, y = 1;
     glfwGetWindowContentScale(handle_, &x, &y);
-    return std::clamp(std::round(x * 4) / 4, 1.0f, 4.0f);
+    return x > 0 ? x : 1;
 }
+
+float OsWindow::scale() const { return std::clamp(std::round(exact_scale() * 4) / 4, 1.0f, 4.0f); }
 
 }  // namespace firn

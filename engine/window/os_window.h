@@ -37,8 +37,10 @@ class OsWindow {
     /// Text of the clipboard; lives until the next call.
     const char* clipboard() const;
     void set_clipboard(const char* text);
-    /// Pixels per 1/96 inch.
+    /// Pixels per 1/96 inch, as the panel takes it: in quarters, 1 at least.
     float scale() const;
+    /// The same as it is.
+    float exact_scale() const;
 
   private:
     static OsWindow& of(GLFWwindow* handle);

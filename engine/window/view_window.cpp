@@ -2,6 +2,7 @@
 #include "engine/window/view_window.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <thread>
@@ -288,13 +289,22 @@ bool ViewWindow::reset() { return std::exchange(state_->resets, false); }
 const WindowOptions& ViewWindow::options() const { return state_->options; }
 
 WindowSize ViewWindow::size() const {
+    const WindowSize all = pixels();
+    const float scale = state_->os ? state_->os->exact_scale() : 1.0f;
+    const auto units = [&](int count) {
+        return std::max(1, static_cast<int>(std::lround(static_cast<float>(count) / scale)));
+    };
+    return {units(all.width), units(all.height)};
+}
+
+WindowSize ViewWindow::pixels() const {
     VkExtent2D extent = state_->extent();
     return {static_cast<int>(extent.width), static_cast<int>(extent.height)};
 }
 
 int ViewWindow::frame() const { return state_->frames; }
 
-Picture ViewWindow::picture() { return picture(size()); }
+Picture ViewWindow::picture() { return picture(pixels()); }
 
 Picture ViewWindow::picture(WindowSize size) {
     const VkExtent2D extent{static_cast<uint32_t>(size.width), static_cast<uint32_t>(size.height)};

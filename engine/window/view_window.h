@@ -18,6 +18,7 @@ struct TraceEvent;
 
 struct WindowSize {
     int width = 1280, height = 720;
+    bool operator==(const WindowSize&) const = default;
 };
 
 struct WindowOptions {
@@ -80,8 +81,12 @@ class ViewWindow {
     bool reset();
 
     const WindowOptions& options() const;
-    /// Size of a frame in pixels.
+    /// Size of a frame, in the units of WindowOptions::size: pixels where the display's scale is 1.
+    /// What computes much for every element, such as a simulation, is made so large.
     WindowSize size() const;
+    /// Pixels of a frame. What draws each pixel by itself is made so large, and again where that
+    /// changes; another size is stretched to the window, with bars where its proportion differs.
+    WindowSize pixels() const;
     /// Frames finished so far; those of a pause do not count.
     int frame() const;
     /// The frame as it is shown now, also as large as another window's.

@@ -97,6 +97,26 @@ TEST_F(RealWindow, ResizingKeepsTheState) {
     EXPECT_EQ(dt, 0.3f);
 }
 
+TEST_F(RealWindow, ThePanelComesBackAfterOddSizes) {
+    float dt = 0.3f;
+    ViewWindow window(executor, options("odd"));
+    window.gui().slider("dt", dt, 0.0f, 0.5f);
+    settle(window);
+    const Rectangle before = window.gui().find("dt")->rectangle;
+    for (const char* size : {"60 320", "640 30", "1 1"}) {
+        by_hand("odd", std::string("windowsize \\$id ") + size);
+        EXPECT_TRUE(frames_until(window, [&] { return window.pixels() != WindowSize{640, 320}; }));
+        settle(window);
+        by_hand("odd", "windowsize \\$id 640 320");
+        EXPECT_TRUE(frames_until(window, [&] { return window.pixels() == WindowSize{640, 320}; }));
+        settle(window);
+        const Rectangle after = window.gui().find("dt")->rectangle;
+        EXPECT_EQ(after.x, before.x) << size;
+        EXPECT_EQ(after.y, before.y) << size;
+        EXPECT_EQ(after.width, before.width) << size;
+    }
+}
+
 TEST_F(RealWindow, TheScreenShowsWhatAHeadlessPictureShows) {
     ViewWindow window(executor, options("screen"));
     settle(window);
