@@ -406,7 +406,8 @@ void GuiPanel::take(Gui& gui, RawInput& input, const PanelState& state, float wi
     end(gui, state, actions);
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = {width, height};
-    io.KeyCtrl = input.keys[static_cast<size_t>(Key::Control)];
+    // Both may be up again by now.
+    io.KeyCtrl = input.keys[static_cast<size_t>(Key::Control)] || input.control;
     io.KeyShift = input.keys[static_cast<size_t>(Key::Shift)];
     // A frame for every click, with the mouse where it was then.
     for (Click& click : input.clicks) {

@@ -84,6 +84,7 @@ void OsWindow::set_callbacks() {
         input.keys[static_cast<size_t>(key)] = action != GLFW_RELEASE;
         if (action != GLFW_PRESS) return;
         input.pressed.push_back(key);
+        input.control |= (modifiers & GLFW_MOD_CONTROL) != 0;
         if (!(modifiers & (GLFW_MOD_CONTROL | GLFW_MOD_ALT | GLFW_MOD_SUPER)))
             input.shortcuts.push_back(key);
     });

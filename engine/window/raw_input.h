@@ -25,6 +25,7 @@ struct RawInput {
     std::bitset<512> keys;             // down, by Key
     std::vector<int> pressed;          // keys that went down, in order
     std::vector<int> shortcuts;        // of those, what Control, Alt and Super did not go with
+    bool control = false;              // Control went with one of them
     std::vector<uint32_t> characters;  // typed text
     bool close = false;
     bool changed = false;  // anything came, or the window must be drawn anew
@@ -35,6 +36,7 @@ struct RawInput {
         wheel = 0;
         pressed.clear();
         shortcuts.clear();
+        control = false;
         characters.clear();
         changed = false;
     }

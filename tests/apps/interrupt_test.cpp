@@ -10,7 +10,9 @@
 #include <fstream>
 #include <functional>
 #include <sstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace firn {
 namespace {
