@@ -136,6 +136,19 @@ TEST_F(RealWindow, TheScreenShowsWhatAHeadlessPictureShows) {
     std::filesystem::remove(path);
 }
 
+TEST_F(RealWindow, ThePanelIsThereBeforeTheFirstFrame) {
+    ViewWindow window(executor, options("first"));
+    ASSERT_TRUE(window.open());
+    executor->wait();
+    const std::string path = testing::TempDir() + "/first_frame.png";
+    ASSERT_EQ(std::system(("import -window root -crop 640x320+0+0 +repage " + path).c_str()), 0);
+    const Picture screen = read_picture(path);
+    int bright = 0;  // the panel's text
+    for (size_t k = 0; k < screen.rgba.size(); k += 4) bright += screen.rgba[k] > 150;
+    EXPECT_GT(bright, 100);
+    std::filesystem::remove(path);
+}
+
 TEST_F(RealWindow, SpacePausesAndNMakesOneStep) {
     ViewWindow window(executor, options("pause"));
     settle(window);
