@@ -220,12 +220,12 @@ TEST(Layers, PublicHeadersKnowNoVulkan) {
 // are missing here would be 1,500 to 20,000 more, <memory> (SharedPtr stands for it) the most.
 TEST(Layers, PublicHeadersStayLight) {
     const std::set<std::string> light{
-        "array",  "concepts", "cstddef", "cstdint",     "initializer_list", "new",      "optional",
-        "string", "tuple",    "utility", "type_traits", "vector",           "stdexcept"};
+        "array",    "concepts", "cstddef", "cstdint", "initializer_list", "iosfwd", "new",
+        "optional", "string",   "tuple",   "utility", "type_traits",      "vector", "stdexcept"};
     // Learning and shading are headers of their own, so that they cost nobody else.
     for (const auto& [header, most] : {std::pair{"engine/firn/firn.h", 5000u},
                                        {"engine/firn/learning.h", 3500u},
-                                       {"engine/firn/shading.h", 2600u}}) {
+                                       {"engine/firn/shading.h", 2900u}}) {
         size_t lines = 0;
         for (const std::string& name : reached_from(header)) {
             if (name.find('/') == name.npos) {
