@@ -89,23 +89,32 @@ class Trace {
 template <size_t, class T>
 using Repeated = T;
 
-template <class Layout, class Sequence>
+template <class Layout, class Parameters>
 class CompiledCall;
 
-/// A compiled function with its C++ signature: takes tensors, and C++ numbers for rank-0 arguments.
-template <class Layout, size_t... K>
-class CompiledCall<Layout, std::index_sequence<K...>> : public Function {
+/// A compiled function with its C++ signature: takes tensors, structs of them, and C++ numbers for
+/// rank-0 arguments.
+template <class Layout, class... P>
+class CompiledCall<Layout, TypeList<P...>> : public Function {
   public:
     explicit CompiledCall(Function function) : Function(std::move(function)) {}
 
-    typename Results<Layout>::Type operator()(const Repeated<K, Arg>&... args) const {
-        std::vector<Tensor> all = call({args...});
+    typename Results<Layout>::Type operator()(const ArgumentOf<P>&... args) const {
+        std::vector<Arg> flat;
+        (add_arguments(args, flat), ...);
+        std::vector<Tensor> all = call(flat);
         size_t next = 0;
         return Results<Layout>::give(all, next);
     }
 };
+
+template <size_t... K>
+TypeList<Repeated<K, Tensor>...> repeated_tensors(std::index_sequence<K...>);
+/// So many of them.
+template <size_t Count>
+using TensorParameters = decltype(repeated_tensors(std::make_index_sequence<Count>()));
 template <class Layout, size_t Arity>
-using Compiled = CompiledCall<Layout, std::make_index_sequence<Arity>>;
+using Compiled = CompiledCall<Layout, TensorParameters<Arity>>;
 
 template <class Fn, size_t... K>
 auto call_with(Fn& fn, const std::vector<Tensor>& args, std::index_sequence<K...>) {
@@ -125,24 +134,6 @@ constexpr bool takes_tensors() {
     }
     (std::make_index_sequence<Arity>());
 }
-
-template <class Layout, class Parameters>
-class CompiledStructs;
-
-/// The same of a function that takes structs.
-template <class Layout, class... P>
-class CompiledStructs<Layout, TypeList<P...>> : public Function {
-  public:
-    explicit CompiledStructs(Function function) : Function(std::move(function)) {}
-
-    typename Results<Layout>::Type operator()(const ArgumentOf<P>&... args) const {
-        std::vector<Arg> flat;
-        (add_arguments(args, flat), ...);
-        std::vector<Tensor> all = call(flat);
-        size_t next = 0;
-        return Results<Layout>::give(all, next);
-    }
-};
 
 /// Records `fn` once with arguments of the given types and shapes, and compiles it when it is
 /// called. Sizes may be symbols: `f32("n", "m")`; one that appears twice must be equal at the call.
@@ -176,7 +167,7 @@ auto compile_arity(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line) {
         static_assert(
             tensors_of(ParametersOf<Fn>()) == Arity,
             "the function's parameters hold another number of tensors than there are specs");
-        return CompiledStructs<decltype(result), ParametersOf<Fn>>(trace.finish(flat));
+        return CompiledCall<decltype(result), ParametersOf<Fn>>(trace.finish(flat));
     }
 }
 template <class Fn, size_t Arity>
@@ -257,46 +248,10 @@ class JitPrograms {
 /// True while something is being recorded in the current session.
 bool recording_now();
 
-template <class Fn, class Sequence>
+template <class Fn, class Parameters>
 class JitCall;
 
 /// See jit.
-template <class Fn, size_t... K>
-class JitCall<Fn, std::index_sequence<K...>> {
-  public:
-    explicit JitCall(Fn fn) : fn_(std::move(fn)) {}
-
-    auto operator()(const Repeated<K, Arg>&... args) {
-        using Layout = decltype(fn_(Tensor(Repeated<K, float>(0))...));
-        if (recording_now()) {
-            std::vector<Tensor> flat;
-            Layout inner = fn_(Tensor::from_node(args.node())...);
-            Results<Layout>::take(inner, flat);
-            size_t next = 0;
-            return Results<Layout>::give(flat, next);
-        }
-        std::vector<Arg> all{args...};
-        std::vector<ArgSpec> specs = specs_of(all);
-        last_ = programs_.get(specs, [&] {
-            SourceLine line = all.empty() ? SourceLine{} : all[0].line();
-            return compile_arity<sizeof...(K)>(fn_, specs, line);
-        });
-        std::vector<Tensor> results = last_->call(all);
-        size_t next = 0;
-        return Results<Layout>::give(results, next);
-    }
-
-    /// The function compiled for the shapes of the most recent call; null before the first.
-    const SharedPtr<Function>& last() const { return last_; }
-    size_t shape_count() const { return programs_.size(); }
-
-  private:
-    Fn fn_;
-    JitPrograms programs_;
-    SharedPtr<Function> last_;
-};
-
-/// The same of a function that takes structs.
 template <class Fn, class... P>
 class JitCall<Fn, TypeList<P...>> {
   public:
@@ -313,8 +268,9 @@ class JitCall<Fn, TypeList<P...>> {
             Results<Layout>::take(call_with_structs(fn_, given, TypeList<P...>()), results);
         } else {
             const std::vector<ArgSpec> specs = specs_of(all);
+            const SourceLine line = all.empty() ? SourceLine{} : all[0].line();
             last_ = programs_.get(specs, [&] {
-                return compile_arity<tensors_of(TypeList<P...>())>(fn_, specs, all[0].line());
+                return compile_arity<tensors_of(TypeList<P...>())>(fn_, specs, line);
             });
             results = last_->call(all);
         }
@@ -322,6 +278,7 @@ class JitCall<Fn, TypeList<P...>> {
         return Results<Layout>::give(results, next);
     }
 
+    /// The function compiled for the shapes of the most recent call; null before the first.
     const SharedPtr<Function>& last() const { return last_; }
     size_t shape_count() const { return programs_.size(); }
 
@@ -338,7 +295,7 @@ auto jit(Fn fn) {
     if constexpr (TakesStructs<Fn>)
         return JitCall<Fn, ParametersOf<Fn>>(std::move(fn));
     else
-        return JitCall<Fn, std::make_index_sequence<tensor_arity<Fn>()>>(std::move(fn));
+        return JitCall<Fn, TensorParameters<tensor_arity<Fn>()>>(std::move(fn));
 }
 
 }  // namespace firn
