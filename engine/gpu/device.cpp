@@ -45,7 +45,9 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
         device->profile_.max_back_edges = probe_back_edges(device, options.cache_directory);
     device->profile_.compares_widened = probe_widened_integers(device, options.cache_directory);
     if (device->profile_.texel_loads)
-        device->profile_.texel_loads = probe_texel_rate(device, options.cache_directory);
+        device->profile_.texel_loads = options.measure_rates
+                                           ? probe_texel_rate(device, options.cache_directory)
+                                           : device->profile_.device_class == DeviceClass::Cpu;
     if (!probe_matrix_unit(device, options.cache_directory)) device->profile_.matrix_unit = {};
     if (options.measure_rates)
         if (const auto rates = probe_rates(device, options.cache_directory))

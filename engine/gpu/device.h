@@ -41,8 +41,8 @@ struct DeviceOptions {
     /// False: the host copies through staging buffers even where it could reach the memory of
     /// kernels, as on a discrete GPU.
     bool map_memory = true;
-    /// The rates of the profile are measured where the cache holds none (engine/gpu/rates.h); else
-    /// they are those of the device's class.
+    /// The rates of the profile, and whether texel views load faster, are measured where the cache
+    /// holds them not (engine/gpu/rates.h); else they are those of the device's class.
     bool measure_rates = false;
     /// Called with the functions before their first use: a test puts others in their place.
     std::function<void(InstanceTable&)> on_instance_functions;
