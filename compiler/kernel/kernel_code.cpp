@@ -10,8 +10,6 @@ const char* name(RangeKind kind) {
         case RangeKind::Group: return "group";
         case RangeKind::Invocation: return "invocation";
         case RangeKind::Serial: return "serial";
-        case RangeKind::Unroll: return "unroll";
-        case RangeKind::Vector: return "vector";
         case RangeKind::Subgroup: return "subgroup";
     }
     return "?";

@@ -20,8 +20,6 @@ enum class RangeKind : uint8_t {
     Group,       // gl_WorkGroupID[dim]
     Invocation,  // gl_LocalInvocationID[dim]
     Serial,      // a loop inside the invocation (a For)
-    Unroll,      // expanded: several copies in the same invocation
-    Vector,      // expanded, and neighbours in memory: loads and stores merge
     Subgroup,    // the lanes of a subgroup (gl_SubgroupInvocationID), the subgroups of a group
                  // (gl_SubgroupID)
 };

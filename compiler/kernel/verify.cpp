@@ -35,9 +35,8 @@ class Verifier {
     void check(const Range& range, KernelStage stage) const {
         if (range.name.find_first_of("0123456789") != std::string::npos)
             fail("range " + range.name + " has digits in its name, behind which its number stands");
-        const bool expanded = range.kind == RangeKind::Unroll || range.kind == RangeKind::Vector;
         const bool mapped = stage == KernelStage::Mapped || stage == KernelStage::Placed;
-        if (expanded || (mapped && range.kind == RangeKind::Grid))
+        if (mapped && range.kind == RangeKind::Grid)
             fail("range " + range.name + " is still of the kind " + name(range.kind));
     }
 
