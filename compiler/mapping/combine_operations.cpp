@@ -53,7 +53,22 @@ void combine_range_test(Nodes& nodes, KernelNode& n) {
     }
 }
 
-/// Takes the comparisons and tanhs away that are asked for no more.
+/// A quotient of what is not negative by 1 << s is a shift, its remainder the bits below: also by
+/// the sign bit alone, which is larger than every such number.
+void combine_power_of_two(Nodes& nodes, KernelNode& n) {
+    if ((n.op != KernelOp::Div && n.op != KernelOp::Mod) || (n.dtype != i32 && n.dtype != u32))
+        return;
+    const KernelNode &x = nodes[n.args[0]], &power = nodes[n.args[1]];
+    if (power.op != KernelOp::ShiftLeft || (n.dtype == i32 && x.interval.lo < 0)) return;
+    const KernelNode& one = nodes[power.args[0]];
+    if (one.op != KernelOp::Constant || one.constant.i != 1) return;
+    if (n.op == KernelOp::Div)
+        n.op = KernelOp::ShiftRight, n.args[1] = power.args[1];
+    else
+        n.op = KernelOp::LowBits;
+}
+
+/// Takes the comparisons, tanhs and powers away that are asked for no more.
 void drop_unused(KernelCode& code, const std::vector<int>& before) {
     const std::vector<int> now = count_uses(code);
     for (KernelRegion& region : code.regions)
@@ -68,6 +83,7 @@ void combine_operations(KernelCode& code) {
         for (int id : region.order) {
             combine_tanh(code.nodes, code.nodes[id], uses);
             combine_range_test(code.nodes, code.nodes[id]);
+            combine_power_of_two(code.nodes, code.nodes[id]);
         }
     drop_unused(code, uses);
 }

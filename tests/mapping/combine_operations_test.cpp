@@ -110,6 +110,29 @@ TEST(CombineOperations, LeavesComparisonsWithWhatMayBeNegative) {
     EXPECT_EQ(combined(of_two_indices), as_it_is(of_two_indices));
 }
 
+TEST(CombineOperations, TakesAShiftForAPowerOfTwo) {
+    EXPECT_EQ(combined("  %4 = ShiftLeft i32 1 p1\n"
+                       "  %5 = Div i32 %2 %4\n"
+                       "  %6 = Mod i32 %2 %4\n"
+                       "  %7 = Add i32 %5 %6\n"
+                       "  ! %8 = Store f32 b1 %7 %3\n"),
+              as_it_is("  %4 = ShiftLeft i32 1 p1\n"
+                       "  %5 = ShiftRight i32 %2 p1\n"
+                       "  %6 = LowBits i32 %2 %4\n"
+                       "  %7 = Add i32 %5 %6\n"
+                       "  ! %8 = Store f32 b1 %7 %3\n"));
+    const std::string may_be_negative =
+        "  %4 = ShiftLeft i32 1 %2\n"
+        "  %5 = Div i32 p1 %4\n"
+        "  ! %8 = Store f32 b1 %5 %3\n";
+    EXPECT_EQ(combined(may_be_negative), as_it_is(may_be_negative));
+    const std::string other_numbers =
+        "  %4 = ShiftLeft i32 3 p1\n"
+        "  %5 = Mod i32 %2 %4\n"
+        "  ! %8 = Store f32 b1 %5 %3\n";
+    EXPECT_EQ(combined(other_numbers), as_it_is(other_numbers));
+}
+
 /// Where the ends are, and what is no number.
 TEST(CombineOperations, MeansWhatItsPartsMean) {
     Session session = Session::interpreter();
@@ -124,6 +147,13 @@ TEST(CombineOperations, MeansWhatItsPartsMean) {
     EXPECT_TRUE(std::isnan(y[4]));
     const std::vector<bool> inside = ((0 <= at) & (at < 5)).to_vector<bool>();
     EXPECT_EQ(inside, (std::vector<bool>{false, false, true, true, false}));
+    // Counts are masked: 31 makes the sign bit, 32 one.
+    const Tensor i = arange(100) * 20000000, power = 1 << tensor({0, 3, 30, 31, 32, -1});
+    const Tensor q = unsqueeze(i, 1) / power, r = unsqueeze(i, 1) % power;
+    Session oracle = Session::oracle();
+    const Tensor same = arange(100) * 20000000, powers = 1 << tensor({0, 3, 30, 31, 32, -1});
+    EXPECT_EQ(q.to_vector<int>(), (unsqueeze(same, 1) / powers).to_vector<int>());
+    EXPECT_EQ(r.to_vector<int>(), (unsqueeze(same, 1) % powers).to_vector<int>());
 }
 
 }  // namespace

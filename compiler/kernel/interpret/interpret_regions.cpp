@@ -123,6 +123,10 @@ void run_combined(InterpretRun& run, int id, const LaneMask& mask) {
         if (n.op == KernelOp::OnePlusTanh) {
             const double value = x.floats()[lane];
             run.values[id].floats()[lane] = 1.0f + static_cast<float>(std::tanh(value));
+        } else if (n.op == KernelOp::LowBits) {
+            const auto by = static_cast<uint32_t>(run.values[n.args[1]].words()[lane]);
+            run.values[id].words()[lane] =
+                static_cast<int32_t>(static_cast<uint32_t>(x.words()[lane]) & (by - 1));
         } else {
             const int32_t index = x.words()[lane], end = run.values[n.args[1]].words()[lane];
             run.values[id].words()[lane] = 0 <= index && index < end;
