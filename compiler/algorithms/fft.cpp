@@ -1,4 +1,4 @@
-// Stockham's transform for powers of two, and Bluestein's for the rest.
+// Pease's transform for powers of two, and Bluestein's for the rest.
 #include "compiler/algorithms/fft.h"
 
 #include <numbers>
@@ -9,6 +9,7 @@
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
+#include "compiler/frontend/movement.h"
 #include "compiler/frontend/reduce.h"
 
 namespace firn {
@@ -62,30 +63,60 @@ Complex read(const Complex& x, const Tensor& row, const Tensor& j) {
     return {unchecked(x.re)(row, j), unchecked(x.im)(row, j)};
 }
 
-/// n = 2^exponent elements on the last of two axes. Before a pass with `done`, each run of `done`
-/// elements is the transform of as many inputs, n / done apart; a pass of radix r joins r runs.
+/// Where element o of the first pass comes from: the digits that the passes take, first to last, are
+/// those of o from the lowest on and those of the input from the highest on. The first digit is a
+/// bit where the exponent is odd; all others have two.
+Tensor reversed_digits(const Tensor& o, const Size& exponent) {
+    Tensor odd = Tensor(mod(exponent, 2)), x = (o >> odd).as(u32);
+    x = ((x >> 2) & 0x33333333u) | ((x & 0x33333333u) << 2);
+    x = ((x >> 4) & 0x0f0f0f0fu) | ((x & 0x0f0f0f0fu) << 4);
+    x = ((x >> 8) & 0x00ff00ffu) | ((x & 0x00ff00ffu) << 8);
+    x = (x >> 16) | (x << 16);
+    Tensor unused = 32 - 2 * Tensor(floor_div(exponent, 2)), pairs = (x >> unused.as(u32)).as(i32);
+    return pairs | ((o & odd) << (Tensor(exponent) - 1));
+}
+
+/// The parts side by side on the last of two axes, which they fill where a transform runs at all.
+Complex joined(const std::vector<Complex>& parts, const Size& n) {
+    std::vector<Tensor> re, im;
+    for (const Complex& part : parts) re.push_back(part.re), im.push_back(part.im);
+    Complex all{concat(re, {.axis = 1}), concat(im, {.axis = 1})};
+    if (all.re.size(1) == n) return all;
+    auto [row, o] = indices<2>(Shape{all.re.size(0), n});
+    return read(all, row, o);
+}
+
+/// n = 2^exponent elements on the last of two axes, after Pease (1968): all passes read neighbours
+/// and write to as many equal parts. Before a pass, `done` elements are transformed together, which
+/// stand n / done apart; a pass of radix r joins r such runs.
 Complex transform_power_of_two(Complex x, const Size& n, const Size& exponent,
                                Direction direction) {
-    auto [row, o] = indices<2>(Shape{x.re.size(0), n});
-    DType type = x.re.dtype();
-    for (Tensor odd : loop(mod(exponent, 2))) {
-        Tensor first = o >> 1, half = floor_div(n, 2);
-        Complex a = read(x, row, first), b = read(x, row, first + half);
-        Tensor sign = select((o & 1) == 0, 1, -1).as(type);
-        x.re = a.re + sign * b.re;
-        x.im = a.im + sign * b.im;
+    const DType type = x.re.dtype();
+    auto [all_rows, o] = indices<2>(Shape{x.re.size(0), n});
+    x = read(x, all_rows, reversed_digits(o, exponent));
+    for (Tensor once : loop(mod(exponent, 2))) {
+        auto [row, j] = indices<2>(Shape{x.re.size(0), floor_div(n, 2)});
+        Complex a = read(x, row, 2 * j), b = read(x, row, 2 * j + 1);
+        Complex made = joined({a + b, a - b}, n);
+        x.re = made.re;
+        x.im = made.im;
     }
     Tensor shift = Tensor(mod(exponent, 2));
     for (Tensor pass : loop(floor_div(exponent, 2))) {
+        auto [row, j] = indices<2>(Shape{x.re.size(0), floor_div(n, 4)});
         Tensor level = shift + 2 * pass;  // done = 2^level
-        Tensor done = 1 << level, k = o & (4 * done - 1);
-        Tensor first = ((o >> (level + 2)) << level) | (k & (done - 1)), apart = floor_div(n, 4);
-        Complex w = unit(part(k, 4 * done, type), direction), w2 = w * w;
-        Complex sum = read(x, row, first) + read(x, row, first + apart) * w;
-        Complex rest = read(x, row, first + 2 * apart) + read(x, row, first + 3 * apart) * w;
-        Complex joined = sum + rest * w2;
-        x.re = joined.re;
-        x.im = joined.im;
+        Tensor k = j >> (Tensor(exponent) - 2 - level);
+        Complex w = unit(part(k, 4 << level, type), direction), w2 = w * w;
+        Complex a = read(x, row, 4 * j), b = read(x, row, 4 * j + 1) * w,
+                c = read(x, row, 4 * j + 2) * w2, d = read(x, row, 4 * j + 3) * (w * w2);
+        // A quarter of a turn.
+        const auto turned = [&](const Complex& y) {
+            return direction == Direction::Forward ? Complex{y.im, -y.re} : Complex{-y.im, y.re};
+        };
+        Complex even = a + c, odd = b + d, other = a - c, rest = turned(b - d);
+        Complex made = joined({even + odd, other + rest, even - odd, other - rest}, n);
+        x.re = made.re;
+        x.im = made.im;
     }
     return x;
 }
