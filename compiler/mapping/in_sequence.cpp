@@ -32,9 +32,11 @@ bool linear_in(const Size& size, const std::string& induction) {
     return size == at_turn(size, induction, 0) + growth(size, induction) * Size::symbol(induction);
 }
 
-InSequence::InSequence(std::array<uint32_t, 3> group_size, const Program& program)
-    : program_(program), loops_(1) {
+InSequence::InSequence(std::array<uint32_t, 3> group_size, const Program& program,
+                       const Size& bands)
+    : program_(program), bands_(bands), loops_(1) {
     code_.group_size = group_size;
+    code_.groups[0] = bands;
     code_.in_order = true;
 }
 
@@ -118,12 +120,16 @@ int InSequence::range(const Range& range, const std::vector<int>& nodes) {
         if (trips >= 0) trips = nodes[static_cast<size_t>(trips)];
         return static_cast<int>(code_.ranges.size()) - 1;
     }
+    const bool band = range.kind == RangeKind::Group;  // whatever axis the part had them on
     const auto same = [&](const Range& r) {
-        return r.kind == range.kind && r.dim == range.dim && r.extent == range.extent;
+        return r.kind == range.kind && (band || r.dim == range.dim) && r.extent == range.extent;
     };
     const auto at = std::find_if(code_.ranges.begin(), code_.ranges.end(), same);
     const auto index = at - code_.ranges.begin();
-    if (at == code_.ranges.end()) code_.ranges.push_back(range);
+    if (at == code_.ranges.end()) {
+        code_.ranges.push_back(range);
+        if (band) code_.ranges.back().dim = 0;
+    }
     return static_cast<int>(index);
 }
 
@@ -194,8 +200,9 @@ std::vector<int> InSequence::take_nodes(const KernelCode& part) {
         if (n.op == KernelOp::Load || n.op == KernelOp::Store || n.op == KernelOp::Atomic)
             node.buffer = buffers[static_cast<size_t>(n.buffer)];
         if (n.op == KernelOp::Range) {
-            // There is one group.
-            if (part.ranges[static_cast<size_t>(n.range)].kind == RangeKind::Group)
+            // There is one group, along all axes but that of bands.
+            const Range& range = part.ranges[static_cast<size_t>(n.range)];
+            if (range.kind == RangeKind::Group && (bands_.is(1) || !(range.extent == bands_)))
                 node.op = KernelOp::Constant, node.constant = scalar_int(0), node.range = -1;
             else
                 node.range = range_of(n.range);

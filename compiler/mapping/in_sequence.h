@@ -1,4 +1,4 @@
-// Mapped kernels, one after the other in one.
+// Mapped kernels, one after the other in one, for each band where there are some.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,14 +11,16 @@
 
 namespace firn {
 
-/// Takes kernels of one group each, all of the same size, into one kernel that runs them in order:
+/// Takes kernels of one group each (for each band), all of the same size, into one kernel that runs
+/// them in order:
 /// after each the group waits for its own, and what was stored is seen by what comes next.
 class InSequence {
   public:
-    /// Parameters are those of `program`.
-    InSequence(std::array<uint32_t, 3> group_size, const Program& program);
+    /// Parameters are those of `program`. With bands (bands.h) there is a group for each, else one.
+    InSequence(std::array<uint32_t, 3> group_size, const Program& program,
+               const Size& bands = Size(1));
     /// `part` is mapped and placed, has its parameters from the host, and never needs a second
-    /// group.
+    /// group for a band.
     void add(const KernelCode& part);
     /// What is added until close_loop() is run `trips` times, `most` at most; `induction` is the
     /// number of the iteration.
@@ -51,6 +53,7 @@ class InSequence {
     }
 
     const Program& program_;
+    const Size bands_;
     KernelCode code_;
     std::map<int, int> numbers_;  // nodes of the host's numbers in the part that is taken
     SizeMap iterations_;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/mapping/map.h"
+#include "compiler/mapping/map_grid.h"
 #include "compiler/program/cost_table.h"
 #include "compiler/program/device_class.h"
 #include "compiler/program/size_env.h"
@@ -40,6 +41,18 @@ double seconds_of(const KernelCode& code, int region, const DeviceProfile& profi
     return sum;
 }
 
+/// A group for each band keeps the cores as busy as the kernel alone does: lanes are not idle, and
+/// what rows would share in one invocation is worth no more than the launch that is saved.
+bool fills_bands(const KernelCode& lowered, const std::vector<Size>& grid, const Mapping& mapping,
+                 const DeviceProfile& profile, const SymbolFacts& facts) {
+    const double tile = mapping.tile_of(0) % 4 == 0 ? 4 : 1;
+    if (estimate(grid[0], facts) < tile * band_group_size(profile)[0]) return false;
+    double seconds = seconds_of(lowered, 0, profile);
+    for (const Size& extent : grid) seconds *= std::max(1.0, estimate(extent, facts));
+    const bool shares = mapping.copies() > mapping.tile_of(0);
+    return !shares || seconds <= costs::kBandLaunches * profile.seconds_per_launch;
+}
+
 /// What one group takes longer than all cores is less than a launch. `grid`: x first.
 bool is_small(const KernelCode& lowered, const std::vector<Size>& grid,
               const DeviceProfile& profile, const SymbolFacts& facts) {
@@ -66,42 +79,84 @@ std::array<uint32_t, 3> one_group_size(const DeviceProfile& profile) {
             1};
 }
 
-std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, const DeviceProfile& profile,
-                                           const SymbolFacts& facts) {
+std::array<uint32_t, 3> band_group_size(const DeviceProfile& profile) {
+    const std::array<uint32_t, 3> one = one_group_size(profile);
+    return {rules_of(profile).in_turn ? one[0] : std::min(one[0] * one[1], profile.max_group_size),
+            1, 1};
+}
+
+namespace {
+
+/// The extents of the grid, x first, where a group can walk the first `walked` of them.
+std::optional<std::vector<Size>> walkable_grid(const KernelCode& lowered, const SymbolFacts& facts,
+                                               size_t kept) {
     if (lowered.sizes_buffer >= 0 || lowered.in_order) return std::nullopt;
     const bool holds = std::any_of(lowered.nodes.begin(), lowered.nodes.end(),
                                    [](const KernelNode& n) { return n.op == KernelOp::RowReduce; });
     if (holds) return std::nullopt;
-    std::vector<Size> grid;  // x first
-    for (const Range& r : lowered.ranges)
-        if (r.kind == RangeKind::Grid) grid.insert(grid.begin(), r.extent);
+    std::vector<Size> grid = grid_extents(lowered);
     int64_t most = 1;
-    for (size_t d = 0; d < grid.size(); ++d) {
+    for (size_t d = 0; d + kept < grid.size(); ++d) {
         // Where there may be nothing to do, a guard must say so: the group comes by all the same.
         const int64_t largest = grid[d].upper_bound(facts.largest);
         if (largest < 1 || (d > 1 && !grid[d].is_constant())) return std::nullopt;
         if (largest > costs::kMostInOneGroup || (most *= largest) > costs::kMostInOneGroup)
             return std::nullopt;
     }
-    if (!is_small(lowered, grid, profile, facts)) return std::nullopt;
-    Mapping mapping = choose_mapping(lowered, profile, facts);
-    if (mapping.accumulators != MemorySpace::Bound || mapping.staged_iterations > 1)
-        return std::nullopt;  // all invocations take part once, before the blocks of a group
-    mapping.lanes = 1;        // is_small counted the work of one lane
-    const std::array<uint32_t, 3> group = one_group_size(profile);
+    return grid;
+}
+
+/// A group of this size walks the first axes of the grid; the last `kept` have groups of their own.
+Mapping walking(Mapping mapping, const std::vector<Size>& grid, size_t kept,
+                const std::array<uint32_t, 3>& group, const SymbolFacts& facts) {
+    mapping.lanes = 1;  // what is small counted the work of one lane
     mapping.matrix = {};
     mapping.shuffled_loads = mapping.strides = 1;
     mapping.tile = {mapping.tile_of(0) % 4 == 0 ? 4 : 1};
     mapping.group.x = group[0], mapping.group.y = group[1];
     mapping.walk.clear();
-    for (size_t d = 0; d < grid.size(); ++d) {
+    for (size_t d = 0; d + kept < grid.size(); ++d) {
         const int64_t wide = (d == 0 ? mapping.tile[0] : 1) * (d < 2 ? group[d] : 1);
         mapping.walk.push_back((grid[d].upper_bound(facts.largest) + wide - 1) / wide);
     }
-    KernelCode code = map_kernel(lowered, mapping, profile, facts);
+    return mapping;
+}
+
+}  // namespace
+
+std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, const DeviceProfile& profile,
+                                           const SymbolFacts& facts) {
+    const auto grid = walkable_grid(lowered, facts, 0);
+    if (!grid || !is_small(lowered, *grid, profile, facts)) return std::nullopt;
+    const Mapping mapping = choose_mapping(lowered, profile, facts);
+    if (mapping.accumulators != MemorySpace::Bound || mapping.staged_iterations > 1)
+        return std::nullopt;  // all invocations take part once, before the blocks of a group
+    KernelCode code = map_kernel(
+        lowered, walking(mapping, *grid, 0, one_group_size(profile), facts), profile, facts);
     if (code.back_edges < 0 || code.in_order) return std::nullopt;
     for (const Size& groups : code.groups)
         if (groups.upper_bound(facts.largest) > 1) return std::nullopt;
+    return code;
+}
+
+std::optional<KernelCode> map_to_bands(const KernelCode& lowered, const DeviceProfile& profile,
+                                       const SymbolFacts& facts) {
+    const auto grid = walkable_grid(lowered, facts, 1);
+    if (!grid || grid->size() < 2) return std::nullopt;
+    const Mapping mapping = choose_mapping(lowered, profile, facts);
+    if (mapping.accumulators != MemorySpace::Bound || mapping.staged_iterations > 1 ||
+        mapping.lanes > 1 || mapping.matrix ||
+        !fills_bands(lowered, *grid, mapping, profile, facts))
+        return std::nullopt;
+    KernelCode code = map_kernel(
+        lowered, walking(mapping, *grid, 1, band_group_size(profile), facts), profile, facts);
+    if (code.back_edges < 0 || code.in_order) return std::nullopt;
+    // One axis of groups: the bands.
+    int axes = 0;
+    for (const Size& groups : code.groups) {
+        if (groups.is(1)) continue;
+        if (!(groups == grid->back()) || ++axes > 1) return std::nullopt;
+    }
     return code;
 }
 

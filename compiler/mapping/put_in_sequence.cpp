@@ -106,12 +106,16 @@ struct SequenceRun {
 /// `steps` as the kernel of these pieces.
 ListedKernel in_one_kernel(const SequenceRun& run, const std::vector<SequencePiece>& pieces,
                            const std::vector<ListedStep>& steps) {
-    InSequence sequence(one_group_size(run.target.profile), run.context.program);
+    const std::optional<Bands>& bands = run.context.bands;
+    const DeviceProfile& profile = run.target.profile;
+    InSequence sequence(bands ? band_group_size(profile) : one_group_size(profile),
+                        run.context.program, bands ? bands->count : Size(1));
     add_pieces(pieces, sequence);
     ListedKernel made;
     describe(steps, Size(1), made);
     made.code = sequence.finish();
-    made.mapping = "one group, kernels in sequence";
+    made.mapping =
+        bands ? "a group for each band, kernels in sequence" : "one group, kernels in sequence";
     verify(made.code, KernelStage::Placed, "in_sequence");
     note_pass(made, {"in_sequence"}, made.code, run.target);
     return made;
@@ -148,14 +152,32 @@ std::optional<ListedLoop> in_chunks(const SequenceRun& run, const ListedLoop& li
     return out;
 }
 
+/// A loop as one kernel of a group for each of its bands, or as a loop of such kernels.
+std::optional<ListedStep> in_bands(const SequenceRun& run, const ListedLoop& listed) {
+    SequenceRun banded = run;
+    banded.context.bands =
+        bands_of(run.context.program, listed, run.target.profile, run.context.facts);
+    if (!banded.context.bands) return std::nullopt;
+    const std::optional<SequencePiece> piece = piece_of(banded.context, {{listed}});
+    Needs needs;
+    if (piece) add_needs(*piece, 1, needs);
+    if (piece && fits(needs, run.target.profile))
+        return {{in_one_kernel(banded, {*piece}, {{listed}})}};
+    if (auto chunks = in_chunks(banded, listed)) return {{std::move(*chunks)}};
+    return std::nullopt;
+}
+
 std::vector<ListedStep> sequenced(const SequenceRun& run, std::vector<ListedStep> steps);
 
 void add_as_it_is(const SequenceRun& run, ListedStep step, std::vector<ListedStep>& out) {
     if (auto* loop = std::get_if<ListedLoop>(&step.step)) {
-        if (auto chunks = in_chunks(run, *loop))
+        if (auto chunks = in_chunks(run, *loop)) {
             *loop = std::move(*chunks);
-        else
+        } else if (auto banded = in_bands(run, *loop)) {
+            step = std::move(*banded);
+        } else {
             loop->body = sequenced(run, std::move(loop->body));
+        }
     }
     out.push_back(std::move(step));
 }

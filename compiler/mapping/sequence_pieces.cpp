@@ -89,7 +89,10 @@ void count_uses(const std::vector<ListedStep>& steps, std::map<int, int>& uses) 
 std::optional<SequencePiece> kernel_piece(const SequenceContext& context,
                                           const KernelCode& lowered) {
     SequencePiece out;
-    out.kernel = map_to_one_group(lowered, context.profile, context.facts);
+    if (!context.bands)
+        out.kernel = map_to_one_group(lowered, context.profile, context.facts);
+    else if (stays_in_bands(lowered, *context.bands))
+        out.kernel = map_to_bands(lowered, context.profile, context.facts);
     if (!out.kernel) return std::nullopt;
     return out;
 }
@@ -104,10 +107,21 @@ std::optional<SequencePiece> copy_piece(const SequenceContext& context,
     KernelCode code;
     code.name = "copy";
     KernelBuilder b(code, context.facts);
-    Range range;
-    range.name = "i";
-    range.extent = elements;
-    const int at = b.range(b.add_range(range));
+    const auto index = [&](const Size& extent) {
+        Range range;
+        range.name = "i";
+        range.extent = extent;
+        return b.range(b.add_range(range));
+    };
+    int at = -1;
+    if (context.bands) {
+        const auto each = band_elements(*context.bands, elements);
+        if (!each) return std::nullopt;
+        const int band = index(context.bands->count);
+        at = b.add(b.mul(band, b.integer(*each)), index(Size(*each)));
+    } else {
+        at = index(elements);
+    }
     std::vector<int> values;
     for (const auto& [to, from] : pairs) {
         if (!(info(to).elements == elements) || !(info(from).elements == elements) ||

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/kernel/kernel_list.h"
+#include "compiler/mapping/bands.h"
 
 namespace firn {
 
@@ -27,12 +28,14 @@ struct SequenceContext {
     const Program& program;
     const DeviceProfile& profile;
     const SymbolFacts& facts;
-    std::map<int, int> uses;  // by buffer: bindings and copies in the list, and results
+    std::map<int, int> uses;          // by buffer: bindings and copies in the list, and results
+    std::optional<Bands> bands = {};  // one group for each runs the pieces, else one all
 };
 SequenceContext sequence_context(const KernelList& list, const DeviceProfile& profile,
                                  const SymbolFacts& facts);
 
-/// Nothing where one group cannot run the step, or takes longer than all cores with the launches.
+/// Nothing where one group cannot run the step, or takes longer than all cores with the launches;
+/// where there are bands: where the step leaves them.
 std::optional<SequencePiece> piece_of(const SequenceContext& context, const ListedStep& step);
 
 /// Iterations of a loop: `trips` from `first` on, `most` at most.

@@ -189,6 +189,12 @@ inline constexpr int64_t kMostInSequence = 65535, kMostSequenced = 4096;
 /// out until buffers have their names again. Not measured.
 inline constexpr int64_t kWorthNames = 1024;
 inline constexpr int kMostPeriod = 3;
+/// Bytes of all that the iterations of a loop write, of the part that one group has: they stay in
+/// the cache of a core (the second level of a CPU, the first of a GPU's). Not measured.
+inline constexpr int64_t kBandBytes = 128 << 10;
+/// Launches that a kernel must be as long as, before what neighbouring rows share in an invocation
+/// (a tenth of its time, where it was measured) is worth more than one.
+inline constexpr double kBandLaunches = 10;
 /// Rows of the one group that runs kernels in sequence: its barriers wait for all of them. Not
 /// measured.
 inline constexpr uint32_t kRowsOfOneGroup = 8;

@@ -96,6 +96,27 @@ Tensors sizes_beside(const Tensors& a) {
     return {x, rows, total, counted};
 }
 
+/// Rows that have nothing to do with one another: waves on strings.
+Tensors strings(const Tensors& a) {
+    Tensor u = a[0], v = zeros(a[0].shape());
+    for (Tensor turn : loop(a[1])) {
+        auto [i, j] = indices<2>(u.shape());
+        v = v + 0.2f * (wrap(u)(i, j - 1) - 2.0f * u + u(i, j + 1));
+        u = u + 0.2f * v + 0.01f * cast<float>(turn);
+    }
+    return {u, v};
+}
+
+/// The same, but the last turn of each third one looks at the row above.
+Tensors tied_strings(const Tensors& a) {
+    Tensor u = a[0];
+    for (Tensor turn : loop(a[1])) {
+        auto [i, j] = indices<2>(u.shape());
+        u = 0.5f * u(i, j - 1) + select(turn % 3 == 2, u(i - 1, j), u);
+    }
+    return {u};
+}
+
 struct Row {
     const char* name;
     Tensors (*function)(const Tensors&);
@@ -106,7 +127,8 @@ INSTANTIATE_TEST_SUITE_P(Rows, InSequence_,
                          testing::Values(Row{"pyramid", pyramid, 3}, Row{"leapfrog", leapfrog},
                                          Row{"only_afterwards", only_afterwards},
                                          Row{"perhaps_none", perhaps_none},
-                                         Row{"sizes_beside", sizes_beside},
+                                         Row{"sizes_beside", sizes_beside}, Row{"strings", strings},
+                                         Row{"tied_strings", tied_strings},
                                          Row{"stores", stores, 7}),
                          [](const auto& info) { return std::string(info.param.name); });
 
@@ -220,6 +242,37 @@ TEST(InSequence, BuffersThatRotateKeepTheirPlacesWhereCopiesAreDear) {
     EXPECT_EQ(stores({64, 64}, 4), 3);  // what it starts as, and two turns
     EXPECT_EQ(stores({64, 64}, 5), 5);  // and one that copies
     EXPECT_EQ(stores({8, 8}, 4), 3);    // what it starts as, a turn, and a copy
+}
+
+/// Whether the loop's bands have a group each; what comes out must be the oracle's.
+bool in_bands(Tensors (*function)(const Tensors&), const Given& given,
+              const DeviceProfile& profile = cpu_profile()) {
+    const Row row{"", function};
+    expect_near(run(Session::interpreter(profile), row, given, false),
+                run(Session::oracle(), row, given, false),
+                profile.name + " " + text(given.shape) + " turns " + std::to_string(given.turns));
+    SessionScope scope(Session::interpreter(profile));
+    auto f = compile([&](const Tensors& a) { return function(a); },
+                     std::vector<ArgSpec>{{f32, given.shape}, i32()});
+    f.call({ones(given.shape), given.turns});
+    const bool banded = f.explain().find("a group for each band") != std::string::npos;
+    EXPECT_EQ(banded, f.stats().dispatches < given.turns);
+    return banded;
+}
+
+TEST(InSequence, RowsOfALoopThatAreAloneHaveAGroupEach) {
+    EXPECT_TRUE(in_bands(strings, {{90, 256}, 7}));  // an odd turn ends in copies
+    EXPECT_TRUE(in_bands(strings, {{91, 252}, 4}));
+    EXPECT_TRUE(in_bands(strings, {{90, 256}, 13}, with_back_edges(400)));
+    EXPECT_TRUE(in_bands(strings, {{300, 1000}, 3}, gpu_profile()));
+}
+
+TEST(InSequence, OtherRowsHaveNone) {
+    EXPECT_FALSE(in_bands(tied_strings, {{300, 256}, 4}));
+    EXPECT_FALSE(in_bands(strings, {{1, 70000}, 4}));                 // there are too few,
+    EXPECT_FALSE(in_bands(strings, {{9000, 8}, 4}));                  // they leave lanes idle,
+    EXPECT_FALSE(in_bands(strings, {{4, 17000}, 4}));                 // or they fill a core's cache
+    EXPECT_FALSE(in_bands(strings, {{90, 1000}, 4}, gpu_profile()));  // a GPU has more cores
 }
 
 TEST(InSequence, WhatAGroupStoresIsSeenBehindABarrier) {
