@@ -55,12 +55,32 @@ double saved_seconds(const Node& node, const JoinedParts& joined, const Schedule
     return saved;
 }
 
-bool pays(const Node& node, const Schedule& schedule, const ScheduleFacts& facts) {
+/// Values whose kernels compute nothing but values that are joined alike: stored by part they need
+/// no kernel more.
+NodeSet joined_alike(const std::vector<ScheduleItem>& items) {
+    NodeSet out;
+    for (const ScheduleItem& item : items) {
+        out.merge(joined_alike(item.body));
+        if (item.outputs.empty()) continue;
+        const auto first = joined_parts(*item.outputs[0]);
+        const auto is_like_it = [&](const Ref& output) {
+            const auto other = joined_parts(*output);
+            return first && other && other->axis == first->axis && other->extent == first->extent;
+        };
+        if (std::all_of(item.outputs.begin(), item.outputs.end(), is_like_it))
+            for (const Ref& output : item.outputs) out.insert(output.get());
+    }
+    return out;
+}
+
+/// `alone`: as joined_alike() says.
+bool pays(const Node& node, const Schedule& schedule, const ScheduleFacts& facts, bool alone) {
     if (node.dtype.bytes() < 4) return false;  // several elements of a word are stored together
     const auto joined = joined_parts(node);
     return joined && is_contiguous(node, *joined, facts.symbols) &&
            can_bind(node, *joined, facts) &&
-           saved_seconds(node, *joined, schedule, facts) > facts.profile.seconds_per_launch;
+           saved_seconds(node, *joined, schedule, facts) >
+               (alone ? 0 : facts.profile.seconds_per_launch);
 }
 
 /// The positions are those of a part, without its axis where that has one index.
@@ -99,9 +119,10 @@ Graph store_parts(NodeTable& table, const Graph& graph, const Schedule& schedule
     if (std::none_of(schedule.materialised.begin(), schedule.materialised.end(), is_joined))
         return graph;
     const ScheduleFacts facts = schedule_facts(graph, profile, symbols, true);
+    const NodeSet alone = joined_alike(schedule.items);
     NodeSet chosen;
     for (const Node* node : schedule.materialised)
-        if (pays(*node, schedule, facts)) chosen.insert(node);
+        if (pays(*node, schedule, facts, alone.contains(node))) chosen.insert(node);
     if (chosen.empty()) return graph;
     const auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
         if (!chosen.contains(&node)) return nullptr;

@@ -98,5 +98,22 @@ TEST(StoreParts, PartsThatNeighboursDoNotShareStayAChoice) {
     EXPECT_EQ(verdict_of(*program, "Scatter f32[1024, 1024, 9]"), "none");
 }
 
+TEST(StoreParts, OfAKernelThatComputesNothingElseNeedNotBeDear) {
+    // 9 x 4 KiB: far less work than a launch.
+    const auto alone = [](const Tensors& a) {
+        return Tensors{stack(waves(a[0])), stack(waves(a[0] + 1.0f))};
+    };
+    const auto beside = [](const Tensors& a) {
+        const Tensor all = stack(waves(a[0]));
+        return Tensors{all, exp(all)};
+    };
+    const auto of_parts = program_for(cpu_profile(), alone, {f32(16, 64)});
+    EXPECT_NE(verdict_of(*of_parts, "Scatter f32[9, 16, 64]"), "none");
+    EXPECT_EQ(of_parts->kernels.size(), 1u);
+    const auto of_both = program_for(cpu_profile(), beside, {f32(16, 64)});
+    EXPECT_EQ(verdict_of(*of_both, "Scatter f32[9, 16, 64]"), "none");
+    EXPECT_EQ(of_both->kernels.size(), 1u);
+}
+
 }  // namespace
 }  // namespace firn
