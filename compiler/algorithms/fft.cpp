@@ -63,9 +63,9 @@ Complex read(const Complex& x, const Tensor& row, const Tensor& j) {
     return {unchecked(x.re)(row, j), unchecked(x.im)(row, j)};
 }
 
-/// Where element o of the first pass comes from: the digits that the passes take, first to last, are
-/// those of o from the lowest on and those of the input from the highest on. The first digit is a
-/// bit where the exponent is odd; all others have two.
+/// Where element o of the first pass comes from: the digits that the passes take, first to last,
+/// are those of o from the lowest on and those of the input from the highest on. The first digit is
+/// a bit where the exponent is odd; all others have two.
 Tensor reversed_digits(const Tensor& o, const Size& exponent) {
     Tensor odd = Tensor(mod(exponent, 2)), x = (o >> odd).as(u32);
     x = ((x >> 2) & 0x33333333u) | ((x & 0x33333333u) << 2);

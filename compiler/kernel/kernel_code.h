@@ -164,8 +164,7 @@ KernelCode parse_kernel(const std::string& text);
 enum class KernelStage : uint8_t {
     Lowered,  // as the walk wrote it: ranges of the grid and of loops
     Ready,    // the same, placed: what mappings are chosen for
-    Mapped,   // no ranges of the grid or of copies, no reductions over rows; so kernels by hand are
-              // written
+    Mapped,   // no ranges of the grid, no reductions over rows; so kernels by hand are written
     Placed,   // and every value stands in one order, where it dominates its uses
 };
 const char* name(KernelStage stage);

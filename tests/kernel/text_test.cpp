@@ -185,8 +185,6 @@ TEST(KernelVerifier, FindsWhatMappingMayNotLeave) {
         "1.0\n}\n";
     EXPECT_NO_THROW(verify(parse_kernel(grid), KernelStage::Lowered, "a test"));
     expect_broken(grid, KernelStage::Mapped, "still of the kind grid");
-    const std::string copies = "kernel x\n  u0 unroll < 4\n{\n}\n";
-    expect_broken(copies, KernelStage::Lowered, "still of the kind unroll");
 }
 
 TEST(KernelVerifier, FindsValuesThatAreAskedWhereTheyAreNotKnown) {
