@@ -46,10 +46,10 @@ void combine(const char* what, const Access& place, const Arg& value, ScatterOp 
                text(mask->shape) +
                "; give an index outside where it does not hold, as in x(select(condition, i, -1))");
     const Builder b = builder(session, value.line());
-    std::vector<Ref> indices;
-    for (const Arg& index : place.indices()) indices.push_back(index.node());
-    const Ref stored = scatter(b, place.version(), value.node(),
-                               masked_indices(b, place.slot(), std::move(indices)), {op});
+    const auto places = place.places();
+    const Ref stored = scatter(
+        b, place.version(), value.node(),
+        masked_indices(b, place.slot(), std::vector<Ref>(places.begin(), places.end())), {op});
     if (!stored->dtype.is_float()) return place.leave(stored, value.line());
     const Shape& shape = stored->shape;
     Tensor inside = true, flat = 0;

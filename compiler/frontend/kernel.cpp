@@ -181,17 +181,21 @@ KernelArray::KernelArray(DType dtype, const std::vector<int>& shape, bool shared
 }
 
 Access KernelArray::operator()(const Index& i, const Index& j, const Index& k) {
-    std::vector<Arg> indices;
+    std::vector<Index> indices;
     SourceLine line;
     for (const Index* index : {&i, &j, &k}) {
-        if (!index->arg()) continue;
-        if (!line.line) line = index->arg()->line();
-        indices.push_back(*index->arg());
+        if (index->is() == Index::Is::Absent) continue;
+        if (!line.line) line = index->line();
+        if (!index->arg())
+            fail_at(line,
+                    "an array of a kernel is read and stored to by one element: give a number "
+                    "or a tensor as its index, and a loop for several");
+        indices.push_back(*index);
     }
     if (indices.size() != rank_)
         fail_at(line, "an array of a kernel with " + std::to_string(rank_) +
                           " dimensions is given " + std::to_string(indices.size()) + " indices");
-    std::vector<Arg> all;
+    std::vector<Index> all;
     for (const Tensor& at : prefix_) all.emplace_back(at, line);
     all.insert(all.end(), indices.begin(), indices.end());
     return Access(memory_, std::move(all), line);

@@ -47,6 +47,8 @@ Tensor transpose(const Operand& x) {
     return permute(x, axes);
 }
 
+Tensor Tensor::T(SourceLine line) const { return transpose(Operand(*this, line)); }
+
 Tensor transpose(const Operand& x, int a, int b) {
     Ref node = x.node();
     std::vector<int> axes;

@@ -20,6 +20,8 @@
 
 namespace firn {
 
+class Tensor;
+
 /// The storage of one tensor handle.
 struct Slot {
     std::shared_ptr<SessionState> session;
@@ -30,6 +32,7 @@ struct Slot {
     std::string lost;       // why it has no value, where a loop or branch left it so
     SourceLine given_away;  // where it was, by std::move
     bool array = false;     // memory that a kernel by hand has made
+    Tensor* handle = nullptr;  // the tensor; null: it is gone
 };
 
 /// What a scope knows of a slot that was born outside it.

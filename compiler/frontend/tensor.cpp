@@ -1,4 +1,4 @@
-// Tensors, operands and element accesses over slots.
+// Tensors and operands over slots.
 #include "compiler/frontend/tensor.h"
 
 #include <algorithm>
@@ -6,7 +6,6 @@
 
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/data_size.h"
-#include "compiler/frontend/promises.h"
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/program/error.h"
@@ -36,20 +35,28 @@ DType natural_type(const Scalar& value) {
 
 // --- Tensor --------------------------------------------------------------------------------------
 
-Tensor::Tensor() : slot_(make_slot(current_state(), nullptr)) {}
+void Tensor::own(SharedPtr<Slot> slot) {
+    if (slot_) slot_->handle = nullptr;
+    slot_ = std::move(slot);
+    slot_->handle = this;
+}
 
-Tensor::Tensor(const Scalar& value, SourceLine line)
-    : slot_(make_slot(current_state(),
-                      constant(builder(*current_state(), line), value.to(natural_type(value))))) {}
+Tensor::Tensor() { own(make_slot(current_state(), nullptr)); }
 
-Tensor::Tensor(const Size& size, SourceLine line)
-    : slot_(make_slot(current_state(), size_value(builder(*current_state(), line), size))) {}
+Tensor::Tensor(const Scalar& value, SourceLine line) {
+    own(make_slot(current_state(),
+                  constant(builder(*current_state(), line), value.to(natural_type(value)))));
+}
 
-Tensor::Tensor(const Tensor& other)
-    : slot_(make_slot(current_state(),
-                      has_value(other.slot_) ? read_slot(other.slot_, {}) : nullptr)) {}
+Tensor::Tensor(const Size& size, SourceLine line) {
+    own(make_slot(current_state(), size_value(builder(*current_state(), line), size)));
+}
 
-Tensor::~Tensor() = default;
+Tensor::Tensor(const Tensor& other) {
+    own(make_slot(current_state(), has_value(other.slot_) ? read_slot(other.slot_, {}) : nullptr));
+}
+
+Tensor::~Tensor() { slot_->handle = nullptr; }
 
 Tensor Tensor::from_node(SharedPtr<const Node> node) {
     Tensor out;
@@ -61,12 +68,12 @@ Tensor& Tensor::operator=(const Tensor& other) & {
     if (this == &other) return *this;
     if (!has_value(other.slot_) && !has_value(slot_)) return *this;
     Ref node = read_slot(other.slot_, {});
-    if (!write_slot(slot_, node, {})) slot_ = make_slot(current_state(), std::move(node));
+    if (!write_slot(slot_, node, {})) own(make_slot(current_state(), std::move(node)));
     return *this;
 }
 
 void Tensor::take_version(SharedPtr<const Node> node, SourceLine line) {
-    if (!store_slot(slot_, node, line)) slot_ = make_slot(current_state(), std::move(node));
+    if (!store_slot(slot_, node, line)) own(make_slot(current_state(), std::move(node)));
 }
 
 Tensor& Tensor::operator+=(const Arg& value) & { return *this = Arg(*this, value.line()) + value; }
@@ -119,97 +126,6 @@ Tensor Tensor::as(DType dtype, SourceLine line) const {
     return from_node(cast(builder(*slot_->session, line), value, dtype));
 }
 
-Tensor::Index::Index() = default;
-Tensor::Index::Index(Arg&& arg) : arg_(std::move(arg)) {}
-Tensor::Index::~Index() = default;
-
-const Tensor::Index& Tensor::none() {
-    static const Index absent;
-    return absent;
-}
-
-namespace {
-
-std::vector<Arg> given(std::initializer_list<const Tensor::Index*> indices, SourceLine& line) {
-    std::vector<Arg> out;
-    bool ended = false;
-    for (const Tensor::Index* index : indices) {
-        if (!index->arg()) {
-            ended = true;
-            continue;
-        }
-        if (!line.line) line = index->arg()->line();
-        if (ended) fail_at(line, "access: an index is missing before another; give them in order");
-        out.push_back(*index->arg());
-    }
-    return out;
-}
-
-std::vector<Ref> nodes_of(const std::vector<Arg>& args) {
-    std::vector<Ref> out;
-    for (const Arg& arg : args) out.push_back(arg.node());
-    return out;
-}
-
-Ref read_elements(const Ref& source, const std::vector<Arg>& indices, Bounds mode,
-                  const Scalar& fill, SourceLine line, bool own = false) {
-    // A promise that holds only where a branch is taken is none for the stores of the branch, which
-    // are made at masked positions.
-    const SessionState& session = *current_state();
-    const bool in_branch =
-        std::any_of(session.scopes.begin(), session.scopes.end(),
-                    [](const Scope& scope) { return scope.condition != nullptr; });
-    std::vector<Ref> places = nodes_of(indices);
-    Builder b = builder(*current_state(), line);
-    if (mode == Bounds::Unchecked && places.size() <= source->shape.size() &&
-        checks_promises(*current_state()))
-        check_read(*current_state(), b, source->shape, places);
-    if (mode == Bounds::Unchecked && in_branch) mode = Bounds::Clamp;
-    std::vector<Bounds> modes(indices.size(), mode);
-    return gather(b, source, std::move(places), std::move(modes), fill, own);
-}
-
-/// In a kernel by hand, values that are made there are one element for each invocation, or whole
-/// tensors that it reads.
-void require_memory(const SessionState& session, const Slot& slot, SourceLine line) {
-    if (!slot.array && slot.scope >= session.scopes[kernel_depth(session)].id)
-        fail_at(line,
-                "inside a kernel, a store to a tensor that was made there; store to a tensor from "
-                "outside, or to memory "
-                "of the kernel's own: local(...) of an invocation, shared(...) of a group");
-}
-
-/// In a kernel by hand every invocation stores one element.
-void require_one_each(const Builder& b, const std::vector<Ref>& indices, const Node& value,
-                      const Node& target, const Shape& grid) {
-    Shape all = value.shape;
-    for (const Ref& index : indices)
-        all = broadcast_shapes(b, all, index->shape, "a store: the indices and the value");
-    if (broadcast_shapes(b, all, grid, "a store inside a kernel: its indices and the kernel's") !=
-            grid ||
-        indices.size() != target.shape.size())
-        fail_at(b.line,
-                "inside a kernel an invocation stores one element: give an index for each of the " +
-                    std::to_string(target.shape.size()) +
-                    " axes of the tensor, and a single value");
-}
-
-}  // namespace
-
-Access Tensor::operator()(const Index& i, const Index& j, const Index& k, const Index& l,
-                          const Index& m, const Index& n) & {
-    SourceLine line;
-    std::vector<Arg> indices = given({&i, &j, &k, &l, &m, &n}, line);
-    return Access(*this, std::move(indices), line);
-}
-
-Tensor Tensor::operator()(const Index& i, const Index& j, const Index& k, const Index& l,
-                          const Index& m, const Index& n) const& {
-    SourceLine line;
-    std::vector<Arg> indices = given({&i, &j, &k, &l, &m, &n}, line);
-    return from_node(read_elements(node(line), indices, Bounds::Clamp, scalar_int(0), line));
-}
-
 // --- Arg -----------------------------------------------------------------------------------------
 
 Arg::Arg(const Tensor& x, SourceLine line) : node_(x.node(line)), slot_(x.slot()), line_(line) {}
@@ -229,88 +145,6 @@ SharedPtr<const Node> Arg::node(std::optional<DType> dtype) const {
     if (!scalar_) return node_;
     return constant(builder(*current_state(), line_),
                     scalar_->to(dtype.value_or(natural_type(*scalar_))));
-}
-
-// --- Access --------------------------------------------------------------------------------------
-
-Access::Access(Tensor& target, std::vector<Arg> indices, SourceLine line)
-    : target_(&target), version_(target.node(line)), indices_(std::move(indices)), line_(line) {}
-
-SharedPtr<const Node> Access::read() const {
-    return read_elements(version_, indices_, Bounds::Clamp, scalar_int(0), line_);
-}
-Access::Access(const Access& other) = default;
-Access::~Access() = default;
-
-Access::operator Tensor() const { return Tensor::from_node(read()); }
-
-SharedPtr<const Node> Access::store(const Arg& value, const ScatterAttr& how) && {
-    Builder b = builder(*current_state(), value.line());
-    std::vector<Ref> indices = nodes_of(indices_);
-    ScatterAttr attr = how;
-    if (const Shape* grid = kernel_grid(*current_state())) {
-        attr.by_hand = true;
-        require_memory(*current_state(), *target_->slot(), value.line());
-        require_one_each(b, indices, *value.node(), *version_, *grid);
-        indices[0] = expand(b, indices[0], *grid);
-    }
-    indices = masked_indices(b, target_->slot(), std::move(indices));
-    if (attr.unique && checks_promises(*current_state()))
-        check_store(*current_state(), b, version_->shape, indices,
-                    store_mask(target_->slot(), value.line()), attr);
-    Ref version = scatter(b, version_, value.node(), std::move(indices), attr);
-    target_->take_version(version, value.line());
-    return version;
-}
-
-void Access::operator=(const Arg& value) && { std::move(*this).store(value, ScatterAttr{}); }
-
-void Access::operator+=(const Arg& value) && {
-    std::move(*this) = Arg(*this, value.line()) + value;
-}
-void Access::operator-=(const Arg& value) && {
-    std::move(*this) = Arg(*this, value.line()) - value;
-}
-void Access::operator*=(const Arg& value) && {
-    std::move(*this) = Arg(*this, value.line()) * value;
-}
-void Access::operator/=(const Arg& value) && {
-    std::move(*this) = Arg(*this, value.line()) / value;
-}
-
-// --- reading with a bounds mode ------------------------------------------------------------------
-
-Tensor Reader::operator()(const Index& i, const Index& j, const Index& k, const Index& l,
-                          const Index& m, const Index& n) const {
-    SourceLine line;
-    std::vector<Arg> indices = given({&i, &j, &k, &l, &m, &n}, line);
-    indices.insert(indices.begin(), first_.begin(), first_.end());
-    return Tensor::from_node(read_elements(source_.node(), indices, mode_, fill_, line, own_));
-}
-
-Reader::Reader(const Operand& source, std::vector<Arg> first)
-    : source_(source),
-      mode_(Bounds::Clamp),
-      fill_(scalar_int(0)),
-      own_(true),
-      first_(std::move(first)) {
-    if (!kernel_depth(*current_state()))
-        fail_at(source.line(),
-                "own: only inside kernel(...), where other invocations store at the same time");
-}
-
-Reader wrap(const Operand& x) { return Reader(x, Bounds::Wrap, scalar_int(0)); }
-Reader mirror(const Operand& x) { return Reader(x, Bounds::Mirror, scalar_int(0)); }
-Reader zero(const Operand& x) { return Reader(x, Bounds::Constant, scalar_int(0)); }
-Reader own(const Operand& x) { return Reader(x, std::vector<Arg>{}); }
-Reader unchecked(const Operand& x) { return Reader(x, Bounds::Unchecked, scalar_int(0)); }
-Reader fill(const Operand& x, const Arg& value) {
-    Ref node = value.node();
-    if (node->op != Op::Constant)
-        fail_at(value.line(),
-                "fill: the value outside must be a number known while recording; for a tensor read "
-                "with clamping and choose by select");
-    return Reader(x, Bounds::Constant, node->as<ConstantAttr>().value);
 }
 
 // --- operators -----------------------------------------------------------------------------------

@@ -8,17 +8,20 @@
 #include <vector>
 
 #include "compiler/frontend/dimension.h"
+#include "compiler/frontend/range.h"
 #include "compiler/ir/source_line.h"
 #include "compiler/program/dtype.h"
 
 namespace firn {
 
 struct Node;
+struct ReduceOptions;
 struct ScatterAttr;
 struct Slot;
 class Tensor;
 class Access;
 class Arg;
+class Operand;
 enum class Bounds : uint8_t;
 
 template <class T>
@@ -85,21 +88,43 @@ class Tensor : public TensorOperators {
     Tensor& operator<<=(const Arg& value) &;
     Tensor& operator>>=(const Arg& value) &;
 
-    /// What C++ itself decides by cannot be recorded. Compilers show this line:
+    // What C++ itself decides by cannot be recorded, and what is assigned to a result is lost.
+    // Compilers show these lines:
     // clang-format off
     explicit operator bool() const = delete;  // if: if_(c, [&] {..}); ?: select(c, a, b); for: loop(n); && || !: & | ~
+    Tensor& operator=(const Tensor& value) && = delete;  // a result, or part of a const tensor: x(range(2, 5)) = v stores to x
+    Tensor& operator+=(const Arg& value) && = delete;  // a result, or part of a const tensor: x(range(2, 5)) += v stores to x
+    Tensor& operator-=(const Arg& value) && = delete;  // a result, or part of a const tensor: x(range(2, 5)) -= v stores to x
+    Tensor& operator*=(const Arg& value) && = delete;  // a result, or part of a const tensor: x(range(2, 5)) *= v stores to x
+    Tensor& operator/=(const Arg& value) && = delete;  // a result, or part of a const tensor: x(range(2, 5)) /= v stores to x
+    template <class I> Tensor operator[](const I& index) const = delete;  // x(i, j): brackets take one index in C++20
     // clang-format on
 
     class Index;
-    /// The element at an index, one index per axis (fewer: whole trailing rows). Reading outside
-    /// clamps to the edge. On a tensor that is not const it can be stored to: `x(i, j) = v` makes a
-    /// new version of x; a store outside is dropped; where indices collide the last in row-major
-    /// order wins.
-    Access operator()(const Index& i, const Index& j = none(), const Index& k = none(),
-                      const Index& l = none(), const Index& m = none(), const Index& n = none()) &;
-    Tensor operator()(const Index& i, const Index& j = none(), const Index& k = none(),
-                      const Index& l = none(), const Index& m = none(),
-                      const Index& n = none()) const&;
+    /// The elements at indices, one per axis (fewer: whole trailing rows). On a tensor that is not
+    /// const they can be stored to: `x(i, j) = v` makes a new version of x.
+    ///
+    /// - A number takes its axis away. So does a tensor of integers, in whose places the elements
+    ///   are. Reading outside clamps to the edge: x(-1) is x(0), where numpy counts from the end. A
+    ///   store outside is dropped; where indices collide the last in row-major order wins.
+    /// - `range(begin, end, step)` keeps its axis, as numpy's begin:end:step, negative numbers too:
+    ///   they count from the end here. `all` is the whole axis, `newaxis` adds one of size 1,
+    ///   `ellipsis` stands for the axes that the others leave over.
+    /// - A mask, a tensor of bools, stands for the axes whose shape it has, and is stored to:
+    ///   `x(x < 0.0f) = v` where v is a number or broadcasts to x, and `x(m) = y(m)`. Otherwise a
+    ///   mask is not read: `compact(x, mask)` gives what it chooses.
+    ///
+    /// Axes of tensors of indices come in front where a range stands between those, as in numpy.
+    Access operator()(const Index& i, const Index& j = absent(), const Index& k = absent(),
+                      const Index& l = absent(), const Index& m = absent(),
+                      const Index& n = absent(), const Index& o = absent(),
+                      const Index& p = absent()) &;
+    Tensor operator()(const Index& i, const Index& j = absent(), const Index& k = absent(),
+                      const Index& l = absent(), const Index& m = absent(),
+                      const Index& n = absent(), const Index& o = absent(),
+                      const Index& p = absent()) const&;
+    /// Axes in reverse order.
+    Tensor T(SourceLine line = here()) const;
 
     TensorShape shape(SourceLine line = here()) const;
     /// Size of one axis; a negative axis counts from the end.
@@ -140,10 +165,11 @@ class Tensor : public TensorOperators {
 
   private:
     friend class Access;
-    static const Index& none();
+    static const Index& absent();
     /// The version that stores made of the tensor.
     void take_version(SharedPtr<const Node> node, SourceLine line);
     Tensor(const Scalar& value, SourceLine line);
+    void own(SharedPtr<Slot> slot);
     std::vector<std::byte> read(SourceLine line) const;
     static void copy_bytes(const std::vector<std::byte>& from, void* to);
     void require_single(SourceLine line) const;
@@ -206,26 +232,45 @@ concept SomeTensor = ((std::same_as<std::remove_cvref_t<T>, Tensor> ||
                       ...) &&
                      (std::constructible_from<Arg, const T&> && ...);
 
-/// An index of an access; may be absent.
+/// One of the indices of an access.
 class Tensor::Index {
   public:
+    enum class Is : uint8_t { Absent, Value, Range, NewAxis, Ellipsis };
+
     Index();
     template <class T>
     requires std::constructible_from<Arg, const T&> Index(const T& index, SourceLine line = here())
         : Index(Arg(index, line)) {}
+    explicit Index(Arg&& arg);
+    Index(const IndexRange& range, SourceLine line = here());
+    Index(NewAxis, SourceLine line = here());
+    Index(Ellipsis, SourceLine line = here());
+    /// `all`, the name of a reduction, is the whole axis.
+    Index(Tensor (*all)(const Operand&, const ReduceOptions&), SourceLine line = here());
     ~Index();
+
+    Is is() const { return is_; }
     const std::optional<Arg>& arg() const { return arg_; }
+    const IndexRange& range() const { return *range_; }
+    SourceLine line() const { return line_; }
 
   private:
-    explicit Index(Arg&& arg);
-    std::optional<Arg> arg_;
+    Is is_ = Is::Absent;
+    std::optional<Arg> arg_;             // of a Value
+    SharedPtr<const IndexRange> range_;  // of a Range
+    SourceLine line_;
 };
+
+// clang-format off
+template <class A, class B>
+requires SomeTensor<A, B> IndexRange range(const A& begin, const B& end, int64_t step = 1) = delete;  // its size is fixed while recording: x(i + arange(3)) begins at a tensor
+// clang-format on
 
 /// An element (or a tensor of elements) of a tensor, as `u(i, j)` gives it: read where a value is
 /// wanted, stored to by assignment. It reads the version of the tensor at its creation.
 class Access : public TensorOperators {
   public:
-    Access(Tensor& target, std::vector<Arg> indices, SourceLine line);
+    Access(Tensor& target, std::vector<Tensor::Index> indices, SourceLine line);
     Access(const Access& other);
     ~Access();
 
@@ -235,7 +280,7 @@ class Access : public TensorOperators {
     /// `break_` takes place at the positions whose condition holds. Gives the new version.
     SharedPtr<const Node> store(const Arg& value, const ScatterAttr& how) &&;
     void operator=(const Arg& value) &&;
-    void operator=(const Access& value) && { std::move(*this) = Arg(value, line_); }
+    void operator=(const Access& value) &&;
     void operator+=(const Arg& value) &&;
     void operator-=(const Arg& value) &&;
     void operator*=(const Arg& value) &&;
@@ -248,6 +293,7 @@ class Access : public TensorOperators {
     DType dtype() const { return Tensor(*this).dtype(line_); }
     Tensor as(DType dtype) const { return Tensor(*this).as(dtype, line_); }
     TensorShape shape() const { return Tensor(*this).shape(line_); }
+    Tensor T() const { return Tensor(*this).T(line_); }
     template <Arithmetic T>
     std::vector<T> to_vector(SourceLine line = here()) const {
         return Tensor(*this).to_vector<T>(line);
@@ -258,20 +304,22 @@ class Access : public TensorOperators {
     }
 
     SharedPtr<const Node> read() const;
-    /// What is to be read or stored to: the version of the tensor, and the indices. `leave` makes
-    /// another version, which differs only by stores at positions whose conditions hold.
+    /// What is to be read or stored to: the version of the tensor, and for its first axes where the
+    /// elements are (those that a mask leaves out are outside). `leave` makes another version,
+    /// which differs only by stores at positions whose conditions hold.
     const SharedPtr<const Node>& version() const { return version_; }
-    const std::vector<Arg>& indices() const { return indices_; }
-    const SharedPtr<Slot>& slot() const { return target_->slot(); }
+    std::vector<SharedPtr<const Node>> places() const;
+    const SharedPtr<Slot>& slot() const { return slot_; }
     SourceLine line() const { return line_; }
-    void leave(SharedPtr<const Node> version, SourceLine line) const {
-        target_->take_version(std::move(version), line);
-    }
+    void leave(SharedPtr<const Node> version, SourceLine line) const;
 
   private:
-    Tensor* target_;
+    SharedPtr<const Node> read_all() const;
+    bool store_by_mask(const Arg& value);
+
+    SharedPtr<Slot> slot_;  // of the tensor, which may be gone
     SharedPtr<const Node> version_;
-    std::vector<Arg> indices_;
+    std::vector<Tensor::Index> indices_;
     SourceLine line_;
 };
 
@@ -284,7 +332,8 @@ class Reader {
     Reader(const Operand& source, std::vector<Arg> first);
     using Index = Tensor::Index;
     Tensor operator()(const Index& i, const Index& j = {}, const Index& k = {}, const Index& l = {},
-                      const Index& m = {}, const Index& n = {}) const;
+                      const Index& m = {}, const Index& n = {}, const Index& o = {},
+                      const Index& p = {}) const;
 
   private:
     Operand source_;

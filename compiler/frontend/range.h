@@ -1,0 +1,46 @@
+// Ranges of an axis, and the other marks that numpy has among indices: `x(range(2, -1), all,
+// newaxis)`.
+#pragma once
+#include <concepts>
+#include <cstdint>
+#include <optional>
+
+#include "compiler/program/size.h"
+
+namespace firn {
+
+/// Where a range is left open: `range(none, none, -1)`.
+struct NoEnd {};
+inline constexpr NoEnd none;
+/// Among indices: an axis of size 1 that is added there.
+struct NewAxis {};
+inline constexpr NewAxis newaxis;
+/// Among indices, once: all axes that the others leave over.
+struct Ellipsis {};
+inline constexpr Ellipsis ellipsis;
+
+/// Where a range begins or ends: a number, which counts from the end where it is negative, a size,
+/// or `none`.
+struct RangeEnd {
+    RangeEnd(NoEnd) {}
+    template <std::integral T>
+    RangeEnd(T at) : at(Size(at)) {}
+    RangeEnd(const Size& at) : at(at) {}
+
+    std::optional<Size> at;
+};
+
+/// Elements begin, begin + step, ... of one axis, before end.
+struct IndexRange {
+    std::optional<Size> begin, end;  // none: the ends of the axis, in the order of the step
+    int64_t step = 1;
+};
+/// numpy's begin:end:step as an index. Numbers beyond the axis are cut, as there; where the size of
+/// the axis or an end is symbolic nothing is cut: the range must be inside, which is checked at the
+/// call.
+inline IndexRange range(const RangeEnd& begin, const RangeEnd& end, int64_t step = 1) {
+    return {begin.at, end.at, step};
+}
+inline IndexRange range(const RangeEnd& end) { return {std::nullopt, end.at}; }
+
+}  // namespace firn

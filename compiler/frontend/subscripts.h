@@ -1,0 +1,39 @@
+// What the indices of an access mean: ranges, new axes and masks beside numbers and tensors;
+// internal.
+#pragma once
+#include <vector>
+
+#include "compiler/frontend/tensor.h"
+#include "compiler/ir/builder.h"
+
+namespace firn {
+
+/// The part of a tensor that indices choose.
+struct Chosen {
+    Ref cut;                  // the tensor, cut to the ranges
+    Shape shape;              // what reading gives, and what values broadcast to
+    std::vector<Ref> places;  // by axis of the tensor, where the elements are; broadcast to `shape`
+    std::vector<Ref> in_cut;  // the same in `cut`
+    std::vector<bool> ranged;  // by axis of the tensor: a range's, so that its place is inside
+    Ref mask;                  // broadcasts to `shape`; null: none
+};
+
+/// Whether each index is one of an element: a number, or a tensor of integers.
+bool are_elements(const std::vector<Tensor::Index>& indices);
+
+/// Whether both are one mask and nothing else, the same one.
+bool same_mask(const std::vector<Tensor::Index>& a, const std::vector<Tensor::Index>& b);
+/// The whole axes in place of masks.
+std::vector<Tensor::Index> without_masks(const std::vector<Tensor::Index>& indices);
+
+/// As in numpy: a range keeps its axis, a new axis is added, a number takes its axis away, and
+/// tensors of integers take theirs for the axes that they broadcast to: those stand where the first
+/// of them stood, or in front where a range, a mask or a new axis stands between them. A mask keeps
+/// the axes whose shape it has. UserError: more indices than axes; a range that is not inside; a
+/// mask of another shape, of no axis, beside another mask or beside tensors of indices.
+Chosen chosen(const Builder& b, const Ref& x, const std::vector<Tensor::Index>& indices);
+
+/// Reads all of it, whatever the mask says.
+Ref read_chosen(const Builder& b, const Chosen& part, Bounds mode, const Scalar& fill);
+
+}  // namespace firn
