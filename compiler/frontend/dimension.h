@@ -70,38 +70,20 @@ requires DimensionPair<A, B>
 bool operator==(const A& a, const B& b) { return Size(a) == Size(b); }
 
 /// `for (int k = 0; k < x.size(0); ++k)`: the size must be known.
-template <std::integral T>
-bool operator<(T a, const Dimension& b) {
-    return static_cast<int64_t>(a) < static_cast<int64_t>(b);
-}
-template <std::integral T>
-bool operator<(const Dimension& a, T b) {
-    return static_cast<int64_t>(a) < static_cast<int64_t>(b);
-}
-template <std::integral T>
-bool operator>(T a, const Dimension& b) {
-    return b < a;
-}
-template <std::integral T>
-bool operator>(const Dimension& a, T b) {
-    return b < a;
-}
-template <std::integral T>
-bool operator<=(T a, const Dimension& b) {
-    return !(b < a);
-}
-template <std::integral T>
-bool operator<=(const Dimension& a, T b) {
-    return !(b < a);
-}
-template <std::integral T>
-bool operator>=(T a, const Dimension& b) {
-    return !(a < b);
-}
-template <std::integral T>
-bool operator>=(const Dimension& a, T b) {
-    return !(a < b);
-}
+#define FIRN_COMPARE(op)                                           \
+    template <std::integral T>                                     \
+    bool operator op(T a, const Dimension& b) {                    \
+        return static_cast<int64_t>(a) op static_cast<int64_t>(b); \
+    }                                                              \
+    template <std::integral T>                                     \
+    bool operator op(const Dimension& a, T b) {                    \
+        return static_cast<int64_t>(a) op static_cast<int64_t>(b); \
+    }
+FIRN_COMPARE(<)
+FIRN_COMPARE(>)
+FIRN_COMPARE(<=)
+FIRN_COMPARE(>=)
+#undef FIRN_COMPARE
 /// Two sizes compared as numbers: both must be known.
 inline bool operator<(const Dimension& a, const Dimension& b) {
     return static_cast<int64_t>(a) < static_cast<int64_t>(b);

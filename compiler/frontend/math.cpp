@@ -42,6 +42,16 @@ Tensor max_of(const Arg& a, const Arg& b, const Arg& c) {
     const std::vector<Tensor> in = meet({a, b, c});
     return max(in[0], max(in[1], in[2]));
 }
+Tensor min_at(const Tensor& a, const Tensor& b, SourceLine line) {
+    return min_of(Arg(a, line), Arg(b, line));
+}
+Tensor max_at(const Tensor& a, const Tensor& b, SourceLine line) {
+    return max_of(Arg(a, line), Arg(b, line));
+}
+Tensor clamp_at(const Tensor& x, const Tensor& low, const Tensor& high, SourceLine line) {
+    return clamp_of(Arg(x, line), Arg(low, line), Arg(high, line));
+}
+
 Tensor clamp_of(const Arg& x, const Arg& low, const Arg& high) {
     LineScope at(x.line());
     const std::vector<Tensor> in = meet({x, low, high});

@@ -34,6 +34,20 @@ inline Tensor mean(const Operand& x, const AxisList& axes) {
 }
 inline Tensor max(const Operand& x, const AxisList& axes) { return max(x, {.axis = axes.values}); }
 inline Tensor min(const Operand& x, const AxisList& axes) { return min(x, {.axis = axes.values}); }
+// A tensor could be meant by the braces, too.
+inline std::vector<int> axes_in(std::initializer_list<Axis> axes) {
+    std::vector<int> out;
+    for (Axis axis : axes) out.push_back(axis.value);
+    return out;
+}
+template <SomeTensor X>
+Tensor max(const X& x, std::initializer_list<Axis> axes, SourceLine line = here()) {
+    return max(Operand(x, line), {.axis = axes_in(axes)});
+}
+template <SomeTensor X>
+Tensor min(const X& x, std::initializer_list<Axis> axes, SourceLine line = here()) {
+    return min(Operand(x, line), {.axis = axes_in(axes)});
+}
 inline Tensor any(const Operand& x, const AxisList& axes) { return any(x, {.axis = axes.values}); }
 inline Tensor all(const Operand& x, const AxisList& axes) { return all(x, {.axis = axes.values}); }
 

@@ -24,6 +24,19 @@ class Arg;
 class Operand;
 enum class Bounds : uint8_t;
 
+// Of operands of one type, which `using namespace std` would hand to std; see math.h.
+Tensor min_at(const Tensor& a, const Tensor& b, SourceLine line);
+Tensor max_at(const Tensor& a, const Tensor& b, SourceLine line);
+Tensor clamp_at(const Tensor& x, const Tensor& low, const Tensor& high, SourceLine line);
+// clang-format off
+#define FIRN_BESIDE_STD_(T, name) \
+    friend Tensor name(const T& a, const T& b, SourceLine line = here()) { return name##_at(a, b, line); } \
+    template <class C> \
+    friend Tensor name(const T& a, const T& b, const C& c, SourceLine line = here()) { return name(name##_at(a, b, line), c, line); }
+#define FIRN_BESIDE_STD(T) FIRN_BESIDE_STD_(T, min) FIRN_BESIDE_STD_(T, max) \
+    friend Tensor clamp(const T& x, const T& low, const T& high, SourceLine line = here()) { return clamp_at(x, low, high, line); }
+// clang-format on
+
 template <class T>
 concept Arithmetic = std::is_arithmetic_v<std::remove_cvref_t<T>>;
 
@@ -140,6 +153,8 @@ class Tensor : public TensorOperators {
     /// The only element of a tensor that has one.
     template <Arithmetic T>
     T item(SourceLine line = here()) const;
+
+    FIRN_BESIDE_STD(Tensor)
 
     /// The node that stands for the value here and now; for those who work on graphs.
     SharedPtr<const Node> node(SourceLine line = here()) const;
@@ -303,6 +318,8 @@ class Access : public TensorOperators {
         return Tensor(*this).item<T>(line);
     }
 
+    FIRN_BESIDE_STD(Access)
+
     SharedPtr<const Node> read() const;
     /// What is to be read or stored to: the version of the tensor, and for its first axes where the
     /// elements are (those that a mask leaves out are outside). `leave` makes another version,
@@ -322,6 +339,9 @@ class Access : public TensorOperators {
     std::vector<Tensor::Index> indices_;
     SourceLine line_;
 };
+
+#undef FIRN_BESIDE_STD
+#undef FIRN_BESIDE_STD_
 
 /// Reads a tensor with a bounds mode: `wrap(u)(i - 1, j)`.
 class Reader {

@@ -239,6 +239,16 @@ struct Vec : VecFields<N> {
     FIRN_VEC_BINARY(K, atan2, atan2_of(s, t), K == VecKind::Float)
     FIRN_VEC_BINARY(K, step, step_of(s, t), K == VecKind::Float)  // the edge comes first
 #undef FIRN_VEC_BINARY
+    // Of one type, see min of tensors.
+    friend Vec min(const Vec& a, const Vec& b, SourceLine line = here()) {
+        return min(Other(a, line), b);
+    }
+    friend Vec max(const Vec& a, const Vec& b, SourceLine line = here()) {
+        return max(Other(a, line), b);
+    }
+    friend Vec clamp(const Vec& v, const Vec& low, const Vec& high, SourceLine line = here()) {
+        return clamp(Other(v, line), low, high);
+    }
 
     /// One bool, as in GLSL: all components are equal.
     friend Tensor operator==(const VecArg<N, K>& a, const VecArg<N, K>& b) {
@@ -339,6 +349,18 @@ class Swizzled : public Vec<sizeof...(From), K> {
     }
     void operator/=(const Other& v) && requires(distinct()) {
         write(by(v, [&] { return *this / v; }));
+    }
+
+    // Of one type, see min of tensors.
+    friend Value min(const Swizzled& a, const Swizzled& b, SourceLine line = here()) {
+        return min(Value(a), Value(b), line);
+    }
+    friend Value max(const Swizzled& a, const Swizzled& b, SourceLine line = here()) {
+        return max(Value(a), Value(b), line);
+    }
+    friend Value clamp(const Swizzled& v, const Swizzled& low, const Swizzled& high,
+                       SourceLine line = here()) {
+        return clamp(Value(v), Value(low), Value(high), line);
     }
 
   private:
