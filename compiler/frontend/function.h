@@ -106,6 +106,10 @@ class CompiledCall<Layout, TypeList<P...>> : public Function {
         size_t next = 0;
         return Results<Layout>::give(all, next);
     }
+    // clang-format off
+    template <class... A>
+    requires(sizeof...(A) != sizeof...(P)) void operator()(const A&...) const = delete;  // give as many arguments as the function takes
+    // clang-format on
 };
 
 template <size_t... K>
@@ -277,6 +281,10 @@ class JitCall<Fn, TypeList<P...>> {
         size_t next = 0;
         return Results<Layout>::give(results, next);
     }
+    // clang-format off
+    template <class... A>
+    requires(sizeof...(A) != sizeof...(P)) void operator()(const A&...) = delete;  // give as many arguments as the function takes
+    // clang-format on
 
     /// The function compiled for the shapes of the most recent call; null before the first.
     const SharedPtr<Function>& last() const { return last_; }
@@ -292,7 +300,9 @@ class JitCall<Fn, TypeList<P...>> {
 /// keeps the 64 that were used last.
 template <class Fn>
 auto jit(Fn fn) {
-    if constexpr (TakesStructs<Fn>)
+    if constexpr (TakesNumbers<Fn>)
+        static_assert(tensors_of(ParametersOf<Fn>()) == 0);  // says which
+    else if constexpr (TakesStructs<Fn>)
         return JitCall<Fn, ParametersOf<Fn>>(std::move(fn));
     else
         return JitCall<Fn, TensorParameters<tensor_arity<Fn>()>>(std::move(fn));

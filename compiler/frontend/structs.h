@@ -42,55 +42,27 @@ template <class T>
 auto tie_members(T& x) {
     constexpr size_t count = kMembers<std::remove_const_t<T>>;
     static_assert(count >= 1, "a struct of tensors has one to 16 members; nest others in structs");
-    if constexpr (count == 1) {
-        auto& [m0] = x;
-        return std::tie(m0);
-    } else if constexpr (count == 2) {
-        auto& [m0, m1] = x;
-        return std::tie(m0, m1);
-    } else if constexpr (count == 3) {
-        auto& [m0, m1, m2] = x;
-        return std::tie(m0, m1, m2);
-    } else if constexpr (count == 4) {
-        auto& [m0, m1, m2, m3] = x;
-        return std::tie(m0, m1, m2, m3);
-    } else if constexpr (count == 5) {
-        auto& [m0, m1, m2, m3, m4] = x;
-        return std::tie(m0, m1, m2, m3, m4);
-    } else if constexpr (count == 6) {
-        auto& [m0, m1, m2, m3, m4, m5] = x;
-        return std::tie(m0, m1, m2, m3, m4, m5);
-    } else if constexpr (count == 7) {
-        auto& [m0, m1, m2, m3, m4, m5, m6] = x;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6);
-    } else if constexpr (count == 8) {
-        auto& [m0, m1, m2, m3, m4, m5, m6, m7] = x;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7);
-    } else if constexpr (count == 9) {
-        auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8] = x;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7, m8);
-    } else if constexpr (count == 10) {
-        auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9] = x;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9);
-    } else if constexpr (count == 11) {
-        auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10] = x;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10);
-    } else if constexpr (count == 12) {
-        auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11] = x;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11);
-    } else if constexpr (count == 13) {
-        auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12] = x;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12);
-    } else if constexpr (count == 14) {
-        auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13] = x;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13);
-    } else if constexpr (count == 15) {
-        auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14] = x;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14);
-    } else if constexpr (count == 16) {
-        auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15] = x;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15);
-    }
+// clang-format off
+#define FIRN_TIE(so_many, ...) \
+    if constexpr (count == so_many) { auto& [__VA_ARGS__] = x; return std::tie(__VA_ARGS__); }
+    FIRN_TIE(1, m0)
+    FIRN_TIE(2, m0, m1)
+    FIRN_TIE(3, m0, m1, m2)
+    FIRN_TIE(4, m0, m1, m2, m3)
+    FIRN_TIE(5, m0, m1, m2, m3, m4)
+    FIRN_TIE(6, m0, m1, m2, m3, m4, m5)
+    FIRN_TIE(7, m0, m1, m2, m3, m4, m5, m6)
+    FIRN_TIE(8, m0, m1, m2, m3, m4, m5, m6, m7)
+    FIRN_TIE(9, m0, m1, m2, m3, m4, m5, m6, m7, m8)
+    FIRN_TIE(10, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9)
+    FIRN_TIE(11, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10)
+    FIRN_TIE(12, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11)
+    FIRN_TIE(13, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12)
+    FIRN_TIE(14, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13)
+    FIRN_TIE(15, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14)
+    FIRN_TIE(16, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15)
+#undef FIRN_TIE
+    // clang-format on
 }
 template <class T>
 using MembersOf = decltype(tie_members(std::declval<T&>()));
@@ -100,7 +72,12 @@ using MembersOf = decltype(tie_members(std::declval<T&>()));
 /// How a value is laid out as tensors: a Tensor; a tuple, pair, array or vector of them; a struct
 /// of what may be laid out. `take` adds its tensors, `give` makes it of the next ones.
 template <class T>
-struct Results;
+struct Results {
+    static_assert(!std::is_same_v<T, T>,
+                  "a function that is compiled takes and gives tensors: Tensor, vec, mat, and "
+                  "structs, tuples and arrays of them. Write a number as a Tensor of rank 0, whose "
+                  "spec is f32() or i32(); what is fixed while recording is captured by [=]");
+};
 
 template <>
 struct Results<Tensor> {
@@ -232,6 +209,13 @@ concept TakesStructs = requires {
     typename ParametersOf<Fn>;
 }
 &&has_struct(ParametersOf<Fn>());
+
+/// Some parameter is a C++ number, which cannot be.
+template <class Fn>
+concept TakesNumbers = requires {
+    typename ParametersOf<Fn>;
+}
+&&[]<class... P>(TypeList<P...>) { return (Arithmetic<P> || ...); }(ParametersOf<Fn>());
 
 /// A struct as an argument: moved in, its tensors are given away.
 template <class T>

@@ -174,6 +174,32 @@ concept IsStoredToThroughConst = requires(const T x) {
 };
 static_assert(!IsStoredToThroughConst<Tensor>);
 
+template <class T>
+concept ChangesAResult = requires(T x) {
+    slice(x, {.begin = 2}) += 1.0f;
+}
+|| requires(T x) { slice(x, {.begin = 2}) = x; }
+|| requires(const T x) { x(range(2)) *= 2.0f; };
+static_assert(!ChangesAResult<Tensor>);
+
+template <class T>
+concept IsIndexedInBrackets = requires(T x) {
+    x[0];
+};
+static_assert(!IsIndexedInBrackets<Tensor>);
+
+template <class T>
+concept RangesAtATensor = requires(T x) {
+    range(x, 3);
+}
+|| requires(T x) { range(0, x); }
+|| requires(T x) { range(x(0), x(1)); };
+static_assert(!RangesAtATensor<Tensor>);
+
+using Step = decltype(compile([](Tensor x, Tensor y) { return x + y; }, {f32("n"), f32("n")}));
+static_assert(std::invocable<Step, Tensor, float> && !std::invocable<Step, Tensor> &&
+              !std::invocable<Step, Tensor, Tensor, Tensor>);
+
 template <class V>
 concept RepeatsLettersOnTheLeft = requires(V p, vec2 q) {
     p.xx() = q;
