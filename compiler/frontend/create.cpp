@@ -56,6 +56,28 @@ Tensor constant_of(const Shape& shape, int64_t value, DType dtype, SourceLine li
 
 }  // namespace
 
+std::vector<int64_t> offsets(const Strides& of) {
+    std::vector<int64_t> out{0};
+    for (size_t axis = 0; axis < of.shape.size(); ++axis) {
+        std::vector<int64_t> next;
+        next.reserve(out.size() * static_cast<size_t>(of.shape[axis]));
+        for (int64_t begin : out)
+            for (int64_t k = 0; k < of.shape[axis]; ++k)
+                next.push_back(begin + k * of.strides[axis]);
+        out = std::move(next);
+    }
+    return out;
+}
+
+void check_copied(const Tensor& x, const std::vector<int64_t>& shape, bool flat, SourceLine line) {
+    const Shape own = x.shape(line), wanted(shape.begin(), shape.end());
+    const bool vector = own.size() == 1 && shape.size() == 2 && (shape[0] == 1 || shape[1] == 1);
+    if (own == wanted || ((flat || vector) && element_count(own) == element_count(wanted))) return;
+    fail_at(line, "copy_to: the tensor is " + text(own) + " and the memory has room for " +
+                      (flat ? element_count(wanted).text() + " elements" : text(wanted)) +
+                      "; give it the tensor's sizes");
+}
+
 Tensor zeros(const Shape& shape, DType dtype, SourceLine line) {
     return constant_of(shape, 0, dtype, line);
 }

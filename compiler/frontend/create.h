@@ -16,10 +16,23 @@ class CallerLine {
     SourceLine line_;
 };
 
-/// Contiguous elements that are made or held elsewhere: a vector, a span, a std::array, an Eigen
-/// matrix.
+/// Elements with a stride along every axis: a matrix or map of Eigen, or an mdspan.
+template <class View>
+concept MatrixView = requires(const View& view) {
+    view.rows() + view.cols() + view.rowStride() + view.colStride();
+    requires Arithmetic<std::remove_cvref_t<decltype(*view.data())>>;
+};
+template <class View>
+concept ArrayView = requires(const View& view) {
+    view.rank() + view.extent(0) + view.stride(0);
+    requires Arithmetic<std::remove_cvref_t<decltype(*view.data_handle())>>;
+};
+template <class View>
+concept StridedView = MatrixView<View> || ArrayView<View>;
+
+/// Contiguous elements that are made or held elsewhere: a vector, a span, a std::array.
 template <class Range>
-concept ContiguousElements = requires(const Range& range) {
+concept ContiguousElements = !StridedView<Range> && requires(const Range& range) {
     range.size();
     requires Arithmetic<std::remove_cvref_t<decltype(*range.data())>>;
 };
@@ -74,6 +87,69 @@ Tensor tensor(std::initializer_list<T> values, const Shape& shape, SourceLine li
 template <Arithmetic T>
 Tensor tensor(std::initializer_list<T> values, CallerLine line = here()) {
     return tensor(values, Shape{Size(values.size())}, line);
+}
+
+/// Views of other libraries, in row-major order whatever theirs is: `tensor(matrix)` has its rows
+/// and columns.
+struct Strides {
+    std::vector<int64_t> shape, strides;  // strides in elements
+};
+template <StridedView View>
+Strides strides_of(const View& view) {
+    if constexpr (MatrixView<View>) {
+        return {{view.rows(), view.cols()}, {view.rowStride(), view.colStride()}};
+    } else {
+        Strides out;
+        for (size_t k = 0; k < view.rank(); ++k) {
+            out.shape.push_back(static_cast<int64_t>(view.extent(k)));
+            out.strides.push_back(static_cast<int64_t>(view.stride(k)));
+        }
+        return out;
+    }
+}
+template <class View>
+auto* elements_of(View& view) {
+    if constexpr (MatrixView<View>)
+        return view.data();
+    else
+        return view.data_handle();
+}
+/// Where the elements are, in row-major order.
+std::vector<int64_t> offsets(const Strides& of);
+template <StridedView View>
+Tensor tensor(const View& view, const Shape& shape, SourceLine line = here()) {
+    std::vector<std::remove_cvref_t<decltype(*elements_of(view))>> packed;
+    for (int64_t offset : offsets(strides_of(view))) packed.push_back(elements_of(view)[offset]);
+    return tensor(packed, shape, line);
+}
+template <StridedView View>
+Tensor tensor(const View& view, CallerLine line = here()) {
+    const Strides of = strides_of(view);
+    return tensor(view, Shape(of.shape.begin(), of.shape.end()), line);
+}
+
+/// Throws a UserError unless x has this shape (a vector: also as one row or column; `flat`: so many
+/// elements).
+void check_copied(const Tensor& x, const std::vector<int64_t>& shape, bool flat, SourceLine line);
+/// Data out to where it is wanted, converted to the elements there: to contiguous memory such as a
+/// a span in row-major order, and to views of other libraries element by element. UserError
+/// where the sizes differ.
+template <class View>
+requires(StridedView<std::remove_cvref_t<View>> ||
+         ContiguousElements<std::remove_cvref_t<View>>) void copy_to(const Tensor& x, View&& view,
+                                                                     SourceLine line = here()) {
+    if constexpr (StridedView<std::remove_cvref_t<View>>) {
+        const Strides of = strides_of(view);
+        check_copied(x, of.shape, false, line);
+        auto* to = elements_of(view);
+        const auto all = x.to_vector<std::remove_cvref_t<decltype(*to)>>(line);
+        size_t next = 0;
+        for (int64_t offset : offsets(of)) to[offset] = all[next++];
+    } else {
+        check_copied(x, {static_cast<int64_t>(view.size())}, true, line);
+        const auto all = x.to_vector<std::remove_cvref_t<decltype(*view.data())>>(line);
+        for (size_t k = 0; k < all.size(); ++k) view.data()[k] = all[k];
+    }
 }
 
 Tensor zeros(const Shape& shape, DType dtype = f32, SourceLine line = here());
