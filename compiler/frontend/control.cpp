@@ -36,7 +36,9 @@ LoopRange::Turn LoopRange::begin() {
         if (!bound->shape.empty() || !bound->dtype.is_integer())
             fail_at(line_, std::string("loop: a bound is ") + bound->dtype.name() +
                                text(bound->shape) +
-                               "; bounds are single integers: reduce it, or convert by .as(i32)");
+                               "; a bound is one integer: convert it by .as(i32), take max(bound), "
+                               "or let every element go on as long as its own says by "
+                               "while_([&] { return k < bound; }, [&] { ..; k += 1; })");
     induction_ = region_arg(b, i32, {});
     push_scope(*session_, ScopeKind::Loop, line_);
     Scope& scope = session_->scopes.back();

@@ -116,6 +116,7 @@ Tensor arange(const Size& begin, const Size& end, int64_t step, SourceLine line)
 }
 
 Tensor arange_f32(double begin, double end, double step, SourceLine line) {
+    if (step == 0) fail_at(line, "arange: the step is 0; use 1, or a negative step to count down");
     const double count = std::ceil((end - begin) / step);
     Tensor i =
         index(Shape{Size(count > 0 ? static_cast<int64_t>(count) : 0)}, 0, line).as(f32, line);

@@ -175,7 +175,8 @@ auto compile_arity(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line) {
     }
 }
 template <class Fn, size_t Arity>
-auto compile(Fn fn, const ArgSpec (&specs)[Arity], SourceLine line = here()) {
+requires(!TakesAList<Fn>) auto compile(Fn fn, const ArgSpec (&specs)[Arity],
+                                       SourceLine line = here()) {
     return compile_arity<Arity>(std::move(fn), {std::begin(specs), std::end(specs)}, line);
 }
 template <class Fn>

@@ -217,6 +217,13 @@ concept TakesNumbers = requires {
 }
 &&[]<class... P>(TypeList<P...>) { return (Arithmetic<P> || ...); }(ParametersOf<Fn>());
 
+/// The only parameter is a list of tensors.
+template <class Fn>
+concept TakesAList = requires {
+    typename ParametersOf<Fn>;
+}
+&&std::is_same_v<ParametersOf<Fn>, TypeList<std::vector<Tensor>>>;
+
 /// A struct as an argument: moved in, its tensors are given away.
 template <class T>
 class StructArgument {

@@ -322,5 +322,11 @@ TEST_F(Functions, NativeBreakInTheBodyIsReportedByCompile) {
                  {"native break", "function_test.cpp:"});
 }
 
+TEST_F(Functions, ThatTakeAListTakeSpecsInBraces) {
+    const auto f =
+        compile([](const std::vector<Tensor>& x) { return x[0] + x[1]; }, {f32("n"), f32()});
+    EXPECT_EQ(f({ones({2}), 2.0f}).to_vector<float>(), (Floats{3, 3}));
+}
+
 }  // namespace
 }  // namespace firn

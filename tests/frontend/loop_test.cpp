@@ -271,5 +271,17 @@ TEST_F(Loops, AValueGoesThroughOtherShapesInATurn) {
     EXPECT_EQ(stays.to_vector<int>(), (Ints{4, 5, 6, 7, 5, 6}));
 }
 
+TEST_F(Loops, ABoundForEachElementIsAWhile) {
+    const Tensor bound = tensor({1, 3, 2});
+    expect_parts(user_error([&] {
+                     for (Tensor k : loop(bound)) Tensor(k + 1);
+                 }),
+                 {"loop: a bound is i32[3]; a bound is one integer", "max(bound)",
+                  "while_([&] { return k < bound; }, [&] { ..; k += 1; })", "loop_test.cpp:"});
+    Tensor k = zeros({3}, i32), sum_of = k;
+    while_([&] { return k < bound; }, [&] { sum_of += k, k += 1; });
+    EXPECT_EQ(sum_of.to_vector<int>(), (Ints{0, 3, 1}));
+}
+
 }  // namespace
 }  // namespace firn
