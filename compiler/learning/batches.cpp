@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compiler/algorithms/sort.h"
+#include "compiler/files/stored_tensor.h"
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/function.h"
 #include "compiler/frontend/indexing.h"
@@ -18,7 +19,6 @@
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/reduce.h"
 #include "compiler/frontend/session.h"
-#include "compiler/learning/stored_tensor.h"
 
 namespace firn {
 

@@ -1,12 +1,12 @@
 // Everything for learning: modules, losses, optimizers, and steps as one program.
 #pragma once
+#include "compiler/files/files.h"
 #include "compiler/learning/activations.h"
 #include "compiler/learning/attention.h"
 #include "compiler/learning/augment.h"
 #include "compiler/learning/averaged.h"
 #include "compiler/learning/batches.h"
 #include "compiler/learning/convolution.h"
-#include "compiler/learning/data_file.h"
 #include "compiler/learning/dropout.h"
 #include "compiler/learning/embedding.h"
 #include "compiler/learning/initialise.h"

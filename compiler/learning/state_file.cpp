@@ -4,8 +4,8 @@
 #include <cstring>
 #include <map>
 
+#include "compiler/files/stored_tensor.h"
 #include "compiler/frontend/line_scope.h"
-#include "compiler/learning/stored_tensor.h"
 
 namespace firn {
 namespace {
@@ -134,16 +134,6 @@ State prefixed(const std::string& prefix, const State& state) {
     for (NamedVariable& each : out.variables) each.name = prefix + "." + each.name;
     for (NamedNumber& each : out.numbers) each.name = prefix + "." + each.name;
     return out;
-}
-
-void save_npy(const std::string& path, const Tensor& x, SourceLine line) {
-    LineScope at(line);
-    write_npy(path, stored("", x));
-}
-
-Tensor load_npy(const std::string& path, SourceLine line) {
-    LineScope at(line);
-    return from_stored(read_npy(path));
 }
 
 }  // namespace firn

@@ -26,8 +26,4 @@ void load_state(const std::string& path, const State& state, const LoadOptions& 
 /// The state with `prefix` and a dot before every name: for two models in one file.
 State prefixed(const std::string& prefix, const State& state);
 
-/// One tensor as a `.npy` file.
-void save_npy(const std::string& path, const Tensor& x, SourceLine line = here());
-Tensor load_npy(const std::string& path, SourceLine line = here());
-
 }  // namespace firn

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/learning/stored_tensor.h"
+#include "compiler/files/stored_tensor.h"
 
 namespace firn {
 

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <thread>
 
-#include "compiler/learning/stored_tensor.h"
+#include "compiler/files/stored_tensor.h"
 #include "tests/learning/learning_session.h"
 
 namespace firn {
@@ -98,6 +98,59 @@ TEST_F(DataFiles, RefusesTablesByLineAndField) {
                  {"line 3, field 2: 'four' is no number"});
     expect_parts(user_error([&] { load_csv(written("x", "a,b\n")); }), {"no rows"});
     expect_parts(user_error([&] { load_csv(written("x", "")); }), {"no rows"});
+}
+
+TEST_F(DataFiles, WritesTablesThatItReads) {
+    const Tensor x = tensor({0.1f, -1e-30f, 3.0f, 1.0f / 3.0f}, {2, 2});
+    save_csv(path("x"), x, {"a", "b"});
+    EXPECT_EQ(content(path("x")), "a,b\n0.1,-1e-30\n3,0.33333334\n");
+    EXPECT_EQ(load_csv(path("x")).values.to_vector<float>(), x.to_vector<float>());
+    save_csv(path("y"), tensor({1, -2}));
+    EXPECT_EQ(content(path("y")), "1\n-2\n");
+    save_csv(path("z"), tensor(std::vector<uint64_t>{~uint64_t{0}, 1}, {1, 2}), {},
+             {.separator = ';'});
+    EXPECT_EQ(content(path("z")), "18446744073709551615;1\n");
+    expect_parts(user_error([&] {
+                     save_csv(path("x"), zeros({1, 1, 1}));
+                 }),
+                 {"save_csv", "[1, 1, 1]", "two axes", "data_test.cpp:"});
+    expect_parts(user_error([&] { save_csv(path("x"), x, {"a"}); }),
+                 {"1 names", "2 columns", "data_test.cpp:"});
+}
+
+TEST_F(DataFiles, TensorsByName) {
+    save_npz(path("x.npz"), {{"u", tensor({1, 2})}, {"on", tensor({true, false, true})}});
+    const std::vector<NamedTensor> all = load_npz(path("x.npz"));
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[0].name, "u");
+    EXPECT_EQ(all[0].value.to_vector<int>(), (Ints{1, 2}));
+    EXPECT_EQ(load_npz(path("x.npz"), "on").dtype(), boolean);
+    EXPECT_EQ(load_npz(path("x.npz"), "on").to_vector<int>(), (Ints{1, 0, 1}));
+    expect_parts(user_error([&] { load_npz(path("x.npz"), "w"); }),
+                 {"x.npz", "no tensor 'w'", "u, on", "data_test.cpp:"});
+    expect_parts(user_error([&] {
+                     save_npz(path("y.npz"), {{"u", ones({1})}, {"u", ones({1})}});
+                 }),
+                 {"two tensors", "'u'", "data_test.cpp:"});
+}
+
+TEST_F(DataFiles, ElementsAlone) {
+    const Tensor x = tensor({1.5f, -2.0f, 3.0f, 4.0f}, {2, 2});
+    save_raw(path("x"), x);
+    EXPECT_EQ(content(path("x")).size(), 16u);
+    EXPECT_EQ(content(path("x")).substr(0, 4), "\0\0\xc0\x3f"s);
+    EXPECT_EQ(Shape(load_raw(path("x"), {2, -1}).shape()), (Shape{2, 2}));
+    EXPECT_EQ(load_raw(path("x"), {4}).to_vector<float>(), x.to_vector<float>());
+    EXPECT_EQ(load_raw(path("x"), {-1}, i32).size(0), 4);
+    save_raw(path("on"), tensor({true, false}));
+    EXPECT_EQ(content(path("on")), "\1\0"s);
+    EXPECT_EQ(load_raw(path("on"), {2}, boolean).to_vector<int>(), (Ints{1, 0}));
+    expect_parts(user_error([&] {
+                     load_raw(path("x"), {3, -1});
+                 }),
+                 {"16 bytes", "f32[3, -1]", "data_test.cpp:"});
+    expect_parts(user_error([&] { load_raw(path("x"), {-1, -1}); }), {"more than one -1"});
+    expect_parts(user_error([&] { load_raw(path("none"), {1}); }), {"none", "cannot be read"});
 }
 
 TEST_F(DataFiles, ATableGrowsByRowsThatAreThereAtOnce) {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "compiler/learning/stored_tensor.h"
+#include "compiler/files/stored_tensor.h"
 #include "tests/learning/learning_session.h"
 
 namespace firn {

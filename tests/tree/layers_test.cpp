@@ -83,7 +83,8 @@ const std::vector<std::pair<std::string, std::set<std::string>>> kStages{
     {"autodiff", {"program", "ir"}},
     {"frontend", {"program", "ir", "kernel", "passes", "driver", "autodiff"}},
     {"algorithms", {"program", "frontend"}},
-    {"learning", {"program", "frontend", "algorithms"}},
+    {"files", {"program", "frontend"}},
+    {"learning", {"program", "frontend", "algorithms", "files"}},
 };
 
 std::string stage_of(const std::string& file) {

@@ -1,4 +1,5 @@
 // Runs one tensor program through the installed package, beside code that uses Vulkan on its own.
+#include <firn/files.h>
 #include <firn/firn.h>
 #include <firn/learning.h>
 #include <firn/shading.h>

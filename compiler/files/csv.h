@@ -1,4 +1,4 @@
-// Data of others as tensors, and measurements for others: IDX and CSV.
+// Tables of numbers as text.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,10 +9,6 @@ namespace firn {
 
 // A file that is damaged, cut short or of another kind is a UserError with the reason and the
 // place.
-
-/// One tensor as an IDX file, the format of MNIST; load_npy and save_npy (state_file.h) are beside.
-Tensor load_idx(const std::string& path, SourceLine line = here());
-void save_idx(const std::string& path, const Tensor& x, SourceLine line = here());
 
 struct CsvOptions {
     char separator = ',';
@@ -26,6 +22,11 @@ struct Csv {
 /// Fields may stand in double quotes; empty lines are left out. UserError: no rows, rows of
 /// different length, a field that is no number.
 Csv load_csv(const std::string& path, const CsvOptions& options = {}, SourceLine line = here());
+/// Writes a matrix, a row per line, or a vector as one column, each number with as many digits as
+/// give it back; `names` of the columns come first where there are any. UserError: another rank,
+/// another number of names than columns.
+void save_csv(const std::string& path, const Tensor& x, const std::vector<std::string>& names = {},
+              const CsvOptions& options = {}, SourceLine line = here());
 
 /// A CSV file that grows while something runs: a row at a time, each written when it is added.
 class CsvWriter {

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "compiler/files/file.h"
+#include "compiler/files/stored_tensor.h"
 #include "compiler/frontend/line_scope.h"
-#include "compiler/learning/file.h"
-#include "compiler/learning/stored_tensor.h"
 
 namespace firn {
 namespace {

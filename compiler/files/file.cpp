@@ -1,5 +1,5 @@
 // Reading and writing by descriptors, so that every failure has its reason.
-#include "compiler/learning/file.h"
+#include "compiler/files/file.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 // numpy's archive of arrays: a zip file whose members are stored, not compressed.
 #include <array>
 
+#include "compiler/files/file.h"
+#include "compiler/files/stored_tensor.h"
 #include "compiler/frontend/line_scope.h"
-#include "compiler/learning/file.h"
-#include "compiler/learning/stored_tensor.h"
 
 namespace firn {
 namespace {

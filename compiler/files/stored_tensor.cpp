@@ -1,5 +1,5 @@
 // Tensors on their way to and from files.
-#include "compiler/learning/stored_tensor.h"
+#include "compiler/files/stored_tensor.h"
 
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/realize.h"

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/files/file.h"
+#include "compiler/files/stored_tensor.h"
 #include "compiler/frontend/line_scope.h"
-#include "compiler/learning/file.h"
-#include "compiler/learning/stored_tensor.h"
 
 namespace firn {
 namespace {

@@ -1,9 +1,9 @@
 // IDX, the format of MNIST: two zeros, a type, a rank, big-endian sizes, big-endian elements.
 #include <algorithm>
 
+#include "compiler/files/file.h"
+#include "compiler/files/stored_tensor.h"
 #include "compiler/frontend/line_scope.h"
-#include "compiler/learning/file.h"
-#include "compiler/learning/stored_tensor.h"
 
 namespace firn {
 namespace {

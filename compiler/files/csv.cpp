@@ -1,19 +1,19 @@
-// IDX files as tensors, and tables of numbers as text.
-#include "compiler/learning/data_file.h"
+// Tables of numbers as text, read as a whole and written a row at a time.
+#include "compiler/files/csv.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <optional>
 
+#include "compiler/files/file.h"
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/line_scope.h"
-#include "compiler/learning/file.h"
-#include "compiler/learning/stored_tensor.h"
 
 namespace firn {
 namespace {
@@ -100,21 +100,52 @@ class CsvReader {
 
 }  // namespace
 
-Tensor load_idx(const std::string& path, SourceLine line) {
-    LineScope at(line);
-    return from_stored(read_idx(path));
-}
-
-void save_idx(const std::string& path, const Tensor& x, SourceLine line) {
-    LineScope at(line);
-    write_idx(path, stored("", x));
-}
-
 Csv load_csv(const std::string& path, const CsvOptions& options, SourceLine line) {
     LineScope at(line);
     const std::vector<std::byte> bytes = read_file(path);
     return CsvReader(path, options)
         .read({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+namespace {
+
+template <class T>
+std::string table(const Tensor& x, size_t columns, char separator) {
+    const std::vector<T> values = x.to_vector<T>();
+    std::string text;
+    for (size_t k = 0; k < values.size(); ++k) {
+        char digits[32];
+        const auto written = std::to_chars(digits, digits + sizeof digits, values[k]);
+        text.append(digits, written.ptr);
+        text += (k + 1) % columns == 0 ? '\n' : separator;
+    }
+    return text;
+}
+
+}  // namespace
+
+void save_csv(const std::string& path, const Tensor& x, const std::vector<std::string>& names,
+              const CsvOptions& options, SourceLine line) {
+    LineScope at(line);
+    const Shape shape = x.shape();
+    if (shape.empty() || shape.size() > 2)
+        refuse("save_csv: the tensor is " + text(shape) +
+               "; a table has rows and columns: index it, or reshape it to two axes");
+    const size_t columns = shape.size() == 1 ? 1 : static_cast<size_t>(shape[1].constant());
+    if (!names.empty() && names.size() != columns)
+        refuse("save_csv: " + std::to_string(names.size()) + " names are given for " +
+               std::to_string(columns) + " columns; give one for each, or none");
+    std::string head;
+    for (const std::string& name : names)
+        head += (head.empty() ? "" : std::string(1, options.separator)) + name;
+    if (!names.empty()) head += '\n';
+    const auto rows_as = [&]<class T>(T) { return table<T>(x, columns, options.separator); };
+    const DType type = x.dtype();
+    const std::string rows = type == f64       ? rows_as(0.0)
+                             : type.is_float() ? rows_as(0.0f)
+                             : type == u64     ? rows_as(uint64_t{0})
+                                               : rows_as(int64_t{0});
+    write_file(path, {head, rows});
 }
 
 CsvWriter::CsvWriter(const std::string& path, const std::vector<std::string>& names,

@@ -1,0 +1,4 @@
+// Everything that reads tensors from files and writes them.
+#pragma once
+#include "compiler/files/csv.h"
+#include "compiler/files/tensor_files.h"

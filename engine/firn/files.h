@@ -1,0 +1,3 @@
+// Tensors in files, beside firn/firn.h.
+#pragma once
+#include "compiler/files/files.h"
