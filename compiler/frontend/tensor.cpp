@@ -2,6 +2,7 @@
 #include "compiler/frontend/tensor.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "compiler/frontend/apply.h"
@@ -146,6 +147,14 @@ SharedPtr<const Node> Arg::node(std::optional<DType> dtype) const {
     return constant(builder(*current_state(), line_),
                     scalar_->to(dtype.value_or(natural_type(*scalar_))));
 }
+
+// --- for debuggers -------------------------------------------------------------------------------
+
+// Where firn_gdb.py finds a tensor's node, and that node's type and shape.
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+extern "C" const size_t firn_debug_layout[3];
+const size_t firn_debug_layout[] = {offsetof(Slot, node), offsetof(Node, dtype),
+                                    offsetof(Node, shape)};
 
 // --- operators -----------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ install(TARGETS firn firn_compiler firn_engine firn_program EXPORT firn_targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # `#include <firn/firn.h>` and the headers' own includes from the root both resolve under include/firn.
 install(DIRECTORY compiler engine DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/firn
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "firn_gdb.py")
 install(EXPORT firn_targets NAMESPACE firn:: DESTINATION ${firn_package_dir}
         FILE firn-targets.cmake)
 

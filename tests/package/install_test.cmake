@@ -17,5 +17,15 @@ run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tests/package/consumer -B ${WORK_DIR}/buil
     -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix)
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 run(${WORK_DIR}/build/consumer)
+# What a debugger shows of a tensor. Where programs may not be traced gdb gets nowhere.
+find_program(gdb gdb)
+if(gdb)
+    execute_process(COMMAND ${gdb} -batch -ex "source ${WORK_DIR}/prefix/include/firn/compiler/frontend/firn_gdb.py"
+                            -ex "tbreak loader_answers_firn_first" -ex run -ex up -ex "print x" ${WORK_DIR}/build/consumer
+                    OUTPUT_VARIABLE shown ERROR_VARIABLE shown)
+    if(shown MATCHES "Temporary breakpoint 1, " AND NOT shown MATCHES "= i32\\[5\\]")
+        message(FATAL_ERROR "gdb shows no tensor:\n${shown}")
+    endif()
+endif()
 set(ENV{FIRN_EXECUTOR} device)      # Firn's Vulkan at work beside the host's
 run(${WORK_DIR}/build/consumer_with_volk)

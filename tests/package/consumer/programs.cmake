@@ -3,5 +3,6 @@ find_package(Vulkan REQUIRED)
 set(consumer_dir ${CMAKE_CURRENT_LIST_DIR})
 add_executable(consumer ${consumer_dir}/main.cpp ${consumer_dir}/firn_first.cpp ${consumer_dir}/vulkan_first.cpp)
 target_link_libraries(consumer PRIVATE firn::firn Vulkan::Vulkan)
+target_compile_options(consumer PRIVATE -g)  # a debugger looks at it
 add_executable(consumer_with_volk ${consumer_dir}/own_volk.cpp)
 target_link_libraries(consumer_with_volk PRIVATE firn::firn Vulkan::Headers ${CMAKE_DL_LIBS})
