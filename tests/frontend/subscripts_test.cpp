@@ -270,6 +270,28 @@ TEST_F(Subscripts, OfASymbolicAxis) {
     expect_message(message_of([&] { f(arange(2)); }), {"slice of [n]", "subscripts_test.cpp:"});
 }
 
+TEST(SubscriptsCompiled, OfASizeThatOnlyTheDeviceKnows) {
+    expect_values(
+        [] {
+            auto f = compile(
+                [](Tensor x) {
+                    Tensor y = compact(x, x > 1);
+                    y(range(none, none, -1)) = y * 2;
+                    y(y > 8) = 0;
+                    return y(range(none, none, 2));
+                },
+                {i32("n")});
+            return f(arange(7));
+        },
+        Ints{0, 8, 4});  // 12, 10, 8, 6, 4
+    SessionScope scope(Session::oracle());
+    expect_message(message_of([] {
+                       compile([](Tensor x) { return compact(x, x > 1)(range(1, none)); },
+                               {i32("n")});
+                   }),
+                   {"only the device knows", "shape()", "subscripts_test.cpp:"});
+}
+
 TEST(SubscriptsCompiled, GiveWhatTheOracleGives) {
     expect_agreement([] {
         Tensor x = sin(counting({6, 5}).as(f32)), rows = tensor({4, 0, 4});
