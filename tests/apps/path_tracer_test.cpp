@@ -18,6 +18,7 @@
 #include "apps/common/exr.h"
 #include "apps/path_tracer/trace.h"
 #include "compiler/program/error.h"
+#include "compiler/program/program.h"
 
 namespace firn::path_tracer {
 namespace {
