@@ -1,5 +1,5 @@
 // The Buddhabrot: where the orbits go that leave the Mandelbrot set, gathered over many frames.
-#include "apps/common/demo.h"
+#include <firn/firn.h>
 
 using namespace firn;
 
@@ -44,12 +44,12 @@ Starts find_starts(const Tensor& seed, const Tensor& limit) {
 int main(int argc, char** argv) {
     int limit = 720;
     float exposure = 1.0f;
-    Demo demo({.name = "buddhabrot",
-               .help = "Where the orbits go that leave the Mandelbrot set.",
-               .size = {1000, 1000}});
-    demo.gui().slider("limit", limit, 50, 900, {.help = "turns of the longest orbits"});
-    demo.gui().slider("exposure", exposure, 0.1f, 10.0f, {.logarithmic = true});
-    return demo.run(argc, argv, [&](Window& window) {
+    App app({.name = "buddhabrot",
+             .help = "Where the orbits go that leave the Mandelbrot set.",
+             .size = {1000, 1000}});
+    app.gui().slider("limit", limit, 50, 900, {.help = "turns of the longest orbits"});
+    app.gui().slider("exposure", exposure, 0.1f, 10.0f, {.logarithmic = true});
+    return app.run(argc, argv, [&](Window& window) {
         // One layer for short orbits, one for longer and one for the longest.
         auto gather = compile(
             [](Tensor hits, Tensor limit, Tensor parts, Tensor seed) {
@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
             shown = limit, size = window.pixels();
             if (anew) hits = zeros({size.height, size.width, 3});
             if (anew || window.playing())
-                hits = gather(hits, limit, limit / kPart + 1, int(demo.seed()) + frame);
+                hits = gather(hits, limit, limit / kPart + 1, int(app.seed()) + frame);
             window.show(develop(hits, exposure));
         }
     });

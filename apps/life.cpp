@@ -1,6 +1,7 @@
 // Conway's Game of Life and its kin: cells glow while they live and fade when they die.
+#include <firn/firn.h>
+
 #include "apps/common/brush.h"
-#include "apps/common/demo.h"
 
 using namespace firn;
 
@@ -23,14 +24,14 @@ constexpr int kRules[] = {rule({3}, {2, 3}), rule({3, 6}, {2, 3}),
 int main(int argc, char** argv) {
     int kind = 0, cell = 2;
     float density = 0.25f, fading = 0.96f, brush = 4.0f;
-    Demo demo({.name = "life", .help = "The Game of Life; drag to sow.", .headless_frames = 300});
-    Gui& gui = demo.gui();
+    App app({.name = "life", .help = "The Game of Life; drag to sow.", .headless_frames = 300});
+    Gui& gui = app.gui();
     gui.combo("rule", kind, kNames, "when cells are born and when they stay");
     gui.slider("density", density, 0.02f, 0.9f, {.help = "of the soup that it starts from"});
     gui.slider("fading", fading, 0.5f, 0.995f, {.help = "of dead cells, in every frame"});
     gui.slider("brush", brush, 1.0f, 40.0f, {.help = "cells"});
     gui.slider("cell", cell, 1, 16, {.help = "pixels; takes effect on reset"});
-    return demo.run(argc, argv, [&](Window& window) {
+    return app.run(argc, argv, [&](Window& window) {
         auto live = compile(
             [](Tensor cells, Tensor heat, Tensor age, Tensor rule, Tensor fading) {
                 auto [i, j] = indices<2>(cells.shape());
@@ -71,7 +72,7 @@ int main(int argc, char** argv) {
         auto start = [&] {
             auto [width, height] = window.size();
             Shape shape{std::max(height / cell, 1), std::max(width / cell, 1)};
-            cells = cast<int>(rand(shape, {.seed = int(demo.seed())}) < density);
+            cells = cast<int>(rand(shape, {.seed = int(app.seed())}) < density);
             heat = age = zeros(shape);
         };
         start();

@@ -1,8 +1,8 @@
 // The Mandelbrot set: drag to move, the wheel zooms; a view that stays gets sharper.
+#include <firn/firn.h>
+
 #include <algorithm>
 #include <cmath>
-
-#include "apps/common/demo.h"
 
 using namespace firn;
 
@@ -41,15 +41,15 @@ Tensor palette(const Tensor& time) {
 int main(int argc, char** argv) {
     float x = -0.7454f, y = 0.1316f, zoom = 8.5f;
     int limit = 400;
-    Demo demo({.name = "mandelbrot",
-               .help = "The Mandelbrot set: drag to move, the wheel zooms.",
-               .headless_frames = 16});
-    Gui& gui = demo.gui();
+    App app({.name = "mandelbrot",
+             .help = "The Mandelbrot set: drag to move, the wheel zooms.",
+             .headless_frames = 16});
+    Gui& gui = app.gui();
     gui.slider("x", x, -2.5f, 1.5f, {.help = "of the middle"});
     gui.slider("y", y, -1.5f, 1.5f, {.help = "of the middle"});
     gui.slider("zoom", zoom, -1.0f, 14.0f, {.help = "powers of two; f32 ends at about 14"});
     gui.slider("limit", limit, 16, 4000, {.help = "turns until a point counts as inside"});
-    return demo.run(argc, argv, [&](Window& window) {
+    return app.run(argc, argv, [&](Window& window) {
         // Adds one sample of every pixel, each frame somewhere else inside it.
         auto sample = compile(
             [](Tensor total, Tensor x, Tensor y, Tensor scale, Tensor limit, Tensor frame) {

@@ -1,6 +1,7 @@
 // Gray and Scott's reaction: two substances that feed on each other grow corals, cells and worms.
+#include <firn/firn.h>
+
 #include "apps/common/brush.h"
-#include "apps/common/demo.h"
 
 using namespace firn;
 
@@ -41,16 +42,16 @@ int main(int argc, char** argv) {
     float feed = 0.0545f, kill = 0.062f, brush = 12.0f;
     const std::pair<float, float> kPatterns[] = {
         {0.0545f, 0.062f}, {0.0367f, 0.0649f}, {0.030f, 0.0565f}, {0.018f, 0.051f}};
-    Demo demo({.name = "reaction_diffusion",
-               .help = "Patterns of two substances; drag to sow.",
-               .headless_frames = 400});
-    Gui& gui = demo.gui();
+    App app({.name = "reaction_diffusion",
+             .help = "Patterns of two substances; drag to sow.",
+             .headless_frames = 400});
+    Gui& gui = app.gui();
     gui.combo("pattern", pattern, {"coral", "cells", "worms", "waves"}, "sets feed and kill");
     gui.slider("feed", feed, 0.01f, 0.08f, {.help = "of the first substance"});
     gui.slider("kill", kill, 0.04f, 0.07f, {.help = "of the second"});
     gui.slider("steps", steps, 1, 40, {.help = "in every frame"});
     gui.slider("brush", brush, 2.0f, 60.0f, {.help = "cells"});
-    return demo.run(argc, argv, [&](Window& window) {
+    return app.run(argc, argv, [&](Window& window) {
         auto react = compile(
             [](Tensor u, Tensor v, Tensor feed, Tensor kill, Tensor steps) {
                 for (Tensor step : loop(steps)) {
@@ -80,7 +81,7 @@ int main(int argc, char** argv) {
             auto [width, height] = window.size();
             // Seeds: every block of 40 cells has one with a chance of a third.
             auto [i, j] = indices<2>(Shape{height, width});
-            Tensor block = (i / 40) * 4096 + j / 40 + int(demo.seed()) * 7919;
+            Tensor block = (i / 40) * 4096 + j / 40 + int(app.seed()) * 7919;
             Tensor seed = (pcgf(block) < 0.33f) & (square(i % 40 - 20) + square(j % 40 - 20) < 30);
             u = ones({height, width}), v = select(seed, 0.5f, 0.0f);
         };

@@ -26,14 +26,13 @@ int main(int argc, char** argv) {
     float temperature = 0.7f;
     std::string file = default_text(), prompt;
 
-    Demo demo({.name = "char_model",
-               .help =
-                   "A transformer learns a text character by character, and writes on: green is "
-                   "what it is sure of, grey what it was given.",
-               .size = {kWidth, kHeight},
-               .headless_frames = 1000});
-    TrainingRun run(demo, {.steps = 1, .report = 100});
-    Gui& gui = demo.gui();
+    App app({.name = "char_model",
+             .help = "A transformer learns a text character by character, and writes on: green is "
+                     "what it is sure of, grey what it was given.",
+             .size = {kWidth, kHeight},
+             .headless_frames = 1000});
+    TrainingRun run(app, {.steps = 1, .report = 100});
+    Gui& gui = app.gui();
     gui.slider("lr", settings.lr, 1e-5f, 1e-1f, {.help = "learning rate", .logarithmic = true});
     gui.slider("batch", settings.batch, 1, 256,
                {.help = "pieces of text a step", .logarithmic = true});
@@ -46,11 +45,11 @@ int main(int argc, char** argv) {
     gui.slider("width", options.width, 8, 256, {.help = "numbers of a character"});
     gui.slider("layers", options.layers, 1, 8);
     gui.slider("heads", options.heads, 1, 16, {.help = "must divide the width"});
-    demo.option("text", file, "any file to learn");
+    app.option("text", file, "any file to learn");
 
-    return demo.run(argc, argv, [&](Window& window) {
+    return app.run(argc, argv, [&](Window& window) {
         const auto start = [&] {
-            return make_training(read_text(file, options.context), options, demo.seed());
+            return make_training(read_text(file, options.context), options, app.seed());
         };
         Training training = start();
         ModelOptions made = options;
@@ -65,7 +64,7 @@ int main(int argc, char** argv) {
         while (window.open()) {
             if (window.reset()) {
                 if (made == options)
-                    restart(training, demo.seed());
+                    restart(training, app.seed());
                 else
                     training = start();
                 made = options;

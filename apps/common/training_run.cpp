@@ -28,17 +28,17 @@ void by_button(Window& window, const char* name, const std::string& done,
 
 }  // namespace
 
-TrainingRun::TrainingRun(Demo& demo, const TrainingRunOptions& options)
-    : demo_(&demo), options_(options) {
-    demo.go_on_minimised();
-    Gui& gui = demo.gui();
+TrainingRun::TrainingRun(App& app, const TrainingRunOptions& options)
+    : app_(&app), options_(options) {
+    app.go_on_minimised();
+    Gui& gui = app.gui();
     gui.slider("steps", options_.steps, 1, 100, {.help = "in every frame", .logarithmic = true});
     gui.slider("report", options_.report, 1, 1000,
                {.help = "frames between measurements", .logarithmic = true});
-    demo.output("save", save_,
-                "checkpoint that is written whenever it measures (.safetensors or .npz)");
-    demo.option("load", load_, "checkpoint to begin with");
-    demo.output("metrics", metrics_path_, "what is measured, as CSV");
+    app.output("save", save_,
+               "checkpoint that is written whenever it measures (.safetensors or .npz)");
+    app.option("load", load_, "checkpoint to begin with");
+    app.output("metrics", metrics_path_, "what is measured, as CSV");
 }
 
 void TrainingRun::begin(Window& window, const State& state) {

@@ -1,12 +1,11 @@
 // What demos that train have in common: steps, the loss as it falls, measurements, checkpoints.
 #pragma once
+#include <firn/firn.h>
 #include <firn/learning.h>
 
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "apps/common/demo.h"
 
 namespace firn {
 
@@ -23,7 +22,7 @@ struct TrainingRunOptions {
 ///     if (run.reports(window)) run.report(window, {{"accuracy", ..}});
 class TrainingRun {
   public:
-    explicit TrainingRun(Demo& demo, const TrainingRunOptions& options = {});
+    explicit TrainingRun(App& app, const TrainingRunOptions& options = {});
 
     /// Counts from the beginning. The state is what checkpoints keep; --load is read once.
     void begin(Window& window, const State& state);
@@ -40,7 +39,7 @@ class TrainingRun {
     bool loaded();
 
   private:
-    Demo* demo_;
+    App* app_;
     TrainingRunOptions options_;
     std::string save_, load_, metrics_path_;
     State state_;

@@ -1,8 +1,9 @@
 // Ink in water: incompressible flow around obstacles, stirred by the mouse.
+#include <firn/firn.h>
+
 #include <cstdio>
 #include <filesystem>
 
-#include "apps/common/demo.h"
 #include "apps/fluid/simulation.h"
 #include "apps/fluid/views.h"
 
@@ -54,11 +55,11 @@ int main(int argc, char** argv) {
     bool stats = false, script = false;
     std::string picture = default_picture();
 
-    Demo demo({.name = "fluid",
-               .help = "Ink in water around obstacles: drag to push it.",
-               .size = {1280, 720},
-               .headless_frames = 240});
-    Gui& gui = demo.gui();
+    App app({.name = "fluid",
+             .help = "Ink in water around obstacles: drag to push it.",
+             .size = {1280, 720},
+             .headless_frames = 240});
+    Gui& gui = app.gui();
     gui.combo("field", view, view_names(), "what is shown");
     gui.slider("dt", settings.dt, 0.0f, 0.05f, {.help = "time step, seconds"});
     gui.slider("confinement", settings.confinement, 0.0f, 30.0f,
@@ -75,9 +76,9 @@ int main(int argc, char** argv) {
     gui.checkbox("script", script,
                  "drives itself by a stroke that is always the same; headless it always does");
     gui.checkbox("stats", stats, "prints the divergence before and after the projection");
-    demo.option("picture", picture, "PNG or JPEG whose colours are the dye at the start");
+    app.option("picture", picture, "PNG or JPEG whose colours are the dye at the start");
 
-    return demo.run(argc, argv, [&](Window& window) {
+    return app.run(argc, argv, [&](Window& window) {
         Tensor colours = load_image(picture);
         WindowSize size;
         auto start = [&] {

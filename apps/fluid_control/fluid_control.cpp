@@ -12,13 +12,13 @@ int main(int argc, char** argv) {
     int resolution = 64;
     std::string dye, target;
 
-    Demo demo({.name = "fluid_control",
-               .help = "Gradients through a flow find the first velocity that carries dye into a "
-                       "picture: as it arrives, the picture, that velocity, and the way.",
-               .size = {kWidth, kHeight},
-               .headless_frames = 50});
-    TrainingRun run(demo, {.steps = 1, .report = 5});
-    Gui& gui = demo.gui();
+    App app({.name = "fluid_control",
+             .help = "Gradients through a flow find the first velocity that carries dye into a "
+                     "picture: as it arrives, the picture, that velocity, and the way.",
+             .size = {kWidth, kHeight},
+             .headless_frames = 50});
+    TrainingRun run(app, {.steps = 1, .report = 5});
+    Gui& gui = app.gui();
     gui.slider("lr", settings.lr, 1e-3f, 10.0f, {.help = "learning rate", .logarithmic = true});
     gui.slider("smooth", settings.smooth, 1e-7f, 1e-1f,
                {.help = "weight of the velocity's squares in the loss", .logarithmic = true});
@@ -29,10 +29,10 @@ int main(int argc, char** argv) {
     gui.slider("cycles", options.cycles, 1, 4, {.help = "multigrid cycles of each"});
     gui.slider("coarse", options.coarse, 1, 16,
                {.help = "cells between the numbers that are learned"});
-    demo.option("dye", dye, "PNG or JPEG of the dye at the start");
-    demo.option("target", target, "PNG or JPEG that it is to become");
+    app.option("dye", dye, "PNG or JPEG of the dye at the start");
+    app.option("target", target, "PNG or JPEG that it is to become");
 
-    return demo.run(argc, argv, [&](Window& window) {
+    return app.run(argc, argv, [&](Window& window) {
         const auto start = [&] {
             const auto dye_of = [&](const std::string& path, const Tensor& other) {
                 return path.empty() ? other : resampled(load_image(path), resolution, resolution);

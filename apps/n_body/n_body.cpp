@@ -1,9 +1,10 @@
 // Galaxies that collide: gravity between all pairs of bodies, drawn as light.
+#include <firn/firn.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
-#include "apps/common/demo.h"
 #include "apps/n_body/picture.h"
 #include "apps/n_body/simulation.h"
 #include "compiler/program/executor.h"
@@ -41,11 +42,11 @@ int main(int argc, char** argv) {
     int steps = 4, every = 25, colours = 0, bodies = 0;
     float spin = 0.0f;
 
-    Demo demo({.name = "n_body",
-               .help = "Galaxies that collide: drag to look around, the wheel comes closer.",
-               .size = {1280, 720},
-               .headless_frames = 110});
-    Gui& gui = demo.gui();
+    App app({.name = "n_body",
+             .help = "Galaxies that collide: drag to look around, the wheel comes closer.",
+             .size = {1280, 720},
+             .headless_frames = 110});
+    Gui& gui = app.gui();
     gui.slider("dt", settings.dt, 0.0f, 0.03f, {.help = "time step; a galaxy turns in about 4"});
     gui.slider("softening", settings.softening, 0.01f, 0.3f,
                {.help = "how close bodies may come before they pass through each other"});
@@ -64,12 +65,12 @@ int main(int argc, char** argv) {
                {.help = "all pull all; 0: 2048 on a CPU, 16384 on a GPU", .logarithmic = true});
     gui.slider("report", every, 1, 100, {.help = "frames between measures of the energy"});
 
-    return demo.run(argc, argv, [&](Window& window) {
+    return app.run(argc, argv, [&](Window& window) {
         WindowSize size = window.pixels();
         Painter painter = make_painter(size.height, size.width);
         auto start = [&] {
             bodies = bodies == 0 ? default_bodies() : std::max(bodies, kLeastBodies);
-            return colliding_galaxies(bodies, demo.seed());
+            return colliding_galaxies(bodies, app.seed());
         };
         Simulation simulation = make_simulation(start(), settings);
         EnergyNow first = energy_now(simulation, settings);

@@ -47,13 +47,13 @@ int main(int argc, char** argv) {
     float radius = 5.0f;
     std::string file;
 
-    Demo demo({.name = "neural_ca",
-               .help = "Cells learn a rule by which they grow a picture from one of them, and heal "
-                       "it: wound them with the left button; the right one plants a new seed.",
-               .size = {kWidth, kHeight},
-               .headless_frames = 1000});
-    TrainingRun run(demo, {.steps = 1, .report = 20});
-    Gui& gui = demo.gui();
+    App app({.name = "neural_ca",
+             .help = "Cells learn a rule by which they grow a picture from one of them, and heal "
+                     "it: wound them with the left button; the right one plants a new seed.",
+             .size = {kWidth, kHeight},
+             .headless_frames = 1000});
+    TrainingRun run(app, {.steps = 1, .report = 20});
+    Gui& gui = app.gui();
     gui.checkbox("train", train, "off: the cells only live, by the rule that they have");
     gui.slider("lr", settings.lr, 1e-5f, 1e-1f, {.help = "learning rate", .logarithmic = true});
     gui.slider("halving", settings.halving, 10, 100000,
@@ -69,13 +69,13 @@ int main(int argc, char** argv) {
     gui.slider("hidden", options.hidden, 4, 256, {.help = "units of the rule"});
     gui.slider("batch", options.batch, 1, 32, {.help = "patterns a step"});
     gui.slider("pool", options.pool, 1, 1024, {.help = "patterns that training goes on from"});
-    demo.option("picture", file, "PNG or JPEG to grow; what is white is empty");
+    app.option("picture", file, "PNG or JPEG to grow; what is white is empty");
 
-    return demo.run(argc, argv, [&](Window& window) {
+    return app.run(argc, argv, [&](Window& window) {
         const auto start = [&] {
             return make_training(
                 file.empty() ? toadstool(resolution) : target_of(load_image(file), resolution),
-                options, demo.seed());
+                options, app.seed());
         };
         Training training = start();
         ProblemOptions made = options;
@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
         while (window.open()) {
             if (window.reset()) {
                 if (made == options && training.target.size(0) == resolution)
-                    restart(training, demo.seed());
+                    restart(training, app.seed());
                 else
                     training = start();
                 made = options;

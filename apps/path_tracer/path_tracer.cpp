@@ -1,4 +1,5 @@
 // A progressive path tracer: fractals and spheres in the light of a panorama.
+#include <firn/firn.h>
 #include <stb/stb_image_write.h>
 
 #include <algorithm>
@@ -7,7 +8,6 @@
 #include <filesystem>
 #include <optional>
 
-#include "apps/common/demo.h"
 #include "apps/path_tracer/trace.h"
 
 using namespace firn;
@@ -91,19 +91,18 @@ int main(int argc, char** argv) {
     Settings settings;
     float exposure = 0;
     std::string panorama = default_panorama(), hdr, samples_text = "1";
-    Demo demo({.name = "path_tracer",
-               .help = "A path tracer: drag to look around a fractal or spheres.",
-               .keys = "Dragging turns around the object, the right button and the wheel go "
-                       "nearer, arrows move along the ground, E and Q go up and down.",
-               .size = {640, 360},
-               .headless_frames = 1,
-               .linear = true});
-    make_sliders(demo.gui(), settings, exposure);
-    demo.option("sky", panorama, "panorama that gives the light: Radiance HDR, PNG or JPEG");
-    demo.option("samples", samples_text, "samples of every pixel in a frame");
-    demo.output("hdr", hdr, "file for the linear picture, Radiance HDR");
+    App app({.name = "path_tracer",
+             .help = "A path tracer: drag to look around a fractal or spheres.",
+             .keys = "Dragging turns around the object, the right button and the wheel go "
+                     "nearer, arrows move along the ground, E and Q go up and down.",
+             .size = {640, 360},
+             .headless_frames = 1});
+    make_sliders(app.gui(), settings, exposure);
+    app.option("sky", panorama, "panorama that gives the light: Radiance HDR, PNG or JPEG");
+    app.option("samples", samples_text, "samples of every pixel in a frame");
+    app.output("hdr", hdr, "file for the linear picture, Radiance HDR");
 
-    return demo.run(argc, argv, [&](Window& window) {
+    return app.run(argc, argv, [&](Window& window) {
         int samples = sample_count(samples_text);
         Sky sky = make_sky(load_panorama(panorama));
         WindowSize size = window.pixels();
@@ -121,11 +120,11 @@ int main(int argc, char** argv) {
             shown = settings;
             // A pause keeps the samples that there are; what changed is seen by its first.
             const int more = window.playing() || film.samples == 0 ? samples : 0;
-            for (int k = 0; k < more; ++k) tracer->add_sample(film, settings, demo.seed());
+            for (int k = 0; k < more; ++k) tracer->add_sample(film, settings, app.seed());
             window.gui().text("samples", std::to_string(film.samples));
             window.show(developed(film, exposure));
+            if (app.writes_numbers()) app.set_numbers(linear_picture(film));
         }
-        demo.set_linear_picture(linear_picture(film));
         if (!hdr.empty()) write_hdr(hdr, film);
     });
 }

@@ -34,14 +34,13 @@ int main(int argc, char** argv) {
     std::string folder, written;
     int samples = 12000, redraw = 2;
 
-    Demo demo({.name = "train_digits",
-               .help =
-                   "A network learns to read digits: draw one (the right button clears), and see "
-                   "what it takes it for.",
-               .size = {kWidth, kHeight},
-               .headless_frames = 200});
-    TrainingRun run(demo, {.steps = 1, .report = 50});
-    Gui& gui = demo.gui();
+    App app({.name = "train_digits",
+             .help = "A network learns to read digits: draw one (the right button clears), and see "
+                     "what it takes it for.",
+             .size = {kWidth, kHeight},
+             .headless_frames = 200});
+    TrainingRun run(app, {.steps = 1, .report = 50});
+    Gui& gui = app.gui();
     gui.slider("lr", settings.lr, 1e-5f, 1e-1f, {.help = "learning rate", .logarithmic = true});
     gui.slider("batch", settings.batch, 8, 1024, {.help = "pictures a step", .logarithmic = true});
     gui.slider("decay", settings.decay, 0.0f, 0.5f, {.help = "of the weights"});
@@ -52,13 +51,13 @@ int main(int argc, char** argv) {
     gui.slider("redraw", redraw, 1, 100, {.help = "frames between pictures"});
     gui.slider("samples", samples, 1, 100000,
                {.help = "pictures that are made for training", .logarithmic = true});
-    demo.option("data", folder, "folder with the four IDX files of MNIST, unpacked");
-    demo.option("write-data", written, "folder to write the digits to, as such files");
+    app.option("data", folder, "folder with the four IDX files of MNIST, unpacked");
+    app.option("write-data", written, "folder to write the digits to, as such files");
 
-    return demo.run(argc, argv, [&](Window& window) {
-        const DigitData data = data_of(folder, samples, demo.seed());
+    return app.run(argc, argv, [&](Window& window) {
+        const DigitData data = data_of(folder, samples, app.seed());
         if (!written.empty()) save_digits(written, data);
-        Training training = make_training(data, settings, demo.seed());
+        Training training = make_training(data, settings, app.seed());
         const auto begin = [&] {
             run.begin(window, {training.network, training.adam, training.mean});
             training.steps = training.adam.steps();
@@ -71,7 +70,7 @@ int main(int argc, char** argv) {
         Tensor shown;
         while (window.open()) {
             if (window.reset()) {
-                restart(training, settings, demo.seed());
+                restart(training, settings, app.seed());
                 begin();
                 views.test = judged(training);
             }

@@ -25,12 +25,12 @@ int main(int argc, char** argv) {
     int view = 0, redraw = 4, resolution = 256;
     std::string picture = default_picture();
 
-    Demo demo({.name = "train_image",
-               .help = "A network learns a picture: what it has learned, while it learns.",
-               .size = {768, 768},
-               .headless_frames = 400});
-    TrainingRun run(demo);
-    Gui& gui = demo.gui();
+    App app({.name = "train_image",
+             .help = "A network learns a picture: what it has learned, while it learns.",
+             .size = {768, 768},
+             .headless_frames = 400});
+    TrainingRun run(app);
+    Gui& gui = app.gui();
     gui.combo("view", view, {"learned", "target", "difference"}, "what is shown");
     gui.slider("lr", settings.lr, 1e-5f, 1e-1f, {.help = "learning rate", .logarithmic = true});
     gui.slider("batch", settings.batch, 64, 65536, {.help = "pixels a step", .logarithmic = true});
@@ -46,14 +46,14 @@ int main(int argc, char** argv) {
     gui.slider("width", options.width, 4, 512, {.help = "of the hidden layers"});
     gui.slider("depth", options.depth, 1, 8, {.help = "hidden layers"});
     gui.slider("detail", options.detail, 0.5f, 50.0f, {.help = "deviation of the frequencies"});
-    demo.option("picture", picture, "PNG or JPEG to learn");
+    app.option("picture", picture, "PNG or JPEG to learn");
 
-    return demo.run(argc, argv, [&](Window& window) {
+    return app.run(argc, argv, [&](Window& window) {
         auto [width, height] = window.size();
         const Tensor whole = load_image(picture);
         const auto start = [&, width = width, height = height] {
             const int columns = std::max(1, resolution * width / height);
-            return make_training(resampled(whole, resolution, columns), options, demo.seed());
+            return make_training(resampled(whole, resolution, columns), options, app.seed());
         };
         NetworkOptions made = options;
         Training training = start();
@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
         while (window.open()) {
             if (window.reset()) {
                 if (made == options && training.target.size(0) == resolution)
-                    restart(training, demo.seed());
+                    restart(training, app.seed());
                 else
                     training = start();
                 made = options;

@@ -1,14 +1,13 @@
 // Waves on a membrane: one fused kernel per step, shown straight from device memory.
-#include "apps/common/demo.h"
-#include "apps/common/initial_states.h"
+#include <firn/firn.h>
 
 using namespace firn;
 
 int main(int argc, char** argv) {
     float dt = 0.4f;
-    Demo demo({.name = "wave", .help = "Waves on a membrane.", .headless_frames = 400});
-    demo.gui().slider("dt", dt, 0.0f, 0.5f, {.help = "time step"});
-    return demo.run(argc, argv, [&](Window& window) {
+    App app({.name = "wave", .help = "Waves on a membrane.", .headless_frames = 400});
+    app.gui().slider("dt", dt, 0.0f, 0.5f, {.help = "time step"});
+    return app.run(argc, argv, [&](Window& window) {
         // Shapes may be symbolic: one compiled program serves every n, m.
         auto wave = compile(
             [](Tensor u, Tensor v, Tensor dt) {
@@ -22,7 +21,9 @@ int main(int argc, char** argv) {
         Tensor u, v;
         auto start = [&] {
             auto [width, height] = window.size();  // a reset fits another size of the window
-            u = gaussian_drop(height, width), v = zeros({height, width});
+            auto [i, j] = indices<2>(Shape{height, width});
+            u = exp(-0.01f * (square(i - height / 2) + square(j - width / 2)));  // a drop
+            v = zeros({height, width});
         };
         start();
         while (window.open()) {

@@ -84,20 +84,18 @@ macro(firn_find_dependencies)
         set_target_properties(firn::imgui PROPERTIES INTERFACE_LINK_LIBRARIES firn::imgui_archive)
     endif()
     firn_find_config(nlohmann_json nlohmann-json3-dev)
+    firn_find_config(tinyexr libtinyexr-dev)
 endmacro()
 
-# What only the build of the libraries needs: the compiler of the engine's own shaders.
+# What only the build of the libraries needs: the compiler of the engine's own shaders, and headers that no
+# header of ours includes.
 macro(firn_find_build_dependencies)
+    firn_find_config(CLI11 libcli11-dev)
     find_program(FIRN_GLSLANG_VALIDATOR glslangValidator)
     mark_as_advanced(FIRN_GLSLANG_VALIDATOR)
     if(NOT FIRN_GLSLANG_VALIDATOR)
         firn_missing("glslangValidator" glslang-tools)
     endif()
-endmacro()
-
-macro(firn_find_app_dependencies)
-    firn_find_config(CLI11 libcli11-dev)
-    firn_find_config(tinyexr libtinyexr-dev)
 endmacro()
 
 macro(firn_find_test_dependencies)

@@ -1,5 +1,6 @@
 // Firn for its users: tensors, compile, and windows that show them, on the Vulkan device.
 #pragma once
 #include "compiler/language.h"
+#include "engine/firn/app.h"
 #include "engine/firn/device_session.h"
 #include "engine/firn/window.h"

@@ -18,11 +18,11 @@ Rectangle view_area(const BufferView& view, VkExtent2D extent) {
 FramePainter::FramePainter(std::shared_ptr<Device> device, const OsWindow* window)
     : device_(std::move(device)), window_(window), commands_(*device_, "frames") {}
 
-FramePainter::FramePainter(std::shared_ptr<Device> device, const OsWindow* window,
+FramePainter::FramePainter(std::shared_ptr<Device> device, const OsWindow* window, bool vsync,
                            const FontAtlas& atlas)
     : FramePainter(std::move(device), window) {
     if (window_) {
-        swapchain_ = std::make_unique<Swapchain>(device_, *window_);
+        swapchain_ = std::make_unique<Swapchain>(device_, *window_, vsync);
         format_ = swapchain_->format();
         present_pass_ = create_render_pass(*device_, format_, VK_IMAGE_LAYOUT_PRESENT_SRC_KHR);
         for (Slot& slot : slots_) {

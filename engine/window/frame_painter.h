@@ -22,7 +22,8 @@ Rectangle view_area(const BufferView& view, VkExtent2D extent);
 class FramePainter {
   public:
     /// `window` may be null: then only pictures can be made. It must outlive the painter.
-    FramePainter(std::shared_ptr<Device> device, const OsWindow* window, const FontAtlas& atlas);
+    FramePainter(std::shared_ptr<Device> device, const OsWindow* window, bool vsync,
+                 const FontAtlas& atlas);
     ~FramePainter();
     FramePainter(const FramePainter&) = delete;
     FramePainter& operator=(const FramePainter&) = delete;

@@ -33,12 +33,6 @@ bool Widgets::bind(Parameter parameter) {
 }
 
 Gui::Gui() : widgets_(std::make_shared<Widgets>()) {}
-Gui::~Gui() = default;
-Gui::Gui(const Gui& other) : widgets_(std::make_shared<Widgets>(*other.widgets_)) {}
-Gui& Gui::operator=(const Gui& other) {
-    *widgets_ = *other.widgets_;
-    return *this;
-}
 
 Parameters& Gui::parameters() { return widgets_->parameters; }
 const Parameters& Gui::parameters() const { return widgets_->parameters; }

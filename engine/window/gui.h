@@ -22,13 +22,11 @@ struct SliderOptions {
 
 /// Widgets stay once they are made, in the order in which they were; asking again by the same name
 /// finds the same one. A variable that is bound to a widget must live as long as the window is
-/// used. Every bound variable is a parameter, which the command line and presets can set too.
+/// used. Copies are the same panel. Every bound variable is a parameter, which the command line and
+/// presets can set too.
 class Gui {
   public:
     Gui();
-    ~Gui();
-    Gui(const Gui& other);
-    Gui& operator=(const Gui& other);
 
     /// True when the person has changed the variable since the last time this was asked.
     bool slider(const std::string& name, float& value, float low, float high,

@@ -35,6 +35,8 @@ enum class Key : int16_t {
     Up = 265,
     Home = 268,
     End = 269,
+    F1 = 290,
+    F11 = 300,
     Shift = 340,
     Control = 341,
 };

@@ -49,13 +49,18 @@ static_assert(static_cast<int>(Key::Escape) == GLFW_KEY_ESCAPE &&
               static_cast<int>(Key::End) == GLFW_KEY_END &&
               static_cast<int>(Key::Control) == GLFW_KEY_LEFT_CONTROL);
 
-OsWindow::OsWindow(const std::string& title, int width, int height) : library_(use_glfw()) {
+OsWindow::OsWindow(const std::string& title, int width, int height, float scale, bool fullscreen)
+    : library_(use_glfw()) {
     if (!glfwVulkanSupported()) {
         throw UserError("window: GLFW finds no Vulkan for windows (" + glfw_error() +
                         "); install libvulkan1 and a driver, or run headless");
     }
     glfwWindowHint(GLFW_CLIENT_API, GLFW_NO_API);
-    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, scale > 0 ? GLFW_FALSE : GLFW_TRUE);
+    if (scale > 0) {
+        width = std::max(1, static_cast<int>(std::lround(static_cast<float>(width) * scale)));
+        height = std::max(1, static_cast<int>(std::lround(static_cast<float>(height) * scale)));
+    }
     handle_ = glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr);
     if (!handle_) {
         throw UserError("window: cannot open one of " + std::to_string(width) + "x" +
@@ -64,6 +69,7 @@ OsWindow::OsWindow(const std::string& title, int width, int height) : library_(u
     }
     glfwSetWindowUserPointer(handle_, this);
     set_callbacks();
+    if (fullscreen) toggle_fullscreen();
 }
 
 OsWindow::~OsWindow() {
@@ -177,6 +183,22 @@ VkExtent2D OsWindow::extent() const {
     int width = 0, height = 0;
     glfwGetFramebufferSize(handle_, &width, &height);
     return {static_cast<uint32_t>(width), static_cast<uint32_t>(height)};
+}
+
+void OsWindow::toggle_fullscreen() {
+    GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+    const GLFWvidmode* mode = monitor ? glfwGetVideoMode(monitor) : nullptr;
+    if (!mode) return;
+    fullscreen_ = !fullscreen_;
+    if (fullscreen_) {
+        glfwGetWindowPos(handle_, &before_[0], &before_[1]);
+        glfwGetWindowSize(handle_, &before_[2], &before_[3]);
+        glfwSetWindowMonitor(handle_, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+    } else {
+        glfwSetWindowMonitor(handle_, nullptr, before_[0], before_[1], before_[2], before_[3],
+                             GLFW_DONT_CARE);
+    }
+    incoming_.changed = true;
 }
 
 const char* OsWindow::clipboard() const { return glfwGetClipboardString(handle_); }

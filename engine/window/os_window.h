@@ -14,7 +14,9 @@ namespace firn {
 class OsWindow {
   public:
     /// Throws UserError where there is no display, or no window can be opened on it.
-    OsWindow(const std::string& title, int width, int height);
+    /// `scale` above 0: pixels of a unit, in place of the display's.
+    OsWindow(const std::string& title, int width, int height, float scale = 0,
+             bool fullscreen = false);
     ~OsWindow();
     OsWindow(const OsWindow&) = delete;
     OsWindow& operator=(const OsWindow&) = delete;
@@ -34,6 +36,8 @@ class OsWindow {
     /// Pixels of the frame; 0 while it is minimised on some systems.
     VkExtent2D extent() const;
     bool is_minimised() const;
+    /// Fills the screen, or goes back to where it was.
+    void toggle_fullscreen();
     /// Text of the clipboard; lives until the next call.
     const char* clipboard() const;
     void set_clipboard(const char* text);
@@ -50,8 +54,10 @@ class OsWindow {
 
     std::shared_ptr<void> library_;  // GLFW ends with its last user
     GLFWwindow* handle_ = nullptr;
-    RawInput incoming_;  // since the last poll, positions in the window's own units
-    RawInput input_;     // of the frame
+    bool fullscreen_ = false;
+    int before_[4] = {};  // where it was, and how large, in GLFW's units
+    RawInput incoming_;   // since the last poll, positions in the window's own units
+    RawInput input_;      // of the frame
 };
 
 }  // namespace firn

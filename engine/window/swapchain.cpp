@@ -7,7 +7,7 @@
 
 namespace firn {
 
-Swapchain::Swapchain(std::shared_ptr<Device> device, const OsWindow& window)
+Swapchain::Swapchain(std::shared_ptr<Device> device, const OsWindow& window, bool vsync)
     : Swapchain(std::move(device)) {
     if (!device_->can_present()) {
         throw DeviceError(
@@ -27,6 +27,7 @@ Swapchain::Swapchain(std::shared_ptr<Device> device, const OsWindow& window)
             "' cannot present to this display; choose another device or run headless");
     }
     choose_format();
+    choose_mode(vsync);
 }
 
 Swapchain::~Swapchain() {
@@ -57,6 +58,21 @@ void Swapchain::choose_format() {
         "window: the display offers no UNORM format of 8 bits a channel; run headless");
 }
 
+void Swapchain::choose_mode(bool vsync) {
+    if (vsync) return;
+    const InstanceTable& vk = device_->instance().functions();
+    uint32_t count = 0;
+    check(vk.vkGetPhysicalDeviceSurfacePresentModesKHR(device_->physical(), surface_, &count,
+                                                       nullptr),
+          "vkGetPhysicalDeviceSurfacePresentModesKHR", "window");
+    std::vector<VkPresentModeKHR> modes(count);
+    check(vk.vkGetPhysicalDeviceSurfacePresentModesKHR(device_->physical(), surface_, &count,
+                                                       modes.data()),
+          "vkGetPhysicalDeviceSurfacePresentModesKHR", "window");
+    for (VkPresentModeKHR wanted : {VK_PRESENT_MODE_MAILBOX_KHR, VK_PRESENT_MODE_IMMEDIATE_KHR})
+        if (std::count(modes.begin(), modes.end(), wanted) > 0) mode_ = wanted;
+}
+
 bool Swapchain::create(VkExtent2D wanted, VkRenderPass pass) {
     VkSurfaceCapabilitiesKHR can{};
     check(device_->instance().functions().vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
@@ -83,7 +99,7 @@ bool Swapchain::create(VkExtent2D wanted, VkRenderPass pass) {
     info.compositeAlpha = (can.supportedCompositeAlpha & VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR) != 0
                               ? VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR
                               : VK_COMPOSITE_ALPHA_INHERIT_BIT_KHR;
-    info.presentMode = VK_PRESENT_MODE_FIFO_KHR;
+    info.presentMode = mode_;
     info.clipped = VK_TRUE;
     info.oldSwapchain = swapchain_;
     // Nothing tells when presenting an old image has ended, so the device must come to rest.

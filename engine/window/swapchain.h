@@ -13,7 +13,8 @@ namespace firn {
 class Swapchain {
   public:
     /// Throws DeviceError where the device cannot present to the window.
-    Swapchain(std::shared_ptr<Device> device, const OsWindow& window);
+    /// Without `vsync` images are presented at once, where the surface can do that.
+    Swapchain(std::shared_ptr<Device> device, const OsWindow& window, bool vsync);
     ~Swapchain();
     Swapchain(const Swapchain&) = delete;
     Swapchain& operator=(const Swapchain&) = delete;
@@ -43,6 +44,7 @@ class Swapchain {
         VkSemaphore rendered = VK_NULL_HANDLE;  // one per image: presenting may still wait for it
     };
     void choose_format();
+    void choose_mode(bool vsync);
     bool create(VkExtent2D wanted, VkRenderPass pass);
     void create_images(VkRenderPass pass);
     void destroy_images();
@@ -50,6 +52,7 @@ class Swapchain {
     std::shared_ptr<Device> device_;
     VkSurfaceKHR surface_ = VK_NULL_HANDLE;
     VkSurfaceFormatKHR format_{};
+    VkPresentModeKHR mode_ = VK_PRESENT_MODE_FIFO_KHR;  // which every surface has
     VkExtent2D extent_{};
     VkSwapchainKHR swapchain_ = VK_NULL_HANDLE;
     std::vector<Image> images_;

@@ -34,17 +34,31 @@ void check_options(const WindowOptions& options) {
 std::unique_ptr<OsWindow> open_os_window(const WindowOptions& options) {
     check_options(options);
     if (options.headless) return nullptr;
-    return std::make_unique<OsWindow>(options.title, options.size.width, options.size.height);
+    return std::make_unique<OsWindow>(options.title, options.size.width, options.size.height,
+                                      options.scale, options.fullscreen);
+}
+
+float panel_scale(const WindowOptions& options, const OsWindow* os) {
+    if (options.scale > 0) return std::clamp(options.scale, 1.0f, 4.0f);
+    return os ? os->scale() : 1.0f;
 }
 
 }  // namespace
+
+WindowSize WindowOptions::pixels() const {
+    const float factor = scale > 0 ? scale : 1;
+    const auto of = [&](int count) {
+        return std::max(1, static_cast<int>(std::lround(static_cast<float>(count) * factor)));
+    };
+    return {of(size.width), of(size.height)};
+}
 
 ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOptions& wanted)
     : options(wanted),
       executor(std::move(runner)),
       os(open_os_window(wanted)),
-      panel(os ? os->scale() : 1.0f, os.get()),
-      painter(executor->shared_device(), os.get(), panel.atlas()) {
+      panel(panel_scale(wanted, os.get()), os.get()),
+      painter(executor->shared_device(), os.get(), wanted.vsync, panel.atlas()) {
     executor->device().set_batch_limit(kBatch);
     if (options.profile) {
         executor->set_profiling(true);
@@ -65,7 +79,8 @@ ViewWindow::State::~State() {
 VkExtent2D ViewWindow::State::extent() const {
     VkExtent2D pixels = os ? os->extent() : VkExtent2D{0, 0};
     if (pixels.width > 0 && pixels.height > 0) return pixels;
-    return {static_cast<uint32_t>(options.size.width), static_cast<uint32_t>(options.size.height)};
+    const WindowSize size = options.pixels();
+    return {static_cast<uint32_t>(size.width), static_cast<uint32_t>(size.height)};
 }
 
 PanelState ViewWindow::State::panel_state() const {
@@ -290,7 +305,8 @@ const WindowOptions& ViewWindow::options() const { return state_->options; }
 
 WindowSize ViewWindow::size() const {
     const WindowSize all = pixels();
-    const float scale = state_->os ? state_->os->exact_scale() : 1.0f;
+    const float wanted = state_->options.scale;
+    const float scale = wanted > 0 ? wanted : state_->os ? state_->os->exact_scale() : 1.0f;
     const auto units = [&](int count) {
         return std::max(1, static_cast<int>(std::lround(static_cast<float>(count) / scale)));
     };
@@ -311,6 +327,8 @@ Picture ViewWindow::picture(WindowSize size) {
     return within_memory("drawing window", state_->options.title,
                          [&] { return state_->picture(extent); });
 }
+
+const BufferView& ViewWindow::shown() const { return state_->shown.view; }
 
 void ViewWindow::save(const std::string& path) { write_picture(path, picture()); }
 void ViewWindow::close_when(Callback<bool()> is_over) { state_->is_over = std::move(is_over); }

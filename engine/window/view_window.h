@@ -24,12 +24,18 @@ struct WindowSize {
 struct WindowOptions {
     std::string title = "firn";
     WindowSize size;
+    /// Pixels of each of its units; 0: as many as the display's scale says, headless one.
+    float scale = 0;
+    /// Fills the screen; the size is then the screen's.
+    bool fullscreen = false;
     /// Opens no window and needs no display; the same frames are drawn when a picture is asked for.
     bool headless = false;
     /// open() turns false after so many frames; 0: never.
     int frames = 0;
     /// Frames a second at most, in a window; 0: no limit.
     double max_rate = 60;
+    /// Waits for the screen; without, frames are shown at once, where the display can do that.
+    bool vsync = true;
     /// Draws the panel in pictures too.
     bool gui_in_pictures = false;
     /// Prints where each widget and the tensor are, as `widget NAME X Y WIDTH HEIGHT`, when that
@@ -43,11 +49,17 @@ struct WindowOptions {
     bool runs_minimised = false;
     /// Where S writes; `{}` in it becomes a number. Empty: `<title>-{}.png`.
     std::string screenshot_path;
+    /// A sentence on the keys and the mouse of the program, for the sheet that ? shows.
+    std::string keys;
+
+    /// Of a picture as large as `size`.
+    WindowSize pixels() const;
 };
 
-/// Keys: space pauses, N makes one frame, R resets, S writes a screenshot, H hides the panel,
-/// Escape quits. Used from the main thread; several may be open. The frame that a loop's body shows
-/// is drawn by the next call of open(), in one submission with what computed it.
+/// Keys: space pauses, N makes one frame, R resets, S writes a screenshot, H hides the panel, F11
+/// fills the screen, ? lists them, Escape quits. Used from the main thread; several may be open.
+/// The frame that a loop's body shows is drawn by the next call of open(), in one submission with
+/// what computed it.
 class ViewWindow {
   public:
     /// Throws UserError (no display, a size that is not positive), DeviceError (the device cannot
@@ -92,6 +104,8 @@ class ViewWindow {
     /// The frame as it is shown now, also as large as another window's.
     Picture picture();
     Picture picture(WindowSize size);
+    /// What is shown; no memory where nothing is.
+    const BufferView& shown() const;
     /// Writes it, .png or .jpg, whole or not at all. Throws UserError where it cannot be written.
     void save(const std::string& path);
     /// Called after every frame that counts, for recording.

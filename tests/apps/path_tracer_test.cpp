@@ -15,10 +15,10 @@
 #include <numeric>
 #include <tuple>
 
-#include "apps/common/exr.h"
 #include "apps/path_tracer/trace.h"
 #include "compiler/program/error.h"
 #include "compiler/program/program.h"
+#include "engine/app/exr.h"
 
 namespace firn::path_tracer {
 namespace {
@@ -336,7 +336,7 @@ TEST(PathTracerDemo, WritesItsLightAsFloats) {
 TEST(PathTracerDemo, AnOutputOfUnknownKindIsRefused) {
     Outcome run = run_demo("--out picture.tiff");
     EXPECT_EQ(run.status, 2) << run.text;
-    EXPECT_NE(run.text.find("must end in .png or .mp4 or .exr"), std::string::npos) << run.text;
+    EXPECT_NE(run.text.find("must end in .png, .jpg, .exr or .npy"), std::string::npos) << run.text;
 }
 
 }  // namespace

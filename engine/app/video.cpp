@@ -1,5 +1,5 @@
 // Frames as a film, piped to ffmpeg.
-#include "apps/common/video.h"
+#include "engine/app/video.h"
 
 #include <spawn.h>
 #include <sys/socket.h>

@@ -1,6 +1,4 @@
-// The command line of the demos: values, messages, and the exit statuses of a real demo.
-#include "apps/common/command_line.h"
-
+// The demos as programs: exit statuses, messages, and the files that they write.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -10,130 +8,11 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace firn {
 namespace {
 
-CommandLine parse(std::vector<std::string> arguments) {
-    static const Parameters none;
-    arguments.insert(arguments.begin(), "demo");
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    CommandLineSpec spec{"demo", "A demo.", {320, 200}, 7, &none, {}};
-    return parse_command_line(static_cast<int>(argv.size()), argv.data(), spec);
-}
-CommandLineEnd end_of(std::vector<std::string> arguments) {
-    try {
-        parse(std::move(arguments));
-    } catch (const CommandLineEnd& end) {
-        return end;
-    }
-    return {-1, "went on"};
-}
-
-TEST(CommandLineOf, NothingIsTheDemosOwnSize) { EXPECT_EQ(parse({}).size.width, 320); }
-TEST(CommandLineOf, SizeIsWidthByHeight) {
-    CommandLine line = parse({"--size", "640x360"});
-    EXPECT_EQ(line.size.width, 640);
-    EXPECT_EQ(line.size.height, 360);
-}
-TEST(CommandLineOf, AHeadlessRunEndsByItself) { EXPECT_EQ(parse({"--headless"}).frames, 7); }
-TEST(CommandLineOf, FramesAreKeptWhenHeadless) {
-    EXPECT_EQ(parse({"--headless", "--frames", "3"}).frames, 3);
-}
-TEST(CommandLineOf, SetMayBeGivenSeveralTimes) {
-    CommandLine line = parse({"--set", "a=1", "--set", "b=x=y"});
-    ASSERT_EQ(line.sets.size(), 2u);
-    EXPECT_EQ(line.sets[1].first, "b");
-    EXPECT_EQ(line.sets[1].second, "x=y");
-}
-TEST(CommandLineOf, HelpEndsWell) {
-    CommandLineEnd end = end_of({"--help"});
-    EXPECT_EQ(end.status, 0);
-    EXPECT_NE(end.text.find("--headless"), std::string::npos);
-}
-TEST(CommandLineOf, AnUnknownFlagIsNamed) {
-    CommandLineEnd end = end_of({"--spede", "3"});
-    EXPECT_EQ(end.status, 2);
-    EXPECT_NE(end.text.find("--spede"), std::string::npos);
-}
-TEST(CommandLineOf, ASizeOfZeroIsRefused) { EXPECT_EQ(end_of({"--size", "0x20"}).status, 2); }
-TEST(CommandLineOf, ASizeWithTextBehindItIsRefused) {
-    EXPECT_NE(end_of({"--size", "20x20y"}).text.find("such as 1280x720"), std::string::npos);
-}
-TEST(CommandLineOf, NegativeFramesAreRefused) { EXPECT_EQ(end_of({"--frames", "-1"}).status, 2); }
-TEST(CommandLineOf, AnOutputOfUnknownKindIsRefused) {
-    EXPECT_NE(end_of({"--out", "f.gif"}).text.find(".png or .mp4"), std::string::npos);
-}
-TEST(CommandLineOf, AnOutputInNoFolderIsRefused) {
-    EXPECT_NE(end_of({"--out", "no/such/f.png"}).text.find("there is no folder no/such"),
-              std::string::npos);
-}
-TEST(CommandLineOf, AnOutputWhereNothingCanBeWrittenIsRefused) {
-    EXPECT_NE(end_of({"--out", "/proc/f.png"}).text.find("no file can be written in /proc"),
-              std::string::npos);
-    EXPECT_NE(end_of({"--profile", "/proc/f.json"}).text.find("no file can be written in /proc"),
-              std::string::npos);
-}
-TEST(CommandLineOf, AnOutputThatIsAFolderIsRefused) {
-    const std::string folder = testing::TempDir() + "/folder.png";
-    std::filesystem::create_directory(folder);
-    EXPECT_NE(end_of({"--out", folder}).text.find("this is a folder"), std::string::npos);
-    std::filesystem::remove(folder);
-}
-TEST(CommandLineOf, TryingToWriteLeavesNothing) {
-    const std::string folder = testing::TempDir() + "/tried";
-    std::filesystem::create_directory(folder);
-    parse({"--out", folder + "/f.png"});
-    EXPECT_TRUE(std::filesystem::is_empty(folder));
-    std::filesystem::remove(folder);
-}
-TEST(CommandLineOf, AFileThatTheProgramWritesIsTriedToo) {
-    static const Parameters none;
-    std::string hdr;
-    std::vector<std::string> words{"demo", "--hdr", "/proc/f.hdr"};
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    CommandLineSpec spec{"demo", "A demo.", {320, 200}, 7, &none, {{"hdr", "a file", &hdr, true}}};
-    EXPECT_THROW(parse_command_line(3, argv.data(), spec), CommandLineEnd);
-}
-TEST(CommandLineOf, ASetWithoutAValueIsRefused) { EXPECT_EQ(end_of({"--set", "dt"}).status, 2); }
-TEST(CommandLineOf, AMissingPresetIsRefused) {
-    EXPECT_EQ(end_of({"--preset", "none.json"}).status, 2);
-}
-
-/// The settings that a demo with a checkbox and two sliders is asked for.
-std::vector<std::pair<std::string, std::string>> sets_of(std::vector<std::string> arguments) {
-    bool stats = false, gui = false;
-    float dt = 0;
-    Parameters parameters;
-    parameters.add({.name = "stats", .help = "", .variable = &stats});
-    parameters.add({.name = "gui", .help = "", .variable = &gui});
-    parameters.add({.name = "time step", .help = "", .variable = &stats});
-    parameters.add({.name = "dt", .help = "", .variable = &dt});
-    arguments.insert(arguments.begin(), "demo");
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    CommandLineSpec spec{"demo", "A demo.", {320, 200}, 7, &parameters, {}};
-    return parse_command_line(static_cast<int>(argv.size()), argv.data(), spec).sets;
-}
-using Sets = std::vector<std::pair<std::string, std::string>>;
-
-TEST(ParameterFlags, ACheckboxIsAFlag) {
-    EXPECT_EQ(sets_of({"--stats"}), (Sets{{"stats", "true"}}));
-}
-TEST(ParameterFlags, AFlagMayBeSwitchedOff) {
-    EXPECT_EQ(sets_of({"--stats=false"}), (Sets{{"stats", "false"}}));
-}
-TEST(ParameterFlags, SetComesAfterFlags) {
-    EXPECT_EQ(sets_of({"--set", "stats=false", "--stats"}),
-              (Sets{{"stats", "true"}, {"stats", "false"}}));
-}
-TEST(ParameterFlags, AreNotSetByOthers) { EXPECT_TRUE(sets_of({"--gui"}).empty()); }
-TEST(ParameterFlags, ANumberIsNone) {
-    EXPECT_THROW(sets_of({"--dt"}), CommandLineEnd);
-    EXPECT_THROW(sets_of({"--stat"}), CommandLineEnd);
-}
 struct DemoRun {
     int status = -1;
     std::string text;
@@ -233,6 +112,14 @@ TEST(Wave, AnUnknownParameterWritesNothing) {
     EXPECT_NE(run.text.find("parameter tempo: there is none of this name"), std::string::npos)
         << run.text;
     EXPECT_FALSE(std::filesystem::exists(path));
+}
+TEST(Wave, QuietlyItPrintsNothing) {
+    NEEDS_DRIVER();
+    const std::string path = picture_path("wave_quiet.png");
+    DemoRun run = wave("--headless --frames 2 --size 32x32 --quiet --out " + path);
+    EXPECT_EQ(run.status, 0);
+    EXPECT_EQ(run.text, "");
+    EXPECT_TRUE(std::filesystem::exists(path));
 }
 TEST(Wave, AFilmIsWrittenWhereThereIsFfmpeg) {
     NEEDS_DRIVER();

@@ -1,5 +1,5 @@
 // A run as a Chrome trace.
-#include "apps/common/trace.h"
+#include "engine/app/trace_file.h"
 
 #include <unistd.h>
 

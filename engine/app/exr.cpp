@@ -1,5 +1,5 @@
 // Linear pictures as OpenEXR files, through tinyexr.
-#include "apps/common/exr.h"
+#include "engine/app/exr.h"
 
 #include <tinyexr.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SIGINT and SIGTERM as a wish that a run ends in order.
-#include "apps/common/interrupt.h"
+#include "engine/app/interrupt.h"
 
 #include <unistd.h>
 

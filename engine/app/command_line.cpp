@@ -1,5 +1,5 @@
-// The command line of every demo, through CLI11.
-#include "apps/common/command_line.h"
+// The command line of a program with a window, through CLI11.
+#include "engine/app/command_line.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,6 +11,8 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+
+#include "compiler/program/error.h"
 
 namespace firn {
 namespace {
@@ -57,18 +59,35 @@ void check_can_write(const std::string& flag, const std::string& path) {
     unlink(trial.c_str());
 }
 
-void check_file(const std::string& flag, const std::string& path,
-                const std::vector<std::string>& endings) {
+/// The folder into which programs are dumped: made where it is not there.
+void check_folder(const std::string& flag, const std::string& path) {
     if (path.empty()) return;
-    std::filesystem::path file(path);
-    std::string known;
-    bool good = false;
-    for (const std::string& ending : endings) {
-        good = good || file.extension() == ending;
-        known += (known.empty() ? "" : " or ") + ending;
-    }
-    if (!good) refuse(flag, path, "the name must end in " + known);
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    if (!std::filesystem::is_directory(path))
+        refuse(flag, path, "this is no folder, and none can be made; name another");
+    check_can_write(flag, (std::filesystem::path(path) / "program").string());
+}
+
+void check_json(const std::string& flag, const std::string& path) {
+    if (!path.empty() && std::filesystem::path(path).extension() != ".json")
+        refuse(flag, path, "the name must end in .json");
     check_can_write(flag, path);
+}
+
+OutputFile parse_out(const std::string& path, const CLI::Option& every) {
+    OutputFile file;
+    try {
+        file = output_file(path);
+    } catch (const UserError& error) {
+        refuse("--out", path, error.what());
+    }
+    check_can_write("--out", file.sequence ? frame_path(file, 1) : path);
+    if (every.count() > 0 && !file.takes_all_frames())
+        refuse("--every", every.as<std::string>(),
+               "this is for frames that are written as they come; give --out a film (.mp4, .gif) "
+               "or a sequence (frame_%04d.png)");
+    return file;
 }
 
 std::pair<std::string, std::string> parse_set(const std::string& text) {
@@ -82,7 +101,8 @@ std::pair<std::string, std::string> parse_set(const std::string& text) {
 std::string parameter_help(const Parameters& parameters) {
     if (parameters.all().empty()) return "";
     std::string text =
-        "Parameters (--set NAME=VALUE, --preset; true or false also by --NAME, --NAME=false):\n";
+        "Parameters (--NAME VALUE, --set NAME=VALUE, --preset; true or false also by "
+        "--NAME, --NAME=false):\n";
     for (const Parameter& parameter : parameters.all()) {
         std::string line = "  " + parameter.name;
         line.resize(std::max<size_t>(line.size() + 1, 30), ' ');
@@ -93,61 +113,94 @@ std::string parameter_help(const Parameters& parameters) {
     return text;
 }
 
-/// What a flag can be called, and no flag of every demo.
+/// What a flag can be called, and no other flag.
 bool can_be_flag(const CLI::App& app, const std::string& name) {
     auto fits = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; };
     return name.size() > 1 && std::isalpha(static_cast<unsigned char>(name[0])) &&
            std::all_of(name.begin(), name.end(), fits) && !app.get_option_no_throw("--" + name);
 }
 
-/// A flag for each parameter that is true or false; their options, with the parameter's name.
+/// A flag for each parameter; their options, with the parameter's name.
 std::vector<std::pair<std::string, CLI::Option*>> add_parameter_flags(
     CLI::App& app, const Parameters& parameters) {
     std::vector<std::pair<std::string, CLI::Option*>> flags;
     for (const Parameter& parameter : parameters.all()) {
-        if (!std::holds_alternative<bool*>(parameter.variable)) continue;
+        const std::string flag = "--" + parameter.name;
         if (!can_be_flag(app, parameter.name)) continue;
         // No group: the footer lists it with the other parameters.
-        flags.emplace_back(parameter.name, app.add_flag("--" + parameter.name)->group(""));
+        flags.emplace_back(parameter.name, (std::holds_alternative<bool*>(parameter.variable)
+                                                ? app.add_flag(flag)
+                                                : app.add_option(flag))
+                                               ->group(""));
     }
     return flags;
 }
 
-constexpr const char* kKeys =
-    "\nKeys: space pauses, N makes one frame, R resets, S writes a screenshot, H hides the panel, "
-    "Escape quits.";
+/// What a person types, before it is looked into.
+struct Typed {
+    std::string size, out;
+    std::vector<std::string> sets;
+    CLI::Option *frames = nullptr, *every = nullptr;
+};
+
+void add_window_flags(CLI::App& app, CommandLine& line, Typed& typed) {
+    app.add_flag("--list-devices", line.list_devices,
+                 "list the Vulkan devices with their rates and end");
+    app.add_option("--device", line.device, "number or part of the name of the device to use");
+    app.add_option("--size", typed.size, "size of the window or picture, such as 1280x720");
+    app.add_option("--scale", line.scale, "pixels of each of them; else as the display has it")
+        ->check(CLI::Range(0.25, 8.0));
+    app.add_flag("--fullscreen", line.fullscreen, "the window fills the screen");
+    app.add_flag("--headless", line.headless, "open no window");
+    typed.frames = app.add_option("--frames", line.frames, "end after so many frames")
+                       ->check(CLI::Range(1, 1 << 30));
+    app.add_option("--fps-limit", line.fps_limit, "frames a second at most, now 60; 0: no limit")
+        ->check(CLI::Range(0.0, 1e6));
+    app.add_flag("--vsync", line.vsync, "wait for the screen, as it does now; --vsync=false: not");
+    app.add_option("--seed", line.seed, "seed of everything random");
+}
+
+void add_file_flags(CLI::App& app, CommandLine& line, Typed& typed) {
+    app.add_option("--out", typed.out,
+                   "write the last frame (.png, .jpg; .exr: its numbers as colours; .npy: as an "
+                   "array), or all of them (frame_%04d.png, .mp4, .gif)");
+    typed.every = app.add_option("--every", line.every, "of a film or sequence, each so many-th")
+                      ->check(CLI::Range(1, 1 << 30));
+    app.add_flag("--gui", line.show_gui, "draw the panel in what --out writes");
+    app.add_option("--set", typed.sets, "set a parameter: NAME=VALUE; may be given several times")
+        ->take_all();
+    app.add_option("--preset", line.preset, "set parameters from a JSON file")
+        ->check(CLI::ExistingFile);
+    app.add_option("--save-preset", line.save_preset,
+                   "write the parameters as they are at the end (.json)");
+    app.add_flag("--validate", line.validate,
+                 "run with the Vulkan validation layers; a message is an error");
+    app.add_option(
+        "--profile", line.profile,
+        "write what host and device do, dispatch by dispatch, as a Chrome trace (.json)");
+    app.add_option("--dump", line.dump,
+                   "folder for graphs, kernels, GLSL and reasons of every compiled program");
+    app.add_flag("--quiet", line.quiet, "print nothing but errors");
+    app.add_flag("--print-widgets", line.print_widgets, "print where the widgets are, for tests");
+}
+
+constexpr const char* kKeys = "\nKeys: ? lists them, space pauses, Escape quits.";
+
+std::string version_text(const CommandLineSpec& spec) {
+    return spec.name + (spec.version.empty() ? "" : " " + spec.version) +
+           " (Firn " FIRN_VERSION ")\n";
+}
 
 }  // namespace
 
 CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spec) {
     CommandLine line;
     line.size = spec.size;
-    std::string size;
-    std::vector<std::string> sets;
+    Typed typed;
     CLI::App app(spec.help, spec.name);
-    app.add_flag("--list-devices", line.list_devices,
-                 "list the Vulkan devices with their rates and end");
-    app.add_option("--device", line.device, "number or part of the name of the device to use");
-    app.add_option("--size", size, "size of the window or picture, such as 1280x720");
-    auto* frames = app.add_option("--frames", line.frames, "end after so many frames")
-                       ->check(CLI::Range(1, 1 << 30));
-    app.add_flag("--headless", line.headless, "open no window");
-    app.add_option("--out", line.out,
-                   spec.linear
-                       ? "write the last frame (.png; .exr: linear floats) or all of them (.mp4)"
-                       : "write the last frame (.png) or all of them (.mp4)");
-    app.add_flag("--gui", line.show_gui, "draw the panel in what --out writes");
-    app.add_option("--seed", line.seed, "seed of everything random");
-    app.add_option("--set", sets, "set a parameter: NAME=VALUE; may be given several times")
-        ->take_all();
-    app.add_option("--preset", line.preset, "set parameters from a JSON file")
-        ->check(CLI::ExistingFile);
-    app.add_flag("--validate", line.validate,
-                 "run with the Vulkan validation layers; a message is an error");
-    app.add_option(
-        "--profile", line.profile,
-        "write what host and device do, dispatch by dispatch, as a Chrome trace (.json)");
-    app.add_flag("--print-widgets", line.print_widgets, "print where the widgets are, for tests");
+    app.set_version_flag("--version", version_text(spec), "print the versions and end");
+    add_window_flags(app, line, typed);
+    add_file_flags(app, line, typed);
     for (const ExtraOption& extra : spec.extras)
         app.add_option("--" + extra.name, *extra.value, extra.help);
     auto flags = add_parameter_flags(app, *spec.parameters);
@@ -157,21 +210,23 @@ CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spe
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
         throw CommandLineEnd{0, app.help()};
+    } catch (const CLI::CallForVersion& version) {
+        throw CommandLineEnd{0, version.what()};
     } catch (const CLI::ParseError& error) {
         throw CommandLineEnd{
             2, std::string(error.what()) + "; " + spec.name + " --help lists all flags"};
     }
-    if (!size.empty()) line.size = parse_window_size(size);
+    if (!typed.size.empty()) line.size = parse_window_size(typed.size);
     for (const auto& [name, flag] : flags)
         if (flag->count() > 0) line.sets.emplace_back(name, flag->as<std::string>());
-    for (const std::string& text : sets) line.sets.push_back(parse_set(text));
-    std::vector<std::string> endings{".png", ".mp4"};
-    if (spec.linear) endings.push_back(".exr");
-    check_file("--out", line.out, endings);
-    check_file("--profile", line.profile, {".json"});
+    for (const std::string& text : typed.sets) line.sets.push_back(parse_set(text));
+    line.out = parse_out(typed.out, *typed.every);
+    check_json("--profile", line.profile);
+    check_json("--save-preset", line.save_preset);
+    check_folder("--dump", line.dump);
     for (const ExtraOption& extra : spec.extras)
         if (extra.written) check_can_write("--" + extra.name, *extra.value);
-    if (line.headless && frames->count() == 0) line.frames = spec.headless_frames;
+    if (line.headless && typed.frames->count() == 0) line.frames = spec.headless_frames;
     return line;
 }
 

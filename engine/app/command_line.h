@@ -1,10 +1,11 @@
-// The command line of every demo, as plain data.
+// The command line of a program with a window, as plain data.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/app/output_file.h"
 #include "engine/window/parameters.h"
 #include "engine/window/view_window.h"
 
@@ -12,16 +13,20 @@ namespace firn {
 
 struct CommandLine {
     bool list_devices = false, headless = false, validate = false, print_widgets = false,
-         show_gui = false;
-    std::string device, out, preset, profile;
+         show_gui = false, fullscreen = false, vsync = true, quiet = false;
+    std::string device, preset, save_preset, profile, dump;
+    OutputFile out;
     WindowSize size;
-    int frames = 0;  // 0: until the window is closed
+    float scale = 0;        // 0: the display's
+    int frames = 0;         // 0: until the window is closed
+    int every = 1;          // frames between two that are recorded
+    double fps_limit = 60;  // 0: none
     uint32_t seed = 1;
     /// What --set and the parameters' own flags ask for: flags first, then --set in order.
     std::vector<std::pair<std::string, std::string>> sets;
 };
 
-/// A flag of one demo alone.
+/// A flag of one program alone.
 struct ExtraOption {
     std::string name, help;
     std::string* value = nullptr;
@@ -38,14 +43,16 @@ struct CommandLineSpec {
     std::string name, help;
     WindowSize size;
     int headless_frames = 100;
-    /// Listed by --help; one that is true or false is a flag too: --NAME, --NAME=false.
+    /// Listed by --help; each is a flag too, where no other has its name: --NAME VALUE, and --NAME
+    /// or --NAME=false where it is true or false.
     const Parameters* parameters = nullptr;
     std::vector<ExtraOption> extras;
-    bool linear = false;  // --out takes .exr
-    std::string keys;     // a sentence on the mouse and the keys of this demo
+    std::string keys;     // a sentence on the mouse and the keys of this program
+    std::string version;  // of this program, for --version; empty: Firn's alone
 };
 
-/// Throws CommandLineEnd with status 0 (--help) or 2 (an unknown flag, a bad value).
+/// Everything that can be wrong is found here, before the run. Throws CommandLineEnd with status 0
+/// (--help, --version) or 2 (an unknown flag, a bad value, a file that cannot be written).
 CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spec);
 
 }  // namespace firn

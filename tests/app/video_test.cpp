@@ -1,6 +1,6 @@
 // Films through an ffmpeg that dies, one that writes what it was told, and names that look like
 // options.
-#include "apps/common/video.h"
+#include "engine/app/video.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,0 +1,247 @@
+// Runs a program as its command line says.
+#include "engine/firn/app.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "compiler/frontend/environment.h"
+#include "compiler/program/error.h"
+#include "engine/app/command_line.h"
+#include "engine/app/interrupt.h"
+#include "engine/app/quiet.h"
+#include "engine/app/recording.h"
+#include "engine/app/trace_file.h"
+#include "engine/firn/device_session.h"
+#include "engine/firn/frame_numbers.h"
+#include "engine/runtime/trace_event.h"
+
+namespace firn {
+namespace {
+
+/// Of the App that lives, for what nobody catches.
+std::string uncaught_name;
+std::terminate_handler terminate_before = nullptr;
+
+/// Says what is being thrown, and gives the exit status for it.
+int say_error(const std::string& name) {
+    try {
+        throw;
+    } catch (const CommandLineEnd& end) {
+        std::fputs((end.status ? name + ": " + end.text + "\n" : end.text).c_str(),
+                   end.status ? stderr : stdout);
+        return end.status;
+    } catch (const UserError& error) {
+        std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
+        return 2;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
+    } catch (...) {
+        std::fprintf(stderr, "%s: something was thrown that is no std::exception\n", name.c_str());
+    }
+    return 1;
+}
+
+[[noreturn]] void end_by_uncaught() {
+    if (!std::current_exception()) std::abort();
+    const int status = say_error(uncaught_name);
+    std::fflush(stdout);
+    std::_Exit(status);
+}
+
+std::string file_text(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (!file) throw UserError("file " + path + ": cannot be read");
+    return text.str();
+}
+
+/// Sets an environment variable as long as it lives.
+class EnvironmentScope {
+  public:
+    EnvironmentScope(const char* name, const std::string& value) : name_(name) {
+        if (const char* known = std::getenv(name)) before_ = known;
+        setenv(name, value.c_str(), 1);
+    }
+    ~EnvironmentScope() {
+        if (before_)
+            setenv(name_, before_->c_str(), 1);
+        else
+            unsetenv(name_);
+    }
+    EnvironmentScope(const EnvironmentScope&) = delete;
+    EnvironmentScope& operator=(const EnvironmentScope&) = delete;
+
+  private:
+    const char* name_;
+    std::optional<std::string> before_;
+};
+
+/// What a run leaves behind: what is recorded of its frames, a preset, a trace.
+class Outputs {
+  public:
+    Outputs(Window& window, const CommandLine& line, const std::optional<Tensor>& numbers)
+        : window_(window),
+          line_(line),
+          recording_(line.out, line.every, source_of(window, line, numbers)) {
+        if (!line.out.takes_all_frames() && line.profile.empty()) return;
+        window.on_frame([this] {
+            recording_.add_frame();
+            if (line_.profile.empty()) return;
+            for (TraceEvent& event : window_.take_trace()) trace_.push_back(std::move(event));
+        });
+    }
+    Outputs(const Outputs&) = delete;
+    Outputs& operator=(const Outputs&) = delete;
+    ~Outputs() { window_.on_frame({}); }
+
+    void write() {
+        if (std::string written = recording_.finish(); !written.empty())
+            std::printf("wrote %s\n", written.c_str());
+        if (!line_.save_preset.empty())
+            write_text(line_.save_preset, preset_text(window_.gui().parameters()));
+        if (!line_.profile.empty()) write_text(line_.profile, trace_text(trace_));
+    }
+
+  private:
+    static void write_text(const std::string& path, const std::string& text) {
+        write_text_file(path, text);
+        std::printf("wrote %s\n", path.c_str());
+    }
+    static FrameSource source_of(Window& window, const CommandLine& line,
+                                 const std::optional<Tensor>& numbers) {
+        return {
+            .picture =
+                [&] {
+                    // Of one size, whatever becomes of the window.
+                    return line.out.takes_all_frames() ? window.picture(window.options().pixels())
+                                                       : window.picture();
+                },
+            .linear = [&] { return linear_picture(window, numbers); },
+            .write_array = [&](const std::string& path) { write_array(path, window, numbers); }};
+    }
+
+    Window& window_;
+    const CommandLine& line_;
+    Recording recording_;
+    std::vector<TraceEvent> trace_;
+};
+
+WindowOptions window_options(const AppInfo& info, const CommandLine& line) {
+    WindowOptions options;
+    options.title = info.name;
+    options.size = line.size;
+    options.scale = line.scale;
+    options.fullscreen = line.fullscreen;
+    options.headless = line.headless;
+    options.frames = line.frames;
+    options.max_rate = line.fps_limit;
+    options.vsync = line.vsync;
+    options.gui_in_pictures = line.show_gui;
+    options.print_widgets = line.print_widgets;
+    options.profile = !line.profile.empty();
+    options.runs_minimised = info.runs_minimised;
+    options.keys = info.keys;
+    return options;
+}
+
+void set_parameters(Parameters& parameters, const CommandLine& line) {
+    if (!line.preset.empty()) apply_preset(parameters, file_text(line.preset), line.preset);
+    for (const auto& [name, value] : line.sets) parameters.set_when_added(name, value);
+}
+
+}  // namespace
+
+struct App::State {
+    AppInfo info;
+    Gui gui;
+    std::vector<ExtraOption> options;
+    uint32_t seed = 1;
+    bool writes_numbers = false;
+    std::optional<Tensor> numbers;
+
+    CommandLine parse(int argc, char** argv);
+    int run_program(const CommandLine& line, const Callback<void(Window&)>& program);
+};
+
+CommandLine App::State::parse(int argc, char** argv) {
+    CommandLine line = parse_command_line(argc, argv,
+                                          {info.name, info.help, info.size, info.headless_frames,
+                                           &gui.parameters(), options, info.keys, info.version});
+    if (line.list_devices) throw CommandLineEnd{0, device_report()};
+    set_parameters(gui.parameters(), line);
+    return line;
+}
+
+/// Gives the signal that ended the run; 0: none.
+int App::State::run_program(const CommandLine& line, const Callback<void(Window&)>& program) {
+    const InterruptScope interrupts;
+    // FIRN_EXECUTOR chooses the default session's executor; without it, the device is ours to
+    // choose.
+    bool by_environment = environment("FIRN_EXECUTOR").has_value() && line.device.empty();
+    Session session =
+        by_environment ? current_session() : device_session({line.device, line.validate});
+    SessionScope scope(session);
+    {
+        Window window(window_options(info, line));
+        window.gui() = gui;
+        window.close_when([&] { return interrupts.signal() != 0; });
+        Outputs outputs(window, line, numbers);
+        program(window);
+        window.gui().parameters().check_all_known();
+        outputs.write();
+        numbers.reset();
+    }
+    std::string report = validation_report(session);
+    if (!report.empty()) throw DeviceError("validation messages:\n" + report);
+    return interrupts.signal();
+}
+
+App::App(AppInfo info) : state_(std::make_shared<State>()) {
+    state_->info = std::move(info);
+    uncaught_name = state_->info.name;
+    terminate_before = std::set_terminate(end_by_uncaught);
+}
+
+App::~App() { std::set_terminate(terminate_before); }
+
+Gui& App::gui() { return state_->gui; }
+
+void App::option(const std::string& name, std::string& value, const std::string& help) {
+    state_->options.push_back({name, help, &value});
+}
+
+void App::output(const std::string& name, std::string& value, const std::string& help) {
+    state_->options.push_back({name, help, &value, true});
+}
+
+void App::go_on_minimised() { state_->info.runs_minimised = true; }
+bool App::writes_numbers() const { return state_->writes_numbers; }
+void App::set_numbers(const Tensor& picture) { state_->numbers = picture; }
+uint32_t App::seed() const { return state_->seed; }
+
+int App::run(int argc, char** argv, const Callback<void(Window&)>& program) {
+    try {
+        const CommandLine line = state_->parse(argc, argv);
+        std::optional<QuietScope> quiet;
+        if (line.quiet) quiet.emplace();
+        std::optional<EnvironmentScope> dump;
+        if (!line.dump.empty()) dump.emplace("FIRN_DUMP_DIR", line.dump);
+        state_->seed = line.seed;
+        state_->writes_numbers =
+            line.out.kind == OutputFile::Kind::Exr || line.out.kind == OutputFile::Kind::Npy;
+        const int signal = state_->run_program(line, program);
+        return signal == 0 ? 0 : 128 + signal;
+    } catch (...) {
+        return say_error(state_->info.name);
+    }
+}
+
+}  // namespace firn

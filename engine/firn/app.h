@@ -1,0 +1,62 @@
+// What every program with a window has: the command line, a session, the window, and what is
+// written of its frames.
+#pragma once
+#include <string>
+
+#include "engine/firn/window.h"
+
+namespace firn {
+
+struct AppInfo {
+    std::string name;     // of the program, its window, and its presets
+    std::string help;     // one sentence: what is seen
+    std::string keys;     // a sentence on what the mouse and keys of its own do
+    std::string version;  // of the program itself, for --version
+    WindowSize size;
+    int headless_frames = 100;    // where --frames is not given
+    bool runs_minimised = false;  // goes on while its window is minimised, as learning does
+};
+
+/// A program with a window: its parameters are made first, so that --help lists them, and --set and
+/// --preset are checked before anything runs; then the program runs with a window. Parameters that
+/// the program makes itself are set when it does; a name that nobody made is an error after the
+/// first frame.
+///     App app({.name = "wave", .help = "Waves on a square drum."});
+///     float dt = 0.1f;
+///     app.gui().slider("dt", dt, 0.0f, 0.5f, {.help = "time step"});
+///     return app.run(argc, argv, [&](Window& window) { while (window.open()) { ... } });
+/// While it lives, an exception that nobody catches is a message and the exit status of `run`, not
+/// an abort; so one at a time.
+class App {
+  public:
+    explicit App(AppInfo info);
+    ~App();
+    App(const App&) = delete;
+    App& operator=(const App&) = delete;
+
+    /// The panel, which is there before the window is; the window's own is the same.
+    Gui& gui();
+    /// A flag of its own, `--name TEXT`, for files and the like.
+    void option(const std::string& name, std::string& value, const std::string& help);
+    /// The same for a file that the program writes: it is refused at once where it cannot.
+    void output(const std::string& name, std::string& value, const std::string& help);
+    /// As AppInfo::runs_minimised, for what is part of a program.
+    void go_on_minimised();
+    /// --out names a file of numbers, .exr or .npy: of the tensor that is shown, or of this one.
+    bool writes_numbers() const;
+    void set_numbers(const Tensor& picture);
+    /// Of --seed; the same numbers give the same pictures.
+    uint32_t seed() const;
+
+    /// Runs `program` as the command line says, and writes what it asks for. Gives the exit status:
+    /// 0; 2 where the caller can mend it (a message says how); 1 otherwise. Nothing is written
+    /// half. SIGINT and SIGTERM end the run as closing the window does; then it is 128 and their
+    /// number, as shells have it.
+    int run(int argc, char** argv, const Callback<void(Window&)>& program);
+
+  private:
+    struct State;
+    SharedPtr<State> state_;
+};
+
+}  // namespace firn

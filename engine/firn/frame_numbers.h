@@ -1,0 +1,19 @@
+// The numbers behind a frame, as files have them.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "engine/app/exr.h"
+#include "engine/firn/window.h"
+
+namespace firn {
+
+// Of `given`, or else of the tensor that the window shows, as it was before range and colour map.
+// UserError where nothing was shown.
+
+/// Grey becomes three equal channels; alpha is left out.
+LinearPicture linear_picture(const Window& window, const std::optional<Tensor>& given);
+/// Writes a .npy file of the tensor's own type and shape, whole or not at all.
+void write_array(const std::string& path, const Window& window, const std::optional<Tensor>& given);
+
+}  // namespace firn

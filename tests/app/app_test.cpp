@@ -1,0 +1,139 @@
+// A program of one's own: what the command line asks for is what happens.
+#include <firn/firn.h>
+#include <firn/learning.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "compiler/program/error.h"
+#include "engine/app/exr.h"
+
+namespace firn {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The status of a program without a window that is called with these arguments.
+int run_app(App& app, std::vector<std::string> arguments, const Callback<void(Window&)>& program) {
+    arguments.insert(arguments.begin(), {"late", "--headless"});
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    return app.run(static_cast<int>(argv.size()), argv.data(), program);
+}
+
+class Apps : public testing::Test {
+  protected:
+    void SetUp() override {
+        static const bool has_driver = !device_report().empty();
+        if (!has_driver) GTEST_SKIP() << "no Vulkan driver";
+        folder_ = testing::TempDir() + "/firn_app/";
+        fs::remove_all(folder_);
+        fs::create_directories(folder_);
+    }
+    /// A program that shows f32[2, 3] with values from -1 to 4.
+    int show(std::vector<std::string> arguments, const Callback<void(Window&)>& look = {}) {
+        return run_app(app_, std::move(arguments), [&](Window& window) {
+            const Tensor x = reshape(arange(6), {2, 3}).as(f32) - 1.0f;
+            while (window.open()) {
+                window.show(x);
+                if (look) look(window);
+            }
+        });
+    }
+    App app_{{.name = "late", .help = "A program.", .size = {8, 8}, .headless_frames = 2}};
+    std::string folder_;
+};
+
+TEST_F(Apps, SetParametersThatTheProgramMakes) {
+    int late = 1;
+    const auto program = [&](Window& window) {
+        while (window.open()) window.gui().slider("steps", late, 0, 10);
+    };
+    EXPECT_EQ(run_app(app_, {"--set", "steps=7"}, program), 0);
+    EXPECT_EQ(late, 7);
+    EXPECT_EQ(run_app(app_, {"--set", "stepps=7"}, program), 2);
+}
+TEST_F(Apps, GiveTheirWindowWhatTheCommandLineSays) {
+    WindowOptions options;
+    EXPECT_EQ(
+        show({"--scale", "2", "--fps-limit", "17", "--vsync=false", "--fullscreen", "--seed", "5"},
+             [&](Window& window) { options = window.options(); }),
+        0);
+    EXPECT_EQ(options.scale, 2);
+    EXPECT_EQ(options.max_rate, 17);
+    EXPECT_FALSE(options.vsync);
+    EXPECT_TRUE(options.fullscreen);
+    EXPECT_EQ(app_.seed(), 5u);
+}
+TEST_F(Apps, DrawAsManyPixelsAsTheScaleSays) {
+    WindowSize size, pixels;
+    EXPECT_EQ(show({"--size", "20x10", "--scale", "1.5", "--out", folder_ + "a.png"},
+                   [&](Window& window) { size = window.size(), pixels = window.pixels(); }),
+              0);
+    EXPECT_EQ(size, (WindowSize{20, 10}));
+    EXPECT_EQ(pixels, (WindowSize{30, 15}));
+    EXPECT_EQ(read_picture(folder_ + "a.png").width, 30);
+}
+TEST_F(Apps, WriteTheNumbersThatAreShown) {
+    EXPECT_EQ(show({"--out", folder_ + "a.npy"}), 0);
+    const Tensor read = load_npy(folder_ + "a.npy");
+    EXPECT_EQ(read.size(1).constant(), 3);
+    EXPECT_EQ(read.to_vector<float>(), (std::vector<float>{-1, 0, 1, 2, 3, 4}));
+    EXPECT_EQ(show({"--out", folder_ + "a.exr"}), 0);
+    const LinearPicture picture = read_exr(folder_ + "a.exr");
+    EXPECT_EQ(picture.width, 3);
+    EXPECT_EQ(picture.rgb.at(15), 4.0f);
+    EXPECT_EQ(picture.rgb.at(17), 4.0f);
+}
+TEST_F(Apps, WriteTheNumbersThatTheProgramGives) {
+    EXPECT_EQ(run_app(app_, {"--out", folder_ + "b_%d.npy"},
+                      [&](Window& window) {
+                          while (window.open()) {
+                              window.show(zeros({2, 2}));
+                              if (app_.writes_numbers())
+                                  app_.set_numbers(full({4}, float(window.frame())));
+                          }
+                      }),
+              0);
+    EXPECT_EQ(load_npy(folder_ + "b_2.npy").to_vector<float>(), std::vector<float>(4, 1.0f));
+}
+TEST_F(Apps, WithoutAnythingShownThereAreNoNumbers) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run_app(app_, {"--out", folder_ + "c.npy"},
+                      [](Window& window) {
+                          while (window.open()) {
+                          }
+                      }),
+              2);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("late: nothing was shown"),
+              std::string::npos);
+}
+TEST_F(Apps, DumpTheirPrograms) {
+    EXPECT_EQ(show({"--dump", folder_ + "dump"}), 0);
+    EXPECT_FALSE(fs::is_empty(folder_ + "dump"));
+}
+TEST_F(Apps, SayWhatTheProgramThrows) {
+    const auto status_of = [&](auto thrown) {
+        return run_app(app_, {}, [&](Window&) { throw thrown; });
+    };
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(status_of(UserError("one")), 2);
+    EXPECT_EQ(status_of(std::runtime_error("two")), 1);
+    EXPECT_EQ(status_of(3), 1);
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(said, "late: one\nlate: two\nlate: something was thrown that is no std::exception\n");
+}
+TEST(AppsDeathTest, WhatNobodyCatchesIsAMessageAndAStatus) {
+    const Callback<void()> fail = [] { throw UserError("mend it"); };
+    const auto program = [&]() noexcept {
+        App app({.name = "mine", .help = "A program."});
+        fail();
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(2), "mine: mend it");
+}
+
+}  // namespace
+}  // namespace firn
