@@ -4,9 +4,8 @@
 using namespace firn;
 
 int main(int argc, char** argv) {
-    float dt = 0.4f;
     App app({.name = "wave", .help = "Waves on a membrane.", .headless_frames = 400});
-    app.gui().slider("dt", dt, 0.0f, 0.5f, {.help = "time step"});
+    Param<float> dt{app, "dt", 0.4f, {.min = 0, .max = 0.5, .help = "time step"}};
     return app.run(argc, argv, [&](Window& window) {
         // Shapes may be symbolic: one compiled program serves every n, m.
         auto wave = compile(

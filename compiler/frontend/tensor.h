@@ -40,6 +40,13 @@ Tensor clamp_at(const Tensor& x, const Tensor& low, const Tensor& high, SourceLi
 template <class T>
 concept Arithmetic = std::is_arithmetic_v<std::remove_cvref_t<T>>;
 
+/// Stands for a number wherever one can stand, by what `number()` gives then: a parameter of a
+/// program.
+template <class T>
+concept StandsForNumber = requires(const T& x) {
+    { x.number() } -> Arithmetic;
+};
+
 /// Operators of Tensor and Access (and of Arg), found through either operand; the other may be a
 /// C++ scalar, which takes the tensor's type, or a Size. Shapes broadcast as in numpy. `&&` and
 /// `||` do not exist: `&`, `|`.
@@ -82,6 +89,8 @@ class Tensor : public TensorOperators {
     /// do not fit), bool.
     template <Arithmetic T>
     Tensor(T value, SourceLine line = here()) : Tensor(literal(value), line) {}
+    template <StandsForNumber T>
+    Tensor(const T& value, SourceLine line = here()) : Tensor(value.number(), line) {}
     /// The size as a rank-0 i32; it may be symbolic.
     Tensor(const Size& size, SourceLine line = here());
     Tensor(const Tensor& other);
@@ -203,6 +212,8 @@ class Arg : public TensorOperators {
     Arg(const Size& size, SourceLine line = here());
     template <Arithmetic T>
     Arg(T value, SourceLine line = here()) : Arg(Tensor::literal(value), line) {}
+    template <StandsForNumber T>
+    Arg(const T& value, SourceLine line = here()) : Arg(value.number(), line) {}
     // Not inline, here and below: every operator makes and destroys operands, and what compilers
     // spend on a recorded expression is mostly that.
     Arg(const Arg& other);

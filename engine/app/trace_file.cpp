@@ -1,15 +1,9 @@
 // A run as a Chrome trace.
 #include "engine/app/trace_file.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-
-#include "compiler/program/error.h"
 
 namespace firn {
 
@@ -39,22 +33,6 @@ std::string trace_text(const std::vector<TraceEvent>& events) {
                        {"tid", track->second}});
     }
     return Json{{"traceEvents", out}}.dump() + "\n";
-}
-
-void write_text_file(const std::string& path, const std::string& text) {
-    std::string temporary = path + "." + std::to_string(getpid()) + ".part";
-    std::error_code error;
-    bool written = false;
-    {
-        std::ofstream file(temporary, std::ios::binary);
-        written = static_cast<bool>(file << text) && static_cast<bool>(file.flush());
-    }
-    if (written) std::filesystem::rename(temporary, path, error);
-    if (!written || error) {
-        std::filesystem::remove(temporary, error);
-        throw UserError("file " + path +
-                        ": cannot be written; name one in a folder that can be written to");
-    }
 }
 
 }  // namespace firn

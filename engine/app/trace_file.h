@@ -9,7 +9,5 @@ namespace firn {
 
 /// In the Chrome trace format: a named track for each of the events', microseconds from the first.
 std::string trace_text(const std::vector<TraceEvent>& events);
-/// Writes a file whole or not at all. Throws UserError where it cannot be written.
-void write_text_file(const std::string& path, const std::string& text);
 
 }  // namespace firn

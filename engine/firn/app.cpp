@@ -4,10 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -21,6 +19,8 @@
 #include "engine/firn/device_session.h"
 #include "engine/firn/frame_numbers.h"
 #include "engine/runtime/trace_event.h"
+#include "engine/window/parameters.h"
+#include "engine/window/text_file.h"
 
 namespace firn {
 namespace {
@@ -53,14 +53,6 @@ int say_error(const std::string& name) {
     const int status = say_error(uncaught_name);
     std::fflush(stdout);
     std::_Exit(status);
-}
-
-std::string file_text(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file) throw UserError("file " + path + ": cannot be read");
-    return text.str();
 }
 
 /// Sets an environment variable as long as it lives.
@@ -106,7 +98,8 @@ class Outputs {
         if (std::string written = recording_.finish(); !written.empty())
             std::printf("wrote %s\n", written.c_str());
         if (!line_.save_preset.empty())
-            write_text(line_.save_preset, preset_text(window_.gui().parameters()));
+            write_text(line_.save_preset,
+                       preset_text(window_.gui().parameters(), window_.options().title));
         if (!line_.profile.empty()) write_text(line_.profile, trace_text(trace_));
     }
 
@@ -152,9 +145,10 @@ WindowOptions window_options(const AppInfo& info, const CommandLine& line) {
     return options;
 }
 
-void set_parameters(Parameters& parameters, const CommandLine& line) {
-    if (!line.preset.empty()) apply_preset(parameters, file_text(line.preset), line.preset);
-    for (const auto& [name, value] : line.sets) parameters.set_when_added(name, value);
+void set_parameters(Parameters& parameters, const CommandLine& line, const std::string& name) {
+    if (!line.preset.empty())
+        apply_preset(parameters, read_text_file(line.preset), line.preset, name);
+    for (const auto& [which, value] : line.sets) parameters.set_when_added(which, value);
 }
 
 }  // namespace
@@ -176,7 +170,7 @@ CommandLine App::State::parse(int argc, char** argv) {
                                           {info.name, info.help, info.size, info.headless_frames,
                                            &gui.parameters(), options, info.keys, info.version});
     if (line.list_devices) throw CommandLineEnd{0, device_report()};
-    set_parameters(gui.parameters(), line);
+    set_parameters(gui.parameters(), line, info.name);
     return line;
 }
 

@@ -2,6 +2,7 @@
 #include "engine/window/gui.h"
 
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "compiler/program/error.h"
@@ -27,11 +28,6 @@ Widget& Widgets::get(Widget::Kind kind, const std::string& name, const std::stri
     return made;
 }
 
-bool Widgets::bind(Parameter parameter) {
-    const Parameter& bound = parameters.add(std::move(parameter));
-    return std::exchange(get(Widget::Kind::Parameter, bound.name, bound.help).touched, false);
-}
-
 Gui::Gui() : widgets_(std::make_shared<Widgets>()) {}
 
 Parameters& Gui::parameters() { return widgets_->parameters; }
@@ -44,33 +40,129 @@ const Widget* Gui::find(const std::string& name) const {
     return nullptr;
 }
 
+namespace {
+
+using Kind = ParamVariable::Kind;
+
+decltype(Parameter::variable) variable_of(const ParamVariable& variable) {
+    switch (variable.kind) {
+        case Kind::Float:
+        case Kind::Angle: return static_cast<float*>(variable.value);
+        case Kind::Int: return static_cast<int*>(variable.value);
+        case Kind::Bool: return static_cast<bool*>(variable.value);
+        case Kind::Text:
+        case Kind::File: return static_cast<std::string*>(variable.value);
+        case Kind::Choice: return ChoiceVariable{static_cast<int*>(variable.value), variable.names};
+        case Kind::Vector:
+        case Kind::Colour:
+            return VectorVariable{static_cast<float*>(variable.value), variable.count};
+    }
+    return static_cast<float*>(nullptr);
+}
+
+ParameterLook look_of(Kind kind) {
+    return kind == Kind::Colour  ? ParameterLook::Colour
+           : kind == Kind::Angle ? ParameterLook::Angle
+           : kind == Kind::File  ? ParameterLook::File
+                                 : ParameterLook::Plain;
+}
+
+/// The ends of a slider: those that are given, else those of the range; equal where one is missing.
+std::pair<double, double> slider_ends(const ParamOptions& options) {
+    const auto low = options.soft_min ? options.soft_min : options.min,
+               high = options.soft_max ? options.soft_max : options.max;
+    return low && high ? std::pair{*low, *high} : std::pair{0.0, 0.0};
+}
+
+}  // namespace
+
+bool Gui::bind(const std::string& name, const ParamVariable& variable,
+               const ParamOptions& options) {
+    Parameter parameter{name, options.help, variable_of(variable)};
+    parameter.low = options.min.value_or(-Parameter::kNone);
+    parameter.high = options.max.value_or(Parameter::kNone);
+    std::tie(parameter.soft_low, parameter.soft_high) = slider_ends(options);
+    parameter.logarithmic = options.log;
+    parameter.step = options.step;
+    parameter.unit = options.unit;
+    parameter.label = options.label;
+    parameter.group = options.group;
+    parameter.look = look_of(variable.kind);
+    parameter.owner = variable.owner;
+    widgets_->get(Widget::Kind::Parameter, name);  // first: the name may be another widget's
+    try {
+        widgets_->parameters.add(std::move(parameter));
+    } catch (const UserError&) {
+        if (!widgets_->parameters.find(name)) widgets_->all.pop_back();
+        throw;
+    }
+    return changed(name);
+}
+
+bool Gui::changed(const std::string& name) { return widgets_->parameters.take_touched(name); }
+
+bool Gui::parameter(const std::string& name, float& value, const ParamOptions& options) {
+    return bind(name, {Kind::Float, &value}, options);
+}
+bool Gui::parameter(const std::string& name, int& value, const ParamOptions& options) {
+    return bind(name, {Kind::Int, &value}, options);
+}
+bool Gui::parameter(const std::string& name, bool& value, const ParamOptions& options) {
+    return bind(name, {Kind::Bool, &value}, options);
+}
+bool Gui::parameter(const std::string& name, std::string& value, const ParamOptions& options) {
+    return bind(name, {Kind::Text, &value}, options);
+}
+bool Gui::parameter(const std::string& name, int& index, const std::vector<std::string>& names,
+                    const ParamOptions& options) {
+    return bind(name, {Kind::Choice, &index, 1, names}, options);
+}
+bool Gui::colour(const std::string& name, std::array<float, 3>& value,
+                 const ParamOptions& options) {
+    return bind(name, {Kind::Colour, value.data(), 3}, options);
+}
+bool Gui::angle(const std::string& name, float& value, const ParamOptions& options) {
+    return bind(name, {Kind::Angle, &value}, options);
+}
+
 bool Gui::slider(const std::string& name, float& value, float low, float high,
                  const SliderOptions& options) {
-    return widgets_->bind(
-        {name, options.help, &value, low, high, options.logarithmic, options.step});
+    return parameter(name, value,
+                     {.min = low,
+                      .max = high,
+                      .log = options.logarithmic,
+                      .step = options.step,
+                      .help = options.help});
 }
 
 bool Gui::slider(const std::string& name, int& value, int low, int high,
                  const SliderOptions& options) {
-    return widgets_->bind({name, options.help, &value, static_cast<double>(low),
-                           static_cast<double>(high), options.logarithmic});
+    return parameter(name, value,
+                     {.min = low, .max = high, .log = options.logarithmic, .help = options.help});
 }
 
 bool Gui::checkbox(const std::string& name, bool& value, const std::string& help) {
-    return widgets_->bind({.name = name, .help = help, .variable = &value});
+    return parameter(name, value, {.help = help});
 }
 
 bool Gui::combo(const std::string& name, int& index, const std::vector<std::string>& names,
                 const std::string& help) {
-    return widgets_->bind({.name = name, .help = help, .variable = ChoiceVariable{&index, names}});
+    return parameter(name, index, names, {.help = help});
 }
 
 bool Gui::input(const std::string& name, std::string& value, const std::string& help) {
-    return widgets_->bind({.name = name, .help = help, .variable = &value});
+    return parameter(name, value, {.help = help});
+}
+
+bool Gui::button(const std::string& name, const ParamOptions& options) {
+    Widget& widget = widgets_->get(Widget::Kind::Button, name, options.help);
+    widget.label = options.label;
+    widget.group = options.group;
+    return std::exchange(widget.touched, false);
 }
 
 bool Gui::button(const std::string& name, const std::string& help) {
-    return std::exchange(widgets_->get(Widget::Kind::Button, name, help).touched, false);
+    return button(name, ParamOptions{.help = help});
 }
 
 void Gui::text(const std::string& name, const std::string& value) {

@@ -1,10 +1,12 @@
 // The panel of a window as a list of widgets: sliders and other ways to change variables, text and
 // plots.
 #pragma once
+#include <array>
 #include <string>
 #include <vector>
 
 #include "compiler/program/shared_ptr.h"
+#include "engine/window/param_options.h"
 
 namespace firn {
 
@@ -28,7 +30,28 @@ class Gui {
   public:
     Gui();
 
-    /// True when the person has changed the variable since the last time this was asked.
+    // Each is true when the variable was set from outside since the last time this was asked: by
+    // the person, a preset, or the command line. Throws UserError for a name that is another
+    // widget's, and for a value outside of its own limits.
+
+    /// A number, a truth or a text.
+    bool parameter(const std::string& name, float& value, const ParamOptions& options = {});
+    bool parameter(const std::string& name, int& value, const ParamOptions& options = {});
+    bool parameter(const std::string& name, bool& value, const ParamOptions& options = {});
+    bool parameter(const std::string& name, std::string& value, const ParamOptions& options = {});
+    /// One of `names`, by its index.
+    bool parameter(const std::string& name, int& index, const std::vector<std::string>& names,
+                   const ParamOptions& options = {});
+    /// Red, green and blue as they are shown, from 0 to 1.
+    bool colour(const std::string& name, std::array<float, 3>& value,
+                const ParamOptions& options = {});
+    /// Radians, which are degrees to people.
+    bool angle(const std::string& name, float& value, const ParamOptions& options = {});
+    /// What all of these are made of.
+    bool bind(const std::string& name, const ParamVariable& variable, const ParamOptions& options);
+    /// The same question for any of them.
+    bool changed(const std::string& name);
+
     bool slider(const std::string& name, float& value, float low, float high,
                 const SliderOptions& options = {});
     bool slider(const std::string& name, int& value, int low, int high,
@@ -38,7 +61,8 @@ class Gui {
     bool combo(const std::string& name, int& index, const std::vector<std::string>& names,
                const std::string& help = "");
     bool input(const std::string& name, std::string& value, const std::string& help = "");
-    /// True once for every press.
+    /// True once for every press. Of the options it has label, group and help.
+    bool button(const std::string& name, const ParamOptions& options);
     bool button(const std::string& name, const std::string& help = "");
     /// A line with a name and a text that may change from frame to frame.
     void text(const std::string& name, const std::string& value);

@@ -7,6 +7,7 @@
 #include "compiler/program/executor.h"
 #include "engine/window/gui.h"
 #include "engine/window/raw_input.h"
+#include "engine/window/view.h"
 
 struct ImGuiContext;
 struct ImDrawData;
@@ -24,13 +25,25 @@ struct PanelState {
     std::vector<KernelTime> kernels;  // of `kernel_frames` frames
     int kernel_frames = 1;
     std::string message;  // of the window to the person; empty: none
+    bool keys_open = false;
+    std::string keys;  // of the program itself
+};
+
+/// Where a part of the panel is, in pixels.
+struct PlacedPart {
+    std::string name;
+    Rectangle rectangle;
 };
 
 /// What the person asked the window for by the panel.
 struct PanelActions {
     bool pause = false, step = false, reset = false, screenshot = false;
     bool kernels_open = false;  // kernel times are looked at
-    std::string refused;        // why a typed value was not taken as it is
+    bool keys = false;          // opens or closes their sheet
+    bool defaults = false;
+    std::string save_preset, load_preset;  // where to and from
+    std::vector<PlacedPart> places;        // of what is no widget, for tests
+    std::string refused;                   // why a typed value was not taken as it is
 };
 
 /// Where the person wants the panel: it comes back there when the window allows it again.

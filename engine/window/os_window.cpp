@@ -91,6 +91,7 @@ void OsWindow::set_callbacks() {
         if (action != GLFW_PRESS) return;
         input.pressed.push_back(key);
         input.control |= (modifiers & GLFW_MOD_CONTROL) != 0;
+        input.shift |= (modifiers & GLFW_MOD_SHIFT) != 0;
         if (!(modifiers & (GLFW_MOD_CONTROL | GLFW_MOD_ALT | GLFW_MOD_SUPER)))
             input.shortcuts.push_back(key);
     });

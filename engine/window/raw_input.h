@@ -22,11 +22,11 @@ struct RawInput {
     bool buttons[3] = {};        // left, right, middle: down
     std::vector<Click> clicks;
     float wheel = 0;
-    std::bitset<512> keys;             // down, by Key
-    std::vector<int> pressed;          // keys that went down, in order
-    std::vector<int> shortcuts;        // of those, what Control, Alt and Super did not go with
-    bool control = false;              // Control went with one of them
-    std::vector<uint32_t> characters;  // typed text
+    std::bitset<512> keys;                // down, by Key
+    std::vector<int> pressed;             // keys that went down, in order
+    std::vector<int> shortcuts;           // of those, what Control, Alt and Super did not go with
+    bool control = false, shift = false;  // went with one of them
+    std::vector<uint32_t> characters;     // typed text
     bool close = false;
     bool changed = false;  // anything came, or the window must be drawn anew
 
@@ -36,7 +36,7 @@ struct RawInput {
         wheel = 0;
         pressed.clear();
         shortcuts.clear();
-        control = false;
+        control = shift = false;
         characters.clear();
         changed = false;
     }

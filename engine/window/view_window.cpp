@@ -95,6 +95,8 @@ PanelState ViewWindow::State::panel_state() const {
     state.kernel_frames = kernel_frames;
     if (FrameClock::now() < message_ends) state.message = message;
     if (os && draws == 0) state.message = "compiling kernels ...";
+    state.keys_open = keys_open;
+    state.keys = options.keys;
     return state;
 }
 
@@ -103,6 +105,11 @@ void ViewWindow::State::obey(const PanelActions& wanted) {
     if (wanted.step) paused = step = true;
     if (wanted.reset) reset = true;
     if (wanted.screenshot) actions.screenshot = true;
+    if (wanted.keys) keys_open = false;
+    if (wanted.defaults) set_defaults();
+    if (!wanted.save_preset.empty()) save_preset(wanted.save_preset);
+    if (!wanted.load_preset.empty()) load_preset(wanted.load_preset);
+    if (!wanted.places.empty()) actions.places = wanted.places;
     if (!wanted.refused.empty()) say(wanted.refused);
     if (!options.profile && wanted.kernels_open != actions.kernels_open)
         executor->set_profiling(wanted.kernels_open);
@@ -228,6 +235,7 @@ void ViewWindow::State::print_widgets() {
     for (const Widget& widget : gui.widgets().all) {
         if (widget.rectangle.width > 0) line(widget.name, widget.rectangle);
     }
+    for (const PlacedPart& part : actions.places) line(part.name, part.rectangle);
     if (text == printed) return;
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);

@@ -35,6 +35,11 @@ void ViewWindow::State::take_input(double wait_seconds) {
 
 void ViewWindow::State::take_keys() {
     if (!hidden && panel.wants_keys()) return;
+    if (input.control)
+        for (int key : input.pressed)
+            if (key == 'Z') input.shift ? redo() : undo();
+    const auto& typed = input.characters;
+    if (std::count(typed.begin(), typed.end(), uint32_t{'?'}) > 0) toggle_keys();
     for (int key : input.shortcuts) {
         switch (key) {
             case ' ': paused = !paused; break;
@@ -42,10 +47,18 @@ void ViewWindow::State::take_keys() {
             case 'R': reset = true; break;
             case 'S': actions.screenshot = true; break;
             case 'H': hidden = !hidden; break;
+            case static_cast<int>(Key::F1): toggle_keys(); break;
+            case static_cast<int>(Key::F11): os->toggle_fullscreen(); break;
             case static_cast<int>(Key::Escape): closed = true; break;
             default: break;
         }
     }
+}
+
+/// With the panel, which draws it.
+void ViewWindow::State::toggle_keys() {
+    keys_open = hidden || !keys_open;
+    hidden = hidden && !keys_open;
 }
 
 void ViewWindow::State::take_mouse() {

@@ -39,12 +39,19 @@ struct ViewWindow::State {
     /// Tells the person, in the panel for some seconds.
     void say(const std::string& text);
     void print_widgets();
+    /// Where the person has asked for it; what goes wrong is said.
+    void save_preset(const std::string& path);
+    void load_preset(const std::string& path);
+    void set_defaults();
+    void undo();
+    void redo();
     /// Since `begin`, where there is a trace.
     void trace(const char* track, const std::string& name, double begin);
 
     /// What the person did, after so many seconds at the most where nothing happens.
     void take_input(double wait_seconds = 0);
     void take_keys();
+    void toggle_keys();
     void take_mouse();
     /// Time stands still: the window is paused, or nobody sees it.
     bool stands_still() const;
@@ -73,7 +80,7 @@ struct ViewWindow::State {
     std::vector<KernelTime> kernels;
     std::vector<TraceEvent> events;
     double frame_begin = trace_now();
-    bool started = false, closed = false, hidden = false;
+    bool started = false, closed = false, hidden = false, keys_open = false;
     bool paused = false, step = false, reset = false;           // as the person wants it
     bool asks_playing = false, playing = true, resets = false;  // as this frame is told
     int lively = 0;                                             // frames

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "compiler/program/error.h"
+#include "engine/window/parameter_history.h"
 
 namespace firn {
 namespace {
@@ -21,6 +22,15 @@ std::string message_of(const std::function<void()>& action) {
 
 struct ParametersTest : testing::Test {
     ParametersTest() {
+        Parameter angle{.name = "angle", .variable = &turn, .low = -3.2, .high = 3.2};
+        angle.look = ParameterLook::Angle;
+        Parameter tint{.name = "tint", .variable = VectorVariable{colour, 3}, .low = 0, .high = 1};
+        tint.look = ParameterLook::Colour;
+        Parameter file{.name = "file", .variable = &path};
+        file.look = ParameterLook::File;
+        for (const Parameter& each : {angle, tint, file}) more.add(each);
+        more.add({.name = "wind", .variable = VectorVariable{wind, 2}});
+        more.add({.name = "size", .variable = &dt, .low = 0});
         parameters.add({"dt", "time step", &dt, 0, 0.5});
         parameters.add({"steps", "", &steps, 1, 8});
         parameters.add({.name = "walls", .variable = &walls});
@@ -30,8 +40,9 @@ struct ParametersTest : testing::Test {
     float dt = 0.1f;
     int steps = 2, view = 0;
     bool walls = false;
-    std::string title = "a";
-    Parameters parameters;
+    std::string title = "a", path;
+    float turn = 0.4f, colour[3] = {1, 0.5f, 0.25f}, wind[2] = {1, -2};
+    Parameters parameters, more;
 };
 
 TEST_F(ParametersTest, SetWritesAFloat) {
@@ -120,24 +131,24 @@ TEST_F(ParametersTest, ResetGivesTheFirstValues) {
 TEST_F(ParametersTest, PresetIsReadBackToTheSameValues) {
     parameters.set("dt", "0.3");
     parameters.set("title", "\"quoted\"");
-    std::string text = preset_text(parameters);
+    std::string text = preset_text(parameters, "wave");
     parameters.reset();
-    apply_preset(parameters, text, "test");
+    apply_preset(parameters, text, "test", "wave");
     EXPECT_EQ(dt, 0.3f);
     EXPECT_EQ(title, "\"quoted\"");
 }
 TEST_F(ParametersTest, PresetWritesShortNumbers) {
-    EXPECT_NE(preset_text(parameters).find("\"dt\": 0.1,"), std::string::npos);
+    EXPECT_NE(preset_text(parameters, "wave").find("\"dt\": 0.1,"), std::string::npos);
 }
 TEST_F(ParametersTest, APresetWithABadValueChangesNothing) {
     EXPECT_NE(message_of([&] {
-                  apply_preset(parameters, R"({"dt": 0.2, "steps": 99})", "p.json");
+                  apply_preset(parameters, R"({"dt": 0.2, "steps": 99})", "p.json", "wave");
               }).find("preset p.json: parameter steps"),
               std::string::npos);
     EXPECT_EQ(dt, 0.1f);
 }
 TEST_F(ParametersTest, APresetWaitsForParametersThatComeLater) {
-    apply_preset(parameters, R"({"late": 4, "dt": 0.2})", "p.json");
+    apply_preset(parameters, R"({"late": 4, "dt": 0.2})", "p.json", "wave");
     EXPECT_EQ(dt, 0.2f);
     int late = 1;
     parameters.add({.name = "late", .help = "", .variable = &late});
@@ -145,13 +156,137 @@ TEST_F(ParametersTest, APresetWaitsForParametersThatComeLater) {
     parameters.check_all_known();
 }
 TEST_F(ParametersTest, APresetWithABadValueLeavesNothingWaiting) {
-    EXPECT_NE(
-        message_of([&] { apply_preset(parameters, R"({"late": 4, "steps": 99})", "p.json"); }), "");
+    EXPECT_NE(message_of([&] {
+                  apply_preset(parameters, R"({"late": 4, "steps": 99})", "p.json", "wave");
+              }),
+              "");
     parameters.check_all_known();
 }
-TEST_F(ParametersTest, APresetThatIsNoJsonIsRefused) {
-    EXPECT_NE(message_of([&] { apply_preset(parameters, "dt = 1", "p.json"); }).find("not JSON"),
+TEST_F(ParametersTest, APresetOfAnotherProgramIsNamed) {
+    const std::string text = preset_text(parameters, "fluid");
+    EXPECT_EQ(message_of([&] { apply_preset(parameters, text, "p.json", "wave"); }),
+              "preset p.json: is one of the program \"fluid\", and this is \"wave\"; name one that "
+              "this program has saved");
+    apply_preset(parameters, text, "p.json", "fluid");
+}
+TEST_F(ParametersTest, APresetOfALaterVersionIsRefused) {
+    EXPECT_NE(message_of([&] {
+                  apply_preset(parameters, R"({"firn_preset": 2, "parameters": {}})", "p.json",
+                               "wave");
+              }).find("preset p.json: is of version 2, and this program reads up to 1"),
               std::string::npos);
+}
+TEST_F(ParametersTest, AnUnknownNameOfAPresetIsNamed) {
+    const auto apply = [&](bool may_come_later) {
+        return message_of([&] {
+            apply_preset(parameters, R"({"dt": 0.2, "tempo": 4})", "p.json", "wave",
+                         may_come_later);
+        });
+    };
+    EXPECT_NE(apply(false).find("preset p.json: parameter tempo: there is none"),
+              std::string::npos);
+    EXPECT_EQ(dt, 0.1f);
+    EXPECT_EQ(apply(true), "no error");
+    EXPECT_NE(message_of([&] { parameters.check_all_known(); }).find("preset p.json: parameter"),
+              std::string::npos);
+}
+TEST_F(ParametersTest, APresetThatIsNoJsonIsRefused) {
+    EXPECT_NE(
+        message_of([&] { apply_preset(parameters, "dt = 1", "p.json", "wave"); }).find("not JSON"),
+        std::string::npos);
+}
+
+TEST_F(ParametersTest, AnglesAreDegreesForPeople) {
+    more.set("angle", "90");
+    EXPECT_FLOAT_EQ(turn, 1.5707963f);
+    EXPECT_EQ(text_of(*more.find("angle")), "90");
+    EXPECT_EQ(describe(*more.find("angle")), "degrees in [-183.3465, 183.3465]");
+    for (float value : {0.1f, -1.2345678f, 3.1f}) {
+        turn = value;
+        more.set("angle", text_of(*more.find("angle")));
+        EXPECT_EQ(turn, value);
+    }
+    EXPECT_NE(message_of([&] { more.set("angle", "200"); }).find("outside its range"),
+              std::string::npos);
+}
+TEST_F(ParametersTest, ColoursAreHexOrNumbers) {
+    more.set("tint", "#00ff80");
+    EXPECT_EQ(colour[1], 1.0f);
+    EXPECT_NEAR(colour[2], 0.502f, 1e-3);
+    more.set("tint", "0.25, 0,1");
+    EXPECT_EQ(text_of(*more.find("tint")), "0.25,0,1");
+    for (const char* text : {"#00ff8", "#00ff8g", "#00ff8000", "1,2,0", "1,1", "1,1,1,1", "red"})
+        EXPECT_NE(message_of([&] { more.set("tint", text); }).find("a colour such as #ff8000"),
+                  std::string::npos)
+            << text;
+    EXPECT_EQ(colour[0], 0.25f);
+}
+TEST_F(ParametersTest, VectorsAreReadBackFromPresets) {
+    more.set("wind", "0.1,3e10");
+    const std::string text = preset_text(more, "wave");
+    EXPECT_NE(text.find("0.1,"), std::string::npos) << text;
+    more.reset();
+    EXPECT_EQ(wind[1], -2);
+    apply_preset(more, text, "p.json", "wave");
+    EXPECT_EQ(wind[0], 0.1f);
+    EXPECT_EQ(wind[1], 3e10f);
+}
+TEST_F(ParametersTest, AFileMustBeThere) {
+    EXPECT_NE(message_of([&] { more.set("file", "/no/such"); }).find("which is not there"),
+              std::string::npos);
+    more.set("file", "/proc/version");
+    EXPECT_EQ(path, "/proc/version");
+    more.set("file", "");
+}
+TEST_F(ParametersTest, ARangeMayHaveOneEnd) {
+    EXPECT_EQ(describe(*more.find("size")), "a number of at least 0");
+    more.set("size", "1e30");
+    EXPECT_NE(message_of([&] { more.set("size", "-1"); }).find("outside its range"),
+              std::string::npos);
+}
+TEST_F(ParametersTest, ASliderGoesNoFurtherThanTheRange) {
+    Parameter far{.name = "far", .variable = &dt, .low = 0, .high = 1};
+    far.soft_low = 0, far.soft_high = 2;
+    EXPECT_NE(message_of([&] { more.add(far); }).find("soft limits lie inside"), std::string::npos);
+    far.low = 2, far.soft_high = 0;
+    EXPECT_NE(message_of([&] { more.add(far); }).find("swap them"), std::string::npos);
+}
+TEST_F(ParametersTest, WhatIsSetFromOutsideIsTouchedOnce) {
+    EXPECT_FALSE(parameters.take_touched("dt"));
+    parameters.set("dt", "0.2");
+    EXPECT_TRUE(parameters.take_touched("dt"));
+    EXPECT_FALSE(parameters.take_touched("dt"));
+}
+TEST_F(ParametersTest, TheCommandLineHasWhatDiffers) {
+    EXPECT_EQ(command_line_of(parameters, "wave"), "wave");
+    parameters.set("dt", "0.25");
+    parameters.set("title", "it's here");
+    EXPECT_EQ(command_line_of(parameters, "wave"),
+              "wave --set dt=0.25 --set 'title=it'\\''s here'");
+}
+TEST_F(ParametersTest, StepsAreUndoneAndDoneAgain) {
+    ParameterHistory history;
+    EXPECT_EQ(history.undo(parameters), "");
+    for (const char* value : {"0.2", "0.3"}) {
+        const ParameterValues before = parameters.values();
+        parameters.set("dt", value);
+        parameters.set("steps", "7");  // the program's own business
+        history.note(parameters, before, {"dt"});
+    }
+    history.note(parameters, parameters.values(), {"dt"});  // nothing has changed
+    EXPECT_EQ(history.undo(parameters), "dt");
+    EXPECT_EQ(dt, 0.2f);
+    EXPECT_EQ(history.undo(parameters), "dt");
+    EXPECT_EQ(dt, 0.1f);
+    EXPECT_EQ(steps, 7);
+    EXPECT_EQ(history.redo(parameters), "dt");
+    EXPECT_EQ(dt, 0.2f);
+    const ParameterValues before = parameters.values();
+    parameters.set("dt", "0.5");
+    history.note(parameters, before, {"dt"});
+    EXPECT_EQ(history.redo(parameters), "");
+    EXPECT_EQ(history.undo(parameters), "dt");
+    EXPECT_EQ(dt, 0.2f);
 }
 
 }  // namespace

@@ -1,0 +1,176 @@
+// What the panel shows of the window itself, through Dear ImGui.
+#include "engine/window/panel_parts.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "engine/window/panel_theme.h"
+
+namespace firn {
+namespace {
+
+constexpr float kMessageWidth = 480, kKeysWidth = 300, kKeyColumn = 130;
+const ImVec4 kDim{0.58f, 0.62f, 0.68f, 1}, kLoud{0.98f, 0.74f, 0.36f, 1};
+
+struct KeyRow {
+    const char *key, *meaning;
+};
+constexpr KeyRow kKeyRows[] = {
+    {"Space", "pause: time stands still, sliders and views go on"},
+    {"N", "one frame, then pause"},
+    {"R", "start again"},
+    {"S", "write a PNG of the frame"},
+    {"H", "hide the panel"},
+    {"F11", "fill the screen"},
+    {"Ctrl+Z", "undo a change of a parameter"},
+    {"Ctrl+Shift+Z", "do it again"},
+    {"Shift while dragging", "ten times finer"},
+    {"Ctrl+click on a slider", "type its value"},
+    {"Right click on a slider", "reset it, or copy it"},
+    {"?", "this sheet"},
+    {"Escape", "quit"},
+};
+
+/// Text that ends `width` pixels from here.
+void draw_right(float width, const char* text) {
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + width - ImGui::CalcTextSize(text).x);
+    ImGui::TextUnformatted(text);
+}
+
+/// Frames a second with two digits where they are few.
+std::string rate_text(double milliseconds) {
+    char text[48];
+    const double rate = 1000 / milliseconds;
+    std::snprintf(text, sizeof text, rate < 10 ? "%.2g frames/s" : "%.0f frames/s", rate);
+    return text;
+}
+
+}  // namespace
+
+void draw_state(const PanelState& state) {
+    if (state.frame_milliseconds > 0) {
+        ImGui::Text("%.1f ms", state.frame_milliseconds);
+        ImGui::SameLine();
+        ImGui::TextColored(kDim, "%s%s", rate_text(state.frame_milliseconds).c_str(),
+                           state.paused ? ", paused" : "");
+    }
+    ImGui::TextColored(kDim, "%s", state.device.c_str());
+}
+
+void draw_message(const PanelState& state, float scale) {
+    if (state.message.empty()) return;
+    const ImVec2 window = ImGui::GetIO().DisplaySize;
+    const float padding = kPanelPadding * scale;
+    ImGui::SetNextWindowPos({padding, window.y - padding}, ImGuiCond_Always, {0, 1});
+    ImGui::Begin("##message", nullptr,
+                 ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoDecoration |
+                     ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoSavedSettings |
+                     ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav);
+    ImGui::PushTextWrapPos(
+        std::max(80.0f, std::min(kMessageWidth * scale, window.x - 4 * padding)));
+    ImGui::TextColored(kLoud, "%s", state.message.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::End();
+}
+
+float draw_controls(const PanelState& state, PanelActions& actions) {
+    float left = ImGui::GetCursorPosX();
+    auto control = [](const char* name, const char* help, float width = 0) {
+        bool pressed = ImGui::Button(name, {width, 0});
+        if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", help);
+        return pressed;
+    };
+    // The same with either name, so that nothing moves below.
+    const float pause_width = ImGui::CalcTextSize("pause").x + 2 * ImGui::GetStyle().FramePadding.x;
+    actions.pause |= control(state.paused ? "run" : "pause", "Space", pause_width);
+    ImGui::SameLine();
+    actions.step |= control("step", "N: one frame, then pause");
+    ImGui::SameLine();
+    actions.reset |= control("reset", "R: start again");
+    ImGui::SameLine();
+    actions.screenshot |=
+        control("save", "S: write a PNG of the frame (H hides this panel, ? lists all keys)");
+    return ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x - left;
+}
+
+void draw_presets(Widgets& widgets, const PanelState& state, float width, PanelActions& actions) {
+    if (widgets.parameters.all().empty()) return;
+    const auto note = [&](const char* name) {
+        const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+        actions.places.push_back({name, {from.x, from.y, to.x - from.x, to.y - from.y}});
+    };
+    if (ImGui::Button("defaults", {width, 0})) actions.defaults = true;
+    note("defaults");
+    const bool open = ImGui::CollapsingHeader("presets");
+    note("presets");
+    if (!open) return;
+    std::string& path = widgets.preset_path;
+    if (path.empty()) path = state.title + ".json";
+    char buffer[512];
+    std::snprintf(buffer, sizeof buffer, "%s", path.c_str());
+    ImGui::SetNextItemWidth(width);
+    if (ImGui::InputText("##preset file", buffer, sizeof buffer)) path = buffer;
+    if (ImGui::Button("write")) actions.save_preset = path;
+    note("write preset");
+    ImGui::SameLine();
+    if (ImGui::Button("read")) actions.load_preset = path;
+    note("read preset");
+    if (ImGui::Button("copy as command line", {width, 0}))
+        ImGui::SetClipboardText(command_line_of(widgets.parameters, state.title).c_str());
+    note("copy command");
+}
+
+void draw_kernels(const PanelState& state, PanelActions& actions) {
+    actions.kernels_open = ImGui::CollapsingHeader("kernel times");
+    if (!actions.kernels_open) return;
+    auto per_frame = [&](const KernelTime& kernel) {
+        return static_cast<double>(kernel.dispatches) / state.kernel_frames;
+    };
+    double total = 0;
+    for (const KernelTime& kernel : state.kernels) total += kernel.milliseconds * per_frame(kernel);
+    if (state.kernels.empty())
+        ImGui::TextColored(kDim, "no kernel ran");
+    else  // first, so that it is seen above a long table
+        ImGui::Text("%.3f ms a frame", total);
+    if (!ImGui::BeginTable("kernels", 3, ImGuiTableFlags_SizingFixedFit)) return;
+    const float width = ImGui::CalcTextSize("10000.000 ms").x;
+    for (const KernelTime& kernel : state.kernels) {
+        char text[32];
+        ImGui::TableNextRow();
+        ImGui::TableNextColumn();
+        ImGui::TextUnformatted(kernel.name.c_str());
+        ImGui::TableNextColumn();
+        ImGui::TextColored(kDim, "%.3g x", per_frame(kernel));
+        ImGui::TableNextColumn();
+        std::snprintf(text, sizeof text, "%.3f ms", kernel.milliseconds * per_frame(kernel));
+        draw_right(width, text);
+    }
+    ImGui::EndTable();
+}
+
+void draw_keys(const PanelState& state, float scale, PanelActions& actions) {
+    if (!state.keys_open) return;
+    const ImVec2 window = ImGui::GetIO().DisplaySize;
+    ImGui::SetNextWindowPos({window.x / 2, window.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
+    bool open = true;
+    ImGui::Begin("keys", &open,
+                 ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings |
+                     ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoMove);
+    for (const KeyRow& row : kKeyRows) {
+        ImGui::TextUnformatted(row.key);
+        ImGui::SameLine((kKeyColumn + 60) * scale);
+        ImGui::TextColored(kDim, "%s", row.meaning);
+    }
+    if (!state.keys.empty()) {
+        ImGui::Separator();
+        ImGui::PushTextWrapPos((kKeyColumn + 60 + kKeysWidth) * scale);
+        ImGui::TextUnformatted(state.keys.c_str());
+        ImGui::PopTextWrapPos();
+    }
+    ImGui::End();
+    if (!open) actions.keys = true;
+}
+
+}  // namespace firn

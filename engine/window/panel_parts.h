@@ -1,0 +1,20 @@
+// What the panel shows of the window itself: controls, state, kernel times, presets, keys.
+#pragma once
+#include "engine/window/gui_panel.h"
+#include "engine/window/widgets.h"
+
+namespace firn {
+
+/// Time and device.
+void draw_state(const PanelState& state);
+/// What the window has to say, in its lower left corner: nothing moves for it, and clicks go by.
+void draw_message(const PanelState& state, float scale);
+/// The window's own buttons; gives the width of their row.
+float draw_controls(const PanelState& state, PanelActions& actions);
+/// Defaults, presets, and the values as a command line.
+void draw_presets(Widgets& widgets, const PanelState& state, float width, PanelActions& actions);
+void draw_kernels(const PanelState& state, PanelActions& actions);
+/// The keys, in the middle of the window, until it is closed.
+void draw_keys(const PanelState& state, float scale, PanelActions& actions);
+
+}  // namespace firn

@@ -1,0 +1,140 @@
+// The widgets of a panel, through Dear ImGui.
+#include "engine/window/panel_widgets.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "engine/window/parameter_fields.h"
+
+namespace firn {
+namespace {
+
+constexpr float kWidgetWidth = 170, kTooltipWidth = 320;
+const ImVec4 kDim{0.58f, 0.62f, 0.68f, 1};
+
+const std::string& label_of(const Widget& widget, const Parameter* parameter) {
+    const std::string& label = parameter ? parameter->label : widget.label;
+    return label.empty() ? widget.name : label;
+}
+const std::string& group_of(const Widget& widget, const Parameter* parameter) {
+    return parameter ? parameter->group : widget.group;
+}
+const Parameter* parameter_of(const Widgets& widgets, const Widget& widget) {
+    return widget.kind == Widget::Kind::Parameter ? widgets.parameters.find(widget.name) : nullptr;
+}
+
+/// What it means, how others call it, and what it takes.
+void draw_tooltip(const Widgets& widgets, const Widget& widget, const Parameter* parameter,
+                  float scale) {
+    if (!ImGui::IsItemHovered() || (widget.help.empty() && !parameter)) return;
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(kTooltipWidth * scale);
+    const std::string& help = parameter ? parameter->help : widget.help;
+    if (!help.empty()) ImGui::TextUnformatted(help.c_str());
+    if (parameter)
+        ImGui::TextColored(kDim, "%s: %s, at first %s", parameter->name.c_str(),
+                           describe(*parameter).c_str(),
+                           widgets.parameters.initial(parameter->name).c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+}
+
+/// By the right button: back to the first value, or its name and value for a command line.
+void draw_menu(Widgets& widgets, const Parameter& parameter) {
+    if (!ImGui::BeginPopupContextItem(("menu of " + parameter.name).c_str())) return;
+    const std::string& first = widgets.parameters.initial(parameter.name);
+    if (ImGui::MenuItem(("reset to " + first).c_str())) {
+        widgets.parameters.set(parameter.name, first);
+        widgets.edited.push_back(parameter.name);
+    }
+    const std::string word = parameter.name + "=" + text_of(parameter);
+    if (ImGui::MenuItem(("copy " + word).c_str())) ImGui::SetClipboardText(word.c_str());
+    ImGui::EndPopup();
+}
+
+void draw_plot(const Widget& widget, const Columns& columns, float scale) {
+    char overlay[32];
+    std::snprintf(overlay, sizeof overlay, "%.4g",
+                  static_cast<double>(widget.history.empty() ? 0 : widget.history.back()));
+    ImGui::PlotLines(("##" + widget.name).c_str(), widget.history.data(),
+                     static_cast<int>(widget.history.size()), 0, overlay, FLT_MAX, FLT_MAX,
+                     {columns.second_width, 44 * scale});
+}
+
+void draw_widget(Widgets& widgets, Widget& widget, const Columns& columns, float scale,
+                 PanelActions& actions) {
+    const Parameter* parameter = parameter_of(widgets, widget);
+    const std::string& label = label_of(widget, parameter);
+    if (widget.kind == Widget::Kind::Heading) {
+        ImGui::Separator();
+        ImGui::TextColored(kDim, "%s", widget.name.c_str());
+        return;
+    }
+    if (widget.kind == Widget::Kind::Button) {
+        if (ImGui::Button((label + "##" + widget.name).c_str(), {columns.all_width, 0}))
+            widget.touched = true;
+    } else {
+        ImGui::AlignTextToFramePadding();
+        ImGui::TextUnformatted(label.c_str());
+        ImGui::SameLine(columns.second);
+        ImGui::SetNextItemWidth(columns.second_width);
+        if (widget.kind == Widget::Kind::Text)
+            ImGui::TextUnformatted(widget.text.c_str());
+        else if (widget.kind == Widget::Kind::Plot)
+            draw_plot(widget, columns, scale);
+        else if (draw_field(("##" + widget.name).c_str(), *parameter, actions)) {
+            widgets.parameters.touch(widget.name);
+            widgets.edited.push_back(widget.name);
+        }
+    }
+    const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+    widget.rectangle = {from.x, from.y, to.x - from.x, to.y - from.y};
+    draw_tooltip(widgets, widget, parameter, scale);
+    if (parameter) draw_menu(widgets, *parameter);
+}
+
+}  // namespace
+
+Columns columns_of(const Widgets& widgets, float controls_width, float scale) {
+    float widest = 0;
+    for (const Widget& widget : widgets.all) {
+        if (widget.kind == Widget::Kind::Heading || widget.kind == Widget::Kind::Button) continue;
+        const std::string& label = label_of(widget, parameter_of(widgets, widget));
+        widest = std::max(widest, ImGui::CalcTextSize(label.c_str()).x);
+    }
+    const float padding = ImGui::GetStyle().WindowPadding.x, gap = 14 * scale;
+    Columns columns;
+    columns.second = padding + widest + gap;
+    columns.second_width = std::max(kWidgetWidth * scale, controls_width - widest - gap);
+    columns.all_width = widest + gap + columns.second_width;
+    return columns;
+}
+
+void draw_widgets(Widgets& widgets, const Columns& columns, float scale, PanelActions& actions) {
+    if (widgets.edited.empty()) widgets.before = widgets.parameters.values();
+    std::set<std::string> drawn;
+    for (Widget& widget : widgets.all) {
+        const std::string& group = group_of(widget, parameter_of(widgets, widget));
+        if (group.empty()) {
+            draw_widget(widgets, widget, columns, scale, actions);
+            continue;
+        }
+        if (!drawn.insert(group).second) continue;
+        const bool open = ImGui::CollapsingHeader(group.c_str(), ImGuiTreeNodeFlags_DefaultOpen);
+        for (Widget& each : widgets.all) {
+            if (group_of(each, parameter_of(widgets, each)) != group) continue;
+            if (open)
+                draw_widget(widgets, each, columns, scale, actions);
+            else
+                each.rectangle = {};
+        }
+    }
+    if (widgets.edited.empty() || ImGui::IsAnyItemActive()) return;
+    widgets.history.note(widgets.parameters, widgets.before, widgets.edited);
+    widgets.edited.clear();
+}
+
+}  // namespace firn

@@ -1,0 +1,241 @@
+// Fields for each kind of parameter, through Dear ImGui.
+#include "engine/window/parameter_fields.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "compiler/program/error.h"
+#include "engine/window/parameter_text.h"
+
+namespace firn {
+namespace {
+
+constexpr float kFine = 0.1f;  // of a drag while Shift is held
+constexpr float kDegrees = 180 / 3.14159265f;
+
+/// Grows the text as it is typed.
+int resize_text(ImGuiInputTextCallbackData* data) {
+    if (data->EventFlag != ImGuiInputTextFlags_CallbackResize) return 0;
+    auto* text = static_cast<std::string*>(data->UserData);
+    text->resize(static_cast<size_t>(data->BufTextLen));
+    data->Buf = text->data();
+    return 0;
+}
+
+/// A file is taken when it is confirmed: on the way to its name there are others.
+bool draw_text(const char* label, const Parameter& parameter, PanelActions& actions) {
+    std::string text = text_of(parameter);
+    const bool is_file = parameter.look == ParameterLook::File;
+    const ImGuiInputTextFlags flags =
+        ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_AutoSelectAll |
+        (is_file ? ImGuiInputTextFlags_EnterReturnsTrue : ImGuiInputTextFlags_None);
+    if (!ImGui::InputText(label, text.data(), text.capacity() + 1, flags, resize_text, &text))
+        return false;
+    try {
+        assign(parameter, text.c_str());
+        return true;
+    } catch (const UserError& error) {
+        actions.refused = error.what();
+        return false;
+    }
+}
+
+bool draw_choice(const char* label, const ChoiceVariable& choice) {
+    auto index = static_cast<size_t>(*choice.index);
+    if (!ImGui::BeginCombo(label, index < choice.names.size() ? choice.names[index].c_str() : ""))
+        return false;
+    bool changed = false;
+    for (size_t i = 0; i < choice.names.size(); ++i) {
+        if (ImGui::Selectable(choice.names[i].c_str(), i == index)) {
+            *choice.index = static_cast<int>(i);
+            changed = true;
+        }
+    }
+    ImGui::EndCombo();
+    return changed;
+}
+
+/// Brings what was typed into the range, and says why.
+template <class T>
+void keep_in_range(const Parameter& parameter, T before, T& value, PanelActions& actions) {
+    const auto compared = static_cast<double>(value);
+    // In the variable's own precision, as texts are compared.
+    using Compared = std::conditional_t<std::is_same_v<T, float>, float, double>;
+    const bool inside = !has_range(parameter) || (value >= static_cast<Compared>(parameter.low) &&
+                                                  value <= static_cast<Compared>(parameter.high));
+    if (std::isfinite(compared) && inside) return;
+    const std::string typed = std::to_string(value);
+    value = std::isfinite(compared)
+                ? static_cast<T>(std::clamp(compared, parameter.low, parameter.high))
+                : before;
+    actions.refused = parameter.name + " is " + describe(parameter) + ": " + typed +
+                      " was not taken, it is " + text_of(parameter);
+}
+
+/// What the slider goes from and to; equal: it is dragged instead.
+struct Ends {
+    double low = 0, high = 0;
+    bool is_slider() const { return low < high; }
+};
+Ends ends_of(const Parameter& parameter) {
+    if (parameter.step > 0) return {};
+    if (parameter.soft_low < parameter.soft_high) return {parameter.soft_low, parameter.soft_high};
+    const bool finite = std::isfinite(parameter.low) && std::isfinite(parameter.high);
+    return finite && has_range(parameter) ? Ends{parameter.low, parameter.high} : Ends{};
+}
+
+/// Digits in all that show a change of `step`, four at least, so that small ranges can be read; and
+/// the unit.
+std::string number_format(const Parameter& parameter, bool whole, const char* unit = nullptr) {
+    const double ends = std::max(std::abs(parameter.low), std::abs(parameter.high)),
+                 largest = std::isfinite(ends) ? ends : 0;
+    const double digits =
+        parameter.step > 0 && largest > 0 ? std::ceil(std::log10(largest / parameter.step)) + 1 : 4;
+    std::string format =
+        whole ? "%d" : "%." + std::to_string(static_cast<int>(std::clamp(digits, 4.0, 9.0))) + "g";
+    if (unit) return format + unit;
+    if (!parameter.unit.empty()) format += ' ';
+    for (char c : parameter.unit) format += c == '%' ? "%%" : std::string(1, c);
+    return format;
+}
+
+/// Where a value lies between the ends of its slider, and back.
+double share_of(const Ends& ends, bool logarithmic, double value) {
+    if (logarithmic && ends.low > 0)
+        return std::log(value / ends.low) / std::log(ends.high / ends.low);
+    return (value - ends.low) / (ends.high - ends.low);
+}
+double at_share(const Ends& ends, bool logarithmic, double share) {
+    share = std::clamp(share, 0.0, 1.0);
+    if (logarithmic && ends.low > 0) return ends.low * std::pow(ends.high / ends.low, share);
+    return ends.low + share * (ends.high - ends.low);
+}
+
+/// The fine drag of a slider: from where Shift was pressed on it moves a tenth as far.
+struct FineDrag {
+    float mouse = 0;
+    double share = 0;
+    bool on = false;
+};
+FineDrag& fine_drag() {
+    static thread_local FineDrag drag;  // one mouse, and one item that it drags
+    return drag;
+}
+
+/// The slider's own value is replaced while the drag is fine.
+bool drag_finely(const Ends& ends, bool logarithmic, double before, double& value) {
+    FineDrag& drag = fine_drag();
+    const ImGuiIO& io = ImGui::GetIO();
+    if (!ImGui::IsItemActive()) return false;
+    if (!io.KeyShift || !io.MouseDown[0] || ImGui::IsItemActivated()) {
+        drag.on = false;
+        return false;
+    }
+    if (!drag.on) drag = {io.MousePos.x, share_of(ends, logarithmic, before), true};
+    const double width = std::max(1.0f, ImGui::GetItemRectSize().x);
+    value = at_share(ends, logarithmic,
+                     drag.share + static_cast<double>(kFine) *
+                                      static_cast<double>(io.MousePos.x - drag.mouse) / width);
+    return true;
+}
+
+bool draw_float(const char* label, const Parameter& parameter, float& value,
+                PanelActions& actions) {
+    const bool angle = parameter.look == ParameterLook::Angle;
+    const float unit = angle ? kDegrees : 1.0f, before = value;
+    const Ends ends = ends_of(parameter);
+    const std::string format = number_format(parameter, false, angle ? "\u00b0" : nullptr);
+    const ImGuiSliderFlags flags =
+        ImGuiSliderFlags_NoRoundToFormat |
+        (parameter.logarithmic ? ImGuiSliderFlags_Logarithmic : ImGuiSliderFlags_None);
+    float shown = value * unit;
+    bool changed = false;
+    if (ends.is_slider()) {
+        changed = ImGui::SliderFloat(label, &shown, static_cast<float>(ends.low) * unit,
+                                     static_cast<float>(ends.high) * unit, format.c_str(), flags);
+        if (double fine = 0;
+            drag_finely(ends, parameter.logarithmic, static_cast<double>(before), fine)) {
+            shown = static_cast<float>(fine) * unit;
+            changed = true;
+        }
+    } else {
+        const float step = parameter.step > 0 ? static_cast<float>(parameter.step)
+                                              : std::max(std::abs(value), 1e-3f) * 0.005f;
+        // Dear ImGui makes drags ten times coarser by Shift.
+        const float speed = step * unit * (ImGui::GetIO().KeyShift ? kFine * kFine : 1.0f);
+        const bool ranged = has_range(parameter);
+        changed = ImGui::DragFloat(label, &shown, speed,
+                                   ranged ? static_cast<float>(parameter.low) * unit : 0,
+                                   ranged ? static_cast<float>(parameter.high) * unit : 0,
+                                   format.c_str(), ImGuiSliderFlags_NoRoundToFormat);
+    }
+    if (!changed) return false;
+    value = shown / unit;
+    keep_in_range(parameter, before, value, actions);
+    return value != before;
+}
+
+bool draw_int(const char* label, const Parameter& parameter, int& value, PanelActions& actions) {
+    const int before = value;
+    const Ends ends = ends_of(parameter);
+    const std::string format = number_format(parameter, true);
+    bool changed = false;
+    if (ends.is_slider()) {
+        changed = ImGui::SliderInt(
+            label, &value, static_cast<int>(ends.low), static_cast<int>(ends.high), format.c_str(),
+            parameter.logarithmic ? ImGuiSliderFlags_Logarithmic : ImGuiSliderFlags_None);
+        if (double fine = 0; drag_finely(ends, parameter.logarithmic, before, fine)) {
+            value = static_cast<int>(std::lround(fine));
+            changed = true;
+        }
+    } else {
+        changed = ImGui::DragInt(label, &value, ImGui::GetIO().KeyShift ? 0.01f : 0.2f, 0, 0,
+                                 format.c_str());
+    }
+    if (changed) keep_in_range(parameter, before, value, actions);
+    return changed && value != before;
+}
+
+bool draw_vector(const char* label, const Parameter& parameter, const VectorVariable& vector,
+                 PanelActions& actions) {
+    if (parameter.look == ParameterLook::Colour)
+        return vector.count == 4
+                   ? ImGui::ColorEdit4(label, vector.values, ImGuiColorEditFlags_DisplayHex)
+                   : ImGui::ColorEdit3(label, vector.values, ImGuiColorEditFlags_DisplayHex);
+    const Ends ends = ends_of(parameter);
+    const auto low = static_cast<float>(ends.low), high = static_cast<float>(ends.high);
+    const std::string format = number_format(parameter, false);
+    float before[4] = {};
+    std::copy_n(vector.values, std::min(vector.count, 4), before);
+    const bool changed =
+        ends.is_slider()
+            ? ImGui::SliderScalarN(label, ImGuiDataType_Float, vector.values, vector.count, &low,
+                                   &high, format.c_str(), ImGuiSliderFlags_NoRoundToFormat)
+            : ImGui::DragScalarN(label, ImGuiDataType_Float, vector.values, vector.count,
+                                 ImGui::GetIO().KeyShift ? 1e-4f : 0.01f, nullptr, nullptr,
+                                 format.c_str(), ImGuiSliderFlags_NoRoundToFormat);
+    for (int k = 0; changed && k < std::min(vector.count, 4); ++k)
+        keep_in_range(parameter, before[k], vector.values[k], actions);
+    return changed;
+}
+
+}  // namespace
+
+bool draw_field(const char* label, const Parameter& parameter, PanelActions& actions) {
+    if (auto* value = std::get_if<float*>(&parameter.variable))
+        return draw_float(label, parameter, **value, actions);
+    if (auto* value = std::get_if<int*>(&parameter.variable))
+        return draw_int(label, parameter, **value, actions);
+    if (auto* value = std::get_if<bool*>(&parameter.variable))
+        return ImGui::Checkbox(label, *value);
+    if (std::holds_alternative<std::string*>(parameter.variable))
+        return draw_text(label, parameter, actions);
+    if (auto* vector = std::get_if<VectorVariable>(&parameter.variable))
+        return draw_vector(label, parameter, *vector, actions);
+    return draw_choice(label, std::get<ChoiceVariable>(parameter.variable));
+}
+
+}  // namespace firn

@@ -1,0 +1,68 @@
+// What a person does with all parameters of a window at once: presets, defaults, undo and redo.
+#include "compiler/program/error.h"
+#include "engine/window/text_file.h"
+#include "engine/window/widgets.h"
+#include "engine/window/window_state.h"
+
+namespace firn {
+namespace {
+
+std::vector<std::string> names_of(const ParameterValues& values) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : values) names.push_back(name);
+    return names;
+}
+
+}  // namespace
+
+void ViewWindow::State::save_preset(const std::string& path) {
+    try {
+        write_text_file(path, preset_text(gui.parameters(), options.title));
+        say("wrote " + path);
+    } catch (const UserError& error) {
+        say(error.what());
+    }
+}
+
+void ViewWindow::State::load_preset(const std::string& path) {
+    Widgets& widgets = gui.widgets();
+    const ParameterValues before = widgets.parameters.values();
+    try {
+        apply_preset(widgets.parameters, read_text_file(path), path, options.title, false);
+        widgets.history.note(widgets.parameters, before, names_of(before));
+        say("read " + path);
+    } catch (const UserError& error) {
+        say(error.what());
+    }
+}
+
+void ViewWindow::State::set_defaults() {
+    Widgets& widgets = gui.widgets();
+    const ParameterValues before = widgets.parameters.values();
+    try {
+        widgets.parameters.reset();
+    } catch (const UserError& error) {
+        say(error.what());
+    }
+    widgets.history.note(widgets.parameters, before, names_of(before));
+}
+
+void ViewWindow::State::undo() {
+    try {
+        const std::string names = gui.widgets().history.undo(gui.parameters());
+        say(names.empty() ? "there is nothing to undo" : "undone: " + names);
+    } catch (const UserError& error) {
+        say(error.what());
+    }
+}
+
+void ViewWindow::State::redo() {
+    try {
+        const std::string names = gui.widgets().history.redo(gui.parameters());
+        say(names.empty() ? "there is nothing to do again" : "done again: " + names);
+    } catch (const UserError& error) {
+        say(error.what());
+    }
+}
+
+}  // namespace firn

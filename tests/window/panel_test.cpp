@@ -1,0 +1,137 @@
+// What a person does with parameters in the panel: undo, fine drags, resets, presets, folding; and
+// the sheet of keys.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/window/window_fixture.h"
+
+namespace firn {
+namespace {
+
+std::string middle_of(const Rectangle& rectangle) {
+    return at(rectangle.x + rectangle.width / 2, rectangle.y + rectangle.height / 2);
+}
+std::string click_on(const Rectangle& rectangle) {
+    return middle_of(rectangle) + "sleep 0.15 mousedown 1 sleep 0.1 mouseup 1";
+}
+/// Where a window with print_widgets has said last that a part of it is.
+Rectangle place_of(const std::string& said, const std::string& name) {
+    const size_t begin = said.rfind("widget " + name + " ");
+    Rectangle out;
+    if (begin != std::string::npos)
+        std::sscanf(said.c_str() + begin + name.size() + 8, "%f %f %f %f", &out.x, &out.y,
+                    &out.width, &out.height);
+    return out;
+}
+
+TEST_F(RealWindow, ChangesAreFineUndoneAndReset) {
+    float dt = 0.25f;
+    ViewWindow window(executor, options("undo"));
+    window.gui().parameter("dt", dt, {.min = 0, .max = 1});
+    settle(window);
+    const Rectangle slider = window.gui().find("dt")->rectangle;
+    const auto grab = [&](float share) { return slider.x + slider.width * share; };
+    const float y = slider.y + slider.height / 2;
+    by_hand("undo", "windowfocus \\$id " + at(grab(0.25f), y) +
+                        "sleep 0.15 mousedown 1 sleep 0.15 " + at(grab(0.75f), y) +
+                        "sleep 0.15 mouseup 1");
+    EXPECT_TRUE(frames_until(window, [&] { return std::abs(dt - 0.75f) < 0.03f; })) << dt;
+    const float dragged = dt;
+    by_hand("undo", "sleep 0.2 key ctrl+z");
+    EXPECT_TRUE(frames_until(window, [&] { return dt == 0.25f; })) << dt;
+    by_hand("undo", "key ctrl+shift+z");
+    EXPECT_TRUE(frames_until(window, [&] { return dt == dragged; })) << dt;
+    // By Shift a drag of half the slider is a twentieth.
+    by_hand("undo", at(grab(0.75f), y) +
+                        "sleep 0.1 mousedown 1 sleep 0.15 keydown shift sleep 0.15 " +
+                        at(grab(0.25f), y) + "sleep 0.2 mouseup 1 keyup shift");
+    EXPECT_TRUE(frames_until(window, [&] { return std::abs(dt - (dragged - 0.05f)) < 0.01f; }))
+        << dt;
+    settle(window, 30);
+    EXPECT_NEAR(dt, dragged - 0.05f, 0.01f);
+    // The first line of what the right button opens.
+    by_hand("undo", at(grab(0.5f), y) + "mousedown 3 sleep 0.1 mouseup 3 sleep 0.2 " +
+                        at(grab(0.5f) + 25, y + 18) + "sleep 0.15 mousedown 1 sleep 0.1 mouseup 1");
+    EXPECT_TRUE(frames_until(window, [&] { return dt == 0.25f; })) << dt;
+    settle(window);
+    EXPECT_TRUE(window.gui().changed("dt"));
+}
+
+TEST_F(RealWindow, PresetsAreWrittenReadAndRefused) {
+    float dt = 0.25f;
+    int steps = 3;
+    WindowOptions wanted = options("presets");
+    wanted.print_widgets = true;
+    wanted.size = {640, 480};
+    const std::string path = testing::TempDir() + "/firn_panel_preset.json";
+    std::filesystem::remove(path);
+    ViewWindow window(executor, wanted);
+    window.gui().parameter("dt", dt, {.min = 0, .max = 1, .group = "Time"});
+    window.gui().parameter("steps", steps, {.min = 1, .max = 9});
+    window.gui().widgets().preset_path = path;
+    std::string said;
+    const auto wait_for = [&](const std::string& name) {
+        testing::internal::CaptureStdout();
+        bool found = false;
+        frames_until(window, [&] {
+            said += testing::internal::GetCapturedStdout();
+            found = place_of(said, name).width > 0 && window.frame() > 5;
+            testing::internal::CaptureStdout();
+            return found;
+        });
+        testing::internal::GetCapturedStdout();
+        ASSERT_TRUE(found) << name << " is not in:\n" << said;
+    };
+    wait_for("presets");
+    const Rectangle defaults = place_of(said, "defaults");
+    by_hand("presets", click_on(place_of(said, "presets")));
+    wait_for("write preset");
+    const Rectangle write = place_of(said, "write preset"), read = place_of(said, "read preset");
+    by_hand("presets", click_on(write));
+    EXPECT_TRUE(frames_until(window, [&] { return std::filesystem::exists(path); }));
+    steps = 5;
+    by_hand("presets", click_on(read));
+    EXPECT_TRUE(frames_until(window, [&] { return steps == 3; }));
+    std::ofstream(path) << R"({"steps": 7, "tempo": 1})";
+    by_hand("presets", click_on(read));
+    settle(window, 40);
+    EXPECT_EQ(steps, 3) << "tempo is unknown";
+    std::ofstream(path) << R"({"steps": 8})";
+    by_hand("presets", click_on(read));
+    EXPECT_TRUE(frames_until(window, [&] { return steps == 8; }));
+    by_hand("presets", click_on(defaults));
+    EXPECT_TRUE(frames_until(window, [&] { return steps == 3; }));
+    // The header of the group is above its only line.
+    const Rectangle line = window.gui().find("dt")->rectangle;
+    by_hand("presets", at(line.x, line.y - 14) + "sleep 0.1 mousedown 1 sleep 0.1 mouseup 1");
+    EXPECT_TRUE(
+        frames_until(window, [&] { return window.gui().find("dt")->rectangle.width == 0; }));
+    std::filesystem::remove(path);
+}
+
+TEST_F(RealWindow, AQuestionMarkShowsTheKeysAndF11LeavesTheWholeScreen) {
+    WindowOptions wanted = options("keys");
+    wanted.gui_in_pictures = wanted.fullscreen = true;
+    wanted.vsync = false;
+    ViewWindow window(executor, wanted);
+    EXPECT_TRUE(frames_until(window, [&] { return window.pixels() == WindowSize{1000, 800}; }));
+    const auto bright = [&] {
+        const Picture picture = window.picture({1000, 800});
+        return std::count_if(picture.rgba.begin(), picture.rgba.end(),
+                             [](uint8_t value) { return value > 140 && value < 255; });
+    };
+    settle(window);
+    const auto before = bright();
+    by_hand("keys", "windowfocus \\$id sleep 0.2 key question");
+    const auto looked = [&] { return window.frame() % 5 == 0 && bright() != before; };
+    EXPECT_TRUE(frames_until(window, looked));
+    by_hand("keys", "key F11");
+    EXPECT_TRUE(frames_until(window, [&] { return window.pixels() == WindowSize{640, 320}; }));
+}
+
+}  // namespace
+}  // namespace firn
