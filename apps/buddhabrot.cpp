@@ -42,13 +42,12 @@ Starts find_starts(const Tensor& seed, const Tensor& limit) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    int limit = 720;
-    float exposure = 1.0f;
     App app({.name = "buddhabrot",
              .help = "Where the orbits go that leave the Mandelbrot set.",
              .size = {1000, 1000}});
-    app.gui().slider("limit", limit, 50, 900, {.help = "turns of the longest orbits"});
-    app.gui().slider("exposure", exposure, 0.1f, 10.0f, {.logarithmic = true});
+    Param<int> limit{
+        app, "limit", 720, {.min = 50, .max = 900, .help = "turns of the longest orbits"}};
+    Param<float> exposure{app, "exposure", 1.0f, {.min = 0.1, .max = 10, .log = true}};
     return app.run(argc, argv, [&](Window& window) {
         // One layer for short orbits, one for longer and one for the longest.
         auto gather = compile(

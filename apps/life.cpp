@@ -22,15 +22,20 @@ constexpr int kRules[] = {rule({3}, {2, 3}), rule({3, 6}, {2, 3}),
 }  // namespace
 
 int main(int argc, char** argv) {
-    int kind = 0, cell = 2;
-    float density = 0.25f, fading = 0.96f, brush = 4.0f;
     App app({.name = "life", .help = "The Game of Life; drag to sow.", .headless_frames = 300});
-    Gui& gui = app.gui();
-    gui.combo("rule", kind, kNames, "when cells are born and when they stay");
-    gui.slider("density", density, 0.02f, 0.9f, {.help = "of the soup that it starts from"});
-    gui.slider("fading", fading, 0.5f, 0.995f, {.help = "of dead cells, in every frame"});
-    gui.slider("brush", brush, 1.0f, 40.0f, {.help = "cells"});
-    gui.slider("cell", cell, 1, 16, {.help = "pixels; takes effect on reset"});
+    Param<OneOf> kind{app, "rule", 0, kNames, {.help = "when cells are born and when they stay"}};
+    Param<float> fading{
+        app, "fading", 0.96f, {.min = 0.5, .max = 0.995, .help = "of dead cells, in every frame"}};
+    Param<float> brush{app, "brush", 4.0f, {.min = 1, .max = 40, .unit = "cells"}};
+    Param<float> density{app,
+                         "density",
+                         0.25f,
+                         {.min = 0.02,
+                          .max = 0.9,
+                          .group = "From the next reset",
+                          .help = "of the soup that it starts from"}};
+    Param<int> cell{
+        app, "cell", 2, {.min = 1, .max = 16, .unit = "pixels", .group = "From the next reset"}};
     return app.run(argc, argv, [&](Window& window) {
         auto live = compile(
             [](Tensor cells, Tensor heat, Tensor age, Tensor rule, Tensor fading) {

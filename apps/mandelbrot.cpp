@@ -39,16 +39,17 @@ Tensor palette(const Tensor& time) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    float x = -0.7454f, y = 0.1316f, zoom = 8.5f;
-    int limit = 400;
     App app({.name = "mandelbrot",
              .help = "The Mandelbrot set: drag to move, the wheel zooms.",
              .headless_frames = 16});
-    Gui& gui = app.gui();
-    gui.slider("x", x, -2.5f, 1.5f, {.help = "of the middle"});
-    gui.slider("y", y, -1.5f, 1.5f, {.help = "of the middle"});
-    gui.slider("zoom", zoom, -1.0f, 14.0f, {.help = "powers of two; f32 ends at about 14"});
-    gui.slider("limit", limit, 16, 4000, {.help = "turns until a point counts as inside"});
+    Param<float> x{app, "x", -0.7454f, {.min = -2.5, .max = 1.5, .help = "of the middle"}};
+    Param<float> y{app, "y", 0.1316f, {.min = -1.5, .max = 1.5, .help = "of the middle"}};
+    Param<float> zoom{
+        app, "zoom", 8.5f, {.min = -1, .max = 14, .help = "powers of two; f32 ends at about 14"}};
+    Param<int> limit{app,
+                     "limit",
+                     400,
+                     {.min = 16, .max = 4000, .help = "turns until a point counts as inside"}};
     return app.run(argc, argv, [&](Window& window) {
         // Adds one sample of every pixel, each frame somewhere else inside it.
         auto sample = compile(
@@ -70,13 +71,12 @@ int main(int argc, char** argv) {
             const Mouse& mouse = window.mouse();
             const auto [width, height] = window.pixels();
             float scale = 3.0f * std::exp2(-zoom) / float(height);
-            window.gui().slider("x", x, -2.5f, 1.5f, {.help = "of the middle", .step = scale});
-            window.gui().slider("y", y, -1.5f, 1.5f, {.help = "of the middle", .step = scale});
+            x.set_step(scale), y.set_step(scale);
             if (mouse.left.down) x -= scale * mouse.dj, y += scale * mouse.di;
             if (mouse.inside && mouse.wheel != 0) {
                 // What is under the mouse stays there.
                 float before = scale;
-                zoom = std::clamp(zoom + 0.25f * mouse.wheel, -1.0f, 14.0f);
+                zoom += 0.25f * mouse.wheel;
                 scale = 3.0f * std::exp2(-zoom) / float(height);
                 x += (before - scale) * (mouse.j - 0.5f * float(width));
                 y -= (before - scale) * (mouse.i - 0.5f * float(height));

@@ -38,19 +38,18 @@ Tensor relief(const Tensor& u, const Tensor& v) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    int pattern = 0, steps = 12;
-    float feed = 0.0545f, kill = 0.062f, brush = 12.0f;
     const std::pair<float, float> kPatterns[] = {
         {0.0545f, 0.062f}, {0.0367f, 0.0649f}, {0.030f, 0.0565f}, {0.018f, 0.051f}};
     App app({.name = "reaction_diffusion",
              .help = "Patterns of two substances; drag to sow.",
              .headless_frames = 400});
-    Gui& gui = app.gui();
-    gui.combo("pattern", pattern, {"coral", "cells", "worms", "waves"}, "sets feed and kill");
-    gui.slider("feed", feed, 0.01f, 0.08f, {.help = "of the first substance"});
-    gui.slider("kill", kill, 0.04f, 0.07f, {.help = "of the second"});
-    gui.slider("steps", steps, 1, 40, {.help = "in every frame"});
-    gui.slider("brush", brush, 2.0f, 60.0f, {.help = "cells"});
+    Param<OneOf> pattern{
+        app, "pattern", 0, {"coral", "cells", "worms", "waves"}, {.help = "sets feed and kill"}};
+    Param<float> feed{
+        app, "feed", 0.0545f, {.min = 0.01, .max = 0.08, .help = "of the first substance"}};
+    Param<float> kill{app, "kill", 0.062f, {.min = 0.04, .max = 0.07, .help = "of the second"}};
+    Param<int> steps{app, "steps", 12, {.min = 1, .max = 40, .help = "in every frame"}};
+    Param<float> brush{app, "brush", 12.0f, {.min = 2, .max = 60, .unit = "cells"}};
     return app.run(argc, argv, [&](Window& window) {
         auto react = compile(
             [](Tensor u, Tensor v, Tensor feed, Tensor kill, Tensor steps) {
@@ -72,10 +71,6 @@ int main(int argc, char** argv) {
             {f32("n", "m"), f32(), f32(), f32(), f32(), f32()});
         auto draw = compile(relief, {f32("n", "m"), f32("n", "m")});
 
-        // Where only the pattern was asked for, feed and kill are its own.
-        const auto [usual_feed, usual_kill] = kPatterns[0];
-        if (feed == usual_feed) feed = kPatterns[pattern].first;
-        if (kill == usual_kill) kill = kPatterns[pattern].second;
         Tensor u, v;
         auto start = [&] {
             auto [width, height] = window.size();
@@ -87,8 +82,10 @@ int main(int argc, char** argv) {
         };
         start();
         while (window.open()) {
-            if (window.gui().combo("pattern", pattern, {"coral", "cells", "worms", "waves"}))
-                std::tie(feed, kill) = kPatterns[pattern];
+            // Where only the pattern was asked for, feed and kill are its own.
+            const bool anew = pattern.changed(), fed = feed.changed(), killed = kill.changed();
+            if (anew && !fed) feed = kPatterns[pattern].first;
+            if (anew && !killed) kill = kPatterns[pattern].second;
             if (window.reset()) start();
             const Mouse& mouse = window.mouse();
             if (mouse.left.down)

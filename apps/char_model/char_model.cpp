@@ -22,9 +22,7 @@ std::string default_text() {
 int main(int argc, char** argv) {
     Settings settings;
     ModelOptions options;
-    int length = 400;
-    float temperature = 0.7f;
-    std::string file = default_text(), prompt;
+    std::string file = default_text();
 
     App app({.name = "char_model",
              .help = "A transformer learns a text character by character, and writes on: green is "
@@ -33,18 +31,24 @@ int main(int argc, char** argv) {
              .headless_frames = 1000});
     TrainingRun run(app, {.steps = 1, .report = 100});
     Gui& gui = app.gui();
-    gui.slider("lr", settings.lr, 1e-5f, 1e-1f, {.help = "learning rate", .logarithmic = true});
-    gui.slider("batch", settings.batch, 1, 256,
-               {.help = "pieces of text a step", .logarithmic = true});
-    gui.slider("decay", settings.decay, 0.0f, 0.5f, {.help = "of the weights"});
-    gui.slider("temperature", temperature, 0.01f, 2.0f, {.help = "how daring it writes"});
-    gui.slider("length", length, 10, 1500, {.help = "characters that it writes"});
-    gui.input("prompt", prompt, "what it is to go on from");
-    gui.heading("from the next reset");
-    gui.slider("context", options.context, 8, 256, {.help = "characters that it sees"});
-    gui.slider("width", options.width, 8, 256, {.help = "numbers of a character"});
-    gui.slider("layers", options.layers, 1, 8);
-    gui.slider("heads", options.heads, 1, 16, {.help = "must divide the width"});
+    const std::string reset = "From the next reset";
+    gui.parameter("lr", settings.lr,
+                  {.min = 1e-5, .max = 1e-1, .log = true, .help = "learning rate"});
+    gui.parameter("batch", settings.batch,
+                  {.min = 1, .max = 256, .log = true, .help = "pieces of text a step"});
+    gui.parameter("decay", settings.decay, {.min = 0, .max = 0.5, .help = "of the weights"});
+    Param<float> temperature{
+        app, "temperature", 0.7f, {.min = 0.01, .max = 2, .help = "how daring it writes"}};
+    Param<int> length{
+        app, "length", 400, {.min = 10, .max = 1500, .help = "characters that it writes"}};
+    Param<std::string> prompt{app, "prompt", "", {.help = "what it is to go on from"}};
+    gui.parameter("context", options.context,
+                  {.min = 8, .max = 256, .group = reset, .help = "characters that it sees"});
+    gui.parameter("width", options.width,
+                  {.min = 8, .max = 256, .group = reset, .help = "numbers of a character"});
+    gui.parameter("layers", options.layers, {.min = 1, .max = 8, .group = reset});
+    gui.parameter("heads", options.heads,
+                  {.min = 1, .max = 16, .group = reset, .help = "must divide the width"});
     app.option("text", file, "any file to learn");
 
     return app.run(argc, argv, [&](Window& window) {

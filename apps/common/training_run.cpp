@@ -32,9 +32,10 @@ TrainingRun::TrainingRun(App& app, const TrainingRunOptions& options)
     : app_(&app), options_(options) {
     app.go_on_minimised();
     Gui& gui = app.gui();
-    gui.slider("steps", options_.steps, 1, 100, {.help = "in every frame", .logarithmic = true});
-    gui.slider("report", options_.report, 1, 1000,
-               {.help = "frames between measurements", .logarithmic = true});
+    gui.parameter("steps", options_.steps,
+                  {.min = 1, .max = 100, .log = true, .help = "in every frame"});
+    gui.parameter("report", options_.report,
+                  {.min = 1, .max = 1000, .log = true, .help = "frames between measurements"});
     app.output("save", save_,
                "checkpoint that is written whenever it measures (.safetensors or .npz)");
     app.option("load", load_, "checkpoint to begin with");

@@ -6,6 +6,7 @@
 
 #include "apps/fluid/simulation.h"
 #include "apps/fluid/views.h"
+#include "compiler/program/error.h"
 
 using namespace firn;
 using namespace firn::fluid;
@@ -50,50 +51,80 @@ void report(Window& window, const DivergenceStats& stats) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    int view = 0;
-    float radius = 25.0f, push = 1.0f, ink = 0.4f;
-    bool stats = false, script = false;
-    std::string picture = default_picture();
-
     App app({.name = "fluid",
              .help = "Ink in water around obstacles: drag to push it.",
              .size = {1280, 720},
              .headless_frames = 240});
+    Param<View> view{app, "field", View::Dye, view_names(), {.help = "what is shown"}};
     Gui& gui = app.gui();
-    gui.combo("field", view, view_names(), "what is shown");
-    gui.slider("dt", settings.dt, 0.0f, 0.05f, {.help = "time step, seconds"});
-    gui.slider("confinement", settings.confinement, 0.0f, 30.0f,
-               {.help = "vorticity confinement: keeps whirls alive"});
-    gui.slider("velocity_loss", settings.velocity_loss, 0.0f, 0.9f,
-               {.help = "share of the velocity lost in a second"});
-    gui.slider("dye_loss", settings.dye_loss, 0.0f, 0.9f,
-               {.help = "share of the dye lost in a second"});
-    gui.slider("cycles", settings.cycles, 0, 8, {.help = "multigrid cycles of the pressure solve"});
-    gui.slider("sweeps", settings.sweeps, 1, 8, {.help = "smoothing sweeps of the finest level"});
-    gui.slider("radius", radius, 2.0f, 120.0f, {.help = "of the brush, cells"});
-    gui.slider("push", push, 0.0f, 4.0f, {.help = "velocity of the brush over that of the mouse"});
-    gui.slider("ink", ink, 0.0f, 1.0f, {.help = "how much colour the brush leaves"});
-    gui.checkbox("script", script,
-                 "drives itself by a stroke that is always the same; headless it always does");
-    gui.checkbox("stats", stats, "prints the divergence before and after the projection");
-    app.option("picture", picture, "PNG or JPEG whose colours are the dye at the start");
+    const std::string water = "Water", brush = "Brush";
+    gui.parameter("dt", settings.dt,
+                  {.min = 0, .max = 0.05, .unit = "s", .group = water, .help = "time step"});
+    gui.parameter(
+        "confinement", settings.confinement,
+        {.min = 0, .max = 30, .group = water, .help = "vorticity confinement: keeps whirls alive"});
+    gui.parameter("velocity_loss", settings.velocity_loss,
+                  {.min = 0,
+                   .max = 0.9,
+                   .label = "velocity loss",
+                   .group = water,
+                   .help = "share of the velocity lost in a second"});
+    gui.parameter("dye_loss", settings.dye_loss,
+                  {.min = 0,
+                   .max = 0.9,
+                   .label = "dye loss",
+                   .group = water,
+                   .help = "share of the dye lost in a second"});
+    gui.parameter(
+        "cycles", settings.cycles,
+        {.min = 0, .max = 8, .group = water, .help = "multigrid cycles of the pressure solve"});
+    gui.parameter(
+        "sweeps", settings.sweeps,
+        {.min = 1, .max = 8, .group = water, .help = "smoothing sweeps of the finest level"});
+    Param<float> radius{
+        app, "radius", 25.0f, {.min = 2, .max = 120, .unit = "cells", .group = brush}};
+    Param<float> push{app,
+                      "push",
+                      1.0f,
+                      {.min = 0,
+                       .max = 4,
+                       .group = brush,
+                       .help = "velocity of the brush over that of the mouse"}};
+    Param<float> ink{app,
+                     "ink",
+                     0.4f,
+                     {.min = 0, .max = 1, .group = brush, .help = "how much colour it leaves"}};
+    Param<bool> script{app,
+                       "script",
+                       false,
+                       {.help = "drives itself by a stroke that is always the same; headless it "
+                                "always does"}};
+    Param<bool> stats{
+        app, "stats", false, {.help = "prints the divergence before and after the projection"}};
+    Param<File> picture{app,
+                        "picture",
+                        default_picture(),
+                        {.help = "PNG or JPEG whose colours are the dye from the next reset"}};
 
     return app.run(argc, argv, [&](Window& window) {
-        Tensor colours = load_image(picture);
         WindowSize size;
         auto start = [&] {
             size = window.size();
-            return make_simulation(colours, default_obstacles(size.height, size.width));
+            return make_simulation(load_image(picture), default_obstacles(size.height, size.width));
         };
         Simulation simulation = start();
         while (window.open()) {
-            if (window.reset()) simulation = start();
+            if (window.reset()) try {
+                    simulation = start();
+                } catch (const UserError& error) {  // the picture is none
+                    window.say(error.what());
+                }
             bool drive = script || window.options().headless;
             Stroke stroke =
                 drive ? scripted_stroke(window.frame(), size.height, size.width, settings)
                       : mouse_stroke(window.mouse(), radius, push, ink, window.frame(), settings);
             if (window.playing()) advance(simulation, settings, stroke);
-            show(window, simulation, static_cast<View>(view));
+            show(window, simulation, view);
             if (stats) report(window, divergence_stats(simulation));
         }
     });

@@ -9,7 +9,6 @@ using namespace firn::fluid_control;
 int main(int argc, char** argv) {
     Settings settings;
     ProblemOptions options;
-    int resolution = 64;
     std::string dye, target;
 
     App app({.name = "fluid_control",
@@ -19,16 +18,30 @@ int main(int argc, char** argv) {
              .headless_frames = 50});
     TrainingRun run(app, {.steps = 1, .report = 5});
     Gui& gui = app.gui();
-    gui.slider("lr", settings.lr, 1e-3f, 10.0f, {.help = "learning rate", .logarithmic = true});
-    gui.slider("smooth", settings.smooth, 1e-7f, 1e-1f,
-               {.help = "weight of the velocity's squares in the loss", .logarithmic = true});
-    gui.heading("from the next reset");
-    gui.slider("resolution", resolution, 16, 256, {.help = "rows and columns of cells"});
-    gui.slider("flow_steps", options.steps, 1, 400, {.help = "steps of the flow"});
-    gui.slider("dt", options.dt, 0.01f, 2.0f, {.help = "seconds of each"});
-    gui.slider("cycles", options.cycles, 1, 4, {.help = "multigrid cycles of each"});
-    gui.slider("coarse", options.coarse, 1, 16,
-               {.help = "cells between the numbers that are learned"});
+    const std::string reset = "From the next reset";
+    gui.parameter("lr", settings.lr,
+                  {.min = 1e-3, .max = 10, .log = true, .help = "learning rate"});
+    gui.parameter("smooth", settings.smooth,
+                  {.min = 1e-7,
+                   .max = 1e-1,
+                   .log = true,
+                   .help = "weight of the velocity's squares in the loss"});
+    Param<int> resolution{
+        app,
+        "resolution",
+        64,
+        {.min = 16, .max = 256, .group = reset, .help = "rows and columns of cells"}};
+    gui.parameter("flow_steps", options.steps,
+                  {.min = 1, .max = 400, .group = reset, .help = "steps of the flow"});
+    gui.parameter("dt", options.dt,
+                  {.min = 0.01, .max = 2, .group = reset, .help = "seconds of each"});
+    gui.parameter("cycles", options.cycles,
+                  {.min = 1, .max = 4, .group = reset, .help = "multigrid cycles of each"});
+    gui.parameter("coarse", options.coarse,
+                  {.min = 1,
+                   .max = 16,
+                   .group = reset,
+                   .help = "cells between the numbers that are learned"});
     app.option("dye", dye, "PNG or JPEG of the dye at the start");
     app.option("target", target, "PNG or JPEG that it is to become");
 
@@ -51,7 +64,7 @@ int main(int argc, char** argv) {
         Tensor shown = picture(control, film(control));
         while (window.open()) {
             if (window.reset()) {
-                if (made == options && control.start.size(0) == resolution)
+                if (made == options && control.start.size(0) == int(resolution))
                     restart(control);
                 else
                     control = start();

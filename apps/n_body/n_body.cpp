@@ -39,37 +39,60 @@ int main(int argc, char** argv) {
     Settings settings;
     Camera camera;
     Look look;
-    int steps = 4, every = 25, colours = 0, bodies = 0;
-    float spin = 0.0f;
 
     App app({.name = "n_body",
              .help = "Galaxies that collide: drag to look around, the wheel comes closer.",
              .size = {1280, 720},
              .headless_frames = 110});
     Gui& gui = app.gui();
-    gui.slider("dt", settings.dt, 0.0f, 0.03f, {.help = "time step; a galaxy turns in about 4"});
-    gui.slider("softening", settings.softening, 0.01f, 0.3f,
-               {.help = "how close bodies may come before they pass through each other"});
-    gui.slider("steps", steps, 1, 16, {.help = "in every frame"});
-    gui.combo("colours", colours, colour_names(), "by galaxy, or by speed");
-    gui.slider("size", look.size, 0.3f, 4.0f, {.help = "of a body"});
-    gui.slider("trail", look.trail, 0.0f, 0.98f, {.help = "light that stays until the next frame"});
-    gui.slider("glow", look.glow, 0.0f, 0.9f, {.help = "light that is spread"});
-    gui.slider("exposure", look.exposure, 0.05f, 20.0f, {.logarithmic = true});
-    gui.slider("turn", camera.turn, -3.15f, 3.15f, {.help = "of the camera: drag the picture"});
-    gui.slider("tilt", camera.tilt, -1.57f, 1.57f, {.help = "of the camera: drag the picture"});
-    gui.slider("distance", camera.distance, 0.5f, 40.0f,
-               {.help = "of the camera: the wheel", .logarithmic = true});
-    gui.slider("spin", spin, -1.0f, 1.0f, {.help = "how fast the camera goes round"});
-    gui.slider("bodies", bodies, 0, kMostBodies,
-               {.help = "all pull all; 0: 2048 on a CPU, 16384 on a GPU", .logarithmic = true});
-    gui.slider("report", every, 1, 100, {.help = "frames between measures of the energy"});
+    const std::string motion = "Motion", look_of = "Look", eye = "Camera";
+    gui.parameter(
+        "dt", settings.dt,
+        {.min = 0, .max = 0.03, .group = motion, .help = "time step; a galaxy turns in about 4"});
+    gui.parameter("softening", settings.softening,
+                  {.min = 0.01,
+                   .max = 0.3,
+                   .group = motion,
+                   .help = "how close bodies may come before they pass through each other"});
+    Param<int> steps{
+        app, "steps", 4, {.min = 1, .max = 16, .group = motion, .help = "in every frame"}};
+    Param<int> bodies{app,
+                      "bodies",
+                      0,
+                      {.min = 0,
+                       .max = kMostBodies,
+                       .log = true,
+                       .group = motion,
+                       .help = "all pull all; 0: 2048 on a CPU, 16384 on a GPU"}};
+    Param<Colours> colours{app,
+                           "colours",
+                           Colours::Galaxy,
+                           colour_names(),
+                           {.group = look_of, .help = "by galaxy, or by speed"}};
+    gui.parameter("size", look.size, {.min = 0.3, .max = 4, .group = look_of, .help = "of a body"});
+    gui.parameter(
+        "trail", look.trail,
+        {.min = 0, .max = 0.98, .group = look_of, .help = "light that stays until the next frame"});
+    gui.parameter("glow", look.glow,
+                  {.min = 0, .max = 0.9, .group = look_of, .help = "light that is spread"});
+    gui.parameter("exposure", look.exposure,
+                  {.min = 0.05, .max = 20, .log = true, .group = look_of});
+    gui.angle("turn", camera.turn,
+              {.min = -3.15, .max = 3.15, .group = eye, .help = "drag the picture"});
+    gui.angle("tilt", camera.tilt,
+              {.min = -1.57, .max = 1.57, .group = eye, .help = "drag the picture"});
+    gui.parameter("distance", camera.distance,
+                  {.min = 0.5, .max = 40, .log = true, .group = eye, .help = "the wheel"});
+    Param<float> spin{
+        app, "spin", 0.0f, {.min = -1, .max = 1, .group = eye, .help = "how fast it goes round"}};
+    Param<int> every{
+        app, "report", 25, {.min = 1, .max = 100, .help = "frames between measures of the energy"}};
 
     return app.run(argc, argv, [&](Window& window) {
         WindowSize size = window.pixels();
         Painter painter = make_painter(size.height, size.width);
         auto start = [&] {
-            bodies = bodies == 0 ? default_bodies() : std::max(bodies, kLeastBodies);
+            bodies = bodies == 0 ? default_bodies() : std::max(int(bodies), kLeastBodies);
             return colliding_galaxies(bodies, app.seed());
         };
         Simulation simulation = make_simulation(start(), settings);
@@ -91,7 +114,7 @@ int main(int argc, char** argv) {
             done += now;
             move(camera, window.mouse());
             if (now > 0) camera.turn = std::remainder(camera.turn + 0.02f * spin, 2 * 3.14159265f);
-            look.colours = static_cast<Colours>(colours);
+            look.colours = colours;
             look.shutter = float(steps) * settings.dt;
             draw(painter, simulation.bodies, camera, look);
             window.show(picture(painter, look));

@@ -42,9 +42,6 @@ void live(Watched& watched, const Training& training, const Mouse& mouse, float 
 int main(int argc, char** argv) {
     Settings settings;
     ProblemOptions options;
-    int resolution = 24, pace = 4, life = 160;
-    bool train = true;
-    float radius = 5.0f;
     std::string file;
 
     App app({.name = "neural_ca",
@@ -54,21 +51,39 @@ int main(int argc, char** argv) {
              .headless_frames = 1000});
     TrainingRun run(app, {.steps = 1, .report = 20});
     Gui& gui = app.gui();
-    gui.checkbox("train", train, "off: the cells only live, by the rule that they have");
-    gui.slider("lr", settings.lr, 1e-5f, 1e-1f, {.help = "learning rate", .logarithmic = true});
-    gui.slider("halving", settings.halving, 10, 100000,
-               {.help = "steps in which the learning rate halves", .logarithmic = true});
-    gui.slider("least", settings.least, 1, 128, {.help = "steps to grow before it is judged"});
-    gui.slider("most", settings.most, 1, 128, {.help = "and at most so many"});
-    gui.slider("wounded", settings.wounded, 0, 16, {.help = "of a batch are wounded first"});
-    gui.slider("pace", pace, 0, 32, {.help = "steps of the watched cells in every frame"});
-    gui.slider("life", life, 16, 2000, {.help = "steps until they begin anew while training"});
-    gui.slider("radius", radius, 1.0f, 20.0f, {.help = "of the mouse's wounds, cells"});
-    gui.heading("from the next reset");
-    gui.slider("resolution", resolution, 12, 96, {.help = "rows and columns of cells"});
-    gui.slider("hidden", options.hidden, 4, 256, {.help = "units of the rule"});
-    gui.slider("batch", options.batch, 1, 32, {.help = "patterns a step"});
-    gui.slider("pool", options.pool, 1, 1024, {.help = "patterns that training goes on from"});
+    const std::string reset = "From the next reset";
+    Param<bool> train{
+        app, "train", true, {.help = "off: the cells only live, by the rule that they have"}};
+    gui.parameter("lr", settings.lr,
+                  {.min = 1e-5, .max = 1e-1, .log = true, .help = "learning rate"});
+    gui.parameter(
+        "halving", settings.halving,
+        {.min = 10, .max = 100000, .log = true, .help = "steps in which the learning rate halves"});
+    gui.parameter("least", settings.least,
+                  {.min = 1, .max = 128, .help = "steps to grow before it is judged"});
+    gui.parameter("most", settings.most, {.min = 1, .max = 128, .help = "and at most so many"});
+    gui.parameter("wounded", settings.wounded,
+                  {.min = 0, .max = 16, .help = "of a batch are wounded first"});
+    Param<int> pace{
+        app, "pace", 4, {.min = 0, .max = 32, .help = "steps of the watched cells in every frame"}};
+    Param<int> life{app,
+                    "life",
+                    160,
+                    {.min = 16, .max = 2000, .help = "steps until they begin anew while training"}};
+    Param<float> radius{
+        app, "radius", 5.0f, {.min = 1, .max = 20, .help = "of the mouse's wounds, cells"}};
+    Param<int> resolution{
+        app,
+        "resolution",
+        24,
+        {.min = 12, .max = 96, .group = reset, .help = "rows and columns of cells"}};
+    gui.parameter("hidden", options.hidden,
+                  {.min = 4, .max = 256, .group = reset, .help = "units of the rule"});
+    gui.parameter("batch", options.batch,
+                  {.min = 1, .max = 32, .group = reset, .help = "patterns a step"});
+    gui.parameter(
+        "pool", options.pool,
+        {.min = 1, .max = 1024, .group = reset, .help = "patterns that training goes on from"});
     app.option("picture", file, "PNG or JPEG to grow; what is white is empty");
 
     return app.run(argc, argv, [&](Window& window) {
@@ -88,7 +103,7 @@ int main(int argc, char** argv) {
         begin();
         while (window.open()) {
             if (window.reset()) {
-                if (made == options && training.target.size(0) == resolution)
+                if (made == options && training.target.size(0) == int(resolution))
                     restart(training, app.seed());
                 else
                     training = start();

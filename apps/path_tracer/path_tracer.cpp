@@ -3,7 +3,6 @@
 #include <stb/stb_image_write.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -19,14 +18,6 @@ namespace {
 std::string default_panorama() {
     return (std::filesystem::path(__FILE__).parent_path() / "../../assets/sky.hdr")
         .lexically_normal();
-}
-
-int sample_count(const std::string& text) {
-    int count = 0;
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    if (error != std::errc() || end != text.data() + text.size() || count < 1)
-        throw UserError("samples: \"" + text + "\" is no count; give a whole number above 0");
-    return count;
 }
 
 void write_hdr(const std::string& path, const Film& film) {
@@ -61,49 +52,69 @@ void move(Camera& camera, const Window& window, float seconds) {
     camera.at[2] += -aside * s - ahead * c;
 }
 
-void make_sliders(Gui& gui, Settings& settings, float& exposure) {
+void add_parameters(Gui& gui, Settings& settings) {
+    const std::string eye = "Camera", object = "Object", light = "Light";
     Camera& camera = settings.camera;
-    gui.combo("scene", settings.scene, scene_names(), "what is seen");
-    gui.slider("exposure", exposure, -6.0f, 6.0f, {.help = "in stops"});
-    gui.slider("bounces", settings.bounces, 1, 12, {.help = "surfaces that a path may meet"});
-    gui.slider("view", camera.view, 0.1f, 2.0f, {.help = "angle of the picture's height"});
-    gui.slider("aperture", camera.aperture, 0.0f, 0.5f,
-               {.help = "of the lens: blurs near and far"});
-    gui.slider("around", camera.around, -6.3f, 6.3f, {.help = "where the eye is, as an angle"});
-    gui.slider("above", camera.above, -1.5f, 1.5f, {.help = "where the eye is, as an angle"});
-    gui.slider("distance", camera.distance, 0.2f, 50.0f,
-               {.help = "of the eye", .logarithmic = true});
-    gui.slider("red", settings.colour[0], 0.0f, 1.0f, {.help = "of the object in the middle"});
-    gui.slider("green", settings.colour[1], 0.0f, 1.0f);
-    gui.slider("blue", settings.colour[2], 0.0f, 1.0f);
-    gui.slider("roughness", settings.roughness, 0.0f, 1.0f, {.help = "0 mirrors"});
-    gui.slider("metal", settings.metal, 0.0f, 1.0f, {.help = "how much of a metal it is"});
-    gui.slider("coat", settings.coat, 0.0f, 4.0f, {.help = "reflection of what is no metal"});
-    gui.slider("ground", settings.ground, 0.0f, 1.0f, {.help = "brightness of the ground"});
-    gui.slider("sky_turn", settings.sky_turn, 0.0f, 1.0f, {.help = "turns the light around"});
-    gui.slider("sky_strength", settings.sky_strength, 0.0f, 10.0f,
-               {.help = "brightness of the sky"});
+    gui.parameter("scene", settings.scene, scene_names(), {.help = "what is seen"});
+    gui.parameter("bounces", settings.bounces,
+                  {.min = 1, .max = 12, .help = "surfaces that a path may meet"});
+    gui.angle("view", camera.view,
+              {.min = 0.1, .max = 2, .group = eye, .help = "of the picture's height"});
+    gui.parameter("aperture", camera.aperture,
+                  {.min = 0, .max = 0.5, .group = eye, .help = "of the lens: blurs near and far"});
+    // The mouse goes round and round.
+    gui.angle("around", camera.around, {.soft_min = -6.3, .soft_max = 6.3, .group = eye});
+    gui.angle("above", camera.above, {.min = -1.5, .max = 1.5, .group = eye});
+    gui.parameter("distance", camera.distance,
+                  {.min = 0.2, .max = 50, .log = true, .group = eye, .help = "of the eye"});
+    gui.colour("colour", settings.colour, {.group = object, .help = "of the one in the middle"});
+    gui.parameter("roughness", settings.roughness,
+                  {.min = 0, .max = 1, .group = object, .help = "0 mirrors"});
+    gui.parameter("metal", settings.metal,
+                  {.min = 0, .max = 1, .group = object, .help = "how much of a metal it is"});
+    gui.parameter("coat", settings.coat,
+                  {.min = 0, .max = 4, .group = object, .help = "reflection of what is no metal"});
+    gui.parameter("ground", settings.ground,
+                  {.min = 0, .max = 1, .group = light, .help = "brightness of the ground"});
+    gui.parameter("sky_turn", settings.sky_turn,
+                  {.min = 0,
+                   .max = 1,
+                   .label = "sky turn",
+                   .group = light,
+                   .help = "turns the light around"});
+    gui.parameter("sky_strength", settings.sky_strength,
+                  {.min = 0,
+                   .max = 10,
+                   .label = "sky strength",
+                   .group = light,
+                   .help = "brightness of the sky"});
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     Settings settings;
-    float exposure = 0;
-    std::string panorama = default_panorama(), hdr, samples_text = "1";
+    std::string hdr;
     App app({.name = "path_tracer",
              .help = "A path tracer: drag to look around a fractal or spheres.",
              .keys = "Dragging turns around the object, the right button and the wheel go "
                      "nearer, arrows move along the ground, E and Q go up and down.",
              .size = {640, 360},
              .headless_frames = 1});
-    make_sliders(app.gui(), settings, exposure);
-    app.option("sky", panorama, "panorama that gives the light: Radiance HDR, PNG or JPEG");
-    app.option("samples", samples_text, "samples of every pixel in a frame");
+    add_parameters(app.gui(), settings);
+    Param<float> exposure{
+        app, "exposure", 0.0f, {.min = -6, .max = 6, .unit = "stops", .group = "Light"}};
+    Param<int> samples{
+        app, "samples", 1, {.min = 1, .soft_max = 64, .help = "of every pixel in a frame"}};
+    Param<File> panorama{app,
+                         "sky",
+                         default_panorama(),
+                         {.group = "Light",
+                          .help = "panorama that gives the light from the next reset: Radiance "
+                                  "HDR, PNG or JPEG"}};
     app.output("hdr", hdr, "file for the linear picture, Radiance HDR");
 
     return app.run(argc, argv, [&](Window& window) {
-        int samples = sample_count(samples_text);
         Sky sky = make_sky(load_panorama(panorama));
         WindowSize size = window.pixels();
         Settings shown = settings;
@@ -111,17 +122,22 @@ int main(int argc, char** argv) {
         Film film = make_film(size.height, size.width);
         while (window.open()) {
             move(settings.camera, window, 1.0f / 60);
+            const bool anew = window.reset();
+            if (anew && panorama.changed()) {
+                sky = make_sky(load_panorama(panorama));
+                tracer.reset();
+            }
             if (!tracer || settings.scene != shown.scene)
                 tracer.emplace(static_cast<SceneName>(settings.scene), sky);
-            if (window.reset() || !(settings == shown) || size != window.pixels()) {
+            if (anew || !(settings == shown) || size != window.pixels()) {
                 size = window.pixels();
                 film = make_film(size.height, size.width);
             }
             shown = settings;
             // A pause keeps the samples that there are; what changed is seen by its first.
-            const int more = window.playing() || film.samples == 0 ? samples : 0;
+            const int more = window.playing() || film.samples == 0 ? int(samples) : 0;
             for (int k = 0; k < more; ++k) tracer->add_sample(film, settings, app.seed());
-            window.gui().text("samples", std::to_string(film.samples));
+            window.gui().text("so far", std::to_string(film.samples));
             window.show(developed(film, exposure));
             if (app.writes_numbers()) app.set_numbers(linear_picture(film));
         }

@@ -32,7 +32,6 @@ DigitData data_of(const std::string& folder, int samples, uint32_t seed) {
 int main(int argc, char** argv) {
     Settings settings;
     std::string folder, written;
-    int samples = 12000, redraw = 2;
 
     App app({.name = "train_digits",
              .help = "A network learns to read digits: draw one (the right button clears), and see "
@@ -41,16 +40,25 @@ int main(int argc, char** argv) {
              .headless_frames = 200});
     TrainingRun run(app, {.steps = 1, .report = 50});
     Gui& gui = app.gui();
-    gui.slider("lr", settings.lr, 1e-5f, 1e-1f, {.help = "learning rate", .logarithmic = true});
-    gui.slider("batch", settings.batch, 8, 1024, {.help = "pictures a step", .logarithmic = true});
-    gui.slider("decay", settings.decay, 0.0f, 0.5f, {.help = "of the weights"});
-    gui.slider("averaged", settings.averaged, 0.0f, 0.999f,
-               {.help = "share of the mean of the weights that stays from step to step"});
-    gui.slider("turn", settings.turn, 0.0f, 0.5f, {.help = "pictures turn by at most, radians"});
-    gui.slider("shift", settings.shift, 0.0f, 4.0f, {.help = "and are shifted by, pixels"});
-    gui.slider("redraw", redraw, 1, 100, {.help = "frames between pictures"});
-    gui.slider("samples", samples, 1, 100000,
-               {.help = "pictures that are made for training", .logarithmic = true});
+    gui.parameter("lr", settings.lr,
+                  {.min = 1e-5, .max = 1e-1, .log = true, .help = "learning rate"});
+    gui.parameter("batch", settings.batch,
+                  {.min = 8, .max = 1024, .log = true, .help = "pictures a step"});
+    gui.parameter("decay", settings.decay, {.min = 0, .max = 0.5, .help = "of the weights"});
+    gui.parameter("averaged", settings.averaged,
+                  {.min = 0,
+                   .max = 0.999,
+                   .help = "share of the mean of the weights that stays from step to step"});
+    gui.parameter("turn", settings.turn,
+                  {.min = 0, .max = 0.5, .help = "pictures turn by at most, radians"});
+    gui.parameter("shift", settings.shift,
+                  {.min = 0, .max = 4, .help = "and are shifted by, pixels"});
+    Param<int> redraw{app, "redraw", 2, {.min = 1, .max = 100, .help = "frames between pictures"}};
+    Param<int> samples{
+        app,
+        "samples",
+        12000,
+        {.min = 1, .max = 100000, .log = true, .help = "pictures that are made for training"}};
     app.option("data", folder, "folder with the four IDX files of MNIST, unpacked");
     app.option("write-data", written, "folder to write the digits to, as such files");
 

@@ -22,7 +22,6 @@ std::string default_picture() {
 int main(int argc, char** argv) {
     Settings settings;
     NetworkOptions options;
-    int view = 0, redraw = 4, resolution = 256;
     std::string picture = default_picture();
 
     App app({.name = "train_image",
@@ -31,21 +30,38 @@ int main(int argc, char** argv) {
              .headless_frames = 400});
     TrainingRun run(app);
     Gui& gui = app.gui();
-    gui.combo("view", view, {"learned", "target", "difference"}, "what is shown");
-    gui.slider("lr", settings.lr, 1e-5f, 1e-1f, {.help = "learning rate", .logarithmic = true});
-    gui.slider("batch", settings.batch, 64, 65536, {.help = "pixels a step", .logarithmic = true});
-    gui.slider(
-        "averaged", settings.averaged, 0.0f, 0.9999f,
-        {.help = "share of the mean of the weights that stays from step to step: it is shown"});
-    gui.slider(
-        "redraw", redraw, 1, 100,
-        {.help = "frames between pictures of what is learned: one costs as much as some steps"});
-    gui.heading("from the next reset");
-    gui.slider("resolution", resolution, 16, 1024, {.help = "rows of pixels that are learned"});
-    gui.slider("features", options.features, 1, 512, {.help = "frequencies"});
-    gui.slider("width", options.width, 4, 512, {.help = "of the hidden layers"});
-    gui.slider("depth", options.depth, 1, 8, {.help = "hidden layers"});
-    gui.slider("detail", options.detail, 0.5f, 50.0f, {.help = "deviation of the frequencies"});
+    const std::string reset = "From the next reset";
+    Param<OneOf> view{
+        app, "view", 0, {"learned", "target", "difference"}, {.help = "what is shown"}};
+    gui.parameter("lr", settings.lr,
+                  {.min = 1e-5, .max = 1e-1, .log = true, .help = "learning rate"});
+    gui.parameter("batch", settings.batch,
+                  {.min = 64, .max = 65536, .log = true, .help = "pixels a step"});
+    gui.parameter(
+        "averaged", settings.averaged,
+        {.min = 0,
+         .max = 0.9999,
+         .help = "share of the mean of the weights that stays from step to step: it is shown"});
+    Param<int> redraw{
+        app,
+        "redraw",
+        4,
+        {.min = 1,
+         .max = 100,
+         .help = "frames between pictures of what is learned: one costs as much as some steps"}};
+    Param<int> resolution{
+        app,
+        "resolution",
+        256,
+        {.min = 16, .max = 1024, .group = reset, .help = "rows of pixels that are learned"}};
+    gui.parameter("features", options.features,
+                  {.min = 1, .max = 512, .group = reset, .help = "frequencies"});
+    gui.parameter("width", options.width,
+                  {.min = 4, .max = 512, .group = reset, .help = "of the hidden layers"});
+    gui.parameter("depth", options.depth,
+                  {.min = 1, .max = 8, .group = reset, .help = "hidden layers"});
+    gui.parameter("detail", options.detail,
+                  {.min = 0.5, .max = 50, .group = reset, .help = "deviation of the frequencies"});
     app.option("picture", picture, "PNG or JPEG to learn");
 
     return app.run(argc, argv, [&](Window& window) {
@@ -65,7 +81,7 @@ int main(int argc, char** argv) {
         Tensor learned = training.target * 0.0f;
         while (window.open()) {
             if (window.reset()) {
-                if (made == options && training.target.size(0) == resolution)
+                if (made == options && training.target.size(0) == int(resolution))
                     restart(training, app.seed());
                 else
                     training = start();

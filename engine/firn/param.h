@@ -129,6 +129,8 @@ class Param {
     /// True when it was set from outside since the last time this was asked: by the person, a
     /// preset, or the command line.
     bool changed() { return gui_.changed(name_); }
+    /// ParamOptions::step, which may change from frame to frame.
+    void set_step(float step) { gui_.set_step(name_, step); }
     const std::string& name() const { return name_; }
 
   private:

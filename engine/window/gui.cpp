@@ -101,6 +101,10 @@ bool Gui::bind(const std::string& name, const ParamVariable& variable,
 
 bool Gui::changed(const std::string& name) { return widgets_->parameters.take_touched(name); }
 
+void Gui::set_step(const std::string& name, float step) {
+    widgets_->parameters.set_step(name, static_cast<double>(step));
+}
+
 bool Gui::parameter(const std::string& name, float& value, const ParamOptions& options) {
     return bind(name, {Kind::Float, &value}, options);
 }

@@ -51,6 +51,8 @@ class Gui {
     bool bind(const std::string& name, const ParamVariable& variable, const ParamOptions& options);
     /// The same question for any of them.
     bool changed(const std::string& name);
+    /// ParamOptions::step, which may change from frame to frame.
+    void set_step(const std::string& name, float step);
 
     bool slider(const std::string& name, float& value, float low, float high,
                 const SliderOptions& options = {});

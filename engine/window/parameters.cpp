@@ -58,7 +58,8 @@ const Parameter& Parameters::add(Parameter parameter) {
         *known = std::move(parameter);
         return *known;
     }
-    assign(parameter, text_of(parameter));  // refuses a value outside its own range
+    // Refuses a value outside its own range; a file is first looked for when it is read.
+    if (parameter.look != ParameterLook::File) assign(parameter, text_of(parameter));
     Parameter& added = parameters_.emplace_back(std::move(parameter));
     initial_[added.name] = text_of(added);
     if (auto waiting = pending_.find(added.name); waiting != pending_.end()) {
@@ -87,6 +88,10 @@ bool Parameters::take_touched(const std::string& name) {
 
 void Parameters::touch(const std::string& name) {
     if (Parameter* parameter = get(name)) parameter->touched = true;
+}
+
+void Parameters::set_step(const std::string& name, double step) {
+    if (Parameter* parameter = get(name)) parameter->step = step;
 }
 
 void Parameters::set(const std::string& name, const std::string& text) {

@@ -63,6 +63,8 @@ class Parameters {
     /// True when it was set from outside since the last time this was asked.
     bool take_touched(const std::string& name);
     void touch(const std::string& name);
+    /// Of a drag, see Parameter::step.
+    void set_step(const std::string& name, double step);
 
     /// Sets by name from text. Throws UserError that names the parameter, the text and the range.
     void set(const std::string& name, const std::string& text);

@@ -339,6 +339,7 @@ Picture ViewWindow::picture(WindowSize size) {
 const BufferView& ViewWindow::shown() const { return state_->shown.view; }
 
 void ViewWindow::save(const std::string& path) { write_picture(path, picture()); }
+void ViewWindow::say(const std::string& text) { state_->say(text); }
 void ViewWindow::close_when(Callback<bool()> is_over) { state_->is_over = std::move(is_over); }
 void ViewWindow::on_frame(Callback<void()> callback) { state_->callback = std::move(callback); }
 const std::vector<KernelTime>& ViewWindow::kernel_times() const { return state_->kernels; }

@@ -108,6 +108,8 @@ class ViewWindow {
     const BufferView& shown() const;
     /// Writes it, .png or .jpg, whole or not at all. Throws UserError where it cannot be written.
     void save(const std::string& path);
+    /// Tells the person something, in the window for ten seconds.
+    void say(const std::string& text);
     /// Called after every frame that counts, for recording.
     void on_frame(Callback<void()> callback);
     /// Asked in every frame and while it waits; the window closes where it says true.
