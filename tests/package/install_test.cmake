@@ -29,3 +29,21 @@ if(gdb)
 endif()
 set(ENV{FIRN_EXECUTOR} device)      # Firn's Vulkan at work beside the host's
 run(${WORK_DIR}/build/consumer_with_volk)
+
+# Programs of one's own: how long they may be, and what they write.
+function(check_program name source lines)
+    file(STRINGS ${source} text)
+    list(LENGTH text count)
+    if(count GREATER lines)
+        message(FATAL_ERROR "${source} has ${count} lines, and ${lines} are to be enough")
+    endif()
+    set(out ${WORK_DIR}/${name}.png)
+    run(${WORK_DIR}/build/consumer_${name} --headless --frames 3 --size 96x64 --out ${out} --save-preset
+        ${WORK_DIR}/${name}.json ${ARGN})
+    run(${WORK_DIR}/build/consumer_${name} --headless --frames 3 --size 96x64 --out ${out}.again.png --preset
+        ${WORK_DIR}/${name}.json)
+    run(${CMAKE_COMMAND} -E compare_files ${out} ${out}.again.png)
+endfunction()
+check_program(heat ${SOURCE_DIR}/apps/heat.cpp 20 --rate 0.1)
+check_program(filter ${SOURCE_DIR}/tests/package/consumer/filter.cpp 30
+              --picture ${SOURCE_DIR}/assets/fluid.png --set tint=\#ffaa00 --sharpen 3)

@@ -1,6 +1,12 @@
+# Programs with a window of one's own, in few lines.
+set(consumer_dir ${CMAKE_CURRENT_LIST_DIR})
+foreach(program ${consumer_dir}/../../../apps/heat.cpp ${consumer_dir}/filter.cpp)
+    get_filename_component(name ${program} NAME_WE)
+    add_executable(consumer_${name} ${program})
+    target_link_libraries(consumer_${name} PRIVATE firn::firn)
+endforeach()
 # Programs that use Vulkan on their own beside Firn: through the loader's prototypes, and through a volk of their own.
 find_package(Vulkan REQUIRED)
-set(consumer_dir ${CMAKE_CURRENT_LIST_DIR})
 add_executable(consumer ${consumer_dir}/main.cpp ${consumer_dir}/firn_first.cpp ${consumer_dir}/vulkan_first.cpp)
 target_link_libraries(consumer PRIVATE firn::firn Vulkan::Vulkan)
 target_compile_options(consumer PRIVATE -g)  # a debugger looks at it
