@@ -111,6 +111,26 @@ TEST_F(Apps, WithoutAnythingShownThereAreNoNumbers) {
     EXPECT_NE(testing::internal::GetCapturedStderr().find("late: nothing was shown"),
               std::string::npos);
 }
+TEST_F(Apps, WritePresetsAndReadTheirOwnAlone) {
+    const std::string path = folder_ + "p.json";
+    Param<float> dt{app_, "dt", 0.25f};
+    Param<Angle> turn{app_, "turn", 1.0f};
+    float seen = 0;
+    const auto look = [&](Window&) { seen = dt; };
+    EXPECT_EQ(show({"--dt", "0.5", "--turn=90", "--save-preset", path}, look), 0);
+    EXPECT_EQ(seen, 0.5f);
+    dt = 0.0f;
+    EXPECT_EQ(show({"--preset", path}, look), 0);
+    EXPECT_EQ(seen, 0.5f);
+    EXPECT_EQ(show({"--preset", path, "--set", "dt=2"}, look), 0);
+    EXPECT_EQ(seen, 2.0f);
+    App other{{.name = "other", .help = "A program."}};
+    Param<float> same{other, "dt", 0.25f};
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run_app(other, {"--preset", path}, [](Window&) {}), 2);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("is one of the program \"late\""),
+              std::string::npos);
+}
 TEST_F(Apps, DumpTheirPrograms) {
     EXPECT_EQ(show({"--dump", folder_ + "dump"}), 0);
     EXPECT_FALSE(fs::is_empty(folder_ + "dump"));
