@@ -39,7 +39,12 @@ StoredTensor numbers_of(const Window& window, const std::optional<Tensor>& given
 
 LinearPicture linear_picture(const Window& window, const std::optional<Tensor>& given) {
     const StoredTensor from = numbers_of(window, given);
-    const size_t channels = from.shape.size() == 3 ? static_cast<size_t>(from.shape[2]) : 1;
+    const size_t rank = from.shape.size();
+    if (rank < 2 || rank > 3 || (rank == 3 && (from.shape[2] < 1 || from.shape[2] == 2)))
+        throw UserError(
+            "an .exr holds [h, w], [h, w, 3] or [h, w, 4], and the numbers that the "
+            "program gives have another shape; write a .npy");
+    const size_t channels = rank == 3 ? static_cast<size_t>(from.shape[2]) : 1;
     const auto width = static_cast<size_t>(file_bytes(from.dtype));
     LinearPicture out{static_cast<int>(from.shape[1]), static_cast<int>(from.shape[0]), {}};
     const float unit = from.dtype == u8 ? 1.0f / 255 : 1.0f;  // as they are shown

@@ -49,7 +49,9 @@ void ViewWindow::State::take_keys() {
             case 'H': hidden = !hidden; break;
             case static_cast<int>(Key::F1): toggle_keys(); break;
             case static_cast<int>(Key::F11): os->toggle_fullscreen(); break;
-            case static_cast<int>(Key::Escape): closed = true; break;
+            case static_cast<int>(Key::Escape):
+                closed = !std::exchange(keys_open, false);  // first the sheet
+                break;
             default: break;
         }
     }

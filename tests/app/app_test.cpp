@@ -48,12 +48,15 @@ class Apps : public testing::Test {
 };
 
 TEST_F(Apps, SetParametersThatTheProgramMakes) {
-    int late = 1;
+    int late = 1, later = 1;
     const auto program = [&](Window& window) {
+        Param<int> param{window, "param", 1};
         while (window.open()) window.gui().slider("steps", late, 0, 10);
+        later = param;
     };
-    EXPECT_EQ(run_app(app_, {"--set", "steps=7"}, program), 0);
+    EXPECT_EQ(run_app(app_, {"--set", "steps=7", "--set", "param=9"}, program), 0);
     EXPECT_EQ(late, 7);
+    EXPECT_EQ(later, 9);
     EXPECT_EQ(run_app(app_, {"--set", "stepps=7"}, program), 2);
 }
 TEST_F(Apps, GiveTheirWindowWhatTheCommandLineSays) {
@@ -87,6 +90,11 @@ TEST_F(Apps, WriteTheNumbersThatAreShown) {
     EXPECT_EQ(picture.width, 3);
     EXPECT_EQ(picture.rgb.at(15), 4.0f);
     EXPECT_EQ(picture.rgb.at(17), 4.0f);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(show({"--out", folder_ + "b.exr"}, [&](Window&) { app_.set_numbers(zeros({4})); }),
+              2);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("late: an .exr holds [h, w]"),
+              std::string::npos);
 }
 TEST_F(Apps, WriteTheNumbersThatTheProgramGives) {
     EXPECT_EQ(run_app(app_, {"--out", folder_ + "b_%d.npy"},

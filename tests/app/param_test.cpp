@@ -5,7 +5,7 @@
 #include <string>
 
 #include "compiler/program/error.h"
-#include "engine/window/parameters.h"
+#include "engine/window/widgets.h"
 
 namespace firn {
 namespace {
@@ -124,6 +124,14 @@ TEST_F(Params, OfOneNameAreOne) {
               }).find("two different widgets are named 'splash'"),
               std::string::npos);
     EXPECT_EQ(app.gui().parameters().all().size(), 1u);
+}
+TEST_F(Params, AButtonIsPressedOnce) {
+    Param<Button> splash{app, "splash", {.label = "Splash!"}};
+    EXPECT_FALSE(splash.pressed());
+    app.gui().widgets().get(Widget::Kind::Button, "splash").touched = true;
+    EXPECT_TRUE(splash.pressed());
+    EXPECT_FALSE(splash.pressed());
+    EXPECT_TRUE(app.gui().parameters().all().empty());
 }
 TEST_F(Params, OutsideTheirLimitsAreRefused) {
     EXPECT_NE(

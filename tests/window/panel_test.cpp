@@ -140,7 +140,7 @@ TEST_F(RealWindow, AQuestionMarkShowsTheKeysAndF11LeavesTheWholeScreen) {
     by_hand("keys", "windowfocus \\$id sleep 0.1 key question");
     const auto looked = [&] { return window.frame() % 5 == 0 && beside() != before; };
     EXPECT_TRUE(frames_until(window, looked));
-    by_hand("keys", "key F11");
+    by_hand("keys", "key Escape sleep 0.2 key F11");
     EXPECT_TRUE(frames_until(window, [&] { return window.pixels() == WindowSize{640, 320}; }));
 }
 
