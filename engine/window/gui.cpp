@@ -145,19 +145,6 @@ bool Gui::slider(const std::string& name, int& value, int low, int high,
                      {.min = low, .max = high, .log = options.logarithmic, .help = options.help});
 }
 
-bool Gui::checkbox(const std::string& name, bool& value, const std::string& help) {
-    return parameter(name, value, {.help = help});
-}
-
-bool Gui::combo(const std::string& name, int& index, const std::vector<std::string>& names,
-                const std::string& help) {
-    return parameter(name, index, names, {.help = help});
-}
-
-bool Gui::input(const std::string& name, std::string& value, const std::string& help) {
-    return parameter(name, value, {.help = help});
-}
-
 bool Gui::button(const std::string& name, const ParamOptions& options) {
     Widget& widget = widgets_->get(Widget::Kind::Button, name, options.help);
     widget.label = options.label;
@@ -178,7 +165,5 @@ void Gui::plot(const std::string& name, float value) {
     if (history.size() == kPlotLength) history.erase(history.begin());
     history.push_back(value);
 }
-
-void Gui::heading(const std::string& name) { widgets_->get(Widget::Kind::Heading, name); }
 
 }  // namespace firn

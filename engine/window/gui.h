@@ -54,15 +54,11 @@ class Gui {
     /// ParamOptions::step, which may change from frame to frame.
     void set_step(const std::string& name, float step);
 
+    /// The same as parameter(), for a range alone.
     bool slider(const std::string& name, float& value, float low, float high,
                 const SliderOptions& options = {});
     bool slider(const std::string& name, int& value, int low, int high,
                 const SliderOptions& options = {});
-    bool checkbox(const std::string& name, bool& value, const std::string& help = "");
-    /// `index` is the chosen one of `names`.
-    bool combo(const std::string& name, int& index, const std::vector<std::string>& names,
-               const std::string& help = "");
-    bool input(const std::string& name, std::string& value, const std::string& help = "");
     /// True once for every press. Of the options it has label, group and help.
     bool button(const std::string& name, const ParamOptions& options);
     bool button(const std::string& name, const std::string& help = "");
@@ -70,7 +66,6 @@ class Gui {
     void text(const std::string& name, const std::string& value);
     /// Appends a value to a small plot of the last 240.
     void plot(const std::string& name, float value);
-    void heading(const std::string& name);
 
     /// The bound variables (engine/window/parameters.h).
     Parameters& parameters();

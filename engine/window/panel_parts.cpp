@@ -112,6 +112,7 @@ void draw_presets(Widgets& widgets, const PanelState& state, float width, PanelA
     std::snprintf(buffer, sizeof buffer, "%s", path.c_str());
     ImGui::SetNextItemWidth(width);
     if (ImGui::InputText("##preset file", buffer, sizeof buffer)) path = buffer;
+    note("preset file");
     if (ImGui::Button("write")) actions.save_preset = path;
     note("write preset");
     ImGui::SameLine();

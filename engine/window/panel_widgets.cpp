@@ -68,11 +68,6 @@ void draw_widget(Widgets& widgets, Widget& widget, const Columns& columns, float
                  PanelActions& actions) {
     const Parameter* parameter = parameter_of(widgets, widget);
     const std::string& label = label_of(widget, parameter);
-    if (widget.kind == Widget::Kind::Heading) {
-        ImGui::Separator();
-        ImGui::TextColored(kDim, "%s", widget.name.c_str());
-        return;
-    }
     if (widget.kind == Widget::Kind::Button) {
         if (ImGui::Button((label + "##" + widget.name).c_str(), {columns.all_width, 0}))
             widget.touched = true;
@@ -101,7 +96,7 @@ void draw_widget(Widgets& widgets, Widget& widget, const Columns& columns, float
 Columns columns_of(const Widgets& widgets, float controls_width, float scale) {
     float widest = 0;
     for (const Widget& widget : widgets.all) {
-        if (widget.kind == Widget::Kind::Heading || widget.kind == Widget::Kind::Button) continue;
+        if (widget.kind == Widget::Kind::Button) continue;
         const std::string& label = label_of(widget, parameter_of(widgets, widget));
         widest = std::max(widest, ImGui::CalcTextSize(label.c_str()).x);
     }

@@ -12,7 +12,7 @@ namespace firn {
 
 /// One line of the panel.
 struct Widget {
-    enum class Kind : uint8_t { Parameter, Button, Text, Plot, Heading };
+    enum class Kind : uint8_t { Parameter, Button, Text, Plot };
     Kind kind = Kind::Text;
     std::string name, help;      // help of a parameter: its own
     std::string label, group;    // Button

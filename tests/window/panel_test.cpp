@@ -111,6 +111,13 @@ TEST_F(RealWindow, PresetsAreWrittenReadAndRefused) {
     std::ofstream(path) << R"({"steps": 8})";
     by_hand("presets", click_on(read));
     EXPECT_TRUE(frames_until(window, [&] { return steps == 8; }));
+    // What is copied is pasted where a file is named.
+    const Rectangle field = place_of(said, "preset file");
+    by_hand("presets", "windowfocus \\$id " + click_on(place_of(said, "copy command")) +
+                           " sleep 0.1 " + click_on(field) + " sleep 0.1 key ctrl+a key ctrl+v");
+    EXPECT_TRUE(frames_until(window, [&] {
+        return window.gui().widgets().preset_path == "presets --set steps=8";
+    })) << window.gui().widgets().preset_path;
     by_hand("presets", click_on(defaults));
     EXPECT_TRUE(frames_until(window, [&] { return steps == 3; }));
     // The header of the group is above its only line.
