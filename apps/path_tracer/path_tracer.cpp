@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "apps/path_tracer/trace.h"
+#include "compiler/program/error.h"
 
 using namespace firn;
 using namespace firn::path_tracer;
@@ -123,10 +124,12 @@ int main(int argc, char** argv) {
         while (window.open()) {
             move(settings.camera, window, 1.0f / 60);
             const bool anew = window.reset();
-            if (anew && panorama.changed()) {
-                sky = make_sky(load_panorama(panorama));
-                tracer.reset();
-            }
+            if (anew && panorama.changed()) try {
+                    sky = make_sky(load_panorama(panorama));
+                    tracer.reset();
+                } catch (const UserError& error) {  // it is none
+                    window.say(error.what());
+                }
             if (!tracer || settings.scene != shown.scene)
                 tracer.emplace(static_cast<SceneName>(settings.scene), sky);
             if (anew || !(settings == shown) || size != window.pixels()) {

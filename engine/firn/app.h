@@ -22,8 +22,7 @@ struct AppInfo {
 /// the program makes itself are set when it does; a name that nobody made is an error after the
 /// first frame.
 ///     App app({.name = "wave", .help = "Waves on a square drum."});
-///     float dt = 0.1f;
-///     app.gui().slider("dt", dt, 0.0f, 0.5f, {.help = "time step"});
+///     Param<float> dt{app, "dt", 0.1f, {.min = 0, .max = 0.5, .help = "time step"}};
 ///     return app.run(argc, argv, [&](Window& window) { while (window.open()) { ... } });
 /// While it lives, an exception that nobody catches is a message and the exit status of `run`, not
 /// an abort; so one at a time.

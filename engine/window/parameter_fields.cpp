@@ -15,6 +15,9 @@ namespace {
 
 constexpr float kFine = 0.1f;  // of a drag while Shift is held
 constexpr float kDegrees = 180 / 3.14159265f;
+// The menu of its right button is ours.
+constexpr ImGuiColorEditFlags kColourFlags =
+    ImGuiColorEditFlags_DisplayHex | ImGuiColorEditFlags_NoOptions;
 
 /// Grows the text as it is typed.
 int resize_text(ImGuiInputTextCallbackData* data) {
@@ -202,9 +205,8 @@ bool draw_int(const char* label, const Parameter& parameter, int& value, PanelAc
 bool draw_vector(const char* label, const Parameter& parameter, const VectorVariable& vector,
                  PanelActions& actions) {
     if (parameter.look == ParameterLook::Colour)
-        return vector.count == 4
-                   ? ImGui::ColorEdit4(label, vector.values, ImGuiColorEditFlags_DisplayHex)
-                   : ImGui::ColorEdit3(label, vector.values, ImGuiColorEditFlags_DisplayHex);
+        return vector.count == 4 ? ImGui::ColorEdit4(label, vector.values, kColourFlags)
+                                 : ImGui::ColorEdit3(label, vector.values, kColourFlags);
     const Ends ends = ends_of(parameter);
     const auto low = static_cast<float>(ends.low), high = static_cast<float>(ends.high);
     const std::string format = number_format(parameter, false);

@@ -27,8 +27,11 @@ int run_app(App& app, std::vector<std::string> arguments, const Callback<void(Wi
 class Apps : public testing::Test {
   protected:
     void SetUp() override {
-        static const bool has_driver = !device_report().empty();
-        if (!has_driver) GTEST_SKIP() << "no Vulkan driver";
+        try {
+            static const std::string devices = device_report();
+        } catch (const DeviceError& error) {
+            GTEST_SKIP() << "no Vulkan driver: " << error.what();
+        }
         folder_ = testing::TempDir() + "/firn_app/";
         fs::remove_all(folder_);
         fs::create_directories(folder_);
