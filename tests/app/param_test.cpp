@@ -139,6 +139,7 @@ TEST_F(Params, OutsideTheirLimitsAreRefused) {
             .find("parameter dt: cannot be set to '2', which is outside its range; it takes a "
                   "number of at most 1"),
         std::string::npos);
+    EXPECT_EQ(app.gui().find("dt"), nullptr);  // nor is there a line of the panel
     Param<float> dt{app, "dt", 0.5f, {.max = 1, .unit = "m2/s"}};  // the name is still free
     EXPECT_NE(message_of([&] { set("dt", "3"); }).find("a number of at most 1 m2/s"),
               std::string::npos);
