@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "compiler/learning/stored_tensor.h"
+#include "compiler/files/stored_tensor.h"
 #include "compiler/program/error.h"
 #include "engine/runtime/vulkan_executor.h"
 
