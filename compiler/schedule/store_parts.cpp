@@ -73,14 +73,22 @@ NodeSet joined_alike(const std::vector<ScheduleItem>& items) {
     return out;
 }
 
+/// What the saving must be worth: another launch, where what else its kernel computes is left to a
+/// kernel of its own; else (`alone`) as much as storing the value, lest little is gained.
+double least_saving(const Node& node, const ScheduleFacts& facts, bool alone) {
+    const double store = expected_elements(node.shape, facts.symbols) * node.dtype.bytes() /
+                         facts.profile.bytes_per_second;
+    const double launch = facts.profile.seconds_per_launch;
+    return alone ? std::min(launch, costs::kLeastGain * store) : launch;
+}
+
 /// `alone`: as joined_alike() says.
 bool pays(const Node& node, const Schedule& schedule, const ScheduleFacts& facts, bool alone) {
     if (node.dtype.bytes() < 4) return false;  // several elements of a word are stored together
     const auto joined = joined_parts(node);
     return joined && is_contiguous(node, *joined, facts.symbols) &&
            can_bind(node, *joined, facts) &&
-           saved_seconds(node, *joined, schedule, facts) >
-               (alone ? 0 : facts.profile.seconds_per_launch);
+           saved_seconds(node, *joined, schedule, facts) > least_saving(node, facts, alone);
 }
 
 /// The positions are those of a part, without its axis where that has one index.
