@@ -55,8 +55,8 @@ double saved_seconds(const Node& node, const JoinedParts& joined, const Schedule
     return saved;
 }
 
-/// Values whose kernels compute nothing but values that are joined alike: stored by part they need
-/// no kernel more.
+/// Values whose kernels compute nothing but values that are joined alike, of parts that are joined
+/// of none: stored by part they need no kernel more.
 NodeSet joined_alike(const std::vector<ScheduleItem>& items) {
     NodeSet out;
     for (const ScheduleItem& item : items) {
@@ -65,21 +65,14 @@ NodeSet joined_alike(const std::vector<ScheduleItem>& items) {
         const auto first = joined_parts(*item.outputs[0]);
         const auto is_like_it = [&](const Ref& output) {
             const auto other = joined_parts(*output);
-            return first && other && other->axis == first->axis && other->extent == first->extent;
+            return first && other && other->axis == first->axis && other->extent == first->extent &&
+                   std::none_of(other->sides.begin(), other->sides.end(),
+                                [](const Node* side) { return joined_parts(computed(*side)); });
         };
         if (std::all_of(item.outputs.begin(), item.outputs.end(), is_like_it))
             for (const Ref& output : item.outputs) out.insert(output.get());
     }
     return out;
-}
-
-/// What the saving must be worth: another launch, where what else its kernel computes is left to a
-/// kernel of its own; else (`alone`) as much as storing the value, lest little is gained.
-double least_saving(const Node& node, const ScheduleFacts& facts, bool alone) {
-    const double store = expected_elements(node.shape, facts.symbols) * node.dtype.bytes() /
-                         facts.profile.bytes_per_second;
-    const double launch = facts.profile.seconds_per_launch;
-    return alone ? std::min(launch, costs::kLeastGain * store) : launch;
 }
 
 /// `alone`: as joined_alike() says.
@@ -88,7 +81,8 @@ bool pays(const Node& node, const Schedule& schedule, const ScheduleFacts& facts
     const auto joined = joined_parts(node);
     return joined && is_contiguous(node, *joined, facts.symbols) &&
            can_bind(node, *joined, facts) &&
-           saved_seconds(node, *joined, schedule, facts) > least_saving(node, facts, alone);
+           saved_seconds(node, *joined, schedule, facts) >
+               (alone ? 0 : facts.profile.seconds_per_launch);
 }
 
 /// The positions are those of a part, without its axis where that has one index.
