@@ -11,7 +11,7 @@
 namespace firn::path_tracer {
 namespace {
 
-constexpr float kPi = 3.14159265f;
+constexpr float kHalfTurn = 3.14159265f;  // radians
 
 /// The first place whose cumulative chance is above u: chance(k) is that of 0 to k.
 struct Drawn {
@@ -32,8 +32,8 @@ Drawn draw(const std::function<Tensor(const Tensor&)>& chance, int count, const 
 vec2 place(const Sky& sky, const vec3& direction, const Tensor& turn) {
     float h = static_cast<float>(int(sky.density.size(0))),
           w = static_cast<float>(int(sky.density.size(1)));
-    Tensor around = atan2(direction.z, direction.x) / (2.0f * kPi) + turn;
-    return vec2(frac(around) * w, acos(clamp(direction.y, -1.0f, 1.0f)) / kPi * h);
+    Tensor around = atan2(direction.z, direction.x) / (2.0f * kHalfTurn) + turn;
+    return vec2(frac(around) * w, acos(clamp(direction.y, -1.0f, 1.0f)) / kHalfTurn * h);
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ Tensor load_panorama(const std::string& path) {
 Sky make_sky(const Tensor& radiance) {
     int h = radiance.size(0), w = radiance.size(1);
     vec3 light = vec3_of(radiance);
-    Tensor share = sin((index({h, w}, 0) + 0.5f) * (kPi / float(h)));
+    Tensor share = sin((index({h, w}, 0) + 0.5f) * (kHalfTurn / float(h)));
     Tensor bright = dot(light, vec3(0.2126f, 0.7152f, 0.0722f)) + 1e-4f;
     // The mean of what sky_radiance gives over a texel, with a part from its neighbours.
     auto [i, j] = indices<2>(Shape{h, w});
@@ -83,7 +83,7 @@ Tensor sky_chance(const Sky& sky, const vec3& direction, const Tensor& turn) {
     const Tensor& density = sky.density;
     vec2 at = place(sky, direction, turn);
     Tensor sine = sqrt(max(1.0f - direction.y * direction.y, 1e-8f));
-    return density(at.y.as(i32), at.x.as(i32)) / (2.0f * kPi * kPi * sine);
+    return density(at.y.as(i32), at.x.as(i32)) / (2.0f * kHalfTurn * kHalfTurn * sine);
 }
 
 vec3 draw_direction(const Sky& sky, const Tensor& first, const Tensor& second, const Tensor& turn) {
@@ -91,8 +91,8 @@ vec3 draw_direction(const Sky& sky, const Tensor& first, const Tensor& second, c
     const Tensor &rows = sky.rows, &columns = sky.columns;
     Drawn row = draw([&](const Tensor& k) { return rows(k); }, h, first);
     Drawn column = draw([&](const Tensor& k) { return columns(row.index, k); }, w, second);
-    Tensor down = (row.index + row.fraction) * (kPi / float(h));
-    Tensor around = ((column.index + column.fraction) / float(w) - turn) * (2.0f * kPi);
+    Tensor down = (row.index + row.fraction) * (kHalfTurn / float(h));
+    Tensor around = ((column.index + column.fraction) / float(w) - turn) * (2.0f * kHalfTurn);
     return vec3(sin(down) * cos(around), cos(down), sin(down) * sin(around));
 }
 

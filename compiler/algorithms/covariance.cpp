@@ -11,8 +11,6 @@
 namespace firn {
 namespace {
 
-bool differ(const Size& a, const Size& b) { return (a - b).is_constant() && !(a == b); }
-
 /// The weights with the rank of x.
 Tensor fitting_weights(const Tensor& x, const Tensor& weights, const Axes& axes) {
     const Shape shape = x.shape(), own = weights.shape();

@@ -14,7 +14,7 @@ namespace firn {
 namespace {
 
 /// The same with one axis of batches.
-Lu factorised(const Matrices& matrix) {
+Lu lu_of(const Matrices& matrix) {
     Tensor m = matrix.values;
     Size n = matrix.rows, batches = m.size(0);
     auto [batch, i, j] = indices<3>(m.shape());
@@ -53,7 +53,7 @@ Tensor solved(const Tensor& a, const Tensor& b) {
 Lu lu(const Operand& a) {
     LineScope at(a.line());
     Matrices matrix = as_square_matrices("lu", a);
-    Lu out = factorised(matrix);
+    Lu out = lu_of(matrix);
     return {with_batch(out.lu, matrix.batch), with_batch(out.permutation, matrix.batch),
             with_batch(out.sign, matrix.batch)};
 }

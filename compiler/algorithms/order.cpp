@@ -38,18 +38,18 @@ Tensor begins_of(const Tensor& counts) {
         {rows, kDigits, blocks});
 }
 
-constexpr int64_t kBlock = 256;  // elements whose digits are compared with each other
+constexpr int64_t kDigitBlock = 256;  // elements whose digits are compared with each other
 
 /// Sorted by one digit, as lanes that work in step do it best: every element counts those before it
 /// with its digit, in other blocks and in its own.
 Sorted by_comparing(const Sorted& from, const Tensor& shift) {
     const auto& [key, order] = from;
-    const Size rows = key.size(0), n = key.size(1), blocks = ceil_div(n, kBlock);
+    const Size rows = key.size(0), n = key.size(1), blocks = ceil_div(n, kDigitBlock);
     auto [row, i] = indices<2>(Shape{rows, n});
-    Tensor near = reshape(arange(kBlock), {kBlock, 1, 1}), block = i / kBlock;
+    Tensor near = reshape(arange(kDigitBlock), {kDigitBlock, 1, 1}), block = i / kDigitBlock;
     Tensor digit = digit_of(key, shift), counts = zeros({rows, kDigits, blocks}, i32);
     scatter_add(counts(row, digit, block), 1);
-    Tensor begins = begins_of(counts), other = block * kBlock + near;
+    Tensor begins = begins_of(counts), other = block * kDigitBlock + near;
     Tensor before =
         sum((other < i) & (unchecked(digit)(row, min(other, n - 1)) == digit), {.axis = 0});
     Tensor place = unchecked(begins)(row, digit, block) + before;

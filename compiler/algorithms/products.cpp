@@ -13,8 +13,6 @@ namespace {
 
 Tensor flat(const Tensor& x) { return reshape(x, {element_count(x.shape())}); }
 
-bool differ(const Size& a, const Size& b) { return (a - b).is_constant() && !(a == b); }
-
 /// The axes of `shape` that are not in `axes`, in their order.
 std::vector<int> others(const Shape& shape, const std::vector<int>& axes) {
     std::vector<int> out;

@@ -21,7 +21,7 @@ Tensor reflected(const Tensor& m, const Tensor& v, const Tensor& beta) {
 }
 
 /// The same with one axis of batches.
-Qr factorised(const Tensor& a) {
+Qr qr_of(const Tensor& a) {
     Size rows = a.size(1), columns = a.size(2), steps = min(rows, columns);
     Tensor r = a;
     auto [batch, i] = indices<2>(Shape{r.size(0), rows});
@@ -122,7 +122,7 @@ Qr qr(const Operand& a) {
     const Size rows = matrix.rows, columns = matrix.columns;
     const bool tall = (rows - columns).lower_bound() >= 0,
                wide = (columns - rows).lower_bound() >= 0;
-    Qr out = factorised(matrix.values);
+    Qr out = qr_of(matrix.values);
     if (tall || wide)  // else backwards by its steps
         out = {ruled(out.q, matrix.values, tall, true), ruled(out.r, matrix.values, tall, false)};
     return {with_batch(out.q, matrix.batch), with_batch(out.r, matrix.batch)};

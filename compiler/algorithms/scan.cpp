@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kBlock = 16;  // measured: a sum of so many is unrolled
+constexpr int64_t kScanBlock = 16;  // measured: a sum of so many is unrolled
 /// Levels of blocks for a size that is a symbol: 4 of them leave n / 65536 sums.
 constexpr int kSymbolicLevels = 4;
 
@@ -68,11 +68,11 @@ Tensor scan_short(Scan scan, const Tensor& x, bool exclusive) {
 /// Along the last of two axes.
 Tensor scan_rows(Scan scan, const Tensor& x, bool exclusive, int level) {
     Size n = x.size(1);
-    if (n.is_constant() ? n.constant() <= kBlock : level == kSymbolicLevels)
+    if (n.is_constant() ? n.constant() <= kScanBlock : level == kSymbolicLevels)
         return scan_short(scan, x, exclusive);
-    Size count = ceil_div(n, kBlock), padded = count * kBlock;
+    Size count = ceil_div(n, kScanBlock), padded = count * kScanBlock;
     Tensor whole = pad(x, {.after = {0, padded - n}, .value = identity(scan, x.dtype())});
-    Tensor blocks = reshape(whole, {x.size(0), count, kBlock});
+    Tensor blocks = reshape(whole, {x.size(0), count, kScanBlock});
     Tensor before = scan_rows(scan, total(scan, blocks), true, level + 1);
     Tensor out = combined(scan, unsqueeze(before, -1), scan_short(scan, blocks, exclusive));
     return slice(reshape(out, {x.size(0), padded}), {.axis = 1, .end = n});

@@ -35,7 +35,7 @@ Tensor solve_triangular(const Operand& a, const Operand& b, const TriangularOpti
 namespace {
 
 /// The same with one axis of batches.
-Tensor factorised(const Tensor& a) {
+Tensor cholesky_of(const Tensor& a) {
     Tensor l = a;
     auto [batch, i, j] = indices<3>(l.shape());
     for (Tensor k : loop(a.size(1))) {
@@ -67,7 +67,7 @@ Tensor cholesky(const Operand& a) {
     LineScope at(a.line());
     Matrices matrix = as_square_matrices("cholesky", a);
     const Tensor l = custom_gradient(
-        [](const std::vector<Tensor>& xs) { return factorised(xs[0]); }, {matrix.values},
+        [](const std::vector<Tensor>& xs) { return cholesky_of(xs[0]); }, {matrix.values},
         [](const std::vector<Tensor>&, const Tensor& l, const Tensor& g) {
             return std::vector<Tensor>{behind_cholesky(l, g)};
         });

@@ -12,9 +12,9 @@ struct TypeCode {
     int code;
     DType dtype;
 };
-constexpr TypeCode kTypes[] = {{0x08, u8}, {0x09, i8}, {0x0c, i32}, {0x0d, f32}, {0x0e, f64}};
+constexpr TypeCode kIdxTypes[] = {{0x08, u8}, {0x09, i8}, {0x0c, i32}, {0x0d, f32}, {0x0e, f64}};
 
-[[noreturn]] void fail(const std::string& file, const std::string& why) {
+[[noreturn]] void idx_fault(const std::string& file, const std::string& why) {
     refuse("file " + file + ": is no whole IDX file: " + why);
 }
 
@@ -30,13 +30,14 @@ StoredTensor parse_idx(const std::vector<std::byte>& bytes, const std::string& f
     const auto at = [&](size_t k) { return std::to_integer<int>(bytes[k]); };
     if (bytes.size() >= 2 && at(0) == 0x1f && at(1) == 0x8b)
         refuse("file " + file + ": is compressed; unpack it by gunzip first");
-    if (bytes.size() < 4 || at(0) != 0 || at(1) != 0) fail(file, "it does not begin as one");
-    const auto type = std::find_if(std::begin(kTypes), std::end(kTypes),
+    if (bytes.size() < 4 || at(0) != 0 || at(1) != 0) idx_fault(file, "it does not begin as one");
+    const auto type = std::find_if(std::begin(kIdxTypes), std::end(kIdxTypes),
                                    [&](const TypeCode& each) { return each.code == at(2); });
-    if (type == std::end(kTypes)) fail(file, "its elements are of type " + std::to_string(at(2)));
+    if (type == std::end(kIdxTypes))
+        idx_fault(file, "its elements are of type " + std::to_string(at(2)));
     StoredTensor out{"", type->dtype, {}, {}};
     const size_t rank = size_t(at(3)), begin = 4 + 4 * rank;
-    if (bytes.size() < begin) fail(file, "its sizes are cut short");
+    if (bytes.size() < begin) idx_fault(file, "its sizes are cut short");
     for (size_t axis = 0; axis < rank; ++axis) {
         int64_t size = 0;
         for (size_t k = 0; k < 4; ++k) size = size << 8 | at(4 + 4 * axis + k);
@@ -44,8 +45,8 @@ StoredTensor parse_idx(const std::vector<std::byte>& bytes, const std::string& f
     }
     const int64_t elements = elements_of(out.shape);
     if (elements < 0 || uint64_t(elements) * uint64_t(type->dtype.bytes()) != bytes.size() - begin)
-        fail(file, "it has " + std::to_string(bytes.size() - begin) +
-                       " bytes, which its sizes do not fill");
+        idx_fault(file, "it has " + std::to_string(bytes.size() - begin) +
+                            " bytes, which its sizes do not fill");
     out.bytes.assign(bytes.begin() + static_cast<long>(begin), bytes.end());
     reverse_elements(out.bytes, type->dtype.bytes());
     return out;
@@ -54,9 +55,9 @@ StoredTensor parse_idx(const std::vector<std::byte>& bytes, const std::string& f
 StoredTensor read_idx(const std::string& path) { return parse_idx(read_file(path), path); }
 
 void write_idx(const std::string& path, const StoredTensor& x) {
-    const auto type = std::find_if(std::begin(kTypes), std::end(kTypes),
+    const auto type = std::find_if(std::begin(kIdxTypes), std::end(kIdxTypes),
                                    [&](const TypeCode& each) { return each.dtype == x.dtype; });
-    if (type == std::end(kTypes))
+    if (type == std::end(kIdxTypes))
         refuse("file " + path + ": IDX has no elements of type " + x.dtype.name() +
                "; it has u8, i8, i32, f32 and f64");
     std::string header{'\0', '\0', static_cast<char>(type->code),

@@ -11,14 +11,15 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-struct TypeName {
+struct NpyType {
     const char* name;  // without the order of bytes
     DType dtype;
 };
-constexpr TypeName kTypes[] = {{"f4", f32}, {"f2", f16}, {"f8", f64}, {"i4", i32}, {"u4", u32},
-                               {"i8", i64}, {"u8", u64}, {"i1", i8},  {"u1", u8},  {"b1", boolean}};
+constexpr NpyType kNpyTypes[] = {{"f4", f32}, {"f2", f16},    {"f8", f64}, {"i4", i32},
+                                 {"u4", u32}, {"i8", i64},    {"u8", u64}, {"i1", i8},
+                                 {"u1", u8},  {"b1", boolean}};
 
-[[noreturn]] void fail(const std::string& file, const std::string& why) {
+[[noreturn]] void npy_fault(const std::string& file, const std::string& why) {
     refuse("file " + file + ": is no whole npy file: " + why);
 }
 
@@ -40,14 +41,14 @@ class HeaderReader {
             else if (key == "shape")
                 out.shape = shape();
             else
-                fail(file_, "its header has an entry '" + key + "'");
+                npy_fault(file_, "its header has an entry '" + key + "'");
             ++entries_;
             if (!accept(',')) {
                 expect('}');
                 break;
             }
         }
-        if (entries_ != 3) fail(file_, "its header has not the three entries of an array");
+        if (entries_ != 3) npy_fault(file_, "its header has not the three entries of an array");
         return out;
     }
 
@@ -62,13 +63,13 @@ class HeaderReader {
         return true;
     }
     void expect(char c) {
-        if (!accept(c)) fail(file_, std::string("its header lacks a '") + c + "'");
+        if (!accept(c)) npy_fault(file_, std::string("its header lacks a '") + c + "'");
     }
     std::string string() {
         const char quote = accept('"') ? '"' : '\'';
         if (quote == '\'') expect(quote);
         const size_t end = text_.find(quote, at_);
-        if (end == text_.npos) fail(file_, "its header has a text without an end");
+        if (end == text_.npos) npy_fault(file_, "its header has a text without an end");
         std::string out(text_.substr(at_, end - at_));
         at_ = end + 1;
         return out;
@@ -78,7 +79,7 @@ class HeaderReader {
         if (at_ < text_.size() && text_[at_] == '[')
             refuse("file " + file_ + ": its elements are records; write one array a field");
         const std::string name = string();
-        for (const TypeName& each : kTypes)
+        for (const NpyType& each : kNpyTypes)
             if (name.size() == 3 && name.substr(1) == each.name &&
                 (name[0] == '<' || name[0] == '|' || (file_bytes(each.dtype) == 1)))
                 return each.dtype;
@@ -90,7 +91,7 @@ class HeaderReader {
         if (text_.substr(at_).starts_with("True"))
             refuse("file " + file_ +
                    ": its elements are in Fortran order; write numpy.ascontiguousarray(x)");
-        if (!text_.substr(at_).starts_with("False")) fail(file_, "its order is neither");
+        if (!text_.substr(at_).starts_with("False")) npy_fault(file_, "its order is neither");
         at_ += 5;
     }
     std::vector<int64_t> shape() {
@@ -102,7 +103,7 @@ class HeaderReader {
             const size_t begin = at_;
             for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_)
                 size = std::min<int64_t>(size * 10 + (text_[at_] - '0'), int64_t{1} << 52);
-            if (begin == at_) fail(file_, "its shape has a size that is none");
+            if (begin == at_) npy_fault(file_, "its shape has a size that is none");
             out.push_back(size);
             if (!accept(',')) {
                 expect(')');
@@ -122,26 +123,26 @@ class HeaderReader {
 
 StoredTensor parse_npy(const std::vector<std::byte>& bytes, const std::string& file) {
     const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (!all.starts_with(kMagic) || all.size() < 12) fail(file, "it does not begin as one");
+    if (!all.starts_with(kMagic) || all.size() < 12) npy_fault(file, "it does not begin as one");
     const int version = all[6];
-    if (version < 1 || version > 3) fail(file, "its version is " + std::to_string(version));
+    if (version < 1 || version > 3) npy_fault(file, "its version is " + std::to_string(version));
     const size_t width = version == 1 ? 2 : 4;
     size_t header = 0;
     for (size_t k = 0; k < width; ++k) header |= std::to_integer<size_t>(bytes[8 + k]) << (8 * k);
     const size_t begin = 8 + width;
-    if (header > all.size() - begin) fail(file, "its header is cut short");
+    if (header > all.size() - begin) npy_fault(file, "its header is cut short");
     StoredTensor out = HeaderReader(all.substr(begin, header), file).read();
     const int64_t elements = elements_of(out.shape);
     const size_t rest = all.size() - begin - header;
     if (elements < 0 || uint64_t(elements) * uint64_t(file_bytes(out.dtype)) != rest)
-        fail(file, "it has " + std::to_string(rest) + " bytes, which its shape does not fill");
+        npy_fault(file, "it has " + std::to_string(rest) + " bytes, which its shape does not fill");
     out.bytes.assign(bytes.begin() + static_cast<long>(begin + header), bytes.end());
     return out;
 }
 
 std::string npy_bytes(const StoredTensor& x) {
     std::string type, shape;
-    for (const TypeName& each : kTypes)
+    for (const NpyType& each : kNpyTypes)
         if (each.dtype == x.dtype)
             type = (file_bytes(x.dtype) == 1 ? "|" : "<") + std::string(each.name);
     for (int64_t size : x.shape) shape += std::to_string(size) + (x.shape.size() == 1 ? "," : ", ");

@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kMember = 0x04034b50, kEntry = 0x02014b50, kEnd = 0x06054b50;
 constexpr size_t kMemberSize = 30, kEntrySize = 46, kEndSize = 22;
 
-[[noreturn]] void fail(const std::string& path, const std::string& why) {
+[[noreturn]] void npz_fault(const std::string& path, const std::string& why) {
     refuse("file " + path + ": is no whole npz file: " + why);
 }
 
@@ -32,11 +32,11 @@ uint32_t crc32(std::string_view bytes) {
 }
 
 /// Little-endian numbers at places that are checked.
-class Bytes {
+class ZipBytes {
   public:
-    Bytes(std::string_view all, const std::string& path) : all_(all), path_(path) {}
+    ZipBytes(std::string_view all, const std::string& path) : all_(all), path_(path) {}
     std::string_view part(uint64_t at, uint64_t size) const {
-        if (at > all_.size() || size > all_.size() - at) fail(path_, "it is cut short");
+        if (at > all_.size() || size > all_.size() - at) npz_fault(path_, "it is cut short");
         return all_.substr(static_cast<size_t>(at), static_cast<size_t>(size));
     }
     uint32_t number(uint64_t at, size_t width) const {
@@ -54,16 +54,17 @@ class Bytes {
 };
 
 /// Where the record at the end lies: before a comment of any length.
-size_t end_record(const Bytes& bytes, const std::string& path) {
-    if (bytes.size() < kEndSize) fail(path, "it has " + std::to_string(bytes.size()) + " bytes");
+size_t end_record(const ZipBytes& bytes, const std::string& path) {
+    if (bytes.size() < kEndSize)
+        npz_fault(path, "it has " + std::to_string(bytes.size()) + " bytes");
     const size_t last = bytes.size() - kEndSize;
     for (size_t back = 0; back <= last && back < 65536; ++back)
         if (bytes.number(last - back, 4) == kEnd && bytes.number(last - back + 20, 2) == back)
             return last - back;
-    fail(path, "it has no record at its end");
+    npz_fault(path, "it has no record at its end");
 }
 
-StoredTensor read_member(const Bytes& bytes, uint64_t entry, const std::string& path) {
+StoredTensor read_member(const ZipBytes& bytes, uint64_t entry, const std::string& path) {
     std::string name(bytes.part(entry + kEntrySize, bytes.number(entry + 28, 2)));
     if (bytes.number(entry + 10, 2) != 0)
         refuse("file " + path + ": '" + name +
@@ -71,11 +72,11 @@ StoredTensor read_member(const Bytes& bytes, uint64_t entry, const std::string& 
     const uint64_t size = bytes.number(entry + 20, 4), at = bytes.number(entry + 42, 4);
     if (size == 0xffffffffu || at == 0xffffffffu || (bytes.number(entry + 8, 2) & 1) != 0)
         refuse("file " + path + ": '" + name + "' is beyond 4 GiB, or encrypted");
-    if (bytes.number(at, 4) != kMember) fail(path, "'" + name + "' is not where it should be");
+    if (bytes.number(at, 4) != kMember) npz_fault(path, "'" + name + "' is not where it should be");
     const uint64_t begin = at + kMemberSize + bytes.number(at + 26, 2) + bytes.number(at + 28, 2);
     const std::string_view data = bytes.part(begin, size);
-    if (crc32(data) != bytes.number(entry + 16, 4)) fail(path, "'" + name + "' is damaged");
-    if (!name.ends_with(".npy")) fail(path, "'" + name + "' is no array");
+    if (crc32(data) != bytes.number(entry + 16, 4)) npz_fault(path, "'" + name + "' is damaged");
+    if (!name.ends_with(".npy")) npz_fault(path, "'" + name + "' is no array");
     const auto* first = reinterpret_cast<const std::byte*>(data.data());
     StoredTensor out = parse_npy({first, first + data.size()}, path + ": " + name);
     out.name = name.substr(0, name.size() - 4);
@@ -103,13 +104,13 @@ void put_common(std::string& to, const std::string& name, uint32_t crc, uint64_t
 
 std::vector<StoredTensor> read_npz(const std::string& path) {
     const std::vector<std::byte> file = read_file(path);
-    const Bytes bytes({reinterpret_cast<const char*>(file.data()), file.size()}, path);
+    const ZipBytes bytes({reinterpret_cast<const char*>(file.data()), file.size()}, path);
     const size_t end = end_record(bytes, path);
     const uint32_t count = bytes.number(end + 10, 2);
     uint64_t at = bytes.number(end + 16, 4);
     std::vector<StoredTensor> out;
     for (uint32_t k = 0; k < count; ++k) {
-        if (bytes.number(at, 4) != kEntry) fail(path, "its list of members is damaged");
+        if (bytes.number(at, 4) != kEntry) npz_fault(path, "its list of members is damaged");
         out.push_back(read_member(bytes, at, path));
         at += kEntrySize + bytes.number(at + 28, 2) + bytes.number(at + 30, 2) +
               bytes.number(at + 32, 2);

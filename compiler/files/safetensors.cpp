@@ -14,21 +14,21 @@ using Json = nlohmann::ordered_json;
 
 constexpr uint64_t kMostHeader = 100'000'000;  // as the format's own readers
 
-struct TypeName {
+struct SafetensorsType {
     const char* name;
     DType dtype;
 };
-constexpr TypeName kTypes[] = {{"F32", f32}, {"F16", f16},     {"F64", f64}, {"I32", i32},
-                               {"U32", u32}, {"I64", i64},     {"U64", u64}, {"I8", i8},
-                               {"U8", u8},   {"BOOL", boolean}};
+constexpr SafetensorsType kSafetensorsTypes[] = {
+    {"F32", f32}, {"F16", f16}, {"F64", f64}, {"I32", i32}, {"U32", u32},
+    {"I64", i64}, {"U64", u64}, {"I8", i8},   {"U8", u8},   {"BOOL", boolean}};
 
 std::string name_of(DType dtype) {
-    for (const TypeName& each : kTypes)
+    for (const SafetensorsType& each : kSafetensorsTypes)
         if (each.dtype == dtype) return each.name;
     return "?";
 }
 
-[[noreturn]] void fail(const std::string& path, const std::string& why) {
+[[noreturn]] void safetensors_fault(const std::string& path, const std::string& why) {
     refuse("file " + path + ": is no whole safetensors file: " + why);
 }
 
@@ -38,7 +38,9 @@ bool is_size(const Json& value) {
 
 StoredTensor parse_entry(const std::string& path, const std::string& name, const Json& entry,
                          const std::byte* data, size_t size) {
-    const auto fail_entry = [&](const std::string& why) { fail(path, "'" + name + "' " + why); };
+    const auto fail_entry = [&](const std::string& why) {
+        safetensors_fault(path, "'" + name + "' " + why);
+    };
     if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("shape") ||
         !entry.contains("data_offsets"))
         fail_entry("has no dtype, shape and data_offsets");
@@ -48,7 +50,7 @@ StoredTensor parse_entry(const std::string& path, const std::string& name, const
         fail_entry("has a dtype, shape or data_offsets of another kind");
     StoredTensor out{name, {}, {}, {}};
     bool known = false;
-    for (const TypeName& each : kTypes)
+    for (const SafetensorsType& each : kSafetensorsTypes)
         if (type.get<std::string>() == each.name) out.dtype = each.dtype, known = true;
     if (!known)
         refuse("file " + path + ": '" + name + "' has elements of type " + type.get<std::string>() +
@@ -73,14 +75,16 @@ StoredTensor parse_entry(const std::string& path, const std::string& name, const
 std::vector<StoredTensor> read_safetensors(const std::string& path) {
     const std::vector<std::byte> bytes = read_file(path);
     uint64_t header = 0;
-    if (bytes.size() < 8) fail(path, "it has " + std::to_string(bytes.size()) + " bytes");
+    if (bytes.size() < 8)
+        safetensors_fault(path, "it has " + std::to_string(bytes.size()) + " bytes");
     for (size_t k = 0; k < 8; ++k) header |= std::to_integer<uint64_t>(bytes[k]) << (8 * k);
     if (header > bytes.size() - 8 || header > kMostHeader)
-        fail(path, "its header would have " + std::to_string(header) + " bytes, and it has " +
-                       std::to_string(bytes.size() - 8) + " after that number");
+        safetensors_fault(path, "its header would have " + std::to_string(header) +
+                                    " bytes, and it has " + std::to_string(bytes.size() - 8) +
+                                    " after that number");
     const char* text = reinterpret_cast<const char*>(bytes.data()) + 8;
     const Json json = Json::parse(text, text + header, nullptr, false);
-    if (!json.is_object()) fail(path, "its header is no JSON object");
+    if (!json.is_object()) safetensors_fault(path, "its header is no JSON object");
     const size_t begin = 8 + static_cast<size_t>(header);
     std::vector<StoredTensor> out;
     for (const auto& [name, entry] : json.items())

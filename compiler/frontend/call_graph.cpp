@@ -13,13 +13,6 @@
 namespace firn {
 namespace {
 
-std::vector<Ref> replaced(NodeTable& table, const std::vector<Ref>& roots,
-                          const std::unordered_map<const Node*, Ref>& replace) {
-    if (replace.empty()) return roots;
-    return rewrite(
-        table, roots, [](const Node&, const std::vector<Ref>&) { return Ref(); }, replace);
-}
-
 /// The graph with those rank-0 arguments that are tensors at the call as tensors.
 Graph with_kinds(NodeTable& table, const Graph& graph, const std::string& kinds) {
     Graph out = graph;
@@ -31,7 +24,7 @@ Graph with_kinds(NodeTable& table, const Graph& graph, const std::string& kinds)
         replace.emplace(arg.get(), tensor);
         arg = tensor;
     }
-    out.results = replaced(table, out.results, replace);
+    out.results = substitute(table, out.results, replace);
     return out;
 }
 
@@ -107,13 +100,13 @@ CallGraph call_graph(NodeTable& table, const Graph& graph, const std::string& ki
         out.host_bounds.args.push_back(input({table}, index, node->dtype, {}, true));
         numbered.emplace(node.get(), out.host_bounds.args.back());
     }
-    out.host_bounds.results = replaced(table, bounds, numbered);
+    out.host_bounds.results = substitute(table, bounds, numbered);
     for (const Ref& bound : bounds) {
         const auto index = static_cast<int>(out.graph.args.size());
         out.graph.args.push_back(input({table}, index, i32, {}, true));
         replace.emplace(bound.get(), out.graph.args.back());
     }
-    out.graph.results = replaced(table, out.graph.results, replace);
+    out.graph.results = substitute(table, out.graph.results, replace);
     out.trip_symbols = symbols_of_trips(out.graph);
     return out;
 }

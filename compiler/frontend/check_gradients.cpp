@@ -15,7 +15,7 @@ namespace firn {
 namespace {
 
 using Values = std::vector<std::vector<double>>;  // by tensor
-using Function = Callback<Tensor(const std::vector<Tensor>&)>;
+using CheckedFunction = Callback<Tensor(const std::vector<Tensor>&)>;
 
 struct Point {
     std::vector<Shape> shapes;
@@ -119,7 +119,7 @@ constexpr int kSteps = 3;  // that are tried, each an eighth of the one before
 
 }  // namespace
 
-GradientCheck check_gradients(const Function& f, const std::vector<Tensor>& xs,
+GradientCheck check_gradients(const CheckedFunction& f, const std::vector<Tensor>& xs,
                               const CheckGradientsOptions& options, SourceLine line) {
     Point point;
     double largest = 1;

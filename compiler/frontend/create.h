@@ -108,6 +108,7 @@ Strides strides_of(const View& view) {
     }
 }
 template <class View>
+requires StridedView<std::remove_cv_t<View>>
 auto* elements_of(View& view) {
     if constexpr (MatrixView<View>)
         return view.data();

@@ -58,21 +58,15 @@ std::vector<Ref> with_counts(Cut& cut, const std::vector<Ref>& results) {
     return out;
 }
 
-std::vector<Ref> replaced(NodeTable& table, const std::vector<Ref>& results,
-                          const std::unordered_map<const Node*, Ref>& by) {
-    return rewrite(
-        table, results, [](const Node&, const std::vector<Ref>&) { return Ref(); }, by);
-}
-
 }  // namespace
 
 Cut cut_graph(NodeTable& table, const std::vector<Ref>& results,
               const std::unordered_map<const Node*, Ref>& computed) {
     Cut cut;
     Cutter cutter(table, cut, true);
-    const std::vector<Ref> all = with_counts(cut, replaced(table, results, computed));
+    const std::vector<Ref> all = with_counts(cut, substitute(table, results, computed));
     cut.graph.results =
-        rewrite(table, replaced(table, all, computed),
+        rewrite(table, substitute(table, all, computed),
                 [&](const Node& node, const std::vector<Ref>&) { return cutter(node); });
     name_data_sizes(table, cut.graph, cut.symbols);
     return cut;

@@ -16,10 +16,6 @@
 namespace firn {
 namespace {
 
-Ref op(const Builder& b, Op op, std::vector<Ref> inputs) {
-    return elementwise(b, op, std::move(inputs));
-}
-
 Ref filled(const Builder& b, const Scalar& value, const Shape& shape) {
     return expand(b, constant(b, value), shape);
 }
@@ -40,9 +36,9 @@ std::vector<Ref> turns_now(const SessionState& session, const Builder& b) {
     for (size_t depth = home_depth(session) + 1; depth < session.scopes.size(); ++depth) {
         const Scope& scope = session.scopes[depth];
         if (scope.kind != ScopeKind::Loop) continue;
-        Ref turn =
-            is(scope.begin, 0) ? scope.induction : op(b, Op::Sub, {scope.induction, scope.begin});
-        out.push_back(is(scope.step, 1) ? turn : op(b, Op::Div, {turn, scope.step}));
+        Ref turn = is(scope.begin, 0) ? scope.induction
+                                      : elementwise(b, Op::Sub, {scope.induction, scope.begin});
+        out.push_back(is(scope.step, 1) ? turn : elementwise(b, Op::Div, {turn, scope.step}));
     }
     return out;
 }
@@ -59,10 +55,12 @@ std::vector<Ref> places_among_shown(const Builder& b, const Shape& shape, int ed
         if (!all_shown(size, edge)) {
             const Ref left_out = size_value(b, size - shown(size, edge));
             const Ref first_last = size_value(b, size - Size(edge));
-            const Ref last = op(b, Op::Select,
-                                {op(b, Op::LessEqual, {first_last, at}),
-                                 op(b, Op::Sub, {at, left_out}), constant_int(b, -1)});
-            at = op(b, Op::Select, {op(b, Op::Less, {at, constant_int(b, edge)}), at, last});
+            const Ref last =
+                elementwise(b, Op::Select,
+                            {elementwise(b, Op::LessEqual, {first_last, at}),
+                             elementwise(b, Op::Sub, {at, left_out}), constant_int(b, -1)});
+            at = elementwise(b, Op::Select,
+                             {elementwise(b, Op::Less, {at, constant_int(b, edge)}), at, last});
         }
         out.push_back(at);
     }
@@ -76,16 +74,17 @@ std::vector<Ref> words_of(const Builder& b, const Ref& x) {
         return words_of(b, cast(b, x, type.is_float() ? f32 : i32));
     if (type.bytes() == 4) return {bitcast(b, x, u32)};
     const Ref bits = bitcast(b, x, u64);
-    return {cast(b, op(b, Op::And, {bits, constant_int(b, 0xffffffff, u64)}), u32),
-            cast(b, op(b, Op::ShiftRight, {bits, constant_int(b, 32, u64)}), u32)};
+    return {cast(b, elementwise(b, Op::And, {bits, constant_int(b, 0xffffffff, u64)}), u32),
+            cast(b, elementwise(b, Op::ShiftRight, {bits, constant_int(b, 32, u64)}), u32)};
 }
 
 Ref from_words(const Builder& b, const std::vector<Ref>& words, DType type) {
     if (type.bytes() < 4 || type.is_bool())
         return cast(b, bitcast(b, words[0], type.is_float() ? f32 : i32), type);
     if (type.bytes() == 4) return bitcast(b, words[0], type);
-    const Ref high = op(b, Op::ShiftLeft, {cast(b, words[1], u64), constant_int(b, 32, u64)});
-    return bitcast(b, op(b, Op::Or, {cast(b, words[0], u64), high}), type);
+    const Ref high =
+        elementwise(b, Op::ShiftLeft, {cast(b, words[1], u64), constant_int(b, 32, u64)});
+    return bitcast(b, elementwise(b, Op::Or, {cast(b, words[0], u64), high}), type);
 }
 
 // --- prints
@@ -142,7 +141,8 @@ void keep_rows(SessionState& session, const Builder& b, Effect& effect, const Re
     for (const Ref& turn : turns)
         keep(expand(b, turn, effect.shape), scalar_int(-1), ScatterOp::Max);
     write_slot(effect.slots[0],
-               op(b, Op::Add, {read_slot(effect.slots[0], b.line), constant_int(b, 1)}), b.line);
+               elementwise(b, Op::Add, {read_slot(effect.slots[0], b.line), constant_int(b, 1)}),
+               b.line);
 }
 
 size_t word_count(const Effect& effect) { return effect.dtype.bytes() == 8 ? 2 : 1; }
@@ -161,7 +161,7 @@ void finish_print(const Builder& b, Effect& effect, const std::vector<Ref>& valu
     const std::vector<Ref> words(values.begin() + 1,
                                  values.begin() + 1 + static_cast<long>(word_count(effect)));
     out.sources.push_back(from_words(b, words, effect.dtype));
-    out.sources.push_back(op(b, Op::LessEqual, {constant_int(b, 0), values.back()}));
+    out.sources.push_back(elementwise(b, Op::LessEqual, {constant_int(b, 0), values.back()}));
 }
 
 // --- assertions
@@ -201,17 +201,19 @@ void keep_first_failure(SessionState& session, const Builder& b, Effect& effect,
     auto failed = make_slot_in(session, constant(b, scalar_bool(false)), home);
     effect.slots.push_back(failed);
     const Ref before = read_slot(failed, b.line);
-    const Ref first = op(b, Op::And, {op(b, Op::Not, {values[0]}), op(b, Op::Not, {before})});
+    const Ref first = elementwise(
+        b, Op::And, {elementwise(b, Op::Not, {values[0]}), elementwise(b, Op::Not, {before})});
     for (const Ref& value : now) {
         auto slot = make_slot_in(session, constant(b, scalar_int(0).to(value->dtype)), home);
-        write_slot(slot, op(b, Op::Select, {first, value, read_slot(slot, b.line)}), b.line);
+        write_slot(slot, elementwise(b, Op::Select, {first, value, read_slot(slot, b.line)}),
+                   b.line);
         effect.slots.push_back(slot);
     }
-    write_slot(failed, op(b, Op::Or, {before, first}), b.line);
+    write_slot(failed, elementwise(b, Op::Or, {before, first}), b.line);
 }
 
 void finish_assertion(const Builder& b, Effect& effect, std::vector<Ref> values, EffectNodes& out) {
-    if (!effect.inside) values[0] = op(b, Op::Not, {values[0]});
+    if (!effect.inside) values[0] = elementwise(b, Op::Not, {values[0]});
     for (const Ref& value : values)
         effect.shape = broadcast_shapes(b, effect.shape, value->shape, "assert_value");
     const Size count = element_count(effect.shape);
@@ -225,13 +227,14 @@ void finish_assertion(const Builder& b, Effect& effect, std::vector<Ref> values,
     const Ref none = constant_int(b, std::numeric_limits<int32_t>::max());
     Ref left = values[0];
     for (size_t k = 1 + operands; k < values.size(); ++k) {
-        const Ref turn =
-            reduce(b, ReduceOp::Min, op(b, Op::Select, {left, values[k], none}), {}, false);
-        left = op(b, Op::And, {left, op(b, Op::Equal, {values[k], turn})});
+        const Ref turn = reduce(b, ReduceOp::Min,
+                                elementwise(b, Op::Select, {left, values[k], none}), {}, false);
+        left = elementwise(b, Op::And, {left, elementwise(b, Op::Equal, {values[k], turn})});
         out.results.push_back(turn);
     }
     const Ref at =
-        reduce(b, ReduceOp::Min, op(b, Op::Select, {left, index(b, {count}, 0), none}), {}, false);
+        reduce(b, ReduceOp::Min, elementwise(b, Op::Select, {left, index(b, {count}, 0), none}), {},
+               false);
     out.results.push_back(at);
     for (size_t k = 1; k <= operands; ++k)
         out.results.push_back(gather(b, values[k], {at}, {Bounds::Constant}, scalar_int(0)));
@@ -378,7 +381,7 @@ void repeat_effects(SessionState& session, const std::vector<Effect>& effects,
             record_print(session, b, std::move(again), own[0]);
         } else {
             std::vector<Ref> values = own;
-            values[0] = op(b, Op::Not, {own[0]});
+            values[0] = elementwise(b, Op::Not, {own[0]});
             record_assertion(session, b, std::move(again), values);
         }
     }

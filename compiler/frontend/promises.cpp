@@ -6,13 +6,6 @@
 #include "compiler/frontend/environment.h"
 
 namespace firn {
-namespace {
-
-Ref op(const Builder& b, Op op, std::vector<Ref> inputs) {
-    return elementwise(b, op, std::move(inputs));
-}
-
-}  // namespace
 
 bool checks_promises(SessionState& session) {
     if (!session.checks) session.checks = environment_number("FIRN_CHECK", 0) != 0;
@@ -38,13 +31,16 @@ void check_store(SessionState& session, const Builder& b, const Shape& target,
         "store: it promises that no two positions have the same index, and some have; of such as "
         "are "
         "overwritten by a later position",
-        op(b, Op::Or,
-           {op(b, Op::Less, {owner_there, zero}), op(b, Op::Equal, {owner_there, position})}));
+        elementwise(b, Op::Or,
+                    {elementwise(b, Op::Less, {owner_there, zero}),
+                     elementwise(b, Op::Equal, {owner_there, position})}));
     if (!how.complete) return;
-    Ref whole = reduce(b, ReduceOp::All, op(b, Op::LessEqual, {zero, owner}), {}, false);
+    Ref whole = reduce(b, ReduceOp::All, elementwise(b, Op::LessEqual, {zero, owner}), {}, false);
     // The promise of a whole permutation is the branch's where some positions do not take part.
     if (mask)
-        whole = op(b, Op::Or, {whole, reduce(b, ReduceOp::Any, op(b, Op::Not, {mask}), {}, false)});
+        whole = elementwise(
+            b, Op::Or,
+            {whole, reduce(b, ReduceOp::Any, elementwise(b, Op::Not, {mask}), {}, false)});
     record_check(session, b,
                  "store: it promises a permutation, and some elements are not stored to", whole);
 }
@@ -53,10 +49,11 @@ void check_read(SessionState& session, const Builder& b, const Shape& source,
                 const std::vector<Ref>& indices) {
     Ref inside;
     for (size_t k = 0; k < indices.size(); ++k) {
-        const Ref in = op(b, Op::And,
-                          {op(b, Op::LessEqual, {constant_int(b, 0), indices[k]}),
-                           op(b, Op::Less, {indices[k], size_value(b, source[k])})});
-        inside = inside ? op(b, Op::And, {inside, in}) : in;
+        const Ref in =
+            elementwise(b, Op::And,
+                        {elementwise(b, Op::LessEqual, {constant_int(b, 0), indices[k]}),
+                         elementwise(b, Op::Less, {indices[k], size_value(b, source[k])})});
+        inside = inside ? elementwise(b, Op::And, {inside, in}) : in;
     }
     if (inside)
         record_check(session, b, "unchecked: it promises that every index is inside", inside);

@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-using Results = std::vector<Ref>;
+using Nodes = std::vector<Ref>;
 
 Ref moved_axis(const Builder& b, const Ref& x, int from, int to) {
     if (from == to) return x;
@@ -69,7 +69,7 @@ size_t effects_of(const SessionState& session) {
 }
 
 /// Records f in a scope of its own: nothing in it may be computed, or leave it but by its results.
-Results record_single(SessionState& session, const Callback<Results()>& f, SourceLine line) {
+Nodes record_single(SessionState& session, const Callback<Nodes()>& f, SourceLine line) {
     const size_t effects = effects_of(session);
     push_scope(session, ScopeKind::Branch, line);
     const uint64_t id = session.scopes.back().id;
@@ -77,7 +77,7 @@ Results record_single(SessionState& session, const Callback<Results()>& f, Sourc
         while (session.scopes.back().id > id) pop_scope(session);
         return pop_scope(session);
     };
-    Results out;
+    Nodes out;
     try {
         out = f();
     } catch (...) {
@@ -108,12 +108,12 @@ std::vector<Tensor> vmap(const Callback<std::vector<Tensor>(const std::vector<Te
     SessionState& session = *current_state();
     const Builder b = builder(session, line);
     Samples samples = samples_of(b, xs, options);
-    const Results results = record_single(
+    const Nodes results = record_single(
         session,
         [&] {
             std::vector<Tensor> own;
             for (const Tensor& each : samples.single) own.push_back(each);
-            Results nodes;
+            Nodes nodes;
             for (const Tensor& each : f(own)) nodes.push_back(each.node(line));
             return nodes;
         },

@@ -7,7 +7,7 @@
 namespace firn {
 namespace {
 
-constexpr size_t kSteps = 500;  // nodes of an index that are followed
+constexpr size_t kAffineSteps = 500;  // nodes of an index that are followed
 
 bool fits(int64_t value) { return value >= -INT32_MAX && value <= INT32_MAX; }
 
@@ -48,7 +48,7 @@ class Forms {
     Form of(const Node& node) {
         if (node.inputs.empty()) return find(node);
         if (auto it = known_.find(&node); it != known_.end()) return it->second;
-        if (known_.size() >= kSteps) return std::nullopt;
+        if (known_.size() >= kAffineSteps) return std::nullopt;
         known_[&node] = std::nullopt;
         return known_[&node] = find(node);
     }

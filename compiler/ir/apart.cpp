@@ -14,7 +14,7 @@
 namespace firn {
 namespace {
 
-constexpr size_t kSteps = 200;  // nodes of an index that are followed
+constexpr size_t kIndexSteps = 200;  // nodes of an index that are followed
 constexpr int64_t kLargest = int64_t{1}
                              << 40;  // of a factor, so that products and sums of them fit
 
@@ -42,7 +42,7 @@ class Sums {
 
     std::optional<Sum> of(const Node& node) {
         if (auto it = known_.find(&node); it != known_.end()) return it->second;
-        if (known_.size() >= kSteps) return std::nullopt;
+        if (known_.size() >= kIndexSteps) return std::nullopt;
         known_[&node] = std::nullopt;
         std::optional<Sum> out = find(node);
         if (!out && node.dtype.is_integer()) out = Sum{{{{Term::Kind::Value, 0, &node}, 1}}, 0};

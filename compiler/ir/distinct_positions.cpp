@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-constexpr int kSteps = 200;  // nodes of an index that are followed
+constexpr int kProofSteps = 200;  // nodes of an index that are followed
 
 bool is_same_everywhere(const Node& node) {
     return element_count(without_expand(node).shape).is(1);
@@ -120,7 +120,7 @@ class Follower {
         return std::nullopt;
     }
 
-    int steps_ = kSteps;
+    int steps_ = kProofSteps;
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace firn {
 namespace {
 
-constexpr int kSteps = 200;  // nodes that are followed
+constexpr int kBoundSteps = 200;  // nodes that are followed
 
 class Bounder {
   public:
@@ -17,7 +17,7 @@ class Bounder {
         if (node.dtype.is_bool()) return {0, 1};
         if (node.dtype != i32) return kAnyI32;
         if (auto it = known_.find(&node); it != known_.end()) return it->second;
-        if (known_.size() >= kSteps) return kAnyI32;
+        if (known_.size() >= kBoundSteps) return kAnyI32;
         known_[&node] = kAnyI32;
         const Interval out = find(node);
         return known_[&node] = contains(kAnyI32, out) ? out : kAnyI32;

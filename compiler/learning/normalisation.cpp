@@ -12,9 +12,6 @@ namespace {
 
 Tensor wide(const Tensor& x) { return x.dtype() == f16 ? x.as(f32) : x; }
 
-/// True where two sizes can never be equal.
-bool differ(const Size& a, const Size& b) { return (a - b).is_constant() && !(a == b); }
-
 void check_channels(const char* what, const Shape& x, const Size& channels) {
     if (x.size() < 2 || differ(x[1], channels))
         refuse(std::string(what) + ": x is " + text(x) + "; it is [batch, " + channels.text() +

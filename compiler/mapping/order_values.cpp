@@ -36,9 +36,9 @@ bool is_plain(const KernelNode& n) {
                          n.op == KernelOp::SubgroupShuffle || is_elementwise(n.op));
 }
 
-class Blocks {
+class BlockNesting {
   public:
-    Blocks(const KernelCode& code, const KernelRegion& region)
+    BlockNesting(const KernelCode& code, const KernelRegion& region)
         : code_(code), block_of_(code.nodes.size(), -1) {
         find_blocks(region.order, uses_in(code));
         find_chains();
@@ -260,7 +260,7 @@ void order_values(KernelCode& code) {
             return is_plain(code.nodes[static_cast<size_t>(id)]);
         });
         if (!plain || static_cast<double>(order.size()) < costs::kLookAhead) continue;
-        const Blocks blocks(code, region);
+        const BlockNesting blocks(code, region);
         if (blocks.size() > costs::kMostBlocks) continue;
         const double before = blocks.cycles(blocks.as_they_stand());
         const std::vector<int> other = blocks.side_by_side(blocks.lanes(region));

@@ -31,7 +31,7 @@ int value_at(MappingRun& run, int node, const std::vector<int>& at,
 }
 
 /// The iterations of a staged loop, and the blocks of them.
-struct Blocks {
+struct StagedBlocks {
     int extent = -1;         // node: the loop's trip count
     Size size = Size(0);     // the same, where it is a size
     int64_t iterations = 1;  // of a block
@@ -42,7 +42,7 @@ struct Blocks {
     int64_t divisor() const { return size.is(0) ? 1 : size.divisor(); }
 };
 
-Range range_of_blocks(KernelBuilder& b, const Range& old, const Blocks& blocks) {
+Range range_of_blocks(KernelBuilder& b, const Range& old, const StagedBlocks& blocks) {
     const int64_t most = blocks.iterations;
     Range range = old;
     range.extent_node =
@@ -54,7 +54,7 @@ Range range_of_blocks(KernelBuilder& b, const Range& old, const Blocks& blocks) 
 
 /// Reads what the block's arrays hold, in each of its iterations.
 Carried read_block(MappingRun& run, int id, const std::vector<size_t>& group, Carried values,
-                   const Blocks& blocks) {
+                   const StagedBlocks& blocks) {
     KernelBuilder& b = run.b;
     const int region = run.from.nodes[id].region;
     const int64_t most = blocks.iterations;
@@ -81,7 +81,7 @@ Carried build_staged_loop(MappingRun& run, int loop, const std::vector<size_t>& 
     const KernelNode& n = run.from.nodes[loop];
     const int old_range = run.from.regions[n.region].range;
     const Range& old = run.from.ranges[old_range];
-    Blocks blocks;
+    StagedBlocks blocks;
     blocks.extent = copy_value(run, old.extent_node, group[0]);
     blocks.iterations = run.mapping.staged_iterations;
     blocks.all = b.integer(blocks.iterations);

@@ -9,7 +9,7 @@ constexpr RuleTypes Any = RuleTypes::Any, Signed = RuleTypes::Signed, Integer = 
                     IntegerOrBool = RuleTypes::IntegerOrBool;
 
 // clang-format off
-constexpr AlgebraRow kRows[] = {
+constexpr AlgebraRow kAlgebraRows[] = {
     // x + 0 of floats is not x: -0 + 0 is 0.
     {"x + 0",              Integer, "Add(x, 0)",             "x"},
     {"x + -0",             Float,   "Add(x, -0.0)",          "x"},
@@ -99,6 +99,6 @@ bool holds_for(RuleTypes types, DType dtype) {
     return false;
 }
 
-std::span<const AlgebraRow> algebra_rows() { return kRows; }
+std::span<const AlgebraRow> algebra_rows() { return kAlgebraRows; }
 
 }  // namespace firn

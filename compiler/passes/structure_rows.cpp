@@ -199,7 +199,7 @@ Ref result_of_equal_branches(const Builder& b, const Node& node) {
 /// Gradients have been taken.
 Ref value_without_rule(const Builder&, const Node& node) { return node.inputs[0]; }
 
-constexpr StructureRow kRows[] = {
+constexpr StructureRow kStructureRows[] = {
     {"value with a rule", Op::Ruled, value_without_rule},
     {"cast of cast", Op::Cast, cast_of_cast},
     {"bitcast of bitcast", Op::Bitcast, bitcast_of_bitcast},
@@ -226,6 +226,6 @@ constexpr StructureRow kRows[] = {
 
 }  // namespace
 
-std::span<const StructureRow> structure_rows() { return kRows; }
+std::span<const StructureRow> structure_rows() { return kStructureRows; }
 
 }  // namespace firn

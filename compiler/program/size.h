@@ -109,6 +109,9 @@ Size smallest(const Size& size);
 Shape largest(const Shape& shape);
 /// True when a <= b for every value of the symbols, as far as the canonical form shows it.
 bool proved_less_equal(const Size& a, const Size& b);
+/// True when a and b are never the same, as far as the canonical form shows it: they are a constant
+/// apart.
+bool differ(const Size& a, const Size& b);
 /// Reads what Size::text wrote; throws UserError at anything else.
 Size parse_size(const std::string& text);
 

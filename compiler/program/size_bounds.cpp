@@ -192,6 +192,8 @@ int64_t Size::divisor() const {
     return divisor;
 }
 
+bool differ(const Size& a, const Size& b) { return (a - b).is_constant() && !(a == b); }
+
 bool proved_less_equal(const Size& a, const Size& b) {
     if (a.is_constant() && b.is_constant()) return a.constant() <= b.constant();
     const Size distance = b - a;

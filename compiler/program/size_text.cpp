@@ -10,7 +10,7 @@ namespace {
 
 using Kind = SizeAtom::Kind;
 
-constexpr int kDeepest = 256;  // parentheses in a text, more than any size that is printed has
+constexpr int kDeepestText = 256;  // parentheses in a text, more than any size that is printed has
 
 std::string text(const SizeAtom& atom) {
     if (atom.is_data()) return atom.name + "(" + atom.args[0].text() + ")";
@@ -62,8 +62,8 @@ class Parser {
 
     // The sign travels with the product so that the least 64-bit number can be read.
     Size product(int64_t sign) {
-        if (++depth_ > kDeepest)
-            fail("parentheses stand more than " + std::to_string(kDeepest) + " deep");
+        if (++depth_ > kDeepestText)
+            fail("parentheses stand more than " + std::to_string(kDeepestText) + " deep");
         Size result = factor(sign);
         while (accept('*')) result *= factor(1);
         --depth_;

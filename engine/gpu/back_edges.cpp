@@ -13,8 +13,8 @@
 namespace firn {
 namespace {
 
-constexpr uint32_t kTurns = 70000;
-constexpr const char* kKind = "back_edges";
+constexpr uint32_t kTrialTurns = 70000;
+constexpr const char* kBackEdgesCache = "back_edges";
 
 uint32_t run_loop(const std::shared_ptr<Device>& owner) {
     Device& device = *owner;
@@ -35,7 +35,7 @@ uint32_t run_loop(const std::shared_ptr<Device>& owner) {
         vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout(), 0,
                                    1, sets.sets().data(), 0, nullptr);
         vk.vkCmdPushConstants(commands, pipeline.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, 4,
-                              &kTurns);
+                              &kTrialTurns);
         vk.vkCmdDispatch(commands, 1, 1, 1);
     });
     memory->used_at(point, true);
@@ -50,14 +50,14 @@ uint32_t probe_back_edges(const std::shared_ptr<Device>& device,
                           const std::string& cache_directory) {
     std::string name = cache_hash(driver_key(device->instance().functions(), device->physical()));
     uint32_t turns = 0;
-    auto bytes = cache_load(cache_directory, kKind, name);
+    auto bytes = cache_load(cache_directory, kBackEdgesCache, name);
     if (bytes && bytes->size() == sizeof turns) {
         std::memcpy(&turns, bytes->data(), sizeof turns);
     } else {
         turns = run_loop(device);
-        cache_store(cache_directory, kKind, name, std::as_bytes(std::span(&turns, 1)));
+        cache_store(cache_directory, kBackEdgesCache, name, std::as_bytes(std::span(&turns, 1)));
     }
-    return turns < kTurns ? turns : 0;
+    return turns < kTrialTurns ? turns : 0;
 }
 
 }  // namespace firn

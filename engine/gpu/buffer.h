@@ -28,6 +28,11 @@ struct BufferRange {
     friend auto operator<=>(const BufferRange&, const BufferRange&) = default;
 };
 
+/// Whether they share a byte.
+inline bool overlap(const BufferRange& a, const BufferRange& b) {
+    return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+}
+
 /// Where a buffer's memory must be.
 enum class BufferPlace : uint8_t {
     Device,  // for kernels; mapped too where the device shares its memory with the host

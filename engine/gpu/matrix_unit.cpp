@@ -14,8 +14,8 @@
 namespace firn {
 namespace {
 
-constexpr const char* kKind = "matrix_unit";
-constexpr uint32_t kTurns = 2;  // of the trial's sums
+constexpr const char* kMatrixUnitCache = "matrix_unit";
+constexpr uint32_t kTrialSums = 2;  // of the trial's sums
 
 uint64_t size_of(const MatrixUnit& unit) { return uint64_t{unit.rows} * unit.columns * unit.depth; }
 
@@ -114,7 +114,7 @@ MatrixUnit query_matrix_unit(const InstanceTable& vk, VkPhysicalDevice device,
 }
 
 MatrixTrial matrix_trial(const MatrixUnit& unit) {
-    const uint32_t depth = kTurns * unit.depth;
+    const uint32_t depth = kTrialSums * unit.depth;
     MatrixTrial out;
     auto half = [](float value) { return f32_to_f16_bits(value); };
     for (uint32_t r = 0; r < unit.rows; ++r)
@@ -152,7 +152,8 @@ bool probe_matrix_unit(const std::shared_ptr<Device>& device, const std::string&
                               std::to_string(unit.depth) + '\n';
     const std::string name =
         cache_hash(shape + driver_key(device->instance().functions(), device->physical()));
-    if (const auto kept = cache_load(cache_directory, kKind, name); kept && kept->size() == 1)
+    if (const auto kept = cache_load(cache_directory, kMatrixUnitCache, name);
+        kept && kept->size() == 1)
         return kept->front() == std::byte{1};
     bool right = false;
     try {
@@ -162,7 +163,7 @@ bool probe_matrix_unit(const std::shared_ptr<Device>& device, const std::string&
                        // the next time
     }
     const std::byte found{right};
-    cache_store(cache_directory, kKind, name, {&found, 1});
+    cache_store(cache_directory, kMatrixUnitCache, name, {&found, 1});
     return right;
 }
 

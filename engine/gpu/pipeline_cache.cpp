@@ -10,7 +10,7 @@
 namespace firn {
 namespace {
 
-constexpr const char* kKind = "pipelines";
+constexpr const char* kPipelinesCache = "pipelines";
 
 }  // namespace
 
@@ -18,7 +18,7 @@ PipelineCache::PipelineCache(const Device& device, std::string directory)
     : device_(device),
       directory_(std::move(directory)),
       name_(cache_hash(driver_key(device.instance().functions(), device.physical()))),
-      cache_(make(cache_load(directory_, kKind, name_))) {}
+      cache_(make(cache_load(directory_, kPipelinesCache, name_))) {}
 
 PipelineCache::~PipelineCache() {
     try {
@@ -75,7 +75,7 @@ PipelineCache::Bytes PipelineCache::data() const {
 /// What fails only loses speed.
 void PipelineCache::store() const {
     if (directory_.empty()) return;
-    const auto old = cache_load(directory_, kKind, name_);
+    const auto old = cache_load(directory_, kPipelinesCache, name_);
     if (old && *old == data()) return;
     // Another process may have stored its pipelines meanwhile: they stay, where there is room.
     if (old && old->size() + size() <= kMostBytes) {
@@ -83,7 +83,7 @@ void PipelineCache::store() const {
         (void)device_.vk().vkMergePipelineCaches(device_.handle(), *cache_, 1, theirs.get());
     }
     if (const Bytes bytes = data(); !bytes.empty() && bytes.size() <= kMostBytes)
-        cache_store(directory_, kKind, name_, bytes);
+        cache_store(directory_, kPipelinesCache, name_, bytes);
 }
 
 }  // namespace firn

@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-constexpr const char* kKind = "rates";
+constexpr const char* kRatesCache = "rates";
 constexpr const char* kFirstWord = "rates1";  // with the version of what is measured
 constexpr int kMostMeasurements = 3;
 constexpr int64_t kSecondsBetween = 3600;
@@ -30,7 +30,7 @@ std::string rates_key(const InstanceTable& vk, VkPhysicalDevice device) {
 }
 
 std::optional<KeptRates> load(const std::string& directory, const std::string& key) {
-    const auto words = cache_find_text(directory, kKind, key);
+    const auto words = cache_find_text(directory, kRatesCache, key);
     return words ? parse_rates(*words) : std::nullopt;
 }
 
@@ -118,7 +118,7 @@ std::optional<Rates> probe_rates(const std::shared_ptr<Device>& device,
         const Rates found = measure_rates(device);
         if (are_plausible(found)) {
             kept = kept ? merged(*kept, found, now) : KeptRates{found, now, 1};
-            cache_put_text(cache_directory, kKind, key, text(*kept));
+            cache_put_text(cache_directory, kRatesCache, key, text(*kept));
         }
     } catch (const std::exception&) {
         if (device->is_lost()) throw;

@@ -15,13 +15,13 @@
 namespace firn {
 namespace {
 
-constexpr uint32_t kGroup = 64, kGroups = 256;
+constexpr uint32_t kTexelGroup = 64, kTexelGroups = 256;
 constexpr uint64_t kWords = 4096;  // near the cores
-constexpr int32_t kTurns = 128;
+constexpr int32_t kTexelTurns = 128;
 constexpr int kRounds = 15;      // of which the fastest counts: others may be at work
 constexpr int kMoreRounds = 90;  // where that leaves it open
 constexpr double kWorth = 1.5;   // times as fast; less is no reason to bind in two forms
-constexpr const char* kKind = "texel_rate";
+constexpr const char* kTexelRateCache = "texel_rate";
 
 /// The loads of one form, ready to run.
 class Loads {
@@ -29,7 +29,7 @@ class Loads {
     Loads(const std::shared_ptr<Device>& device, BindingForm form, const char* shader)
         : device_(*device),
           words_(create_buffer(device, 4 * kWords, "words to load")),
-          sums_(create_buffer(device, 4 * kGroup * kGroups, "sums of words")),
+          sums_(create_buffer(device, 4 * kTexelGroup * kTexelGroups, "sums of words")),
           pipeline_(*device, kernel(form, shader)),
           request_{
               &pipeline_, {words_->range(), sums_->range()}, {words_->name(), sums_->name()}, {}},
@@ -45,8 +45,8 @@ class Loads {
             vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.layout(),
                                        0, 1, sets_.sets().data(), 0, nullptr);
             vk.vkCmdPushConstants(commands, pipeline_.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, 4,
-                                  &kTurns);
-            vk.vkCmdDispatch(commands, kGroups, 1, 1);
+                                  &kTexelTurns);
+            vk.vkCmdDispatch(commands, kTexelGroups, 1, 1);
         });
         words_->used_at(point, false);
         sums_->used_at(point, true);
@@ -60,7 +60,7 @@ class Loads {
         kernel.name = shader;
         const std::span<const uint32_t> spirv = shader_module(shader);
         kernel.spirv.assign(spirv.begin(), spirv.end());
-        kernel.group_size = {kGroup, 1, 1};
+        kernel.group_size = {kTexelGroup, 1, 1};
         kernel.bindings = {{form, u32, 1, false}, {BindingForm::Storage, u32, 1, true}};
         kernel.param_types = {i32};
         return kernel;
@@ -95,11 +95,12 @@ bool are_faster(const std::shared_ptr<Device>& device) {
 bool probe_texel_rate(const std::shared_ptr<Device>& device, const std::string& cache_directory) {
     const std::string name =
         cache_hash(driver_key(device->instance().functions(), device->physical()));
-    if (const auto bytes = cache_load(cache_directory, kKind, name); bytes && bytes->size() == 1)
+    if (const auto bytes = cache_load(cache_directory, kTexelRateCache, name);
+        bytes && bytes->size() == 1)
         return bytes->front() != std::byte{0};
     const bool faster = are_faster(device);
     const std::byte byte{faster};
-    cache_store(cache_directory, kKind, name, std::span(&byte, 1));
+    cache_store(cache_directory, kTexelRateCache, name, std::span(&byte, 1));
     return faster;
 }
 

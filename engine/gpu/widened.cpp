@@ -14,7 +14,7 @@
 namespace firn {
 namespace {
 
-constexpr const char* kKind = "widened";
+constexpr const char* kWidenedCache = "widened";
 constexpr std::array<int32_t, 8> kValues{-5, 7, 0, -1, 1, INT32_MIN, INT32_MAX, -2};
 
 /// What shaders/widened.comp answers for x.
@@ -61,11 +61,12 @@ bool probe_widened_integers(const std::shared_ptr<Device>& device,
     if (!device->profile().has_i64) return true;
     const std::string name =
         cache_hash(driver_key(device->instance().functions(), device->physical()));
-    if (const auto kept = cache_load(cache_directory, kKind, name); kept && kept->size() == 1)
+    if (const auto kept = cache_load(cache_directory, kWidenedCache, name);
+        kept && kept->size() == 1)
         return kept->front() == std::byte{1};
     const bool right = compares_right(device);
     const std::byte found{right};
-    cache_store(cache_directory, kKind, name, {&found, 1});
+    cache_store(cache_directory, kWidenedCache, name, {&found, 1});
     return right;
 }
 

@@ -13,10 +13,6 @@ namespace {
 /// Submissions that may be pending while the next is recorded.
 constexpr size_t kMostAhead = 2;
 
-bool overlap(const BufferRange& a, const BufferRange& b) {
-    return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
-}
-
 bool inside(const BufferRange& part, const BufferRange& whole) {
     return part.buffer == whole.buffer && part.offset >= whole.offset &&
            part.offset + part.bytes <= whole.offset + whole.bytes;

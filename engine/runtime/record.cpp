@@ -17,10 +17,6 @@ bool outside(const Program& program, int slot) {
     return role == BufferRole::Argument || role == BufferRole::Constant;
 }
 
-bool overlap(const BufferRange& a, const BufferRange& b) {
-    return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
-}
-
 /// The first bytes of a caller's memory, as many as the tensor has.
 BufferRange narrowed(const BufferRange& range, uint64_t bytes, const std::string& program,
                      const std::string& name) {

@@ -12,7 +12,6 @@ namespace firn {
 namespace {
 
 constexpr float kMessageWidth = 480, kKeysWidth = 300, kKeyColumn = 130;
-const ImVec4 kDim{0.58f, 0.62f, 0.68f, 1}, kLoud{0.98f, 0.74f, 0.36f, 1};
 
 struct KeyRow {
     const char *key, *meaning;

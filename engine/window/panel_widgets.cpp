@@ -7,13 +7,13 @@
 #include <cstdio>
 #include <set>
 
+#include "engine/window/panel_theme.h"
 #include "engine/window/parameter_fields.h"
 
 namespace firn {
 namespace {
 
 constexpr float kWidgetWidth = 170, kTooltipWidth = 320;
-const ImVec4 kDim{0.58f, 0.62f, 0.68f, 1};
 
 const std::string& label_of(const Widget& widget, const Parameter* parameter) {
     const std::string& label = parameter ? parameter->label : widget.label;

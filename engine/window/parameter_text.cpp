@@ -15,7 +15,7 @@
 namespace firn {
 namespace {
 
-constexpr double kDegrees = 180 / 3.14159265358979323846;
+constexpr double kDegreesPerRadian = 180 / 3.14159265358979323846;
 
 [[noreturn]] void refuse(const Parameter& parameter, const std::string& text,
                          const std::string& why) {
@@ -58,7 +58,7 @@ T parse_in_range(const Parameter& parameter, const std::string& text) {
 
 float radians_of(const Parameter& parameter, const std::string& text) {
     const double degrees = parse_number<double>(parameter, text, text);
-    const auto value = static_cast<float>(degrees / kDegrees);
+    const auto value = static_cast<float>(degrees / kDegreesPerRadian);
     check_range(parameter, text, value);
     return value;
 }
@@ -68,8 +68,8 @@ std::string degrees_text(float radians) {
     char buffer[64];
     for (int digits = 6; digits <= 17; ++digits) {
         std::snprintf(buffer, sizeof buffer, "%.*g", digits,
-                      static_cast<double>(radians) * kDegrees);
-        if (static_cast<float>(std::strtod(buffer, nullptr) / kDegrees) == radians) break;
+                      static_cast<double>(radians) * kDegreesPerRadian);
+        if (static_cast<float>(std::strtod(buffer, nullptr) / kDegreesPerRadian) == radians) break;
     }
     return buffer;
 }

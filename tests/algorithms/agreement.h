@@ -84,6 +84,10 @@ inline std::vector<float> random_floats(size_t count, uint32_t seed = 1, float l
     for (float& x : out) x = numbers(bits);
     return out;
 }
+/// The same as a tensor.
+inline Tensor random_tensor(const Shape& shape, uint32_t seed = 7) {
+    return tensor(random_floats(static_cast<size_t>(element_count(shape).constant()), seed), shape);
+}
 
 inline std::vector<int> random_ints(size_t count, uint32_t seed, int low, int high) {
     std::mt19937 bits(seed);

@@ -19,6 +19,18 @@ inline Tensor some(const Shape& shape, float low = -1.7f, float high = 1.9f) {
     return tensor(numbers(element_count(shape).constant(), low, high), shape);
 }
 
+inline std::vector<float> flat(const Tensor& x) { return x.to_vector<float>(); }
+
+/// What a call is refused with; "none" where it is not.
+inline std::string error_of(const Callback<void()>& f) {
+    try {
+        f();
+    } catch (const UserError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
 /// f and its gradient have the derivatives that differences have.
 inline void expect_derivatives(const Differentiable& f, const Tensors& xs, bool second = true) {
     const GradientCheck first = check_gradients(f, xs);

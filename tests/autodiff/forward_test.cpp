@@ -32,8 +32,6 @@ TEST(ForwardMode, IsWhatDifferencesSay) {
     EXPECT_EQ(jvp(x * stop_gradient(x), {x}, {t}).to_vector<float>(), (x * t).to_vector<float>());
 }
 
-std::vector<float> flat(const Tensor& x) { return x.to_vector<float>(); }
-
 TEST(ForwardMode, GivesJacobiansOfEachShape) {
     for (const Session& session : {Session::oracle(), Session::interpreter()}) {
         SessionScope scope(session);

@@ -109,15 +109,6 @@ TEST(Gradients, OfANetworkByKernels) {
     }
 }
 
-std::string error_of(const std::function<void()>& f) {
-    try {
-        f();
-    } catch (const UserError& error) {
-        return error.what();
-    }
-    return "none";
-}
-
 TEST(Gradients, SayWhyThereAreNone) {
     SessionScope scope(Session::oracle());
     const Tensor x = tensor({1.0f, 2.0f}), n = tensor({1, 2});

@@ -107,35 +107,35 @@ Tensor in_a_loop(const Tensors& x) {
     return u;
 }
 
-struct Row {
+struct KernelRow {
     const char* name;
     Tensor (*f)(const Tensors&);
     Shape first, second;
 };
-const Row kRows[] = {{"neighbours", scaled_neighbours, {6}, {6}},
-                     {"conditions", only_some, {6}, {6}},
-                     {"a_loop", counted_loop, {5}, {3}},
-                     {"a_loop_left_early", left_early, {5}, {5}},
-                     {"shared_arrays", tiled_product, {5, 6}, {6, 7}},
-                     {"own_arrays", own_array, {4}, {3}},
-                     {"atomics", counted_into, {7}, {3}},
-                     {"two_tensors_by_pairs", two_of_pairs, {6}, {6}},
-                     {"kernels_in_a_loop", in_a_loop, {6}, {6}}};
+const KernelRow kKernelRows[] = {{"neighbours", scaled_neighbours, {6}, {6}},
+                                 {"conditions", only_some, {6}, {6}},
+                                 {"a_loop", counted_loop, {5}, {3}},
+                                 {"a_loop_left_early", left_early, {5}, {5}},
+                                 {"shared_arrays", tiled_product, {5, 6}, {6, 7}},
+                                 {"own_arrays", own_array, {4}, {3}},
+                                 {"atomics", counted_into, {7}, {3}},
+                                 {"two_tensors_by_pairs", two_of_pairs, {6}, {6}},
+                                 {"kernels_in_a_loop", in_a_loop, {6}, {6}}};
 
-class KernelGradients : public testing::TestWithParam<Row> {};
-INSTANTIATE_TEST_SUITE_P(Rows, KernelGradients, testing::ValuesIn(kRows),
+class KernelGradients : public testing::TestWithParam<KernelRow> {};
+INSTANTIATE_TEST_SUITE_P(Rows, KernelGradients, testing::ValuesIn(kKernelRows),
                          [](const auto& row) { return row.param.name; });
 
 TEST_P(KernelGradients, AreThoseOfDifferences) {
     SessionScope scope(Session::oracle());
-    const Row& row = GetParam();
+    const KernelRow& row = GetParam();
     const Tensors at{some(row.first, -0.8f, 1.3f), some(row.second, -0.9f, 1.1f)};
     expect_derivatives(row.f, at);
 }
 
 /// Of kernels as they are compiled.
 TEST_P(KernelGradients, AreThoseOfTheOracle) {
-    const Row& row = GetParam();
+    const KernelRow& row = GetParam();
     const auto gradients = [&](const Session& session) {
         SessionScope scope(session);
         const Tensors at{some(row.first, -0.8f, 1.3f), some(row.second, -0.9f, 1.1f)};
@@ -152,7 +152,7 @@ TEST_P(KernelGradients, AreThoseOfTheOracle) {
 
 TEST_P(KernelGradients, SamplesAreBatched) {
     SessionScope scope(Session::oracle());
-    const Row& row = GetParam();
+    const KernelRow& row = GetParam();
     Shape first = row.first, second = row.second;
     first.insert(first.begin(), Size(3));
     second.insert(second.begin(), Size(3));

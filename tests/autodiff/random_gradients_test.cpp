@@ -8,7 +8,7 @@
 namespace firn {
 namespace {
 
-std::vector<double> numbers(uint64_t seed, int64_t count) {
+std::vector<double> random_numbers(uint64_t seed, int64_t count) {
     programs::Dice dice(seed + 77);
     std::vector<double> out;
     for (int64_t k = 0; k < count; ++k) out.push_back((dice.below(200'000) - 100'000) * 1.3e-5);
@@ -20,9 +20,9 @@ std::vector<Tensor> arguments(uint64_t seed, DType dtype) {
     Shape shape;
     for (int rank = 1 + dice.below(2); rank > 0; --rank) shape.push_back(1 + dice.below(4));
     const int64_t count = element_count(shape).constant();
-    return {tensor(numbers(3 * seed, count), shape).as(dtype),
-            tensor(numbers(3 * seed + 1, count), shape).as(dtype),
-            tensor(numbers(3 * seed + 2, 1), Shape{}).as(dtype)};
+    return {tensor(random_numbers(3 * seed, count), shape).as(dtype),
+            tensor(random_numbers(3 * seed + 1, count), shape).as(dtype),
+            tensor(random_numbers(3 * seed + 2, 1), Shape{}).as(dtype)};
 }
 
 /// Few directions of few functions have kinks: what is not judged says nothing.

@@ -35,26 +35,26 @@ Tensor twice(const Tensor& x) { return diffused(diffused(x)); }
 
 Tensor summed(const Tensor& x) { return x * sum(x); }
 
-struct Row {
+struct StencilRow {
     const char* name;
     Tensor (*f)(const Tensor&);
     Shape shape;
     int64_t offsets = 0, colours = 0;  // 0: not seen to be a stencil
 };
-const Row kRows[] = {
+const StencilRow kStencilRows[] = {
     {"diffused", diffused, {5, 6}, 5, 5}, {"diffused_line", diffused, {1, 7}, 5, 5},
     {"around", around, {8}, 3, 4},        {"around_few", around, {3}, 3},
     {"around_prime", around, {7}, 3},     {"with_borders", with_borders, {9}, 4, 4},
     {"inner", inner, {9}, 3, 3},          {"padded", padded, {6}, 1, 1},
     {"twice", twice, {6, 7}, 13, 13},     {"summed", summed, {4}}};
 
-class Stencils : public testing::TestWithParam<Row> {};
-INSTANTIATE_TEST_SUITE_P(Rows, Stencils, testing::ValuesIn(kRows),
+class Stencils : public testing::TestWithParam<StencilRow> {};
+INSTANTIATE_TEST_SUITE_P(Rows, Stencils, testing::ValuesIn(kStencilRows),
                          [](const auto& row) { return row.param.name; });
 
 TEST_P(Stencils, HaveSoManyOffsetsAndColours) {
     SessionScope scope(Session::oracle());
-    const Row& row = GetParam();
+    const StencilRow& row = GetParam();
     const Tensor x = some(row.shape);
     const auto stencil = stencil_of(row.f(x).node(), x.node());
     ASSERT_EQ(stencil.has_value(), row.offsets > 0);
@@ -68,7 +68,7 @@ TEST_P(Stencils, HaveSoManyOffsetsAndColours) {
 TEST_P(Stencils, GiveTheDerivativesOfEveryElement) {
     for (const Session& session : {Session::oracle(), Session::interpreter()}) {
         SessionScope scope(session);
-        const Row& row = GetParam();
+        const StencilRow& row = GetParam();
         const Tensor x = some(row.shape), y = row.f(x);
         const Size columns = element_count(row.shape), rows = element_count(y.shape());
         const Tensor all = reshape(jacobian(y, x), {rows, columns});

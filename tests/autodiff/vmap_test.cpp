@@ -11,8 +11,6 @@
 namespace firn {
 namespace {
 
-std::vector<float> flat(const Tensor& x) { return x.to_vector<float>(); }
-
 /// vmap(f) gives what f gives for each sample of x and y (their first axis); `shared` is the same
 /// for all.
 void expect_samples(const Differentiable& f, const Tensor& x, const Tensor& y,
@@ -145,15 +143,6 @@ TEST(Vmap, OfRandomFunctions) {
         expect_samples(RandomFunction(seed), x, y, tensor({0.4f}, Shape{}));
         if (testing::Test::HasFatalFailure()) return;
     }
-}
-
-std::string error_of(const std::function<void()>& f) {
-    try {
-        f();
-    } catch (const UserError& error) {
-        return error.what();
-    }
-    return "none";
 }
 
 TEST(Vmap, SaysWhatIsWrong) {

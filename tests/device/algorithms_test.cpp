@@ -4,13 +4,9 @@
 namespace firn {
 namespace {
 
-Tensor random_tensor(const Shape& shape) {
-    return tensor(random_floats(static_cast<size_t>(element_count(shape).constant()), 7), shape);
-}
-
 Tensor both(const Complex& x) { return stack({x.re, x.im}); }
 
-const DeviceCase kCases[] = {
+const DeviceCase kAlgorithms[] = {
     {"cumsum", [] { return cumsum(tensor(random_ints(5000, 1, -9, 9))); }},
     {"cumsum_rows",
      [] {
@@ -104,7 +100,7 @@ const DeviceCase kCases[] = {
     {"floor_div", [] { return floor_div(tensor(random_ints(99, 1, -50, 50)), 7); }},
 };
 
-INSTANTIATE_TEST_SUITE_P(Algorithms, OnDevice, ::testing::ValuesIn(kCases), name_of);
+INSTANTIATE_TEST_SUITE_P(Algorithms, OnDevice, ::testing::ValuesIn(kAlgorithms), name_of);
 
 }  // namespace
 }  // namespace firn

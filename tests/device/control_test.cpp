@@ -13,7 +13,7 @@ Tensor halvings(const Tensor& start) {
     return turns;
 }
 
-const DeviceCase kCases[] = {
+const DeviceCase kControlCases[] = {
     {"histogram_of_collisions",
      [] {
          Tensor out = zeros({61}, i32);
@@ -155,7 +155,7 @@ const DeviceCase kCases[] = {
      }},
 };
 
-INSTANTIATE_TEST_SUITE_P(Control, OnDevice, ::testing::ValuesIn(kCases), name_of);
+INSTANTIATE_TEST_SUITE_P(Control, OnDevice, ::testing::ValuesIn(kControlCases), name_of);
 
 }  // namespace
 }  // namespace firn

@@ -238,8 +238,8 @@ TEST_P(ConvertedOnDevice, EveryOperationMeansWhatEvaluateSays) {
     }
 }
 
-std::string type_name(const testing::TestParamInfo<DType>& test) { return test.param.name(); }
-INSTANTIATE_TEST_SUITE_P(Types, ConvertedOnDevice, testing::ValuesIn(kAllTypes), type_name);
+std::string converted_type(const testing::TestParamInfo<DType>& test) { return test.param.name(); }
+INSTANTIATE_TEST_SUITE_P(Types, ConvertedOnDevice, testing::ValuesIn(kAllTypes), converted_type);
 
 Tensor widened() { return tensor(Ints{-5, 7, 0, -1, 100000}).as(i64); }
 INSTANTIATE_TEST_SUITE_P(

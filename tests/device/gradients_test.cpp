@@ -4,11 +4,7 @@
 namespace firn {
 namespace {
 
-Tensor random_tensor(const Shape& shape, uint32_t seed = 7) {
-    return tensor(random_floats(static_cast<size_t>(element_count(shape).constant()), seed), shape);
-}
-
-const DeviceCase kCases[] = {
+const DeviceCase kGradientCases[] = {
     {"of_a_network",
      [] {
          Tensor w = random_tensor({20, 24}), x = random_tensor({64, 20}, 3);
@@ -55,7 +51,7 @@ const DeviceCase kCases[] = {
      },
      1e-3},
 };
-INSTANTIATE_TEST_SUITE_P(Gradients, OnDevice, ::testing::ValuesIn(kCases), name_of);
+INSTANTIATE_TEST_SUITE_P(Gradients, OnDevice, ::testing::ValuesIn(kGradientCases), name_of);
 
 }  // namespace
 }  // namespace firn

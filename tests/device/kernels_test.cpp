@@ -23,7 +23,7 @@ Tensor tiled_product(int n, int k, int m) {
     return c;
 }
 
-const DeviceCase kCases[] = {
+const DeviceCase kKernelCases[] = {
     {"stores",
      [] {
          Tensor c = zeros({30, 17}, i32);
@@ -173,7 +173,7 @@ const DeviceCase kCases[] = {
      }},
 };
 
-INSTANTIATE_TEST_SUITE_P(Kernels, OnDevice, ::testing::ValuesIn(kCases), name_of);
+INSTANTIATE_TEST_SUITE_P(Kernels, OnDevice, ::testing::ValuesIn(kKernelCases), name_of);
 
 }  // namespace
 }  // namespace firn

@@ -14,63 +14,59 @@ DeviceProfile with_small_bindings(const DeviceProfile& device) {
     return profile;
 }
 
-Tensor floats(const Shape& shape, uint32_t seed = 7) {
-    return tensor(random_floats(static_cast<size_t>(element_count(shape).constant()), seed), shape);
-}
-
 Tensor blurred(const Tensor& x) {
     auto [i, j] = indices<2>(x.shape());
     return x(i - 1, j) + x(i + 1, j) + x(i, j - 1) + x(i, j + 1) - 4.0f * x;
 }
 
 Tensor blurred_in_a_loop() {
-    Tensor x = floats({200, 500});
+    Tensor x = random_tensor({200, 500});
     for (Tensor turn : loop(5)) x = x + 0.2f * blurred(x);
     return x;
 }
 
 Tensor stored_backwards() {
     Tensor x = zeros({100000}), i = arange(100000);
-    x(99999 - i) = floats({100000});
+    x(99999 - i) = random_tensor({100000});
     return x;
 }
 
 Tensor of_any_size(int64_t n, int64_t m) {
     auto f = compile([](Tensor x) { return blurred(x) * 2; }, {f32("n", "m")});
-    return f(floats({n, m}));
+    return f(random_tensor({n, m}));
 }
 
-const DeviceCase kCases[] = {
-    {"elementwise", [] { return floats({100000}) * 2 + floats({100000}, 8); }, 1e-6},
+const DeviceCase kLargeCases[] = {
+    {"elementwise", [] { return random_tensor({100000}) * 2 + random_tensor({100000}, 8); }, 1e-6},
     {"sum",
      [] {
-         return sum(floats({300, 1000}));
+         return sum(random_tensor({300, 1000}));
      },
      1e-2},
     {"sums_of_rows",
      [] {
-         return sum(floats({300, 1000}), {.axis = 1});
+         return sum(random_tensor({300, 1000}), {.axis = 1});
      },
      1e-4},
     {"sums_of_columns",
      [] {
-         return sum(floats({300, 1000}), {.axis = 0});
+         return sum(random_tensor({300, 1000}), {.axis = 0});
      },
      1e-4},
     {"stencil",
      [] {
-         return blurred(floats({200, 500}));
+         return blurred(random_tensor({200, 500}));
      },
      1e-5},
     {"stencil_in_a_loop", blurred_in_a_loop, 1e-5},
     {"matmul",
      [] {
-         return matmul(floats({300, 200}), floats({200, 400}, 8));
+         return matmul(random_tensor({300, 200}), random_tensor({200, 400}, 8));
      },
      1e-4},
-    {"gather", [] { return floats({100000})(tensor(random_ints(100000, 1, 0, 99999))); }},
+    {"gather", [] { return random_tensor({100000})(tensor(random_ints(100000, 1, 0, 99999))); }},
     {"store", stored_backwards},
-    {"histogram", [] { return histogram(floats({100000}), 50000, {.low = -1, .high = 1}); }},
+    {"histogram", [] { return histogram(random_tensor({100000}), 50000, {.low = -1, .high = 1}); }},
     {"integers_that_combine",
      [] {
          Tensor x = zeros({50000}, i32);
@@ -106,7 +102,7 @@ TEST_P(OnSmallBindings, AgreesWithTheOracle) {
     EXPECT_EQ(validation_report(*session), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Large, OnSmallBindings, testing::ValuesIn(kCases), name_of);
+INSTANTIATE_TEST_SUITE_P(Large, OnSmallBindings, testing::ValuesIn(kLargeCases), name_of);
 
 /// 2^28 floats. Takes a minute and 4 GiB: run it by --gtest_also_run_disabled_tests.
 TEST(LargeTensors, DISABLED_OfOneGibibyte) {

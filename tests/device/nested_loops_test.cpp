@@ -18,7 +18,7 @@ Tensor start4() { return arange(4) * 0; }
 /// One more than the larger of every element and its neighbour.
 Tensor climbed(const Tensor& x) { return max(x, wrap(x)(arange(8) + 1)) + 1.0f; }
 
-const DeviceCase kCases[] = {
+const DeviceCase kNestedLoops[] = {
     {"an_inner_loop_starts_from_what_the_outer_one_assigns_later",
      [] {
          Tensor x = start4() + 7, out = k4();
@@ -409,7 +409,7 @@ TEST(LongLoop, IsEndedByAnInterrupt) {
     EXPECT_EXIT(run_for_ever(), ::testing::KilledBySignal(SIGINT), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(NestedLoops, OnDevice, ::testing::ValuesIn(kCases), name_of);
+INSTANTIATE_TEST_SUITE_P(NestedLoops, OnDevice, ::testing::ValuesIn(kNestedLoops), name_of);
 
 }  // namespace
 }  // namespace firn

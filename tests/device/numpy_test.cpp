@@ -6,22 +6,19 @@
 namespace firn {
 namespace {
 
-Tensor floats(const Shape& shape, uint32_t seed = 7) {
-    return tensor(random_floats(static_cast<size_t>(element_count(shape).constant()), seed), shape);
-}
 /// A fifth of them is nan.
 Tensor with_gaps(const Shape& shape) {
-    return select(floats(shape, 3) < -0.6f, std::nanf(""), floats(shape));
+    return select(random_tensor(shape, 3) < -0.6f, std::nanf(""), random_tensor(shape));
 }
 Tensor digits(int64_t count) { return tensor(random_ints(static_cast<size_t>(count), 2, -20, 20)); }
 
 const DeviceCase kStatistics[] = {
     {"quantile",
      [] {
-         return quantile(floats({37, 50}), tensor({0.1f, 0.5f, 0.95f}), {.axis = 1});
+         return quantile(random_tensor({37, 50}), tensor({0.1f, 0.5f, 0.95f}), {.axis = 1});
      },
      1e-6},
-    {"median", [] { return median(floats({999})); }},
+    {"median", [] { return median(random_tensor({999})); }},
     {"nanvar",
      [] {
          return nanvar(with_gaps({40, 70}), {.axis = 1});
@@ -33,11 +30,16 @@ const DeviceCase kStatistics[] = {
      }},
     {"corrcoef",
      [] {
-         return corrcoef(floats({9, 400}));
+         return corrcoef(random_tensor({9, 400}));
      },
      1e-5},
-    {"searchsorted", [] { return searchsorted(sort(floats({500})), floats({3000}, 8)); }},
-    {"interp", [] { return interp(floats({3000}, 8), sort(floats({500})), floats({500}, 9)); },
+    {"searchsorted",
+     [] { return searchsorted(sort(random_tensor({500})), random_tensor({3000}, 8)); }},
+    {"interp",
+     [] {
+         return interp(random_tensor({3000}, 8), sort(random_tensor({500})),
+                       random_tensor({500}, 9));
+     },
      1e-3},
     {"unique", [] { return unique(digits(3000)); }},
     {"unique_counts", [] { return unique_all(digits(3000)).counts; }},
@@ -46,73 +48,76 @@ const DeviceCase kStatistics[] = {
 const DeviceCase kDifferences[] = {
     {"diff",
      [] {
-         return diff(floats({30, 70}), {.n = 2, .axis = 0});
+         return diff(random_tensor({30, 70}), {.n = 2, .axis = 0});
      },
      1e-6},
     {"gradient",
      [] {
-         return gradient(floats({30, 70}), {.spacing = 0.1f, .edge_order = 2});
+         return gradient(random_tensor({30, 70}), {.spacing = 0.1f, .edge_order = 2});
      },
      1e-5},
-    {"cumulative_trapezoid", [] { return cumulative_trapezoid(floats({3000})); }, 1e-4},
-    {"isclose", [] { return isclose(floats({3000}), floats({3000}) * 1.00001f).as(i32); }},
+    {"cumulative_trapezoid", [] { return cumulative_trapezoid(random_tensor({3000})); }, 1e-4},
+    {"isclose",
+     [] { return isclose(random_tensor({3000}), random_tensor({3000}) * 1.00001f).as(i32); }},
 };
 const DeviceCase kProducts[] = {
     {"tensordot",
      [] {
-         return tensordot(floats({9, 8, 7}), floats({7, 8, 5}), {1, 2}, {1, 0});
+         return tensordot(random_tensor({9, 8, 7}), random_tensor({7, 8, 5}), {1, 2}, {1, 0});
      },
      1e-5},
     {"kron",
      [] {
-         return kron(floats({5, 6}), floats({7, 8}));
+         return kron(random_tensor({5, 6}), random_tensor({7, 8}));
      },
      1e-6},
     {"cross",
      [] {
-         return cross(floats({500, 3}), floats({500, 3}, 8));
+         return cross(random_tensor({500, 3}), random_tensor({500, 3}, 8));
      },
      1e-6},
     {"matrix_power",
      [] {
-         return matrix_power(floats({4, 6, 6}), 5);
+         return matrix_power(random_tensor({4, 6, 6}), 5);
      },
      1e-4},
-    {"convolve", [] { return convolve(floats({700}), floats({30})); }, 1e-5},
-    {"correlate", [] { return correlate(floats({30}), floats({701}), ConvolveMode::Same); }, 1e-5},
+    {"convolve", [] { return convolve(random_tensor({700}), random_tensor({30})); }, 1e-5},
+    {"correlate",
+     [] { return correlate(random_tensor({30}), random_tensor({701}), ConvolveMode::Same); }, 1e-5},
 };
-Tensor spread() { return (floats({3000}) * 20.0f) * exp(floats({3000}, 8) * 20.0f); }
+Tensor spread() { return (random_tensor({3000}) * 20.0f) * exp(random_tensor({3000}, 8) * 20.0f); }
 const DeviceCase kElementwise[] = {
     {"asinh", [] { return asinh(spread()); }, 1e-5},
     {"acosh", [] { return acosh(spread()); }, 1e-5},
-    {"atanh", [] { return atanh(floats({3000}) * 1.1f); }, 1e-5},
+    {"atanh", [] { return atanh(random_tensor({3000}) * 1.1f); }, 1e-5},
     {"cbrt", [] { return cbrt(spread()); }, 1e-5},
-    {"sinc", [] { return sinc(floats({3000}) * 40.0f); }, 1e-5},
-    {"nan_to_num", [] { return nan_to_num(log(floats({3000}))); }, 1e-5},
-    {"copysign", [] { return copysign(floats({3000}), floats({3000}, 8)); }},
+    {"sinc", [] { return sinc(random_tensor({3000}) * 40.0f); }, 1e-5},
+    {"nan_to_num", [] { return nan_to_num(log(random_tensor({3000}))); }, 1e-5},
+    {"copysign", [] { return copysign(random_tensor({3000}), random_tensor({3000}, 8)); }},
     {"fmod_of_ugly",
      [] {
          return fmod(tensor({3.0f, INFINITY, 5.0f, -0.0f, -7.5f, NAN}),
                      tensor({INFINITY, 2.0f, 0.0f, 1.0f, 2.0f, 1.0f}));
      }},
-    {"fmod", [] { return fmod(round(floats({3000}) * 900.0f), 8.0f); }},
+    {"fmod", [] { return fmod(round(random_tensor({3000}) * 900.0f), 8.0f); }},
 };
 const DeviceCase kMakers[] = {
     {"logspace", [] { return logspace(-3, 3, 500); }, 1e-5},
     {"geomspace", [] { return geomspace(-1, -1000, 500); }, 1e-5},
-    {"vander", [] { return vander(floats({300}), 6); }, 1e-5},
-    {"diag", [] { return diag(floats({90}), {.offset = -3}); }},
+    {"vander", [] { return vander(random_tensor({300}), 6); }, 1e-5},
+    {"diag", [] { return diag(random_tensor({90}), {.offset = -3}); }},
     {"pad",
      [] {
-         return pad(floats({30, 20}), PadMode::Reflect, {.before = {40, 3}, .after = {2, 70}});
+         return pad(random_tensor({30, 20}), PadMode::Reflect,
+                    {.before = {40, 3}, .after = {2, 70}});
      }},
     {"roll",
      [] {
-         return roll(floats({30, 20}), {4, -3}, {0, 1});
+         return roll(random_tensor({30, 20}), {4, -3}, {0, 1});
      }},
     {"rot90",
      [] {
-         return rot90(floats({30, 20}));
+         return rot90(random_tensor({30, 20}));
      }},
 };
 

@@ -17,9 +17,6 @@ struct Case {
 };
 
 /// Numbers in random order, which a compiler cannot fold.
-Tensor floats(const Shape& shape, uint32_t seed = 7) {
-    return tensor(random_floats(static_cast<size_t>(element_count(shape).constant()), seed), shape);
-}
 Tensor integers(int64_t rows, int64_t columns) {
     return reshape(tensor(random_ints(static_cast<size_t>(rows * columns), 3, -9, 9)),
                    {rows, columns});
@@ -34,42 +31,42 @@ Tensor convolved(const Tensor& image, const Tensor& weights) {
 
 /// Weights over `keys` rows for each of the queries, of batches of `width` numbers.
 Tensor attention(int64_t queries, int64_t keys, int64_t width) {
-    Tensor q = floats({2, queries, width}), k = floats({2, keys, width}, 8),
-           v = floats({2, keys, width}, 9);
+    Tensor q = random_tensor({2, queries, width}), k = random_tensor({2, keys, width}, 8),
+           v = random_tensor({2, keys, width}, 9);
     return matmul(softmax(matmul(q, transpose(k, 1, 2)) * 2.0f), v);
 }
 
-const Case kCases[] = {
+const Case kReductionCases[] = {
     {"sums_of_long_rows",
      [] {
-         return sum(floats({100, 1024}), {.axis = 1});
+         return sum(random_tensor({100, 1024}), {.axis = 1});
      },
      1e-4},
     {"sums_of_few_odd_rows",
      [] {
-         return sum(floats({5, 4099}), {.axis = 1});
+         return sum(random_tensor({5, 4099}), {.axis = 1});
      },
      1e-5},
     {"sums_of_integers", [] { return sum(integers(3, 5001), {.axis = 1}); }},
     {"maxima",
      [] {
-         return max(floats({7, 777}), {.axis = 1});
+         return max(random_tensor({7, 777}), {.axis = 1});
      }},
     {"minima_of_integers", [] { return min(integers(9, 1001), {.axis = 1}); }},
     {"products", [] { return prod(integers(4, 999) % 2 * 2 + 1, {.axis = 1}); }},
     {"any", [] { return any(integers(6, 130) == 9, {.axis = 1}); }},
     {"all", [] { return all(integers(6, 130) < 9, {.axis = 1}); }},
-    {"a_total_in_stages", [] { return sum(floats({300001})); }, 1e-4},
+    {"a_total_in_stages", [] { return sum(random_tensor({300001})); }, 1e-4},
     {"a_largest_in_stages", [] { return max(integers(17, 20011)); }},
     {"columns",
      [] {
-         return sum(floats({9001, 24}), {.axis = 0});
+         return sum(random_tensor({9001, 24}), {.axis = 0});
      },
      1e-4},
     {"columns_of_planes", [] { return sum(integers(6000, 4 * 20) * 3, {.axis = 0}); }},
     {"softmax",
      [] {
-         Tensor x = floats({20, 1028});
+         Tensor x = random_tensor({20, 1028});
          Tensor e = exp(x - max(x, {.axis = 1, .keep_dims = true}));
          return e / sum(e, {.axis = 1, .keep_dims = true});
      },
@@ -115,7 +112,7 @@ const Case kCases[] = {
      }},
     {"matrix_times_vector",
      [] {
-         return sum(floats({70, 2048}) * floats({2048}), {.axis = 1});
+         return sum(random_tensor({70, 2048}) * random_tensor({2048}), {.axis = 1});
      },
      1e-5},
 };
@@ -141,7 +138,7 @@ TEST_P(ReducedOnDevice, IsTheOracles) {
     EXPECT_EQ(validation_report(*session), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, ReducedOnDevice, testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(Programs, ReducedOnDevice, testing::ValuesIn(kReductionCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

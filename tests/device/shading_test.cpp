@@ -12,7 +12,7 @@ vec3 space() { return vec3(plane(), column(3)); }
 Tensor both(const Worley& found) { return stack({found.first, found.second}); }
 Tensor all_of(const RayHit& ray) { return stack({ray.hit.as(f32), ray.enter, ray.leave}); }
 
-const DeviceCase kCases[] = {
+const DeviceCase kShadingCases[] = {
     {"pcg2d", [] { return stack(pcg2d(uvec2(arange(3000), 7))); }},
     {"pcg3d", [] { return stack(pcg3d(uvec3(arange(3000), 7, 9))); }},
     {"pcg4d", [] { return stack(pcg4d(uvec4(arange(3000), 7, 9, 1))); }},
@@ -34,7 +34,7 @@ const DeviceCase kCases[] = {
     {"srgb", [] { return linear_to_srgb(srgb_to_linear(column(1))); }, 1e-4},
     {"plasma", [] { return stack(plasma(column(1) * 0.02f + 0.5f)); }, 1e-4},
 };
-INSTANTIATE_TEST_SUITE_P(Shading, OnDevice, ::testing::ValuesIn(kCases), name_of);
+INSTANTIATE_TEST_SUITE_P(Shading, OnDevice, ::testing::ValuesIn(kShadingCases), name_of);
 
 }  // namespace
 }  // namespace firn

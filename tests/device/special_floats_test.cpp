@@ -10,7 +10,7 @@
 namespace firn {
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kInfinite = std::numeric_limits<float>::infinity();
 
 class SpecialFloats : public DeviceTest {
   protected:
@@ -37,7 +37,7 @@ class SpecialFloats : public DeviceTest {
             EXPECT_TRUE(same) << k << ": " << got[k] << " and not " << wanted[k];
         }
     }
-    const std::vector<float> values = {0.0f, -0.0f, kInf, -kInf, NAN, 1.0f, -2.5f, 3e38f};
+    const std::vector<float> values = {0.0f, -0.0f, kInfinite, -kInfinite, NAN, 1.0f, -2.5f, 3e38f};
 };
 
 TEST_F(SpecialFloats, ThroughACopy) {
@@ -47,8 +47,8 @@ TEST_F(SpecialFloats, ThroughACopy) {
 }
 TEST_F(SpecialFloats, ThroughHalvesThatAreStored) {
     expect_same(run([](Tensor x) { return x.as(f16); },
-                    {0.0f, -0.0f, kInf, -kInf, NAN, 65504.0f, 1e6f, -3e38f, 0.25f}),
-                {0.0f, -0.0f, kInf, -kInf, NAN, 65504.0f, kInf, -kInf, 0.25f});
+                    {0.0f, -0.0f, kInfinite, -kInfinite, NAN, 65504.0f, 1e6f, -3e38f, 0.25f}),
+                {0.0f, -0.0f, kInfinite, -kInfinite, NAN, 65504.0f, kInfinite, -kInfinite, 0.25f});
 }
 TEST_F(SpecialFloats, AddingZeroKeepsTheSignOfOthersOnly) {
     std::vector<float> wanted;

@@ -10,14 +10,14 @@ namespace firn {
 namespace {
 
 /// An operand: a tensor of a type, or a C++ scalar.
-struct Kind {
+struct ScalarKind {
     DType dtype = f32;
     bool scalar = false;
     std::string name() const { return std::string(scalar ? "scalar " : "") + dtype.name(); }
 };
 
-std::vector<Kind> kinds() {
-    std::vector<Kind> out;
+std::vector<ScalarKind> kinds() {
+    std::vector<ScalarKind> out;
     for (DType dtype : kAllTypes) out.push_back({dtype, false});
     out.push_back({i32, true});
     out.push_back({f64, true});  // a double
@@ -25,7 +25,7 @@ std::vector<Kind> kinds() {
 }
 
 /// The numpy-like rule of the contract, with weak scalars.
-DType meeting(const std::vector<Kind>& operands) {
+DType meeting(const std::vector<ScalarKind>& operands) {
     auto rank = [](DType type) {  // a wider one wins; of equal width the signed one
         return type == f64   ? 9
                : type == f32 ? 8
@@ -38,7 +38,7 @@ DType meeting(const std::vector<Kind>& operands) {
     };
     DType best = boolean;
     bool weak_float = false;
-    for (const Kind& each : operands) {
+    for (const ScalarKind& each : operands) {
         if (each.scalar)
             weak_float |= each.dtype.is_float();
         else if (rank(each.dtype) > rank(best) || best.is_bool())
@@ -110,22 +110,23 @@ double tolerance(DType type) {
 
 /// What the operand of this kind at place k is: whole numbers of every type, parts where there are
 /// some.
-Scalar value_of(const Kind& kind, size_t k) {
+Scalar value_of(const ScalarKind& kind, size_t k) {
     const double values[] = {5.3, 2.7, 3.1};
     if (kind.dtype.is_bool()) return scalar_bool(k > 0);
     return scalar_float(values[k], f64).to(kind.dtype);
 }
 
-Arg operand(const Kind& kind, const Scalar& value) {
+Arg operand(const ScalarKind& kind, const Scalar& value) {
     if (kind.scalar) return kind.dtype.is_float() ? Arg(value.f) : Arg(static_cast<int>(value.i));
     std::vector<std::byte> bytes(static_cast<size_t>(kind.dtype.bytes()));
     store_scalar(value, bytes.data());
     return Arg(tensor_from_bytes(bytes, {Size(1)}, kind.dtype, here()));
 }
 
-void check(const Function& function, const std::vector<Kind>& operands) {
+void check(const Function& function, const std::vector<ScalarKind>& operands) {
     // Scalars alone are the host's to compute.
-    if (std::all_of(operands.begin(), operands.end(), [](const Kind& each) { return each.scalar; }))
+    if (std::all_of(operands.begin(), operands.end(),
+                    [](const ScalarKind& each) { return each.scalar; }))
         return;
     DType type = meeting(operands);
     if (function.real && !type.is_float()) type = f32;
@@ -151,14 +152,14 @@ class MeetingTypes : public OracleTest, public testing::WithParamInterface<size_
 
 TEST_P(MeetingTypes, AreThoseOfAllOperands) {
     const Function& function = functions()[GetParam()];
-    const std::vector<Kind> all = kinds();
-    for (const Kind& a : all)
-        for (const Kind& b : all) {
+    const std::vector<ScalarKind> all = kinds();
+    for (const ScalarKind& a : all)
+        for (const ScalarKind& b : all) {
             if (function.arity == 2) {
                 ASSERT_NO_FATAL_FAILURE(check(function, {a, b}));
                 continue;
             }
-            for (const Kind& c : all) ASSERT_NO_FATAL_FAILURE(check(function, {a, b, c}));
+            for (const ScalarKind& c : all) ASSERT_NO_FATAL_FAILURE(check(function, {a, b, c}));
         }
 }
 

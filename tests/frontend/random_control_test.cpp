@@ -22,9 +22,9 @@ struct Statement {
     std::vector<Statement> body, otherwise;
 };
 
-class Generator {
+class ProgramGenerator {
   public:
-    explicit Generator(unsigned seed) : random_(seed) {}
+    explicit ProgramGenerator(unsigned seed) : random_(seed) {}
 
     std::vector<Statement> block(int depth, bool in_loop) {
         std::vector<Statement> out;
@@ -172,7 +172,7 @@ class RandomControl : public ::testing::TestWithParam<bool> {
     }
 
     static void check(unsigned seed, bool shaped) {
-        std::vector<Statement> program = Generator(seed).block(3, false);
+        std::vector<Statement> program = ProgramGenerator(seed).block(3, false);
         Tensor first = shaped ? arange(kElements) * 7 : Tensor(sum(tensor({3, 4})));
         Recorded recorded{
             {first, Tensor(1), Tensor(2), Tensor(3)}, zeros({kMarks}, i32), first * 0};

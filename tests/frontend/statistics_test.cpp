@@ -6,7 +6,7 @@
 namespace firn {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kInfinite = std::numeric_limits<float>::infinity();
 
 TEST(Argmax, GivesTheFirstOfTheLargest) {
     expect_values([] { return argmax(tensor({1, 3, 3, 2})); }, Ints{1});
@@ -28,11 +28,11 @@ TEST(Argmax, KeepsDimensionsOfTheWholeToo) {
 
 TEST(Argmax, TheFirstNanWins) {
     expect_values([] { return argmax(tensor(Floats{1, NAN, 9, NAN})); }, Ints{1});
-    expect_values([] { return argmin(tensor(Floats{1, -kInfinity, NAN})); }, Ints{2});
+    expect_values([] { return argmin(tensor(Floats{1, -kInfinite, NAN})); }, Ints{2});
 }
 
 TEST(Argmax, OfInfinitiesAlone) {
-    expect_values([] { return argmax(tensor(Floats{-kInfinity, -kInfinity})); }, Ints{0});
+    expect_values([] { return argmax(tensor(Floats{-kInfinite, -kInfinite})); }, Ints{0});
 }
 
 TEST(Argmax, OfNoElementsIsAnError) {
@@ -84,7 +84,7 @@ TEST(Norm, Orders) {
     expect_values([&] { return norm(x()); }, Floats{5}, 1e-6);
     expect_values([&] { return norm(x(), {.order = 1}); }, Floats{7});
     expect_values([&] { return norm(x(), {.order = 0}); }, Floats{2});
-    expect_values([&] { return norm(x(), {.order = kInfinity}); }, Floats{4});
+    expect_values([&] { return norm(x(), {.order = kInfinite}); }, Floats{4});
     expect_values([&] { return norm(x(), {.order = 3}); }, Floats{std::cbrt(91.0f)}, 1e-5);
 }
 
@@ -97,7 +97,7 @@ TEST(Norm, OfIntegersIsReal) {
 }
 
 TEST(Norm, NanIsPassedOn) {
-    expect_values([] { return norm(tensor(Floats{1, NAN}), {.order = kInfinity}); }, Floats{NAN});
+    expect_values([] { return norm(tensor(Floats{1, NAN}), {.order = kInfinite}); }, Floats{NAN});
 }
 
 TEST(Norm, ANegativeOrderIsAnError) {
@@ -119,8 +119,8 @@ TEST(Logsumexp, DoesNotOverflow) {
 }
 
 TEST(Logsumexp, OfInfinities) {
-    expect_values([] { return logsumexp(tensor({-kInfinity, -kInfinity})); }, Floats{-kInfinity});
-    expect_values([] { return logsumexp(tensor({kInfinity, 1.0f})); }, Floats{kInfinity});
+    expect_values([] { return logsumexp(tensor({-kInfinite, -kInfinite})); }, Floats{-kInfinite});
+    expect_values([] { return logsumexp(tensor({kInfinite, 1.0f})); }, Floats{kInfinite});
 }
 
 TEST(Softmax, SumsToOneAlongItsAxis) {

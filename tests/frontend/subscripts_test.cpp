@@ -7,7 +7,7 @@
 namespace firn {
 namespace {
 
-Tensor counting(const Shape& shape) { return reshape(arange(element_count(shape)), shape); }
+Tensor counted(const Shape& shape) { return reshape(arange(element_count(shape)), shape); }
 
 class Subscripts : public ::testing::Test {
   protected:
@@ -73,7 +73,7 @@ TEST_F(Subscripts, StoresToRangesGoWhereReadsComeFrom) {
 }
 
 TEST_F(Subscripts, ARangeKeepsItsAxisAndANumberTakesItAway) {
-    const Tensor x = counting({4, 3, 5});
+    const Tensor x = counted({4, 3, 5});
     EXPECT_EQ(x(range(2)).shape(), (Shape{2, 3, 5}));
     EXPECT_EQ(x(1, range(0, 2)).shape(), (Shape{2, 5}));
     EXPECT_EQ(x(all, 1).shape(), (Shape{4, 5}));
@@ -83,7 +83,7 @@ TEST_F(Subscripts, ARangeKeepsItsAxisAndANumberTakesItAway) {
 }
 
 TEST_F(Subscripts, NewAxesAndTheEllipsis) {
-    const Tensor x = counting({4, 3, 5});
+    const Tensor x = counted({4, 3, 5});
     EXPECT_EQ(x(newaxis).shape(), (Shape{1, 4, 3, 5}));
     EXPECT_EQ(x(all, newaxis, 2).shape(), (Shape{4, 1, 5}));
     EXPECT_EQ(x(ellipsis, 2).shape(), (Shape{4, 3}));
@@ -96,7 +96,7 @@ TEST_F(Subscripts, NewAxesAndTheEllipsis) {
 }
 
 TEST_F(Subscripts, AxesOfTensorsStandWhereNumpyPutsThem) {
-    const Tensor x = counting({4, 3, 5, 2}), rows = tensor({0, 2, 1, 0, 2, 1}, {2, 3});
+    const Tensor x = counted({4, 3, 5, 2}), rows = tensor({0, 2, 1, 0, 2, 1}, {2, 3});
     EXPECT_EQ(x(all, rows).shape(), (Shape{4, 2, 3, 5, 2}));
     EXPECT_EQ(x(all, rows, rows).shape(), (Shape{4, 2, 3, 2}));
     EXPECT_EQ(x(rows, all, rows).shape(), (Shape{2, 3, 3, 2}));            // apart: in front
@@ -104,29 +104,29 @@ TEST_F(Subscripts, AxesOfTensorsStandWhereNumpyPutsThem) {
     EXPECT_EQ(x(all, rows, newaxis, range(2)).shape(), (Shape{4, 2, 3, 1, 2, 2}));
     // Of a smaller tensor, beside the larger one.
     EXPECT_EQ(x(all, rows, rows(0)).shape(), (Shape{4, 2, 3, 2}));
-    const Tensor picked = counting({2, 3, 4})(range(1, none), tensor({2, 0}), range(none, none, 3));
+    const Tensor picked = counted({2, 3, 4})(range(1, none), tensor({2, 0}), range(none, none, 3));
     EXPECT_EQ(picked.to_vector<int>(), (Ints{20, 23, 12, 15}));
-    const Tensor apart = counting({2, 3, 4})(tensor({1, 0}), range(2), tensor({3, 1}));
+    const Tensor apart = counted({2, 3, 4})(tensor({1, 0}), range(2), tensor({3, 1}));
     EXPECT_EQ(apart.to_vector<int>(), (Ints{15, 19, 1, 5}));
 }
 
 TEST_F(Subscripts, ANumberClampsAndARangeCountsFromTheEnd) {
-    const Tensor x = counting({3});
+    const Tensor x = counted({3});
     EXPECT_EQ(x(-1).item<int>(), 0);
     EXPECT_EQ(x(range(-1, none)).to_vector<int>(), Ints{2});
-    EXPECT_EQ(counting({3, 2})(7, range(1)).to_vector<int>(), Ints{4});
-    EXPECT_EQ(wrap(counting({3, 2}))(-1, range(1, 2)).to_vector<int>(), Ints{5});
-    EXPECT_EQ(zero(counting({3, 2}))(all, 2).to_vector<int>(), (Ints{0, 0, 0}));
+    EXPECT_EQ(counted({3, 2})(7, range(1)).to_vector<int>(), Ints{4});
+    EXPECT_EQ(wrap(counted({3, 2}))(-1, range(1, 2)).to_vector<int>(), Ints{5});
+    EXPECT_EQ(zero(counted({3, 2}))(all, 2).to_vector<int>(), (Ints{0, 0, 0}));
 }
 
 TEST_F(Subscripts, TheTransposeOfTensorsAndElements) {
-    Tensor x = counting({2, 3});
+    Tensor x = counted({2, 3});
     EXPECT_EQ(x.T().to_vector<int>(), (Ints{0, 3, 1, 4, 2, 5}));
     EXPECT_EQ(x(range(1)).T().shape(), (Shape{3, 1}));
 }
 
 TEST_F(Subscripts, EightAxes) {
-    Tensor x = counting({2, 1, 3, 1, 2, 1, 2, 2});
+    Tensor x = counted({2, 1, 3, 1, 2, 1, 2, 2});
     EXPECT_EQ(x(1, 0, 2, 0, 1, 0, 1, 1).item<int>(), 47);
     x(0, 0, 1, 0, 1, 0, all, 1) = -1;
     EXPECT_EQ(x(0, 0, 1, 0, 1).to_vector<int>(), (Ints{12, -1, 14, -1}));
@@ -161,7 +161,7 @@ TEST_F(Subscripts, ScattersToPartsCombine) {
 }
 
 TEST_F(Subscripts, StoresToPartsUnderACondition) {
-    Tensor x = counting({4}), y = counting({4});
+    Tensor x = counted({4}), y = counted({4});
     if_(x > 1, [&] {
         y(range(none, none, -1)) = x * 10;
         x(x < 3) = 7;
@@ -171,12 +171,12 @@ TEST_F(Subscripts, StoresToPartsUnderACondition) {
 }
 
 TEST_F(Subscripts, AnAccessKeepsItsVersionAndOutlivesItsTensor) {
-    Tensor x = counting({3});
+    Tensor x = counted({3});
     const auto part = x(range(1, none));
     x(range(1, none)) = 0;
     EXPECT_EQ(Tensor(part).to_vector<int>(), (Ints{1, 2}));
     auto of_a_local = [] {
-        Tensor local = counting({3});
+        Tensor local = counted({3});
         return local(1);
     };
     EXPECT_EQ(Tensor(of_a_local()).item<int>(), 1);
@@ -186,12 +186,12 @@ TEST_F(Subscripts, AnAccessKeepsItsVersionAndOutlivesItsTensor) {
 // --- masks ---------------------------------------------------------------------------------------
 
 TEST_F(Subscripts, MasksOnTheLeft) {
-    Tensor x = counting({2, 3}) - 2;
+    Tensor x = counted({2, 3}) - 2;
     x(x < 0) = 0;
     EXPECT_EQ(x.to_vector<int>(), (Ints{0, 0, 0, 1, 2, 3}));
     x(x > 1) += 10;
     EXPECT_EQ(x.to_vector<int>(), (Ints{0, 0, 0, 1, 12, 13}));
-    x(x == 0) = counting({2, 3}) * 100;  // a value where each element is
+    x(x == 0) = counted({2, 3}) * 100;  // a value where each element is
     EXPECT_EQ(x.to_vector<int>(), (Ints{0, 100, 200, 1, 12, 13}));
     x(tensor({false, true})) = 2.75f;  // of the first axis: whole rows, converted
     EXPECT_EQ(x.to_vector<int>(), (Ints{0, 100, 200, 2, 2, 2}));
@@ -205,7 +205,7 @@ TEST_F(Subscripts, MasksOnTheLeft) {
 }
 
 TEST_F(Subscripts, MasksThatCannotBe) {
-    Tensor x = counting({2, 3});
+    Tensor x = counted({2, 3});
     Tensor mask = x > 2;
     expect_message(message_of([&] { Tensor y = x(mask); }),
                    {"compact(x, mask)", "select(mask, x, other)", "subscripts_test.cpp:"});
@@ -230,7 +230,7 @@ TEST_F(Subscripts, MasksThatCannotBe) {
 }
 
 TEST_F(Subscripts, WhatIndicesCannotBe) {
-    Tensor x = counting({2, 3});
+    Tensor x = counted({2, 3});
     expect_message(message_of([&] { Tensor y = x(all, all, all); }),
                    {"[2, 3]", "3 axes", "has 2", "subscripts_test.cpp:"});
     expect_message(message_of([&] { Tensor y = x(ellipsis, 0, ellipsis); }), {"ellipsis", "twice"});
@@ -294,7 +294,7 @@ TEST(SubscriptsCompiled, OfASizeThatOnlyTheDeviceKnows) {
 
 TEST(SubscriptsCompiled, GiveWhatTheOracleGives) {
     expect_agreement([] {
-        Tensor x = sin(counting({6, 5}).as(f32)), rows = tensor({4, 0, 4});
+        Tensor x = sin(counted({6, 5}).as(f32)), rows = tensor({4, 0, 4});
         x(range(1, -1), range(none, none, -2)) = x(range(none, 4), range(none, none, 2)) * 2.0f;
         x(x < 0.0f) = 0.0f;
         x(range(none, none, 3), tensor({true, false, true, true, false})) += 1.0f;
@@ -349,14 +349,14 @@ TEST_F(Subscripts, BatchesOfPrograms) {
         y(y < 5) = -1;
         return y(range(none, none, -1));
     };
-    const Tensor rows = counting({2, 3}),
+    const Tensor rows = counted({2, 3}),
                  got = vmap([&](const std::vector<Tensor>&x) { return f(x[0]); }, {rows});
     EXPECT_EQ(got.to_vector<int>(), (Ints{10, -1, -1, 40, 30, -1}));
     for (int k = 0; k < 2; ++k) EXPECT_EQ(got(k).to_vector<int>(), f(rows(k)).to_vector<int>());
 }
 
 TEST_F(Subscripts, InAKernelByHandAStoreIsOneElement) {
-    Tensor x = zeros({4, 3}), y = counting({4, 3}).as(f32);
+    Tensor x = zeros({4, 3}), y = counted({4, 3}).as(f32);
     kernel({4}, [&](Tensor i) { x(i, 0) = sum(y(i, range(1, none)), {.axis = -1}); });
     EXPECT_EQ(x.T()(0).to_vector<float>(), (Floats{3, 9, 15, 21}));
     expect_message(message_of([&] {

@@ -34,7 +34,7 @@ struct Program_ {
     Tensor (*function)(Tensor, Tensor);
     Shape first, second;
 };
-const Program_ kPrograms[] = {
+const Program_ kTunedPrograms[] = {
     {"product", [](Tensor a, Tensor b) { return matmul(a, b); }, {16, 24}, {24, 8}},
     {"product_of_transposed",
      [](Tensor a, Tensor b) { return matmul(a, transpose(b)); },
@@ -59,7 +59,7 @@ const Program_ kPrograms[] = {
 };
 
 class Tuned : public ::testing::TestWithParam<Program_> {};
-INSTANTIATE_TEST_SUITE_P(Programs, Tuned, ::testing::ValuesIn(kPrograms),
+INSTANTIATE_TEST_SUITE_P(Programs, Tuned, ::testing::ValuesIn(kTunedPrograms),
                          [](const auto& info) { return std::string(info.param.name); });
 
 auto compiled(const Program_& program) {
@@ -88,8 +88,8 @@ TEST_P(Tuned, EveryMappingThatIsTriedKeepsTheResults) {
 }
 
 TuneReport tuned(const TuneOptions& options) {
-    auto f = compiled(kPrograms[0]);
-    return f.tune({numbers(kPrograms[0].first), numbers(kPrograms[0].second)}, options);
+    auto f = compiled(kTunedPrograms[0]);
+    return f.tune({numbers(kTunedPrograms[0].first), numbers(kTunedPrograms[0].second)}, options);
 }
 
 TEST(Tune, TheCallerCanEndIt) {
@@ -216,14 +216,14 @@ TEST(Tune, AMappingThatFailsIsDroppedAndTheSearchGoesOn) {
 TEST(Tune, AnEqualKernelThatIsCompiledLaterIsMappedAlike) {
     Session session = Session::interpreter();
     SessionScope scope(session);
-    auto first = compiled(kPrograms[0]);
-    first.tune({numbers(kPrograms[0].first), numbers(kPrograms[0].second)},
+    auto first = compiled(kTunedPrograms[0]);
+    first.tune({numbers(kTunedPrograms[0].first), numbers(kTunedPrograms[0].second)},
                {.seconds = 0, .progress = {}});
     const KernelInfo& kernel = first.program()->kernels.at(0);
     Mapping other = *parse_mapping(kernel.mapping);
     other.group.x = 16, other.group.y = 2;
     session.state()->tuned[kernel.tuning_key] = text(other);
-    auto second = compiled(kPrograms[0]);
+    auto second = compiled(kTunedPrograms[0]);
     EXPECT_EQ(second.program()->kernels.at(0).mapping, text(other));
     EXPECT_TRUE(second.program()->kernels.at(0).tuned);
     EXPECT_NE(second.explain().find("tuned to " + text(other)), std::string::npos);
@@ -231,7 +231,7 @@ TEST(Tune, AnEqualKernelThatIsCompiledLaterIsMappedAlike) {
     for (const std::string& damaged :
          {std::string("tile 5"), std::string(), std::string("tile 8 group 4096x4")}) {
         session.state()->tuned[kernel.tuning_key] = damaged;
-        EXPECT_FALSE(compiled(kPrograms[0]).program()->kernels.at(0).tuned) << damaged;
+        EXPECT_FALSE(compiled(kTunedPrograms[0]).program()->kernels.at(0).tuned) << damaged;
     }
 }
 

@@ -68,22 +68,22 @@ TEST_F(Values, StdSwapInALoopIsCarried) {
     EXPECT_EQ(b.item<float>(), 1);
 }
 
-struct State {
+struct Held {
     Tensor position, velocity;
 };
 
 TEST_F(Values, StructOfTensorsIsCopied) {
-    State state{0.0f, 1.0f};
-    State old = state;
+    Held state{0.0f, 1.0f};
+    Held old = state;
     state.position += state.velocity;
     EXPECT_EQ(old.position.item<float>(), 0);
     EXPECT_EQ(state.position.item<float>(), 1);
 }
 
 TEST_F(Values, StructOfTensorsIsCarried) {
-    State state{0.0f, 1.0f};
+    Held state{0.0f, 1.0f};
     for (Tensor i : loop(4)) {
-        State next = state;
+        Held next = state;
         next.position += next.velocity;
         next.velocity *= 2.0f;
         state = next;

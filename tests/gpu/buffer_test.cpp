@@ -20,15 +20,6 @@ std::vector<std::byte> read_all(const Buffer& buffer, size_t bytes) {
     return data;
 }
 
-std::string message_of(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-    return "";
-}
-
 using BufferTest = DeviceTest;
 
 TEST_F(BufferTest, GivesBackWhatWasWritten) {

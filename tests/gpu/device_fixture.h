@@ -2,6 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,6 +13,16 @@
 #include "engine/gpu/device.h"
 
 namespace firn {
+
+/// What a call fails with; empty where it does not.
+inline std::string message_of(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return "";
+}
 
 /// Gives every test `device`, made once per suite. Fails the test that draws a validation message
 /// from it, and the suite where the end of the device finds something that was not freed.

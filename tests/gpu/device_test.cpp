@@ -31,15 +31,6 @@ const std::vector<DeviceInfo> kDevices = {
     device_info(2, "GeForce RTX 4090", VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU),
 };
 
-std::string message_of(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-    return "";
-}
-
 TEST(ChooseDevice, PrefersADiscreteGpu) { EXPECT_EQ(choose_device(kDevices, "").number, 2); }
 
 TEST(ChooseDevice, TakesTheCpuWhereThereIsNothingElse) {

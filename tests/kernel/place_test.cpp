@@ -120,11 +120,11 @@ TEST(Place, LoadsLeaveTheGuardsOfAKernelThatLoadsFirst) {
 }
 
 /// Three times: loaded, and stored. The last load is of what the stores write.
-struct Strides {
+struct PlaceStrides {
     ByHand k;
     std::vector<int> loads, stores;
 
-    Strides() {
+    PlaceStrides() {
         k.code.loads_first = k.code.in_order = true;
         const int x = k.buffer(f32, false), y = k.buffer(f32, true);
         const int index = k.range(RangeKind::Invocation, 64);
@@ -143,13 +143,13 @@ struct Strides {
 };
 
 TEST(Place, LoadsDoNotWaitForStoresToOtherBuffers) {
-    const Strides kernel;
+    const PlaceStrides kernel;
     EXPECT_LT(kernel.position(kernel.loads[1]), kernel.position(kernel.stores[0]));
     EXPECT_GT(kernel.position(kernel.loads[2]), kernel.position(kernel.stores[1]));
 }
 
 TEST(Place, LoadsThatComeFirstAreNotInlinedIntoLaterStores) {
-    const std::string text = emit_glsl(Strides().k.code, cpu_profile());
+    const std::string text = emit_glsl(PlaceStrides().k.code, cpu_profile());
     const size_t store = text.find("b1[", text.find("void main"));
     ASSERT_NE(store, std::string::npos) << text;
     EXPECT_EQ(text.find("b0[", text.find(';', store)), std::string::npos) << text;

@@ -77,13 +77,13 @@ TEST(Lbfgs, StaysWhereNothingServesAndRefusesWhatItCannot) {
     expect_parts(user_error([&] { LBFGS(point.parameters(), {.history = 0}); }), {"history of 0"});
 }
 
-struct Net : Module {
+struct LbfgsNet : Module {
     Linear first = add("first", Linear(4, 16)), second = add("second", Linear(16, 1));
     Tensor operator()(const Tensor& x) const { return second(tanh(first(x))); }
 };
 
 /// The loss after some steps in the type.
-float trained(DType type, bool scales, float factor, const Net& net) {
+float trained(DType type, bool scales, float factor, const LbfgsNet& net) {
     net.reset(4);
     net.compute_in(type);
     SGD sgd(net.parameters(), {.lr = 0.2f / factor, .momentum = 0.8f});
@@ -100,7 +100,7 @@ float trained(DType type, bool scales, float factor, const Net& net) {
 
 TEST(MixedPrecision, LearnsAsF32AndNeedsAScaleWhereGradientsAreSmall) {
     SessionScope scope(Session::interpreter());
-    const Net net;
+    const LbfgsNet net;
     const float wide = trained(f32, false, 1, net), narrow = trained(f16, false, 1, net);
     EXPECT_LT(wide, 0.12f);
     EXPECT_NEAR(narrow, wide, 0.1f * wide + 1e-3f);

@@ -130,13 +130,13 @@ TEST(Losses, HaveTheGradientsOfDifferences) {
           {x, t});
 }
 
-struct Row {
+struct ActivationRow {
     const char* name;
     Tensor (*f)(const Tensor&);
     double (*expected)(double);
 };
-double sigma(double x) { return 1 / (1 + std::exp(-x)); }
-const Row kRows[] = {
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+const ActivationRow kActivationRows[] = {
     {"relu", [](const Tensor& x) { return relu(x); }, [](double x) { return x > 0 ? x : 0; }},
     {"leaky_relu", [](const Tensor& x) { return leaky_relu(x, 0.1f); },
      [](double x) { return x > 0 ? x : double(0.1f) * x; }},
@@ -144,18 +144,18 @@ const Row kRows[] = {
      [](double x) { return x > 0 ? x : 0.5 * std::expm1(x); }},
     {"gelu", [](const Tensor& x) { return gelu(x); },
      [](double x) { return x * 0.5 * (1 + std::erf(x / std::sqrt(2.0))); }},
-    {"silu", [](const Tensor& x) { return silu(x); }, [](double x) { return x * sigma(x); }},
+    {"silu", [](const Tensor& x) { return silu(x); }, [](double x) { return x * logistic(x); }},
     {"softplus", [](const Tensor& x) { return softplus(x); },
      [](double x) { return std::log1p(std::exp(x)); }},
     {"log_sigmoid", [](const Tensor& x) { return log_sigmoid(x); },
-     [](double x) { return std::log(sigma(x)); }},
+     [](double x) { return std::log(logistic(x)); }},
     {"mish", [](const Tensor& x) { return mish(x); },
      [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }},
     {"hardswish", [](const Tensor& x) { return hardswish(x); },
      [](double x) { return x * std::min(6.0, std::max(0.0, x + 3)) / 6; }},
 };
-class Activations : public testing::TestWithParam<Row> {};
-INSTANTIATE_TEST_SUITE_P(Functions, Activations, testing::ValuesIn(kRows),
+class Activations : public testing::TestWithParam<ActivationRow> {};
+INSTANTIATE_TEST_SUITE_P(Functions, Activations, testing::ValuesIn(kActivationRows),
                          [](const auto& row) { return row.param.name; });
 TEST_P(Activations, AreWhatTheyAre) {
     const Floats values = numbers(17, -4.1f, 4.3f);

@@ -34,7 +34,7 @@ struct HostState {
 };
 using HostRule = std::function<void(double& p, double g, double& first, double& second, int step)>;
 
-struct Row {
+struct OptimizerRow {
     const char* name;
     Optimizer (*make)(const std::vector<NamedVariable>&);
     HostRule rule;
@@ -53,7 +53,7 @@ HostRule adam(double lr, double beta1, double beta2, double decay, bool decouple
     };
 }
 
-const Row kRows[] = {
+const OptimizerRow kOptimizerRows[] = {
     {"SGD", [](const auto& p) -> Optimizer { return SGD(p, {.lr = 0.1f}); },
      [](double& p, double g, double&, double&, int) { p -= 0.1 * g; }},
     {"Momentum",
@@ -101,8 +101,8 @@ const Row kRows[] = {
      }},
 };
 
-class Optimizers : public testing::TestWithParam<Row> {};
-INSTANTIATE_TEST_SUITE_P(Rules, Optimizers, testing::ValuesIn(kRows),
+class Optimizers : public testing::TestWithParam<OptimizerRow> {};
+INSTANTIATE_TEST_SUITE_P(Rules, Optimizers, testing::ValuesIn(kOptimizerRows),
                          [](const auto& row) { return row.param.name; });
 
 TEST_P(Optimizers, FollowTheirFormulas) {

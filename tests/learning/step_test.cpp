@@ -4,7 +4,7 @@
 namespace firn {
 namespace {
 
-struct Net : Module {
+struct SteppedNet : Module {
     Linear first = add("first", Linear(2, 4)), second = add("second", Linear(4, 1));
     Tensor operator()(const Tensor& x) const { return second(tanh(first(x))); }
 };
@@ -50,7 +50,7 @@ struct ByHand {
 /// `step(net, adam, x, y)` gives the loss.
 template <class Step>
 void expect_to_learn_as_by_hand(const Step& step, int steps) {
-    Net net;
+    SteppedNet net;
     net.reset(3);
     Adam adam(net.parameters());
     const Tensor x = tensor(kInputs, {4, 2}), y = tensor(kTargets, {4, 1});
@@ -66,12 +66,12 @@ void expect_to_learn_as_by_hand(const Step& step, int steps) {
     EXPECT_EQ(adam.steps(), steps);
 }
 
-auto compiled_step(Net& net, Adam& adam) {
+auto compiled_step(SteppedNet& net, Adam& adam) {
     return compile({net, adam}, [&](Tensor x, Tensor y) { return adam.step(mse_loss(net(x), y)); },
                    {f32("n", 2), f32("n", 1)});
 }
 
-auto eager_step(Net& net, Adam& adam) {
+auto eager_step(SteppedNet& net, Adam& adam) {
     return [&](const Tensor& x, const Tensor& y) { return adam.step(mse_loss(net(x), y)); };
 }
 
@@ -84,7 +84,7 @@ TEST(Step, LearnsAsByHandOnTheOracle) {
 TEST(Step, LearnsXorByKernels) {
     SessionScope scope(Session::interpreter());
     expect_to_learn_as_by_hand(compiled_step, 40);
-    Net net;
+    SteppedNet net;
     net.reset(3);
     Adam adam(net.parameters(), {.lr = 0.05f});
     const Tensor x = tensor(kInputs, {4, 2}), y = tensor(kTargets, {4, 1});
@@ -100,7 +100,7 @@ TEST(Step, IsOneProgramThatChangesItsVariablesInPlace) {
     const Session session(executor);
     session.compile_in_background(false);
     SessionScope scope(session);
-    Net net;
+    SteppedNet net;
     Adam adam(net.parameters());
     const Tensor x = tensor(kInputs, {4, 2}), y = tensor(kTargets, {4, 1});
     const auto step = compiled_step(net, adam);
@@ -119,7 +119,7 @@ TEST(Step, ComputedAtOnceRecompilesNothingForAnotherRate) {
     const auto executor = std::make_shared<CountingExecutor>();
     const Session session(executor);
     SessionScope scope(session);
-    Net net;
+    SteppedNet net;
     Adam adam(net.parameters());
     const Tensor x = tensor(kInputs, {4, 2}), y = tensor(kTargets, {4, 1});
     const auto step = eager_step(net, adam);
@@ -136,7 +136,7 @@ TEST(Step, ComputedAtOnceRecompilesNothingForAnotherRate) {
 
 TEST(Step, OfTheSameNumbersAgain) {
     SessionScope scope(Session::interpreter());
-    Net net;
+    SteppedNet net;
     Adam adam(net.parameters());
     const Tensor x = tensor(kInputs, {4, 2}), y = tensor(kTargets, {4, 1});
     const auto step = compiled_step(net, adam);
@@ -154,7 +154,7 @@ TEST(Step, OfTheSameNumbersAgain) {
 
 TEST(Step, ThatFailsLeavesEverythingAsItWas) {
     SessionScope scope(Session::interpreter());
-    Net net;
+    SteppedNet net;
     Adam adam(net.parameters());
     const Tensor x = tensor(kInputs, {4, 2}), y = tensor(kTargets, {4, 1});
     const auto step = compiled_step(net, adam);
@@ -174,7 +174,7 @@ TEST(Step, ThatFailsLeavesEverythingAsItWas) {
 
 TEST(Step, SaysWhichParametersTheLossDoesNotDependOn) {
     SessionScope scope(Session::oracle());
-    Net net;
+    SteppedNet net;
     SGD sgd(net.parameters());
     const Tensor x = tensor(kInputs, {4, 2});
     expect_parts(
@@ -242,7 +242,7 @@ TEST(Modules, RefuseWhatCannotBe) {
 
 TEST(Modules, InAFunctionOfTheirOwnSeeWhatTrainingChanged) {
     SessionScope scope(Session::interpreter());
-    Net net;
+    SteppedNet net;
     SGD sgd(net.parameters(), {.lr = 0.1f});
     const Tensor x = tensor(kInputs, {4, 2}), y = tensor(kTargets, {4, 1});
     const auto predict = compile(net, [&](Tensor x) { return net(x); }, {f32("n", 2)});
@@ -259,7 +259,7 @@ TEST(Step, SaysWhereALossIsNoNumberAndChangesNothing) {
     const Session session = Session::interpreter();
     SessionScope scope(session);
     session.find_nan(true);
-    Net net;
+    SteppedNet net;
     net.reset(3);
     Adam adam(net.parameters());
     const auto step = compile(

@@ -117,28 +117,28 @@ Tensors tied_strings(const Tensors& a) {
     return {u};
 }
 
-struct Row {
+struct SequenceRow {
     const char* name;
     Tensors (*function)(const Tensors&);
     int dispatches = 1;  // at most
 };
-class InSequence_ : public testing::TestWithParam<Row> {};
-INSTANTIATE_TEST_SUITE_P(Rows, InSequence_,
-                         testing::Values(Row{"pyramid", pyramid, 3}, Row{"leapfrog", leapfrog},
-                                         Row{"only_afterwards", only_afterwards},
-                                         Row{"perhaps_none", perhaps_none},
-                                         Row{"sizes_beside", sizes_beside}, Row{"strings", strings},
-                                         Row{"tied_strings", tied_strings},
-                                         Row{"stores", stores, 7}),
-                         [](const auto& info) { return std::string(info.param.name); });
+class InSequence_ : public testing::TestWithParam<SequenceRow> {};
+INSTANTIATE_TEST_SUITE_P(
+    Rows, InSequence_,
+    testing::Values(SequenceRow{"pyramid", pyramid, 3}, SequenceRow{"leapfrog", leapfrog},
+                    SequenceRow{"only_afterwards", only_afterwards},
+                    SequenceRow{"perhaps_none", perhaps_none},
+                    SequenceRow{"sizes_beside", sizes_beside}, SequenceRow{"strings", strings},
+                    SequenceRow{"tied_strings", tied_strings}, SequenceRow{"stores", stores, 7}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 struct Given {
     Shape shape;
     int turns;
 };
 
-std::vector<std::vector<float>> run(const Session& session, const Row& row, const Given& given,
-                                    bool symbolic) {
+std::vector<std::vector<float>> run(const Session& session, const SequenceRow& row,
+                                    const Given& given, bool symbolic) {
     SessionScope scope(session);
     const ArgSpec x = symbolic ? f32("n", "m") : ArgSpec{f32, given.shape};
     auto f =
@@ -247,7 +247,7 @@ TEST(InSequence, BuffersThatRotateKeepTheirPlacesWhereCopiesAreDear) {
 /// Whether the loop's bands have a group each; what comes out must be the oracle's.
 bool in_bands(Tensors (*function)(const Tensors&), const Given& given,
               const DeviceProfile& profile = cpu_profile()) {
-    const Row row{"", function};
+    const SequenceRow row{"", function};
     expect_near(run(Session::interpreter(profile), row, given, false),
                 run(Session::oracle(), row, given, false),
                 profile.name + " " + text(given.shape) + " turns " + std::to_string(given.turns));

@@ -11,11 +11,11 @@ namespace firn {
 namespace {
 
 /// Not flat: every range has an index of its own.
-Tensor turned(const Tensor& x) { return permute(x, {3, 1, 0, 2}) * 2 + 1; }
+Tensor turned_around(const Tensor& x) { return permute(x, {3, 1, 0, 2}) * 2 + 1; }
 
 std::vector<int> computed(const Session& session, const Shape& shape) {
     SessionScope scope(session);
-    return turned(reshape(arange(element_count(shape).constant()), shape)).to_vector<int>();
+    return turned_around(reshape(arange(element_count(shape).constant()), shape)).to_vector<int>();
 }
 
 TEST(MapGrid, MoreRangesThanDimensionsShareTheLast) {

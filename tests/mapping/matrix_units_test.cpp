@@ -19,7 +19,7 @@ namespace firn {
 namespace {
 
 using Tensors = std::vector<Tensor>;
-using Function = Tensors (*)(const Tensors&);
+using ProductFunction = Tensors (*)(const Tensors&);
 
 DeviceProfile unit_profile() {
     DeviceProfile profile = gpu_profile();
@@ -29,7 +29,7 @@ DeviceProfile unit_profile() {
 
 struct Product {
     const char* name;
-    Function function;
+    ProductFunction function;
     std::vector<ArgSpec> specs;
     std::vector<Shape> shapes;  // of a call
 };
@@ -38,7 +38,7 @@ Tensors plain(const Tensors& a) { return {matmul(a[0], a[1])}; }
 Tensors wide(const Tensors& a) { return {matmul(a[0].as(f32), a[1].as(f32))}; }
 Tensors by_rows(const Tensors& a) { return {matmul(a[0].as(f32), transpose(a[1].as(f32)))}; }
 Tensors by_columns(const Tensors& a) { return {matmul(transpose(a[0].as(f32)), a[1].as(f32))}; }
-Tensors turned(const Tensors& a) { return {transpose(matmul(a[0].as(f32), a[1].as(f32)))}; }
+Tensors turned_product(const Tensors& a) { return {transpose(matmul(a[0].as(f32), a[1].as(f32)))}; }
 Tensors biased(const Tensors& a) {
     return {max(matmul(a[0].as(f32), a[1].as(f32)) * 0.5f + a[2], 0.0f)};
 }
@@ -56,7 +56,7 @@ const Product kProducts[] = {
     {"tails", wide, {f16(80, 32), f16(32, 112)}, {{80, 32}, {32, 112}}},
     {"by_rows", by_rows, {f16(64, 32), f16(96, 32)}, {{64, 32}, {96, 32}}},
     {"by_columns", by_columns, {f16(32, 64), f16(32, 48)}, {{32, 64}, {32, 48}}},
-    {"turned", turned, {f16(64, 32), f16(32, 96)}, {{64, 32}, {32, 96}}},
+    {"turned", turned_product, {f16(64, 32), f16(32, 96)}, {{64, 32}, {32, 96}}},
     {"batch", wide, {f16(3, 32, 64), f16(3, 64, 48)}, {{3, 32, 64}, {3, 64, 48}}},
     {"one_right", wide, {f16(3, 32, 64), f16(64, 48)}, {{3, 32, 64}, {64, 48}}},
     {"one_left", wide, {f16(32, 64), f16(2, 2, 64, 48)}, {{32, 64}, {2, 2, 64, 48}}},
@@ -301,7 +301,7 @@ TEST(MatrixUnits, LargerBlocksReadTheirOperandsLessOften) {
 TEST(MatrixUnits, EveryOtherMappingComputesTheSame) {
     const DeviceProfile profile = unit_profile();
     for (const Product& p : {Product{"", biased, {f16(80, 64), f16(64, 112), f32(112)}, {}},
-                             Product{"", turned, {f16(80, 32), f16(32, 96)}, {}}}) {
+                             Product{"", turned_product, {f16(80, 32), f16(32, 96)}, {}}}) {
         const Lowered kernel = lowered(p);
         const std::vector<Mapping> others = vary_mapping(kernel.code, kernel.mapping, profile, {});
         EXPECT_GE(others.size(), 8u);

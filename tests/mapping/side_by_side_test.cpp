@@ -46,7 +46,7 @@ std::shared_ptr<const Program> program_of(F function, const std::vector<int>& si
 }
 
 template <class F>
-std::vector<std::vector<float>> values(F function, const Session& session) {
+std::vector<std::vector<float>> values_by(F function, const Session& session) {
     SessionScope scope(session);
     std::vector<ArgSpec> specs;
     for (int n : kSizes) specs.push_back(f32(n));
@@ -85,11 +85,12 @@ TEST(SideBySide, OnACpuDriverAKernelTakesOneTurnOfWhatIsNotItsOwn) {
 
 TEST(SideBySide, TheValuesStayTheSame) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
-        EXPECT_EQ(values(apart, Session::interpreter(profile)), values(apart, Session::oracle()));
-        EXPECT_EQ(values(in_pairs, Session::interpreter(profile)),
-                  values(in_pairs, Session::oracle()));
-        const auto got = values(chained, Session::interpreter(profile)),
-                   wanted = values(chained, Session::oracle());
+        EXPECT_EQ(values_by(apart, Session::interpreter(profile)),
+                  values_by(apart, Session::oracle()));
+        EXPECT_EQ(values_by(in_pairs, Session::interpreter(profile)),
+                  values_by(in_pairs, Session::oracle()));
+        const auto got = values_by(chained, Session::interpreter(profile)),
+                   wanted = values_by(chained, Session::oracle());
         ASSERT_EQ(got.size(), wanted.size());
         for (size_t k = 0; k < got.size(); ++k)
             for (size_t i = 0; i < got[k].size(); ++i)

@@ -27,7 +27,7 @@ bool read_all(int file, void* data, size_t size, int seconds, bool& late) {
     while (size > 0) {
         pollfd wait{file, POLLIN, 0};
         if (poll(&wait, 1, seconds * 1000) == 0) return late = true, false;
-        const ssize_t done = read(file, at, size);
+        const ssize_t done = ::read(file, at, size);
         if (done <= 0) return false;
         at += done, size -= static_cast<size_t>(done);
     }

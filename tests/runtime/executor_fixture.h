@@ -9,13 +9,4 @@ namespace firn {
 
 class ExecutorTest : public DeviceTest {};
 
-inline std::string message_of(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-    return "";
-}
-
 }  // namespace firn

@@ -134,7 +134,7 @@ TEST(HostNumbers, HaveTheOraclesBits) {
 }
 
 /// Sweeps with weights of their own, in a loop of kernels.
-Tensors relaxed(const Tensors& a) {
+Tensors relaxed_field(const Tensors& a) {
     auto [i, j] = indices<2>(a[0].shape());
     Tensor x = a[0];
     for (Tensor outer : loop(2))
@@ -145,7 +145,7 @@ Tensors relaxed(const Tensors& a) {
 }
 
 TEST(HostNumbers, ThoseOfATurnAreComputedByTheHost) {
-    const auto program = program_for(cpu_profile(), relaxed, {f32(512, 512), i32(), f32()});
+    const auto program = program_for(cpu_profile(), relaxed_field, {f32(512, 512), i32(), f32()});
     int in_loops = 0;
     for_dispatches(program->steps, [&](const DispatchStep& step) {
         for (const ParamInfo& param : step.params) in_loops += param.scalar >= 3;
@@ -161,7 +161,7 @@ TEST(HostNumbers, ThoseOfATurnAreRightInLoopsOfKernelsAndInSequences) {
             SessionScope scope(session);
             auto f = compile(
                 [](Tensor x, Tensor turns, Tensor rate) {
-                    return relaxed({x, min(turns, 20), rate})[0];
+                    return relaxed_field({x, min(turns, 20), rate})[0];
                 },
                 {f32(n, n), i32(), f32()});
             std::vector<float> out;

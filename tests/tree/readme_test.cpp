@@ -11,7 +11,7 @@
 namespace firn {
 namespace {
 
-const std::filesystem::path kRoot = FIRN_SOURCE_DIR;
+const std::filesystem::path kSourceRoot = FIRN_SOURCE_DIR;
 
 std::string read(const std::filesystem::path& path) {
     std::ifstream in(path);
@@ -28,16 +28,16 @@ bool has_sources(const std::filesystem::path& folder) {
 }
 
 TEST(Readme, ShowsTheSourceOfWave) {
-    std::string readme = read(kRoot / "README.md");
+    std::string readme = read(kSourceRoot / "README.md");
     size_t begin = readme.find("```cpp\n");
     ASSERT_NE(begin, std::string::npos);
     begin += 7;
     EXPECT_EQ(readme.substr(begin, readme.find("```", begin) - begin),
-              read(kRoot / "apps/wave/wave.cpp"));
+              read(kSourceRoot / "apps/wave/wave.cpp"));
 }
 
 TEST(Readme, ListsEveryEnvironmentVariable) {
-    std::string readme = read(kRoot / "README.md");
+    std::string readme = read(kSourceRoot / "README.md");
     for (const EnvironmentVariable& variable : kEnvironment) {
         std::string values = variable.values;
         for (size_t bar = values.find('|'); bar != std::string::npos;
@@ -50,8 +50,8 @@ TEST(Readme, ListsEveryEnvironmentVariable) {
 }
 
 TEST(Readme, ListsEveryDemo) {
-    std::string readme = read(kRoot / "README.md");
-    for (const auto& entry : std::filesystem::directory_iterator(kRoot / "apps")) {
+    std::string readme = read(kSourceRoot / "README.md");
+    for (const auto& entry : std::filesystem::directory_iterator(kSourceRoot / "apps")) {
         bool demo = entry.is_directory()
                         ? entry.path().filename() != "common" && has_sources(entry.path())
                         : entry.path().extension() == ".cpp";
@@ -62,7 +62,7 @@ TEST(Readme, ListsEveryDemo) {
 
 TEST(Readme, EveryFolderOfCompilerAndEngineSaysWhatItIs) {
     for (const char* part : {"compiler", "engine"})
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(kRoot / part))
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(kSourceRoot / part))
             if (entry.is_directory() && has_sources(entry.path())) {
                 EXPECT_TRUE(std::filesystem::exists(entry.path() / "README.md")) << entry.path();
             }
