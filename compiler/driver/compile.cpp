@@ -45,8 +45,13 @@ void compile_kernels(Program& program, const CompileOptions& options) {
         check_stop(options);
         compile_kernel(program.kernels[k], options);
     };
-    if (options.all_cores) return for_each_in_parallel(program.kernels.size(), one);
-    for (size_t k = 0; k < program.kernels.size(); ++k) one(k);
+    const size_t count = program.kernels.size();
+    if (options.all_cores) {
+        std::function<void(size_t)> watch;
+        if (options.watch) watch = [&](size_t done) { options.watch({options.name, done, count}); };
+        return for_each_in_parallel(count, one, watch);
+    }
+    for (size_t k = 0; k < count; ++k) one(k);
 }
 
 /// A graph as a trace keeps it.

@@ -145,6 +145,7 @@ std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& g
     const Inside inside(session.nodes.thread(), {});
     Executor& executor = executor_of(session);
     options = compile_options(session, std::move(options));
+    options.watch = executor.compile_watch();
     std::shared_ptr<const Program> program;
     try {
         program = compile_graph(session.nodes, graph, executor.profile(), options);

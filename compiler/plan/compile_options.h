@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/mapping/passes.h"
+#include "compiler/program/compile_progress.h"
 #include "compiler/program/compile_trace.h"
 #include "compiler/program/size_env.h"
 #include "compiler/schedule/cut_weights.h"
@@ -55,6 +56,7 @@ struct CompileOptions {
 #endif
     KernelSteps steps;
     bool all_cores = true;  // for SPIR-V; false: this thread alone
+    CompileWatch watch;     // told how many kernels have their SPIR-V, with all cores only
     const std::atomic<bool>* stop =
         nullptr;                          // where it turns true, the compile ends early by Stopped
     CompileTimes* times = nullptr;        // receives what each stage took

@@ -7,8 +7,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "compiler/program/compile_progress.h"
 #include "compiler/program/kernel_time.h"
 #include "compiler/program/program.h"
 
@@ -59,9 +61,16 @@ class Executor {
     /// doubled.
     virtual void set_progress(std::function<void(const RunProgress&)> /*report*/,
                               double /*after_seconds*/) {}
+    /// `watch` is told how far a compile is that a call waits for, 30 times a second and by the
+    /// thread of that call, which may do something else meanwhile, but for compiling.
+    void on_compile(CompileWatch watch) { compile_watch_ = std::move(watch); }
+    const CompileWatch& compile_watch() const { return compile_watch_; }
     /// Per-kernel times of what ran since the last call; empty where profiling is off.
     virtual void set_profiling(bool) {}
     virtual std::vector<KernelTime> take_kernel_times() { return {}; }
+
+  private:
+    CompileWatch compile_watch_;
 };
 
 }  // namespace firn

@@ -24,16 +24,19 @@ std::shared_ptr<Buffer> upload(const std::shared_ptr<Device>& device, const Buff
 
 }  // namespace
 
-LoadedProgram::LoadedProgram(std::shared_ptr<Device> device, const Program& program)
+LoadedProgram::LoadedProgram(std::shared_ptr<Device> device, const Program& program,
+                             const CompileWatch& told)
     : device_(std::move(device)),
       name_(program.name),
       symbols_(plan_symbols(program)),
       symbols_in_parts_(plan_symbols(program, true)) {
     // The driver compiles here, and that is most of what starting a program takes.
     pipelines_.resize(program.kernels.size());
-    for_each_in_parallel(program.kernels.size(), [&](size_t k) {
-        pipelines_[k] = shared_pipeline(*device_, program.kernels[k]);
-    });
+    std::function<void(size_t)> watch;
+    if (told) watch = [&](size_t done) { told({program.name, done, pipelines_.size()}); };
+    for_each_in_parallel(
+        pipelines_.size(),
+        [&](size_t k) { pipelines_[k] = shared_pipeline(*device_, program.kernels[k]); }, watch);
     for (const BufferInfo& info : program.buffers)
         constants_.push_back(info.role == BufferRole::Constant ? upload(device_, info) : nullptr);
 }

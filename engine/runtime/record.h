@@ -20,7 +20,9 @@ class LoadedProgram {
   public:
     /// Compiles the pipelines and uploads the constants. Throws UserError where the device cannot
     /// run it.
-    LoadedProgram(std::shared_ptr<Device> device, const Program& program);
+    /// `told` how many pipelines are made, where given.
+    LoadedProgram(std::shared_ptr<Device> device, const Program& program,
+                  const CompileWatch& told = {});
 
     Device& device() const { return *device_; }
     const std::string& name() const { return name_; }

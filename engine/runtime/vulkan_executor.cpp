@@ -167,7 +167,7 @@ VulkanExecutor::Loaded& VulkanExecutor::load(const std::shared_ptr<const Program
     Loaded loaded;
     loaded.program = program;
     const double begin = trace_now();
-    loaded.loaded = std::make_unique<LoadedProgram>(device_, *program);
+    loaded.loaded = std::make_unique<LoadedProgram>(device_, *program, compile_watch());
     if (tracing_) {
         // Its compiler says how long it took; that it ended just before is what a first call does.
         const double compiled =

@@ -186,6 +186,8 @@ VkExtent2D OsWindow::extent() const {
     return {static_cast<uint32_t>(width), static_cast<uint32_t>(height)};
 }
 
+void OsWindow::hide() { glfwHideWindow(handle_); }
+
 void OsWindow::toggle_fullscreen() {
     GLFWmonitor* monitor = glfwGetPrimaryMonitor();
     const GLFWvidmode* mode = monitor ? glfwGetVideoMode(monitor) : nullptr;

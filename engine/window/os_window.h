@@ -36,6 +36,8 @@ class OsWindow {
     /// Pixels of the frame; 0 while it is minimised on some systems.
     VkExtent2D extent() const;
     bool is_minimised() const;
+    /// Off the screen, until it ends.
+    void hide();
     /// Fills the screen, or goes back to where it was.
     void toggle_fullscreen();
     /// Text of the clipboard; lives until the next call.

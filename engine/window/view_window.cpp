@@ -64,11 +64,17 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
         executor->set_profiling(true);
         executor->set_tracing(true);
     }
-    if (os) on_screen().push_back(this);
+    if (!os) return;
+    on_screen().push_back(this);
+    // GLFW is served by the thread that opened the window.
+    executor->on_compile([mine = std::this_thread::get_id()](const CompileProgress& progress) {
+        if (std::this_thread::get_id() == mine) serve_all(progress);
+    });
 }
 
 ViewWindow::State::~State() {
     std::erase(on_screen(), this);
+    if (os && on_screen().empty()) executor->on_compile({});
     try {
         executor->device().set_batch_limit(1);
     } catch (const std::exception&) {
@@ -95,6 +101,7 @@ PanelState ViewWindow::State::panel_state() const {
     state.kernel_frames = kernel_frames;
     if (FrameClock::now() < message_ends) state.message = message;
     if (os && draws == 0) state.message = "compiling kernels ...";
+    if (!compiling.empty()) state.message = compiling;
     state.keys_open = keys_open;
     state.keys = options.keys;
     return state;
@@ -156,11 +163,39 @@ void ViewWindow::State::draw_first() {
     // A panel finds its size in the first frame that it is laid out in.
     for (int settle = 0; settle < 3 && !closed; ++settle) {
         take_input();
-        PanelActions ignored;
-        shown.gui = panel.draw(gui, panel_state(), ignored);
-        painter.present(shown);
+        draw_unasked();
     }
     last = FrameClock::now();
+}
+
+void ViewWindow::State::draw_unasked() {
+    shown.gui = nullptr;
+    if (!hidden) {
+        PanelActions wanted{.kernels_open = actions.kernels_open};
+        shown.gui = panel.draw(gui, panel_state(), wanted);
+        obey(wanted);
+    }
+    painter.present(shown);
+}
+
+void ViewWindow::State::serve(const CompileProgress& progress) {
+    compiling = "compiling " + progress.program + ", " + std::to_string(progress.done) + " of " +
+                std::to_string(progress.kernels) + (progress.kernels == 1 ? " kernel" : " kernels");
+    // The frame that is under way keeps the mouse and the keys that it began with.
+    const Mouse frame_mouse = mouse;
+    const RawInput frame_input = input;
+    take_input();
+    mouse = frame_mouse, input = frame_input;
+    if (closed)
+        os->hide();
+    else
+        draw_unasked();
+    compiling.clear();
+}
+
+void ViewWindow::State::serve_all(const CompileProgress& progress) {
+    for (State* each : on_screen())
+        if (!each->closed) each->serve(progress);
 }
 
 void ViewWindow::State::take_times() {

@@ -32,6 +32,12 @@ struct ViewWindow::State {
     void draw();
     /// Before the first frame, which compiles kernels and may take long.
     void draw_first();
+    /// The panel over what was shown last: no frame of the program.
+    void draw_unasked();
+    /// While kernels compile, of whichever program: takes input and draws, for all windows. One
+    /// that is closed meanwhile leaves the screen at once; its program ends when it next asks.
+    static void serve_all(const CompileProgress& progress);
+    void serve(const CompileProgress& progress);
     void keep_rate();
     void take_times();
     Picture picture(VkExtent2D size);
@@ -87,7 +93,7 @@ struct ViewWindow::State {
     int frames = 0, screenshots = 0;
     int draws = 0;                          // frames, and those of a pause
     int times_draw = 0, kernel_frames = 1;  // when kernel times were taken, and over how many
-    std::string printed, message;
+    std::string printed, message, compiling;
     FrameClock::time_point last = FrameClock::now(), times_at = last, message_ends = last;
     double frame_seconds = 0;  // smoothed
     double last_seconds = 1.0 / 60;
