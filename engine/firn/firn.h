@@ -3,5 +3,6 @@
 #include "compiler/language.h"
 #include "engine/firn/app.h"
 #include "engine/firn/device_session.h"
+#include "engine/firn/drawing.h"
 #include "engine/firn/param.h"
 #include "engine/firn/window.h"

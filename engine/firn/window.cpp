@@ -9,7 +9,9 @@
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/run_graph.h"
 #include "engine/firn/device_session.h"
+#include "engine/firn/drawing.h"
 #include "engine/runtime/vulkan_executor.h"
+#include "engine/window/view_binding.h"
 
 namespace firn {
 namespace {
@@ -23,9 +25,26 @@ std::shared_ptr<VulkanExecutor> window_executor() {
     return std::static_pointer_cast<VulkanExecutor>(device_session().state()->executor);
 }
 
-bool is_on(const Memory& memory, const Device& device) {
-    auto* buffer = dynamic_cast<const Buffer*>(&memory);
-    return buffer && &buffer->device() == &device;
+/// The view itself, or a copy where its memory is not the device's.
+BufferView on_device(VulkanExecutor& executor, BufferView view) {
+    auto* buffer = dynamic_cast<const Buffer*>(view.memory.get());
+    if (!view.memory || (buffer && &buffer->device() == &executor.device())) return view;
+    std::vector<std::byte> bytes(static_cast<size_t>(elements_of(view) * view.dtype.bytes()));
+    current_session().state()->executor->read(*view.memory, view.offset, bytes);
+    view.memory = executor.allocate(bytes.size(), "shown tensor");
+    view.offset = 0;
+    executor.write(*view.memory, 0, bytes);
+    return view;
+}
+
+/// Errors of `check` say where in the program.
+template <class F>
+void at_line(SourceLine line, const F& check) {
+    try {
+        check();
+    } catch (const UserError& error) {
+        throw UserError(error.what() + (" (" + text(line) + ")"));
+    }
 }
 
 }  // namespace
@@ -35,21 +54,22 @@ Window::Window(const WindowOptions& options) : ViewWindow(window_executor(), opt
 void Window::show(const Tensor& x, const ShowOptions& options, SourceLine line) {
     TensorMemory tensor = memory_of(x, line);
     BufferView view{tensor.memory, 0, tensor.dtype, tensor.shape};
-    try {
-        check_showable(view);
-    } catch (const UserError& error) {
-        throw UserError(error.what() + (" (" + text(line) + ")"));
-    }
-    if (!is_on(*view.memory, executor().device())) {
-        std::vector<std::byte> bytes = read_tensor(x, line);
-        view.memory = executor().allocate(bytes.size(), "shown tensor");
-        executor().write(*view.memory, 0, bytes);
-    }
-    ViewWindow::show(view, options);
+    at_line(line, [&] { check_showable(view); });
+    ViewWindow::show(on_device(executor(), std::move(view)), options);
 }
 
 void Window::show(const Tensor& x, Colormap map, ValueRange range, SourceLine line) {
     show(x, ShowOptions{.colormap = map, .range = range}, line);
+}
+
+void Window::show(const Drawing& drawing, SourceLine line) {
+    Scene scene = drawing.scene(line);
+    const auto move = [&](BufferView& view) { view = on_device(executor(), std::move(view)); };
+    move(scene.picture);
+    for (DrawLayer& layer : scene.layers)
+        for (BufferView* view : {&layer.places, &layer.vectors, &layer.colours, &layer.sizes})
+            move(*view);
+    at_line(line, [&] { ViewWindow::show(scene); });
 }
 
 Tensor load_image(const std::string& path, SourceLine line) {
@@ -83,11 +103,7 @@ void save_image(const std::string& path, const Tensor& x, SourceLine line) {
                 value > 0 ? static_cast<uint8_t>(std::lround(std::min(value, 255.0f))) : 0);
         }
     }
-    try {
-        write_picture(path, picture);
-    } catch (const UserError& error) {
-        throw UserError(error.what() + (" (" + text(line) + ")"));
-    }
+    at_line(line, [&] { write_picture(path, picture); });
 }
 
 }  // namespace firn

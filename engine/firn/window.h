@@ -5,6 +5,8 @@
 
 namespace firn {
 
+class Drawing;
+
 /// A window on the current session's device; see ViewWindow for the loop, the panel, mouse and
 /// keys.
 ///     Window window({.title = "wave", .size = {1280, 720}});
@@ -21,6 +23,8 @@ class Window : public ViewWindow {
     /// [h, w] through a map; without a range the smallest and largest element of each frame are its
     /// ends.
     void show(const Tensor& x, Colormap map, ValueRange range = {}, SourceLine line = here());
+    /// Points, lines and other shapes, over a picture or by themselves (engine/firn/drawing.h).
+    void show(const Drawing& drawing, SourceLine line = here());
 };
 
 /// A picture file as [h, w, 3] f32 in [0, 1]. Throws UserError where it is not one.

@@ -8,11 +8,24 @@ namespace {
 
 constexpr VkClearValue kBackground{{{0.055f, 0.063f, 0.078f, 1}}};  // as in view.frag
 
+/// Nobody may write to what the frame reads before it is done.
+void mark_read(const Scene& scene, TimelinePoint until) {
+    const auto mark = [&](const BufferView& view) {
+        if (view.memory) static_cast<Buffer&>(*view.memory).used_at(until, false);
+    };
+    mark(scene.picture);
+    for (const DrawLayer& layer : scene.layers) {
+        mark(layer.places);
+        mark(layer.vectors);
+        mark(layer.colours);
+        mark(layer.sizes);
+    }
+}
+
 }  // namespace
 
-Rectangle view_area(const BufferView& view, VkExtent2D extent) {
-    Rectangle all{0, 0, static_cast<float>(extent.width), static_cast<float>(extent.height)};
-    return view.memory ? letterbox(all, view.shape[1], view.shape[0]) : all;
+Rectangle whole(VkExtent2D extent) {
+    return {0, 0, static_cast<float>(extent.width), static_cast<float>(extent.height)};
 }
 
 FramePainter::FramePainter(std::shared_ptr<Device> device, const OsWindow* window)
@@ -35,6 +48,7 @@ FramePainter::FramePainter(std::shared_ptr<Device> device, const OsWindow* windo
     }
     picture_pass_ = create_render_pass(*device_, format_, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
     view_renderer_ = std::make_unique<ViewRenderer>(device_, picture_pass_, kSlots + 1);
+    scene_renderer_ = std::make_unique<SceneRenderer>(device_, picture_pass_, kSlots + 1);
     gui_renderer_ = std::make_unique<GuiRenderer>(device_, picture_pass_, kSlots + 1, atlas);
 }
 
@@ -51,8 +65,12 @@ FramePainter::~FramePainter() {
 void FramePainter::record(VkCommandBuffer commands, uint32_t slot, const Frame& frame,
                           VkRenderPass pass, VkFramebuffer framebuffer, VkExtent2D extent) {
     const VolkDeviceTable& vk = device_->vk();
-    Rectangle area = view_area(frame.view, extent);
-    if (frame.view.memory) view_renderer_->prepare(commands, slot, frame.view, frame.options, area);
+    const Scene& scene = frame.scene;
+    const bool has_picture = scene.picture.memory != nullptr, has_shapes = !scene.layers.empty();
+    const Placement placement = placement_of(scene, whole(extent));
+    const Rectangle area = has_picture ? picture_area(scene, whole(extent)) : placement.area;
+    if (has_picture) view_renderer_->prepare(commands, slot, scene.picture, scene.options, area);
+    if (has_shapes) scene_renderer_->prepare(commands, slot, scene, placement, frame.scale);
     VkRenderPassBeginInfo begin{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
     begin.renderPass = pass;
     begin.framebuffer = framebuffer;
@@ -60,7 +78,8 @@ void FramePainter::record(VkCommandBuffer commands, uint32_t slot, const Frame& 
     begin.clearValueCount = 1;
     begin.pClearValues = &kBackground;
     vk.vkCmdBeginRenderPass(commands, &begin, VK_SUBPASS_CONTENTS_INLINE);
-    if (frame.view.memory) view_renderer_->draw(commands, slot, area);
+    if (has_picture) view_renderer_->draw(commands, slot, area);
+    if (has_shapes) scene_renderer_->draw(commands, slot, placement);
     if (frame.gui) gui_renderer_->draw(commands, slot, *frame.gui, extent);
     vk.vkCmdEndRenderPass(commands);
 }
@@ -83,7 +102,7 @@ void FramePainter::present(const Frame& frame) {
     VkSemaphore rendered = swapchain_->rendered(*slot.image);
     slot.busy_until = device_->submit({&commands.handle, 1}, {&wait, 1}, {&rendered, 1});
     commands.busy_until = slot.busy_until;
-    if (frame.view.memory) static_cast<Buffer&>(*frame.view.memory).used_at(slot.busy_until, false);
+    mark_read(frame.scene, slot.busy_until);
     drawn_ = std::exchange(slot.image, std::nullopt);
     next_slot_ = (next_slot_ + 1) % kSlots;
     present_drawn();

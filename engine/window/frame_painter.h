@@ -1,23 +1,24 @@
-// Draws frames, a tensor and the panel over it, to the window or to a picture.
+// Draws frames, a picture and shapes and the panel over them, to the window or to a picture.
 #pragma once
 #include <memory>
 #include <optional>
 
 #include "engine/gpu/commands.h"
 #include "engine/window/gui_renderer.h"
+#include "engine/window/scene_renderer.h"
 #include "engine/window/swapchain.h"
 #include "engine/window/view_renderer.h"
 
 namespace firn {
 
 struct Frame {
-    BufferView view;  // no memory: only the background
-    ShowOptions options;
+    Scene scene;
+    float scale = 1;                  // pixels of a pixel in the scene's sizes
     const ImDrawData* gui = nullptr;  // null: no panel
 };
 
-/// Where the tensor of a frame lies in it.
-Rectangle view_area(const BufferView& view, VkExtent2D extent);
+/// All of a frame.
+Rectangle whole(VkExtent2D extent);
 
 class FramePainter {
   public:
@@ -57,6 +58,7 @@ class FramePainter {
     VkRenderPass present_pass_ = VK_NULL_HANDLE, picture_pass_ = VK_NULL_HANDLE;
     CommandPool commands_;
     std::unique_ptr<ViewRenderer> view_renderer_;
+    std::unique_ptr<SceneRenderer> scene_renderer_;
     std::unique_ptr<GuiRenderer> gui_renderer_;
     std::unique_ptr<OffscreenImage> image_;  // of the last picture
     Slot slots_[kSlots];

@@ -1,6 +1,8 @@
 // Render passes, pipelines and descriptor sets of frames.
 #include "engine/window/graphics.h"
 
+#include <array>
+
 #include "engine/gpu/pipeline_cache.h"
 #include "engine/gpu/shader_library.h"
 
@@ -53,11 +55,12 @@ struct Specialization {
     VkSpecializationInfo info{};
 };
 
-VkPipelineColorBlendAttachmentState blend_state(bool blend) {
+VkPipelineColorBlendAttachmentState blend_state(Blend blend) {
     VkPipelineColorBlendAttachmentState state{};
-    state.blendEnable = blend;
+    state.blendEnable = blend != Blend::None;
     state.srcColorBlendFactor = VK_BLEND_FACTOR_SRC_ALPHA;
-    state.dstColorBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA;
+    state.dstColorBlendFactor =
+        blend == Blend::Add ? VK_BLEND_FACTOR_ONE : VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA;
     state.colorBlendOp = VK_BLEND_OP_ADD;
     state.srcAlphaBlendFactor = VK_BLEND_FACTOR_ONE;
     state.dstAlphaBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA;
@@ -67,46 +70,76 @@ VkPipelineColorBlendAttachmentState blend_state(bool blend) {
     return state;
 }
 
+VkPipelineDepthStencilStateCreateInfo depth_state(Depth depth) {
+    VkPipelineDepthStencilStateCreateInfo state{
+        VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO};
+    state.depthTestEnable = depth != Depth::None;
+    state.depthWriteEnable = depth == Depth::TestAndWrite;
+    state.depthCompareOp = VK_COMPARE_OP_GREATER_OR_EQUAL;  // reversed: 1 is near, 0 far away
+    return state;
+}
+
+VkAttachmentDescription attachment(VkFormat format, VkAttachmentLoadOp load,
+                                   VkAttachmentStoreOp store, VkImageLayout final_layout) {
+    VkAttachmentDescription out{};
+    out.format = format;
+    out.samples = VK_SAMPLE_COUNT_1_BIT;
+    out.loadOp = load;
+    out.storeOp = store;
+    out.stencilLoadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE;
+    out.stencilStoreOp = VK_ATTACHMENT_STORE_OP_DONT_CARE;
+    out.initialLayout = VK_IMAGE_LAYOUT_UNDEFINED;
+    out.finalLayout = final_layout;
+    return out;
+}
+
+/// Before: the image is acquired, or read back, and the depth of the frame before written, at these
+/// stages. After: it may be copied.
+std::array<VkSubpassDependency, 2> pass_dependencies() {
+    const VkPipelineStageFlags depth_stages =
+        VK_PIPELINE_STAGE_EARLY_FRAGMENT_TESTS_BIT | VK_PIPELINE_STAGE_LATE_FRAGMENT_TESTS_BIT;
+    const VkAccessFlags writes =
+        VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT | VK_ACCESS_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT;
+    std::array<VkSubpassDependency, 2> out{};
+    out[0].srcSubpass = VK_SUBPASS_EXTERNAL;
+    out[0].dstSubpass = 0;
+    out[0].srcStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT |
+                          VK_PIPELINE_STAGE_TRANSFER_BIT | depth_stages;
+    out[0].dstStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT | depth_stages;
+    out[0].srcAccessMask = writes | VK_ACCESS_TRANSFER_READ_BIT;
+    out[0].dstAccessMask = writes | VK_ACCESS_DEPTH_STENCIL_ATTACHMENT_READ_BIT;
+    out[1].srcSubpass = 0;
+    out[1].dstSubpass = VK_SUBPASS_EXTERNAL;
+    out[1].srcStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
+    out[1].dstStageMask = VK_PIPELINE_STAGE_TRANSFER_BIT;
+    out[1].srcAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
+    out[1].dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT;
+    return out;
+}
+
 }  // namespace
 
 VkRenderPass create_render_pass(const Device& device, VkFormat format, VkImageLayout final_layout) {
-    VkAttachmentDescription colour{};
-    colour.format = format;
-    colour.samples = VK_SAMPLE_COUNT_1_BIT;
-    colour.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR;
-    colour.storeOp = VK_ATTACHMENT_STORE_OP_STORE;
-    colour.stencilLoadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE;
-    colour.stencilStoreOp = VK_ATTACHMENT_STORE_OP_DONT_CARE;
-    colour.initialLayout = VK_IMAGE_LAYOUT_UNDEFINED;
-    colour.finalLayout = final_layout;
-    VkAttachmentReference reference{0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+    const VkAttachmentDescription attachments[] = {
+        attachment(format, VK_ATTACHMENT_LOAD_OP_CLEAR, VK_ATTACHMENT_STORE_OP_STORE, final_layout),
+        attachment(depth_format(device), VK_ATTACHMENT_LOAD_OP_DONT_CARE,
+                   VK_ATTACHMENT_STORE_OP_DONT_CARE,
+                   VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL)};
+    const VkAttachmentReference colour{0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+    const VkAttachmentReference depth{1, VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL};
     VkSubpassDescription subpass{};
     subpass.pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS;
     subpass.colorAttachmentCount = 1;
-    subpass.pColorAttachments = &reference;
-    // Before: the image is acquired, or read back, at these stages. After: it may be copied.
-    VkSubpassDependency dependencies[2]{};
-    dependencies[0].srcSubpass = VK_SUBPASS_EXTERNAL;
-    dependencies[0].dstSubpass = 0;
-    dependencies[0].srcStageMask =
-        VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-    dependencies[0].dstStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
-    dependencies[0].srcAccessMask =
-        VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT;
-    dependencies[0].dstAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
-    dependencies[1].srcSubpass = 0;
-    dependencies[1].dstSubpass = VK_SUBPASS_EXTERNAL;
-    dependencies[1].srcStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
-    dependencies[1].dstStageMask = VK_PIPELINE_STAGE_TRANSFER_BIT;
-    dependencies[1].srcAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
-    dependencies[1].dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT;
+    subpass.pColorAttachments = &colour;
+    subpass.pDepthStencilAttachment = &depth;
+    const std::array<VkSubpassDependency, 2> dependencies = pass_dependencies();
     VkRenderPassCreateInfo info{VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO};
-    info.attachmentCount = 1;
-    info.pAttachments = &colour;
+    info.attachmentCount = 2;
+    info.pAttachments = attachments;
     info.subpassCount = 1;
     info.pSubpasses = &subpass;
     info.dependencyCount = 2;
-    info.pDependencies = dependencies;
+    info.pDependencies = dependencies.data();
     VkRenderPass pass = VK_NULL_HANDLE;
     check(device.vk().vkCreateRenderPass(device.handle(), &info, nullptr, &pass),
           "vkCreateRenderPass", "frame");
@@ -137,7 +170,8 @@ VkPipeline create_draw_pipeline(const Device& device, const DrawPipelineInfo& wa
     VkPipelineMultisampleStateCreateInfo samples{
         VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO};
     samples.rasterizationSamples = VK_SAMPLE_COUNT_1_BIT;
-    VkPipelineColorBlendAttachmentState attachment = blend_state(wanted.blend);
+    const VkPipelineColorBlendAttachmentState attachment = blend_state(wanted.blend);
+    const VkPipelineDepthStencilStateCreateInfo depth = depth_state(wanted.depth);
     VkPipelineColorBlendStateCreateInfo blend{
         VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO};
     blend.attachmentCount = 1;
@@ -154,6 +188,7 @@ VkPipeline create_draw_pipeline(const Device& device, const DrawPipelineInfo& wa
     info.pViewportState = &viewport;
     info.pRasterizationState = &raster;
     info.pMultisampleState = &samples;
+    info.pDepthStencilState = &depth;
     info.pColorBlendState = &blend;
     info.pDynamicState = &dynamic;
     info.layout = wanted.layout;
@@ -253,26 +288,13 @@ void StorageSets::push(VkCommandBuffer commands, const void* data) const {
         push_bytes_, data);
 }
 
-VkImageView create_colour_view(const Device& device, VkImage image, VkFormat format,
-                               const std::string& name) {
-    VkImageViewCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
-    info.image = image;
-    info.viewType = VK_IMAGE_VIEW_TYPE_2D;
-    info.format = format;
-    info.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
-    VkImageView view = VK_NULL_HANDLE;
-    check(device.vk().vkCreateImageView(device.handle(), &info, nullptr, &view),
-          "vkCreateImageView", name);
-    device.set_name(view, VK_OBJECT_TYPE_IMAGE_VIEW, name);
-    return view;
-}
-
-VkFramebuffer create_framebuffer(const Device& device, VkRenderPass pass, VkImageView view,
-                                 VkExtent2D extent, const std::string& name) {
+VkFramebuffer create_framebuffer(const Device& device, VkRenderPass pass, VkImageView colour,
+                                 VkImageView depth, VkExtent2D extent, const std::string& name) {
+    const VkImageView views[] = {colour, depth};
     VkFramebufferCreateInfo info{VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO};
     info.renderPass = pass;
-    info.attachmentCount = 1;
-    info.pAttachments = &view;
+    info.attachmentCount = 2;
+    info.pAttachments = views;
     info.width = extent.width;
     info.height = extent.height;
     info.layers = 1;

@@ -9,21 +9,30 @@
 
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/device.h"
+#include "engine/window/device_image.h"
 #include "engine/window/picture.h"
 
 namespace firn {
 
-/// A pass that clears one colour image and draws to it. Passes of one format are compatible
-/// whatever their final layout. The caller destroys it.
+/// A pass that clears one colour image and draws to it, with a depth beside it whose contents are
+/// not kept and unknown at first. Passes of one format are compatible whatever their final layout.
+/// The caller destroys it.
 VkRenderPass create_render_pass(const Device& device, VkFormat format, VkImageLayout final_layout);
+
+/// How a pipeline's colour meets what is behind it: replaces it, lies over it, or adds to it, the
+/// last two as much as its alpha says.
+enum class Blend : uint8_t { None, Over, Add };
+/// Nearer is more, as Projection has it.
+enum class Depth : uint8_t { None, Test, TestAndWrite };
 
 struct DrawPipelineInfo {
     std::string_view vertex, fragment;  // names for shader_module
     VkPipelineLayout layout = VK_NULL_HANDLE;
     VkRenderPass render_pass = VK_NULL_HANDLE;
-    bool blend = false;
+    Blend blend = Blend::None;
     std::string name;
     std::span<const int32_t> constants;  // constant_id 0, 1, ... of both shaders
+    Depth depth = Depth::None;
 };
 /// Triangles with dynamic viewport and scissor, without vertex input. The caller destroys it.
 VkPipeline create_draw_pipeline(const Device& device, const DrawPipelineInfo& info);
@@ -78,21 +87,16 @@ class OffscreenImage {
   private:
     // So that the destructor runs when the constructor throws midway.
     explicit OffscreenImage(std::shared_ptr<Device> device) : device_(std::move(device)) {}
-    void allocate();
 
     std::shared_ptr<Device> device_;
     VkFormat format_ = VK_FORMAT_UNDEFINED;
     VkExtent2D extent_{};
-    VkImage image_ = VK_NULL_HANDLE;
-    VkDeviceMemory memory_ = VK_NULL_HANDLE;
-    VkImageView view_ = VK_NULL_HANDLE;
+    std::unique_ptr<DeviceImage> colour_, depth_;
     VkFramebuffer framebuffer_ = VK_NULL_HANDLE;
     std::shared_ptr<Buffer> pixels_;
 };
 
-VkImageView create_colour_view(const Device& device, VkImage image, VkFormat format,
-                               const std::string& name);
-VkFramebuffer create_framebuffer(const Device& device, VkRenderPass pass, VkImageView view,
-                                 VkExtent2D extent, const std::string& name);
+VkFramebuffer create_framebuffer(const Device& device, VkRenderPass pass, VkImageView colour,
+                                 VkImageView depth, VkExtent2D extent, const std::string& name);
 
 }  // namespace firn

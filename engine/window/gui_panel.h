@@ -26,7 +26,8 @@ struct PanelState {
     int kernel_frames = 1;
     std::string message;  // of the window to the person; empty: none
     bool keys_open = false;
-    std::string keys;  // of the program itself
+    std::string keys;       // of the program itself
+    bool in_space = false;  // the keys and the mouse move a camera
 };
 
 /// Where a part of the panel is, in pixels.

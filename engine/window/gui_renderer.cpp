@@ -36,7 +36,8 @@ GuiRenderer::GuiRenderer(std::shared_ptr<Device> device, VkRenderPass pass, uint
     atlas_size_[0] = atlas.width;
     atlas_size_[1] = atlas.height;
     pipeline_ =  // last: nothing that could fail comes after it
-        create_draw_pipeline(*device_, {"gui.vert", "gui.frag", sets_.layout(), pass, true, "gui"});
+        create_draw_pipeline(
+            *device_, {"gui.vert", "gui.frag", sets_.layout(), pass, Blend::Over, "gui", {}});
 }
 
 GuiRenderer::~GuiRenderer() {

@@ -11,8 +11,9 @@ struct MouseButton {
     bool released = false;  // went up since the last frame
 };
 
-/// Row i and column j of the tensor; element (2, 3) covers i in [2, 3), j in [3, 4). Buttons and
-/// the wheel stay still while the GUI has the mouse.
+/// Row i and column j of the tensor; element (2, 3) covers i in [2, 3), j in [3, 4). Over a flat
+/// drawing with limits of its own, j is x and i is y in its units; over one in space, pixels from
+/// the upper left. Buttons and the wheel stay still while the GUI has the mouse.
 struct Mouse {
     float i = 0, j = 0;
     float di = 0, dj = 0;  // movement since the last frame
@@ -33,6 +34,8 @@ enum class Key : int16_t {
     Left = 263,
     Down = 264,
     Up = 265,
+    PageUp = 266,
+    PageDown = 267,
     Home = 268,
     End = 269,
     F1 = 290,

@@ -32,6 +32,18 @@ constexpr KeyRow kKeyRows[] = {
     {"Escape", "quit"},
 };
 
+constexpr KeyRow kCameraRows[] = {
+    {"Drag", "turn the camera"},      {"Right drag, or with Shift", "shift it"},
+    {"Wheel", "nearer and farther"},  {"Arrows, Page Up and Down", "fly"},
+    {"Home", "back to where it was"},
+};
+
+void draw_key_row(const KeyRow& row, float scale) {
+    ImGui::TextUnformatted(row.key);
+    ImGui::SameLine((kKeyColumn + 60) * scale);
+    ImGui::TextColored(kDim, "%s", row.meaning);
+}
+
 /// Text that ends `width` pixels from here.
 void draw_right(float width, const char* text) {
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + width - ImGui::CalcTextSize(text).x);
@@ -158,11 +170,10 @@ void draw_keys(const PanelState& state, float scale, PanelActions& actions) {
     ImGui::Begin("keys", &open,
                  ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings |
                      ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoMove);
-    for (const KeyRow& row : kKeyRows) {
-        ImGui::TextUnformatted(row.key);
-        ImGui::SameLine((kKeyColumn + 60) * scale);
-        ImGui::TextColored(kDim, "%s", row.meaning);
-    }
+    for (const KeyRow& row : kKeyRows) draw_key_row(row, scale);
+    if (state.in_space) ImGui::Separator();
+    for (const KeyRow& row : kCameraRows)
+        if (state.in_space) draw_key_row(row, scale);
     if (!state.keys.empty()) {
         ImGui::Separator();
         ImGui::PushTextWrapPos((kKeyColumn + 60 + kKeysWidth) * scale);

@@ -123,12 +123,15 @@ void Swapchain::create_images(VkRenderPass pass) {
     std::vector<VkImage> images(count);
     check(vk.vkGetSwapchainImagesKHR(device_->handle(), swapchain_, &count, images.data()),
           "vkGetSwapchainImagesKHR", "window");
+    depth_ = create_depth_image(device_, extent_);
     images_.reserve(count);
     for (VkImage handle : images) {
         Image& image = images_.emplace_back();
         image.image = handle;
-        image.view = create_colour_view(*device_, handle, format_.format, "window");
-        image.framebuffer = create_framebuffer(*device_, pass, image.view, extent_, "window");
+        image.view = create_image_view(*device_, handle, format_.format, VK_IMAGE_ASPECT_COLOR_BIT,
+                                       "window");
+        image.framebuffer =
+            create_framebuffer(*device_, pass, image.view, depth_->view(), extent_, "window");
         VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
         check(vk.vkCreateSemaphore(device_->handle(), &info, nullptr, &image.rendered),
               "vkCreateSemaphore", "rendered");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/gpu/device.h"
+#include "engine/window/device_image.h"
 #include "engine/window/os_window.h"
 
 namespace firn {
@@ -56,6 +57,7 @@ class Swapchain {
     VkExtent2D extent_{};
     VkSwapchainKHR swapchain_ = VK_NULL_HANDLE;
     std::vector<Image> images_;
+    std::unique_ptr<DeviceImage> depth_;  // of all: frames are drawn one after the other
     bool outdated_ = true;
 };
 

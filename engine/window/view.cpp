@@ -7,7 +7,6 @@
 #include "compiler/program/error.h"
 
 namespace firn {
-namespace {
 
 std::string shape_text(const std::vector<int64_t>& shape) {
     std::string text;
@@ -15,15 +14,12 @@ std::string shape_text(const std::vector<int64_t>& shape) {
     return "[" + text + "]";
 }
 
-}  // namespace
-
-Rectangle letterbox(const Rectangle& outer, int64_t width, int64_t height) {
-    float scale = std::min(outer.width / static_cast<float>(width),
-                           outer.height / static_cast<float>(height));
+Rectangle letterbox(const Rectangle& outer, float width, float height) {
+    const float scale = std::min(outer.width / width, outer.height / height);
     Rectangle inner;
     // Whole pixels, so that a tensor of the window's size is shown element by pixel.
-    inner.width = std::max(1.0f, std::round(static_cast<float>(width) * scale));
-    inner.height = std::max(1.0f, std::round(static_cast<float>(height) * scale));
+    inner.width = std::max(1.0f, std::round(width * scale));
+    inner.height = std::max(1.0f, std::round(height * scale));
     inner.x = outer.x + std::floor((outer.width - inner.width) / 2);
     inner.y = outer.y + std::floor((outer.height - inner.height) / 2);
     return inner;

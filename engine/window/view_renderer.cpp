@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/gpu/commands.h"
+#include "engine/window/view_binding.h"
 
 namespace firn {
 namespace {
@@ -36,12 +37,6 @@ ElementFormat format_of(DType dtype) {
     throw InternalError("internal error: a view of 64-bit elements was not refused");
 }
 
-int64_t count_of(const BufferView& view) {
-    int64_t count = 1;
-    for (int64_t size : view.shape) count *= size;
-    return count;
-}
-
 }  // namespace
 
 ViewRenderer::ViewRenderer(std::shared_ptr<Device> device, VkRenderPass pass, uint32_t slots)
@@ -66,7 +61,7 @@ VkPipeline ViewRenderer::draw_pipeline(const Variant& variant) {
     if (pipeline) return pipeline;
     const int32_t constants[] = {variant.format, variant.channels, variant.colormap, variant.filter,
                                  variant.range};
-    DrawPipelineInfo info{"view.vert", "view.frag", sets_.layout(), pass_, false, "view", {}};
+    DrawPipelineInfo info{"view.vert", "view.frag", sets_.layout(), pass_, Blend::None, "view", {}};
     info.constants = constants;
     return pipeline = create_draw_pipeline(*device_, info);
 }
@@ -109,27 +104,13 @@ ViewRenderer::Variant ViewRenderer::variant_of(const BufferView& view, const Sho
 }
 
 void ViewRenderer::bind(uint32_t slot, const BufferView& view, Push& push) {
-    auto* buffer = dynamic_cast<Buffer*>(view.memory.get());
-    if (!buffer || &buffer->device() != device_.get()) {
-        throw UserError(
-            "show: the tensor's memory belongs to another device than the window's; "
-            "make both in one session");
-    }
-    uint64_t bytes =
-        static_cast<uint64_t>(count_of(view)) * static_cast<uint64_t>(view.dtype.bytes());
-    ensure(view.offset + bytes <= buffer->bytes(), "a view reaches beyond its buffer");
-    uint64_t begin = buffer->range().offset + view.offset;
-    uint64_t alignment = std::max<uint64_t>(device_->limits().minStorageBufferOffsetAlignment, 4);
-    uint64_t aligned = begin / alignment * alignment;
-    uint64_t range = (begin - aligned + bytes + 3) / 4 * 4;
-    if (range > device_->limits().maxStorageBufferRange || count_of(view) > kMostElements) {
-        throw UserError("show: a tensor of " + std::to_string(bytes) + " bytes is more than the " +
-                        std::to_string(device_->limits().maxStorageBufferRange) +
-                        " that the device reads at once; show a slice of it");
-    }
-    push.first =
-        static_cast<int32_t>((begin - aligned) / static_cast<uint64_t>(view.dtype.bytes()));
-    sets_.bind(slot, 0, buffer->range().buffer, aligned, range);
+    const ViewBinding binding = bind_view(*device_, view);
+    if (elements_of(view) > kMostElements)
+        throw UserError("show: a tensor of " + std::to_string(elements_of(view)) +
+                        " elements is more than the " + std::to_string(kMostElements) +
+                        " whose range one dispatch finds; show a slice of it");
+    push.first = static_cast<int32_t>(binding.first);
+    sets_.bind(slot, 0, binding.buffer, binding.offset, binding.bytes);
     sets_.bind(slot, 1, range_buffer_->range().buffer, range_buffer_->range().offset, 8);
 }
 

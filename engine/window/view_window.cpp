@@ -89,6 +89,21 @@ VkExtent2D ViewWindow::State::extent() const {
     return {static_cast<uint32_t>(size.width), static_cast<uint32_t>(size.height)};
 }
 
+float ViewWindow::State::display_scale() const {
+    if (options.scale > 0) return options.scale;
+    return os ? os->exact_scale() : 1.0f;
+}
+
+/// The camera stays where the person has put it, until the program asks for another.
+void ViewWindow::State::take_scene(Scene&& scene) {
+    const Camera asked = scene.camera;
+    if (asked != asked_camera)
+        asked_camera = asked;
+    else
+        scene.camera = shown.scene.camera;
+    shown.scene = std::move(scene);
+}
+
 PanelState ViewWindow::State::panel_state() const {
     PanelState state;
     state.title = options.title;
@@ -104,6 +119,7 @@ PanelState ViewWindow::State::panel_state() const {
     if (!compiling.empty()) state.message = compiling;
     state.keys_open = keys_open;
     state.keys = options.keys;
+    state.in_space = shown.scene.is_in_space();
     return state;
 }
 
@@ -149,6 +165,7 @@ void ViewWindow::State::draw() {
     }
     trace("host", "panel", begin);
     begin = trace_now();
+    shown.scale = display_scale();
     painter.present(shown);
     trace("host", "present", begin);
     if (std::exchange(actions.screenshot, false)) screenshot();
@@ -175,6 +192,7 @@ void ViewWindow::State::draw_unasked() {
         shown.gui = panel.draw(gui, panel_state(), wanted);
         obey(wanted);
     }
+    shown.scale = display_scale();
     painter.present(shown);
 }
 
@@ -229,6 +247,7 @@ void ViewWindow::State::keep_rate() {
 Picture ViewWindow::State::picture(VkExtent2D size) {
     Frame frame = shown;
     frame.gui = nullptr;
+    frame.scale = display_scale();
     if (options.gui_in_pictures)
         frame.gui = panel.draw_in(gui, panel_state(), static_cast<float>(size.width),
                                   static_cast<float>(size.height));
@@ -266,7 +285,7 @@ void ViewWindow::State::print_widgets() {
                       static_cast<double>(at.width), static_cast<double>(at.height));
         text += buffer;
     };
-    line("view", view_area(shown.view, extent()));
+    line("view", placement_of(shown.scene, whole(extent())).area);
     for (const Widget& widget : gui.widgets().all) {
         if (widget.rectangle.width > 0) line(widget.name, widget.rectangle);
     }
@@ -311,12 +330,18 @@ bool ViewWindow::open() {
 void ViewWindow::close() { state_->closed = true; }
 
 void ViewWindow::show(const BufferView& view, const ShowOptions& options) {
-    BufferView copy = within_memory("showing in window", state_->options.title, [&] {
-        check_showable(view);
-        return view;
+    show(Scene{.picture = view, .options = options, .layers = {}, .limits = {}, .camera = {}});
+}
+
+void ViewWindow::show(const Scene& scene) {
+    Scene copy = within_memory("showing in window", state_->options.title, [&] {
+        if (scene.layers.empty() || scene.picture.memory) check_showable(scene.picture);
+        for (const DrawLayer& layer : scene.layers) check_drawable(layer);
+        if (scene.limits) check_limits(*scene.limits);
+        if (scene.is_in_space()) project(scene.camera, 1);
+        return scene;
     });
-    state_->shown.view = std::move(copy);  // all of it, or nothing
-    state_->shown.options = options;
+    state_->take_scene(std::move(copy));  // all of it, or nothing
 }
 
 Gui& ViewWindow::gui() { return state_->gui; }
@@ -348,8 +373,7 @@ const WindowOptions& ViewWindow::options() const { return state_->options; }
 
 WindowSize ViewWindow::size() const {
     const WindowSize all = pixels();
-    const float wanted = state_->options.scale;
-    const float scale = wanted > 0 ? wanted : state_->os ? state_->os->exact_scale() : 1.0f;
+    const float scale = state_->display_scale();
     const auto units = [&](int count) {
         return std::max(1, static_cast<int>(std::lround(static_cast<float>(count) / scale)));
     };
@@ -371,7 +395,9 @@ Picture ViewWindow::picture(WindowSize size) {
                          [&] { return state_->picture(extent); });
 }
 
-const BufferView& ViewWindow::shown() const { return state_->shown.view; }
+const BufferView& ViewWindow::shown() const { return state_->shown.scene.picture; }
+
+const Camera& ViewWindow::camera() const { return state_->shown.scene.camera; }
 
 void ViewWindow::save(const std::string& path) { write_picture(path, picture()); }
 void ViewWindow::say(const std::string& text) { state_->say(text); }

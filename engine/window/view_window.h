@@ -9,7 +9,7 @@
 #include "engine/window/gui.h"
 #include "engine/window/input.h"
 #include "engine/window/picture.h"
-#include "engine/window/view.h"
+#include "engine/window/scene.h"
 
 namespace firn {
 
@@ -77,6 +77,9 @@ class ViewWindow {
     void close();
     /// What this frame shows; the last call counts. Throws UserError where it is no picture.
     void show(const BufferView& view, const ShowOptions& options = {});
+    /// The same with shapes. The person moves the camera of a drawing in space by the mouse, also
+    /// while it is paused: it stays so until a scene asks for another camera than the one before.
+    void show(const Scene& scene);
 
     Gui& gui();
     const Mouse& mouse() const;
@@ -104,8 +107,10 @@ class ViewWindow {
     /// The frame as it is shown now, also as large as another window's.
     Picture picture();
     Picture picture(WindowSize size);
-    /// What is shown; no memory where nothing is.
+    /// The picture that is shown; no memory where there is none.
     const BufferView& shown() const;
+    /// Of a drawing in space, as the person has it now.
+    const Camera& camera() const;
     /// Writes it, .png or .jpg, whole or not at all. Throws UserError where it cannot be written.
     void save(const std::string& path);
     /// Tells the person something, in the window for ten seconds.

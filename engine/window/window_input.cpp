@@ -9,6 +9,10 @@ namespace {
 
 /// Frames that are drawn after something was done: the panel answers over a few.
 constexpr int kLivelyFrames = 4;
+/// Radians by dragging over the height of the window.
+constexpr float kTurnOfAHeight = 3.14159265f;
+/// Of a camera by a key that is held: its distance in a second.
+constexpr float kTravel = 0.8f;
 /// Between looks at what is no event, such as a signal.
 constexpr double kWaitSeconds = 0.25;
 
@@ -30,6 +34,7 @@ void ViewWindow::State::take_input(double wait_seconds) {
     }
     take_keys();
     take_mouse();
+    take_camera();
     if (closed && std::exchange(actions.screenshot, false)) screenshot();
 }
 
@@ -65,13 +70,14 @@ void ViewWindow::State::toggle_keys() {
 
 void ViewWindow::State::take_mouse() {
     const Mouse before = std::exchange(mouse, {});
-    if (!shown.view.memory) return;
-    const Rectangle area = view_area(shown.view, extent());
+    if (shown.scene.is_empty()) return;
+    const Placement at = placement_of(shown.scene, whole(extent()));
+    const Rectangle& area = at.area;
     const auto row = [&](float y) {
-        return (y - area.y) / area.height * static_cast<float>(shown.view.shape[0]);
+        return at.top + (y - area.y) / area.height * (at.bottom - at.top);
     };
     const auto column = [&](float x) {
-        return (x - area.x) / area.width * static_cast<float>(shown.view.shape[1]);
+        return at.left + (x - area.x) / area.width * (at.right - at.left);
     };
     const bool panel_has_it = !hidden && panel.wants_mouse();
     mouse.inside = !panel_has_it && input.x >= area.x && input.y >= area.y &&
@@ -96,6 +102,32 @@ void ViewWindow::State::take_mouse() {
     mouse.di = mouse.i - from_i;
     mouse.dj = mouse.j - from_j;
     if (!panel_has_it) mouse.wheel = input.wheel;
+}
+
+void ViewWindow::State::take_camera() {
+    if (!shown.scene.is_in_space()) return;
+    const VkExtent2D pixels = extent();
+    const float height = static_cast<float>(pixels.height);
+    const auto down = [&](Key key) {
+        const bool typing = !hidden && panel.wants_keys();
+        return !typing && input.keys[static_cast<size_t>(key)] ? 1.0f : 0.0f;
+    };
+    CameraMotion motion;
+    const bool shifts = mouse.right.down || mouse.middle.down || down(Key::Shift) > 0;
+    if (shifts && (mouse.left.down || mouse.right.down || mouse.middle.down)) {
+        motion.shift_right = mouse.dj / height, motion.shift_down = mouse.di / height;
+    } else if (mouse.left.down) {
+        // What is seen follows the mouse; who flies turns to where it goes.
+        motion.turn_right = -mouse.dj * kTurnOfAHeight / height;
+        motion.turn_up = mouse.di * kTurnOfAHeight / height;
+    }
+    motion.nearer = mouse.wheel;
+    const float travel = kTravel * static_cast<float>(std::min(last_seconds, 0.1));
+    motion.right = travel * (down(Key::Right) - down(Key::Left));
+    motion.forward = travel * (down(Key::Up) - down(Key::Down));
+    motion.up = travel * (down(Key::PageUp) - down(Key::PageDown));
+    move(shown.scene.camera, motion);
+    if (down(Key::Home) > 0) shown.scene.camera = asked_camera;
 }
 
 std::vector<ViewWindow::State*>& ViewWindow::State::on_screen() {

@@ -24,6 +24,9 @@ struct ViewWindow::State {
     static std::vector<State*>& on_screen();
 
     VkExtent2D extent() const;
+    /// Pixels of each unit of WindowOptions::size.
+    float display_scale() const;
+    void take_scene(Scene&& scene);
     PanelState panel_state() const;
     /// Does what the person asked for by the panel.
     void obey(const PanelActions& wanted);
@@ -59,6 +62,8 @@ struct ViewWindow::State {
     void take_keys();
     void toggle_keys();
     void take_mouse();
+    /// Turns, shifts and nears the camera of a drawing in space.
+    void take_camera();
     /// Time stands still: the window is paused, or nobody sees it.
     bool stands_still() const;
     bool is_unseen() const;
@@ -80,6 +85,7 @@ struct ViewWindow::State {
     FramePainter painter;
 
     Frame shown;
+    Camera asked_camera;  // by the last scene
     RawInput input;
     Mouse mouse;
     PanelActions actions;

@@ -82,6 +82,20 @@ TEST(ReactionDiffusion, APatternSetsFeedAndKillThatNobodySet) {
               picture_of("reaction_diffusion", run + "--set feed=0.05 --set kill=0.051"));
 }
 
+TEST(Particles, AreThreeStreamsThatGoOn) {
+    const std::string run = "--size 96x64 --set light=0.5 --set bodies=3000 ";
+    const std::vector<float> p = picture_of("particles", run + "--frames 2");
+    int orange = 0, blue = 0, green = 0;
+    for (size_t k = 0; k < p.size(); k += 3) {
+        orange += p[k] > p[k + 2] + 0.15f;
+        blue += p[k + 2] > p[k] + 0.15f;
+        green += p[k + 1] > p[k] + 0.02f && p[k + 1] > p[k + 2] + 0.02f;
+    }
+    for (int streams : {orange, blue, green}) EXPECT_GT(streams, 40);
+    EXPECT_NE(p, picture_of("particles", run + "--frames 30"));
+    EXPECT_EQ(p, picture_of("particles", run + "--frames 2"));
+}
+
 TEST(Brush, LeavesNoGapsAlongItsWay) {
     SessionScope scope(Session::interpreter());
     auto [i, j] = indices<2>(Shape{12, 40});

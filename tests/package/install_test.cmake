@@ -45,5 +45,6 @@ function(check_program name source lines)
     run(${CMAKE_COMMAND} -E compare_files ${out} ${out}.again.png)
 endfunction()
 check_program(heat ${SOURCE_DIR}/apps/heat.cpp 20 --rate 0.1)
+check_program(orbits ${SOURCE_DIR}/tests/package/consumer/orbits.cpp 35 --set apart=1)
 check_program(filter ${SOURCE_DIR}/tests/package/consumer/filter.cpp 30
               --picture ${SOURCE_DIR}/assets/fluid.png --set tint=\#ffaa00 --sharpen 3)

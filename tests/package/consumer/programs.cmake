@@ -1,6 +1,6 @@
 # Programs with a window of one's own, in few lines.
 set(consumer_dir ${CMAKE_CURRENT_LIST_DIR})
-foreach(program ${consumer_dir}/../../../apps/heat.cpp ${consumer_dir}/filter.cpp)
+foreach(program ${consumer_dir}/../../../apps/heat.cpp ${consumer_dir}/filter.cpp ${consumer_dir}/orbits.cpp)
     get_filename_component(name ${program} NAME_WE)
     add_executable(consumer_${name} ${program})
     target_link_libraries(consumer_${name} PRIVATE firn::firn)

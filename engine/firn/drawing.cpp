@@ -1,0 +1,137 @@
+// Drawings of tensors: joins their memory to the engine's scenes.
+#include "engine/firn/drawing.h"
+
+#include "compiler/frontend/movement.h"
+#include "compiler/frontend/realize.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+/// As shaders read it.
+std::optional<Tensor> floats(const std::optional<Tensor>& x) {
+    if (!x || x->dtype() == f32) return x;
+    return x->as(f32);
+}
+
+/// A grid [h, w, ...] of what is [n, ...] as a list: n = h * w.
+void list_out(Tensor& x) {
+    Shape list{x.size(0) * x.size(1)};
+    for (int axis = 2; axis < x.rank(); ++axis) list.push_back(x.size(axis));
+    x = reshape(x, list);
+}
+
+/// A tensor without elements has no memory.
+BufferView view_of(const std::optional<Tensor>& x, SourceLine line) {
+    if (!x) return {};
+    TensorMemory tensor = memory_of(*x, line);
+    BufferView view{tensor.memory, 0, tensor.dtype, tensor.shape};
+    for (int64_t size : view.shape)
+        if (size == 0) view.memory = nullptr;
+    return view;
+}
+
+}  // namespace
+
+Drawing& Drawing::picture(const Tensor& x, const ShowOptions& options) {
+    picture_ = x;
+    plain_.options = options;
+    return *this;
+}
+
+Drawing& Drawing::picture(const Tensor& x, Colormap map, ValueRange range) {
+    return picture(x, ShowOptions{.colormap = map, .range = range});
+}
+
+Drawing::Layer& Drawing::add(DrawShape shape, const DrawPlaces& places, const DrawColour& colour,
+                             const DrawNumber& size, bool additive) {
+    DrawLayer plain;
+    plain.shape = shape;
+    plain.colour = colour.one;
+    plain.size = size.one;
+    plain.additive = additive;
+    return layers_.emplace_back(
+        Layer{plain, *floats(places.tensor), {}, floats(colour.each), floats(size.each)});
+}
+
+void Drawing::list_out_grid(Layer& layer) {
+    if (layer.places.rank() != 3) return;
+    list_out(layer.places);
+    for (std::optional<Tensor>* x : {&layer.vectors, &layer.colours})
+        if (*x && (*x)->rank() == 3) list_out(**x);
+    if (layer.sizes && layer.sizes->rank() == 2) list_out(*layer.sizes);
+}
+
+Drawing& Drawing::points(const DrawPlaces& places, const PointOptions& options) {
+    Layer& layer = add(DrawShape::Points, places, options.colour,
+                       options.radius.value_or(options.size), options.additive);
+    layer.plain.in_units = options.radius.has_value();
+    layer.plain.lit = layer.plain.in_units && options.lit && !options.additive;
+    list_out_grid(layer);
+    return *this;
+}
+
+Drawing& Drawing::lines(const DrawPlaces& ends, const LineOptions& options) {
+    add(DrawShape::Lines, ends, options.colour, options.width, options.additive);
+    return *this;
+}
+
+Drawing& Drawing::path(const DrawPlaces& places, const LineOptions& options) {
+    add(DrawShape::Path, places, options.colour, options.width, options.additive);
+    return *this;
+}
+
+Drawing& Drawing::arrows(const DrawPlaces& places, const DrawPlaces& vectors,
+                         const ArrowOptions& options) {
+    Layer& layer = add(DrawShape::Arrows, places, options.colour, options.width, options.additive);
+    layer.vectors = *floats(vectors.tensor);
+    layer.plain.stretch = options.scale;
+    list_out_grid(layer);
+    return *this;
+}
+
+Drawing& Drawing::triangles(const DrawPlaces& corners, const TriangleOptions& options) {
+    Layer& layer =
+        add(DrawShape::Triangles, corners, options.colour, DrawNumber(0), options.additive);
+    layer.plain.lit = options.lit;
+    return *this;
+}
+
+Drawing& Drawing::limits(float left, float right, float bottom, float top) {
+    plain_.limits = DrawLimits{left, right, bottom, top};
+    return *this;
+}
+
+Drawing& Drawing::camera(const Camera& camera) {
+    plain_.camera = camera;
+    return *this;
+}
+
+Scene Drawing::scene(SourceLine line) const {
+    std::vector<Layer> layers = layers_;  // tensors that refer to the memory they get
+    std::optional<Tensor> picture = picture_;
+    std::vector<Tensor*> all;
+    const auto note = [&](std::optional<Tensor>& x) {
+        if (x) all.push_back(&*x);
+    };
+    note(picture);
+    for (Layer& layer : layers) {
+        all.push_back(&layer.places);
+        note(layer.vectors);
+        note(layer.colours);
+        note(layer.sizes);
+    }
+    realize(all, line);
+    Scene scene = plain_;
+    scene.picture = view_of(picture, line);
+    for (const Layer& layer : layers) {
+        DrawLayer& plain = scene.layers.emplace_back(layer.plain);
+        plain.places = view_of(layer.places, line);
+        plain.vectors = view_of(layer.vectors, line);
+        plain.colours = view_of(layer.colours, line);
+        plain.sizes = view_of(layer.sizes, line);
+    }
+    return scene;
+}
+
+}  // namespace firn

@@ -1,0 +1,128 @@
+// Points, lines, arrows and triangles from tensors, drawn by a window where they lie in its
+// device's memory.
+#pragma once
+#include <array>
+#include <concepts>
+#include <optional>
+#include <vector>
+
+#include "compiler/frontend/tensor.h"
+#include "compiler/frontend/vec.h"
+#include "engine/window/scene.h"
+
+namespace firn {
+
+/// Places or vectors: numbers of any type as [..., 2] or [..., 3], or a vector by its components.
+struct DrawPlaces {
+    DrawPlaces(const Tensor& x) : tensor(x) {}
+    DrawPlaces(const vec2& v) : tensor(stack(v)) {}
+    DrawPlaces(const vec3& v) : tensor(stack(v)) {}
+    Tensor tensor;
+};
+
+/// One colour for all shapes, or one for each, [n, 3] or [n, 4], or a vector by its components:
+/// red, green, blue and alpha as they are shown, from 0 to 1.
+///     {.colour = {1, 0.5f, 0}}    {.colour = viridis(speed)}
+struct DrawColour {
+    DrawColour(float red = 1, float green = 1, float blue = 1, float alpha = 1)
+        : one{red, green, blue, alpha} {}
+    DrawColour(const std::array<float, 3>& c) : one{c[0], c[1], c[2], 1} {}
+    DrawColour(const Tensor& x) : each(x) {}
+    DrawColour(const vec3& v) : each(stack(v)) {}
+    DrawColour(const vec4& v) : each(stack(v)) {}
+    /// Param<Colour>, as it is now.
+    template <class P>
+    requires requires(const P& p) {
+        { p.value() } -> std::same_as<std::array<float, 3>>;
+    }
+    DrawColour(const P& parameter) : DrawColour(parameter.value()) {}
+
+    std::array<float, 4> one{1, 1, 1, 1};
+    std::optional<Tensor> each;
+};
+
+/// One number for all shapes, or one for each, [n].
+struct DrawNumber {
+    DrawNumber(float value) : one(value) {}
+    DrawNumber(const Tensor& x) : each(x) {}
+    float one = 0;
+    std::optional<Tensor> each;
+};
+
+struct PointOptions {
+    DrawColour colour;
+    DrawNumber size = 3;  // diameter in pixels
+    /// In units of the places: circles, or balls in space. Then `size` has no meaning.
+    std::optional<DrawNumber> radius;
+    bool lit = true;        // balls have a light and a dark side
+    bool additive = false;  // adds light, as stars do; never hides anything
+};
+struct LineOptions {
+    DrawColour colour;     // of lines also [n, 2, c], and of a path [n, c]: one for each end
+    DrawNumber width = 2;  // pixels
+    bool additive = false;
+};
+struct ArrowOptions {
+    DrawColour colour;
+    DrawNumber width = 2;  // of the shaft, in pixels
+    float scale = 1;       // length by that of the vector
+    bool additive = false;
+};
+struct TriangleOptions {
+    DrawColour colour;  // also [n, 3, c]: one for each corner
+    bool lit = true;    // in space
+    bool additive = false;
+};
+
+/// What one frame shows; later layers are over earlier ones, and in space nearer ones over farther
+/// ones. Numbers that are not finite leave their shape out. Positions in two dimensions are x and
+/// y: columns and rows of the picture, or units of `limits`.
+///     Drawing d;
+///     d.picture(u, colormap::viridis).arrows(places, flow, {.scale = 10});
+///     window.show(d);
+/// Tensors are read where they are when the window shows the frame: nothing comes to the host. See
+/// engine/firn/drawing.md.
+class Drawing {
+  public:
+    /// Beneath all shapes, as Window::show shows it.
+    Drawing& picture(const Tensor& x, const ShowOptions& options = {});
+    Drawing& picture(const Tensor& x, Colormap map, ValueRange range = {});
+    /// n discs at [n, 2], or discs and balls in space at [n, 3]. Grids [h, w, 2 or 3] are n = h * w
+    /// points, with their colours and sizes.
+    Drawing& points(const DrawPlaces& places, const PointOptions& options = {});
+    /// n lines between the two ends in [n, 2, 2] or [n, 2, 3].
+    Drawing& lines(const DrawPlaces& ends, const LineOptions& options = {});
+    /// A line through n points, [n, 2] or [n, 3]; nan interrupts it.
+    Drawing& path(const DrawPlaces& places, const LineOptions& options = {});
+    /// n arrows that begin at `places` and are as long as `vectors`, both [n, 2] or [n, 3], or
+    /// grids as of points.
+    Drawing& arrows(const DrawPlaces& places, const DrawPlaces& vectors,
+                    const ArrowOptions& options = {});
+    /// n triangles with their corners in [n, 3, 2] or [n, 3, 3].
+    Drawing& triangles(const DrawPlaces& corners, const TriangleOptions& options = {});
+    /// The part of the plane that is shown, with equal units both ways. Without: the picture's
+    /// columns and rows, y down, or 0 to 1, y up.
+    Drawing& limits(float left, float right, float bottom, float top);
+    /// Of a drawing in space, at first: the person then moves it.
+    Drawing& camera(const Camera& camera);
+
+    /// Computes what is to be drawn, all in one program. Throws UserError for shapes that do not
+    /// fit.
+    Scene scene(SourceLine line = here()) const;
+
+  private:
+    struct Layer {
+        DrawLayer plain;
+        Tensor places;
+        std::optional<Tensor> vectors, colours, sizes;
+    };
+    Layer& add(DrawShape shape, const DrawPlaces& places, const DrawColour& colour,
+               const DrawNumber& size, bool additive);
+    static void list_out_grid(Layer& layer);
+
+    std::optional<Tensor> picture_;
+    Scene plain_;
+    std::vector<Layer> layers_;
+};
+
+}  // namespace firn

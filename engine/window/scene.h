@@ -1,0 +1,75 @@
+// What a window shows: a picture, shapes in memory, or shapes over a picture.
+#pragma once
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "engine/window/camera.h"
+#include "engine/window/view.h"
+
+namespace firn {
+
+/// The numbers are those of draw_layer.glsl.
+enum class DrawShape : uint8_t { Points, Lines, Path, Arrows, Triangles };
+
+/// n shapes of one kind, from f32 tensors in d = 2 or 3 dimensions. A shape with a number that is
+/// not finite is left out. n may be 0, then without memory.
+struct DrawLayer {
+    DrawShape shape = DrawShape::Points;
+    /// [n, d] of Points, Arrows (where they begin) and Path (n points, which it joins);
+    /// [n, 2, d] of Lines, [n, 3, d] of Triangles.
+    BufferView places;
+    BufferView vectors;  // of Arrows: [n, d]
+    /// [n, 3 or 4], or for every corner of Lines [n, 2, c] and Triangles [n, 3, c]. No memory:
+    /// `colour`. As they are shown, from 0 to 1; alpha is the last of 4.
+    BufferView colours;
+    BufferView sizes;  // [n]; no memory: `size`. Not of Triangles.
+    std::array<float, 4> colour{1, 1, 1, 1};
+    /// Diameter of a point or width of a line, in pixels where the display's scale is 1.
+    float size = 1;
+    /// Sizes are radii, in units of the places.
+    bool in_units = false;
+    float stretch = 1;  // of Arrows: their length by that of their vector
+    bool lit = false;   // in space: points in units are balls
+    /// Adds its light to what is behind it, and hides nothing.
+    bool additive = false;
+};
+
+/// What a flat drawing shows, in its own units; top may be below bottom.
+struct DrawLimits {
+    float left = 0, right = 1, bottom = 0, top = 1;
+};
+
+/// A frame without its panel. Where a layer has three dimensions it is in space, seen by the
+/// camera, before the picture. Else it is flat: later layers are over earlier ones and the picture,
+/// within `limits`; without, (x, y) is column and row of the picture, or from (0, 0), lower left,
+/// to (1, 1) without a picture.
+struct Scene {
+    BufferView picture;  // no memory: only the background
+    ShowOptions options;
+    std::vector<DrawLayer> layers;
+    std::optional<DrawLimits> limits;
+    Camera camera;
+
+    bool is_empty() const { return !picture.memory && layers.empty(); }
+    bool is_in_space() const;
+};
+
+/// Elements of a layer: segments of a path.
+int64_t shapes_of(const DrawLayer& layer);
+/// Throws UserError where it cannot be drawn: types, ranks and shapes that do not fit.
+void check_drawable(const DrawLayer& layer);
+/// Throws UserError for limits without an extent, or that are not finite.
+void check_limits(const DrawLimits& limits);
+
+/// The part of a frame that is drawn to, and the coordinates of its sides: columns and rows of a
+/// picture, units of a flat drawing, and pixels of the frame for a drawing in space.
+struct Placement {
+    Rectangle area;
+    float left = 0, right = 1, top = 0, bottom = 1;
+};
+Placement placement_of(const Scene& scene, const Rectangle& frame);
+/// Where the picture lies in it, which a drawing in space covers beyond.
+Rectangle picture_area(const Scene& scene, const Rectangle& frame);
+
+}  // namespace firn

@@ -1,0 +1,315 @@
+// Shapes from memory, pixel by pixel, headless and in a real window; validation must stay silent.
+#include <cmath>
+#include <limits>
+
+#include "tests/gpu/device_fixture.h"
+#include "tests/window/window_fixture.h"
+
+namespace firn {
+namespace {
+
+using Pixel = std::array<int, 3>;
+using Numbers = std::vector<float>;
+
+const Pixel kBack = {14, 16, 20}, kRed = {255, 0, 0}, kGreen = {0, 255, 0},
+            kWhite = {255, 255, 255};
+
+Pixel pixel_of(const Picture& picture, int x, int y) {
+    const auto at = 4 * static_cast<size_t>(y * picture.width + x);
+    return {picture.rgba[at], picture.rgba[at + 1], picture.rgba[at + 2]};
+}
+
+BufferView in_memory(VulkanExecutor& executor, const Numbers& values, std::vector<int64_t> shape) {
+    auto memory = executor.allocate(values.size() * 4 + 4, "shapes");
+    executor.write(*memory, 0, std::as_bytes(std::span(values)));
+    return {memory, 0, f32, std::move(shape)};
+}
+
+class DrawingTest : public DeviceTest {
+  protected:
+    void SetUp() override {
+        DeviceTest::SetUp();
+        if (device) executor = std::make_shared<VulkanExecutor>(device);
+    }
+    void TearDown() override {
+        executor.reset();
+        DeviceTest::TearDown();
+    }
+    BufferView view(const Numbers& values, std::vector<int64_t> shape) {
+        return in_memory(*executor, values, std::move(shape));
+    }
+    /// 40 x 40 pixels; without limits a pixel is 0.025.
+    Picture drawn(const Scene& scene, float scale = 1) {
+        ViewWindow window(
+            executor,
+            {.size = {int(40 / scale), int(40 / scale)}, .scale = scale, .headless = true});
+        EXPECT_TRUE(window.open());
+        window.show(scene);
+        return window.picture({40, 40});
+    }
+    Picture drawn(const DrawLayer& layer) { return drawn(Scene{.layers = {layer}}); }
+    std::string refusal(const DrawLayer& layer) {
+        try {
+            drawn(layer);
+        } catch (const UserError& error) {
+            return error.what();
+        }
+        return "drawn";
+    }
+    DrawLayer points(const Numbers& values, int64_t dimensions = 2) {
+        DrawLayer layer;
+        layer.places = view(values, {int64_t(values.size()) / dimensions, dimensions});
+        layer.colour = {1, 0, 0, 1};
+        layer.size = 8;
+        return layer;
+    }
+    DrawLayer lines(const Numbers& values, std::vector<int64_t> shape) {
+        DrawLayer layer = points(values);
+        layer.shape = DrawShape::Lines;
+        layer.places.shape = std::move(shape);
+        layer.size = 4;
+        return layer;
+    }
+    /// Looks along -z; at distance 1 the frame is 2 units high.
+    static Camera straight() {
+        return {.distance = 1, .yaw = 0, .pitch = 0, .field_of_view = 1.5707963f};
+    }
+
+    std::shared_ptr<VulkanExecutor> executor;
+};
+
+TEST_F(DrawingTest, APointIsADiscOfItsDiameterAtItsPlace) {
+    Picture p = drawn(points({0.25f, 0.75f}));  // x to the right, y up
+    EXPECT_EQ(pixel_of(p, 10, 10), kRed);
+    EXPECT_EQ(pixel_of(p, 7, 10), kRed);
+    EXPECT_EQ(pixel_of(p, 4, 10), kBack);
+    EXPECT_EQ(pixel_of(p, 10, 15), kBack);
+    EXPECT_EQ(pixel_of(p, 13, 13), kBack);  // the corner of the square around it
+    EXPECT_EQ(pixel_of(p, 10, 30), kBack);
+}
+TEST_F(DrawingTest, SizesAreOfTheScreensUnits) {
+    Picture p = drawn(Scene{.layers = {points({0.5f, 0.5f})}}, 2);
+    EXPECT_EQ(pixel_of(p, 14, 20), kRed);
+    EXPECT_EQ(pixel_of(p, 11, 20), kBack);
+}
+TEST_F(DrawingTest, ASmallPointIsAsBrightAsItsArea) {
+    DrawLayer layer = points({0.5125f, 0.5125f});  // the middle of a pixel
+    layer.size = 0.5f;
+    Picture p = drawn(layer);
+    int sum = 0;
+    for (int y = 17; y < 24; ++y)
+        for (int x = 17; x < 24; ++x) sum += pixel_of(p, x, y)[0] - kBack[0];
+    EXPECT_NEAR(sum, 255 * 0.196, 25);
+}
+TEST_F(DrawingTest, EveryPointHasItsOwnColourAndSize) {
+    DrawLayer layer = points({0.25f, 0.5f, 0.75f, 0.5f});
+    layer.colours = view({0, 1, 0, 1, 1, 1, 1, 0}, {2, 4});
+    layer.sizes = view({16, 8}, {2});
+    Picture p = drawn(layer);
+    EXPECT_EQ(pixel_of(p, 10, 13), kGreen);
+    EXPECT_EQ(pixel_of(p, 30, 20), kBack);  // its alpha is 0
+}
+TEST_F(DrawingTest, UnitsAndLimitsAreThoseOfTheDrawing) {
+    Scene scene{.layers = {points({0, 5})}, .limits = DrawLimits{-10, 10, -10, 10}};
+    scene.layers[0].in_units = true;
+    scene.layers[0].size = 4;  // a radius of 8 pixels
+    Picture p = drawn(scene);
+    EXPECT_EQ(pixel_of(p, 20, 3), kRed);
+    EXPECT_EQ(pixel_of(p, 20, 16), kRed);
+    EXPECT_EQ(pixel_of(p, 20, 20), kBack);
+}
+TEST_F(DrawingTest, APictureIsBeneathAndGivesItsCoordinates) {
+    Scene scene{.picture = view({1, 1, 1, 1}, {2, 2}), .layers = {points({1.5f, 0.5f})}};
+    Picture p = drawn(scene);
+    EXPECT_EQ(pixel_of(p, 30, 10), kRed);  // column 1, row 0
+    EXPECT_EQ(pixel_of(p, 10, 30), kWhite);
+}
+TEST_F(DrawingTest, LinesHaveWidthRoundEndsAndAColourForEach) {
+    DrawLayer layer = lines({0.25f, 0.5f, 0.75f, 0.5f}, {1, 2, 2});
+    layer.colours = view({1, 0, 0, 0, 1, 0}, {1, 2, 3});
+    Picture p = drawn(layer);
+    EXPECT_GT(pixel_of(p, 11, 20)[0], 230);
+    EXPECT_GT(pixel_of(p, 29, 20)[1], 230);
+    EXPECT_NEAR(pixel_of(p, 20, 20)[0], 128, 10);
+    EXPECT_EQ(pixel_of(p, 20, 16), kBack);
+    EXPECT_EQ(pixel_of(p, 6, 20), kBack);
+    EXPECT_NE(pixel_of(p, 8, 20), kBack);  // half the width beyond its end
+}
+TEST_F(DrawingTest, APathJoinsItsPointsAndNanInterruptsIt) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    DrawLayer layer = points({0.1f, 0.9f, 0.1f, 0.1f, 0.9f, 0.1f, nan, 0, 0.9f, 0.9f});
+    layer.shape = DrawShape::Path;
+    layer.size = 4;
+    Picture p = drawn(layer);
+    EXPECT_EQ(pixel_of(p, 4, 20), kRed);
+    EXPECT_EQ(pixel_of(p, 20, 35), kRed);
+    EXPECT_EQ(pixel_of(p, 35, 20), kBack);
+}
+TEST_F(DrawingTest, AnArrowHasAHeadWhereItsVectorEnds) {
+    DrawLayer layer = points({0.1f, 0.5f});
+    layer.shape = DrawShape::Arrows;
+    layer.vectors = view({0.4f, 0}, {1, 2});
+    layer.stretch = 2;
+    layer.size = 3;
+    Picture p = drawn(layer);
+    EXPECT_EQ(pixel_of(p, 10, 20), kRed);
+    EXPECT_EQ(pixel_of(p, 10, 23), kBack);
+    EXPECT_EQ(pixel_of(p, 26, 23), kRed);  // the head is wider
+    EXPECT_EQ(pixel_of(p, 37, 20), kBack);
+}
+TEST_F(DrawingTest, TrianglesHaveAColourForEveryCorner) {
+    DrawLayer layer = lines({0, 0, 1, 0, 0, 1}, {1, 3, 2});
+    layer.shape = DrawShape::Triangles;
+    layer.colours = view({1, 0, 0, 0, 1, 0, 0, 0, 1}, {1, 3, 3});
+    Picture p = drawn(layer);
+    EXPECT_GT(pixel_of(p, 1, 38)[0], 230);
+    EXPECT_GT(pixel_of(p, 37, 39)[1], 230);
+    EXPECT_GT(pixel_of(p, 0, 2)[2], 230);
+    EXPECT_EQ(pixel_of(p, 30, 8), kBack);
+}
+TEST_F(DrawingTest, AdditiveShapesSum) {
+    DrawLayer layer = points({0.5f, 0.5f, 0.5f, 0.5f});
+    layer.colour = {0.2f, 0, 0, 1};
+    layer.additive = true;
+    EXPECT_NEAR(pixel_of(drawn(layer), 20, 20)[0], kBack[0] + 102, 2);
+}
+TEST_F(DrawingTest, InSpaceWhatIsNearerHidesWhatIsBehindInAnyOrder) {
+    for (const bool red_first : {true, false}) {
+        DrawLayer near = points({0, 0, 0}, 3), far = points({0, 0, -1}, 3);
+        far.colour = {0, 1, 0, 1};
+        far.size = 20;
+        Scene scene{.camera = straight()};
+        scene.layers = red_first ? std::vector{near, far} : std::vector{far, near};
+        Picture p = drawn(scene);
+        EXPECT_EQ(pixel_of(p, 20, 20), kRed);
+        EXPECT_EQ(pixel_of(p, 12, 20), kGreen);
+        EXPECT_EQ(pixel_of(p, 2, 20), kBack);
+    }
+}
+TEST_F(DrawingTest, InSpaceSizesInUnitsShrinkWithDistance) {
+    DrawLayer layer = points({0, 0.5f, 0, 0, -1, -1}, 3);
+    layer.in_units = true;
+    layer.size = 0.25f;
+    Picture p = drawn(Scene{.layers = {layer}, .camera = straight()});
+    EXPECT_EQ(pixel_of(p, 20, 10), kRed);  // 20 pixels are 1 at this distance
+    EXPECT_EQ(pixel_of(p, 20, 6), kRed);
+    EXPECT_EQ(pixel_of(p, 20, 30), kRed);  // 10 at twice of it
+    EXPECT_EQ(pixel_of(p, 20, 26), kBack);
+}
+TEST_F(DrawingTest, BallsMeetWhereTheirSurfacesDo) {
+    // The smaller one is nearer by its middle, and inside the larger one.
+    DrawLayer layer = points({0, 0, -1, 0, 0, -0.9f}, 3);
+    layer.colours = view({0, 1, 0, 1, 0, 0}, {2, 3});
+    layer.sizes = view({0.8f, 0.3f}, {2});
+    layer.in_units = layer.lit = true;
+    Picture p = drawn(Scene{.layers = {layer}, .camera = straight()});
+    EXPECT_GT(pixel_of(p, 20, 20)[1], pixel_of(p, 20, 20)[0]);
+    layer.lit = false;
+    p = drawn(Scene{.layers = {layer}, .camera = straight()});
+    EXPECT_EQ(pixel_of(p, 20, 20), kRed);
+}
+TEST_F(DrawingTest, LitBallsAreBrighterTowardsTheLight) {
+    DrawLayer layer = points({0, 0, 0}, 3);
+    layer.in_units = layer.lit = true;
+    layer.size = 0.8f;
+    Picture p = drawn(Scene{.layers = {layer}, .camera = straight()});
+    EXPECT_GT(pixel_of(p, 15, 11)[0], pixel_of(p, 25, 29)[0] + 60);
+}
+TEST_F(DrawingTest, WhatIsBehindTheCameraIsCutOff) {
+    DrawLayer layer = lines({0, 0.5f, 0, 0, 0.5f, 5, 0, -0.5f, 3, 0, -0.5f, 5}, {2, 2, 3});
+    Picture p = drawn(Scene{.layers = {layer}, .camera = straight()});
+    EXPECT_EQ(pixel_of(p, 20, 10), kRed);
+    EXPECT_EQ(pixel_of(p, 20, 3), kRed);  // it goes on up to the camera, and over it
+    EXPECT_EQ(pixel_of(p, 20, 14), kBack);
+    EXPECT_EQ(pixel_of(p, 20, 30), kBack);
+}
+TEST_F(DrawingTest, WhatIsNotFiniteIsLeftOutAndTheRestIsDrawn) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const float inf = std::numeric_limits<float>::infinity();
+    Picture p = drawn(points({nan, 0.5f, 0.5f, -inf, 0.5f, 0.5f}));
+    EXPECT_EQ(pixel_of(p, 20, 20), kRed);
+    for (int k = 0; k < 40; ++k) EXPECT_EQ(pixel_of(p, k, 5), kBack);
+    DrawLayer triangle = lines({0, 0, 1, 0, nan, 1}, {1, 3, 2});
+    triangle.shape = DrawShape::Triangles;
+    EXPECT_EQ(pixel_of(drawn(triangle), 10, 30), kBack);
+}
+TEST_F(DrawingTest, NothingAndOnePointOfAPathDrawNothing) {
+    DrawLayer none = points({});
+    none.places = {{}, 0, f32, {0, 2}};
+    EXPECT_EQ(pixel_of(drawn(none), 20, 20), kBack);
+    DrawLayer one = points({0.5f, 0.5f});
+    one.shape = DrawShape::Path;
+    EXPECT_EQ(pixel_of(drawn(one), 20, 20), kBack);
+}
+TEST_F(DrawingTest, WhatDoesNotFitIsRefusedWithWhatWould) {
+    DrawLayer layer = points({0, 0, 0, 0}, 4);
+    EXPECT_EQ(refusal(layer), "draw points: places are a tensor f32[1, 4]; give [n, 2] or [n, 3]");
+    layer = points({0, 0, 0, 0});
+    layer.colours = view({1, 1, 1}, {1, 3});
+    EXPECT_EQ(refusal(layer), "draw points: colours are a tensor f32[1, 3]; give [2, 3] or [2, 4]");
+    layer.colours = {};
+    layer.sizes = view({1}, {1});
+    EXPECT_EQ(refusal(layer), "draw points: sizes are a tensor f32[1]; give [2]");
+    layer.sizes = {};
+    layer.places.dtype = i32;
+    EXPECT_NE(refusal(layer).find("give x.as(f32)"), std::string::npos);
+    layer = points({0, 0});
+    layer.shape = DrawShape::Arrows;
+    layer.vectors = view({0, 0, 0}, {1, 3});
+    EXPECT_NE(refusal(layer).find("give [1, 2], as places"), std::string::npos);
+    Scene flat{.layers = {points({0, 0})}, .limits = DrawLimits{0, 0, 0, 1}};
+    EXPECT_THROW(drawn(flat), UserError);
+    Scene blind{.layers = {points({0, 0, 0}, 3)}, .camera = {.distance = 0}};
+    EXPECT_THROW(drawn(blind), UserError);
+}
+
+TEST(Camera, DraggingTurnsItAboutItsTargetAndFlyingAboutItself) {
+    Camera orbit{.distance = 2, .yaw = 0, .pitch = 0}, fly = orbit;
+    fly.fly = true;
+    move(orbit, {.turn_right = 1.5707963f});
+    EXPECT_EQ(orbit.target, (std::array<float, 3>{0, 0, 0}));
+    move(fly, {.turn_right = 1.5707963f});
+    EXPECT_NEAR(fly.target[0], -2, 1e-5);  // it is still at (0, 0, 2)
+    EXPECT_NEAR(fly.target[2], 2, 1e-5);
+}
+TEST(Camera, KeepsWhatIsDraggedUnderTheMouse) {
+    Camera camera{.distance = 1, .yaw = 0, .pitch = 0, .field_of_view = 1.5707963f};
+    move(camera, {.shift_right = 0.5f});  // the frame is 2 high
+    EXPECT_NEAR(camera.target[0], -1, 1e-6);
+}
+
+class DrawingWindow : public RealWindow {
+  protected:
+    /// Frames of one point in space until `done`.
+    bool drawn_until(ViewWindow& window, const std::function<bool()>& done) {
+        Scene scene;
+        DrawLayer& layer = scene.layers.emplace_back();
+        layer.places = in_memory(*executor, {0, 0, 0, 0.5f, 0, 0}, {2, 3});
+        layer.size = 9;
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (!done() && std::chrono::steady_clock::now() < end && window.open())
+            window.show(scene);
+        return done();
+    }
+};
+
+TEST_F(DrawingWindow, TheCameraTurnsWhileTimeStandsStill) {
+    ViewWindow window(executor, options("orbit"));
+    ASSERT_TRUE(drawn_until(window, [&] { return window.frame() > 3; }));
+    const Camera before = window.camera();
+    const std::vector<uint8_t> seen = window.picture().rgba;
+    by_hand("orbit", "windowfocus \\$id sleep 0.1 key space sleep 0.2 " + at(400, 200) +
+                         "mousedown 1 sleep 0.1 " + at(460, 180) + "sleep 0.1 mouseup 1 click 4");
+    const int paused_at = window.frame();
+    window.close_when([&] { return window.camera().distance < before.distance; });
+    while (window.open()) {
+    }
+    EXPECT_LE(window.frame(), paused_at + 40);
+    EXPECT_NE(window.camera().yaw, before.yaw);
+    EXPECT_NE(window.camera().pitch, before.pitch);
+    EXPECT_LT(window.camera().distance, before.distance);
+    EXPECT_NE(window.picture().rgba, seen);
+}
+
+}  // namespace
+}  // namespace firn
