@@ -102,12 +102,12 @@ Drawing& Drawing::limits(float left, float right, float bottom, float top) {
     return *this;
 }
 
-Drawing& Drawing::camera(const Camera& camera) {
+Drawing& Drawing::camera(const DrawCamera& camera) {
     plain_.camera = camera;
     return *this;
 }
 
-Scene Drawing::scene(SourceLine line) const {
+DrawScene Drawing::scene(SourceLine line) const {
     std::vector<Layer> layers = layers_;  // tensors that refer to the memory they get
     std::optional<Tensor> picture = picture_;
     std::vector<Tensor*> all;
@@ -122,7 +122,7 @@ Scene Drawing::scene(SourceLine line) const {
         note(layer.sizes);
     }
     realize(all, line);
-    Scene scene = plain_;
+    DrawScene scene = plain_;
     scene.picture = view_of(picture, line);
     for (const Layer& layer : layers) {
         DrawLayer& plain = scene.layers.emplace_back(layer.plain);

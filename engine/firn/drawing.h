@@ -104,11 +104,11 @@ class Drawing {
     /// columns and rows, y down, or 0 to 1, y up.
     Drawing& limits(float left, float right, float bottom, float top);
     /// Of a drawing in space, at first: the person then moves it.
-    Drawing& camera(const Camera& camera);
+    Drawing& camera(const DrawCamera& camera);
 
     /// Computes what is to be drawn, all in one program. Throws UserError for shapes that do not
     /// fit.
-    Scene scene(SourceLine line = here()) const;
+    DrawScene scene(SourceLine line = here()) const;
 
   private:
     struct Layer {
@@ -121,7 +121,7 @@ class Drawing {
     static void list_out_grid(Layer& layer);
 
     std::optional<Tensor> picture_;
-    Scene plain_;
+    DrawScene plain_;
     std::vector<Layer> layers_;
 };
 

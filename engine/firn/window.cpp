@@ -63,7 +63,7 @@ void Window::show(const Tensor& x, Colormap map, ValueRange range, SourceLine li
 }
 
 void Window::show(const Drawing& drawing, SourceLine line) {
-    Scene scene = drawing.scene(line);
+    DrawScene scene = drawing.scene(line);
     const auto move = [&](BufferView& view) { view = on_device(executor(), std::move(view)); };
     move(scene.picture);
     for (DrawLayer& layer : scene.layers)

@@ -23,7 +23,7 @@ struct Axes {
     Vector right, up, back;
 };
 
-Axes axes_of(const Camera& camera) {
+Axes axes_of(const DrawCamera& camera) {
     const float sy = std::sin(camera.yaw), cy = std::cos(camera.yaw);
     const float sp = std::sin(camera.pitch), cp = std::cos(camera.pitch);
     return {{cy, 0, -sy}, {-sp * sy, cp, -sp * cy}, {cp * sy, sp, cp * cy}};
@@ -37,7 +37,7 @@ float dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] +
 
 }  // namespace
 
-void move(Camera& camera, const CameraMotion& motion) {
+void move_camera(DrawCamera& camera, const CameraMotion& motion) {
     // The field of view is over the shorter side; a height is near enough for both.
     const float height = 2 * camera.distance * std::tan(camera.field_of_view / 2);
     const Axes before = axes_of(camera);
@@ -55,7 +55,7 @@ void move(Camera& camera, const CameraMotion& motion) {
     camera.distance *= std::exp(-kZoomStep * motion.nearer);
 }
 
-Projection project(const Camera& camera, float proportion) {
+CameraProjection projection_of(const DrawCamera& camera, float proportion) {
     float sum = camera.yaw + camera.pitch;
     for (float each : camera.target) sum += each;
     if (!std::isfinite(sum) || !(camera.distance > 0) || !std::isfinite(camera.distance))
@@ -69,7 +69,7 @@ Projection project(const Camera& camera, float proportion) {
     Vector eye = camera.target;
     add(eye, axes.back, camera.distance);
     const float near = kNear * camera.distance, focal = 1 / std::tan(camera.field_of_view / 2);
-    Projection out;
+    CameraProjection out;
     out.focal = {focal / std::max(proportion, 1.0f), -focal * std::min(proportion, 1.0f)};
     const auto row = [&](size_t index, const Vector& axis, float factor) {
         for (size_t k = 0; k < 3; ++k) out.to_clip[4 * k + index] = factor * axis[k];

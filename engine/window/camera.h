@@ -1,19 +1,10 @@
-// How a person looks at a drawing in space.
+// Cameras: what a person does to them, and what shaders need of them.
 #pragma once
 #include <array>
 
-namespace firn {
+#include "engine/window/scene.h"
 
-/// Looks at `target` from `distance` units away; y is up. With yaw and pitch 0 it looks along -z.
-struct Camera {
-    std::array<float, 3> target{0, 0, 0};
-    float distance = 3;
-    float yaw = 0.6f, pitch = 0.35f;  // radians: to the right about y, then above the horizon
-    float field_of_view = 0.8f;       // radians, over the shorter side of the frame
-    /// Turns about itself instead of about its target.
-    bool fly = false;
-    bool operator==(const Camera&) const = default;
-};
+namespace firn {
 
 /// What the person does to it. Turns in radians; shifts in the frame's heights, at the target's
 /// distance; travel in units of that distance.
@@ -23,16 +14,16 @@ struct CameraMotion {
     float nearer = 0;  // steps of the wheel
     float right = 0, up = 0, forward = 0;
 };
-void move(Camera& camera, const CameraMotion& motion);
+void move_camera(DrawCamera& camera, const CameraMotion& motion);
 
 /// What a shader needs of it. Clip space is Vulkan's with the depth reversed and no far plane:
 /// z is `near` everywhere, and w the distance along the view.
-struct Projection {
+struct CameraProjection {
     std::array<float, 16> to_clip{};  // by columns
     std::array<float, 2> focal{};     // clip x and y of what is 1 unit off the axis
 };
 /// `proportion`: the frame's width by its height. Throws UserError for a camera that sees nothing:
 /// numbers that are not finite, a distance or field of view that is not positive.
-Projection project(const Camera& camera, float proportion);
+CameraProjection projection_of(const DrawCamera& camera, float proportion);
 
 }  // namespace firn

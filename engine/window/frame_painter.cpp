@@ -9,7 +9,7 @@ namespace {
 constexpr VkClearValue kBackground{{{0.055f, 0.063f, 0.078f, 1}}};  // as in view.frag
 
 /// Nobody may write to what the frame reads before it is done.
-void mark_read(const Scene& scene, TimelinePoint until) {
+void mark_read(const DrawScene& scene, TimelinePoint until) {
     const auto mark = [&](const BufferView& view) {
         if (view.memory) static_cast<Buffer&>(*view.memory).used_at(until, false);
     };
@@ -65,9 +65,9 @@ FramePainter::~FramePainter() {
 void FramePainter::record(VkCommandBuffer commands, uint32_t slot, const Frame& frame,
                           VkRenderPass pass, VkFramebuffer framebuffer, VkExtent2D extent) {
     const VolkDeviceTable& vk = device_->vk();
-    const Scene& scene = frame.scene;
+    const DrawScene& scene = frame.scene;
     const bool has_picture = scene.picture.memory != nullptr, has_shapes = !scene.layers.empty();
-    const Placement placement = placement_of(scene, whole(extent));
+    const DrawPlacement placement = placement_of(scene, whole(extent));
     const Rectangle area = has_picture ? picture_area(scene, whole(extent)) : placement.area;
     if (has_picture) view_renderer_->prepare(commands, slot, scene.picture, scene.options, area);
     if (has_shapes) scene_renderer_->prepare(commands, slot, scene, placement, frame.scale);

@@ -12,7 +12,7 @@
 namespace firn {
 
 struct Frame {
-    Scene scene;
+    DrawScene scene;
     float scale = 1;                  // pixels of a pixel in the scene's sizes
     const ImDrawData* gui = nullptr;  // null: no panel
 };

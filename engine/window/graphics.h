@@ -22,7 +22,7 @@ VkRenderPass create_render_pass(const Device& device, VkFormat format, VkImageLa
 /// How a pipeline's colour meets what is behind it: replaces it, lies over it, or adds to it, the
 /// last two as much as its alpha says.
 enum class Blend : uint8_t { None, Over, Add };
-/// Nearer is more, as Projection has it.
+/// Nearer is more, as CameraProjection has it.
 enum class Depth : uint8_t { None, Test, TestAndWrite };
 
 struct DrawPipelineInfo {

@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "engine/window/camera.h"
 #include "engine/window/view.h"
 
 namespace firn {
@@ -40,36 +39,30 @@ struct DrawLimits {
     float left = 0, right = 1, bottom = 0, top = 1;
 };
 
+/// Looks at `target` from `distance` units away; y is up. With yaw and pitch 0 it looks along -z.
+struct DrawCamera {
+    std::array<float, 3> target{0, 0, 0};
+    float distance = 3;
+    float yaw = 0.6f, pitch = 0.35f;  // radians: to the right about y, then above the horizon
+    float field_of_view = 0.8f;       // radians, over the shorter side of the frame
+    /// Turns about itself instead of about its target.
+    bool fly = false;
+    bool operator==(const DrawCamera&) const = default;
+};
+
 /// A frame without its panel. Where a layer has three dimensions it is in space, seen by the
 /// camera, before the picture. Else it is flat: later layers are over earlier ones and the picture,
 /// within `limits`; without, (x, y) is column and row of the picture, or from (0, 0), lower left,
 /// to (1, 1) without a picture.
-struct Scene {
+struct DrawScene {
     BufferView picture;  // no memory: only the background
     ShowOptions options;
     std::vector<DrawLayer> layers;
     std::optional<DrawLimits> limits;
-    Camera camera;
+    DrawCamera camera;
 
     bool is_empty() const { return !picture.memory && layers.empty(); }
     bool is_in_space() const;
 };
-
-/// Elements of a layer: segments of a path.
-int64_t shapes_of(const DrawLayer& layer);
-/// Throws UserError where it cannot be drawn: types, ranks and shapes that do not fit.
-void check_drawable(const DrawLayer& layer);
-/// Throws UserError for limits without an extent, or that are not finite.
-void check_limits(const DrawLimits& limits);
-
-/// The part of a frame that is drawn to, and the coordinates of its sides: columns and rows of a
-/// picture, units of a flat drawing, and pixels of the frame for a drawing in space.
-struct Placement {
-    Rectangle area;
-    float left = 0, right = 1, top = 0, bottom = 1;
-};
-Placement placement_of(const Scene& scene, const Rectangle& frame);
-/// Where the picture lies in it, which a drawing in space covers beyond.
-Rectangle picture_area(const Scene& scene, const Rectangle& frame);
 
 }  // namespace firn

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/gpu/commands.h"
+#include "engine/window/camera.h"
 #include "engine/window/view_binding.h"
 
 namespace firn {
@@ -63,11 +64,12 @@ VkPipeline SceneRenderer::pipeline(const Variant& variant) {
     return pipeline = create_draw_pipeline(*device_, info);
 }
 
-SceneRenderer::Push SceneRenderer::common(const Scene& scene, const Placement& at) const {
+SceneRenderer::Push SceneRenderer::common(const DrawScene& scene, const DrawPlacement& at) const {
     Push push{};
     push.viewport = {at.area.width, at.area.height};
     if (scene.is_in_space()) {
-        const Projection projection = project(scene.camera, at.area.width / at.area.height);
+        const CameraProjection projection =
+            projection_of(scene.camera, at.area.width / at.area.height);
         push.to_clip = projection.to_clip;
         push.focal = projection.focal;
         push.unit = 0.5f * at.area.height * std::abs(projection.focal[1]);
@@ -93,8 +95,8 @@ uint32_t SceneRenderer::bind(uint32_t slot, size_t layer, const DrawLayer& from)
     return firsts;
 }
 
-void SceneRenderer::prepare(VkCommandBuffer commands, uint32_t slot, const Scene& scene,
-                            const Placement& placement, float scale) {
+void SceneRenderer::prepare(VkCommandBuffer commands, uint32_t slot, const DrawScene& scene,
+                            const DrawPlacement& placement, float scale) {
     Slot& filled = slots_[slot];
     filled.in_space = scene.is_in_space();
     filled.draws.assign(scene.layers.size(), {});
@@ -127,7 +129,7 @@ void SceneRenderer::prepare(VkCommandBuffer commands, uint32_t slot, const Scene
 }
 
 void SceneRenderer::draw(VkCommandBuffer commands, uint32_t slot,
-                         const Placement& placement) const {
+                         const DrawPlacement& placement) const {
     const VolkDeviceTable& vk = device_->vk();
     const Rectangle& area = placement.area;
     const VkViewport viewport{area.x, area.y, area.width, area.height, 0, 1};

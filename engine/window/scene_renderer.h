@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/window/graphics.h"
-#include "engine/window/scene.h"
+#include "engine/window/placement.h"
 
 namespace firn {
 
@@ -22,10 +22,10 @@ class SceneRenderer {
     /// Outside the pass: binds the layers to a slot that is not in use. Everything written before
     /// is seen; the buffers must live until the commands are complete. `scale`: pixels of a pixel
     /// of size. Throws UserError where the device cannot bind a view.
-    void prepare(VkCommandBuffer commands, uint32_t slot, const Scene& scene,
-                 const Placement& placement, float scale);
+    void prepare(VkCommandBuffer commands, uint32_t slot, const DrawScene& scene,
+                 const DrawPlacement& placement, float scale);
     /// Inside the pass, which has a depth of unknown contents.
-    void draw(VkCommandBuffer commands, uint32_t slot, const Placement& placement) const;
+    void draw(VkCommandBuffer commands, uint32_t slot, const DrawPlacement& placement) const;
 
   private:
     /// As in draw_layer.glsl.
@@ -48,7 +48,7 @@ class SceneRenderer {
         bool in_space = false;
     };
     static Variant variant_of(const DrawLayer& layer, bool in_space);
-    Push common(const Scene& scene, const Placement& placement) const;
+    Push common(const DrawScene& scene, const DrawPlacement& placement) const;
     uint32_t bind(uint32_t slot, size_t layer, const DrawLayer& from);
     VkPipeline pipeline(const Variant& variant);
 

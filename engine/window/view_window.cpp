@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/runtime/vulkan_executor.h"
+#include "engine/window/camera.h"
 #include "engine/window/widgets.h"
 #include "engine/window/window_state.h"
 
@@ -95,8 +96,8 @@ float ViewWindow::State::display_scale() const {
 }
 
 /// The camera stays where the person has put it, until the program asks for another.
-void ViewWindow::State::take_scene(Scene&& scene) {
-    const Camera asked = scene.camera;
+void ViewWindow::State::take_scene(DrawScene&& scene) {
+    const DrawCamera asked = scene.camera;
     if (asked != asked_camera)
         asked_camera = asked;
     else
@@ -330,15 +331,16 @@ bool ViewWindow::open() {
 void ViewWindow::close() { state_->closed = true; }
 
 void ViewWindow::show(const BufferView& view, const ShowOptions& options) {
-    show(Scene{.picture = view, .options = options, .layers = {}, .limits = {}, .camera = {}});
+    within_memory("showing in window", state_->options.title, [&] { check_showable(view); });
+    show(DrawScene{.picture = view, .options = options, .layers = {}, .limits = {}, .camera = {}});
 }
 
-void ViewWindow::show(const Scene& scene) {
-    Scene copy = within_memory("showing in window", state_->options.title, [&] {
-        if (scene.layers.empty() || scene.picture.memory) check_showable(scene.picture);
+void ViewWindow::show(const DrawScene& scene) {
+    DrawScene copy = within_memory("showing in window", state_->options.title, [&] {
+        if (scene.picture.memory) check_showable(scene.picture);
         for (const DrawLayer& layer : scene.layers) check_drawable(layer);
         if (scene.limits) check_limits(*scene.limits);
-        if (scene.is_in_space()) project(scene.camera, 1);
+        if (scene.is_in_space()) projection_of(scene.camera, 1);
         return scene;
     });
     state_->take_scene(std::move(copy));  // all of it, or nothing
@@ -397,7 +399,7 @@ Picture ViewWindow::picture(WindowSize size) {
 
 const BufferView& ViewWindow::shown() const { return state_->shown.scene.picture; }
 
-const Camera& ViewWindow::camera() const { return state_->shown.scene.camera; }
+const DrawCamera& ViewWindow::camera() const { return state_->shown.scene.camera; }
 
 void ViewWindow::save(const std::string& path) { write_picture(path, picture()); }
 void ViewWindow::say(const std::string& text) { state_->say(text); }

@@ -79,7 +79,7 @@ class ViewWindow {
     void show(const BufferView& view, const ShowOptions& options = {});
     /// The same with shapes. The person moves the camera of a drawing in space by the mouse, also
     /// while it is paused: it stays so until a scene asks for another camera than the one before.
-    void show(const Scene& scene);
+    void show(const DrawScene& scene);
 
     Gui& gui();
     const Mouse& mouse() const;
@@ -110,7 +110,7 @@ class ViewWindow {
     /// The picture that is shown; no memory where there is none.
     const BufferView& shown() const;
     /// Of a drawing in space, as the person has it now.
-    const Camera& camera() const;
+    const DrawCamera& camera() const;
     /// Writes it, .png or .jpg, whole or not at all. Throws UserError where it cannot be written.
     void save(const std::string& path);
     /// Tells the person something, in the window for ten seconds.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/window/camera.h"
 #include "engine/window/window_state.h"
 
 namespace firn {
@@ -71,7 +72,7 @@ void ViewWindow::State::toggle_keys() {
 void ViewWindow::State::take_mouse() {
     const Mouse before = std::exchange(mouse, {});
     if (shown.scene.is_empty()) return;
-    const Placement at = placement_of(shown.scene, whole(extent()));
+    const DrawPlacement at = placement_of(shown.scene, whole(extent()));
     const Rectangle& area = at.area;
     const auto row = [&](float y) {
         return at.top + (y - area.y) / area.height * (at.bottom - at.top);
@@ -126,7 +127,7 @@ void ViewWindow::State::take_camera() {
     motion.right = travel * (down(Key::Right) - down(Key::Left));
     motion.forward = travel * (down(Key::Up) - down(Key::Down));
     motion.up = travel * (down(Key::PageUp) - down(Key::PageDown));
-    move(shown.scene.camera, motion);
+    move_camera(shown.scene.camera, motion);
     if (down(Key::Home) > 0) shown.scene.camera = asked_camera;
 }
 

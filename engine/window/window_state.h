@@ -26,7 +26,7 @@ struct ViewWindow::State {
     VkExtent2D extent() const;
     /// Pixels of each unit of WindowOptions::size.
     float display_scale() const;
-    void take_scene(Scene&& scene);
+    void take_scene(DrawScene&& scene);
     PanelState panel_state() const;
     /// Does what the person asked for by the panel.
     void obey(const PanelActions& wanted);
@@ -85,7 +85,7 @@ struct ViewWindow::State {
     FramePainter painter;
 
     Frame shown;
-    Camera asked_camera;  // by the last scene
+    DrawCamera asked_camera;  // by the last scene
     RawInput input;
     Mouse mouse;
     PanelActions actions;

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/window/camera.h"
 #include "tests/gpu/device_fixture.h"
 #include "tests/window/window_fixture.h"
 
@@ -39,7 +40,7 @@ class DrawingTest : public DeviceTest {
         return in_memory(*executor, values, std::move(shape));
     }
     /// 40 x 40 pixels; without limits a pixel is 0.025.
-    Picture drawn(const Scene& scene, float scale = 1) {
+    Picture drawn(const DrawScene& scene, float scale = 1) {
         ViewWindow window(
             executor,
             {.size = {int(40 / scale), int(40 / scale)}, .scale = scale, .headless = true});
@@ -47,7 +48,7 @@ class DrawingTest : public DeviceTest {
         window.show(scene);
         return window.picture({40, 40});
     }
-    Picture drawn(const DrawLayer& layer) { return drawn(Scene{.layers = {layer}}); }
+    Picture drawn(const DrawLayer& layer) { return drawn(DrawScene{.layers = {layer}}); }
     std::string refusal(const DrawLayer& layer) {
         try {
             drawn(layer);
@@ -71,7 +72,7 @@ class DrawingTest : public DeviceTest {
         return layer;
     }
     /// Looks along -z; at distance 1 the frame is 2 units high.
-    static Camera straight() {
+    static DrawCamera straight() {
         return {.distance = 1, .yaw = 0, .pitch = 0, .field_of_view = 1.5707963f};
     }
 
@@ -88,7 +89,7 @@ TEST_F(DrawingTest, APointIsADiscOfItsDiameterAtItsPlace) {
     EXPECT_EQ(pixel_of(p, 10, 30), kBack);
 }
 TEST_F(DrawingTest, SizesAreOfTheScreensUnits) {
-    Picture p = drawn(Scene{.layers = {points({0.5f, 0.5f})}}, 2);
+    Picture p = drawn(DrawScene{.layers = {points({0.5f, 0.5f})}}, 2);
     EXPECT_EQ(pixel_of(p, 14, 20), kRed);
     EXPECT_EQ(pixel_of(p, 11, 20), kBack);
 }
@@ -110,7 +111,7 @@ TEST_F(DrawingTest, EveryPointHasItsOwnColourAndSize) {
     EXPECT_EQ(pixel_of(p, 30, 20), kBack);  // its alpha is 0
 }
 TEST_F(DrawingTest, UnitsAndLimitsAreThoseOfTheDrawing) {
-    Scene scene{.layers = {points({0, 5})}, .limits = DrawLimits{-10, 10, -10, 10}};
+    DrawScene scene{.layers = {points({0, 5})}, .limits = DrawLimits{-10, 10, -10, 10}};
     scene.layers[0].in_units = true;
     scene.layers[0].size = 4;  // a radius of 8 pixels
     Picture p = drawn(scene);
@@ -119,7 +120,7 @@ TEST_F(DrawingTest, UnitsAndLimitsAreThoseOfTheDrawing) {
     EXPECT_EQ(pixel_of(p, 20, 20), kBack);
 }
 TEST_F(DrawingTest, APictureIsBeneathAndGivesItsCoordinates) {
-    Scene scene{.picture = view({1, 1, 1, 1}, {2, 2}), .layers = {points({1.5f, 0.5f})}};
+    DrawScene scene{.picture = view({1, 1, 1, 1}, {2, 2}), .layers = {points({1.5f, 0.5f})}};
     Picture p = drawn(scene);
     EXPECT_EQ(pixel_of(p, 30, 10), kRed);  // column 1, row 0
     EXPECT_EQ(pixel_of(p, 10, 30), kWhite);
@@ -178,7 +179,7 @@ TEST_F(DrawingTest, InSpaceWhatIsNearerHidesWhatIsBehindInAnyOrder) {
         DrawLayer near = points({0, 0, 0}, 3), far = points({0, 0, -1}, 3);
         far.colour = {0, 1, 0, 1};
         far.size = 20;
-        Scene scene{.camera = straight()};
+        DrawScene scene{.camera = straight()};
         scene.layers = red_first ? std::vector{near, far} : std::vector{far, near};
         Picture p = drawn(scene);
         EXPECT_EQ(pixel_of(p, 20, 20), kRed);
@@ -190,7 +191,7 @@ TEST_F(DrawingTest, InSpaceSizesInUnitsShrinkWithDistance) {
     DrawLayer layer = points({0, 0.5f, 0, 0, -1, -1}, 3);
     layer.in_units = true;
     layer.size = 0.25f;
-    Picture p = drawn(Scene{.layers = {layer}, .camera = straight()});
+    Picture p = drawn(DrawScene{.layers = {layer}, .camera = straight()});
     EXPECT_EQ(pixel_of(p, 20, 10), kRed);  // 20 pixels are 1 at this distance
     EXPECT_EQ(pixel_of(p, 20, 6), kRed);
     EXPECT_EQ(pixel_of(p, 20, 30), kRed);  // 10 at twice of it
@@ -202,22 +203,22 @@ TEST_F(DrawingTest, BallsMeetWhereTheirSurfacesDo) {
     layer.colours = view({0, 1, 0, 1, 0, 0}, {2, 3});
     layer.sizes = view({0.8f, 0.3f}, {2});
     layer.in_units = layer.lit = true;
-    Picture p = drawn(Scene{.layers = {layer}, .camera = straight()});
+    Picture p = drawn(DrawScene{.layers = {layer}, .camera = straight()});
     EXPECT_GT(pixel_of(p, 20, 20)[1], pixel_of(p, 20, 20)[0]);
     layer.lit = false;
-    p = drawn(Scene{.layers = {layer}, .camera = straight()});
+    p = drawn(DrawScene{.layers = {layer}, .camera = straight()});
     EXPECT_EQ(pixel_of(p, 20, 20), kRed);
 }
 TEST_F(DrawingTest, LitBallsAreBrighterTowardsTheLight) {
     DrawLayer layer = points({0, 0, 0}, 3);
     layer.in_units = layer.lit = true;
     layer.size = 0.8f;
-    Picture p = drawn(Scene{.layers = {layer}, .camera = straight()});
+    Picture p = drawn(DrawScene{.layers = {layer}, .camera = straight()});
     EXPECT_GT(pixel_of(p, 15, 11)[0], pixel_of(p, 25, 29)[0] + 60);
 }
 TEST_F(DrawingTest, WhatIsBehindTheCameraIsCutOff) {
     DrawLayer layer = lines({0, 0.5f, 0, 0, 0.5f, 5, 0, -0.5f, 3, 0, -0.5f, 5}, {2, 2, 3});
-    Picture p = drawn(Scene{.layers = {layer}, .camera = straight()});
+    Picture p = drawn(DrawScene{.layers = {layer}, .camera = straight()});
     EXPECT_EQ(pixel_of(p, 20, 10), kRed);
     EXPECT_EQ(pixel_of(p, 20, 3), kRed);  // it goes on up to the camera, and over it
     EXPECT_EQ(pixel_of(p, 20, 14), kBack);
@@ -257,24 +258,24 @@ TEST_F(DrawingTest, WhatDoesNotFitIsRefusedWithWhatWould) {
     layer.shape = DrawShape::Arrows;
     layer.vectors = view({0, 0, 0}, {1, 3});
     EXPECT_NE(refusal(layer).find("give [1, 2], as places"), std::string::npos);
-    Scene flat{.layers = {points({0, 0})}, .limits = DrawLimits{0, 0, 0, 1}};
+    DrawScene flat{.layers = {points({0, 0})}, .limits = DrawLimits{0, 0, 0, 1}};
     EXPECT_THROW(drawn(flat), UserError);
-    Scene blind{.layers = {points({0, 0, 0}, 3)}, .camera = {.distance = 0}};
+    DrawScene blind{.layers = {points({0, 0, 0}, 3)}, .camera = {.distance = 0}};
     EXPECT_THROW(drawn(blind), UserError);
 }
 
-TEST(Camera, DraggingTurnsItAboutItsTargetAndFlyingAboutItself) {
-    Camera orbit{.distance = 2, .yaw = 0, .pitch = 0}, fly = orbit;
+TEST(DrawCamera, DraggingTurnsItAboutItsTargetAndFlyingAboutItself) {
+    DrawCamera orbit{.distance = 2, .yaw = 0, .pitch = 0}, fly = orbit;
     fly.fly = true;
-    move(orbit, {.turn_right = 1.5707963f});
+    move_camera(orbit, {.turn_right = 1.5707963f});
     EXPECT_EQ(orbit.target, (std::array<float, 3>{0, 0, 0}));
-    move(fly, {.turn_right = 1.5707963f});
+    move_camera(fly, {.turn_right = 1.5707963f});
     EXPECT_NEAR(fly.target[0], -2, 1e-5);  // it is still at (0, 0, 2)
     EXPECT_NEAR(fly.target[2], 2, 1e-5);
 }
-TEST(Camera, KeepsWhatIsDraggedUnderTheMouse) {
-    Camera camera{.distance = 1, .yaw = 0, .pitch = 0, .field_of_view = 1.5707963f};
-    move(camera, {.shift_right = 0.5f});  // the frame is 2 high
+TEST(DrawCamera, KeepsWhatIsDraggedUnderTheMouse) {
+    DrawCamera camera{.distance = 1, .yaw = 0, .pitch = 0, .field_of_view = 1.5707963f};
+    move_camera(camera, {.shift_right = 0.5f});  // the frame is 2 high
     EXPECT_NEAR(camera.target[0], -1, 1e-6);
 }
 
@@ -282,7 +283,7 @@ class DrawingWindow : public RealWindow {
   protected:
     /// Frames of one point in space until `done`.
     bool drawn_until(ViewWindow& window, const std::function<bool()>& done) {
-        Scene scene;
+        DrawScene scene;
         DrawLayer& layer = scene.layers.emplace_back();
         layer.places = in_memory(*executor, {0, 0, 0, 0.5f, 0, 0}, {2, 3});
         layer.size = 9;
@@ -296,7 +297,7 @@ class DrawingWindow : public RealWindow {
 TEST_F(DrawingWindow, TheCameraTurnsWhileTimeStandsStill) {
     ViewWindow window(executor, options("orbit"));
     ASSERT_TRUE(drawn_until(window, [&] { return window.frame() > 3; }));
-    const Camera before = window.camera();
+    const DrawCamera before = window.camera();
     const std::vector<uint8_t> seen = window.picture().rgba;
     by_hand("orbit", "windowfocus \\$id sleep 0.1 key space sleep 0.2 " + at(400, 200) +
                          "mousedown 1 sleep 0.1 " + at(460, 180) + "sleep 0.1 mouseup 1 click 4");

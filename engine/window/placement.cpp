@@ -1,5 +1,5 @@
 // What can be drawn, and where in a frame.
-#include "engine/window/scene.h"
+#include "engine/window/placement.h"
 
 #include <algorithm>
 #include <cmath>
@@ -58,7 +58,7 @@ void check_colours(const DrawLayer& layer) {
 
 }  // namespace
 
-bool Scene::is_in_space() const {
+bool DrawScene::is_in_space() const {
     return std::any_of(layers.begin(), layers.end(),
                        [](const DrawLayer& layer) { return layer.places.shape.back() == 3; });
 }
@@ -97,7 +97,7 @@ void check_limits(const DrawLimits& limits) {
                     " have no extent; give finite numbers that differ");
 }
 
-Placement placement_of(const Scene& scene, const Rectangle& frame) {
+DrawPlacement placement_of(const DrawScene& scene, const Rectangle& frame) {
     if (scene.is_in_space())
         return {frame, frame.x, frame.x + frame.width, frame.y, frame.y + frame.height};
     if (scene.limits || (!scene.picture.memory && !scene.layers.empty())) {
@@ -111,7 +111,7 @@ Placement placement_of(const Scene& scene, const Rectangle& frame) {
     return {letterbox(frame, columns, rows), 0, columns, 0, rows};
 }
 
-Rectangle picture_area(const Scene& scene, const Rectangle& frame) {
+Rectangle picture_area(const DrawScene& scene, const Rectangle& frame) {
     if (!scene.is_in_space()) return placement_of(scene, frame).area;
     return letterbox(frame, static_cast<float>(scene.picture.shape[1]),
                      static_cast<float>(scene.picture.shape[0]));
