@@ -69,7 +69,7 @@ void Window::show(const Drawing& drawing, SourceLine line) {
     for (DrawLayer& layer : scene.layers)
         for (BufferView* view : {&layer.places, &layer.vectors, &layer.colours, &layer.sizes})
             move(*view);
-    at_line(line, [&] { ViewWindow::show(scene); });
+    at_line(line, [&] { show_scene(scene); });
 }
 
 Tensor load_image(const std::string& path, SourceLine line) {

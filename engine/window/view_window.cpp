@@ -332,10 +332,11 @@ void ViewWindow::close() { state_->closed = true; }
 
 void ViewWindow::show(const BufferView& view, const ShowOptions& options) {
     within_memory("showing in window", state_->options.title, [&] { check_showable(view); });
-    show(DrawScene{.picture = view, .options = options, .layers = {}, .limits = {}, .camera = {}});
+    show_scene(
+        DrawScene{.picture = view, .options = options, .layers = {}, .limits = {}, .camera = {}});
 }
 
-void ViewWindow::show(const DrawScene& scene) {
+void ViewWindow::show_scene(const DrawScene& scene) {
     DrawScene copy = within_memory("showing in window", state_->options.title, [&] {
         if (scene.picture.memory) check_showable(scene.picture);
         for (const DrawLayer& layer : scene.layers) check_drawable(layer);

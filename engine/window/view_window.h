@@ -79,7 +79,7 @@ class ViewWindow {
     void show(const BufferView& view, const ShowOptions& options = {});
     /// The same with shapes. The person moves the camera of a drawing in space by the mouse, also
     /// while it is paused: it stays so until a scene asks for another camera than the one before.
-    void show(const DrawScene& scene);
+    void show_scene(const DrawScene& scene);
 
     Gui& gui();
     const Mouse& mouse() const;

@@ -45,7 +45,7 @@ class DrawingTest : public DeviceTest {
             executor,
             {.size = {int(40 / scale), int(40 / scale)}, .scale = scale, .headless = true});
         EXPECT_TRUE(window.open());
-        window.show(scene);
+        window.show_scene(scene);
         return window.picture({40, 40});
     }
     Picture drawn(const DrawLayer& layer) { return drawn(DrawScene{.layers = {layer}}); }
@@ -289,7 +289,7 @@ class DrawingWindow : public RealWindow {
         layer.size = 9;
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
         while (!done() && std::chrono::steady_clock::now() < end && window.open())
-            window.show(scene);
+            window.show_scene(scene);
         return done();
     }
 };
