@@ -59,7 +59,7 @@ void TrainingRun::add(Window& window, int64_t step, float loss) {
     const float share = std::min(kSmooth, float(count_) / float(count_ + 1));
     ++count_;
     smooth_ = share * smooth_ + (1 - share) * loss;
-    window.gui().plot("loss (log10)", std::log10(std::max(smooth_, 1e-30f)));
+    window.gui().plot("loss", smooth_, {.log = true});
     progress_->show(step, {{"loss", smooth_}});
     char text[48];
     std::snprintf(text, sizeof text, "%.3g", progress_->steps_per_second());

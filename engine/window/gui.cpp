@@ -10,8 +10,6 @@
 
 namespace firn {
 
-constexpr size_t kPlotLength = 240;
-
 Widget& Widgets::get(Widget::Kind kind, const std::string& name, const std::string& help) {
     for (Widget& known : all) {
         if (known.name != name) continue;
@@ -26,6 +24,13 @@ Widget& Widgets::get(Widget::Kind kind, const std::string& name, const std::stri
     made.name = name;
     made.help = help;
     return made;
+}
+
+Plot& Widgets::get_plot(const std::string& name, const PlotOptions& options) {
+    Widget& widget = get(Widget::Kind::Plot, name, options.help);
+    widget.group = options.group;
+    widget.plot.options = options;
+    return widget.plot;
 }
 
 Gui::Gui() : widgets_(std::make_shared<Widgets>()) {}
@@ -160,10 +165,21 @@ void Gui::text(const std::string& name, const std::string& value) {
     widgets_->get(Widget::Kind::Text, name).text = value;
 }
 
-void Gui::plot(const std::string& name, float value) {
-    std::vector<float>& history = widgets_->get(Widget::Kind::Plot, name).history;
-    if (history.size() == kPlotLength) history.erase(history.begin());
-    history.push_back(value);
+void Gui::plot(const std::string& name, float value, const PlotOptions& options) {
+    plot(name, std::vector<PlotValue>{{"", value}}, options);
+}
+
+void Gui::plot(const std::string& name, const std::vector<PlotValue>& values,
+               const PlotOptions& options) {
+    Plot& plot = widgets_->get_plot(name, options);
+    for (const PlotValue& each : values) append(plot, each.name, each.value);
+}
+
+void Gui::bars(const std::string& name, const std::vector<float>& values,
+               const PlotOptions& options) {
+    Plot& plot = widgets_->get_plot(name, options);
+    plot.bars = true;
+    plot.series = {{"", values}};
 }
 
 }  // namespace firn

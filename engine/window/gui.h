@@ -22,6 +22,18 @@ struct SliderOptions {
     float step = 0;
 };
 
+/// How a plot is drawn.
+struct PlotOptions {
+    bool log = false;  // a logarithmic axis: values that are not above 0 leave gaps
+    int length = 240;  // values of each line that are kept
+    std::string unit, group, help;
+};
+/// A value of one line of a plot.
+struct PlotValue {
+    std::string name;
+    float value = 0;
+};
+
 /// Widgets stay once they are made, in the order in which they were; asking again by the same name
 /// finds the same one. A variable that is bound to a widget must live as long as the window is
 /// used. Copies are the same panel. Every bound variable is a parameter, which the command line and
@@ -64,8 +76,14 @@ class Gui {
     bool button(const std::string& name, const std::string& help = "");
     /// A line with a name and a text that may change from frame to frame.
     void text(const std::string& name, const std::string& value);
-    /// Appends a value to a small plot of the last 240.
-    void plot(const std::string& name, float value);
+    /// Appends a value to a plot of the last ones. What is not finite leaves a gap.
+    void plot(const std::string& name, float value, const PlotOptions& options = {});
+    /// The same with a line for each: `plot("energy", {{"kinetic", k}, {"potential", p}})`.
+    void plot(const std::string& name, const std::vector<PlotValue>& values,
+              const PlotOptions& options = {});
+    /// A bar for each value, such as the counts of a histogram; they replace those before.
+    void bars(const std::string& name, const std::vector<float>& values,
+              const PlotOptions& options = {});
 
     /// The bound variables (engine/window/parameters.h).
     Parameters& parameters();

@@ -55,15 +55,6 @@ void draw_menu(Widgets& widgets, const Parameter& parameter) {
     ImGui::EndPopup();
 }
 
-void draw_plot(const Widget& widget, const Columns& columns, float scale) {
-    char overlay[32];
-    std::snprintf(overlay, sizeof overlay, "%.4g",
-                  static_cast<double>(widget.history.empty() ? 0 : widget.history.back()));
-    ImGui::PlotLines(("##" + widget.name).c_str(), widget.history.data(),
-                     static_cast<int>(widget.history.size()), 0, overlay, FLT_MAX, FLT_MAX,
-                     {columns.second_width, 44 * scale});
-}
-
 void draw_widget(Widgets& widgets, Widget& widget, const Columns& columns, float scale,
                  PanelActions& actions) {
     const Parameter* parameter = parameter_of(widgets, widget);
@@ -79,7 +70,7 @@ void draw_widget(Widgets& widgets, Widget& widget, const Columns& columns, float
         if (widget.kind == Widget::Kind::Text)
             ImGui::TextUnformatted(widget.text.c_str());
         else if (widget.kind == Widget::Kind::Plot)
-            draw_plot(widget, columns, scale);
+            draw_plot("##" + widget.name, widget.plot, columns.second_width, scale);
         else if (draw_field(("##" + widget.name).c_str(), *parameter, actions)) {
             widgets.parameters.touch(widget.name);
             widgets.edited.push_back(widget.name);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/window/parameter_history.h"
+#include "engine/window/plot.h"
 #include "engine/window/view.h"
 
 namespace firn {
@@ -14,12 +15,12 @@ namespace firn {
 struct Widget {
     enum class Kind : uint8_t { Parameter, Button, Text, Plot };
     Kind kind = Kind::Text;
-    std::string name, help;      // help of a parameter: its own
-    std::string label, group;    // Button
-    std::string text;            // Text
-    std::vector<float> history;  // Plot, the newest last
-    bool touched = false;        // pressed since the program last asked
-    Rectangle rectangle;         // where it was drawn last, in pixels; empty: not yet
+    std::string name, help;    // help of a parameter: its own
+    std::string label, group;  // Button; Plot: the group
+    std::string text;          // Text
+    Plot plot;
+    bool touched = false;  // pressed since the program last asked
+    Rectangle rectangle;   // where it was drawn last, in pixels; empty: not yet
 };
 
 /// All of them, in the order in which they were made, and the variables that they change.
@@ -36,6 +37,7 @@ struct Widgets {
     /// The widget of that name, made where there is none. Throws UserError where it is of another
     /// kind.
     Widget& get(Widget::Kind kind, const std::string& name, const std::string& help = "");
+    Plot& get_plot(const std::string& name, const PlotOptions& options);
 };
 
 }  // namespace firn

@@ -49,8 +49,9 @@ namespace {
 #define FIRN_DEVICE_FUNCTIONS(X) \
     X(vkAcquireNextImageKHR) X(vkAllocateCommandBuffers) X(vkAllocateDescriptorSets) \
     X(vkAllocateMemory) X(vkBeginCommandBuffer) X(vkBindBufferMemory) X(vkBindImageMemory) \
-    X(vkCmdBeginRenderPass) X(vkCmdBindDescriptorSets) X(vkCmdBindPipeline) X(vkCmdCopyBuffer) \
-    X(vkCmdCopyImageToBuffer) X(vkCmdDispatch) X(vkCmdDispatchIndirect) X(vkCmdDraw) \
+    X(vkCmdBeginRenderPass) X(vkCmdBindDescriptorSets) X(vkCmdBindPipeline) \
+    X(vkCmdClearAttachments) X(vkCmdCopyBuffer) X(vkCmdCopyImageToBuffer) \
+    X(vkCmdDispatch) X(vkCmdDispatchIndirect) X(vkCmdDraw) \
     X(vkCmdEndRenderPass) X(vkCmdPipelineBarrier) X(vkCmdPushConstants) X(vkCmdResetQueryPool) \
     X(vkCmdSetScissor) X(vkCmdSetViewport) X(vkCmdUpdateBuffer) X(vkCmdWriteTimestamp) \
     X(vkCreateBuffer) X(vkCreateBufferView) X(vkCreateCommandPool) X(vkCreateComputePipelines) \

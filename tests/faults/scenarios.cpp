@@ -207,6 +207,22 @@ const Scenario kScenarios[] = {
          });
      },
      true, 2},
+    {"drawing",
+     [](World& world) {
+         Tensor x = world.keep(std::vector<float>(6, 0.0f));
+         DrawScene scene;
+         DrawLayer& layer = scene.layers.emplace_back();
+         layer.places = {memory_of(x).memory, 0, f32, {2, 3}};
+         layer.size = 8;
+         return std::function([&world, scene] {
+             const AllocationsFail here;
+             ViewWindow window(world.executor->engine, {.size = {3, 3}, .headless = true});
+             EXPECT_TRUE(window.open());
+             window.show_scene(scene);
+             EXPECT_EQ(window.picture().rgba[16], 255);
+         });
+     },
+     true, 2},
     {"window",
      [](World& world) {
          static const VirtualDisplay display;

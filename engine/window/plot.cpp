@@ -1,0 +1,219 @@
+// Plots of the panel.
+#include "engine/window/plot.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "engine/window/panel_theme.h"
+
+namespace firn {
+namespace {
+
+constexpr float kPlotHeight = 64, kTickHeight = 22, kTickMargin = 3;  // pixels at scale 1
+
+/// Colours that differ in lightness too, for those who see no red or green: after Okabe and Ito,
+/// Color Universal Design (2008).
+ImU32 series_colour(size_t index) {
+    static constexpr ImU32 kColours[] = {IM_COL32(86, 180, 233, 255),  IM_COL32(230, 159, 0, 255),
+                                         IM_COL32(0, 190, 140, 255),   IM_COL32(240, 228, 66, 255),
+                                         IM_COL32(204, 121, 167, 255), IM_COL32(213, 94, 0, 255)};
+    return kColours[index % std::size(kColours)];
+}
+
+std::string number_text(double value, int digits = 4) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.*g", digits, value == 0 ? 0.0 : value);  // not -0
+    return text;
+}
+
+/// Of the first number so that it differs from the second.
+int digits_of(double value, double other) {
+    const double apart = std::abs(value - other);
+    const double largest = std::max(std::abs(value), std::abs(other));
+    return apart > 0 ? std::clamp(static_cast<int>(std::log10(largest / apart)) + 2, 4, 9) : 4;
+}
+
+std::string line_text(const Plot& plot, const PlotSeries& series, size_t index) {
+    const std::string value =
+        index < series.values.size() ? number_text(static_cast<double>(series.values[index])) : "-";
+    const std::string unit = plot.options.unit.empty() ? "" : " " + plot.options.unit;
+    return (series.name.empty() ? "" : series.name + " ") + value + unit;
+}
+
+struct PlotFrame {
+    ImVec2 from, to;
+    PlotAxis axis;
+    /// Half a column for bars; lines reach both sides.
+    float x(size_t index, size_t count, bool bars) const {
+        const float columns = static_cast<float>(std::max<size_t>(count, 2)) - (bars ? 0.0f : 1.0f);
+        return from.x + (to.x - from.x) * (static_cast<float>(index) + (bars ? 0.5f : 0)) / columns;
+    }
+    float y(double value) const {
+        return to.y - (to.y - from.y) * static_cast<float>(axis.place(value));
+    }
+};
+
+void draw_ticks(const PlotFrame& frame, float scale) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float height = frame.to.y - frame.from.y, margin = kTickMargin * scale;
+    const int most = std::max(2, static_cast<int>(height / (kTickHeight * scale)));
+    const std::vector<double> ticks = round_ticks(frame.axis, most);
+    const int digits = ticks.size() > 1 ? digits_of(ticks.back(), ticks[ticks.size() - 2]) : 7;
+    for (double tick : ticks) {
+        const float y = frame.y(tick);
+        const std::string text = number_text(tick, digits);
+        const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+        draw.AddLine({frame.from.x, y}, {frame.to.x, y}, IM_COL32(255, 255, 255, 22));
+        const float top = std::clamp(y - size.y / 2, frame.from.y, frame.to.y - size.y);
+        draw.AddText({frame.from.x + margin, top},
+                     ImGui::GetColorU32(ImVec4{kDim.x, kDim.y, kDim.z, 0.7f}), text.c_str());
+    }
+}
+
+void draw_line(const PlotFrame& frame, const PlotSeries& series, ImU32 colour, float scale) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    std::vector<ImVec2> run;
+    const auto finish = [&] {
+        if (run.size() == 1) draw.AddCircleFilled(run[0], 1.5f * scale, colour);
+        draw.AddPolyline(run.data(), static_cast<int>(run.size()), colour, 0, 1.5f * scale);
+        run.clear();
+    };
+    for (size_t k = 0; k < series.values.size(); ++k) {
+        const float y = frame.y(static_cast<double>(series.values[k]));
+        if (std::isfinite(y))
+            run.push_back({frame.x(k, series.values.size(), false), y});
+        else
+            finish();
+    }
+    finish();
+}
+
+void draw_bars(const PlotFrame& frame, const PlotSeries& series, ImU32 colour) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const size_t count = series.values.size();
+    const float half =
+        0.45f * (frame.to.x - frame.from.x) / static_cast<float>(std::max<size_t>(count, 2));
+    const float zero = frame.axis.log ? frame.to.y : frame.y(0);
+    for (size_t k = 0; k < count; ++k) {
+        const float x = frame.x(k, count, true), y = frame.y(static_cast<double>(series.values[k]));
+        if (std::isfinite(y))
+            draw.AddRectFilled({x - half, std::min(y, zero)}, {x + half, std::max(y, zero)},
+                               colour);
+    }
+}
+
+/// Where the mouse is: a line, and what the values are there.
+void draw_hovered(const PlotFrame& frame, const Plot& plot) {
+    size_t count = 0;
+    for (const PlotSeries& series : plot.series) count = std::max(count, series.values.size());
+    if (count == 0 || !ImGui::IsItemHovered()) return;
+    const float part = (ImGui::GetIO().MousePos.x - frame.from.x) / (frame.to.x - frame.from.x);
+    const float columns = static_cast<float>(count) - (plot.bars ? 0.0f : 1.0f);
+    const float at = std::clamp(std::floor(part * columns + (plot.bars ? 0.0f : 0.5f)), 0.0f,
+                                static_cast<float>(count - 1));
+    const auto index = static_cast<size_t>(at);
+    const float x = frame.x(index, count, plot.bars);
+    ImGui::GetWindowDrawList()->AddLine({x, frame.from.y}, {x, frame.to.y},
+                                        IM_COL32(255, 255, 255, 70));
+    ImGui::BeginTooltip();
+    ImGui::TextColored(kDim, plot.bars ? "%zu" : "%zu before the last",
+                       plot.bars ? index : count - 1 - index);
+    for (size_t k = 0; k < plot.series.size(); ++k)
+        ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(series_colour(k)), "%s",
+                           line_text(plot, plot.series[k], index).c_str());
+    ImGui::EndTooltip();
+}
+
+}  // namespace
+
+void append(Plot& plot, const std::string& name, float value) {
+    auto at = std::find_if(plot.series.begin(), plot.series.end(),
+                           [&](const PlotSeries& series) { return series.name == name; });
+    if (at == plot.series.end()) at = plot.series.insert(at, {name, {}});
+    const auto most = static_cast<size_t>(std::max(plot.options.length, 1));
+    if (at->values.size() >= most)
+        at->values.erase(at->values.begin(),
+                         at->values.end() - static_cast<std::ptrdiff_t>(most - 1));
+    at->values.push_back(value);
+}
+
+double PlotAxis::place(double value) const {
+    if (log) value = value > 0 ? std::log10(value) : std::numeric_limits<double>::quiet_NaN();
+    return (value - low) / (high - low);
+}
+
+PlotAxis axis_of(const Plot& plot) {
+    PlotAxis axis{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+                  plot.options.log};
+    const auto include = [&](double value) {
+        if (axis.log) value = value > 0 ? std::log10(value) : std::nan("");
+        if (!std::isfinite(value)) return;
+        axis.low = std::min(axis.low, value), axis.high = std::max(axis.high, value);
+    };
+    for (const PlotSeries& series : plot.series)
+        for (float value : series.values) include(static_cast<double>(value));
+    if (plot.bars && !axis.log) include(0);
+    if (axis.low > axis.high) return {0, 1, axis.log};
+    // A value that does not change lies in the middle; one that does leaves the rim free.
+    const double range = axis.high - axis.low;
+    const double margin = range > 1e-9 * std::abs(axis.high)
+                              ? 0.06 * range
+                              : std::max(0.5 * std::abs(axis.high), 0.5);
+    const bool from_zero = plot.bars && !axis.log;
+    if (!from_zero || axis.low < 0) axis.low -= margin;
+    if (!from_zero || axis.high > 0 || axis.low == 0) axis.high += margin;
+    return axis;
+}
+
+std::vector<double> round_ticks(const PlotAxis& axis, int most) {
+    std::vector<double> out;
+    const double range = axis.high - axis.low;
+    if (axis.log) {
+        const double first = std::ceil(axis.low), last = std::floor(axis.high);
+        const double step = std::max(1.0, std::ceil((last - first + 1) / std::max(most, 1)));
+        for (double power = first; power <= last; power += step) out.push_back(std::pow(10, power));
+        if (out.size() >= 2) return out;
+        out.clear();
+        const PlotAxis plain{std::pow(10, axis.low), std::pow(10, axis.high), false};
+        return round_ticks(plain, most);
+    }
+    const double rough = range / std::max(most, 1);
+    const double unit = std::pow(10, std::floor(std::log10(rough)));
+    const double times = rough / unit <= 1 ? 1 : rough / unit <= 2 ? 2 : rough / unit <= 5 ? 5 : 10;
+    const double step = times * unit;
+    for (double k = std::ceil(axis.low / step); k * step <= axis.high; ++k) out.push_back(k * step);
+    return out;
+}
+
+void draw_plot(const std::string& id, const Plot& plot, float width, float scale) {
+    const ImVec2 size{width, kPlotHeight * scale}, corner = ImGui::GetCursorScreenPos();
+    ImGui::BeginGroup();
+    ImGui::InvisibleButton(id.c_str(), size);
+    const ImGuiStyle& style = ImGui::GetStyle();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const PlotFrame frame{corner, {corner.x + size.x, corner.y + size.y}, axis_of(plot)};
+    draw.AddRectFilled(frame.from, frame.to, ImGui::GetColorU32(ImGuiCol_FrameBg),
+                       style.FrameRounding);
+    draw.PushClipRect(frame.from, frame.to, true);
+    draw_ticks(frame, scale);
+    for (size_t k = 0; k < plot.series.size(); ++k) {
+        if (plot.bars)
+            draw_bars(frame, plot.series[k], series_colour(k));
+        else
+            draw_line(frame, plot.series[k], series_colour(k), scale);
+    }
+    draw_hovered(frame, plot);
+    draw.PopClipRect();
+    for (size_t k = 0; k < plot.series.size() && !plot.bars; ++k) {
+        const PlotSeries& series = plot.series[k];
+        ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(series_colour(k)), "%s",
+                           line_text(plot, series, series.values.size() - 1).c_str());
+    }
+    ImGui::EndGroup();
+}
+
+}  // namespace firn

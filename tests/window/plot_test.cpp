@@ -1,0 +1,115 @@
+// Plots of the panel: their axes, what they keep, and that their lines are seen.
+#include "engine/window/plot.h"
+
+#include <cmath>
+#include <limits>
+
+#include "engine/window/widgets.h"
+#include "tests/gpu/device_fixture.h"
+#include "tests/window/window_fixture.h"
+
+namespace firn {
+namespace {
+
+const float kNan = std::numeric_limits<float>::quiet_NaN();
+
+Plot line_of(const std::vector<float>& values, bool log = false) {
+    Plot plot;
+    plot.options.log = log;
+    for (float value : values) append(plot, "", value);
+    return plot;
+}
+
+TEST(Plot, KeepsTheLastValues) {
+    Plot plot;
+    plot.options.length = 3;
+    for (float value : {1, 2, 3, 4, 5}) append(plot, "a", value);
+    append(plot, "b", 7);
+    ASSERT_EQ(plot.series.size(), 2u);
+    EXPECT_EQ(plot.series[0].values, (std::vector<float>{3, 4, 5}));
+    EXPECT_EQ(plot.series[1].values, (std::vector<float>{7}));
+}
+TEST(Plot, AnAxisHoldsAllThatIsFinite) {
+    const float inf = std::numeric_limits<float>::infinity();
+    const PlotAxis axis = axis_of(line_of({3, kNan, -1, inf}));
+    EXPECT_GT(axis.place(-1), 0);
+    EXPECT_LT(axis.place(-1), 0.1);
+    EXPECT_GT(axis.place(3), 0.9);
+    EXPECT_LT(axis.place(3), 1);
+}
+TEST(Plot, AValueThatDoesNotChangeLiesInTheMiddle) {
+    for (float value : {0.0f, 5.0f, -2e20f, 1e-12f})
+        EXPECT_NEAR(axis_of(line_of({value, value})).place(double(value)), 0.5, 1e-6) << value;
+    EXPECT_LT(axis_of(line_of({})).low, axis_of(line_of({})).high);
+    EXPECT_LT(axis_of(line_of({kNan})).low, axis_of(line_of({kNan})).high);
+}
+TEST(Plot, BarsStandOnZero) {
+    Plot plot = line_of({2, 4});
+    plot.bars = true;
+    EXPECT_EQ(axis_of(plot).place(0), 0);
+    plot = line_of({-2, -4});
+    plot.bars = true;
+    EXPECT_EQ(axis_of(plot).place(0), 1);
+}
+TEST(Plot, TicksAreRound) {
+    EXPECT_EQ(round_ticks({0.13, 0.98}, 4), (std::vector<double>{0.5}));
+    EXPECT_EQ(round_ticks({-1, 9}, 5), (std::vector<double>{0, 2, 4, 6, 8}));
+    EXPECT_EQ(round_ticks({-3, 3, true}, 7),
+              (std::vector<double>{1e-3, 1e-2, 1e-1, 1, 1e1, 1e2, 1e3}));
+    EXPECT_LE(round_ticks({-30, 3, true}, 3).size(), 4u);
+    EXPECT_EQ(round_ticks({0.1, 0.7, true}, 4), (std::vector<double>{2, 3, 4, 5}));  // 1.26 to 5.01
+}
+TEST(Plot, ALogarithmicAxisHasNoPlaceForWhatIsNotAboveZero) {
+    const PlotAxis axis = axis_of(line_of({1, 100, 0, -3}, true));
+    EXPECT_NEAR(axis.place(10), 0.5, 1e-9);
+    EXPECT_TRUE(std::isnan(axis.place(0)));
+    EXPECT_TRUE(std::isnan(axis.place(-3)));
+}
+
+class PlotPicture : public DeviceTest {
+  protected:
+    /// Pixels of a panel with one plot that are near a colour.
+    int pixels(const std::function<void(Gui&)>& plot, std::array<int, 3> colour) {
+        ViewWindow window(std::make_shared<VulkanExecutor>(device),
+                          {.size = {500, 400}, .headless = true, .gui_in_pictures = true});
+        EXPECT_TRUE(window.open());
+        plot(window.gui());
+        for (int settle = 0; settle < 2; ++settle) window.picture();
+        const Picture picture = window.picture();
+        int count = 0;
+        for (size_t k = 0; k < picture.rgba.size(); k += 4) {
+            int apart = 0;
+            for (size_t c = 0; c < 3; ++c)
+                apart = std::max(apart, std::abs(picture.rgba[k + c] - colour[c]));
+            count += apart < 40;
+        }
+        return count;
+    }
+    const std::array<int, 3> kFirst{86, 180, 233}, kSecond{230, 159, 0};
+};
+
+TEST_F(PlotPicture, EverySeriesHasItsColour) {
+    const auto plot = [](Gui& gui) {
+        for (int k = 0; k < 50; ++k)
+            gui.plot("energy", {{"up", float(k)}, {"down", float(50 - k)}});
+    };
+    EXPECT_GT(pixels(plot, kFirst), 100);
+    EXPECT_GT(pixels(plot, kSecond), 100);
+}
+TEST_F(PlotPicture, NanLeavesAGap) {
+    const auto plot = [](float middle) {
+        return [=](Gui& gui) {
+            for (int k = 0; k < 60; ++k) gui.plot("x", k > 9 && k < 50 ? middle : float(k) / 600);
+        };
+    };
+    EXPECT_LT(pixels(plot(kNan), kFirst), pixels(plot(0.05f), kFirst) / 2);
+}
+TEST_F(PlotPicture, BarsFillWhatTheyCount) {
+    const auto bars = [](float height) {
+        return [=](Gui& gui) { gui.bars("counts", {height, 8, height, height}); };
+    };
+    EXPECT_GT(pixels(bars(6), kFirst), 2 * pixels(bars(1), kFirst));
+}
+
+}  // namespace
+}  // namespace firn
