@@ -4,11 +4,12 @@
 #include "draw_layer.glsl"
 
 layout(location = 0) in vec4 tint;
-layout(location = 1) in vec2 at;
-layout(location = 2) flat in vec2 span;
-layout(location = 3) in vec3 seen;
-layout(location = 5) flat in vec4 last;
+layout(location = 1) in vec4 mark;
+layout(location = 2) in vec4 extra;
 layout(location = 0) out vec4 result;
+
+// As draw.vert has them.
+vec2 at = mark.xy, span = mark.zw;
 
 // Pixels from the edge, negative inside.
 float disc() { return length(at) - span.y; }
@@ -26,11 +27,11 @@ void main() {
     result = tint;
     if (shape == kTriangles) {
         if (lit == 1) {
-            vec3 normal = normalize(cross(dFdx(seen), dFdy(seen)));
+            vec3 seen = extra.xyz, normal = normalize(cross(dFdx(seen), dFdy(seen)));
             result.rgb = shaded(tint.rgb, dot(normal, seen) > 0.0 ? -normal : normal);
         }
     } else {
-        if (shape == kLines || shape == kPath) result = mix(tint, last, clamp(at.x / max(span.x, 1e-6), 0.0, 1.0));
+        if (shape == kLines || shape == kPath) result = mix(tint, extra, clamp(at.x / max(span.x, 1e-6), 0.0, 1.0));
         float edge = shape == kPoints ? disc() : shape == kArrows ? arrow() : line();
         result.a *= clamp(0.5 - edge, 0.0, 1.0);
     }

@@ -9,11 +9,10 @@ layout(set = 0, binding = 2, std430) readonly buffer Colours { float colours[]; 
 layout(set = 0, binding = 3, std430) readonly buffer Sizes { float sizes[]; };
 
 layout(location = 0) out vec4 tint;
-layout(location = 1) out vec2 at;          // pixels: from a point's middle; along and across a line
-layout(location = 2) flat out vec2 span;   // pixels: a line's length, and the radius of its stroke
-layout(location = 3) out vec3 seen;        // place before the camera
-layout(location = 4) flat out vec2 ball;   // distance of a point's middle, its radius, in units
-layout(location = 5) flat out vec4 last;   // a line's colour where it ends
+// Pixels from a point's middle, or along and across a line; a line's length in pixels, the radius of its stroke.
+layout(location = 1) out vec4 mark;
+// A line's colour where it ends; a point's distance and radius in units; a triangle's place before the camera.
+layout(location = 2) out vec4 extra;
 
 uint first(uint binding) { return firsts >> (8u * binding) & 255u; }
 
@@ -48,7 +47,8 @@ float radius_of(uint index, float distance, float least, float power) {
     float radius = size_of(index) * unit;
     if (in_units == 1 && in_space == 1) radius /= distance;
     float faint = min(pow(radius / least, power), 1.0);
-    tint.a *= faint, last.a *= faint;
+    tint.a *= faint;
+    if (shape == kLines || shape == kPath) extra.a *= faint;
     return max(radius, least);
 }
 
@@ -64,11 +64,11 @@ void point(uint index, uint vertex) {
         return;
     }
     float radius = radius_of(index, middle.w, 0.75, 2.0);
-    ball = vec2(middle.w, size_of(index));
-    span = vec2(0.0, radius);
+    extra = vec4(middle.w, size_of(index), 0.0, 0.0);
     // The triangle around the disc and the pixels of its rim.
     vec2 corner = vertex == 0u ? vec2(0.0, 2.0) : vec2(vertex == 1u ? -1.7320508 : 1.7320508, -1.0);
-    at = corner * (radius + 1.0);
+    vec2 at = corner * (radius + 1.0);
+    mark = vec4(at, 0.0, radius);
     put(middle.xy / middle.w * 0.5 * viewport + at, middle.z / middle.w);
 }
 
@@ -91,10 +91,10 @@ void stroke(vec4 a, vec4 b, uint index, uint vertex) {
     float radius = radius_of(index, end.w, 0.5, 1.0);
     float across = radius + 1.0;
     if (shape == kArrows) across += 8.0 * radius;  // room for the head, see draw.frag
-    span = vec2(length_, radius);
     // Two triangles: above at both ends and below at the first, then the other way round.
     bool above = vertex < 2u || vertex == 4u;
-    at = vec2(ends ? length_ + radius + 1.0 : -radius - 1.0, above ? across : -across);
+    vec2 at = vec2(ends ? length_ + radius + 1.0 : -radius - 1.0, above ? across : -across);
+    mark = vec4(at, length_, radius);
     put(from + direction * at.x + vec2(-direction.y, direction.x) * at.y, end.z / end.w);
 }
 
@@ -103,7 +103,7 @@ void segment(uint index, uint vertex) {
     vec3 p = place(begin), q = shape == kArrows ? p + stretch * vector(index) : place(begin + 1u);
     bool each = shape == kPath || corners == 1;
     tint = colour_of(each ? begin : index);
-    last = each ? colour_of(begin + 1u) : tint;
+    extra = each ? colour_of(begin + 1u) : tint;
     if (is_finite(p) && is_finite(q))
         stroke(to_clip * vec4(p, 1.0), to_clip * vec4(q, 1.0), index, vertex);
     else
@@ -113,14 +113,14 @@ void segment(uint index, uint vertex) {
 void triangle(uint index, uint vertex) {
     vec4 corner = to_clip * vec4(place(3u * index + vertex), 1.0);
     tint = colour_of(corners == 1 ? 3u * index + vertex : index);
-    seen = vec3(corner.xy / focal, -corner.w);
+    extra = vec4(corner.xy / focal, -corner.w, 0.0);
     gl_Position = corner;
     for (uint k = 0u; k < 3u; ++k)
         if (!is_finite(place(3u * index + k))) leave_out();
 }
 
 void main() {
-    tint = vec4(0.0), at = vec2(0.0), span = vec2(0.0), seen = vec3(0.0), ball = vec2(1.0), last = vec4(0.0);
+    tint = mark = extra = vec4(0.0);
     uint id = uint(gl_VertexIndex);
     if (shape == kPoints) point(id / 3u, id % 3u);
     else if (shape == kTriangles) triangle(id / 3u, id % 3u);

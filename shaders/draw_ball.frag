@@ -4,12 +4,12 @@
 #include "draw_layer.glsl"
 
 layout(location = 0) in vec4 tint;
-layout(location = 1) in vec2 at;
-layout(location = 2) flat in vec2 span;
-layout(location = 4) flat in vec2 ball;
+layout(location = 1) in vec4 mark;   // as draw.vert has them
+layout(location = 2) in vec4 extra;
 layout(location = 0) out vec4 result;
 
 void main() {
+    vec2 at = mark.xy, span = mark.zw, ball = extra.xy;
     vec2 place = at / span.y;
     float height = sqrt(max(1.0 - dot(place, place), 0.0));
     float cover = clamp(span.y + 0.5 - length(at), 0.0, 1.0) * tint.a;
