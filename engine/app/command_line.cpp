@@ -181,6 +181,7 @@ void add_file_flags(CLI::App& app, CommandLine& line, Typed& typed) {
     app.add_option("--dump", line.dump,
                    "folder for graphs, kernels, GLSL and reasons of every compiled program");
     app.add_flag("--quiet", line.quiet, "print nothing but errors");
+    app.add_flag("--inspect", line.inspect, "open the inspector, as F2 does");
     app.add_flag("--print-widgets", line.print_widgets, "print where the widgets are, for tests");
 }
 

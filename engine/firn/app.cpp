@@ -139,6 +139,7 @@ WindowOptions window_options(const AppInfo& info, const CommandLine& line) {
     options.vsync = line.vsync;
     options.gui_in_pictures = line.show_gui;
     options.print_widgets = line.print_widgets;
+    options.inspect = line.inspect;
     options.profile = !line.profile.empty();
     options.runs_minimised = info.runs_minimised;
     options.keys = info.keys;

@@ -22,20 +22,25 @@ StoredTensor numbers_of(const Window& window, const std::optional<Tensor>& given
             "write a .png");
     size_t elements = 1;
     for (int64_t size : view.shape) elements *= static_cast<size_t>(size);
-    StoredTensor out{"shown", view.dtype, view.shape, {}};
     std::vector<std::byte> memory(elements * static_cast<size_t>(view.dtype.bytes()));
     window.executor().read(*view.memory, view.offset, memory);
-    if (view.dtype != boolean) {
-        out.bytes = std::move(memory);
-        return out;
-    }
-    for (size_t k = 0; k < elements; ++k)  // a file has one byte for each
-        out.bytes.push_back(static_cast<std::byte>(
-            load_scalar(boolean, &memory[k * static_cast<size_t>(boolean.bytes())]).i != 0));
-    return out;
+    return stored_from_memory("shown", view.dtype, view.shape, std::move(memory));
 }
 
 }  // namespace
+
+StoredTensor stored_from_memory(const std::string& name, DType dtype,
+                                const std::vector<int64_t>& shape, std::vector<std::byte> memory) {
+    StoredTensor out{name, dtype, shape, {}};
+    if (dtype != boolean) {
+        out.bytes = std::move(memory);
+        return out;
+    }
+    const auto width = static_cast<size_t>(boolean.bytes());
+    for (size_t at = 0; at < memory.size(); at += width)  // a file has one byte for each
+        out.bytes.push_back(static_cast<std::byte>(load_scalar(boolean, &memory[at]).i != 0));
+    return out;
+}
 
 LinearPicture linear_picture(const Window& window, const std::optional<Tensor>& given) {
     const StoredTensor from = numbers_of(window, given);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "compiler/files/stored_tensor.h"
 #include "engine/app/exr.h"
 #include "engine/firn/window.h"
 
@@ -11,6 +12,9 @@ namespace firn {
 // Of `given`, or else of the tensor that the window shows, as it was before range and colour map.
 // UserError where nothing was shown.
 
+/// Elements in the storage form of memory as a file has them.
+StoredTensor stored_from_memory(const std::string& name, DType dtype,
+                                const std::vector<int64_t>& shape, std::vector<std::byte> memory);
 /// Grey becomes three equal channels; alpha is left out.
 LinearPicture linear_picture(const Window& window, const std::optional<Tensor>& given);
 /// Writes a .npy file of the tensor's own type and shape, whole or not at all.

@@ -10,6 +10,7 @@
 #include "compiler/frontend/run_graph.h"
 #include "engine/firn/device_session.h"
 #include "engine/firn/drawing.h"
+#include "engine/firn/inspector_tools.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "engine/window/view_binding.h"
 
@@ -49,7 +50,9 @@ void at_line(SourceLine line, const F& check) {
 
 }  // namespace
 
-Window::Window(const WindowOptions& options) : ViewWindow(window_executor(), options) {}
+Window::Window(const WindowOptions& options) : ViewWindow(window_executor(), options) {
+    set_inspector_tools(inspector_tools());
+}
 
 void Window::show(const Tensor& x, const ShowOptions& options, SourceLine line) {
     TensorMemory tensor = memory_of(x, line);

@@ -27,6 +27,10 @@ class LoadedProgram {
     Device& device() const { return *device_; }
     const std::string& name() const { return name_; }
     const Pipeline& pipeline(int kernel) const { return *pipelines_[static_cast<size_t>(kernel)]; }
+    /// For calls that are prepared from now on; those before keep the one that they have.
+    void replace_pipeline(size_t kernel, std::shared_ptr<const Pipeline> pipeline) {
+        pipelines_.at(kernel) = std::move(pipeline);
+    }
     /// By buffer; null where a buffer is no constant.
     const std::vector<std::shared_ptr<Buffer>>& constants() const { return constants_; }
 

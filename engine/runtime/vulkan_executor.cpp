@@ -272,6 +272,7 @@ void VulkanExecutor::run_call(const std::shared_ptr<const Program>& program, con
         ensure_scratch(plan->scratch_bytes);
         bindings.scratch = scratch_->range();
     }
+    if (watching_) watch(loaded, program, call);
     Entry& entry = prepare(loaded, *program, plan, bindings, ends);
     TimelinePoint& last_but_many =
         in_flight_[static_cast<size_t>(counts_.runs) % in_flight_.size()];
@@ -389,6 +390,38 @@ void VulkanExecutor::set_tracing(bool on) {
     if (on && !tracing_ && device_->timestamp_period() > 0)
         device_clock_begin_ = device_clock_begin(*device_);
     tracing_ = on;
+}
+
+void VulkanExecutor::set_watching(bool on) {
+    watching_ = on;
+    for (auto& [key, loaded] : programs_) loaded.watched = {};
+}
+
+void VulkanExecutor::watch(Loaded& loaded, const std::shared_ptr<const Program>& program,
+                           const Call& call) {
+    WatchedCall& watched = loaded.watched;
+    if (!watched.program) watched.number = ++watched_programs_;
+    watched.program = program;
+    watched.call = call;
+    ++watched.runs;
+}
+
+std::vector<WatchedCall> VulkanExecutor::watched() const {
+    std::vector<WatchedCall> out;
+    for (const auto& [key, loaded] : programs_)
+        if (loaded.watched.program) out.push_back(loaded.watched);
+    std::sort(out.begin(), out.end(),
+              [](const WatchedCall& a, const WatchedCall& b) { return a.number < b.number; });
+    return out;
+}
+
+void VulkanExecutor::replace_kernel(const std::shared_ptr<const Program>& program, size_t kernel,
+                                    const KernelInfo& code) {
+    Loaded& loaded = load(program);
+    loaded.loaded->replace_pipeline(kernel, shared_pipeline(*device_, code));
+    // What was bound and recorded has the pipeline before.
+    for (Entry& entry : loaded.entries) drop(entry);
+    loaded.entries.clear();
 }
 
 std::vector<KernelTime> VulkanExecutor::take_kernel_times() {

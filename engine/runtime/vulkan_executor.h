@@ -25,6 +25,14 @@ struct ExecutorCounts {
     int64_t parts = 0;         // submissions of runs that may have several
 };
 
+/// The last call of a program, as it was when it ran.
+struct WatchedCall {
+    std::shared_ptr<const Program> program;
+    Call call;
+    int64_t runs = 0;    // since it is watched
+    int64_t number = 0;  // of the program, in the order in which they were first called
+};
+
 /// The executor of a session. Used by one thread at a time; any thread may let go of memory, and
 /// prepare programs.
 class VulkanExecutor : public Executor {
@@ -55,6 +63,14 @@ class VulkanExecutor : public Executor {
     void set_tracing(bool on);
     /// What was kept since the last call, by take_kernel_times: one row per dispatch.
     std::vector<TraceEvent> take_trace() { return std::exchange(trace_, {}); }
+    /// While it is on, the last call of every program is kept, with its memory.
+    void set_watching(bool on);
+    /// Those of the programs that are still there, in the order in which they were first called.
+    std::vector<WatchedCall> watched() const;
+    /// Runs other code in the place of a kernel, which must bind and take the same; the kernel's
+    /// own puts it back. Throws as making a pipeline does, and then nothing has changed.
+    void replace_kernel(const std::shared_ptr<const Program>& program, size_t kernel,
+                        const KernelInfo& code);
     /// Device time that one submission is to take: runs that are predicted to take much longer have
     /// several. Less keeps a device that others use too more responsive; with 0 every step is
     /// submitted alone.
@@ -73,8 +89,10 @@ class VulkanExecutor : public Executor {
         std::unique_ptr<LoadedProgram> loaded;
         Pace pace;
         std::list<Entry> entries;  // the newest use first
+        WatchedCall watched;       // no program: not called since it is watched
     };
     Loaded& load(const std::shared_ptr<const Program>& program);
+    void watch(Loaded& loaded, const std::shared_ptr<const Program>& program, const Call& call);
     void forget_ended_programs();
     void drop(Entry& entry);
     void ensure_scratch(uint64_t bytes);
@@ -102,7 +120,8 @@ class VulkanExecutor : public Executor {
 
     ProgressReport progress_;
     double submission_seconds_ = Pace::kSeconds;
-    bool profiling_ = false, tracing_ = false;
+    bool profiling_ = false, tracing_ = false, watching_ = false;
+    int64_t watched_programs_ = 0;
     double device_clock_begin_ = 0;  // see there
     std::vector<TraceEvent> trace_;
     std::deque<PendingTimes> pending_times_;

@@ -22,6 +22,10 @@ void map_keys() {
     map(ImGuiKey_RightArrow, Key::Right);
     map(ImGuiKey_UpArrow, Key::Up);
     map(ImGuiKey_DownArrow, Key::Down);
+    map(ImGuiKey_UpArrow, Key::Up);
+    map(ImGuiKey_DownArrow, Key::Down);
+    map(ImGuiKey_PageUp, Key::PageUp);
+    map(ImGuiKey_PageDown, Key::PageDown);
     map(ImGuiKey_Home, Key::Home);
     map(ImGuiKey_End, Key::End);
     map(ImGuiKey_Delete, Key::Delete);
@@ -130,6 +134,7 @@ void GuiPanel::begin(float seconds) {
 void GuiPanel::end(Gui& gui, const PanelState& state, PanelActions& actions) {
     if (!begun_) return;
     draw_panel(gui, state, scale_, place_, actions);
+    if (beside_) beside_(scale_, actions);
     ImGui::EndFrame();
     begun_ = false;
 }

@@ -1,7 +1,9 @@
 // Draws the widgets of a Gui as a panel, with the window's own controls and times, through Dear
 // ImGui.
 #pragma once
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/program/executor.h"
@@ -42,6 +44,7 @@ struct PanelActions {
     bool kernels_open = false;  // kernel times are looked at
     bool keys = false;          // opens or closes their sheet
     bool defaults = false;
+    bool close_inspector = false;
     std::string save_preset, load_preset;  // where to and from
     std::vector<PlacedPart> places;        // of what is no widget, for tests
     std::string refused;                   // why a typed value was not taken as it is
@@ -78,6 +81,10 @@ class GuiPanel {
     const ImDrawData* draw(Gui& gui, const PanelState& state, PanelActions& actions);
     /// The same as it looks in a picture of that size, without input.
     const ImDrawData* draw_in(Gui& gui, const PanelState& state, float width, float height);
+    /// More windows of Dear ImGui beside the panel, in every frame; null: none.
+    void draw_beside(std::function<void(float scale, PanelActions&)> draw) {
+        beside_ = std::move(draw);
+    }
     /// The mouse is over the panel, or drags something of it.
     bool wants_mouse() const;
     /// A text field has the keyboard.
@@ -92,6 +99,7 @@ class GuiPanel {
     float scale_;
     ImGuiContext* context_ = nullptr;
     PanelPlace place_;
+    std::function<void(float, PanelActions&)> beside_;
     bool begun_ = false;  // a frame of ImGui that is not drawn yet
     bool has_button_[3] = {};
 };

@@ -39,6 +39,7 @@ enum class Key : int16_t {
     Home = 268,
     End = 269,
     F1 = 290,
+    F2 = 291,
     F11 = 300,
     Shift = 340,
     Control = 341,

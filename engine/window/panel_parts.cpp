@@ -22,6 +22,7 @@ constexpr KeyRow kKeyRows[] = {
     {"R", "start again"},
     {"S", "write a PNG of the frame"},
     {"H", "hide the panel"},
+    {"F2", "the inspector: kernels, tensors, schedule, memory"},
     {"F11", "fill the screen"},
     {"Ctrl+Z", "undo a change of a parameter"},
     {"Ctrl+Shift+Z", "do it again"},

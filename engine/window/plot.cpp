@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-constexpr float kPlotHeight = 64, kTickHeight = 22, kTickMargin = 3;  // pixels at scale 1
+constexpr float kPlotHeight = 64, kTickHeight = 18, kTickMargin = 3;  // pixels at scale 1
 
 /// Colours that differ in lightness too, for those who see no red or green: after Okabe and Ito,
 /// Color Universal Design (2008).

@@ -65,6 +65,7 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
         executor->set_profiling(true);
         executor->set_tracing(true);
     }
+    if (options.inspect) toggle_inspector();
     if (!os) return;
     on_screen().push_back(this);
     // GLFW is served by the thread that opened the window.
@@ -135,9 +136,22 @@ void ViewWindow::State::obey(const PanelActions& wanted) {
     if (!wanted.load_preset.empty()) load_preset(wanted.load_preset);
     if (!wanted.places.empty()) actions.places = wanted.places;
     if (!wanted.refused.empty()) say(wanted.refused);
-    if (!options.profile && wanted.kernels_open != actions.kernels_open)
-        executor->set_profiling(wanted.kernels_open);
+    if (wanted.close_inspector && inspector) toggle_inspector();
     actions.kernels_open = wanted.kernels_open;
+    if (!options.profile) executor->set_profiling(actions.kernels_open || inspector);
+}
+
+void ViewWindow::State::toggle_inspector() {
+    if (inspector) {
+        panel.draw_beside(nullptr);
+        inspector.reset();
+    } else {
+        inspector = std::make_unique<Inspector>(executor, tools, options.title);
+        panel.draw_beside([this](float scale, PanelActions& wanted) {
+            if (!inspector->draw(scale, wanted.places)) wanted.close_inspector = true;
+        });
+    }
+    if (!options.profile) executor->set_profiling(actions.kernels_open || inspector);
 }
 
 void ViewWindow::State::say(const std::string& text) {
@@ -219,14 +233,15 @@ void ViewWindow::State::serve_all(const CompileProgress& progress) {
 
 void ViewWindow::State::take_times() {
     // A person reads means over half a second; a profile wants every frame.
-    bool due = options.profile ||
-               (actions.kernels_open && seconds_between(times_at, FrameClock::now()) > 0.5);
+    bool due = options.profile || ((actions.kernels_open || inspector) &&
+                                   seconds_between(times_at, FrameClock::now()) > 0.5);
     if (!due) return;
     const double begin = trace_now();
     kernels = executor->take_kernel_times();
     kernel_frames = std::max(1, draws - times_draw);
     times_draw = draws;
     times_at = FrameClock::now();
+    if (inspector) inspector->add_times(kernels, kernel_frames);
     trace("host", "wait for the device", begin);
 }
 
@@ -412,6 +427,15 @@ std::vector<TraceEvent> ViewWindow::take_trace() {
     std::vector<TraceEvent> all = std::exchange(state_->events, {});
     for (TraceEvent& event : state_->executor->take_trace()) all.push_back(std::move(event));
     return all;
+}
+
+void ViewWindow::set_inspector_tools(const InspectorTools& tools) {
+    State& state = *state_;
+    state.tools = tools;
+    // One that is open gets them as well.
+    if (!state.inspector) return;
+    state.toggle_inspector();
+    state.toggle_inspector();
 }
 
 VulkanExecutor& ViewWindow::executor() const { return *state_->executor; }

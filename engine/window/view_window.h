@@ -14,6 +14,7 @@
 namespace firn {
 
 class VulkanExecutor;
+struct InspectorTools;
 struct TraceEvent;
 
 struct WindowSize {
@@ -47,6 +48,8 @@ struct WindowOptions {
     /// Goes on while it is minimised, as a program that learns should; else its time stands still
     /// then, unless frames are counted or recorded.
     bool runs_minimised = false;
+    /// Opens with the inspector, as F2 does.
+    bool inspect = false;
     /// Where S writes; `{}` in it becomes a number. Empty: `<title>-{}.png`.
     std::string screenshot_path;
     /// A sentence on the keys and the mouse of the program, for the sheet that ? shows.
@@ -56,10 +59,10 @@ struct WindowOptions {
     WindowSize pixels() const;
 };
 
-/// Keys: space pauses, N makes one frame, R resets, S writes a screenshot, H hides the panel, F11
-/// fills the screen, ? lists them, Escape quits. Used from the main thread; several may be open.
-/// The frame that a loop's body shows is drawn by the next call of open(), in one submission with
-/// what computed it.
+/// Keys: space pauses, N makes one frame, R resets, S writes a screenshot, H hides the panel, F2
+/// opens the inspector, F11 fills the screen, ? lists them, Escape quits. Used from the main
+/// thread; several may be open. The frame that a loop's body shows is drawn by the next call of
+/// open(), in one submission with what computed it.
 class ViewWindow {
   public:
     /// Throws UserError (no display, a size that is not positive), DeviceError (the device cannot
@@ -126,6 +129,8 @@ class ViewWindow {
     /// device (engine/runtime/trace_event.h).
     std::vector<TraceEvent> take_trace();
     VulkanExecutor& executor() const;
+    /// What the inspector asks the compiler (engine/inspector/inspector_tools.h).
+    void set_inspector_tools(const InspectorTools& tools);
 
   private:
     struct State;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/inspector/inspector.h"
 #include "engine/runtime/trace_event.h"
 #include "engine/window/frame_painter.h"
 #include "engine/window/gui_panel.h"
@@ -43,6 +44,7 @@ struct ViewWindow::State {
     void serve(const CompileProgress& progress);
     void keep_rate();
     void take_times();
+    void toggle_inspector();
     Picture picture(VkExtent2D size);
     void screenshot();
     /// Tells the person, in the panel for some seconds.
@@ -83,6 +85,8 @@ struct ViewWindow::State {
     Gui gui;
     GuiPanel panel;
     FramePainter painter;
+    InspectorTools tools;
+    std::unique_ptr<Inspector> inspector;  // null: it is closed
 
     Frame shown;
     DrawCamera asked_camera;  // by the last scene

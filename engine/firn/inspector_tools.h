@@ -1,0 +1,9 @@
+// What the inspector asks the compiler.
+#pragma once
+#include "engine/inspector/inspector_tools.h"
+
+namespace firn {
+
+InspectorTools inspector_tools();
+
+}  // namespace firn

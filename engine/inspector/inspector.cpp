@@ -1,0 +1,331 @@
+// The inspector's window: what it knows, and its kernels.
+#include "engine/inspector/inspector.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+
+#include "engine/window/panel_theme.h"
+
+namespace firn {
+namespace {
+
+constexpr float kWidth = 620, kHeight = 640, kEditorHeight = 260;  // pixels at scale 1
+/// Room that the editor's text may grow by before it is measured again.
+constexpr size_t kRoom = 1 << 16;
+constexpr size_t kRows = 8;  // kernels seen at once
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+    std::string out;
+    for (const std::string& word : words) out += (out.empty() ? "" : between) + word;
+    return out;
+}
+
+/// With a unit that leaves one to three digits before the point.
+std::string scaled_text(double value, const char* unit) {
+    const char* prefixes[] = {"", "k", "M", "G", "T", "P"};
+    size_t k = 0;
+    while (value >= 1000 && k + 1 < std::size(prefixes)) value /= 1000, ++k;
+    char text[48];
+    std::snprintf(text, sizeof text, "%.3g %s%s", value, prefixes[k], unit);
+    return text;
+}
+
+const char* form_text(BindingForm form) {
+    switch (form) {
+        case BindingForm::Storage: return "buffer";
+        case BindingForm::Texel: return "texels";
+        case BindingForm::Address: return "address";
+    }
+    return "";
+}
+
+std::string bindings_text(const KernelInfo& kernel) {
+    std::vector<std::string> words;
+    for (const BindingInfo& binding : kernel.bindings)
+        words.push_back(std::string(binding.dtype.name()) +
+                        (binding.width > 1 ? "x" + std::to_string(binding.width) : "") + " " +
+                        form_text(binding.form) + (binding.written ? " written" : ""));
+    return joined(words, ", ");
+}
+
+/// Lines that say what is bound, and how large a group is.
+std::vector<std::string> declarations(const std::string& glsl) {
+    std::vector<std::string> out;
+    std::istringstream in(glsl);
+    for (std::string line; std::getline(in, line);)
+        if (line.find("layout(") != std::string::npos) out.push_back(line);
+    return out;
+}
+
+std::string line_of(const std::string& text, int number) {
+    std::istringstream in(text);
+    std::string line;
+    for (int k = 0; k < number && std::getline(in, line); ++k) {
+    }
+    return line;
+}
+
+void fact(const char* name, const std::string& value) {
+    if (value.empty()) return;
+    ImGui::TextColored(kDim, "%s", name);
+    ImGui::SameLine(ImGui::GetFontSize() * 6);
+    ImGui::TextWrapped("%s", value.c_str());
+}
+
+}  // namespace
+
+Inspector::Inspector(std::shared_ptr<VulkanExecutor> executor, const InspectorTools& tools,
+                     const std::string& title)
+    : executor_(std::move(executor)), tools_(tools), title_(title) {
+    memory_.options.unit = "MB";
+    executor_->set_watching(true);
+}
+
+Inspector::~Inspector() { executor_->set_watching(false); }
+
+void Inspector::add_times(const std::vector<KernelTime>& times, int frames) {
+    for (const KernelTime& time : times) {
+        Times& known = times_[time.name];
+        known.milliseconds = time.milliseconds;
+        known.per_frame = time.milliseconds * time.dispatches / std::max(frames, 1);
+        known.history.options.unit = "ms";
+        append(known.history, "", static_cast<float>(time.milliseconds));
+    }
+}
+
+void Inspector::note(const char* name) {
+    const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+    places_->push_back({name, {from.x, from.y, to.x - from.x, to.y - from.y}});
+}
+
+const WatchedCall* Inspector::selected_call(const std::vector<WatchedCall>& calls) const {
+    for (const WatchedCall& call : calls)
+        if (call.program == selected_.program) return &call;
+    return nullptr;
+}
+
+void Inspector::choose_kernel(size_t kernel) {
+    selected_.kernel = kernel;
+    const auto changed = edited_.find({selected_.program.get(), kernel});
+    const std::string& text =
+        changed != edited_.end() ? changed->second : selected_.program->kernels.at(kernel).glsl;
+    text_.assign(text.begin(), text.end());
+    text_.resize(text.size() + kRoom);
+    errors_.clear();
+    spirv_.clear();
+    said_.clear();
+}
+
+void Inspector::choose_program(const std::vector<WatchedCall>& calls) {
+    if (!selected_call(calls)) {  // the one with most to see, at first and when it has ended
+        selected_.program =
+            std::max_element(calls.begin(), calls.end(),
+                             [](const WatchedCall& a, const WatchedCall& b) {
+                                 return a.program->kernels.size() < b.program->kernels.size();
+                             })
+                ->program;
+        if (!selected_.program->kernels.empty()) choose_kernel(0);
+    }
+    ImGui::SetNextItemWidth(-1);
+    if (!ImGui::BeginCombo("##program", selected_.program->name.c_str())) return;
+    for (const WatchedCall& call : calls) {
+        const std::string label =
+            call.program->name + ", " + std::to_string(call.program->kernels.size()) +
+            " kernels, " + std::to_string(call.runs) + " calls##" + std::to_string(call.number);
+        if (!ImGui::Selectable(label.c_str(), call.program == selected_.program)) continue;
+        selected_ = {call.program, 0};
+        tensor_ = 0;
+        if (!call.program->kernels.empty()) choose_kernel(0);
+    }
+    ImGui::EndCombo();
+}
+
+/// Counting walks through all steps of a call: not in every frame.
+const KernelCounts* Inspector::counts_of(const WatchedCall& call) {
+    if (!tools_.count) return nullptr;
+    if (counted_.first != call.program.get() || counted_.second != call.call.symbols) {
+        counted_ = {call.program.get(), call.call.symbols};
+        counts_ = tools_.count(*call.program, call.call.symbols);
+    }
+    return selected_.kernel < counts_.size() ? &counts_[selected_.kernel] : nullptr;
+}
+
+void Inspector::draw_facts(const WatchedCall& call, float scale) {
+    const KernelInfo& kernel = selected_.program->kernels[selected_.kernel];
+    fact("lines", joined(kernel.lines, ", "));
+    fact("mapping", kernel.mapping + (kernel.tuned ? ", found by tuning" : ""));
+    fact("group", std::to_string(kernel.group_size[0]) + " x " +
+                      std::to_string(kernel.group_size[1]) + " x " +
+                      std::to_string(kernel.group_size[2]) + ", " +
+                      std::to_string(kernel.shared_bytes) + " bytes shared");
+    fact("binds", bindings_text(kernel));
+    const Times& times = times_[kernel.name];
+    if (const KernelCounts* known = counts_of(call)) {
+        const KernelCounts& counts = *known;
+        fact("ranges", counts.ranges);
+        fact("counted", scaled_text(static_cast<double>(counts.operations), "op") + ", reads " +
+                            scaled_text(static_cast<double>(counts.bytes_read), "B") + ", writes " +
+                            scaled_text(static_cast<double>(counts.bytes_written), "B") + " in " +
+                            std::to_string(counts.dispatches) + " dispatches of a call");
+        const double measured = times.milliseconds * static_cast<double>(counts.dispatches);
+        char text[96];
+        std::snprintf(text, sizeof text, "%.3f ms by the device's rates, %.0f %% of them reached",
+                      counts.least_milliseconds,
+                      measured > 0 ? 100 * counts.least_milliseconds / measured : 0.0);
+        fact("share", text);
+    }
+    if (!times.history.series.empty())
+        firn::draw_plot("##history", times.history, ImGui::GetContentRegionAvail().x, scale);
+}
+
+void Inspector::swap_in() {
+    const KernelInfo& generated = selected_.program->kernels[selected_.kernel];
+    const std::string text = text_.data();
+    errors_.clear();
+    said_.clear();
+    try {
+        if (declarations(text) != declarations(generated.glsl))
+            throw UserError(
+                "0: lines with layout(...) stay as they are, since what is bound to the kernel "
+                "does");
+        KernelInfo edited = generated;
+        edited.glsl = text;
+        edited.spirv = tools_.compile(text, generated.name);
+        executor_->replace_kernel(selected_.program, selected_.kernel, edited);
+        Times& times = times_[generated.name];
+        const std::pair key{selected_.program.get(), selected_.kernel};
+        if (!edited_.contains(key)) times.generated = times.milliseconds;
+        times.history.series.clear();
+        edited_[key] = text;
+        spirv_.clear();
+        said_ = "it runs";
+    } catch (const std::exception& error) {
+        std::istringstream lines(error.what());
+        for (std::string line; std::getline(lines, line);) errors_.push_back(line);
+    }
+}
+
+void Inspector::give_back() {
+    const KernelInfo& generated = selected_.program->kernels[selected_.kernel];
+    executor_->replace_kernel(selected_.program, selected_.kernel, generated);
+    edited_.erase({selected_.program.get(), selected_.kernel});
+    times_[generated.name].history.series.clear();
+    choose_kernel(selected_.kernel);
+}
+
+void Inspector::draw_code(float scale) {
+    const KernelInfo& kernel = selected_.program->kernels[selected_.kernel];
+    if (!ImGui::BeginTabBar("code")) return;
+    if (ImGui::BeginTabItem("GLSL")) {
+        const bool can_edit = tools_.compile && !kernel.glsl.empty();
+        ImGui::InputTextMultiline(
+            "##glsl", text_.data(), text_.size(), {-1, kEditorHeight * scale},
+            can_edit ? ImGuiInputTextFlags_AllowTabInput : ImGuiInputTextFlags_ReadOnly);
+        note("inspector glsl");
+        if (can_edit && ImGui::Button("swap in")) swap_in();
+        if (can_edit) note("inspector swap");
+        const bool runs_edited = edited_.contains({selected_.program.get(), selected_.kernel});
+        if (runs_edited) {
+            ImGui::SameLine();
+            if (ImGui::Button("return to the generated one")) give_back();
+            note("inspector return");
+            const Times& times = times_[kernel.name];
+            ImGui::TextColored(kLoud, "yours %.4f ms, the generated one %.4f ms",
+                               times.history.series.empty() ? 0.0 : times.milliseconds,
+                               times.generated);
+        }
+        for (const std::string& error : errors_) {
+            ImGui::TextColored(kLoud, "line %s", error.c_str());
+            const std::string line = line_of(text_.data(), std::atoi(error.c_str()));
+            if (!line.empty()) ImGui::TextColored(kDim, "    %s", line.c_str());
+        }
+        ImGui::EndTabItem();
+    }
+    if (tools_.disassemble && ImGui::BeginTabItem("SPIR-V")) {
+        if (spirv_.empty()) spirv_ = tools_.disassemble(kernel.spirv);
+        ImGui::BeginChild("##spirv", {-1, kEditorHeight * scale}, true,
+                          ImGuiWindowFlags_HorizontalScrollbar);
+        ImGui::TextUnformatted(spirv_.data(), spirv_.data() + spirv_.size());
+        ImGui::EndChild();
+        ImGui::EndTabItem();
+    }
+    ImGui::EndTabBar();
+}
+
+void Inspector::draw_kernels(const WatchedCall& call, float scale) {
+    const std::vector<KernelInfo>& kernels = selected_.program->kernels;
+    if (kernels.empty()) return ImGui::TextColored(kDim, "it has no kernels");
+    const auto flags =
+        ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY;
+    const float row = ImGui::GetTextLineHeightWithSpacing() + 2 * scale;
+    const float height = row * static_cast<float>(std::min(kernels.size(), kRows)) + 2 * scale;
+    if (ImGui::BeginTable("kernels", 3, flags, {0, height})) {
+        ImGui::TableSetupColumn("kernel", 0, 3);
+        ImGui::TableSetupColumn("lines", 0, 4);
+        ImGui::TableSetupColumn("time", ImGuiTableColumnFlags_WidthFixed,
+                                ImGui::CalcTextSize("1000.000 ms a frame").x);
+        for (size_t k = 0; k < kernels.size(); ++k) {
+            ImGui::TableNextRow();
+            ImGui::TableNextColumn();
+            const std::string label = kernels[k].name + "##" + std::to_string(k);
+            if (ImGui::Selectable(label.c_str(), k == selected_.kernel,
+                                  ImGuiSelectableFlags_SpanAllColumns))
+                choose_kernel(k);
+            if (k == 0) note("inspector kernel");
+            ImGui::TableNextColumn();
+            const bool edited = edited_.contains({selected_.program.get(), k});
+            ImGui::TextColored(edited ? kLoud : kDim, "%s",
+                               edited ? "edited" : joined(kernels[k].lines, ", ").c_str());
+            ImGui::TableNextColumn();
+            const auto time = times_.find(kernels[k].name);
+            if (time != times_.end()) ImGui::Text("%.3f ms a frame", time->second.per_frame);
+        }
+        ImGui::EndTable();
+    }
+    draw_facts(call, scale);
+    draw_code(scale);
+}
+
+bool Inspector::draw(float scale, std::vector<PlacedPart>& places) {
+    places_ = &places;
+    append(memory_, "",
+           static_cast<float>(static_cast<double>(executor_->device().memory().use().used) * 1e-6));
+    const ImVec2 window = ImGui::GetIO().DisplaySize;
+    const float margin = kPanelPadding * scale;
+    ImGui::SetNextWindowSize({std::min(kWidth * scale, window.x - 2 * margin),
+                              std::min(kHeight * scale, window.y - 2 * margin)},
+                             ImGuiCond_FirstUseEver);
+    ImGui::SetNextWindowPos({window.x - margin, margin}, ImGuiCond_FirstUseEver, {1, 0});
+    bool open = true;
+    ImGui::SetNextWindowBgAlpha(0.97f);  // text is read before a moving picture
+    ImGui::Begin("inspector", &open, ImGuiWindowFlags_NoSavedSettings);
+    const std::vector<WatchedCall> calls = executor_->watched();
+    if (calls.empty()) {
+        selected_.program = nullptr;
+        ImGui::TextColored(kDim, "no program has run since this was opened");
+    } else {
+        choose_program(calls);
+    }
+    const WatchedCall* call = selected_call(calls);
+    if (call && ImGui::BeginTabBar("tabs")) {
+        const auto tab = [&](const char* name, const char* place, const auto& contents) {
+            const bool shown = ImGui::BeginTabItem(name);
+            note(place);
+            if (!shown) return;
+            contents();
+            ImGui::EndTabItem();
+        };
+        tab("kernels", "inspector kernels", [&] { draw_kernels(*call, scale); });
+        tab("tensors", "inspector tensors", [&] { draw_tensors(*call, scale); });
+        tab("schedule", "inspector schedule", [&] { draw_schedule(); });
+        tab("memory", "inspector memory", [&] { draw_memory(scale); });
+        ImGui::EndTabBar();
+    }
+    ImGui::End();
+    return open;
+}
+
+}  // namespace firn

@@ -1,0 +1,91 @@
+// Summaries of tensors for people to look at.
+#include "engine/inspector/tensor_summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace firn {
+namespace {
+
+struct Elements {
+    DType dtype;
+    std::span<const std::byte> bytes;
+    double operator[](int64_t index) const {
+        return load_scalar(dtype, &bytes[static_cast<size_t>(index * dtype.bytes())]).as_double();
+    }
+};
+
+void count(TensorSummary& out, const Elements& x) {
+    double low = std::numeric_limits<double>::infinity(), high = -low, sum = 0;
+    for (int64_t k = 0; k < out.elements; ++k) {
+        const double value = x[k];
+        if (std::isnan(value)) {
+            ++out.nans;
+        } else if (std::isinf(value)) {
+            ++out.infinities;
+        } else {
+            low = std::min(low, value), high = std::max(high, value);
+            sum += value;
+        }
+    }
+    const int64_t finite = out.elements - out.nans - out.infinities;
+    if (finite == 0) return;
+    out.smallest = low, out.largest = high;
+    out.mean = sum / static_cast<double>(finite);
+}
+
+void fill_histogram(TensorSummary& out, const Elements& x) {
+    out.histogram.assign(TensorSummary::kBins, 0);
+    const double range = out.largest - out.smallest;
+    for (int64_t k = 0; k < out.elements; ++k) {
+        const double value = x[k];
+        if (!std::isfinite(value)) continue;
+        const double part = range > 0 ? (value - out.smallest) / range : 0.5;
+        const int bin =
+            std::min(static_cast<int>(part * TensorSummary::kBins), TensorSummary::kBins - 1);
+        ++out.histogram[static_cast<size_t>(bin)];
+    }
+}
+
+void fill_cells(TensorSummary& out, const Elements& x, const std::vector<int64_t>& shape) {
+    const size_t rank = shape.size();
+    const bool coloured = rank >= 3 && shape.back() <= 4;
+    const int64_t channels = coloured ? shape.back() : 1;
+    const size_t axes = coloured ? rank - 1 : rank;
+    const int64_t columns = axes > 0 ? shape[axes - 1] : 1;
+    const int64_t rows = axes > 1 ? shape[axes - 2] : 1;  // of the first of all leading axes
+    out.rows = static_cast<int>(std::min<int64_t>(rows, TensorSummary::kCells));
+    out.columns = static_cast<int>(std::min<int64_t>(columns, TensorSummary::kCells));
+    for (int64_t i = 0; i < out.rows; ++i)
+        for (int64_t j = 0; j < out.columns; ++j) {
+            double sum = 0;
+            int64_t parts = 0;
+            for (int64_t r = i * rows / out.rows; r < (i + 1) * rows / out.rows; ++r)
+                for (int64_t c = j * columns / out.columns; c < (j + 1) * columns / out.columns;
+                     ++c)
+                    for (int64_t k = 0; k < channels; ++k, ++parts)
+                        sum += x[(r * columns + c) * channels + k];
+            out.cells.push_back(static_cast<float>(sum / static_cast<double>(parts)));
+        }
+}
+
+}  // namespace
+
+TensorSummary summarise(DType dtype, const std::vector<int64_t>& shape,
+                        std::span<const std::byte> bytes) {
+    TensorSummary out;
+    out.elements = 1;
+    for (int64_t size : shape) out.elements *= size;
+    if (out.elements == 0) return out;
+    const Elements x{dtype, bytes};
+    count(out, x);
+    fill_histogram(out, x);
+    const int64_t last = shape.empty() ? 1 : shape.back();
+    for (int64_t k = 0; k < std::min<int64_t>(last, TensorSummary::kLine); ++k)
+        out.line.push_back(static_cast<float>(x[k]));
+    fill_cells(out, x, shape);
+    return out;
+}
+
+}  // namespace firn
