@@ -25,6 +25,11 @@ class Dimension : public Size {
                 firn::text(line_) + ")");
         return static_cast<T>(constant());
     }
+    /// Only where it is asked for, `float(x.size(0))`: beside tensors it is one.
+    template <std::floating_point T>
+    explicit operator T() const {
+        return static_cast<T>(static_cast<int64_t>(*this));
+    }
     SourceLine line() const { return line_; }
 
   private:

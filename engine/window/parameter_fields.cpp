@@ -2,9 +2,11 @@
 #include "engine/window/parameter_fields.h"
 
 #include <imgui.h>
+#include <imgui_internal.h>  // whether a number is typed into a slider
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <type_traits>
 
 #include "compiler/program/error.h"
@@ -145,6 +147,53 @@ bool drag_finely(const Ends& ends, bool logarithmic, double before, double& valu
     return true;
 }
 
+/// A slider that is filled up to its value, with the number in the larger part that is left free:
+/// while it lives, Dear ImGui draws neither its knob nor its text.
+class FilledSlider {
+  public:
+    explicit FilledSlider(const char* label)
+        : typed_(ImGui::TempInputIsActive(ImGui::GetID(label))),
+          ink_(ImGui::GetColorU32(ImGuiCol_Text)) {
+        const ImVec4 nothing{0, 0, 0, 0};
+        for (ImGuiCol colour : {ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive})
+            ImGui::PushStyleColor(colour, nothing);
+        ImGui::PushStyleColor(ImGuiCol_Text,
+                              typed_ ? ImGui::GetStyle().Colors[ImGuiCol_Text] : nothing);
+    }
+    ~FilledSlider() { ImGui::PopStyleColor(3); }
+    FilledSlider(const FilledSlider&) = delete;
+    FilledSlider& operator=(const FilledSlider&) = delete;
+
+    /// `steps`: values of the slider, 0 where they are no whole numbers.
+    void draw(double share, int steps, const char* text) const {
+        if (typed_) return;
+        const ImGuiStyle& style = ImGui::GetStyle();
+        const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+        // The middle of the knob, as Dear ImGui finds it.
+        const float room = to.x - from.x - 4;
+        const float knob =
+            std::max(style.GrabMinSize, steps > 0 ? room / static_cast<float>(steps) : 0);
+        const auto part = static_cast<float>(std::clamp(share, 0.0, 1.0));
+        const float x = from.x + 2 + knob / 2 + part * std::max(0.0f, room - knob);
+        ImVec4 accent = style.Colors[ImGuiCol_CheckMark];
+        ImDrawList& draw = *ImGui::GetWindowDrawList();
+        const float half = std::max(1.5f, 0.12f * ImGui::GetFontSize());
+        draw.PushClipRect(from, to, true);
+        draw.AddRectFilled({x - half, from.y}, {x + half, to.y}, ImGui::GetColorU32(accent), half);
+        accent.w = 0.38f;
+        draw.AddRectFilled(from, {x, to.y}, ImGui::GetColorU32(accent), style.FrameRounding);
+        const ImVec2 size = ImGui::CalcTextSize(text);
+        const float left =
+            part < 0.5f ? to.x - style.FramePadding.x - size.x : from.x + style.FramePadding.x;
+        draw.AddText({left, from.y + (to.y - from.y - size.y) / 2}, ink_, text);
+        draw.PopClipRect();
+    }
+
+  private:
+    bool typed_;  // a number is being typed into it
+    ImU32 ink_;
+};
+
 bool draw_float(const char* label, const Parameter& parameter, float& value,
                 PanelActions& actions) {
     const bool angle = parameter.look == ParameterLook::Angle;
@@ -157,6 +206,7 @@ bool draw_float(const char* label, const Parameter& parameter, float& value,
     float shown = value * unit;
     bool changed = false;
     if (ends.is_slider()) {
+        const FilledSlider filled(label);
         changed = ImGui::SliderFloat(label, &shown, static_cast<float>(ends.low) * unit,
                                      static_cast<float>(ends.high) * unit, format.c_str(), flags);
         if (double fine = 0;
@@ -164,6 +214,10 @@ bool draw_float(const char* label, const Parameter& parameter, float& value,
             shown = static_cast<float>(fine) * unit;
             changed = true;
         }
+        char text[64];
+        std::snprintf(text, sizeof text, format.c_str(), static_cast<double>(shown));
+        filled.draw(share_of(ends, parameter.logarithmic, static_cast<double>(shown / unit)), 0,
+                    text);
     } else {
         const float step = parameter.step > 0 ? static_cast<float>(parameter.step)
                                               : std::max(std::abs(value), 1e-3f) * 0.005f;
@@ -187,6 +241,7 @@ bool draw_int(const char* label, const Parameter& parameter, int& value, PanelAc
     const std::string format = number_format(parameter, true);
     bool changed = false;
     if (ends.is_slider()) {
+        const FilledSlider filled(label);
         changed = ImGui::SliderInt(
             label, &value, static_cast<int>(ends.low), static_cast<int>(ends.high), format.c_str(),
             parameter.logarithmic ? ImGuiSliderFlags_Logarithmic : ImGuiSliderFlags_None);
@@ -194,6 +249,10 @@ bool draw_int(const char* label, const Parameter& parameter, int& value, PanelAc
             value = static_cast<int>(std::lround(fine));
             changed = true;
         }
+        char text[64];
+        std::snprintf(text, sizeof text, format.c_str(), value);
+        const double steps = std::min(ends.high - ends.low + 1, 1e6);
+        filled.draw(share_of(ends, parameter.logarithmic, value), static_cast<int>(steps), text);
     } else {
         changed = ImGui::DragInt(label, &value, ImGui::GetIO().KeyShift ? 0.01f : 0.2f, 0, 0,
                                  format.c_str());

@@ -96,6 +96,29 @@ TEST(Particles, AreThreeStreamsThatGoOn) {
     EXPECT_EQ(p, picture_of("particles", run + "--frames 2"));
 }
 
+TEST(Filters, ChangeTheRightHalfAlone) {
+    const std::string in = (std::filesystem::path(testing::TempDir()) / "filters_in.png").string();
+    {
+        SessionScope scope(Session::interpreter());
+        auto [i, j] = indices<2>(Shape{32, 64});
+        save_image(in, ((i / 4 + j / 4) % 2).as(f32) * 0.5f);  // a chessboard
+    }
+    const std::string run = "--size 64x32 --set picture=" + in + " --set filter=";
+    const auto apart = [&](const std::vector<float>& a, const std::vector<float>& b, int from) {
+        float most = 0;
+        for (int i = 0; i < 32; ++i)
+            for (int k = 3 * from; k < 3 * (from + 28); ++k)
+                most = std::max(most, std::abs(a[size_t(192 * i + k)] - b[size_t(192 * i + k)]));
+        return most;
+    };
+    const std::vector<float> same = picture_of("filters", run + "sharpen --set amount=0");
+    for (const std::string filter : {"blur", "edges", "tone"}) {
+        const std::vector<float> p = picture_of("filters", run + filter);
+        EXPECT_EQ(apart(p, same, 0), 0) << filter;
+        EXPECT_GT(apart(p, same, 34), 0.1f) << filter;
+    }
+}
+
 TEST(Brush, LeavesNoGapsAlongItsWay) {
     SessionScope scope(Session::interpreter());
     auto [i, j] = indices<2>(Shape{12, 40});

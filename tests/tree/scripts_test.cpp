@@ -37,7 +37,7 @@ TEST(Scripts, RunBuildsEveryDemo) {
     run("mkdir -p '" + fake + "' && printf '#!/bin/sh\\nexit 7\\n' > '" + fake +
         "/cmake' && chmod +x '" + fake + "/cmake'");
     for (const char* demo : {"wave", "fluid", "path_tracer", "n_body", "mandelbrot", "buddhabrot",
-                             "reaction_diffusion", "life", "particles"}) {
+                             "reaction_diffusion", "life", "particles", "filters"}) {
         const Outcome outcome = run("PATH='" + fake + "':/usr/bin:/bin apps/run " + demo);
         EXPECT_EQ(outcome.status, 7) << demo << ": " << outcome.output;
     }

@@ -60,6 +60,26 @@ class ViewWindowTest : public DeviceTest {
     std::shared_ptr<VulkanExecutor> executor;
 };
 
+TEST_F(ViewWindowTest, ASlidersNumberIsInThePartThatItsKnobLeavesFree) {
+    for (const float value : {0.1f, 0.9f}) {
+        ViewWindow window(executor,
+                          {.size = {400, 300}, .headless = true, .gui_in_pictures = true});
+        float x = value;
+        EXPECT_TRUE(window.open());
+        window.gui().parameter("x", x, {.min = 0, .max = 1});
+        window.picture();
+        const Picture picture = window.picture();
+        const Rectangle at = window.gui().find("x")->rectangle;
+        int ink[2] = {};  // of the text, in each half
+        for (int row = int(at.y); row < int(at.y + at.height); ++row)
+            for (int k = 0; k < int(at.width); ++k)
+                ink[k > int(at.width) / 2] += pixel(picture, int(at.x) + k, row)[0] > 180;
+        const bool right = value < 0.5f;
+        EXPECT_GT(ink[right], 15) << value;
+        EXPECT_EQ(ink[!right], 0) << value;
+    }
+}
+
 TEST_F(ViewWindowTest, GreyIsShownElementByPixel) {
     Picture picture = picture_of(view<float>({0, 0.2f, 0.4f, 1}, {2, 2}), {}, {2, 2});
     EXPECT_EQ(pixel(picture, 0, 0), (Pixel{0, 0, 0}));

@@ -1,0 +1,99 @@
+// Any picture before and after a filter; the line between them follows the mouse.
+#include <firn/firn.h>
+
+#include <filesystem>
+
+using namespace firn;
+
+namespace {
+
+enum class Filter { Blur, Sharpen, Edges, Tone };
+
+/// The picture of the fluid's dye, beside the sources.
+std::string ink() {
+    const auto path = std::filesystem::path(__FILE__).parent_path() / "../assets/fluid.png";
+    return path.lexically_normal().string();
+}
+
+/// By a Gaussian of standard deviation `sigma`, first down and then across.
+Tensor blurred(const Tensor& x, const Tensor& sigma) {
+    const auto along = [&](const Tensor& of, bool down) {
+        auto [i, j, c] = indices<3>(of.shape());
+        Tensor sum = 0.0f * of, weights = 0.0f, reach = ceil(3.0f * sigma).as(i32);
+        for (Tensor k : loop(-reach, reach + 1)) {
+            Tensor weight = exp(-0.5f * square(k.as(f32) / sigma));
+            sum += weight * (down ? of(i + k, j, c) : of(i, j + k, c));
+            weights += weight;
+        }
+        return sum / weights;
+    };
+    return along(along(x, true), false);
+}
+
+/// The length of the gradient by Sobel's masks, in every channel.
+Tensor edges(const Tensor& x) {
+    auto [i, j, c] = indices<3>(x.shape());
+    const auto across = [&](const Tensor& row) { return x(row, j + 1, c) - x(row, j - 1, c); };
+    const auto down = [&](const Tensor& column) {
+        return x(i + 1, column, c) - x(i - 1, column, c);
+    };
+    return 0.25f * sqrt(square(across(i - 1) + 2.0f * across(i) + across(i + 1)) +
+                        square(down(j - 1) + 2.0f * down(j) + down(j + 1)));
+}
+
+/// Light as film shows it: K. Narkowicz, ACES Filmic Tone Mapping Curve (2016).
+Tensor toned(const Tensor& x, const Tensor& exposure) {
+    Tensor light = pow(x, 2.2f) * exp2(exposure);
+    Tensor film = light * (2.51f * light + 0.03f) / (light * (2.43f * light + 0.59f) + 0.14f);
+    return pow(clamp(film, 0.0f, 1.0f), 1 / 2.2f);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    App app({.name = "filters",
+             .help = "A picture before and after a filter; the line between follows the mouse.",
+             .headless_frames = 1});
+    Param<File> file{app, "picture", ink(), {.help = "PNG or JPEG"}};
+    Param<Filter> filter{app, "filter", Filter::Edges, {"blur", "sharpen", "edges", "tone"}};
+    Param<float> sigma{
+        app,
+        "sigma",
+        3.0f,
+        {.min = 0.3, .max = 20, .log = true, .unit = "pixels", .group = "Blur and sharpen"}};
+    Param<float> amount{app, "amount", 1.5f, {.min = 0, .max = 5, .group = "Blur and sharpen"}};
+    Param<float> exposure{
+        app, "exposure", 1.0f, {.min = -4, .max = 4, .unit = "stops", .group = "Tone"}};
+    return app.run(argc, argv, [&](Window& window) {
+        auto blur = compile(blurred, {f32("h", "w", 3), f32()});
+        auto edge = compile(edges, {f32("h", "w", 3)});
+        auto tone = compile(toned, {f32("h", "w", 3), f32()});
+        auto sharpen =
+            compile([](Tensor x, Tensor soft,
+                       Tensor amount) { return clamp(x + amount * (x - soft), 0.0f, 1.0f); },
+                    {f32("h", "w", 3), f32("h", "w", 3), f32()});
+        auto both = compile(
+            [](Tensor before, Tensor after, Tensor split) {
+                return select(index(before, 1).as(f32) < split, before, after);
+            },
+            {f32("h", "w", 3), f32("h", "w", 3), f32()});
+        Tensor picture = load_image(file);
+        float split = 0.5f * float(picture.size(1));
+        while (window.open()) {
+            if (file.changed()) picture = load_image(file);
+            if (window.mouse().inside) split = window.mouse().j;
+            Tensor after = picture;
+            switch (filter.value()) {
+                case Filter::Blur: after = blur(picture, sigma); break;
+                case Filter::Sharpen: after = sharpen(picture, blur(picture, sigma), amount); break;
+                case Filter::Edges: after = edge(picture); break;
+                case Filter::Tone: after = tone(picture, exposure); break;
+            }
+            const float height = float(picture.size(0));
+            Drawing d;
+            d.picture(both(picture, after, split));
+            d.path(tensor({split, 0.0f, split, height}, {2, 2}), {.colour = {1, 1, 1, 0.8f}});
+            window.show(d);
+        }
+    });
+}
