@@ -65,8 +65,10 @@ bool send_all(int socket, const void* from, size_t bytes) {
 
 }  // namespace
 
+bool can_make_films() { return is_installed("ffmpeg"); }
+
 VideoWriter::VideoWriter(const std::string& path)
-    : path_(path), temporary_(path + ".part.mp4"), has_ffmpeg_(is_installed("ffmpeg")) {
+    : path_(path), temporary_(path + ".part.mp4"), has_ffmpeg_(can_make_films()) {
     if (has_ffmpeg_) return;
     std::fprintf(stderr,
                  "film %s: there is no ffmpeg to make it, so every frame becomes a PNG; "

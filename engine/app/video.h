@@ -8,6 +8,9 @@
 
 namespace firn {
 
+/// ffmpeg is installed.
+bool can_make_films();
+
 class VideoWriter {
   public:
     /// Throws UserError where ffmpeg cannot be started.

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -83,18 +84,21 @@ class Outputs {
         : window_(window),
           line_(line),
           recording_(line.out, line.every, source_of(window, line, numbers)) {
-        if (!line.out.takes_all_frames() && line.profile.empty()) return;
-        window.on_frame([this] {
-            recording_.add_frame();
-            if (line_.profile.empty()) return;
-            for (TraceEvent& event : window_.take_trace()) trace_.push_back(std::move(event));
-        });
+        takes_frames_ = line.out.takes_all_frames() || !line.profile.empty();
+        listen();
+        if (line.out.takes_all_frames()) return;  // there is one film already
+        window.set_recorder([this] { film_ ? end_film() : begin_film(); },
+                            [this] { return film_text(); });
     }
     Outputs(const Outputs&) = delete;
     Outputs& operator=(const Outputs&) = delete;
-    ~Outputs() { window_.on_frame({}); }
+    ~Outputs() {
+        window_.on_frame({});
+        window_.set_recorder({}, {});
+    }
 
     void write() {
+        if (film_) end_film();
         if (std::string written = recording_.finish(); !written.empty())
             std::printf("wrote %s\n", written.c_str());
         if (!line_.save_preset.empty())
@@ -104,6 +108,60 @@ class Outputs {
     }
 
   private:
+    /// Frames count as looked at, in a minimised window too, only where somebody takes them.
+    void listen() {
+        if (!takes_frames_ && !film_) return window_.on_frame({});
+        window_.on_frame([this] {
+            recording_.add_frame();
+            if (film_) add_to_film();
+            if (line_.profile.empty()) return;
+            for (TraceEvent& event : window_.take_trace()) trace_.push_back(std::move(event));
+        });
+    }
+
+    void begin_film() {
+        const char* ending = can_make_films() ? ".mp4" : ".gif";
+        std::string path;
+        for (int number = 1; path.empty() || std::filesystem::exists(path); ++number)
+            path = window_.options().title + "-" + std::to_string(number) + ending;
+        const WindowSize size = window_.pixels();  // whatever becomes of the window
+        film_begin_ = window_.frame();
+        try {
+            film_ = std::make_unique<Recording>(
+                output_file(path), 1,
+                FrameSource{.picture = [this, size] { return window_.picture(size); },
+                            .linear = {},
+                            .write_array = {}});
+        } catch (const UserError& error) {
+            window_.say(error.what());
+        }
+        listen();
+    }
+    /// What cannot be written ends the film and not the program.
+    void add_to_film() {
+        try {
+            film_->add_frame();
+        } catch (const UserError& error) {
+            window_.say(error.what());
+            film_.reset();
+        }
+    }
+    void end_film() {
+        try {
+            const std::string written = "wrote " + film_->finish();
+            window_.say(written);
+            std::printf("%s\n", written.c_str());
+        } catch (const UserError& error) {
+            window_.say(error.what());
+        }
+        film_.reset();
+        listen();
+    }
+    std::string film_text() const {
+        if (!film_) return "";
+        return "recording, " + std::to_string(window_.frame() - film_begin_) + " frames";
+    }
+
     static void write_text(const std::string& path, const std::string& text) {
         write_text_file(path, text);
         std::printf("wrote %s\n", path.c_str());
@@ -124,6 +182,9 @@ class Outputs {
     Window& window_;
     const CommandLine& line_;
     Recording recording_;
+    std::unique_ptr<Recording> film_;  // that the person has begun
+    int film_begin_ = 0;               // the frame
+    bool takes_frames_ = false;
     std::vector<TraceEvent> trace_;
 };
 

@@ -30,6 +30,8 @@ struct PanelState {
     bool keys_open = false;
     std::string keys;       // of the program itself
     bool in_space = false;  // the keys and the mouse move a camera
+    bool can_record = false;
+    std::string recording;  // how far a film is; empty: none is recorded
 };
 
 /// Where a part of the panel is, in pixels.
@@ -44,6 +46,7 @@ struct PanelActions {
     bool kernels_open = false;  // kernel times are looked at
     bool keys = false;          // opens or closes their sheet
     bool defaults = false;
+    bool record = false;  // begins or ends a film
     bool close_inspector = false;
     std::string save_preset, load_preset;  // where to and from
     std::vector<PlacedPart> places;        // of what is no widget, for tests

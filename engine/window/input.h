@@ -40,6 +40,7 @@ enum class Key : int16_t {
     End = 269,
     F1 = 290,
     F2 = 291,
+    F9 = 298,
     F11 = 300,
     Shift = 340,
     Control = 341,

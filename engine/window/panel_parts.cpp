@@ -23,6 +23,7 @@ constexpr KeyRow kKeyRows[] = {
     {"S", "write a PNG of the frame"},
     {"H", "hide the panel"},
     {"F2", "the inspector: kernels, tensors, schedule, memory"},
+    {"F9", "record a film, from here to where it is pressed again"},
     {"F11", "fill the screen"},
     {"Ctrl+Z", "undo a change of a parameter"},
     {"Ctrl+Shift+Z", "do it again"},
@@ -69,6 +70,7 @@ void draw_state(const PanelState& state) {
                            state.paused ? ", paused" : "");
     }
     ImGui::TextColored(kDim, "%s", state.device.c_str());
+    if (!state.recording.empty()) ImGui::TextColored(kLoud, "%s", state.recording.c_str());
 }
 
 void draw_message(const PanelState& state, float scale) {
@@ -104,6 +106,13 @@ float draw_controls(const PanelState& state, PanelActions& actions) {
     ImGui::SameLine();
     actions.screenshot |=
         control("save", "S: write a PNG of the frame (H hides this panel, ? lists all keys)");
+    if (state.can_record) {
+        ImGui::SameLine();
+        const float width = ImGui::CalcTextSize("stop").x + 2 * ImGui::GetStyle().FramePadding.x;
+        actions.record |=
+            control(state.recording.empty() ? "film" : "stop",
+                    "F9: record a film, from here to where it is pressed again", width);
+    }
     return ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x - left;
 }
 

@@ -121,6 +121,8 @@ PanelState ViewWindow::State::panel_state() const {
     if (!compiling.empty()) state.message = compiling;
     state.keys_open = keys_open;
     state.keys = options.keys;
+    state.can_record = os && recording;
+    if (recording) state.recording = recording();
     state.in_space = shown.scene.is_in_space();
     return state;
 }
@@ -132,6 +134,7 @@ void ViewWindow::State::obey(const PanelActions& wanted) {
     if (wanted.screenshot) actions.screenshot = true;
     if (wanted.keys) keys_open = false;
     if (wanted.defaults) set_defaults();
+    if (wanted.record && toggle_recording) toggle_recording();
     if (!wanted.save_preset.empty()) save_preset(wanted.save_preset);
     if (!wanted.load_preset.empty()) load_preset(wanted.load_preset);
     if (!wanted.places.empty()) actions.places = wanted.places;
@@ -420,6 +423,10 @@ const DrawCamera& ViewWindow::camera() const { return state_->shown.scene.camera
 void ViewWindow::save(const std::string& path) { write_picture(path, picture()); }
 void ViewWindow::say(const std::string& text) { state_->say(text); }
 void ViewWindow::close_when(Callback<bool()> is_over) { state_->is_over = std::move(is_over); }
+void ViewWindow::set_recorder(Callback<void()> toggle, Callback<std::string()> state) {
+    state_->toggle_recording = std::move(toggle);
+    state_->recording = std::move(state);
+}
 void ViewWindow::on_frame(Callback<void()> callback) { state_->callback = std::move(callback); }
 const std::vector<KernelTime>& ViewWindow::kernel_times() const { return state_->kernels; }
 

@@ -60,9 +60,9 @@ struct WindowOptions {
 };
 
 /// Keys: space pauses, N makes one frame, R resets, S writes a screenshot, H hides the panel, F2
-/// opens the inspector, F11 fills the screen, ? lists them, Escape quits. Used from the main
-/// thread; several may be open. The frame that a loop's body shows is drawn by the next call of
-/// open(), in one submission with what computed it.
+/// opens the inspector, F9 records, F11 fills the screen, ? lists them, Escape quits. Used from the
+/// main thread; several may be open. The frame that a loop's body shows is drawn by the next call
+/// of open(), in one submission with what computed it.
 class ViewWindow {
   public:
     /// Throws UserError (no display, a size that is not positive), DeviceError (the device cannot
@@ -120,6 +120,9 @@ class ViewWindow {
     void say(const std::string& text);
     /// Called after every frame that counts, for recording.
     void on_frame(Callback<void()> callback);
+    /// Gives the panel a button, and F9, that begins or ends a film: `toggle` does, and `state`
+    /// says how far it is; empty: nothing is recorded.
+    void set_recorder(Callback<void()> toggle, Callback<std::string()> state);
     /// Asked in every frame and while it waits; the window closes where it says true.
     void close_when(Callback<bool()> is_over);
     /// Of the kernels that ran, where they are taken: in the last frame with `profile`, else over

@@ -55,6 +55,9 @@ void ViewWindow::State::take_keys() {
             case 'H': hidden = !hidden; break;
             case static_cast<int>(Key::F1): toggle_keys(); break;
             case static_cast<int>(Key::F2): toggle_inspector(); break;
+            case static_cast<int>(Key::F9):
+                if (toggle_recording) toggle_recording();
+                break;
             case static_cast<int>(Key::F11): os->toggle_fullscreen(); break;
             case static_cast<int>(Key::Escape):
                 closed = !std::exchange(keys_open, false);  // first the sheet

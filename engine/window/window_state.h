@@ -109,6 +109,8 @@ struct ViewWindow::State {
     double last_seconds = 1.0 / 60;
     Callback<void()> callback;
     Callback<bool()> is_over;
+    Callback<void()> toggle_recording;
+    Callback<std::string()> recording;
 };
 
 }  // namespace firn

@@ -37,5 +37,31 @@ TEST(Recording, KeepsItsSizeWhileTheWindowIsResized) {
     EXPECT_EQ(fs::file_size(film), uintmax_t{240} * 128 * 96 * 4);
 }
 
+TEST(Recording, AKeyBeginsAndEndsAFilm) {
+    if (std::system("command -v Xvfb xdotool > /dev/null") != 0)
+        GTEST_SKIP() << "needs Xvfb and xdotool";
+    if (std::system(FIRN_BIN_DIR "/wave --list-devices > /dev/null 2>&1") != 0)
+        GTEST_SKIP() << "no Vulkan driver";
+    VirtualDisplay display;
+    ASSERT_TRUE(display.works());
+    const std::string folder = testing::TempDir() + "/recording_by_key";
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    std::ofstream(folder + "/ffmpeg")
+        << "#!/bin/sh\nfor name; do :; done\ncat > \"${name#file:}\"\n";
+    fs::permissions(folder + "/ffmpeg", fs::perms::owner_all);
+    by_hand("wave", "search --sync --name '^wave\\$' windowfocus sleep 0.5 key F9 sleep 1 key F9");
+    const std::string command = "cd " + folder + " && PATH=" + folder +
+                                ":$PATH " FIRN_BIN_DIR
+                                "/wave --size 128x96 --frames 240 > said 2>&1";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    drop_hand("space");
+    ASSERT_TRUE(fs::exists(folder + "/wave-1.mp4"));
+    const uintmax_t bytes = fs::file_size(folder + "/wave-1.mp4"), frame = uintmax_t{128} * 96 * 4;
+    EXPECT_EQ(bytes % frame, 0u);
+    EXPECT_GT(bytes / frame, 5u);
+    EXPECT_LT(bytes / frame, 235u);
+}
+
 }  // namespace
 }  // namespace firn
