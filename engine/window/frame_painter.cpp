@@ -67,8 +67,9 @@ void FramePainter::record(VkCommandBuffer commands, uint32_t slot, const Frame& 
     const VolkDeviceTable& vk = device_->vk();
     const DrawScene& scene = frame.scene;
     const bool has_picture = scene.picture.memory != nullptr, has_shapes = !scene.layers.empty();
-    const DrawPlacement placement = placement_of(scene, whole(extent));
-    const Rectangle area = has_picture ? picture_area(scene, whole(extent)) : placement.area;
+    const DrawPlacement placement = placement_of(scene, whole(extent), frame.zoom);
+    const Rectangle area =
+        has_picture ? picture_area(scene, whole(extent), frame.zoom) : placement.area;
     if (has_picture) view_renderer_->prepare(commands, slot, scene.picture, scene.options, area);
     if (has_shapes) scene_renderer_->prepare(commands, slot, scene, placement, frame.scale);
     VkRenderPassBeginInfo begin{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
@@ -78,7 +79,8 @@ void FramePainter::record(VkCommandBuffer commands, uint32_t slot, const Frame& 
     begin.clearValueCount = 1;
     begin.pClearValues = &kBackground;
     vk.vkCmdBeginRenderPass(commands, &begin, VK_SUBPASS_CONTENTS_INLINE);
-    if (has_picture) view_renderer_->draw(commands, slot, area);
+    if (has_picture)
+        view_renderer_->draw(commands, slot, area, scene.is_in_space() ? area : placement.area);
     if (has_shapes) scene_renderer_->draw(commands, slot, placement);
     if (frame.gui) gui_renderer_->draw(commands, slot, *frame.gui, extent);
     vk.vkCmdEndRenderPass(commands);

@@ -13,6 +13,7 @@ namespace firn {
 
 struct Frame {
     DrawScene scene;
+    FlatZoom zoom;
     float scale = 1;                  // pixels of a pixel in the scene's sizes
     const ImDrawData* gui = nullptr;  // null: no panel
 };

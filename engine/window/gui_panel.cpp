@@ -79,6 +79,7 @@ void draw_panel(Gui& gui, const PanelState& state, float scale, PanelPlace& plac
     draw_kernels(state, actions);
     ImGui::End();
     draw_keys(state, scale, actions);
+    draw_hint(state, scale);
     draw_message(state, scale);
 }
 

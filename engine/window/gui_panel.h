@@ -30,6 +30,7 @@ struct PanelState {
     bool keys_open = false;
     std::string keys;       // of the program itself
     bool in_space = false;  // the keys and the mouse move a camera
+    std::string hint;       // beside the mouse; empty: none
     bool can_record = false;
     std::string recording;  // how far a film is; empty: none is recorded
 };

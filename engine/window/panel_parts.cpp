@@ -22,6 +22,7 @@ constexpr KeyRow kKeyRows[] = {
     {"R", "start again"},
     {"S", "write a PNG of the frame"},
     {"H", "hide the panel"},
+    {"Ctrl over a picture", "its value there; wheel and drag: nearer, and along"},
     {"F2", "the inspector: kernels, tensors, schedule, memory"},
     {"F9", "record a film, from here to where it is pressed again"},
     {"F11", "fill the screen"},
@@ -71,6 +72,21 @@ void draw_state(const PanelState& state) {
     }
     ImGui::TextColored(kDim, "%s", state.device.c_str());
     if (!state.recording.empty()) ImGui::TextColored(kLoud, "%s", state.recording.c_str());
+}
+
+void draw_hint(const PanelState& state, float scale) {
+    if (state.hint.empty()) return;
+    const ImVec2 mouse = ImGui::GetIO().MousePos, window = ImGui::GetIO().DisplaySize;
+    const bool right = mouse.x > window.x / 2, low = mouse.y > window.y / 2;
+    const float apart = 14 * scale;
+    ImGui::SetNextWindowPos({mouse.x + (right ? -apart : apart), mouse.y + (low ? -apart : apart)},
+                            ImGuiCond_Always, {right ? 1.0f : 0.0f, low ? 1.0f : 0.0f});
+    ImGui::Begin("##hint", nullptr,
+                 ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoDecoration |
+                     ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoSavedSettings |
+                     ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav);
+    ImGui::TextUnformatted(state.hint.c_str());
+    ImGui::End();
 }
 
 void draw_message(const PanelState& state, float scale) {

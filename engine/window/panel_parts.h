@@ -8,6 +8,7 @@ namespace firn {
 /// Time and device.
 void draw_state(const PanelState& state);
 /// What the window has to say, in its lower left corner: nothing moves for it, and clicks go by.
+void draw_hint(const PanelState& state, float scale);
 void draw_message(const PanelState& state, float scale);
 /// The window's own buttons; gives the width of their row.
 float draw_controls(const PanelState& state, PanelActions& actions);

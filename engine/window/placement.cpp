@@ -10,6 +10,8 @@
 namespace firn {
 namespace {
 
+constexpr float kZoomStep = 0.15f;  // of the scale, for each step of the wheel
+
 struct ShapeWords {
     const char *name, *places;
     size_t rank;
@@ -97,7 +99,9 @@ void check_limits(const DrawLimits& limits) {
                     " have no extent; give finite numbers that differ");
 }
 
-DrawPlacement placement_of(const DrawScene& scene, const Rectangle& frame) {
+namespace {
+
+DrawPlacement all_of(const DrawScene& scene, const Rectangle& frame) {
     if (scene.is_in_space())
         return {frame, frame.x, frame.x + frame.width, frame.y, frame.y + frame.height};
     if (scene.limits || (!scene.picture.memory && !scene.layers.empty())) {
@@ -111,10 +115,50 @@ DrawPlacement placement_of(const DrawScene& scene, const Rectangle& frame) {
     return {letterbox(frame, columns, rows), 0, columns, 0, rows};
 }
 
-Rectangle picture_area(const DrawScene& scene, const Rectangle& frame) {
-    if (!scene.is_in_space()) return placement_of(scene, frame).area;
-    return letterbox(frame, static_cast<float>(scene.picture.shape[1]),
-                     static_cast<float>(scene.picture.shape[0]));
+void keep_inside(FlatZoom& zoom) {
+    zoom.scale = std::clamp(zoom.scale, 1.0f, FlatZoom::kMost);
+    const float half = 0.5f / zoom.scale;
+    zoom.x = std::clamp(zoom.x, half, 1 - half);
+    zoom.y = std::clamp(zoom.y, half, 1 - half);
+}
+
+}  // namespace
+
+void zoom_about(FlatZoom& zoom, float x, float y, float steps) {
+    const float before = zoom.scale;
+    zoom.scale = std::clamp(before * std::exp(kZoomStep * steps), 1.0f, FlatZoom::kMost);
+    // What is at that place stays there.
+    zoom.x += (x - 0.5f) * (1 / before - 1 / zoom.scale);
+    zoom.y += (y - 0.5f) * (1 / before - 1 / zoom.scale);
+    keep_inside(zoom);
+}
+
+void pan(FlatZoom& zoom, float right, float down) {
+    zoom.x -= right / zoom.scale;
+    zoom.y -= down / zoom.scale;
+    keep_inside(zoom);
+}
+
+DrawPlacement placement_of(const DrawScene& scene, const Rectangle& frame, const FlatZoom& zoom) {
+    DrawPlacement at = all_of(scene, frame);
+    if (scene.is_in_space() || zoom == FlatZoom{}) return at;
+    const float width = at.right - at.left, height = at.bottom - at.top;
+    at.left += width * (zoom.x - 0.5f / zoom.scale);
+    at.top += height * (zoom.y - 0.5f / zoom.scale);
+    at.right = at.left + width / zoom.scale;
+    at.bottom = at.top + height / zoom.scale;
+    return at;
+}
+
+Rectangle picture_area(const DrawScene& scene, const Rectangle& frame, const FlatZoom& zoom) {
+    if (scene.is_in_space())
+        return letterbox(frame, static_cast<float>(scene.picture.shape[1]),
+                         static_cast<float>(scene.picture.shape[0]));
+    const Rectangle seen = all_of(scene, frame).area;
+    if (zoom == FlatZoom{}) return seen;
+    const float width = seen.width * zoom.scale, height = seen.height * zoom.scale;
+    return {seen.x + seen.width / 2 - zoom.x * width, seen.y + seen.height / 2 - zoom.y * height,
+            width, height};
 }
 
 }  // namespace firn

@@ -1,8 +1,17 @@
 // Which scenes can be drawn, and where they are in a frame.
 #pragma once
+#include <string>
+#include <vector>
+
 #include "engine/window/scene.h"
 
 namespace firn {
+
+/// The largest rectangle of the proportion `width` : `height` inside `outer`, centred.
+Rectangle letterbox(const Rectangle& outer, float width, float height);
+
+/// As messages have it.
+std::string shape_text(const std::vector<int64_t>& shape);
 
 /// Elements of a layer: segments of a path.
 int64_t shapes_of(const DrawLayer& layer);
@@ -17,8 +26,22 @@ struct DrawPlacement {
     Rectangle area;
     float left = 0, right = 1, top = 0, bottom = 1;
 };
-DrawPlacement placement_of(const DrawScene& scene, const Rectangle& frame);
-/// Where the picture lies in it, which a drawing in space covers beyond.
-Rectangle picture_area(const DrawScene& scene, const Rectangle& frame);
+/// How far the person has gone into what is flat: the part of it, from 0 to 1, in the middle.
+struct FlatZoom {
+    float scale = 1, x = 0.5f, y = 0.5f;
+    static constexpr float kMost = 64;
+    bool operator==(const FlatZoom&) const = default;
+};
+/// Nearer by so many steps of the wheel, about a place of the area, from 0 to 1; nothing beyond the
+/// rim is seen.
+void zoom_about(FlatZoom& zoom, float x, float y, float steps);
+/// What is seen follows a movement by so much of the area.
+void pan(FlatZoom& zoom, float right, float down);
+
+DrawPlacement placement_of(const DrawScene& scene, const Rectangle& frame,
+                           const FlatZoom& zoom = {});
+/// Where the picture lies in it: before a drawing in space, or beyond the rim of what is seen of
+/// it.
+Rectangle picture_area(const DrawScene& scene, const Rectangle& frame, const FlatZoom& zoom = {});
 
 }  // namespace firn

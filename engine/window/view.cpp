@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/program/error.h"
+#include "engine/window/placement.h"
 
 namespace firn {
 

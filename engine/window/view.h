@@ -1,7 +1,6 @@
 // What a window shows: a buffer with its type and shape, and how its values become colours.
 #pragma once
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "compiler/program/dtype.h"
@@ -50,11 +49,6 @@ struct ShowOptions {
 struct Rectangle {
     float x = 0, y = 0, width = 0, height = 0;
 };
-/// The largest rectangle of the proportion `width` : `height` inside `outer`, centred.
-Rectangle letterbox(const Rectangle& outer, float width, float height);
-
-/// As messages have it.
-std::string shape_text(const std::vector<int64_t>& shape);
 /// Throws UserError where the view cannot be shown: its rank, channels, type or a size of zero.
 void check_showable(const BufferView& view);
 

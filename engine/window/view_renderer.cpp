@@ -145,12 +145,13 @@ void ViewRenderer::prepare(VkCommandBuffer commands, uint32_t slot, const Buffer
     slots_[slot] = {push, draw_pipeline(variant)};
 }
 
-void ViewRenderer::draw(VkCommandBuffer commands, uint32_t slot, const Rectangle& area) const {
+void ViewRenderer::draw(VkCommandBuffer commands, uint32_t slot, const Rectangle& area,
+                        const Rectangle& seen) const {
     const VolkDeviceTable& vk = device_->vk();
     VkViewport viewport{area.x, area.y, area.width, area.height, 0, 1};
-    VkRect2D scissor{{static_cast<int32_t>(std::max(area.x, 0.0f)),
-                      static_cast<int32_t>(std::max(area.y, 0.0f))},
-                     {static_cast<uint32_t>(area.width), static_cast<uint32_t>(area.height)}};
+    VkRect2D scissor{{static_cast<int32_t>(std::max(seen.x, 0.0f)),
+                      static_cast<int32_t>(std::max(seen.y, 0.0f))},
+                     {static_cast<uint32_t>(seen.width), static_cast<uint32_t>(seen.height)}};
     vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, slots_[slot].draw);
     VkDescriptorSet set = sets_[slot];
     vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, sets_.layout(), 0, 1,

@@ -22,8 +22,9 @@ class ViewRenderer {
     /// commands are complete. Throws UserError where the device cannot bind the view.
     void prepare(VkCommandBuffer commands, uint32_t slot, const BufferView& view,
                  const ShowOptions& options, const Rectangle& area);
-    /// Inside the pass.
-    void draw(VkCommandBuffer commands, uint32_t slot, const Rectangle& area) const;
+    /// Inside the pass: the picture fills `area`, of which `seen` is drawn.
+    void draw(VkCommandBuffer commands, uint32_t slot, const Rectangle& area,
+              const Rectangle& seen) const;
 
   private:
     struct Push {

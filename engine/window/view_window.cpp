@@ -121,6 +121,7 @@ PanelState ViewWindow::State::panel_state() const {
     if (!compiling.empty()) state.message = compiling;
     state.keys_open = keys_open;
     state.keys = options.keys;
+    state.hint = hint;
     state.can_record = os && recording;
     if (recording) state.recording = recording();
     state.in_space = shown.scene.is_in_space();
@@ -304,7 +305,7 @@ void ViewWindow::State::print_widgets() {
                       static_cast<double>(at.width), static_cast<double>(at.height));
         text += buffer;
     };
-    line("view", placement_of(shown.scene, whole(extent())).area);
+    line("view", placement_of(shown.scene, whole(extent()), shown.zoom).area);
     for (const Widget& widget : gui.widgets().all) {
         if (widget.rectangle.width > 0) line(widget.name, widget.rectangle);
     }

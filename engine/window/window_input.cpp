@@ -1,5 +1,6 @@
 // What the person does with a window, and what it does while time stands still.
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "engine/window/camera.h"
@@ -36,6 +37,7 @@ void ViewWindow::State::take_input(double wait_seconds) {
     take_keys();
     take_mouse();
     take_camera();
+    take_zoom();
     if (closed && std::exchange(actions.screenshot, false)) screenshot();
 }
 
@@ -55,6 +57,10 @@ void ViewWindow::State::take_keys() {
             case 'H': hidden = !hidden; break;
             case static_cast<int>(Key::F1): toggle_keys(); break;
             case static_cast<int>(Key::F2): toggle_inspector(); break;
+            case static_cast<int>(Key::Home):
+                shown.scene.camera = asked_camera;
+                shown.zoom = {};
+                break;
             case static_cast<int>(Key::F9):
                 if (toggle_recording) toggle_recording();
                 break;
@@ -76,7 +82,7 @@ void ViewWindow::State::toggle_keys() {
 void ViewWindow::State::take_mouse() {
     const Mouse before = std::exchange(mouse, {});
     if (shown.scene.is_empty()) return;
-    const DrawPlacement at = placement_of(shown.scene, whole(extent()));
+    const DrawPlacement at = placement_of(shown.scene, whole(extent()), shown.zoom);
     const Rectangle& area = at.area;
     const auto row = [&](float y) {
         return at.top + (y - area.y) / area.height * (at.bottom - at.top);
@@ -132,7 +138,45 @@ void ViewWindow::State::take_camera() {
     motion.forward = travel * (down(Key::Up) - down(Key::Down));
     motion.up = travel * (down(Key::PageUp) - down(Key::PageDown));
     move_camera(shown.scene.camera, motion);
-    if (down(Key::Home) > 0) shown.scene.camera = asked_camera;
+}
+
+std::string ViewWindow::State::value_at(float i, float j) const {
+    const BufferView& picture = shown.scene.picture;
+    if (!picture.memory) return "";
+    const auto row = static_cast<int64_t>(i), column = static_cast<int64_t>(j);
+    if (i < 0 || j < 0 || row >= picture.shape[0] || column >= picture.shape[1]) return "";
+    const int64_t channels = picture.shape.size() == 3 ? picture.shape[2] : 1;
+    const auto width = static_cast<int64_t>(picture.dtype.bytes());
+    std::vector<std::byte> bytes(static_cast<size_t>(channels * width));
+    const int64_t first = (row * picture.shape[1] + column) * channels * width;
+    executor->read(*picture.memory, picture.offset + static_cast<uint64_t>(first), bytes);
+    std::string text = "[" + std::to_string(row) + ", " + std::to_string(column) + "] =";
+    for (int64_t c = 0; c < channels; ++c) {
+        char number[32];
+        const Scalar value = load_scalar(picture.dtype, &bytes[static_cast<size_t>(c * width)]);
+        std::snprintf(number, sizeof number, " %.6g", value.as_double());
+        text += number;
+    }
+    return text;
+}
+
+void ViewWindow::State::take_zoom() {
+    const float from_x = std::exchange(zoom_from_x, input.x);
+    const float from_y = std::exchange(zoom_from_y, input.y);
+    hint.clear();
+    if (shown.scene.is_empty() || shown.scene.is_in_space()) return;
+    const bool typing = !hidden && panel.wants_keys();
+    const bool control = input.keys[static_cast<size_t>(Key::Control)];
+    if (typing || !control || !mouse.inside) return;
+    const Rectangle area = placement_of(shown.scene, whole(extent())).area;
+    zoom_about(shown.zoom, (input.x - area.x) / area.width, (input.y - area.y) / area.height,
+               mouse.wheel);
+    if (mouse.left.down && !mouse.left.pressed)
+        pan(shown.zoom, (input.x - from_x) / area.width, (input.y - from_y) / area.height);
+    hint = value_at(mouse.i, mouse.j);
+    // The program sees none of it.
+    mouse.left = mouse.right = mouse.middle = {};
+    mouse.wheel = 0;
 }
 
 std::vector<ViewWindow::State*>& ViewWindow::State::on_screen() {

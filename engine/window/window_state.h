@@ -66,6 +66,9 @@ struct ViewWindow::State {
     void take_mouse();
     /// Turns, shifts and nears the camera of a drawing in space.
     void take_camera();
+    /// With Control: nears and shifts what is flat, and says the value under the mouse.
+    void take_zoom();
+    std::string value_at(float i, float j) const;
     /// Time stands still: the window is paused, or nobody sees it.
     bool stands_still() const;
     bool is_unseen() const;
@@ -103,7 +106,8 @@ struct ViewWindow::State {
     int frames = 0, screenshots = 0;
     int draws = 0;                          // frames, and those of a pause
     int times_draw = 0, kernel_frames = 1;  // when kernel times were taken, and over how many
-    std::string printed, message, compiling;
+    std::string printed, message, compiling, hint;
+    float zoom_from_x = 0, zoom_from_y = 0;  // where the mouse was in the frame before, in pixels
     FrameClock::time_point last = FrameClock::now(), times_at = last, message_ends = last;
     double frame_seconds = 0;  // smoothed
     double last_seconds = 1.0 / 60;

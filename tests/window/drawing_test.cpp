@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "engine/window/camera.h"
+#include "engine/window/placement.h"
 #include "tests/gpu/device_fixture.h"
 #include "tests/window/window_fixture.h"
 
@@ -279,6 +280,33 @@ TEST(DrawCamera, KeepsWhatIsDraggedUnderTheMouse) {
     EXPECT_NEAR(camera.target[0], -1, 1e-6);
 }
 
+TEST(FlatZoom, KeepsWhatIsUnderTheMouseThere) {
+    DrawScene scene{.limits = DrawLimits{0, 8, 0, 4}};
+    scene.layers.emplace_back().places.shape = {1, 2};
+    const Rectangle frame{0, 0, 800, 400};
+    FlatZoom zoom;
+    const auto x_at = [&](float part) {
+        const DrawPlacement at = placement_of(scene, frame, zoom);
+        return at.left + part * (at.right - at.left);
+    };
+    zoom_about(zoom, 0.75f, 0.5f, 5);
+    EXPECT_GT(zoom.scale, 1.5f);
+    EXPECT_NEAR(x_at(0.75f), 6, 1e-4);
+    pan(zoom, 0.1f, 0);
+    EXPECT_NEAR(x_at(0.85f), 6, 1e-4);
+    zoom_about(zoom, 0, 0, -50);
+    EXPECT_EQ(zoom, FlatZoom{});
+}
+TEST(FlatZoom, ShowsNothingBeyondTheRim) {
+    FlatZoom zoom;
+    zoom_about(zoom, 0.5f, 0.5f, 5);
+    pan(zoom, 100, -100);
+    EXPECT_FLOAT_EQ(zoom.x, 0.5f / zoom.scale);
+    EXPECT_FLOAT_EQ(zoom.y, 1 - 0.5f / zoom.scale);
+    zoom_about(zoom, 0.5f, 0.5f, 1e6f);
+    EXPECT_EQ(zoom.scale, FlatZoom::kMost);
+}
+
 class DrawingWindow : public RealWindow {
   protected:
     /// Frames of one point in space until `done`.
@@ -310,6 +338,29 @@ TEST_F(DrawingWindow, TheCameraTurnsWhileTimeStandsStill) {
     EXPECT_NE(window.camera().pitch, before.pitch);
     EXPECT_LT(window.camera().distance, before.distance);
     EXPECT_NE(window.picture().rgba, seen);
+}
+TEST_F(DrawingWindow, HomePutsTheCameraBack) {
+    ViewWindow window(executor, options("home"));
+    ASSERT_TRUE(drawn_until(window, [&] { return window.frame() > 3; }));
+    const DrawCamera before = window.camera();
+    by_hand("home", "windowfocus \\$id sleep 0.1 " + at(400, 200) + "click 4");
+    ASSERT_TRUE(drawn_until(window, [&] { return window.camera().distance < before.distance; }));
+    by_hand("home", "key Home");
+    EXPECT_TRUE(drawn_until(window, [&] { return window.camera() == before; }));
+}
+
+TEST_F(DrawingWindow, ControlAndTheWheelComeNearerToAPicture) {
+    ViewWindow window(executor, options("zoom"));
+    settle(window);
+    const auto middle = [&] { return pixel_of(window.picture(), 400, 160)[0]; };
+    const int before = middle();
+    by_hand("zoom",
+            "windowfocus \\$id sleep 0.1 " + at(620, 160) +
+                "keydown ctrl sleep 0.1 click 4 click 4 click 4 click 4 sleep 0.1 keyup ctrl");
+    EXPECT_TRUE(frames_until(window, [&] { return middle() > before + 20; }));
+    EXPECT_EQ(window.mouse().wheel, 0);
+    by_hand("zoom", "key Home");
+    EXPECT_TRUE(frames_until(window, [&] { return middle() == before; }));
 }
 
 }  // namespace
