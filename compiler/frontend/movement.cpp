@@ -274,6 +274,16 @@ Tensor concat(const std::vector<Tensor>& parts, const JoinOptions& options, Sour
 
 Tensor stack(const std::vector<Tensor>& parts, const JoinOptions& options, SourceLine line) {
     check_parts("stack", parts, line);
+    Builder b = builder(*current_state(), line);
+    const Shape first = parts[0].node(line)->shape;
+    for (const Tensor& part : parts) {
+        const Shape shape = part.node(line)->shape;
+        const std::string differ = "stack: shapes " + text(first) + " and " + text(shape) +
+                                   " differ; parts of a new axis are equal, and concat joins along "
+                                   "one that there is";
+        if (shape.size() != first.size()) fail_at(line, differ);
+        for (size_t k = 0; k < shape.size(); ++k) require_equal(b, shape[k], first[k], differ);
+    }
     std::vector<Tensor> rows;
     for (const Tensor& part : parts) rows.push_back(unsqueeze(Operand(part, line), options.axis));
     int axis = options.axis < 0 ? options.axis + rows[0].node(line)->rank() : options.axis;

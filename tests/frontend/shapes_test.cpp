@@ -124,6 +124,13 @@ TEST_F(Shapes, ConcatOfOtherSizesIsAnError) {
                  {"concat", "[2, 1]", "[3, 1]", "shapes_test.cpp:"});
 }
 
+TEST_F(Shapes, StackOfOtherShapesIsAnErrorOfStack) {
+    expect_parts(user_error([] {
+                     stack({zeros({6}), zeros({5})});
+                 }),
+                 {"stack: shapes [6] and [5] differ", "concat joins", "shapes_test.cpp:"});
+}
+
 TEST_F(Shapes, Reductions) {
     Tensor x = tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2});
     EXPECT_EQ(sum(x).item<float>(), 10);
