@@ -116,6 +116,7 @@ void Inspector::choose_kernel(size_t kernel) {
     text_.resize(text.size() + kRoom);
     errors_.clear();
     spirv_.clear();
+    kernel_code_.clear();
     said_.clear();
 }
 
@@ -216,42 +217,57 @@ void Inspector::give_back() {
     choose_kernel(selected_.kernel);
 }
 
-void Inspector::draw_code(float scale) {
+void Inspector::draw_glsl(float scale) {
     const KernelInfo& kernel = selected_.program->kernels[selected_.kernel];
-    if (!ImGui::BeginTabBar("code")) return;
-    if (ImGui::BeginTabItem("GLSL")) {
-        const bool can_edit = tools_.compile && !kernel.glsl.empty();
-        ImGui::InputTextMultiline(
-            "##glsl", text_.data(), text_.size(), {-1, kEditorHeight * scale},
-            can_edit ? ImGuiInputTextFlags_AllowTabInput : ImGuiInputTextFlags_ReadOnly);
-        note("inspector glsl");
-        if (can_edit && ImGui::Button("swap in")) swap_in();
-        if (can_edit) note("inspector swap");
-        const bool runs_edited = edited_.contains({selected_.program.get(), selected_.kernel});
-        if (runs_edited) {
-            ImGui::SameLine();
-            if (ImGui::Button("return to the generated one")) give_back();
-            note("inspector return");
-            const Times& times = times_[kernel.name];
-            ImGui::TextColored(kLoud, "yours %.4f ms, the generated one %.4f ms",
-                               times.history.series.empty() ? 0.0 : times.milliseconds,
-                               times.generated);
-        }
-        for (const std::string& error : errors_) {
-            ImGui::TextColored(kLoud, "line %s", error.c_str());
-            const std::string line = line_of(text_.data(), std::atoi(error.c_str()));
-            if (!line.empty()) ImGui::TextColored(kDim, "    %s", line.c_str());
-        }
-        ImGui::EndTabItem();
+    const bool can_edit = tools_.compile && !kernel.glsl.empty();
+    ImGui::InputTextMultiline(
+        "##glsl", text_.data(), text_.size(), {-1, kEditorHeight * scale},
+        can_edit ? ImGuiInputTextFlags_AllowTabInput : ImGuiInputTextFlags_ReadOnly);
+    note("inspector glsl");
+    if (can_edit && ImGui::Button("swap in")) swap_in();
+    if (can_edit) note("inspector swap");
+    const bool runs_edited = edited_.contains({selected_.program.get(), selected_.kernel});
+    if (runs_edited) {
+        ImGui::SameLine();
+        if (ImGui::Button("return to the generated one")) give_back();
+        note("inspector return");
+        const Times& times = times_[kernel.name];
+        ImGui::TextColored(kLoud, "yours %.4f ms, the generated one %.4f ms",
+                           times.history.series.empty() ? 0.0 : times.milliseconds,
+                           times.generated);
     }
-    if (tools_.disassemble && ImGui::BeginTabItem("SPIR-V")) {
-        if (spirv_.empty()) spirv_ = tools_.disassemble(kernel.spirv);
-        ImGui::BeginChild("##spirv", {-1, kEditorHeight * scale}, true,
+    for (const std::string& error : errors_) {
+        ImGui::TextColored(kLoud, "line %s", error.c_str());
+        const std::string line = line_of(text_.data(), std::atoi(error.c_str()));
+        if (!line.empty()) ImGui::TextColored(kDim, "    %s", line.c_str());
+    }
+}
+
+void Inspector::draw_code(float scale) {
+    if (!ImGui::BeginTabBar("code")) return;
+    const auto text_tab = [&](const char* name, const char* place, std::string& text,
+                              const auto& make) {
+        const bool shown = ImGui::BeginTabItem(name);
+        note(place);
+        if (!shown) return;
+        if (text.empty()) text = make();
+        ImGui::BeginChild("##text", {-1, kEditorHeight * scale}, true,
                           ImGuiWindowFlags_HorizontalScrollbar);
-        ImGui::TextUnformatted(spirv_.data(), spirv_.data() + spirv_.size());
+        ImGui::TextUnformatted(text.data(), text.data() + text.size());
         ImGui::EndChild();
         ImGui::EndTabItem();
+    };
+    if (ImGui::BeginTabItem("GLSL")) {
+        draw_glsl(scale);
+        ImGui::EndTabItem();
     }
+    const Program& program = *selected_.program;
+    if (tools_.kernel_code)
+        text_tab("kernel code", "inspector code", kernel_code_,
+                 [&] { return tools_.kernel_code(program, selected_.kernel); });
+    if (tools_.disassemble)
+        text_tab("SPIR-V", "inspector spirv", spirv_,
+                 [&] { return tools_.disassemble(program.kernels[selected_.kernel].spirv); });
     ImGui::EndTabBar();
 }
 

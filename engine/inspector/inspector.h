@@ -48,6 +48,7 @@ class Inspector {
     const KernelCounts* counts_of(const WatchedCall& call);
     void draw_facts(const WatchedCall& call, float scale);
     void draw_code(float scale);
+    void draw_glsl(float scale);
     void draw_tensors(const WatchedCall& call, float scale);
     void draw_summary(float scale);
     void draw_schedule() const;
@@ -64,7 +65,7 @@ class Inspector {
     std::map<std::pair<const Program*, size_t>, std::string> edited_;  // what runs in its place
     std::vector<char> text_;                                           // in the editor
     std::vector<std::string> errors_;
-    std::string spirv_, said_;
+    std::string spirv_, kernel_code_, said_;
     std::vector<KernelCounts> counts_;  // of the selected program, at these sizes
     std::pair<const Program*, SizeEnv> counted_;
     size_t tensor_ = 0;

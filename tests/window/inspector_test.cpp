@@ -201,8 +201,8 @@ TEST_F(Inspected, EveryTabOfAnyProgramIsDrawn) {
         },
         {f32("n")});
     g(ones({64}));
-    for (const char* tab :
-         {"inspector schedule", "inspector memory", "inspector tensors", "inspector kernels"}) {
+    for (const char* tab : {"inspector schedule", "inspector memory", "inspector tensors",
+                            "inspector kernels", "inspector code", "inspector spirv"}) {
         click(tab);
         for (int settle = 0; settle < 3; ++settle) EXPECT_TRUE(frame());
     }
