@@ -63,6 +63,12 @@ vec3 inferno(float t) {
                       vec3(77.16293570, -33.40235894, -81.80730926), vec3(-71.31942824, 32.62606426, 73.20951986),
                       vec3(25.13112622, -12.24266895, -23.07032500));
 }
+vec3 plasma(float t) {
+    return polynomial(t, vec3(0.05873234, 0.02333671, 0.54334018), vec3(2.17651463, 0.23838342, 0.75396046),
+                      vec3(-2.68946048, -7.45585114, 3.11079994), vec3(6.13034835, 42.34618815, -28.51885465),
+                      vec3(-11.10743619, -82.66631109, 60.13984767), vec3(10.02306558, 71.41361770, -54.07218656),
+                      vec3(-3.65871384, -22.93153465, 18.19190779));
+}
 // A. Mikhailov's turbo (Apache 2.0), as a polynomial.
 vec3 turbo(float t) {
     vec4 v4 = vec4(1.0, t, t * t, t * t * t);
@@ -95,6 +101,7 @@ vec3 mapped(float t) {
         case 4: return turbo(t);
         case 5: return coolwarm(t);
         case 6: return icefire(t);
+        case 7: return plasma(t);
         default: return vec3(t);
     }
 }

@@ -80,8 +80,7 @@ struct TriangleOptions {
 ///     Drawing d;
 ///     d.picture(u, colormap::viridis).arrows(places, flow, {.scale = 10});
 ///     window.show(d);
-/// Tensors are read where they are when the window shows the frame: nothing comes to the host. See
-/// engine/firn/drawing.md.
+/// Nothing comes to the host. See engine/window/drawing.md.
 class Drawing {
   public:
     /// Beneath all shapes, as Window::show shows it.

@@ -2,6 +2,7 @@
 #include "engine/window/panel_widgets.h"
 
 #include <imgui.h>
+#include <imgui_internal.h>  // how long the mouse rests
 
 #include <algorithm>
 #include <cstdio>
@@ -14,6 +15,7 @@ namespace firn {
 namespace {
 
 constexpr float kWidgetWidth = 170, kTooltipWidth = 320;
+constexpr float kTooltipSeconds = 0.5f;
 
 const std::string& label_of(const Widget& widget, const Parameter* parameter) {
     const std::string& label = parameter ? parameter->label : widget.label;
@@ -30,6 +32,9 @@ const Parameter* parameter_of(const Widgets& widgets, const Widget& widget) {
 void draw_tooltip(const Widgets& widgets, const Widget& widget, const Parameter* parameter,
                   float scale) {
     if (!ImGui::IsItemHovered() || (widget.help.empty() && !parameter)) return;
+    if (GImGui->HoveredIdTimer < kTooltipSeconds) return;  // on the way to another
+    const ImVec2 panel = ImGui::GetWindowPos(), item = ImGui::GetItemRectMin();
+    ImGui::SetNextWindowPos({panel.x + ImGui::GetWindowWidth() + 8 * scale, item.y});
     ImGui::BeginTooltip();
     ImGui::PushTextWrapPos(kTooltipWidth * scale);
     const std::string& help = parameter ? parameter->help : widget.help;

@@ -18,13 +18,14 @@ struct BufferView {
 };
 
 /// The numbers are those of view.frag.
-enum class Colormap : uint8_t { Grey, Viridis, Magma, Inferno, Turbo, Coolwarm, Icefire };
+enum class Colormap : uint8_t { Grey, Viridis, Magma, Inferno, Turbo, Coolwarm, Icefire, Plasma };
 
 namespace colormap {
 inline constexpr Colormap grey = Colormap::Grey;
 inline constexpr Colormap viridis = Colormap::Viridis;
 inline constexpr Colormap magma = Colormap::Magma;
 inline constexpr Colormap inferno = Colormap::Inferno;
+inline constexpr Colormap plasma = Colormap::Plasma;
 inline constexpr Colormap turbo = Colormap::Turbo;
 inline constexpr Colormap coolwarm = Colormap::Coolwarm;  // diverging, light in the middle
 inline constexpr Colormap icefire = Colormap::Icefire;    // diverging, dark in the middle

@@ -2,6 +2,7 @@
 #include "engine/firn/drawing.h"
 
 #include <firn/firn.h>
+#include <firn/shading.h>
 #include <gtest/gtest.h>
 
 #include "compiler/program/error.h"
@@ -64,6 +65,27 @@ TEST_F(Drawings, ThatDoNotFitAreRefusedWithTheirLine) {
 TEST_F(Drawings, WithoutElementsShowNothing) {
     EXPECT_EQ(seen(Drawing().points(zeros({0, 2}))), nothing);
     EXPECT_EQ(seen(Drawing().path(zeros({1, 2}))), nothing);
+}
+
+TEST(Maps, AreThoseOfTheTensorFunctions) {
+    const Tensor t = reshape(arange(32).as(f32), {1, 32}) / 31.0f;
+    const auto bytes = [](const auto& show) {
+        Window window({.size = {32, 1}, .headless = true});
+        EXPECT_TRUE(window.open());
+        show(window);
+        return window.picture().rgba;
+    };
+    const std::pair<Colormap, vec3> maps[] = {{colormap::viridis, viridis(t)},
+                                              {colormap::magma, magma(t)},
+                                              {colormap::inferno, inferno(t)},
+                                              {colormap::plasma, plasma(t)},
+                                              {colormap::turbo, turbo(t)}};
+    for (const auto& [map, colours] : maps) {
+        const auto one = bytes([&](Window& window) { window.show(t, map, {0, 1}); });
+        const auto other = bytes([&](Window& window) { window.show(stack(colours)); });
+        for (size_t k = 0; k < one.size(); ++k)
+            EXPECT_NEAR(one[k], other[k], 1) << int(map) << ", " << k / 4;
+    }
 }
 
 }  // namespace
