@@ -1,6 +1,8 @@
 // Factorisations of matrices and what they solve.
 #pragma once
-#include "compiler/frontend/tensor.h"
+#include <optional>
+
+#include "compiler/frontend/movement.h"
 
 namespace firn {
 
@@ -43,5 +45,44 @@ struct Qr {
 /// a = q r by Householder's reflections, for a [.., m, n]. The diagonal of r may be negative, as in
 /// numpy.
 Qr qr(const Operand& a);
+
+struct Eigh {
+    Tensor values;   // [.., n], ascending
+    Tensor vectors;  // [.., n, n]: column k belongs to value k; orthonormal, of either sign
+};
+/// Eigenvalues and eigenvectors of a symmetric [.., n, n], of which only the lower triangle is
+/// read, as numpy's eigh. Jacobi's rotations, n / 2 disjoint ones at a time (R. Brent and F. Luk,
+/// "The Solution of Singular-Value and Symmetric Eigenvalue Problems on Multiprocessor Arrays",
+/// 1985). Vectors of equal values are any basis: what depends on the choice has gradient 0.
+Eigh eigh(const Operand& a);
+
+struct Svd {
+    Tensor u;   // [.., m, k] with orthonormal columns; k = min(m, n)
+    Tensor s;   // [.., k], descending, 0 or more
+    Tensor vt;  // [.., k, n] with orthonormal rows
+};
+/// The thin singular value decomposition a = u diag(s) vt of [.., m, n], as numpy's svd without
+/// full matrices. Jacobi's rotations of columns (M. Hestenes, 1958). Of equal or zero singular
+/// values the vectors are any basis: what depends on the choice has gradient 0.
+Svd svd(const Operand& a);
+
+struct RankOptions {
+    [[no_unique_address]] ByName by_name = {};
+    /// Singular values up to this, relative to the largest, count as 0; none: max(m, n) times the
+    /// type's epsilon.
+    std::optional<double> tolerance = std::nullopt;
+};
+/// The Moore-Penrose inverse [.., n, m] of [.., m, n].
+Tensor pinv(const Operand& a, const RankOptions& options = {});
+/// The x of least norm among those with the least |a x - b|, for a [.., m, n] and b [.., m, k]; or
+/// b [m] where a has no batch.
+Tensor lstsq(const Operand& a, const Operand& b, const RankOptions& options = {});
+/// How many singular values are not 0, i32 [..].
+Tensor matrix_rank(const Operand& a, const RankOptions& options = {});
+
+/// The exponential of [.., n, n], 1 + a + a a / 2 + ..: a quotient of polynomials at a / 2^s,
+/// squared s times (N. Higham, "The Scaling and Squaring Method for the Matrix Exponential
+/// Revisited", 2005).
+Tensor expm(const Operand& a);
 
 }  // namespace firn

@@ -224,7 +224,7 @@ TEST(Layers, PublicHeadersStayLight) {
         "array",    "concepts", "cstddef", "cstdint", "initializer_list", "iosfwd", "new",
         "optional", "string",   "tuple",   "utility", "type_traits",      "vector", "stdexcept"};
     // Learning and shading are headers of their own, so that they cost nobody else.
-    for (const auto& [header, most] : {std::pair{"engine/firn/firn.h", 5700u},
+    for (const auto& [header, most] : {std::pair{"engine/firn/firn.h", 5800u},
                                        {"engine/firn/learning.h", 3500u},
                                        {"engine/firn/shading.h", 2900u}}) {
         size_t lines = 0;

@@ -1,0 +1,31 @@
+// The tournament of pairs, and the angle of one.
+#include "compiler/algorithms/rotations.h"
+
+#include "compiler/frontend/math.h"
+
+namespace firn {
+
+Size rotation_rounds(const Size& n) { return max(Size(1), n + mod(n, Size(2)) - Size(1)); }
+
+Tensor rotation_partner(const Tensor& of, const Tensor& round, const Size& n) {
+    // All but index `rounds`, which an even n has, sit in a ring: those meet whose sum is the round
+    // modulo the ring. Who would meet itself meets that one: twice its index is the round, and half
+    // of 1 modulo an odd ring is (ring + 1) / 2.
+    const Size rounds = rotation_rounds(n), half = floor_div(rounds + Size(1), Size(2));
+    Tensor partner = (round + rounds - of) % rounds;
+    partner = select(partner == of, rounds, partner);
+    partner = select(of == rounds, (round * half) % rounds, partner);
+    return select(partner < n, partner, of);
+}
+
+Rotation jacobi_rotation(const Tensor& first, const Tensor& last, const Tensor& between,
+                         const Tensor& is_low, const Tensor& alone) {
+    // The smaller of both angles: Golub and Van Loan, algorithm 8.5.1.
+    const Tensor tau = (last - first) / (2 * between);
+    const Tensor smaller = select(tau < 0, -1, 1) / (abs(tau) + sqrt(1 + tau * tau));
+    const Tensor tangent = select(alone | (between == 0), 0, smaller);
+    const Tensor cosine = 1 / sqrt(1 + tangent * tangent), sine = tangent * cosine;
+    return {cosine, select(is_low, -sine, sine)};
+}
+
+}  // namespace firn
