@@ -10,6 +10,7 @@
 #include "compiler/frontend/indexing.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
+#include "compiler/frontend/reduce.h"
 
 namespace firn {
 namespace {
@@ -18,18 +19,24 @@ namespace {
 // has one result.
 
 Tensor packed_eigh(const Tensor& a) {
-    const Size n = a.size(1), rounds = rotation_rounds(n);
+    const Size n = a.size(1);
     Tensor m = a, v = expand(eye(n, n, a.dtype()), a.shape());
     const auto [b, i, j] = indices<3>(a.shape());
     const auto [batch, k] = indices<2>(Shape{a.size(0), n});
-    for (Tensor turn : loop(rounds * Size(kJacobiSweeps))) {
-        const Tensor partner = rotation_partner(k, turn % rounds, n);
+    const Tensor largest = unsqueeze(max(abs(a), {.axis = {1, 2}}), 1);
+    const Tensor tolerance = largest * epsilon_of(a.dtype());
+    jacobi_sweeps(k.shape(), [&](const Tensor& round) {
+        const Tensor partner = rotation_partner(k, round, n);
         const Tensor low = min(k, partner), high = max(k, partner);
         const auto at = [&](const Tensor& row, const Tensor& column) {
             return unchecked(m)(batch, row, column);
         };
-        const Rotation r =
-            jacobi_rotation(at(low, low), at(high, high), at(low, high), k < partner, k == partner);
+        const Rotation r = jacobi_rotation({.first = at(low, low),
+                                            .last = at(high, high),
+                                            .between = at(low, high),
+                                            .tolerance = tolerance,
+                                            .is_low = k < partner,
+                                            .alone = k == partner});
         const Tensor p = unchecked(partner)(b, i), q = unchecked(partner)(b, j);
         const Tensor row_own = unchecked(r.own)(b, i), row_other = unchecked(r.other)(b, i);
         const Tensor own = unchecked(r.own)(b, j), other = unchecked(r.other)(b, j);
@@ -38,7 +45,8 @@ Tensor packed_eigh(const Tensor& a) {
         };
         m = row_own * turned_row(i) + row_other * turned_row(p);
         v = own * v + other * unchecked(v)(b, i, q);
-    }
+        return r.turns;
+    });
     const Tensor values = diagonal(m), order = argsort(values);
     return concat({gather(v, unsqueeze(order, 1), {.axis = 2}),
                    unsqueeze(gather(values, order, {.axis = 1}), 1)},
@@ -63,7 +71,10 @@ Tensor behind_eigh(const Tensor& out, const Tensor& g) {
 Eigh eigh(const Operand& a) {
     LineScope at(a.line());
     const Matrices matrix = as_square_matrices("eigh", a);
-    const Tensor m = matrix.values, i = index(m, 1), j = index(m, 2);
+    const Tensor m = matrix.values;
+    if (matrix.rows.is(0))
+        return {with_batch(diagonal(m), matrix.batch), with_batch(m, matrix.batch)};
+    const Tensor i = index(m, 1), j = index(m, 2);
     const Tensor packed =
         custom_gradient([](const std::vector<Tensor>& xs) { return packed_eigh(xs[0]); },
                         {select(i >= j, m, transpose(m, 1, 2))},

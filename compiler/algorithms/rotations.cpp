@@ -1,7 +1,9 @@
 // The tournament of pairs, and the angle of one.
 #include "compiler/algorithms/rotations.h"
 
+#include "compiler/frontend/create.h"
 #include "compiler/frontend/math.h"
+#include "compiler/frontend/reduce.h"
 
 namespace firn {
 
@@ -18,14 +20,25 @@ Tensor rotation_partner(const Tensor& of, const Tensor& round, const Size& n) {
     return select(partner < n, partner, of);
 }
 
-Rotation jacobi_rotation(const Tensor& first, const Tensor& last, const Tensor& between,
-                         const Tensor& is_low, const Tensor& alone) {
-    // The smaller of both angles: Golub and Van Loan, algorithm 8.5.1.
-    const Tensor tau = (last - first) / (2 * between);
+Rotation jacobi_rotation(const RotationPair& pair) {
+    // The smaller of both angles: Golub and Van Loan, algorithm 8.5.1. A nan turns, and so spreads.
+    const Tensor still = pair.alone | (abs(pair.between) <= pair.tolerance);
+    const Tensor tau = (pair.last - pair.first) / (2 * pair.between);
     const Tensor smaller = select(tau < 0, -1, 1) / (abs(tau) + sqrt(1 + tau * tau));
-    const Tensor tangent = select(alone | (between == 0), 0, smaller);
+    const Tensor tangent = select(still, 0, smaller);
     const Tensor cosine = 1 / sqrt(1 + tangent * tangent), sine = tangent * cosine;
-    return {cosine, select(is_low, -sine, sine)};
+    return {cosine, select(pair.is_low, -sine, sine), !still};
+}
+
+void jacobi_sweeps(const Shape& indices, const Callback<Tensor(const Tensor&)>& round) {
+    Tensor turning = Tensor(true);
+    while_([&] { return turning; },
+           [&] {
+               Tensor turned = zeros(indices, boolean);
+               for (Tensor k : loop(rotation_rounds(indices.back()))) turned = turned | round(k);
+               turning = any(turned);
+           },
+           {.max_steps = 60});
 }
 
 }  // namespace firn

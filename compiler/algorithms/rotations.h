@@ -1,6 +1,6 @@
 // Jacobi's rotations of disjoint pairs; internal.
 #pragma once
-#include "compiler/frontend/tensor.h"
+#include "compiler/frontend/control.h"
 
 namespace firn {
 
@@ -10,19 +10,28 @@ namespace firn {
 Size rotation_rounds(const Size& n);
 Tensor rotation_partner(const Tensor& of, const Tensor& round, const Size& n);
 
-/// Rounds after which the matrix is diagonal to the type's last digits. Convergence is quadratic
-/// once the rotations are small, which takes about log2(n) sweeps (G. Golub and C. Van Loan,
-/// "Matrix Computations", 4th edition, section 8.5): 12 sweeps are enough for n to 1,000 and f64.
-inline constexpr int kJacobiSweeps = 12;
-
 /// What index k of a pair takes of itself, and of its partner.
 struct Rotation {
     Tensor own, other;
+    Tensor turns;  // bool: the element between both was large enough to be worth it
 };
-/// The rotation that makes the element between the indices `low` and `high` of a symmetric 2 x 2
-/// matrix 0: `first` at low, `last` at high, `between`. `is_low` says which of both asks, `alone`
-/// that it has no partner.
-Rotation jacobi_rotation(const Tensor& first, const Tensor& last, const Tensor& between,
-                         const Tensor& is_low, const Tensor& alone);
+struct RotationPair {
+    Tensor first, last;  // the diagonal elements at the lower and the higher index
+    Tensor between;
+    Tensor tolerance;  // a magnitude of `between` that counts as 0
+    Tensor is_low;     // which of both asks
+    Tensor alone;      // whether it has no partner
+};
+/// The rotation that makes the element between two indices of a symmetric 2 x 2 matrix 0.
+Rotation jacobi_rotation(const RotationPair& pair);
+
+/// Sweeps, each of all rounds, until none has turned anything. `round(k)` gives which indices did,
+/// of shape `indices`. A sweep squares what is left once it is small, which takes about log2(n)
+/// sweeps (G. Golub and C. Van Loan, "Matrix Computations", 4th edition, section 8.5); 60 are never
+/// needed, and end the sweeps where rounding keeps turning the last digits.
+void jacobi_sweeps(const Shape& indices, const Callback<Tensor(const Tensor&)>& round);
+
+/// The distance from 1 to the next number of a float type.
+inline double epsilon_of(DType type) { return type == f64 ? 0x1p-52 : 0x1p-23; }
 
 }  // namespace firn

@@ -34,7 +34,7 @@ Tensor completed(const Tensor& u) {
 }
 
 Tensor packed_svd(const Tensor& a) {
-    const Size n = a.size(2), rounds = rotation_rounds(n), least = min(a.size(1), n);
+    const Size n = a.size(2), least = min(a.size(1), n);
     // Squares of scaled elements neither overflow nor vanish.
     const Tensor largest = max(abs(a), {.axis = {1, 2}, .keep_dims = true});
     const Tensor scale = select(largest > 0, largest, 1);
@@ -42,19 +42,25 @@ Tensor packed_svd(const Tensor& a) {
     const auto [b, i, j] = indices<3>(u.shape());
     const auto [c, down, across] = indices<3>(v.shape());
     const auto [batch, k] = indices<2>(Shape{a.size(0), n});
-    for (Tensor turn : loop(rounds * Size(kJacobiSweeps))) {
-        const Tensor partner = rotation_partner(k, turn % rounds, n);
+    // What rounding leaves of the product of orthogonal columns.
+    const Tensor rounding = sqrt(Tensor(a.size(1)).as(a.dtype())) * epsilon_of(a.dtype());
+    jacobi_sweeps(k.shape(), [&](const Tensor& round) {
+        const Tensor partner = rotation_partner(k, round, n);
         const Tensor low = min(k, partner), high = max(k, partner);
         const Tensor squares = sum(u * u, {1});
-        const Tensor between = sum(u * unchecked(u)(b, i, unchecked(partner)(b, j)), {1});
-        const Rotation r =
-            jacobi_rotation(unchecked(squares)(batch, low), unchecked(squares)(batch, high),
-                            between, k < partner, k == partner);
-        u = unsqueeze(r.own, 1) * u +
-            unsqueeze(r.other, 1) * unchecked(u)(b, i, unchecked(partner)(b, j));
+        const Tensor first = unchecked(squares)(batch, low), last = unchecked(squares)(batch, high);
+        const Tensor beside = unchecked(u)(b, i, unchecked(partner)(b, j));
+        const Rotation r = jacobi_rotation({.first = first,
+                                            .last = last,
+                                            .between = sum(u * beside, {1}),
+                                            .tolerance = rounding * sqrt(first) * sqrt(last),
+                                            .is_low = k < partner,
+                                            .alone = k == partner});
+        u = unsqueeze(r.own, 1) * u + unsqueeze(r.other, 1) * beside;
         v = unsqueeze(r.own, 1) * v +
             unsqueeze(r.other, 1) * unchecked(v)(c, down, unchecked(partner)(c, across));
-    }
+        return r.turns;
+    });
     const Tensor lengths = sqrt(sum(u * u, {1}));
     const Tensor order = slice(argsort(lengths, {.descending = true}), {.axis = 1, .end = least});
     const auto in_order = [&](const Tensor& m) {
@@ -89,9 +95,8 @@ Tensor behind_svd(const Tensor& packed, const Tensor& cotangent, const Size& row
 Tensor counted(const Tensor& s, const Shape& shape, const RankOptions& options) {
     const Size longer = max(shape[shape.size() - 2], shape.back());
     const Tensor largest = slice(s, {.axis = -1, .end = min(Size(1), s.shape().back())});
-    const double epsilon = s.dtype() == f64 ? 0x1p-52 : 0x1p-23;
     return s > (options.tolerance ? largest * *options.tolerance
-                                  : largest * Tensor(longer).as(s.dtype()) * epsilon);
+                                  : largest * Tensor(longer).as(s.dtype()) * epsilon_of(s.dtype()));
 }
 
 Tensor pinv_of(const Tensor& a, const RankOptions& options) {
@@ -120,6 +125,10 @@ Svd svd(const Operand& a) {
         return {transpose(turned.vt, -1, -2), turned.s, transpose(turned.u, -1, -2)};
     }
     const Size rows = matrix.rows;
+    if (matrix.columns.is(0))
+        return {with_batch(matrix.values, matrix.batch),
+                with_batch(sum(matrix.values, {1}), matrix.batch),
+                with_batch(slice(matrix.values, {.axis = 1, .end = 0}), matrix.batch)};
     const Tensor packed = custom_gradient(
         [](const std::vector<Tensor>& xs) { return packed_svd(xs[0]); }, {matrix.values},
         [rows](const std::vector<Tensor>&, const Tensor& out, const Tensor& g) {

@@ -9,7 +9,7 @@
 namespace firn {
 namespace {
 
-const Floats kSteps{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+const Floats kTwelve{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 
 float at_edge(const Floats& x, int rows, int columns, int i, int j) {
     return x[size_t(std::clamp(i, 0, rows - 1) * columns + std::clamp(j, 0, columns - 1))];
@@ -48,7 +48,7 @@ TEST(Resize, CubicKeepsAParabola) {
 TEST(Resize, AreaIsTheMeanOfWhatIsCovered) {
     expect_values(
         [] {
-            return resize(tensor(kSteps, {2, 6}), 1, 4, {.mode = ResizeMode::Area});
+            return resize(tensor(kTwelve, {2, 6}), 1, 4, {.mode = ResizeMode::Area});
         },
         Floats{4 + 1.0f / 3, 5 + 2.0f / 3, 7 + 1.0f / 3, 8 + 2.0f / 3}, 1e-6);
 }
@@ -58,9 +58,9 @@ TEST(Resize, ToTheSameSizeIsThePicture) {
          {ResizeMode::Nearest, ResizeMode::Linear, ResizeMode::Cubic, ResizeMode::Area})
         expect_values(
             [&] {
-                return resize(tensor(kSteps, {2, 3, 2}), 2, 3, {.mode = mode});
+                return resize(tensor(kTwelve, {2, 3, 2}), 2, 3, {.mode = mode});
             },
-            kSteps, 1e-6);
+            kTwelve, 1e-6);
 }
 
 TEST(Resize, OfASymbolicSize) {
@@ -71,7 +71,7 @@ TEST(Resize, OfASymbolicSize) {
                     return resize(x, x.size(0) * Size(2), 2, {.mode = ResizeMode::Area});
                 },
                 {f32("h", "w")});
-            return f(tensor(kSteps, {2, 6}));
+            return f(tensor(kTwelve, {2, 6}));
         },
         Floats{2, 5, 2, 5, 8, 11, 8, 11}, 1e-6);
 }
@@ -122,8 +122,8 @@ TEST(GaussianBlur, IsTheWeightedMean) {
 }
 
 TEST(GaussianBlur, OfNoWidthIsThePicture) {
-    expect_values([] { return gaussian_blur(tensor(kSteps, {2, 3, 2}), 0.0f); }, kSteps);
-    expect_values([] { return gaussian_blur(tensor(kSteps, {2, 6}), Tensor(0.0f), 2); }, kSteps);
+    expect_values([] { return gaussian_blur(tensor(kTwelve, {2, 3, 2}), 0.0f); }, kTwelve);
+    expect_values([] { return gaussian_blur(tensor(kTwelve, {2, 6}), Tensor(0.0f), 2); }, kTwelve);
 }
 
 TEST(GaussianBlur, OfANegativeWidthIsAnError) {

@@ -75,6 +75,15 @@ TEST(Eigh, OfEqualValuesAndOfNothing) {
     expect_values([] { return eigh(zeros({3, 3})).values; }, Floats{0, 0, 0});
 }
 
+TEST(Eigh, NanSpreads) {
+    expect_values(
+        [] {
+            return eigh(tensor({1.0f, 0.0f, 0.0f, NAN, 1.0f, 0.0f, 0.0f, 0.0f, 1.0f}, {3, 3}))
+                .values;
+        },
+        Floats{NAN, NAN, NAN});
+}
+
 TEST(Eigh, InF64HasItsDigits) {
     SessionScope scope(Session::interpreter(cpu_profile()));
     const Tensor a = symmetric({40, 40}, 8).as(f64);
@@ -146,6 +155,12 @@ TEST(Svd, ColumnsAreOrthonormalEvenOfAMatrixOfZeros) {
 
 TEST(Svd, ValuesDescendAndAreKnown) {
     expect_values([] { return svd(diag(tensor({-1.0f, 3.0f, 2.0f}))).s; }, Floats{3, 2, 1}, 1e-6);
+}
+
+TEST(Svd, OfNothing) {
+    expect_values([] { return svd(zeros({2, 0})).u; }, Floats{});
+    expect_values([] { return pinv(zeros({0, 3})); }, Floats{});
+    expect_values([] { return matrix_rank(zeros({2, 0, 3})); }, Ints{0, 0});
 }
 
 TEST(Svd, OfLargeAndSmallElements) {
