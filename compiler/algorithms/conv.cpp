@@ -11,6 +11,19 @@
 namespace firn {
 namespace {
 
+/// How a kernel lies on x, along each axis of positions.
+struct Geometry {
+    std::vector<Size> stride, padding, dilation;
+    int groups = 1;
+};
+template <class Options>
+Geometry geometry(const Options& options) {
+    const auto list = [](const auto& each) {
+        return std::vector<Size>(each.values.begin(), each.values.end());
+    };
+    return {list(options.stride), list(options.padding), list(options.dilation), options.groups};
+}
+
 void check_channels(const char* what, const Shape& x, const Shape& weight, size_t rank,
                     int groups) {
     std::string asked =
@@ -39,134 +52,184 @@ Size positions(const char* what, const Size& n, const Size& kernel, const Size& 
     return floor_div(room, stride) + Size(1);
 }
 
-/// The sums of conv2d with several groups, which have an axis of their own: so that every index is
-/// affine, and the gradients are sums too. The result has the shape `out`.
-Tensor grouped(const Tensor& x, const Tensor& weight, const Shape& out,
-               const Conv2dOptions& options) {
-    const auto &stride = options.stride.values, &padding = options.padding.values,
-               &dilation = options.dilation.values;
-    const Size groups = options.groups;
+std::vector<Tensor> all_indices(const Shape& shape) {
+    std::vector<Tensor> out;
+    for (size_t axis = 0; axis < shape.size(); ++axis)
+        out.push_back(index(shape, static_cast<int>(axis)));
+    return out;
+}
+Tensor read(const Reader& x, const std::vector<Tensor>& at) {
+    const auto index = [&](size_t k) {
+        return k < at.size() ? Reader::Index(at[k]) : Reader::Index();
+    };
+    return x(index(0), index(1), index(2), index(3), index(4), index(5));
+}
+Tensor sum_from(const Tensor& terms, size_t axis) {
+    std::vector<int> axes;
+    for (size_t k = axis; k < terms.shape().size(); ++k) axes.push_back(static_cast<int>(k));
+    return sum(terms, {.axis = axes});
+}
+void append(Shape& shape, const Shape& from, size_t begin) {
+    for (size_t k = begin; k < from.size(); ++k) shape.push_back(from[k]);
+}
+
+/// Where in x position `p` of a result finds kernel element `k`.
+Tensor place(const Geometry& by, size_t axis, const Tensor& p, const Tensor& k) {
+    return p * by.stride[axis] - by.padding[axis] + k * by.dilation[axis];
+}
+
+/// The sums of a convolution; the result has the shape `out`.
+Tensor convolved(const Tensor& x, const Tensor& weight, const Shape& out, const Geometry& by) {
+    const size_t axes = by.stride.size(), c = 2 + axes;  // batch, out channel, positions, channel
+    Shape all = out;
+    append(all, weight.shape(), 1);
+    const std::vector<Tensor> at = all_indices(all);
+    std::vector<Tensor> in{at[0], at[c]}, element{at[1], at[c]};
+    for (size_t k = 0; k < axes; ++k) {
+        in.push_back(place(by, k, at[2 + k], at[c + 1 + k]));
+        element.push_back(at[c + 1 + k]);
+    }
+    return sum_from(read(zero(x), in) * read(unchecked(weight), element), c);
+}
+
+/// The same with several groups, which have an axis of their own: so that every index is affine,
+/// and the gradients are sums too.
+Tensor grouped(const Tensor& x, const Tensor& weight, const Shape& out, const Geometry& by) {
+    const size_t axes = by.stride.size(), c = 3 + axes;
+    const Size groups = by.groups;
     const Tensor parts = split_axis(x, 1, {groups, weight.shape()[1]}),
                  weights = split_axis(weight, 0, {groups, -1});
-    const Shape kernel = weights.shape();
-    auto [b, g, o, i, j, c, k, l] =
-        indices<8>({out[0], groups, kernel[1], out[2], out[3], kernel[2], kernel[3], kernel[4]});
-    const Tensor row = i * stride[0] - padding[0] + k * dilation[0];
-    const Tensor column = j * stride[1] - padding[1] + l * dilation[1];
-    const Tensor terms = zero(parts)(b, g, c, row, column) * unchecked(weights)(g, o, c, k, l);
-    return reshape(sum(terms, {.axis = {5, 6, 7}}), out);
+    Shape all{out[0], groups, weights.shape()[1]};
+    append(all, out, 2);
+    append(all, weights.shape(), 2);
+    const std::vector<Tensor> at = all_indices(all);
+    std::vector<Tensor> in{at[0], at[1], at[c]}, element{at[1], at[2], at[c]};
+    for (size_t k = 0; k < axes; ++k) {
+        in.push_back(place(by, k, at[3 + k], at[c + 1 + k]));
+        element.push_back(at[c + 1 + k]);
+    }
+    return reshape(sum_from(read(zero(parts), in) * read(unchecked(weights), element), c), out);
 }
 
-/// The sums of conv_transpose2d; the result has the shape `out`.
-Tensor transposed(const Tensor& x, const Tensor& weight, const Shape& out,
-                  const ConvTranspose2dOptions& options) {
+Tensor conv(const char* what, const Tensor& x, const Tensor& weight, const Geometry& by) {
+    const size_t axes = by.stride.size();
+    const Shape &in = x.shape(), &kernel = weight.shape();
+    check_channels(what, in, kernel, 2 + axes, by.groups);
+    Shape out{in[0], kernel[0]};
+    for (size_t k = 0; k < axes; ++k)
+        out.push_back(
+            positions(what, in[k + 2], kernel[k + 2], by.stride[k], by.padding[k], by.dilation[k]));
+    return by.groups > 1 ? grouped(x, weight, out, by) : convolved(x, weight, out, by);
+}
+
+/// The sums of a transposed convolution; the result has the shape `out`.
+Tensor transposed(const Tensor& x, const Tensor& weight, const Shape& out, const Geometry& by) {
+    const size_t axes = by.stride.size(), c = 2 + axes;
     const Shape kernel = weight.shape();
-    const auto &stride = options.stride.values, &padding = options.padding.values,
-               &dilation = options.dilation.values;
-    const Size per_group = floor_div(kernel[0], options.groups);
+    const Size per_group = floor_div(kernel[0], by.groups);
     Shape all = out;
-    all.insert(all.end(), {per_group, kernel[2], kernel[3]});
-    auto [b, o, p, q, c, k, l] = indices<7>(all);
-    // The position that position (p, q) of the result came from by kernel element (k, l), times the
-    // stride.
-    const Tensor row = p + padding[0] - k * dilation[0], column = q + padding[1] - l * dilation[1];
-    const Tensor meets = (row % stride[0] == 0) & (column % stride[1] == 0);
-    const Tensor channel = (o / kernel[1]) * per_group + c;
-    const Tensor terms =
-        select(meets, zero(x)(b, channel, row / stride[0], column / stride[1]), 0) *
-        unchecked(weight)(channel, o % kernel[1], k, l);
-    return sum(terms, {.axis = {4, 5, 6}});
+    all.push_back(per_group);
+    append(all, kernel, 2);
+    const std::vector<Tensor> at = all_indices(all);
+    const Tensor channel = (at[1] / kernel[1]) * per_group + at[c];
+    std::vector<Tensor> in{at[0], channel}, element{channel, at[1] % kernel[1]};
+    Tensor meets;
+    for (size_t k = 0; k < axes; ++k) {
+        // The position that this one of the result came from by kernel element k, times the stride.
+        const Tensor scaled = at[2 + k] + by.padding[k] - at[c + 1 + k] * by.dilation[k];
+        const Tensor whole = scaled % by.stride[k] == 0;
+        meets = k == 0 ? whole : meets & whole;
+        in.push_back(scaled / by.stride[k]);
+        element.push_back(at[c + 1 + k]);
+    }
+    return sum_from(select(meets, read(zero(x), in), 0) * read(unchecked(weight), element), c);
 }
 
-/// The cotangent of conv_transpose2d's weight: what every element of x meets in the result's.
+/// The cotangent of a transposed convolution's weight: what every element of x meets in the
+/// result's.
 Tensor transposed_by_weight(const Tensor& x, const Tensor& cotangent, const Shape& weight,
-                            const ConvTranspose2dOptions& options) {
-    const auto &stride = options.stride.values, &padding = options.padding.values,
-               &dilation = options.dilation.values;
-    const Size groups = options.groups, per_group = floor_div(weight[0], options.groups);
+                            const Geometry& by) {
+    const size_t axes = by.stride.size(), b = 3 + axes;  // group, channel, out, kernel, batch
+    const Size groups = by.groups, per_group = floor_div(weight[0], by.groups);
     const Tensor in = split_axis(x, 1, {groups, per_group}),
                  out = split_axis(cotangent, 1, {groups, weight[1]});
-    const Shape shape = in.shape();
-    auto [g, c, o, k, l, b, i, j] = indices<8>(
-        {groups, per_group, weight[1], weight[2], weight[3], shape[0], shape[3], shape[4]});
-    const Tensor row = i * stride[0] - padding[0] + k * dilation[0];
-    const Tensor column = j * stride[1] - padding[1] + l * dilation[1];
-    const Tensor terms = unchecked(in)(b, g, c, i, j) * zero(out)(b, g, o, row, column);
-    return reshape(sum(terms, {.axis = {5, 6, 7}}), weight);
+    Shape all{groups, per_group, weight[1]};
+    append(all, weight, 2);
+    all.push_back(in.shape()[0]);
+    append(all, in.shape(), 3);
+    const std::vector<Tensor> at = all_indices(all);
+    std::vector<Tensor> from{at[b], at[0], at[1]}, to{at[b], at[0], at[2]};
+    for (size_t k = 0; k < axes; ++k) {
+        from.push_back(at[b + 1 + k]);
+        to.push_back(place(by, k, at[b + 1 + k], at[3 + k]));
+    }
+    return reshape(sum_from(read(unchecked(in), from) * read(zero(out), to), b), weight);
 }
 
-}  // namespace
-
-Tensor conv2d(const Operand& x, const Operand& weight, const Conv2dOptions& options) {
-    LineScope at(x.line());
-    const Shape &in = x.tensor().shape(), &kernel = weight.tensor().shape();
-    check_channels("conv2d", in, kernel, 4, options.groups);
-    const auto &stride = options.stride.values, &padding = options.padding.values,
-               &dilation = options.dilation.values;
-    Shape out{in[0], kernel[0]};
-    for (size_t k = 0; k < 2; ++k)
-        out.push_back(
-            positions("conv2d", in[k + 2], kernel[k + 2], stride[k], padding[k], dilation[k]));
-    if (options.groups > 1) return grouped(x.tensor(), weight.tensor(), out, options);
-    // Axes: batch, out channel, row, column, and what is summed: channel, kernel row and column.
-    Shape all = out;
-    all.insert(all.end(), kernel.begin() + 1, kernel.end());
-    auto [b, o, i, j, c, k, l] = indices<7>(all);
-    Tensor row = i * stride[0] - padding[0] + k * dilation[0];
-    Tensor column = j * stride[1] - padding[1] + l * dilation[1];
-    Tensor terms = zero(x)(b, c, row, column) * unchecked(weight)(o, c, k, l);
-    return sum(terms, {.axis = {4, 5, 6}});
-}
-
-Tensor conv1d(const Operand& x, const Operand& weight, const Conv1dOptions& options) {
-    LineScope at(x.line());
-    const Shape &in = x.tensor().shape(), &kernel = weight.tensor().shape();
-    check_channels("conv1d", in, kernel, 3, options.groups);
-    positions("conv1d", in[2], kernel[2], options.stride.values[0], options.padding.values[0],
-              options.dilation.values[0]);
-    const auto one_row = [](const PerAxis<1>& along, int across) {
-        return PerAxis<2>(Size(across), along.values[0]);
-    };
-    const Tensor picture = conv2d(unsqueeze(x, 2), unsqueeze(weight, 2),
-                                  {one_row(options.stride, 1), one_row(options.padding, 0),
-                                   one_row(options.dilation, 1), options.groups});
-    return squeeze(picture, {2});
-}
-
-Tensor conv_transpose2d(const Operand& x, const Operand& weight,
-                        const ConvTranspose2dOptions& options) {
-    LineScope at(x.line());
-    const Shape &in = x.tensor().shape(), &kernel = weight.tensor().shape();
-    const int groups = options.groups;
+Tensor conv_transpose(const char* what, const Tensor& x, const Tensor& weight, const Geometry& by,
+                      const Size* output_padding) {
+    const size_t axes = by.stride.size();
+    const Shape &in = x.shape(), &kernel = weight.shape();
     const std::string asked =
-        "conv_transpose2d: x is " + text(in) + " and the weight is " + text(kernel);
-    if (in.size() != 4 || kernel.size() != 4) refuse(asked + "; both have 4 axes");
-    const Size wrong = in[1] - kernel[0], rest = mod(kernel[0], groups < 1 ? 1 : groups);
-    if (groups < 1 || (wrong.is_constant() && !wrong.is(0)) || (rest.is_constant() && !rest.is(0)))
-        refuse(asked + " with " + std::to_string(groups) +
+        std::string(what) + ": x is " + text(in) + " and the weight is " + text(kernel);
+    if (in.size() != 2 + axes || kernel.size() != 2 + axes)
+        refuse(asked + "; both have " + std::to_string(2 + axes) + " axes");
+    const Size wrong = in[1] - kernel[0], rest = mod(kernel[0], by.groups < 1 ? 1 : by.groups);
+    if (by.groups < 1 || (wrong.is_constant() && !wrong.is(0)) ||
+        (rest.is_constant() && !rest.is(0)))
+        refuse(asked + " with " + std::to_string(by.groups) +
                " groups; the weight has the channels of x on axis 0, and the groups divide them");
-    const auto &stride = options.stride.values, &padding = options.padding.values,
-               &more = options.output_padding.values, &dilation = options.dilation.values;
-    Shape all{in[0], kernel[1] * Size(groups)};
-    for (size_t k = 0; k < 2; ++k) {
-        if (stride[k].upper_bound() < 1 || dilation[k].upper_bound() < 1 ||
-            (more[k] - stride[k]).lower_bound() >= 0)
+    Shape out{in[0], kernel[1] * Size(by.groups)};
+    for (size_t k = 0; k < axes; ++k) {
+        if (by.stride[k].upper_bound() < 1 || by.dilation[k].upper_bound() < 1 ||
+            (output_padding[k] - by.stride[k]).lower_bound() >= 0)
             refuse(asked + "; strides and dilations are 1 or more, and above the output padding");
-        all.push_back((in[k + 2] - Size(1)) * stride[k] - Size(2) * padding[k] +
-                      dilation[k] * (kernel[k + 2] - Size(1)) + more[k] + Size(1));
+        out.push_back((in[k + 2] - Size(1)) * by.stride[k] - Size(2) * by.padding[k] +
+                      by.dilation[k] * (kernel[k + 2] - Size(1)) + output_padding[k] + Size(1));
     }
     // Both gradients are sums, not stores that meet: by x it is the convolution that this is the
     // transpose of.
     return custom_gradient(
-        [&](const std::vector<Tensor>& xs) { return transposed(xs[0], xs[1], all, options); },
-        {x.tensor(), weight.tensor()},
-        [options](const std::vector<Tensor>& xs, const Tensor&, const Tensor& cotangent) {
-            const Conv2dOptions forward{options.stride, options.padding, options.dilation,
-                                        options.groups};
-            return std::vector<Tensor>{
-                conv2d(cotangent, xs[1], forward),
-                transposed_by_weight(xs[0], cotangent, xs[1].shape(), options)};
+        [out, by](const std::vector<Tensor>& xs) { return transposed(xs[0], xs[1], out, by); },
+        {x, weight},
+        [what, by](const std::vector<Tensor>& xs, const Tensor&, const Tensor& cotangent) {
+            return std::vector<Tensor>{conv(what, cotangent, xs[1], by),
+                                       transposed_by_weight(xs[0], cotangent, xs[1].shape(), by)};
         });
+}
+
+}  // namespace
+
+Tensor conv1d(const Operand& x, const Operand& weight, const Conv1dOptions& options) {
+    LineScope at(x.line());
+    return conv("conv1d", x.tensor(), weight.tensor(), geometry(options));
+}
+Tensor conv2d(const Operand& x, const Operand& weight, const Conv2dOptions& options) {
+    LineScope at(x.line());
+    return conv("conv2d", x.tensor(), weight.tensor(), geometry(options));
+}
+Tensor conv3d(const Operand& x, const Operand& weight, const Conv3dOptions& options) {
+    LineScope at(x.line());
+    return conv("conv3d", x.tensor(), weight.tensor(), geometry(options));
+}
+
+Tensor conv_transpose1d(const Operand& x, const Operand& weight,
+                        const ConvTranspose1dOptions& options) {
+    LineScope at(x.line());
+    return conv_transpose("conv_transpose1d", x.tensor(), weight.tensor(), geometry(options),
+                          options.output_padding.values.data());
+}
+Tensor conv_transpose2d(const Operand& x, const Operand& weight,
+                        const ConvTranspose2dOptions& options) {
+    LineScope at(x.line());
+    return conv_transpose("conv_transpose2d", x.tensor(), weight.tensor(), geometry(options),
+                          options.output_padding.values.data());
+}
+Tensor conv_transpose3d(const Operand& x, const Operand& weight,
+                        const ConvTranspose3dOptions& options) {
+    LineScope at(x.line());
+    return conv_transpose("conv_transpose3d", x.tensor(), weight.tensor(), geometry(options),
+                          options.output_padding.values.data());
 }
 
 }  // namespace firn

@@ -16,14 +16,14 @@ struct PerAxis {
     std::array<Size, N> values;
 };
 
-struct Conv1dOptions {
-    PerAxis<1> stride = 1, padding = 0, dilation = 1;
+template <size_t N>
+struct ConvOptions {
+    PerAxis<N> stride = 1, padding = 0, dilation = 1;  // planes, rows, columns: the last N of these
     int groups = 1;
 };
-struct Conv2dOptions {
-    PerAxis<2> stride = 1, padding = 0, dilation = 1;  // rows, columns
-    int groups = 1;
-};
+using Conv1dOptions = ConvOptions<1>;
+using Conv2dOptions = ConvOptions<2>;
+using Conv3dOptions = ConvOptions<3>;
 
 // out[b, o, p] = sum over c and k of x[b, c, p stride - padding + k dilation] weight[o, c, k], with
 // 0 outside of x (as torch's conv: the kernel is not mirrored). x is [batch, channels, ..], the
@@ -37,14 +37,26 @@ Tensor conv1d(const Operand& x, const Operand& weight, const Conv1dOptions& opti
 /// x [batch, channels, n, m], weight [out, channels / groups, k, l].
 Tensor conv2d(const Operand& x, const Operand& weight, const Conv2dOptions& options = {});
 
-struct ConvTranspose2dOptions {
-    PerAxis<2> stride = 1, padding = 0, output_padding = 0, dilation = 1;  // rows, columns
+/// x [batch, channels, n, m, l], weight [out, channels / groups, i, j, k].
+Tensor conv3d(const Operand& x, const Operand& weight, const Conv3dOptions& options = {});
+
+template <size_t N>
+struct ConvTransposeOptions {
+    PerAxis<N> stride = 1, padding = 0, output_padding = 0, dilation = 1;
     int groups = 1;
 };
-/// The transpose of conv2d as a linear function of x: x [batch, channels, n, m] and weight
-/// [channels, out / groups, k, l] give [batch, out, ..] of sizes (size - 1) stride - 2 padding +
-/// dilation (kernel - 1) + output padding + 1, as torch's conv_transpose2d.
+using ConvTranspose1dOptions = ConvTransposeOptions<1>;
+using ConvTranspose2dOptions = ConvTransposeOptions<2>;
+using ConvTranspose3dOptions = ConvTransposeOptions<3>;
+
+// The transpose of a convolution as a linear function of x: x [batch, channels, ..] and weight
+// [channels, out / groups, ..] give [batch, out, ..] of sizes (size - 1) stride - 2 padding +
+// dilation (kernel - 1) + output padding + 1, as torch's.
+Tensor conv_transpose1d(const Operand& x, const Operand& weight,
+                        const ConvTranspose1dOptions& options = {});
 Tensor conv_transpose2d(const Operand& x, const Operand& weight,
                         const ConvTranspose2dOptions& options = {});
+Tensor conv_transpose3d(const Operand& x, const Operand& weight,
+                        const ConvTranspose3dOptions& options = {});
 
 }  // namespace firn

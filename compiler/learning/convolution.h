@@ -6,63 +6,58 @@
 namespace firn {
 
 // First values are uniform within 1 / sqrt(fan in), as torch's, unless `init` gives the weight's.
-// What does not fit is refused by conv1d, conv2d and conv_transpose2d.
+// What does not fit is refused by conv1d and its kin.
 
-struct Conv1dLayerOptions {
-    PerAxis<1> stride = 1, padding = 0, dilation = 1;
+template <size_t N>
+struct ConvLayerOptions {
+    PerAxis<N> stride = 1, padding = 0, dilation = 1;
     int groups = 1;
     bool bias = true;
     Initialiser init = nullptr;
 };
-/// x [batch, in, n] to [batch, out, ..]: weight [out, in / groups, kernel], bias [out].
-class Conv1d : public Module {
+/// x [batch, in, ..] to [batch, out, ..], with N axes of positions: weight [out, in / groups,
+/// kernel
+/// ..], bias [out].
+template <size_t N>
+class ConvLayer : public Module {
   public:
     Variable weight, bias;
-    Conv1d() = default;
-    Conv1d(int64_t in, int64_t out, int64_t kernel, const Conv1dLayerOptions& options = {},
-           SourceLine line = here());
+    ConvLayer() = default;
+    ConvLayer(int64_t in, int64_t out, const PerAxis<N>& kernel,
+              const ConvLayerOptions<N>& options = {}, SourceLine line = here());
     Tensor operator()(const Operand& x) const;
 
   private:
-    Conv1dOptions options_;
+    ConvOptions<N> options_;
 };
+using Conv1d = ConvLayer<1>;
+using Conv2d = ConvLayer<2>;
+using Conv3d = ConvLayer<3>;
 
-struct Conv2dLayerOptions {
-    PerAxis<2> stride = 1, padding = 0, dilation = 1;
+template <size_t N>
+struct ConvTransposeLayerOptions {
+    PerAxis<N> stride = 1, padding = 0, output_padding = 0, dilation = 1;
     int groups = 1;
     bool bias = true;
     Initialiser init = nullptr;
 };
-/// x [batch, in, n, m] to [batch, out, ..]: weight [out, in / groups, kernel, kernel], bias [out].
-class Conv2d : public Module {
+/// x [batch, in, ..] to [batch, out, ..], with N axes of positions: weight [in, out / groups,
+/// kernel
+/// ..], bias [out].
+template <size_t N>
+class ConvTransposeLayer : public Module {
   public:
     Variable weight, bias;
-    Conv2d() = default;
-    Conv2d(int64_t in, int64_t out, const PerAxis<2>& kernel,
-           const Conv2dLayerOptions& options = {}, SourceLine line = here());
+    ConvTransposeLayer() = default;
+    ConvTransposeLayer(int64_t in, int64_t out, const PerAxis<N>& kernel,
+                       const ConvTransposeLayerOptions<N>& options = {}, SourceLine line = here());
     Tensor operator()(const Operand& x) const;
 
   private:
-    Conv2dOptions options_;
+    ConvTransposeOptions<N> options_;
 };
-
-struct ConvTranspose2dLayerOptions {
-    PerAxis<2> stride = 1, padding = 0, output_padding = 0, dilation = 1;
-    int groups = 1;
-    bool bias = true;
-    Initialiser init = nullptr;
-};
-/// x [batch, in, n, m] to [batch, out, ..]: weight [in, out / groups, kernel, kernel], bias [out].
-class ConvTranspose2d : public Module {
-  public:
-    Variable weight, bias;
-    ConvTranspose2d() = default;
-    ConvTranspose2d(int64_t in, int64_t out, const PerAxis<2>& kernel,
-                    const ConvTranspose2dLayerOptions& options = {}, SourceLine line = here());
-    Tensor operator()(const Operand& x) const;
-
-  private:
-    ConvTranspose2dOptions options_;
-};
+using ConvTranspose1d = ConvTransposeLayer<1>;
+using ConvTranspose2d = ConvTransposeLayer<2>;
+using ConvTranspose3d = ConvTransposeLayer<3>;
 
 }  // namespace firn

@@ -11,16 +11,16 @@
 namespace firn {
 namespace {
 
-/// x in all windows, [batch, channels, rows, columns, window rows, window columns]; `outside` where
-/// there is no x.
-Tensor windows(const char* what, const Operand& x, const PerAxis<2>& window,
-               const Pool2dOptions& options, float outside) {
+/// x in all windows, [batch, channels, positions .., window ..]; `outside` where there is no x.
+template <size_t N>
+Tensor windows(const char* what, const Operand& x, const PerAxis<N>& window,
+               const PoolOptions<N>& options, float outside) {
     const Shape in = x.tensor().shape();
-    if (in.size() != 4 || !x.tensor().dtype().is_float())
+    if (in.size() != 2 + N || !x.tensor().dtype().is_float())
         refuse(std::string(what) + ": x is " + x.tensor().dtype().name() + text(in) +
-               "; it is of floats, [batch, channels, n] or [batch, channels, n, m]");
+               "; it is of floats, [batch, channels] and " + std::to_string(N) + " more");
     Shape all{in[0], in[1]}, stride;
-    for (size_t k = 0; k < 2; ++k) {
+    for (size_t k = 0; k < N; ++k) {
         const Size &size = window.values[k], &padding = options.padding.values[k];
         stride.push_back(options.stride.values[k].is(0) ? size : options.stride.values[k]);
         const Size room = in[k + 2] + Size(2) * padding - size;
@@ -31,42 +31,41 @@ Tensor windows(const char* what, const Operand& x, const PerAxis<2>& window,
                    in[k + 2].text());
         all.push_back(floor_div(room, stride[k]) + Size(1));
     }
-    all.insert(all.end(), {window.values[0], window.values[1]});
-    auto [b, c, i, j, k, l] = indices<6>(all);
-    return fill(x, outside)(b, c, i * stride[0] - options.padding.values[0] + k,
-                            j * stride[1] - options.padding.values[1] + l);
+    all.insert(all.end(), window.values.begin(), window.values.end());
+    const auto at = indices<2 + 2 * N>(all);
+    const auto place = [&](size_t k) {
+        if (k >= N) return Reader::Index();
+        return Reader::Index(at[2 + k] * stride[k] - options.padding.values[k] + at[2 + N + k]);
+    };
+    return fill(x, outside)(at[0], at[1], place(0), place(1), place(2));
 }
 
-/// A function of pictures for what has one axis of positions.
-template <class Pool>
-Tensor along_one_axis(const Operand& x, int64_t window, const Pool1dOptions& options, Pool pool) {
-    LineScope at(x.line());
-    const Tensor picture = unsqueeze(x, -2);
-    return squeeze(pool(picture, {1, window}, {{1, options.stride}, {0, options.padding}}), {-2});
+template <size_t N>
+std::vector<int> window_axes() {
+    std::vector<int> out;
+    for (size_t k = 0; k < N; ++k) out.push_back(static_cast<int>(2 + N + k));
+    return out;
 }
 
 }  // namespace
 
-Tensor max_pool2d(const Operand& x, const PerAxis<2>& window, const Pool2dOptions& options) {
+template <size_t N>
+Tensor max_pool(const Operand& x, const PerAxis<N>& window, const PoolOptions<N>& options) {
     LineScope at(x.line());
     const float least = -std::numeric_limits<float>::infinity();
-    return max(windows("max_pool", x, window, options, least), {4, 5});
+    return max(windows("max_pool", x, window, options, least), {.axis = window_axes<N>()});
 }
-Tensor avg_pool2d(const Operand& x, const PerAxis<2>& window, const Pool2dOptions& options) {
+template <size_t N>
+Tensor avg_pool(const Operand& x, const PerAxis<N>& window, const PoolOptions<N>& options) {
     LineScope at(x.line());
-    return mean(windows("avg_pool", x, window, options, 0), {4, 5});
+    return mean(windows("avg_pool", x, window, options, 0), {.axis = window_axes<N>()});
 }
-Tensor max_pool1d(const Operand& x, int64_t window, const Pool1dOptions& options) {
-    return along_one_axis(x, window, options,
-                          [](const Tensor& y, const PerAxis<2>& w, const Pool2dOptions& o) {
-                              return max_pool2d(y, w, o);
-                          });
-}
-Tensor avg_pool1d(const Operand& x, int64_t window, const Pool1dOptions& options) {
-    return along_one_axis(x, window, options,
-                          [](const Tensor& y, const PerAxis<2>& w, const Pool2dOptions& o) {
-                              return avg_pool2d(y, w, o);
-                          });
-}
+
+template Tensor max_pool<1>(const Operand&, const PerAxis<1>&, const PoolOptions<1>&);
+template Tensor max_pool<2>(const Operand&, const PerAxis<2>&, const PoolOptions<2>&);
+template Tensor max_pool<3>(const Operand&, const PerAxis<3>&, const PoolOptions<3>&);
+template Tensor avg_pool<1>(const Operand&, const PerAxis<1>&, const PoolOptions<1>&);
+template Tensor avg_pool<2>(const Operand&, const PerAxis<2>&, const PoolOptions<2>&);
+template Tensor avg_pool<3>(const Operand&, const PerAxis<3>&, const PoolOptions<3>&);
 
 }  // namespace firn

@@ -71,6 +71,64 @@ TEST(Convs, InOneDimension) {
         convolved(c, x, w), 1e-5);
 }
 
+// A kernel that is a product of three is three convolutions one after the other.
+TEST(Convs, InThreeDimensions) {
+    expect_values(
+        [] {
+            const Tensor x = random_tensor({2, 2, 5, 6, 7}, 8), w = random_tensor({3, 2}, 9);
+            const Tensor a = random_tensor({2}, 10), b = random_tensor({3}, 11),
+                         c = random_tensor({2}, 12);
+            const Conv3dOptions options{
+                .stride = {1, 2, 1}, .padding = {0, 1, 1}, .dilation = {2, 1, 1}};
+            const Tensor kernel =
+                reshape(w, {3, 2, 1, 1, 1}) * reshape(a, {2, 1, 1}) * reshape(b, {3, 1}) * c;
+            const Tensor whole = conv3d(x, kernel, options);
+            // Planes, then pictures with the planes as a batch.
+            const Tensor planes = a(0) * x(all, all, range(0, 3)) + a(1) * x(all, all, range(2, 5));
+            const Tensor pictures = reshape(permute(planes, {0, 2, 1, 3, 4}), {6, 2, 6, 7});
+            const Tensor flat = reshape(w, {3, 2, 1, 1}) * reshape(b, {3, 1}) * c;
+            const Tensor each = conv2d(pictures, flat, {.stride = {2, 1}, .padding = {1, 1}});
+            return whole - permute(reshape(each, {2, 3, 3, 3, 8}), {0, 2, 1, 3, 4});
+        },
+        Floats(2 * 3 * 3 * 3 * 8, 0.0f), 1e-5);
+}
+
+// <y, conv(x)> = <conv_transpose(y), x>.
+TEST(Convs, TransposesAreTransposes) {
+    const auto differs = [](const Tensor& y, const Tensor& cx, const Tensor& ty, const Tensor& x) {
+        return sum(y * cx) - sum(ty * x);
+    };
+    expect_values(
+        [&] {
+            const Tensor x = random_tensor({2, 4, 9}, 13), w = random_tensor({6, 2, 3}, 14);
+            const Tensor y = random_tensor({2, 6, 5}, 15);
+            return differs(y, conv1d(x, w, {.stride = 2, .padding = 1, .groups = 2}),
+                           conv_transpose1d(y, w, {.stride = 2, .padding = 1, .groups = 2}), x);
+        },
+        Floats{0}, 1e-4);
+    expect_values(
+        [&] {
+            const Tensor x = random_tensor({1, 2, 5, 4, 5}, 16), w = random_tensor({4, 1, 3, 2, 1});
+            const Tensor y = random_tensor({1, 4, 3, 3, 3}, 17);
+            return differs(y, conv3d(x, w, {.stride = {1, 1, 2}, .groups = 2}),
+                           conv_transpose3d(y, w, {.stride = {1, 1, 2}, .groups = 2}), x);
+        },
+        Floats{0}, 1e-4);
+}
+
+TEST(Convs, InThreeDimensionsHaveTheGradientsOfDifferences) {
+    for (int groups : {1, 2}) {
+        const GradientCheck found = check_gradients(
+            [&](const std::vector<Tensor>& xs) {
+                const Tensor y =
+                    conv3d(xs[0], xs[1], {.stride = 2, .padding = 1, .groups = groups});
+                return sum(sin(y)) + sum(sin(conv_transpose3d(y, xs[1], {.groups = groups})));
+            },
+            {random_tensor({1, 2, 3, 3, 2}, 18), random_tensor({2, 2 / groups, 2, 2, 2}, 19)});
+        EXPECT_TRUE(found) << found.where;
+    }
+}
+
 TEST(Convs, OptionsDifferByAxis) {
     Floats x = random_floats(6 * 6, 3), w = random_floats(2 * 3, 4);
     expect_values(

@@ -187,6 +187,26 @@ TEST(Layers, Pooling) {
     expect_parts(user_error([&] { max_pool2d(in, 2, {.padding = 2}); }), {"padding 2"});
 }
 
+TEST(Layers, OfThreeAxes) {
+    SessionScope scope(Session::interpreter());
+    const Tensor x = some({2, 4, 3, 5, 6});
+    const Conv3d conv(4, 6, {1, 3, 2}, {.stride = 2, .groups = 2});
+    EXPECT_EQ(Shape(conv.weight.shape()), (Shape{6, 2, 1, 3, 2}));
+    EXPECT_EQ(Shape(conv(x).shape()), (Shape{2, 6, 2, 2, 3}));
+    const ConvTranspose3d up(4, 2, 2, {.stride = 2});
+    EXPECT_EQ(Shape(up(x).shape()), (Shape{2, 2, 6, 10, 12}));
+    const ConvTranspose1d line(4, 3, 3, {.stride = 2, .output_padding = 1});
+    EXPECT_EQ(Shape(line(some({1, 4, 5})).shape()), (Shape{1, 3, 12}));
+    // The largest of a box is that of rows of its planes.
+    const Tensor planes = max_pool2d(reshape(x, {8, 3, 5, 6}), {2, 3});
+    const Tensor whole = MaxPool3d({3, 2, 3})(x);
+    EXPECT_EQ(Shape(whole.shape()), (Shape{2, 4, 1, 2, 2}));
+    EXPECT_EQ(whole.to_vector<float>(), max(planes, {.axis = 1}).to_vector<float>());
+    expect_near(AvgPool3d({3, 5, 6})(x).to_vector<float>(), mean(x, {2, 3, 4}).to_vector<float>());
+    expect_parts(user_error([&] { max_pool3d(some({1, 2, 3}), 2); }), {"[1, 2, 3]", "3 more"});
+    expect_parts(user_error([&] { Conv3d(3, 4, 3, {.groups = 2}); }), {"Conv3d", "divide both"});
+}
+
 /// (x - mean) / sqrt(variance + eps) of groups of places, each a list of elements.
 void normalise(Floats& x, const std::vector<std::vector<size_t>>& groups) {
     for (const std::vector<size_t>& group : groups) {
