@@ -5,6 +5,7 @@ foreach(program ${consumer_dir}/../../../apps/heat.cpp ${consumer_dir}/filter.cp
     add_executable(consumer_${name} ${program})
     target_link_libraries(consumer_${name} PRIVATE firn::firn)
 endforeach()
+target_link_libraries(consumer_orbits PRIVATE firn::precompiled)
 # Programs that use Vulkan on their own beside Firn: through the loader's prototypes, and through a volk of their own.
 find_package(Vulkan REQUIRED)
 add_executable(consumer ${consumer_dir}/main.cpp ${consumer_dir}/firn_first.cpp ${consumer_dir}/vulkan_first.cpp)
