@@ -15,5 +15,12 @@ namespace firn {
 /// that show the text.
 Tensor einsum(const std::string& text, const std::vector<Tensor>& operands,
               SourceLine line = here());
+inline Tensor einsum(const std::string& text, const Operand& a, const Operand& b) {
+    return einsum(text, {a.tensor(), b.tensor()}, a.line());
+}
+inline Tensor einsum(const std::string& text, const Operand& a, const Operand& b,
+                     const Operand& c) {
+    return einsum(text, {a.tensor(), b.tensor(), c.tensor()}, a.line());
+}
 
 }  // namespace firn
