@@ -210,8 +210,9 @@ Pass infer(const Builder& b, const LoopParts& parts, std::vector<Shape>& shapes,
     for (const auto& [node, line] : asked) roots.push_back(node);
     pass.results = infer_again(b, roots, std::move(replace), parts.body.args[0]);
     for (size_t k = 0; k < shapes.size(); ++k) {
-        Shape joined =
-            broadcast_shapes(b, shapes[k], pass.results[k]->shape, "loop: a carried value");
+        Shape joined = broadcast_shapes(b, shapes[k], pass.results[k]->shape,
+                                        "loop: a variable keeps its shape (start it with the final "
+                                        "one, and store to its parts by index)");
         pass.grew |= joined != shapes[k];
         shapes[k] = std::move(joined);
     }

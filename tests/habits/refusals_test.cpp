@@ -1,0 +1,97 @@
+// What Firn refuses, with the message it gives: compiler/refusals.md has every row.
+// FIRN_WRITE_README=1 writes the page anew.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "compiler/language.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+struct Refusal {
+    const char *section = nullptr, *code = "", *instead = "", *why = "";
+    std::function<Tensor(Tensor x, Tensor y, Tensor a, Tensor n, Tensor m)> run;
+};
+
+#define SECTION(name) {.section = name},
+#define REFUSED(text, instead_of, reason, ...)                                                  \
+    {.code = text,                                                                              \
+     .instead = instead_of,                                                                     \
+     .why = reason,                                                                             \
+     .run = []([[maybe_unused]] Tensor x, [[maybe_unused]] Tensor y, [[maybe_unused]] Tensor a, \
+               [[maybe_unused]] Tensor n,                                                       \
+               [[maybe_unused]] Tensor m) -> Tensor { return __VA_ARGS__; }},
+const std::vector<Refusal>& refusals() {
+    static const std::vector<Refusal> rows{
+#include "tests/habits/refusals.def"
+    };
+    return rows;
+}
+#undef SECTION
+#undef REFUSED
+
+/// What the row throws, without the place in the source; empty where it throws nothing.
+std::string message_of(const Refusal& row) {
+    SessionScope scope(Session::oracle());
+    try {
+        row.run(tensor({1.0f, 2.0f, 3.0f}), tensor({4.0f, 5.0f, 6.0f}),
+                reshape(arange(6).as(f32), {2, 3}), arange(3), tensor({1, 0, 1}) == 1)
+            .to_vector<double>();
+    } catch (const UserError& error) {
+        const std::string text = std::regex_replace(
+            std::string(error.what()), std::regex(" ?\\([^()]*\\.(def|cpp):[0-9]+[^()]*\\)"), "");
+        return std::regex_replace(text, std::regex("refusals.def:[0-9]+"), "its line");
+    }
+    return "";
+}
+
+std::string in_cell(std::string text) {
+    for (size_t at = 0; (at = text.find('|', at)) != text.npos; at += 2) text.insert(at, "\\");
+    for (size_t at = 0; (at = text.find('\n', at)) != text.npos;) text.replace(at, 1, " ");
+    return text;
+}
+
+std::string page_of_refusals() {
+    std::ostringstream out;
+    out << R"(# What is refused, and why
+
+Every row is run by `tests/habits`, which writes this page with the message that is given; before it stands the line of
+the program. x and y are f32[3], a is f32[2, 3], n is i32[3], m is bool[3]. What C++ itself refuses, as `if (x > 0.0f)`,
+says what to write (`if_`, `select`, `loop`) in the compiler's message.
+)";
+    for (const Refusal& row : refusals())
+        if (row.section)
+            out << "\n## " << row.section
+                << "\n\n| written | the message | write instead | why |\n|---|---|---|---|\n";
+        else
+            out << "| `" << in_cell(row.code) << "` | " << in_cell(message_of(row)) << " | "
+                << in_cell(row.instead) << " | " << in_cell(row.why) << " |\n";
+    return out.str();
+}
+
+TEST(Refusals, EachIsAnErrorThatSaysMore) {
+    for (const Refusal& row : refusals())
+        if (!row.section) {
+            EXPECT_GT(message_of(row).size(), 20u) << row.code;
+        }
+}
+
+TEST(Refusals, ThePageHasEveryRow) {
+    const std::string path = FIRN_SOURCE_DIR "/compiler/refusals.md", made = page_of_refusals();
+    if (std::getenv("FIRN_WRITE_README")) std::ofstream(path) << made;
+    std::ifstream in(path);
+    std::ostringstream is;
+    is << in.rdbuf();
+    EXPECT_EQ(is.str(), made) << "FIRN_WRITE_README=1 writes it anew";
+}
+
+}  // namespace
+}  // namespace firn
