@@ -198,6 +198,7 @@ WindowOptions window_options(const AppInfo& info, const CommandLine& line) {
     options.frames = line.frames;
     options.max_rate = line.fps_limit;
     options.vsync = line.vsync;
+    options.light = line.light;
     options.gui_in_pictures = line.show_gui;
     options.print_widgets = line.print_widgets;
     options.inspect = line.inspect;

@@ -70,7 +70,7 @@ std::string line_of(const std::string& text, int number) {
 
 void fact(const char* name, const std::string& value) {
     if (value.empty()) return;
-    ImGui::TextColored(kDim, "%s", name);
+    ImGui::TextColored(dim_text(), "%s", name);
     ImGui::SameLine(ImGui::GetFontSize() * 6);
     ImGui::TextWrapped("%s", value.c_str());
 }
@@ -232,14 +232,14 @@ void Inspector::draw_glsl(float scale) {
         if (ImGui::Button("return to the generated one")) give_back();
         note("inspector return");
         const Times& times = times_[kernel.name];
-        ImGui::TextColored(kLoud, "yours %.4f ms, the generated one %.4f ms",
+        ImGui::TextColored(loud_text(), "yours %.4f ms, the generated one %.4f ms",
                            times.history.series.empty() ? 0.0 : times.milliseconds,
                            times.generated);
     }
     for (const std::string& error : errors_) {
-        ImGui::TextColored(kLoud, "line %s", error.c_str());
+        ImGui::TextColored(loud_text(), "line %s", error.c_str());
         const std::string line = line_of(text_.data(), std::atoi(error.c_str()));
-        if (!line.empty()) ImGui::TextColored(kDim, "    %s", line.c_str());
+        if (!line.empty()) ImGui::TextColored(dim_text(), "    %s", line.c_str());
     }
 }
 
@@ -273,7 +273,7 @@ void Inspector::draw_code(float scale) {
 
 void Inspector::draw_kernels(const WatchedCall& call, float scale) {
     const std::vector<KernelInfo>& kernels = selected_.program->kernels;
-    if (kernels.empty()) return ImGui::TextColored(kDim, "it has no kernels");
+    if (kernels.empty()) return ImGui::TextColored(dim_text(), "it has no kernels");
     const auto flags =
         ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY;
     const float row = ImGui::GetTextLineHeightWithSpacing() + 2 * scale;
@@ -293,7 +293,7 @@ void Inspector::draw_kernels(const WatchedCall& call, float scale) {
             if (k == 0) note("inspector kernel");
             ImGui::TableNextColumn();
             const bool edited = edited_.contains({selected_.program.get(), k});
-            ImGui::TextColored(edited ? kLoud : kDim, "%s",
+            ImGui::TextColored(edited ? loud_text() : dim_text(), "%s",
                                edited ? "edited" : joined(kernels[k].lines, ", ").c_str());
             ImGui::TableNextColumn();
             const auto time = times_.find(kernels[k].name);
@@ -321,7 +321,7 @@ bool Inspector::draw(float scale, std::vector<PlacedPart>& places) {
     const std::vector<WatchedCall> calls = executor_->watched();
     if (calls.empty()) {
         selected_.program = nullptr;
-        ImGui::TextColored(kDim, "no program has run since this was opened");
+        ImGui::TextColored(dim_text(), "no program has run since this was opened");
     } else {
         choose_program(calls);
     }

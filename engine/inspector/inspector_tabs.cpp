@@ -99,18 +99,18 @@ Plot plot_of(const std::vector<float>& values, bool bars) {
 
 void Inspector::draw_summary(float scale) {
     const TensorSummary& s = summary_;
-    if (s.elements == 0) return ImGui::TextColored(kDim, "it has no elements");
+    if (s.elements == 0) return ImGui::TextColored(dim_text(), "it has no elements");
     ImGui::Text("from %.6g to %.6g, mean %.6g", s.smallest, s.largest, s.mean);
     if (s.nans + s.infinities > 0)
-        ImGui::TextColored(kLoud, "%lld nan, %lld inf", static_cast<long long>(s.nans),
+        ImGui::TextColored(loud_text(), "%lld nan, %lld inf", static_cast<long long>(s.nans),
                            static_cast<long long>(s.infinities));
     else
-        ImGui::TextColored(kDim, "no nan, no inf");
+        ImGui::TextColored(dim_text(), "no nan, no inf");
     const float width = ImGui::GetContentRegionAvail().x;
     draw_cells(s, scale);
-    ImGui::TextColored(kDim, "how often which value is met");
+    ImGui::TextColored(dim_text(), "how often which value is met");
     firn::draw_plot("##histogram", plot_of(s.histogram, true), width, scale);
-    ImGui::TextColored(kDim, "the first row");
+    ImGui::TextColored(dim_text(), "the first row");
     firn::draw_plot("##line", plot_of(s.line, false), width, scale);
     std::string numbers;
     for (size_t k = 0; k < std::min<size_t>(s.line.size(), 16); ++k) {
@@ -124,7 +124,7 @@ void Inspector::draw_summary(float scale) {
 void Inspector::draw_tensors(const WatchedCall& call, float scale) {
     const std::vector<CallTensor> tensors = tensors_of(call);
     if (tensors.empty())
-        return ImGui::TextColored(kDim, "it has no tensors in memory of their own");
+        return ImGui::TextColored(dim_text(), "it has no tensors in memory of their own");
     tensor_ = std::min(tensor_, tensors.size() - 1);
     for (size_t k = 0; k < tensors.size(); ++k) {
         const std::string label = tensors[k].name + "  " + shape_words(tensors[k]);
@@ -157,7 +157,7 @@ void Inspector::draw_tensors(const WatchedCall& call, float scale) {
         }
     }
     if (tools_.write_array) note("inspector save");
-    if (!said_.empty()) ImGui::TextColored(kLoud, "%s", said_.c_str());
+    if (!said_.empty()) ImGui::TextColored(loud_text(), "%s", said_.c_str());
     draw_summary(scale);
 }
 

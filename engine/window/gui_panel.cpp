@@ -94,7 +94,7 @@ struct ContextScope {
 
 }  // namespace
 
-GuiPanel::GuiPanel(float scale, OsWindow* window) : scale_(scale) {
+GuiPanel::GuiPanel(float scale, bool light, OsWindow* window) : scale_(scale) {
     ImGuiContext* previous = ImGui::GetCurrentContext();
     context_ = ImGui::CreateContext();
     ImGui::SetCurrentContext(previous);
@@ -102,7 +102,7 @@ GuiPanel::GuiPanel(float scale, OsWindow* window) : scale_(scale) {
     ImGui::GetIO().IniFilename = nullptr;
     ImGui::GetIO().LogFilename = nullptr;
     load_font(scale);
-    apply_theme(scale);
+    apply_theme(scale, light);
     map_keys();
     if (window) use_clipboard(window);
     unsigned char* texels = nullptr;

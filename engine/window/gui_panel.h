@@ -71,7 +71,7 @@ class GuiPanel {
   public:
     /// `scale`: of the display, 1 for 96 dots per inch. `window`, where there is one, has the
     /// clipboard.
-    GuiPanel(float scale, OsWindow* window);
+    GuiPanel(float scale, bool light, OsWindow* window);
     ~GuiPanel();
     GuiPanel(const GuiPanel&) = delete;
     GuiPanel& operator=(const GuiPanel&) = delete;

@@ -44,7 +44,7 @@ constexpr KeyRow kCameraRows[] = {
 void draw_key_row(const KeyRow& row, float scale) {
     ImGui::TextUnformatted(row.key);
     ImGui::SameLine((kKeyColumn + 60) * scale);
-    ImGui::TextColored(kDim, "%s", row.meaning);
+    ImGui::TextColored(dim_text(), "%s", row.meaning);
 }
 
 /// Text that ends `width` pixels from here.
@@ -67,11 +67,11 @@ void draw_state(const PanelState& state) {
     if (state.frame_milliseconds > 0) {
         ImGui::Text("%.1f ms", state.frame_milliseconds);
         ImGui::SameLine();
-        ImGui::TextColored(kDim, "%s%s", rate_text(state.frame_milliseconds).c_str(),
+        ImGui::TextColored(dim_text(), "%s%s", rate_text(state.frame_milliseconds).c_str(),
                            state.paused ? ", paused" : "");
     }
-    ImGui::TextColored(kDim, "%s", state.device.c_str());
-    if (!state.recording.empty()) ImGui::TextColored(kLoud, "%s", state.recording.c_str());
+    ImGui::TextColored(dim_text(), "%s", state.device.c_str());
+    if (!state.recording.empty()) ImGui::TextColored(loud_text(), "%s", state.recording.c_str());
 }
 
 void draw_hint(const PanelState& state, float scale) {
@@ -100,7 +100,7 @@ void draw_message(const PanelState& state, float scale) {
                      ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav);
     ImGui::PushTextWrapPos(
         std::max(80.0f, std::min(kMessageWidth * scale, window.x - 4 * padding)));
-    ImGui::TextColored(kLoud, "%s", state.message.c_str());
+    ImGui::TextColored(loud_text(), "%s", state.message.c_str());
     ImGui::PopTextWrapPos();
     ImGui::End();
 }
@@ -169,7 +169,7 @@ void draw_kernels(const PanelState& state, PanelActions& actions) {
     double total = 0;
     for (const KernelTime& kernel : state.kernels) total += kernel.milliseconds * per_frame(kernel);
     if (state.kernels.empty())
-        ImGui::TextColored(kDim, "no kernel ran");
+        ImGui::TextColored(dim_text(), "no kernel ran");
     else  // first, so that it is seen above a long table
         ImGui::Text("%.3f ms a frame", total);
     if (!ImGui::BeginTable("kernels", 3, ImGuiTableFlags_SizingFixedFit)) return;
@@ -180,7 +180,7 @@ void draw_kernels(const PanelState& state, PanelActions& actions) {
         ImGui::TableNextColumn();
         ImGui::TextUnformatted(kernel.name.c_str());
         ImGui::TableNextColumn();
-        ImGui::TextColored(kDim, "%.3g x", per_frame(kernel));
+        ImGui::TextColored(dim_text(), "%.3g x", per_frame(kernel));
         ImGui::TableNextColumn();
         std::snprintf(text, sizeof text, "%.3f ms", kernel.milliseconds * per_frame(kernel));
         draw_right(width, text);

@@ -8,10 +8,15 @@ namespace firn {
 
 constexpr float kPanelPadding = 12;  // pixels at scale 1
 
-/// Text beside what matters more, and what should be seen.
-inline const ImVec4 kDim{0.58f, 0.62f, 0.68f, 1}, kLoud{0.98f, 0.74f, 0.36f, 1};
-
 void load_font(float scale);
-void apply_theme(float scale);
+/// Light on dark, or dark on light.
+void apply_theme(float scale, bool light);
+
+/// Text beside what matters more, and what should be seen.
+ImVec4 dim_text();
+ImVec4 loud_text();
+/// The colour of text, fainter: for lines that help the eye.
+ImU32 faint_line(float opacity);
+bool is_light_theme();
 
 }  // namespace firn

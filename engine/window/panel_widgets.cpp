@@ -40,7 +40,7 @@ void draw_tooltip(const Widgets& widgets, const Widget& widget, const Parameter*
     const std::string& help = parameter ? parameter->help : widget.help;
     if (!help.empty()) ImGui::TextUnformatted(help.c_str());
     if (parameter)
-        ImGui::TextColored(kDim, "%s: %s, at first %s", parameter->name.c_str(),
+        ImGui::TextColored(dim_text(), "%s: %s, at first %s", parameter->name.c_str(),
                            describe(*parameter).c_str(),
                            widgets.parameters.initial(parameter->name).c_str());
     ImGui::PopTextWrapPos();

@@ -18,10 +18,13 @@ constexpr float kPlotHeight = 64, kTickHeight = 18, kTickMargin = 3;  // pixels 
 /// Colours that differ in lightness too, for those who see no red or green: after Okabe and Ito,
 /// Color Universal Design (2008).
 ImU32 series_colour(size_t index) {
-    static constexpr ImU32 kColours[] = {IM_COL32(86, 180, 233, 255),  IM_COL32(230, 159, 0, 255),
-                                         IM_COL32(0, 190, 140, 255),   IM_COL32(240, 228, 66, 255),
-                                         IM_COL32(204, 121, 167, 255), IM_COL32(213, 94, 0, 255)};
-    return kColours[index % std::size(kColours)];
+    static constexpr ImU32 kOnDark[] = {IM_COL32(86, 180, 233, 255),  IM_COL32(230, 159, 0, 255),
+                                        IM_COL32(0, 190, 140, 255),   IM_COL32(240, 228, 66, 255),
+                                        IM_COL32(204, 121, 167, 255), IM_COL32(213, 94, 0, 255)};
+    static constexpr ImU32 kOnLight[] = {IM_COL32(0, 114, 178, 255),  IM_COL32(213, 94, 0, 255),
+                                         IM_COL32(0, 130, 95, 255),   IM_COL32(150, 120, 0, 255),
+                                         IM_COL32(170, 80, 130, 255), IM_COL32(86, 150, 200, 255)};
+    return (is_light_theme() ? kOnLight : kOnDark)[index % std::size(kOnDark)];
 }
 
 std::string number_text(double value, int digits = 4) {
@@ -67,10 +70,10 @@ void draw_ticks(const PlotFrame& frame, float scale) {
         const float y = frame.y(tick);
         const std::string text = number_text(tick, digits);
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
-        draw.AddLine({frame.from.x, y}, {frame.to.x, y}, IM_COL32(255, 255, 255, 22));
+        draw.AddLine({frame.from.x, y}, {frame.to.x, y}, faint_line(0.09f));
         const float top = std::clamp(y - size.y / 2, frame.from.y, frame.to.y - size.y);
-        draw.AddText({frame.from.x + margin, top},
-                     ImGui::GetColorU32(ImVec4{kDim.x, kDim.y, kDim.z, 0.7f}), text.c_str());
+        draw.AddText({frame.from.x + margin, top}, ImGui::GetColorU32(ImGuiCol_TextDisabled, 0.7f),
+                     text.c_str());
     }
 }
 
@@ -117,10 +120,9 @@ void draw_hovered(const PlotFrame& frame, const Plot& plot) {
                                 static_cast<float>(count - 1));
     const auto index = static_cast<size_t>(at);
     const float x = frame.x(index, count, plot.bars);
-    ImGui::GetWindowDrawList()->AddLine({x, frame.from.y}, {x, frame.to.y},
-                                        IM_COL32(255, 255, 255, 70));
+    ImGui::GetWindowDrawList()->AddLine({x, frame.from.y}, {x, frame.to.y}, faint_line(0.27f));
     ImGui::BeginTooltip();
-    ImGui::TextColored(kDim, plot.bars ? "%zu" : "%zu before the last",
+    ImGui::TextColored(dim_text(), plot.bars ? "%zu" : "%zu before the last",
                        plot.bars ? index : count - 1 - index);
     for (size_t k = 0; k < plot.series.size(); ++k)
         ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(series_colour(k)), "%s",

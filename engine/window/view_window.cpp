@@ -58,7 +58,7 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
     : options(wanted),
       executor(std::move(runner)),
       os(open_os_window(wanted)),
-      panel(panel_scale(wanted, os.get()), os.get()),
+      panel(panel_scale(wanted, os.get()), wanted.light, os.get()),
       painter(executor->shared_device(), os.get(), wanted.vsync, panel.atlas()) {
     executor->device().set_batch_limit(kBatch);
     if (options.profile) {

@@ -37,6 +37,8 @@ struct WindowOptions {
     double max_rate = 60;
     /// Waits for the screen; without, frames are shown at once, where the display can do that.
     bool vsync = true;
+    /// The panel is dark on light; else light on dark.
+    bool light = false;
     /// Draws the panel in pictures too.
     bool gui_in_pictures = false;
     /// Prints where each widget and the tensor are, as `widget NAME X Y WIDTH HEIGHT`, when that

@@ -64,14 +64,15 @@ TEST_F(Apps, SetParametersThatTheProgramMakes) {
 }
 TEST_F(Apps, GiveTheirWindowWhatTheCommandLineSays) {
     WindowOptions options;
-    EXPECT_EQ(
-        show({"--scale", "2", "--fps-limit", "17", "--vsync=false", "--fullscreen", "--seed", "5"},
-             [&](Window& window) { options = window.options(); }),
-        0);
+    EXPECT_EQ(show({"--scale", "2", "--fps-limit", "17", "--vsync=false", "--fullscreen", "--seed",
+                    "5", "--light"},
+                   [&](Window& window) { options = window.options(); }),
+              0);
     EXPECT_EQ(options.scale, 2);
     EXPECT_EQ(options.max_rate, 17);
     EXPECT_FALSE(options.vsync);
     EXPECT_TRUE(options.fullscreen);
+    EXPECT_TRUE(options.light);
     EXPECT_EQ(app_.seed(), 5u);
 }
 TEST_F(Apps, DrawAsManyPixelsAsTheScaleSays) {

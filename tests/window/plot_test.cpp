@@ -69,9 +69,11 @@ TEST(Plot, ALogarithmicAxisHasNoPlaceForWhatIsNotAboveZero) {
 class PlotPicture : public DeviceTest {
   protected:
     /// Pixels of a panel with one plot that are near a colour.
-    int pixels(const std::function<void(Gui&)>& plot, std::array<int, 3> colour) {
-        ViewWindow window(std::make_shared<VulkanExecutor>(device),
-                          {.size = {500, 400}, .headless = true, .gui_in_pictures = true});
+    int pixels(const std::function<void(Gui&)>& plot, std::array<int, 3> colour,
+               bool light = false) {
+        ViewWindow window(
+            std::make_shared<VulkanExecutor>(device),
+            {.size = {500, 400}, .headless = true, .light = light, .gui_in_pictures = true});
         EXPECT_TRUE(window.open());
         plot(window.gui());
         for (int settle = 0; settle < 2; ++settle) window.picture();
@@ -95,6 +97,15 @@ TEST_F(PlotPicture, EverySeriesHasItsColour) {
     };
     EXPECT_GT(pixels(plot, kFirst), 100);
     EXPECT_GT(pixels(plot, kSecond), 100);
+}
+TEST_F(PlotPicture, OfALightPanelIsDarkOnLight) {
+    const auto plot = [](Gui& gui) {
+        for (int k = 0; k < 50; ++k) gui.plot("energy", {{"up", float(k)}});
+    };
+    const std::array<int, 3> panel{236, 238, 240}, line{0, 114, 178};
+    EXPECT_GT(pixels(plot, panel, true), 10000);
+    EXPECT_GT(pixels(plot, line, true), 100);
+    EXPECT_LT(pixels(plot, panel, false), 1000);
 }
 TEST_F(PlotPicture, NanLeavesAGap) {
     const auto plot = [](float middle) {
