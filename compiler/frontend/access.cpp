@@ -1,5 +1,6 @@
 // Element accesses: reading by index, with a bounds mode, and storing.
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 
 #include "compiler/frontend/promises.h"
@@ -67,6 +68,17 @@ Ref read_part(const Ref& source, const std::vector<Tensor::Index>& indices, Boun
     return read_chosen(b, part, mode, fill);
 }
 
+/// In numpy a negative number counts from the end.
+void warn_of_negative(const std::vector<Tensor::Index>& indices, SourceLine line) {
+    for (const Tensor::Index& index : indices)
+        if (index.arg()->is_scalar() && index.arg()->scalar().as_int() < 0)
+            std::fprintf(
+                stderr,
+                "firn: warning: %s: an index of %s clamps to the edge and reads element 0; "
+                "x(x.size(0) - 1) or x(range(-1, none)) count from the end\n",
+                text(line).c_str(), text(index.arg()->scalar()).c_str());
+}
+
 Ref read_elements(const Ref& source, const std::vector<Tensor::Index>& indices, Bounds mode,
                   const Scalar& fill, SourceLine line, bool own = false) {
     if (!are_elements(indices)) {
@@ -82,6 +94,7 @@ Ref read_elements(const Ref& source, const std::vector<Tensor::Index>& indices, 
                     [](const Scope& scope) { return scope.condition != nullptr; });
     std::vector<Ref> places = nodes_of(indices);
     Builder b = builder(*current_state(), line);
+    if (mode == Bounds::Clamp && checks_promises(*current_state())) warn_of_negative(indices, line);
     if (mode == Bounds::Unchecked && places.size() <= source->shape.size() &&
         checks_promises(*current_state()))
         check_read(*current_state(), b, source->shape, places);

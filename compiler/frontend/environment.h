@@ -21,7 +21,9 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_EXECUTOR", "device | interpret | oracle",
      "run on the Vulkan device, by the kernel interpreter, or node by node on the host"},
     {"FIRN_VALIDATION", "1", "turn the Vulkan validation layers on"},
-    {"FIRN_CHECK", "1", "verify what unique and permutation stores and unchecked reads promise"},
+    {"FIRN_CHECK", "1",
+     "verify what unique and permutation stores and unchecked reads promise, and warn of indices "
+     "such as -1"},
     {"FIRN_FIND_NAN", "1",
      "say which operation first makes what is not a number, and at which element"},
     {"FIRN_MAX_STEPS", "number",

@@ -304,6 +304,21 @@ TEST_P(Promises, ThatAreKeptSayNothing) {
     EXPECT_EQ(stored({3, 1, 0, 2}, {.permutation = true}).to_vector<int>(), (Ints{3, 2, 4, 1}));
 }
 
+TEST_P(Promises, ANegativeNumberAsAnIndexIsWarnedOf) {
+    const Tensor x = tensor({1, 2, 3});
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(Tensor(x(-1)).item<int>(), 1);
+    const std::string said = testing::internal::GetCapturedStderr();
+    if (GetParam())
+        expect_parts(said, {"warning", "effects_test.cpp:", "index of -1", "range(-1, none)"});
+    else
+        EXPECT_EQ(said, "");
+    testing::internal::CaptureStderr();
+    const Tensor y = x(index(x, 0) - 1) + wrap(x)(-1) + x(range(-1, none));
+    EXPECT_EQ(y.to_vector<int>(), (Ints{7, 7, 8}));
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST_P(Promises, PositionsThatMeetAreAnError) {
     expect_parts(
         user_error([] {
