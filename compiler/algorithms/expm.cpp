@@ -24,7 +24,8 @@ Tensor pade(const Tensor& a) {
 }
 
 Tensor expm_of(const Tensor& a) {
-    // Where the approximant has an error of half a digit: Higham, tables 2.3 and the text behind.
+    // Up to here the approximant is exact for a matrix that differs by the rounding of the type:
+    // Higham, table 2.3 and the text behind it.
     const double radius = a.dtype() == f64 ? 0.9504178996162932 : 3.925724783138660;
     const Tensor norm = max(sum(abs(a), {1}), {.axis = 1});  // [batch]
     const Tensor halvings = select(norm < std::numeric_limits<double>::infinity(),
@@ -41,7 +42,7 @@ Tensor expm(const Operand& a) {
     LineScope at(a.line());
     const Matrices matrix = as_square_matrices("expm", a);
     const Size n = matrix.rows;
-    if (n.is(0) || matrix.values.size(0).is(0)) return a.tensor();
+    if (n.is(0) || matrix.values.size(0).is(0)) return with_batch(matrix.values, matrix.batch);
     // Backwards: the change along g stands beside the exponential of a block matrix (R. Mathias, "A
     // Chain Rule for Matrix Functions and Applications", 1996).
     const Tensor out = custom_gradient(

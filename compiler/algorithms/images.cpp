@@ -126,8 +126,9 @@ Tensor gaussian_blur(const Operand& x, const Operand& sigma, int radius) {
 
 Tensor gaussian_blur(const Operand& x, float sigma) {
     LineScope at(x.line());
-    if (!(sigma >= 0) || std::isinf(sigma))
-        refuse("gaussian_blur: sigma is " + std::to_string(sigma) + "; give 0 or more pixels");
+    if (!(sigma >= 0 && sigma < 0x1p28f))  // twice 4 sigma is a size
+        refuse("gaussian_blur: sigma is " + std::to_string(sigma) +
+               "; give 0 or more pixels, and less than 2^28");
     return gaussian_blur(x, Tensor(sigma), static_cast<int>(std::lround(4 * sigma)));
 }
 

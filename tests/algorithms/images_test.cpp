@@ -126,7 +126,12 @@ TEST(GaussianBlur, OfNoWidthIsThePicture) {
     expect_values([] { return gaussian_blur(tensor(kTwelve, {2, 6}), Tensor(0.0f), 2); }, kTwelve);
 }
 
-TEST(GaussianBlur, OfANegativeWidthIsAnError) {
+TEST(GaussianBlur, OfAWidthThatIsNoneIsAnError) {
+    for (float sigma : {NAN, INFINITY, 1e30f})
+        expect_message(error_of([&] {
+                           gaussian_blur(zeros({2, 2}), sigma);
+                       }),
+                       {"gaussian_blur", "less than 2^28"});
     expect_message(error_of([] {
                        gaussian_blur(zeros({2, 2}), -1.0f);
                    }),

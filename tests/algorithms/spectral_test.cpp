@@ -253,6 +253,8 @@ TEST(Expm, MatricesOfABatchAreScaledOnTheirOwn) {
 TEST(Expm, OfNothingAndOfWhatIsNotFinite) {
     expect_values([] { return expm(zeros({0, 0})); }, Floats{});
     expect_values([] { return expm(tensor({NAN}, {1, 1})); }, Floats{NAN});
+    SessionScope scope(Session::oracle());
+    EXPECT_EQ(expm(zeros({0, 0}, i32)).dtype(), f32);
 }
 
 TEST(Expm, HasTheGradientsOfDifferences) {

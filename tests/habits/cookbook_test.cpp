@@ -2,7 +2,6 @@
 // FIRN_WRITE_README=1 writes the page anew.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -12,6 +11,7 @@
 #include "compiler/program/error.h"
 #include "compiler/shading.h"
 #include "engine/firn/device_session.h"
+#include "tests/habits/page.h"
 #include "tests/ir/near.h"
 
 namespace firn {
@@ -315,12 +315,8 @@ firn;`.
 }
 
 TEST(Cookbook, ThePageHasEveryRecipe) {
-    const std::string path = FIRN_SOURCE_DIR "/compiler/cookbook.md", made = page();
-    if (std::getenv("FIRN_WRITE_README")) std::ofstream(path) << made;
-    std::ifstream in(path);
-    std::ostringstream is;
-    is << in.rdbuf();
-    EXPECT_EQ(is.str(), made) << "FIRN_WRITE_README=1 writes it anew";
+    const std::string made = page();
+    expect_page("compiler/cookbook.md", made);
     for (const Recipe& recipe : recipes())
         EXPECT_NE(made.find("## " + std::string(recipe.title) + "\n"), std::string::npos)
             << recipe.title;

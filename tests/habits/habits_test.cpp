@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -15,6 +14,7 @@
 #include "compiler/program/error.h"
 #include "compiler/program/executor.h"
 #include "engine/firn/device_session.h"
+#include "tests/habits/page.h"
 #include "tests/ir/near.h"
 
 namespace firn {
@@ -202,13 +202,7 @@ std has as a class is written with the namespace: `firn::any`, `firn::stack`, `f
 }
 
 TEST(Habits, ThePageHasEveryRow) {
-    const std::string path = FIRN_SOURCE_DIR "/compiler/habits.md",
-                      made = text_of({numpy(), glsl(), taichi()});
-    if (std::getenv("FIRN_WRITE_README")) std::ofstream(path) << made;
-    std::ifstream in(path);
-    std::ostringstream is;
-    is << in.rdbuf();
-    EXPECT_EQ(is.str(), made) << "FIRN_WRITE_README=1 writes it anew";
+    expect_page("compiler/habits.md", text_of({numpy(), glsl(), taichi()}));
 }
 
 // --- every row, run ------------------------------------------------------------------------------

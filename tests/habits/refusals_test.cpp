@@ -2,8 +2,6 @@
 // FIRN_WRITE_README=1 writes the page anew.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <regex>
 #include <sstream>
@@ -12,6 +10,7 @@
 
 #include "compiler/language.h"
 #include "compiler/program/error.h"
+#include "tests/habits/page.h"
 
 namespace firn {
 namespace {
@@ -84,14 +83,7 @@ TEST(Refusals, EachIsAnErrorThatSaysMore) {
         }
 }
 
-TEST(Refusals, ThePageHasEveryRow) {
-    const std::string path = FIRN_SOURCE_DIR "/compiler/refusals.md", made = page_of_refusals();
-    if (std::getenv("FIRN_WRITE_README")) std::ofstream(path) << made;
-    std::ifstream in(path);
-    std::ostringstream is;
-    is << in.rdbuf();
-    EXPECT_EQ(is.str(), made) << "FIRN_WRITE_README=1 writes it anew";
-}
+TEST(Refusals, ThePageHasEveryRow) { expect_page("compiler/refusals.md", page_of_refusals()); }
 
 }  // namespace
 }  // namespace firn
