@@ -45,6 +45,37 @@ float firn_round_f16(float x) {
     return uintBitsToFloat(sign | wide);
 }
 
+//@function firn_round_bf16
+// The nearest value of 8 bits of precision, ties to even; a nan becomes quiet.
+float firn_round_bf16(float x) {
+    uint bits = floatBitsToUint(x);
+    uint wide = bits + 0x7fffu + ((bits >> 16) & 1u);
+    wide = mix(wide, bits | 0x400000u, (bits & 0x7fffffffu) > 0x7f800000u);
+    return uintBitsToFloat(wide & 0xffff0000u);
+}
+
+//@function firn_bits_of_f16
+// Of a float that is a half; packHalf2x16 may make anything of infinity and nan.
+uint firn_bits_of_f16(float x) {
+    uint bits = floatBitsToUint(x);
+    uint magnitude = bits & 0x7fffffffu;
+    uint small = uint(uintBitsToFloat(magnitude) * 16777216.0);
+    uint wide = (magnitude - 0x38000000u) >> 13;
+    wide = mix(wide, small, magnitude < 0x38800000u);
+    wide = mix(wide, 0x7c00u, magnitude >= 0x7f800000u);
+    wide = mix(wide, 0x7e00u | ((magnitude >> 13) & 0x1ffu), magnitude > 0x7f800000u);
+    return ((bits >> 16) & 0x8000u) | wide;
+}
+
+//@function firn_f16_of_bits
+float firn_f16_of_bits(uint bits) { return unpackHalf2x16(bits).x; }
+
+//@function firn_bits_of_bf16
+uint firn_bits_of_bf16(float x) { return floatBitsToUint(x) >> 16; }
+
+//@function firn_bf16_of_bits
+float firn_bf16_of_bits(uint bits) { return uintBitsToFloat(bits << 16); }
+
 //@function firn_sign_f32
 float firn_sign_f32(float x) {
     float above = x > 0.0 ? 1.0 : 0.0;
@@ -326,6 +357,12 @@ int firn_reverse_bits_i8(int x) { return bitfieldReverse(x) >> 24; }
 
 //@function firn_reverse_bits_u8
 uint firn_reverse_bits_u8(uint x) { return bitfieldReverse(x) >> 24; }
+
+//@function firn_reverse_bits_i16
+int firn_reverse_bits_i16(int x) { return bitfieldReverse(x) >> 16; }
+
+//@function firn_reverse_bits_u16
+uint firn_reverse_bits_u16(uint x) { return bitfieldReverse(x) >> 16; }
 
 //@function firn_reverse_bits_u64
 uint64_t firn_reverse_bits_u64(uint64_t x) {

@@ -14,7 +14,8 @@ layout(constant_id = 1) const int channels = 1;
 
 float element(int index) {
     index += first;
-    int shift = format == 1 ? 1 : format == 4 || format == 5 ? 2 : 0;  // elements of a word: 1, 2, 4
+    bool halves = format == 1 || format >= 7;
+    int shift = halves ? 1 : format == 4 || format == 5 ? 2 : 0;  // elements of a word: 1, 2, 4
     uint word = words[index >> shift];
     int part = index & ((1 << shift) - 1);
     if (format == 0) return uintBitsToFloat(word);                                 // f32
@@ -23,5 +24,8 @@ float element(int index) {
     if (format == 3) return float(word);                                           // u32
     if (format == 4) return float(bitfieldExtract(word, 8 * part, 8)) / 255.0;     // u8
     if (format == 5) return float(bitfieldExtract(int(word), 8 * part, 8));        // i8
+    if (format == 7) return float(bitfieldExtract(word, 16 * part, 16)) / 65535.0; // u16
+    if (format == 8) return float(bitfieldExtract(int(word), 16 * part, 16));      // i16
+    if (format == 9) return uintBitsToFloat((word >> (16 * part)) << 16);          // bf16
     return word != 0u ? 1.0 : 0.0;                                                 // bool
 }

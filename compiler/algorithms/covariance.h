@@ -4,7 +4,8 @@
 
 namespace firn {
 
-// Integers and bools give f32, f16 is computed in f32; a nan makes what it is part of nan.
+// Integers and bools give f32, f16 and bf16 are computed in f32; a nan makes what it is part of
+// nan.
 
 /// sum(weights x) / sum(weights), as numpy's average. The weights have x's shape, or one axis, of
 /// the size of the one axis in the options. nan or infinite where they add up to 0.

@@ -204,15 +204,16 @@ Tensor einsum(const std::string& text, const std::vector<Tensor>& operands, Sour
         for (size_t later = k + 1; later < named.size(); ++later) names += named[later].names;
         return names;
     };
-    const bool halves =
-        operands.size() > 1 && std::all_of(operands.begin(), operands.end(),
-                                           [](const Tensor& x) { return x.dtype() == f16; });
+    const DType half = operands[0].dtype();
+    const bool halves = operands.size() > 1 && half.is_half() &&
+                        std::all_of(operands.begin(), operands.end(),
+                                    [&](const Tensor& x) { return x.dtype() == half; });
     if (halves)  // products, too, are exact in f32
         for (Named& x : named) x.value = x.value.as(f32, line);
     Named out = summed(named[0], needed_after(0));
     for (size_t k = 1; k < named.size(); ++k) out = summed(product(out, named[k]), needed_after(k));
     const Tensor lined = lined_up(out, result);
-    return halves ? lined.as(f16, line) : lined;
+    return halves ? lined.as(half, line) : lined;
 }
 
 }  // namespace firn

@@ -28,6 +28,7 @@ Tensor is_negative(const Tensor& x) {
 
 double largest_of(DType type) {
     if (type == f64) return std::numeric_limits<double>::max();
+    if (type == bf16) return 0xffp120;
     return type == f16 ? 65504.0 : static_cast<double>(std::numeric_limits<float>::max());
 }
 

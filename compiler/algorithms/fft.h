@@ -33,9 +33,9 @@ struct FftnOptions {
 };
 
 // X[k] = sum over j of x[j] exp(-2 pi i j k / n), and back with the other sign and a factor of 1 /
-// n, as in numpy. Computed in the type of x, f32 or f64; integers and f16 become f32. Sizes: up to
-// 16 directly; powers of two by Pease's form of Cooley and Tukey, radix 4, in log4 n runs of one
-// kernel; all others, up to 4194304, by Bluestein's convolution over the next power of two from
+// n, as in numpy. Computed in the type of x, f32 or f64; integers, f16 and bf16 become f32. Sizes:
+// up to 16 directly; powers of two by Pease's form of Cooley and Tukey, radix 4, in log4 n runs of
+// one kernel; all others, up to 4194304, by Bluestein's convolution over the next power of two from
 // 2 n - 1 on; of a symbol the call's size says which. L. Bluestein, "A linear filtering approach to
 // the computation of discrete Fourier transform", 1970. M. Pease, "An adaptation of the fast
 // Fourier transform for parallel processing", 1968.

@@ -33,7 +33,7 @@ Tensor bincount(const Operand& x, const Size& count, const Operand& weights,
     LineScope at(x.line());
     check(x, count);
     DType type = weights.tensor().dtype();
-    Tensor sums = zeros({count}, type.is_bool() || type.bytes() == 1 ? i32 : type);
+    Tensor sums = zeros({count}, arithmetic_type(type));
     scatter_add(sums(x.tensor()), weights, options);
     return sums;
 }
@@ -55,7 +55,7 @@ Tensor segment_sum(const Operand& values, const Operand& ids, const Size& count)
     if (x.rank() != 1 || x.shape() != id.shape())
         refuse("segment_sum: the values are " + text(x.shape()) + " and the ids are " +
                text(id.shape()) + "; both are vectors of one length");
-    const DType type = x.dtype().is_bool() || x.dtype().bytes() == 1 ? i32 : x.dtype();
+    const DType type = arithmetic_type(x.dtype());
     return added_in_order(zeros({count}, type), id, x);
 }
 

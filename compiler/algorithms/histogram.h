@@ -23,9 +23,10 @@ struct HistogramOptions {
 Tensor histogram(const Operand& x, const Size& bins, const HistogramOptions& options = {});
 
 /// sums[k] = the sum of the values whose id is k, for k below `count`; ids outside are left out.
-/// values and ids: [n], ids integers; gives [count] of the values' type (i32 for bool, u8 and i8).
-/// Each sum is made in the order of its values, so that floats have the same bits in every run and
-/// on every device: what `scatter_add(sums(ids), values)` does not promise. It sorts the ids.
+/// values and ids: [n], ids integers; gives [count] of the values' type (i32 for bool and integers
+/// of 8 and 16 bits). Each sum is made in the order of its values, so that floats have the same
+/// bits in every run and on every device: what `scatter_add(sums(ids), values)` does not promise.
+/// It sorts the ids.
 Tensor segment_sum(const Operand& values, const Operand& ids, const Size& count);
 
 }  // namespace firn

@@ -11,7 +11,7 @@ struct TrapezoidOptions {
     int axis = -1;
 };
 /// The integral of y along an axis by the trapezoidal rule, as numpy's trapz; 0 for less than two
-/// elements. Integers give f32, f16 is added in f32.
+/// elements. Integers give f32, f16 and bf16 are added in f32.
 Tensor trapz(const Operand& y, const TrapezoidOptions& options = {});
 /// The integrals from the first element to each of the others, one fewer than elements, as scipy's
 /// cumulative_trapezoid.

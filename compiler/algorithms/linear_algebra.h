@@ -6,10 +6,10 @@
 
 namespace firn {
 
-// Matrices are the last two axes; leading axes are a batch. Integers and f16 are computed in f32.
-// Each is a loop over columns with a few kernels a turn, in the textbook order: G. Golub and C. Van
-// Loan, "Matrix Computations", 4th edition, chapters 3 to 5. Axes that do not fit are UserErrors; a
-// matrix that has no such factorisation gives nan or infinity, never an error.
+// Matrices are the last two axes; leading axes are a batch. Integers, f16 and bf16 are computed in
+// f32. Each is a loop over columns with a few kernels a turn, in the textbook order: G. Golub and
+// C. Van Loan, "Matrix Computations", 4th edition, chapters 3 to 5. Axes that do not fit are
+// UserErrors; a matrix that has no such factorisation gives nan or infinity, never an error.
 
 struct TriangularOptions {
     bool lower = true;  // false: the upper triangle is read

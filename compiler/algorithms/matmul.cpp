@@ -24,12 +24,13 @@ Tensor matmul(const Operand& a, const Operand& b) {
     if (row) x = unsqueeze(a, 0);
     if (column) y = unsqueeze(b, -1);
     // Products of halves, too, are exact in f32.
-    const bool halves = x.dtype(line) == f16 && y.dtype(line) == f16;
+    const DType half = x.dtype(line);
+    const bool halves = half.is_half() && y.dtype(line) == half;
     if (halves) x = x.as(f32, line), y = y.as(f32, line);
     Tensor terms =
         Arg(unsqueeze(Operand(x, line), -1), line) * Arg(unsqueeze(Operand(y, line), -3), line);
     Tensor product = sum(Operand(terms, line), {.axis = -2});
-    if (halves) product = product.as(f16, line);
+    if (halves) product = product.as(half, line);
     if (column) product = squeeze(Operand(product, line), {.axis = -1});
     if (row) product = squeeze(Operand(product, line), {.axis = column ? -1 : -2});
     return product;

@@ -6,7 +6,7 @@ namespace firn {
 
 /// The matrix product as in numpy: [.., n, k] and [.., k, m] give [.., n, m], leading axes
 /// broadcast; a 1-D operand is a row on the left and a column on the right, and its axis goes.
-/// Two f16 give f16, by products and sums in f32.
+/// Two f16 give f16 and two bf16 bf16, by products and sums in f32.
 Tensor matmul(const Operand& a, const Operand& b);
 
 }  // namespace firn

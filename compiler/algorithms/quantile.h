@@ -10,8 +10,8 @@ struct QuantileOptions {
     bool keep_dims = false;                  // the axis stays with size 1
 };
 
-// Rows are sorted. Integers and bools give f32, f16 is computed in f32. A nan makes its row nan,
-// and a row without elements is nan, as in numpy.
+// Rows are sorted. Integers and bools give f32, f16 and bf16 are computed in f32. A nan makes its
+// row nan, and a row without elements is nan, as in numpy.
 
 /// The value below which the part q, 0 .. 1, of the elements lies, on the line between the two that
 /// are next to position q (n - 1), as numpy's quantile. q is a number or a tensor, whose axes come

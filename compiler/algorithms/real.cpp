@@ -1,4 +1,4 @@
-// Integers and bools become f32, f16 is computed in it.
+// Integers and bools become f32, f16 and bf16 are computed in it.
 #include "compiler/algorithms/real.h"
 
 namespace firn {

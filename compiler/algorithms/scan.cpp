@@ -80,8 +80,8 @@ Tensor scan_rows(Scan scan, const Tensor& x, bool exclusive, int level) {
 
 Tensor scan_along(const char* what, Scan scan, const Operand& x, const ScanOptions& options) {
     LineScope at(x.line());
-    DType own = x.tensor().dtype(), type = own.is_bool() || own.bytes() == 1 ? i32 : own;
-    Tensor wide = x.tensor().as(own == f16 ? f32 : type);
+    DType own = x.tensor().dtype(), type = arithmetic_type(own);
+    Tensor wide = x.tensor().as(own.is_half() ? f32 : type);
     Rows rows = rows_along(what, wide, options.axis);
     Tensor values = options.reverse ? flip(rows.values, {.axis = 1}) : rows.values;
     values = scan_rows(scan, values, options.exclusive, 0);

@@ -16,8 +16,8 @@ struct ScanOptions {
 // to the elements, 5 kernels for a million of them. Floats are added in that order, which is not
 // the order from the left. G. Blelloch, "Prefix Sums and Their Applications", 1990.
 
-/// out[k] = x[0] + .. + x[k], as numpy's cumsum. Bools and 8-bit integers give i32, f16 is added in
-/// f32; from a nan on everything is nan.
+/// out[k] = x[0] + .. + x[k], as numpy's cumsum. Bools and integers of 8 and 16 bits give i32, f16
+/// and bf16 are added in f32; from a nan on everything is nan.
 Tensor cumsum(const Operand& x, const ScanOptions& options = {});
 /// out[k] = x[0] * .. * x[k]; types and nan as for cumsum.
 Tensor cumprod(const Operand& x, const ScanOptions& options = {});

@@ -22,7 +22,7 @@ Tensor in_order(const Tensor& start, const Tensor& ids, const Tensor& values,
                        places);  // what is left out stands behind the others
     Tensor order = argsort(id), counts = bincount(id, places),
            begins = cumsum(counts, {.exclusive = true});
-    const DType wide = start.dtype() == f16 ? f32 : start.dtype();
+    const DType wide = start.dtype().is_half() ? f32 : start.dtype();
     Tensor out = start.as(wide);
     for (Tensor k : loop(Size(values.size(0)))) {
         if_(k >= counts, [] { break_(); });

@@ -41,7 +41,7 @@ Tensor vander(const Operand& x, const Size& columns, const VanderOptions& option
     if (own.rank() != 1 || columns.upper_bound() < 0)
         refuse("vander: x is " + text(own.shape()) + " and there are " + columns.text() +
                " columns; x has one axis, and columns are 0 or more");
-    const DType type = own.dtype().is_bool() || own.dtype().bytes() == 1 ? i32 : own.dtype();
+    const DType type = arithmetic_type(own.dtype());
     const Tensor base = expand(unsqueeze(own.as(type), 1), {own.size(0), columns});
     const Tensor powers = cumprod(base, {.axis = 1, .exclusive = true});
     return options.increasing ? powers : flip(powers, {.axis = 1});

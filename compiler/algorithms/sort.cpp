@@ -16,9 +16,9 @@ namespace {
 /// Signed integers, i32 or i64, in the order of the elements.
 Tensor sort_keys(const Tensor& x) {
     DType type = x.dtype();
-    if (type == f16) return sort_keys(x.as(f32));
+    if (type.is_half()) return sort_keys(x.as(f32));
     DType key = type.bytes() == 8 ? i64 : i32;
-    if (type.is_bool() || type.bytes() == 1) return x.as(i32);
+    if (type.is_bool() || type.is_narrow()) return x.as(i32);
     Tensor bits = bitcast(x, key);
     Tensor lowest = key == i32 ? Tensor(std::numeric_limits<int32_t>::min())
                                : Tensor(std::numeric_limits<int64_t>::min());

@@ -39,7 +39,7 @@ std::set<std::string> extensions(const GlslRun& run) {
 
 /// GLSL has no word of its own for the execution mode SignedZeroInfNanPreserve, 4461.
 void declare_floats(std::ostream& out, const KernelCode& code) {
-    std::set<int> widths;  // f16 is computed in 32 bits
+    std::set<int> widths;  // f16 and bf16 are computed in 32 bits
     for (const KernelNode& n : code.nodes)
         if (n.dtype.is_float()) widths.insert(n.dtype == f64 ? 64 : 32);
     for (int width : widths)

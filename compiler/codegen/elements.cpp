@@ -24,10 +24,9 @@ std::string element_text(const GlslRun& run, const KernelNode& n) {
 /// Node `id` as an element of memory.
 std::string stored_text(const GlslRun& run, const KernelBuffer& b, int id) {
     const std::string& value = run.text[id];
-    if (b.dtype.is_bool()) return "(" + value + " ? 1u : 0u)";
     if (holds_bits(b, run.code.nodes[id].dtype)) return "floatBitsToUint(" + value + ")";
-    const std::string type = stored_type(b, 1, run.profile);
-    return type == glsl_type(b.dtype) ? value : type + "(" + value + ")";
+    return stored_type(b, 1, run.profile) == element_type(b.dtype) ? to_element(b.dtype, value)
+                                                                   : value;
 }
 
 }  // namespace
@@ -52,10 +51,9 @@ std::string load_text(const GlslRun& run, const KernelNode& n) {
     std::string raw = b.form == BindingForm::Texel ? "imageLoad(" + array + ", " + at + ")" + lane
                                                    : element_text(run, n);
     if (n.width == 4) return raw;
-    if (b.dtype.is_bool()) return "(" + raw + " != 0u)";
     if (holds_bits(b, n.dtype)) return "uintBitsToFloat(" + raw + ")";
-    const std::string type = glsl_type(b.dtype);
-    return stored_type(b, 1, run.profile) == type ? raw : type + "(" + raw + ")";
+    return stored_type(b, 1, run.profile) == element_type(b.dtype) ? from_element(b.dtype, raw)
+                                                                   : raw;
 }
 
 void write_store(GlslRun& run, const KernelNode& n, int indent) {

@@ -21,11 +21,38 @@ struct InWord {
     std::string word, shift;
 };
 InWord in_word(DType dtype, const std::string& index) {
-    if (dtype == f16) return {index + " >> 1", "(" + index + " & 1) * 16"};
+    if (dtype.bytes() == 2) return {index + " >> 1", "(" + index + " & 1) * 16"};
     return {index + " >> 2", "(" + index + " & 3) * 8"};
 }
 
 }  // namespace
+
+std::string element_type(DType dtype) {
+    switch (dtype.type) {
+        case Type::F16: return "float16_t";
+        case Type::BF16:
+        case Type::U16: return "uint16_t";
+        case Type::I16: return "int16_t";
+        case Type::I8: return "int8_t";
+        case Type::U8: return "uint8_t";
+        case Type::Bool: return "uint";
+        default: return glsl_type(dtype);
+    }
+}
+
+std::string from_element(DType dtype, const std::string& element) {
+    if (dtype.is_bool()) return "(" + element + " != 0u)";
+    if (dtype == bf16) return "uintBitsToFloat(uint(" + element + ") << 16)";
+    const std::string type = glsl_type(dtype);
+    return element_type(dtype) == type ? element : type + "(" + element + ")";
+}
+
+std::string to_element(DType dtype, const std::string& value) {
+    if (dtype.is_bool()) return "(" + value + " ? 1u : 0u)";
+    const std::string type = element_type(dtype);
+    if (dtype == bf16) return type + "(floatBitsToUint(" + value + ") >> 16)";
+    return type == glsl_type(dtype) ? value : type + "(" + value + ")";
+}
 
 bool is_packed(DType dtype, const DeviceProfile& profile) {
     return (dtype.bytes() == 2 && !profile.storage_16bit) ||
@@ -39,12 +66,9 @@ std::string stored_type(const KernelBuffer& buffer, int width, const DeviceProfi
         return dtype == i32 ? "ivec4" : "uvec4";
     }
     if (dtype == boolean) return "uint";
-    if (is_packed(dtype, profile))
-        return buffer.space == MemorySpace::Bound ? "uint" : glsl_type(dtype);
-    if (dtype == f16) return "float16_t";
-    if (dtype == i8) return "int8_t";
-    if (dtype == u8) return "uint8_t";
-    return glsl_type(dtype);
+    // Storage alone has types of less than 32 bits.
+    if (buffer.space != MemorySpace::Bound) return glsl_type(dtype);
+    return is_packed(dtype, profile) ? "uint" : element_type(dtype);
 }
 
 std::string memory_name(const KernelCode& code, size_t k) {
@@ -89,21 +113,25 @@ std::string packed_load(DType dtype, const std::string& memory, const std::strin
     const InWord at = in_word(dtype, index);
     const std::string word = memory + "[" + at.word + "]";
     if (dtype == f16) return "unpackHalf2x16(" + word + ")[" + index + " & 1]";
-    return "bitfieldExtract(" + std::string(dtype == i8 ? "int(" + word + ")" : word) + ", " +
-           at.shift + ", 8)";
+    const std::string bits =
+        "bitfieldExtract(" +
+        std::string(dtype.is_signed() && !dtype.is_float() ? "int(" + word + ")" : word) + ", " +
+        at.shift + ", " + std::to_string(8 * dtype.bytes()) + ")";
+    return dtype == bf16 ? from_element(dtype, bits) : bits;
 }
 
 std::string packed_store(DType dtype, const std::string& memory, const std::string& index,
                          const std::string& value) {
     const InWord at = in_word(dtype, "at");
     const std::string word = memory + "[" + at.word + "]",
-                      mask = dtype == f16 ? "0xffffu" : "0xffu";
+                      mask = dtype.bytes() == 2 ? "0xffffu" : "0xffu";
     // What is beyond the largest half is infinite, and nan takes 16 bits: packHalf2x16 may make
     // anything of either.
     const std::string bits = dtype == f16
                                  ? "abs(wide) >= 65520.0 ? 0x7c00u | floatBitsToUint(wide) >> 16 & "
                                    "0x8000u : packHalf2x16(vec2(wide, 0.0)) & 0xffffu"
-                                 : "uint(" + value + ") & " + mask;
+                             : dtype == bf16 ? "floatBitsToUint(" + value + ") >> 16"
+                                             : "uint(" + value + ") & " + mask;
     const std::string wide = dtype == f16 ? "float wide = " + value + "; " : "";
     // Each leaves the other bits of the word as they are, whoever stores those meanwhile.
     return "{ int at = " + index + "; " + wide + "uint bits = " + bits + "; atomicAnd(" + word +

@@ -8,6 +8,11 @@
 
 namespace firn {
 
+/// The type that an element has in memory which the device stores as it is.
+std::string element_type(DType dtype);
+/// Such an element as a value of glsl_type(dtype), and back.
+std::string from_element(DType dtype, const std::string& element);
+std::string to_element(DType dtype, const std::string& value);
 /// Elements narrower than a word that the device cannot store as such: buffers hold them in words,
 /// side by side.
 bool is_packed(DType dtype, const DeviceProfile& profile);

@@ -62,21 +62,28 @@ bool is_small_divisor(const std::string& text) {
 /// The operands of a minimum or maximum, in the order that spares the test for nan.
 Operands literal_last(const Operands& in) { return is_number(in[0]) ? Operands{in[1], in[0]} : in; }
 
-/// i8 and u8 are held in 32 bits.
+/// Integers of 8 and 16 bits are held in 32.
 std::string wrapped(const std::string& value, DType dtype) {
-    if (dtype == i8) return "bitfieldExtract(" + value + ", 0, 8)";
-    if (dtype == u8) return "(" + value + " & 255u)";
-    return value;
+    if (!dtype.is_narrow()) return value;
+    const int bits = 8 * dtype.bytes();
+    if (dtype.is_signed()) return "bitfieldExtract(" + value + ", 0, " + std::to_string(bits) + ")";
+    return "(" + value + " & " + std::to_string((1 << bits) - 1) + "u)";
+}
+
+/// To the nearest f16 or bf16.
+std::string rounded(const std::string& value, DType half) {
+    return std::string("firn_round_") + half.name() + "(" + value + ")";
 }
 
 /// The name of the type that values of this one are computed in.
 std::string computed_in(DType dtype) {
-    return dtype == f16 ? "f32" : dtype == i8 ? "i32" : dtype == u8 ? "u32" : dtype.name();
+    if (dtype.is_half()) return "f32";
+    return !dtype.is_narrow() ? dtype.name() : dtype.is_signed() ? "i32" : "u32";
 }
 
 bool is_64bit(DType dtype) { return dtype.bytes() == 8; }
 
-/// The result of an operation on f16 is representable: nothing to round.
+/// The result of an operation on f16 or bf16 is representable: nothing to round.
 bool is_exact(KernelOp op) {
     switch (op) {
         case KernelOp::Neg:
@@ -183,11 +190,13 @@ std::string select_operation(const Operands& in) {
 
 /// From a float of either width, saturating.
 std::string float_to_integer(DType to, DType from, const std::string& x) {
-    const std::string held = to == i8 || to == u8 ? computed_in(to) : to.name();
-    const std::string value = "firn_" + held + "_from_" + computed_in(from) + "(" + x + ")";
-    if (to == i8) return "clamp(" + value + ", -128, 127)";
-    if (to == u8) return "min(" + value + ", 255u)";
-    return value;
+    const std::string value =
+        "firn_" + computed_in(to) + "_from_" + computed_in(from) + "(" + x + ")";
+    if (!to.is_narrow()) return value;
+    const int digits = 8 * to.bytes() - to.is_signed();
+    const std::string most = std::to_string((1 << digits) - 1);
+    if (!to.is_signed()) return "min(" + value + ", " + most + "u)";
+    return "clamp(" + value + ", -" + std::to_string(1 << digits) + ", " + most + ")";
 }
 
 std::string cast(DType to, DType from, const std::string& x) {
@@ -196,9 +205,7 @@ std::string cast(DType to, DType from, const std::string& x) {
         const Scalar zero = from.is_float() ? scalar_float(0, from) : scalar_int(0, from);
         return "(" + x + " != " + glsl_literal(zero) + ")";
     }
-    if (to == f16) {
-        return "firn_round_f16(" + (glsl_type(from) == "float" ? x : "float(" + x + ")") + ")";
-    }
+    if (to.is_half()) return rounded(glsl_type(from) == "float" ? x : "float(" + x + ")", to);
     if (from.is_float() && !to.is_float()) return float_to_integer(to, from, x);
     if (glsl_type(to) == glsl_type(from) && (to.is_float() || from.bytes() < to.bytes())) return x;
     return wrapped(glsl_type(to) + "(" + x + ")", to);
@@ -206,6 +213,11 @@ std::string cast(DType to, DType from, const std::string& x) {
 
 std::string bitcast(DType to, DType from, const std::string& x) {
     if (to == from) return x;
+    if (from.is_half())
+        return bitcast(to, u16, std::string("firn_bits_of_") + from.name() + "(" + x + ")");
+    if (to.is_half())
+        return std::string("firn_") + to.name() + "_of_bits(" +
+               (from == u16 ? x : glsl_type(u16) + "(" + x + ")") + ")";
     if (to == f32) return (from == i32 ? "intBitsToFloat(" : "uintBitsToFloat(") + x + ")";
     if (from == f32) return (to == i32 ? "floatBitsToInt(" : "floatBitsToUint(") + x + ")";
     if (to == f64) return (from == i64 ? "int64BitsToDouble(" : "uint64BitsToDouble(") + x + ")";
@@ -267,11 +279,14 @@ std::string integer_literal(int64_t value, DType dtype) {
 std::string glsl_type(DType dtype) {
     switch (dtype.type) {
         case Type::F32:
-        case Type::F16: return "float";
+        case Type::F16:
+        case Type::BF16: return "float";
         case Type::F64: return "double";
         case Type::I32:
+        case Type::I16:
         case Type::I8: return "int";
         case Type::U32:
+        case Type::U16:
         case Type::U8: return "uint";
         case Type::I64: return "int64_t";
         case Type::U64: return "uint64_t";
@@ -288,7 +303,10 @@ std::string glsl_literal(const Scalar& value) {
 
 std::vector<std::string> required_extensions(DType dtype) {
     switch (dtype.type) {
-        case Type::F16: return {"GL_EXT_shader_16bit_storage"};
+        case Type::F16:
+        case Type::BF16:
+        case Type::I16:
+        case Type::U16: return {"GL_EXT_shader_16bit_storage"};
         case Type::I8:
         case Type::U8: return {"GL_EXT_shader_8bit_storage"};
         case Type::I64:
@@ -342,7 +360,7 @@ std::string operation_glsl(KernelOp op, DType dtype, const std::vector<DType>& i
         return gives_bool ? value : wrapped(value, operand);
     }
     const std::string value = float_operation(op, operand, operands);
-    return operand == f16 && !gives_bool && !is_exact(op) ? "firn_round_f16(" + value + ")" : value;
+    return operand.is_half() && !gives_bool && !is_exact(op) ? rounded(value, operand) : value;
 }
 
 }  // namespace firn

@@ -10,8 +10,8 @@
 
 namespace firn {
 
-/// The type that holds a value in a kernel: f16 is a float that is rounded after each operation, i8
-/// and u8 are an int and a uint that are wrapped.
+/// The type that holds a value in a kernel: f16 and bf16 are a float that is rounded after each
+/// operation, integers of 8 and 16 bits an int or a uint that are wrapped.
 std::string glsl_type(DType dtype);
 
 /// Text with exactly the value's bits; negative values stand in parentheses.

@@ -12,7 +12,8 @@ struct TypeCode {
     int code;
     DType dtype;
 };
-constexpr TypeCode kIdxTypes[] = {{0x08, u8}, {0x09, i8}, {0x0c, i32}, {0x0d, f32}, {0x0e, f64}};
+constexpr TypeCode kIdxTypes[] = {{0x08, u8},  {0x09, i8},  {0x0b, i16},
+                                  {0x0c, i32}, {0x0d, f32}, {0x0e, f64}};
 
 [[noreturn]] void idx_fault(const std::string& file, const std::string& why) {
     refuse("file " + file + ": is no whole IDX file: " + why);
@@ -59,7 +60,7 @@ void write_idx(const std::string& path, const StoredTensor& x) {
                                    [&](const TypeCode& each) { return each.dtype == x.dtype; });
     if (type == std::end(kIdxTypes))
         refuse("file " + path + ": IDX has no elements of type " + x.dtype.name() +
-               "; it has u8, i8, i32, f32 and f64");
+               "; it has u8, i8, i16, i32, f32 and f64");
     std::string header{'\0', '\0', static_cast<char>(type->code),
                        static_cast<char>(x.shape.size())};
     for (int64_t size : x.shape) {

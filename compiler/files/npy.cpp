@@ -15,9 +15,9 @@ struct NpyType {
     const char* name;  // without the order of bytes
     DType dtype;
 };
-constexpr NpyType kNpyTypes[] = {{"f4", f32}, {"f2", f16},    {"f8", f64}, {"i4", i32},
-                                 {"u4", u32}, {"i8", i64},    {"u8", u64}, {"i1", i8},
-                                 {"u1", u8},  {"b1", boolean}};
+constexpr NpyType kNpyTypes[] = {{"f4", f32}, {"f2", f16}, {"f8", f64}, {"i4", i32},
+                                 {"u4", u32}, {"i8", i64}, {"u8", u64}, {"i2", i16},
+                                 {"u2", u16}, {"i1", i8},  {"u1", u8},  {"b1", boolean}};
 
 [[noreturn]] void npy_fault(const std::string& file, const std::string& why) {
     refuse("file " + file + ": is no whole npy file: " + why);
@@ -145,6 +145,9 @@ std::string npy_bytes(const StoredTensor& x) {
     for (const NpyType& each : kNpyTypes)
         if (each.dtype == x.dtype)
             type = (file_bytes(x.dtype) == 1 ? "|" : "<") + std::string(each.name);
+    if (type.empty())
+        refuse(std::string("numpy has no elements of type ") + x.dtype.name() +
+               "; write x.as(f32), or a .safetensors file");
     for (int64_t size : x.shape) shape += std::to_string(size) + (x.shape.size() == 1 ? "," : ", ");
     if (x.shape.size() > 1) shape.resize(shape.size() - 2);
     std::string header =

@@ -19,8 +19,9 @@ struct SafetensorsType {
     DType dtype;
 };
 constexpr SafetensorsType kSafetensorsTypes[] = {
-    {"F32", f32}, {"F16", f16}, {"F64", f64}, {"I32", i32}, {"U32", u32},
-    {"I64", i64}, {"U64", u64}, {"I8", i8},   {"U8", u8},   {"BOOL", boolean}};
+    {"F32", f32}, {"F16", f16}, {"BF16", bf16},   {"F64", f64}, {"I32", i32},
+    {"U32", u32}, {"I64", i64}, {"U64", u64},     {"I16", i16}, {"U16", u16},
+    {"I8", i8},   {"U8", u8},   {"BOOL", boolean}};
 
 std::string name_of(DType dtype) {
     for (const SafetensorsType& each : kSafetensorsTypes)

@@ -43,7 +43,7 @@ std::vector<StoredTensor> read_npz(const std::string& path);
 void write_npz(const std::string& path, const std::vector<StoredTensor>& tensors);
 
 /// IDX, in which MNIST comes: Y. LeCun et al., http://yann.lecun.com/exdb/mnist. Elements are u8,
-/// i8, i32, f32 or f64.
+/// i8, i16, i32, f32 or f64.
 StoredTensor read_idx(const std::string& path);
 void write_idx(const std::string& path, const StoredTensor& x);
 /// The same from the bytes of a file, of which messages call it `file`.

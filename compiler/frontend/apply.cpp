@@ -22,7 +22,7 @@ std::optional<DType> constant_type(const Arg& arg, DType strong) {
     const Scalar& value = arg.scalar();
     if (value.dtype.is_bool()) return boolean;
     if (strong.is_float()) return strong;
-    if (value.dtype.is_float() || strong.is_bool() || strong.bytes() == 1) return std::nullopt;
+    if (value.dtype.is_float() || strong.is_bool() || strong.is_narrow()) return std::nullopt;
     if (!holds(strong, value))
         fail_at(arg.line(), "the constant " + text(value) + " does not fit the tensor's type " +
                                 strong.name() +
@@ -46,8 +46,8 @@ DType meeting_type(const std::vector<Arg>& args) {
     std::vector<DType> strong, weak;
     for (const Arg& arg : args) (arg.is_scalar() ? weak : strong).push_back(arg.node()->dtype);
     auto joined = [](std::vector<DType> types) {
-        // The widest first: i8 and u8 meet in i32, but beside a u32 in that, in whatever order they
-        // stand.
+        // The widest first: i16 and u16 meet in i32, but beside a u32 in that, in whatever order
+        // they stand.
         std::stable_sort(types.begin(), types.end(),
                          [](DType a, DType b) { return a.bytes() > b.bytes(); });
         DType all = types[0];
@@ -56,8 +56,7 @@ DType meeting_type(const std::vector<Arg>& args) {
     };
     const DType type = joined(strong.empty() ? weak : strong);
     if (!weak.empty() && joined(weak).is_float() && !type.is_float()) return f32;
-    // Small integers and bools are only storage.
-    return type.is_float() || (!type.is_bool() && type.bytes() > 1) ? type : i32;
+    return arithmetic_type(type);
 }
 
 std::vector<Tensor> meet(const std::vector<Arg>& args) { return in_type(args, meeting_type(args)); }

@@ -131,7 +131,7 @@ Tensor linspace(const Arg& begin, const Arg& end, const Size& count) {
     LineScope at(line);
     const std::vector<Tensor> ends = meet_as_floats({begin, end});
     if (count.is(1)) return full({Size(1)}, ends[0]);
-    const DType own = ends[0].dtype(), wide = own == f16 ? f32 : own;
+    const DType own = ends[0].dtype(), wide = own.is_half() ? f32 : own;
     Tensor t = index(Shape{count}, 0).as(wide) / Tensor(count - Size(1)).as(wide);
     // Both ends come out exactly.
     return (ends[0].as(wide) * (1.0f - t) + ends[1].as(wide) * t).as(own);

@@ -70,7 +70,7 @@ void write_value(const SessionState& session, const Effect& effect, const Indice
 
 Scalar from_words(DType type, const std::vector<HostTensor>& words, int64_t at) {
     auto word = [&](size_t k) { return static_cast<uint32_t>(words[k].at(at).i); };
-    if (type == f16 || type == f32) return scalar_float(std::bit_cast<float>(word(0)), type);
+    if (type.is_half() || type == f32) return scalar_float(std::bit_cast<float>(word(0)), type);
     if (type.bytes() < 8) return scalar_int(static_cast<int32_t>(word(0)), i32).to(type);
     const uint64_t bits = word(0) | uint64_t{word(1)} << 32;
     return type == f64 ? scalar_float(std::bit_cast<double>(bits), f64)

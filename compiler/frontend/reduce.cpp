@@ -41,9 +41,9 @@ Tensor mean(const Operand& x, const ReduceOptions& options) {
     Ref node = x.node();
     DType own = node->dtype;
     // A mean of halves is taken in f32: their sum may be beyond what a half holds.
-    DType wide = own.is_float() && own != f16 ? own : f32;
+    DType wide = own.is_float() && !own.is_half() ? own : f32;
     Tensor out = sum(cast(x, wide), options) / reduced_count(node->shape, options.axis, wide);
-    return own == f16 ? out.as(f16) : out;
+    return own.is_half() ? out.as(own) : out;
 }
 
 Tensor reduced_count(const Shape& shape, const Axes& axes, DType dtype) {

@@ -9,7 +9,8 @@ struct ReduceOptions {
     Axes axis = {};          // none: all
     bool keep_dims = false;  // reduced axes stay with size 1
 };
-/// Sums of f16 accumulate in f32; bool, u8 and i8 sum to i32. Without elements: 0.
+/// Sums of f16 and bf16 accumulate in f32; bool and integers of 8 and 16 bits sum to i32. Without
+/// elements: 0.
 Tensor sum(const Operand& x, const ReduceOptions& options = {});
 Tensor prod(const Operand& x, const ReduceOptions& options = {});
 /// Integers and bools give f32.

@@ -55,9 +55,10 @@ double most_terms(const Graph& graph, const SizeEnv& symbols) {
 }
 
 double rounding_unit(DType dtype) {
-    return dtype == f64   ? std::ldexp(1.0, -52)
-           : dtype == f16 ? std::ldexp(1.0, -10)
-                          : std::ldexp(1.0, -23);
+    return dtype == f64    ? std::ldexp(1.0, -52)
+           : dtype == f16  ? std::ldexp(1.0, -10)
+           : dtype == bf16 ? std::ldexp(1.0, -7)
+                           : std::ldexp(1.0, -23);
 }
 
 std::vector<std::byte> moved(std::vector<std::byte> bytes, DType dtype, uint64_t seed) {

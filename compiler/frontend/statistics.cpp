@@ -11,7 +11,7 @@ namespace firn {
 namespace {
 
 /// The type that reductions of real numbers are computed in.
-DType wide_type(DType own) { return own.is_float() && own != f16 ? own : f32; }
+DType wide_type(DType own) { return own.is_float() && !own.is_half() ? own : f32; }
 /// The type that they come out in.
 DType real_type(DType own) { return own.is_float() ? own : f32; }
 

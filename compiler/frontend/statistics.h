@@ -4,7 +4,7 @@
 
 namespace firn {
 
-// Integers and bools become f32; f16 is computed in f32. A nan makes its result nan.
+// Integers and bools become f32; f16 and bf16 are computed in f32. A nan makes its result nan.
 
 struct VarianceOptions {
     [[no_unique_address]] ByName by_name = {};

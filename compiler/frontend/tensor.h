@@ -427,6 +427,8 @@ constexpr std::optional<DType> stored_as() {
         return std::is_signed_v<T> ? i64 : u64;
     else if constexpr (sizeof(T) == 4)
         return std::is_signed_v<T> ? i32 : u32;
+    else if constexpr (sizeof(T) == 2)
+        return std::is_signed_v<T> ? i16 : u16;
     else if constexpr (sizeof(T) == 1)
         return std::is_signed_v<T> ? i8 : u8;
     else

@@ -128,15 +128,16 @@ DType join(DType a, DType b) {
     if (a == b) return a;
     if (a.is_float() != b.is_float()) return a.is_float() ? a : b;
     if (a.is_bool() != b.is_bool()) return a.is_bool() ? b : a;
-    if (a.bytes() != b.bytes()) return a.bytes() > b.bytes() ? a : b;
-    if (a.bytes() == 1) return i32;
+    if (a.is_half() && b.is_half()) return f32;  // f16 has more digits, bf16 more magnitudes
+    const DType wide = a.bytes() >= b.bytes() ? a : b, other = wide == a ? b : a;
+    if (wide.bytes() > other.bytes() &&
+        (wide.is_signed() || !wide.is_narrow() || !other.is_signed()))
+        return wide;
+    if (wide.is_narrow()) return i32;  // u16 holds no negative i8, and i16 not every u16
     return a.is_signed() ? a : b;
 }
 
 namespace {
-
-/// The type arithmetic is done in: small integers and bools are only storage.
-DType arithmetic_type(DType dtype) { return dtype.is_bool() || dtype.bytes() == 1 ? i32 : dtype; }
 
 bool is_bitwise_logic(Op op) { return op == Op::And || op == Op::Or || op == Op::Xor; }
 

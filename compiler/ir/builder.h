@@ -30,7 +30,8 @@ Ref index(Builder b, Shape shape, int axis);
 Ref empty(Builder b, DType dtype, Shape shape);
 
 /// dtype that two tensors meet in: float beats int beats bool, then the wider; i32 with u32 is i32
-/// (the bits of the u32 are kept); f16 with f32 is f32; i8, u8 and bool in arithmetic are i32.
+/// (the bits of the u32 are kept); f16 and bf16 meet in f32; integers of 8 and 16 bits meet in the
+/// wider where it holds both, otherwise in i32. In arithmetic those and bools are i32.
 DType join(DType a, DType b);
 /// numpy's rule, right-aligned: equal, or one is 1. Symbols never broadcast as 1: two different
 /// ones add a guard. `what` names the operation in messages.
@@ -56,15 +57,16 @@ Ref gather(Builder b, const Ref& x, std::vector<Ref> indices, std::vector<Bounds
 /// The Gather `node` of `inputs`, evaluated also where the promise of its unchecked axes was not
 /// made: they clamp. Reads along whole axes (the index is an Index) are inside anyhow.
 Ref checked_read(Builder b, const Node& node, const std::vector<Ref>& inputs);
-/// values broadcast to the indices' shape and are cast to x's dtype.
+/// values broadcast to the indices' shape and are cast to x's dtype. Combining stores into integers
+/// of 8 and 16 bits, and numbers into bools, are made in i32 and cast back: sums and products wrap.
 Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices, ScatterAttr attr);
 /// The value, with a reverse rule of its own that gives cotangents for `inputs`, and a forward one
 /// where there is one.
 Ref ruled(Builder b, const Ref& value, std::vector<Ref> inputs, ReverseRule rule,
           ForwardRule forward = nullptr);
-/// axes may be negative; empty means all. Sum and Prod of bool, i8 and u8 are i32, Any and All are
-/// bool; the sum of an empty range is 0, the product 1, the minimum and maximum are an error when
-/// the size is known to be 0 (and the identity of the type otherwise).
+/// axes may be negative; empty means all. Sum and Prod of bool and integers of 8 and 16 bits are
+/// i32, Any and All are bool; the sum of an empty range is 0, the product 1, the minimum and
+/// maximum are an error when the size is known to be 0 (and the identity of the type otherwise).
 Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool keep_dims);
 /// inits.size() == body.args.size() - 1 == body.results.size(); dtypes and shapes must agree.
 /// Gives the Loop node; take values with result().

@@ -190,9 +190,6 @@ Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices
     std::string asked = "store into " + text(x->shape);
     const bool bits =
         attr.op == ScatterOp::And || attr.op == ScatterOp::Or || attr.op == ScatterOp::Xor;
-    if (attr.op != ScatterOp::Last && (x->dtype.bytes() == 1 || (x->dtype.is_bool() && !bits)))
-        fail(b, asked + ": combining stores into " + x->dtype.name() +
-                    " do not exist; cast the tensor to i32");
     if (bits && x->dtype.is_float())
         fail(b,
              asked + ": bits of " + x->dtype.name() + " are not combined; cast the tensor to i32");
@@ -204,6 +201,15 @@ Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices
                     text(index_shape) +
                     "; values may only be repeated to the indices, so reduce or index them");
     Ref fitted = fit(b, cast(b, values, x->dtype), index_shape, asked);
+    if (attr.op != ScatterOp::Last && (x->dtype.is_narrow() || (x->dtype.is_bool() && !bits))) {
+        if (attr.by_hand)
+            fail(b,
+                 asked +
+                     ": inside kernel(...) stores that combine are made where the tensor is, and " +
+                     x->dtype.name() + " has none; use an i32 tensor");
+        return cast(b, scatter(b, cast(b, x, i32), cast(b, fitted, i32), std::move(indices), attr),
+                    x->dtype);
+    }
     indices.insert(indices.begin(), {x, fitted});
     return b.table.intern(Op::Scatter, x->dtype, x->shape, std::move(indices), attr, b.line);
 }
@@ -212,7 +218,7 @@ namespace {
 
 DType reduced_type(ReduceOp op, DType dtype) {
     if (monoid(op).logical) return boolean;
-    return dtype.is_bool() || dtype.bytes() == 1 ? i32 : dtype;
+    return arithmetic_type(dtype);
 }
 
 }  // namespace

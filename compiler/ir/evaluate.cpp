@@ -14,7 +14,7 @@ namespace {
 bool is_nan(const Scalar& x) { return x.dtype.is_float() && std::isnan(x.f); }
 bool truth(const Scalar& x) { return x.dtype.is_float() ? x.f != 0 : x.i != 0; }
 
-/// Rounds an f32 intermediate; f64 keeps its own, f16 is computed in f32.
+/// Rounds an f32 intermediate; f64 keeps its own, halves are computed in f32.
 double rounded(double value, DType dtype) {
     return dtype == f64 ? value : static_cast<double>(static_cast<float>(value));
 }
@@ -98,6 +98,8 @@ int width_of(DType dtype) { return dtype.is_bool() ? 1 : 8 * dtype.bytes(); }
 /// `bits` cut to the type's width and read as a value of it.
 Scalar wrapped(uint64_t bits, DType dtype) {
     switch (dtype.type) {
+        case Type::I16: return {dtype, 0, static_cast<int16_t>(bits)};
+        case Type::U16: return {dtype, 0, static_cast<uint16_t>(bits)};
         case Type::I8: return {dtype, 0, static_cast<int8_t>(bits)};
         case Type::U8: return {dtype, 0, static_cast<uint8_t>(bits)};
         case Type::I32: return {dtype, 0, static_cast<int32_t>(bits)};

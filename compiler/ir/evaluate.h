@@ -8,7 +8,7 @@
 namespace firn {
 
 /// One element of an elementwise operation (Cast and Bitcast too: to `dtype`). f32 operations round
-/// to f32, f16 operations are done in f32 and rounded to f16, integers wrap.
+/// to f32, operations on f16 and bf16 are done in f32 and rounded, integers wrap.
 Scalar evaluate(Op op, DType dtype, std::span<const Scalar> inputs);
 /// One step of a reduction.
 Scalar evaluate_reduce(ReduceOp op, const Scalar& accumulator, const Scalar& value);

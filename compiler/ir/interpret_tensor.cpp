@@ -299,7 +299,7 @@ HostTensor reduced(const HostTensor& x, ReduceOp op, const std::vector<int>& axe
             strides[axis] = own[k++];
 
     bool accumulates = op == ReduceOp::Sum || op == ReduceOp::Prod;
-    DType inside = accumulates && x.dtype == f16 ? f32 : x.dtype;
+    DType inside = accumulates && x.dtype.is_half() ? f32 : x.dtype;
     HostTensor sums = filled(reduce_identity(op, inside), kept);
     int64_t flat = 0;
     if (op == ReduceOp::Sum && x.dtype == f32) {

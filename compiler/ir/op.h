@@ -26,8 +26,8 @@ enum OpProperty : uint32_t {
     kCombined = 512,  // does what several elementwise operations do
 };
 
-/// Of operands.
-enum OpTypes : uint32_t { kBools = 1, kIntegers = 2, kSingles = 4, kDoubles = 8 };  // f16 and f32
+/// Of operands. Singles are what is computed in 32 bits: f32, f16 and bf16.
+enum OpTypes : uint32_t { kBools = 1, kIntegers = 2, kSingles = 4, kDoubles = 8 };
 
 /// How the result's dtype follows from the inputs; see ops.def.
 enum class ResultRule : uint8_t { Same, Bool, Float, Int, Given, None };

@@ -14,7 +14,7 @@ struct AttentionOptions {
     std::optional<Tensor> mask = std::nullopt;
 };
 /// softmax(q k^T / sqrt(size)) v, for q [.., queries, size], k [.., keys, size] and v [.., keys,
-/// values]. f16 is computed in f32. A. Vaswani et al., "Attention Is All You Need", 2017.
+/// values]. f16 and bf16 are computed in f32. A. Vaswani et al., "Attention Is All You Need", 2017.
 Tensor scaled_dot_product_attention(const Operand& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {});
 

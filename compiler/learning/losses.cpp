@@ -19,7 +19,7 @@ struct Pair {
     Tensor prediction, target;
 };
 
-Tensor in_f32(const Tensor& x) { return x.dtype() == f16 ? x.as(f32) : x; }
+Tensor in_f32(const Tensor& x) { return x.dtype().is_half() ? x.as(f32) : x; }
 
 std::string described(const Tensor& x) { return std::string(x.dtype().name()) + text(x.shape()); }
 

@@ -11,8 +11,8 @@ struct LossOptions {
 };
 
 // Predictions and targets have one shape, and both are floats: an integer target where a float is
-// needed, or another shape, is a UserError. f16 is computed in f32. Unless the options say
-// otherwise the mean over all elements.
+// needed, or another shape, is a UserError. f16 and bf16 are computed in f32. Unless the options
+// say otherwise the mean over all elements.
 
 /// Squares of the differences.
 Tensor mse_loss(const Operand& prediction, const Tensor& target, const LossOptions& options = {});

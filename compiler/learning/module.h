@@ -35,8 +35,8 @@ class Module {
     void train(bool on = true) const;
     void eval() const { train(false); }
     bool training() const;
-    /// The type that products are computed in, f32 at first: with f16, parameters stay f32 and are
-    /// rounded where Linear, convolutions and attention use them. Modules inside follow. P.
+    /// The type that products are computed in, f32 at first: with f16 or bf16, parameters stay f32
+    /// and are rounded where Linear, convolutions and attention use them. Modules inside follow. P.
     /// Micikevicius et al., "Mixed Precision Training", 2018.
     void compute_in(DType dtype) const;
     DType compute_type() const;

@@ -10,7 +10,7 @@
 namespace firn {
 namespace {
 
-Tensor wide(const Tensor& x) { return x.dtype() == f16 ? x.as(f32) : x; }
+Tensor wide(const Tensor& x) { return x.dtype().is_half() ? x.as(f32) : x; }
 
 void check_channels(const char* what, const Shape& x, const Size& channels) {
     if (x.size() < 2 || differ(x[1], channels))

@@ -4,7 +4,7 @@
 
 namespace firn {
 
-// All compute in f32 where x is f16, and give x's type.
+// All compute in f32 where x is f16 or bf16, and give x's type.
 
 struct BatchNormOptions {
     float eps = 1e-5f, momentum = 0.1f;

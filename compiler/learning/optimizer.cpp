@@ -144,7 +144,7 @@ void update(const OptimizerState& state, const std::vector<Tensor>& gradients,
                           return number(state, name);
                       }};
         for (const Variable& each : state.kept[k]) update.state.push_back(each.value());
-        if (own == f16) update.parameter = update.parameter.as(f32);
+        if (own.is_half()) update.parameter = update.parameter.as(f32);
         state.rule.update(update);
         change(parameter, update.parameter.as(own), applies);
         for (size_t s = 0; s < update.state.size(); ++s)
@@ -157,7 +157,7 @@ void step_by(const OptimizerState& state, std::vector<Tensor> gradients) {
     Tensor finite, applies;
     const Tensor *if_finite = nullptr, *if_applies = nullptr;
     for (Tensor& each : gradients)
-        if (each.dtype() == f16) each = each.as(f32);
+        if (each.dtype().is_half()) each = each.as(f32);
     if (state.scale.exists()) {
         for (Tensor& each : gradients) each = each / state.scale.value();
         finite = all_finite(gradients);
@@ -292,7 +292,7 @@ Optimizer::operator State() const {
 Tensor global_norm(const std::vector<Tensor>& gradients) {
     Tensor squares = 0.0f;
     for (const Tensor& each : gradients)
-        squares = squares + sum(square(each.dtype() == f16 ? each.as(f32) : each));
+        squares = squares + sum(square(each.dtype().is_half() ? each.as(f32) : each));
     return sqrt(squares);
 }
 

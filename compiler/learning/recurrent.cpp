@@ -76,7 +76,7 @@ Tensor Recurrent::checked(const char* name, const Operand& x) const {
     if (wrong.is_constant() && !wrong.is(0))
         refuse(std::string(name) + ": x is " + text(shape) + "; it is [batch, length, " +
                in.text() + "]");
-    return x.tensor().dtype() == f16 ? x.tensor().as(f32) : x.tensor();
+    return x.tensor().dtype().is_half() ? x.tensor().as(f32) : x.tensor();
 }
 
 Tensor Recurrent::zero_state(const Tensor& x) const {

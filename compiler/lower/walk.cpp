@@ -115,7 +115,9 @@ int Walk::evaluate(const Node& node, const Indices& at) {
         case Op::SizeValue: return b_.size(node.as<SizeAttr>().size);
         case Op::Input: {
             // Parameters are 4 or 8 bytes: narrow types travel wide.
-            const DType wide = node.dtype == f16 ? f32 : node.dtype.bytes() == 1 ? i32 : node.dtype;
+            const DType wide = node.dtype.is_half()     ? f32
+                               : node.dtype.is_narrow() ? i32
+                                                        : node.dtype;
             return b_.make(KernelOp::Cast, node.dtype,
                            {b_.scalar_argument(node.as<InputAttr>().index, wide)});
         }

@@ -10,7 +10,7 @@ namespace firn {
 namespace {
 
 /// Cast that sums of a storage type need before they accumulate.
-DType accumulator_type(DType dtype) { return dtype == f16 ? f32 : dtype; }
+DType accumulator_type(DType dtype) { return dtype.is_half() ? f32 : dtype; }
 
 }  // namespace
 

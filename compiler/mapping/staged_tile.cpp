@@ -44,9 +44,9 @@ StagedLayout::StagedLayout(const StagedValue& value, DType dtype, const Mapping&
 }
 
 DType staged_type(DType value) {
-    if (value == f16) return f32;  // kept as it is computed, so that reading it costs nothing
-    if (value == i8) return i32;
-    return value == u8 ? u32 : value;
+    if (value.is_half()) return f32;  // kept as it is computed, so that reading it costs nothing
+    if (value.is_narrow()) return value.is_signed() ? i32 : u32;
+    return value;
 }
 
 int64_t staged_bytes(const KernelCode& lowered, const Mapping& mapping) {

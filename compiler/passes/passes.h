@@ -57,8 +57,8 @@ Graph simplify(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr
 
 /// Ensures: a Scatter that replaces is a function of its result's index, or no two positions store
 /// different values at one place (promised, or all values are equal); other stores read the last
-/// position that wrote, found by a Scatter that takes the largest. Scatters that combine f16 do so
-/// in f32.
+/// position that wrote, found by a Scatter that takes the largest. Scatters that combine f16 or
+/// bf16 do so in f32.
 Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Ensures: no Scatter combines (by a sum, product, minimum or maximum) at affine indices that can

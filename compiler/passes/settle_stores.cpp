@@ -65,12 +65,12 @@ Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired) {
             if (fired) ++(*fired)["read by owner"];
             return read_by_owner(b, node, inputs);
         }
-        if (node.dtype != f16) return nullptr;
+        if (!node.dtype.is_half()) return nullptr;
         if (fired) ++(*fired)["combine in f32"];
         return cast(b,
                     scatter(b, cast(b, inputs[0], f32), cast(b, inputs[1], f32),
                             {inputs.begin() + 2, inputs.end()}, attr),
-                    f16);
+                    node.dtype);
     };
     return {graph.args, rewrite(table, graph.results, visit), graph.guards, graph.data_sizes};
 }

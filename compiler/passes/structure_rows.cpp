@@ -27,6 +27,7 @@ Ref repeated_single(const Node& node) {
 int digits(DType dtype) {
     switch (dtype.type) {
         case Type::F16: return 11;
+        case Type::BF16: return 8;
         case Type::F32: return 24;
         case Type::F64: return 53;
         default: return dtype.is_bool() ? 1 : 8 * dtype.bytes() - dtype.is_signed();
@@ -38,6 +39,7 @@ bool holds(DType to, DType from) {
     if (to == from) return true;
     if (to.is_bool() || (from.is_float() && !to.is_float())) return false;
     if (from.is_signed() && !to.is_signed()) return false;
+    if (to == f16 && from == bf16) return false;  // whose exponents it has not
     return digits(to) >= digits(from);
 }
 

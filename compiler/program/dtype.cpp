@@ -16,6 +16,7 @@ double rounded(double value, Type type) {
     switch (type) {
         case Type::F32: return static_cast<float>(value);
         case Type::F16: return round_to_f16(static_cast<float>(value));
+        case Type::BF16: return bf16_bits_to_f32(f32_to_bf16_bits(static_cast<float>(value)));
         default: return value;
     }
 }
@@ -25,6 +26,8 @@ int64_t wrapped(int64_t value, Type type) {
     switch (type) {
         case Type::I32: return static_cast<int32_t>(value);
         case Type::U32: return static_cast<uint32_t>(value);
+        case Type::I16: return static_cast<int16_t>(value);
+        case Type::U16: return static_cast<uint16_t>(value);
         case Type::I8: return static_cast<int8_t>(value);
         case Type::U8: return static_cast<uint8_t>(value);
         case Type::Bool: return value != 0;
@@ -49,11 +52,14 @@ int64_t to_integer(double value, Type type) {
         case Type::U32: return saturated<uint32_t>(value);
         case Type::I64: return saturated<int64_t>(value);
         case Type::U64: return saturated<uint64_t>(value);
+        case Type::I16: return saturated<int16_t>(value);
+        case Type::U16: return saturated<uint16_t>(value);
         case Type::I8: return saturated<int8_t>(value);
         case Type::U8: return saturated<uint8_t>(value);
         case Type::Bool: return value != 0;
         case Type::F32:
         case Type::F16:
+        case Type::BF16:
         case Type::F64: break;
     }
     throw InternalError("internal error: not an integer type");
@@ -103,7 +109,7 @@ Scalar parse_float(const std::string& text, DType dtype) {
         if (!read_all(text.substr(6, text.size() - 7), bits, 16)) cannot_read(text, dtype);
         return {dtype, std::bit_cast<double>(bits), 0};
     }
-    // f32 and f16 are read as f32: rounding twice by way of f64 could miss the nearest value.
+    // Halves, too, are read as f32: rounding twice by way of f64 could miss the nearest value.
     float single = 0;
     double value = 0;
     bool read = dtype == f64 ? read_all(text, value) : read_all(text, single);
@@ -154,11 +160,14 @@ Scalar load_scalar(DType dtype, const void* bytes) {
     switch (dtype.type) {
         case Type::F32: return {dtype, read<float>(bytes), 0};
         case Type::F16: return {dtype, f16_bits_to_f32(read<uint16_t>(bytes)), 0};
+        case Type::BF16: return {dtype, bf16_bits_to_f32(read<uint16_t>(bytes)), 0};
         case Type::F64: return {dtype, read<double>(bytes), 0};
         case Type::I32: return {dtype, 0, read<int32_t>(bytes)};
         case Type::U32: return {dtype, 0, read<uint32_t>(bytes)};
         case Type::I64:
         case Type::U64: return {dtype, 0, read<int64_t>(bytes)};
+        case Type::I16: return {dtype, 0, read<int16_t>(bytes)};
+        case Type::U16: return {dtype, 0, read<uint16_t>(bytes)};
         case Type::I8: return {dtype, 0, read<int8_t>(bytes)};
         case Type::U8: return {dtype, 0, read<uint8_t>(bytes)};
         case Type::Bool: return {dtype, 0, read<uint32_t>(bytes) != 0};
@@ -170,12 +179,15 @@ void store_scalar(const Scalar& value, void* bytes) {
     switch (value.dtype.type) {
         case Type::F32: return write(static_cast<float>(value.f), bytes);
         case Type::F16: return write(f32_to_f16_bits(static_cast<float>(value.f)), bytes);
+        case Type::BF16: return write(f32_to_bf16_bits(static_cast<float>(value.f)), bytes);
         case Type::F64: return write(value.f, bytes);
         case Type::I32:
         case Type::U32:
         case Type::Bool: return write(static_cast<uint32_t>(value.i), bytes);
         case Type::I64:
         case Type::U64: return write(value.i, bytes);
+        case Type::I16:
+        case Type::U16: return write(static_cast<uint16_t>(value.i), bytes);
         case Type::I8:
         case Type::U8: return write(static_cast<uint8_t>(value.i), bytes);
     }
@@ -238,6 +250,14 @@ float f16_bits_to_f32(uint16_t bits) {
     uint32_t wide = exponent == 31 ? 255u : exponent + 112u;
     return std::bit_cast<float>(sign | wide << 23 | mantissa << 13);
 }
+
+uint16_t f32_to_bf16_bits(float value) {
+    const auto bits = std::bit_cast<uint32_t>(value);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>(bits >> 16 | 0x40u);
+    return static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+float bf16_bits_to_f32(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
 
 float round_to_f16(float value) { return f16_bits_to_f32(f32_to_f16_bits(value)); }
 

@@ -9,7 +9,7 @@
 
 namespace firn {
 
-enum class Type : uint8_t { F32, F16, F64, I32, U32, I64, U64, I8, U8, Bool };
+enum class Type : uint8_t { F32, F16, BF16, F64, I32, U32, I64, U64, I16, U16, I8, U8, Bool };
 
 struct ArgSpec;
 
@@ -32,17 +32,25 @@ struct DType {
     ArgSpec operator()(Dims&&... dims) const;
 
     constexpr bool is_float() const {
-        return type == Type::F32 || type == Type::F16 || type == Type::F64;
+        return type == Type::F32 || type == Type::F16 || type == Type::BF16 || type == Type::F64;
     }
+    /// A float of 16 bits: it is computed in f32, and rounded after each operation.
+    constexpr bool is_half() const { return type == Type::F16 || type == Type::BF16; }
     constexpr bool is_bool() const { return type == Type::Bool; }
     constexpr bool is_integer() const { return !is_float() && !is_bool(); }
     constexpr bool is_signed() const {
-        return is_float() || type == Type::I32 || type == Type::I64 || type == Type::I8;
+        return is_float() || type == Type::I32 || type == Type::I64 || type == Type::I16 ||
+               type == Type::I8;
     }
+    /// An integer of 8 or 16 bits: only storage, arithmetic is done in i32.
+    constexpr bool is_narrow() const { return is_integer() && bytes() < 4; }
     /// Bytes of one element in a buffer. A bool is stored as a 32-bit 0 or 1.
     constexpr int bytes() const {
         switch (type) {
-            case Type::F16: return 2;
+            case Type::F16:
+            case Type::BF16:
+            case Type::I16:
+            case Type::U16: return 2;
             case Type::I8:
             case Type::U8: return 1;
             case Type::F64:
@@ -59,11 +67,14 @@ struct DType {
         switch (type) {
             case Type::F32: return "f32";
             case Type::F16: return "f16";
+            case Type::BF16: return "bf16";
             case Type::F64: return "f64";
             case Type::I32: return "i32";
             case Type::U32: return "u32";
             case Type::I64: return "i64";
             case Type::U64: return "u64";
+            case Type::I16: return "i16";
+            case Type::U16: return "u16";
             case Type::I8: return "i8";
             case Type::U8: return "u8";
             case Type::Bool: return "bool";
@@ -72,9 +83,16 @@ struct DType {
     }
 };
 
-inline constexpr DType f32{Type::F32}, f16{Type::F16}, f64{Type::F64}, i32{Type::I32},
-    u32{Type::U32}, i64{Type::I64}, u64{Type::U64}, i8{Type::I8}, u8{Type::U8}, boolean{Type::Bool};
-inline constexpr DType kAllTypes[] = {f32, f16, f64, i32, u32, i64, u64, i8, u8, boolean};
+inline constexpr DType f32{Type::F32}, f16{Type::F16}, bf16{Type::BF16}, f64{Type::F64},
+    i32{Type::I32}, u32{Type::U32}, i64{Type::I64}, u64{Type::U64}, i16{Type::I16}, u16{Type::U16},
+    i8{Type::I8}, u8{Type::U8}, boolean{Type::Bool};
+inline constexpr DType kAllTypes[] = {f32, f16, bf16, f64, i32, u32,    i64,
+                                      u64, i16, u16,  i8,  u8,  boolean};
+
+/// The type that arithmetic on this one is done in: narrow integers and bools are only storage.
+constexpr DType arithmetic_type(DType dtype) {
+    return dtype.is_bool() || dtype.is_narrow() ? i32 : dtype;
+}
 
 /// What a compiled function expects of one argument: its type and its shape; rank 0 is a scalar.
 struct ArgSpec {
@@ -115,6 +133,10 @@ Scalar parse_scalar(const std::string& text, DType dtype);
 float round_to_f16(float value);
 uint16_t f32_to_f16_bits(float value);
 float f16_bits_to_f32(uint16_t bits);
+/// bf16 is the upper half of an f32: its exponent, and 8 bits of precision. Rounds to the nearest,
+/// ties to even; a nan becomes quiet.
+uint16_t f32_to_bf16_bits(float value);
+float bf16_bits_to_f32(uint16_t bits);
 
 /// The type by its name (`f32`, ...); throws UserError otherwise.
 DType parse_dtype(const std::string& name);

@@ -254,7 +254,7 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         const auto& attr = node.as<ReduceAttr>();
         const Ref& input = inputs[0];
         // Partial sums keep the accumulator's type.
-        const DType type = input->dtype == f16 && attr.op == ReduceOp::Sum ? f32 : input->dtype;
+        const DType type = input->dtype.is_half() && attr.op == ReduceOp::Sum ? f32 : input->dtype;
         Cutter cut{{table, node.lines.empty() ? SourceLine{} : node.lines[0], &out.guards},
                    attr.op,
                    facts};

@@ -127,12 +127,19 @@ VkFormat texel_format(DType dtype, int width) {
             format =
                 pick(VK_FORMAT_R16_SFLOAT, VK_FORMAT_R16G16_SFLOAT, VK_FORMAT_R16G16B16A16_SFLOAT);
             break;
+        case Type::I16:
+            format = pick(VK_FORMAT_R16_SINT, VK_FORMAT_R16G16_SINT, VK_FORMAT_R16G16B16A16_SINT);
+            break;
+        case Type::U16:
+            format = pick(VK_FORMAT_R16_UINT, VK_FORMAT_R16G16_UINT, VK_FORMAT_R16G16B16A16_UINT);
+            break;
         case Type::I8:
             format = pick(VK_FORMAT_R8_SINT, VK_FORMAT_R8G8_SINT, VK_FORMAT_R8G8B8A8_SINT);
             break;
         case Type::U8:
             format = pick(VK_FORMAT_R8_UINT, VK_FORMAT_R8G8_UINT, VK_FORMAT_R8G8B8A8_UINT);
             break;
+        case Type::BF16:
         case Type::F64:
         case Type::I64:
         case Type::U64: break;

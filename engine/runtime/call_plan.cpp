@@ -59,9 +59,12 @@ void store_param(const Scalar& value, DType dtype, std::byte* target) {
         case Type::I64:
         case Type::U64:
         case Type::Bool: store_scalar(value.to(dtype), target); return;
-        case Type::F16: store_scalar(value.to(f16).to(f32), target); return;
-        case Type::I8: store_scalar(value.to(i8).to(i32), target); return;
-        case Type::U8: store_scalar(value.to(u8).to(u32), target); return;
+        case Type::F16:
+        case Type::BF16: store_scalar(value.to(dtype).to(f32), target); return;
+        case Type::I16:
+        case Type::U16:
+        case Type::I8:
+        case Type::U8: store_scalar(value.to(dtype).to(i32), target); return;
     }
 }
 

@@ -40,7 +40,7 @@ struct ValueRange {
 /// How a tensor is shown: [h, w] or [h, w, 1] through the map, [h, w, 3] and [h, w, 4] as colours.
 struct ShowOptions {
     Colormap colormap = Colormap::Grey;
-    /// Elements of type u8 count in steps of 1/255, as in picture files.
+    /// Elements of type u8 count in steps of 1/255 and of u16 of 1/65535, as in picture files.
     ValueRange range = {0, 1};
     /// Blend neighbours where the tensor is smaller than the window; false: squares.
     bool smooth = true;

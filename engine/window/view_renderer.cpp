@@ -14,7 +14,7 @@ constexpr int64_t kRangeElementsPerGroup = 8192;                   // as in view
 constexpr int64_t kMostElements = kRangeElementsPerGroup * 65535;  // one dispatch finds their range
 
 /// The numbers are those of view_buffer.glsl.
-enum ElementFormat : int32_t { kF32, kF16, kI32, kU32, kU8, kI8, kBool };
+enum ElementFormat : int32_t { kF32, kF16, kI32, kU32, kU8, kI8, kBool, kU16, kI16, kBF16 };
 
 /// The numbers are those of view.frag, in which 2 to 4 is the side of the square of elements
 /// averaged.
@@ -25,8 +25,11 @@ ElementFormat format_of(DType dtype) {
     switch (dtype.type) {
         case Type::F32: return kF32;
         case Type::F16: return kF16;
+        case Type::BF16: return kBF16;
         case Type::I32: return kI32;
         case Type::U32: return kU32;
+        case Type::U16: return kU16;
+        case Type::I16: return kI16;
         case Type::U8: return kU8;
         case Type::I8: return kI8;
         case Type::Bool: return kBool;

@@ -39,6 +39,8 @@ TEST(Einsum, ProductsOfHalvesAreTakenInF32) {
     auto column = [] { return tensor(Floats{300, -300}, {2, 1}).as(f16); };
     expect_values([&] { return matmul(row(), column()).as(f32); }, Floats{0});
     expect_values([&] { return einsum("ij,jk->ik", {row(), column()}).as(f32); }, Floats{0});
+    EXPECT_EQ(matmul(row().as(bf16), column().as(bf16)).dtype(), bf16);
+    EXPECT_EQ(einsum("ij,jk->ik", {row().as(bf16), column()}).dtype(), f32);
     EXPECT_EQ(matmul(row(), column()).dtype(), f16);
     EXPECT_EQ(einsum("ij,jk->ik", {row(), column()}).dtype(), f16);
 }

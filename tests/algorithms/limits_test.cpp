@@ -110,6 +110,13 @@ Tensor reversed_in_groups() {
     return y;
 }
 
+Tensor stored_halves(DType type) {
+    Tensor x = floats({33}).as(type), i = arange(33);
+    x(32 - i) = floats({33}, 9).as(type);
+    realize(x);
+    return x.as(f32) * 2;
+}
+
 Tensor total_of_many() {
     Tensor sum = floats({30, 40});
     for (uint32_t t = 0; t < 40; ++t) sum = sum + floats({30, 40}, t);
@@ -187,12 +194,32 @@ const Program kPrograms[] = {
          return (arange(777).as(u8) + 3).as(i8).as(i32) +
                 tensor(random_ints(777, 1, 0, 9)).as(u8).as(i32);
      }},
-    {"halves that are stored",
+    {"shorts",
      [] {
-         Tensor x = floats({33}).as(f16), i = arange(33);
-         x(32 - i) = floats({33}, 9).as(f16);
+         Tensor x = (arange(777) * 97).as(u16), i = arange(777);
+         x(776 - i) = (x + 3).as(i16);
          realize(x);
-         return x.as(f32) * 2;
+         return x.as(i32) + bitcast(x, i16).as(i32);
+     }},
+    {"counts in bytes and shorts",
+     [] {
+         Tensor x = zeros({40}, u8), y = full({40}, 32000).as(i16),
+                at = tensor(random_ints(7000, 1, -2, 39));
+         scatter_add(x(at), 1), scatter_add(y(at), 7), scatter_max(x(arange(9)), 250);
+         realize(x), realize(y);
+         return x.as(i32) + y.as(i32);
+     }},
+    {"halves that are stored", [] { return stored_halves(f16); }},
+    {"brain floats that are stored", [] { return stored_halves(bf16); }},
+    {"bits of halves",
+     [] {
+         Tensor bits = arange(65536).as(u16), half = bitcast(bits, f16),
+                brain = bitcast(bits, bf16);
+         const auto back = [&](const Tensor& x) {
+             return select(is_nan(x) | (abs(x.as(f32)) < 1.2e-38f), 0, bitcast(x, u16).as(i32));
+         };
+         realize(half), realize(brain);
+         return back(half) + 3 * back(brain);
      }},
     {"truths", [] { return floats({999}) > floats({999}, 8); }},
     {"sizes that are symbols",

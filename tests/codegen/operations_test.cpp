@@ -40,6 +40,7 @@ TEST(Operations, AnExactOperationOnHalfPrecisionIsNotRounded) {
 }
 TEST(Operations, SmallIntegersWrap) {
     EXPECT_EQ(of_two(KernelOp::Add, u8, "a", "b"), "((a + b) & 255u)");
+    EXPECT_EQ(of_two(KernelOp::Add, i16, "a", "b"), "bitfieldExtract((a + b), 0, 16)");
 }
 
 TEST(Operations, DivisionByAVariableIsGuarded) {
@@ -85,6 +86,7 @@ TEST(Operations, ALiteralIsTheSecondOperandOfAMinimum) {
 TEST(Operations, CastsOfFloatsToIntegersSaturate) {
     EXPECT_EQ(cast_of(i32, f32), "firn_i32_from_f32(x)");
     EXPECT_EQ(cast_of(u8, f16), "min(firn_u32_from_f32(x), 255u)");
+    EXPECT_EQ(cast_of(i16, bf16), "clamp(firn_i32_from_f32(x), -32768, 32767)");
 }
 TEST(Operations, HalfPrecisionIsHeldInAFloatSoWideningIsFree) { EXPECT_EQ(cast_of(f32, f16), "x"); }
 

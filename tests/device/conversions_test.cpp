@@ -104,13 +104,12 @@ std::string glsl_of(const std::vector<Asked>& all, DType from, DType to) {
         const bool truth = each.result.is_bool();
         const std::string at = "[" + std::to_string(place[truth]++) + " * count + i] = ";
         body += truth ? "    b3" + at + "(" + each.glsl + " ? 1u : 0u);\n"
-                      : "    b2" + at + stored_glsl_type(to) + "(" + each.glsl + ");\n";
+                      : "    b2" + at + to_element(to, each.glsl) + ";\n";
     }
     std::string glsl = "#version 460\n";
     for (const std::string& name : extensions) glsl += "#extension " + name + " : require\n";
     glsl += "layout(local_size_x = 64) in;\n";
-    const std::string stored[] = {stored_glsl_type(from), stored_glsl_type(to),
-                                  to.is_bool() ? "uint" : stored_glsl_type(to), "uint"};
+    const std::string stored[] = {element_type(from), element_type(to), element_type(to), "uint"};
     for (int k = 0; k < 4; ++k) {
         const std::string number = std::to_string(k);
         glsl += "layout(set = 0, binding = " + number + ", std430) buffer B" + number + " { " +
@@ -123,9 +122,7 @@ std::string glsl_of(const std::vector<Asked>& all, DType from, DType to) {
     for (int k = 0; k < 2; ++k) {
         const std::string number = std::to_string(k), value = "b" + number + "[i]";
         glsl += "    " + glsl_type(types[k]) + " v" + number + " = " +
-                (types[k].is_bool() ? "(" + value + " != 0u)"
-                                    : glsl_type(types[k]) + "(" + value + ")") +
-                ";\n";
+                from_element(types[k], value) + ";\n";
     }
     return glsl + body + "}\n";
 }

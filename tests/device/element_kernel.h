@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/codegen/memory.h"
 #include "compiler/codegen/operations.h"
 #include "compiler/codegen/spirv.h"
 #include "compiler/kernel/kernel_op.h"
@@ -14,21 +15,12 @@
 
 namespace firn {
 
-/// How a value of the type lies in a storage buffer.
-inline std::string stored_glsl_type(DType dtype) {
-    if (dtype == boolean) return "uint";
-    if (dtype == f16) return "float16_t";
-    if (dtype == i8) return "int8_t";
-    if (dtype == u8) return "uint8_t";
-    return glsl_type(dtype);
-}
-
 /// What a kernel may hold and store as it is.
 inline bool has_type(const DeviceProfile& profile, DType dtype) {
     if (dtype == f64) return profile.has_f64;
     if (dtype == i64 || dtype == u64) return profile.has_i64;
-    if (dtype == f16) return profile.storage_16bit;
-    return (dtype != i8 && dtype != u8) || profile.storage_8bit;
+    if (dtype.bytes() == 2) return profile.storage_16bit;
+    return dtype.bytes() != 1 || profile.storage_8bit;
 }
 
 /// One kernel whose invocation i gives `expression` of v0 = inputs[0][i], v1 = inputs[1][i], ...
@@ -59,7 +51,7 @@ inline std::string element_glsl(const ElementKernel& kernel) {
         const std::string number = std::to_string(k);
         glsl += "layout(set = 0, binding = " + number + ", std430) " +
                 (k + 1 < types.size() ? "readonly " : "") + "buffer B" + number + " { " +
-                stored_glsl_type(types[k]) + " b" + number + "[]; };\n";
+                element_type(types[k]) + " b" + number + "[]; };\n";
     }
     glsl +=
         "layout(push_constant) uniform Params { int count; };\n" +
@@ -68,14 +60,11 @@ inline std::string element_glsl(const ElementKernel& kernel) {
     for (size_t k = 0; k < kernel.inputs.size(); ++k) {
         const std::string number = std::to_string(k), value = "b" + number + "[i]";
         const DType type = kernel.inputs[k];
-        glsl += "    " + glsl_type(type) + " v" + number + " = " +
-                (type == boolean ? "(" + value + " != 0u)" : glsl_type(type) + "(" + value + ")") +
-                ";\n";
+        glsl +=
+            "    " + glsl_type(type) + " v" + number + " = " + from_element(type, value) + ";\n";
     }
-    const std::string value = kernel.result == boolean
-                                  ? "(" + kernel.expression + " ? 1u : 0u)"
-                                  : stored_glsl_type(kernel.result) + "(" + kernel.expression + ")";
-    return glsl + "    b" + std::to_string(kernel.inputs.size()) + "[i] = " + value + ";\n}\n";
+    return glsl + "    b" + std::to_string(kernel.inputs.size()) +
+           "[i] = " + to_element(kernel.result, "(" + kernel.expression + ")") + ";\n}\n";
 }
 
 inline std::shared_ptr<Program> element_program(const ElementKernel& kernel, int64_t count) {

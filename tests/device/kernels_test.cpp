@@ -131,6 +131,23 @@ const DeviceCase kKernelCases[] = {
          });
          return c;
      }},
+    {"arrays_of_narrow_types",
+     [] {
+         Tensor sums = zeros({64}, i32);
+         for (DType type : {f16, bf16, i16, u16, i8, u8, boolean}) {
+             Tensor x = arange(64).as(type);
+             kernel({64}, {.group = {16}}, [&](Tensor i) {
+                 Shared s = shared(type, 16);
+                 Local own = local(type, 4);
+                 Tensor k = local_index(0);
+                 s(k) = x(i) + 200;
+                 barrier();
+                 for (Tensor t : loop(4)) own(t) = s((k + t) % 16);
+                 sums(i) = sums(i) * 3 + own(i % 4).as(i32);
+             });
+         }
+         return sums;
+     }},
     // The number of lanes is the device's own: what is compared does not depend on it.
     {"subgroups",
      [] {

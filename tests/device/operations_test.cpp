@@ -80,7 +80,7 @@ bool agree(KernelOp op, const Scalar& got, const Scalar& expected) {
     if (got == expected || got == flushed(expected)) return true;
     const bool approximate = (info(op).properties & kCostly) || op == KernelOp::Rsqrt;
     if (!approximate || std::isinf(expected.f) || std::isinf(got.f)) return false;
-    const double relative = expected.dtype == f16 ? 1e-3 : 5e-7;
+    const double relative = expected.dtype == bf16 ? 8e-3 : expected.dtype == f16 ? 1e-3 : 5e-7;
     return std::abs(got.f - expected.f) <= relative * std::abs(expected.f) + 1e-38;
 }
 
@@ -194,6 +194,14 @@ class RandomBitsOnDevice : public DeviceTest {
 TEST_F(RandomBitsOnDevice, RoundToHalfPrecision) {
     if (!has_type(device->profile(), f16)) GTEST_SKIP() << "it has no f16";
     expect_agreement_on(KernelOp::Cast, f16, {f32});
+    expect_agreement_on(KernelOp::Cast, bf16, {f32});
+}
+TEST_F(RandomBitsOnDevice, AreThoseOfHalves) {
+    if (!has_type(device->profile(), f16)) GTEST_SKIP() << "it has no f16";
+    for (DType half : {f16, bf16}) {
+        expect_agreement_on(KernelOp::Bitcast, u16, {half});
+        expect_agreement_on(KernelOp::Bitcast, half, {i16});
+    }
 }
 TEST_F(RandomBitsOnDevice, SaturateAsIntegers) {
     expect_agreement_on(KernelOp::Cast, i32, {f32});

@@ -159,7 +159,7 @@ TEST_P(Effects, NestedLoopsNameBothTurns) {
 }
 
 TEST_P(Effects, EveryTypePrintsInALoop) {
-    for (DType type : {f32, f16, f64, i32, u32, i64, u64, i8, u8, boolean}) {
+    for (DType type : kAllTypes) {
         Tensor x = tensor({0, 1, 3}).as(type);
         for (Tensor i : loop(1)) print_value(x.as(type));
         EXPECT_EQ(printed(),

@@ -27,24 +27,27 @@ std::vector<ScalarKind> kinds() {
 /// The numpy-like rule of the contract, with weak scalars.
 DType meeting(const std::vector<ScalarKind>& operands) {
     auto rank = [](DType type) {  // a wider one wins; of equal width the signed one
-        return type == f64   ? 9
-               : type == f32 ? 8
-               : type == f16 ? 7
-               : type == i64 ? 6
-               : type == u64 ? 5
-               : type == i32 ? 4
-               : type == u32 ? 3
-                             : 2;
+        return type == f64      ? 9
+               : type == f32    ? 8
+               : type.is_half() ? 7
+               : type == i64    ? 6
+               : type == u64    ? 5
+               : type == i32    ? 4
+               : type == u32    ? 3
+                                : 2;
     };
     DType best = boolean;
     bool weak_float = false;
+    bool halves[2] = {};
     for (const ScalarKind& each : operands) {
+        if (!each.scalar && each.dtype.is_half()) halves[each.dtype == f16] = true;
         if (each.scalar)
             weak_float |= each.dtype.is_float();
         else if (rank(each.dtype) > rank(best) || best.is_bool())
             best = each.dtype;
     }
     if (weak_float && !best.is_float()) return f32;
+    if (best.is_half() && halves[0] && halves[1]) return f32;
     return rank(best) == 2 ? i32 : best;  // small integers and bools are computed in i32
 }
 
@@ -105,7 +108,7 @@ const std::vector<Function>& functions() {
 }
 
 double tolerance(DType type) {
-    return type == f16 ? 6e-3 : type == f32 ? 1e-6 : type == f64 ? 1e-14 : 0;
+    return type == bf16 ? 5e-2 : type == f16 ? 6e-3 : type == f32 ? 1e-6 : type == f64 ? 1e-14 : 0;
 }
 
 /// What the operand of this kind at place k is: whole numbers of every type, parts where there are

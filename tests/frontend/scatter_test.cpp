@@ -71,9 +71,43 @@ TEST_P(Scatters, FloatsTakeTheSmallestAndANanGivesWay) {
 }
 
 TEST_P(Scatters, HalfFloatsCombine) {
-    Tensor x = zeros({2}, f16);
-    scatter_add(x(tensor({1, 1, 1})), 0.25f);
-    EXPECT_EQ(x.to_vector<float>(), (Floats{0, 0.75f}));
+    for (DType type : {f16, bf16}) {
+        Tensor x = zeros({2}, type);
+        scatter_add(x(tensor({1, 1, 1})), 0.25f);
+        EXPECT_EQ(x.to_vector<float>(), (Floats{0, 0.75f}));
+    }
+}
+
+TEST_P(Scatters, NarrowIntegersWrap) {
+    for (DType type : {u8, i8, u16, i16}) {
+        const int most = (1 << (8 * type.bytes() - type.is_signed())) - 1;
+        Tensor x = full({3}, most).as(type), y = full({2}, 3).as(type), z = full({2}, 5).as(type);
+        scatter_add(x(tensor({1, 1, 2})), 1);
+        scatter_mul(y(tensor({1, 1, 1, 1, 1, 1})), 7);
+        scatter_max(z(tensor({0, 0, 1})), tensor({9, 7, -1}));
+        const auto wrapped = [&](int value) { return tensor({value}).as(type).item<int>(); };
+        EXPECT_EQ(x.dtype(), type);
+        EXPECT_EQ(x.to_vector<int>(), (Ints{most, wrapped(most + 2), wrapped(most + 1)}));
+        EXPECT_EQ(y.to_vector<int>(), (Ints{3, wrapped(3 * 117649)}));
+        EXPECT_EQ(z.to_vector<int>(), (Ints{9, type.is_signed() ? 5 : wrapped(-1)}));
+    }
+}
+
+TEST_P(Scatters, NumbersIntoBoolsAreTruths) {
+    Tensor any = zeros({3}, boolean), all = ones({3}, boolean);
+    scatter_add(any(tensor({0, 2, 2})), tensor({0, 1, 1}));
+    scatter_mul(all(tensor({0, 0, 1})), tensor({1, 0, 2}));
+    EXPECT_EQ(any.to_vector<int>(), (Ints{0, 0, 1}));
+    EXPECT_EQ(all.to_vector<int>(), (Ints{0, 1, 1}));
+}
+
+TEST_P(Scatters, IntoNarrowTypesInsideAKernelAreRefused) {
+    for (DType type : {u8, i16, boolean})
+        expect_parts(user_error([&] {
+                         Tensor x = zeros({4}, type);
+                         kernel({4}, [&](Tensor i) { scatter_add(x(i), 1); });
+                     }),
+                     {"inside kernel", type.name(), "i32", "scatter_test.cpp:"});
 }
 
 TEST_P(Scatters, LastPositionWins) {

@@ -1,4 +1,6 @@
 // Types of results: weak C++ numbers, promotion, casts, literals.
+#include <cmath>
+
 #include "tests/frontend/oracle_session.h"
 
 namespace firn {
@@ -9,6 +11,15 @@ using Types = OracleTest;
 TEST_F(Types, FloatingPointNumbersAreF32) {
     EXPECT_EQ(Tensor(0.1).dtype(), f32);
     EXPECT_EQ(Tensor(0.1f).dtype(), f32);
+}
+
+TEST_F(Types, BrainFloatsAreRoundedAfterEachOperation) {
+    Tensor x = tensor({256.0f, 3e38f}).as(bf16);
+    EXPECT_EQ((x + 1.0f - 256.0f).to_vector<float>()[0], 0);  // 257 is 256 in 8 bits
+    EXPECT_EQ(sum(ones({300}, bf16)).item<float>(), 300);
+    EXPECT_EQ(sum(ones({1024}, bf16)).dtype(), bf16);
+    EXPECT_EQ((x * 2.0f).to_vector<float>()[1], INFINITY);
+    EXPECT_EQ(bitcast(tensor({1.0f}).as(bf16), u16).item<int>(), 0x3f80);
 }
 
 TEST_F(Types, IntegersAreI32WhereTheyFit) {
@@ -113,6 +124,9 @@ TEST_F(Types, LiteralListsAreF32AndI32) {
     EXPECT_EQ(tensor({true, false}).dtype(), boolean);
     EXPECT_EQ(tensor(std::vector<double>{1}).dtype(), f64);
     EXPECT_EQ(tensor(std::vector<uint8_t>{1}).dtype(), u8);
+    EXPECT_EQ(tensor(std::vector<int16_t>{-1}).dtype(), i16);
+    EXPECT_EQ(tensor(std::vector<uint16_t>{65535}).to_vector<int>(), (Ints{65535}));
+    EXPECT_EQ(tensor({65535}).as(u16).to_vector<uint16_t>(), (std::vector<uint16_t>{65535}));
 }
 
 TEST_F(Types, BoolsComeBackAsTheyWentIn) {

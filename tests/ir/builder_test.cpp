@@ -43,13 +43,23 @@ TEST_F(BuilderTest, JoinIsSymmetricAndStated) {
     EXPECT_EQ(join(f32, f64), f64);
     EXPECT_EQ(join(boolean, u32), u32);
     EXPECT_EQ(join(i8, u8), i32);
+    EXPECT_EQ(join(i8, i16), i16);
+    EXPECT_EQ(join(u8, i16), i16);
+    EXPECT_EQ(join(u8, u16), u16);
+    EXPECT_EQ(join(i8, u16), i32);
+    EXPECT_EQ(join(i16, u16), i32);
+    EXPECT_EQ(join(i16, u32), u32);
+    EXPECT_EQ(join(u16, boolean), u16);
+    EXPECT_EQ(join(f16, bf16), f32);
+    EXPECT_EQ(join(bf16, f32), f32);
+    EXPECT_EQ(join(i64, bf16), bf16);
     EXPECT_EQ(join(u32, i64), i64);
     EXPECT_EQ(join(u64, i64), i64);
     EXPECT_EQ(join(boolean, boolean), boolean);
 }
 
 TEST_F(BuilderTest, ArithmeticOfSmallTypesIsI32) {
-    for (DType small : {i8, u8, boolean}) {
+    for (DType small : {i8, u8, i16, u16, boolean}) {
         Ref x = arg(small, {4});
         EXPECT_EQ(elementwise(b, Op::Add, {x, x})->dtype, i32) << small.name();
         EXPECT_EQ(elementwise(b, Op::Neg, {x})->dtype, i32) << small.name();

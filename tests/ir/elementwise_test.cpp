@@ -30,6 +30,10 @@ std::vector<Scalar> ugly_values(DType dtype) {
             for (double v : {1.7976931348623157e308, 2.2250738585072014e-308, 5e-324,
                              9007199254740991.0, 0.1, -1.0 / 3})
                 out.push_back(scalar_float(v, dtype));
+        if (dtype == bf16)
+            for (double v :
+                 {3.3895313892515355e38, 1.17549435e-38, 255.0, 0.10009765625, -0.333984375})
+                out.push_back(scalar_float(v, dtype));
         if (dtype == f16)
             for (double v : {65504.0, 6.103515625e-05, 5.9604644775390625e-08, 2047.0,
                              0.0999755859375, -0.333251953125})
@@ -135,7 +139,10 @@ bool agree(Op op, const Scalar& got, const Scalar& expected) {
     if (got.dtype != expected.dtype) return false;
     if (!got.dtype.is_float()) return got.i == expected.i;
     if (std::isnan(expected.f)) return std::isnan(got.f);
-    double relative = got.dtype == f64 ? 1e-15 : got.dtype == f16 ? 1e-3 : 5e-7;
+    double relative = got.dtype == f64    ? 1e-15
+                      : got.dtype == bf16 ? 8e-3
+                      : got.dtype == f16  ? 1e-3
+                                          : 5e-7;
     bool exact = !(info(op).properties & kCostly) && op != Op::Rsqrt;
     if (exact || std::isinf(expected.f) || expected.f == 0)
         return got.f == expected.f && std::signbit(got.f) == std::signbit(expected.f);
@@ -150,7 +157,7 @@ DType operand_type(Op op, DType dtype) {
     bool float_only = info(op).result == ResultRule::Float || op == Op::IsNan || op == Op::IsInf;
     if (float_only && !dtype.is_float()) return f32;
     if (dtype.is_bool()) return takes_bool ? boolean : i32;
-    return dtype == i8 || dtype == u8 ? i32 : dtype;
+    return dtype == i8 || dtype == u8 || dtype == i16 || dtype == u16 ? i32 : dtype;
 }
 
 HostTensor column(const std::vector<Scalar>& values, DType dtype) {
@@ -290,6 +297,9 @@ TEST(Evaluate, BitcastsKeepTheBits) {
     EXPECT_EQ(evaluate(Op::Bitcast, i32, {&one, 1}).i, 0x3f800000);
     Scalar bits = scalar_int(0xc0, u8);
     EXPECT_EQ(evaluate(Op::Bitcast, i8, {&bits, 1}).i, -64);
+    Scalar short_bits = scalar_int(0x3f80, u16);
+    EXPECT_EQ(evaluate(Op::Bitcast, bf16, {&short_bits, 1}).f, 1.0);
+    EXPECT_EQ(evaluate(Op::Bitcast, f16, {&short_bits, 1}).f, 1.875);
     Scalar half = scalar_int(1, i64);
     EXPECT_EQ(evaluate(Op::Bitcast, f64, {&half, 1}).f, std::numeric_limits<double>::denorm_min());
 }

@@ -26,12 +26,14 @@ inline double nearest(double x, int digits, int least, double most) {
     return std::copysign(found > most ? std::numeric_limits<double>::infinity() : found, x);
 }
 
-/// As the type that operations on `dtype` are rounded to after each step: f16 is computed in f32.
+/// As the type that operations on `dtype` are rounded to after each step: halves are computed in
+/// f32.
 inline double step_of(Quad x, DType dtype) {
     if (dtype == f64) return static_cast<double>(x);
     return static_cast<double>(static_cast<float>(x));
 }
 inline double result_of(double x, DType dtype) {
+    if (dtype == bf16) return nearest(x, 8, -126, 0xffp120);
     return dtype == f16 ? nearest(x, 11, -14, 65504) : x;
 }
 

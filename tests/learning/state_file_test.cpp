@@ -105,7 +105,8 @@ TEST_F(StateFiles, HaveThePathsAndBytesOfSafetensors) {
 
 TEST_F(StateFiles, OfEveryTypeAndShape) {
     SessionScope scope(Session::oracle());
-    for (const DType type : kAllTypes)
+    for (const DType type : kAllTypes) {
+        if (type == bf16) continue;  // numpy has none
         for (const Shape& shape : {Shape{}, Shape{3}, Shape{2, 0, 3}, Shape{1, 2, 2}}) {
             const Tensor x = some(shape, 0, 90).as(type);
             save_npy(path("x.npy"), x);
@@ -116,6 +117,9 @@ TEST_F(StateFiles, OfEveryTypeAndShape) {
             EXPECT_EQ(content(path("x.npy")).size() % 64,
                       size_t(element_count(shape).constant() * file_bytes(type)) % 64);
         }
+    }
+    expect_parts(user_error([&] { save_npy(path("x.npy"), zeros({2}, bf16)); }),
+                 {"numpy", "bf16", "x.as(f32)", ".safetensors"});
 }
 
 TEST_F(StateFiles, OfAnotherModelSayWhatDiffers) {
@@ -203,8 +207,8 @@ TEST_F(StateFiles, SayWhyTheyAreRefused) {
         return user_error([&] { read_safetensors(path("x.safetensors")); });
     };
     EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", "xy"), "");
-    expect_parts(error_of(R"({"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}})", "xy"),
-                 {"'a'", "BF16", "F32 or F16"});
+    expect_parts(error_of(R"({"a":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}})", "x"),
+                 {"'a'", "F8_E4M3", "F32 or F16"});
     expect_parts(error_of(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,3]}})", "xy"),
                  {"cut short"});
     expect_parts(error_of(R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,2]}})", "xy"),

@@ -21,6 +21,8 @@ TEST(Scalar, FloatToIntegerSaturates) {
     EXPECT_EQ(scalar_float(-kInf).to(i32).i, INT32_MIN);
     EXPECT_EQ(scalar_float(-1).to(u32).i, 0);
     EXPECT_EQ(scalar_float(300).to(u8).i, 255);
+    EXPECT_EQ(scalar_float(-1e5).to(i16).i, -32768);
+    EXPECT_EQ(scalar_float(1e5).to(u16).i, 65535);
     EXPECT_EQ(static_cast<uint64_t>(scalar_float(kInf).to(u64).i), UINT64_MAX);
     EXPECT_EQ(scalar_float(9.3e18, f64).to(i64).i, INT64_MAX);
 }
@@ -31,6 +33,8 @@ TEST(Scalar, IntegersWrap) {
     EXPECT_EQ(scalar_int(-1).to(u32).i, 4294967295);
     EXPECT_EQ(scalar_int(300).to(u8).i, 44);
     EXPECT_EQ(scalar_int(200).to(i8).i, -56);
+    EXPECT_EQ(scalar_int(40000).to(i16).i, -25536);
+    EXPECT_EQ(scalar_int(-1).to(u16).i, 65535);
 }
 TEST(Scalar, LargeIntegersRoundOnceToF32) {
     // Rounding through f64 first would give 2^54 exactly between two floats and lose the last bit.
@@ -67,8 +71,9 @@ INSTANTIATE_TEST_SUITE_P(
                     scalar_float(-kInf), scalar_float(kNan), scalar_float(-kNan),
                     scalar_float(3.4028234663852886e38), scalar_float(1.0), scalar_float(1e20),
                     scalar_float(0.1, f64), scalar_float(5e-324, f64), scalar_float(65504, f16),
-                    scalar_float(0.1, f16), scalar_int(INT32_MIN), scalar_int(-1, u64),
-                    scalar_int(INT64_MIN, i64), scalar_int(-128, i8), scalar_bool(true)));
+                    scalar_float(0.1, bf16), scalar_float(0.1, f16), scalar_int(INT32_MIN),
+                    scalar_int(-1, u64), scalar_int(INT64_MIN, i64), scalar_int(-128, i8),
+                    scalar_bool(true)));
 
 TEST(ScalarTexts, FloatsLookLikeFloats) {
     EXPECT_EQ(text(scalar_float(1)), "1.0");
@@ -108,6 +113,25 @@ TEST(F16, OverflowsToInfinity) {
     EXPECT_EQ(f32_to_f16_bits(65519.996f), 0x7bff);
     EXPECT_EQ(f32_to_f16_bits(65520.0f), 0x7c00);
 }
+TEST(BF16, EveryValueRoundTrips) {
+    for (uint32_t bits = 0; bits < 65536; ++bits)
+        ASSERT_EQ(f32_to_bf16_bits(bf16_bits_to_f32(static_cast<uint16_t>(bits))),
+                  // A signalling nan becomes quiet.
+                  (bits & 0x7fff) > 0x7f80 ? (bits | 0x40) : bits);
+}
+TEST(BF16, RoundsToNearestEven) {
+    for (uint32_t bits = 0; bits < 0x7f7f; ++bits) {
+        float low = bf16_bits_to_f32(static_cast<uint16_t>(bits));
+        float high = bf16_bits_to_f32(static_cast<uint16_t>(bits + 1));
+        float middle = low + (high - low) / 2;
+        ASSERT_EQ(f32_to_bf16_bits(middle), bits + (bits & 1)) << bits;
+        ASSERT_EQ(f32_to_bf16_bits(std::nextafter(middle, high)), bits + 1) << bits;
+        ASSERT_EQ(f32_to_bf16_bits(std::nextafter(middle, low)), bits) << bits;
+    }
+}
+TEST(BF16, OverflowsToInfinity) {
+    EXPECT_EQ(f32_to_bf16_bits(std::numeric_limits<float>::max()), 0x7f80);
+}
 TEST(F16, NanStaysNan) { EXPECT_TRUE(std::isnan(round_to_f16(NAN))); }
 
 TEST(DTypes, NamesRoundTrip) {
@@ -118,10 +142,9 @@ TEST(DTypes, UnknownNameListsTheTypes) {
         parse_dtype("float");
         FAIL();
     } catch (const UserError& error) {
-        EXPECT_STREQ(
-            error.what(),
-            "there is no element type 'float'; the types are f32, f16, f64, i32, u32, i64, "
-            "u64, i8, u8, bool");
+        EXPECT_STREQ(error.what(),
+                     "there is no element type 'float'; the types are f32, f16, bf16, f64, i32, "
+                     "u32, i64, u64, i16, u16, i8, u8, bool");
     }
 }
 TEST(DTypes, ArgSpecOfSymbolsAndNumbers) {

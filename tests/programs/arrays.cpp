@@ -169,7 +169,9 @@ Array reduced(const Array& x, Fn fn, const std::vector<int>& axes, bool keep_dim
             throw Unsuitable("no extremum");
     }
     const DType dtype = reduced_type(fn, x.dtype),
-                inner = dtype == f16 && (fn == Fn::Sum || fn == Fn::Prod) ? f32 : dtype;
+                inner = (dtype == f16 || dtype == bf16) && (fn == Fn::Sum || fn == Fn::Prod)
+                            ? f32
+                            : dtype;
     const Array from = converted(x, inner);
     static constexpr Fn kFunctions[] = {Fn::Add, Fn::Mul, Fn::Min, Fn::Max, Fn::Or, Fn::And};
     const auto which = static_cast<size_t>(fn) - static_cast<size_t>(Fn::Sum);

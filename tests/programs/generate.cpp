@@ -56,6 +56,7 @@ double Generator::any_number(DType dtype) {
     if (dtype.bytes() == 8 && dice_.chance(15))
         return dice_.pick({4294967296.0, 2147483648.0, 1099511627776.0}) + dice_.below(9);
     if (dtype.bytes() == 1 && dice_.chance(20)) return dtype == u8 ? 250 : -120;
+    if ((dtype == i16 || dtype == u16) && dice_.chance(20)) return dtype == u16 ? 65000 : -32000;
     return dice_.below(13) - (dtype.is_signed() ? 4 : 0);
 }
 

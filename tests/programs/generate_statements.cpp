@@ -115,7 +115,7 @@ void Generator::swap(std::vector<Statement>& out) {
 }
 
 Combine Generator::any_combine(DType dtype) {
-    if (dice_.chance(50) || dtype.bytes() == 1 || dtype.bytes() == 8)
+    if (dice_.chance(50) || dtype.bytes() == 8)
         return dice_.chance(75) ? Combine::Last : Combine::Update;
     if (dtype.is_bool())
         return dice_.pick({Combine::Last, Combine::And, Combine::Or, Combine::Xor});

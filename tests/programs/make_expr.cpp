@@ -67,8 +67,8 @@ Typed index_of(const Extents& extents, int axis) {
 }  // namespace
 
 DType ExprMaker::any_dtype() {
-    return dice_.pick(
-        {i32, i32, i32, i32, f32, f32, f32, u32, boolean, i64, u64, f64, f16, i8, u8});
+    return dice_.pick({i32, i32, i32, i32, f32, f32, f32, u32, boolean, i64, u64, f64, f16, bf16,
+                       i16, u16, i8, u8});
 }
 
 const Variable* ExprMaker::some(const Extents& extents, bool anywhere) {

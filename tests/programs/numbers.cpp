@@ -11,15 +11,21 @@ DType joined(DType a, DType b) {
     if (a == b) return a;
     if (a.is_float() != b.is_float()) return a.is_float() ? a : b;
     if (a.is_bool() || b.is_bool()) return a.is_bool() ? b : a;
-    if (a.bytes() != b.bytes()) return a.bytes() > b.bytes() ? a : b;
-    if (a.bytes() == 1) return i32;
+    auto half = [](DType type) { return type == f16 || type == bf16; };
+    if (half(a) && half(b)) return f32;
+    if (a.bytes() < b.bytes()) std::swap(a, b);
+    if (a == u16 && b.is_signed()) return i32;
+    if (a.bytes() != b.bytes()) return a;
+    if (a.bytes() < 4) return i32;
     return a.is_signed() ? a : b;
 }
 
-DType arithmetic_type(DType dtype) { return dtype.is_bool() || dtype.bytes() == 1 ? i32 : dtype; }
+DType computed_type(DType dtype) {
+    return dtype.is_bool() || (!dtype.is_float() && dtype.bytes() < 4) ? i32 : dtype;
+}
 
 DType reduced_type(Fn fn, DType dtype) {
-    return fn == Fn::Any || fn == Fn::All ? boolean : arithmetic_type(dtype);
+    return fn == Fn::Any || fn == Fn::All ? boolean : computed_type(dtype);
 }
 
 FnTypes types_of(Fn fn, const std::vector<Operand>& operands) {
@@ -47,12 +53,12 @@ FnTypes types_of(Fn fn, const std::vector<Operand>& operands) {
         case Fn::Xor:
         case Fn::BitNot:
             return dtype.is_bool() ? FnTypes{boolean, boolean}
-                                   : FnTypes{arithmetic_type(dtype), arithmetic_type(dtype)};
+                                   : FnTypes{computed_type(dtype), computed_type(dtype)};
         case Fn::Equal:
-        case Fn::NotEqual: return {dtype.is_bool() ? boolean : arithmetic_type(dtype), boolean};
+        case Fn::NotEqual: return {dtype.is_bool() ? boolean : computed_type(dtype), boolean};
         case Fn::Less:
-        case Fn::LessEqual: return {arithmetic_type(dtype), boolean};
-        default: return {arithmetic_type(dtype), arithmetic_type(dtype)};
+        case Fn::LessEqual: return {computed_type(dtype), boolean};
+        default: return {computed_type(dtype), computed_type(dtype)};
     }
 }
 
@@ -62,6 +68,7 @@ double rounded(double value, DType dtype) {
     double out = value;
     if (dtype == f32) out = static_cast<float>(value);
     if (dtype == f16) out = round_to_f16(static_cast<float>(value));
+    if (dtype == bf16) out = bf16_bits_to_f32(f32_to_bf16_bits(static_cast<float>(value)));
     if (!std::isfinite(out) || out != value || std::abs(value) > 0x1p50)
         throw Unsuitable("a float rounds");
     return out;
@@ -69,6 +76,8 @@ double rounded(double value, DType dtype) {
 
 Number wrapped(uint64_t bits, DType dtype) {
     switch (dtype.type) {
+        case Type::I16: return {0, static_cast<int16_t>(bits)};
+        case Type::U16: return {0, static_cast<uint16_t>(bits)};
         case Type::I8: return {0, static_cast<int8_t>(bits)};
         case Type::U8: return {0, static_cast<uint8_t>(bits)};
         case Type::I32: return {0, static_cast<int32_t>(bits)};

@@ -22,7 +22,7 @@ struct Number {
 DType joined(DType a, DType b);
 /// The type that sums, products and bits of integers are computed in: bool and 8 bits are only
 /// storage.
-DType arithmetic_type(DType dtype);
+DType computed_type(DType dtype);
 DType reduced_type(Fn fn, DType dtype);
 
 struct Operand {

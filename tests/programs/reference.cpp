@@ -157,8 +157,7 @@ class Run {
             s.combine == Combine::And || s.combine == Combine::Or || s.combine == Combine::Xor;
         const DType dtype = to.value.dtype;
         const Combine combine = s.combine == Combine::Update ? Combine::Last : s.combine;
-        if (combine != Combine::Last &&
-            (dtype.bytes() == 1 || (dtype.is_bool() && !bits) || (dtype.is_float() && bits)))
+        if (combine != Combine::Last && ((dtype.is_bool() && !bits) || (dtype.is_float() && bits)))
             throw Unsuitable("a combining store into this type");
         spend(static_cast<int64_t>(to.value.elements.size() + from.elements.size()));
         to.value = stored(to.value, places, from, mask, combine);

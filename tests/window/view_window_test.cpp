@@ -99,6 +99,10 @@ TEST_F(ViewWindowTest, BytesCountInStepsOf255) {
     Picture picture = picture_of(view<uint8_t>({10, 20, 30}, {1, 1, 3}, u8), {}, {1, 1});
     EXPECT_EQ(pixel(picture, 0, 0), (Pixel{10, 20, 30}));
 }
+TEST_F(ViewWindowTest, ShortsCountInStepsOf65535) {
+    Picture picture = picture_of(view<uint16_t>({0, 65535, 51 * 257}, {1, 1, 3}, u16), {}, {1, 1});
+    EXPECT_EQ(pixel(picture, 0, 0), (Pixel{0, 255, 51}));
+}
 TEST_F(ViewWindowTest, WholeNumbersAreTheirValues) {
     EXPECT_EQ(pixel(picture_of(view<int32_t>({-1, 1}, {1, 2}, i32), {}, {2, 1}), 1, 0)[0], 255);
     EXPECT_EQ(pixel(picture_of(view<int32_t>({-1, 1}, {1, 2}, i32), {}, {2, 1}), 0, 0)[0], 0);
@@ -106,12 +110,19 @@ TEST_F(ViewWindowTest, WholeNumbersAreTheirValues) {
               255);
     EXPECT_EQ(pixel(picture_of(view<int8_t>({0, -5, 1}, {1, 3}, i8), {}, {3, 1}), 1, 0)[0], 0);
     EXPECT_EQ(pixel(picture_of(view<int8_t>({0, -5, 1}, {1, 3}, i8), {}, {3, 1}), 2, 0)[0], 255);
+    Picture shorts = picture_of(view<int16_t>({0, -5, 1}, {1, 3}, i16), {}, {3, 1});
+    EXPECT_EQ(pixel(shorts, 1, 0)[0], 0);
+    EXPECT_EQ(pixel(shorts, 2, 0)[0], 255);
 }
 TEST_F(ViewWindowTest, HalvesAndTruthsAreShown) {
     // 0.2 and 1 as f16.
     Picture halves = picture_of(view<uint16_t>({0x3266, 0x3c00}, {1, 2}, f16), {}, {2, 1});
     EXPECT_EQ(pixel(halves, 0, 0)[0], 51);
     EXPECT_EQ(pixel(halves, 1, 0)[0], 255);
+    // 0.2 (0.19921875) and 1 as bf16.
+    Picture brains = picture_of(view<uint16_t>({0x3e4c, 0x3f80}, {1, 2}, bf16), {}, {2, 1});
+    EXPECT_EQ(pixel(brains, 0, 0)[0], 51);
+    EXPECT_EQ(pixel(brains, 1, 0)[0], 255);
     Picture truths = picture_of(view<uint32_t>({0, 1}, {1, 2}, boolean), {}, {2, 1});
     EXPECT_EQ(pixel(truths, 0, 0)[0], 0);
     EXPECT_EQ(pixel(truths, 1, 0)[0], 255);

@@ -256,9 +256,12 @@ LaneForm lane_form(DType dtype) {
         case Type::U32:
         case Type::Bool: return LaneForm::Word;
         case Type::F16:
+        case Type::BF16:
         case Type::F64:
         case Type::I64:
         case Type::U64:
+        case Type::I16:
+        case Type::U16:
         case Type::I8:
         case Type::U8: return LaneForm::Scalar;
     }

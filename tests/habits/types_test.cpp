@@ -1,0 +1,119 @@
+// The types of elements and what they give together: compiler/types.md has the tables, of what the
+// library itself says. FIRN_WRITE_README=1 writes the page anew.
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+#include "compiler/language.h"
+#include "tests/habits/page.h"
+
+namespace firn {
+namespace {
+
+std::string named(DType type) { return std::string("`") + type.name() + "`"; }
+
+/// A column for each type.
+std::string type_heads(const std::string& corner) {
+    std::string out = "| " + corner + " |", rule = "|---|";
+    for (DType type : kAllTypes) out += " " + named(type) + " |", rule += "---|";
+    return out + "\n" + rule + "\n";
+}
+
+/// What an element holds, beyond what its name says.
+std::string stored(DType type) {
+    if (type.is_bool()) return "a word, 0 or 1";
+    return std::to_string(type.bytes()) + (type.bytes() == 1 ? " byte" : " bytes");
+}
+
+/// The type of a C++ vector whose elements are taken as they lie there.
+std::string in_cpp(DType type) {
+    if (type.is_bool()) return "`bool`";
+    if (type == f32) return "`float`";
+    if (type == f64) return "`double`";
+    if (type.is_float()) return "none: `x.as(" + std::string(type.name()) + ")`";
+    return std::string(type.is_signed() ? "`int" : "`uint") + std::to_string(8 * type.bytes()) +
+           "_t`";
+}
+
+Tensor some(DType type) { return ones({2}, type); }
+
+std::string page_of_types() {
+    std::ostringstream out;
+    out << R"(# Types of elements
+
+Every entry is what the library answers, asked by `tests/habits`, which writes this page.
+
+| | stored as | elements of a `std::vector` | `-x` | `sum(x)` | `mean(x)` | `sqrt(x)` | `x + 1` | `x + 0.5` | `hypot(3.0f, x)` |
+|---|---|---|---|---|---|---|---|---|---|
+)";
+    for (DType type : kAllTypes) {
+        const Tensor x = some(type);
+        out << "| " << named(type) << " | " << stored(type) << " | " << in_cpp(type);
+        for (const Tensor& y : {-x, sum(x), mean(x), sqrt(x), x + 1, x + 0.5, hypot(3.0f, x)})
+            out << " | " << named(y.dtype());
+        out << " |\n";
+    }
+    out << R"(
+`f16` and `bf16` are computed in f32 and rounded after each operation; their sums and products of matrices are
+made in f32 and rounded at the end. Integers of 8 and 16 bits and bools are only storage: arithmetic on them is i32, and
+`x = (x + 1).as(u8)` wraps. A C++ number takes the type of the tensors beside it, whatever its own width is; a floating-point
+number beside integers makes both f32. A list `tensor({1.5, 2.5})` is f32 and a list of integers i32; a
+`std::vector<double>` is f64, for which a device needs 64-bit floats, and which has no exponentials,
+logarithms, powers or trigonometry there: an error names the function, and `.as(f32)` is the way out.
+
+Where not all of a type's values fit the other, integers of 8 and 16 bits meet in i32, the two floats of 16 bits in f32.
+Of i32 and u32 (i64 and u64) the signed one is taken, with the bits of the other. Integers beside floats become those.
+Stores into a tensor have its type: floats beyond an integer's range saturate, integers wrap.
+`scatter_add` and its kin work on every type of at most 32 bits; sums into integers of 8 and 16 bits wrap.
+
+## Two tensors in one operation
+
+The type of `select(c, x, y)`. Functions of several operands, `min`, `hypot`, `pow`, `mix` and the others, have it too, as
+`x + y` has, but i32 where it is an integer of 8 or 16 bits or a bool.
+
+)";
+    out << type_heads("");
+    for (DType row : kAllTypes) {
+        out << "| " << named(row) << " |";
+        for (DType column : kAllTypes)
+            out << " " << named(select(some(boolean), some(row), some(column)).dtype()) << " |";
+        out << "\n";
+    }
+    return out.str();
+}
+
+class TypesOfElements : public ::testing::Test {
+    Session session_ = Session::oracle();
+    SessionScope scope_{session_};
+};
+
+TEST_F(TypesOfElements, ThePageHasWhatTheLibrarySays) {
+    expect_page("compiler/types.md", page_of_types());
+}
+
+TEST_F(TypesOfElements, FunctionsOfTwoAgreeWithArithmetic) {
+    for (DType a : kAllTypes)
+        for (DType b : kAllTypes) {
+            const Tensor x = some(a), y = some(b);
+            const DType meeting = arithmetic_type(select(some(boolean), x, y).dtype());
+            for (const Tensor& z : {x + y, x * y, min(x, y), max(y, x), pow(x, y), mix(x, y, x)})
+                EXPECT_STREQ(z.dtype().name(), meeting.name()) << a.name() << " " << b.name();
+            EXPECT_STREQ(hypot(x, y).dtype().name(), meeting.is_float() ? meeting.name() : "f32");
+        }
+}
+
+TEST_F(TypesOfElements, TheWidthAndThePlaceOfANumberDoNotCount) {
+    for (DType type : kAllTypes) {
+        const Tensor x = some(type);
+        const DType whole = arithmetic_type(type), real = type.is_float() ? type : f32;
+        for (const Tensor& y : {x + 3, 3u + x, x * int64_t{3}, min(3, x), max(x, 3u), pow(x, 3)})
+            EXPECT_STREQ(y.dtype().name(), whole.name()) << type.name();
+        for (const Tensor& y : {x + 3.0, 3.0f + x, min(3.0, x), hypot(3, x), hypot(x, 3.0f),
+                                hypot(int64_t{3}, x), pow(x, 3.0f), mix(x, 3.0, 0.5f)})
+            EXPECT_STREQ(y.dtype().name(), real.name()) << type.name();
+    }
+}
+
+}  // namespace
+}  // namespace firn
