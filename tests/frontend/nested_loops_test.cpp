@@ -17,6 +17,15 @@ class NestedLoops : public ::testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Executors, NestedLoops, ::testing::Values("oracle", "cpu", "gpu"),
                          [](const auto& info) { return std::string(info.param); });
 
+TEST_P(NestedLoops, AnInnerLoopIsAsLongAsTheIterationOfOneThatTheDataMayEnd) {
+    Tensor x = zeros({1}, i32), limit = tensor({400});
+    for (Tensor i : loop(17)) {
+        for (Tensor j : loop(i + 1)) x = x + j;
+        if_(limit(0) < i, [] { break_(); });
+    }
+    EXPECT_EQ(x.to_vector<int>(), (Ints{816}));
+}
+
 TEST_P(NestedLoops, OneOfTheValuesOfALoopInsideIsAskedElsewhere) {
     Tensor x = tensor({7, 7});
     for ([[maybe_unused]] Tensor turn : loop(3)) {

@@ -60,6 +60,19 @@ TEST(Walk, ALoopAroundOneThatIsAskedTakesNoTurnAfterItsEnd) {
     walk_steps(p, {}, steps);
     EXPECT_EQ(steps.steps, 3 * 32);
 }
+TEST(Walk, NoIterationHasANumberBeyondTheTripCount) {
+    Program p;
+    int a = add_buffer(p, 4), flag = add_buffer(p, 1);
+    p.steps = {while_alive(17, flag, {dispatch(p, {}, {a})}, "k")};
+    struct : Steps {
+        std::vector<int64_t> turns;
+        void step(const FlatStep& step) override { turns.push_back(step.env.at("k")); }
+    } steps;
+    walk_steps(p, {}, steps);
+    ASSERT_EQ(steps.turns.size(), 32u);  // 16 between two looks
+    for (int64_t k = 0; k < 32; ++k)
+        EXPECT_EQ(steps.turns[static_cast<size_t>(k)], std::min<int64_t>(k, 16));
+}
 TEST(Walk, DearIterationsAreNotTakenInVain) {
     Program p;
     p.profile.operations_per_second = 1e9, p.profile.seconds_per_launch = 1e-5;
