@@ -5,7 +5,7 @@
 namespace firn {
 
 /// What sRGB's numbers in 0 .. 1 mean as light, and back, by component. IEC 61966-2-1. Integers
-/// become f32; there is no f64, as for pow.
+/// become f32.
 Tensor srgb_to_linear(const Operand& x);
 Tensor linear_to_srgb(const Operand& x);
 vec3 srgb_to_linear(const vec3& colour, SourceLine line = here());

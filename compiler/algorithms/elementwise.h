@@ -6,14 +6,13 @@
 
 namespace firn {
 
-// Integers and bools become f32, f16 and bf16 are computed in f32. Those of exponentials and
-// logarithms have no f64, as exp and log. To a few units of rounding of the result, near 0 and for
-// large x too.
+// Integers and bools become f32, f16 and bf16 are computed in f32. To a few units of rounding of
+// the result, near 0 and for large x too.
 Tensor asinh(const Operand& x);
-Tensor acosh(const Operand& x);    // nan below 1
-Tensor atanh(const Operand& x);    // infinite at 1 and -1, nan beyond
-Tensor cbrt(const Operand& x);     // with the sign of x
-Tensor deg2rad(const Operand& x);  // f64 too, as the next
+Tensor acosh(const Operand& x);  // nan below 1
+Tensor atanh(const Operand& x);  // infinite at 1 and -1, nan beyond
+Tensor cbrt(const Operand& x);   // with the sign of x
+Tensor deg2rad(const Operand& x);
 Tensor rad2deg(const Operand& x);
 Tensor sinc(const Operand& x);  // sin(pi x) / (pi x), 1 at 0: numpy's, normalised
 

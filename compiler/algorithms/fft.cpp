@@ -20,27 +20,8 @@ constexpr int64_t kLongestChirp = 1 << 22;  // beyond, squares of indices leave 
 
 enum class Direction : int8_t { Forward = -1, Backward = 1 };
 
-/// exp(2 pi i turns) in f64, for which devices have no sine: the turns are brought to an eighth
-/// around a quarter, where a few terms of the series are exact.
-Complex wide_unit(const Tensor& turns) {
-    Tensor quarter = round(turns * 4.0), angle = (turns - quarter * 0.25) * (2 * std::numbers::pi);
-    Tensor square = angle * angle, cosine = 1.0, sine = 1.0;
-    for (int k = 18; k > 0; k -= 2) {
-        cosine = 1.0 - square * cosine * (1.0 / (k * (k - 1)));
-        sine = 1.0 - square * sine * (1.0 / (k * (k + 1)));
-    }
-    sine = sine * angle;
-    Tensor q = quarter.as(i32) & 3;
-    Tensor odd = (q & 1) != 0, re = select(odd, -sine, cosine), im = select(odd, cosine, sine);
-    return {select(q > 1, -re, re), select(q > 1, -im, im)};
-}
-
 /// exp(2 pi i turns) in a float type, forward with the other sign.
 Complex unit(const Tensor& turns, Direction direction) {
-    if (turns.dtype() == f64) {
-        Complex w = wide_unit(turns);
-        return direction == Direction::Forward ? conj(w) : w;
-    }
     Tensor angle = turns * (2 * std::numbers::pi * static_cast<int>(direction));
     return {cos(angle), sin(angle)};
 }

@@ -119,9 +119,14 @@ std::string float_operation(KernelOp op, DType dtype, const Operands& in) {
         case KernelOp::Rcp:
             return dtype == f64 ? "(1.0lf / " + in[0] + ")" : "(1.0 / " + in[0] + ")";
         case KernelOp::Div: return filled("({0} / {1})", in);
-        case KernelOp::Pow: return call("firn_pow", in);
+        case KernelOp::Pow: return call(dtype == f64 ? "firn_pow_f64" : "firn_pow", in);
         case KernelOp::Not: return "(" + in[0] + (dtype == f64 ? " == 0.0lf)" : " == 0.0)");
-        default: return filled(info(op).glsl, in);
+        default: {
+            std::string pattern = info(op).glsl;
+            if (dtype == f64 && pattern.starts_with("firn_"))
+                pattern.insert(pattern.find('('), "_f64");
+            return filled(pattern, in);
+        }
     }
 }
 
@@ -268,10 +273,10 @@ std::string integer_literal(int64_t value, DType dtype) {
 }
 
 [[noreturn]] void reject(KernelOp op, DType operand) {
-    throw UserError(std::string(info(op).name) + " of " + operand.name() +
-                    ": GLSL has no such operation on this type; cast the operand first (" +
-                    (operand == f64 ? "to f32" : "to a type that has it, such as i32 or f32") +
-                    ")");
+    throw UserError(
+        std::string(info(op).name) + " of " + operand.name() +
+        ": GLSL has no such operation on this type; cast the operand first (to a type that "
+        "has it, such as i32 or f32)");
 }
 
 }  // namespace
@@ -324,10 +329,7 @@ bool supported(KernelOp op, DType operand) {
     if (op == KernelOp::OnePlusTanh) return operand == f32;
     if (op == KernelOp::InRange) return operand == i32;
     if (op == KernelOp::LowBits) return operand == i32 || operand == u32;
-    const uint32_t type = operand.is_bool()     ? kBools
-                          : !operand.is_float() ? kIntegers
-                          : operand == f64      ? kDoubles
-                                                : kSingles;
+    const uint32_t type = operand.is_bool() ? kBools : operand.is_float() ? kFloats : kIntegers;
     return info(op).types & type;
 }
 

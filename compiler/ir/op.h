@@ -26,8 +26,8 @@ enum OpProperty : uint32_t {
     kCombined = 512,  // does what several elementwise operations do
 };
 
-/// Of operands. Singles are what is computed in 32 bits: f32, f16 and bf16.
-enum OpTypes : uint32_t { kBools = 1, kIntegers = 2, kSingles = 4, kDoubles = 8 };
+/// Of operands.
+enum OpTypes : uint32_t { kBools = 1, kIntegers = 2, kFloats = 4 };
 
 /// How the result's dtype follows from the inputs; see ops.def.
 enum class ResultRule : uint8_t { Same, Bool, Float, Int, Given, None };
@@ -45,9 +45,8 @@ namespace op_table {
 inline constexpr ResultRule Same = ResultRule::Same, Bool = ResultRule::Bool,
                             Float = ResultRule::Float, Int = ResultRule::Int,
                             Given = ResultRule::Given, None = ResultRule::None;
-inline constexpr uint32_t Singles = kSingles, Integers = kIntegers, Floats = kSingles | kDoubles,
-                          Bits = kIntegers | kBools, Numbers = Floats | kIntegers,
-                          Any = Numbers | kBools, NoDoubles = kIntegers | kSingles;
+inline constexpr uint32_t Integers = kIntegers, Floats = kFloats, Bits = kIntegers | kBools,
+                          Numbers = Floats | kIntegers, Any = Numbers | kBools;
 }  // namespace op_table
 const OpInfo& info(Op op);
 inline bool is_elementwise(Op op) { return info(op).properties & kElementwise; }

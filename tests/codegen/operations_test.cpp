@@ -107,9 +107,9 @@ TEST(Operations, EveryRowAndTypeIsEitherTextOrAUserError) {
 }
 
 TEST(Operations, AnOperationThatATypeHasNotIsNamedWithTheType) {
-    EXPECT_EQ(message_of(KernelOp::Sin, f64),
-              "Sin of f64: GLSL has no such operation on this type; cast the operand "
-              "first (to f32)");
+    EXPECT_EQ(message_of(KernelOp::Sin, i32),
+              "Sin of i32: GLSL has no such operation on this type; cast the operand "
+              "first (to a type that has it, such as i32 or f32)");
 }
 
 TEST(Literals, AreTheShortestTextOfTheirBits) {

@@ -80,7 +80,10 @@ bool agree(KernelOp op, const Scalar& got, const Scalar& expected) {
     if (got == expected || got == flushed(expected)) return true;
     const bool approximate = (info(op).properties & kCostly) || op == KernelOp::Rsqrt;
     if (!approximate || std::isinf(expected.f) || std::isinf(got.f)) return false;
-    const double relative = expected.dtype == bf16 ? 8e-3 : expected.dtype == f16 ? 1e-3 : 5e-7;
+    const double relative = expected.dtype == f64    ? 1e-15
+                            : expected.dtype == bf16 ? 8e-3
+                            : expected.dtype == f16  ? 1e-3
+                                                     : 5e-7;
     return std::abs(got.f - expected.f) <= relative * std::abs(expected.f) + 1e-38;
 }
 

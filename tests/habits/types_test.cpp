@@ -59,8 +59,8 @@ Every entry is what the library answers, asked by `tests/habits`, which writes t
 made in f32 and rounded at the end. Integers of 8 and 16 bits and bools are only storage: arithmetic on them is i32, and
 `x = (x + 1).as(u8)` wraps. A C++ number takes the type of the tensors beside it, whatever its own width is; a floating-point
 number beside integers makes both f32. A list `tensor({1.5, 2.5})` is f32 and a list of integers i32; a
-`std::vector<double>` is f64, for which a device needs 64-bit floats, and which has no exponentials,
-logarithms, powers or trigonometry there: an error names the function, and `.as(f32)` is the way out.
+`std::vector<double>` is f64, for which a device needs 64-bit floats (`.as(f32)` is the way out where it has none); every
+function takes it, to a few units in its last place.
 
 Where not all of a type's values fit the other, integers of 8 and 16 bits meet in i32, the two floats of 16 bits in f32.
 Of i32 and u32 (i64 and u64) the signed one is taken, with the bits of the other. Integers beside floats become those.
