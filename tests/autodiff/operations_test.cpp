@@ -57,7 +57,7 @@ TEST(Gradients, OfEveryOperationOnFloats) {
         const bool chooses = op == Op::Select || op == Op::Min || op == Op::Max;
         const bool gives_floats =
             info(op).result == ResultRule::Same || info(op).result == ResultRule::Float;
-        if (!is_elementwise(op) || chooses || !gives_floats || !(info(op).types & kSingles))
+        if (!is_elementwise(op) || chooses || !gives_floats || !(info(op).types & kFloats))
             continue;
         for (int input = 0; input < info(op).arity; ++input)
             EXPECT_TRUE(partial_derivative(op, input)) << info(op).name;
