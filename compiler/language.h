@@ -3,6 +3,7 @@
 #include "compiler/algorithms/border.h"
 #include "compiler/algorithms/closeness.h"
 #include "compiler/algorithms/compact.h"
+#include "compiler/algorithms/complex.h"
 #include "compiler/algorithms/conv.h"
 #include "compiler/algorithms/convolve.h"
 #include "compiler/algorithms/covariance.h"

@@ -1,6 +1,5 @@
 // A progressive path tracer: fractals and spheres in the light of a panorama.
 #include <firn/firn.h>
-#include <stb/stb_image_write.h>
 
 #include <algorithm>
 #include <cmath>
@@ -21,13 +20,8 @@ std::string default_panorama() {
         .lexically_normal();
 }
 
-void write_hdr(const std::string& path, const Film& film) {
-    Tensor picture = linear_picture(film);
-    int height = picture.size(0), width = picture.size(1);
-    std::vector<float> pixels = picture.to_vector<float>();
-    if (!stbi_write_hdr(path.c_str(), width, height, 3, pixels.data()))
-        throw UserError("picture " + path +
-                        ": cannot be written; name a file in a folder that exists");
+void write_light(const std::string& path, const Film& film) {
+    save_image(path, linear_picture(film));
     std::printf("wrote %s\n", path.c_str());
 }
 
@@ -112,11 +106,11 @@ int main(int argc, char** argv) {
                          default_panorama(),
                          {.group = "Light",
                           .help = "panorama that gives the light from the next reset: Radiance "
-                                  "HDR, PNG or JPEG"}};
-    app.output("hdr", hdr, "file for the linear picture, Radiance HDR");
+                                  "HDR, OpenEXR, PNG or JPEG"}};
+    app.output("hdr", hdr, "file for the linear picture, .hdr or .exr");
 
     return app.run(argc, argv, [&](Window& window) {
-        Sky sky = make_sky(load_panorama(panorama));
+        Sky sky = make_sky(load_image(panorama, {.linear = true}));
         WindowSize size = window.pixels();
         Settings shown = settings;
         std::optional<Tracer> tracer;
@@ -125,7 +119,7 @@ int main(int argc, char** argv) {
             move(settings.camera, window, 1.0f / 60);
             const bool anew = window.reset();
             if (anew && panorama.changed()) try {
-                    sky = make_sky(load_panorama(panorama));
+                    sky = make_sky(load_image(panorama, {.linear = true}));
                     tracer.reset();
                 } catch (const UserError& error) {  // it is none
                     window.say(error.what());
@@ -144,6 +138,6 @@ int main(int argc, char** argv) {
             window.show(developed(film, exposure));
             if (app.writes_numbers()) app.set_numbers(linear_picture(film));
         }
-        if (!hdr.empty()) write_hdr(hdr, film);
+        if (!hdr.empty()) write_light(hdr, film);
     });
 }

@@ -1,12 +1,8 @@
-// Panoramas: reading them, and drawing directions by two cumulative sums.
+// Panoramas: drawing directions by two cumulative sums.
 #include "apps/path_tracer/sky.h"
-
-#include <stb/stb_image.h>
 
 #include <cmath>
 #include <functional>
-#include <memory>
-#include <span>
 
 namespace firn::path_tracer {
 namespace {
@@ -37,17 +33,6 @@ vec2 place(const Sky& sky, const vec3& direction, const Tensor& turn) {
 }
 
 }  // namespace
-
-Tensor load_panorama(const std::string& path) {
-    int width = 0, height = 0, channels = 0;
-    std::unique_ptr<float, void (*)(void*)> pixels(
-        stbi_loadf(path.c_str(), &width, &height, &channels, 3), stbi_image_free);
-    if (!pixels)
-        throw UserError("panorama " + path + ": this cannot be read as a picture (" +
-                        stbi_failure_reason() + "); name a Radiance HDR, PNG or JPEG file");
-    size_t count = static_cast<size_t>(width) * static_cast<size_t>(height) * 3;
-    return tensor(std::span<const float>(pixels.get(), count), {height, width, 3});
-}
 
 Sky make_sky(const Tensor& radiance) {
     int h = radiance.size(0), w = radiance.size(1);

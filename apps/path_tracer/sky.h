@@ -14,8 +14,6 @@ struct Sky {
     Tensor columns;   // f32[h, w]: the same for the texels of a row
 };
 
-/// Radiance HDR as it is, PNG and JPEG made linear. Throws UserError where it is none of them.
-Tensor load_panorama(const std::string& path);
 /// Texels are drawn by how bright they are and how much of the sphere they cover.
 Sky make_sky(const Tensor& radiance);
 

@@ -64,17 +64,17 @@ vec3 mapped(const Operand& t, const Polynomial& map) {
 Tensor srgb_to_linear(const Operand& x) {
     LineScope at(x.line());
     const Tensor own = x.tensor(), wide = as_wide(own);
-    const Tensor low = wide <= 0.04045f;
-    const Tensor curve = pow((select(low, 1, wide) + 0.055f) / 1.055f, 2.4f);
-    return select(low, wide / 12.92f, curve).as(real_type(own.dtype()));
+    const Tensor low = wide <= 0.04045;
+    const Tensor curve = pow((select(low, 1, wide) + 0.055) / 1.055, 2.4);
+    return select(low, wide / 12.92, curve).as(real_type(own.dtype()));
 }
 
 Tensor linear_to_srgb(const Operand& x) {
     LineScope at(x.line());
     const Tensor own = x.tensor(), wide = as_wide(own);
-    const Tensor low = wide <= 0.0031308f;
-    const Tensor curve = 1.055f * pow(select(low, 1, wide), 1 / 2.4f) - 0.055f;
-    return select(low, wide * 12.92f, curve).as(real_type(own.dtype()));
+    const Tensor low = wide <= 0.0031308;
+    const Tensor curve = 1.055 * pow(select(low, 1, wide), 1 / 2.4) - 0.055;
+    return select(low, wide * 12.92, curve).as(real_type(own.dtype()));
 }
 
 vec3 srgb_to_linear(const vec3& colour, SourceLine line) {

@@ -201,9 +201,6 @@ Complex along_all(const char* what, Complex x, const Axes& axes, Direction direc
 
 }  // namespace
 
-Complex conj(const Complex& x) { return {x.re, -x.im}; }
-Tensor squared_magnitude(const Complex& x) { return x.re * x.re + x.im * x.im; }
-
 Complex fft(const Complex& x, const FftOptions& options, SourceLine line) {
     LineScope at(line);
     return transform("fft", checked("fft", x), options.axis, Direction::Forward);

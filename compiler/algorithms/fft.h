@@ -1,28 +1,9 @@
 // Discrete Fourier transforms along one axis or several.
 #pragma once
+#include "compiler/algorithms/complex.h"
 #include "compiler/frontend/movement.h"
 
 namespace firn {
-
-/// Complex numbers as two tensors of one shape and type.
-struct Complex {
-    Tensor re, im;
-
-    friend Complex operator+(const Complex& a, const Complex& b) {
-        return {a.re + b.re, a.im + b.im};
-    }
-    friend Complex operator-(const Complex& a, const Complex& b) {
-        return {a.re - b.re, a.im - b.im};
-    }
-    friend Complex operator*(const Complex& a, const Complex& b) {
-        return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-    }
-    friend Complex operator*(const Complex& a, const Arg& b) { return {a.re * b, a.im * b}; }
-};
-/// The complex conjugate.
-Complex conj(const Complex& x);
-/// |x| squared.
-Tensor squared_magnitude(const Complex& x);
 
 struct FftOptions {
     int axis = -1;

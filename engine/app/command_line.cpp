@@ -162,9 +162,10 @@ void add_window_flags(CLI::App& app, CommandLine& line, Typed& typed) {
 }
 
 void add_file_flags(CLI::App& app, CommandLine& line, Typed& typed) {
-    app.add_option("--out", typed.out,
-                   "write the last frame (.png, .jpg; .exr: its numbers as colours; .npy: as an "
-                   "array), or all of them (frame_%04d.png, .mp4, .gif)");
+    app.add_option(
+        "--out", typed.out,
+        "write the last frame (.png, .jpg; .exr, .hdr: its numbers as colours; .npy: as an "
+        "array), or all of them (frame_%04d.png, .mp4, .gif)");
     typed.every = app.add_option("--every", line.every, "of a film or sequence, each so many-th")
                       ->check(CLI::Range(1, 1 << 30));
     app.add_flag("--gui", line.show_gui, "draw the panel in what --out writes");

@@ -8,7 +8,6 @@
 #include <filesystem>
 
 #include "compiler/program/error.h"
-#include "engine/window/picture.h"
 
 namespace firn {
 namespace {
@@ -24,7 +23,7 @@ std::string taken(const char* message) {
 
 }  // namespace
 
-void write_exr(const std::string& path, const LinearPicture& picture) {
+void write_exr(const std::string& path, const FloatPicture& picture) {
     const std::string temporary = path + "." + std::to_string(getpid()) + ".part";
     const char* message = nullptr;
     const int result = SaveEXR(picture.rgb.data(), picture.width, picture.height, 3, 0,
@@ -62,11 +61,16 @@ void check_size(const std::string& path) {
 
 }  // namespace
 
-LinearPicture read_exr(const std::string& path) {
+bool is_exr(const std::string& path) {
+    EXRVersion version{};
+    return ParseEXRVersionFromFile(&version, path.c_str()) == TINYEXR_SUCCESS;
+}
+
+FloatPicture read_exr(const std::string& path) {
     check_size(path);
     float* rgba = nullptr;
     const char* message = nullptr;
-    LinearPicture picture;
+    FloatPicture picture;
     if (LoadEXR(&rgba, &picture.width, &picture.height, path.c_str(), &message) != TINYEXR_SUCCESS)
         throw UserError("picture " + path + ": cannot be read (" + taken(message) +
                         "); name an OpenEXR file with red, green and blue");

@@ -1,11 +1,11 @@
 // Names of files for frames: endings, and numbers in them.
 #include "engine/app/output_file.h"
 
-#include <algorithm>
 #include <cctype>
 #include <filesystem>
 
 #include "compiler/program/error.h"
+#include "engine/window/picture.h"
 
 namespace firn {
 namespace {
@@ -39,23 +39,23 @@ Number number_in(const std::string& path) {
 
 OutputFile output_file(const std::string& path) {
     if (path.empty()) return {};
-    std::string ending = std::filesystem::path(path).extension();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string ending = ending_of(path);
     OutputFile file;
     file.path = path;
     using Kind = OutputFile::Kind;
     for (auto [known, kind] : {std::pair{".png", Kind::Picture},
                                {".jpg", Kind::Picture},
                                {".jpeg", Kind::Picture},
-                               {".exr", Kind::Exr},
+                               {".exr", Kind::Light},
+                               {".hdr", Kind::Light},
                                {".npy", Kind::Npy},
                                {".mp4", Kind::Film},
                                {".gif", Kind::Gif}})
         if (ending == known) file.kind = kind;
     if (file.kind == Kind::None)
         throw UserError(
-            "the name must end in .png, .jpg, .exr or .npy (the last frame; all of them with a "
+            "the name must end in .png, .jpg, .exr, .hdr or .npy (the last frame; all of them with "
+            "a "
             "number, such as frame_%04d.png), or in .mp4 or .gif");
     file.sequence = number_in(path).begin != std::string::npos;
     if (file.sequence && (file.kind == Kind::Film || file.kind == Kind::Gif))

@@ -14,7 +14,8 @@ Recording::Recording(const OutputFile& file, int every, FrameSource source)
 void Recording::write(const std::string& path) {
     switch (file_.kind) {
         case OutputFile::Kind::Picture: return write_picture(path, source_.picture());
-        case OutputFile::Kind::Exr: return write_exr(path, source_.linear());
+        case OutputFile::Kind::Light:
+            return (ending_of(path) == ".hdr" ? write_hdr : write_exr)(path, source_.linear());
         case OutputFile::Kind::Npy: return source_.write_array(path);
         case OutputFile::Kind::None:
         case OutputFile::Kind::Film:

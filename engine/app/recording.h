@@ -14,7 +14,7 @@ namespace firn {
 /// The newest frame in the forms that files have; each is made when it is called.
 struct FrameSource {
     Callback<Picture()> picture;
-    Callback<LinearPicture()> linear;                // for .exr
+    Callback<FloatPicture()> linear;                 // for .exr and .hdr
     Callback<void(const std::string&)> write_array;  // for .npy: writes the file
 };
 

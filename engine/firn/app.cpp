@@ -293,7 +293,7 @@ int App::run(int argc, char** argv, const Callback<void(Window&)>& program) {
         if (!line.dump.empty()) dump.emplace("FIRN_DUMP_DIR", line.dump);
         state_->seed = line.seed;
         state_->writes_numbers =
-            line.out.kind == OutputFile::Kind::Exr || line.out.kind == OutputFile::Kind::Npy;
+            line.out.kind == OutputFile::Kind::Light || line.out.kind == OutputFile::Kind::Npy;
         const int signal = state_->run_program(line, program);
         return signal == 0 ? 0 : 128 + signal;
     } catch (...) {

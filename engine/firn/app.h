@@ -41,7 +41,8 @@ class App {
     void output(const std::string& name, std::string& value, const std::string& help);
     /// As AppInfo::runs_minimised, for what is part of a program.
     void go_on_minimised();
-    /// --out names a file of numbers, .exr or .npy: of the tensor that is shown, or of this one.
+    /// --out names a file of numbers, .exr, .hdr or .npy: of the tensor that is shown, or of this
+    /// one.
     bool writes_numbers() const;
     void set_numbers(const Tensor& picture);
     /// Of --seed; the same numbers give the same pictures.

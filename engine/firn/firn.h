@@ -4,5 +4,6 @@
 #include "engine/firn/app.h"
 #include "engine/firn/device_session.h"
 #include "engine/firn/drawing.h"
+#include "engine/firn/image_files.h"
 #include "engine/firn/param.h"
 #include "engine/firn/window.h"

@@ -1,7 +1,6 @@
 // The numbers behind a frame, read back from its memory.
 #include "engine/firn/frame_numbers.h"
 
-#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -42,28 +41,35 @@ StoredTensor stored_from_memory(const std::string& name, DType dtype,
     return out;
 }
 
-LinearPicture linear_picture(const Window& window, const std::optional<Tensor>& given) {
+size_t channels_of(const StoredTensor& x) {
+    return x.shape.size() == 3 ? static_cast<size_t>(x.shape[2]) : 1;
+}
+
+float shown_element(const StoredTensor& x, size_t k) {
+    const size_t width = static_cast<size_t>(file_bytes(x.dtype));
+    const std::byte* at = &x.bytes[k * width];
+    if (x.dtype.is_bool()) return static_cast<float>(*at);
+    return static_cast<float>(load_scalar(x.dtype, at).as_double()) * shown_unit(x.dtype);
+}
+
+FloatPicture float_picture(const StoredTensor& from) {
+    const size_t channels = channels_of(from);
+    FloatPicture out{static_cast<int>(from.shape[1]), static_cast<int>(from.shape[0]), {}};
+    const size_t pixels = static_cast<size_t>(out.width) * static_cast<size_t>(out.height);
+    for (size_t pixel = 0; pixel < pixels; ++pixel)
+        for (size_t c = 0; c < 3; ++c)
+            out.rgb.push_back(shown_element(from, pixel * channels + std::min(c, channels - 1)));
+    return out;
+}
+
+FloatPicture linear_picture(const Window& window, const std::optional<Tensor>& given) {
     const StoredTensor from = numbers_of(window, given);
     const size_t rank = from.shape.size();
     if (rank < 2 || rank > 3 || (rank == 3 && (from.shape[2] < 1 || from.shape[2] == 2)))
         throw UserError(
-            "an .exr holds [h, w], [h, w, 3] or [h, w, 4], and the numbers that the "
+            "an .exr or .hdr holds [h, w], [h, w, 3] or [h, w, 4], and the numbers that the "
             "program gives have another shape; write a .npy");
-    const size_t channels = rank == 3 ? static_cast<size_t>(from.shape[2]) : 1;
-    const auto width = static_cast<size_t>(file_bytes(from.dtype));
-    LinearPicture out{static_cast<int>(from.shape[1]), static_cast<int>(from.shape[0]), {}};
-    const float unit = from.dtype == u8 ? 1.0f / 255 : 1.0f;  // as they are shown
-    const size_t pixels = static_cast<size_t>(out.width) * static_cast<size_t>(out.height);
-    for (size_t pixel = 0; pixel < pixels; ++pixel)
-        for (size_t c = 0; c < 3; ++c) {
-            const std::byte* at =
-                &from.bytes[(pixel * channels + std::min(c, channels - 1)) * width];
-            out.rgb.push_back(from.dtype == boolean
-                                  ? static_cast<float>(*at)
-                                  : static_cast<float>(load_scalar(from.dtype, at).as_double()) *
-                                        unit);
-        }
-    return out;
+    return float_picture(from);
 }
 
 void write_array(const std::string& path, const Window& window,

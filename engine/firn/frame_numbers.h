@@ -15,8 +15,13 @@ namespace firn {
 /// Elements in the storage form of memory as a file has them.
 StoredTensor stored_from_memory(const std::string& name, DType dtype,
                                 const std::vector<int64_t>& shape, std::vector<std::byte> memory);
+/// Of a picture [h, w] or [h, w, channels].
+size_t channels_of(const StoredTensor& x);
+/// An element as it is shown (shown_unit).
+float shown_element(const StoredTensor& x, size_t k);
 /// Grey becomes three equal channels; alpha is left out.
-LinearPicture linear_picture(const Window& window, const std::optional<Tensor>& given);
+FloatPicture float_picture(const StoredTensor& from);
+FloatPicture linear_picture(const Window& window, const std::optional<Tensor>& given);
 /// Writes a .npy file of the tensor's own type and shape, whole or not at all.
 void write_array(const std::string& path, const Window& window, const std::optional<Tensor>& given);
 

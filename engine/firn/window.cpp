@@ -1,13 +1,10 @@
 // The window of tensors: joins the session's memory to the engine's window.
 #include "engine/firn/window.h"
 
-#include <algorithm>
-#include <cmath>
-
-#include "compiler/frontend/create.h"
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/run_graph.h"
+#include "engine/firn/at_line.h"
 #include "engine/firn/device_session.h"
 #include "engine/firn/drawing.h"
 #include "engine/firn/inspector_tools.h"
@@ -38,16 +35,6 @@ BufferView on_device(VulkanExecutor& executor, BufferView view) {
     return view;
 }
 
-/// Errors of `check` say where in the program.
-template <class F>
-void at_line(SourceLine line, const F& check) {
-    try {
-        check();
-    } catch (const UserError& error) {
-        throw UserError(error.what() + (" (" + text(line) + ")"));
-    }
-}
-
 }  // namespace
 
 Window::Window(const WindowOptions& options) : ViewWindow(window_executor(), options) {
@@ -73,40 +60,6 @@ void Window::show(const Drawing& drawing, SourceLine line) {
         for (BufferView* view : {&layer.places, &layer.vectors, &layer.colours, &layer.sizes})
             move(*view);
     at_line(line, [&] { show_scene(scene); });
-}
-
-Tensor load_image(const std::string& path, SourceLine line) {
-    Picture picture = read_picture(path);
-    size_t pixels = picture.rgba.size() / 4;
-    std::vector<float> values;
-    values.reserve(3 * pixels);
-    for (size_t pixel = 0; pixel < pixels; ++pixel) {
-        for (size_t channel = 0; channel < 3; ++channel) {
-            values.push_back(static_cast<float>(picture.rgba[4 * pixel + channel]) / 255.0f);
-        }
-    }
-    return tensor(values, {picture.height, picture.width, 3}, line);
-}
-
-void save_image(const std::string& path, const Tensor& x, SourceLine line) {
-    TensorMemory memory = memory_of(x, line);
-    check_showable({memory.memory, 0, memory.dtype, memory.shape});
-    Picture picture{static_cast<int>(memory.shape[1]), static_cast<int>(memory.shape[0]), {}};
-    size_t channels = memory.shape.size() == 3 ? static_cast<size_t>(memory.shape[2]) : 1;
-    std::vector<float> values = x.to_vector<float>(line);
-    float scale = memory.dtype == u8 ? 1.0f : 255.0f;
-    for (size_t pixel = 0; pixel < values.size() / channels; ++pixel) {
-        for (size_t channel = 0; channel < 4; ++channel) {
-            bool opaque = channel == 3 && channels < 4;
-            float value = opaque
-                              ? 255.0f
-                              : values[pixel * channels + std::min(channel, channels - 1)] * scale;
-            // The comparison is false for nan, which becomes black.
-            picture.rgba.push_back(
-                value > 0 ? static_cast<uint8_t>(std::lround(std::min(value, 255.0f))) : 0);
-        }
-    }
-    at_line(line, [&] { write_picture(path, picture); });
 }
 
 }  // namespace firn

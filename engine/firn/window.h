@@ -27,10 +27,4 @@ class Window : public ViewWindow {
     void show(const Drawing& drawing, SourceLine line = here());
 };
 
-/// A picture file as [h, w, 3] f32 in [0, 1]. Throws UserError where it is not one.
-Tensor load_image(const std::string& path, SourceLine line = here());
-/// Writes [h, w], [h, w, 3] or [h, w, 4] with values from 0 to 1, whole or not at all: as .png, or
-/// as .jpg without alpha. Throws UserError for other endings, and where it cannot be written.
-void save_image(const std::string& path, const Tensor& x, SourceLine line = here());
-
 }  // namespace firn

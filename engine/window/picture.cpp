@@ -1,13 +1,17 @@
-// Pictures as files, through stb.
+// Pictures as files, through stb, and libpng where 16 bits are written.
 #include "engine/window/picture.h"
 
+#include <png.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <csetjmp>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
 
 #include "compiler/program/callback.h"
@@ -15,8 +19,6 @@
 
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
-#define STBI_NO_HDR
-#define STBI_NO_LINEAR
 #define STB_IMAGE_WRITE_STATIC
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #pragma GCC diagnostic push
@@ -34,7 +36,12 @@ void check_picture_size(const std::string& path, int64_t width, int64_t height) 
                     " can be read; name another file, or make it smaller");
 }
 
-Picture read_picture(const std::string& path) {
+namespace {
+
+using File = std::unique_ptr<FILE, int (*)(FILE*)>;
+
+/// At its beginning; what its header says can be read.
+File opened_picture(const std::string& path) {
     if (std::filesystem::is_directory(path)) {
         throw UserError("picture " + path + ": this is a folder; name a PNG or JPEG file");
     }
@@ -43,22 +50,70 @@ Picture read_picture(const std::string& path) {
         throw UserError("picture " + path + ": cannot be opened (" + std::strerror(errno) +
                         "); name a PNG or JPEG file");
     }
-    Picture picture;
-    int channels = 0;
-    const std::unique_ptr<FILE, int (*)(FILE*)> closes(file, std::fclose);
-    // Before anything is allocated by what it says. What has no size that can be read is told
-    // below.
-    if (stbi_info_from_file(file, &picture.width, &picture.height, &channels))
-        check_picture_size(path, picture.width, picture.height);
-    std::unique_ptr<unsigned char, void (*)(void*)> pixels(
-        stbi_load_from_file(file, &picture.width, &picture.height, &channels, 4), stbi_image_free);
-    if (!pixels) {
+    File closes(file, std::fclose);
+    // Before anything is allocated by what it says. What has no size that can be read is told when
+    // it is loaded.
+    int width = 0, height = 0, channels = 0;
+    if (stbi_info_from_file(file, &width, &height, &channels))
+        check_picture_size(path, width, height);
+    return closes;
+}
+
+/// By one of stb's functions, as so many channels.
+template <class T>
+std::unique_ptr<T, void (*)(void*)> loaded(const std::string& path, FILE* file,
+                                           T* (*load)(FILE*, int*, int*, int*, int), int* width,
+                                           int* height, int channels) {
+    int own = 0;
+    std::unique_ptr<T, void (*)(void*)> pixels(load(file, width, height, &own, channels),
+                                               stbi_image_free);
+    if (!pixels)
         throw UserError("picture " + path + ": this is no picture that can be read (" +
                         stbi_failure_reason() + "); name a PNG or JPEG file");
-    }
+    return pixels;
+}
+
+/// The numbers of unsigned integers from 0 to 1.
+template <class T>
+std::vector<float> as_parts(const T* from, size_t count) {
+    std::vector<float> out(count);
+    std::transform(from, from + count, out.begin(), [](T value) {
+        return static_cast<float>(value) / static_cast<float>(std::numeric_limits<T>::max());
+    });
+    return out;
+}
+
+}  // namespace
+
+Picture read_picture(const std::string& path) {
+    const File file = opened_picture(path);
+    Picture picture;
+    const auto pixels =
+        loaded(path, file.get(), stbi_load_from_file, &picture.width, &picture.height, 4);
     size_t bytes = static_cast<size_t>(picture.width) * static_cast<size_t>(picture.height) * 4;
     picture.rgba.assign(pixels.get(), pixels.get() + bytes);
     return picture;
+}
+
+FloatPicture read_float_picture(const std::string& path) {
+    const File file = opened_picture(path);
+    FloatPicture out;
+    int *width = &out.width, *height = &out.height;
+    const auto count = [&] {
+        return static_cast<size_t>(out.width) * static_cast<size_t>(out.height) * 3;
+    };
+    out.is_light = stbi_is_hdr_from_file(file.get());
+    if (out.is_light) {
+        const auto pixels = loaded(path, file.get(), stbi_loadf_from_file, width, height, 3);
+        out.rgb.assign(pixels.get(), pixels.get() + count());
+    } else if (stbi_is_16_bit_from_file(file.get())) {
+        const auto pixels = loaded(path, file.get(), stbi_load_from_file_16, width, height, 3);
+        out.rgb = as_parts(pixels.get(), count());
+    } else {
+        const auto pixels = loaded(path, file.get(), stbi_load_from_file, width, height, 3);
+        out.rgb = as_parts(pixels.get(), count());
+    }
+    return out;
 }
 
 namespace {
@@ -90,9 +145,57 @@ void write_png(const std::string& path, const Picture& picture) {
     });
 }
 
-void write_picture(const std::string& path, const Picture& picture) {
+namespace {
+
+/// By libpng, which leaves by longjmp: nothing here has a destructor. 1, or 0 where it failed.
+int write_wide_rows(FILE* file, const WidePicture& picture) {
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
+    png_infop info = png ? png_create_info_struct(png) : nullptr;
+    if (!info || setjmp(png_jmpbuf(png))) {
+        png_destroy_write_struct(&png, &info);
+        return 0;
+    }
+    png_init_io(png, file);
+    png_set_IHDR(png, info, static_cast<png_uint_32>(picture.width),
+                 static_cast<png_uint_32>(picture.height), 16, PNG_COLOR_TYPE_RGB_ALPHA,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    png_set_swap(png);  // the file has the high byte first
+    for (int row = 0; row < picture.height; ++row)
+        png_write_row(
+            png,
+            reinterpret_cast<png_const_bytep>(
+                &picture.rgba[static_cast<size_t>(row) * static_cast<size_t>(picture.width) * 4]));
+    png_write_end(png, info);
+    png_destroy_write_struct(&png, &info);
+    return 1;
+}
+
+}  // namespace
+
+void write_wide_png(const std::string& path, const WidePicture& picture) {
+    write_whole(path, [&](const char* name) {
+        File file(std::fopen(name, "wb"), std::fclose);
+        return file && write_wide_rows(file.get(), picture) && std::fclose(file.release()) == 0;
+    });
+}
+
+void write_hdr(const std::string& path, const FloatPicture& picture) {
+    std::vector<float> light = picture.rgb;
+    for (float& value : light) value = value > 0 ? value : 0;  // nan too
+    write_whole(path, [&](const char* name) {
+        return stbi_write_hdr(name, picture.width, picture.height, 3, light.data());
+    });
+}
+
+std::string ending_of(const std::string& path) {
     std::string ending = std::filesystem::path(path).extension();
     for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return ending;
+}
+
+void write_picture(const std::string& path, const Picture& picture) {
+    const std::string ending = ending_of(path);
     if (ending == ".png") return write_png(path, picture);
     if (ending != ".jpg" && ending != ".jpeg") {
         throw UserError("picture " + path + ": the name ends in " +

@@ -26,27 +26,37 @@ Rectangle letterbox(const Rectangle& outer, float width, float height) {
     return inner;
 }
 
-void check_showable(const BufferView& view) {
-    std::string what = "show: a tensor " + std::string(view.dtype.name()) + shape_text(view.shape);
-    size_t rank = view.shape.size();
-    if (rank != 2 && rank != 3) {
+namespace {
+
+std::string described(const std::string& what, DType dtype, const std::vector<int64_t>& shape) {
+    return what + ": a tensor " + dtype.name() + shape_text(shape);
+}
+
+}  // namespace
+
+void check_picture(const std::string& what, DType dtype, const std::vector<int64_t>& shape) {
+    const std::string tensor = described(what, dtype, shape);
+    const size_t rank = shape.size();
+    if (rank != 2 && rank != 3)
         throw UserError(
-            what + " is no picture; show [height, width] or [height, width, 1, 3 or 4 channels]");
-    }
-    if (rank == 3 && view.shape[2] != 1 && view.shape[2] != 3 && view.shape[2] != 4) {
-        throw UserError(what + " has " + std::to_string(view.shape[2]) +
+            tensor + " is no picture; show [height, width] or [height, width, 1, 3 or 4 channels]");
+    if (rank == 3 && shape[2] != 1 && shape[2] != 3 && shape[2] != 4)
+        throw UserError(tensor + " has " + std::to_string(shape[2]) +
                         " channels; show 1 (grey), 3 (RGB) or 4 (RGBA) of them");
-    }
-    for (int64_t size : view.shape) {
+    for (int64_t size : shape)
         if (size <= 0)
-            throw UserError(what +
+            throw UserError(tensor +
                             " has a size of zero, there is nothing to see; give it elements");
-    }
-    if (view.dtype.bytes() == 8) {
-        throw UserError(what +
+}
+
+void check_showable(const BufferView& view) {
+    check_picture("show", view.dtype, view.shape);
+    if (view.dtype.bytes() == 8)
+        throw UserError(described("show", view.dtype, view.shape) +
                         " has elements of 64 bits, which frames cannot read; show x.as(f32)");
-    }
     ensure(view.memory != nullptr, "a view without memory was shown");
 }
+
+float shown_unit(DType dtype) { return dtype == u8 ? 1.0f / 255 : dtype == u16 ? 1.0f / 65535 : 1; }
 
 }  // namespace firn

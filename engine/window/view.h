@@ -50,7 +50,13 @@ struct ShowOptions {
 struct Rectangle {
     float x = 0, y = 0, width = 0, height = 0;
 };
+/// Throws UserError that begins with `what` where a tensor is no picture: its rank, channels or a
+/// size of zero.
+void check_picture(const std::string& what, DType dtype, const std::vector<int64_t>& shape);
 /// Throws UserError where the view cannot be shown: its rank, channels, type or a size of zero.
 void check_showable(const BufferView& view);
+/// What a step of an integer type counts as in pictures: 1/255 of u8, 1/65535 of u16, and 1 of all
+/// other types.
+float shown_unit(DType dtype);
 
 }  // namespace firn

@@ -90,14 +90,14 @@ TEST_F(Apps, WriteTheNumbersThatAreShown) {
     EXPECT_EQ(read.size(1).constant(), 3);
     EXPECT_EQ(read.to_vector<float>(), (std::vector<float>{-1, 0, 1, 2, 3, 4}));
     EXPECT_EQ(show({"--out", folder_ + "a.exr"}), 0);
-    const LinearPicture picture = read_exr(folder_ + "a.exr");
+    const FloatPicture picture = read_exr(folder_ + "a.exr");
     EXPECT_EQ(picture.width, 3);
     EXPECT_EQ(picture.rgb.at(15), 4.0f);
     EXPECT_EQ(picture.rgb.at(17), 4.0f);
     testing::internal::CaptureStderr();
     EXPECT_EQ(show({"--out", folder_ + "b.exr"}, [&](Window&) { app_.set_numbers(zeros({4})); }),
               2);
-    EXPECT_NE(testing::internal::GetCapturedStderr().find("late: an .exr holds [h, w]"),
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("late: an .exr or .hdr holds [h, w]"),
               std::string::npos);
 }
 TEST_F(Apps, WriteTheNumbersThatTheProgramGives) {

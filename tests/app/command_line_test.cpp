@@ -59,14 +59,15 @@ TEST(CommandLineOf, ASizeWithTextBehindItIsRefused) {
 }
 TEST(CommandLineOf, NegativeFramesAreRefused) { EXPECT_EQ(end_of({"--frames", "-1"}).status, 2); }
 TEST(CommandLineOf, AnOutputOfUnknownKindIsRefused) {
-    EXPECT_NE(end_of({"--out", "f.bmp"}).text.find("must end in .png, .jpg, .exr or .npy"),
+    EXPECT_NE(end_of({"--out", "f.bmp"}).text.find("must end in .png, .jpg, .exr, .hdr or .npy"),
               std::string::npos);
 }
 TEST(CommandLineOf, AnOutputIsOfTheKindOfItsEnding) {
     using Kind = OutputFile::Kind;
     for (auto [name, kind] : {std::pair{"f.PNG", Kind::Picture},
                               {"f.jpg", Kind::Picture},
-                              {"f.exr", Kind::Exr},
+                              {"f.exr", Kind::Light},
+                              {"f.hdr", Kind::Light},
                               {"f.npy", Kind::Npy},
                               {"f.mp4", Kind::Film},
                               {"f.gif", Kind::Gif}})

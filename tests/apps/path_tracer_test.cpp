@@ -1,6 +1,5 @@
 // The path tracer against closed forms, on every executor, and the demo's own exit statuses.
 #include <gtest/gtest.h>
-#include <stb/stb_image.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -265,11 +264,11 @@ TEST(PathTracerDemo, TwoRunsGiveTheSamePictureAndTheLinearOne) {
 
 TEST(Exr, EveryFloatComesBackAsItWas) {
     const std::filesystem::path path = temporary("round_trip.exr");
-    LinearPicture picture{33, 21, {}};
+    FloatPicture picture{33, 21, {}};
     for (int k = 0; k < 33 * 21 * 3; ++k)
         picture.rgb.push_back(std::ldexp(float(k % 7) - 3.3f, k % 40 - 20));
     write_exr(path, picture);
-    const LinearPicture read = read_exr(path);
+    const FloatPicture read = read_exr(path);
     EXPECT_EQ(read.width, 33);
     EXPECT_EQ(read.height, 21);
     EXPECT_EQ(read.rgb, picture.rgb);
@@ -317,26 +316,25 @@ TEST(PathTracerDemo, WritesItsLightAsFloats) {
     std::filesystem::path linear = temporary("path.exr"), hdr = temporary("path.hdr");
     Outcome run = run_demo("--samples 2 --out " + linear.string() + " --hdr " + hdr.string());
     ASSERT_EQ(run.status, 0) << run.text;
-    const LinearPicture picture = read_exr(linear);
+    const FloatPicture picture = read_exr(linear);
     EXPECT_EQ(picture.width, 48);
     EXPECT_EQ(picture.height, 27);
     // The other file holds the same light with a shared exponent: 8 bits of each colour.
-    int width = 0, height = 0, channels = 0;
-    float* light = stbi_loadf(hdr.c_str(), &width, &height, &channels, 3);
-    ASSERT_NE(light, nullptr);
+    const std::vector<float> light = read_float_picture(hdr).rgb;
+    ASSERT_EQ(light.size(), picture.rgb.size());
     for (size_t pixel = 0; pixel < 48 * 27; ++pixel) {
         const float* rgb = &picture.rgb[3 * pixel];
         const float most = std::max({rgb[0], rgb[1], rgb[2]});
         for (size_t k = 0; k < 3; ++k)
             EXPECT_NEAR(light[3 * pixel + k], rgb[k], most / 100 + 1e-6f) << pixel;
     }
-    std::free(light);
 }
 
 TEST(PathTracerDemo, AnOutputOfUnknownKindIsRefused) {
     Outcome run = run_demo("--out picture.tiff");
     EXPECT_EQ(run.status, 2) << run.text;
-    EXPECT_NE(run.text.find("must end in .png, .jpg, .exr or .npy"), std::string::npos) << run.text;
+    EXPECT_NE(run.text.find("must end in .png, .jpg, .exr, .hdr or .npy"), std::string::npos)
+        << run.text;
 }
 
 }  // namespace

@@ -1,0 +1,154 @@
+// Tensors as picture files and back: bits, light, and what is refused.
+#include "engine/firn/image_files.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "compiler/language.h"
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+using Floats = std::vector<float>;
+
+class ImageFiles : public ::testing::Test {
+  protected:
+    std::string path(const std::string& name) {
+        const std::string out = testing::TempDir() + "/image_files_" + name;
+        std::filesystem::remove(out);
+        return out;
+    }
+    static std::string bytes_of(const std::string& path) {
+        std::ifstream file(path, std::ios::binary);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    static std::string refusal(const std::function<void()>& f) {
+        try {
+            f();
+        } catch (const UserError& error) {
+            return error.what();
+        }
+        return "";
+    }
+    static void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
+        for (const std::string& part : parts)
+            EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' in: " << text;
+    }
+
+    Session session_ = Session::oracle();
+    SessionScope scope_{session_};
+};
+
+TEST_F(ImageFiles, ShortsComeBackFromPngsOf16Bits) {
+    const std::string file = path("wide.png");
+    const Tensor x = (arange(300 * 7 * 3) * 31).as(u16);
+    save_image(file, reshape(x, {300, 7, 3}));
+    EXPECT_EQ(bytes_of(file)[24], 16);  // bits of a channel
+    const Tensor back = load_image(file);
+    EXPECT_EQ(back.shape(), (Shape{300, 7, 3}));
+    EXPECT_EQ(round(back * 65535.0f).as(u16).to_vector<uint16_t>(), x.to_vector<uint16_t>());
+}
+
+TEST_F(ImageFiles, FloatsAreWrittenWithAsManyBitsAsAreAskedFor) {
+    const Tensor x = tensor({0.0f, 0.25f, 1.5f, std::nanf(""), -1.0f, 0.300001f}, {1, 2, 3});
+    const auto bits_of = [&](const SaveImageOptions& options) {
+        const std::string file = path("bits.png");
+        save_image(file, x, options);
+        return std::pair{int(bytes_of(file)[24]), load_image(file).to_vector<float>()};
+    };
+    const auto [narrow, rough] = bits_of({});
+    const auto [wide, fine] = bits_of({.bits = 16});
+    EXPECT_EQ(narrow, 8);
+    EXPECT_EQ(wide, 16);
+    const float exact[] = {0, 0.25f, 1, 0, 0, 0.300001f};
+    for (size_t k = 0; k < 6; ++k) {
+        EXPECT_NEAR(rough[k], exact[k], 0.5f / 255);
+        EXPECT_NEAR(fine[k], exact[k], 0.5f / 65535 + 1e-7f);
+    }
+    EXPECT_GT(std::abs(rough[5] - exact[5]), 1e-4f);
+}
+
+TEST_F(ImageFiles, LightKeepsItsRange) {
+    const Tensor x = tensor({1e-3f, 0.5f, 7e4f, 3.0f, -2.0f, 0.0f}, {2, 1, 3});
+    save_image(path("light.exr"), x);
+    EXPECT_EQ(load_image(testing::TempDir() + "/image_files_light.exr").to_vector<float>(),
+              x.to_vector<float>());
+    const std::string hdr = path("light.hdr");
+    save_image(hdr, x);
+    const Floats back = load_image(hdr).to_vector<float>(), exact = x.to_vector<float>();
+    for (size_t k = 0; k < 6; ++k)  // the exponent is that of the largest of the three
+        EXPECT_NEAR(back[k], std::max(exact[k], 0.0f), k < 3 ? 7e4f / 128 : 3.0f / 128);
+}
+
+TEST_F(ImageFiles, ElementsOfIntegersCountAsTheyAreShown) {
+    for (DType type : {u8, u16, boolean, i32}) {
+        const std::string file = path(std::string(type.name()) + ".exr");
+        const Tensor x = tensor({0, 1, 51}, {1, 3}).as(type);
+        save_image(file, x);
+        const float unit = type == u8 ? 1.0f / 255 : type == u16 ? 1.0f / 65535 : 1.0f;
+        const Floats back = load_image(file).to_vector<float>();
+        ASSERT_EQ(back.size(), 9u);  // grey is three equal channels
+        for (size_t k = 0; k < 9; ++k)
+            EXPECT_EQ(back[k], x.to_vector<float>()[k / 3] * unit) << type.name();
+    }
+}
+
+TEST_F(ImageFiles, LinearIsTheLightOfBothKinds) {
+    const std::string png = path("half.png"), hdr = path("half.hdr");
+    const Tensor x = full({1, 1, 3}, 0.5f);
+    save_image(png, x, {.bits = 16}), save_image(hdr, x);
+    EXPECT_NEAR(load_image(png, {.linear = true}).to_vector<float>()[0], 0.2140f, 1e-4f);
+    EXPECT_NEAR(load_image(png).to_vector<float>()[0], 0.5f, 1e-5f);
+    EXPECT_EQ(load_image(hdr, {.linear = true}).to_vector<float>()[0], 0.5f);
+}
+
+TEST_F(ImageFiles, AFileIsWhatItHoldsWhateverItsName) {
+    const std::string exr = path("a.exr"), png = path("b.png");
+    save_image(exr, full({2, 2}, 1.5f));
+    std::filesystem::rename(exr, png);
+    EXPECT_EQ(load_image(png).to_vector<float>()[0], 1.5f);
+}
+
+TEST_F(ImageFiles, WhatCannotBeIsRefusedWithItsLine) {
+    const Tensor x = zeros({2, 2});
+    expect_parts(refusal([&] { save_image(path("a.bmp"), x); }),
+                 {"a.bmp", ".png, .jpg, .exr and .hdr", "image_files_test.cpp:"});
+    expect_parts(refusal([&] { save_image(path("a.png"), x, {.bits = 12}); }),
+                 {"12 bits", "8 or 16", "image_files_test.cpp:"});
+    expect_parts(refusal([&] { save_image(path("a.jpg"), x, {.bits = 16}); }),
+                 {".jpg has no channels of 16 bits", ".png", "image_files_test.cpp:"});
+    for (const char* name : {"a.png", "a.exr", "a.hdr"}) {
+        expect_parts(refusal([&] { save_image(path(name), zeros({2})); }),
+                     {"save_image", "f32[2]", "no picture", "image_files_test.cpp:"});
+        expect_parts(refusal([&] {
+                         save_image(path(name), zeros({0, 2}));
+                     }),
+                     {"save_image", "size of zero"});
+        expect_parts(refusal([&] { save_image(std::string("/no/folder/") + name, x); }),
+                     {"/no/folder/", "cannot be written", "image_files_test.cpp:"});
+        EXPECT_FALSE(std::filesystem::exists(testing::TempDir() + "/image_files_" + name));
+    }
+    expect_parts(refusal([&] { save_image("/no/folder/a.png", x.as(u16)); }),
+                 {"/no/folder/a.png", "cannot be written"});
+}
+
+TEST_F(ImageFiles, DamagedFilesAreNamed) {
+    for (const char* ending : {".hdr", ".exr", ".png"}) {
+        const std::string file = path(std::string("cut") + ending);
+        save_image(file, tensor(Floats(3 * 64 * 64, 0.3f), {64, 64, 3}), {});
+        const std::string bytes = bytes_of(file);
+        std::ofstream(file, std::ios::binary) << bytes.substr(0, 60);
+        expect_parts(refusal([&] { load_image(file); }),
+                     {std::string("cut") + ending, "read", "image_files_test.cpp:"});
+    }
+    expect_parts(refusal([&] { load_image(path("missing.exr")); }),
+                 {"missing.exr", "No such file"});
+}
+
+}  // namespace
+}  // namespace firn
