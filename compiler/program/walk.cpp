@@ -205,21 +205,18 @@ class Walker {
         rotate(repeat.rotation);
     }
 
-    /// Iterations after the end change nothing. Those beyond the trip count, which complete a
-    /// number of iterations between two looks, have the number of the last one: kernels are made
-    /// for no larger ones.
-    ///
-    /// They must end themselves: a loop inside that
-    /// asks the device could go on for ever on values that no iteration has, so the loops around it
-    /// are asked before every iteration.
+    /// None beyond the trip count: kernels are made for no larger numbers of iterations. Those
+    /// after the end change nothing, but they must end themselves: a loop inside that asks the
+    /// device could go on for ever on values that no iteration has, so the loops around it are
+    /// asked before every iteration.
     void add_asked(const RepeatStep& repeat, int64_t trips) {
         const bool before = may_ask(repeat.body);
         const int64_t turns = turns_before_look(program_, repeat, trips, now_.env);
         bool alive = true;
         for (int64_t turn = 0; turn < trips;) {
             if (before && !(alive = visitor_.goes_on(slot(repeat.alive), turn))) return;
-            for (int64_t end = turn + turns; turn < end; ++turn)
-                add_turn(repeat, std::min(turn, trips - 1), -1);
+            for (const int64_t end = std::min(turn + turns, trips); turn < end; ++turn)
+                add_turn(repeat, turn, -1);
             if (!before && !(alive = visitor_.goes_on(slot(repeat.alive), turn))) return;
         }
         if (repeat.never_ended.empty() || trips <= 0) return;
