@@ -10,22 +10,22 @@
 namespace firn {
 namespace {
 
-using Numbers = std::vector<std::complex<float>>;
-using Exact = std::complex<long double>;
+using Pairs = std::vector<std::complex<float>>;
+using Precise = std::complex<long double>;
 
 /// All quarters, the axes and the edges, small and large.
-Numbers numbers() {
-    Numbers out;
+Pairs quarters() {
+    Pairs out;
     for (float re : {-3.5f, -1.0f, -1e-3f, 0.0f, 1e-3f, 0.7f, 2.0f, 6.0f})
         for (float im : {-5.0f, -1.0f, -1e-4f, 0.0f, 2e-3f, 0.5f, 3.0f}) out.push_back({re, im});
     return out;
 }
 
-void expect_complex(const std::vector<std::complex<float>>& got, const std::vector<Exact>& exact,
+void expect_complex(const std::vector<std::complex<float>>& got, const std::vector<Precise>& exact,
                     double tolerance) {
     ASSERT_EQ(got.size(), exact.size());
     for (size_t k = 0; k < got.size(); ++k) {
-        const Exact away = Exact(got[k]) - exact[k];
+        const Precise away = Precise(got[k]) - exact[k];
         EXPECT_LE(std::abs(away), tolerance * std::max(1e-6L, std::abs(exact[k])))
             << k << ": " << got[k] << " instead of " << exact[k];
     }
@@ -34,18 +34,18 @@ void expect_complex(const std::vector<std::complex<float>>& got, const std::vect
 struct ComplexFunction {
     const char* name;
     Complex (*record)(const Complex& z, SourceLine line);
-    Exact (*exact)(const Exact& z);
+    Precise (*exact)(const Precise& z);
     bool at_zero = true;
 };
 
 class ComplexFunctions : public ::testing::TestWithParam<ComplexFunction> {};
 
 TEST_P(ComplexFunctions, AreThoseOfTheHost) {
-    Numbers z;
-    for (const std::complex<float>& each : numbers())
+    Pairs z;
+    for (const std::complex<float>& each : quarters())
         if (GetParam().at_zero || std::abs(each) > 0) z.push_back(each);
-    std::vector<Exact> exact;
-    for (const std::complex<float>& each : z) exact.push_back(GetParam().exact(Exact(each)));
+    std::vector<Precise> exact;
+    for (const std::complex<float>& each : z) exact.push_back(GetParam().exact(Precise(each)));
     for (const Way& way : ways()) {
         SCOPED_TRACE(way.name);
         SessionScope scope(way.session);
@@ -67,49 +67,54 @@ INSTANTIATE_TEST_SUITE_P(Each, ComplexFunctions,
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST(ComplexTensors, HaveTheOperatorsOfNumbers) {
-    const Numbers a = numbers(), b(a.rbegin(), a.rend());
-    using Two = Exact (*)(const Exact&, const Exact&);
+    const Pairs a = quarters(), b(a.rbegin(), a.rend());
+    using Two = Precise (*)(const Precise&, const Precise&);
     using Recorded = Complex (*)(const Complex&, const Complex&);
     const std::pair<Recorded, Two> operators[] = {
         {[](const Complex& x, const Complex& y) { return x + y; },
-         [](const Exact& x, const Exact& y) { return x + y; }},
+         [](const Precise& x, const Precise& y) { return x + y; }},
         {[](const Complex& x, const Complex& y) { return x - y; },
-         [](const Exact& x, const Exact& y) { return x - y; }},
+         [](const Precise& x, const Precise& y) { return x - y; }},
         {[](const Complex& x, const Complex& y) { return x * y; },
-         [](const Exact& x, const Exact& y) { return x * y; }},
+         [](const Precise& x, const Precise& y) { return x * y; }},
         {[](const Complex& x, const Complex& y) { return x / (y + 0.01f); },
-         [](const Exact& x, const Exact& y) {
-             return x / Exact(float(y.real()) + 0.01f, y.imag());
+         [](const Precise& x, const Precise& y) {
+             return x / Precise(float(y.real()) + 0.01f, y.imag());
          }},
         {[](const Complex& x, const Complex& y) { return 2.0f * x - y / 4 + 1; },
-         [](const Exact& x, const Exact& y) { return 2.0L * x - y / 4.0L + 1.0L; }},
+         [](const Precise& x, const Precise& y) { return 2.0L * x - y / 4.0L + 1.0L; }},
         {[](const Complex& x, const Complex& y) { return 1.0f - -x * y.re; },
-         [](const Exact& x, const Exact& y) { return 1.0L + x * y.real(); }},
+         [](const Precise& x, const Precise& y) { return 1.0L + x * y.real(); }},
         {[](const Complex& x, const Complex& y) {
              Complex z = x;
              z += y, z *= 0.5f, z -= x.im, z /= Complex{y.re * 0 + 1, y.im * 0 - 2};
              return z;
          },
-         [](const Exact& x, const Exact& y) { return ((x + y) * 0.5L - x.imag()) / Exact(1, -2); }},
+         [](const Precise& x, const Precise& y) {
+             return ((x + y) * 0.5L - x.imag()) / Precise(1, -2);
+         }},
         {[](const Complex& x, const Complex& y) { return 3.0f / (x * x + y * y + 50.0f); },
-         [](const Exact& x, const Exact& y) { return 3.0L / (x * x + y * y + 50.0L); }},
+         [](const Precise& x, const Precise& y) { return 3.0L / (x * x + y * y + 50.0L); }},
         {[](const Complex& x, const Complex& y) { return conj(x) * abs(y); },
-         [](const Exact& x, const Exact& y) { return std::conj(x) * std::abs(y); }},
+         [](const Precise& x, const Precise& y) { return std::conj(x) * std::abs(y); }},
         {[](const Complex& x, const Complex&) { return from_polar(abs(x), angle(x)); },
-         [](const Exact& x, const Exact&) { return x; }},
+         [](const Precise& x, const Precise&) { return x; }},
         {[](const Complex& x, const Complex& y) { return select(x.re > y.re, x, 1.5f); },
-         [](const Exact& x, const Exact& y) { return x.real() > y.real() ? x : Exact(1.5L); }}};
+         [](const Precise& x, const Precise& y) {
+             return x.real() > y.real() ? x : Precise(1.5L);
+         }}};
     for (const auto& [recorded, exact] : operators) {
-        std::vector<Exact> expected;
-        for (size_t k = 0; k < a.size(); ++k) expected.push_back(exact(Exact(a[k]), Exact(b[k])));
+        std::vector<Precise> expected;
+        for (size_t k = 0; k < a.size(); ++k)
+            expected.push_back(exact(Precise(a[k]), Precise(b[k])));
         for (const Way& way : ways()) {
             SCOPED_TRACE(std::string(way.name) + " of operator " +
                          std::to_string(&recorded - &operators[0].first));
             SessionScope scope(way.session);
-            Numbers got = recorded(tensor(a), tensor(b)).to_vector<std::complex<float>>();
+            Pairs got = recorded(tensor(a), tensor(b)).to_vector<std::complex<float>>();
             // Sums of parts that nearly cancel have the rounding of the parts.
             for (size_t k = 0; k < a.size(); ++k)
-                EXPECT_LE(std::abs(Exact(got[k]) - expected[k]), 5e-5L)
+                EXPECT_LE(std::abs(Precise(got[k]) - expected[k]), 5e-5L)
                     << a[k] << " " << b[k] << ": " << got[k] << " instead of " << expected[k];
         }
     }
@@ -117,23 +122,23 @@ TEST(ComplexTensors, HaveTheOperatorsOfNumbers) {
 
 TEST(ComplexTensors, AreDividedWithoutOverflow) {
     SessionScope scope(Session::oracle());
-    const Complex a = tensor(Numbers{{3e30f, 4e30f}}), b = tensor(Numbers{{1e-25f, 2e-25f}});
-    expect_complex((a / a).to_vector<std::complex<float>>(), {Exact(1, 0)}, 1e-6);
-    expect_complex((b / b).to_vector<std::complex<float>>(), {Exact(1, 0)}, 1e-6);
+    const Complex a = tensor(Pairs{{3e30f, 4e30f}}), b = tensor(Pairs{{1e-25f, 2e-25f}});
+    expect_complex((a / a).to_vector<std::complex<float>>(), {Precise(1, 0)}, 1e-6);
+    expect_complex((b / b).to_vector<std::complex<float>>(), {Precise(1, 0)}, 1e-6);
     EXPECT_NEAR(abs(a).item<float>(), 5e30f, 1e25f);
 }
 
 TEST(ComplexTensors, HavePowers) {
     SessionScope scope(Session::oracle());
-    const Complex z = tensor(Numbers{{0, 0}, {0, 0}, {-1, 0}, {2, 1}, {-1.5f, -2}});
-    const Numbers square = pow(z, 2).to_vector<std::complex<float>>();
-    expect_complex(square, {0, 0, 1, Exact(3, 4), Exact(-1.75L, 6)}, 2e-6);
+    const Complex z = tensor(Pairs{{0, 0}, {0, 0}, {-1, 0}, {2, 1}, {-1.5f, -2}});
+    const Pairs square = pow(z, 2).to_vector<std::complex<float>>();
+    expect_complex(square, {0, 0, 1, Precise(3, 4), Precise(-1.75L, 6)}, 2e-6);
     expect_complex(pow(z, 0.0f).to_vector<std::complex<float>>(), {1, 1, 1, 1, 1}, 0);
     const Complex y{tensor({0.0f, 1.0f, 0.5f, 1.0f, -1.0f}),
                     tensor({0.0f, 3.0f, 0.0f, 1.0f, 0.5f})};
     expect_complex(pow(z, y).to_vector<std::complex<float>>(),
-                   {1, 0, Exact(0, 1), std::pow(Exact(2, 1), Exact(1, 1)),
-                    std::pow(Exact(-1.5L, -2), Exact(-1, 0.5L))},
+                   {1, 0, Precise(0, 1), std::pow(Precise(2, 1), Precise(1, 1)),
+                    std::pow(Precise(-1.5L, -2), Precise(-1, 0.5L))},
                    2e-6);
 }
 
@@ -152,13 +157,14 @@ TEST(ComplexTensors, AreReadByIndexAndCarriedByLoops) {
     for (const Way& way : ways()) {
         SCOPED_TRACE(way.name);
         SessionScope scope(way.session);
-        const Complex c = tensor(Numbers{{0.1f, 0.2f}, {-0.5f, 0.3f}, {0.2f, -0.4f}});
+        const Complex c = tensor(Pairs{{0.1f, 0.2f}, {-0.5f, 0.3f}, {0.2f, -0.4f}});
         EXPECT_EQ(c(1).to_vector<std::complex<float>>()[0], (std::complex<float>(-0.5f, 0.3f)));
         Complex z{zeros({3}), zeros({3})};
         for (Tensor k : loop(4)) z = z * z + c;  // Mandelbrot's iteration
-        std::vector<Exact> exact;
-        for (const Exact& each : {Exact(0.1f, 0.2f), Exact(-0.5f, 0.3f), Exact(0.2f, -0.4f)}) {
-            Exact at = 0;
+        std::vector<Precise> exact;
+        for (const Precise& each :
+             {Precise(0.1f, 0.2f), Precise(-0.5f, 0.3f), Precise(0.2f, -0.4f)}) {
+            Precise at = 0;
             for (int k = 0; k < 4; ++k) at = at * at + each;
             exact.push_back(at);
         }
