@@ -26,23 +26,13 @@ Tensor covering(const Tensor& picture, int channel, int n, int m) {
 StepFunction compile_step(const Tensor& open) {
     ArgSpec field{f32, open.shape()}, number = f32();
     return compile(
-        [open, levels = pyramid(open)](
-            Tensor u, Tensor v, Tensor pressure, Tensor red, Tensor green, Tensor blue, Tensor dt,
-            Tensor confinement, Tensor velocity_kept, Tensor dye_kept, Tensor cycles, Tensor sweeps,
-            Tensor from_y, Tensor from_x, Tensor to_y, Tensor to_x, Tensor radius, Tensor push_u,
-            Tensor push_v, Tensor strength, Tensor ink, Tensor brush_red, Tensor brush_green,
-            Tensor brush_blue) {
-            Brush brush{from_y, from_x, to_y,     to_x, radius,
-                        push_u, push_v, strength, ink,  {brush_red, brush_green, brush_blue}};
-            FlowStep next = step({u, v, pressure, {red, green, blue}}, open, levels, brush,
-                                 {dt, confinement, velocity_kept, dye_kept, cycles, sweeps});
-            const Flow& flow = next.flow;
-            return std::tuple{flow.u,      flow.v,      flow.pressure, flow.dye[0],
-                              flow.dye[1], flow.dye[2], next.u_before, next.v_before};
+        [open, levels = pyramid(open)](Flow flow, Brush brush, Constants constants) {
+            return step(flow, open, levels, brush, constants);
         },
-        {field,  field,  field,  field,  field,  field,  number, number,
-         number, number, i32(),  i32(),  number, number, number, number,
-         number, number, number, number, number, number, number, number});
+        {field,  field,  field,  field,  field,  field,   // the flow
+         number, number, number, number, number, number,  // the brush
+         number, number, number, number, number, number,  //
+         number, number, number, number, i32(),  i32()});
 }
 
 Simulation make_simulation(const Tensor& picture, const Tensor& open) {
@@ -56,17 +46,19 @@ Simulation make_simulation(const Tensor& picture, const Tensor& open) {
 }
 
 void advance(Simulation& simulation, const Settings& settings, const Stroke& stroke) {
-    Flow& flow = simulation.flow;
-    auto& [red, green, blue] = flow.dye;
-    float velocity_kept = std::pow(1 - settings.velocity_loss, settings.dt);
-    float dye_kept = std::pow(1 - settings.dye_loss, settings.dt);
-    std::tie(flow.u, flow.v, flow.pressure, red, green, blue, simulation.u_before,
-             simulation.v_before) =
-        simulation.step(flow.u, flow.v, flow.pressure, red, green, blue, settings.dt,
-                        settings.confinement, velocity_kept, dye_kept, settings.cycles,
-                        settings.sweeps, stroke.from_y, stroke.from_x, stroke.to_y, stroke.to_x,
-                        stroke.radius, stroke.u, stroke.v, stroke.strength, stroke.ink,
-                        stroke.colour[0], stroke.colour[1], stroke.colour[2]);
+    const auto& [red, green, blue] = stroke.colour;
+    const Brush brush{stroke.from_y, stroke.from_x,     stroke.to_y, stroke.to_x,
+                      stroke.radius, stroke.u,          stroke.v,    stroke.strength,
+                      stroke.ink,    {red, green, blue}};
+    const Constants constants{settings.dt,
+                              settings.confinement,
+                              std::pow(1 - settings.velocity_loss, settings.dt),
+                              std::pow(1 - settings.dye_loss, settings.dt),
+                              settings.cycles,
+                              settings.sweeps};
+    const FlowStep next = simulation.step(simulation.flow, brush, constants);
+    simulation.flow = next.flow;
+    simulation.u_before = next.u_before, simulation.v_before = next.v_before;
 }
 
 std::array<float, 3> ink_colour(float turn) {

@@ -24,8 +24,7 @@ struct Stroke {
 };
 
 /// The step as a compiled function: see compile_step.
-using StepFunction =
-    Compiled<std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>, 24>;
+using StepFunction = Compiled<FlowStep(Flow, Brush, Constants)>;
 
 /// The step for a fluid between these obstacles, f32[n, m] of known size; what the multigrid makes
 /// of them is computed once. Every constant is a scalar argument, so that turning it compiles

@@ -40,12 +40,8 @@ struct Streams {
     uint32_t seed, next = 0;
     Tensor uniform() { return rand({count}, {.seed = seed, .stream = next++}); }
     Tensor normal() { return randn({count}, {.seed = seed, .stream = next++}); }
-    Vec normals() { return {normal(), normal(), normal()}; }
+    vec3 normals() { return {normal(), normal(), normal()}; }
 };
-
-Vec choose(const Tensor& condition, const Vec& a, const Vec& b) {
-    return {select(condition, a.x, b.x), select(condition, a.y, b.y), select(condition, a.z, b.z)};
-}
 
 /// Mass of the disc inside a radius, and that of the halo.
 Tensor disc_inside(const Tensor& radius) {
@@ -58,7 +54,7 @@ Tensor halo_inside(const Tensor& radius) {
 }
 
 struct Phase {
-    Vec position, velocity;
+    vec3 position, velocity;
 };
 
 /// Stars that circle where the pull of what is inside holds them, a little warm.
@@ -67,9 +63,9 @@ Phase disc(Streams& random) {
     radius = min(radius, kDiscEdge);
     Tensor angle = 2 * kPi * random.uniform(), c = cos(angle), s = sin(angle);
     Tensor speed = sqrt((disc_inside(radius) + halo_inside(radius)) / max(radius, 0.02f));
-    Vec warmth = 0.06f * speed * random.normals();
+    vec3 warmth = 0.06f * speed * random.normals();
     return {{radius * c, radius * s, kDiscHeight * random.normal()},
-            Vec{-speed * s, speed * c, zeros({random.count})} + warmth};
+            vec3{-speed * s, speed * c, zeros({random.count})} + warmth};
 }
 
 /// A Plummer sphere, with the velocities' spread that its stars need against all mass inside.
@@ -80,23 +76,17 @@ Phase halo(Streams& random) {
     Tensor flat = sqrt(1.0f - height * height);
     Tensor mass = 1 - kDiscMass + disc_inside(radius);
     Tensor spread = sqrt(mass / 6.0f * rsqrt(square(radius) + kHaloScale * kHaloScale));
-    return {radius * Vec{flat * cos(angle), flat * sin(angle), height}, spread * random.normals()};
+    return {radius * vec3{flat * cos(angle), flat * sin(angle), height}, spread * random.normals()};
 }
 
 /// Turned about x by the inclination, then about z.
-Vec tilted(const Vec& a, const Tensor& inclination, const Tensor& turn) {
+vec3 tilted(const vec3& a, const Tensor& inclination, const Tensor& turn) {
     Tensor y = cos(inclination) * a.y - sin(inclination) * a.z,
            z = sin(inclination) * a.y + cos(inclination) * a.z;
     return {cos(turn) * a.x - sin(turn) * y, sin(turn) * a.x + cos(turn) * y, z};
 }
 
 }  // namespace
-
-Vec operator+(const Vec& a, const Vec& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-Vec operator*(const Tensor& factor, const Vec& a) {
-    return {factor * a.x, factor * a.y, factor * a.z};
-}
-Tensor dot(const Vec& a, const Vec& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 
 Bodies colliding_galaxies(int count, uint32_t seed) {
     Streams random{count, seed};
@@ -109,16 +99,16 @@ Bodies colliding_galaxies(int count, uint32_t seed) {
     Tensor inclination = each([](const Frame&f) { return f.inclination; }),
            turn = each([](const Frame&f) { return f.turn; }),
            total = each([](const Frame&f) { return f.mass; });
-    auto placed = [&](const Vec& a, auto member) {
+    auto placed = [&](const vec3& a, auto member) {
         auto part = [&](size_t c) { return each([&](const Frame& f) { return (f.*member)[c]; }); };
-        return tilted(a, inclination, turn) + Vec{part(0), part(1), part(2)};
+        return tilted(a, inclination, turn) + vec3{part(0), part(1), part(2)};
     };
 
     Bodies bodies;
-    bodies.position = placed(choose(in_disc, stars.position, round.position), &Frame::place);
+    bodies.position = placed(select(in_disc, stars.position, round.position), &Frame::place);
     // A galaxy of less mass and equal size turns more slowly.
     bodies.velocity =
-        placed(sqrt(total) * choose(in_disc, stars.velocity, round.velocity), &Frame::velocity);
+        placed(sqrt(total) * select(in_disc, stars.velocity, round.velocity), &Frame::velocity);
     Tensor still = zeros({count});
     bodies.acceleration = {still, still, still};
     float half = 0.5f * float(count);
@@ -131,12 +121,12 @@ Bodies colliding_galaxies(int count, uint32_t seed) {
     return bodies;
 }
 
-Vec gravity(const Vec& position, const Tensor& mass, const Tensor& softening) {
+vec3 gravity(const vec3& position, const Tensor& mass, const Tensor& softening) {
     Size count = mass.size(0);
-    Vec pull{zeros({count}), zeros({count}), zeros({count})};
+    vec3 pull{zeros({count}), zeros({count}), zeros({count})};
     for (Tensor j : loop(count)) {
-        Vec away{position.x(j) - position.x, position.y(j) - position.y,
-                 position.z(j) - position.z};
+        vec3 away{position.x(j) - position.x, position.y(j) - position.y,
+                  position.z(j) - position.z};
         Tensor square = dot(away, away) + softening * softening;
         pull = pull + mass(j) / (square * sqrt(square)) * away;
     }
@@ -144,20 +134,20 @@ Vec gravity(const Vec& position, const Tensor& mass, const Tensor& softening) {
 }
 
 Bodies leapfrog(Bodies bodies, const Tensor& dt, const Tensor& softening) {
-    Vec halfway = bodies.velocity + 0.5f * dt * bodies.acceleration;
+    vec3 halfway = bodies.velocity + 0.5f * dt * bodies.acceleration;
     bodies.position = bodies.position + dt * halfway;
     bodies.acceleration = gravity(bodies.position, bodies.mass, softening);
     bodies.velocity = halfway + 0.5f * dt * bodies.acceleration;
     return bodies;
 }
 
-Energy energy(const Vec& position, const Vec& velocity, const Tensor& mass,
+Energy energy(const vec3& position, const vec3& velocity, const Tensor& mass,
               const Tensor& softening) {
     Size count = mass.size(0);
     Tensor body = arange(count), depth = zeros({count});
     for (Tensor j : loop(count)) {
-        Vec away{position.x(j) - position.x, position.y(j) - position.y,
-                 position.z(j) - position.z};
+        vec3 away{position.x(j) - position.x, position.y(j) - position.y,
+                  position.z(j) - position.z};
         Tensor inverse = mass(j) / sqrt(dot(away, away) + softening * softening);
         depth += select(body == j, 0.0f, inverse);
     }

@@ -4,21 +4,13 @@
 
 namespace firn::n_body {
 
-/// A vector per body, one f32[n] for each component.
-struct Vec {
-    Tensor x, y, z;
-};
-Vec operator+(const Vec& a, const Vec& b);
-Vec operator*(const Tensor& factor, const Vec& a);
-Tensor dot(const Vec& a, const Vec& b);
-
 /// The gravitational constant is 1; a galaxy has about mass 1 and radius 1.
-struct Bodies {
-    Vec position, velocity;
-    Vec acceleration;  // at `position`
-    Tensor mass;       // f32[n]
-    Tensor light;      // f32[n], how bright each is drawn
-    Tensor galaxy;     // f32[n], 0 or 1
+struct Bodies {  // one f32[n] for each component
+    vec3 position, velocity;
+    vec3 acceleration;  // at `position`
+    Tensor mass;        // f32[n]
+    Tensor light;       // f32[n], how bright each is drawn
+    Tensor galaxy;      // f32[n], 0 or 1
 };
 
 /// Two galaxies on a parabola towards each other, each a disc of young stars that circle in a
@@ -28,7 +20,7 @@ Bodies colliding_galaxies(int count, uint32_t seed);
 
 /// What every body feels of all others, for softened distances sqrt(r^2 + softening^2): all pairs,
 /// each body a loop over the others. The softening must not be 0: every body meets itself too.
-Vec gravity(const Vec& position, const Tensor& mass, const Tensor& softening);
+vec3 gravity(const vec3& position, const Tensor& mass, const Tensor& softening);
 
 /// One step: kick, drift, kick. Second order, and reversible in time, so that the energy swings
 /// about its value and does not run away.
@@ -37,7 +29,7 @@ Bodies leapfrog(Bodies bodies, const Tensor& dt, const Tensor& softening);
 struct Energy {
     Tensor kinetic, potential;  // rank 0
 };
-Energy energy(const Vec& position, const Vec& velocity, const Tensor& mass,
+Energy energy(const vec3& position, const vec3& velocity, const Tensor& mass,
               const Tensor& softening);
 
 }  // namespace firn::n_body

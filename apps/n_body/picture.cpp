@@ -41,7 +41,7 @@ Channels colours(const Tensor& galaxy, const Tensor& light, const Tensor& speed,
 struct Projected {
     Tensor i, j, depth, scale;
 };
-Projected project(const Vec& at, const Tensor& turn, const Tensor& tilt, const Tensor& distance,
+Projected project(const vec3& at, const Tensor& turn, const Tensor& tilt, const Tensor& distance,
                   const Tensor& height, const Tensor& width) {
     Tensor x = cos(turn) * at.x - sin(turn) * at.y, y = sin(turn) * at.x + cos(turn) * at.y;
     Tensor up = sin(tilt) * y + cos(tilt) * at.z,
@@ -53,17 +53,17 @@ Projected project(const Vec& at, const Tensor& turn, const Tensor& tilt, const T
 SplatFunction compile_splat() {
     ArgSpec each = f32("n"), pixels = f32("h", "w"), number = f32();
     return compile(
-        [](Tensor red, Tensor green, Tensor blue, Tensor x, Tensor y, Tensor z, Tensor u, Tensor v,
-           Tensor w, Tensor light, Tensor galaxy, Tensor turn, Tensor tilt, Tensor distance,
-           Tensor size, Tensor by_speed, Tensor kept, Tensor shutter) {
-            Size bodies = x.size(0);
+        [](Light before_it, Bodies bodies, Shot shot) {
+            auto& [red, green, blue] = before_it;
+            auto& [turn, tilt, distance, size, by_speed, kept, shutter] = shot;
+            const Tensor &light = bodies.light, &galaxy = bodies.galaxy;
             Tensor height = cast<float>(Tensor(red.size(0))),
                    width = cast<float>(Tensor(red.size(1)));
-            auto [body, at_i, at_j] = indices<3>({bodies, kSplat, kSplat});
-            auto seen = [&](const Vec& at) {
-                return project(at, turn, tilt, distance, height, width);
+            auto [body, at_i, at_j] = indices<3>({light.size(0), kSplat, kSplat});
+            auto seen = [&](const vec3& at) {
+                return project(at, shot.turn, shot.tilt, shot.distance, height, width);
             };
-            Vec here{x, y, z}, speed{u, v, w};
+            const vec3 &here = bodies.position, &speed = bodies.velocity;
             Projected now = seen(here), before = seen(here + -shutter * speed);
             // As wide as the body is near, and never so small that it slips between pixels.
             Tensor radius = clamp(0.006f * size * now.scale, 0.7f, 0.25f * kSplat);
@@ -88,10 +88,10 @@ SplatFunction compile_splat() {
             Channels colour = colours(galaxy, light, sqrt(dot(speed, speed)), by_speed);
             Channels out{kept * red, kept * green, kept * blue};
             for (size_t c = 0; c < 3; ++c) scatter_add(out[c](i, j), value * colour[c](body));
-            return out;
+            return Light{out[0], out[1], out[2]};
         },
-        {pixels, pixels, pixels, each, each, each, each, each, each, each, each, number, number,
-         number, number, number, number, number});
+        {pixels, pixels, pixels, each, each,   each,   each,   each,   each,   each,   each,
+         each,   each,   each,   each, number, number, number, number, number, number, number});
 }
 
 /// Means of squares of pixels; all of these take [h, w, 3].
@@ -142,8 +142,8 @@ Tensor tone(const Tensor& x) {
 DevelopFunction compile_develop() {
     ArgSpec pixels = f32("h", "w");
     return compile(
-        [](Tensor red, Tensor green, Tensor blue, Tensor exposure, Tensor glow) {
-            Tensor light = stack(std::vector{red, green, blue}, {.axis = 2});
+        [](Light seen, Tensor exposure, Tensor glow) {
+            Tensor light = stack(std::vector{seen.red, seen.green, seen.blue}, {.axis = 2});
             auto [i, j, c] = indices<3>(light.shape());
             Tensor y = cast<float>(i) / light.size(0) - 0.5f,
                    x = cast<float>(j) / light.size(1) - 0.5f;
@@ -177,18 +177,18 @@ void clear(Painter& painter, int height, int width) {
 }
 
 void draw(Painter& painter, const Bodies& bodies, const Camera& camera, const Look& look) {
-    auto& [red, green, blue] = painter.light;
-    const auto& [p, q, a, mass, light, galaxy] = bodies;
-    std::array<Tensor, 3> next =
-        painter.splat(red, green, blue, p.x, p.y, p.z, q.x, q.y, q.z, light, galaxy, camera.turn,
-                      camera.tilt, camera.distance, look.size,
-                      look.colours == Colours::Speed ? 1.0f : 0.0f, look.trail, look.shutter);
-    red = next[0], green = next[1], blue = next[2];
+    const Shot shot{camera.turn,
+                    camera.tilt,
+                    camera.distance,
+                    look.size,
+                    look.colours == Colours::Speed ? 1.0f : 0.0f,
+                    look.trail,
+                    look.shutter};
+    painter.light = painter.splat(painter.light, bodies, shot);
 }
 
 Tensor picture(const Painter& painter, const Look& look) {
-    const auto& [red, green, blue] = painter.light;
-    return painter.develop(red, green, blue, look.exposure, look.glow);
+    return painter.develop(painter.light, look.exposure, look.glow);
 }
 
 }  // namespace firn::n_body

@@ -27,8 +27,12 @@ struct Look {
 struct Light {
     Tensor red, green, blue;
 };
-using SplatFunction = Compiled<std::array<Tensor, 3>, 18>;
-using DevelopFunction = Compiled<Tensor, 5>;
+/// How bodies are seen, rank 0.
+struct Shot {
+    Tensor turn, tilt, distance, size, by_speed, kept, shutter;
+};
+using SplatFunction = Compiled<Light(Light, Bodies, Shot)>;
+using DevelopFunction = Compiled<Tensor(Light, Tensor, Tensor)>;
 
 struct Painter {
     Light light;

@@ -5,25 +5,13 @@ namespace firn::n_body {
 
 StepFunction compile_step() {
     ArgSpec each = f32("n"), number = f32();
-    return compile(
-        [](Tensor x, Tensor y, Tensor z, Tensor u, Tensor v, Tensor w, Tensor ax, Tensor ay,
-           Tensor az, Tensor mass, Tensor dt, Tensor softening) {
-            auto [p, q, a, m, light, galaxy] =
-                leapfrog({{x, y, z}, {u, v, w}, {ax, ay, az}, mass, mass, mass}, dt, softening);
-            return std::array{p.x, p.y, p.z, q.x, q.y, q.z, a.x, a.y, a.z};
-        },
-        {each, each, each, each, each, each, each, each, each, each, number, number});
+    return compile(leapfrog, {each, each, each, each, each, each, each, each, each, each, each,
+                              each, number, number});
 }
 
 EnergyFunction compile_energy() {
     ArgSpec each = f32("n");
-    return compile(
-        [](Tensor x, Tensor y, Tensor z, Tensor u, Tensor v, Tensor w, Tensor mass,
-           Tensor softening) {
-            Energy now = energy({x, y, z}, {u, v, w}, mass, softening);
-            return std::pair{now.kinetic, now.potential};
-        },
-        {each, each, each, each, each, each, each, f32()});
+    return compile(energy, {each, each, each, each, each, each, each, f32()});
 }
 
 Simulation make_simulation(const Bodies& bodies, const Settings& settings) {
@@ -38,19 +26,14 @@ void restart(Simulation& simulation, const Bodies& bodies, const Settings& setti
 }
 
 void advance(Simulation& simulation, const Settings& settings) {
-    auto& [p, q, a, mass, light, galaxy] = simulation.bodies;
-    std::array<Tensor, 9> next = simulation.step(p.x, p.y, p.z, q.x, q.y, q.z, a.x, a.y, a.z, mass,
-                                                 settings.dt, settings.softening);
-    p = {next[0], next[1], next[2]};
-    q = {next[3], next[4], next[5]};
-    a = {next[6], next[7], next[8]};
+    simulation.bodies = simulation.step(simulation.bodies, settings.dt, settings.softening);
 }
 
 EnergyNow energy_now(const Simulation& simulation, const Settings& settings) {
-    const auto& [p, q, a, mass, light, galaxy] = simulation.bodies;
-    auto [kinetic, potential] =
-        simulation.energy(p.x, p.y, p.z, q.x, q.y, q.z, mass, settings.softening);
-    return {kinetic.item<float>(), potential.item<float>()};
+    const Bodies& bodies = simulation.bodies;
+    const Energy now =
+        simulation.energy(bodies.position, bodies.velocity, bodies.mass, settings.softening);
+    return {now.kinetic.item<float>(), now.potential.item<float>()};
 }
 
 }  // namespace firn::n_body

@@ -10,8 +10,8 @@ struct Settings {
 };
 
 /// One program for every number of bodies; dt and softening are scalar arguments.
-using StepFunction = Compiled<std::array<Tensor, 9>, 12>;
-using EnergyFunction = Compiled<std::pair<Tensor, Tensor>, 8>;
+using StepFunction = Compiled<Bodies(Bodies, Tensor, Tensor)>;
+using EnergyFunction = Compiled<Energy(vec3, vec3, Tensor, Tensor)>;
 
 struct Simulation {
     Bodies bodies;

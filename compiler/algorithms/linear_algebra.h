@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "compiler/algorithms/complex.h"
 #include "compiler/frontend/movement.h"
 
 namespace firn {
@@ -55,6 +56,17 @@ struct Eigh {
 /// "The Solution of Singular-Value and Symmetric Eigenvalue Problems on Multiprocessor Arrays",
 /// 1985). Vectors of equal values are any basis: what depends on the choice has gradient 0.
 Eigh eigh(const Operand& a);
+
+struct Eig {
+    Complex values;   // [.., n], in no order
+    Complex vectors;  // [.., n, n]: column k belongs to value k; length 1, the largest element real
+};
+/// Eigenvalues and eigenvectors of any [.., n, n] of a known size n up to 16, as numpy's eig; a
+/// larger or symbolic one is a UserError. Each matrix is taken by one invocation: Hessenberg's form
+/// by rotations, Schur's by shifted ones (G. Golub and C. Van Loan, chapter 7), and the vectors of
+/// the triangle. Without a full set of vectors some come out equal; what
+/// depends on the vectors of equal values has gradient 0.
+Eig eig(const Operand& a);
 
 struct Svd {
     Tensor u;   // [.., m, k] with orthonormal columns; k = min(m, n)

@@ -307,8 +307,16 @@ Variant& variant_of_call(FunctionState& state, const std::vector<Arg>& args, Cal
     return *state.last;
 }
 
+FunctionState& Function::state() const {
+    if (!state_)
+        throw UserError(
+            "a compiled function is used that has none yet; assign what compile(..) gives to it "
+            "first");
+    return *state_;
+}
+
 std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
-    FunctionState& state = *state_;
+    FunctionState& state = this->state();
     const SourceLine line = checked_call(state, args);
     if (is_recording(*state.session)) return inline_call(state, args);
     const Inside inside(state.session->nodes.thread(), line);
@@ -348,45 +356,45 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     return out;
 }
 
-SharedPtr<const Program> Function::program() const { return last_variant(*state_).program; }
+SharedPtr<const Program> Function::program() const { return last_variant(state()).program; }
 
 ProgramStats Function::stats() const {
-    const Program& program = *last_variant(*state_).program;
-    SizeEnv env = state_->last_symbols;
+    const Program& program = *last_variant(state()).program;
+    SizeEnv env = state().last_symbols;
     for (const ArgumentInfo& argument : program.arguments)
         for (const Size& size : argument.shape)
             for (const std::string& symbol : size.symbols())
                 if (!env.contains(symbol))
-                    fail_at(state_->line, "stats: the size " + symbol +
+                    fail_at(state().line, "stats: the size " + symbol +
                                               " has no value yet; call the function first");
     ProgramStats out = firn::stats(program, env);
-    out.better_is_compiling = state_->last_is_general;
+    out.better_is_compiling = state().last_is_general;
     return out;
 }
 
 std::string Function::explain() const {
-    const Program& program = *last_variant(*state_).program;
-    const std::string report = firn::explain(program, state_->last_symbols);
-    if (!state_->last_is_general) return report;
+    const Program& program = *last_variant(state()).program;
+    const std::string report = firn::explain(program, state().last_symbols);
+    if (!state().last_is_general) return report;
     return "this program assumes less of the sizes than it could; the one that fits them is being "
            "compiled in the background, and takes over when it is ready\n" +
            report;
 }
 
 std::string Function::explain_kernel(const std::string& kernel, const std::string& pass) const {
-    const Inside inside(state_->session->nodes.thread(), state_->line);
-    return kernel_after(*state_, last_variant(*state_), kernel, pass);
+    const Inside inside(state().session->nodes.thread(), state().line);
+    return kernel_after(state(), last_variant(state()), kernel, pass);
 }
 
 void Function::finish_compiling() const {
-    const Inside inside(state_->session->nodes.thread(), state_->line);
-    if (!state_->session->background) return;
-    state_->session->background->finish();
-    for (const auto& [key, variant] : state_->variants) adopt(*state_, *variant);
+    const Inside inside(state().session->nodes.thread(), state().line);
+    if (!state().session->background) return;
+    state().session->background->finish();
+    for (const auto& [key, variant] : state().variants) adopt(state(), *variant);
 }
 
-const Graph& Function::graph() const { return state_->graph; }
-size_t Function::variant_count() const { return state_->variants.size(); }
+const Graph& Function::graph() const { return state().graph; }
+size_t Function::variant_count() const { return state().variants.size(); }
 
 // --- jit -----------------------------------------------------------------------------------------
 

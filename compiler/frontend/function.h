@@ -26,6 +26,8 @@ struct Program;
 /// those of two schedules do: in how they round. See Session::compile_in_background.
 class Function {
   public:
+    /// None yet, for a member that is assigned later; a call of it is a UserError.
+    Function() = default;
     std::vector<Tensor> call(const std::vector<Arg>& args) const;
 
     /// The program of the most recent call; before the first, the one that assumes nothing of its
@@ -65,6 +67,8 @@ class Function {
 
   private:
     friend class Trace;
+    /// UserError where there is none yet.
+    FunctionState& state() const;
     SharedPtr<FunctionState> state_;
 };
 
@@ -97,6 +101,7 @@ class CompiledCall;
 template <class Layout, class... P>
 class CompiledCall<Layout, TypeList<P...>> : public Function {
   public:
+    CompiledCall() = default;
     explicit CompiledCall(Function function) : Function(std::move(function)) {}
 
     typename Results<Layout>::Type operator()(const ArgumentOf<P>&... args) const {
@@ -117,8 +122,20 @@ TypeList<Repeated<K, Tensor>...> repeated_tensors(std::index_sequence<K...>);
 /// So many of them.
 template <size_t Count>
 using TensorParameters = decltype(repeated_tensors(std::make_index_sequence<Count>()));
+template <class Signature, size_t... Arity>
+struct CompiledType;
 template <class Layout, size_t Arity>
-using Compiled = CompiledCall<Layout, TensorParameters<Arity>>;
+struct CompiledType<Layout, Arity> {
+    using Type = CompiledCall<Layout, TensorParameters<Arity>>;
+};
+template <class R, class... P>
+struct CompiledType<R(P...)> {
+    using Type = CompiledCall<R, TypeList<std::remove_cvref_t<P>...>>;
+};
+/// The type of what compile gives, for members: `Compiled<State(State, Tensor)> step;` by the
+/// function's signature, or `Compiled<Tensor, 3>` by its result and its number of tensors.
+template <class Signature, size_t... Arity>
+using Compiled = typename CompiledType<Signature, Arity...>::Type;
 
 template <class Fn, size_t... K>
 auto call_with(Fn& fn, const std::vector<Tensor>& args, std::index_sequence<K...>) {
@@ -188,6 +205,7 @@ auto compile(Fn fn, SourceLine line = here()) { return compile_arity<0>(std::mov
 template <class Layout>
 class CompiledList : public Function {
   public:
+    CompiledList() = default;
     explicit CompiledList(Function function) : Function(std::move(function)) {}
 
     typename Results<Layout>::Type operator()(const std::vector<Tensor>& args,

@@ -319,21 +319,21 @@ class Search {
 
 TuneReport Function::tune(const std::vector<Arg>& args, const TuneOptions& options) const {
     Call call;
-    Variant& variant = variant_of_call(*state_, args, call);
+    Variant& variant = variant_of_call(state(), args, call);
     if (!variant.program)
         throw UserError(
             "tune: this session evaluates graphs node by node and has no kernels; tune in one that "
             "runs on "
             "a device");
-    return Search(*state_->session, variant, std::move(call), options).run();
+    return Search(*state().session, variant, std::move(call), options).run();
 }
 
 std::string Function::explain(const std::vector<Arg>& args) const {
     Call call;
-    Variant& variant = variant_of_call(*state_, args, call);
+    Variant& variant = variant_of_call(state(), args, call);
     if (!variant.program)
         throw UserError("explain: this session evaluates graphs node by node and has no kernels");
-    SessionState& session = *state_->session;
+    SessionState& session = *state().session;
     const SizeEnv env = call.symbols;
     Trial trial(*session.executor, *variant.program, std::move(call));
     const Profiling profiling(*session.executor, session.debug > 0);

@@ -17,7 +17,7 @@ using Values = std::vector<float>;
 struct HostVec {
     Values x, y, z;
 };
-HostVec on_host(const Vec& a) {
+HostVec on_host(const vec3& a) {
     return {a.x.to_vector<float>(), a.y.to_vector<float>(), a.z.to_vector<float>()};
 }
 

@@ -34,6 +34,16 @@ const DeviceCase kAlgorithms[] = {
          return both(fft(random_tensor({2, 512})));
      },
      1e-4},
+    {"eig",
+     [] {
+         const Tensor a = random_tensor({5, 6, 6});
+         const Eig of = eig(a);
+         const Complex wrong =
+             Complex{matmul(a, of.vectors.re), matmul(a, of.vectors.im)} -
+             of.vectors * Complex{unsqueeze(of.values.re, -2), unsqueeze(of.values.im, -2)};
+         return stack({max(abs(wrong)), sum(of.values.re), abs(sum(of.values.im))});
+     },
+     1e-4},
     {"fft_of_any_size",
      [] {
          return both(fft(random_tensor({2, 300})));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/language.h"
+#include "compiler/program/error.h"
 
 namespace firn {
 namespace {
@@ -104,6 +105,55 @@ TEST_P(Structs, StandInTuplesAndPairs) {
     EXPECT_EQ(wind.speed.y.item<float>(), 6);
     EXPECT_EQ(wind.strength.item<float>(), 4);
     EXPECT_EQ(x.item<float>(), 3);
+}
+
+/// A member that is assigned later; its type is the function's signature.
+struct Simulation {
+    State now = start();
+    Compiled<State(State, Tensor)> step;
+};
+
+TEST_P(Structs, AFunctionIsAMember) {
+    Simulation simulation;
+    simulation.step =
+        compile(stepped, {f32("n"), f32("n"), f32(), f32(), f32(), f32(), f32(), f32()});
+    const State next = simulation.step(simulation.now, 0.5f), expected = stepped(start(), 0.5f);
+    EXPECT_EQ(next.u.to_vector<float>(), expected.u.to_vector<float>());
+    EXPECT_EQ(next.sums[0].item<float>(), expected.sums[0].item<float>());
+    Simulation copy = simulation;
+    EXPECT_EQ(copy.step(copy.now, 0.5f).v.to_vector<float>(), expected.v.to_vector<float>());
+}
+
+TEST_P(Structs, AFunctionThatIsNotAssignedYetSaysSo) {
+    Simulation simulation;
+    Compiled<Tensor, 2> sum;
+    const auto message = [](const auto& use) -> std::string {
+        try {
+            use();
+        } catch (const UserError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    for (const std::string& each :
+         {message([&] { simulation.step(simulation.now, 0.5f); }), message([&] { sum(1, 2); }),
+          message([&] { sum.explain(); }), message([&] { sum.stats(); })})
+        EXPECT_NE(each.find("none yet; assign what compile(..) gives"), each.npos) << each;
+}
+
+/// Arguments by their names, with defaults.
+struct Weather {
+    Tensor wind = 1.0f, rain = 0.25f, heat = 0.0f;
+};
+
+TEST_P(Structs, NameArgumentsAndHaveDefaults) {
+    auto step = compile([](Tensor x, Weather w) { return x * w.wind - w.rain + w.heat * 10.0f; },
+                        {f32("n"), f32(), f32(), f32()});
+    const Tensor x = tensor({1.0f, 2.0f});
+    EXPECT_EQ(step(x, Weather{}).to_vector<float>(), (std::vector<float>{0.75f, 1.75f}));
+    EXPECT_EQ(step(x, Weather{.wind = 3.0f, .heat = 0.5f}).to_vector<float>(),
+              (std::vector<float>{7.75f, 10.75f}));
+    EXPECT_EQ(step.variant_count(), 1u);  // they are numbers of the call
 }
 
 }  // namespace

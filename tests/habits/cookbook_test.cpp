@@ -51,6 +51,39 @@ RECIPE("Columns with mean 0 and deviation 1") {
     shows(centred / sqrt(mean(square(centred), {0})), {-1, -1, 1, 1});
 }
 
+RECIPE("Arguments by name, with defaults") {
+    struct Weather {
+        Tensor wind = 1.0f, rain = 0.25f, heat = 0.0f;
+    };
+    auto step = compile([](Tensor x, Weather w) { return x * w.wind - w.rain + 10.0f * w.heat; },
+                        {f32("n"), f32(), f32(), f32()});
+    shows(step(tensor({1.0f, 2.0f}), Weather{.wind = 3.0f, .heat = 0.5f}), {7.75, 10.75});
+}
+
+RECIPE("A function as a member of a class") {
+    struct Pendulum {
+        struct State {
+            Tensor angle, speed;
+        };
+        State now{1.0f, 0.0f};
+        Compiled<State(State, Tensor)> step = compile(
+            [](State s, Tensor dt) {
+                const Tensor speed = s.speed - dt * sin(s.angle);
+                return State{s.angle + dt * speed, speed};
+            },
+            {f32(), f32(), f32()});
+    } pendulum;
+    for (int k = 0; k < 100; ++k) pendulum.now = pendulum.step(pendulum.now, 0.02f);
+    shows(pendulum.now.angle, {-0.3153}, 1e-3);
+}
+
+RECIPE("Roots of a polynomial") {
+    // x^3 - 6 x^2 + 11 x - 6 by its companion matrix.
+    Tensor companion = tensor({6.0f, -11.0f, 6.0f, 1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f}, {3, 3});
+    Complex roots = eig(companion).values;
+    shows(sort(roots.re), {1, 2, 3});
+}
+
 RECIPE("A moving average") {
     Tensor x = tensor({1.0f, 2.0f, 4.0f, 8.0f, 16.0f});
     shows(convolve(x, full({2}, 0.5f), ConvolveMode::Valid), {1.5, 3, 6, 12});
