@@ -1,54 +1,13 @@
 // Layers: values against plain C++, gradients against differences, and what is refused.
-#include <functional>
-
-#include "tests/learning/learning_session.h"
+#include "tests/learning/layer_checks.h"
 
 namespace firn {
 namespace {
 
-using Layer = std::function<Tensor(const Tensors& x)>;
-
-/// The gradients of a layer by what goes in and by all its parameters are those of differences.
-void expect_gradients(const Module& module, const Layer& layer, const Tensors& inputs) {
-    Tensors all = inputs;
-    for (const NamedVariable& each : module.variables())
-        all.push_back(each.variable.dtype().is_float()
-                          ? tensor(each.variable.value().to_vector<float>(), each.variable.shape())
-                          : each.variable.value());
-    // Only floats are moved.
-    Tensors moved;
-    for (const Tensor& each : all)
-        if (each.dtype().is_float()) moved.push_back(each);
-    const GradientCheck found = check_gradients(
-        [&](const Tensors& at) {
-            const Tensors x(at.begin(), at.begin() + long(inputs.size()));
-            const Binding bound(module.variables(), {at.begin() + long(inputs.size()), at.end()});
-            return layer(x);
-        },
-        moved);
-    EXPECT_TRUE(found) << found.where;
-}
-
-Floats host(const Variable& variable) { return variable.value().to_vector<float>(); }
-
-/// Elements of a row-major array, 0 outside.
-struct Array {
-    Floats values;
-    std::vector<int> shape;
-    double at(const std::vector<int>& index) const {
-        size_t k = 0;
-        for (size_t axis = 0; axis < shape.size(); ++axis) {
-            if (index[axis] < 0 || index[axis] >= shape[axis]) return 0;
-            k = k * size_t(shape[axis]) + size_t(index[axis]);
-        }
-        return values[k];
-    }
-};
-
 TEST(Layers, Convolutions) {
     SessionScope scope(Session::interpreter());
     Conv2d conv(4, 6, {3, 2}, {.stride = 2, .padding = {1, 0}, .groups = 2});
-    const Array x{numbers(2 * 4 * 5 * 6), {2, 4, 5, 6}}, w{host(conv.weight), {6, 2, 3, 2}};
+    const HostArray x{numbers(2 * 4 * 5 * 6), {2, 4, 5, 6}}, w{host(conv.weight), {6, 2, 3, 2}};
     const Tensor in = tensor(x.values, {2, 4, 5, 6});
     const Floats bias = host(conv.bias);
     Floats expected;
@@ -69,7 +28,7 @@ TEST(Layers, Convolutions) {
     expect_gradients(conv, [&](const Tensors& a) { return conv(a[0]); }, {some({1, 4, 4, 3})});
 
     Conv1d line(3, 2, 3, {.padding = 1});
-    const Array y{numbers(15), {1, 3, 5}}, v{host(line.weight), {2, 3, 3}};
+    const HostArray y{numbers(15), {1, 3, 5}}, v{host(line.weight), {2, 3, 3}};
     expected.clear();
     for (int o = 0; o < 2; ++o)
         for (int i = 0; i < 5; ++i) {
@@ -119,7 +78,7 @@ TEST(Layers, TransposedConvolutions) {
     SessionScope scope(Session::interpreter());
     ConvTranspose2d up(
         4, 6, {3, 2}, {.stride = {2, 3}, .padding = {1, 0}, .output_padding = {1, 0}, .groups = 2});
-    const Array x{numbers(2 * 4 * 3 * 2), {2, 4, 3, 2}}, w{host(up.weight), {4, 3, 3, 2}};
+    const HostArray x{numbers(2 * 4 * 3 * 2), {2, 4, 3, 2}}, w{host(up.weight), {4, 3, 3, 2}};
     const int rows = 2 * 2 - 2 + 2 + 1 + 1, columns = 3 + 1 + 1;
     const Floats bias = host(up.bias);
     std::vector<double> sums;
@@ -150,7 +109,7 @@ TEST(Layers, TransposedConvolutions) {
 
 TEST(Layers, Pooling) {
     SessionScope scope(Session::interpreter());
-    const Array x{numbers(2 * 5 * 6, -2, -0.5f), {1, 2, 5, 6}};
+    const HostArray x{numbers(2 * 5 * 6, -2, -0.5f), {1, 2, 5, 6}};
     const Tensor in = tensor(x.values, {1, 2, 5, 6});
     Floats largest, means;
     for (int c = 0; c < 2; ++c)
@@ -364,7 +323,7 @@ TEST(Layers, Attention) {
     const int length = 4, size = 6, heads = 2, part = 3;
     MultiHeadAttention attention(size, heads);
     attention.in_proj_bias.set(some({3 * size}));
-    const Array x{numbers(2 * length * size), {2, length, size}},
+    const HostArray x{numbers(2 * length * size), {2, length, size}},
         w{host(attention.in_proj_weight), {3 * size, size}},
         o{host(attention.out_proj.weight), {size, size}};
     const Floats bias = host(attention.in_proj_bias), out_bias = host(attention.out_proj.bias);
@@ -418,93 +377,6 @@ TEST(Layers, Attention) {
         Floats(6, 0));
     expect_parts(user_error([&] { MultiHeadAttention(6, 4); }), {"4 heads of 6"});
     expect_parts(user_error([&] { attention(some({3, 6})); }), {"[batch, length, size]"});
-}
-
-struct HostCell {
-    Array ih, hh;
-    Floats bi, bh;
-    int hidden;
-    /// Sum k of W x + b, or of U h + c.
-    double from(const Array& w, const Floats& b, int k, const std::vector<double>& v) const {
-        double sum = b[size_t(k)];
-        for (size_t e = 0; e < v.size(); ++e) sum += w.at({k, int(e)}) * v[e];
-        return sum;
-    }
-};
-double sigma(double x) { return 1 / (1 + std::exp(-x)); }
-
-HostCell cell_of(const Module& module, int gates, int hidden, int in, size_t layer) {
-    const auto all = module.variables();
-    const auto at = [&](size_t k) { return host(all[4 * layer + k].variable); };
-    return {{at(0), {gates * hidden, in}}, {at(1), {gates * hidden, hidden}}, at(2), at(3), hidden};
-}
-
-/// One step of a GRU, or of an LSTM where `c` is given.
-void step_on_host(const HostCell& cell, const std::vector<double>& x, std::vector<double>& h,
-                  std::vector<double>* c) {
-    const int n = cell.hidden;
-    std::vector<double> next(h.size());
-    for (int k = 0; k < n; ++k) {
-        const auto a = [&](int gate) { return cell.from(cell.ih, cell.bi, gate * n + k, x); };
-        const auto b = [&](int gate) { return cell.from(cell.hh, cell.bh, gate * n + k, h); };
-        if (c) {
-            double& kept = (*c)[size_t(k)];
-            kept = sigma(a(1) + b(1)) * kept + sigma(a(0) + b(0)) * std::tanh(a(2) + b(2));
-            next[size_t(k)] = sigma(a(3) + b(3)) * std::tanh(kept);
-        } else {
-            const double reset = sigma(a(0) + b(0)), keep = sigma(a(1) + b(1));
-            next[size_t(k)] = (1 - keep) * std::tanh(a(2) + reset * b(2)) + keep * h[size_t(k)];
-        }
-    }
-    h = next;
-}
-
-TEST(Layers, RecurrentOnes) {
-    SessionScope scope(Session::interpreter());
-    const int batch = 2, length = 3, in = 4, hidden = 3;
-    const GRU gru(in, hidden, {.layers = 2});
-    const LSTM lstm(in, hidden, {.layers = 2});
-    const Array x{numbers(batch * length * in), {batch, length, in}};
-    const Tensor sequence = tensor(x.values, {batch, length, in});
-    for (bool cells : {false, true}) {
-        const Module& module = cells ? static_cast<const Module&>(lstm) : gru;
-        Floats output, last(size_t(2 * batch * hidden)), memory = last;
-        for (int b = 0; b < batch; ++b) {
-            std::vector<std::vector<double>> h(2, std::vector<double>(hidden)), c = h;
-            for (int t = 0; t < length; ++t) {
-                std::vector<double> value;
-                for (int e = 0; e < in; ++e) value.push_back(x.at({b, t, e}));
-                for (size_t layer = 0; layer < 2; ++layer) {
-                    const HostCell cell =
-                        cell_of(module, cells ? 4 : 3, hidden, layer ? hidden : in, layer);
-                    step_on_host(cell, value, h[layer], cells ? &c[layer] : nullptr);
-                    value = h[layer];
-                }
-                for (double each : value) output.push_back(float(each));
-            }
-            for (size_t layer = 0; layer < 2; ++layer)
-                for (size_t k = 0; k < size_t(hidden); ++k) {
-                    const size_t at = (layer * size_t(batch) + size_t(b)) * size_t(hidden) + k;
-                    last[at] = float(h[layer][k]), memory[at] = float(c[layer][k]);
-                }
-        }
-        const Recurrence got = cells ? lstm(sequence) : gru(sequence);
-        expect_near(got.output.to_vector<float>(), output);
-        expect_near(got.hidden.to_vector<float>(), last);
-        if (cells) expect_near(got.cell.to_vector<float>(), memory);
-    }
-    expect_gradients(gru, [&](const Tensors& a) { return gru(a[0]).output; }, {some({1, 3, in})});
-    expect_gradients(lstm,
-                     [&](const Tensors& a) {
-                         const Recurrence r = lstm(a[0]);
-                         return r.output + sum(r.cell);
-                     },
-                     {some({1, 3, in})});
-    expect_parts(user_error([&] {
-                     gru(some({2, 3, 5}));
-                 }),
-                 {"GRU: x is [2, 3, 5]", "[batch, length, 4]"});
-    expect_parts(user_error([&] { LSTM()(some({2, 3, 5})); }), {"no parameters yet"});
 }
 
 }  // namespace
