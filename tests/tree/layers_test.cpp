@@ -227,7 +227,7 @@ TEST(Layers, PublicHeadersStayLight) {
     // Learning and shading are headers of their own, so that they cost nobody else.
     for (const auto& [header, most] : {std::pair{"engine/firn/firn.h", 6200u},
                                        {"engine/firn/learning.h", 3500u},
-                                       {"engine/firn/shading.h", 2900u}}) {
+                                       {"engine/firn/shading.h", 3100u}}) {
         size_t lines = 0;
         for (const std::string& name : reached_from(header)) {
             if (name.find('/') == name.npos) {
