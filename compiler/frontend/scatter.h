@@ -23,10 +23,11 @@ struct ScatterOptions {
 /// Integers wrap and give the same bits in every run. Sums and products of floats are made in the
 /// order in which the device comes by: they may differ in the last bits from run to run
 /// (`{.deterministic = true}` behind the value keeps the order of the positions). Values are
-/// converted to the tensor's type; f16 and bf16 are combined in f32, integers of 8 and 16
-/// bits in i32, from which they wrap; numbers into a bool are combined as 0 and 1, and what is not
-/// 0 is true. UserError: an index that is no integer, values that do not fit the indices; inside
-/// kernel(...) types of less than 32 bits.
+/// converted to the tensor's type; f16 and bf16 are combined in f32, integers of 8 and 16 bits in
+/// i32, from which they wrap; numbers into a bool are combined as 0 and 1, and what is not 0 is
+/// true. 64-bit types are combined where it can be seen that no two positions meet, as at
+/// x(all, 1); else a program for a device is refused. UserError: an index that is no integer,
+/// values that do not fit the indices; inside kernel(...) types of less than 32 bits.
 void scatter_add(const Access& place, const Arg& value);
 void scatter_mul(const Access& place, const Arg& value);
 /// The smallest of what is there and of all values that meet; a nan gives way.

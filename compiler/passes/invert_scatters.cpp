@@ -5,6 +5,7 @@
 
 #include "compiler/ir/affine_index.h"
 #include "compiler/ir/builder.h"
+#include "compiler/ir/distinct_positions.h"
 #include "compiler/passes/passes.h"
 #include "compiler/program/cost_table.h"
 
@@ -111,6 +112,22 @@ class Meeting {
     Ref inside_;
 };
 
+/// Where no two positions meet, and the type is wider than what devices combine: each position
+/// reads what is there, and stores what comes of it. Null elsewhere.
+Ref combined_apart(const Builder& b, const Node& node, const std::vector<Ref>& inputs) {
+    if (node.dtype.bytes() < 8) return nullptr;
+    const ScatterAttr& attr = node.as<ScatterAttr>();
+    const Ref &target = inputs[0], &values = inputs[1];
+    const std::vector<Ref> indices(inputs.begin() + 2, inputs.end());
+    const Ref same = scatter(b, target, values, indices, attr);
+    if (!has_distinct_positions(*same)) return nullptr;
+    const Ref before = gather(b, target, indices, {Bounds::Clamp}, scalar_int(0));
+    const Ref after = elementwise(b, combining_op(attr.op), {before, values});
+    Ref made = scatter(b, target, after, indices, {ScatterOp::Last, true});
+    note_lines(*made, node.lines);
+    return made;
+}
+
 }  // namespace
 
 Graph invert_scatters(NodeTable& table, const Graph& graph, RuleCounts* fired) {
@@ -122,9 +139,13 @@ Graph invert_scatters(NodeTable& table, const Graph& graph, RuleCounts* fired) {
         const Ref &target = inputs[0], &values = inputs[1];
         const std::optional<Solution> solution =
             solve(*target, *values, {inputs.begin() + 2, inputs.end()});
-        if (!solution) return nullptr;
         std::vector<Guard> known;  // shapes that met here have met before
         const Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0], &known};
+        if (!solution) {
+            Ref made = combined_apart(b, node, inputs);
+            if (made && fired) ++(*fired)["combined where nothing meets"];
+            return made;
+        }
         Ref met = Meeting(b, *solution, target->shape, *values)
                       .values(values, reduce_identity(*op, node.dtype));
         std::vector<int> axes;

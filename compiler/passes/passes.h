@@ -63,7 +63,9 @@ Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired = nu
 
 /// Ensures: no Scatter combines (by a sum, product, minimum or maximum) at affine indices that can
 /// be solved for the position and leave few elements of the target alone: such an element gathers
-/// what is stored there. No atomics, and one order. The last simplify cleans up after it.
+/// what is stored there. No atomics, and one order. Nor does one of 64-bit elements, which devices
+/// do not combine, where its positions provably do not meet: each reads and stores its own. The
+/// last simplify cleans up after it.
 Graph invert_scatters(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// One run of one pass.

@@ -93,6 +93,24 @@ TEST_P(Scatters, NarrowIntegersWrap) {
     }
 }
 
+TEST_P(Scatters, WideTypesCombineWhereNoPositionsMeet) {
+    for (DType type : {f64, i64, u64}) {
+        // Along a column and a row that are numbers, and where data chooses one row of each.
+        Tensor x = reshape(arange(12).as(type), {3, 4});
+        scatter_add(x(arange(3), 1), tensor({10, 20, 30}).as(type));
+        scatter_max(x(2, arange(4) ^ 1), 21);
+        scatter_add(x(tensor({2})(0), arange(2)), 100);
+        EXPECT_EQ(x.dtype(), type);
+        EXPECT_EQ(x.to_vector<int>(), (Ints{0, 11, 2, 3, 4, 25, 6, 7, 121, 139, 21, 21}));
+    }
+}
+
+TEST_P(Scatters, ReadsOfF64HaveGradients) {
+    Tensor x = reshape(arange(6), {2, 3}).as(f64), k = tensor({1});
+    const Tensor y = sum(x(all, 2) * 3.0) + sum(square(x(k(0)))) + x(1, 1);
+    EXPECT_EQ(grad(y, x).to_vector<float>(), (Floats{0, 0, 3, 6, 9, 13}));
+}
+
 TEST_P(Scatters, NumbersIntoBoolsAreTruths) {
     Tensor any = zeros({3}, boolean), all = ones({3}, boolean);
     scatter_add(any(tensor({0, 2, 2})), tensor({0, 1, 1}));

@@ -65,7 +65,8 @@ function takes it, to a few units in its last place.
 Where not all of a type's values fit the other, integers of 8 and 16 bits meet in i32, the two floats of 16 bits in f32.
 Of i32 and u32 (i64 and u64) the signed one is taken, with the bits of the other. Integers beside floats become those.
 Stores into a tensor have its type: floats beyond an integer's range saturate, integers wrap.
-`scatter_add` and its kin work on every type of at most 32 bits; sums into integers of 8 and 16 bits wrap.
+`scatter_add` and its kin work on every type of at most 32 bits, and on wider ones where positions provably never meet; sums into
+integers of 8 and 16 bits wrap.
 
 ## Two tensors in one operation
 
