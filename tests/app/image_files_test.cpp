@@ -1,22 +1,16 @@
 // Tensors as picture files and back: bits, light, and what is refused.
 #include "engine/firn/image_files.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 
-#include "compiler/language.h"
-#include "compiler/program/error.h"
+#include "tests/frontend/oracle_session.h"
 
 namespace firn {
 namespace {
 
-using Floats = std::vector<float>;
-
-class ImageFiles : public ::testing::Test {
+class ImageFiles : public OracleTest {
   protected:
     std::string path(const std::string& name) {
         const std::string out = testing::TempDir() + "/image_files_" + name;
@@ -27,21 +21,6 @@ class ImageFiles : public ::testing::Test {
         std::ifstream file(path, std::ios::binary);
         return {std::istreambuf_iterator<char>(file), {}};
     }
-    static std::string refusal(const std::function<void()>& f) {
-        try {
-            f();
-        } catch (const UserError& error) {
-            return error.what();
-        }
-        return "";
-    }
-    static void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
-        for (const std::string& part : parts)
-            EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' in: " << text;
-    }
-
-    Session session_ = Session::oracle();
-    SessionScope scope_{session_};
 };
 
 TEST_F(ImageFiles, ShortsComeBackFromPngsOf16Bits) {
@@ -116,24 +95,24 @@ TEST_F(ImageFiles, AFileIsWhatItHoldsWhateverItsName) {
 
 TEST_F(ImageFiles, WhatCannotBeIsRefusedWithItsLine) {
     const Tensor x = zeros({2, 2});
-    expect_parts(refusal([&] { save_image(path("a.bmp"), x); }),
+    expect_parts(user_error([&] { save_image(path("a.bmp"), x); }),
                  {"a.bmp", ".png, .jpg, .exr and .hdr", "image_files_test.cpp:"});
-    expect_parts(refusal([&] { save_image(path("a.png"), x, {.bits = 12}); }),
+    expect_parts(user_error([&] { save_image(path("a.png"), x, {.bits = 12}); }),
                  {"12 bits", "8 or 16", "image_files_test.cpp:"});
-    expect_parts(refusal([&] { save_image(path("a.jpg"), x, {.bits = 16}); }),
+    expect_parts(user_error([&] { save_image(path("a.jpg"), x, {.bits = 16}); }),
                  {".jpg has no channels of 16 bits", ".png", "image_files_test.cpp:"});
     for (const char* name : {"a.png", "a.exr", "a.hdr"}) {
-        expect_parts(refusal([&] { save_image(path(name), zeros({2})); }),
+        expect_parts(user_error([&] { save_image(path(name), zeros({2})); }),
                      {"save_image", "f32[2]", "no picture", "image_files_test.cpp:"});
-        expect_parts(refusal([&] {
+        expect_parts(user_error([&] {
                          save_image(path(name), zeros({0, 2}));
                      }),
                      {"save_image", "size of zero"});
-        expect_parts(refusal([&] { save_image(std::string("/no/folder/") + name, x); }),
+        expect_parts(user_error([&] { save_image(std::string("/no/folder/") + name, x); }),
                      {"/no/folder/", "cannot be written", "image_files_test.cpp:"});
         EXPECT_FALSE(std::filesystem::exists(testing::TempDir() + "/image_files_" + name));
     }
-    expect_parts(refusal([&] { save_image("/no/folder/a.png", x.as(u16)); }),
+    expect_parts(user_error([&] { save_image("/no/folder/a.png", x.as(u16)); }),
                  {"/no/folder/a.png", "cannot be written"});
 }
 
@@ -143,10 +122,10 @@ TEST_F(ImageFiles, DamagedFilesAreNamed) {
         save_image(file, tensor(Floats(3 * 64 * 64, 0.3f), {64, 64, 3}), {});
         const std::string bytes = bytes_of(file);
         std::ofstream(file, std::ios::binary) << bytes.substr(0, 60);
-        expect_parts(refusal([&] { load_image(file); }),
+        expect_parts(user_error([&] { load_image(file); }),
                      {std::string("cut") + ending, "read", "image_files_test.cpp:"});
     }
-    expect_parts(refusal([&] { load_image(path("missing.exr")); }),
+    expect_parts(user_error([&] { load_image(path("missing.exr")); }),
                  {"missing.exr", "No such file"});
 }
 

@@ -92,43 +92,41 @@ TEST(ScalarTexts, UnreadableTextIsAnError) {
     EXPECT_THROW(parse_scalar("1e60", f32), UserError);
 }
 
-TEST(F16, EveryValueRoundTrips) {
-    for (uint32_t bits = 0; bits < 65536; ++bits)
-        ASSERT_EQ(f32_to_f16_bits(f16_bits_to_f32(static_cast<uint16_t>(bits))),
-                  // A signalling nan becomes quiet.
-                  (bits & 0x7fff) > 0x7c00 ? (bits | 0x200) : bits);
-}
-TEST(F16, RoundsToNearestEven) {
-    // The middle between neighbours goes to the even one; a bit more or less to the nearer one.
-    for (uint32_t bits = 0; bits < 0x7bff; ++bits) {
-        float low = f16_bits_to_f32(static_cast<uint16_t>(bits));
-        float high = f16_bits_to_f32(static_cast<uint16_t>(bits + 1));
-        float middle = (low + high) / 2;
-        ASSERT_EQ(f32_to_f16_bits(middle), bits + (bits & 1)) << bits;
-        ASSERT_EQ(f32_to_f16_bits(std::nextafter(middle, high)), bits + 1) << bits;
-        ASSERT_EQ(f32_to_f16_bits(std::nextafter(middle, low)), bits) << bits;
+/// Floats of 16 bits, by their bits.
+struct Half {
+    uint16_t (*bits)(float);
+    float (*value)(uint16_t);
+    uint32_t infinity, quiet;
+
+    /// A signalling nan becomes quiet.
+    void expect_round_trips() const {
+        for (uint32_t each = 0; each < 65536; ++each)
+            ASSERT_EQ(bits(value(static_cast<uint16_t>(each))),
+                      (each & 0x7fff) > infinity ? (each | quiet) : each);
     }
-}
+    /// The middle between neighbours goes to the even one; a bit more or less to the nearer one.
+    void expect_nearest_even() const {
+        for (uint32_t each = 0; each + 1 < infinity; ++each) {
+            const float low = value(static_cast<uint16_t>(each)),
+                        high = value(static_cast<uint16_t>(each + 1));
+            const float middle = low + (high - low) / 2;
+            ASSERT_EQ(bits(middle), each + (each & 1)) << each;
+            ASSERT_EQ(bits(std::nextafter(middle, high)), each + 1) << each;
+            ASSERT_EQ(bits(std::nextafter(middle, low)), each) << each;
+        }
+    }
+};
+constexpr Half kF16{f32_to_f16_bits, f16_bits_to_f32, 0x7c00, 0x200};
+constexpr Half kBf16{f32_to_bf16_bits, bf16_bits_to_f32, 0x7f80, 0x40};
+
+TEST(F16, EveryValueRoundTrips) { kF16.expect_round_trips(); }
+TEST(F16, RoundsToNearestEven) { kF16.expect_nearest_even(); }
 TEST(F16, OverflowsToInfinity) {
     EXPECT_EQ(f32_to_f16_bits(65519.996f), 0x7bff);
     EXPECT_EQ(f32_to_f16_bits(65520.0f), 0x7c00);
 }
-TEST(BF16, EveryValueRoundTrips) {
-    for (uint32_t bits = 0; bits < 65536; ++bits)
-        ASSERT_EQ(f32_to_bf16_bits(bf16_bits_to_f32(static_cast<uint16_t>(bits))),
-                  // A signalling nan becomes quiet.
-                  (bits & 0x7fff) > 0x7f80 ? (bits | 0x40) : bits);
-}
-TEST(BF16, RoundsToNearestEven) {
-    for (uint32_t bits = 0; bits < 0x7f7f; ++bits) {
-        float low = bf16_bits_to_f32(static_cast<uint16_t>(bits));
-        float high = bf16_bits_to_f32(static_cast<uint16_t>(bits + 1));
-        float middle = low + (high - low) / 2;
-        ASSERT_EQ(f32_to_bf16_bits(middle), bits + (bits & 1)) << bits;
-        ASSERT_EQ(f32_to_bf16_bits(std::nextafter(middle, high)), bits + 1) << bits;
-        ASSERT_EQ(f32_to_bf16_bits(std::nextafter(middle, low)), bits) << bits;
-    }
-}
+TEST(BF16, EveryValueRoundTrips) { kBf16.expect_round_trips(); }
+TEST(BF16, RoundsToNearestEven) { kBf16.expect_nearest_even(); }
 TEST(BF16, OverflowsToInfinity) {
     EXPECT_EQ(f32_to_bf16_bits(std::numeric_limits<float>::max()), 0x7f80);
 }
