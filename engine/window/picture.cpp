@@ -43,12 +43,12 @@ using File = std::unique_ptr<FILE, int (*)(FILE*)>;
 /// At its beginning; what its header says can be read.
 File opened_picture(const std::string& path) {
     if (std::filesystem::is_directory(path)) {
-        throw UserError("picture " + path + ": this is a folder; name a PNG or JPEG file");
+        throw UserError("picture " + path + ": this is a folder; name a PNG, JPEG or HDR file");
     }
     FILE* file = std::fopen(path.c_str(), "rb");
     if (!file) {
         throw UserError("picture " + path + ": cannot be opened (" + std::strerror(errno) +
-                        "); name a PNG or JPEG file");
+                        "); name a PNG, JPEG or HDR file");
     }
     File closes(file, std::fclose);
     // Before anything is allocated by what it says. What has no size that can be read is told when
@@ -69,7 +69,7 @@ std::unique_ptr<T, void (*)(void*)> loaded(const std::string& path, FILE* file,
                                                stbi_image_free);
     if (!pixels)
         throw UserError("picture " + path + ": this is no picture that can be read (" +
-                        stbi_failure_reason() + "); name a PNG or JPEG file");
+                        stbi_failure_reason() + "); name a PNG, JPEG or HDR file");
     return pixels;
 }
 
