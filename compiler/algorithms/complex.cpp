@@ -19,6 +19,11 @@ Complex times(const Complex& z, const Arg& number) { return {z.re * number, z.im
 ComplexArg::ComplexArg(const Complex& z, SourceLine line)
     : re(z.re, line), im(Arg(z.im, line)), line(line) {}
 
+Complex complex_negative(const ComplexArg& z) {
+    LineScope at(z.line);
+    return {-z.re, -imaginary(z)};
+}
+
 Complex complex_sum(const ComplexArg& a, const ComplexArg& b) {
     LineScope at(a.line);
     const Tensor re = a.re + b.re;

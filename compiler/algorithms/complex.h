@@ -24,6 +24,7 @@ class ComplexArg {
     SourceLine line;
 };
 
+Complex complex_negative(const ComplexArg& z);
 Complex complex_sum(const ComplexArg& a, const ComplexArg& b);
 Complex complex_difference(const ComplexArg& a, const ComplexArg& b);
 Complex complex_product(const ComplexArg& a, const ComplexArg& b);
@@ -56,7 +57,7 @@ struct Complex {
     Complex& operator-=(const ComplexArg& b) & { return *this = complex_difference(*this, b); }
     Complex& operator*=(const ComplexArg& b) & { return *this = complex_product(*this, b); }
     Complex& operator/=(const ComplexArg& b) & { return *this = complex_quotient(*this, b); }
-    friend Complex operator-(const ComplexArg& z) { return complex_difference(0, z); }
+    friend Complex operator-(const ComplexArg& z) { return complex_negative(z); }
     friend Complex operator+(const ComplexArg& a, const ComplexArg& b) { return complex_sum(a, b); }
     friend Complex operator-(const ComplexArg& a, const ComplexArg& b) {
         return complex_difference(a, b);
@@ -65,7 +66,7 @@ struct Complex {
         return complex_product(a, b);
     }
     /// Without overflow on the way (R. Smith, "Algorithm 116: Complex division", 1962); by 0 it is
-    /// infinite or nan, by its parts.
+    /// nan.
     friend Complex operator/(const ComplexArg& a, const ComplexArg& b) {
         return complex_quotient(a, b);
     }

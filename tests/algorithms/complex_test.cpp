@@ -120,6 +120,13 @@ TEST(ComplexTensors, HaveTheOperatorsOfNumbers) {
     }
 }
 
+TEST(ComplexTensors, NegativesKeepTheSignOfZero) {
+    SessionScope scope(Session::oracle());
+    const Complex z = -tensor(Pairs{{0.0f, -0.0f}});
+    EXPECT_EQ((1.0f / z.re).item<float>(), -INFINITY);
+    EXPECT_EQ((1.0f / z.im).item<float>(), INFINITY);
+}
+
 TEST(ComplexTensors, AreDividedWithoutOverflow) {
     SessionScope scope(Session::oracle());
     const Complex a = tensor(Pairs{{3e30f, 4e30f}}), b = tensor(Pairs{{1e-25f, 2e-25f}});
