@@ -110,9 +110,9 @@ TEST_F(ViewWindowTest, WholeNumbersAreTheirValues) {
               255);
     EXPECT_EQ(pixel(picture_of(view<int8_t>({0, -5, 1}, {1, 3}, i8), {}, {3, 1}), 1, 0)[0], 0);
     EXPECT_EQ(pixel(picture_of(view<int8_t>({0, -5, 1}, {1, 3}, i8), {}, {3, 1}), 2, 0)[0], 255);
-    Picture shorts = picture_of(view<int16_t>({0, -5, 1}, {1, 3}, i16), {}, {3, 1});
-    EXPECT_EQ(pixel(shorts, 1, 0)[0], 0);
-    EXPECT_EQ(pixel(shorts, 2, 0)[0], 255);
+    Picture shorts = picture_of(view<int16_t>({0, 1, -5}, {1, 3}, i16), {}, {3, 1});
+    EXPECT_EQ(pixel(shorts, 1, 0)[0], 255);
+    EXPECT_EQ(pixel(shorts, 2, 0)[0], 0);
 }
 TEST_F(ViewWindowTest, HalvesAndTruthsAreShown) {
     // 0.2 and 1 as f16.
