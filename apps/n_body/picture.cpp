@@ -55,7 +55,7 @@ SplatFunction compile_splat() {
     return compile(
         [](Light before_it, Bodies bodies, Shot shot) {
             auto& [red, green, blue] = before_it;
-            auto& [turn, tilt, distance, size, by_speed, kept, shutter] = shot;
+            const Tensor &size = shot.size, &kept = shot.kept;
             const Tensor &light = bodies.light, &galaxy = bodies.galaxy;
             Tensor height = cast<float>(Tensor(red.size(0))),
                    width = cast<float>(Tensor(red.size(1)));
@@ -64,7 +64,7 @@ SplatFunction compile_splat() {
                 return project(at, shot.turn, shot.tilt, shot.distance, height, width);
             };
             const vec3 &here = bodies.position, &speed = bodies.velocity;
-            Projected now = seen(here), before = seen(here + -shutter * speed);
+            Projected now = seen(here), before = seen(here + -shot.shutter * speed);
             // As wide as the body is near, and never so small that it slips between pixels.
             Tensor radius = clamp(0.006f * size * now.scale, 0.7f, 0.25f * kSplat);
             // It is drawn along its way since the frame before, as far as that fits.
@@ -85,7 +85,7 @@ SplatFunction compile_splat() {
             along = clamp(along, 0.0f, 1.0f);
             Tensor away = square(off_i - along * way_i(body)) + square(off_j - along * way_j(body));
             Tensor value = power(body) * exp(-away / square(radius)(body));
-            Channels colour = colours(galaxy, light, sqrt(dot(speed, speed)), by_speed);
+            Channels colour = colours(galaxy, light, sqrt(dot(speed, speed)), shot.by_speed);
             Channels out{kept * red, kept * green, kept * blue};
             for (size_t c = 0; c < 3; ++c) scatter_add(out[c](i, j), value * colour[c](body));
             return Light{out[0], out[1], out[2]};

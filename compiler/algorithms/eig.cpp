@@ -1,6 +1,4 @@
 // Eigenvalues of matrices without symmetry: one invocation takes one matrix.
-#include <cmath>
-
 #include "compiler/algorithms/complex.h"
 #include "compiler/algorithms/linear_algebra.h"
 #include "compiler/algorithms/matmul.h"
@@ -211,7 +209,7 @@ Complex vectors_of(const Tensor& packed, int n) {
     return {rows(0), rows(1)};
 }
 
-Complex conjugate_transpose(const Complex& m) {  // the conjugate transpose
+Complex conjugate_transpose(const Complex& m) {
     return {transpose(m.re, -1, -2), -transpose(m.im, -1, -2)};
 }
 Complex complex_matmul(const Complex& a, const Complex& b) {

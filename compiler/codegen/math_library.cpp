@@ -1,5 +1,5 @@
-// Takes the functions that a kernel calls out of shaders/arithmetic.glsl, trigonometry.glsl,
-// math.glsl and math_f64.glsl.
+// Takes the functions that a kernel calls out of shaders/arithmetic.glsl, trigonometry.glsl and
+// math.glsl, and their kin of f64.
 #include <algorithm>
 #include <string_view>
 
@@ -48,7 +48,8 @@ std::vector<Section> sections(std::string_view text) {
 std::string math_library(const std::set<std::string>& functions) {
     if (functions.empty()) return "";
     std::vector<Section> all;
-    for (const char* file : {"arithmetic.glsl", "trigonometry.glsl", "math.glsl", "math_f64.glsl"})
+    for (const char* file : {"arithmetic.glsl", "trigonometry.glsl", "math.glsl", "math_f64.glsl",
+                             "trigonometry_f64.glsl"})
         for (Section& section : sections(shader_source(file))) all.push_back(std::move(section));
     std::set<std::string_view> wanted(functions.begin(), functions.end());
     // What a function needs stands before it, so one walk from the end finds everything.

@@ -115,8 +115,8 @@ class Meeting {
 /// Where no two positions meet, and the type is wider than what devices combine: each position
 /// reads what is there, and stores what comes of it. Null elsewhere.
 Ref combined_apart(const Builder& b, const Node& node, const std::vector<Ref>& inputs) {
-    if (node.dtype.bytes() < 8) return nullptr;
     const ScatterAttr& attr = node.as<ScatterAttr>();
+    if (attr.op == ScatterOp::Last || node.dtype.bytes() < 8) return nullptr;
     const Ref &target = inputs[0], &values = inputs[1];
     const std::vector<Ref> indices(inputs.begin() + 2, inputs.end());
     const Ref same = scatter(b, target, values, indices, attr);
@@ -135,10 +135,9 @@ Graph invert_scatters(NodeTable& table, const Graph& graph, RuleCounts* fired) {
         if (node.op != Op::Scatter || node.as<ScatterAttr>().by_hand || node.dtype.is_bool())
             return nullptr;
         const std::optional<ReduceOp> op = reduce_op(node.as<ScatterAttr>().op);
-        if (!op) return nullptr;
         const Ref &target = inputs[0], &values = inputs[1];
-        const std::optional<Solution> solution =
-            solve(*target, *values, {inputs.begin() + 2, inputs.end()});
+        std::optional<Solution> solution;
+        if (op) solution = solve(*target, *values, {inputs.begin() + 2, inputs.end()});
         std::vector<Guard> known;  // shapes that met here have met before
         const Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0], &known};
         if (!solution) {

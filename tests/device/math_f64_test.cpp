@@ -1,5 +1,5 @@
-// The functions of shaders/math_f64.glsl on the device against the host's long doubles, over the
-// whole range of f64.
+// The functions of shaders/math_f64.glsl and trigonometry_f64.glsl on the device against the host's
+// long doubles, over the whole range of f64.
 #include <cmath>
 #include <cstring>
 #include <limits>
