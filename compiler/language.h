@@ -49,3 +49,6 @@
 #include "compiler/frontend/vec.h"
 #include "compiler/frontend/vec_math.h"
 #include "compiler/frontend/vmap.h"
+
+/// Everything of Firn's. Functions that stand beside their like in std take tensors.
+namespace firn {}

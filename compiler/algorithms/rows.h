@@ -1,4 +1,4 @@
-// One axis of a tensor as the last of two: what algorithms along an axis work on.
+// One axis of a tensor as the last of two: what algorithms along an axis work on; internal.
 #pragma once
 #include <optional>
 

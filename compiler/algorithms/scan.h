@@ -4,25 +4,36 @@
 
 namespace firn {
 
+/// Which elements a scan goes through, and how.
 struct ScanOptions {
     [[no_unique_address]] ByName by_name = {};
-    std::optional<int> axis = std::nullopt;  // none: x is flattened, and so is the result
-    bool exclusive =
-        false;  // element k without x[k]: it starts from the identity, and the last is left out
-    bool reverse = false;  // from the end of the axis
+    std::optional<int> axis = std::nullopt;  ///< none: x is flattened, and so is the result
+    /// Element k without x[k]: it starts from the identity, and the last is left out.
+    bool exclusive = false;
+    bool reverse = false;  ///< from the end of the axis
 };
 
-// Sums of blocks, the scan of those, and every element with what is before it: work in proportion
-// to the elements, 5 kernels for a million of them. Floats are added in that order, which is not
-// the order from the left. G. Blelloch, "Prefix Sums and Their Applications", 1990.
-
 /// out[k] = x[0] + .. + x[k], as numpy's cumsum. Bools and integers of 8 and 16 bits give i32, f16
-/// and bf16 are added in f32; from a nan on everything is nan.
+/// and bf16 are added in f32; from a nan on everything is nan. The shape stays.
+///
+/// Sums of blocks, the scan of those, and every element with what is before it: work in proportion
+/// to the elements, 5 kernels for a million of them. Floats are added in that order, which is not
+/// the order from the left. G. Blelloch, "Prefix Sums and Their Applications", 1990.
+///
+/// Examples: `cumsum(tensor({1, 2, 3}))` is `{1, 3, 6}`,
+/// `cumsum(tensor({1, 2, 3}), {.exclusive = true})` is `{0, 1, 3}`.
 Tensor cumsum(const Operand& x, const ScanOptions& options = {});
-/// out[k] = x[0] * .. * x[k]; types and nan as for cumsum.
+/// out[k] = x[0] * .. * x[k]; types, nan and order as for cumsum.
+///
+/// Example: `cumprod(tensor({1, 2, 3}))` is `{1, 2, 6}`.
 Tensor cumprod(const Operand& x, const ScanOptions& options = {});
-/// The largest and smallest so far; a nan is passed over where there is a number before it.
+/// The largest so far; a nan is passed over where there is a number before it.
+///
+/// Example: `cummax(tensor({3, 1, 4, 2}))` is `{3, 3, 4, 4}`.
 Tensor cummax(const Operand& x, const ScanOptions& options = {});
+/// The smallest so far; a nan is passed over where there is a number before it.
+///
+/// Example: `cummin(tensor({3, 1, 4, 2}))` is `{3, 1, 1, 1}`.
 Tensor cummin(const Operand& x, const ScanOptions& options = {});
 
 }  // namespace firn

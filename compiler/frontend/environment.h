@@ -1,4 +1,4 @@
-// Every environment variable that Firn reads, in one table with its help.
+// Every environment variable that Firn reads, in one table with its help; internal.
 #pragma once
 #include <optional>
 #include <string>

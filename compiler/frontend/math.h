@@ -5,6 +5,9 @@
 namespace firn {
 
 // Integers and bools become f32 where the result is a real number; other floats keep their type.
+/// The absolute value, in the type of x; that of the least integer is itself.
+///
+/// Example: `abs(tensor({-1.5f, 2.0f}))` is `{1.5, 2}`.
 Tensor abs(const Operand& x);
 Tensor sign(const Operand& x);  // -1, 0 or 1
 Tensor floor(const Operand& x);

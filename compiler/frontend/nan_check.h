@@ -1,4 +1,5 @@
-// What is computed is looked at, and what is not a number is traced to where it comes from.
+// What is computed is looked at, and what is not a number is traced to where it comes from;
+// internal.
 #pragma once
 #include <optional>
 #include <string>

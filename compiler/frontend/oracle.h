@@ -1,4 +1,4 @@
-// Whole graphs on host memory by the oracle: the executor-free way of evaluation.
+// Whole graphs on host memory by the oracle: the executor-free way of evaluation; internal.
 #pragma once
 #include <memory>
 #include <vector>

@@ -1,5 +1,5 @@
 // What rounding may change in the results of a program: by how much two programs for the same graph
-// may differ.
+// may differ; internal.
 #pragma once
 #include <cstddef>
 #include <cstdint>

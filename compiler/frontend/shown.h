@@ -1,4 +1,4 @@
-// What is shown of a tensor: the elements at the ends of its axes, as text.
+// What is shown of a tensor: the elements at the ends of its axes, as text; internal.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// Structs of tensors as lists of tensors: what compiled functions take and give.
+// Structs of tensors as lists of tensors: what compiled functions take and give; internal.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The programs of a function, and which of them serves a call.
+// The programs of a function, and which of them serves a call; internal.
 #pragma once
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// Errors of the engine, which knows no lines, with the place in the program.
+// Errors of the engine, which knows no lines, with the place in the program; internal.
 #pragma once
 #include "compiler/frontend/line_scope.h"
 #include "compiler/program/error.h"

@@ -1,4 +1,4 @@
-// The numbers behind a frame, as files have them.
+// The numbers behind a frame, as files have them; internal.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-// What the inspector asks the compiler.
+// What the inspector asks the compiler; internal.
 #pragma once
 #include "engine/inspector/inspector_tools.h"
 

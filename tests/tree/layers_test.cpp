@@ -217,6 +217,17 @@ TEST(Layers, PublicHeadersKnowNoVulkan) {
             EXPECT_FALSE(starts(name, prefix)) << "firn/firn.h brings in " << name;
 }
 
+/// Comments cost nothing where a header is parsed.
+size_t lines_of_code(const std::string& text) {
+    std::istringstream lines(text);
+    size_t count = 0;
+    for (std::string line; std::getline(lines, line);) {
+        const size_t first = line.find_first_not_of(' ');
+        count += first != line.npos && line.compare(first, 2, "//") != 0;
+    }
+    return count;
+}
+
 // What the include costs is mostly the standard library: of 42,000 lines 36,000. Each of those that
 // are missing here would be 1,500 to 20,000 more, <memory> (SharedPtr stands for it) the most. All
 // of it is parsed in 0.4 s, of which a thousand of our own lines take about 0.02.
@@ -225,9 +236,9 @@ TEST(Layers, PublicHeadersStayLight) {
         "array",    "concepts", "cstddef", "cstdint", "initializer_list", "iosfwd", "new",
         "optional", "string",   "tuple",   "utility", "type_traits",      "vector", "stdexcept"};
     // Learning and shading are headers of their own, so that they cost nobody else.
-    for (const auto& [header, most] : {std::pair{"engine/firn/firn.h", 6200u},
-                                       {"engine/firn/learning.h", 3500u},
-                                       {"engine/firn/shading.h", 3100u}}) {
+    for (const auto& [header, most] : {std::pair{"engine/firn/firn.h", 4200u},
+                                       {"engine/firn/learning.h", 2400u},
+                                       {"engine/firn/shading.h", 2300u}}) {
         size_t lines = 0;
         for (const std::string& name : reached_from(header)) {
             if (name.find('/') == name.npos) {
@@ -236,9 +247,9 @@ TEST(Layers, PublicHeadersStayLight) {
             }
             const std::string text = content(kRoot / name);
             EXPECT_FALSE(text.empty()) << name;
-            lines += static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+            lines += lines_of_code(text);
         }
-        EXPECT_LT(lines, most) << "our own lines behind " << header;
+        EXPECT_LT(lines, most) << "our own lines of code behind " << header;
     }
     EXPECT_FALSE(reached_from("engine/firn/firn.h").count("compiler/learning/module.h"));
     EXPECT_FALSE(reached_from("engine/firn/firn.h").count("compiler/algorithms/noise.h"));
