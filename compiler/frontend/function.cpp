@@ -52,10 +52,11 @@ ArgumentInfo argument_info(const FunctionState& state, size_t k) {
 
 }  // namespace
 
-Function Trace::finish(const std::vector<Tensor>& results) {
+Function Trace::finish(const FlatValue& results) {
     SessionState& session = *state_->session;
     std::vector<Ref> nodes;
-    for (const Tensor& result : results) nodes.push_back(result.node(state_->line));
+    for (const Tensor& result : results.tensors) nodes.push_back(result.node(state_->line));
+    state_->result_lengths = results.lengths;
     builder(session, state_->line);
     ensure(session.scopes.back().id == scope_, "scopes close in the order they were opened");
     EffectNodes effects = finish_effects(session, session.scopes.back().effects);
@@ -421,9 +422,13 @@ struct JitPrograms::State {
 
 JitPrograms::JitPrograms() : state_(std::make_shared<State>()) {}
 
+const std::vector<size_t>& Function::result_lengths() const { return state().result_lengths; }
+
 SharedPtr<Function> JitPrograms::get(const std::vector<ArgSpec>& specs,
+                                     const std::vector<size_t>& lengths,
                                      const Callback<Function()>& make) {
     std::string key;
+    for (size_t length : lengths) key += std::to_string(length) + " ";
     for (const ArgSpec& spec : specs) key += spec.dtype.name() + text(spec.shape) + " ";
     if (const auto* known = state_->functions.find(key)) return *known;
     return state_->functions.put(std::move(key), std::make_shared<Function>(make()));

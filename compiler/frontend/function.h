@@ -57,6 +57,8 @@ class Function {
     /// Waits until everything that is being compiled in the background of the session is ready.
     /// Calls with sizes that were seen before then run the programs that fit them.
     void finish_compiling() const;
+    /// How long the vectors are that the results make.
+    const std::vector<size_t>& result_lengths() const;
     /// What was recorded: the declared arguments first, then the captured tensors.
     const Graph& graph() const;
     /// Programs that are kept, 64 at most.
@@ -82,7 +84,7 @@ class Trace {
     Trace& operator=(const Trace&) = delete;
 
     const std::vector<Tensor>& arguments() const { return arguments_; }
-    Function finish(const std::vector<Tensor>& results);
+    Function finish(const FlatValue& results);
 
   private:
     SharedPtr<FunctionState> state_;
@@ -105,11 +107,9 @@ class CompiledCall<Layout, TypeList<P...>> : public Function {
     explicit CompiledCall(Function function) : Function(std::move(function)) {}
 
     typename Results<Layout>::Type operator()(const ArgumentOf<P>&... args) const {
-        std::vector<Arg> flat;
-        (add_arguments(args, flat), ...);
-        std::vector<Tensor> all = call(flat);
-        size_t next = 0;
-        return Results<Layout>::give(all, next);
+        FlatArguments all;
+        (add_arguments(args, all), ...);
+        return from_flat<Layout>(call(all.args), result_lengths());
     }
     // clang-format off
     template <class... A>
@@ -137,14 +137,11 @@ struct CompiledType<R(P...)> {
 template <class Signature, size_t... Arity>
 using Compiled = typename CompiledType<Signature, Arity...>::Type;
 
-template <class Fn, size_t... K>
-auto call_with(Fn& fn, const std::vector<Tensor>& args, std::index_sequence<K...>) {
-    return fn(Tensor(args[K])...);
-}
 template <class Fn, class... P>
-auto call_with_structs(Fn& fn, const std::vector<Tensor>& args, TypeList<P...>) {
-    size_t next = 0;
-    std::tuple<P...> made{Results<P>::give(args, next)...};  // braces: in order
+auto call_with_values(Fn& fn, const std::vector<Tensor>& args, const std::vector<size_t>& lengths,
+                      TypeList<P...>) {
+    FlatReader reader{args, lengths};
+    std::tuple<P...> made{Results<P>::give(reader)...};  // braces: in order
     return std::apply([&](P&... each) { return fn(std::move(each)...); }, made);
 }
 /// `Fn` can be called with so many Tensors.
@@ -171,25 +168,43 @@ constexpr bool takes_tensors() {
 ///     auto step = compile([](State s, Tensor dt) { return State{..}; },
 ///                         {f32(64, 64), f32(64, 64), f32(), f32(), f32(), f32()});
 ///     state = step(std::move(state), 0.1f);
+template <class Parameters, class Fn>
+auto compile_parameters(Fn fn, const std::vector<ArgSpec>& specs,
+                        const std::vector<size_t>& lengths, SourceLine line) {
+    Trace trace(specs, line);
+    auto result = call_with_values(fn, trace.arguments(), lengths, Parameters());
+    return CompiledCall<decltype(result), Parameters>(trace.finish(flat_value(result)));
+}
+/// The parameters, of all that `Fn` has the first ones, that hold so many tensors.
+template <class Fn, size_t Arity, size_t Count>
+constexpr auto parameters_for() {
+    using All = ParametersOf<Fn>;
+    static_assert(Count <= type_count(All()),
+                  "the function's parameters hold another number of tensors than there are specs");
+    if constexpr (Count > type_count(All()))
+        return TypeList<>();
+    else if constexpr (holds<FirstTypes<All, Count>>(Arity))
+        return FirstTypes<All, Count>();
+    else
+        return parameters_for<Fn, Arity, Count + 1>();
+}
+/// So many tensors where `Fn` takes them, else its own first parameters that hold so many.
+template <class Fn, size_t Arity>
+constexpr auto parameters_of_call() {
+    if constexpr (takes_tensors<Fn, Arity>())
+        return TensorParameters<Arity>();
+    else if constexpr (check_parameters(ParametersOf<Fn>()))
+        return parameters_for<Fn, Arity, least_arguments<Fn, ParametersOf<Fn>>()>();
+    else
+        return TypeList<>();
+}
+template <class Fn, size_t Arity>
+using ParametersOfSpecs = decltype(parameters_of_call<Fn, Arity>());
 template <size_t Arity, class Fn>
 auto compile_arity(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line) {
-    Trace trace(specs, line);
-    auto result = [&] {
-        if constexpr (takes_tensors<Fn, Arity>())
-            return call_with(fn, trace.arguments(), std::make_index_sequence<Arity>());
-        else
-            return call_with_structs(fn, trace.arguments(), ParametersOf<Fn>());
-    }();
-    std::vector<Tensor> flat;
-    Results<decltype(result)>::take(result, flat);
-    if constexpr (takes_tensors<Fn, Arity>()) {
-        return Compiled<decltype(result), Arity>(trace.finish(flat));
-    } else {
-        static_assert(
-            tensors_of(ParametersOf<Fn>()) == Arity,
-            "the function's parameters hold another number of tensors than there are specs");
-        return CompiledCall<decltype(result), ParametersOf<Fn>>(trace.finish(flat));
-    }
+    using Parameters = ParametersOfSpecs<Fn, Arity>;
+    return compile_parameters<Parameters>(std::move(fn), specs, lengths_for<Parameters>(Arity),
+                                          line);
 }
 template <class Fn, size_t Arity>
 requires(!TakesAList<Fn>) auto compile(Fn fn, const ArgSpec (&specs)[Arity],
@@ -224,9 +239,7 @@ class CompiledList : public Function {
 
   private:
     typename Results<Layout>::Type give(const std::vector<Arg>& operands) const {
-        std::vector<Tensor> all = call(operands);
-        size_t next = 0;
-        return Results<Layout>::give(all, next);
+        return from_flat<Layout>(call(operands), result_lengths());
     }
 };
 /// The same for a function that takes `const std::vector<Tensor>&`.
@@ -235,9 +248,7 @@ requires std::invocable < Fn&, const std::vector<Tensor>
 & > auto compile(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line = here()) {
     Trace trace(specs, line);
     auto result = fn(trace.arguments());
-    std::vector<Tensor> flat;
-    Results<decltype(result)>::take(result, flat);
-    return CompiledList<decltype(result)>(trace.finish(flat));
+    return CompiledList<decltype(result)>(trace.finish(flat_value(result)));
 }
 
 /// The number of tensors that `Fn` takes.
@@ -260,8 +271,9 @@ class JitPrograms {
   public:
     static constexpr size_t kMostShapes = 64;
     JitPrograms();
-    /// The function for these specs; made where there is none.
-    SharedPtr<Function> get(const std::vector<ArgSpec>& specs, const Callback<Function()>& make);
+    /// The function for these specs and lengths of vectors; made where there is none.
+    SharedPtr<Function> get(const std::vector<ArgSpec>& specs, const std::vector<size_t>& lengths,
+                            const Callback<Function()>& make);
     size_t size() const;
 
   private:
@@ -271,60 +283,79 @@ class JitPrograms {
 /// True while something is being recorded in the current session.
 bool recording_now();
 
-template <class Fn, class Parameters>
+/// A call of `Jit` with such arguments.
+template <class Jit, class Parameters>
 class JitCall;
-
-/// See jit.
-template <class Fn, class... P>
-class JitCall<Fn, TypeList<P...>> {
+template <class Jit, class... P>
+class JitCall<Jit, TypeList<P...>> {
   public:
-    explicit JitCall(Fn fn) : fn_(std::move(fn)) {}
-
     auto operator()(const ArgumentOf<P>&... args) {
-        using Layout = std::invoke_result_t<Fn&, P...>;
-        std::vector<Arg> all;
+        FlatArguments all;
         (add_arguments(args, all), ...);
-        std::vector<Tensor> results;
-        if (recording_now()) {
-            std::vector<Tensor> given;
-            for (const Arg& arg : all) given.push_back(Tensor::from_node(arg.node()));
-            Results<Layout>::take(call_with_structs(fn_, given, TypeList<P...>()), results);
-        } else {
-            const std::vector<ArgSpec> specs = specs_of(all);
-            const SourceLine line = all.empty() ? SourceLine{} : all[0].line();
-            last_ = programs_.get(specs, [&] {
-                return compile_arity<tensors_of(TypeList<P...>())>(fn_, specs, line);
-            });
-            results = last_->call(all);
-        }
-        size_t next = 0;
-        return Results<Layout>::give(results, next);
+        return static_cast<Jit*>(this)->template run<P...>(all);
     }
+};
+
+/// See jit: it can be called with any of the lists of parameters.
+template <class Fn, class... Lists>
+class Jit : public JitCall<Jit<Fn, Lists...>, Lists>... {
+  public:
+    explicit Jit(Fn fn) : fn_(std::move(fn)) {}
+    using JitCall<Jit, Lists>::operator()...;
     // clang-format off
     template <class... A>
-    requires(sizeof...(A) != sizeof...(P)) void operator()(const A&...) = delete;  // give as many arguments as the function takes
+    requires((sizeof...(A) != type_count(Lists())) && ...) void operator()(const A&...) = delete;  // give as many arguments as the function takes
     // clang-format on
 
     /// The function compiled for the shapes of the most recent call; null before the first.
     const SharedPtr<Function>& last() const { return last_; }
+    /// For how many it is compiled.
     size_t shape_count() const { return programs_.size(); }
 
   private:
+    template <class, class>
+    friend class JitCall;
+    template <class... P>
+    auto run(const FlatArguments& all) {
+        using Layout = std::invoke_result_t<Fn&, P...>;
+        using Given = TypeList<P...>;
+        if (recording_now()) {
+            std::vector<Tensor> given;
+            for (const Arg& arg : all.args) given.push_back(Tensor::from_node(arg.node()));
+            const FlatValue out = flat_value(call_with_values(fn_, given, all.lengths, Given()));
+            return from_flat<Layout>(out.tensors, out.lengths);
+        }
+        const std::vector<ArgSpec> specs = specs_of(all.args);
+        const SourceLine line = all.args.empty() ? SourceLine{} : all.args[0].line();
+        last_ = programs_.get(specs, all.lengths, [&]() -> Function {
+            return compile_parameters<Given>(fn_, specs, all.lengths, line);
+        });
+        return from_flat<Layout>(last_->call(all.args), last_->result_lengths());
+    }
+
     Fn fn_;
     JitPrograms programs_;
     SharedPtr<Function> last_;
 };
+template <class Fn, class All, size_t Least, size_t... More>
+auto jit_with(Fn fn, All, std::index_sequence<More...>) {
+    return Jit<Fn, FirstTypes<All, Least + More>...>(std::move(fn));
+}
 
 /// Compiles `fn` for the types and shapes that it is first called with, and again for new ones;
-/// keeps the 64 that were used last.
+/// keeps the 64 that were used last. Parameters with defaults may be left out.
 template <class Fn>
 auto jit(Fn fn) {
-    if constexpr (TakesNumbers<Fn>)
-        static_assert(tensors_of(ParametersOf<Fn>()) == 0);  // says which
-    else if constexpr (TakesStructs<Fn>)
-        return JitCall<Fn, ParametersOf<Fn>>(std::move(fn));
-    else
-        return JitCall<Fn, TensorParameters<tensor_arity<Fn>()>>(std::move(fn));
+    if constexpr (TakesLaidOut<Fn>) {
+        using All = ParametersOf<Fn>;
+        constexpr size_t least = least_arguments<Fn, All>();
+        return jit_with<Fn, All, least>(std::move(fn), All(),
+                                        std::make_index_sequence<type_count(All()) - least + 1>());
+    } else if constexpr (TakesNumbers<Fn>) {
+        check_parameters(ParametersOf<Fn>());  // says which
+    } else {
+        return Jit<Fn, TensorParameters<tensor_arity<Fn>()>>(std::move(fn));
+    }
 }
 
 }  // namespace firn

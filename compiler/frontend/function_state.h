@@ -43,6 +43,7 @@ struct FunctionState {
     std::shared_ptr<SessionState> session;
     SourceLine line;
     std::vector<ArgSpec> specs;
+    std::vector<size_t> result_lengths;  // of the vectors that results make
     int nested = 0;  // loops and branches inside one another
     Graph graph;     // scalars as scalars; after the results those of the effects
     std::vector<Effect> effects;

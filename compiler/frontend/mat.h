@@ -148,4 +148,17 @@ Tensor stack(const Mat<N>& m, SourceLine line = here()) {
     return stack_components(columns, line);
 }
 
+/// Compiled functions take and give matrices: column by column.
+template <size_t N>
+struct Results<Mat<N>> {
+    using Type = Mat<N>;
+    static constexpr size_t count = N * N, vectors = 0, each = 0;
+    static void take(const Type& from, FlatValue& to) { take_flat(from.columns, to); }
+    static Type give(FlatReader& from) {
+        Type out;
+        out.columns = Results<decltype(out.columns)>::give(from);
+        return out;
+    }
+};
+
 }  // namespace firn

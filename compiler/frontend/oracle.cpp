@@ -32,6 +32,12 @@ class HostExecutor : public Executor {
         ensure(offset + data.size() <= host.data.size(), "a read stays inside its memory");
         std::copy_n(host.data.begin() + static_cast<long>(offset), data.size(), data.begin());
     }
+    const std::byte* mapped(const Memory& memory) override {
+        return static_cast<const HostMemory&>(memory).data.data();
+    }
+    std::byte* map_for_writing(Memory& memory) override {
+        return static_cast<HostMemory&>(memory).data.data();
+    }
     void run(const std::shared_ptr<const Program>&, const Call&) override {
         throw InternalError("internal error: the oracle evaluates graphs and runs no programs");
     }

@@ -21,8 +21,6 @@
 namespace firn {
 namespace {
 
-uint64_t padded(uint64_t bytes) { return std::max<uint64_t>(16, (bytes + 15) / 16 * 16); }
-
 Ref buffer_node(SessionState& session, std::shared_ptr<Memory> memory, DType dtype,
                 const Shape& shape, SourceLine line) {
     return session.nodes.intern(Op::Buffer, dtype, shape, {}, BufferAttr{std::move(memory)}, line);
@@ -184,7 +182,7 @@ std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
         if (!memory && k < counts && result.op == Op::Input)
             memory = call.arguments[static_cast<size_t>(result.as<InputAttr>().index)];
         if (!memory)
-            memory = executor.allocate(padded(storage_bytes(result.dtype, shape)),
+            memory = executor.allocate(padded_bytes(storage_bytes(result.dtype, shape)),
                                        "result " + std::to_string(k));
         call.results.push_back(memory);
         Ref made = buffer_node(session, std::move(memory), result.dtype, shape, line);
@@ -285,9 +283,9 @@ Tensor tensor_over(SharedPtr<Memory> memory, DType dtype, const Shape& shape, So
         if (!size.is_constant() || size.constant() < 0)
             fail_at(line, "tensor_over: memory cannot have shape " + text(shape) +
                               "; give sizes that are numbers from 0 up");
-    if (memory->bytes() < padded(storage_bytes(dtype, shape)))
+    if (memory->bytes() < padded_bytes(storage_bytes(dtype, shape)))
         fail_at(line, "tensor_over: shape " + text(shape) + " of " + dtype.name() + " needs " +
-                          std::to_string(padded(storage_bytes(dtype, shape))) +
+                          std::to_string(padded_bytes(storage_bytes(dtype, shape))) +
                           " bytes (a multiple of 16), the memory has " +
                           std::to_string(memory->bytes()) + "; allocate that much");
     return Tensor::from_node(buffer_node(session, std::move(memory), dtype, shape, line));
@@ -308,13 +306,16 @@ std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line) {
     return data;
 }
 
+uint64_t padded_bytes(uint64_t bytes) { return std::max<uint64_t>(16, (bytes + 15) / 16 * 16); }
+
 std::vector<std::byte> bytes_of(const Tensor& x, SourceLine line) { return read_tensor(x, line); }
 
 Ref upload(SessionState& session, std::span<const std::byte> data, DType dtype, const Shape& shape,
            SourceLine line) {
     const Inside inside(session.nodes.thread(), line);
     Executor& executor = executor_of(session);
-    std::shared_ptr<Memory> memory = executor.allocate(padded(data.size()), "tensor " + text(line));
+    std::shared_ptr<Memory> memory =
+        executor.allocate(padded_bytes(data.size()), "tensor " + text(line));
     if (!data.empty()) executor.write(*memory, 0, data);
     return buffer_node(session, std::move(memory), dtype, shape, line);
 }

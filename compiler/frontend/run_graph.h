@@ -18,6 +18,9 @@ class Tensor;
 /// Computes a tensor and gives its elements in storage form.
 std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line);
 
+/// What memory for so many bytes of a tensor has: kernels load 16 at a time.
+uint64_t padded_bytes(uint64_t bytes);
+
 /// A Buffer node with this data.
 std::shared_ptr<const Node> upload(SessionState& session, std::span<const std::byte> data,
                                    DType dtype, const Shape& shape, SourceLine line);

@@ -69,93 +69,146 @@ using MembersOf = decltype(tie_members(std::declval<T&>()));
 
 // --- lists of tensors
 
-/// How a value is laid out as tensors: a Tensor; a tuple, pair, array or vector of them; a struct
-/// of what may be laid out. `take` adds its tensors, `give` makes it of the next ones.
+/// The tensors of a value in order, and the lengths of its vectors, which its type does not say.
+struct FlatValue {
+    std::vector<Tensor> tensors;
+    std::vector<size_t> lengths;
+};
+/// Goes through them while a value is made of them.
+struct FlatReader {
+    const std::vector<Tensor>& tensors;
+    const std::vector<size_t>& lengths;
+    size_t next = 0, next_length = 0;
+
+    const Tensor& tensor() { return tensors[next++]; }
+    size_t length() { return lengths[next_length++]; }
+};
+
+/// How a value is laid out as tensors: a Tensor; a vec or mat; a tuple, pair, array or vector of
+/// what may be laid out; a struct of such. `take` adds its tensors, `give` makes it of the next
+/// ones. Outside of vectors it has `count` tensors; it has `vectors` vectors, and all their
+/// elements together would be `each` tensors if they had one element each.
 template <class T>
 struct Results {
-    static_assert(!std::is_same_v<T, T>,
-                  "a function that is compiled takes and gives tensors: Tensor, vec, mat, and "
-                  "structs, tuples and arrays of them. Write a number as a Tensor of rank 0, whose "
-                  "spec is f32() or i32(); what is fixed while recording is captured by [=]");
+    static constexpr bool unknown = true;
+    static constexpr size_t count = 0, vectors = 0, each = 0;
 };
+template <class T>
+concept LaidOut = !requires {
+    Results<std::remove_cvref_t<T>>::unknown;
+};
+template <class T>
+constexpr bool check_laid_out() {
+    static_assert(LaidOut<T>,
+                  "a function that is compiled takes and gives tensors: Tensor, vec, mat, and "
+                  "structs, tuples, arrays and vectors of them. Write a number as a Tensor of rank "
+                  "0, whose spec is f32() or i32(); what is fixed while recording is captured by "
+                  "[=]");
+    return LaidOut<T>;
+}
+/// Adds the tensors of any value.
+template <class T>
+void take_flat(const T& from, FlatValue& to) {
+    if constexpr (check_laid_out<T>()) Results<T>::take(from, to);
+}
+template <class T>
+FlatValue flat_value(const T& from) {
+    FlatValue out;
+    take_flat(from, out);
+    return out;
+}
+/// A value of type T of these tensors.
+template <class T>
+typename Results<T>::Type from_flat(const std::vector<Tensor>& tensors,
+                                    const std::vector<size_t>& lengths) {
+    FlatReader reader{tensors, lengths};
+    return Results<T>::give(reader);
+}
 
 template <>
 struct Results<Tensor> {
     using Type = Tensor;
-    static constexpr size_t count = 1;
-    static void take(const Tensor& from, std::vector<Tensor>& to) { to.push_back(from); }
-    static Tensor give(const std::vector<Tensor>& all, size_t& next) { return all[next++]; }
+    static constexpr size_t count = 1, vectors = 0, each = 0;
+    static void take(const Tensor& from, FlatValue& to) { to.tensors.push_back(from); }
+    static Tensor give(FlatReader& from) { return from.tensor(); }
 };
 template <>
 struct Results<Access> : Results<Tensor> {};
 
+/// Several values, one after the other.
 template <class... T>
-struct Results<std::tuple<T...>> {
+struct ResultsOfAll {
+    static constexpr size_t count = (Results<T>::count + ... + 0);
+    static constexpr size_t vectors = (Results<T>::vectors + ... + 0);
+    static constexpr size_t each = (Results<T>::each + ... + 0);
+    static void take(FlatValue& to, const T&... from) { (take_flat(from, to), ...); }
+};
+template <class... T>
+struct Results<std::tuple<T...>> : ResultsOfAll<T...> {
     using Type = std::tuple<typename Results<T>::Type...>;
-    static void take(const std::tuple<T...>& from, std::vector<Tensor>& to) {
-        std::apply(
-            [&](const auto&... each) {
-                (Results<std::remove_cvref_t<decltype(each)>>::take(each, to), ...);
-            },
-            from);
+    static void take(const std::tuple<T...>& from, FlatValue& to) {
+        std::apply([&](const T&... all) { ResultsOfAll<T...>::take(to, all...); }, from);
     }
-    static Type give(const std::vector<Tensor>& all, size_t& next) {
-        return Type{Results<T>::give(all, next)...};  // braces: in order
+    static Type give(FlatReader& from) {
+        return Type{Results<T>::give(from)...};  // braces: in order
     }
 };
 template <class A, class B>
-struct Results<std::pair<A, B>> {
+struct Results<std::pair<A, B>> : ResultsOfAll<A, B> {
     using Type = std::pair<typename Results<A>::Type, typename Results<B>::Type>;
-    static void take(const std::pair<A, B>& from, std::vector<Tensor>& to) {
-        Results<A>::take(from.first, to);
-        Results<B>::take(from.second, to);
+    static void take(const std::pair<A, B>& from, FlatValue& to) {
+        ResultsOfAll<A, B>::take(to, from.first, from.second);
     }
-    static Type give(const std::vector<Tensor>& all, size_t& next) {
-        return Type{Results<A>::give(all, next), Results<B>::give(all, next)};
+    static Type give(FlatReader& from) {
+        return Type{Results<A>::give(from), Results<B>::give(from)};
     }
 };
 template <class T, size_t N>
 struct Results<std::array<T, N>> {
     using Type = std::array<typename Results<T>::Type, N>;
-    static constexpr size_t count = N * Results<T>::count;
-    static void take(const std::array<T, N>& from, std::vector<Tensor>& to) {
-        for (const T& each : from) Results<T>::take(each, to);
+    static constexpr size_t count = N * Results<T>::count, vectors = N * Results<T>::vectors;
+    static constexpr size_t each = N * Results<T>::each;
+    static void take(const std::array<T, N>& from, FlatValue& to) {
+        for (const T& element : from) take_flat(element, to);
     }
-    static Type give(const std::vector<Tensor>& all, size_t& next) {
+    static Type give(FlatReader& from) {
         Type out;
-        for (auto& each : out) each = Results<T>::give(all, next);
+        for (auto& element : out) element = Results<T>::give(from);
         return out;
     }
 };
-/// A vector takes every result that is left: it stands alone, or last.
-template <>
-struct Results<std::vector<Tensor>> {
-    using Type = std::vector<Tensor>;
-    static void take(const Type& from, std::vector<Tensor>& to) {
-        to.insert(to.end(), from.begin(), from.end());
+template <class T>
+struct Results<std::vector<T>> {
+    using Type = std::vector<typename Results<T>::Type>;
+    // How many vectors its elements hold, nobody knows: more than one.
+    static constexpr size_t count = 0, vectors = 1 + Results<T>::vectors;
+    static constexpr size_t each = Results<T>::count;
+    static void take(const std::vector<T>& from, FlatValue& to) {
+        to.lengths.push_back(from.size());
+        for (const T& element : from) take_flat(element, to);
     }
-    static Type give(const std::vector<Tensor>& all, size_t& next) {
-        Type out(all.begin() + static_cast<long>(next), all.end());
-        next = all.size();
+    static Type give(FlatReader& from) {
+        Type out;
+        for (size_t left = from.length(); left; --left) out.push_back(Results<T>::give(from));
         return out;
     }
 };
 
+template <class Members>
+struct ResultsOfMembers;
+template <class... M>
+struct ResultsOfMembers<std::tuple<M&...>> : ResultsOfAll<std::remove_cvref_t<M>...> {};
 template <Aggregate T>
-struct Results<T> {
+struct Results<T> : ResultsOfMembers<MembersOf<T>> {
     using Type = T;
-    static void take(const T& from, std::vector<Tensor>& to) {
-        std::apply(
-            [&](const auto&... each) {
-                (Results<std::remove_cvref_t<decltype(each)>>::take(each, to), ...);
-            },
-            tie_members(from));
+    static void take(const T& from, FlatValue& to) {
+        std::apply([&](const auto&... all) { (take_flat(all, to), ...); }, tie_members(from));
     }
-    static T give(const std::vector<Tensor>& all, size_t& next) {
+    static T give(FlatReader& from) {
         T out{};
         std::apply(
-            [&](auto&... each) {
-                ((each = Results<std::remove_cvref_t<decltype(each)>>::give(all, next)), ...);
+            [&](auto&... all) {
+                ((all = Results<std::remove_cvref_t<decltype(all)>>::give(from)), ...);
             },
             tie_members(out));
         return out;
@@ -164,23 +217,12 @@ struct Results<T> {
 
 // --- parameters
 
-/// The tensors that a value of type T has, by its members where it is a struct.
-template <class T>
-constexpr size_t tensor_count() {
-    if constexpr (requires { Results<T>::count; })
-        return Results<T>::count;
-    else
-        return []<class... M>(const std::tuple<M&...>*) {
-            return (tensor_count<std::remove_cvref_t<M>>() + ...);
-        }(static_cast<MembersOf<T>*>(nullptr));
-}
-
 template <class... T>
 struct TypeList {};
+template <class List>
+struct ResultsOfList;
 template <class... P>
-constexpr size_t tensors_of(TypeList<P...>) {
-    return (tensor_count<P>() + ... + 0);
-}
+struct ResultsOfList<TypeList<P...>> : ResultsOfAll<P...> {};
 
 template <class Call>
 struct ParametersOfCall;
@@ -200,15 +242,19 @@ template <class Fn>
 using ParametersOf = typename ParametersOfCall<Fn>::Types;
 
 template <class... P>
-constexpr bool has_struct(TypeList<P...>) {
-    return (Aggregate<P> || ...);
+constexpr bool check_parameters(TypeList<P...>) {
+    return (check_laid_out<P>() && ...);
 }
-/// Some parameter is a struct.
+/// All parameters are tensors, or values made of them.
+template <class... P>
+constexpr bool are_laid_out(TypeList<P...>) {
+    return (LaidOut<P> && ...);
+}
 template <class Fn>
-concept TakesStructs = requires {
+concept TakesLaidOut = requires {
     typename ParametersOf<Fn>;
 }
-&&has_struct(ParametersOf<Fn>());
+&&are_laid_out(ParametersOf<Fn>());
 
 /// Some parameter is a C++ number, which cannot be.
 template <class Fn>
@@ -224,41 +270,98 @@ concept TakesAList = requires {
 }
 &&std::is_same_v<ParametersOf<Fn>, TypeList<std::vector<Tensor>>>;
 
-/// A struct as an argument: moved in, its tensors are given away.
+/// `Fn` can be called with such parameters: with fewer than it has, where the others have defaults.
+template <class Fn, class... P>
+constexpr bool takes(TypeList<P...>) {
+    return std::invocable<Fn&, P...>;
+}
+template <class... P, size_t... K>
+auto first_types(TypeList<P...>, std::index_sequence<K...>)
+    -> TypeList<std::tuple_element_t<K, std::tuple<P...>>...>;
+template <class List, size_t Count>
+using FirstTypes = decltype(first_types(List(), std::make_index_sequence<Count>()));
+template <class... P>
+constexpr size_t type_count(TypeList<P...>) {
+    return sizeof...(P);
+}
+/// How many of its parameters have to be given.
+template <class Fn, class List, size_t Count = 0>
+constexpr size_t least_arguments() {
+    if constexpr (Count == type_count(List()) || takes<Fn>(FirstTypes<List, Count>()))
+        return Count;
+    else
+        return least_arguments<Fn, List, Count + 1>();
+}
+/// Whether such parameters can hold so many tensors. Of one vector the others say how long it is.
+template <class List>
+constexpr bool holds(size_t tensors) {
+    using All = ResultsOfList<List>;
+    if (All::vectors == 0) return tensors == All::count;
+    return All::vectors == 1 && All::each > 0 && tensors >= All::count &&
+           (tensors - All::count) % All::each == 0;
+}
+/// The lengths of the vectors of such parameters that hold so many tensors.
+template <class List>
+std::vector<size_t> lengths_for(size_t tensors) {
+    using All = ResultsOfList<List>;
+    if constexpr (All::vectors == 0)
+        return {};
+    else
+        return {(tensors - All::count) / All::each};
+}
+
+/// A value as an argument: moved in, its tensors are given away.
 template <class T>
 class StructArgument {
   public:
     StructArgument(const T& x, SourceLine line = here()) {
-        std::vector<Tensor> all;
-        Results<T>::take(x, all);
-        for (const Tensor& each : all) args_.emplace_back(each, line);
+        FlatValue all = flat_value(x);
+        lengths_ = std::move(all.lengths);
+        for (const Tensor& each : all.tensors) args_.emplace_back(each, line);
     }
     StructArgument(T&& x, SourceLine line = here()) { add(x, line); }
 
     const std::vector<Arg>& args() const { return args_; }
+    const std::vector<size_t>& lengths() const { return lengths_; }
 
   private:
+    void add(Tensor& x, SourceLine line) { args_.emplace_back(std::move(x), line); }
     template <class M>
-    void add(M& member, SourceLine line) {
-        if constexpr (std::is_same_v<M, Tensor>) {
-            args_.emplace_back(std::move(member), line);
-        } else if constexpr (Aggregate<M> && !requires { Results<M>::count; }) {
-            std::apply([&](auto&... each) { (add(each, line), ...); }, tie_members(member));
+    void add(std::vector<M>& x, SourceLine line) {
+        lengths_.push_back(x.size());
+        for (M& each : x) add(each, line);
+    }
+    template <class M, size_t N>
+    void add(std::array<M, N>& x, SourceLine line) {
+        for (M& each : x) add(each, line);
+    }
+    template <class M>
+    void add(M& x, SourceLine line) {
+        if constexpr (Aggregate<M>) {
+            std::apply([&](auto&... all) { (add(all, line), ...); }, tie_members(x));
         } else {
-            std::vector<Tensor> all;
-            Results<M>::take(member, all);
-            for (const Tensor& each : all) args_.emplace_back(each, line);
+            StructArgument<M> copied(std::as_const(x), line);
+            args_.insert(args_.end(), copied.args().begin(), copied.args().end());
+            lengths_.insert(lengths_.end(), copied.lengths().begin(), copied.lengths().end());
         }
     }
 
     std::vector<Arg> args_;
+    std::vector<size_t> lengths_;
 };
 template <class P>
 using ArgumentOf = std::conditional_t<std::is_same_v<P, Tensor>, Arg, StructArgument<P>>;
-inline void add_arguments(const Arg& arg, std::vector<Arg>& to) { to.push_back(arg); }
+
+/// The tensors of several arguments, and the lengths of their vectors.
+struct FlatArguments {
+    std::vector<Arg> args;
+    std::vector<size_t> lengths;
+};
+inline void add_arguments(const Arg& arg, FlatArguments& to) { to.args.push_back(arg); }
 template <class T>
-void add_arguments(const StructArgument<T>& arg, std::vector<Arg>& to) {
-    to.insert(to.end(), arg.args().begin(), arg.args().end());
+void add_arguments(const StructArgument<T>& arg, FlatArguments& to) {
+    to.args.insert(to.args.end(), arg.args().begin(), arg.args().end());
+    to.lengths.insert(to.lengths.end(), arg.lengths().begin(), arg.lengths().end());
 }
 
 }  // namespace firn

@@ -421,13 +421,13 @@ Tensor stack(const Vec<N, K>& v, SourceLine line = here()) {
 template <size_t N, VecKind K>
 struct Results<Vec<N, K>> {
     using Type = Vec<N, K>;
-    static constexpr size_t count = N;
-    static void take(const Type& from, std::vector<Tensor>& to) {
-        for (size_t k = 0; k < N; ++k) to.push_back(from[k]);
+    static constexpr size_t count = N, vectors = 0, each = 0;
+    static void take(const Type& from, FlatValue& to) {
+        for (size_t k = 0; k < N; ++k) to.tensors.push_back(from[k]);
     }
-    static Type give(const std::vector<Tensor>& all, size_t& next) {
+    static Type give(FlatReader& from) {
         Type out;
-        for (size_t k = 0; k < N; ++k) out[k] = all[next++];
+        for (size_t k = 0; k < N; ++k) out[k] = from.tensor();
         return out;
     }
 };

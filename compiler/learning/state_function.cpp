@@ -32,14 +32,14 @@ std::vector<Tensor> StateTrace::arguments() const {
     return {begin, begin + static_cast<long>(declared_)};
 }
 
-StateFunction StateTrace::finish(const std::vector<Tensor>& results) {
-    std::vector<Tensor> all = results;
+StateFunction StateTrace::finish(const FlatValue& results) {
+    FlatValue all = results;
     std::vector<size_t> changed;
     for (size_t k = 0; k < state_.variables.size(); ++k) {
         const Tensor& now = state_.variables[k].variable.value();
         if (now.node() == trace_.arguments()[declared_ + k].node()) continue;
         changed.push_back(k);
-        all.push_back(now);
+        all.tensors.push_back(now);
     }
     variables_ = nullptr;
     numbers_ = nullptr;

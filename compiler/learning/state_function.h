@@ -35,7 +35,7 @@ class StateTrace {
   public:
     StateTrace(const State& state, const std::vector<ArgSpec>& specs, SourceLine line);
     std::vector<Tensor> arguments() const;
-    StateFunction finish(const std::vector<Tensor>& results);
+    StateFunction finish(const FlatValue& results);
 
   private:
     State state_;
@@ -45,19 +45,19 @@ class StateTrace {
     SharedPtr<NumberBinding> numbers_;
 };
 
-template <class Layout, class Sequence>
+template <class Layout, class Parameters>
 class StateCall;
 
 /// Such a function with its C++ signature.
-template <class Layout, size_t... K>
-class StateCall<Layout, std::index_sequence<K...>> : public StateFunction {
+template <class Layout, class... P>
+class StateCall<Layout, TypeList<P...>> : public StateFunction {
   public:
     explicit StateCall(StateFunction function) : StateFunction(std::move(function)) {}
 
-    typename Results<Layout>::Type operator()(const Repeated<K, Arg>&... args) const {
-        std::vector<Tensor> all = call({args...});
-        size_t next = 0;
-        return Results<Layout>::give(all, next);
+    typename Results<Layout>::Type operator()(const ArgumentOf<P>&... args) const {
+        FlatArguments all;
+        (add_arguments(args, all), ...);
+        return from_flat<Layout>(call(all.args), function().result_lengths());
     }
 };
 
@@ -72,21 +72,18 @@ class StateCall<Layout, std::index_sequence<K...>> : public StateFunction {
 /// Modules that `fn` uses and that `state` has not are captured with the values that they have now.
 template <class Fn, size_t Arity>
 auto compile(const State& state, Fn fn, const ArgSpec (&specs)[Arity], SourceLine line = here()) {
-    auto sequence = std::make_index_sequence<Arity>();
+    using Parameters = ParametersOfSpecs<Fn, Arity>;
     StateTrace trace(state, {std::begin(specs), std::end(specs)}, line);
-    auto result = call_with(fn, trace.arguments(), sequence);
-    std::vector<Tensor> flat;
-    Results<decltype(result)>::take(result, flat);
-    return StateCall<decltype(result), decltype(sequence)>(trace.finish(flat));
+    auto result =
+        call_with_values(fn, trace.arguments(), lengths_for<Parameters>(Arity), Parameters());
+    return StateCall<decltype(result), Parameters>(trace.finish(flat_value(result)));
 }
 template <class Fn>
 requires std::invocable<Fn&>
 auto compile(const State& state, Fn fn, SourceLine line = here()) {
     StateTrace trace(state, {}, line);
     auto result = fn();
-    std::vector<Tensor> flat;
-    Results<decltype(result)>::take(result, flat);
-    return StateCall<decltype(result), std::index_sequence<>>(trace.finish(flat));
+    return StateCall<decltype(result), TypeList<>>(trace.finish(flat_value(result)));
 }
 
 }  // namespace firn

@@ -50,6 +50,11 @@ class Executor {
     virtual void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) = 0;
     /// Waits until everything run so far has written it.
     virtual void read(const Memory& memory, uint64_t offset, std::span<std::byte> data) = 0;
+    /// The bytes of memory that the host sees as the device does, when everything run so far has
+    /// written them; null where the device has memory of its own.
+    virtual const std::byte* mapped(const Memory&) { return nullptr; }
+    /// The same for the host to write, when nothing that runs uses them any more.
+    virtual std::byte* map_for_writing(Memory&) { return nullptr; }
     /// Runs in program order with everything else of this executor; may return before it is done.
     virtual void run(const std::shared_ptr<const Program>& program, const Call& call) = 0;
     /// Makes what takes long when a program first runs, such as pipelines; from any thread. The

@@ -139,6 +139,18 @@ void VulkanExecutor::write(Memory& memory, uint64_t offset, std::span<const std:
     within_memory("writing to", buffer.name(), [&] { write_buffer(buffer, offset, data); });
 }
 
+const std::byte* VulkanExecutor::mapped(const Memory& memory) {
+    const Buffer& buffer = buffer_of(&memory, *device_, "mapped", "a tensor");
+    if (buffer.mapped()) device_->wait(buffer.written_at());
+    return buffer.mapped();
+}
+
+std::byte* VulkanExecutor::map_for_writing(Memory& memory) {
+    const Buffer& buffer = buffer_of(&memory, *device_, "mapped", "a tensor");
+    if (buffer.mapped()) device_->wait(buffer.busy_until());
+    return buffer.mapped();
+}
+
 void VulkanExecutor::read(const Memory& memory, uint64_t offset, std::span<std::byte> data) {
     const Buffer& buffer = buffer_of(&memory, *device_, "read", "a tensor");
     within_memory("reading", buffer.name(), [&] { read_buffer(buffer, offset, data); });

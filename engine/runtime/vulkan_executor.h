@@ -49,6 +49,8 @@ class VulkanExecutor : public Executor {
     std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string& name) override;
     void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) override;
     void read(const Memory& memory, uint64_t offset, std::span<std::byte> data) override;
+    const std::byte* mapped(const Memory& memory) override;
+    std::byte* map_for_writing(Memory& memory) override;
     void run(const std::shared_ptr<const Program>& program, const Call& call) override;
     std::shared_ptr<const void> prepare(const Program& program) override;
     void wait() override;

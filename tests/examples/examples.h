@@ -1,4 +1,5 @@
-// The examples in the comments of the public headers, as examples.awk writes them, and what they show.
+// The examples in the comments of the public headers, as examples.awk writes them, and what they
+// show.
 #pragma once
 #include <cstddef>
 #include <string>

@@ -1,5 +1,7 @@
-// Every example in the comments of the public headers gives what the comment says: by the oracle, by the kernel
-// interpreter and on the device.
+// Every example in the comments of the public headers gives what the comment says: by the oracle,
+// by the kernel interpreter and on the device.
+#include "tests/examples/examples.h"
+
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -7,7 +9,6 @@
 #include <filesystem>
 #include <sstream>
 
-#include "tests/examples/examples.h"
 #include "tests/ir/near.h"
 
 namespace firn {
@@ -59,7 +60,7 @@ Said parse(const std::string& is) {
 
 std::vector<int64_t> numbers(const Shape& shape) {
     std::vector<int64_t> out;
-    for (const Size& size : shape) out.push_back(size.value());
+    for (const Size& size : shape) out.push_back(size.constant());
     return out;
 }
 
@@ -119,10 +120,10 @@ class Examples : public ::testing::Test {
   protected:
     void SetUp() override {
         before_ = std::filesystem::current_path();
-        const auto folder = std::filesystem::path(::testing::TempDir()) /
-                            ("firn_examples_" + std::string(::testing::UnitTest::GetInstance()
-                                                                ->current_test_info()
-                                                                ->name()));
+        const auto folder =
+            std::filesystem::path(::testing::TempDir()) /
+            ("firn_examples_" +
+             std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
         std::filesystem::remove_all(folder);
         std::filesystem::create_directories(folder);
         std::filesystem::current_path(folder);
@@ -154,13 +155,13 @@ void run_on_device(void (*run)(const Session&)) {
     }
 }
 
-#define EXAMPLES(Group, group)                                                              \
+#define EXAMPLES(Group, group)                                                                  \
     TEST_F(Examples, Of##Group##ByTheOracle) { run(examples_of_##group(), Session::oracle()); } \
-    TEST_F(Examples, Of##Group##ByTheKernelInterpreter) {                                   \
-        run(examples_of_##group(), Session::interpreter());                                 \
-    }                                                                                       \
-    TEST_F(Examples, Of##Group##OnTheDevice) {                                              \
-        run_on_device([](const Session& session) { run(examples_of_##group(), session); }); \
+    TEST_F(Examples, Of##Group##ByTheKernelInterpreter) {                                       \
+        run(examples_of_##group(), Session::interpreter());                                     \
+    }                                                                                           \
+    TEST_F(Examples, Of##Group##OnTheDevice) {                                                  \
+        run_on_device([](const Session& session) { run(examples_of_##group(), session); });     \
     }
 EXAMPLES(Frontend, frontend)
 EXAMPLES(Algorithms, algorithms)

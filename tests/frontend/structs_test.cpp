@@ -21,7 +21,7 @@ struct State {
     Wind wind;
     std::array<Tensor, 2> sums;
 };
-static_assert(tensor_count<State>() == 7);
+static_assert(Results<State>::count == 7);
 static_assert(kMembers<State> == 4 && kMembers<Wind> == 2);
 
 State stepped(State s, const Tensor& dt) {

@@ -1,5 +1,5 @@
-// The reference of the public headers can be made: every comment finds its place, every function has one, and the
-// functions of tensors have examples, which tests/examples runs.
+// The reference of the public headers can be made: every comment finds its place, every function
+// has one, and the functions of tensors have examples, which tests/examples runs.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -29,10 +29,10 @@ TEST(Reference, HasEveryFunctionAndType) {
     EXPECT_EQ(made().status, 0) << made().output;
     // A function of each header that users include.
     for (const char* name : {"eigh", "median_filter", "cross_entropy", "save_image"})
-        EXPECT_EQ(run("grep -rqw --include='*_8h.html' " + std::string(name) + " '" + folder() +
-                      "'")
-                      .status,
-                  0)
+        EXPECT_EQ(
+            run("grep -rqw --include='*_8h.html' " + std::string(name) + " '" + folder() + "'")
+                .status,
+            0)
             << name << " is not in the reference";
 }
 

@@ -208,6 +208,16 @@ class Interpreter : public Executor {
         std::copy_n(host.data.begin() + static_cast<ptrdiff_t>(offset), data.size(), data.begin());
     }
 
+    const std::byte* mapped(const Memory& memory) override {
+        check(memory, 0, 0);
+        return static_cast<const HostMemory&>(memory).data.data();
+    }
+
+    std::byte* map_for_writing(Memory& memory) override {
+        check(memory, 0, 0);
+        return static_cast<HostMemory&>(memory).data.data();
+    }
+
     void run(const std::shared_ptr<const Program>& program, const Call& call) override {
         BoundSlots slots(*program, call);
         Running running(*this, *program, slots, call.scalars);
