@@ -1,6 +1,7 @@
 // The examples in the comments of the public headers, as examples.awk writes them, and what they
 // show.
 #pragma once
+#include <cmath>  // NAN and INFINITY in examples
 #include <cstddef>
 #include <string>
 #include <vector>
