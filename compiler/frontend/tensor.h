@@ -164,9 +164,8 @@ class Tensor : public TensorOperators {
     Tensor(Tensor&& other) : Tensor(static_cast<const Tensor&>(other)) {}
     /// @}
 
-    /// Another value, outside of what is recorded of any type and shape. A tensor that was made
-    /// outside of a `loop`, `if_` or function keeps its type there, and gets the value at the
-    /// positions whose condition holds.
+    /// Another value, of any type and shape. In a `loop` or under `if_` a tensor that was made
+    /// outside keeps its type, and gets the value at the positions whose condition holds.
     ///
     /// Example: after `Tensor x = tensor({1, 5}); if_(x > 3, [&] { x = 3; });` `x` is `{1, 3}`.
     /// @{
