@@ -6,6 +6,8 @@
 
 namespace firn {
 
+/// @cond
+
 /// A line as a parameter beside which `{}` and `{0, 4}` mean a shape: braces make none.
 class CallerLine {
   public:
@@ -16,17 +18,21 @@ class CallerLine {
     SourceLine line_;
 };
 
-/// Elements with a stride along every axis: a matrix or map of Eigen, or an mdspan.
+/// @endcond
+
+/// Rows and columns with a stride each: a matrix or map of Eigen.
 template <class View>
 concept MatrixView = requires(const View& view) {
     view.rows() + view.cols() + view.rowStride() + view.colStride();
     requires Arithmetic<std::remove_cvref_t<decltype(*view.data())>>;
 };
+/// Elements with a stride along each of any number of axes: an mdspan.
 template <class View>
 concept ArrayView = requires(const View& view) {
     view.rank() + view.extent(0) + view.stride(0);
     requires Arithmetic<std::remove_cvref_t<decltype(*view.data_handle())>>;
 };
+/// Elements with a stride along every axis.
 template <class View>
 concept StridedView = MatrixView<View> || ArrayView<View>;
 
@@ -41,6 +47,7 @@ concept ContiguousElements = !StridedView<Range> && requires(const Range& range)
 struct Bytes {
     const std::byte* data;
     size_t count;
+    /// Those of a vector, a span, a std::array; they must live as long.
     template <class Range>
     requires requires(const Range& range) { sizeof(*range.data()) * range.size(); }
     Bytes(const Range& range)
@@ -50,11 +57,18 @@ struct Bytes {
 
 /// A tensor of bytes in storage form (see DType::bytes), row-major. UserError where their number is
 /// wrong.
+///
+/// Example: `tensor_from_bytes(std::vector<uint16_t>{0x3c00, 0xc000}, {2}, f16)` is `{1, -2}`.
 Tensor tensor_from_bytes(const Bytes& bytes, const Shape& shape, DType dtype,
                          SourceLine line = here());
 
 /// Data in: `tensor(values, {n, m})`, row-major. Elements of double give f64; without a shape it is
-/// 1-D, with the shape `{}` it is one number.
+/// 1-D, with the shape `{}` it is one number. UserError where the shape has another number of
+/// elements.
+///
+/// Examples: `tensor(std::vector<float>{1, 2, 3, 4}, {2, 2})` is `{{1, 2}, {3, 4}}`,
+/// `tensor(std::vector<double>{0.5}).dtype().name()` is `"f64"`,
+/// `tensor(std::vector<int>{7}, {})` is `7`.
 template <ContiguousElements Range>
 Tensor tensor(const Range& values, const Shape& shape, SourceLine line = here()) {
     constexpr auto dtype = stored_as<std::remove_cvref_t<decltype(*values.data())>>();
@@ -67,13 +81,17 @@ Tensor tensor(const std::vector<Bool>& values, const Shape& shape, SourceLine li
     std::vector<uint32_t> wide(values.begin(), values.end());
     return tensor_from_bytes(wide, shape, boolean, line);
 }
+/// With one axis, of as many elements.
 template <class Range>
 requires(ContiguousElements<Range> || std::same_as<Range, std::vector<bool>>) Tensor
     tensor(const Range& values, CallerLine line = here()) {
     return tensor(values, Shape{Size(values.size())}, line);
 }
-/// Literals: floating point is f32, integers are i32: `tensor({1, 2, 3})`, `tensor({0.5, 1.0}, {1,
-/// 2})`.
+/// Literals: floating point is f32, also double, and integers are i32 (unsigned: u32).
+///
+/// Examples: `tensor({1, 2, 3})` is `{1, 2, 3}`, `tensor({0.5, 1.0}, {1, 2})` is `{{0.5, 1}}`,
+/// `tensor({0.5, 1.0}).dtype().name()` is `"f32"`.
+/// @{
 template <Arithmetic T>
 Tensor tensor(std::initializer_list<T> values, const Shape& shape, SourceLine line = here()) {
     using Element = std::conditional_t<
@@ -88,9 +106,11 @@ template <Arithmetic T>
 Tensor tensor(std::initializer_list<T> values, CallerLine line = here()) {
     return tensor(values, Shape{Size(values.size())}, line);
 }
+/// @}
 
-/// Views of other libraries, in row-major order whatever theirs is: `tensor(matrix)` has its rows
-/// and columns.
+/// @cond
+
+/// How a view of another library lies in memory.
 struct Strides {
     std::vector<int64_t> shape, strides;  // strides in elements
 };
@@ -117,6 +137,12 @@ auto* elements_of(View& view) {
 }
 /// Where the elements are, in row-major order.
 std::vector<int64_t> offsets(const Strides& of);
+
+/// @endcond
+
+/// Views of other libraries, in row-major order whatever theirs is: `tensor(matrix)` has its rows
+/// and columns.
+/// @{
 template <StridedView View>
 Tensor tensor(const View& view, const Shape& shape, SourceLine line = here()) {
     std::vector<std::remove_cvref_t<decltype(*elements_of(view))>> packed;
@@ -128,13 +154,22 @@ Tensor tensor(const View& view, CallerLine line = here()) {
     const Strides of = strides_of(view);
     return tensor(view, Shape(of.shape.begin(), of.shape.end()), line);
 }
+/// @}
+
+/// @cond
 
 /// Throws a UserError unless x has this shape (a vector: also as one row or column; `flat`: so many
 /// elements).
 void check_copied(const Tensor& x, const std::vector<int64_t>& shape, bool flat, SourceLine line);
+
+/// @endcond
+
 /// Data out to where it is wanted, converted to the elements there: to contiguous memory such as a
-/// a span in row-major order, and to views of other libraries element by element. UserError
-/// where the sizes differ.
+/// span in row-major order, and to views of other libraries element by element. UserError where the
+/// sizes differ.
+///
+/// Example: after `std::vector<float> to(4); copy_to(tensor({1, 2, 3, 4}, {2, 2}), to);` `to` is
+/// `{1, 2, 3, 4}`.
 template <class View>
 requires(StridedView<std::remove_cvref_t<View>> ||
          ContiguousElements<std::remove_cvref_t<View>>) void copy_to(const Tensor& x, View&& view,
@@ -153,45 +188,89 @@ requires(StridedView<std::remove_cvref_t<View>> ||
     }
 }
 
+/// Every element is 0. Sizes are 0 or more; in functions that are recorded they may be symbolic, as
+/// those of the following.
+///
+/// Examples: `zeros({2, 3})` is `{{0, 0, 0}, {0, 0, 0}}`, `zeros({}, i32)` is `0`.
 Tensor zeros(const Shape& shape, DType dtype = f32, SourceLine line = here());
+/// Every element is 1.
+///
+/// Example: `ones({3}, i32)` is `{1, 1, 1}`.
 Tensor ones(const Shape& shape, DType dtype = f32, SourceLine line = here());
-/// Every element is `value`; a C++ scalar gives f32, i32 or bool.
+/// Every element is `value`; a C++ scalar gives f32, i32 or bool, and a tensor is repeated as by
+/// expand.
+///
+/// Examples: `full({3}, 7)` is `{7, 7, 7}`, `full({2, 2}, tensor({1, 2}))` is `{{1, 2}, {1, 2}}`.
 Tensor full(const Shape& shape, const Arg& value);
 
 /// 0, 1, ..., end - 1 as i32.
+///
+/// Example: `arange(4)` is `{0, 1, 2, 3}`.
 Tensor arange(const Size& end, SourceLine line = here());
-/// begin, begin + step, ... below end (above it where step is negative), as i32.
+/// begin, begin + step, ... below end (above it where step is negative), as i32. UserError where
+/// the step is 0.
+///
+/// Examples: `arange(2, 9, 3)` is `{2, 5, 8}`, `arange(3, 0, -1)` is `{3, 2, 1}`.
 Tensor arange(const Size& begin, const Size& end, int64_t step = 1, SourceLine line = here());
-/// The same in f32, from host numbers.
+/// The same in f32, from host numbers: so many as (end - begin) / step, rounded up. Where rounding
+/// of that decides, `linspace` says how many.
+///
+/// Example: `arange(0.0f, 1.0f, 0.25f)` is `{0, 0.25, 0.5, 0.75}`.
 template <std::floating_point T>
 Tensor arange(T begin, T end, T step = T(1), SourceLine line = here());
 /// `count` numbers from begin to end, both included: in the type of the ends where they are floats,
-/// else f32.
+/// else f32. One number is begin; fewer are a UserError.
+///
+/// Examples: `linspace(0, 1, 5)` is `{0, 0.25, 0.5, 0.75, 1}`, `linspace(2, 9, 1)` is `{2}`.
 Tensor linspace(const Arg& begin, const Arg& end, const Size& count);
-/// Ones on the diagonal, zeros elsewhere.
+/// Ones on the diagonal, zeros elsewhere: n rows, and m columns or as many.
+///
+/// Examples: `eye(2)` is `{{1, 0}, {0, 1}}`, `eye(2, 3)` is `{{1, 0, 0}, {0, 1, 0}}`.
+/// @{
 Tensor eye(const Size& n, DType dtype = f32, SourceLine line = here());
 Tensor eye(const Size& n, const Size& m, DType dtype = f32, SourceLine line = here());
+/// @}
 
 /// A size that only the device knows: the value of `count` (an integer of rank 0), cut to 0 and
 /// `most`. A tensor whose shape has it takes memory for `most`; its kernels run over as many
 /// elements as there are, and nothing is read back to the host: until shape(), size() or the data
 /// are asked for outside of what is recorded. The same count gives the same size. What needs the
-/// number itself, equality with another size, is a UserError. Inside a loop the size is one of a
+/// number itself, equality with another size, is a UserError. Inside a loop the size is one of an
 /// iteration: what has it in its shape lives in that iteration, so a tensor from outside is stored
 /// to by index, and a UserError says where it is assigned such a shape. The loop becomes one of
 /// kernels.
+///
+/// Examples: after `Tensor x = tensor({5, 1, 7, 2}); Size large = device_size(sum(x > 4), 4);`
+/// `ones({large})` is `{1, 1}`, `slice(sort(x), {.end = large})` is `{1, 2}`.
 Size device_size(const Operand& count, const Size& most);
 
-/// The index along `axis` at every element, i32 of the given shape (or of x's shape).
+/// The index along `axis` at every element, i32 of the given shape. A negative axis counts from the
+/// end.
+///
+/// Example: `index({2, 3}, 1)` is `{{0, 1, 2}, {0, 1, 2}}`.
 Tensor index(const Shape& shape, int axis, SourceLine line = here());
+
+/// @cond
+
 Tensor index_of(const Operand& x, int axis);
+
+/// @endcond
+
+/// The same of x's shape.
+///
+/// Example: after `Tensor x = tensor({5, 5, 5});` `x + index(x, 0)` is `{5, 6, 7}`.
 template <SomeTensor T>
 Tensor index(const T& x, int axis, SourceLine line = here()) {
     return index_of(Operand(x, line), axis);
 }
-/// The indices along all axes: `auto [i, j] = indices<2>(u.shape());`
+/// The indices along all axes. UserError where the shape has another number of them.
+///
+/// Example: after `Tensor u = zeros({2, 3}); auto [i, j] = indices<2>(u.shape());` `10 * i + j` is
+/// `{{0, 1, 2}, {10, 11, 12}}`.
 template <size_t Rank>
 std::array<Tensor, Rank> indices(const Shape& shape, SourceLine line = here());
+
+/// @cond
 
 /// Checks that `shape` has `rank` axes; what indices<rank> asks.
 void check_index_rank(const Shape& shape, size_t rank, SourceLine line);
@@ -210,5 +289,7 @@ template <std::floating_point T>
 Tensor arange(T begin, T end, T step, SourceLine line) {
     return arange_f32(begin, end, step, line);
 }
+
+/// @endcond
 
 }  // namespace firn

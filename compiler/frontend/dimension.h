@@ -10,11 +10,17 @@
 namespace firn {
 
 /// What `x.size(k)` and `x.shape()[k]` give. Used as an integer it must be known: a symbolic one is
-/// a UserError with the line that asked for it. Arithmetic with integers and sizes stays symbolic.
+/// a UserError with the line that asked for it. Arithmetic with integers and sizes stays symbolic;
+/// compared as in `for (int k = 0; k < x.size(0); ++k)` it must be known, too.
+///
+/// Examples: after `Tensor x = zeros({5, 3}); int rows = x.size(0);` `rows` is `5`,
+/// `x.size(0) * x.size(1)` is `15`, `x.size(0) > 4` is `true`.
 class Dimension : public Size {
   public:
+    /// `line` is where it was asked for.
     explicit Dimension(const Size& size, SourceLine line = {}) : Size(size), line_(line) {}
 
+    /// The number; a symbolic size is a UserError.
     template <std::integral T>
     operator T() const {
         if (!is_constant())
@@ -30,6 +36,7 @@ class Dimension : public Size {
     explicit operator T() const {
         return static_cast<T>(static_cast<int64_t>(*this));
     }
+    /// Where it was asked for.
     SourceLine line() const { return line_; }
 
   private:
@@ -37,11 +44,18 @@ class Dimension : public Size {
 };
 
 /// A tensor's shape. Elements are Dimensions; where a Shape is wanted it is one.
+///
+/// Example: after `TensorShape shape = zeros({2, 3}).shape();` `shape` is `[2, 3]`, `shape[1]` is
+/// `3`, `zeros(shape).shape()` is `[2, 3]`.
 class TensorShape : public Shape {
   public:
+    /// `line` is where it was asked for.
     TensorShape(Shape shape, SourceLine line) : Shape(std::move(shape)), line_(line) {}
+    /// The size of an axis from the front; `at` throws where there is none, as of a vector.
+    /// @{
     Dimension operator[](size_t axis) const { return Dimension(Shape::operator[](axis), line_); }
     Dimension at(size_t axis) const { return Dimension(Shape::at(axis), line_); }
+    /// @}
 
   private:
     SourceLine line_;
@@ -54,13 +68,22 @@ concept DimensionPair = (std::same_as<A, Dimension> &&
                         (std::same_as<B, Dimension> &&
                          (std::integral<A> || std::derived_from<A, Size>));
 
+/// Sums, differences and products of sizes, which may be symbolic.
+///
+/// Example: `2 * zeros({5}).size(0) - 1` is `9`.
+/// @{
 template <class A, class B>
 requires DimensionPair<A, B> Size operator+(const A& a, const B& b) { return Size(a) + Size(b); }
 template <class A, class B>
 requires DimensionPair<A, B> Size operator-(const A& a, const B& b) { return Size(a) - Size(b); }
 template <class A, class B>
 requires DimensionPair<A, B> Size operator*(const A& a, const B& b) { return Size(a) * Size(b); }
-/// Floor division, as for every Size.
+/// @}
+
+/// Floor division, and what it leaves, as for every Size.
+///
+/// Examples: `zeros({5}).size(0) / 2` is `2`, `zeros({5}).size(0) % 2` is `1`.
+/// @{
 template <class A, class B>
 requires DimensionPair<A, B> Size operator/(const A& a, const B& b) {
     return floor_div(Size(a), Size(b));
@@ -69,12 +92,16 @@ template <class A, class B>
 requires DimensionPair<A, B> Size operator%(const A& a, const B& b) {
     return mod(Size(a), Size(b));
 }
+/// @}
+
 /// Equal forms; two symbols are equal when they are the same.
 template <class A, class B>
 requires DimensionPair<A, B>
 bool operator==(const A& a, const B& b) { return Size(a) == Size(b); }
 
-/// `for (int k = 0; k < x.size(0); ++k)`: the size must be known.
+/// @cond
+
+// `for (int k = 0; k < x.size(0); ++k)`: the size must be known.
 #define FIRN_COMPARE(op)                                           \
     template <std::integral T>                                     \
     bool operator op(T a, const Dimension& b) {                    \
@@ -89,6 +116,9 @@ FIRN_COMPARE(>)
 FIRN_COMPARE(<=)
 FIRN_COMPARE(>=)
 #undef FIRN_COMPARE
+
+/// @endcond
+
 /// Two sizes compared as numbers: both must be known.
 inline bool operator<(const Dimension& a, const Dimension& b) {
     return static_cast<int64_t>(a) < static_cast<int64_t>(b);

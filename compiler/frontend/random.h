@@ -7,9 +7,9 @@
 
 namespace firn {
 
-/// Which numbers. With a seed or a stream (the other is 0 then): the same numbers wherever they are
-/// asked for. With neither, a call takes the next stream of its session, in the order of the calls:
-/// two calls differ, and a program that runs again gets the same.
+/// Which random numbers are given. With a seed or a stream (the other is 0 then): the same numbers
+/// wherever they are asked for. With neither, a call takes the next stream of its session, in the
+/// order of the calls: two calls differ, and a program that runs again gets the same.
 ///
 /// A call counts once, when it is recorded. So a compiled function without seeds gives the same
 /// numbers in every call: give it a seed or a stream as an argument. In `loop` and `while_` every
@@ -19,38 +19,64 @@ namespace firn {
 /// Both are integers, or rank-0 integer tensors, and change from call to call without a new
 /// program: as arguments of a compiled function, or as C++ numbers in lazy evaluation. 64-bit seeds
 /// keep all their bits.
+///
+/// Examples: `all(rand({4}, {.seed = 7}) == rand({4}, {.seed = 7}))` is `true`,
+/// `any(rand({4}, {.seed = 7}) == rand({4}, {.seed = 7, .stream = 1}))` is `false`,
+/// `any(rand({4}) == rand({4}))` is `false`.
 struct RandomOptions {
     std::optional<Tensor> seed = std::nullopt;
-    std::optional<Tensor> stream =
-        std::nullopt;  // numbers of two streams with one seed are independent
+    /// The numbers of two streams with one seed are independent.
+    std::optional<Tensor> stream = std::nullopt;
 };
 
 /// Philox4x32-10: four random u32 for every element of a 128-bit counter under a 64-bit key; words
 /// are u32 and broadcast. J. Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011.
+///
+/// Example: `philox({0u, 0u, 0u, 0u}, {0u, 0u})[0]` is `1713891541`.
 std::array<Tensor, 4> philox(const std::array<Tensor, 4>& counter, const std::array<Tensor, 2>& key,
                              SourceLine line = here());
 
 /// 32 random bits an element, u32. A tensor of more than 2^32 elements repeats itself.
+///
+/// Examples: `random_bits({2, 3}).shape()` is `[2, 3]`, `random_bits({2, 3}).dtype().name()` is
+/// `"u32"`.
 Tensor random_bits(const Shape& shape, const RandomOptions& options = {}, SourceLine line = here());
 /// Uniform in [0, 1), multiples of 2^-24, f32.
+///
+/// Examples: `rand({2, 3}).shape()` is `[2, 3]`; after `Tensor x = rand({1000}, {.seed = 1});`
+/// `all((x >= 0) & (x < 1))` is `true`, `abs(mean(x) - 0.5f) < 0.05f` is `true`.
 Tensor rand(const Shape& shape, const RandomOptions& options = {}, SourceLine line = here());
 /// Normal with mean 0 and deviation 1, f32, by Box and Muller; at most 5.8 from 0.
+///
+/// Examples: `randn({2, 3}).shape()` is `[2, 3]`; after `Tensor x = randn({1000}, {.seed = 1});`
+/// `abs(mean(x)) < 0.2f` is `true`, `abs(stddev(x) - 1) < 0.2f` is `true`.
 Tensor randn(const Shape& shape, const RandomOptions& options = {}, SourceLine line = here());
 /// Uniform integers low, .., high - 1, i32; low and high may be tensors. Each is met with a
 /// probability that is off by at most (high - low) / 2^32 of itself. Where high <= low: low.
+///
+/// Examples: after `Tensor dice = randint(1, 7, {1000}, {.seed = 1});` `min(dice)` is `1`,
+/// `max(dice)` is `6`; and `randint(3, 3, {2})` is `{3, 3}`.
 Tensor randint(const Arg& low, const Arg& high, const Shape& shape,
                const RandomOptions& options = {}, SourceLine line = here());
 
 /// A hash of u32 to u32 in one multiplication and some shifts: PCG-RXS-M-XS, as in M. Jarzynski and
 /// M. Olano, "Hash Functions for GPU Rendering", 2020. Integers of 32 bits are taken by their bits.
+///
+/// Example: `pcg(tensor({0}))` is `{129708002}`.
 Tensor pcg(const Operand& x);
 /// The same as an f32 in [0, 1).
+///
+/// Example: `pcgf(tensor({0}))` is `{0.0302}`.
 Tensor pcgf(const Operand& x);
 
 /// A generator for shader-like code: every element has a state of its own, which loops and branches
 /// carry like any tensor. `Generator random{pcg(index + pcg(frame))}; .. random.uniform() ..`
+///
+/// Examples: after `Generator random{pcg(arange(100))}; Tensor x = random.uniform();`
+/// `all((x >= 0) & (x < 1))` is `true`, `any(random.uniform() == x)` is `false`,
+/// `random.normal().shape()` is `[100]`.
 struct Generator {
-    Tensor state;  // u32
+    Tensor state;  ///< u32
 
     /// The next 32 bits, u32.
     Tensor bits(SourceLine line = here());

@@ -10,37 +10,52 @@
 namespace firn {
 
 /// Where a range is left open: `range(none, none, -1)`.
+///
+/// Example: `arange(4)(range(1, none))` is `{1, 2, 3}`.
 struct NoEnd {};
 inline constexpr NoEnd none;
 /// Among indices: an axis of size 1 that is added there.
+///
+/// Example: `arange(3)(all, newaxis)` is `{{0}, {1}, {2}}`.
 struct NewAxis {};
 inline constexpr NewAxis newaxis;
 /// Among indices, once: all axes that the others leave over.
+///
+/// Example: `zeros({2, 3, 4})(ellipsis, 0).shape()` is `[2, 3]`.
 struct Ellipsis {};
 inline constexpr Ellipsis ellipsis;
 
 /// Where a range begins or ends: a number, which counts from the end where it is negative, a size,
 /// or `none`.
 struct RangeEnd {
+    /// At a number or a size, or open.
+    /// @{
     RangeEnd(NoEnd) {}
     template <std::integral T>
     RangeEnd(T at) : at(Size(at)) {}
     RangeEnd(const Size& at) : at(at) {}
+    /// @}
 
     std::optional<Size> at;
 };
 
 /// Elements begin, begin + step, ... of one axis, before end.
 struct IndexRange {
-    std::optional<Size> begin, end;  // none: the ends of the axis, in the order of the step
+    std::optional<Size> begin, end;  ///< none: the ends of the axis, in the order of the step
     int64_t step = 1;
 };
 /// numpy's begin:end:step as an index. Numbers beyond the axis are cut, as there; where the size of
 /// the axis or an end is symbolic nothing is cut: the range must be inside, which is checked at the
 /// call.
+///
+/// Examples: after `Tensor x = arange(6);` `x(range(2, -1))` is `{2, 3, 4}`, `x(range(-2, 99))` is
+/// `{4, 5}`, `x(range(4, 1, -1))` is `{4, 3, 2}`, `x(range(none, none, -2))` is `{5, 3, 1}`.
 inline IndexRange range(const RangeEnd& begin, const RangeEnd& end, int64_t step = 1) {
     return {begin.at, end.at, step};
 }
+/// The elements before `end`.
+///
+/// Examples: `arange(6)(range(2))` is `{0, 1}`, `arange(6)(range(-2))` is `{0, 1, 2, 3}`.
 inline IndexRange range(const RangeEnd& end) { return {std::nullopt, end.at}; }
 
 }  // namespace firn

@@ -4,6 +4,8 @@
 
 namespace firn {
 
+/// What is promised of the places that are stored to.
+///
 /// Promises that are not kept give an arbitrary result (inside the tensor). FIRN_CHECK=1 and
 /// Session::check_promises verify them, and the oracle always does.
 struct ScatterOptions {
@@ -15,10 +17,10 @@ struct ScatterOptions {
     bool permutation = false;
 };
 
-/// `scatter_add(histogram(bin), 1)`: every position adds its value at its own index, however many
-/// meet there. Indices and values broadcast together; an index outside is dropped; under `if_`, and
-/// after `break_` or `continue_`, the positions whose condition holds take part. Makes a new
-/// version of the tensor, as `x(i) = v` does.
+/// Adds at places, `scatter_add(histogram(bin), 1)`: every position adds its value at its own
+/// index, however many meet there. Indices and values broadcast together; an index outside is
+/// dropped; under `if_`, and after `break_` or `continue_`, the positions whose condition holds
+/// take part. Makes a new version of the tensor, as `x(i) = v` does.
 ///
 /// Integers wrap and give the same bits in every run. Sums and products of floats are made in the
 /// order in which the device comes by: they may differ in the last bits from run to run
@@ -28,17 +30,49 @@ struct ScatterOptions {
 /// true. 64-bit types are combined where it can be seen that no two positions meet, as at
 /// x(all, 1); else a program for a device is refused. UserError: an index that is no integer,
 /// values that do not fit the indices; inside kernel(...) types of less than 32 bits.
+///
+/// Examples: after `Tensor x = zeros({3}, i32); scatter_add(x(tensor({0, 2, 0, 7})), 1);` `x` is
+/// `{2, 0, 1}`; then after `scatter_add(x(tensor({1, 1})), tensor({10, 20}));` `x` is
+/// `{2, 30, 1}`.
 void scatter_add(const Access& place, const Arg& value);
+/// Multiplies what is there by all values that meet; else as scatter_add.
+///
+/// Example: after `Tensor x = tensor({1, 5}); scatter_mul(x(tensor({0, 0})), tensor({2, 3}));` `x`
+/// is `{6, 5}`.
 void scatter_mul(const Access& place, const Arg& value);
 /// The smallest of what is there and of all values that meet; a nan gives way.
+///
+/// Example: after `Tensor x = tensor({5, 5});`
+/// `scatter_min(x(tensor({0, 0, 1})), tensor({4, 3, 9}));` `x` is `{3, 5}`.
 void scatter_min(const Access& place, const Arg& value);
+/// The largest of what is there and of all values that meet; a nan gives way.
+///
+/// Example: after `Tensor x = tensor({5, 5});`
+/// `scatter_max(x(tensor({0, 0, 1})), tensor({4, 3, 9}));` `x` is `{5, 9}`.
 void scatter_max(const Access& place, const Arg& value);
-/// Bits of integers, or bools.
+/// The bits that what is there and all values that meet have; of integers, or bools. Floats are a
+/// UserError.
+///
+/// Example: after `Tensor x = tensor({7, 7}); scatter_and(x(tensor({0, 0})), tensor({6, 5}));` `x`
+/// is `{4, 7}`.
 void scatter_and(const Access& place, const Arg& value);
+/// The bits that what is there or one of the values that meet has; of integers, or bools. Floats
+/// are a UserError.
+///
+/// Example: after `Tensor seen = tensor({false, false}); scatter_or(seen(tensor({1, 1})), true);`
+/// `seen` is `{false, true}`.
 void scatter_or(const Access& place, const Arg& value);
+/// The bits that an odd number of what is there and of the values that meet have; of integers, or
+/// bools. Floats are a UserError.
+///
+/// Example: after `Tensor x = tensor({1, 1}); scatter_xor(x(tensor({0, 0})), tensor({3, 6}));` `x`
+/// is `{4, 1}`.
 void scatter_xor(const Access& place, const Arg& value);
 
 /// `x(i, j) = value` with options.
+///
+/// Example: after `Tensor x = zeros({3}, i32);`
+/// `store(x(tensor({2, 0})), tensor({5, 6}), {.unique = true});` `x` is `{6, 0, 5}`.
 void store(const Access& place, const Arg& value, const ScatterOptions& options = {});
 
 }  // namespace firn

@@ -24,6 +24,8 @@ class Arg;
 class Operand;
 enum class Bounds : uint8_t;
 
+/// @cond
+
 // Of operands of one type, which `using namespace std` would hand to std; see math.h.
 Tensor min_at(const Tensor& a, const Tensor& b, SourceLine line);
 Tensor max_at(const Tensor& a, const Tensor& b, SourceLine line);
@@ -37,6 +39,9 @@ Tensor clamp_at(const Tensor& x, const Tensor& low, const Tensor& high, SourceLi
     friend Tensor clamp(const T& x, const T& low, const T& high, SourceLine line = here()) { return clamp_at(x, low, high, line); }
 // clang-format on
 
+/// @endcond
+
+/// A number of C++: integers, floating point, bool.
 template <class T>
 concept Arithmetic = std::is_arithmetic_v<std::remove_cvref_t<T>>;
 
@@ -50,30 +55,80 @@ concept StandsForNumber = requires(const T& x) {
 /// Operators of Tensor and Access (and of Arg), found through either operand; the other may be a
 /// C++ scalar, which takes the tensor's type, or a Size. Shapes broadcast as in numpy. `&&` and
 /// `||` do not exist: `&`, `|`.
+///
+/// Examples: `tensor({1, 2}) + tensor({10, 20}, {2, 1})` is `{{11, 12}, {21, 22}}`,
+/// `tensor({1, 2}) * 0.5f` is `{0.5, 1}`, `(tensor({1, 2}) > 1) | (tensor({1, 2}) == 0)` is
+/// `{false, true}`.
 struct TensorOperators {
+    /// Sums, differences and products. Integers wrap; those of 8 and 16 bits and bools are computed
+    /// in i32.
+    ///
+    /// Example: `tensor({2147483647}) + 1 < 0` is `{true}`.
+    /// @{
     friend Tensor operator+(const Arg& a, const Arg& b);
     friend Tensor operator-(const Arg& a, const Arg& b);
     friend Tensor operator*(const Arg& a, const Arg& b);
-    friend Tensor operator/(const Arg& a, const Arg& b);  // integers truncate; x / 0 is 0
-    // Floats take the divisor's sign, integers the dividend's; x % 0 is 0 for integers.
+    /// @}
+
+    /// A quotient. Integers truncate, and x / 0 is 0.
+    ///
+    /// Examples: `tensor({7, -7}) / 2` is `{3, -3}`, `tensor({7, -7}) / 0` is `{0, 0}`,
+    /// `tensor({7.0f, -7.0f}) / 0` is `{inf, -inf}`.
+    friend Tensor operator/(const Arg& a, const Arg& b);
+    /// What division leaves: floats take the divisor's sign, integers the dividend's; x % 0 is 0
+    /// for integers.
+    ///
+    /// Examples: `tensor({-7.0f, 7.0f}) % 4` is `{1, 3}`, `tensor({-7, 7}) % 4` is `{-3, 3}`.
     friend Tensor operator%(const Arg& a, const Arg& b);
+    /// Bits of integers, or bools.
+    ///
+    /// Examples: `tensor({6}) & 3` is `{2}`, `tensor({true, false}) ^ true` is `{false, true}`.
+    /// @{
     friend Tensor operator&(const Arg& a, const Arg& b);
     friend Tensor operator|(const Arg& a, const Arg& b);
     friend Tensor operator^(const Arg& a, const Arg& b);
-    friend Tensor operator<<(const Arg& a, const Arg& b);  // the count is masked to the width
+    /// @}
+
+    /// Integers shifted; the count is masked to the width, and signed types keep their sign.
+    ///
+    /// Examples: `tensor({1, 3}) << 2` is `{4, 12}`, `tensor({-8, 8}) >> 1` is `{-4, 4}`,
+    /// `tensor({5}) << 33` is `{10}`.
+    /// @{
+    friend Tensor operator<<(const Arg& a, const Arg& b);
     friend Tensor operator>>(const Arg& a, const Arg& b);
+    /// @}
+
+    /// Comparisons, which give bools: beside a nan `!=` alone holds.
+    ///
+    /// Examples: `tensor({1, 2, 3}) >= 2` is `{false, true, true}`, `tensor({NAN}) == NAN` is
+    /// `{false}`.
+    /// @{
     friend Tensor operator<(const Arg& a, const Arg& b);
     friend Tensor operator>(const Arg& a, const Arg& b);
     friend Tensor operator<=(const Arg& a, const Arg& b);
     friend Tensor operator>=(const Arg& a, const Arg& b);
     friend Tensor operator==(const Arg& a, const Arg& b);
     friend Tensor operator!=(const Arg& a, const Arg& b);
+    /// @}
+
+    /// x as it is, its negative, and its bits turned over; of a bool `~` is `!`.
+    ///
+    /// Examples: `-tensor({1, -2})` is `{-1, 2}`, `~tensor({0, 5})` is `{-1, -6}`,
+    /// `~tensor({true, false})` is `{false, true}`.
+    /// @{
     friend Tensor operator+(const Arg& x);
     friend Tensor operator-(const Arg& x);
     friend Tensor operator~(const Arg& x);
+    /// @}
+
+    /// True where x is 0.
+    ///
+    /// Example: `!tensor({0, 5})` is `{true, false}`.
+    /// @{
     // Exact types: an Arg would be as good as the deleted conversion to bool.
     friend Tensor operator!(const Tensor& x);
     friend Tensor operator!(const Access& x);
+    /// @}
 };
 
 /// A tensor as a value: `Tensor old = x; x += 1.0f;` leaves `old` as it was. Nothing is computed
@@ -81,24 +136,48 @@ struct TensorOperators {
 ///
 /// Inside `loop`, `if_` and `compile`, assigning to a tensor that was made outside is recorded: it
 /// becomes a value that the loop carries, or that the branches merge.
+///
+/// Example: after `Tensor x = tensor({1, 2}); Tensor old = x; x += 1;` `x` is `{2, 3}` and `old` is
+/// `{1, 2}`.
 class Tensor : public TensorOperators {
   public:
     /// No value yet; it must be assigned before it is read.
     Tensor();
     /// A rank-0 tensor: f32 from floating point (0.1 too), i32 from integers (u32 or i64 where they
     /// do not fit), bool.
+    ///
+    /// Examples: `Tensor(0.1).dtype().name()` is `"f32"`, `Tensor(3'000'000'000).dtype().name()` is
+    /// `"u32"`.
     template <Arithmetic T>
     Tensor(T value, SourceLine line = here()) : Tensor(literal(value), line) {}
+    /// The number that a parameter has.
     template <StandsForNumber T>
     Tensor(const T& value, SourceLine line = here()) : Tensor(value.number(), line) {}
     /// The size as a rank-0 i32; it may be symbolic.
+    ///
+    /// Example: `Tensor(zeros({5}).size(0)) * 0.5f` is `2.5`.
     Tensor(const Size& size, SourceLine line = here());
+    /// The value of the other tensor, which keeps it. What is stored or assigned to one of them
+    /// later does not change the other.
+    /// @{
     Tensor(const Tensor& other);
     Tensor(Tensor&& other) : Tensor(static_cast<const Tensor&>(other)) {}
+    /// @}
+
+    /// Another value, of any type and shape. In a `loop` or under `if_` a tensor that was made
+    /// outside keeps its type, and gets the value at the positions whose condition holds.
+    ///
+    /// Example: after `Tensor x = tensor({1, 5}); if_(x > 3, [&] { x = 3; });` `x` is `{1, 3}`.
+    /// @{
     Tensor& operator=(const Tensor& other) &;
     Tensor& operator=(Tensor&& other) & { return *this = static_cast<const Tensor&>(other); }
+    /// @}
     ~Tensor();
 
+    /// `x += v` is `x = x + v`, and so are the others: x has the type and the shape of that.
+    ///
+    /// Example: after `Tensor x = tensor({1, 2}); x += 0.5f;` `x` is `{1.5, 2.5}`.
+    /// @{
     Tensor& operator+=(const Arg& value) &;
     Tensor& operator-=(const Arg& value) &;
     Tensor& operator*=(const Arg& value) &;
@@ -109,6 +188,7 @@ class Tensor : public TensorOperators {
     Tensor& operator^=(const Arg& value) &;
     Tensor& operator<<=(const Arg& value) &;
     Tensor& operator>>=(const Arg& value) &;
+    /// @}
 
     // What C++ itself decides by cannot be recorded, and what is assigned to a result is lost.
     // Compilers show these lines:
@@ -137,29 +217,59 @@ class Tensor : public TensorOperators {
     ///   mask is not read: `compact(x, mask)` gives what it chooses.
     ///
     /// Axes of tensors of indices come in front where a range stands between those, as in numpy.
+    ///
+    /// Examples: after `Tensor x = reshape(arange(6), {2, 3});` `x(1, 2)` is `5`, `x(1)` is
+    /// `{3, 4, 5}`, `x(-1, 0)` is `0`, `x(range(-1, none), 0)` is `{3}`, `x(all, tensor({2, 0}))`
+    /// is `{{2, 0}, {5, 3}}`; then after `x(0, range(2)) = 7; x(x == 4) = -1;` `x` is
+    /// `{{7, 7, 2}, {3, -1, 5}}`.
     Access operator()(const Index& i, const Index& j = absent(), const Index& k = absent(),
                       const Index& l = absent(), const Index& m = absent(),
                       const Index& n = absent(), const Index& o = absent(),
                       const Index& p = absent()) &;
+    /// The same of a tensor that is const, or that is a result: to be read, not stored to.
     Tensor operator()(const Index& i, const Index& j = absent(), const Index& k = absent(),
                       const Index& l = absent(), const Index& m = absent(),
                       const Index& n = absent(), const Index& o = absent(),
                       const Index& p = absent()) const&;
     /// Axes in reverse order.
+    ///
+    /// Example: `reshape(arange(6), {2, 3}).T()` is `{{0, 3}, {1, 4}, {2, 5}}`.
     Tensor T(SourceLine line = here()) const;
 
+    /// The sizes of all axes. In a function that is recorded they may be symbolic; elsewhere a size
+    /// that only the device knows is read back, which waits.
+    ///
+    /// Example: `zeros({2, 3}).shape()` is `[2, 3]`.
     TensorShape shape(SourceLine line = here()) const;
-    /// Size of one axis; a negative axis counts from the end.
+    /// Size of one axis; a negative axis counts from the end. UserError where there is none.
+    ///
+    /// Example: `zeros({2, 3}).size(-1)` is `3`.
     Dimension size(int axis, SourceLine line = here()) const;
+    /// How many axes it has; 0: it is one number.
+    ///
+    /// Examples: `zeros({2, 3}).rank()` is `2`, `sum(zeros({2, 3})).rank()` is `0`.
     int rank(SourceLine line = here()) const;
+    /// The type of its elements.
+    ///
+    /// Example: `(arange(3) < 2).dtype().name()` is `"bool"`.
     DType dtype(SourceLine line = here()) const;
-    /// Converted to another type: floats to integers truncate and saturate; to bool it is != 0.
+    /// Converted to another type: floats to integers truncate and saturate, and nan becomes 0;
+    /// integers wrap; to bool it is != 0.
+    ///
+    /// Examples: `tensor({2.7f, -2.7f, 1e20f, NAN}).as(i32)` is `{2, -2, 2147483647, 0}`,
+    /// `tensor({300, -1}).as(u8)` is `{44, 255}`.
     Tensor as(DType dtype, SourceLine line = here()) const;
 
-    /// The elements in row-major order, converted to T; computes and waits.
+    /// The elements in row-major order, converted to T; computes and waits. UserError inside of
+    /// what is recorded, where there are none yet.
+    ///
+    /// Example: `tensor({1, 2, 3, 4}, {2, 2}).to_vector<float>()` is `{1, 2, 3, 4}`.
     template <Arithmetic T>
     std::vector<T> to_vector(SourceLine line = here()) const;
-    /// The only element of a tensor that has one.
+    /// The only element of a tensor that has one, converted to T; computes and waits. UserError
+    /// where it has none or several.
+    ///
+    /// Example: `sum(tensor({1, 2})).item<int>()` is `3`.
     template <Arithmetic T>
     T item(SourceLine line = here()) const;
 
@@ -169,6 +279,7 @@ class Tensor : public TensorOperators {
     SharedPtr<const Node> node(SourceLine line = here()) const;
     /// A new tensor in the current scope.
     static Tensor from_node(SharedPtr<const Node> node);
+    /// What holds its value from version to version; for those who work on graphs.
     const SharedPtr<Slot>& slot() const { return slot_; }
 
     /// A C++ scalar with its own type kept: f64 for floating point, else an integer of its width,
@@ -205,15 +316,22 @@ class Tensor : public TensorOperators {
 /// caller's line. A scalar is weak: it takes the type of the tensors it meets.
 class Arg : public TensorOperators {
   public:
+    /// The value that the tensor has now.
     Arg(const Tensor& x, SourceLine line = here());
     /// A tensor that is given away: a compiled function that takes it may write over its memory.
     Arg(Tensor&& x, SourceLine line = here());
+    /// The elements that are read, the size as an i32, or a scalar.
+    /// @{
     Arg(const Access& x, SourceLine line = here());
     Arg(const Size& size, SourceLine line = here());
     template <Arithmetic T>
     Arg(T value, SourceLine line = here()) : Arg(Tensor::literal(value), line) {}
     template <StandsForNumber T>
     Arg(const T& value, SourceLine line = here()) : Arg(value.number(), line) {}
+    /// @}
+
+    /// @cond
+
     // Not inline, here and below: every operator makes and destroys operands, and what compilers
     // spend on a recorded expression is mostly that.
     Arg(const Arg& other);
@@ -222,15 +340,21 @@ class Arg : public TensorOperators {
     Arg& operator=(Arg&& other);
     ~Arg();
 
+    /// @endcond
+
     /// The node; a scalar becomes a constant of `dtype`, or of its own type where none is given.
     SharedPtr<const Node> node(std::optional<DType> dtype = std::nullopt) const;
     /// The operand as a tensor of its own.
     Tensor tensor() const { return Tensor::from_node(node()); }
+    /// Whether it was made from a C++ scalar.
     bool is_scalar() const { return scalar_.has_value(); }
+    /// That scalar; only where is_scalar().
     const Scalar& scalar() const { return *scalar_; }
+    /// The caller's line.
     SourceLine line() const { return line_; }
     /// The slot of the tensor that it was made from; null for other operands.
     const SharedPtr<Slot>& slot() const { return slot_; }
+    /// Whether it was made from a tensor that is given away.
     bool is_donated() const { return donated_; }
 
   private:
@@ -247,8 +371,11 @@ class Arg : public TensorOperators {
 /// numbers stays on the host.
 class Operand : public Arg {
   public:
+    /// The tensor, or the elements that are read.
+    /// @{
     Operand(const Tensor& x, SourceLine line = here()) : Arg(x, line) {}
     Operand(const Access& x, SourceLine line = here()) : Arg(x, line) {}
+    /// @}
 };
 
 /// True when one of the types is a tensor or an access, and all can be operands.
@@ -261,23 +388,37 @@ concept SomeTensor = ((std::same_as<std::remove_cvref_t<T>, Tensor> ||
 /// One of the indices of an access.
 class Tensor::Index {
   public:
+    /// What stands there: nothing, a number, tensor or mask, a range, or a mark.
     enum class Is : uint8_t { Absent, Value, Range, NewAxis, Ellipsis };
 
+    /// No index; those behind it are absent too.
     Index();
+    /// A number, a tensor of integers or a mask.
+    /// @{
     template <class T>
     requires std::constructible_from<Arg, const T&> Index(const T& index, SourceLine line = here())
         : Index(Arg(index, line)) {}
     explicit Index(Arg&& arg);
+    /// @}
+
+    /// A range, or a mark.
+    /// @{
     Index(const IndexRange& range, SourceLine line = here());
     Index(NewAxis, SourceLine line = here());
     Index(Ellipsis, SourceLine line = here());
+    /// @}
+
     /// `all`, the name of a reduction, is the whole axis.
     Index(Tensor (*all)(const Operand&, const ReduceOptions&), SourceLine line = here());
     ~Index();
 
+    /// What it is.
     Is is() const { return is_; }
+    /// The operand of a Value.
     const std::optional<Arg>& arg() const { return arg_; }
+    /// The range of a Range.
     const IndexRange& range() const { return *range_; }
+    /// The caller's line.
     SourceLine line() const { return line_; }
 
   private:
@@ -294,28 +435,52 @@ requires SomeTensor<A, B> IndexRange range(const A& begin, const B& end, int64_t
 
 /// An element (or a tensor of elements) of a tensor, as `u(i, j)` gives it: read where a value is
 /// wanted, stored to by assignment. It reads the version of the tensor at its creation.
+///
+/// Example: after `Tensor x = tensor({1, 2}); Tensor first = x(0); x(0) = 9; x(1) += first;` `x` is
+/// `{9, 3}`.
 class Access : public TensorOperators {
   public:
+    /// @cond
+
     Access(Tensor& target, std::vector<Tensor::Index> indices, SourceLine line);
     Access(const Access& other);
     ~Access();
 
+    /// @endcond
+
+    /// What is read.
     operator Tensor() const;
 
     /// Stores or combines (scatter_add and its kin are made of it). A store under `if_` or after
     /// `break_` takes place at the positions whose condition holds. Gives the new version.
     SharedPtr<const Node> store(const Arg& value, const ScatterAttr& how) &&;
+    /// Stores the value, converted to the tensor's type and broadcast to the indices; an index
+    /// outside is dropped, and where indices collide the last in row-major order wins.
+    ///
+    /// Example: after `Tensor x = zeros({3}, i32); x(tensor({0, 0, 5})) = tensor({1, 2, 3});` `x`
+    /// is `{2, 0, 0}`.
+    /// @{
     void operator=(const Arg& value) &&;
     void operator=(const Access& value) &&;
+    /// @}
+
+    /// `x(i) += v` is `x(i) = x(i) + v`: where indices collide the last wins, as in numpy, and the
+    /// values do not add up, as they do by scatter_add.
+    ///
+    /// Example: after `Tensor x = zeros({2}); x(tensor({0, 0})) += 1;` `x` is `{1, 0}`.
+    /// @{
     void operator+=(const Arg& value) &&;
     void operator-=(const Arg& value) &&;
     void operator*=(const Arg& value) &&;
     void operator/=(const Arg& value) &&;
+    /// @}
+
     // clang-format off
     explicit operator bool() const = delete;  // if: if_(c, [&] {..}); ?: select(c, a, b); for: loop(n); && || !: & | ~
     // clang-format on
 
-    // What is asked of the element that is read.
+    /// What is asked of the elements that are read; see Tensor.
+    /// @{
     DType dtype() const { return Tensor(*this).dtype(line_); }
     Tensor as(DType dtype) const { return Tensor(*this).as(dtype, line_); }
     TensorShape shape() const { return Tensor(*this).shape(line_); }
@@ -328,18 +493,22 @@ class Access : public TensorOperators {
     T item(SourceLine line = here()) const {
         return Tensor(*this).item<T>(line);
     }
+    /// @}
 
     FIRN_BESIDE_STD(Access)
 
+    /// The node of what is read; this and the following are for those who work on graphs.
     SharedPtr<const Node> read() const;
     /// What is to be read or stored to: the version of the tensor, and for its first axes where the
     /// elements are (those that a mask leaves out are outside). `leave` makes another version,
     /// which differs only by stores at positions whose conditions hold.
+    /// @{
     const SharedPtr<const Node>& version() const { return version_; }
     std::vector<SharedPtr<const Node>> places() const;
     const SharedPtr<Slot>& slot() const { return slot_; }
     SourceLine line() const { return line_; }
     void leave(SharedPtr<const Node> version, SourceLine line) const;
+    /// @}
 
   private:
     SharedPtr<const Node> read_all() const;
@@ -354,14 +523,17 @@ class Access : public TensorOperators {
 #undef FIRN_BESIDE_STD
 #undef FIRN_BESIDE_STD_
 
-/// Reads a tensor with a bounds mode: `wrap(u)(i - 1, j)`.
+/// Reads a tensor with a bounds mode: `wrap(u)(i - 1, j)`. Ranges and marks stand among the indices
+/// as in an access; the mode is that of numbers and tensors of integers.
 class Reader {
   public:
+    /// By a mode; what Constant reads outside is `fill`. `wrap` and its kin are made of it.
     Reader(const Operand& source, Bounds mode, Scalar fill)
         : source_(source), mode_(mode), fill_(fill) {}
     /// See `own`; `first` come before the indices that are given.
     Reader(const Operand& source, std::vector<Arg> first);
     using Index = Tensor::Index;
+    /// The elements at indices, as Tensor's.
     Tensor operator()(const Index& i, const Index& j = {}, const Index& k = {}, const Index& l = {},
                       const Index& m = {}, const Index& n = {}, const Index& o = {},
                       const Index& p = {}) const;
@@ -374,29 +546,49 @@ class Reader {
     std::vector<Arg> first_ = {};
 };
 /// Outside the tensor, reads go around the edge.
+///
+/// Example: `wrap(tensor({1, 2, 3}))(tensor({-1, 3, 7}))` is `{3, 1, 2}`.
 Reader wrap(const Operand& x);
 /// Reads are reflected at the edge, which is read twice: -1 reads 0.
+///
+/// Example: `mirror(tensor({1, 2, 3}))(tensor({-1, -2, 4}))` is `{1, 2, 2}`.
 Reader mirror(const Operand& x);
 /// Reads give 0 outside.
+///
+/// Example: `zero(tensor({1, 2, 3}))(tensor({-1, 1, 3}))` is `{0, 2, 0}`.
 Reader zero(const Operand& x);
-/// Reads give `value` outside.
+/// Reads give `value` outside, a number that is known while recording.
+///
+/// Example: `fill(tensor({1, 2, 3}), 9)(tensor({-1, 1, 3}))` is `{9, 2, 9}`.
 Reader fill(const Operand& x, const Arg& value);
-/// The caller promises that every index is inside: no check is made.
+/// The caller promises that every index is inside: no check is made. FIRN_CHECK=1 and
+/// Session::check_promises verify it, and the oracle always does.
+///
+/// Example: `unchecked(tensor({1, 2, 3}))(tensor({2, 0}))` is `{3, 1}`.
 Reader unchecked(const Operand& x);
 /// Inside a kernel by hand: the caller promises that no other invocation has stored to the elements
 /// that are read (since the last barrier, if it is a shared array), where the compiler cannot see
 /// that. The kernel interpreter (FIRN_EXECUTOR=interpret) verifies it of shared arrays. Reads as
-/// `x(i)` does.
+/// `x(i)` does. Outside of kernels it is a UserError.
+///
+/// Example: after `Tensor to = tensor({2, 0, 1}), x = zeros({3}, i32);`
+/// `kernel({3}, [&](Tensor i) { x(to(i)) = i; x(to(i)) = own(x)(to(i)) + 10; });` `x` is
+/// `{11, 12, 10}`.
 Reader own(const Operand& x);
 
 /// Type, shape and elements as numpy shows them, of long axes those at the ends: computes and
-/// waits. While something is recorded, type and shape.
+/// waits. While something is recorded, type and shape. `tensor({1, 2})` is shown as
+/// `i32[2] = [1 2]`.
 std::ostream& operator<<(std::ostream& out, const Tensor& x);
 
 /// A Dimension with a floating-point number is a tensor: `1.0f / x.size(0)`.
 template <class A, class B>
 concept FloatWithDimension = (std::same_as<A, Dimension> && std::floating_point<B>) ||
                              (std::same_as<B, Dimension> && std::floating_point<A>);
+/// As of two tensors.
+///
+/// Example: `1.0f / zeros({4}).size(0)` is `0.25`.
+/// @{
 template <class A, class B>
 requires FloatWithDimension<A, B> Tensor operator+(const A& a, const B& b) {
     return Tensor(a) + Tensor(b);
@@ -413,8 +605,12 @@ template <class A, class B>
 requires FloatWithDimension<A, B> Tensor operator/(const A& a, const B& b) {
     return Tensor(a) / Tensor(b);
 }
+/// @}
 
-/// The dtype whose elements in memory are a T; nothing where there is none.
+/// The dtype whose elements in memory are a T; nothing where there is none, as of bool, whose
+/// elements are words.
+///
+/// Examples: `stored_as<double>() == f64` is `true`, `stored_as<bool>().has_value()` is `false`.
 template <Arithmetic T>
 constexpr std::optional<DType> stored_as() {
     if constexpr (std::is_same_v<T, bool>)
