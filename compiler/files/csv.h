@@ -7,33 +7,43 @@
 
 namespace firn {
 
-// A file that is damaged, cut short or of another kind is a UserError with the reason and the
-// place.
-
+/// What stands between the fields of a row.
 struct CsvOptions {
     char separator = ',';
 };
 /// A table of numbers.
 struct Csv {
-    std::vector<std::string> names;  // of the columns; none where the file has only numbers
-    Tensor values;                   // f32 [rows, columns]
+    std::vector<std::string> names;  ///< of the columns; none where the file has only numbers
+    Tensor values;                   ///< f32 [rows, columns]
 };
 /// Reads a table: a line per row, and names in the first where that has a field which is no number.
-/// Fields may stand in double quotes; empty lines are left out. UserError: no rows, rows of
-/// different length, a field that is no number.
+/// Fields may stand in double quotes; empty lines are left out. UserError with the line and the
+/// field: no rows, rows of different length, a field that is no number.
+///
+/// Examples: after `save_csv("run.csv", tensor({1.0f, 0.5f}, {1, 2}), {"step", "loss"});`
+/// `load_csv("run.csv").values` is `{{1, 0.5}}`, `load_csv("run.csv").names[1]` is `"loss"`.
 Csv load_csv(const std::string& path, const CsvOptions& options = {}, SourceLine line = here());
 /// Writes a matrix, a row per line, or a vector as one column, each number with as many digits as
-/// give it back; `names` of the columns come first where there are any. UserError: another rank,
-/// another number of names than columns.
+/// give it back; `names` of the columns come first where there are any, as they are: without
+/// quotes. UserError: another rank, another number of names than columns, a file that cannot be
+/// written (what was there is as it was).
+///
+/// Example: after `save_csv("v.csv", tensor({1, -2, 3}));` `load_csv("v.csv").values` is
+/// `{{1}, {-2}, {3}}`.
 void save_csv(const std::string& path, const Tensor& x, const std::vector<std::string>& names = {},
               const CsvOptions& options = {}, SourceLine line = here());
 
 /// A CSV file that grows while something runs: a row at a time, each written when it is added.
+/// Numbers have 9 significant digits and commas between them.
+///
+/// Example: after `CsvWriter log("log.csv", {"step", "loss"}); log.add({1, 0.5}); log.add({2,
+/// 0.25});` `load_csv("log.csv").values` is `{{1, 0.5}, {2, 0.25}}`.
 class CsvWriter {
   public:
     /// Begins the file anew, with the names of the columns. UserError where it cannot be written.
     CsvWriter(const std::string& path, const std::vector<std::string>& names,
               SourceLine line = here());
+    /// Closes the file.
     ~CsvWriter();
     CsvWriter(const CsvWriter&) = delete;
     CsvWriter& operator=(const CsvWriter&) = delete;

@@ -1,4 +1,5 @@
-// Whole files: read into memory, and written so that a reader sees all of one or the one before.
+// Whole files: read into memory, and written so that a reader sees all of one or the one
+// before; internal.
 #pragma once
 #include <cstddef>
 #include <string>

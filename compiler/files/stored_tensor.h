@@ -11,42 +11,81 @@ namespace firn {
 
 /// A tensor on the host: elements in storage form, but a bool in one byte.
 struct StoredTensor {
-    std::string name;
+    std::string name;  ///< empty where the file has none
     DType dtype;
     std::vector<int64_t> shape;
-    std::vector<std::byte> bytes;
+    std::vector<std::byte> bytes;  ///< row-major, little-endian
 };
 
+/// A tensor as files have it; computes and waits.
+///
+/// Example: `stored("x", zeros({2, 3})).shape` is `{2, 3}`.
 StoredTensor stored(const std::string& name, const Tensor& x);
+/// The tensor that was stored, in the current session. UserError: bytes that do not fill the shape.
+///
+/// Example: `from_stored(stored("x", tensor({true, false})))` is `{true, false}`.
 Tensor from_stored(const StoredTensor& x);
+
+/// @cond
 /// Bytes of one element in a file.
 int file_bytes(DType dtype);
 /// The number of elements; a negative number where there are more than a file could hold.
 int64_t elements_of(const std::vector<int64_t>& shape);
+/// @endcond
 
-// Reading a file that is damaged, cut short or of another kind is a UserError with the reason.
-// Writing leaves all of the new file, or the one before.
-
-/// https://huggingface.co/docs/safetensors: names, types and shapes as JSON, then the elements.
+/// Tensors by their names as a `.safetensors` file: names, types and shapes as JSON, then the
+/// elements. https://huggingface.co/docs/safetensors.
+///
+/// Here and below, reading a file that is damaged, cut short or of another kind is a UserError with
+/// the reason. Writing leaves all of the new file, or the one before.
+///
+/// Example: after `write_safetensors("x.safetensors", {stored("u", tensor({1, 2}))});`
+/// `from_stored(read_safetensors("x.safetensors")[0])` is `{1, 2}`.
+/// @{
 std::vector<StoredTensor> read_safetensors(const std::string& path);
 void write_safetensors(const std::string& path, const std::vector<StoredTensor>& tensors);
+/// @}
 
-/// numpy's format for one array, versions 1 to 3; little-endian, in C order.
+/// One tensor as a `.npy` file, numpy's format for one array, versions 1 to 3; little-endian, in C
+/// order. UserError: bf16, which numpy has not.
+///
+/// Example: after `write_npy("s.npy", stored("", tensor({1, 2})));`
+/// `from_stored(read_npy("s.npy"))` is `{1, 2}`.
+/// @{
 StoredTensor read_npy(const std::string& path);
 void write_npy(const std::string& path, const StoredTensor& x);
+/// @}
+
+/// @cond
 /// The same from and to the bytes of a file, of which messages call it `file`.
 StoredTensor parse_npy(const std::vector<std::byte>& bytes, const std::string& file);
 std::string npy_bytes(const StoredTensor& x);
+/// @endcond
 
-/// numpy's archive of arrays, as numpy.savez writes it: not compressed, below 4 GiB.
+/// Tensors by their names as a `.npz` file, numpy's archive of arrays, as numpy.savez writes it:
+/// not compressed, below 4 GiB.
+///
+/// Example: after `write_npz("s.npz", {stored("u", zeros({2})), stored("v", ones({3}))});`
+/// `read_npz("s.npz")[1].name` is `"v"`.
+/// @{
 std::vector<StoredTensor> read_npz(const std::string& path);
 void write_npz(const std::string& path, const std::vector<StoredTensor>& tensors);
+/// @}
 
-/// IDX, in which MNIST comes: Y. LeCun et al., http://yann.lecun.com/exdb/mnist. Elements are u8,
-/// i8, i16, i32, f32 or f64.
+/// One tensor as an IDX file, in which MNIST comes: Y. LeCun et al.,
+/// http://yann.lecun.com/exdb/mnist. Elements are u8, i8, i16, i32, f32 or f64; other types are a
+/// UserError.
+///
+/// Example: after `write_idx("s.idx", stored("", tensor({1, 2})));`
+/// `from_stored(read_idx("s.idx"))` is `{1, 2}`.
+/// @{
 StoredTensor read_idx(const std::string& path);
 void write_idx(const std::string& path, const StoredTensor& x);
+/// @}
+
+/// @cond
 /// The same from the bytes of a file, of which messages call it `file`.
 StoredTensor parse_idx(const std::vector<std::byte>& bytes, const std::string& file);
+/// @endcond
 
 }  // namespace firn

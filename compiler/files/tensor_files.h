@@ -7,33 +7,60 @@
 
 namespace firn {
 
-// A file that is damaged, cut short or of another kind is a UserError with the reason and the
-// place. Writing leaves all of the new file, or the one before.
-
-/// One tensor as a `.npy` file, as numpy.load and numpy.save.
+/// One tensor as a `.npy` file, as numpy.load and numpy.save: of its own type and shape.
+///
+/// Here and below, a file that is damaged, cut short or of another kind is a UserError with the
+/// reason and the place. Writing leaves all of the new file, or the one before. Saving computes and
+/// waits. UserError: bf16, which numpy has not; elements that are big-endian or in Fortran order.
+///
+/// Example: after `save_npy("x.npy", tensor({1, 2, 3, 4}, {2, 2}));` `load_npy("x.npy")` is
+/// `{{1, 2}, {3, 4}}`.
+/// @{
 Tensor load_npy(const std::string& path, SourceLine line = here());
 void save_npy(const std::string& path, const Tensor& x, SourceLine line = here());
+/// @}
 
+/// A tensor with its name in a file.
 struct NamedTensor {
     std::string name;
     Tensor value;
 };
-/// Tensors by their names as a `.npz` file, as numpy.savez (not compressed):
-/// `save_npz("state.npz", {{"u", u}, {"v", v}})`.
+/// Tensors by their names as a `.npz` file, as numpy.savez (not compressed), in the order in which
+/// they are there. UserError: two of one name, an archive of 4 GiB or more.
+///
+/// Example: after `save_npz("state.npz", {{"u", tensor({1, 2})}, {"v", tensor({3})}});`
+/// `load_npz("state.npz")[1].name` is `"v"`.
+/// @{
 std::vector<NamedTensor> load_npz(const std::string& path, SourceLine line = here());
 void save_npz(const std::string& path, const std::vector<NamedTensor>& tensors,
               SourceLine line = here());
-/// One of them. UserError with the names that there are where there is no such.
+/// @}
+
+/// One tensor of a `.npz` file. UserError with the names that there are where there is no such.
+///
+/// Example: after `save_npz("state.npz", {{"u", tensor({1, 2})}, {"v", tensor({3})}});`
+/// `load_npz("state.npz", "u")` is `{1, 2}`.
 Tensor load_npz(const std::string& path, const std::string& name, SourceLine line = here());
 
-/// One tensor as an IDX file, the format of MNIST.
+/// One tensor as an IDX file, the format of MNIST: elements are u8, i8, i16, i32, f32 or f64, other
+/// types a UserError. Files that gzip made smaller are to be unpacked first.
+///
+/// Example: after `save_idx("x.idx", tensor({1, 2}));` `load_idx("x.idx")` is `{1, 2}`.
+/// @{
 Tensor load_idx(const std::string& path, SourceLine line = here());
 void save_idx(const std::string& path, const Tensor& x, SourceLine line = here());
+/// @}
 
 /// Elements alone, row-major and little-endian, a bool in one byte: numpy's fromfile and tofile. At
-/// most one size may be -1. UserError: bytes that do not fill the shape.
+/// most one size may be -1: as many as the file has. UserError: bytes that do not fill the shape.
+///
+/// Examples: after `save_raw("x", tensor({1, 2, 3, 4}));` `load_raw("x", {2, -1}, i32)` is
+/// `{{1, 2}, {3, 4}}`, and after `save_raw("on", tensor({true, false}));`
+/// `load_raw("on", {-1}, u8)` is `{1, 0}`.
+/// @{
 Tensor load_raw(const std::string& path, const Shape& shape, DType dtype = f32,
                 SourceLine line = here());
 void save_raw(const std::string& path, const Tensor& x, SourceLine line = here());
+/// @}
 
 }  // namespace firn

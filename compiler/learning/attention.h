@@ -7,30 +7,43 @@
 
 namespace firn {
 
+/// Which keys a query sees.
 struct AttentionOptions {
-    bool causal = false;  // a query sees the keys up to its own position alone
+    bool causal = false;  ///< a query sees the keys up to its own position alone
     /// Where it holds, a query sees a key: bools that broadcast with [batch, heads, queries, keys].
     /// A query that sees none gets 0.
     std::optional<Tensor> mask = std::nullopt;
 };
 /// softmax(q k^T / sqrt(size)) v, for q [.., queries, size], k [.., keys, size] and v [.., keys,
 /// values]. f16 and bf16 are computed in f32. A. Vaswani et al., "Attention Is All You Need", 2017.
+/// UserError: a rank below 2, a mask that is no bools.
+///
+/// Examples: after `Tensor same = ones({3, 2}), v = tensor({1.0f, 2.0f, 6.0f}, {3, 1});`
+/// `scaled_dot_product_attention(ones({1, 2}), same, v)` is `{{3}}`,
+/// `scaled_dot_product_attention(same, same, v, {.causal = true})` is `{{1}, {1.5}, {3}}`.
 Tensor scaled_dot_product_attention(const Operand& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {});
 
+/// What a MultiHeadAttention has.
 struct MultiHeadAttentionOptions {
-    bool bias = true;
+    bool bias = true;  ///< of all its projections
 };
 /// Attention of `heads` parts of projected queries, keys and values, [batch, length, size] each, as
 /// torch's MultiheadAttention with batch_first: in_proj_weight [3 size, size], in_proj_bias, and
-/// the layer out_proj. UserError: heads that do not divide the size.
+/// the layer out_proj.
+///
+/// Example: `MultiHeadAttention(4, 2)(ones({5, 3, 4})).shape()` is `[5, 3, 4]`.
 class MultiHeadAttention : public Module {
   public:
     Variable in_proj_weight, in_proj_bias;
     Linear out_proj;
+    /// Without parameters yet.
     MultiHeadAttention() = default;
+    /// First weights are xavier_uniform (those of out_proj as Linear's), in_proj_bias is 0.
+    /// UserError: heads that do not divide the size.
     MultiHeadAttention(int64_t size, int64_t heads, const MultiHeadAttentionOptions& options = {},
                        SourceLine line = here());
+    /// One result per query: [batch, queries, size]. Keys and values have one length.
     Tensor operator()(const Operand& query, const Tensor& key, const Tensor& value,
                       const AttentionOptions& options = {}) const;
     /// Attention of x to itself.

@@ -5,26 +5,31 @@
 
 namespace firn {
 
-// First values are uniform within 1 / sqrt(fan in), as torch's, unless `init` gives the weight's.
-// What does not fit is refused by conv1d and its kin.
-
+/// How a ConvLayer moves over x, and what it has; see conv1d and its kin.
 template <size_t N>
 struct ConvLayerOptions {
     PerAxis<N> stride = 1, padding = 0, dilation = 1;
     int groups = 1;
     bool bias = true;
-    Initialiser init = nullptr;
+    Initialiser init = nullptr;  ///< of the weight; none: uniform within 1 / sqrt(fan in)
 };
 /// x [batch, in, ..] to [batch, out, ..], with N axes of positions: weight [out, in / groups,
-/// kernel
-/// ..], bias [out].
+/// kernel ..], bias [out].
+///
+/// Example: after `Conv1d layer(1, 1, 3, {.padding = 1, .bias = false, .init = constant_init(1)});`
+/// `layer(tensor({1.0f, 2.0f, 3.0f}, {1, 1, 3}))` is `{{{3, 6, 5}}}`.
 template <size_t N>
 class ConvLayer : public Module {
   public:
     Variable weight, bias;
+    /// Without parameters yet.
     ConvLayer() = default;
+    /// First values are uniform within 1 / sqrt(fan in), as torch's, unless `init` gives the
+    /// weight's. UserError: a number of channels below 1, groups that do not divide both.
     ConvLayer(int64_t in, int64_t out, const PerAxis<N>& kernel,
               const ConvLayerOptions<N>& options = {}, SourceLine line = here());
+    /// The convolution of x with the weight, and the bias of each channel. What does not fit is
+    /// refused by conv1d and its kin.
     Tensor operator()(const Operand& x) const;
 
   private:
@@ -34,23 +39,33 @@ using Conv1d = ConvLayer<1>;
 using Conv2d = ConvLayer<2>;
 using Conv3d = ConvLayer<3>;
 
+/// How a ConvTransposeLayer moves over its result, and what it has; see conv_transpose1d and its
+/// kin.
 template <size_t N>
 struct ConvTransposeLayerOptions {
     PerAxis<N> stride = 1, padding = 0, output_padding = 0, dilation = 1;
     int groups = 1;
     bool bias = true;
-    Initialiser init = nullptr;
+    Initialiser init = nullptr;  ///< of the weight; none: uniform within 1 / sqrt(fan in)
 };
 /// x [batch, in, ..] to [batch, out, ..], with N axes of positions: weight [in, out / groups,
-/// kernel
-/// ..], bias [out].
+/// kernel ..], bias [out].
+///
+/// Example: after
+/// `ConvTranspose1d layer(1, 1, 2, {.stride = 2, .bias = false, .init = constant_init(1)});`
+/// `layer(tensor({1.0f, 2.0f}, {1, 1, 2}))` is `{{{1, 1, 2, 2}}}`.
 template <size_t N>
 class ConvTransposeLayer : public Module {
   public:
     Variable weight, bias;
+    /// Without parameters yet.
     ConvTransposeLayer() = default;
+    /// First values are uniform within 1 / sqrt(fan in), as torch's, unless `init` gives the
+    /// weight's. UserError: a number of channels below 1, groups that do not divide both.
     ConvTransposeLayer(int64_t in, int64_t out, const PerAxis<N>& kernel,
                        const ConvTransposeLayerOptions<N>& options = {}, SourceLine line = here());
+    /// The transposed convolution of x with the weight, and the bias of each channel. What does not
+    /// fit is refused by conv_transpose1d and its kin.
     Tensor operator()(const Operand& x) const;
 
   private:

@@ -6,11 +6,17 @@ namespace firn {
 
 /// While it is trained, every element is 0 with probability p, and 1 / (1 - p) times itself else;
 /// afterwards x itself. Its buffer `random` is what chooses: with it a run goes on as it would
-/// have. N. Srivastava et al., 2014. UserError: p outside of [0, 1).
+/// have. N. Srivastava et al., 2014.
+///
+/// Examples: after `Dropout layer(0.5f); Tensor y = layer(ones({100}));`
+/// `all((y == 0.0f) | (y == 2.0f))` is `true`, and after `layer.eval();` `layer(ones({3}))` is
+/// `{1, 1, 1}`.
 class Dropout : public Module {
   public:
-    Variable random;  // i32 [2]: a seed, and how often it was called
+    Variable random;  ///< i32 [2]: a seed, and how often it was called
+    /// UserError: p outside of [0, 1).
     explicit Dropout(float p = 0.5f, SourceLine line = here());
+    /// x with elements left out; counts the call in `random`.
     Tensor operator()(const Operand& x) const;
 
   private:

@@ -6,23 +6,30 @@
 
 namespace firn {
 
+/// How an LBFGS searches.
 struct LBFGSOptions {
-    float lr = 1.0f;       // the first length that a line search tries
-    int history = 10;      // pairs of differences that stand for the second derivative
-    int line_search = 20;  // lengths that are tried, each half of the one before
+    float lr = 1.0f;       ///< the first length that a line search tries
+    int history = 10;      ///< pairs of differences that stand for the second derivative
+    int line_search = 20;  ///< lengths that are tried, each half of the one before
 };
 
-/// D. Liu and J. Nocedal, "On the limited memory BFGS method for large scale optimization", 1989:
-/// the direction by the two-loop recursion, its length by halving until the loss falls by at least
-/// 1e-4 of what its slope promises (L. Armijo, 1966). Pairs that do not curve upwards are left out.
-/// Where no length serves, everything stays as it is. A handle; parameters are f32.
+/// Limited-memory BFGS: the direction by the two-loop recursion, its length by halving until the
+/// loss falls by at least 1e-4 of what its slope promises (L. Armijo, 1966). Pairs that do not
+/// curve upwards are left out. Where no length serves, everything stays as it is. A handle;
+/// parameters are f32. D. Liu and J. Nocedal, "On the limited memory BFGS method for large scale
+/// optimization", 1989.
 ///
 ///     LBFGS lbfgs(net.parameters());
 ///     auto step = compile({net, lbfgs}, [&](Tensor x, Tensor y) {
 ///         return lbfgs.step([&] { return mse_loss(net(x), y); });
 ///     }, {f32("n", 2), f32("n", 1)});
+///
+/// Example: after `Variable w({1}, constant_init(0), true); LBFGS lbfgs({{"w", w}});`
+/// `for (int k = 0; k < 2; ++k) lbfgs.step([&] { return sum(square(w.value() - 3.0f)); });`
+/// `w.value()` is `{3}`.
 class LBFGS {
   public:
+    /// UserError: no parameters, or some that are not f32; a history or a line search below 1.
     explicit LBFGS(const std::vector<NamedVariable>& parameters, const LBFGSOptions& options = {},
                    SourceLine line = here());
 
@@ -30,9 +37,11 @@ class LBFGS {
     /// each time, so it must not change other variables. Inside `compile({net, lbfgs}, ..)` all of
     /// it is one program.
     Tensor step(const Callback<Tensor()>& loss, SourceLine line = here()) const;
+    /// The number "lr": what a slider turns.
     float& lr() const { return lr_.value(); }
     /// Begins again, without what it knows of the second derivative.
     void reset(SourceLine line = here()) const;
+    /// Parameters, its own variables (`optimizer.s`) and the number `optimizer.lr`.
     operator State() const;
 
   private:

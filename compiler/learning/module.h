@@ -19,26 +19,34 @@ struct ModuleState;
 ///         std::vector<Linear> rest = add("rest", std::vector{Linear(16, 16), Linear(16, 1)});
 ///         Tensor operator()(const Tensor& x) const { return rest[1](relu(rest[0](first(x)))); }
 ///     };
+///
+/// Example: after `struct Net : Module { Linear first = add("first", Linear(2, 16)); Linear last =
+/// add("last", Linear(16, 1)); };` `Net net;` `net.variables()[1].name` is `"first.bias"`.
 class Module {
   public:
+    /// Without parameters, buffers and modules yet.
     Module();
 
     /// What optimizers change: trainable parameters, of the modules inside too, in the order in
     /// which they were added.
     std::vector<NamedVariable> parameters() const;
-    /// Parameters and buffers: what a file keeps.
+    /// Parameters and buffers, frozen ones too: what a file keeps.
     std::vector<NamedVariable> variables() const;
+    /// Its variables.
     operator State() const;
 
     /// Whether it is being trained: Dropout and BatchNorm ask. True at first; of a function that is
     /// recorded it is what holds then. Modules inside follow.
     void train(bool on = true) const;
+    /// train(false).
     void eval() const { train(false); }
+    /// Whether it is being trained.
     bool training() const;
     /// The type that products are computed in, f32 at first: with f16 or bf16, parameters stay f32
     /// and are rounded where Linear, convolutions and attention use them. Modules inside follow. P.
     /// Micikevicius et al., "Mixed Precision Training", 2018.
     void compute_in(DType dtype) const;
+    /// The type that products are computed in.
     DType compute_type() const;
     /// Optimizers that are made from now on leave its parameters as they are, or change them again.
     void freeze(bool on = true) const;
@@ -46,18 +54,21 @@ class Module {
     void reset(uint64_t seed, SourceLine line = here()) const;
 
   protected:
-    /// Names must be new to the module, and have no dot.
+    /// A variable that optimizers change, with the first value that `first` gives. UserError: a
+    /// name that the module has already, or with a dot; a value that is not of floats.
     Variable add_parameter(const std::string& name, const Shape& shape, const Initialiser& first,
                            SourceLine line = here());
-    /// What is kept, and no optimizer changes.
+    /// A variable that is kept, and no optimizer changes; of any type. Names as for parameters.
     Variable add_buffer(const std::string& name, const Shape& shape, const Initialiser& first,
                         SourceLine line = here());
+    /// A module inside, which is given back: `Linear first = add("first", Linear(2, 16));`. Names
+    /// as for parameters. UserError: a module that contains this one.
     template <std::derived_from<Module> M>
     M add(const std::string& name, M module, SourceLine line = here()) {
         add_module(name, module, line);
         return module;
     }
-    /// A list: `name.0`, `name.1`, ..
+    /// A list of modules inside: `name.0`, `name.1`, ..
     template <std::derived_from<Module> M>
     std::vector<M> add(const std::string& name, std::vector<M> modules, SourceLine line = here()) {
         Module list;
@@ -75,12 +86,18 @@ class Module {
 /// Modules and functions one after the other; modules are called by their positions, as PyTorch
 /// does: `Sequential net(Linear(2, 16), [](const Tensor& x) { return relu(x); }, Linear(16, 1))`
 /// has `0.weight` and `2.weight`.
+///
+/// Examples: after
+/// `Sequential net(Linear(2, 16), [](const Tensor& x) { return relu(x); }, Linear(16, 1));`
+/// `net.variables()[2].name` is `"2.weight"`, `net(ones({5, 2})).shape()` is `[5, 1]`.
 class Sequential : public Module {
   public:
+    /// Of two parts or more: modules, and functions of a tensor.
     template <class... Parts>
     requires(sizeof...(Parts) > 1) explicit Sequential(const Parts&... parts) {
         (append(parts), ...);
     }
+    /// What the last part gives.
     Tensor operator()(const Tensor& x) const {
         Tensor y = x;
         for (const auto& part : parts_) y = part(y);
@@ -96,7 +113,11 @@ class Sequential : public Module {
     std::vector<Callback<Tensor(const Tensor&)>> parts_;
 };
 
-/// What a layer asks for: x, computed in the type that the module computes in.
+/// What a layer asks for: x as the type that the module computes in, where x is f32 and that is
+/// another; else x itself.
+///
+/// Example: after `Linear layer(2, 1); layer.compute_in(f16);`
+/// `computed_in(layer, ones({2})).dtype() == f16` is `true`.
 Tensor computed_in(const Module& module, const Tensor& x);
 
 }  // namespace firn

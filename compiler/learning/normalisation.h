@@ -4,41 +4,55 @@
 
 namespace firn {
 
-// All compute in f32 where x is f16 or bf16, and give x's type.
-
+/// Options of BatchNorm.
 struct BatchNormOptions {
+    /// What is added to the variance, and the share of the newest batch in the running means.
     float eps = 1e-5f, momentum = 0.1f;
-    bool affine = true;
+    bool affine = true;  ///< whether it has weight and bias
 };
 /// By the mean and variance of every channel (axis 1) over the batch and all other axes while it is
 /// trained, and by their running means else, which every call in training changes: running = (1 -
 /// momentum) running + momentum of the batch, its variance unbiased. weight, bias, running_mean and
 /// running_var [channels]; torch's num_batches_tracked is not kept: load with {.allow_extra =
 /// true}. S. Ioffe and C. Szegedy, 2015.
+///
+/// This and the other layers here compute in f32 where x is f16 or bf16, and give x's type.
+///
+/// Examples: after `BatchNorm layer(1);` `layer(tensor({1.0f, 3.0f}, {2, 1}))` is `{{-1}, {1}}`,
+/// `layer.running_mean.value()` is `{0.2}`, `layer.running_var.value()` is `{1.1}`.
 class BatchNorm : public Module {
   public:
     Variable weight, bias, running_mean, running_var;
+    /// Without parameters yet.
     BatchNorm() = default;
+    /// UserError: a number of channels below 1.
     explicit BatchNorm(int64_t channels, const BatchNormOptions& options = {},
                        SourceLine line = here());
+    /// x [batch, channels, ..] normalised, times weight, plus bias.
     Tensor operator()(const Operand& x) const;
 
   private:
     BatchNormOptions options_;
 };
 
+/// Options of the other normalising layers.
 struct NormLayerOptions {
-    float eps = 1e-5f;
-    bool affine = true;
+    float eps = 1e-5f;   ///< what is added to the variance
+    bool affine = true;  ///< whether it has weight and bias; RMSNorm always has its weight
 };
 /// By the mean and variance of the last axes, of sizes `shape`: weight and bias have it. J. Ba et
 /// al., "Layer Normalization", 2016.
+///
+/// Example: `LayerNorm({2})(tensor({1.0f, 3.0f, 5.0f, 5.0f}, {2, 2}))` is `{{-1, 1}, {0, 0}}`.
 class LayerNorm : public Module {
   public:
     Variable weight, bias;
+    /// Without parameters yet.
     LayerNorm() = default;
+    /// Over as many axes as `shape` has. UserError: a shape of no axes.
     explicit LayerNorm(const Shape& shape, const NormLayerOptions& options = {},
                        SourceLine line = here());
+    /// x [.., shape ..] normalised, times weight, plus bias.
     Tensor operator()(const Operand& x) const;
 
   private:
@@ -48,12 +62,17 @@ class LayerNorm : public Module {
 
 /// By the mean and variance of `groups` parts of the channels (axis 1), of each sample: weight and
 /// bias [channels]. Y. Wu and K. He, "Group Normalization", 2018.
+///
+/// Example: `GroupNorm(2, 4)(tensor({1.0f, 3.0f, 5.0f, 9.0f}, {1, 4}))` is `{{-1, 1, -1, 1}}`.
 class GroupNorm : public Module {
   public:
     Variable weight, bias;
+    /// Without parameters yet.
     GroupNorm() = default;
+    /// UserError: a number below 1, or groups that do not divide the channels.
     GroupNorm(int64_t groups, int64_t channels, const NormLayerOptions& options = {},
               SourceLine line = here());
+    /// x [batch, channels, ..] normalised, times weight, plus bias.
     Tensor operator()(const Operand& x) const;
 
   private:
@@ -63,11 +82,16 @@ class GroupNorm : public Module {
 
 /// x / sqrt(mean of the squares along the last axis + eps) times weight [size]. B. Zhang and R.
 /// Sennrich, "Root Mean Square Layer Normalization", 2019.
+///
+/// Example: `RMSNorm(2)(tensor({3.0f, 4.0f}))` is `{0.848528, 1.131371}`.
 class RMSNorm : public Module {
   public:
     Variable weight;
+    /// Without parameters yet.
     RMSNorm() = default;
+    /// UserError: a size below 1.
     explicit RMSNorm(int64_t size, const NormLayerOptions& options = {}, SourceLine line = here());
+    /// x [.., size] normalised, times weight.
     Tensor operator()(const Operand& x) const;
 
   private:

@@ -9,10 +9,11 @@ namespace firn {
 
 /// What a rule sees of one parameter, and changes.
 struct Update {
-    Tensor parameter;
-    Tensor gradient;             // of the parameter's shape, in f32
-    std::vector<Tensor> state;   // as UpdateRule::state
-    std::vector<Tensor> powers;  // as UpdateRule::powers, [1]; of this step
+    Tensor parameter;            ///< f16 and bf16 as f32; the rule assigns to it
+    Tensor gradient;             ///< of the parameter's shape; f16 and bf16 as f32
+    std::vector<Tensor> state;   ///< as UpdateRule::state; the rule assigns to them
+    std::vector<Tensor> powers;  ///< as UpdateRule::powers, [1]; of this step
+    /// A number of the optimizer by its name, rank 0.
     Callback<Tensor(const char* name)> number;
 };
 
@@ -23,9 +24,11 @@ struct UpdateRule {
     /// Numbers whose products over all steps it asks for: of a running mean by beta, 1 less that is
     /// the sum of the weights, even where beta was turned on the way.
     std::vector<std::string> powers;
+    /// Called for every parameter while a step is recorded.
     Callback<void(Update& update)> update;
 };
 
+/// What a step takes.
 struct StepOptions {
     /// A parameter that the loss does not depend on stays as it is; else it is a UserError that
     /// names all of them.
@@ -36,9 +39,14 @@ struct OptimizerState;
 
 /// A handle of parameters and of what their updates need; copies are the same optimizer. Inside
 /// `compile({net, optimizer}, ..)` a step is part of the program; elsewhere it is computed at once.
+///
+/// Example: after `UpdateRule rule; rule.update = [](Update& u) { u.parameter -= u.number("lr") *
+/// u.gradient; };` `Variable w({1}, constant_init(1), true);`
+/// `Optimizer descent({{"w", w}}, rule, {Number("lr", 0.1f)});` `descent.step(square(w.value()));`
+/// `w.value()` is `{0.8}`.
 class Optimizer {
   public:
-    /// By a rule of one's own; optimizers.h has the known ones.
+    /// By a rule of one's own; optimizers.h has the known ones. UserError: no parameters.
     Optimizer(const std::vector<NamedVariable>& parameters, const UpdateRule& rule,
               const std::vector<Number>& numbers, SourceLine line = here());
 
@@ -58,19 +66,23 @@ class Optimizer {
     /// Steps that changed something. Waits for the device.
     int64_t steps() const;
 
-    // What steps do besides; to be asked for before the first step is recorded.
     /// Gradients are scaled so that all of them together have at most this norm: number
     /// "clip_norm". R. Pascanu et al., 2013.
+    ///
+    /// This and what follows, up to scale_loss, is what steps do besides: it is to be asked for
+    /// before the first step is recorded.
     void clip_norm(float norm) const;
     /// Every element of a gradient is kept within -value and value: number "clip_value".
     void clip_value(float value) const;
-    /// Only every `count`-th step changes parameters, by the mean gradient of so many.
+    /// Only every `count`-th step changes parameters, by the mean gradient of so many. UserError: a
+    /// count below 1.
     void accumulate(int count) const;
     /// The loss is scaled before its gradients are taken, so that those do not underflow in f16: by
     /// 2^16 at first, doubled after `interval` good steps, and halved where a gradient is not
     /// finite; that step is left out. P. Micikevicius et al., "Mixed Precision Training", 2018.
     void scale_loss(int interval = 2000) const;
 
+    /// What it changes, as it was given.
     const std::vector<NamedVariable>& parameters() const;
     /// Parameters, its own variables (`optimizer.exp_avg.layers.0.weight`) and its numbers.
     operator State() const;
@@ -80,6 +92,8 @@ class Optimizer {
 };
 
 /// The length of all gradients as one vector, rank 0, f32.
+///
+/// Example: `global_norm({tensor({3.0f}), tensor({0.0f, 4.0f})})` is `5`.
 Tensor global_norm(const std::vector<Tensor>& gradients);
 
 }  // namespace firn

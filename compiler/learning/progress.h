@@ -15,7 +15,11 @@ struct Metric {
 };
 
 /// The numbers of a run as text: `step 120/400  loss 0.0312  accuracy 97.1  85.2 steps/s  3 s
-/// left`. Without a total nothing is said of what is left.
+/// left`. Without a total (0) nothing is said of what is left, without a speed (0) nothing of
+/// either.
+///
+/// Example: `progress_text(120, 400, {{"loss", 0.0312}}, 100)` is
+/// `"step 120/400  loss 0.0312  100 steps/s  3 s left"`.
 std::string progress_text(int64_t step, int64_t total, const std::vector<Metric>& metrics,
                           double steps_per_second);
 
@@ -25,12 +29,14 @@ class Progress {
   public:
     /// `total`: steps; 0 where nobody knows.
     explicit Progress(int64_t total = 0);
+    /// Ends the line, as finish().
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
     /// So many steps are done. The speed is that of about the last second.
     void show(int64_t step, const std::vector<Metric>& metrics);
+    /// The speed that is shown; 0 before there is one.
     double steps_per_second() const;
     /// Writes the newest numbers, and ends the line.
     void finish();

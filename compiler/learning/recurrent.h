@@ -4,32 +4,38 @@
 
 namespace firn {
 
+/// What a recurrent layer has.
 struct RecurrentOptions {
-    int layers = 1;
+    int layers = 1;  ///< one on the other
     bool bias = true;
 };
 
 /// What a recurrent layer gives.
 struct Recurrence {
-    Tensor output;  // [batch, length, hidden]: of the last layer, at every position
-    Tensor hidden;  // [layers, batch, hidden]: of every layer, at the last position
-    Tensor cell;    // the same of an LSTM's cells
+    Tensor output;  ///< [batch, length, hidden]: of the last layer, at every position
+    Tensor hidden;  ///< [layers, batch, hidden]: of every layer, at the last position
+    Tensor cell;    ///< the same of an LSTM's cells; none of a GRU
 };
 
-// x is [batch, length, in], as with torch's batch_first. weight_ih_l0 [gates hidden, in],
-// weight_hh_l0 [gates hidden, hidden], bias_ih_l0 and bias_hh_l0 [gates hidden], and those of
-// further layers. Everything begins as 0, or as what the call gives: [layers, batch, hidden].
-
+/// The parameters of one layer.
 struct RecurrentLayer {
     Variable weight_ih, weight_hh, bias_ih, bias_hh;
 };
 
-/// What both have.
+/// What GRU and LSTM have in common.
+///
+/// x is [batch, length, in], as with torch's batch_first. weight_ih_l0 [gates hidden, in],
+/// weight_hh_l0 [gates hidden, hidden], bias_ih_l0 and bias_hh_l0 [gates hidden], and those of
+/// further layers; first values are uniform within 1 / sqrt(hidden). Everything that is carried
+/// begins as 0, or as what the call gives: [layers, batch, hidden]. f16 and bf16 are computed in
+/// f32.
 class Recurrent : public Module {
   public:
+    /// Without parameters yet.
     Recurrent() = default;
 
   protected:
+    /// UserError: a number below 1.
     Recurrent(const char* name, int64_t gates, int64_t in, int64_t hidden,
               const RecurrentOptions& options, SourceLine line);
     /// x, checked; UserError where there are no parameters or it does not fit.
@@ -41,22 +47,36 @@ class Recurrent : public Module {
 };
 
 /// Gates r, z, n: K. Cho et al., 2014, as torch has it: n = tanh(W x + b + r (U h + c)).
+///
+/// Examples: after `Recurrence r = GRU(2, 3)(ones({4, 5, 2}));` `r.output.shape()` is `[4, 5, 3]`,
+/// `r.hidden.shape()` is `[1, 4, 3]`.
 class GRU : public Recurrent {
   public:
+    /// Without parameters yet.
     GRU() = default;
+    /// From `in` to `hidden` elements. UserError: a number below 1.
     GRU(int64_t in, int64_t hidden, const RecurrentOptions& options = {}, SourceLine line = here());
+    /// Begins with 0.
     Recurrence operator()(const Operand& x) const;
+    /// Begins with `hidden` [layers, batch, hidden].
     Recurrence operator()(const Operand& x, const Tensor& hidden) const;
 };
 
 /// Gates i, f, g, o: S. Hochreiter and J. Schmidhuber, 1997, with the forget gate of F. Gers et
 /// al., 2000.
+///
+/// Examples: after `Recurrence r = LSTM(2, 3, {.layers = 2})(ones({4, 5, 2}));` `r.output.shape()`
+/// is `[4, 5, 3]`, `r.cell.shape()` is `[2, 4, 3]`.
 class LSTM : public Recurrent {
   public:
+    /// Without parameters yet.
     LSTM() = default;
+    /// From `in` to `hidden` elements. UserError: a number below 1.
     LSTM(int64_t in, int64_t hidden, const RecurrentOptions& options = {},
          SourceLine line = here());
+    /// Begins with 0.
     Recurrence operator()(const Operand& x) const;
+    /// Begins with `hidden` and `cell`, both [layers, batch, hidden].
     Recurrence operator()(const Operand& x, const Tensor& hidden, const Tensor& cell) const;
 };
 

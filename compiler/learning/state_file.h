@@ -10,8 +10,12 @@ namespace firn {
 /// module alone the file is one of a PyTorch state_dict. `save_state("run.safetensors", {net,
 /// optimizer})` is all that a run needs to go on with the same bits. UserError where it cannot be
 /// written (what was there is as it was), or two have one name.
+///
+/// Example: after `Linear net(2, 1, {.bias = false, .init = constant_init(2)});`
+/// `save_state("net.npz", net);` `load_npz("net.npz", "weight")` is `{{2, 2}}`.
 void save_state(const std::string& path, const State& state, SourceLine line = here());
 
+/// What may differ between a file and a state.
 struct LoadOptions {
     /// What the file has not stays as it is.
     bool allow_missing = false;
@@ -20,10 +24,16 @@ struct LoadOptions {
 };
 /// Reads what save_state wrote, or PyTorch or numpy. A file that is damaged, or of which names,
 /// shapes or types differ, is a UserError that lists what differs, and changes nothing.
+///
+/// Example: after `Linear old(2, 1, {.init = constant_init(2)}), net(2, 1);`
+/// `save_state("run.safetensors", old); load_state("run.safetensors", net);` `net.weight.value()`
+/// is `{{2, 2}}`.
 void load_state(const std::string& path, const State& state, const LoadOptions& options = {},
                 SourceLine line = here());
 
 /// The state with `prefix` and a dot before every name: for two models in one file.
+///
+/// Example: `prefixed("encoder", Linear(2, 1)).variables[0].name` is `"encoder.weight"`.
 State prefixed(const std::string& prefix, const State& state);
 
 }  // namespace firn

@@ -8,7 +8,7 @@
 
 namespace firn {
 
-/// A compiled function that reads variables and changes them.
+/// A compiled function that reads variables and changes them; compile makes it.
 class StateFunction {
   public:
     /// Calls it: variables that it changes have their new values afterwards, where nobody else
@@ -22,6 +22,7 @@ class StateFunction {
 
   protected:
     friend class StateTrace;
+    /// Of what was recorded, over the variables and numbers of `state`.
     StateFunction(Function function, State state) : function_(function), state_(std::move(state)) {}
 
   private:
@@ -30,6 +31,7 @@ class StateFunction {
     std::vector<size_t> changed_;  // variables, in the order of the last results
 };
 
+/// @cond
 /// Records one such function.
 class StateTrace {
   public:
@@ -47,13 +49,16 @@ class StateTrace {
 
 template <class Layout, class Parameters>
 class StateCall;
+/// @endcond
 
-/// Such a function with its C++ signature.
+/// A compiled function over state with its C++ signature.
 template <class Layout, class... P>
 class StateCall<Layout, TypeList<P...>> : public StateFunction {
   public:
+    /// Of a function with as many arguments and results as the signature has.
     explicit StateCall(StateFunction function) : StateFunction(std::move(function)) {}
 
+    /// Calls it, as StateFunction::call.
     typename Results<Layout>::Type operator()(const ArgumentOf<P>&... args) const {
         FlatArguments all;
         (add_arguments(args, all), ...);
@@ -70,6 +75,12 @@ class StateCall<Layout, TypeList<P...>> : public StateFunction {
 ///     float loss = step(x, y).item<float>();
 ///
 /// Modules that `fn` uses and that `state` has not are captured with the values that they have now.
+///
+/// Examples: after `Linear net(1, 1, {.bias = false, .init = constant_init(1)});`
+/// `SGD sgd(net.parameters(), {.lr = 0.1f});`
+/// `auto step = compile({net, sgd}, [&](Tensor x) { return sgd.step(mean(square(net(x)))); },
+/// {f32("n", 1)});` `step(ones({4, 1}))` is `1`, `net.weight.value()` is `{{0.8}}`.
+/// @{
 template <class Fn, size_t Arity>
 auto compile(const State& state, Fn fn, const ArgSpec (&specs)[Arity], SourceLine line = here()) {
     using Parameters = ParametersOfSpecs<Fn, Arity>;
@@ -85,5 +96,6 @@ auto compile(const State& state, Fn fn, SourceLine line = here()) {
     auto result = fn();
     return StateCall<decltype(result), TypeList<>>(trace.finish(flat_value(result)));
 }
+/// @}
 
 }  // namespace firn

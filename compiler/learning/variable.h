@@ -17,16 +17,21 @@ struct VariableState;
 /// A handle of one tensor that stays the same variable while its value changes: copies are the same
 /// variable. It has a fixed type and shape. While a function over it is recorded (state_function.h)
 /// its value is an argument of that function.
+///
+/// Example: after `Variable w({2}, constant_init(1), true), same = w; w.set(tensor({3.0f, 4.0f}));`
+/// `same.value()` is `{3, 4}`.
 class Variable {
   public:
     /// None yet: value() is a UserError.
     Variable() = default;
-    /// Begins with what `initialiser` gives.
+    /// Begins with what `initialiser` gives, whose type and shape stay. UserError: a shape with
+    /// symbols.
     Variable(const Shape& shape, const Initialiser& initialiser, bool trainable,
              SourceLine line = here());
 
+    /// False where it is none yet.
     bool exists() const { return state_ != nullptr; }
-    /// UserError where the module has no parameters yet.
+    /// Its value now; this and what follows is a UserError where the module has no parameters yet.
     const Tensor& value(SourceLine line = here()) const;
     /// The handle of the value itself, for those who compute it or give it away.
     Tensor& place(SourceLine line = here()) const;
@@ -34,11 +39,17 @@ class Variable {
     void set(const Tensor& value, SourceLine line = here()) const;
     /// Begins again, with random numbers of `random`.
     void initialise(const RandomOptions& random, SourceLine line = here()) const;
+    /// The shape and the type of its value, which stay.
+    /// @{
     const Shape& shape() const;
     DType dtype() const;
+    /// @}
+
     /// Whether optimizers are to change it: parameters() lists those alone.
     bool trainable() const;
+    /// Says whether; Module::freeze does for all parameters.
     void set_trainable(bool trainable) const;
+    /// Whether both are handles of one variable.
     bool operator==(const Variable& other) const { return state_ == other.state_; }
 
   private:
@@ -54,9 +65,15 @@ struct NamedVariable {
 
 /// While it lives, variables have other values: the arguments of what is recorded, or those that a
 /// test gives. Afterwards they have their own again. Types and shapes are not checked.
+///
+/// Examples: after `Variable w({1}, constant_init(1), true); Tensor inside;`
+/// `{ Binding bound({{"w", w}}, {tensor({5.0f})}); inside = w.value(); }` `inside` is `{5}`,
+/// `w.value()` is `{1}`.
 class Binding {
   public:
+    /// A value for each variable, in their order.
     Binding(const std::vector<NamedVariable>& variables, const std::vector<Tensor>& values);
+    /// Gives the variables their own values again.
     ~Binding();
     Binding(const Binding&) = delete;
     Binding& operator=(const Binding&) = delete;
@@ -71,14 +88,19 @@ struct NumberState;
 
 /// A handle of a number of the host that a recorded function takes as an argument, such as a
 /// learning rate: turning it compiles nothing.
+///
+/// Example: after `Number rate("lr", 0.1f); rate.value() = 0.2f;` `rate.tensor()` is `0.2`.
 class Number {
   public:
+    /// Begins with `value`.
     Number(const std::string& name, float value);
+    /// As it was given.
     const std::string& name() const;
     /// What a slider turns; lives as long as a handle.
     float& value() const;
-    /// As a tensor of rank 0.
+    /// As a tensor of rank 0: an argument of what is recorded over it, else the value now.
     Tensor tensor(SourceLine line = here()) const;
+    /// Whether both are handles of one number.
     bool operator==(const Number& other) const { return state_ == other.state_; }
 
   private:
@@ -95,7 +117,9 @@ struct NamedNumber {
 /// The same as Binding, for numbers.
 class NumberBinding {
   public:
+    /// A tensor of rank 0 for each number, in their order.
     NumberBinding(const std::vector<NamedNumber>& numbers, const std::vector<Tensor>& values);
+    /// Gives the numbers their own values again.
     ~NumberBinding();
     NumberBinding(const NumberBinding&) = delete;
     NumberBinding& operator=(const NumberBinding&) = delete;
@@ -110,9 +134,11 @@ struct State {
     std::vector<NamedVariable> variables;
     std::vector<NamedNumber> numbers;
 
+    /// Nothing.
     State() = default;
+    /// What is in any of them, as add() puts it together.
     State(std::initializer_list<State> parts);
-    /// What is in both is in it once, under its first name.
+    /// Adds what is in `other`; what is in both is in it once, under its first name.
     void add(const State& other);
 };
 

@@ -7,28 +7,33 @@
 
 namespace firn {
 
+/// What a program says of itself.
 struct AppInfo {
-    std::string name;     // of the program, its window, and its presets
-    std::string help;     // one sentence: what is seen
-    std::string keys;     // a sentence on what the mouse and keys of its own do
-    std::string version;  // of the program itself, for --version
+    std::string name;     ///< of the program, its window, and its presets
+    std::string help;     ///< one sentence: what is seen
+    std::string keys;     ///< a sentence on what the mouse and keys of its own do
+    std::string version;  ///< of the program itself, for `--version`
     WindowSize size;
-    int headless_frames = 100;    // where --frames is not given
-    bool runs_minimised = false;  // goes on while its window is minimised, as learning does
+    int headless_frames = 100;    ///< where `--frames` is not given
+    bool runs_minimised = false;  ///< goes on while its window is minimised, as learning does
 };
 
-/// A program with a window: its parameters are made first, so that --help lists them, and --set and
-/// --preset are checked before anything runs; then the program runs with a window. Parameters that
-/// the program makes itself are set when it does; a name that nobody made is an error after the
-/// first frame.
+/// A program with a window: its parameters are made first, so that `--help` lists them, and `--set`
+/// and `--preset` are checked before anything runs; then the program runs with a window. Parameters
+/// that the program makes itself are set when it does; a name that nobody made is an error after
+/// the first frame.
+///
 ///     App app({.name = "wave", .help = "Waves on a square drum."});
 ///     Param<float> dt{app, "dt", 0.1f, {.min = 0, .max = 0.5, .help = "time step"}};
 ///     return app.run(argc, argv, [&](Window& window) { while (window.open()) { ... } });
+///
 /// While it lives, an exception that nobody catches is a message and the exit status of `run`, not
 /// an abort; so one at a time.
 class App {
   public:
+    /// Begins without parameters; what nobody catches from now on is a message of `info.name`.
     explicit App(AppInfo info);
+    /// What nobody catches ends programs as before.
     ~App();
     App(const App&) = delete;
     App& operator=(const App&) = delete;
@@ -41,11 +46,11 @@ class App {
     void output(const std::string& name, std::string& value, const std::string& help);
     /// As AppInfo::runs_minimised, for what is part of a program.
     void go_on_minimised();
-    /// --out names a file of numbers, .exr, .hdr or .npy: of the tensor that is shown, or of this
-    /// one.
+    /// Whether `--out` names a file of numbers, .exr, .hdr or .npy; known once run() has begun.
     bool writes_numbers() const;
+    /// Files of numbers get those of this tensor, in place of the one that is shown.
     void set_numbers(const Tensor& picture);
-    /// Of --seed; the same numbers give the same pictures.
+    /// Of `--seed`; the same numbers give the same pictures.
     uint32_t seed() const;
 
     /// Runs `program` as the command line says, and writes what it asks for. Gives the exit status:

@@ -14,22 +14,35 @@ namespace firn {
 
 /// Places or vectors: numbers of any type as [..., 2] or [..., 3], or a vector by its components.
 struct DrawPlaces {
+    /// Of a tensor with the components along the last axis, or of a vector.
+    /// @{
     DrawPlaces(const Tensor& x) : tensor(x) {}
     DrawPlaces(const vec2& v) : tensor(stack(v)) {}
     DrawPlaces(const vec3& v) : tensor(stack(v)) {}
+    /// @}
+
     Tensor tensor;
 };
 
 /// One colour for all shapes, or one for each, [n, 3] or [n, 4], or a vector by its components:
 /// red, green, blue and alpha as they are shown, from 0 to 1.
+///
 ///     {.colour = {1, 0.5f, 0}}    {.colour = viridis(speed)}
 struct DrawColour {
+    /// One colour for all.
+    /// @{
     DrawColour(float red = 1, float green = 1, float blue = 1, float alpha = 1)
         : one{red, green, blue, alpha} {}
     DrawColour(const std::array<float, 3>& c) : one{c[0], c[1], c[2], 1} {}
+    /// @}
+
+    /// One colour for each, or a vector of tensors.
+    /// @{
     DrawColour(const Tensor& x) : each(x) {}
     DrawColour(const vec3& v) : each(stack(v)) {}
     DrawColour(const vec4& v) : each(stack(v)) {}
+    /// @}
+
     /// Param<Colour>, as it is now.
     template <class P>
     requires requires(const P& p) {
@@ -37,55 +50,70 @@ struct DrawColour {
     }
     DrawColour(const P& parameter) : DrawColour(parameter.value()) {}
 
-    std::array<float, 4> one{1, 1, 1, 1};
+    std::array<float, 4> one{1, 1, 1, 1};  ///< where `each` is not given
     std::optional<Tensor> each;
 };
 
 /// One number for all shapes, or one for each, [n].
 struct DrawNumber {
+    /// One number for all.
     DrawNumber(float value) : one(value) {}
+    /// One number for each.
     DrawNumber(const Tensor& x) : each(x) {}
-    float one = 0;
+    float one = 0;  ///< where `each` is not given
     std::optional<Tensor> each;
 };
 
+/// How points are drawn.
 struct PointOptions {
     DrawColour colour;
-    DrawNumber size = 3;  // diameter in pixels
+    DrawNumber size = 3;  ///< diameter in pixels
     /// In units of the places: circles, or balls in space. Then `size` has no meaning.
     std::optional<DrawNumber> radius;
-    bool lit = true;        // balls have a light and a dark side
-    bool additive = false;  // adds light, as stars do; never hides anything
+    bool lit = true;        ///< balls have a light and a dark side
+    bool additive = false;  ///< adds light, as stars do; never hides anything
 };
+/// How lines and paths are drawn.
 struct LineOptions {
-    DrawColour colour;     // of lines also [n, 2, c], and of a path [n, c]: one for each end
-    DrawNumber width = 2;  // pixels
+    DrawColour colour;     ///< of lines also [n, 2, c], and of a path [n, c]: one for each end
+    DrawNumber width = 2;  ///< pixels
     bool additive = false;
 };
+/// How arrows are drawn.
 struct ArrowOptions {
     DrawColour colour;
-    DrawNumber width = 2;  // of the shaft, in pixels
-    float scale = 1;       // length by that of the vector
+    DrawNumber width = 2;  ///< of the shaft, in pixels
+    float scale = 1;       ///< length by that of the vector
     bool additive = false;
 };
+/// How triangles are drawn.
 struct TriangleOptions {
-    DrawColour colour;  // also [n, 3, c]: one for each corner
-    bool lit = true;    // in space
+    DrawColour colour;  ///< also [n, 3, c]: one for each corner
+    bool lit = true;    ///< in space: one side is light and one is dark
     bool additive = false;
 };
 
 /// What one frame shows; later layers are over earlier ones, and in space nearer ones over farther
 /// ones. Numbers that are not finite leave their shape out. Positions in two dimensions are x and
 /// y: columns and rows of the picture, or units of `limits`.
+///
 ///     Drawing d;
 ///     d.picture(u, colormap::viridis).arrows(places, flow, {.scale = 10});
 ///     window.show(d);
+///
 /// Nothing comes to the host. See engine/window/drawing.md.
+///
+/// Examples: after `Drawing d; d.points(zeros({4, 5, 2}), {.radius = 0.1f});`
+/// `d.path(zeros({7, 2}));` `d.scene().layers.size()` is `2`, `d.scene().layers[0].places.shape` is
+/// `{20, 2}`.
 class Drawing {
   public:
     /// Beneath all shapes, as Window::show shows it.
+    /// @{
     Drawing& picture(const Tensor& x, const ShowOptions& options = {});
     Drawing& picture(const Tensor& x, Colormap map, ValueRange range = {});
+    /// @}
+
     /// n discs at [n, 2], or discs and balls in space at [n, 3]. Grids [h, w, 2 or 3] are n = h * w
     /// points, with their colours and sizes.
     Drawing& points(const DrawPlaces& places, const PointOptions& options = {});

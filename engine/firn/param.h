@@ -13,9 +13,10 @@
 
 namespace firn {
 
-// What a Param can be of beside float, int, bool, std::string and enums; these stand for types.
-
 /// One of a list of names; its value is an index.
+///
+/// This and the next ones stand for types, of which a Param can be beside float, int, bool,
+/// std::string, vectors and enums.
 struct OneOf;
 /// The name of a file that is there, or nothing.
 struct File;
@@ -72,12 +73,17 @@ inline Gui& panel_of(Gui& gui) { return gui; }
 
 /// A parameter of an App, or of a window's panel: it reads as its value now, as an argument of
 /// compiled functions too, where a change compiles nothing.
+///
 ///     Param<float> dt{app, "dt", 0.4f, {.min = 0, .max = 0.5, .unit = "s", .help = "time step"}};
 ///     Param<View> view{app, "view", View::Dye, {"dye", "speed"}, {.group = "Picture"}};
 ///     if (view == View::Dye) u = step(u, dt);
+///
 /// Of float, int, bool, std::string, vec2, vec3, vec4, an enum whose values count from 0, OneOf,
 /// File, Angle, Colour, and Button. Copies are the same parameter; it lives as long as one of them.
 /// Throws UserError for a name that is there already and a value outside of its own limits.
+///
+/// Example: after `Gui panel; Param<float> dt{panel, "dt", 0.1f, {.min = 0, .max = 0.5}};`
+/// `dt = 2.0f;` `dt.value()` is `0.5`, `2.0f * dt + zeros({2})` is `{1, 1}`.
 template <class T>
 class Param {
     using Of = detail::ParamKind<T>;
@@ -86,28 +92,40 @@ class Param {
   public:
     using Value = typename Of::Value;
 
+    /// A line of the panel of `owner`: an App, a Window or a Gui. `value` is its first.
     template <class Owner>
     Param(Owner& owner, const std::string& name, Value value,
           const ParamOptions& options = {}) requires(!Of::kChosen)
         : Param(detail::panel_of(owner), name, std::move(value), {}, options, 0) {}
-    /// `names` are those of the values, from 0.
+    /// One of several: `names` are those of the values, from 0.
     template <class Owner>
     Param(Owner& owner, const std::string& name, Value value, const std::vector<std::string>& names,
           const ParamOptions& options = {}) requires(Of::kChosen)
         : Param(detail::panel_of(owner), name, std::move(value), names, options, 0) {}
 
+    /// As it is now.
+    /// @{
     Value value() const { return Value(*value_); }
     operator Value() const { return value(); }
+    /// @}
+
     /// As operands of tensors take it.
     Value number() const requires std::is_arithmetic_v<Value> { return value(); }
     /// Components as tensors.
+    /// @{
     operator vec2() const requires(Of::kCount == 2) { return as_vec<2>(); }
     operator vec3() const requires(Of::kCount == 3) { return as_vec<3>(); }
     operator vec4() const requires(Of::kCount == 4) { return as_vec<4>(); }
+    /// @}
+
     /// An argument of a compiled function that takes a vector.
+    /// @{
     operator StructArgument<vec2>() const requires(Of::kCount == 2) { return as_vec<2>(); }
     operator StructArgument<vec3>() const requires(Of::kCount == 3) { return as_vec<3>(); }
     operator StructArgument<vec4>() const requires(Of::kCount == 4) { return as_vec<4>(); }
+    /// @}
+
+    /// One component.
     float operator[](size_t k) const requires(Of::kCount > 1) { return (*value_)[k]; }
 
     /// The program may change it too; what is outside of its limits becomes the nearest inside.
@@ -119,18 +137,22 @@ class Param {
         }
         return *this;
     }
+    /// The value and so much more or less, as an assignment.
+    /// @{
     Param& operator+=(Value value) requires std::is_arithmetic_v<Value> {
         return *this = *value_ + value;
     }
     Param& operator-=(Value value) requires std::is_arithmetic_v<Value> {
         return *this = *value_ - value;
     }
+    /// @}
 
     /// True when it was set from outside since the last time this was asked: by the person, a
     /// preset, or the command line.
     bool changed() { return gui_.changed(name_); }
     /// ParamOptions::step, which may change from frame to frame.
     void set_step(float step) { gui_.set_step(name_, step); }
+    /// As it was given.
     const std::string& name() const { return name_; }
 
   private:
@@ -161,11 +183,14 @@ class Param {
 };
 
 /// A button of the panel.
+///
 ///     Param<Button> splash{app, "splash", {.help = "a drop in the middle"}};
 ///     if (splash.pressed()) u = u + drop;
 template <>
 class Param<Button> {
   public:
+    /// Of the panel of `owner`: an App, a Window or a Gui. Of the options it has label, group and
+    /// help.
     template <class Owner>
     Param(Owner& owner, const std::string& name, const ParamOptions& options = {})
         : gui_(detail::panel_of(owner)), name_(name), options_(options) {
