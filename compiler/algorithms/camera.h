@@ -4,7 +4,8 @@
 
 namespace firn {
 
-/// From the world to a camera at `eye` that looks at `target`; `up` is not along that direction.
+/// The matrix from the world to a camera at `eye` that looks at `target`; `up` is not along that
+/// direction.
 ///
 /// Right-handed: the camera looks along -z, x goes right and y up. What is seen has x and y in -1
 /// .. 1 and z in 0 (near) .. 1 (far) after division by w, as Vulkan has it, but for y, which points

@@ -10,8 +10,8 @@ struct ClosenessOptions {
     double atol = 1e-8;      ///< absolute
     bool equal_nan = false;  ///< nan is close to nan
 };
-/// |a - b| <= atol + rtol |b|, element by element, as numpy's isclose; an infinity is close to
-/// itself alone. Integers are compared as f32, but equal ones are close. Operands broadcast.
+/// Whether |a - b| <= atol + rtol |b|, element by element, as numpy's isclose; an infinity is close
+/// to itself alone. Integers are compared as f32, but equal ones are close. Operands broadcast.
 ///
 /// Example: `isclose(tensor({1.000001f, 1.1f, NAN}), 1.0f)` is `{true, false, false}`.
 Tensor isclose(const Operand& a, const Arg& b, const ClosenessOptions& options = {});

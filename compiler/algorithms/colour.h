@@ -4,7 +4,7 @@
 
 namespace firn {
 
-/// What sRGB's numbers in 0 .. 1 mean as light, and back, by component. IEC 61966-2-1. Integers
+/// What sRGB's numbers from 0 to 1 mean as light, and back, by component. IEC 61966-2-1. Integers
 /// become f32, without being scaled: those of pictures of 8 bits are divided by 255 before.
 ///
 /// Examples: `srgb_to_linear(Tensor(0.5f))` is `0.21404`, `linear_to_srgb(Tensor(0.21404f))` is
@@ -16,8 +16,8 @@ vec3 srgb_to_linear(const vec3& colour, SourceLine line = here());
 vec3 linear_to_srgb(const vec3& colour, SourceLine line = here());
 /// @}
 
-/// Colour maps: t in 0 .. 1, clamped (nan to 0), to sRGB's numbers in 0 .. 1, as `window.show` maps
-/// them.
+/// The colours of t from 0 to 1 in a colour map, sRGB's numbers from 0 to 1, as `window.show` maps
+/// them; t is clamped, nan to 0.
 ///
 /// Matplotlib's by S. van der Walt and N. Smith (CC0) as polynomials of degree 6 by M. Zucker
 /// (CC0), off by up to 0.03; turbo is A. Mikhailov's (Apache 2.0), as his polynomial of degree 5,

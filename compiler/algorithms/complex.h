@@ -83,8 +83,8 @@ struct Complex {
     }
     /// @}
 
-    /// Without overflow on the way (R. Smith, "Algorithm 116: Complex division", 1962); by 0 it is
-    /// nan. A real divisor divides both parts.
+    /// The quotient, without overflow on the way; by 0 it is nan. A real divisor divides both
+    /// parts. R. Smith, "Algorithm 116: Complex division", 1962.
     ///
     /// Example: after `Complex z = Complex{1.0f, 2.0f} / Complex{3.0f, -4.0f};` `z.re` is `-0.2`
     /// and `z.im` is `0.4`.
@@ -140,7 +140,7 @@ Tensor squared_magnitude(const Complex& z, SourceLine line = here());
 ///
 /// Example: `abs(Complex{3e30f, 4e30f})` is `5e30`.
 Tensor abs(const Complex& z, SourceLine line = here());
-/// From -pi to pi, numpy's name; C's carg.
+/// The angle from the positive real axis, -pi to pi, by numpy's name; C's carg.
 ///
 /// Examples: `angle(Complex{0.0f, 2.0f})` is `1.5708`, `angle(Complex{-1.0f, 0.0f})` is `3.14159`.
 Tensor angle(const Complex& z, SourceLine line = here());
@@ -153,10 +153,10 @@ Complex from_polar(const Arg& radius, const Arg& angle, SourceLine line = here()
 /// infinite and nan arguments give nan where the formulas do.
 ///
 /// Examples: `exp(Complex{0.0f, 3.14159265f}).re` is `-1`, `log(Complex{-1.0f, 0.0f}).im` is
-/// `3.14159`, `sqrt(Complex{-4.0f, 0.0f}).im` is `2`, `sin(Complex{0.0f, 1.0f}).im` is `1.1752`,
-/// `cos(Complex{0.0f, 1.0f}).re` is `1.54308`, `tan(Complex{0.0f, 1.0f}).im` is `0.76159`,
-/// `sinh(Complex{0.0f, 1.5707963f}).im` is `1`, `cosh(Complex{0.0f, 3.14159265f}).re` is `-1`,
-/// `tanh(Complex{0.0f, 0.78539816f}).im` is `1`.
+/// `3.14159`, `sqrt(Complex{-4.0f, 0.0f}).im` is `2`, `sqrt(Complex{-4.0f, -0.0f}).im` is `-2`,
+/// `sin(Complex{0.0f, 1.0f}).im` is `1.1752`, `cos(Complex{0.0f, 1.0f}).re` is `1.54308`,
+/// `tan(Complex{0.0f, 1.0f}).im` is `0.76159`, `sinh(Complex{0.0f, 1.5707963f}).im` is `1`,
+/// `cosh(Complex{0.0f, 3.14159265f}).re` is `-1`, `tanh(Complex{0.0f, 0.78539816f}).im` is `1`.
 /// @{
 Complex exp(const Complex& z, SourceLine line = here());
 Complex log(const Complex& z, SourceLine line = here());

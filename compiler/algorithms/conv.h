@@ -21,7 +21,7 @@ struct PerAxis {
     std::array<Size, N> values;
 };
 
-/// How the kernel of a convolution lies on x. Axes are planes, rows, columns: the last N of these.
+/// How the kernel of a convolution lies on x; axes are planes, rows, columns: the last N of these.
 template <size_t N>
 struct ConvOptions {
     /// How far apart the kernel's places are, how many zeros stand at each end of x, and how far

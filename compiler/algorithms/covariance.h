@@ -38,8 +38,8 @@ Tensor cov(const Operand& x, const CovarianceOptions& options = {});
 ///
 /// Example: `cov(tensor({1, 2, 3}), tensor({2, 4, 6}))` is `{{1, 2}, {2, 4}}`.
 Tensor cov(const Operand& x, const Operand& y, const CovarianceOptions& options = {});
-/// Pearson's correlations, -1 .. 1: the covariances over the deviations of both; nan for a variable
-/// that does not vary. x, y and types are as for cov.
+/// Pearson's correlations, from -1 to 1: the covariances over the deviations of both; nan for a
+/// variable that does not vary. x, y and types are as for cov.
 ///
 /// Examples: `corrcoef(tensor({1, 2, 3}), tensor({3, 2, 1}))` is `{{1, -1}, {-1, 1}}`,
 /// `corrcoef(tensor({1, 2, 3, 5, 5, 5}, {2, 3}))` is `{{1, nan}, {nan, nan}}`.

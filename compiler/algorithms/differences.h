@@ -10,8 +10,9 @@ struct DiffOptions {
     int n = 1;  ///< how often
     int axis = -1;
 };
-/// x[1] - x[0], x[2] - x[1], .. along an axis, n times, as numpy's diff: an axis of size s becomes
-/// one of max(s - n, 0). Bools: whether they differ. UserError where n is negative.
+/// The differences x[k + 1] - x[k] along an axis, n times, as numpy's diff: an axis of size s
+/// becomes one of max(s - n, 0). Integers of 8 and 16 bits give i32; bools: whether they differ.
+/// UserError where n is negative.
 ///
 /// Examples: `diff(tensor({1, 4, 9, 16}))` is `{3, 5, 7}`,
 /// `diff(tensor({1, 4, 9, 16}), {.n = 2})` is `{2, 2}`.

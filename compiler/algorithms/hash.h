@@ -4,9 +4,9 @@
 
 namespace firn {
 
-/// Hashes of u32 to u32, the same on every device: M. Jarzynski and M. Olano, "Hash Functions for
-/// GPU Rendering", 2020. All words of the result depend on all words that come in. For one word,
-/// see pcg.
+/// Hashes of u32 to u32, the same on every device; all words of the result depend on all words that
+/// come in. For one word, see pcg. M. Jarzynski and M. Olano, "Hash Functions for GPU Rendering",
+/// 2020.
 ///
 /// Examples: `pcg2d(uvec2(1, 2))` is `{45825804, 214070181}`, `pcg3d(uvec3(1, 2, 3))` is
 /// `{4204755366, 1223881804, 1500469937}`, `pcg4d(uvec4(1, 2, 3, 4))` is

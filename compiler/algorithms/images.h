@@ -28,10 +28,10 @@ struct ResizeOptions {
 Tensor resize(const Operand& x, const Size& rows, const Size& columns,
               const ResizeOptions& options = {});
 
-/// Weights exp(-d^2 / (2 sigma^2)) at distances d to 4 sigma, which sum to 1, along rows and
-/// columns; sigma in pixels, 0 gives x. As scipy's gaussian_filter with mode "nearest". Pictures
-/// and their edges are as for resize; integers give f32. UserError where sigma is negative, or 2^28
-/// or more.
+/// x blurred by weights exp(-d^2 / (2 sigma^2)) at distances d to 4 sigma, which sum to 1, along
+/// rows and columns; sigma in pixels, 0 gives x. As scipy's gaussian_filter with mode "nearest".
+/// Pictures and their edges are as for resize; integers give f32. UserError where sigma is
+/// negative, or 2^28 or more.
 ///
 /// Example: `gaussian_blur(tensor({0, 0, 1, 0, 0}, {1, 5}), 0.5f)` is
 /// `{{0.00026, 0.10645, 0.78657, 0.10645, 0.00026}}`.

@@ -54,11 +54,12 @@ Tensor solve(const Operand& a, const Operand& b);
 ///
 /// Example: `inverse(tensor({1, 2, 3, 4}, {2, 2}))` is `{{-2, 1}, {1.5, -0.5}}`.
 Tensor inverse(const Operand& a);
-/// The determinant of a [.., n, n], by `lu`: [..].
+/// The determinant, [..], of a [.., n, n], by `lu`.
 ///
 /// Example: `determinant(tensor({1, 2, 3, 4}, {2, 2}))` is `-2`.
 Tensor determinant(const Operand& a);
-/// The logarithm of the determinant's magnitude, which does not overflow: [..].
+/// The logarithm of the determinant's magnitude, [..], which does not overflow; -inf where that
+/// is 0.
 ///
 /// Example: `log_determinant(tensor({1, 2, 3, 4}, {2, 2}))` is `0.69315`.
 Tensor log_determinant(const Operand& a);
@@ -142,9 +143,9 @@ Tensor lstsq(const Operand& a, const Operand& b, const RankOptions& options = {}
 /// `matrix_rank(diag(tensor({1.0f, 0.01f})), {.tolerance = 0.1})` is `1`.
 Tensor matrix_rank(const Operand& a, const RankOptions& options = {});
 
-/// The exponential of [.., n, n], 1 + a + a a / 2 + ..: a quotient of polynomials at a / 2^s,
-/// squared s times (N. Higham, "The Scaling and Squaring Method for the Matrix Exponential
-/// Revisited", 2005).
+/// The exponential of [.., n, n], the sum of a^k / k! over all k from 0 on. A quotient of
+/// polynomials at a / 2^s, squared s times: N. Higham, "The Scaling and Squaring Method for the
+/// Matrix Exponential Revisited", 2005.
 ///
 /// Example: `expm(tensor({0.0f, 1.0f, 0.0f, 0.0f}, {2, 2}))` is `{{1, 1}, {0, 1}}`.
 Tensor expm(const Operand& a);

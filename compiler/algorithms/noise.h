@@ -23,7 +23,7 @@ Tensor value_noise(const vec2& p, const NoiseOptions& options = {}, SourceLine l
 Tensor value_noise(const vec3& p, const NoiseOptions& options = {}, SourceLine line = here());
 /// @}
 
-/// Improved noise: 0 at lattice points, with random gradients there, about -1 .. 1. K. Perlin,
+/// Improved noise: 0 at lattice points, with random gradients there, from about -1 to 1. K. Perlin,
 /// "Improving Noise", 2002: its fade and, in space, its 12 gradients; in the plane 8 of their
 /// length. Of hashes, seeds and large coordinates see value_noise.
 ///
@@ -34,7 +34,7 @@ Tensor perlin_noise(const vec2& p, const NoiseOptions& options = {}, SourceLine 
 Tensor perlin_noise(const vec3& p, const NoiseOptions& options = {}, SourceLine line = here());
 /// @}
 
-/// Simplex noise: sums over the corners of triangles or tetrahedra, -1 .. 1, with continuous
+/// Simplex noise: sums over the corners of triangles or tetrahedra, from -1 to 1, with continuous
 /// derivatives. S. Gustavson, "Simplex Noise Demystified", 2005; kernels of radius sqrt(0.5),
 /// scaled so that the extremes are -1 and 1. Of hashes, seeds and large coordinates see
 /// value_noise.

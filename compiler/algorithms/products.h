@@ -13,7 +13,7 @@ namespace firn {
 /// `tensordot(a, a)` is `30`, `tensordot(a, v, 1)` is `{21, 43}`, `tensordot(v, v, 0)` is
 /// `{{1, 10}, {10, 100}}`.
 Tensor tensordot(const Operand& a, const Operand& b, int axes = 2);
-/// Over pairs of axes: the result has the other axes of a, then those of b.
+/// The sum of products over pairs of axes; the result has the other axes of a, then those of b.
 ///
 /// Examples: after `Tensor a = tensor({1, 2, 3, 4}, {2, 2});` `tensordot(a, a, {1, 0}, {0, 1})` is
 /// `29`, `tensordot(a, tensor({1, 10}), {0}, {0})` is `{31, 42}`.

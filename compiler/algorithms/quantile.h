@@ -11,10 +11,10 @@ struct QuantileOptions {
     bool keep_dims = false;                  ///< the axis stays with size 1
 };
 
-/// The value below which the part q, 0 .. 1, of the elements lies, on the line between the two that
-/// are next to position q (n - 1), as numpy's quantile. q is a number or a tensor, whose axes come
-/// first in the result. At a position that is whole it is that element, infinite neighbours or not.
-/// UserError where a number is outside 0 .. 1; elements of a tensor are clamped.
+/// The value below which the part q, from 0 to 1, of the elements lies, on the line between the two
+/// that are next to position q (n - 1), as numpy's quantile. q is a number or a tensor, whose axes
+/// come first in the result. At a position that is whole it is that element, infinite neighbours or
+/// not. UserError where a number is outside 0 .. 1; elements of a tensor are clamped.
 ///
 /// Rows are sorted. Integers and bools give f32, f16 and bf16 are computed in f32. A nan makes its
 /// row nan, and a row without elements is nan, as in numpy.
@@ -22,7 +22,7 @@ struct QuantileOptions {
 /// Examples: `quantile(tensor({4, 1, 3, 2}), 0.25f)` is `1.75`,
 /// `quantile(tensor({4, 1, 3, 2}), tensor({0.5f, 1.0f}))` is `{2.5, 4}`.
 Tensor quantile(const Operand& x, const Arg& q, const QuantileOptions& options = {});
-/// The same with q in percent, 0 .. 100.
+/// The same with q in percent, from 0 to 100.
 ///
 /// Example: `percentile(tensor({4, 1, 3, 2}), 25)` is `1.75`.
 Tensor percentile(const Operand& x, const Arg& q, const QuantileOptions& options = {});

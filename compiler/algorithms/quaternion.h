@@ -32,7 +32,7 @@ Quaternion conj(const Quaternion& q, SourceLine line = here());
 /// Example: `dot(axis_angle(vec3(0, 0, 1), 0.0f), axis_angle(vec3(0, 0, 1), 1.5707963f))` is
 /// `0.70711`.
 Tensor dot(const Quaternion& a, const Quaternion& b, SourceLine line = here());
-/// Of length 1; nan for 0.
+/// q scaled to length 1; nan for 0.
 ///
 /// Example: `normalize(Quaternion{vec3(0, 0, 3), 4.0f}).w` is `0.8`.
 Quaternion normalize(const Quaternion& q, SourceLine line = here());
@@ -45,8 +45,8 @@ vec3 rotate(const Quaternion& q, const vec3& p, SourceLine line = here());
 /// Example: `rotation_matrix(axis_angle(vec3(0, 0, 1), 1.5707963f)) * vec3(1, 2, 3)` is
 /// `{-2, 1, 3}`.
 mat3 rotation_matrix(const Quaternion& q, SourceLine line = here());
-/// From a at t = 0 to b at t = 1 along the shorter arc, at an even pace, both of length 1. K.
-/// Shoemake, "Animating Rotation with Quaternion Curves", 1985.
+/// The rotation from a at t = 0 to b at t = 1 along the shorter arc, at an even pace, both of
+/// length 1. K. Shoemake, "Animating Rotation with Quaternion Curves", 1985.
 ///
 /// Example: after `Quaternion a = axis_angle(vec3(0, 0, 1), 0.0f), b = axis_angle(vec3(0, 0, 1),
 /// 1.5707963f);` `rotate(slerp(a, b, 0.5f), vec3(1, 0, 0))` is `{0.70711, 0.70711, 0}`.

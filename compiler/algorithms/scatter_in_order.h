@@ -13,6 +13,7 @@ struct CombineOptions {
     /// positions by their indices.
     bool deterministic = false;
 };
+/// Adds or multiplies in an order that can be chosen, as in
 /// `scatter_add(force(i, j), f, {.deterministic = true})`; see scatter_add without options.
 /// Integers are exact either way. UserError inside a kernel by hand, and under a condition with a
 /// shape.

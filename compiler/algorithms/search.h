@@ -12,8 +12,8 @@ struct SearchOptions {
     bool right = false;  ///< of equal elements: behind the last; false: before the first
 };
 /// Where each value would be put into `sorted`, [n], so that it stays sorted, as numpy's
-/// searchsorted: i32, 0 .. n, of the values' shape. A nan counts as larger than every number. By
-/// bisection; what is not sorted gives some index in 0 .. n.
+/// searchsorted: i32, from 0 to n, of the values' shape. A nan counts as larger than every number.
+/// By bisection; what is not sorted gives some index in 0 .. n.
 ///
 /// Examples: `searchsorted(tensor({1, 3, 5}), tensor({0, 3, 9}))` is `{0, 1, 3}`,
 /// `searchsorted(tensor({1, 3, 5}), tensor({0, 3, 9}), {.right = true})` is `{0, 2, 3}`.

@@ -33,7 +33,7 @@ struct Rot90Options {
     int k = 1;             ///< how often; negative: the other way
     int from = 0, to = 1;  ///< the axes, of which there must be two
 };
-/// Turned by 90 degrees from one axis towards another, as numpy's rot90: the last column becomes
+/// x turned by 90 degrees from one axis towards another, as numpy's rot90: the last column becomes
 /// the first row.
 ///
 /// Examples: `rot90(tensor({1, 2, 3, 4}, {2, 2}))` is `{{2, 4}, {1, 3}}`,
