@@ -5,10 +5,15 @@
 namespace firn {
 
 /// Ones on the diagonal that begins k columns to the right (negative: rows below), as numpy's eye.
+///
+/// Examples: `eye(2, 3, 1)` is `{{0, 1, 0}, {0, 0, 1}}`, `eye(2, 2, -1)` is `{{0, 0}, {1, 0}}`.
 Tensor eye(const Size& rows, const Size& columns, int k, DType dtype = f32,
            SourceLine line = here());
 /// As numpy's diag: of [n] the matrix with x on a diagonal and 0 elsewhere, [n + |offset|, ..]; of
 /// a matrix that diagonal, empty where it lies outside. UserError for other ranks.
+///
+/// Examples: `diag(tensor({1, 2}))` is `{{1, 0}, {0, 2}}`,
+/// `diag(tensor({1, 2, 3, 4}, {2, 2}), {.offset = 1})` is `{2}`.
 Tensor diag(const Operand& x, const DiagonalOptions& options = {});
 
 }  // namespace firn

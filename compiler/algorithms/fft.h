@@ -5,27 +5,44 @@
 
 namespace firn {
 
+/// The axis of a transform.
 struct FftOptions {
     int axis = -1;
 };
+/// The axes of a transform.
 struct FftnOptions {
     [[no_unique_address]] ByName by_name = {};
-    Axes axis = {};  // none: all
+    Axes axis = {};  ///< none: all
 };
 
-// X[k] = sum over j of x[j] exp(-2 pi i j k / n), and back with the other sign and a factor of 1 /
-// n, as in numpy. Computed in the type of x, f32 or f64; integers, f16 and bf16 become f32. Sizes:
-// up to 16 directly; powers of two by Pease's form of Cooley and Tukey, radix 4, in log4 n runs of
-// one kernel; all others, up to 4194304, by Bluestein's convolution over the next power of two from
-// 2 n - 1 on; of a symbol the call's size says which. L. Bluestein, "A linear filtering approach to
-// the computation of discrete Fourier transform", 1970. M. Pease, "An adaptation of the fast
-// Fourier transform for parallel processing", 1968.
-
+/// X[k] = sum over j of x[j] exp(-2 pi i j k / n), as numpy's fft. Computed in the type of x, f32
+/// or f64; integers, f16 and bf16 become f32.
+///
+/// Sizes: up to 16 directly; powers of two by Pease's form of Cooley and Tukey, radix 4, in log4 n
+/// runs of one kernel; all others, up to 4194304, by Bluestein's convolution over the next power of
+/// two from 2 n - 1 on; of a symbol the call's size says which. UserError: another size beyond
+/// 4194304, parts that differ in shape or type. L. Bluestein, "A linear filtering approach to the
+/// computation of discrete Fourier transform", 1970. M. Pease, "An adaptation of the fast Fourier
+/// transform for parallel processing", 1968.
+///
+/// Examples: `fft(tensor({1, 1, 1, 1})).re` is `{4, 0, 0, 0}`,
+/// `fft(tensor({0, 1, 0, 0})).im` is `{0, -1, 0, 1}`.
+/// @{
 Complex fft(const Complex& x, const FftOptions& options = {}, SourceLine line = here());
 Complex fft(const Operand& x, const FftOptions& options = {});
+/// @}
+
+/// The way back from fft: the other sign in the exponent, and a factor of 1 / n.
+///
+/// Example: `ifft(fft(tensor({1, 2, 3}))).re` is `{1, 2, 3}`.
 Complex ifft(const Complex& x, const FftOptions& options = {}, SourceLine line = here());
 
-/// The same along several axes, one after the other.
+/// fft along several axes, one after the other, and ifftn as the way back; the axes are named in
+/// the options, or stand in braces.
+///
+/// Examples: `fftn(ones({2, 2})).re` is `{{4, 0}, {0, 0}}`, `fftn(ones({2, 2}), {0}).re` is
+/// `{{2, 2}, {0, 0}}`, `ifftn(fftn(tensor({1, 2, 3, 4}, {2, 2}))).re` is `{{1, 2}, {3, 4}}`.
+/// @{
 Complex fftn(const Complex& x, const FftnOptions& options = {}, SourceLine line = here());
 Complex fftn(const Operand& x, const FftnOptions& options = {});
 Complex ifftn(const Complex& x, const FftnOptions& options = {}, SourceLine line = here());
@@ -38,5 +55,6 @@ inline Complex fftn(const Operand& x, const AxisList& axes) {
 inline Complex ifftn(const Complex& x, const AxisList& axes, SourceLine line = here()) {
     return ifftn(x, {.axis = axes.values}, line);
 }
+/// @}
 
 }  // namespace firn

@@ -6,27 +6,39 @@
 namespace firn {
 
 /// How often each of 0 to count - 1 occurs in a tensor of integers, i32 [count], as numpy's
-/// bincount; others are not counted.
+/// bincount; others are not counted. UserError where x is no integer.
+///
+/// Example: `bincount(tensor({1, 2, 1, 7, -1}), 3)` is `{0, 2, 1}`.
 Tensor bincount(const Operand& x, const Size& count);
 /// The sums of the weights instead, in their type (32-bit at least); x and weights broadcast. Float
 /// sums are atomic: the last bits may differ from run to run, unless they are asked for in the
-/// order of x: `bincount(x, n, weights, {.deterministic = true})`.
+/// order of x by `{.deterministic = true}`.
+///
+/// Example: `bincount(tensor({0, 1, 0}), 2, tensor({0.5f, 1.0f, 2.0f}))` is `{2.5, 1}`.
 Tensor bincount(const Operand& x, const Size& count, const Operand& weights,
                 const CombineOptions& options = {});
 
+/// The ends of what is counted.
 struct HistogramOptions {
-    Tensor low = 0.0f, high = 1.0f;  // numbers, or rank-0 tensors
+    Tensor low = 0.0f, high = 1.0f;  ///< numbers, or rank-0 tensors
 };
 /// How many elements lie in each of `bins` equal parts of [low, high], i32 [bins], as numpy's
 /// histogram: parts are closed below, the last one on both sides; what is outside, and nan, is not
-/// counted. The part is found by one multiplication: beside an edge, rounding decides.
+/// counted. The part is found by one multiplication: beside an edge, rounding decides. UserError
+/// where there are no bins.
+///
+/// Examples: `histogram(tensor({0.1f, 0.2f, 0.9f, 1.0f, 1.5f}), 2)` is `{2, 2}`,
+/// `histogram(tensor({1, 2, 3}), 2, {.low = 0, .high = 4})` is `{1, 2}`.
 Tensor histogram(const Operand& x, const Size& bins, const HistogramOptions& options = {});
 
 /// sums[k] = the sum of the values whose id is k, for k below `count`; ids outside are left out.
 /// values and ids: [n], ids integers; gives [count] of the values' type (i32 for bool and integers
-/// of 8 and 16 bits). Each sum is made in the order of its values, so that floats have the same
-/// bits in every run and on every device: what `scatter_add(sums(ids), values)` does not promise.
-/// It sorts the ids.
+/// of 8 and 16 bits).
+///
+/// Each sum is made in the order of its values, so that floats have the same bits in every run and
+/// on every device: what `scatter_add(sums(ids), values)` does not promise. It sorts the ids.
+///
+/// Example: `segment_sum(tensor({1, 2, 3, 4}), tensor({0, 0, 2, 5}), 3)` is `{3, 0, 3}`.
 Tensor segment_sum(const Operand& values, const Operand& ids, const Size& count);
 
 }  // namespace firn

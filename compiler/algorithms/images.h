@@ -4,34 +4,50 @@
 
 namespace firn {
 
-// A picture is [rows, columns] or [rows, columns, channels, ..], as load_image gives it. Beyond its
-// edges it goes on with the element at the edge. Integers are computed in f32, and give f32.
-
+/// What a pixel of a resized picture is made of.
 enum class ResizeMode : uint8_t {
-    Nearest,  // the element below the pixel's centre; keeps the type
-    Linear,   // between the two nearest (bilinear)
-    Cubic,    // through the four nearest (bicubic): R. Keys, 1981, a = -1/2, as Pillow
-    Area,     // the mean of what the pixel covers: for smaller pictures
+    Nearest,  ///< the element below the pixel's centre; keeps the type
+    Linear,   ///< between the two nearest (bilinear)
+    Cubic,    ///< through the four nearest (bicubic): R. Keys, 1981, a = -1/2, as Pillow
+    Area,     ///< the mean of what the pixel covers: for smaller pictures
 };
+/// How a picture is resized.
 struct ResizeOptions {
     ResizeMode mode = ResizeMode::Linear;
 };
 /// x at `rows` times `columns` pixels. Corners of pixels stay at corners (as OpenCV's resize and
 /// torch's interpolate with align_corners=False); but for Area what is left out between the pixels
 /// has no weight. UserError: sizes below 1, a picture without elements.
+///
+/// A picture is [rows, columns] or [rows, columns, channels, ..], as load_image gives it. Beyond
+/// its edges it goes on with the element at the edge. Integers are computed in f32, and give f32,
+/// but for Nearest.
+///
+/// Examples: `resize(tensor({1.0f, 3.0f}, {1, 2}), 1, 4)` is `{{1, 1.5, 2.5, 3}}`,
+/// `resize(tensor({1, 3, 5, 7}, {1, 4}), 1, 2, {.mode = ResizeMode::Area})` is `{{2, 6}}`.
 Tensor resize(const Operand& x, const Size& rows, const Size& columns,
               const ResizeOptions& options = {});
 
-/// Weights exp(-d^2 / (2 sigma^2)) at distances d to 4 sigma, which sum to 1, along rows and
-/// columns; sigma in pixels, 0 gives x. As scipy's gaussian_filter with mode "nearest".
+/// x blurred by weights exp(-d^2 / (2 sigma^2)) at distances d to 4 sigma, which sum to 1, along
+/// rows and columns; sigma in pixels, 0 gives x. As scipy's gaussian_filter with mode "nearest".
+/// Pictures and their edges are as for resize; integers give f32. UserError where sigma is
+/// negative, or 2^28 or more.
+///
+/// Example: `gaussian_blur(tensor({0, 0, 1, 0, 0}, {1, 5}), 0.5f)` is
+/// `{{0.00026, 0.10645, 0.78657, 0.10645, 0.00026}}`.
 Tensor gaussian_blur(const Operand& x, float sigma);
 /// The same with a sigma that only the device knows, and distances up to `radius` pixels: 4 times
 /// the largest sigma loses nothing that f32 would show.
+///
+/// Example: `gaussian_blur(tensor({0, 0, 1, 0, 0}, {1, 5}), Tensor(0.5f), 1)` is
+/// `{{0, 0.10651, 0.78699, 0.10651, 0}}`.
 Tensor gaussian_blur(const Operand& x, const Operand& sigma, int radius);
 
 /// The element in the middle of each window of rows times columns in order, the upper of two (as
-/// scipy's median_filter with mode "nearest"). UserError: more than 49 elements, since all of a
-/// window are compared in registers.
+/// scipy's median_filter with mode "nearest"), in x's type. Pictures and their edges are as for
+/// resize. UserError: more than 49 elements, since all of a window are compared in registers.
+///
+/// Example: `median_filter(tensor({1, 9, 2, 3}, {1, 4}), {1, 3})` is `{{1, 2, 3, 3}}`.
 Tensor median_filter(const Operand& x, const PerAxis<2>& window);
 
 }  // namespace firn

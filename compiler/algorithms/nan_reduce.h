@@ -4,17 +4,38 @@
 
 namespace firn {
 
-// As sum, mean, min, max, var and stddev of the elements that are numbers; types are theirs. Where
-// there is none, the sum is 0 and all others are nan. Other types than floats have no nan.
+/// The sum of the elements that are numbers, 0 where there is none; options and types are those of
+/// sum. Other types than floats have no nan.
+///
+/// Example: `nansum(tensor({1.0f, NAN, 2.0f}))` is `3`.
 Tensor nansum(const Operand& x, const ReduceOptions& options = {});
+/// The mean of the elements that are numbers, nan where there is none; types are those of mean.
+///
+/// Example: `nanmean(tensor({1.0f, NAN, 4.0f}))` is `2.5`.
 Tensor nanmean(const Operand& x, const ReduceOptions& options = {});
+/// The smallest of the elements that are numbers, nan where there is none, in x's type.
+///
+/// Example: `nanmin(tensor({2.0f, NAN, NAN, NAN}, {2, 2}), {.axis = 1})` is `{2, nan}`.
 Tensor nanmin(const Operand& x, const ReduceOptions& options = {});
+/// The largest of the elements that are numbers, nan where there is none, in x's type.
+///
+/// Example: `nanmax(tensor({2.0f, NAN, 3.0f}))` is `3`.
 Tensor nanmax(const Operand& x, const ReduceOptions& options = {});
-/// nan where no more numbers are left than `correction` says.
+/// The variance of the elements that are numbers, with the types of var; nan where no more numbers
+/// are left than `correction` says.
+///
+/// Examples: `nanvar(tensor({1.0f, NAN, 3.0f}))` is `1`,
+/// `nanvar(tensor({1.0f, NAN, 3.0f}), {.correction = 2})` is `nan`.
 Tensor nanvar(const Operand& x, const VarianceOptions& options = {});
+/// The square root of nanvar.
+///
+/// Example: `nanstd(tensor({1.0f, NAN, 5.0f}))` is `2`.
 Tensor nanstd(const Operand& x, const VarianceOptions& options = {});
 
-// Over the axes in braces.
+/// The same over the axes in braces.
+///
+/// Example: `nansum(tensor({1.0f, NAN, 2.0f, 3.0f}, {2, 2}), {0})` is `{3, 3}`.
+/// @{
 inline Tensor nansum(const Operand& x, const AxisList& axes) {
     return nansum(x, {.axis = axes.values});
 }
@@ -33,5 +54,6 @@ inline Tensor nanvar(const Operand& x, const AxisList& axes) {
 inline Tensor nanstd(const Operand& x, const AxisList& axes) {
     return nanstd(x, {.axis = axes.values});
 }
+/// @}
 
 }  // namespace firn
