@@ -28,6 +28,9 @@ class Function {
   public:
     /// None yet, for a member that is assigned later; a call of it is a UserError.
     Function() = default;
+    /// Runs it with one operand for each declared argument, and gives all results; while something
+    /// is recorded it becomes part of that. UserError where a type, rank or size does not fit,
+    /// where a number is one that the declared type cannot hold, and in another session.
     std::vector<Tensor> call(const std::vector<Arg>& args) const;
 
     /// The program of the most recent call; before the first, the one that assumes nothing of its
@@ -63,7 +66,11 @@ class Function {
     size_t variant_count() const;
 
   protected:
+    /// @cond
+
     explicit Function(SharedPtr<FunctionState> state) : state_(std::move(state)) {}
+
+    /// @endcond
 
   private:
     friend class Trace;
@@ -71,6 +78,8 @@ class Function {
     FunctionState& state() const;
     SharedPtr<FunctionState> state_;
 };
+
+/// @cond
 
 /// Records one function: its arguments are there from the start, finish takes its results. Without
 /// finish, everything recorded is dropped.
@@ -93,6 +102,8 @@ class Trace {
 template <size_t, class T>
 using Repeated = T;
 
+/// @endcond
+
 template <class Layout, class Parameters>
 class CompiledCall;
 
@@ -101,9 +112,12 @@ class CompiledCall;
 template <class Layout, class... P>
 class CompiledCall<Layout, TypeList<P...>> : public Function {
   public:
+    /// None yet, for a member that is assigned later.
     CompiledCall() = default;
+    /// A function whose arguments and results are those of the signature.
     explicit CompiledCall(Function function) : Function(std::move(function)) {}
 
+    /// Runs it, see Function::call; gives what the C++ function gave, with its tensors computed.
     typename Results<Layout>::Type operator()(const ArgumentOf<P>&... args) const {
         std::vector<Arg> flat;
         (add_arguments(args, flat), ...);
@@ -116,6 +130,8 @@ class CompiledCall<Layout, TypeList<P...>> : public Function {
     requires(sizeof...(A) != sizeof...(P)) void operator()(const A&...) const = delete;  // give as many arguments as the function takes
     // clang-format on
 };
+
+/// @cond
 
 template <size_t... K>
 TypeList<Repeated<K, Tensor>...> repeated_tensors(std::index_sequence<K...>);
@@ -132,10 +148,18 @@ template <class R, class... P>
 struct CompiledType<R(P...)> {
     using Type = CompiledCall<R, TypeList<std::remove_cvref_t<P>...>>;
 };
+
+/// @endcond
+
 /// The type of what compile gives, for members: `Compiled<State(State, Tensor)> step;` by the
 /// function's signature, or `Compiled<Tensor, 3>` by its result and its number of tensors.
+///
+/// Example: after `Compiled<Tensor(Tensor, Tensor)> add; add = compile([](Tensor a, Tensor b) {
+/// return a + b; }, {f32("n"), f32("n")});` `add(ones({2}), ones({2}))` is `{2, 2}`.
 template <class Signature, size_t... Arity>
 using Compiled = typename CompiledType<Signature, Arity...>::Type;
+
+/// @cond
 
 template <class Fn, size_t... K>
 auto call_with(Fn& fn, const std::vector<Tensor>& args, std::index_sequence<K...>) {
@@ -156,21 +180,7 @@ constexpr bool takes_tensors() {
     (std::make_index_sequence<Arity>());
 }
 
-/// Records `fn` once with arguments of the given types and shapes, and compiles it when it is
-/// called. Sizes may be symbols: `f32("n", "m")`; one that appears twice must be equal at the call.
-/// Rank-0 arguments take C++ numbers without compiling again. Tensors captured by `fn` keep the
-/// value they have now. A tensor that is moved in is given away, `u = step(std::move(u))`: where
-/// nobody else holds it and the kernels allow it, a result is written over it, else its memory is
-/// free after the call; its handle has no value until it is assigned. A function that asserts
-/// leaves it as it is. Called while something else is recorded, the function becomes part of that.
-///
-/// `fn` may take and give structs of tensors: aggregates, nested ones, vectors (vec3) and arrays.
-/// Each takes as many specs as it has tensors, in order, and is given as one value:
-///
-///     struct State { Tensor u, v; vec3 wind; };
-///     auto step = compile([](State s, Tensor dt) { return State{..}; },
-///                         {f32(64, 64), f32(64, 64), f32(), f32(), f32(), f32()});
-///     state = step(std::move(state), 0.1f);
+/// What compile does for a function of `Arity` tensors.
 template <size_t Arity, class Fn>
 auto compile_arity(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line) {
     Trace trace(specs, line);
@@ -191,11 +201,38 @@ auto compile_arity(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line) {
         return CompiledCall<decltype(result), ParametersOf<Fn>>(trace.finish(flat));
     }
 }
+
+/// @endcond
+
+/// Records `fn` once with arguments of the given types and shapes, and compiles it when it is
+/// called. Sizes may be symbols: `f32("n", "m")`; one that appears twice must be equal at the call.
+/// Rank-0 arguments take C++ numbers without compiling again. Tensors captured by `fn` keep the
+/// value they have now. A tensor that is moved in is given away, `u = step(std::move(u))`: where
+/// nobody else holds it and the kernels allow it, a result is written over it, else its memory is
+/// free after the call; its handle has no value until it is assigned. A function that asserts
+/// leaves it as it is. Called while something else is recorded, the function becomes part of that.
+///
+/// `fn` may take and give structs of tensors: aggregates, nested ones, vectors (vec3) and arrays.
+/// Each takes as many specs as it has tensors, in order, and is given as one value:
+///
+///     struct State { Tensor u, v; vec3 wind; };
+///     auto step = compile([](State s, Tensor dt) { return State{..}; },
+///                         {f32(64, 64), f32(64, 64), f32(), f32(), f32(), f32()});
+///     state = step(std::move(state), 0.1f);
+///
+/// Examples: after `auto step = compile([](Tensor x, Tensor dt) { return x + dt * x; }, {f32("n"),
+/// f32()});` `step(tensor({1.0f, 2.0f}), 0.5f)` is `{1.5, 3}`, and with another size
+/// `step(ones({3}), 1)` is `{2, 2, 2}`; a struct, after `struct Body { Tensor place, speed; };
+/// auto move = compile([](Body b) { return Body{b.place + b.speed, b.speed}; }, {f32("n"),
+/// f32("n")}); Body b{zeros({2}), ones({2})}; b = move(b);` `b.place` is `{1, 1}`.
 template <class Fn, size_t Arity>
 requires(!TakesAList<Fn>) auto compile(Fn fn, const ArgSpec (&specs)[Arity],
                                        SourceLine line = here()) {
     return compile_arity<Arity>(std::move(fn), {std::begin(specs), std::end(specs)}, line);
 }
+/// The same for a function without arguments, which computes anew in every call.
+///
+/// Example: `compile([] { return arange(3) * 2; })()` is `{0, 2, 4}`.
 template <class Fn>
 requires std::invocable<Fn&>
 auto compile(Fn fn, SourceLine line = here()) { return compile_arity<0>(std::move(fn), {}, line); }
@@ -205,9 +242,12 @@ auto compile(Fn fn, SourceLine line = here()) { return compile_arity<0>(std::mov
 template <class Layout>
 class CompiledList : public Function {
   public:
+    /// None yet, for a member that is assigned later.
     CompiledList() = default;
+    /// A function whose results are those of the layout.
     explicit CompiledList(Function function) : Function(std::move(function)) {}
 
+    /// Runs it, see Function::call, with a tensor for each declared argument.
     typename Results<Layout>::Type operator()(const std::vector<Tensor>& args,
                                               SourceLine line = here()) const {
         std::vector<Arg> operands;
@@ -230,6 +270,9 @@ class CompiledList : public Function {
     }
 };
 /// The same for a function that takes `const std::vector<Tensor>&`.
+///
+/// Example: after `auto add = compile([](const std::vector<Tensor>& x) { return x[0] + x[1]; },
+/// std::vector<ArgSpec>(2, f32("n")));` `add({ones({2}), ones({2})})` is `{2, 2}`.
 template <class Fn>
 requires std::invocable < Fn&, const std::vector<Tensor>
 & > auto compile(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line = here()) {
@@ -239,6 +282,8 @@ requires std::invocable < Fn&, const std::vector<Tensor>
     Results<decltype(result)>::take(result, flat);
     return CompiledList<decltype(result)>(trace.finish(flat));
 }
+
+/// @cond
 
 /// The number of tensors that `Fn` takes.
 template <class Fn, size_t Arity = 0>
@@ -271,15 +316,19 @@ class JitPrograms {
 /// True while something is being recorded in the current session.
 bool recording_now();
 
+/// @endcond
+
 template <class Fn, class Parameters>
 class JitCall;
 
-/// See jit.
+/// A function that is compiled when it is called, as jit() gives it; copies share the programs.
 template <class Fn, class... P>
 class JitCall<Fn, TypeList<P...>> {
   public:
+    /// See jit().
     explicit JitCall(Fn fn) : fn_(std::move(fn)) {}
 
+    /// Runs it, see Function::call; while something is recorded, the C++ function itself.
     auto operator()(const ArgumentOf<P>&... args) {
         using Layout = std::invoke_result_t<Fn&, P...>;
         std::vector<Arg> all;
@@ -307,6 +356,7 @@ class JitCall<Fn, TypeList<P...>> {
 
     /// The function compiled for the shapes of the most recent call; null before the first.
     const SharedPtr<Function>& last() const { return last_; }
+    /// Functions that are kept, one for each list of types and shapes.
     size_t shape_count() const { return programs_.size(); }
 
   private:
@@ -317,6 +367,9 @@ class JitCall<Fn, TypeList<P...>> {
 
 /// Compiles `fn` for the types and shapes that it is first called with, and again for new ones;
 /// keeps the 64 that were used last.
+///
+/// Example: after `auto twice = jit([](Tensor x) { return x + x; });` `twice(tensor({1, 2}))` is
+/// `{2, 4}`, `twice(tensor({0.5f}))` is `{1}`, `twice.shape_count()` is `2`.
 template <class Fn>
 auto jit(Fn fn) {
     if constexpr (TakesNumbers<Fn>)
