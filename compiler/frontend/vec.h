@@ -44,25 +44,26 @@ Arg operand_of_kind(const Arg& x, VecKind kind);
 /// @endcond
 
 /// The components of a vector by their names.
-/// @{
 template <size_t N>
 struct VecFields;
+/// Those of two.
 template <>
 struct VecFields<2> {
     Tensor x, y;
     static constexpr std::array kAll{&VecFields::x, &VecFields::y};
 };
+/// Those of three.
 template <>
 struct VecFields<3> {
     Tensor x, y, z;
     static constexpr std::array kAll{&VecFields::x, &VecFields::y, &VecFields::z};
 };
+/// Those of four.
 template <>
 struct VecFields<4> {
     Tensor x, y, z, w;
     static constexpr std::array kAll{&VecFields::x, &VecFields::y, &VecFields::z, &VecFields::w};
 };
-/// @}
 
 /// An operand of functions on vectors: a vector, or a tensor or number that stands for all
 /// components.
@@ -191,16 +192,14 @@ struct Vec : VecFields<N> {
     }
 
     /// A copy is a value of its own.
-    /// @{
     Vec(const Vec&) = default;
+    /// Another value; copies that were made before keep theirs.
     Vec& operator=(const Vec&) & = default;
-    /// @}
 
-    /// The component with this number; std::out_of_range where there is none.
-    /// @{
+    /// The component with this number, to assign to; std::out_of_range where there is none.
     Tensor& operator[](size_t k) { return this->*(VecFields<N>::kAll.at(k)); }
+    /// The component with this number; std::out_of_range where there is none.
     const Tensor& operator[](size_t k) const { return this->*(VecFields<N>::kAll.at(k)); }
-    /// @}
 
     /// @cond
 
@@ -216,7 +215,6 @@ struct Vec : VecFields<N> {
     ///
     /// Example: after `vec4 p(1, 2, 3, 4);` `p.swizzle<"wzyx">()` is `{4, 3, 2, 1}`, `p.xxz()` is
     /// `{1, 1, 3}`.
-    /// @{
     template <Swizzle letters>
     Vec<letters.count, K> swizzle() const& {
         return [&]<size_t... I>(std::index_sequence<I...>) {
@@ -225,6 +223,7 @@ struct Vec : VecFields<N> {
         }
         (std::make_index_sequence<letters.count>());
     }
+    /// The same of a vector that can be written to.
     template <Swizzle letters>
     auto swizzle() & {
         return [&]<size_t... I>(std::index_sequence<I...>) {
@@ -233,42 +232,48 @@ struct Vec : VecFields<N> {
         }
         (std::make_index_sequence<letters.count>());
     }
-    /// @}
-
-    /// The components by the names of colours.
-    /// @{
+    /// x, as the red of a colour.
     const Tensor& r() const { return this->x; }
+    /// y, as the green of a colour.
     const Tensor& g() const { return this->y; }
+    /// z, as the blue of a colour.
     const Tensor& b() const { return this->z; }
+    /// w, as the opacity of a colour.
     const Tensor& a() const { return this->w; }
+    /// x, to assign to.
     Tensor& r() { return this->x; }
+    /// y, to assign to.
     Tensor& g() { return this->y; }
+    /// z, to assign to.
     Tensor& b() { return this->z; }
+    /// w, to assign to.
     Tensor& a() { return this->w; }
+    /// x, y and z, as a colour without its opacity.
     Vec<3, K> rgb() const& { return this->xyz(); }
+    /// x, y and z, to write to, see Swizzled.
     auto rgb() & { return this->xyz(); }
-    /// @}
 
     using Other = VecArg<N, K>;
-    /// Component by component; the other side may be one tensor or number.
-    /// @{
+    /// Adds component by component; the other side may be one tensor or number.
     Vec& operator+=(const Other& v) & {
         LineScope at(v.line());
         return *this = *this + v;
     }
+    /// Subtracts component by component.
     Vec& operator-=(const Other& v) & {
         LineScope at(v.line());
         return *this = *this - v;
     }
+    /// Multiplies component by component.
     Vec& operator*=(const Other& v) & {
         LineScope at(v.line());
         return *this = *this * v;
     }
+    /// Divides component by component.
     Vec& operator/=(const Other& v) & {
         LineScope at(v.line());
         return *this = *this / v;
     }
-    /// @}
 
 /// @cond
 
