@@ -67,9 +67,9 @@ class LoopRange {
 ///
 /// `loop(begin, end)` goes from begin to end - 1.
 ///
-/// Examples: after `Tensor x = 1; for (Tensor i : loop(5)) x *= 2;` `x` is `32`; a sum that takes
-/// the shape of what is added, after `Tensor s = 0; for (Tensor i : loop(1, 4)) s += i *
-/// arange(3);` `s` is `{0, 6, 12}`.
+/// Examples: after `Tensor x = 1;` `for (Tensor i : loop(5)) x *= 2;` `x` is `32`; a sum that takes
+/// the shape of what is added, after `Tensor s = 0;`
+/// `for (Tensor i : loop(1, 4)) s += i * arange(3);` `s` is `{0, 6, 12}`.
 /// @{
 inline LoopRange loop(const Arg& end, const LoopOptions& options = {}) {
     return LoopRange(Arg(0, end.line()), end, Arg(1, end.line()), options);
@@ -81,7 +81,7 @@ inline LoopRange loop(const Arg& begin, const Arg& end, const LoopOptions& optio
 
 /// Counts by `step`, down where it is negative; `end` itself is left out.
 ///
-/// Example: after `Tensor digits = 0; for (Tensor i : loop(3, 0, -1)) digits = 10 * digits + i;`
+/// Example: after `Tensor digits = 0;` `for (Tensor i : loop(3, 0, -1)) digits = 10 * digits + i;`
 /// `digits` is `321`.
 inline LoopRange loop(const Arg& begin, const Arg& end, const Arg& step,
                       const LoopOptions& options = {}) {
@@ -92,23 +92,23 @@ inline LoopRange loop(const Arg& begin, const Arg& end, const Arg& step,
 /// assigned values take the broadcast shape, and elements left out keep what neighbours still read.
 /// The second side starts from what the first left: each element has taken one of the two.
 ///
-/// Example: after `Tensor x = tensor({-1.0f, 2.0f}), y = x; if_(x < 0.0f, [&] { y = -x; }, [&] { y
-/// = 10.0f * x; });` `y` is `{1, 20}`.
+/// Example: after `Tensor x = tensor({-1.0f, 2.0f}), y = x;`
+/// `if_(x < 0.0f, [&] { y = -x; }, [&] { y = 10.0f * x; });` `y` is `{1, 20}`.
 void if_(const Arg& condition, const Callback<void()>& then,
          const Callback<void()>& otherwise = nullptr);
 
 /// Ends the innermost loop for the elements whose conditions hold: their values stay as they are
 /// from here on. The loop ends when no element is left. UserError outside of recorded loops.
 ///
-/// Example: after `Tensor x = tensor({1, 50}); for (Tensor k : loop(10)) { if_(x > 100, [&] {
-/// break_(); }); x *= 2; }` `x` is `{128, 200}`.
+/// Example: after `Tensor x = tensor({1, 50});`
+/// `for (Tensor k : loop(10)) { if_(x > 100, [&] { break_(); }); x *= 2; }` `x` is `{128, 200}`.
 void break_(SourceLine line = here());
 
 /// Ends this iteration of the innermost loop for the elements whose conditions hold: what follows
 /// in the body does not count for them. UserError outside of recorded loops.
 ///
-/// Example: after `Tensor odd = 0; for (Tensor i : loop(6)) { if_(i % 2 == 0, [&] { continue_();
-/// }); odd += i; }` `odd` is `9`.
+/// Example: after `Tensor odd = 0;`
+/// `for (Tensor i : loop(6)) { if_(i % 2 == 0, [&] { continue_(); }); odd += i; }` `odd` is `9`.
 void continue_(SourceLine line = here());
 
 /// When a while_ ends at the latest.
@@ -124,9 +124,9 @@ struct WhileOptions {
 /// condition is asked element by element: an element for which it does not hold stays as it is, and
 /// the loop ends when it holds for none.
 ///
-/// Examples: after `Tensor x = tensor({10.0f, 3.0f}), y = x; while_([&] { return x > 1.0f; }, [&] {
-/// x *= 0.5f; });` `x` is `{0.625, 0.75}`; after `while_([&] { return y > 1.0f; }, [&] { y *= 0.5f;
-/// }, {.max_steps = 2});` `y` is `{2.5, 0.75}`.
+/// Examples: after `Tensor x = tensor({10.0f, 3.0f}), y = x;`
+/// `while_([&] { return x > 1.0f; }, [&] { x *= 0.5f; });` `x` is `{0.625, 0.75}`; after
+/// `while_([&] { return y > 1.0f; }, [&] { y *= 0.5f; }, {.max_steps = 2});` `y` is `{2.5, 0.75}`.
 void while_(const Callback<Tensor()>& condition, const Callback<void()>& body,
             const WhileOptions& options = {}, SourceLine line = here());
 

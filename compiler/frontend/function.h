@@ -154,8 +154,9 @@ struct CompiledType<R(P...)> {
 /// The type of what compile gives, for members: `Compiled<State(State, Tensor)> step;` by the
 /// function's signature, or `Compiled<Tensor, 3>` by its result and its number of tensors.
 ///
-/// Example: after `Compiled<Tensor(Tensor, Tensor)> add; add = compile([](Tensor a, Tensor b) {
-/// return a + b; }, {f32("n"), f32("n")});` `add(ones({2}), ones({2}))` is `{2, 2}`.
+/// Example: after `Compiled<Tensor(Tensor, Tensor)> add;`
+/// `add = compile([](Tensor a, Tensor b) { return a + b; }, {f32("n"), f32("n")});`
+/// `add(ones({2}), ones({2}))` is `{2, 2}`.
 template <class Signature, size_t... Arity>
 using Compiled = typename CompiledType<Signature, Arity...>::Type;
 
@@ -220,11 +221,13 @@ auto compile_arity(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line) {
 ///                         {f32(64, 64), f32(64, 64), f32(), f32(), f32(), f32()});
 ///     state = step(std::move(state), 0.1f);
 ///
-/// Examples: after `auto step = compile([](Tensor x, Tensor dt) { return x + dt * x; }, {f32("n"),
-/// f32()});` `step(tensor({1.0f, 2.0f}), 0.5f)` is `{1.5, 3}`, and with another size
-/// `step(ones({3}), 1)` is `{2, 2, 2}`; a struct, after `struct Body { Tensor place, speed; };
-/// auto move = compile([](Body b) { return Body{b.place + b.speed, b.speed}; }, {f32("n"),
-/// f32("n")}); Body b{zeros({2}), ones({2})}; b = move(b);` `b.place` is `{1, 1}`.
+/// Examples: after
+/// `auto step = compile([](Tensor x, Tensor dt) { return x + dt * x; }, {f32("n"), f32()});`
+/// `step(tensor({1.0f, 2.0f}), 0.5f)` is `{1.5, 3}`, and with another size `step(ones({3}), 1)` is
+/// `{2, 2, 2}`; a struct, after `struct Body { Tensor place, speed; };`
+/// `auto moved = [](Body b) { return Body{b.place + b.speed, b.speed}; };`
+/// `auto move = compile(moved, {f32("n"), f32("n")});`
+/// `Body b{zeros({2}), ones({2})}; b = move(b);` `b.place` is `{1, 1}`.
 template <class Fn, size_t Arity>
 requires(!TakesAList<Fn>) auto compile(Fn fn, const ArgSpec (&specs)[Arity],
                                        SourceLine line = here()) {
@@ -271,8 +274,9 @@ class CompiledList : public Function {
 };
 /// The same for a function that takes `const std::vector<Tensor>&`.
 ///
-/// Example: after `auto add = compile([](const std::vector<Tensor>& x) { return x[0] + x[1]; },
-/// std::vector<ArgSpec>(2, f32("n")));` `add({ones({2}), ones({2})})` is `{2, 2}`.
+/// Example: after `auto sum = [](const std::vector<Tensor>& x) { return x[0] + x[1]; };`
+/// `auto add = compile(sum, std::vector<ArgSpec>(2, f32("n")));` `add({ones({2}), ones({2})})` is
+/// `{2, 2}`.
 template <class Fn>
 requires std::invocable < Fn&, const std::vector<Tensor>
 & > auto compile(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line = here()) {

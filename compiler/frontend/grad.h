@@ -38,8 +38,8 @@ Tensor grad(const Tensor& y, const Tensor& x, const GradOptions& options = {},
             SourceLine line = here());
 /// The same by several tensors at once, in one sweep.
 ///
-/// Example: after `Tensor w = tensor({1.0f, 2.0f}), b = tensor({3.0f}); std::vector<Tensor> g =
-/// grad(w * w + b, {w, b});` `g[0]` is `{2, 4}`, `g[1]` is `{2}`.
+/// Example: after `Tensor w = tensor({1.0f, 2.0f}), b = tensor({3.0f});`
+/// `std::vector<Tensor> g = grad(w * w + b, {w, b});` `g[0]` is `{2, 4}`, `g[1]` is `{2}`.
 std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& xs,
                          const GradOptions& options = {}, SourceLine line = here());
 
@@ -76,8 +76,9 @@ struct ValueAndGradients {
 /// What f gives, and its gradients by `xs`, which are values of their own for it: one that the
 /// function computes again from others, such as x * x, is not taken for one of them.
 ///
-/// Example: after `auto at = value_and_grad([](const std::vector<Tensor>& x) { return sum(x[0] *
-/// x[0]); }, {tensor({1.0f, 2.0f})});` `at.value` is `5`, `at.gradients[0]` is `{2, 4}`.
+/// Example: after `auto f = [](const std::vector<Tensor>& x) { return sum(x[0] * x[0]); };`
+/// `auto at = value_and_grad(f, {tensor({1.0f, 2.0f})});` `at.value` is `5`, `at.gradients[0]` is
+/// `{2, 4}`.
 ValueAndGradients value_and_grad(const Callback<Tensor(const std::vector<Tensor>&)>& f,
                                  const std::vector<Tensor>& xs, const GradOptions& options = {},
                                  SourceLine line = here());
@@ -109,10 +110,12 @@ struct GradientRules {
 /// f(xs), whose gradient by xs is what `rule` gives, not what f's operations would. In the rule y
 /// and the cotangent depend on nothing: what it differentiates itself, by vjp(), it does at y held.
 ///
-/// Example: after `Tensor x = tensor({1.0f, 2.0f}), y = custom_gradient(
-/// [](const std::vector<Tensor>& x) { return 100.0f * x[0]; }, {x},
-/// [](const std::vector<Tensor>&, const Tensor&, const Tensor& cotangent) {
-/// return std::vector<Tensor>{min(cotangent, 1.0f)}; });` `grad(5.0f * y, x)` is `{1, 1}`.
+/// Example: a gradient that is cut to 1, after
+/// `auto f = [](const std::vector<Tensor>& x) { return 100.0f * x[0]; };`
+/// `auto rule = [](const std::vector<Tensor>&, const Tensor&, const Tensor& cotangent) {`
+/// `return std::vector<Tensor>{min(cotangent, 1.0f)}; };`
+/// `Tensor x = tensor({1.0f, 2.0f}), y = custom_gradient(f, {x}, rule);` `y` is `{100, 200}`,
+/// `grad(5.0f * y, x)` is `{1, 1}`.
 Tensor custom_gradient(const Callback<Tensor(const std::vector<Tensor>&)>& f,
                        const std::vector<Tensor>& xs, const GradientRule& rule,
                        SourceLine line = here());

@@ -12,8 +12,8 @@ struct SessionState;
 /// While it lives, everything that is recorded carries `line`: a function that is written with
 /// tensors names its caller in errors and reports, not itself. Of nested ones the outermost counts.
 ///
-/// Example: after `auto twice = [](const Tensor& x, SourceLine line = here()) { LineScope at(line);
-/// return x + x; };` `twice(tensor({1, 2}))` is `{2, 4}`.
+/// Example: after `auto twice = [](const Tensor& x, SourceLine line = here()) {`
+/// `LineScope at(line); return x + x; };` `twice(tensor({1, 2}))` is `{2, 4}`.
 class LineScope {
   public:
     /// Begins; ends where it is destroyed, on the same thread.

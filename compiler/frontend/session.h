@@ -16,8 +16,8 @@ struct SessionState;
 /// another records, is a UserError. Sessions of different threads run in parallel. Tensors and
 /// functions may be destroyed on any thread.
 ///
-/// Example: after `int sum = 0; { SessionScope scope(Session::interpreter());
-/// sum = (arange(4) * 10).to_vector<int>()[3]; }` `sum` is `30`.
+/// Example: after `int last = 0;` `{ SessionScope scope(Session::interpreter());`
+/// `last = (arange(4) * 10).to_vector<int>()[3]; }` `last` is `30`.
 class Session {
   public:
     /// A session that runs its programs on `executor`.

@@ -381,8 +381,8 @@ struct Vec : VecFields<N> {
 /// With a name it is a vector like another: after `auto q = p.xy();` what is assigned to q leaves p
 /// as it was.
 ///
-/// Example: after `vec3 p(1, 2, 3); p.xy() = p.yx(); p.yz() *= 10.0f; auto q = p.xy(); q =
-/// vec2(0);` `p` is `{2, 10, 30}`.
+/// Example: after `vec3 p(1, 2, 3);` `p.xy() = p.yx(); p.yz() *= 10.0f;`
+/// `auto q = p.xy(); q = vec2(0);` `p` is `{2, 10, 30}`.
 template <size_t N, VecKind K, size_t... From>
 class Swizzled : public Vec<sizeof...(From), K> {
     static_assert(((From < N) && ...), "the vector has no such component");

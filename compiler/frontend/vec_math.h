@@ -7,8 +7,8 @@ namespace firn {
 
 /// x - floor(x) and 1 / sqrt(x) by GLSL's names.
 ///
-/// Examples: `fract(tensor({1.75f, -0.25f}))` is `{0.75, 0.75}`, `inversesqrt(tensor({4.0f,
-/// 0.0f}))` is `{0.5, inf}`.
+/// Examples: `fract(tensor({1.75f, -0.25f}))` is `{0.75, 0.75}`,
+/// `inversesqrt(tensor({4.0f, 0.0f}))` is `{0.5, inf}`.
 /// @{
 inline Tensor fract(const Operand& x) { return frac(x); }
 inline Tensor inversesqrt(const Operand& x) { return rsqrt(x); }
