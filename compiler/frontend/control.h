@@ -90,10 +90,13 @@ inline LoopRange loop(const Arg& begin, const Arg& end, const Arg& step,
 
 /// Records both sides, one after the other. The condition is a bool. Where it has a shape it masks:
 /// assigned values take the broadcast shape, and elements left out keep what neighbours still read.
-/// The second side starts from what the first left: each element has taken one of the two.
+/// With a mask the second side sees what the first has assigned, in other elements too. UserError
+/// where the condition is no bool.
 ///
-/// Example: after `Tensor x = tensor({-1.0f, 2.0f}), y = x;`
-/// `if_(x < 0.0f, [&] { y = -x; }, [&] { y = 10.0f * x; });` `y` is `{1, 20}`.
+/// Examples: after `Tensor x = tensor({-1.0f, 2.0f}), y = x;`
+/// `if_(x < 0.0f, [&] { y = -x; }, [&] { y = 10.0f * x; });` `y` is `{1, 20}`; one side after the
+/// other, after `Tensor z = tensor({1, 2});`
+/// `if_(z == 1, [&] { z *= 10; }, [&] { z = z(0) + 1; });` `z` is `{10, 11}`.
 void if_(const Arg& condition, const Callback<void()>& then,
          const Callback<void()>& otherwise = nullptr);
 

@@ -155,13 +155,13 @@ consteval size_t component_of(char letter) {
 /// is spent on them. Operators go component by component; the other side may be one tensor or
 /// number. Whole-number vectors become floats beside floats, never the other way round unasked.
 ///
-/// So do functions by GLSL's names, which are found by their operands: `min`, `max`, `clamp` and
+/// Functions by GLSL's names go component by component, too: `min`, `max` and `clamp` of numbers,
 /// `select` of every kind; `mod`, which has the sign of the divisor, `pow`, `atan2`, `step`, whose
 /// edge comes first, `mix` and `smoothstep` of floats; `lessThan`, `lessThanEqual`, `greaterThan`,
-/// `greaterThanEqual`, `equal` and `notEqual`, which give vectors of bools. `==` and `!=` give one
-/// bool for the whole vector. With vec_math.h also `abs` and `sign`, and of floats `floor`, `ceil`,
-/// `round`, `trunc`, `fract`, `exp`, `exp2`, `log`, `log2`, `sqrt`, `inversesqrt`, `sin`, `cos`,
-/// `tan`, `asin`, `acos` and `atan`.
+/// `greaterThanEqual`, `equal` and `notEqual`, which give vectors of bools, where `==` and `!=`
+/// give one bool for the whole vector. With vec_math.h also `abs` and `sign`, and of floats
+/// `floor`, `ceil`, `round`, `trunc`, `fract`, `exp`, `exp2`, `log`, `log2`, `sqrt`, `inversesqrt`,
+/// `sin`, `cos`, `tan`, `asin`, `acos` and `atan`.
 ///
 /// Examples: after `vec3 p(1, 2, 3);` `p * 2.0f + vec3(1)` is `{3, 5, 7}`, `p.zyx()` is
 /// `{3, 2, 1}`, `mod(-p, 2)` is `{1, 0, 1}`, `lessThan(p, 2)` is `{true, false, false}`,
