@@ -9,11 +9,12 @@
 
 namespace firn {
 
+/// How check_gradients() takes differences, and how far they may be off.
 struct CheckGradientsOptions {
-    double step = 1e-5;       // of the differences, relative to elements beyond 1
-    double tolerance = 1e-6;  // of the derivative, relative where that is beyond 1
-    int directions = 64;      // more elements than that are moved together, in random directions
-    uint64_t seed = 0;
+    double step = 1e-5;       ///< of the differences, relative to elements beyond 1
+    double tolerance = 1e-6;  ///< of the derivative, relative where that is beyond 1
+    int directions = 64;      ///< more elements than that are moved together, in random directions
+    uint64_t seed = 0;        ///< of the random weights and directions
 };
 
 /// What check_gradients() found: whether all agree, the largest difference (relative where the
@@ -21,9 +22,10 @@ struct CheckGradientsOptions {
 struct GradientCheck {
     bool agree = true;
     double worst = 0;
-    std::string where;
-    int directions = 0;
-    int not_smooth = 0;  // directions that were not judged
+    std::string where;   ///< the tensor and element, and the derivative by both ways
+    int directions = 0;  ///< that were tried
+    int not_smooth = 0;  ///< directions that were not judged
+    /// Whether all agree.
     explicit operator bool() const { return agree; }
 };
 
@@ -32,6 +34,9 @@ struct GradientCheck {
 /// tensors of the shapes of `xs` in f64 and gives one. At kinks and steps of f the two may differ,
 /// rightly: where they do, and differences of f at several steps and to both sides do not agree
 /// with one another either, the direction is not judged.
+///
+/// Example: after `auto f = [](const std::vector<Tensor>& x) { return sin(x[0]) * x[1]; };`
+/// `check_gradients(f, {tensor({0.5f, 1.0f}), tensor({2.0f, 3.0f})}).agree` is `true`.
 GradientCheck check_gradients(const Callback<Tensor(const std::vector<Tensor>&)>& f,
                               const std::vector<Tensor>& xs,
                               const CheckGradientsOptions& options = {}, SourceLine line = here());

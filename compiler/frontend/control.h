@@ -9,6 +9,7 @@ namespace firn {
 
 struct SessionState;
 
+/// How a gradient keeps the states of a loop.
 struct LoopOptions {
     [[no_unique_address]] ByName by_name = {};
     /// A gradient keeps what the loop carries of every so many iterations, and computes those
@@ -17,10 +18,12 @@ struct LoopOptions {
     int64_t checkpoint = 0;
 };
 
-/// The range of a recorded loop. The C++ body runs once; what it assigns to tensors from outside
-/// becomes the values that the loop carries.
+/// The range of a recorded loop, as loop() gives it. The C++ body runs once; what it assigns to
+/// tensors from outside becomes the values that the loop carries.
 class LoopRange {
   public:
+    /// @cond
+
     LoopRange(const Arg& begin, const Arg& end, const Arg& step, const LoopOptions& options);
     ~LoopRange();
     LoopRange(const LoopRange&) = delete;
@@ -43,6 +46,8 @@ class LoopRange {
     Turn begin();
     End end() const { return {}; }
 
+    /// @endcond
+
   private:
     void close();
 
@@ -59,13 +64,25 @@ class LoopRange {
 /// integer tensors. A tensor keeps its type through the loop; its shape grows to what the
 /// iterations assign. A loop without iterations leaves every value as it was. Leave it early by
 /// break_(), never by break or return.
+///
+/// `loop(begin, end)` goes from begin to end - 1.
+///
+/// Examples: after `Tensor x = 1;` `for (Tensor i : loop(5)) x *= 2;` `x` is `32`; a sum that takes
+/// the shape of what is added, after `Tensor s = 0;`
+/// `for (Tensor i : loop(1, 4)) s += i * arange(3);` `s` is `{0, 6, 12}`.
+/// @{
 inline LoopRange loop(const Arg& end, const LoopOptions& options = {}) {
     return LoopRange(Arg(0, end.line()), end, Arg(1, end.line()), options);
 }
 inline LoopRange loop(const Arg& begin, const Arg& end, const LoopOptions& options = {}) {
     return LoopRange(begin, end, Arg(1, end.line()), options);
 }
-/// Counts by `step`, down where it is negative.
+/// @}
+
+/// Counts by `step`, down where it is negative; `end` itself is left out.
+///
+/// Example: after `Tensor digits = 0;` `for (Tensor i : loop(3, 0, -1)) digits = 10 * digits + i;`
+/// `digits` is `321`.
 inline LoopRange loop(const Arg& begin, const Arg& end, const Arg& step,
                       const LoopOptions& options = {}) {
     return LoopRange(begin, end, step, options);
@@ -73,17 +90,31 @@ inline LoopRange loop(const Arg& begin, const Arg& end, const Arg& step,
 
 /// Records both sides, one after the other. The condition is a bool. Where it has a shape it masks:
 /// assigned values take the broadcast shape, and elements left out keep what neighbours still read.
+/// With a mask the second side sees what the first has assigned, in other elements too. UserError
+/// where the condition is no bool.
+///
+/// Examples: after `Tensor x = tensor({-1.0f, 2.0f}), y = x;`
+/// `if_(x < 0.0f, [&] { y = -x; }, [&] { y = 10.0f * x; });` `y` is `{1, 20}`; one side after the
+/// other, after `Tensor z = tensor({1, 2});`
+/// `if_(z == 1, [&] { z *= 10; }, [&] { z = z(0) + 1; });` `z` is `{10, 11}`.
 void if_(const Arg& condition, const Callback<void()>& then,
          const Callback<void()>& otherwise = nullptr);
 
 /// Ends the innermost loop for the elements whose conditions hold: their values stay as they are
-/// from here on. The loop ends when no element is left.
+/// from here on. The loop ends when no element is left. UserError outside of recorded loops.
+///
+/// Example: after `Tensor x = tensor({1, 50});`
+/// `for (Tensor k : loop(10)) { if_(x > 100, [&] { break_(); }); x *= 2; }` `x` is `{128, 200}`.
 void break_(SourceLine line = here());
 
 /// Ends this iteration of the innermost loop for the elements whose conditions hold: what follows
-/// in the body does not count for them.
+/// in the body does not count for them. UserError outside of recorded loops.
+///
+/// Example: after `Tensor odd = 0;`
+/// `for (Tensor i : loop(6)) { if_(i % 2 == 0, [&] { continue_(); }); odd += i; }` `odd` is `9`.
 void continue_(SourceLine line = here());
 
+/// When a while_ ends at the latest.
 struct WhileOptions {
     /// The loop ends after so many iterations, whether or not its condition still holds. Without it
     /// a loop that goes on for more iterations than Session::limit_while or FIRN_MAX_STEPS allow
@@ -94,7 +125,11 @@ struct WhileOptions {
 };
 /// Runs `body` as long as `condition()` holds, which is asked before every iteration. A shaped
 /// condition is asked element by element: an element for which it does not hold stays as it is, and
-/// the loop ends when it holds for none. `while_([&] { return x > 1.0f; }, [&] { x *= 0.5f; });`
+/// the loop ends when it holds for none.
+///
+/// Examples: after `Tensor x = tensor({10.0f, 3.0f}), y = x;`
+/// `while_([&] { return x > 1.0f; }, [&] { x *= 0.5f; });` `x` is `{0.625, 0.75}`; after
+/// `while_([&] { return y > 1.0f; }, [&] { y *= 0.5f; }, {.max_steps = 2});` `y` is `{2.5, 0.75}`.
 void while_(const Callback<Tensor()>& condition, const Callback<void()>& body,
             const WhileOptions& options = {}, SourceLine line = here());
 

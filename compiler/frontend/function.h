@@ -28,6 +28,9 @@ class Function {
   public:
     /// None yet, for a member that is assigned later; a call of it is a UserError.
     Function() = default;
+    /// Runs it with one operand for each declared argument, and gives all results; while something
+    /// is recorded it becomes part of that. UserError where a type, rank or size does not fit,
+    /// where a number is one that the declared type cannot hold, and in another session.
     std::vector<Tensor> call(const std::vector<Arg>& args) const;
 
     /// The program of the most recent call; before the first, the one that assumes nothing of its
@@ -65,7 +68,11 @@ class Function {
     size_t variant_count() const;
 
   protected:
+    /// @cond
+
     explicit Function(SharedPtr<FunctionState> state) : state_(std::move(state)) {}
+
+    /// @endcond
 
   private:
     friend class Trace;
@@ -73,6 +80,8 @@ class Function {
     FunctionState& state() const;
     SharedPtr<FunctionState> state_;
 };
+
+/// @cond
 
 /// Records one function: its arguments are there from the start, finish takes its results. Without
 /// finish, everything recorded is dropped.
@@ -95,6 +104,8 @@ class Trace {
 template <size_t, class T>
 using Repeated = T;
 
+/// @endcond
+
 template <class Layout, class Parameters>
 class CompiledCall;
 
@@ -103,9 +114,12 @@ class CompiledCall;
 template <class Layout, class... P>
 class CompiledCall<Layout, TypeList<P...>> : public Function {
   public:
+    /// None yet, for a member that is assigned later.
     CompiledCall() = default;
+    /// A function whose arguments and results are those of the signature.
     explicit CompiledCall(Function function) : Function(std::move(function)) {}
 
+    /// Runs it, see Function::call; gives what the C++ function gave, with its tensors computed.
     typename Results<Layout>::Type operator()(const ArgumentOf<P>&... args) const {
         FlatArguments all;
         (add_arguments(args, all), ...);
@@ -116,6 +130,8 @@ class CompiledCall<Layout, TypeList<P...>> : public Function {
     requires(sizeof...(A) != sizeof...(P)) void operator()(const A&...) const = delete;  // give as many arguments as the function takes
     // clang-format on
 };
+
+/// @cond
 
 template <size_t... K>
 TypeList<Repeated<K, Tensor>...> repeated_tensors(std::index_sequence<K...>);
@@ -132,10 +148,19 @@ template <class R, class... P>
 struct CompiledType<R(P...)> {
     using Type = CompiledCall<R, TypeList<std::remove_cvref_t<P>...>>;
 };
+
+/// @endcond
+
 /// The type of what compile gives, for members: `Compiled<State(State, Tensor)> step;` by the
 /// function's signature, or `Compiled<Tensor, 3>` by its result and its number of tensors.
+///
+/// Example: after `Compiled<Tensor(Tensor, Tensor)> add;`
+/// `add = compile([](Tensor a, Tensor b) { return a + b; }, {f32("n"), f32("n")});`
+/// `add(ones({2}), ones({2}))` is `{2, 2}`.
 template <class Signature, size_t... Arity>
 using Compiled = typename CompiledType<Signature, Arity...>::Type;
+
+/// @cond
 
 template <class Fn, class... P>
 auto call_with_values(Fn& fn, const std::vector<Tensor>& args, const std::vector<size_t>& lengths,
@@ -153,21 +178,6 @@ constexpr bool takes_tensors() {
     (std::make_index_sequence<Arity>());
 }
 
-/// Records `fn` once with arguments of the given types and shapes, and compiles it when it is
-/// called. Sizes may be symbols: `f32("n", "m")`; one that appears twice must be equal at the call.
-/// Rank-0 arguments take C++ numbers without compiling again. Tensors captured by `fn` keep the
-/// value they have now. A tensor that is moved in is given away, `u = step(std::move(u))`: where
-/// nobody else holds it and the kernels allow it, a result is written over it, else its memory is
-/// free after the call; its handle has no value until it is assigned. A function that asserts
-/// leaves it as it is. Called while something else is recorded, the function becomes part of that.
-///
-/// `fn` may take and give structs of tensors: aggregates, nested ones, vectors (vec3) and arrays.
-/// Each takes as many specs as it has tensors, in order, and is given as one value:
-///
-///     struct State { Tensor u, v; vec3 wind; };
-///     auto step = compile([](State s, Tensor dt) { return State{..}; },
-///                         {f32(64, 64), f32(64, 64), f32(), f32(), f32(), f32()});
-///     state = step(std::move(state), 0.1f);
 template <class Parameters, class Fn>
 auto compile_parameters(Fn fn, const std::vector<ArgSpec>& specs,
                         const std::vector<size_t>& lengths, SourceLine line) {
@@ -200,17 +210,49 @@ constexpr auto parameters_of_call() {
 }
 template <class Fn, size_t Arity>
 using ParametersOfSpecs = decltype(parameters_of_call<Fn, Arity>());
+/// What compile does for a function of so many specs.
 template <size_t Arity, class Fn>
 auto compile_arity(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line) {
     using Parameters = ParametersOfSpecs<Fn, Arity>;
     return compile_parameters<Parameters>(std::move(fn), specs, lengths_for<Parameters>(Arity),
                                           line);
 }
+
+/// @endcond
+
+/// Records `fn` once with arguments of the given types and shapes, and compiles it when it is
+/// called. Sizes may be symbols: `f32("n", "m")`; one that appears twice must be equal at the call.
+/// Rank-0 arguments take C++ numbers without compiling again. Tensors captured by `fn` keep the
+/// value they have now. A tensor that is moved in is given away, `u = step(std::move(u))`: where
+/// nobody else holds it and the kernels allow it, a result is written over it, else its memory is
+/// free after the call; its handle has no value until it is assigned. A function that asserts
+/// leaves it as it is. Called while something else is recorded, the function becomes part of that.
+///
+/// `fn` may take and give values made of tensors: vec and mat, arrays, std::vector, and structs of
+/// such, nested ones too. Each takes as many specs as it has tensors, in order, and is given as one
+/// value; of one std::vector the specs say how long it is, several are for jit(). Parameters with
+/// defaults may be left out together with their specs:
+///
+///     struct State { Tensor u, v; vec3 wind; };
+///     auto step = compile([](State s, Tensor dt) { return State{..}; },
+///                         {f32(64, 64), f32(64, 64), f32(), f32(), f32(), f32()});
+///     state = step(std::move(state), 0.1f);
+///
+/// Examples: after
+/// `auto step = compile([](Tensor x, Tensor dt) { return x + dt * x; }, {f32("n"), f32()});`
+/// `step(tensor({1.0f, 2.0f}), 0.5f)` is `{1.5, 3}`, and with another size `step(ones({3}), 1)` is
+/// `{2, 2, 2}`; a struct, after `struct Body { Tensor place, speed; };`
+/// `auto moved = [](Body b) { return Body{b.place + b.speed, b.speed}; };`
+/// `auto move = compile(moved, {f32("n"), f32("n")});`
+/// `Body b{zeros({2}), ones({2})}; b = move(b);` `b.place` is `{1, 1}`.
 template <class Fn, size_t Arity>
 requires(!TakesAList<Fn>) auto compile(Fn fn, const ArgSpec (&specs)[Arity],
                                        SourceLine line = here()) {
     return compile_arity<Arity>(std::move(fn), {std::begin(specs), std::end(specs)}, line);
 }
+/// The same for a function without arguments, which computes anew in every call.
+///
+/// Example: `compile([] { return arange(3) * 2; })()` is `{0, 2, 4}`.
 template <class Fn>
 requires std::invocable<Fn&>
 auto compile(Fn fn, SourceLine line = here()) { return compile_arity<0>(std::move(fn), {}, line); }
@@ -220,9 +262,12 @@ auto compile(Fn fn, SourceLine line = here()) { return compile_arity<0>(std::mov
 template <class Layout>
 class CompiledList : public Function {
   public:
+    /// None yet, for a member that is assigned later.
     CompiledList() = default;
+    /// A function whose results are those of the layout.
     explicit CompiledList(Function function) : Function(std::move(function)) {}
 
+    /// Runs it, see Function::call, with a tensor for each declared argument.
     typename Results<Layout>::Type operator()(const std::vector<Tensor>& args,
                                               SourceLine line = here()) const {
         std::vector<Arg> operands;
@@ -243,6 +288,10 @@ class CompiledList : public Function {
     }
 };
 /// The same for a function that takes `const std::vector<Tensor>&`.
+///
+/// Example: after `auto sum = [](const std::vector<Tensor>& x) { return x[0] + x[1]; };`
+/// `auto add = compile(sum, std::vector<ArgSpec>(2, f32("n")));` `add({ones({2}), ones({2})})` is
+/// `{2, 2}`.
 template <class Fn>
 requires std::invocable < Fn&, const std::vector<Tensor>
 & > auto compile(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line = here()) {
@@ -250,6 +299,8 @@ requires std::invocable < Fn&, const std::vector<Tensor>
     auto result = fn(trace.arguments());
     return CompiledList<decltype(result)>(trace.finish(flat_value(result)));
 }
+
+/// @cond
 
 /// The number of tensors that `Fn` takes.
 template <class Fn, size_t Arity = 0>
@@ -289,6 +340,7 @@ class JitCall;
 template <class Jit, class... P>
 class JitCall<Jit, TypeList<P...>> {
   public:
+    /// Runs it, see Function::call; while something is recorded, the C++ function itself.
     auto operator()(const ArgumentOf<P>&... args) {
         FlatArguments all;
         (add_arguments(args, all), ...);
@@ -296,10 +348,14 @@ class JitCall<Jit, TypeList<P...>> {
     }
 };
 
-/// See jit: it can be called with any of the lists of parameters.
+/// @endcond
+
+/// A function that is compiled when it is called, as jit() gives it, with any of the lists of
+/// parameters; copies share the programs.
 template <class Fn, class... Lists>
 class Jit : public JitCall<Jit<Fn, Lists...>, Lists>... {
   public:
+    /// See jit().
     explicit Jit(Fn fn) : fn_(std::move(fn)) {}
     using JitCall<Jit, Lists>::operator()...;
     // clang-format off
@@ -309,7 +365,7 @@ class Jit : public JitCall<Jit<Fn, Lists...>, Lists>... {
 
     /// The function compiled for the shapes of the most recent call; null before the first.
     const SharedPtr<Function>& last() const { return last_; }
-    /// For how many it is compiled.
+    /// Functions that are kept, one for each list of types and shapes.
     size_t shape_count() const { return programs_.size(); }
 
   private:
@@ -337,13 +393,18 @@ class Jit : public JitCall<Jit<Fn, Lists...>, Lists>... {
     JitPrograms programs_;
     SharedPtr<Function> last_;
 };
+/// @cond
 template <class Fn, class All, size_t Least, size_t... More>
 auto jit_with(Fn fn, All, std::index_sequence<More...>) {
     return Jit<Fn, FirstTypes<All, Least + More>...>(std::move(fn));
 }
+/// @endcond
 
 /// Compiles `fn` for the types and shapes that it is first called with, and again for new ones;
 /// keeps the 64 that were used last. Parameters with defaults may be left out.
+///
+/// Example: after `auto twice = jit([](Tensor x) { return x + x; });` `twice(tensor({1, 2}))` is
+/// `{2, 4}`, `twice(tensor({0.5f}))` is `{1}`, `twice.shape_count()` is `2`.
 template <class Fn>
 auto jit(Fn fn) {
     if constexpr (TakesLaidOut<Fn>) {

@@ -7,6 +7,7 @@
 
 namespace firn {
 
+/// What is asked of a gradient.
 struct GradOptions {
     /// A tensor that the value does not depend on has gradient 0; else it is a UserError that says
     /// which one it is.
@@ -30,43 +31,68 @@ struct GradOptions {
 /// as what it does to whole tensors: it stores at places that are proved to be each invocation's
 /// own, such as its index, or combines by atomics of which the old value is not asked, and its
 /// lanes do not exchange values; else UserError with the line of the statement.
+///
+/// Examples: after `Tensor x = tensor({1.0f, 2.0f});` `grad(sum(square(x)), x)` is `{2, 4}`,
+/// `grad(grad(x * x * x, x), x)` is `{6, 12}`; at the kink `grad(abs(x - 1.0f), x)` is `{0, 1}`.
 Tensor grad(const Tensor& y, const Tensor& x, const GradOptions& options = {},
             SourceLine line = here());
-/// The same by several tensors at once, in one sweep: `grad(loss, {weights, bias})`.
+/// The same by several tensors at once, in one sweep.
+///
+/// Example: after `Tensor w = tensor({1.0f, 2.0f}), b = tensor({3.0f});`
+/// `std::vector<Tensor> g = grad(w * w + b, {w, b});` `g[0]` is `{2, 4}`, `g[1]` is `{2}`.
 std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& xs,
                          const GradOptions& options = {}, SourceLine line = here());
 
 /// The product of `cotangent`, of the shape of y, with the derivatives of y by each of `xs`.
+///
+/// Example: after `Tensor x = tensor({1.0f, 2.0f});` `vjp(x * x, {x}, tensor({1.0f, 10.0f}))[0]` is
+/// `{2, 40}`.
 std::vector<Tensor> vjp(const Tensor& y, const std::vector<Tensor>& xs, const Tensor& cotangent,
                         const GradOptions& options = {}, SourceLine line = here());
 
 /// The product of the derivatives of y by each of `xs` with `tangents`, of the shapes of xs, summed
 /// up: what y changes by, of its shape, where they change so. By forward mode, beside y itself, and
 /// nothing is kept.
+///
+/// Example: after `Tensor x = tensor({1.0f, 2.0f});` `jvp(x * x, {x}, {tensor({1.0f, 10.0f})})` is
+/// `{2, 40}`.
 Tensor jvp(const Tensor& y, const std::vector<Tensor>& xs, const std::vector<Tensor>& tangents,
            const GradOptions& options = {}, SourceLine line = here());
 
 /// The product of the second derivatives of y, as grad() takes a y, with `tangents`: for each of
 /// `xs` what its gradient changes by. Forward over reverse mode: about four times y.
+///
+/// Example: after `Tensor x = tensor({1.0f, 2.0f});`
+/// `hessian_product(x(0) * x(0) * x(1), {x}, {tensor({1.0f, 0.0f})})[0]` is `{4, 2}`.
 std::vector<Tensor> hessian_product(const Tensor& y, const std::vector<Tensor>& xs,
                                     const std::vector<Tensor>& tangents,
                                     const GradOptions& options = {}, SourceLine line = here());
 
-/// What f gives, and its gradients by `xs`, which are values of their own for it: one that the
-/// function computes again from others, such as x * x, is not taken for one of them.
+/// What value_and_grad() gives.
 struct ValueAndGradients {
     Tensor value;
-    std::vector<Tensor> gradients;
+    std::vector<Tensor> gradients;  ///< one for each tensor, of its shape
 };
+/// What f gives, and its gradients by `xs`, which are values of their own for it: one that the
+/// function computes again from others, such as x * x, is not taken for one of them.
+///
+/// Example: after `auto f = [](const std::vector<Tensor>& x) { return sum(x[0] * x[0]); };`
+/// `auto at = value_and_grad(f, {tensor({1.0f, 2.0f})});` `at.value` is `5`, `at.gradients[0]` is
+/// `{2, 4}`.
 ValueAndGradients value_and_grad(const Callback<Tensor(const std::vector<Tensor>&)>& f,
                                  const std::vector<Tensor>& xs, const GradOptions& options = {},
                                  SourceLine line = here());
 
 /// x, as if it depended on nothing.
+///
+/// Example: after `Tensor x = tensor({1.0f, 2.0f});` `grad(x * stop_gradient(x), x)` is `{1, 2}`.
 Tensor stop_gradient(const Operand& x);
 /// `value`, with the gradient of `surrogate`, of the same shape: what is rounded or thresholded on
 /// the way, as if it were not. Y. Bengio et al., "Estimating or Propagating Gradients Through
 /// Stochastic Neurons", 2013.
+///
+/// Example: after `Tensor x = tensor({0.2f, 0.8f}), y = straight_through(round(x), x);` `y` is
+/// `{0, 1}`, `grad(y, x)` is `{1, 1}`.
 Tensor straight_through(const Tensor& value, const Tensor& surrogate, SourceLine line = here());
 
 /// The cotangents of `xs`, of their shapes, from y and its cotangent.
@@ -75,6 +101,7 @@ using GradientRule = Callback<std::vector<Tensor>(const std::vector<Tensor>& xs,
 /// What y changes by, of its shape, where xs change by `tangents`, of their shapes.
 using TangentRule = Callback<Tensor(const std::vector<Tensor>& xs, const Tensor& y,
                                     const std::vector<Tensor>& tangents)>;
+/// The rules of both ways.
 struct GradientRules {
     GradientRule reverse;
     /// Without one, jvp() and hessian_product() take what follows from the reverse rule.
@@ -82,6 +109,13 @@ struct GradientRules {
 };
 /// f(xs), whose gradient by xs is what `rule` gives, not what f's operations would. In the rule y
 /// and the cotangent depend on nothing: what it differentiates itself, by vjp(), it does at y held.
+///
+/// Example: a gradient that is cut to 1, after
+/// `auto f = [](const std::vector<Tensor>& x) { return 100.0f * x[0]; };`
+/// `auto rule = [](const std::vector<Tensor>&, const Tensor&, const Tensor& cotangent) {`
+/// `return std::vector<Tensor>{min(cotangent, 1.0f)}; };`
+/// `Tensor x = tensor({1.0f, 2.0f}), y = custom_gradient(f, {x}, rule);` `y` is `{100, 200}`,
+/// `grad(5.0f * y, x)` is `{1, 1}`.
 Tensor custom_gradient(const Callback<Tensor(const std::vector<Tensor>&)>& f,
                        const std::vector<Tensor>& xs, const GradientRule& rule,
                        SourceLine line = here());

@@ -10,11 +10,17 @@ namespace firn {
 /// every element of y can be seen to depend on a few neighbours in x alone, as through shifted
 /// reads and arithmetic, columns that no element of y has in common are found together: a stencil
 /// takes about as many directions as it has taps.
+///
+/// Example: after `Tensor x = tensor({1.0f, 2.0f});` `jacobian(x(0) * x, x)` is
+/// `{{2, 0}, {2, 1}}`.
 Tensor jacobian(const Tensor& y, const Tensor& x, const GradOptions& options = {},
                 SourceLine line = here());
 
 /// The second derivatives of y, as grad() takes a y, by all pairs of elements of x: of its shape
 /// twice. Forward over reverse mode.
+///
+/// Example: after `Tensor x = tensor({1.0f, 2.0f});` `hessian(x(0) * x(0) * x(1), x)` is
+/// `{{4, 2}, {2, 0}}`.
 Tensor hessian(const Tensor& y, const Tensor& x, const GradOptions& options = {},
                SourceLine line = here());
 

@@ -11,8 +11,12 @@ struct SessionState;
 
 /// While it lives, everything that is recorded carries `line`: a function that is written with
 /// tensors names its caller in errors and reports, not itself. Of nested ones the outermost counts.
+///
+/// Example: after `auto twice = [](const Tensor& x, SourceLine line = here()) {`
+/// `LineScope at(line); return x + x; };` `twice(tensor({1, 2}))` is `{2, 4}`.
 class LineScope {
   public:
+    /// Begins; ends where it is destroyed, on the same thread.
     explicit LineScope(SourceLine line);
     ~LineScope();
     LineScope(const LineScope&) = delete;
@@ -24,10 +28,16 @@ class LineScope {
 };
 
 /// Throws a UserError that ends with the line of the outermost LineScope.
+///
+/// Example: after `bool refused = false;`
+/// `try { refuse("half: an odd number"); } catch (const UserError&) { refused = true; }`
+/// `refused` is `true`.
 [[noreturn]] void refuse(const std::string& message);
 
 /// `axis` of a tensor with this shape, counted from the front. `what` names the function in the
 /// UserError where there is no such axis.
+///
+/// Example: `checked_axis("half", -1, {2, 3})` is `1`.
 int checked_axis(const char* what, int axis, const Shape& shape);
 
 }  // namespace firn

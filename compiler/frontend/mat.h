@@ -5,6 +5,9 @@
 namespace firn {
 
 /// N columns of N tensors: `m[column][row]`. Like vectors they are so many values of their own.
+///
+/// Example: after `mat2 m(vec2(1, 2), vec2(3, 4));` `m[1]` is `{3, 4}`, `stack(m)` is
+/// `{{1, 3}, {2, 4}}`, `m * vec2(1, 1)` is `{4, 6}`, `vec2(1, 1) * m` is `{3, 7}`.
 template <size_t N>
 struct Mat {
     std::array<Vec<N>, N> columns;
@@ -17,16 +20,22 @@ struct Mat {
             for (size_t i = 0; i < N; ++i)
                 columns[j][i] = i == j ? to_kind(diagonal, VecKind::Float) : Tensor(0.0f);
     }
+    /// The columns from left to right.
     template <std::derived_from<Vec<N>>... More>
     requires(sizeof...(More) == N - 1) Mat(const Vec<N>& first, const More&... more)
         : columns{first, more...} {}
 
+    /// A column; std::out_of_range where there is none.
+    /// @{
     Vec<N>& operator[](size_t column) { return columns.at(column); }
     const Vec<N>& operator[](size_t column) const { return columns.at(column); }
+    /// @}
 
+    /// The product of matrices.
     friend Mat operator*(const Mat& a, const Mat& b) {
         return by_column([&](size_t j) { return a * b[j]; });
     }
+    /// The matrix times the column vector.
     friend Vec<N> operator*(const Mat& m, const Vec<N>& v) {
         Vec<N> sum = m[0] * v.x;
         for (size_t j = 1; j < N; ++j) sum += m[j] * v[j];
@@ -38,6 +47,8 @@ struct Mat {
         for (size_t j = 0; j < N; ++j) out[j] = dot(v, m[j]);
         return out;
     }
+    /// By one number or tensor, or two matrices element by element.
+    /// @{
     friend Mat operator*(const Mat& m, const Arg& s) {
         return by_column(
             [&](size_t j) { return m[j] * VecArg<N, VecKind::Float>(s.tensor(), s.line()); });
@@ -56,6 +67,7 @@ struct Mat {
     friend Mat operator-(const Mat& m) {
         return by_column([&](size_t j) { return -m[j]; });
     }
+    /// @}
 
     /// The matrix whose columns `column(j)` gives.
     template <class F>
@@ -66,10 +78,16 @@ struct Mat {
     }
 };
 
+/// Matrices by GLSL's names.
+/// @{
 using mat2 = Mat<2>;
 using mat3 = Mat<3>;
 using mat4 = Mat<4>;
+/// @}
 
+/// Rows and columns exchanged.
+///
+/// Example: `stack(transpose(mat2(vec2(1, 2), vec2(3, 4))))` is `{{1, 2}, {3, 4}}`.
 template <size_t N>
 Mat<N> transpose(const Mat<N>& m) {
     Mat<N> out;
@@ -79,16 +97,25 @@ Mat<N> transpose(const Mat<N>& m) {
 }
 
 /// Element (i, j) is a[i] b[j].
+///
+/// Example: `stack(outerProduct(vec2(1, 2), vec2(3, 4)))` is `{{3, 4}, {6, 8}}`.
 template <size_t N>
 Mat<N> outerProduct(const Vec<N>& a, const Vec<N>& b, SourceLine line = here()) {
     LineScope at(line);
     return Mat<N>::by_column([&](size_t j) { return a * b[j]; });
 }
 
+/// @cond
+
 /// The determinant of what is left without one row and one column.
 template <size_t N>
 Tensor minor_of(const Mat<N>& m, size_t row, size_t column);
 
+/// @endcond
+
+/// The determinant, by cofactors of the first row.
+///
+/// Example: `determinant(mat2(vec2(1, 2), vec2(3, 4)))` is `-2`.
 template <size_t N>
 Tensor determinant(const Mat<N>& m, SourceLine line = here()) {
     LineScope at(line);
@@ -104,6 +131,8 @@ Tensor determinant(const Mat<N>& m, SourceLine line = here()) {
     }
 }
 
+/// @cond
+
 template <size_t N>
 Tensor minor_of(const Mat<N>& m, size_t row, size_t column) {
     if constexpr (N == 2) {
@@ -117,7 +146,11 @@ Tensor minor_of(const Mat<N>& m, size_t row, size_t column) {
     }
 }
 
-/// By cofactors; not finite where the determinant is 0.
+/// @endcond
+
+/// The inverse, by cofactors; not finite where the determinant is 0.
+///
+/// Example: `stack(inverse(mat2(vec2(1, 2), vec2(3, 4))))` is `{{-2, 1.5}, {1, -0.5}}`.
 template <size_t N>
 Mat<N> inverse(const Mat<N>& m, SourceLine line = here()) {
     LineScope at(line);
@@ -131,8 +164,10 @@ Mat<N> inverse(const Mat<N>& m, SourceLine line = here()) {
     return out;
 }
 
-/// The last two axes of a tensor, rows and columns, as a matrix: `mat_of<mat3>(t)`; `stack(m)` is
-/// the way back.
+/// The last two axes of a tensor, rows and columns, as a matrix; `stack(m)` is the way back.
+/// UserError where they have other sizes.
+///
+/// Example: after `Tensor t = tensor({1, 2, 3, 4}, {2, 2});` `mat_of<mat2>(t)[0]` is `{1, 3}`.
 template <class M>
 M mat_of(const Operand& x) {
     using V = std::remove_cvref_t<decltype(M()[0])>;
@@ -141,6 +176,9 @@ M mat_of(const Operand& x) {
     for (size_t j = 0; j < columns.size(); ++j) out[j] = vec_of<V>(Operand(columns[j], x.line()));
     return out;
 }
+/// Rows and columns along two new last axes, broadcast to one shape.
+///
+/// Example: `stack(mat2(vec2(1, 2), vec2(3, 4)))` is `{{1, 3}, {2, 4}}`.
 template <size_t N>
 Tensor stack(const Mat<N>& m, SourceLine line = here()) {
     std::vector<Tensor> columns;

@@ -1,4 +1,4 @@
-// Recording: slots, scopes, and the state of a session; internal to the frontend.
+// Recording: slots, scopes, and the state of a session; internal.
 //
 // A tensor handle owns a slot, born in the scope that was innermost then. Reading a slot from a
 // deeper scope asks every scope between: a loop answers with a region argument, a branch with what

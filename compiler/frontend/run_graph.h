@@ -1,5 +1,5 @@
-// Graphs as programs of the session, run: what lazy tensors and compiled functions share; internal
-// to the frontend.
+// Graphs as programs of the session, run: what lazy tensors and compiled functions share;
+// internal.
 #pragma once
 #include <cstddef>
 #include <memory>

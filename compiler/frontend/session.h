@@ -15,6 +15,9 @@ struct SessionState;
 /// One thread at a time uses a session, its tensors and its functions: two at once, or one while
 /// another records, is a UserError. Sessions of different threads run in parallel. Tensors and
 /// functions may be destroyed on any thread.
+///
+/// Example: after `int last = 0;` `{ SessionScope scope(Session::interpreter());`
+/// `last = (arange(4) * 10).to_vector<int>()[3]; }` `last` is `30`.
 class Session {
   public:
     /// A session that runs its programs on `executor`.
@@ -25,6 +28,7 @@ class Session {
     /// a driver.
     static Session interpreter(DeviceProfile profile = cpu_profile());
 
+    /// What runs its programs; chosen at the first use.
     Executor& executor() const;
     /// Limits and rates of the device that it compiles for.
     const DeviceProfile& profile() const;
@@ -43,8 +47,8 @@ class Session {
     /// are as they were. Without a word FIRN_FIND_NAN says so. Every result is read back and
     /// nothing is given away to calls, which costs time and memory.
     void find_nan(bool on) const;
-    /// Iterations that a while_ without max_steps may take before it is a UserError, for what is
-    /// recorded from now on.
+    /// Iterations, 1 at least, that a while_ without max_steps may take before it is a UserError,
+    /// for what is recorded from now on.
     void limit_while(int64_t iterations) const;
     /// Whether functions compile better programs for new sizes in the background, and run those
     /// that assume less until they are ready. Without a word they do on a device, and not where
@@ -60,20 +64,28 @@ class Session {
     /// Nodes alive in the node table.
     size_t node_count() const;
 
+    /// @cond
+
     const SharedPtr<SessionState>& state() const { return state_; }
     explicit Session(SharedPtr<SessionState> state) : state_(std::move(state)) {}
+
+    /// @endcond
 
   private:
     SharedPtr<SessionState> state_;
 };
 
 /// The current session of this thread. The first use makes one: FIRN_EXECUTOR says what runs it,
-/// and the factory below makes the device's.
+/// the device where nothing is said.
+///
+/// Example: after `SessionScope scope(Session::oracle());` `current_session().compiles()` is
+/// `false`.
 Session current_session();
 
 /// Makes `session` current in this thread until the scope ends.
 class SessionScope {
   public:
+    /// Begins; the session that was current comes back where it is destroyed.
     explicit SessionScope(const Session& session);
     ~SessionScope();
     SessionScope(const SessionScope&) = delete;
@@ -83,9 +95,13 @@ class SessionScope {
     SharedPtr<SessionState> previous_;
 };
 
+/// @cond
+
 /// Set once, by the facade that joins compiler and engine: makes the executor of default sessions.
 /// Without one they run on the kernel interpreter.
 using ExecutorFactory = SharedPtr<Executor> (*)();
 void set_default_executor(ExecutorFactory factory);
+
+/// @endcond
 
 }  // namespace firn

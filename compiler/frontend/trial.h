@@ -1,4 +1,4 @@
-// A call that is run again and again, to be timed and compared.
+// A call that is run again and again, to be timed and compared; internal.
 #pragma once
 #include <cstddef>
 #include <map>

@@ -16,6 +16,9 @@ enum class VecKind : uint8_t { Float, Int, Uint, Bool };
 template <size_t N, VecKind K = VecKind::Float>
 struct Vec;
 
+/// Vectors by GLSL's names: of floats, and with `i`, `u` and `b` of signed and unsigned integers
+/// and bools.
+/// @{
 using vec2 = Vec<2>;
 using vec3 = Vec<3>;
 using vec4 = Vec<4>;
@@ -28,6 +31,9 @@ using uvec4 = Vec<4, VecKind::Uint>;
 using bvec2 = Vec<2, VecKind::Bool>;
 using bvec3 = Vec<3, VecKind::Bool>;
 using bvec4 = Vec<4, VecKind::Bool>;
+/// @}
+
+/// @cond
 
 /// x converted to `kind`: as it is where it is of that kind, else as f32, i32, u32 or bool.
 Tensor to_kind(const Arg& x, VecKind kind);
@@ -35,18 +41,24 @@ Tensor to_kind(const Arg& x, VecKind kind);
 /// where something would be lost.
 Arg operand_of_kind(const Arg& x, VecKind kind);
 
+/// @endcond
+
+/// The components of a vector by their names.
 template <size_t N>
 struct VecFields;
+/// Those of two.
 template <>
 struct VecFields<2> {
     Tensor x, y;
     static constexpr std::array kAll{&VecFields::x, &VecFields::y};
 };
+/// Those of three.
 template <>
 struct VecFields<3> {
     Tensor x, y, z;
     static constexpr std::array kAll{&VecFields::x, &VecFields::y, &VecFields::z};
 };
+/// Those of four.
 template <>
 struct VecFields<4> {
     Tensor x, y, z, w;
@@ -58,15 +70,19 @@ struct VecFields<4> {
 template <size_t N, VecKind K>
 class VecArg {
   public:
+    /// A vector of the kind; where that is Float, also one of integers, which are converted.
     template <VecKind L>
     requires(L == K || (K == VecKind::Float && L != VecKind::Bool))
         VecArg(const Vec<N, L>& v, SourceLine line = here())
         : VecArg([&](size_t k) { return Arg(v[k], line); }, line, std::make_index_sequence<N>()) {}
+    /// A tensor or number for all components. UserError where it would change the vectors' kind.
     template <class T>
     requires std::constructible_from<Arg, const T&> VecArg(const T& value, SourceLine line = here())
         : VecArg([&](size_t) { return Arg(value, line); }, line, std::make_index_sequence<N>()) {}
 
+    /// A component, converted to the kind.
     const Arg& operator[](size_t k) const { return parts_[k]; }
+    /// Where it stands in the user's program.
     SourceLine line() const { return line_; }
 
   private:
@@ -78,6 +94,8 @@ class VecArg {
     SourceLine line_;
 };
 
+/// @cond
+
 /// f of the components of the operands, one after the other, at the first one's line.
 template <VecKind K, size_t N, VecKind L, class F, class... V>
 Vec<N, K> by_component(F f, const VecArg<N, L>& first, const V&... more) {
@@ -87,6 +105,8 @@ Vec<N, K> by_component(F f, const VecArg<N, L>& first, const V&... more) {
     return out;
 }
 
+/// @endcond
+
 template <size_t N, VecKind K, size_t... From>
 class Swizzled;
 
@@ -94,6 +114,7 @@ class Swizzled;
 struct Swizzle {
     std::array<size_t, 4> from{};
     size_t count = 0;
+    /// Two to four letters, as in `swizzle<"wzyx">()`; others do not compile.
     template <size_t M>
     consteval Swizzle(const char (&letters)[M]) : count(M - 1) {
         static_assert(M >= 3 && M <= 5, "a swizzle has two to four letters");
@@ -104,6 +125,8 @@ struct Swizzle {
         }
     }
 };
+
+/// @cond
 
 /// Which component a letter is.
 consteval size_t component_of(char letter) {
@@ -125,10 +148,24 @@ consteval size_t component_of(char letter) {
     FIRN_SWIZZLES_3(a, x) FIRN_SWIZZLES_3(a, y) FIRN_SWIZZLES_3(a, z) FIRN_SWIZZLES_3(a, w)
 // clang-format on
 
+/// @endcond
+
 /// A vector of N tensors, which broadcast against one another: `vec3 p(x, y, 0.0f)`. Every
 /// component is a value of its own, carried by loops and merged by branches as any tensor; no axis
 /// is spent on them. Operators go component by component; the other side may be one tensor or
 /// number. Whole-number vectors become floats beside floats, never the other way round unasked.
+///
+/// Functions by GLSL's names go component by component, too: `min`, `max` and `clamp` of numbers,
+/// `select` of every kind; `mod`, which has the sign of the divisor, `pow`, `atan2`, `step`, whose
+/// edge comes first, `mix` and `smoothstep` of floats; `lessThan`, `lessThanEqual`, `greaterThan`,
+/// `greaterThanEqual`, `equal` and `notEqual`, which give vectors of bools, where `==` and `!=`
+/// give one bool for the whole vector. With vec_math.h also `abs` and `sign`, and of floats
+/// `floor`, `ceil`, `round`, `trunc`, `fract`, `exp`, `exp2`, `log`, `log2`, `sqrt`, `inversesqrt`,
+/// `sin`, `cos`, `tan`, `asin`, `acos` and `atan`.
+///
+/// Examples: after `vec3 p(1, 2, 3);` `p * 2.0f + vec3(1)` is `{3, 5, 7}`, `p.zyx()` is
+/// `{3, 2, 1}`, `mod(-p, 2)` is `{1, 0, 1}`, `lessThan(p, 2)` is `{true, false, false}`,
+/// `p == p.zyx()` is `false`; integers stay integers: `ivec2(5, -7) / 2` is `{2, -3}`.
 template <size_t N, VecKind K>
 struct Vec : VecFields<N> {
     static constexpr size_t kSize = N;
@@ -154,18 +191,30 @@ struct Vec : VecFields<N> {
         for (size_t k = 0; k < N; ++k) (*this)[k] = to_kind(from[k], K);
     }
 
+    /// A copy is a value of its own.
     Vec(const Vec&) = default;
+    /// Another value; copies that were made before keep theirs.
     Vec& operator=(const Vec&) & = default;
 
+    /// The component with this number, to assign to; std::out_of_range where there is none.
     Tensor& operator[](size_t k) { return this->*(VecFields<N>::kAll.at(k)); }
+    /// The component with this number; std::out_of_range where there is none.
     const Tensor& operator[](size_t k) const { return this->*(VecFields<N>::kAll.at(k)); }
 
-    // xy(), zyx(), .. of all letters; four letters by swizzle<"wzyx">(). `p.xy() = q` writes to p,
-    // see Swizzled.
+    /// @cond
+
     FIRN_SWIZZLES_2(x)
     FIRN_SWIZZLES_2(y)
     FIRN_SWIZZLES_2(z)
     FIRN_SWIZZLES_2(w)
+
+    /// @endcond
+
+    /// The components that the letters say, of xyzw or rgba. Two and three of xyzw are functions of
+    /// that name, as `xy()` and `zyx()`. `p.xy() = q` writes to p, see Swizzled.
+    ///
+    /// Example: after `vec4 p(1, 2, 3, 4);` `p.swizzle<"wzyx">()` is `{4, 3, 2, 1}`, `p.xxz()` is
+    /// `{1, 1, 3}`.
     template <Swizzle letters>
     Vec<letters.count, K> swizzle() const& {
         return [&]<size_t... I>(std::index_sequence<I...>) {
@@ -174,6 +223,7 @@ struct Vec : VecFields<N> {
         }
         (std::make_index_sequence<letters.count>());
     }
+    /// The same of a vector that can be written to.
     template <Swizzle letters>
     auto swizzle() & {
         return [&]<size_t... I>(std::index_sequence<I...>) {
@@ -182,34 +232,50 @@ struct Vec : VecFields<N> {
         }
         (std::make_index_sequence<letters.count>());
     }
+    /// x, as the red of a colour.
     const Tensor& r() const { return this->x; }
+    /// y, as the green of a colour.
     const Tensor& g() const { return this->y; }
+    /// z, as the blue of a colour.
     const Tensor& b() const { return this->z; }
+    /// w, as the opacity of a colour.
     const Tensor& a() const { return this->w; }
+    /// x, to assign to.
     Tensor& r() { return this->x; }
+    /// y, to assign to.
     Tensor& g() { return this->y; }
+    /// z, to assign to.
     Tensor& b() { return this->z; }
+    /// w, to assign to.
     Tensor& a() { return this->w; }
+    /// x, y and z, as a colour without its opacity.
     Vec<3, K> rgb() const& { return this->xyz(); }
+    /// x, y and z, to write to, see Swizzled.
     auto rgb() & { return this->xyz(); }
 
     using Other = VecArg<N, K>;
+    /// Adds component by component; the other side may be one tensor or number.
     Vec& operator+=(const Other& v) & {
         LineScope at(v.line());
         return *this = *this + v;
     }
+    /// Subtracts component by component.
     Vec& operator-=(const Other& v) & {
         LineScope at(v.line());
         return *this = *this - v;
     }
+    /// Multiplies component by component.
     Vec& operator*=(const Other& v) & {
         LineScope at(v.line());
         return *this = *this * v;
     }
+    /// Divides component by component.
     Vec& operator/=(const Other& v) & {
         LineScope at(v.line());
         return *this = *this / v;
     }
+
+/// @cond
 
 // As hidden friends they convert both sides.
 #define FIRN_VEC_BINARY(kind, name, expression, condition)                                       \
@@ -250,6 +316,8 @@ struct Vec : VecFields<N> {
         return clamp(Other(v, line), low, high);
     }
 
+    /// @endcond
+
     /// One bool, as in GLSL: all components are equal.
     friend Tensor operator==(const VecArg<N, K>& a, const VecArg<N, K>& b) {
         LineScope at(a.line());
@@ -257,12 +325,14 @@ struct Vec : VecFields<N> {
         for (size_t k = 1; k < N; ++k) out = out & (a[k] == b[k]);
         return out;
     }
+    /// One bool, as in GLSL: some components differ.
     friend Tensor operator!=(const VecArg<N, K>& a, const VecArg<N, K>& b) {
         LineScope at(a.line());
         Tensor out = a[0] != b[0];
         for (size_t k = 1; k < N; ++k) out = out | (a[k] != b[k]);
         return out;
     }
+    /// v kept between low and high.
     friend Vec clamp(const VecArg<N, K>& v, const VecArg<N, K>& low, const VecArg<N, K>& high) {
         return by_component<K>(
             [](const Arg& s, const Arg& l, const Arg& h) { return clamp_of(s, l, h); }, v, low,
@@ -273,10 +343,12 @@ struct Vec : VecFields<N> {
                       const VecArg<N, K>& b) {
         return by_component<K>(select_of, condition, a, b);
     }
+    /// a at t = 0, b at t = 1, and on the line between.
     friend Vec mix(const VecArg<N, K>& a, const VecArg<N, K>& b,
                    const VecArg<N, K>& t) requires(K == VecKind::Float) {
         return by_component<K>(mix_of, a, b, t);
     }
+    /// 0 below low, 1 above high, and 3t^2 - 2t^3 between.
     friend Vec smoothstep(const VecArg<N, K>& low, const VecArg<N, K>& high,
                           const VecArg<N, K>& v) requires(K == VecKind::Float) {
         return by_component<K>(smoothstep_of, low, high, v);
@@ -308,6 +380,9 @@ struct Vec : VecFields<N> {
 /// writes them, as in GLSL: `p.xy() = q`, `p.zx() *= 2.0f`. Letters that repeat cannot be written.
 /// With a name it is a vector like another: after `auto q = p.xy();` what is assigned to q leaves p
 /// as it was.
+///
+/// Example: after `vec3 p(1, 2, 3);` `p.xy() = p.yx(); p.yz() *= 10.0f;`
+/// `auto q = p.xy(); q = vec2(0);` `p` is `{2, 10, 30}`.
 template <size_t N, VecKind K, size_t... From>
 class Swizzled : public Vec<sizeof...(From), K> {
     static_assert(((From < N) && ...), "the vector has no such component");
@@ -323,21 +398,32 @@ class Swizzled : public Vec<sizeof...(From), K> {
   public:
     using Value = Vec<kCount, K>;
     using Other = VecArg<kCount, K>;
+    /// Components of `of`, which it must not outlive where it is written to.
     explicit Swizzled(Vec<N, K>& of) : Value(of[From]...), of_(&of) {}
+    /// The same components of the same vector.
     Swizzled(const Swizzled&) = default;
 
+    /// Of one with a name: the vector that it was taken from stays as it was.
+    /// @{
     Swizzled& operator=(const Swizzled& v) & { return *this = static_cast<const Value&>(v); }
     Swizzled& operator=(const Value& v) & {
         Value::operator=(v);
         return *this;
     }
+    /// @}
+
+    /// Writes the components of the vector.
+    /// @{
     void operator=(const Swizzled& v) && requires(distinct()) { write(v); }
     void operator=(const Value& v) && requires(distinct()) { write(v); }
+    /// @}
 
     using Value::operator+=;
     using Value::operator-=;
     using Value::operator*=;
     using Value::operator/=;
+    /// Changes the components of the vector.
+    /// @{
     void operator+=(const Other& v) && requires(distinct()) {
         write(by(v, [&] { return *this + v; }));
     }
@@ -350,6 +436,9 @@ class Swizzled : public Vec<sizeof...(From), K> {
     void operator/=(const Other& v) && requires(distinct()) {
         write(by(v, [&] { return *this / v; }));
     }
+    /// @}
+
+    /// @cond
 
     // Of one type, see min of tensors.
     friend Value min(const Swizzled& a, const Swizzled& b, SourceLine line = here()) {
@@ -362,6 +451,8 @@ class Swizzled : public Vec<sizeof...(From), K> {
                        SourceLine line = here()) {
         return clamp(Value(v), Value(low), Value(high), line);
     }
+
+    /// @endcond
 
   private:
     void write(Value v) {
@@ -378,6 +469,10 @@ class Swizzled : public Vec<sizeof...(From), K> {
 };
 
 /// Whether some component holds, or all do; element by element.
+///
+/// Example: after `vec2 p(1, 3);` `any(lessThan(p, 2))` is `true`, `all(lessThan(p, 2))` is
+/// `false`.
+/// @{
 template <size_t N>
 Tensor any(const Vec<N, VecKind::Bool>& v, SourceLine line = here()) {
     LineScope at(line);
@@ -392,14 +487,21 @@ Tensor all(const Vec<N, VecKind::Bool>& v, SourceLine line = here()) {
     for (size_t k = 1; k < N; ++k) out = out & v[k];
     return out;
 }
+/// @}
+
+/// @cond
 
 /// The components of a tensor whose last axis holds `count` of them. UserError where it does not.
 std::vector<Tensor> components(const Operand& x, size_t count);
 /// The components along a new last axis, broadcast to one shape.
 Tensor stack_components(const std::vector<Tensor>& parts, SourceLine line);
 
-/// A tensor with a last axis of N components as a vector over the other axes: `vec_of<vec3>(t)`;
-/// `stack(v)` is the way back.
+/// @endcond
+
+/// A tensor with a last axis of N components as a vector over the other axes; `stack(v)` is the way
+/// back. UserError where the last axis has another size.
+///
+/// Example: after `Tensor t = tensor({1, 2, 3, 4}, {2, 2});` `vec_of<ivec2>(t).y` is `{2, 4}`.
 template <class V>
 V vec_of(const Operand& x) {
     V out;
@@ -407,15 +509,27 @@ V vec_of(const Operand& x) {
     for (size_t k = 0; k < parts.size(); ++k) out[k] = to_kind(Arg(parts[k], x.line()), V::kKind);
     return out;
 }
+/// The same for vectors of floats.
+///
+/// Example: after `Tensor t = tensor({1.0f, 2.0f, 3.0f, 4.0f});` `vec4_of(t).w` is `4`,
+/// `vec3_of(t(range(3))).z` is `3`, `vec2_of(t(range(2, 4))).x` is `3`.
+/// @{
 inline vec2 vec2_of(const Operand& x) { return vec_of<vec2>(x); }
 inline vec3 vec3_of(const Operand& x) { return vec_of<vec3>(x); }
 inline vec4 vec4_of(const Operand& x) { return vec_of<vec4>(x); }
+/// @}
+
+/// The components along a new last axis, broadcast to one shape.
+///
+/// Example: `stack(vec3(arange(2), 0, 1))` is `{{0, 0, 1}, {1, 0, 1}}`.
 template <size_t N, VecKind K>
 Tensor stack(const Vec<N, K>& v, SourceLine line = here()) {
     std::vector<Tensor> parts;
     for (size_t k = 0; k < N; ++k) parts.push_back(v[k]);
     return stack_components(parts, line);
 }
+
+/// @cond
 
 /// Compiled functions may return vectors: every component is a result.
 template <size_t N, VecKind K>
@@ -433,5 +547,7 @@ struct Results<Vec<N, K>> {
 };
 template <size_t N, VecKind K, size_t... From>
 struct Results<Swizzled<N, K, From...>> : Results<Vec<sizeof...(From), K>> {};
+
+/// @endcond
 
 }  // namespace firn

@@ -6,9 +6,17 @@
 namespace firn {
 
 /// x - floor(x) and 1 / sqrt(x) by GLSL's names.
+///
+/// Examples: `fract(tensor({1.75f, -0.25f}))` is `{0.75, 0.75}`,
+/// `inversesqrt(tensor({4.0f, 0.0f}))` is `{0.5, inf}`.
+/// @{
 inline Tensor fract(const Operand& x) { return frac(x); }
 inline Tensor inversesqrt(const Operand& x) { return rsqrt(x); }
+/// @}
 
+/// @cond
+
+// Component by component, see Vec.
 #define FIRN_VEC_UNARY(name, kind)                                                               \
     template <size_t N, VecKind K>                                                               \
     requires(kind) Vec<N, K> name(const Vec<N, K>& v, SourceLine line = here()) {                \
@@ -36,6 +44,9 @@ FIRN_VEC_UNARY(acos, K == VecKind::Float)
 FIRN_VEC_UNARY(atan, K == VecKind::Float)
 #undef FIRN_VEC_UNARY
 
+/// @endcond
+
+/// The negative, component by component.
 template <size_t N, VecKind K>
 requires(K == VecKind::Float || K == VecKind::Int) Vec<N, K>
 operator-(const Vec<N, K>& v) {
@@ -43,6 +54,7 @@ operator-(const Vec<N, K>& v) {
     for (size_t k = 0; k < N; ++k) out[k] = -v[k];
     return out;
 }
+/// Whether a component does not hold, one by one.
 template <size_t N>
 Vec<N, VecKind::Bool> operator!(const Vec<N, VecKind::Bool>& v) {
     Vec<N, VecKind::Bool> out;
@@ -50,6 +62,9 @@ Vec<N, VecKind::Bool> operator!(const Vec<N, VecKind::Bool>& v) {
     return out;
 }
 
+/// The sum of the products of components.
+///
+/// Example: `dot(vec2(1, 2), vec2(3, 4))` is `11`.
 template <size_t N>
 Tensor dot(const Vec<N>& a, const Vec<N>& b, SourceLine line = here()) {
     LineScope at(line);
@@ -57,27 +72,41 @@ Tensor dot(const Vec<N>& a, const Vec<N>& b, SourceLine line = here()) {
     for (size_t k = 1; k < N; ++k) sum = sum + a[k] * b[k];
     return sum;
 }
+/// The vector product: at right angles to both, by the right hand, and as long as the area between
+/// them.
+///
+/// Example: `cross(vec3(1, 0, 0), vec3(0, 2, 0))` is `{0, 0, 2}`.
 inline vec3 cross(const vec3& a, const vec3& b, SourceLine line = here()) {
     LineScope at(line);
     return vec3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
+/// The Euclidean length; squares that overflow give inf.
+///
+/// Example: `length(vec2(3, 4))` is `5`.
 template <size_t N>
 Tensor length(const Vec<N>& v, SourceLine line = here()) {
     LineScope at(line);
     return sqrt(dot(v, v));
 }
+/// The length of the difference of two points.
+///
+/// Example: `distance(vec2(1, 1), vec2(4, 5))` is `5`.
 template <size_t N>
 Tensor distance(const Vec<N>& a, const Vec<N>& b, SourceLine line = here()) {
     LineScope at(line);
     return length(a - b);
 }
 /// The vector of length 1 in its direction; not a number where the length is 0.
+///
+/// Examples: `normalize(vec2(3, 4))` is `{0.6, 0.8}`, `normalize(vec2(0))` is `{nan, nan}`.
 template <size_t N>
 Vec<N> normalize(const Vec<N>& v, SourceLine line = here()) {
     LineScope at(line);
     return v * rsqrt(dot(v, v));
 }
 /// What comes in along `v`, mirrored at the plane whose normal is n, of length 1.
+///
+/// Example: `reflect(vec2(1, -1), vec2(0, 1))` is `{1, 1}`.
 template <size_t N>
 Vec<N> reflect(const Vec<N>& v, const Vec<N>& n, SourceLine line = here()) {
     LineScope at(line);
@@ -85,6 +114,9 @@ Vec<N> reflect(const Vec<N>& v, const Vec<N>& n, SourceLine line = here()) {
 }
 /// What comes in along v, of length 1, bent at a surface with normal n; eta is the index of
 /// refraction before it over that behind it. Zero where all is reflected.
+///
+/// Examples: into something denser `refract(vec2(0.6f, -0.8f), vec2(0, 1), 0.5f)` is
+/// `{0.3, -0.953939}`, and out of it `refract(vec2(0.6f, -0.8f), vec2(0, 1), 2.0f)` is `{0, 0}`.
 template <size_t N>
 Vec<N> refract(const Vec<N>& v, const Vec<N>& n, const Arg& eta, SourceLine line = here()) {
     LineScope at(line);
@@ -92,7 +124,9 @@ Vec<N> refract(const Vec<N>& v, const Vec<N>& n, const Arg& eta, SourceLine line
     Tensor rest = 1.0f - ratio * ratio * (1.0f - along * along);
     return select(rest < 0.0f, 0.0f, v * ratio - n * (ratio * along + sqrt(max(rest, 0.0f))));
 }
-/// n, turned so that it points against v where `facing` does.
+/// n where `facing` points against v, else -n: with the normal for both it points against v.
+///
+/// Example: `faceforward(vec2(0, 1), vec2(1, 1), vec2(0, 1))` is `{0, -1}`.
 template <size_t N>
 Vec<N> faceforward(const Vec<N>& n, const Vec<N>& v, const Vec<N>& facing,
                    SourceLine line = here()) {

@@ -8,6 +8,7 @@
 
 namespace firn {
 
+/// Where vmap() finds the samples, and puts what they give.
 struct VmapOptions {
     [[no_unique_address]] ByName by_name = {};
     /// By tensor, the axis that counts the samples; none: all samples share the tensor. Empty: the
@@ -25,11 +26,19 @@ struct VmapOptions {
 /// by hand whose lanes exchange values or that ask for what an atomic found, what is printed or
 /// asserted, and assignments to tensors from outside in f.
 ///
-///     Tensor each = vmap([&](const std::vector<Tensor>& s) { return grad(loss(w, s[0]), w); },
-///     {x});
+/// Examples: sums of rows, after
+/// `auto total = [](const std::vector<Tensor>& s) { return sum(s[0]); };`
+/// `vmap(total, {tensor({1, 2, 3, 4}, {2, 2})})` is `{3, 7}`; gradients by sample, after
+/// `Tensor w = tensor({1.0f}), x = tensor({1.0f, 2.0f, 3.0f});`
+/// `auto slope = [&](const std::vector<Tensor>& s) { return grad(square(w * s[0]), w); };`
+/// `vmap(slope, {x})` is `{{2}, {8}, {18}}`.
 Tensor vmap(const Callback<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& xs,
             const VmapOptions& options = {}, SourceLine line = here());
 /// The same of a function that gives several.
+///
+/// Example: after `auto ends = [](const std::vector<Tensor>& s) {`
+/// `return std::vector<Tensor>{min(s[0]), max(s[0])}; };`
+/// `vmap(ends, {tensor({3, 1, 2, 6, 4, 5}, {2, 3})})[1]` is `{3, 6}`.
 std::vector<Tensor> vmap(const Callback<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
                          const std::vector<Tensor>& xs, const VmapOptions& options = {},
                          SourceLine line = here());

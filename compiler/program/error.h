@@ -6,11 +6,16 @@
 namespace firn {
 
 /// The caller can mend it: what was asked, the offending values, why not, what to do, and where.
+///
+/// Example: after `bool refused = false;`
+/// `try { Tensor x = zeros({3}) + zeros({2}); } catch (const UserError&) { refused = true; }`
+/// `refused` is `true`.
 struct UserError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Vulkan said no: the call, its result and the object's name.
+/// Vulkan said no: the call, its result and the object's name. Out of device memory is one, too:
+/// tensors that were there stay usable.
 struct DeviceError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -20,9 +25,13 @@ struct InternalError : std::logic_error {
     using std::logic_error::logic_error;
 };
 
+/// @cond
+
 /// Throws InternalError with `what` unless `condition` holds; checked in every build.
 inline void ensure(bool condition, const char* what) {
     if (!condition) throw InternalError(std::string("internal error: ") + what);
 }
+
+/// @endcond
 
 }  // namespace firn
