@@ -186,6 +186,7 @@ Tensor stack(const Mat<N>& m, SourceLine line = here()) {
     return stack_components(columns, line);
 }
 
+/// @cond
 /// Compiled functions take and give matrices: column by column.
 template <size_t N>
 struct Results<Mat<N>> {
@@ -198,5 +199,6 @@ struct Results<Mat<N>> {
         return out;
     }
 };
+/// @endcond
 
 }  // namespace firn
