@@ -20,13 +20,13 @@ struct Atomic {
 };
 
 std::string as_stored(const Atomic& a, const std::string& value) {
-    return a.bits                ? "floatBitsToUint(" + value + ")"
+    return a.bits                ? bitcast_glsl(a.b.dtype, a.n.dtype, value)
            : a.n.dtype.is_bool() ? "(" + value + " ? 1u : 0u)"
                                  : value;
 }
 
 std::string as_used(const Atomic& a, const std::string& stored) {
-    return a.bits                ? "uintBitsToFloat(" + stored + ")"
+    return a.bits                ? bitcast_glsl(a.n.dtype, a.b.dtype, stored)
            : a.n.dtype.is_bool() ? "(" + stored + " != 0u)"
                                  : stored;
 }
@@ -96,6 +96,7 @@ void write_atomic(GlslRun& run, int id, int indent) {
     const Atomic a{id, n, b, holds_bits(b, n.dtype), run.uses.count[id] > 0};
     if (b.space == MemorySpace::Private && !a.asked && n.combine != ScatterOp::Last)
         return write_own(run, a, indent);
+    run.wide_atomics |= b.dtype.bytes() == 8;
     const std::string target = array_text(run.code, n) + "[" + place_text(run, n) + "]";
     const char* native =
         !a.bits || n.combine == ScatterOp::Last ? native_atomic(n.combine) : nullptr;

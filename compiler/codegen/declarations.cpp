@@ -29,6 +29,7 @@ std::set<std::string> extensions(const GlslRun& run) {
         out.insert("GL_EXT_buffer_reference_uvec2");
     }
     if (run.float_atomics) out.insert("GL_EXT_shader_atomic_float");
+    if (run.wide_atomics) out.insert("GL_EXT_shader_atomic_int64");
     if (uses_matrices(code)) out.merge(matrix_extensions());
     if (run.subgroups) {
         out.insert("GL_KHR_shader_subgroup_basic");

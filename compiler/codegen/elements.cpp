@@ -24,7 +24,8 @@ std::string element_text(const GlslRun& run, const KernelNode& n) {
 /// Node `id` as an element of memory.
 std::string stored_text(const GlslRun& run, const KernelBuffer& b, int id) {
     const std::string& value = run.text[id];
-    if (holds_bits(b, run.code.nodes[id].dtype)) return "floatBitsToUint(" + value + ")";
+    const DType used = run.code.nodes[id].dtype;
+    if (holds_bits(b, used)) return bitcast_glsl(b.dtype, used, value);
     return stored_type(b, 1, run.profile) == element_type(b.dtype) ? to_element(b.dtype, value)
                                                                    : value;
 }
@@ -40,8 +41,6 @@ std::string place_text(const GlslRun& run, const KernelNode& n) {
     return index.op == KernelOp::Constant && index.constant.i < 0 ? "0" : run.text[n.args[0]];
 }
 
-bool holds_bits(const KernelBuffer& b, DType used) { return b.dtype == u32 && used == f32; }
-
 std::string load_text(const GlslRun& run, const KernelNode& n) {
     const KernelBuffer& b = run.code.buffers[n.buffer];
     const std::string array = array_text(run.code, n), index = place_text(run, n),
@@ -51,7 +50,7 @@ std::string load_text(const GlslRun& run, const KernelNode& n) {
     std::string raw = b.form == BindingForm::Texel ? "imageLoad(" + array + ", " + at + ")" + lane
                                                    : element_text(run, n);
     if (n.width == 4) return raw;
-    if (holds_bits(b, n.dtype)) return "uintBitsToFloat(" + raw + ")";
+    if (holds_bits(b, n.dtype)) return bitcast_glsl(n.dtype, b.dtype, raw);
     return stored_type(b, 1, run.profile) == element_type(b.dtype) ? from_element(b.dtype, raw)
                                                                    : raw;
 }

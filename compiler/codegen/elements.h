@@ -11,8 +11,6 @@ std::string array_text(const KernelCode& code, const KernelNode& n);
 /// The index of a load or a store. One that is outside wherever it is computed stands behind a
 /// condition that never holds, which GLSL does not see: it refuses the index.
 std::string place_text(const GlslRun& run, const KernelNode& n);
-/// Floats that are kept as their bits, so that they can be exchanged.
-bool holds_bits(const KernelBuffer& b, DType used);
 
 /// A Load, as an expression.
 std::string load_text(const GlslRun& run, const KernelNode& n);

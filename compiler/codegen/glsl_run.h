@@ -31,7 +31,7 @@ struct GlslRun {
     // What the body needs declared.
     std::set<std::string> functions;  // of math_library()
     bool kept_loops = false;          // that the driver would unroll
-    bool float_atomics = false;
+    bool float_atomics = false, wide_atomics = false;
     bool subgroups = false;
 };
 

@@ -216,10 +216,12 @@ std::string cast(DType to, DType from, const std::string& x) {
     return wrapped(glsl_type(to) + "(" + x + ")", to);
 }
 
-std::string bitcast(DType to, DType from, const std::string& x) {
+}  // namespace
+
+std::string bitcast_glsl(DType to, DType from, const std::string& x) {
     if (to == from) return x;
     if (from.is_half())
-        return bitcast(to, u16, std::string("firn_bits_of_") + from.name() + "(" + x + ")");
+        return bitcast_glsl(to, u16, std::string("firn_bits_of_") + from.name() + "(" + x + ")");
     if (to.is_half())
         return std::string("firn_") + to.name() + "_of_bits(" +
                (from == u16 ? x : glsl_type(u16) + "(" + x + ")") + ")";
@@ -229,6 +231,8 @@ std::string bitcast(DType to, DType from, const std::string& x) {
     if (from == f64) return (to == i64 ? "doubleBitsToInt64(" : "doubleBitsToUint64(") + x + ")";
     return wrapped(glsl_type(to) + "(" + x + ")", to);
 }
+
+namespace {
 
 std::string float_bits_literal(float value) {
     return "uintBitsToFloat(" + std::to_string(std::bit_cast<uint32_t>(value)) + "u)";
@@ -353,7 +357,7 @@ std::string operation_glsl(KernelOp op, DType dtype, const std::vector<DType>& i
     const DType operand = input_types.back();
     if (!supported(op, operand)) reject(op, operand);
     if (op == KernelOp::Cast) return cast(dtype, operand, operands[0]);
-    if (op == KernelOp::Bitcast) return bitcast(dtype, operand, operands[0]);
+    if (op == KernelOp::Bitcast) return bitcast_glsl(dtype, operand, operands[0]);
     if (op == KernelOp::Select) return select_operation(operands);
     if (operand.is_bool()) return bool_operation(op, operands);
     const bool gives_bool = info(op).result == ResultRule::Bool;

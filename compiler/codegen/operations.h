@@ -35,6 +35,9 @@ bool supported(KernelOp op, DType operand);
 std::string operation_glsl(KernelOp op, DType dtype, const std::vector<DType>& input_types,
                            const std::vector<std::string>& operands);
 
+/// The bits of x, of a type of the same width, read as `to`.
+std::string bitcast_glsl(DType to, DType from, const std::string& x);
+
 /// Casts between these types widen a signed integer to 64 bits.
 bool widens(DType to, DType from);
 /// The same value as operation_glsl() gives for such a cast, put together from two words: for

@@ -27,9 +27,9 @@ struct ScatterOptions {
 /// (`{.deterministic = true}` behind the value keeps the order of the positions). Values are
 /// converted to the tensor's type; f16 and bf16 are combined in f32, integers of 8 and 16 bits in
 /// i32, from which they wrap; numbers into a bool are combined as 0 and 1, and what is not 0 is
-/// true. 64-bit types are combined where it can be seen that no two positions meet, as at
-/// x(all, 1); else a program for a device is refused. UserError: an index that is no integer,
-/// values that do not fit the indices; inside kernel(...) types of less than 32 bits.
+/// true. 64-bit types are combined by devices that have 64-bit atomics; others refuse the program
+/// unless it can be seen that no two positions meet, as at x(all, 1). UserError: an index that is
+/// no integer, values that do not fit the indices; inside kernel(...) types of less than 32 bits.
 ///
 /// Examples: after `Tensor x = zeros({3}, i32); scatter_add(x(tensor({0, 2, 0, 7})), 1);` `x` is
 /// `{2, 0, 1}`; then after `scatter_add(x(tensor({1, 1})), tensor({10, 20}));` `x` is

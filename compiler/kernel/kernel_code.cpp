@@ -15,6 +15,12 @@ const char* name(RangeKind kind) {
     return "?";
 }
 
+DType bits_type(DType floats) { return floats == f64 ? u64 : u32; }
+
+bool holds_bits(const KernelBuffer& buffer, DType used) {
+    return used.is_float() && buffer.dtype == bits_type(used);
+}
+
 KernelNode constant_node(const Scalar& value) {
     KernelNode n;
     n.dtype = value.dtype;

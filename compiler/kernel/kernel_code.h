@@ -103,6 +103,11 @@ struct KernelBuffer {
     bool coherent = false;  // what one invocation stores others of its group load, behind a Barrier
 };
 
+/// The integers that floats of f32 and f64 are kept as where a device combines no such floats.
+DType bits_type(DType floats);
+/// The elements are the bits of the floats that a kernel uses.
+bool holds_bits(const KernelBuffer& buffer, DType used);
+
 /// regions[0] is the root: no args; its effects are the kernel's stores. Bound buffers stand before
 /// the kernel's own. Flat indices are in elements. Executing it: for every combination of Grid (or
 /// Group and Invocation) range values, run the root.

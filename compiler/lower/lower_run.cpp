@@ -24,6 +24,7 @@ LowerRun::LowerRun(const Graph& graph, const Schedule& schedule, const DevicePro
     count_uses(*this);
     context.facts = facts;
     context.float_atomic_add = profile.float_atomic_add;
+    context.wide_atomics = profile.wide_atomics;
     context.has_i64 = profile.has_i64;
 }
 

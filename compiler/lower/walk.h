@@ -23,6 +23,7 @@ struct LowerContext {
     std::unordered_map<const Node*, int> host_numbers;
     SymbolFacts facts;
     bool float_atomic_add = false;  // the device adds to an f32 in memory
+    bool wide_atomics = false;      // it combines 64-bit integers there
     bool has_i64 = true;
 };
 

@@ -7,10 +7,10 @@ namespace firn {
 int HandWalk::memory_of(const Node& array) {
     if (auto it = memory_.find(&array); it != memory_.end()) return it->second;
     // What the device cannot add to a float is done by exchanging its bits.
-    const bool bits =
-        array.dtype == f32 && arrays_.exchanged.contains(&array) &&
-        (array.op == Op::Array || !context_.float_atomic_add || arrays_.exchanged.at(&array));
-    const DType stored = bits ? u32 : array.dtype;
+    const bool bits = array.dtype.is_float() && arrays_.exchanged.contains(&array) &&
+                      (array.op == Op::Array || array.dtype == f64 || !context_.float_atomic_add ||
+                       arrays_.exchanged.at(&array));
+    const DType stored = bits ? bits_type(array.dtype) : array.dtype;
     int buffer;
     if (array.op == Op::Array) {
         const bool shared = array.as<ArrayAttr>().shared;
@@ -79,9 +79,10 @@ void HandWalk::store(const Node& node) {
     b_.set_lines(node.lines);
     const auto asked = fetched_.find(&node);
     const bool exchanges = op != ScatterOp::Last || asked != fetched_.end();
-    if (exchanges && node.dtype.bytes() != 4 && !node.dtype.is_bool())
+    const bool wide = node.dtype.bytes() == 8 && context_.wide_atomics;
+    if (exchanges && node.dtype.bytes() != 4 && !node.dtype.is_bool() && !wide)
         refuse_by_hand(node, std::string("atomics on ") + node.dtype.name() +
-                                 " are not available; use i32, u32 or f32");
+                                 " are not available on this device; use i32, u32 or f32");
     const int made = exchanges ? b_.atomic(memory_of(array), op, place.index, value)
                                : b_.store(memory_of(array), place.index, std::span(&value, 1));
     int old = made;

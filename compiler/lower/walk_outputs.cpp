@@ -80,8 +80,10 @@ void Walk::store_position(const Node& scatter, int program_buffer, const Indices
     b_.set_lines(scatter.lines);
     const ScatterOp op = scatter.as<ScatterAttr>().op;
     // What the device cannot do to floats is done by exchanging their bits.
-    const bool own = op == ScatterOp::Last || (op == ScatterOp::Add && context_.float_atomic_add);
-    const DType stored = scatter.dtype == f32 && !own ? u32 : scatter.dtype;
+    const bool own = op == ScatterOp::Last ||
+                     (scatter.dtype == f32 && op == ScatterOp::Add && context_.float_atomic_add);
+    const DType stored =
+        scatter.dtype.is_float() && !own ? bits_type(scatter.dtype) : scatter.dtype;
     const int target =
         b_.buffer(program_buffer, stored, element_count(shape), BindingForm::Storage, 1, true);
     const int place = flat_index(b_, to, shape);

@@ -12,11 +12,12 @@
 namespace firn {
 namespace {
 
-void check_atomics(const Node& scatter) {
+void check_atomics(const Node& scatter, const DeviceProfile& profile) {
     if (scatter.as<ScatterAttr>().op == ScatterOp::Last || scatter.dtype.bytes() == 4) return;
+    if (scatter.dtype.bytes() == 8 && profile.wide_atomics) return;
     throw UserError(std::string("stores into ") + scatter.dtype.name() +
-                    " that combine are not available on this device; cast the tensor to f32 or "
-                    "i32" +
+                    " that combine are not available on this device; say {.deterministic = true} "
+                    "where they add or multiply, or cast the tensor to f32 or i32" +
                     at_line(scatter));
 }
 
@@ -61,7 +62,7 @@ void add_written(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep
         }
         positions = w.positions();
         const Node& scatter = *w.scatters[0];
-        check_atomics(scatter);
+        check_atomics(scatter, run.profile);
         const auto from = run.context.buffers.find(w.target.get());
         const bool in_memory = from != run.context.buffers.end(),
                    fills = w.fills() || w.target->op == Op::Empty;

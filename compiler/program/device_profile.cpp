@@ -64,6 +64,7 @@ DeviceProfile least(DeviceProfile profile) {
     profile.buffer_alignment = std::max(profile.buffer_alignment, 256u);
     profile.storage_8bit = profile.storage_16bit = profile.has_f64 = profile.has_i64 = false;
     profile.buffer_addresses = profile.subgroup_shuffle = profile.float_atomic_add = false;
+    profile.wide_atomics = false;
     profile.keeps_special_floats = false;
     profile.matrix_unit = {};
     return profile;
@@ -82,11 +83,11 @@ std::string cache_key(const DeviceProfile& p) {
         << ' ' << p.max_texel_elements << " align " << p.buffer_alignment << " edges "
         << p.max_back_edges << " body " << p.max_body_operations << " features " << p.texel_loads
         << p.buffer_addresses << p.storage_8bit << p.storage_16bit << p.has_f64 << p.has_i64
-        << p.subgroup_shuffle << p.float_atomic_add << p.keeps_special_floats << p.compares_widened
-        << " matrix " << p.matrix_unit.rows << ' ' << p.matrix_unit.columns << ' '
-        << p.matrix_unit.depth << " rates " << p.operations_per_second << ' ' << p.bytes_per_second
-        << ' ' << p.seconds_per_load << ' ' << p.seconds_per_launch << ' ' << p.parallel_invocations
-        << ' ' << p.cache_bytes << ' ' << p.shared_loads;
+        << p.subgroup_shuffle << p.float_atomic_add << p.wide_atomics << p.keeps_special_floats
+        << p.compares_widened << " matrix " << p.matrix_unit.rows << ' ' << p.matrix_unit.columns
+        << ' ' << p.matrix_unit.depth << " rates " << p.operations_per_second << ' '
+        << p.bytes_per_second << ' ' << p.seconds_per_load << ' ' << p.seconds_per_launch << ' '
+        << p.parallel_invocations << ' ' << p.cache_bytes << ' ' << p.shared_loads;
     return key.str();
 }
 

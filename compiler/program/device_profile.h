@@ -52,6 +52,7 @@ struct DeviceProfile {
     bool has_f64 = true, has_i64 = true;
     bool subgroup_shuffle = true;
     bool float_atomic_add = true;  // to f32 in buffers and in shared memory
+    bool wide_atomics = true;      // of 64-bit integers, there too; f64 is exchanged by its bits
     /// Kernels may ask that floats keep -0, inf and nan (f32, and f64 where there is f64); else a
     /// driver may assume them away.
     bool keeps_special_floats = true;

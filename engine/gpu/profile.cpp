@@ -78,6 +78,7 @@ DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
     vulkan12.vulkanMemoryModel = all12.vulkanMemoryModel;
     vulkan12.vulkanMemoryModelDeviceScope = all12.vulkanMemoryModelDeviceScope;
     vulkan12.shaderBufferInt64Atomics = all12.shaderBufferInt64Atomics;
+    vulkan12.shaderSharedInt64Atomics = all12.shaderSharedInt64Atomics;
 
     const auto all_sizes = subgroup_sizes;
     subgroup_sizes = {all_sizes.sType, all_sizes.pNext};
@@ -162,6 +163,8 @@ DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
         has_full_subgroups(vk, info.handle, features);
     profile.float_atomic_add = features.float_atomics.shaderBufferFloat32AtomicAdd &&
                                features.float_atomics.shaderSharedFloat32AtomicAdd;
+    profile.wide_atomics = profile.has_i64 && features.vulkan12.shaderBufferInt64Atomics &&
+                           features.vulkan12.shaderSharedInt64Atomics;
     profile.keeps_special_floats =
         floats.shaderSignedZeroInfNanPreserveFloat32 &&
         (!profile.has_f64 || floats.shaderSignedZeroInfNanPreserveFloat64);

@@ -2,6 +2,7 @@
 // FIRN_WRITE_README=1 writes the page anew.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -75,6 +76,29 @@ RECIPE("A function as a member of a class") {
     } pendulum;
     for (int k = 0; k < 100; ++k) pendulum.now = pendulum.step(pendulum.now, 0.02f);
     shows(pendulum.now.angle, {-0.3153}, 1e-3);
+}
+
+RECIPE("A network of any depth as one value") {
+    struct Layer {
+        Tensor weight, bias;
+    };
+    struct Net {
+        std::vector<Layer> layers;
+    };
+    auto run = jit([](Net net, Tensor x) {
+        for (const Layer& layer : net.layers) x = max(x * layer.weight + layer.bias, 0.0f);
+        return x;
+    });
+    shows(run(Net{{{2.0f, 1.0f}, {-1.0f, 4.0f}}}, tensor({1.0f, 3.0f})), {1, 0});
+}
+
+RECIPE("Elements that the host reads and writes, without a copy where memory is shared") {
+    Tensor x = host_tensor<float>({2, 3}, [](HostSpan<float> to) {
+        for (size_t k = 0; k < to.size(); ++k) to[k] = float(k);
+    });
+    HostView<float> view = host_view<float>(x * 2.0f);
+    Tensor largest = *std::max_element(view.begin(), view.end());
+    shows(largest + view(1, 0), {16});
 }
 
 RECIPE("Roots of a polynomial") {

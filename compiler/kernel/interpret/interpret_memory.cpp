@@ -54,10 +54,14 @@ void check_written(const LaneAccess& access) {
     if (!buffer_of(access).written) fail(access, "which is bound read-only");
 }
 
+/// What the elements are to a kernel that uses them as `used`.
+DType element_type(const KernelBuffer& buffer, DType used) {
+    return holds_bits(buffer, used) ? used : buffer.dtype;
+}
+
 /// Memory and lanes hold the same 4 bytes.
 bool same_words(DType stored, DType used) {
-    const bool bits = stored == u32 && used == f32;  // floats that are kept as their bits
-    return (stored == used || bits) && lane_form(used) != LaneForm::Scalar && !used.is_bool();
+    return stored == used && lane_form(used) != LaneForm::Scalar && !used.is_bool();
 }
 
 template <class F>
@@ -69,7 +73,7 @@ void for_running(const LaneMask& mask, F f) {
 }  // namespace
 
 void load_lanes(const LaneAccess& access, const Lanes& target) {
-    DType stored = buffer_of(access).dtype;
+    DType stored = element_type(buffer_of(access), target.dtype);
     int width = access.node.width, lanes = static_cast<int>(access.mask.on.size());
     // What is read of an empty tensor is chosen away; where that is, is no place at all. Devices
     // read within bounds.
@@ -99,12 +103,12 @@ void load_lanes(const LaneAccess& access, const Lanes& target) {
 
 void store_lanes(const LaneAccess& access, std::span<const Lanes> values) {
     check_written(access);
-    DType stored = buffer_of(access).dtype;
     int width = access.node.width;
     ensure(static_cast<int>(values.size()) == width, "a store has not one value per element");
     Elements elements(access, width);
     for (int k = 0; k < width; ++k) {
         const Lanes& value = values[static_cast<size_t>(k)];
+        const DType stored = element_type(buffer_of(access), value.dtype);
         ptrdiff_t offset = ptrdiff_t{k} * stored.bytes();
         if (same_words(stored, value.dtype)) {
             const int32_t* words = value.words();
