@@ -21,7 +21,6 @@ int64_t stored_bytes(const InterpretRun& run, const KernelNode& n) {
 /// those of all lanes. They hold until the next call.
 const int32_t* indices(InterpretRun& run, const KernelNode& n, const LaneMask& mask) {
     const int32_t* index = run.values[n.args[0]].words();
-    check_order(run, n, index, mask);
     if (buffer_of(run, n).space != MemorySpace::Private) return index;
     const auto elements = static_cast<int32_t>(buffer_of(run, n).elements.evaluate(run.env));
     run.own_index.assign(index, index + run.lanes);
@@ -35,6 +34,7 @@ const int32_t* indices(InterpretRun& run, const KernelNode& n, const LaneMask& m
 
 /// An access by the lanes that run, checked and in order with those of others.
 LaneAccess access(InterpretRun& run, const KernelNode& n, const LaneMask& mask) {
+    check_order(run, n, run.values[n.args[0]].words(), mask);
     return {run.code, n, memory_of(run, n.buffer), indices(run, n, mask), mask};
 }
 
@@ -70,14 +70,23 @@ void count_stores(InterpretRun& run, const KernelNode& n, int lanes) {
 void check_order(InterpretRun& run, const KernelNode& n, const int32_t* index,
                  const LaneMask& mask) {
     const KernelBuffer& b = buffer_of(run, n);
-    if (b.space == MemorySpace::Shared)
-        run.races.access(n, b.elements.evaluate(run.env), index, mask);
+    if (b.space != MemorySpace::Shared) return;
+    const int64_t elements = b.elements.evaluate(run.env);
+    if (n.op != KernelOp::Load) return run.races.access(n, elements, index, mask);
+    const auto id = static_cast<int>(&n - run.code.nodes.data());
+    run.races.access(n, elements, index, lanes_that_use(run, id, mask));
 }
 
 void run_load(InterpretRun& run, int id, const LaneMask& mask) {
     const KernelNode& n = run.code.nodes[id];
     count_loads(run, n, mask.active);
     load_lanes(access(run, n, mask), run.values[id]);
+}
+
+void load_early(InterpretRun& run, int id, const LaneMask& mask) {
+    const KernelNode& n = run.code.nodes[id];
+    load_lanes({run.code, n, memory_of(run, n.buffer), indices(run, n, mask), mask},
+               run.values[id]);
 }
 
 void run_store(InterpretRun& run, int id, const LaneMask& mask) {

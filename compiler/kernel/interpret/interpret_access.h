@@ -21,6 +21,8 @@ void check_order(InterpretRun& run, const KernelNode& n, const int32_t* index,
                  const LaneMask& mask);
 
 void run_load(InterpretRun& run, int id, const LaneMask& mask);
+/// A Load before its turn: it is neither counted nor in anybody's way.
+void load_early(InterpretRun& run, int id, const LaneMask& mask);
 void run_store(InterpretRun& run, int id, const LaneMask& mask);
 void run_atomic(InterpretRun& run, int id, const LaneMask& mask);
 /// An Array begins, for all lanes.

@@ -134,6 +134,8 @@ void run_combined(InterpretRun& run, int id, const LaneMask& mask) {
     }
 }
 
+}  // namespace
+
 void run_node(InterpretRun& run, int id, const LaneMask& mask) {
     const KernelNode& n = run.code.nodes[id];
     if (is_elementwise(n.op)) return run_elementwise(run, id, mask);
@@ -164,8 +166,6 @@ void run_node(InterpretRun& run, int id, const LaneMask& mask) {
         default: fail(run, std::string("operation ") + info(n.op).name + " is not Kernel code");
     }
 }
-
-}  // namespace
 
 void run_region(InterpretRun& run, int id, const LaneMask& mask) {
     if (mask.active == 0) return;

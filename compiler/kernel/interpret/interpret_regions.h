@@ -5,6 +5,8 @@
 
 namespace firn {
 
+/// Runs one node for the lanes of `mask`.
+void run_node(InterpretRun& run, int id, const LaneMask& mask);
 /// Runs the nodes of a region for the lanes of `mask`.
 void run_region(InterpretRun& run, int id, const LaneMask& mask);
 

@@ -9,6 +9,7 @@
 
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/kernel/interpret/interpret_lanes.h"
+#include "compiler/kernel/interpret/interpret_needs.h"
 #include "compiler/kernel/interpret/interpret_races.h"
 #include "compiler/kernel/kernel_code.h"
 
@@ -35,6 +36,7 @@ struct InterpretRun {
     std::vector<std::vector<std::byte>> own_memory;  // of the buffers that are not bound
     std::vector<int32_t> own_index;                  // of the access to one that runs, by lane
     SharedRaces races;
+    LoadNeeds needs;
 
     // What it has done.
     std::vector<int64_t> back_edges;  // by lane, of those that run

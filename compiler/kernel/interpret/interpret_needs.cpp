@@ -1,0 +1,272 @@
+// The lanes that use what a load of a group's memory gives, for the host interpreter.
+#include "compiler/kernel/interpret/interpret_needs.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/kernel/interpret/interpret_access.h"
+#include "compiler/kernel/interpret/interpret_regions.h"
+#include "compiler/kernel/interpret/interpret_run.h"
+#include "compiler/kernel/place.h"
+
+namespace firn {
+
+void LoadNeeds::note_regions(const KernelCode& code) {
+    parent_ = region_parents(code);
+    owner_.assign(code.regions.size(), -1);
+    home_.assign(code.nodes.size(), -1);
+    position_.assign(code.nodes.size(), 0);
+    results_.resize(code.nodes.size());
+    for (size_t r = 0; r < code.regions.size(); ++r) {
+        int position = 0;
+        for (int arg : code.regions[r].args) home_[arg] = static_cast<int>(r);
+        for (const std::vector<int>* list : {&code.regions[r].order, &code.regions[r].effects})
+            for (int id : *list) {
+                const KernelNode& n = code.nodes[id];
+                home_[id] = static_cast<int>(r);
+                position_[id] = ++position;
+                if (n.op == KernelOp::Result) results_[n.args[0]].push_back(id);
+                if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
+                owner_[n.region] = id;
+                if (n.else_region >= 0) owner_[n.else_region] = id;
+            }
+    }
+}
+
+void LoadNeeds::note_yields(const KernelCode& code, int owner, int region) {
+    const KernelNode& n = code.nodes[owner];
+    const KernelRegion& body = code.regions[region];
+    for (size_t k = 0; k < body.yields.size(); ++k) {
+        std::vector<Use>& uses = uses_[body.yields[k]];
+        for (int result : results_[owner])
+            if (code.nodes[result].position == static_cast<int>(k))
+                uses.push_back({region, result});
+        if (n.op == KernelOp::For) uses.push_back({region, body.args[k], {-1, true}, true});
+    }
+    if (body.alive >= 0) uses_[body.alive].push_back({region});
+}
+
+void LoadNeeds::note_uses(const KernelCode& code, int id) {
+    const KernelNode& n = code.nodes[id];
+    const int at = home_[id];
+    if (n.op == KernelOp::Result) return;  // its owner's yields say it
+    const bool passes = is_elementwise(n.op) || is_combined(n.op) || n.op == KernelOp::Lane;
+    for (size_t k = 0; k < n.args.size(); ++k) {
+        Use use{at, passes ? id : -1};
+        if (n.op == KernelOp::Select && k > 0) use.condition = {n.args[0], k == 1};
+        if (n.op == KernelOp::For) {  // its loop begins with the value, or gives it at once
+            for (int result : results_[id])
+                if (code.nodes[result].position == static_cast<int>(k))
+                    uses_[n.args[k]].push_back({at, result});
+            use = {n.region, code.regions[n.region].args[k]};
+        }
+        uses_[n.args[k]].push_back(use);
+    }
+    if (n.op != KernelOp::For && n.op != KernelOp::Branch) return;
+    if (n.op == KernelOp::For)
+        if (const int trips = code.ranges[code.regions[n.region].range].extent_node; trips >= 0)
+            uses_[trips].push_back({at});
+    note_yields(code, id, n.region);
+    if (n.else_region >= 0) note_yields(code, id, n.else_region);
+}
+
+void LoadNeeds::prepare(const KernelCode& code) {
+    note_regions(code);
+    loops_ = region_needs(code);
+    uses_.resize(code.nodes.size());
+    for (size_t id = 0; id < code.nodes.size(); ++id)
+        if (home_[id] >= 0 && code.nodes[id].op != KernelOp::RegionArg)
+            note_uses(code, static_cast<int>(id));
+    always_.assign(code.nodes.size(), false);
+    for (size_t id = code.nodes.size(); id-- > 0;)
+        always_[id] = std::any_of(uses_[id].begin(), uses_[id].end(), [&](const Use& use) {
+            return use.condition.first < 0 && use.at == home_[id] &&
+                   (use.user < 0 || always_[use.user]);
+        });
+}
+
+/// Follows one load to what becomes of it.
+class LoadNeeds::Finder {
+  public:
+    Finder(const LoadNeeds& facts, const KernelCode& code, int load)
+        : facts_(facts), code_(code), reached_(code.regions.size(), -1) {
+        int at = load;
+        for (int region = facts.home_[load]; region >= 0; region = facts.parent_[region]) {
+            reached_[region] = facts.position_[at];
+            at = facts.owner_[region];
+        }
+        place(load, false);
+    }
+
+    LoadUses run() {
+        for (size_t k = 0; k < nodes_.size(); ++k) {
+            const auto [id, next] = nodes_[k];
+            for (const Use& use : facts_.uses_[id]) {
+                LoadUses::Use made;
+                made.conditions = conditions(use, facts_.home_[id], next);
+                if (use.user >= 0 && !facts_.always_[use.user])
+                    made.place = place(use.user, next || use.next);
+                out_.uses[k].push_back(std::move(made));
+            }
+        }
+        if (always()) return {.always = true};
+        out_.early.assign(early_.begin(), early_.end());
+        return std::move(out_);
+    }
+
+  private:
+    /// Of a node in this iteration, or in a later one, of the loops around the load.
+    int place(int id, bool next) {
+        const auto [it, added] =
+            places_.emplace(std::pair(id, next), static_cast<int>(nodes_.size()));
+        if (added) {
+            nodes_.emplace_back(id, next);
+            out_.uses.emplace_back();
+        }
+        return it->second;
+    }
+
+    /// The load is used whatever the conditions are.
+    bool always() const {
+        std::vector<bool> found(nodes_.size());
+        for (bool more = true; more;) {
+            more = false;
+            for (size_t k = found.size(); k-- > 0;) {
+                if (found[k]) continue;
+                const std::vector<LoadUses::Use>& uses = out_.uses[k];
+                more |= found[k] = std::any_of(uses.begin(), uses.end(), [&](const auto& use) {
+                    return use.conditions.empty() && (use.place < 0 || found[use.place]);
+                });
+            }
+        }
+        return found[0];
+    }
+
+    /// Those on the way from the region of a value to the one that uses it, and the use's own; what
+    /// is not known where the load runs may hold.
+    std::vector<LaneCondition> conditions(const Use& use, int home, bool next) {
+        std::vector<LaneCondition> out;
+        auto add = [&](const LaneCondition& condition) {
+            if (condition.first >= 0 && is_known(condition.first, next)) out.push_back(condition);
+        };
+        add(use.condition);
+        for (int at = use.at; at >= 0 && at != home; at = facts_.parent_[at]) {
+            const int owner = facts_.owner_[at];
+            if (owner < 0) break;
+            if (code_.nodes[owner].op == KernelOp::Branch)
+                add({code_.nodes[owner].args[0], at == code_.nodes[owner].region});
+            else
+                add({code_.ranges[code_.regions[at].range].extent_node, true});
+        }
+        return out;
+    }
+
+    /// It has been computed where the load runs, or can be from what has.
+    bool is_known(int condition, bool next) {
+        for (int loop : facts_.loops_[condition])
+            if (next || reached_[loop] < 0) return false;
+        std::set<int> early;
+        std::vector<int> open{condition};
+        while (!open.empty()) {
+            const int id = open.back();
+            open.pop_back();
+            if (is_computed(id) || early_.contains(id) || early.contains(id)) continue;
+            if (!is_pure(id)) return false;
+            early.insert(id);
+            open.insert(open.end(), code_.nodes[id].args.begin(), code_.nodes[id].args.end());
+        }
+        early_.merge(early);
+        return true;
+    }
+
+    bool is_computed(int id) const {
+        const KernelOp op = code_.nodes[id].op;
+        if (op == KernelOp::Constant || op == KernelOp::Param || op == KernelOp::Range ||
+            op == KernelOp::RegionArg)
+            return true;
+        const int home = facts_.home_[id];
+        return home >= 0 && facts_.position_[id] < reached_[home];
+    }
+
+    /// It may be computed before its turn.
+    bool is_pure(int id) const {
+        const KernelNode& n = code_.nodes[id];
+        if (is_elementwise(n.op) || is_combined(n.op)) return true;
+        const int home = facts_.home_[id];
+        if (n.op != KernelOp::Load || home < 0 || reached_[home] < 0) return false;
+        if (!n.pinned) return !code_.buffers[n.buffer].written;
+        if (home != facts_.home_[nodes_[0].first]) return false;
+        // Nothing between may store what it loads.
+        const std::vector<int>& order = code_.regions[home].order;
+        const auto end = static_cast<size_t>(facts_.position_[id] - 1);
+        for (auto at = static_cast<size_t>(reached_[home]); at < end && at < order.size(); ++at) {
+            const KernelNode& between = code_.nodes[order[at]];
+            const bool harmless = is_elementwise(between.op) || is_combined(between.op) ||
+                                  between.op == KernelOp::Load || between.op == KernelOp::Lane;
+            if (!harmless) return false;
+        }
+        return end < order.size();
+    }
+
+    const LoadNeeds& facts_;
+    const KernelCode& code_;
+    std::vector<int> reached_;  // by region: the place that runs in it; -1: it does not run
+    std::map<std::pair<int, bool>, int> places_;
+    std::vector<std::pair<int, bool>> nodes_;  // by place
+    std::set<int> early_;
+    LoadUses out_;
+};
+
+const LoadUses& LoadNeeds::uses_of(const KernelCode& code, int load) {
+    if (const auto it = found_.find(load); it != found_.end()) return it->second;
+    if (uses_.empty()) prepare(code);
+    if (always_[load]) return found_[load] = {.always = true};
+    return found_[load] = Finder(*this, code, load).run();
+}
+
+namespace {
+
+/// Adds the lanes of one use to those of what it uses; says whether there are more now.
+bool add_lanes(const InterpretRun& run, const LoadUses::Use& use,
+               const std::vector<uint8_t>& of_user, std::vector<uint8_t>& lanes) {
+    bool more = false;
+    for (size_t lane = 0; lane < lanes.size(); ++lane) {
+        if (lanes[lane] || !of_user[lane]) continue;
+        const bool held = std::all_of(
+            use.conditions.begin(), use.conditions.end(), [&](const LaneCondition& condition) {
+                return (run.values[condition.first].words()[lane] != 0) == condition.second;
+            });
+        lanes[lane] = held;
+        more |= held;
+    }
+    return more;
+}
+
+}  // namespace
+
+LaneMask lanes_that_use(InterpretRun& run, int load, const LaneMask& mask) {
+    const LoadUses& found = run.needs.uses_of(run.code, load);
+    if (found.always) return mask;
+    const KernelCounts counts = run.counts;
+    for (int id : found.early)
+        if (run.code.nodes[id].op == KernelOp::Load)
+            load_early(run, id, mask);
+        else
+            run_node(run, id, mask);
+    run.counts = counts;  // they count when their turn comes
+    std::vector<std::vector<uint8_t>> lanes(found.uses.size(),
+                                            std::vector<uint8_t>(mask.on.size()));
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t place = found.uses.size(); place-- > 0;)
+            for (const LoadUses::Use& use : found.uses[place])
+                more |=
+                    add_lanes(run, use, use.place < 0 ? mask.on : lanes[use.place], lanes[place]);
+    }
+    LaneMask out{std::move(lanes[0])};
+    out.active = static_cast<int>(std::count(out.on.begin(), out.on.end(), 1));
+    return out;
+}
+
+}  // namespace firn

@@ -1,0 +1,62 @@
+// The lanes that use what a load of a group's memory gives, for the host interpreter.
+#pragma once
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "compiler/kernel/interpret/interpret_lanes.h"
+#include "compiler/kernel/kernel_code.h"
+
+namespace firn {
+
+struct InterpretRun;
+
+/// A node that is used only where this one is not 0, or only where it is.
+using LaneCondition = std::pair<int, bool>;
+
+/// How the lanes that use a load are found. Place 0 is the load; the others stand for what is
+/// computed from it.
+struct LoadUses {
+    struct Use {
+        int place = -1;                         // of what uses it; -1: it leaves a trace
+        std::vector<LaneCondition> conditions;  // all hold
+    };
+    bool always = false;                 // every lane may use it
+    std::vector<std::vector<Use>> uses;  // by place
+    std::vector<int> early;              // what its conditions need, operands first
+};
+
+/// Finds and keeps the uses of the loads of a kernel. What an `if_` with a condition per invocation
+/// reads is loaded by all invocations, and thrown away by a choice or a guarded store where the
+/// condition does not hold: there it is nobody's read.
+class LoadNeeds {
+  public:
+    /// Of a pinned Load.
+    const LoadUses& uses_of(const KernelCode& code, int load);
+
+  private:
+    struct Use {
+        int at = 0;     // the region that uses it
+        int user = -1;  // what it becomes part of; -1: it leaves a trace
+        LaneCondition condition{-1, true};
+        bool next = false;  // in the next iteration of a loop
+    };
+    class Finder;
+    void prepare(const KernelCode& code);
+    void note_regions(const KernelCode& code);
+    void note_uses(const KernelCode& code, int id);
+    void note_yields(const KernelCode& code, int owner, int region);
+
+    std::vector<std::vector<Use>> uses_;     // by node
+    std::vector<bool> always_;               // by node: every lane of its region may use it
+    std::vector<int> home_, position_;       // by node: its region, its place in that
+    std::vector<int> parent_, owner_;        // by region: the one around it, its loop or branch
+    std::vector<std::vector<int>> loops_;    // by node: those that it depends on
+    std::vector<std::vector<int>> results_;  // by loop or branch: its Result nodes
+    std::unordered_map<int, LoadUses> found_;
+};
+
+/// The lanes out of `mask` that use what the pinned Load gives.
+LaneMask lanes_that_use(InterpretRun& run, int load, const LaneMask& mask);
+
+}  // namespace firn
