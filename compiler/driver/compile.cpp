@@ -131,41 +131,57 @@ NodeSet overlong(const KernelList& list, const DeviceProfile& profile) {
     return out;
 }
 
+/// Notes loops that were taken to become one kernel, and did not. False where there are none.
+bool note_launched(const KernelList& list, const Schedule& schedule, NodeSet& launched) {
+    bool found = false;
+    for_loops(list.steps, [&](const ListedLoop& loop) {
+        if (schedule.small_loops.contains(loop.node)) found |= launched.insert(loop.node).second;
+    });
+    return found;
+}
+
 /// Stage 3. Values that are joined from parts are stored part by part: then `graph` says so.
 Schedule schedule_of(NodeTable& table, Graph& graph, const DeviceProfile& rated,
-                     const CompileOptions& options, bool nested) {
-    Schedule out = make_schedule(graph, rated, options.facts, nested);
+                     const CompileOptions& options, bool nested, const NodeSet& launched) {
+    Schedule out = make_schedule(graph, rated, options.facts, nested, launched);
     const Graph stored = store_parts(table, graph, out, rated, options.facts);
     if (stored.results == graph.results) return out;
     graph = stored;
     note(options.trace.get(), "store_parts", graph);
-    return make_schedule(graph, rated, options.facts, nested);
+    return make_schedule(graph, rated, options.facts, nested, launched);
 }
 
 /// Stages 3 to 7. A schedule cuts nothing that may run: how many iterations an invocation takes is
 /// known once its kernel is mapped, since copies, unrolling and lanes that share a loop make them
-/// fewer. Where they are too many it gives up rows, then nests.
+/// fewer. Where they are too many it gives up rows, then nests. Loops that did not become one
+/// kernel, as their steps' costs assumed, are weighed again.
 std::shared_ptr<Program> cut_and_plan(NodeTable& table, Graph graph, const CutWeights& cuts,
                                       const DeviceProfile& profile, const CompileOptions& options,
                                       CompileTimes& times) {
-    const auto cut = [&](bool nested) {
+    bool nested = true;
+    NodeSet launched;
+    const auto cut = [&] {
         check_stop(options);
         return timed(times.schedule, [&] {
-            return schedule_of(table, graph, weighted(profile, cuts), options, nested);
+            return schedule_of(table, graph, weighted(profile, cuts), options, nested, launched);
         });
     };
-    bool nested = true;
-    Schedule schedule = cut(nested);
+    Schedule schedule = cut();
     for (;;) {
         check_stop(options);
         KernelList list = finish_kernels(graph, schedule, profile, options, times);
+        if (note_launched(list, schedule, launched)) {
+            schedule = cut();
+            continue;
+        }
         const NodeSet found = overlong(list, profile);
         if (leave_rows(schedule, found)) continue;
         if (found.empty() || !nested)
             return timed(times.plan, [&] {
                 return make_plan(std::move(list), schedule.verdicts, profile, options);
             });
-        schedule = cut(nested = false);
+        nested = false;
+        schedule = cut();
     }
 }
 

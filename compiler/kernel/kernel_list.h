@@ -45,6 +45,7 @@ struct ListedStep;
 struct ListedLoop {
     RepeatStep loop;
     std::vector<ListedStep> body;
+    const Node* node = nullptr;  // the Loop; null for one of kernels that take several iterations
 };
 struct ListedStep {
     std::variant<CopyStep, ListedKernel, ListedLoop, ListedSize> step;
@@ -63,6 +64,16 @@ void for_kernels(Steps& steps, const Visit& visit) {
         if (auto* kernel = std::get_if<ListedKernel>(&step.step)) visit(*kernel);
         if (auto* loop = std::get_if<ListedLoop>(&step.step)) for_kernels(loop->body, visit);
     }
+}
+
+/// Every loop of `steps`, the outer one first: `visit(const ListedLoop&)`.
+template <class Visit>
+void for_loops(const std::vector<ListedStep>& steps, const Visit& visit) {
+    for (const ListedStep& step : steps)
+        if (const auto* loop = std::get_if<ListedLoop>(&step.step)) {
+            visit(*loop);
+            for_loops(loop->body, visit);
+        }
 }
 
 /// Adds what is not among `lines` yet; a kernel keeps the first eight.

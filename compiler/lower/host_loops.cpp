@@ -139,7 +139,7 @@ void add_loop(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& 
     repeat.line = first_line(loop);
     for (const Ref& r : run.results_of[&loop])
         run.context.buffers[r.get()] = current[static_cast<size_t>(r->as<ResultAttr>().index)];
-    out.push_back({ListedLoop{std::move(repeat), std::move(steps)}});
+    out.push_back({ListedLoop{std::move(repeat), std::move(steps), &loop}});
 }
 
 }  // namespace firn

@@ -65,19 +65,11 @@ bool is_small(const KernelCode& lowered, const std::vector<Size>& grid,
         const double wide = d == 0 || (!in_turn && d < 2) ? group[d] : 1;
         indices *= std::ceil(extent / wide) * wide;
     }
-    const double members = in_turn ? group[0] : group[0] * group[1];
-    const double groups = std::max(1.0, profile.parallel_invocations / members);
-    return indices * seconds_of(lowered, 0, profile) * (groups - 1) <= profile.seconds_per_launch;
+    return indices * seconds_of(lowered, 0, profile) * (groups_at_once(profile) - 1) <=
+           profile.seconds_per_launch;
 }
 
 }  // namespace
-
-std::array<uint32_t, 3> one_group_size(const DeviceProfile& profile) {
-    const uint32_t wide =
-        rules_of(profile).in_turn ? profile.subgroup_size : rules_of(profile).wide_group;
-    return {wide, std::clamp<uint32_t>(profile.max_group_size / wide, 1, costs::kRowsOfOneGroup),
-            1};
-}
 
 std::array<uint32_t, 3> band_group_size(const DeviceProfile& profile) {
     const std::array<uint32_t, 3> one = one_group_size(profile);

@@ -8,9 +8,6 @@
 
 namespace firn {
 
-/// The size of the group.
-std::array<uint32_t, 3> one_group_size(const DeviceProfile& profile);
-
 /// Of groups that take a band each: no more than one axis wide.
 std::array<uint32_t, 3> band_group_size(const DeviceProfile& profile);
 

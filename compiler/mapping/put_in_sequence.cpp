@@ -12,6 +12,7 @@
 #include "compiler/mapping/rotated_pieces.h"
 #include "compiler/mapping/sequence_pieces.h"
 #include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
 
 namespace firn {
 namespace {

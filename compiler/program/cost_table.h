@@ -182,6 +182,11 @@ inline constexpr uint32_t kLargeGroup = 256;
 /// Along both axes of a GPU's group that shares what it reads: each element is read as often as can
 /// be. Not measured.
 inline constexpr uint32_t kSquareGroup = 16;
+/// Of a launch, what a step of one group that runs kernels in sequence costs beside its work: a
+/// barrier, and the lanes that wait at it. limits.md, 5 and 7: some 3 ns for each of 8 subgroups,
+/// and what lives across it, against 40 us. LU, QR and inverse of 16 to 128 are as fast by 1/64 as
+/// by 1/25 on the software driver.
+inline constexpr double kBarrierOfLaunch = 1.0 / 64;
 /// Back edges of one group that runs kernels in sequence, and iterations of a loop of them: on any
 /// device it is to end before long. Not measured.
 inline constexpr int64_t kMostInSequence = 65535, kMostSequenced = 4096;

@@ -1,6 +1,8 @@
 // What differs between classes of devices in how kernels are best written.
 #include "compiler/program/device_class.h"
 
+#include <algorithm>
+
 #include "compiler/program/cost_table.h"
 
 namespace firn {
@@ -54,6 +56,19 @@ const ClassRules& rules_of(const DeviceProfile& profile) {
         case DeviceClass::Gpu: return kGpu;
     }
     return kGpu;
+}
+
+std::array<uint32_t, 3> one_group_size(const DeviceProfile& profile) {
+    const uint32_t wide =
+        rules_of(profile).in_turn ? profile.subgroup_size : rules_of(profile).wide_group;
+    return {wide, std::clamp<uint32_t>(profile.max_group_size / wide, 1, costs::kRowsOfOneGroup),
+            1};
+}
+
+double groups_at_once(const DeviceProfile& profile) {
+    const std::array<uint32_t, 3> group = one_group_size(profile);
+    const double members = rules_of(profile).in_turn ? group[0] : group[0] * group[1];
+    return std::max(1.0, profile.parallel_invocations / members);
 }
 
 }  // namespace firn

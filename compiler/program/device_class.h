@@ -1,6 +1,7 @@
 // What differs between classes of devices in how kernels are best written: one row for each class.
 // A class that runs kernels like another one takes its row as a start.
 #pragma once
+#include <array>
 #include <cstdint>
 
 #include "compiler/program/device_profile.h"
@@ -56,5 +57,10 @@ struct ClassRules {
 };
 
 const ClassRules& rules_of(const DeviceProfile& profile);
+
+/// The size of the one group that runs small kernels in sequence.
+std::array<uint32_t, 3> one_group_size(const DeviceProfile& profile);
+/// Such groups that the device runs at once.
+double groups_at_once(const DeviceProfile& profile);
 
 }  // namespace firn

@@ -7,6 +7,7 @@
 #include "compiler/ir/affine_index.h"
 #include "compiler/program/cost_table.h"
 #include "compiler/program/device_class.h"
+#include "compiler/schedule/small_loops.h"
 #include "compiler/schedule/trip_counts.h"
 
 namespace firn {
@@ -132,8 +133,10 @@ double idle_factor(double grid, const DeviceProfile& profile) {
     return std::max(1.0, profile.parallel_invocations / std::max(1.0, grid));
 }
 
-double sharing_lanes(double trips, const DeviceProfile& profile) {
-    return lanes_share(profile) && trips >= costs::kSharedRow * profile.subgroup_size
+double sharing_lanes(const ScheduleFacts& facts, const Node& root, double trips) {
+    const DeviceProfile& profile = facts.profile;
+    return lanes_share(profile) && trips >= costs::kSharedRow * profile.subgroup_size &&
+                   !in_small_loop(facts, root)
                ? profile.subgroup_size
                : 1;
 }

@@ -25,7 +25,8 @@ bool widens_a_load(const Node& node, const DeviceProfile& profile);
 
 /// How many times longer work takes on a grid too small to fill the device.
 double idle_factor(double grid, const DeviceProfile& profile);
-/// Lanes that share a reduction of so many iterations for one index of a grid.
-double sharing_lanes(double trips, const DeviceProfile& profile);
+/// Lanes that share a reduction of so many iterations for one index of the root's grid: one group
+/// that takes all steps of a loop shares none.
+double sharing_lanes(const ScheduleFacts& facts, const Node& root, double trips);
 
 }  // namespace firn

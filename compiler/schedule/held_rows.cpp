@@ -7,6 +7,7 @@
 #include "compiler/kernel/rows.h"
 #include "compiler/program/cost_table.h"
 #include "compiler/schedule/costs.h"
+#include "compiler/schedule/small_loops.h"
 #include "compiler/schedule/trip_counts.h"
 
 namespace firn {
@@ -51,6 +52,7 @@ const Node* only_row_asker(Draft& draft, const Node& node) {
 /// A group can hold the row, and what that costs is less than the memory that it saves.
 bool gains_by_holding(const Draft& draft, const ValueVerdict& v) {
     const ScheduleFacts& facts = draft.facts;
+    if (in_small_loop(facts, *v.value)) return false;
     const Shape& shape = v.value->shape;
     const double row = estimate(shape.back(), facts.symbols);
     const HeldRow held = held_row(facts, shape.back());

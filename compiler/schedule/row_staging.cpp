@@ -67,7 +67,7 @@ double stage_seconds(const Draft& draft, const Node& node, const std::set<Ask>& 
             return 0;
         // Lanes that share long rows keep the device as busy as that many more rows.
         const double idle =
-            idle_factor(rows * sharing_lanes(all / rows, facts.profile), facts.profile);
+            idle_factor(rows * sharing_lanes(facts, root, all / rows), facts.profile);
         total += expected_runs(facts.regions, facts.symbols, root) *
                  (rows * trips * each * idle +
                   all * facts.seconds.at(&root) * (idle - idle_factor(all, facts.profile)));

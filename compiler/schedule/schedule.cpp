@@ -37,8 +37,8 @@ void seek_verdicts(Draft& draft) {
 }  // namespace
 
 Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts,
-                       bool nested) {
-    const ScheduleFacts known = schedule_facts(graph, profile, facts, nested);
+                       bool nested, const NodeSet& launched) {
+    const ScheduleFacts known = schedule_facts(graph, profile, facts, nested, launched);
     Draft draft = make_draft(known);
     seek_verdicts(draft);
     Schedule out;
@@ -47,6 +47,7 @@ Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const S
     std::reverse(out.verdicts.begin(), out.verdicts.end());
     out.materialised = std::move(draft.round.materialised);
     out.host_loops = known.regions.host_loops;
+    out.small_loops = known.small_loops;
     out.numbers = known.numbers;
     return out;
 }

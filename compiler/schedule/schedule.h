@@ -70,16 +70,19 @@ struct Schedule {
     std::vector<ValueVerdict> verdicts;  // in topological order
     NodeSet materialised;
     NodeSet host_loops;
+    NodeSet small_loops;  // of these, that were taken to become one kernel each
     HostNumbers numbers;  // that the host computes
 };
 
 /// `nested` false: reductions and loops that a reduction would run in every iteration are kept in
-/// memory, whatever that costs; else only long ones are. Verdicts are the cheapest of three costs
-/// from access maps, trip counts and the profile's rates; then materialised values with the same
-/// grid join one kernel where no dependency forbids it, and what only that kernel reads stays in
-/// its registers.
+/// memory, whatever that costs; else only long ones are. A step of a loop that one group may take
+/// costs a barrier and no launch, but for the loops of `launched`: they were tried. Verdicts are
+/// the cheapest of three costs from access maps, trip counts and the profile's rates; then
+/// materialised values with the same grid join one kernel where no dependency forbids it, and what
+/// only that kernel reads stays in its registers.
 Schedule make_schedule(const Graph& graph, const DeviceProfile& profile,
-                       const SymbolFacts& facts = {}, bool nested = true);
+                       const SymbolFacts& facts = {}, bool nested = true,
+                       const NodeSet& launched = {});
 /// The rows that the kernels of these first outputs walk are left to as many invocations as they
 /// have elements, each of which computes all that it needs. False where none walks any.
 bool leave_rows(Schedule& schedule, const NodeSet& roots);

@@ -5,6 +5,7 @@
 
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/schedule.h"
+#include "compiler/schedule/small_loops.h"
 
 namespace firn {
 namespace {
@@ -50,12 +51,13 @@ void find_counts(ScheduleFacts& facts) {
 }  // namespace
 
 ScheduleFacts schedule_facts(const Graph& graph, const DeviceProfile& profile,
-                             const SymbolFacts& symbols, bool nested) {
-    ScheduleFacts facts{graph, profile, symbols, nested, region_facts(graph), {}, {}, {}, {}};
+                             const SymbolFacts& symbols, bool nested, const NodeSet& launched) {
+    ScheduleFacts facts{graph, profile, symbols, nested, region_facts(graph), {}, {}, {}, {}, {}};
     facts.numbers = host_numbers(facts.regions);
     facts.seconds = element_seconds(facts);
     find_counts(facts);
     require_memory(facts);
+    facts.small_loops = small_loops(facts, launched);
     return facts;
 }
 

@@ -8,6 +8,7 @@
 #include "compiler/schedule/crowded_kernels.h"
 #include "compiler/schedule/held_rows.h"
 #include "compiler/schedule/row_staging.h"
+#include "compiler/schedule/small_loops.h"
 #include "compiler/schedule/trip_counts.h"
 
 namespace firn {
@@ -76,11 +77,17 @@ double inline_seconds_beside(Draft& draft, const Node& node, const std::set<Ask>
         const double trips = draft.maps.trips(a.map);
         total += evaluated_at(draft, a) * trips *
                  expected_runs(facts.regions, facts.symbols, *a.root) *
-                 idle_factor(grid * sharing_lanes(trips, facts.profile), facts.profile) *
+                 idle_factor(grid * sharing_lanes(facts, *a.root, trips), facts.profile) *
                  std::min(facts.seconds.at(&node),
                           seconds_beside(node, a, draft.findings.at_hand, facts, draft.maps));
     }
     return total;
+}
+
+/// What a kernel of its own costs beside its work.
+double seconds_per_step(const ScheduleFacts& facts, const Node& node) {
+    return facts.profile.seconds_per_launch *
+           (in_small_loop(facts, node) ? costs::kBarrierOfLaunch : 1);
 }
 
 /// The costs of a value, inlined until it is judged.
@@ -105,7 +112,7 @@ ValueVerdict costs_of(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
         const double asked = evaluated_at(draft, a) * trips * root_runs;
         v.evaluations += asked;
         const double idle =
-            idle_factor(grid * sharing_lanes(std::max(own_trips, trips), profile), profile);
+            idle_factor(grid * sharing_lanes(facts, *a.root, std::max(own_trips, trips)), profile);
         v.inline_seconds += asked * each * idle;
         loads += asked * profile.seconds_per_load * idle;
     }
@@ -116,8 +123,8 @@ ValueVerdict costs_of(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
     v.materialise_seconds = v.elements * 2 * bytes / profile.bytes_per_second + loads;
     if (!joins)
         v.materialise_seconds +=
-            v.elements * each * idle_factor(size * sharing_lanes(own_trips, profile), profile) +
-            runs * profile.seconds_per_launch;
+            v.elements * each * idle_factor(size * sharing_lanes(facts, node, own_trips), profile) +
+            runs * seconds_per_step(facts, node);
     v.stage_seconds = stage_seconds(draft, node, asks);
     return v;
 }

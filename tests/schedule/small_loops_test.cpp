@@ -1,0 +1,49 @@
+// What a step costs in loops that one group takes, and in loops that it does not take after all.
+#include <gtest/gtest.h>
+
+#include "compiler/algorithms/linear_algebra.h"
+#include "tests/schedule/compile_helpers.h"
+
+namespace firn {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+Tensors factors(const Tensors& a) { return {lu(a[0]).lu}; }
+
+Tensors reflections(const Tensors& a) {
+    const Qr of = qr(a[0]);
+    return {of.q, of.r};
+}
+
+int64_t dispatches(Tensors (*f)(const Tensors&), int64_t n) {
+    return stats(*program_for(cpu_profile(), f, {f32(n, n)}), {}).dispatches;
+}
+
+/// One invocation finds the pivot and computes the whole matrix from it, to save a launch.
+bool walks_the_matrix(const Program& program) {
+    return verdict_of(program, "Reduce i32[1]") == "staged: once-per-row";
+}
+
+TEST(SmallLoops, FactorisationsAreOneDispatch) {
+    for (int64_t n : {8, 33, 64}) {
+        EXPECT_EQ(dispatches(factors, n), 1) << n;
+        EXPECT_EQ(dispatches([](const Tensors& a) { return Tensors{inverse(a[0])}; }, n), 1) << n;
+        EXPECT_LE(dispatches(reflections, n), 2) << n << ": two loops";
+    }
+}
+
+TEST(SmallLoops, AStepCostsABarrier) {
+    EXPECT_FALSE(walks_the_matrix(*program_for(cpu_profile(), factors, {f32(64, 64)})));
+}
+
+TEST(SmallLoops, WhereNoKernelCanTakeThemAStepCostsALaunch) {
+    DeviceProfile small = cpu_profile();
+    small.max_body_operations = 300;
+    const auto program = program_for(small, factors, {f32(64, 64)});
+    EXPECT_GT(stats(*program, {}).dispatches, 64);
+    EXPECT_TRUE(walks_the_matrix(*program));
+}
+
+}  // namespace
+}  // namespace firn
