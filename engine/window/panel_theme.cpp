@@ -36,9 +36,7 @@ const Colours kLight{.accent = {0.16f, 0.45f, 0.75f, 1},
 
 }  // namespace
 
-void load_font(float scale) {
-    rasterise_typeface(*ImGui::GetIO().Fonts, kLinePixels * scale);
-}
+void load_font(float scale) { rasterise_typeface(*ImGui::GetIO().Fonts, kLinePixels * scale); }
 
 void apply_theme(float scale, bool light) {
     light ? ImGui::StyleColorsLight() : ImGui::StyleColorsDark();
