@@ -1,6 +1,7 @@
 // Drawings of tensors: joins their memory to the engine's scenes.
 #include "engine/firn/drawing.h"
 
+#include "compiler/frontend/create.h"
 #include "compiler/frontend/movement.h"
 #include "compiler/frontend/realize.h"
 #include "compiler/program/error.h"
@@ -31,7 +32,20 @@ BufferView view_of(const std::optional<Tensor>& x, SourceLine line) {
     return view;
 }
 
+template <class Options>
+DrawText text_of(const Options& options) {
+    DrawText text;
+    text.align = options.align;
+    text.shift = options.shift;
+    text.on_top = options.on_top;
+    text.halo = options.halo;
+    return text;
+}
+
 }  // namespace
+
+DrawPlaces::DrawPlaces(float x, float y) : tensor(firn::tensor({x, y}, {1, 2})) {}
+DrawPlaces::DrawPlaces(float x, float y, float z) : tensor(firn::tensor({x, y, z}, {1, 3})) {}
 
 Drawing& Drawing::picture(const Tensor& x, const ShowOptions& options) {
     picture_ = x;
@@ -51,7 +65,7 @@ Drawing::Layer& Drawing::add(DrawShape shape, const DrawPlaces& places, const Dr
     plain.size = size.one;
     plain.additive = additive;
     return layers_.emplace_back(
-        Layer{plain, *floats(places.tensor), {}, floats(colour.each), floats(size.each)});
+        Layer{plain, *floats(places.tensor), {}, floats(colour.each), floats(size.each), {}});
 }
 
 void Drawing::list_out_grid(Layer& layer) {
@@ -59,7 +73,8 @@ void Drawing::list_out_grid(Layer& layer) {
     list_out(layer.places);
     for (std::optional<Tensor>* x : {&layer.vectors, &layer.colours})
         if (*x && (*x)->rank() == 3) list_out(**x);
-    if (layer.sizes && layer.sizes->rank() == 2) list_out(*layer.sizes);
+    for (std::optional<Tensor>* x : {&layer.sizes, &layer.values})
+        if (*x && (*x)->rank() == 2) list_out(**x);
 }
 
 Drawing& Drawing::points(const DrawPlaces& places, const PointOptions& options) {
@@ -97,6 +112,25 @@ Drawing& Drawing::triangles(const DrawPlaces& corners, const TriangleOptions& op
     return *this;
 }
 
+Drawing& Drawing::text(const DrawPlaces& places, const DrawLabels& labels,
+                       const TextOptions& options) {
+    Layer& layer = add(DrawShape::Text, places, options.colour, options.size, false);
+    layer.plain.text = text_of(options);
+    layer.plain.text.labels = labels.all;
+    list_out_grid(layer);
+    return *this;
+}
+
+Drawing& Drawing::numbers(const DrawPlaces& places, const Tensor& values,
+                          const NumberOptions& options) {
+    Layer& layer = add(DrawShape::Numbers, places, options.colour, options.size, false);
+    layer.plain.text = text_of(options);
+    layer.plain.text.decimals = options.decimals;
+    layer.values = *floats(values);
+    list_out_grid(layer);
+    return *this;
+}
+
 Drawing& Drawing::limits(float left, float right, float bottom, float top) {
     plain_.limits = DrawLimits{left, right, bottom, top};
     return *this;
@@ -120,6 +154,7 @@ DrawScene Drawing::scene(SourceLine line) const {
         note(layer.vectors);
         note(layer.colours);
         note(layer.sizes);
+        note(layer.values);
     }
     realize(all, line);
     DrawScene scene = plain_;
@@ -130,6 +165,7 @@ DrawScene Drawing::scene(SourceLine line) const {
         plain.vectors = view_of(layer.vectors, line);
         plain.colours = view_of(layer.colours, line);
         plain.sizes = view_of(layer.sizes, line);
+        plain.values = view_of(layer.values, line);
     }
     return scene;
 }

@@ -3,7 +3,10 @@
 #pragma once
 #include <array>
 #include <concepts>
+#include <initializer_list>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/frontend/tensor.h"
@@ -17,6 +20,9 @@ struct DrawPlaces {
     DrawPlaces(const Tensor& x) : tensor(x) {}
     DrawPlaces(const vec2& v) : tensor(stack(v)) {}
     DrawPlaces(const vec3& v) : tensor(stack(v)) {}
+    /// One place, such as of a label.
+    DrawPlaces(float x, float y);
+    DrawPlaces(float x, float y, float z);
     Tensor tensor;
 };
 
@@ -49,6 +55,15 @@ struct DrawNumber {
     std::optional<Tensor> each;
 };
 
+/// One text, or one for each place, in UTF-8; '\n' begins another line.
+struct DrawLabels {
+    DrawLabels(const char* one) : all{one} {}
+    DrawLabels(const std::string& one) : all{one} {}
+    DrawLabels(std::initializer_list<const char*> each) : all(each.begin(), each.end()) {}
+    DrawLabels(std::vector<std::string> each) : all(std::move(each)) {}
+    std::vector<std::string> all;
+};
+
 struct PointOptions {
     DrawColour colour;
     DrawNumber size = 3;  // diameter in pixels
@@ -67,6 +82,25 @@ struct ArrowOptions {
     DrawNumber width = 2;  // of the shaft, in pixels
     float scale = 1;       // length by that of the vector
     bool additive = false;
+};
+struct TextOptions {
+    DrawColour colour;
+    float size = 15;  // of a line, in pixels
+    /// What of the text is at its place, from its left and top, 0, to its right and bottom, 1.
+    std::array<float, 2> align{0.5f, 0.5f};
+    std::array<float, 2> shift{0, 0};  // then so many pixels to the right and down
+    bool on_top = true;                // in space: nothing hides it
+    bool halo = true;                  // a dark rim around bright letters, or a bright one
+};
+struct NumberOptions {
+    /// Behind the point, up to 6; below 0: as few of six digits as say the number.
+    int decimals = -1;
+    DrawColour colour;  // and the rest as of TextOptions
+    float size = 15;
+    std::array<float, 2> align{0.5f, 0.5f};
+    std::array<float, 2> shift{0, 0};
+    bool on_top = true;
+    bool halo = true;
 };
 struct TriangleOptions {
     DrawColour colour;  // also [n, 3, c]: one for each corner
@@ -99,6 +133,14 @@ class Drawing {
                     const ArrowOptions& options = {});
     /// n triangles with their corners in [n, 3, 2] or [n, 3, 3].
     Drawing& triangles(const DrawPlaces& corners, const TriangleOptions& options = {});
+    /// A label at each of n places, [n, 2] or [n, 3]: `d.text(peaks, {"a", "b"})`,
+    /// `d.text({x, y}, "peak")`. The host lays it out; the places stay on the device.
+    Drawing& text(const DrawPlaces& places, const DrawLabels& labels,
+                  const TextOptions& options = {});
+    /// The numbers [n], or [h, w] at the places of a grid, formatted where they are: nothing is
+    /// read back.
+    Drawing& numbers(const DrawPlaces& places, const Tensor& values,
+                     const NumberOptions& options = {});
     /// The part of the plane that is shown, with equal units both ways. Without: the picture's
     /// columns and rows, y down, or 0 to 1, y up.
     Drawing& limits(float left, float right, float bottom, float top);
@@ -113,7 +155,7 @@ class Drawing {
     struct Layer {
         DrawLayer plain;
         Tensor places;
-        std::optional<Tensor> vectors, colours, sizes;
+        std::optional<Tensor> vectors, colours, sizes, values;
     };
     Layer& add(DrawShape shape, const DrawPlaces& places, const DrawColour& colour,
                const DrawNumber& size, bool additive);

@@ -57,7 +57,8 @@ void Window::show(const Drawing& drawing, SourceLine line) {
     const auto move = [&](BufferView& view) { view = on_device(executor(), std::move(view)); };
     move(scene.picture);
     for (DrawLayer& layer : scene.layers)
-        for (BufferView* view : {&layer.places, &layer.vectors, &layer.colours, &layer.sizes})
+        for (BufferView* view :
+             {&layer.places, &layer.vectors, &layer.colours, &layer.sizes, &layer.values})
             move(*view);
     at_line(line, [&] { show_scene(scene); });
 }

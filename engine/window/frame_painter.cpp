@@ -19,6 +19,7 @@ void mark_read(const DrawScene& scene, TimelinePoint until) {
         mark(layer.vectors);
         mark(layer.colours);
         mark(layer.sizes);
+        mark(layer.values);
     }
 }
 

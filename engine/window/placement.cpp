@@ -23,7 +23,9 @@ const ShapeWords& words_of(DrawShape shape) {
                                             {"lines", "[n, 2, 2] or [n, 2, 3], two ends", 3, 2},
                                             {"a path", "[n, 2] or [n, 3]", 2, 1},
                                             {"arrows", "[n, 2] or [n, 3]", 2, 1},
-                                            {"triangles", "[n, 3, 2] or [n, 3, 3]", 3, 3}};
+                                            {"triangles", "[n, 3, 2] or [n, 3, 3]", 3, 3},
+                                            {"text", "[n, 2] or [n, 3]", 2, 1},
+                                            {"numbers", "[n, 2] or [n, 3]", 2, 1}};
     return kWords[static_cast<size_t>(shape)];
 }
 
@@ -58,7 +60,27 @@ void check_colours(const DrawLayer& layer) {
                : "[" + n + ", c] or [" + n + ", " + m + ", c] with 3 or 4 numbers c each");
 }
 
+void check_text(const DrawLayer& layer) {
+    const int64_t count = layer.places.shape[0];
+    const auto labels = static_cast<int64_t>(layer.text.labels.size());
+    if (layer.shape == DrawShape::Text && labels != count)
+        throw UserError("draw text: " + std::to_string(labels) + " labels for " +
+                        std::to_string(count) + " places; give one for each");
+    if (layer.shape == DrawShape::Numbers && layer.values.shape != std::vector<int64_t>{count})
+        refuse(layer, "values are", layer.values, "[" + std::to_string(count) + "]");
+    if (!(layer.size > 0) || !std::isfinite(layer.size))
+        throw UserError("draw text: a line of " + std::to_string(layer.size) +
+                        " pixels is not to be read; give a size above 0");
+    if (layer.text.decimals > 6)
+        throw UserError("draw numbers: " + std::to_string(layer.text.decimals) +
+                        " decimals are more than f32 has; give 6 at the most");
+}
+
 }  // namespace
+
+bool is_text(const DrawLayer& layer) {
+    return layer.shape == DrawShape::Text || layer.shape == DrawShape::Numbers;
+}
 
 bool DrawScene::is_in_space() const {
     return std::any_of(layers.begin(), layers.end(),
@@ -76,14 +98,17 @@ void check_drawable(const DrawLayer& layer) {
     const bool arrows = layer.shape == DrawShape::Arrows;
     if (arrows && layer.vectors.shape != layer.places.shape)
         refuse(layer, "vectors are", layer.vectors, shape_text(layer.places.shape) + ", as places");
+    if (is_text(layer)) check_text(layer);
     if (!layer.colours.shape.empty()) check_colours(layer);
     if (!layer.sizes.shape.empty()) {
         if (layer.shape == DrawShape::Triangles)
             refuse(layer, "sizes are", layer.sizes, "none: their corners say how large they are");
+        if (is_text(layer)) refuse(layer, "sizes are", layer.sizes, "one number for all");
         if (layer.sizes.shape != std::vector<int64_t>{count})
             refuse(layer, "sizes are", layer.sizes, "[" + std::to_string(count) + "]");
     }
-    for (const BufferView* view : {&layer.places, &layer.vectors, &layer.colours, &layer.sizes}) {
+    for (const BufferView* view :
+         {&layer.places, &layer.vectors, &layer.colours, &layer.sizes, &layer.values}) {
         if (view->shape.empty()) continue;
         if (view->dtype != f32) refuse(layer, "shaders read f32, and here is", *view, "x.as(f32)");
         ensure(count == 0 || view->memory != nullptr, "shapes without memory were drawn");

@@ -13,6 +13,7 @@ Rectangle letterbox(const Rectangle& outer, float width, float height);
 /// As messages have it.
 std::string shape_text(const std::vector<int64_t>& shape);
 
+bool is_text(const DrawLayer& layer);
 /// Elements of a layer: segments of a path.
 int64_t shapes_of(const DrawLayer& layer);
 /// Throws UserError where it cannot be drawn: types, ranks and shapes that do not fit.

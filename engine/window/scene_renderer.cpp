@@ -21,6 +21,8 @@ uint32_t vertices_of(DrawShape shape) {
         case DrawShape::Lines:
         case DrawShape::Path:
         case DrawShape::Arrows: return 6;
+        case DrawShape::Text:
+        case DrawShape::Numbers: break;
     }
     throw InternalError("internal error: a shape without vertices");
 }
@@ -28,7 +30,7 @@ uint32_t vertices_of(DrawShape shape) {
 }  // namespace
 
 SceneRenderer::SceneRenderer(std::shared_ptr<Device> device, VkRenderPass pass, uint32_t slots)
-    : device_(std::move(device)), pass_(pass), slots_(slots) {}
+    : device_(std::move(device)), pass_(pass), slots_(slots), texts_(device_, pass, slots) {}
 
 SceneRenderer::~SceneRenderer() {
     for (const auto& [variant, pipeline] : pipelines_)
@@ -103,6 +105,11 @@ void SceneRenderer::prepare(VkCommandBuffer commands, uint32_t slot, const DrawS
     const Push common = this->common(scene, placement);
     for (size_t k = 0; k < scene.layers.size(); ++k) {
         const DrawLayer& layer = scene.layers[k];
+        if (is_text(layer)) {
+            filled.draws[k].is_text = true;
+            texts_.prepare(slot, k, layer, common.to_clip, common.viewport, filled.in_space, scale);
+            continue;
+        }
         const auto shapes = static_cast<uint64_t>(shapes_of(layer));
         if (shapes == 0) continue;
         const uint64_t vertices = shapes * vertices_of(layer.shape);
@@ -144,16 +151,27 @@ void SceneRenderer::draw(VkCommandBuffer commands, uint32_t slot,
         const VkClearRect all{scissor, 0, 1};
         vk.vkCmdClearAttachments(commands, 1, &far, 1, &all);
     }
-    for (size_t k = 0; k < slots_[slot].draws.size(); ++k) {
-        const Draw& draw = slots_[slot].draws[k];
-        if (draw.vertices == 0) continue;
-        VkDescriptorSet set = (*sets_[k])[slot];
-        vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, draw.pipeline);
-        vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, sets_[k]->layout(), 0,
-                                   1, &set, 0, nullptr);
-        sets_[k]->push(commands, &draw.push);
-        vk.vkCmdDraw(commands, draw.vertices, 1, 0, 0);
-    }
+    const std::vector<Draw>& draws = slots_[slot].draws;
+    // In space texts come last: they hide nothing, and shapes that are drawn later would hide them.
+    const bool texts_last = slots_[slot].in_space;
+    for (size_t k = 0; k < draws.size(); ++k)
+        if (!texts_last || !draws[k].is_text) draw_layer(commands, slot, k);
+    for (size_t k = 0; k < draws.size(); ++k)
+        if (texts_last && draws[k].is_text) draw_layer(commands, slot, k);
+}
+
+void SceneRenderer::draw_layer(VkCommandBuffer commands, uint32_t slot, size_t layer) const {
+    const Draw& draw = slots_[slot].draws[layer];
+    if (draw.is_text) return texts_.draw(commands, slot, layer);
+    if (draw.vertices == 0) return;
+    const VolkDeviceTable& vk = device_->vk();
+    const StorageSets& sets = *sets_[layer];
+    VkDescriptorSet set = sets[slot];
+    vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, draw.pipeline);
+    vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, sets.layout(), 0, 1, &set,
+                               0, nullptr);
+    sets.push(commands, &draw.push);
+    vk.vkCmdDraw(commands, draw.vertices, 1, 0, 0);
 }
 
 }  // namespace firn

@@ -7,6 +7,7 @@
 
 #include "engine/window/graphics.h"
 #include "engine/window/placement.h"
+#include "engine/window/text_renderer.h"
 
 namespace firn {
 
@@ -42,6 +43,7 @@ class SceneRenderer {
         VkPipeline pipeline = VK_NULL_HANDLE;
         Push push{};
         uint32_t vertices = 0;  // 0: nothing
+        bool is_text = false;
     };
     struct Slot {
         std::vector<Draw> draws;  // by layer
@@ -51,12 +53,14 @@ class SceneRenderer {
     Push common(const DrawScene& scene, const DrawPlacement& placement) const;
     uint32_t bind(uint32_t slot, size_t layer, const DrawLayer& from);
     VkPipeline pipeline(const Variant& variant);
+    void draw_layer(VkCommandBuffer commands, uint32_t slot, size_t layer) const;
 
     std::shared_ptr<Device> device_;
     VkRenderPass pass_;                               // the caller's
     std::vector<std::unique_ptr<StorageSets>> sets_;  // of each layer, by slot
     std::map<Variant, VkPipeline> pipelines_;
     std::vector<Slot> slots_;
+    TextRenderer texts_;  // by layer
 };
 
 }  // namespace firn
