@@ -57,6 +57,22 @@ Drawing& Drawing::picture(const Tensor& x, Colormap map, ValueRange range) {
     return picture(x, ShowOptions{.colormap = map, .range = range});
 }
 
+Drawing& Drawing::overlay(const Tensor& x, const ShowOptions& options) {
+    overlay_ = x;
+    plain_.overlay_options = options;
+    return *this;
+}
+
+Drawing& Drawing::colour_bar(Colormap map, ValueRange range, const std::string& label) {
+    plain_.colour_bar = ColourBar{map, range, label};
+    return *this;
+}
+
+Drawing& Drawing::caption(const std::string& text) {
+    plain_.caption = text;
+    return *this;
+}
+
 Drawing::Layer& Drawing::add(DrawShape shape, const DrawPlaces& places, const DrawColour& colour,
                              const DrawNumber& size, bool additive) {
     DrawLayer plain;
@@ -141,33 +157,38 @@ Drawing& Drawing::camera(const DrawCamera& camera) {
     return *this;
 }
 
-DrawScene Drawing::scene(SourceLine line) const {
-    std::vector<Layer> layers = layers_;  // tensors that refer to the memory they get
-    std::optional<Tensor> picture = picture_;
-    std::vector<Tensor*> all;
+std::vector<DrawScene> scenes_of(std::vector<Drawing> drawings, SourceLine line) {
+    std::vector<Tensor*> all;  // of copies, which refer to the memory they get
     const auto note = [&](std::optional<Tensor>& x) {
         if (x) all.push_back(&*x);
     };
-    note(picture);
-    for (Layer& layer : layers) {
-        all.push_back(&layer.places);
-        note(layer.vectors);
-        note(layer.colours);
-        note(layer.sizes);
-        note(layer.values);
+    for (Drawing& drawing : drawings) {
+        note(drawing.picture_);
+        note(drawing.overlay_);
+        for (Drawing::Layer& layer : drawing.layers_) {
+            all.push_back(&layer.places);
+            note(layer.vectors);
+            note(layer.colours);
+            note(layer.sizes);
+            note(layer.values);
+        }
     }
     realize(all, line);
-    DrawScene scene = plain_;
-    scene.picture = view_of(picture, line);
-    for (const Layer& layer : layers) {
-        DrawLayer& plain = scene.layers.emplace_back(layer.plain);
-        plain.places = view_of(layer.places, line);
-        plain.vectors = view_of(layer.vectors, line);
-        plain.colours = view_of(layer.colours, line);
-        plain.sizes = view_of(layer.sizes, line);
-        plain.values = view_of(layer.values, line);
+    std::vector<DrawScene> scenes;
+    for (const Drawing& drawing : drawings) {
+        DrawScene& scene = scenes.emplace_back(drawing.plain_);
+        scene.picture = view_of(drawing.picture_, line);
+        scene.overlay = view_of(drawing.overlay_, line);
+        for (const Drawing::Layer& layer : drawing.layers_) {
+            DrawLayer& plain = scene.layers.emplace_back(layer.plain);
+            plain.places = view_of(layer.places, line);
+            plain.vectors = view_of(layer.vectors, line);
+            plain.colours = view_of(layer.colours, line);
+            plain.sizes = view_of(layer.sizes, line);
+            plain.values = view_of(layer.values, line);
+        }
     }
-    return scene;
+    return scenes;
 }
 
 }  // namespace firn

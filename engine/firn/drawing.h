@@ -117,9 +117,21 @@ struct TriangleOptions {
 /// Nothing comes to the host. See engine/window/drawing.md.
 class Drawing {
   public:
+    Drawing() = default;
+    /// Of a picture alone: Drawing().picture(...).
+    Drawing(const Tensor& x, const ShowOptions& options = {}) { picture(x, options); }
+    Drawing(const Tensor& x, Colormap map, ValueRange range = {}) { picture(x, map, range); }
+
     /// Beneath all shapes, as Window::show shows it.
     Drawing& picture(const Tensor& x, const ShowOptions& options = {});
     Drawing& picture(const Tensor& x, Colormap map, ValueRange range = {});
+    /// Over all shapes, as much as its alpha, [h, w, 4], and `opacity` say.
+    Drawing& overlay(const Tensor& x, const ShowOptions& options = {});
+    /// Beside the drawing: which values the colours of its shapes stand for, which `viridis(x)` and
+    /// its like have made. A picture has one by ShowOptions::colour_bar.
+    Drawing& colour_bar(Colormap map, ValueRange range, const std::string& label = "");
+    /// A line of text below.
+    Drawing& caption(const std::string& text);
     /// n discs at [n, 2], or discs and balls in space at [n, 3]. Grids [h, w, 2 or 3] are n = h * w
     /// points, with their colours and sizes.
     Drawing& points(const DrawPlaces& places, const PointOptions& options = {});
@@ -147,10 +159,6 @@ class Drawing {
     /// Of a drawing in space, at first: the person then moves it.
     Drawing& camera(const DrawCamera& camera);
 
-    /// Computes what is to be drawn, all in one program. Throws UserError for shapes that do not
-    /// fit.
-    DrawScene scene(SourceLine line = here()) const;
-
   private:
     struct Layer {
         DrawLayer plain;
@@ -160,10 +168,14 @@ class Drawing {
     Layer& add(DrawShape shape, const DrawPlaces& places, const DrawColour& colour,
                const DrawNumber& size, bool additive);
     static void list_out_grid(Layer& layer);
+    friend std::vector<DrawScene> scenes_of(std::vector<Drawing> drawings, SourceLine line);
 
-    std::optional<Tensor> picture_;
+    std::optional<Tensor> picture_, overlay_;
     DrawScene plain_;
     std::vector<Layer> layers_;
 };
+
+/// Computes what is to be drawn, all in one program. Throws UserError for shapes that do not fit.
+std::vector<DrawScene> scenes_of(std::vector<Drawing> drawings, SourceLine line = here());
 
 }  // namespace firn

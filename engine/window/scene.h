@@ -66,19 +66,35 @@ struct DrawCamera {
     bool operator==(const DrawCamera&) const = default;
 };
 
-/// A frame without its panel. Where a layer has three dimensions it is in space, seen by the
-/// camera, before the picture. Else it is flat: later layers are over earlier ones and the picture,
-/// within `limits`; without, (x, y) is column and row of the picture, or from (0, 0), lower left,
-/// to (1, 1) without a picture.
+/// Beside a drawing: which values the colours of a map stand for.
+struct ColourBar {
+    Colormap colormap = Colormap::Viridis;
+    ValueRange range;   // low and high differ
+    std::string label;  // above it, such as "speed, m/s"
+};
+
+/// A frame without its panel, or a part of one. Where a layer has three dimensions it is in space,
+/// seen by the camera, before the picture. Else it is flat: later layers are over earlier ones and
+/// the picture, within `limits`; without, (x, y) is column and row of the picture, or from (0, 0),
+/// lower left, to (1, 1) without a picture.
 struct DrawScene {
     BufferView picture;  // no memory: only the background
     ShowOptions options;
     std::vector<DrawLayer> layers;
+    BufferView overlay;  // a picture over the layers; no memory: none
+    ShowOptions overlay_options;
     std::optional<DrawLimits> limits;
     DrawCamera camera;
+    std::optional<ColourBar> colour_bar;  // of what layers are coloured by; pictures have their own
+    std::string caption;                  // below
 
-    bool is_empty() const { return !picture.memory && layers.empty(); }
+    bool is_empty() const { return !picture.memory && layers.empty() && !overlay.memory; }
     bool is_in_space() const;
+};
+
+/// Several scenes beside one another.
+struct SceneGrid {
+    int columns = 0;  // 0: as many as rows, or one more
 };
 
 }  // namespace firn

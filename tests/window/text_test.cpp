@@ -3,8 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/gpu/device_fixture.h"
-#include "tests/window/window_fixture.h"
+#include "tests/window/drawing_fixture.h"
 
 namespace firn {
 namespace {
@@ -12,44 +11,10 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-/// The pixels that are brighter than the background, from and to.
-struct Box {
-    int left = 1 << 20, top = 1 << 20, right = -1, bottom = -1, count = 0;
-    int width() const { return right - left + 1; }
-    int height() const { return bottom - top + 1; }
-};
-Box bright_box(const Picture& picture) {
-    Box box;
-    for (int y = 0; y < picture.height; ++y)
-        for (int x = 0; x < picture.width; ++x) {
-            if (picture.rgba[4 * static_cast<size_t>(y * picture.width + x)] < 128) continue;
-            box.left = std::min(box.left, x), box.right = std::max(box.right, x);
-            box.top = std::min(box.top, y), box.bottom = std::max(box.bottom, y);
-            ++box.count;
-        }
-    return box;
-}
-
-class TextTest : public DeviceTest {
+class TextTest : public ShapesTest {
   protected:
-    void SetUp() override {
-        DeviceTest::SetUp();
-        if (device) executor = std::make_shared<VulkanExecutor>(device);
-    }
-    void TearDown() override {
-        executor.reset();
-        DeviceTest::TearDown();
-    }
-    BufferView view(const std::vector<float>& values, std::vector<int64_t> shape) {
-        auto memory = executor->allocate(values.size() * 4 + 4, "text");
-        executor->write(*memory, 0, std::as_bytes(std::span(values)));
-        return {memory, 0, f32, std::move(shape)};
-    }
     Picture drawn(const DrawScene& scene, float scale = 1) {
-        ViewWindow window(executor, {.size = {200, 100}, .scale = scale, .headless = true});
-        EXPECT_TRUE(window.open());
-        window.show_scene(scene);
-        return window.picture();
+        return ShapesTest::drawn({scene}, {.size = {200, 100}, .scale = scale});
     }
     /// Pixels of a window of 200 x 100 are its units, y down.
     Picture drawn(const DrawLayer& layer, float scale = 1) {
@@ -78,8 +43,6 @@ class TextTest : public DeviceTest {
         }
         return "drawn";
     }
-
-    std::shared_ptr<VulkanExecutor> executor;
 };
 
 TEST_F(TextTest, ALabelLiesAroundItsPlace) {
@@ -165,10 +128,7 @@ TEST_F(TextTest, NumbersAreWrittenAsTextIs) {
                 layer.places = view({100, row}, {1, 2});
                 layer.text.align[0] = align;
             }
-            ViewWindow window(executor, {.size = {200, 26 * 20}, .headless = true});
-            ASSERT_TRUE(window.open());
-            window.show_scene(scene);
-            *picture = window.picture();
+            *picture = ShapesTest::drawn({scene}, {.size = {200, 26 * 20}});
         }
         for (size_t k = 0; k < std::size(kNumberTexts); ++k) {
             int apart = 0;
