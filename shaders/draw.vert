@@ -2,10 +2,9 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "draw_layer.glsl"
+#include "draw_tensors.glsl"
 
-layout(set = 0, binding = 0, std430) readonly buffer Places { float places[]; };
 layout(set = 0, binding = 1, std430) readonly buffer Vectors { float vectors[]; };
-layout(set = 0, binding = 2, std430) readonly buffer Colours { float colours[]; };
 layout(set = 0, binding = 3, std430) readonly buffer Sizes { float sizes[]; };
 
 layout(location = 0) out vec4 tint;
@@ -14,32 +13,14 @@ layout(location = 1) out vec4 mark;
 // A line's colour where it ends; a point's distance and radius in units; a triangle's place before the camera.
 layout(location = 2) out vec4 extra;
 
-uint first(uint binding) { return firsts >> (8u * binding) & 255u; }
-
-vec3 place(uint index) {
-    uint k = first(0u) + index * uint(dimensions);
-    return vec3(places[k], places[k + 1u], dimensions == 3 ? places[k + 2u] : 0.0);
-}
 vec3 vector(uint index) {
     uint k = first(1u) + index * uint(dimensions);
     return vec3(vectors[k], vectors[k + 1u], dimensions == 3 ? vectors[k + 2u] : 0.0);
-}
-vec4 colour_of(uint index) {
-    if (channels == 0) return colour;
-    uint k = first(2u) + index * uint(channels);
-    vec4 read = vec4(colours[k], colours[k + 1u], colours[k + 2u], channels == 4 ? colours[k + 3u] : 1.0);
-    return clamp(read, 0.0, 1.0);
 }
 float size_of(uint index) {
     if (sized == 0) return size;
     return max(sizes[first(3u) + index], 0.0);
 }
-
-// Compilers may take comparisons with themselves as true; bits do not lie.
-bool is_finite(vec3 p) {
-    return all(notEqual(floatBitsToUint(p) & 0x7f800000u, uvec3(0x7f800000u)));
-}
-void leave_out() { gl_Position = vec4(0.0, 0.0, -1.0, 1.0); }
 
 // Pixels of radius at a distance; below `least`, which is still seen, a shape gets fainter instead: by its area,
 // or by its width alone.
@@ -51,9 +32,6 @@ float radius_of(uint index, float distance, float least, float power) {
     if (shape == kLines || shape == kPath) extra.a *= faint;
     return max(radius, least);
 }
-
-// In pixels from the middle of the frame; what is linear on the screen is then linear in all.
-void put(vec2 pixel, float depth) { gl_Position = vec4(pixel * 2.0 / viewport, min(depth, 1.0), 1.0); }
 
 void point(uint index, uint vertex) {
     vec3 p = place(index);

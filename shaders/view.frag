@@ -10,8 +10,6 @@ layout(location = 0) in vec2 uv;
 layout(location = 1) flat in vec2 range;  // the value of the first colour, colours per value
 layout(location = 0) out vec4 result;
 
-const vec3 kBackground = vec3(0.055, 0.063, 0.078);
-
 vec4 texel(ivec2 at) {
     at = clamp(at, ivec2(0), ivec2(width, height) - 1);
     int index = (at.y * width + at.x) * channels;
@@ -110,12 +108,12 @@ void main() {
     vec4 value = (sampled() - range.x) * range.y;
     // nan is shown as magenta, so that it cannot hide.
     bool undefined = isnan(channels == 1 ? value.r : value.r + value.g + value.b);
-    vec3 colour;
+    result = vec4(0.9, 0.0, 0.9, opacity);
+    if (undefined) return;
     if (channels == 1) {
-        colour = clamp(mapped(clamp(value.r, 0.0, 1.0)), 0.0, 1.0);
+        result.rgb = clamp(mapped(clamp(value.r, 0.0, 1.0)), 0.0, 1.0);
     } else {
         value = clamp(value, 0.0, 1.0);
-        colour = channels == 4 ? mix(kBackground, value.rgb, value.a) : value.rgb;
+        result = vec4(value.rgb, value.a * opacity);  // alpha is 1 without a fourth channel
     }
-    result = vec4(undefined ? vec3(0.9, 0.0, 0.9) : colour, 1.0);
 }

@@ -6,6 +6,7 @@ layout(push_constant) uniform Push {
     int first;        // index of the first element
     float low, high;  // the range that is not automatic
     float shrink;     // tensor elements per pixel
+    float opacity;
 };
 
 // What would be a branch is a constant of the pipeline: CPU drivers run both sides of every branch.

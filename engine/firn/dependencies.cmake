@@ -89,9 +89,26 @@ macro(firn_find_dependencies)
     firn_find_config(tinyexr libtinyexr-dev)
 endmacro()
 
-# What only the build of the libraries needs: the compiler of the engine's own shaders, and headers that no
-# header of ours includes.
+# FIRN_TYPEFACE, the file of the typeface that the library will carry: Inter, or what most systems have.
+macro(firn_find_typeface)
+    find_file(FIRN_TYPEFACE NAMES Inter-Regular.otf Inter-Regular.ttf DejaVuSans.ttf
+              PATHS /usr/share/fonts /usr/local/share/fonts
+              PATH_SUFFIXES opentype/inter truetype/inter inter TTF OTF truetype/dejavu dejavu-sans-fonts
+              DOC "The typeface of panels and drawings, .ttf or .otf")
+    mark_as_advanced(FIRN_TYPEFACE)
+    if(NOT FIRN_TYPEFACE)
+        firn_missing("the typeface Inter-Regular.otf (or another one as FIRN_TYPEFACE)" fonts-inter)
+    elseif(NOT EXISTS "${FIRN_TYPEFACE}")
+        firn_missing("the typeface that FIRN_TYPEFACE names, ${FIRN_TYPEFACE}" fonts-inter)
+    elseif(FIRN_TYPEFACE MATCHES "DejaVu")
+        message(STATUS "Firn: no typeface Inter (fonts-inter) was found; text will be in ${FIRN_TYPEFACE}")
+    endif()
+endmacro()
+
+# What only the build of the libraries needs: the compiler of the engine's own shaders, headers that no
+# header of ours includes, and the typeface.
 macro(firn_find_build_dependencies)
+    firn_find_typeface()
     firn_find_config(CLI11 libcli11-dev)
     find_program(FIRN_GLSLANG_VALIDATOR glslangValidator)
     mark_as_advanced(FIRN_GLSLANG_VALIDATOR)

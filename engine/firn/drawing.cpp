@@ -1,6 +1,7 @@
 // Drawings of tensors: joins their memory to the engine's scenes.
 #include "engine/firn/drawing.h"
 
+#include "compiler/frontend/create.h"
 #include "compiler/frontend/movement.h"
 #include "compiler/frontend/realize.h"
 #include "compiler/program/error.h"
@@ -31,7 +32,20 @@ BufferView view_of(const std::optional<Tensor>& x, SourceLine line) {
     return view;
 }
 
+template <class Options>
+DrawText text_of(const Options& options) {
+    DrawText text;
+    text.align = options.align;
+    text.shift = options.shift;
+    text.on_top = options.on_top;
+    text.halo = options.halo;
+    return text;
+}
+
 }  // namespace
+
+DrawPlaces::DrawPlaces(float x, float y) : tensor(firn::tensor({x, y}, {1, 2})) {}
+DrawPlaces::DrawPlaces(float x, float y, float z) : tensor(firn::tensor({x, y, z}, {1, 3})) {}
 
 Drawing& Drawing::picture(const Tensor& x, const ShowOptions& options) {
     picture_ = x;
@@ -43,6 +57,22 @@ Drawing& Drawing::picture(const Tensor& x, Colormap map, ValueRange range) {
     return picture(x, ShowOptions{.colormap = map, .range = range});
 }
 
+Drawing& Drawing::overlay(const Tensor& x, const ShowOptions& options) {
+    overlay_ = x;
+    plain_.overlay_options = options;
+    return *this;
+}
+
+Drawing& Drawing::colour_bar(Colormap map, ValueRange range, const std::string& label) {
+    plain_.colour_bar = ColourBar{map, range, label};
+    return *this;
+}
+
+Drawing& Drawing::caption(const std::string& text) {
+    plain_.caption = text;
+    return *this;
+}
+
 Drawing::Layer& Drawing::add(DrawShape shape, const DrawPlaces& places, const DrawColour& colour,
                              const DrawNumber& size, bool additive) {
     DrawLayer plain;
@@ -51,7 +81,7 @@ Drawing::Layer& Drawing::add(DrawShape shape, const DrawPlaces& places, const Dr
     plain.size = size.one;
     plain.additive = additive;
     return layers_.emplace_back(
-        Layer{plain, *floats(places.tensor), {}, floats(colour.each), floats(size.each)});
+        Layer{plain, *floats(places.tensor), {}, floats(colour.each), floats(size.each), {}});
 }
 
 void Drawing::list_out_grid(Layer& layer) {
@@ -59,7 +89,8 @@ void Drawing::list_out_grid(Layer& layer) {
     list_out(layer.places);
     for (std::optional<Tensor>* x : {&layer.vectors, &layer.colours})
         if (*x && (*x)->rank() == 3) list_out(**x);
-    if (layer.sizes && layer.sizes->rank() == 2) list_out(*layer.sizes);
+    for (std::optional<Tensor>* x : {&layer.sizes, &layer.values})
+        if (*x && (*x)->rank() == 2) list_out(**x);
 }
 
 Drawing& Drawing::points(const DrawPlaces& places, const PointOptions& options) {
@@ -97,6 +128,25 @@ Drawing& Drawing::triangles(const DrawPlaces& corners, const TriangleOptions& op
     return *this;
 }
 
+Drawing& Drawing::text(const DrawPlaces& places, const DrawLabels& labels,
+                       const TextOptions& options) {
+    Layer& layer = add(DrawShape::Text, places, options.colour, options.size, false);
+    layer.plain.text = text_of(options);
+    layer.plain.text.labels = labels.all;
+    list_out_grid(layer);
+    return *this;
+}
+
+Drawing& Drawing::numbers(const DrawPlaces& places, const Tensor& values,
+                          const NumberOptions& options) {
+    Layer& layer = add(DrawShape::Numbers, places, options.colour, options.size, false);
+    layer.plain.text = text_of(options);
+    layer.plain.text.decimals = options.decimals;
+    layer.values = *floats(values);
+    list_out_grid(layer);
+    return *this;
+}
+
 Drawing& Drawing::limits(float left, float right, float bottom, float top) {
     plain_.limits = DrawLimits{left, right, bottom, top};
     return *this;
@@ -107,31 +157,38 @@ Drawing& Drawing::camera(const DrawCamera& camera) {
     return *this;
 }
 
-DrawScene Drawing::scene(SourceLine line) const {
-    std::vector<Layer> layers = layers_;  // tensors that refer to the memory they get
-    std::optional<Tensor> picture = picture_;
-    std::vector<Tensor*> all;
+std::vector<DrawScene> scenes_of(std::vector<Drawing> drawings, SourceLine line) {
+    std::vector<Tensor*> all;  // of copies, which refer to the memory they get
     const auto note = [&](std::optional<Tensor>& x) {
         if (x) all.push_back(&*x);
     };
-    note(picture);
-    for (Layer& layer : layers) {
-        all.push_back(&layer.places);
-        note(layer.vectors);
-        note(layer.colours);
-        note(layer.sizes);
+    for (Drawing& drawing : drawings) {
+        note(drawing.picture_);
+        note(drawing.overlay_);
+        for (Drawing::Layer& layer : drawing.layers_) {
+            all.push_back(&layer.places);
+            note(layer.vectors);
+            note(layer.colours);
+            note(layer.sizes);
+            note(layer.values);
+        }
     }
     realize(all, line);
-    DrawScene scene = plain_;
-    scene.picture = view_of(picture, line);
-    for (const Layer& layer : layers) {
-        DrawLayer& plain = scene.layers.emplace_back(layer.plain);
-        plain.places = view_of(layer.places, line);
-        plain.vectors = view_of(layer.vectors, line);
-        plain.colours = view_of(layer.colours, line);
-        plain.sizes = view_of(layer.sizes, line);
+    std::vector<DrawScene> scenes;
+    for (const Drawing& drawing : drawings) {
+        DrawScene& scene = scenes.emplace_back(drawing.plain_);
+        scene.picture = view_of(drawing.picture_, line);
+        scene.overlay = view_of(drawing.overlay_, line);
+        for (const Drawing::Layer& layer : drawing.layers_) {
+            DrawLayer& plain = scene.layers.emplace_back(layer.plain);
+            plain.places = view_of(layer.places, line);
+            plain.vectors = view_of(layer.vectors, line);
+            plain.colours = view_of(layer.colours, line);
+            plain.sizes = view_of(layer.sizes, line);
+            plain.values = view_of(layer.values, line);
+        }
     }
-    return scene;
+    return scenes;
 }
 
 }  // namespace firn

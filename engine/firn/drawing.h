@@ -3,7 +3,10 @@
 #pragma once
 #include <array>
 #include <concepts>
+#include <initializer_list>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/frontend/tensor.h"
@@ -19,6 +22,9 @@ struct DrawPlaces {
     DrawPlaces(const Tensor& x) : tensor(x) {}
     DrawPlaces(const vec2& v) : tensor(stack(v)) {}
     DrawPlaces(const vec3& v) : tensor(stack(v)) {}
+    /// One place, such as of a label.
+    DrawPlaces(float x, float y);
+    DrawPlaces(float x, float y, float z);
     /// @}
 
     Tensor tensor;
@@ -64,6 +70,15 @@ struct DrawNumber {
     std::optional<Tensor> each;
 };
 
+/// One text, or one for each place, in UTF-8; '\n' begins another line.
+struct DrawLabels {
+    DrawLabels(const char* one) : all{one} {}
+    DrawLabels(const std::string& one) : all{one} {}
+    DrawLabels(std::initializer_list<const char*> each) : all(each.begin(), each.end()) {}
+    DrawLabels(std::vector<std::string> each) : all(std::move(each)) {}
+    std::vector<std::string> all;
+};
+
 /// How points are drawn.
 struct PointOptions {
     DrawColour colour;
@@ -85,6 +100,27 @@ struct ArrowOptions {
     DrawNumber width = 2;  ///< of the shaft, in pixels
     float scale = 1;       ///< length by that of the vector
     bool additive = false;
+};
+/// How texts are drawn.
+struct TextOptions {
+    DrawColour colour;
+    float size = 15;  // of a line, in pixels
+    /// What of the text is at its place, from its left and top, 0, to its right and bottom, 1.
+    std::array<float, 2> align{0.5f, 0.5f};
+    std::array<float, 2> shift{0, 0};  // then so many pixels to the right and down
+    bool on_top = true;                // in space: nothing hides it
+    bool halo = true;                  // a dark rim around bright letters, or a bright one
+};
+/// How numbers are drawn.
+struct NumberOptions {
+    /// Behind the point, up to 6; below 0: as few of six digits as say the number.
+    int decimals = -1;
+    DrawColour colour;  // and the rest as of TextOptions
+    float size = 15;
+    std::array<float, 2> align{0.5f, 0.5f};
+    std::array<float, 2> shift{0, 0};
+    bool on_top = true;
+    bool halo = true;
 };
 /// How triangles are drawn.
 struct TriangleOptions {
@@ -108,12 +144,24 @@ struct TriangleOptions {
 /// `{20, 2}`.
 class Drawing {
   public:
+    Drawing() = default;
+    /// Of a picture alone: Drawing().picture(...).
+    Drawing(const Tensor& x, const ShowOptions& options = {}) { picture(x, options); }
+    Drawing(const Tensor& x, Colormap map, ValueRange range = {}) { picture(x, map, range); }
+
     /// Beneath all shapes, as Window::show shows it.
     /// @{
     Drawing& picture(const Tensor& x, const ShowOptions& options = {});
     Drawing& picture(const Tensor& x, Colormap map, ValueRange range = {});
     /// @}
 
+    /// Over all shapes, as much as its alpha, [h, w, 4], and `opacity` say.
+    Drawing& overlay(const Tensor& x, const ShowOptions& options = {});
+    /// Beside the drawing: which values the colours of its shapes stand for, which `viridis(x)` and
+    /// its like have made. A picture has one by ShowOptions::colour_bar.
+    Drawing& colour_bar(Colormap map, ValueRange range, const std::string& label = "");
+    /// A line of text below.
+    Drawing& caption(const std::string& text);
     /// n discs at [n, 2], or discs and balls in space at [n, 3]. Grids [h, w, 2 or 3] are n = h * w
     /// points, with their colours and sizes.
     Drawing& points(const DrawPlaces& places, const PointOptions& options = {});
@@ -127,29 +175,37 @@ class Drawing {
                     const ArrowOptions& options = {});
     /// n triangles with their corners in [n, 3, 2] or [n, 3, 3].
     Drawing& triangles(const DrawPlaces& corners, const TriangleOptions& options = {});
+    /// A label at each of n places, [n, 2] or [n, 3]: `d.text(peaks, {"a", "b"})`,
+    /// `d.text({x, y}, "peak")`. The host lays it out; the places stay on the device.
+    Drawing& text(const DrawPlaces& places, const DrawLabels& labels,
+                  const TextOptions& options = {});
+    /// The numbers [n], or [h, w] at the places of a grid, formatted where they are: nothing is
+    /// read back.
+    Drawing& numbers(const DrawPlaces& places, const Tensor& values,
+                     const NumberOptions& options = {});
     /// The part of the plane that is shown, with equal units both ways. Without: the picture's
     /// columns and rows, y down, or 0 to 1, y up.
     Drawing& limits(float left, float right, float bottom, float top);
     /// Of a drawing in space, at first: the person then moves it.
     Drawing& camera(const DrawCamera& camera);
 
-    /// Computes what is to be drawn, all in one program. Throws UserError for shapes that do not
-    /// fit.
-    DrawScene scene(SourceLine line = here()) const;
-
   private:
     struct Layer {
         DrawLayer plain;
         Tensor places;
-        std::optional<Tensor> vectors, colours, sizes;
+        std::optional<Tensor> vectors, colours, sizes, values;
     };
     Layer& add(DrawShape shape, const DrawPlaces& places, const DrawColour& colour,
                const DrawNumber& size, bool additive);
     static void list_out_grid(Layer& layer);
+    friend std::vector<DrawScene> scenes_of(std::vector<Drawing> drawings, SourceLine line);
 
-    std::optional<Tensor> picture_;
+    std::optional<Tensor> picture_, overlay_;
     DrawScene plain_;
     std::vector<Layer> layers_;
 };
+
+/// Computes what is to be drawn, all in one program. Throws UserError for shapes that do not fit.
+std::vector<DrawScene> scenes_of(std::vector<Drawing> drawings, SourceLine line = here());
 
 }  // namespace firn

@@ -52,14 +52,20 @@ void Window::show(const Tensor& x, Colormap map, ValueRange range, SourceLine li
     show(x, ShowOptions{.colormap = map, .range = range}, line);
 }
 
-void Window::show(const Drawing& drawing, SourceLine line) {
-    DrawScene scene = drawing.scene(line);
+void Window::show(const Drawing& drawing, SourceLine line) { show_grid({drawing}, {}, line); }
+
+void Window::show_grid(const std::vector<Drawing>& views, const SceneGrid& grid, SourceLine line) {
+    std::vector<DrawScene> scenes = scenes_of(views, line);
     const auto move = [&](BufferView& view) { view = on_device(executor(), std::move(view)); };
-    move(scene.picture);
-    for (DrawLayer& layer : scene.layers)
-        for (BufferView* view : {&layer.places, &layer.vectors, &layer.colours, &layer.sizes})
-            move(*view);
-    at_line(line, [&] { show_scene(scene); });
+    for (DrawScene& scene : scenes) {
+        move(scene.picture);
+        move(scene.overlay);
+        for (DrawLayer& layer : scene.layers)
+            for (BufferView* view :
+                 {&layer.places, &layer.vectors, &layer.colours, &layer.sizes, &layer.values})
+                move(*view);
+    }
+    at_line(line, [&] { show_scenes(scenes, grid); });
 }
 
 }  // namespace firn

@@ -1,5 +1,7 @@
 // The window as programs over tensors use it.
 #pragma once
+#include <vector>
+
 #include "compiler/frontend/tensor.h"
 #include "engine/window/view_window.h"
 
@@ -30,6 +32,11 @@ class Window : public ViewWindow {
     void show(const Tensor& x, Colormap map, ValueRange range = {}, SourceLine line = here());
     /// Points, lines and other shapes, over a picture or by themselves (engine/firn/drawing.h).
     void show(const Drawing& drawing, SourceLine line = here());
+    /// Several beside one another, each with its own zoom or camera; `mouse.view` is the one that
+    /// the mouse is over.
+    ///     window.show_grid({{u, colormap::viridis}, {v, colormap::magma}});
+    void show_grid(const std::vector<Drawing>& views, const SceneGrid& grid = {},
+                   SourceLine line = here());
 };
 
 }  // namespace firn

@@ -6,7 +6,7 @@
 namespace firn {
 namespace {
 
-constexpr VkClearValue kBackground{{{0.055f, 0.063f, 0.078f, 1}}};  // as in view.frag
+constexpr VkClearValue kBackground{{{0.055f, 0.063f, 0.078f, 1}}};
 
 /// Nobody may write to what the frame reads before it is done.
 void mark_read(const DrawScene& scene, TimelinePoint until) {
@@ -14,18 +14,27 @@ void mark_read(const DrawScene& scene, TimelinePoint until) {
         if (view.memory) static_cast<Buffer&>(*view.memory).used_at(until, false);
     };
     mark(scene.picture);
+    mark(scene.overlay);
     for (const DrawLayer& layer : scene.layers) {
         mark(layer.places);
         mark(layer.vectors);
         mark(layer.colours);
         mark(layer.sizes);
+        mark(layer.values);
     }
 }
 
 }  // namespace
 
-Rectangle whole(VkExtent2D extent) {
-    return {0, 0, static_cast<float>(extent.width), static_cast<float>(extent.height)};
+std::vector<Rectangle> cells_of(const Frame& frame, VkExtent2D extent) {
+    const Rectangle all{0, 0, static_cast<float>(extent.width), static_cast<float>(extent.height)};
+    return cells_of(frame.views.size(), frame.grid, all, frame.scale);
+}
+
+DrawPlacement placement_of(const Frame& frame, size_t view, VkExtent2D extent) {
+    const SceneView& seen = frame.views[view];
+    const SceneLayout layout = layout_of(seen.scene, cells_of(frame, extent)[view], frame.scale);
+    return placement_of(seen.scene, layout.frame, seen.zoom);
 }
 
 FramePainter::FramePainter(std::shared_ptr<Device> device, const OsWindow* window)
@@ -47,8 +56,7 @@ FramePainter::FramePainter(std::shared_ptr<Device> device, const OsWindow* windo
         }
     }
     picture_pass_ = create_render_pass(*device_, format_, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
-    view_renderer_ = std::make_unique<ViewRenderer>(device_, picture_pass_, kSlots + 1);
-    scene_renderer_ = std::make_unique<SceneRenderer>(device_, picture_pass_, kSlots + 1);
+    scene_painter_ = std::make_unique<ScenePainter>(device_, picture_pass_, kSlots + 1);
     gui_renderer_ = std::make_unique<GuiRenderer>(device_, picture_pass_, kSlots + 1, atlas);
 }
 
@@ -65,13 +73,11 @@ FramePainter::~FramePainter() {
 void FramePainter::record(VkCommandBuffer commands, uint32_t slot, const Frame& frame,
                           VkRenderPass pass, VkFramebuffer framebuffer, VkExtent2D extent) {
     const VolkDeviceTable& vk = device_->vk();
-    const DrawScene& scene = frame.scene;
-    const bool has_picture = scene.picture.memory != nullptr, has_shapes = !scene.layers.empty();
-    const DrawPlacement placement = placement_of(scene, whole(extent), frame.zoom);
-    const Rectangle area =
-        has_picture ? picture_area(scene, whole(extent), frame.zoom) : placement.area;
-    if (has_picture) view_renderer_->prepare(commands, slot, scene.picture, scene.options, area);
-    if (has_shapes) scene_renderer_->prepare(commands, slot, scene, placement, frame.scale);
+    scene_painter_->begin(slot);
+    const std::vector<Rectangle> cells = cells_of(frame, extent);
+    for (size_t k = 0; k < cells.size(); ++k)
+        scene_painter_->prepare(commands, slot, frame.views[k].scene, frame.views[k].zoom, cells[k],
+                                frame.scale);
     VkRenderPassBeginInfo begin{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
     begin.renderPass = pass;
     begin.framebuffer = framebuffer;
@@ -79,9 +85,7 @@ void FramePainter::record(VkCommandBuffer commands, uint32_t slot, const Frame& 
     begin.clearValueCount = 1;
     begin.pClearValues = &kBackground;
     vk.vkCmdBeginRenderPass(commands, &begin, VK_SUBPASS_CONTENTS_INLINE);
-    if (has_picture)
-        view_renderer_->draw(commands, slot, area, scene.is_in_space() ? area : placement.area);
-    if (has_shapes) scene_renderer_->draw(commands, slot, placement);
+    scene_painter_->draw(commands, slot);
     if (frame.gui) gui_renderer_->draw(commands, slot, *frame.gui, extent);
     vk.vkCmdEndRenderPass(commands);
 }
@@ -104,7 +108,7 @@ void FramePainter::present(const Frame& frame) {
     VkSemaphore rendered = swapchain_->rendered(*slot.image);
     slot.busy_until = device_->submit({&commands.handle, 1}, {&wait, 1}, {&rendered, 1});
     commands.busy_until = slot.busy_until;
-    mark_read(frame.scene, slot.busy_until);
+    for (const SceneView& view : frame.views) mark_read(view.scene, slot.busy_until);
     drawn_ = std::exchange(slot.image, std::nullopt);
     next_slot_ = (next_slot_ + 1) % kSlots;
     present_drawn();

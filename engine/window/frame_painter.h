@@ -2,24 +2,33 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "engine/gpu/commands.h"
 #include "engine/window/gui_renderer.h"
-#include "engine/window/scene_renderer.h"
+#include "engine/window/scene_painter.h"
 #include "engine/window/swapchain.h"
-#include "engine/window/view_renderer.h"
 
 namespace firn {
 
-struct Frame {
+/// A scene, and what the person sees of it.
+struct SceneView {
     DrawScene scene;
     FlatZoom zoom;
-    float scale = 1;                  // pixels of a pixel in the scene's sizes
+    DrawCamera asked;  // by the program, last
+};
+
+struct Frame {
+    std::vector<SceneView> views = std::vector<SceneView>(1);  // one, or several in a grid
+    SceneGrid grid;
+    float scale = 1;                  // pixels of a pixel in the scenes' sizes
     const ImDrawData* gui = nullptr;  // null: no panel
 };
 
-/// All of a frame.
-Rectangle whole(VkExtent2D extent);
+/// Where its views lie.
+std::vector<Rectangle> cells_of(const Frame& frame, VkExtent2D extent);
+/// Of one of them, without a colour bar and a caption.
+DrawPlacement placement_of(const Frame& frame, size_t view, VkExtent2D extent);
 
 class FramePainter {
   public:
@@ -58,8 +67,7 @@ class FramePainter {
     VkFormat format_ = VK_FORMAT_R8G8B8A8_UNORM;
     VkRenderPass present_pass_ = VK_NULL_HANDLE, picture_pass_ = VK_NULL_HANDLE;
     CommandPool commands_;
-    std::unique_ptr<ViewRenderer> view_renderer_;
-    std::unique_ptr<SceneRenderer> scene_renderer_;
+    std::unique_ptr<ScenePainter> scene_painter_;
     std::unique_ptr<GuiRenderer> gui_renderer_;
     std::unique_ptr<OffscreenImage> image_;  // of the last picture
     Slot slots_[kSlots];

@@ -1,6 +1,7 @@
 // Render passes, pipelines and descriptor sets of frames.
 #include "engine/window/graphics.h"
 
+#include <algorithm>
 #include <array>
 
 #include "engine/gpu/pipeline_cache.h"
@@ -286,6 +287,12 @@ void StorageSets::push(VkCommandBuffer commands, const void* data) const {
         commands, layout_,
         VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT | VK_SHADER_STAGE_COMPUTE_BIT, 0,
         push_bytes_, data);
+}
+
+void reserve_host(std::shared_ptr<Buffer>& buffer, const std::shared_ptr<Device>& device,
+                  size_t bytes, const char* name) {
+    if (buffer && buffer->bytes() >= bytes) return;
+    buffer = create_buffer(device, std::max<size_t>(2 * bytes, 65536), name, BufferPlace::Host);
 }
 
 VkFramebuffer create_framebuffer(const Device& device, VkRenderPass pass, VkImageView colour,

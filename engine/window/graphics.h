@@ -68,6 +68,11 @@ class StorageSets {
     std::vector<VkDescriptorSet> sets_;
 };
 
+/// At least `bytes` of host memory that the device reads, with room to grow; what was in it is lost
+/// where it was too small.
+void reserve_host(std::shared_ptr<Buffer>& buffer, const std::shared_ptr<Device>& device,
+                  size_t bytes, const char* name);
+
 /// An image that frames without a window are drawn to, and read back from.
 class OffscreenImage {
   public:

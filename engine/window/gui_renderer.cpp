@@ -15,13 +15,6 @@ struct Push {
 };
 static_assert(sizeof(ImDrawVert) == 20, "gui.vert reads vertices of five words");
 
-/// At least `bytes`, and room to grow.
-void reserve(std::shared_ptr<Buffer>& buffer, const std::shared_ptr<Device>& device, size_t bytes,
-             const char* name) {
-    if (buffer && buffer->bytes() >= bytes) return;
-    buffer = create_buffer(device, std::max<size_t>(2 * bytes, 65536), name, BufferPlace::Host);
-}
-
 }  // namespace
 
 GuiRenderer::GuiRenderer(std::shared_ptr<Device> device, VkRenderPass pass, uint32_t slots,
@@ -48,10 +41,10 @@ GuiRenderer::~GuiRenderer() {
 
 /// Draw lists one after the other; indices are widened and count from the first list.
 void GuiRenderer::upload(Slot& slot, const ImDrawData& data) {
-    reserve(slot.vertices, device_, static_cast<size_t>(data.TotalVtxCount) * sizeof(ImDrawVert),
-            "gui vertices");
-    reserve(slot.indices, device_, static_cast<size_t>(data.TotalIdxCount) * sizeof(uint32_t),
-            "gui indices");
+    reserve_host(slot.vertices, device_,
+                 static_cast<size_t>(data.TotalVtxCount) * sizeof(ImDrawVert), "gui vertices");
+    reserve_host(slot.indices, device_, static_cast<size_t>(data.TotalIdxCount) * sizeof(uint32_t),
+                 "gui indices");
     std::byte* vertices = slot.vertices->mapped();
     auto* indices = reinterpret_cast<uint32_t*>(slot.indices->mapped());
     uint32_t base = 0;

@@ -15,6 +15,7 @@ struct MouseButton {
 /// drawing with limits of its own, j is x and i is y in its units; over one in space, pixels from
 /// the upper left. Buttons and the wheel stay still while the GUI has the mouse.
 struct Mouse {
+    int view = 0;  // of several, in the order in which they are shown
     float i = 0, j = 0;
     float di = 0, dj = 0;  // movement since the last frame
     bool inside = false;   // over the tensor, not over its border or the GUI

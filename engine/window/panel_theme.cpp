@@ -3,17 +3,14 @@
 
 #include <imgui.h>
 
-#include <algorithm>
-#include <filesystem>
+#include <initializer_list>
+
+#include "engine/window/typeface.h"
 
 namespace firn {
 namespace {
 
-constexpr float kFontPixels = 16;
-/// Where distributions keep a readable font; without one, the GUI falls back to ImGui's own.
-constexpr const char* kFonts[] = {"/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
-                                  "/usr/share/fonts/TTF/DejaVuSans.ttf",
-                                  "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf"};
+constexpr float kLinePixels = 17;
 
 struct Colours {
     ImVec4 accent, frame, hover, active, background, separator, text, dim, loud;
@@ -39,22 +36,7 @@ const Colours kLight{.accent = {0.16f, 0.45f, 0.75f, 1},
 
 }  // namespace
 
-void load_font(float scale) {
-    ImGuiIO& io = ImGui::GetIO();
-    static constexpr ImWchar ranges[] = {0x20,   0xff,   0x370,  0x3ff,  0x2013, 0x2026,
-                                         0x2190, 0x2193, 0x2202, 0x2265, 0};
-    ImFont* font = nullptr;
-    for (const char* path : kFonts) {
-        if (!font && std::filesystem::exists(path)) {
-            font = io.Fonts->AddFontFromFileTTF(path, kFontPixels * scale, nullptr, ranges);
-        }
-    }
-    if (!font) {
-        ImFontConfig config;
-        config.SizePixels = 13 * std::max(1.0f, scale);
-        io.Fonts->AddFontDefault(&config);
-    }
-}
+void load_font(float scale) { rasterise_typeface(*ImGui::GetIO().Fonts, kLinePixels * scale); }
 
 void apply_theme(float scale, bool light) {
     light ? ImGui::StyleColorsLight() : ImGui::StyleColorsDark();

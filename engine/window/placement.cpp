@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "compiler/program/error.h"
 
@@ -11,6 +12,10 @@ namespace firn {
 namespace {
 
 constexpr float kZoomStep = 0.15f;  // of the scale, for each step of the wheel
+/// At scale 1: between cells; the strip of a caption; the colour bar, with its ticks, the gap
+/// before it, and what it leaves free above (for its label) and below.
+constexpr float kGap = 6, kCaption = 24, kBarColumn = 96, kBarWidth = 14, kBarGap = 12;
+constexpr float kBarLabel = 26, kBarMargin = 8;
 
 struct ShapeWords {
     const char *name, *places;
@@ -23,7 +28,9 @@ const ShapeWords& words_of(DrawShape shape) {
                                             {"lines", "[n, 2, 2] or [n, 2, 3], two ends", 3, 2},
                                             {"a path", "[n, 2] or [n, 3]", 2, 1},
                                             {"arrows", "[n, 2] or [n, 3]", 2, 1},
-                                            {"triangles", "[n, 3, 2] or [n, 3, 3]", 3, 3}};
+                                            {"triangles", "[n, 3, 2] or [n, 3, 3]", 3, 3},
+                                            {"text", "[n, 2] or [n, 3]", 2, 1},
+                                            {"numbers", "[n, 2] or [n, 3]", 2, 1}};
     return kWords[static_cast<size_t>(shape)];
 }
 
@@ -58,7 +65,27 @@ void check_colours(const DrawLayer& layer) {
                : "[" + n + ", c] or [" + n + ", " + m + ", c] with 3 or 4 numbers c each");
 }
 
+void check_text(const DrawLayer& layer) {
+    const int64_t count = layer.places.shape[0];
+    const auto labels = static_cast<int64_t>(layer.text.labels.size());
+    if (layer.shape == DrawShape::Text && labels != count)
+        throw UserError("draw text: " + std::to_string(labels) + " labels for " +
+                        std::to_string(count) + " places; give one for each");
+    if (layer.shape == DrawShape::Numbers && layer.values.shape != std::vector<int64_t>{count})
+        refuse(layer, "values are", layer.values, "[" + std::to_string(count) + "]");
+    if (!(layer.size > 0) || !std::isfinite(layer.size))
+        throw UserError("draw text: a line of " + std::to_string(layer.size) +
+                        " pixels is not to be read; give a size above 0");
+    if (layer.text.decimals > 6)
+        throw UserError("draw numbers: " + std::to_string(layer.text.decimals) +
+                        " decimals are more than f32 has; give 6 at the most");
+}
+
 }  // namespace
+
+bool is_text(const DrawLayer& layer) {
+    return layer.shape == DrawShape::Text || layer.shape == DrawShape::Numbers;
+}
 
 bool DrawScene::is_in_space() const {
     return std::any_of(layers.begin(), layers.end(),
@@ -76,18 +103,44 @@ void check_drawable(const DrawLayer& layer) {
     const bool arrows = layer.shape == DrawShape::Arrows;
     if (arrows && layer.vectors.shape != layer.places.shape)
         refuse(layer, "vectors are", layer.vectors, shape_text(layer.places.shape) + ", as places");
+    if (is_text(layer)) check_text(layer);
     if (!layer.colours.shape.empty()) check_colours(layer);
     if (!layer.sizes.shape.empty()) {
         if (layer.shape == DrawShape::Triangles)
             refuse(layer, "sizes are", layer.sizes, "none: their corners say how large they are");
+        if (is_text(layer)) refuse(layer, "sizes are", layer.sizes, "one number for all");
         if (layer.sizes.shape != std::vector<int64_t>{count})
             refuse(layer, "sizes are", layer.sizes, "[" + std::to_string(count) + "]");
     }
-    for (const BufferView* view : {&layer.places, &layer.vectors, &layer.colours, &layer.sizes}) {
+    for (const BufferView* view :
+         {&layer.places, &layer.vectors, &layer.colours, &layer.sizes, &layer.values}) {
         if (view->shape.empty()) continue;
         if (view->dtype != f32) refuse(layer, "shaders read f32, and here is", *view, "x.as(f32)");
         ensure(count == 0 || view->memory != nullptr, "shapes without memory were drawn");
     }
+}
+
+void check_scene(const DrawScene& scene) {
+    for (const auto& [picture, options] :
+         {std::pair{&scene.picture, &scene.options}, {&scene.overlay, &scene.overlay_options}}) {
+        if (!picture->memory) continue;
+        check_showable(*picture);
+        if (options->colour_bar && picture->shape.size() == 3 && picture->shape[2] != 1)
+            throw UserError("show: a tensor " + std::string(picture->dtype.name()) +
+                            shape_text(picture->shape) +
+                            " has colours of its own, and no colour bar; show one channel");
+        if (!std::isfinite(options->opacity))
+            throw UserError("show: an opacity of " + std::to_string(options->opacity) +
+                            " is none; give 0, transparent, to 1");
+    }
+    for (const DrawLayer& layer : scene.layers) check_drawable(layer);
+    if (scene.limits) check_limits(*scene.limits);
+    if (!scene.colour_bar) return;
+    const float extent = scene.colour_bar->range.high - scene.colour_bar->range.low;
+    if (!std::isfinite(extent) || extent == 0)
+        throw UserError("draw: a colour bar from " + std::to_string(scene.colour_bar->range.low) +
+                        " to " + std::to_string(scene.colour_bar->range.high) +
+                        " has no values; give finite ends that differ");
 }
 
 void check_limits(const DrawLimits& limits) {
@@ -104,14 +157,15 @@ namespace {
 DrawPlacement all_of(const DrawScene& scene, const Rectangle& frame) {
     if (scene.is_in_space())
         return {frame, frame.x, frame.x + frame.width, frame.y, frame.y + frame.height};
-    if (scene.limits || (!scene.picture.memory && !scene.layers.empty())) {
+    const BufferView& picture = scene.picture.memory ? scene.picture : scene.overlay;
+    if (scene.limits || (!picture.memory && !scene.layers.empty())) {
         const DrawLimits at = scene.limits.value_or(DrawLimits{});
         return {letterbox(frame, std::abs(at.right - at.left), std::abs(at.top - at.bottom)),
                 at.left, at.right, at.top, at.bottom};
     }
-    if (!scene.picture.memory) return {frame};
-    const auto columns = static_cast<float>(scene.picture.shape[1]);
-    const auto rows = static_cast<float>(scene.picture.shape[0]);
+    if (!picture.memory) return {frame};
+    const auto columns = static_cast<float>(picture.shape[1]);
+    const auto rows = static_cast<float>(picture.shape[0]);
     return {letterbox(frame, columns, rows), 0, columns, 0, rows};
 }
 
@@ -123,6 +177,52 @@ void keep_inside(FlatZoom& zoom) {
 }
 
 }  // namespace
+
+SceneLayout layout_of(const DrawScene& scene, const Rectangle& cell, float scale) {
+    SceneLayout out{cell};
+    const bool of_picture = scene.picture.memory && scene.options.colour_bar;
+    const bool of_overlay = scene.overlay.memory && scene.overlay_options.colour_bar;
+    out.has_bar = scene.colour_bar || of_picture || of_overlay;
+    out.has_caption = !scene.caption.empty();
+    // A cell too small for both is the picture's.
+    if (out.has_bar && cell.width > 2 * kBarColumn * scale)
+        out.frame.width -= std::round(kBarColumn * scale);
+    else
+        out.has_bar = false;
+    if (out.has_caption && cell.height > 2 * kCaption * scale)
+        out.frame.height -= std::round(kCaption * scale);
+    else
+        out.has_caption = false;
+    return out;
+}
+
+Rectangle colour_bar_of(const DrawScene& scene, const SceneLayout& layout, float scale) {
+    const Rectangle beside = placement_of(scene, layout.frame).area;
+    const float above = std::round(kBarLabel * scale), below = std::round(kBarMargin * scale);
+    return {beside.x + beside.width + std::round(kBarGap * scale), beside.y + above,
+            std::round(kBarWidth * scale), std::max(beside.height - above - below, 1.0f)};
+}
+
+std::vector<Rectangle> cells_of(size_t count, const SceneGrid& grid, const Rectangle& all,
+                                float scale) {
+    const auto root = static_cast<size_t>(std::ceil(std::sqrt(static_cast<double>(count))));
+    const size_t columns = std::clamp<size_t>(
+        grid.columns > 0 ? static_cast<size_t>(grid.columns) : root, 1, std::max<size_t>(count, 1));
+    const size_t rows = (count + columns - 1) / columns;
+    const float gap = std::round(kGap * scale);
+    const auto edge = [&](float extent, size_t k, size_t of) {
+        return std::round((extent + gap) * static_cast<float>(k) / static_cast<float>(of));
+    };
+    std::vector<Rectangle> out;
+    for (size_t k = 0; k < count; ++k) {
+        const size_t row = k / columns, column = k % columns;
+        const float x = edge(all.width, column, columns), y = edge(all.height, row, rows);
+        out.push_back({all.x + x, all.y + y,
+                       std::max(edge(all.width, column + 1, columns) - gap - x, 1.0f),
+                       std::max(edge(all.height, row + 1, rows) - gap - y, 1.0f)});
+    }
+    return out;
+}
 
 void zoom_about(FlatZoom& zoom, float x, float y, float steps) {
     const float before = zoom.scale;
@@ -150,10 +250,11 @@ DrawPlacement placement_of(const DrawScene& scene, const Rectangle& frame, const
     return at;
 }
 
-Rectangle picture_area(const DrawScene& scene, const Rectangle& frame, const FlatZoom& zoom) {
+Rectangle picture_area(const DrawScene& scene, const BufferView& picture, const Rectangle& frame,
+                       const FlatZoom& zoom) {
     if (scene.is_in_space())
-        return letterbox(frame, static_cast<float>(scene.picture.shape[1]),
-                         static_cast<float>(scene.picture.shape[0]));
+        return letterbox(frame, static_cast<float>(picture.shape[1]),
+                         static_cast<float>(picture.shape[0]));
     const Rectangle seen = all_of(scene, frame).area;
     if (zoom == FlatZoom{}) return seen;
     const float width = seen.width * zoom.scale, height = seen.height * zoom.scale;

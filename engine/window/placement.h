@@ -13,10 +13,13 @@ Rectangle letterbox(const Rectangle& outer, float width, float height);
 /// As messages have it.
 std::string shape_text(const std::vector<int64_t>& shape);
 
+bool is_text(const DrawLayer& layer);
 /// Elements of a layer: segments of a path.
 int64_t shapes_of(const DrawLayer& layer);
 /// Throws UserError where it cannot be drawn: types, ranks and shapes that do not fit.
 void check_drawable(const DrawLayer& layer);
+/// Throws UserError where it has what cannot be drawn.
+void check_scene(const DrawScene& scene);
 /// Throws UserError for limits without an extent, or that are not finite.
 void check_limits(const DrawLimits& limits);
 
@@ -38,10 +41,24 @@ void zoom_about(FlatZoom& zoom, float x, float y, float steps);
 /// What is seen follows a movement by so much of the area.
 void pan(FlatZoom& zoom, float right, float down);
 
+/// How a scene divides its cell of the window.
+struct SceneLayout {
+    Rectangle frame;  // of the picture and the shapes
+    bool has_bar = false, has_caption = false;
+};
+/// `scale`: pixels of a unit.
+SceneLayout layout_of(const DrawScene& scene, const Rectangle& cell, float scale);
+/// The bar itself, beside the picture; its ticks are to the right of it.
+Rectangle colour_bar_of(const DrawScene& scene, const SceneLayout& layout, float scale);
+/// Where `count` scenes lie, row by row, in whole pixels.
+std::vector<Rectangle> cells_of(size_t count, const SceneGrid& grid, const Rectangle& all,
+                                float scale);
+
 DrawPlacement placement_of(const DrawScene& scene, const Rectangle& frame,
                            const FlatZoom& zoom = {});
-/// Where the picture lies in it: before a drawing in space, or beyond the rim of what is seen of
-/// it.
-Rectangle picture_area(const DrawScene& scene, const Rectangle& frame, const FlatZoom& zoom = {});
+/// Where its picture, or its overlay, lies in it: before a drawing in space, or beyond the rim of
+/// what is seen of it.
+Rectangle picture_area(const DrawScene& scene, const BufferView& picture, const Rectangle& frame,
+                       const FlatZoom& zoom = {});
 
 }  // namespace firn

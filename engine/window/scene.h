@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/window/view.h"
@@ -9,22 +10,37 @@
 namespace firn {
 
 /// The numbers are those of draw_layer.glsl.
-enum class DrawShape : uint8_t { Points, Lines, Path, Arrows, Triangles };
+enum class DrawShape : uint8_t { Points, Lines, Path, Arrows, Triangles, Text, Numbers };
+
+/// What Text and Numbers have besides.
+struct DrawText {
+    std::vector<std::string> labels;  // of Text: UTF-8, one for each place
+    int decimals = -1;                // of Numbers; below 0: as few of six digits as say them
+    /// What of the text is at its place, from its left and top, 0, to its right and bottom, 1.
+    std::array<float, 2> align{0.5f, 0.5f};
+    std::array<float, 2> shift{0, 0};  // pixels to the right and down, at scale 1
+    bool on_top = true;                // in space: nothing hides it
+    bool halo = true;                  // a dark rim around bright letters, or a bright one
+};
 
 /// n shapes of one kind, from f32 tensors in d = 2 or 3 dimensions. A shape with a number that is
 /// not finite is left out. n may be 0, then without memory.
 struct DrawLayer {
     DrawShape shape = DrawShape::Points;
-    /// [n, d] of Points, Arrows (where they begin) and Path (n points, which it joins);
+    /// [n, d] of Points, Arrows (where they begin), Text, Numbers and Path (n points, which it
+    /// joins);
     /// [n, 2, d] of Lines, [n, 3, d] of Triangles.
     BufferView places;
     BufferView vectors;  // of Arrows: [n, d]
     /// [n, 3 or 4], or for every corner of Lines [n, 2, c] and Triangles [n, 3, c]. No memory:
     /// `colour`. As they are shown, from 0 to 1; alpha is the last of 4.
     BufferView colours;
-    BufferView sizes;  // [n]; no memory: `size`. Not of Triangles.
+    BufferView sizes;   // [n]; no memory: `size`. Not of Triangles and texts.
+    BufferView values;  // of Numbers: [n]
+    DrawText text;
     std::array<float, 4> colour{1, 1, 1, 1};
-    /// Diameter of a point or width of a line, in pixels where the display's scale is 1.
+    /// Diameter of a point, width of a line or height of one of text, in pixels where the display's
+    /// scale is 1.
     float size = 1;
     /// Sizes are radii, in units of the places.
     bool in_units = false;
@@ -50,19 +66,35 @@ struct DrawCamera {
     bool operator==(const DrawCamera&) const = default;
 };
 
-/// A frame without its panel. Where a layer has three dimensions it is in space, seen by the
-/// camera, before the picture. Else it is flat: later layers are over earlier ones and the picture,
-/// within `limits`; without, (x, y) is column and row of the picture, or from (0, 0), lower left,
-/// to (1, 1) without a picture.
+/// Beside a drawing: which values the colours of a map stand for.
+struct ColourBar {
+    Colormap colormap = Colormap::Viridis;
+    ValueRange range;   // low and high differ
+    std::string label;  // above it, such as "speed, m/s"
+};
+
+/// A frame without its panel, or a part of one. Where a layer has three dimensions it is in space,
+/// seen by the camera, before the picture. Else it is flat: later layers are over earlier ones and
+/// the picture, within `limits`; without, (x, y) is column and row of the picture, or from (0, 0),
+/// lower left, to (1, 1) without a picture.
 struct DrawScene {
     BufferView picture;  // no memory: only the background
     ShowOptions options;
     std::vector<DrawLayer> layers;
+    BufferView overlay;  // a picture over the layers; no memory: none
+    ShowOptions overlay_options;
     std::optional<DrawLimits> limits;
     DrawCamera camera;
+    std::optional<ColourBar> colour_bar;  // of what layers are coloured by; pictures have their own
+    std::string caption;                  // below
 
-    bool is_empty() const { return !picture.memory && layers.empty(); }
+    bool is_empty() const { return !picture.memory && layers.empty() && !overlay.memory; }
     bool is_in_space() const;
+};
+
+/// Several scenes beside one another.
+struct SceneGrid {
+    int columns = 0;  // 0: as many as rows, or one more
 };
 
 }  // namespace firn

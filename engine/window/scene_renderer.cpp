@@ -21,6 +21,8 @@ uint32_t vertices_of(DrawShape shape) {
         case DrawShape::Lines:
         case DrawShape::Path:
         case DrawShape::Arrows: return 6;
+        case DrawShape::Text:
+        case DrawShape::Numbers: break;
     }
     throw InternalError("internal error: a shape without vertices");
 }
@@ -28,7 +30,7 @@ uint32_t vertices_of(DrawShape shape) {
 }  // namespace
 
 SceneRenderer::SceneRenderer(std::shared_ptr<Device> device, VkRenderPass pass, uint32_t slots)
-    : device_(std::move(device)), pass_(pass), slots_(slots) {}
+    : device_(std::move(device)), pass_(pass), slots_(slots), texts_(device_, pass, slots) {}
 
 SceneRenderer::~SceneRenderer() {
     for (const auto& [variant, pipeline] : pipelines_)
@@ -84,51 +86,69 @@ SceneRenderer::Push SceneRenderer::common(const DrawScene& scene, const DrawPlac
 }
 
 /// Where the first elements are, one byte for each binding: alignments are at most 256 bytes.
-uint32_t SceneRenderer::bind(uint32_t slot, size_t layer, const DrawLayer& from) {
+uint32_t SceneRenderer::bind(const StorageSets& sets, uint32_t slot, const DrawLayer& from) const {
     const BufferView* views[kBindings] = {&from.places, &from.vectors, &from.colours, &from.sizes};
     uint32_t firsts = 0;
     for (uint32_t k = 0; k < kBindings; ++k) {
         const ViewBinding view = bind_view(*device_, views[k]->memory ? *views[k] : from.places);
-        sets_[layer]->bind(slot, k, view.buffer, view.offset, view.bytes);
+        sets.bind(slot, k, view.buffer, view.offset, view.bytes);
         firsts |= view.first << (8 * k);
     }
     return firsts;
 }
 
-void SceneRenderer::prepare(VkCommandBuffer commands, uint32_t slot, const DrawScene& scene,
-                            const DrawPlacement& placement, float scale) {
-    Slot& filled = slots_[slot];
-    filled.in_space = scene.is_in_space();
-    filled.draws.assign(scene.layers.size(), {});
+void SceneRenderer::begin(uint32_t slot) { slots_[slot] = {}; }
+
+SceneRenderer::Draw SceneRenderer::prepare_text(uint32_t slot, const DrawLayer& layer,
+                                                const Push& common, bool in_space, float scale) {
+    Draw draw;
+    draw.is_text = true;
+    draw.number = slots_[slot].texts++;
+    texts_.prepare(slot, draw.number, layer, common.to_clip, common.viewport, in_space, scale);
+    return draw;
+}
+
+SceneRenderer::Draw SceneRenderer::prepare_shapes(uint32_t slot, const DrawLayer& layer,
+                                                  const Push& common, bool in_space, float scale) {
+    Draw draw;
+    const auto shapes = static_cast<uint64_t>(shapes_of(layer));
+    if (shapes == 0) return draw;
+    const uint64_t vertices = shapes * vertices_of(layer.shape);
+    if (vertices > UINT32_MAX)
+        throw UserError("draw: " + std::to_string(shapes) +
+                        " shapes are more than one layer draws; draw a slice of them");
+    draw.number = slots_[slot].shapes++;
+    if (sets_.size() == draw.number)
+        sets_.push_back(std::make_unique<StorageSets>(
+            *device_, kBindings, static_cast<uint32_t>(slots_.size()), sizeof(Push), "drawing"));
+    draw.push = common;
+    draw.push.colour = layer.colour;
+    draw.push.size = layer.size;
+    draw.push.stretch = layer.stretch;
+    if (!layer.in_units) draw.push.unit = 0.5f * scale;  // a radius by a diameter
+    draw.push.firsts = bind(*sets_[draw.number], slot, layer);
+    draw.pipeline = pipeline(variant_of(layer, in_space));
+    draw.vertices = static_cast<uint32_t>(vertices);
+    return draw;
+}
+
+size_t SceneRenderer::prepare(VkCommandBuffer commands, uint32_t slot, const DrawScene& scene,
+                              const DrawPlacement& placement, float scale) {
+    Scene prepared;
+    prepared.in_space = scene.is_in_space();
     const Push common = this->common(scene, placement);
-    for (size_t k = 0; k < scene.layers.size(); ++k) {
-        const DrawLayer& layer = scene.layers[k];
-        const auto shapes = static_cast<uint64_t>(shapes_of(layer));
-        if (shapes == 0) continue;
-        const uint64_t vertices = shapes * vertices_of(layer.shape);
-        if (vertices > UINT32_MAX)
-            throw UserError("draw: " + std::to_string(shapes) +
-                            " shapes are more than one layer draws; draw a slice of them");
-        while (sets_.size() <= k)
-            sets_.push_back(std::make_unique<StorageSets>(*device_, kBindings,
-                                                          static_cast<uint32_t>(slots_.size()),
-                                                          sizeof(Push), "drawing"));
-        Draw& draw = filled.draws[k];
-        draw.push = common;
-        draw.push.colour = layer.colour;
-        draw.push.size = layer.size;
-        draw.push.stretch = layer.stretch;
-        if (!layer.in_units) draw.push.unit = 0.5f * scale;  // a radius by a diameter
-        draw.push.firsts = bind(slot, k, layer);
-        draw.pipeline = pipeline(variant_of(layer, filled.in_space));
-        draw.vertices = static_cast<uint32_t>(vertices);
-    }
+    for (const DrawLayer& layer : scene.layers)
+        prepared.draws.push_back(
+            is_text(layer) ? prepare_text(slot, layer, common, prepared.in_space, scale)
+                           : prepare_shapes(slot, layer, common, prepared.in_space, scale));
     barrier_all(*device_, commands);
     barrier_compute_to(*device_, commands, VK_PIPELINE_STAGE_VERTEX_SHADER_BIT,
                        VK_ACCESS_SHADER_READ_BIT);
+    slots_[slot].scenes.push_back(std::move(prepared));
+    return slots_[slot].scenes.size() - 1;
 }
 
-void SceneRenderer::draw(VkCommandBuffer commands, uint32_t slot,
+void SceneRenderer::draw(VkCommandBuffer commands, uint32_t slot, size_t scene,
                          const DrawPlacement& placement) const {
     const VolkDeviceTable& vk = device_->vk();
     const Rectangle& area = placement.area;
@@ -138,22 +158,31 @@ void SceneRenderer::draw(VkCommandBuffer commands, uint32_t slot,
                            {static_cast<uint32_t>(area.width), static_cast<uint32_t>(area.height)}};
     vk.vkCmdSetViewport(commands, 0, 1, &viewport);
     vk.vkCmdSetScissor(commands, 0, 1, &scissor);
-    if (slots_[slot].in_space) {
+    const auto& [draws, in_space] = slots_[slot].scenes[scene];
+    if (in_space) {
         VkClearAttachment far{VK_IMAGE_ASPECT_DEPTH_BIT, 0, {}};
         far.clearValue.depthStencil = {0, 0};
         const VkClearRect all{scissor, 0, 1};
         vk.vkCmdClearAttachments(commands, 1, &far, 1, &all);
     }
-    for (size_t k = 0; k < slots_[slot].draws.size(); ++k) {
-        const Draw& draw = slots_[slot].draws[k];
-        if (draw.vertices == 0) continue;
-        VkDescriptorSet set = (*sets_[k])[slot];
-        vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, draw.pipeline);
-        vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, sets_[k]->layout(), 0,
-                                   1, &set, 0, nullptr);
-        sets_[k]->push(commands, &draw.push);
-        vk.vkCmdDraw(commands, draw.vertices, 1, 0, 0);
-    }
+    // In space texts come last: they hide nothing, and shapes that are drawn later would hide them.
+    for (const Draw& draw : draws)
+        if (!in_space || !draw.is_text) draw_layer(commands, slot, draw);
+    for (const Draw& draw : draws)
+        if (in_space && draw.is_text) draw_layer(commands, slot, draw);
+}
+
+void SceneRenderer::draw_layer(VkCommandBuffer commands, uint32_t slot, const Draw& draw) const {
+    if (draw.is_text) return texts_.draw(commands, slot, draw.number);
+    if (draw.vertices == 0) return;
+    const VolkDeviceTable& vk = device_->vk();
+    const StorageSets& sets = *sets_[draw.number];
+    VkDescriptorSet set = sets[slot];
+    vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, draw.pipeline);
+    vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, sets.layout(), 0, 1, &set,
+                               0, nullptr);
+    sets.push(commands, &draw.push);
+    vk.vkCmdDraw(commands, draw.vertices, 1, 0, 0);
 }
 
 }  // namespace firn

@@ -7,6 +7,7 @@
 
 #include "engine/window/graphics.h"
 #include "engine/window/placement.h"
+#include "engine/window/text_renderer.h"
 
 namespace firn {
 
@@ -19,13 +20,16 @@ class SceneRenderer {
     SceneRenderer(const SceneRenderer&) = delete;
     SceneRenderer& operator=(const SceneRenderer&) = delete;
 
-    /// Outside the pass: binds the layers to a slot that is not in use. Everything written before
-    /// is seen; the buffers must live until the commands are complete. `scale`: pixels of a pixel
-    /// of size. Throws UserError where the device cannot bind a view.
-    void prepare(VkCommandBuffer commands, uint32_t slot, const DrawScene& scene,
-                 const DrawPlacement& placement, float scale);
+    /// Begins another frame in a slot that is not in use.
+    void begin(uint32_t slot);
+    /// Outside the pass: binds the layers of a scene to the slot. Everything written before is
+    /// seen; the buffers must live until the commands are complete. `scale`: pixels of a pixel of
+    /// size. Returns its number in the frame. Throws UserError where the device cannot bind a view.
+    size_t prepare(VkCommandBuffer commands, uint32_t slot, const DrawScene& scene,
+                   const DrawPlacement& placement, float scale);
     /// Inside the pass, which has a depth of unknown contents.
-    void draw(VkCommandBuffer commands, uint32_t slot, const DrawPlacement& placement) const;
+    void draw(VkCommandBuffer commands, uint32_t slot, size_t scene,
+              const DrawPlacement& placement) const;
 
   private:
     /// As in draw_layer.glsl.
@@ -42,21 +46,33 @@ class SceneRenderer {
         VkPipeline pipeline = VK_NULL_HANDLE;
         Push push{};
         uint32_t vertices = 0;  // 0: nothing
+        bool is_text = false;
+        size_t number = 0;  // of its sets, or of its text, in the frame
     };
-    struct Slot {
+    struct Scene {
         std::vector<Draw> draws;  // by layer
         bool in_space = false;
     };
+    struct Slot {
+        std::vector<Scene> scenes;
+        size_t shapes = 0, texts = 0;
+    };
     static Variant variant_of(const DrawLayer& layer, bool in_space);
     Push common(const DrawScene& scene, const DrawPlacement& placement) const;
-    uint32_t bind(uint32_t slot, size_t layer, const DrawLayer& from);
+    Draw prepare_text(uint32_t slot, const DrawLayer& layer, const Push& common, bool in_space,
+                      float scale);
+    Draw prepare_shapes(uint32_t slot, const DrawLayer& layer, const Push& common, bool in_space,
+                        float scale);
+    uint32_t bind(const StorageSets& sets, uint32_t slot, const DrawLayer& from) const;
     VkPipeline pipeline(const Variant& variant);
+    void draw_layer(VkCommandBuffer commands, uint32_t slot, const Draw& draw) const;
 
     std::shared_ptr<Device> device_;
     VkRenderPass pass_;                               // the caller's
-    std::vector<std::unique_ptr<StorageSets>> sets_;  // of each layer, by slot
+    std::vector<std::unique_ptr<StorageSets>> sets_;  // of each layer of a frame, by slot
     std::map<Variant, VkPipeline> pipelines_;
     std::vector<Slot> slots_;
+    TextRenderer texts_;
 };
 
 }  // namespace firn

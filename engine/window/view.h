@@ -1,6 +1,7 @@
 // What a window shows: a buffer with its type and shape, and how its values become colours.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "compiler/program/dtype.h"
@@ -44,6 +45,11 @@ struct ShowOptions {
     ValueRange range = {0, 1};
     /// Blend neighbours where the tensor is smaller than the window; false: squares.
     bool smooth = true;
+    float opacity = 1;  // with alpha: how much it hides what is behind it
+    /// Beside it: which values its colours stand for, in round numbers, and `label` above, such as
+    /// "speed, m/s". Of one channel.
+    bool colour_bar = false;
+    std::string label;
 };
 
 /// A rectangle of pixels, from the upper left corner.

@@ -19,7 +19,6 @@ enum ElementFormat : int32_t { kF32, kF16, kI32, kU32, kU8, kI8, kBool, kU16, kI
 /// The numbers are those of view.frag, in which 2 to 4 is the side of the square of elements
 /// averaged.
 enum Filter : int32_t { kBlend = 0, kNearest = 1, kMostTaps = 4 };
-enum RangeKind : int32_t { kGiven, kAutomatic, kSymmetric };
 
 ElementFormat format_of(DType dtype) {
     switch (dtype.type) {
@@ -43,11 +42,7 @@ ElementFormat format_of(DType dtype) {
 }  // namespace
 
 ViewRenderer::ViewRenderer(std::shared_ptr<Device> device, VkRenderPass pass, uint32_t slots)
-    : device_(std::move(device)),
-      pass_(pass),
-      sets_(*device_, 2, slots, sizeof(Push), "view"),
-      range_buffer_(create_buffer(device_, 8, "range of the view")),
-      slots_(slots) {}
+    : device_(std::move(device)), pass_(pass), slots_(slots) {}
 
 ViewRenderer::~ViewRenderer() {
     auto destroy = [this](VkPipeline pipeline) {
@@ -59,12 +54,30 @@ ViewRenderer::~ViewRenderer() {
     for (const auto& [variant, pipeline] : range_) destroy(pipeline);
 }
 
+ViewRenderer::Picture& ViewRenderer::next_picture() {
+    if (used_ == pictures_.size()) {
+        Picture picture;
+        picture.sets = std::make_unique<StorageSets>(*device_, 2, slots_, sizeof(Push), "view");
+        picture.range = create_buffer(device_, 8, "range of the view");
+        picture.slots.resize(slots_);
+        pictures_.push_back(std::move(picture));
+    }
+    return pictures_[used_++];
+}
+
+/// Sets of all pictures have the same layout.
 VkPipeline ViewRenderer::draw_pipeline(const Variant& variant) {
     VkPipeline& pipeline = draw_[variant];
     if (pipeline) return pipeline;
     const int32_t constants[] = {variant.format, variant.channels, variant.colormap, variant.filter,
                                  variant.range};
-    DrawPipelineInfo info{"view.vert", "view.frag", sets_.layout(), pass_, Blend::None, "view", {}};
+    DrawPipelineInfo info{"view.vert",
+                          "view.frag",
+                          pictures_.front().sets->layout(),
+                          pass_,
+                          variant.blended ? Blend::Over : Blend::None,
+                          "view",
+                          {}};
     info.constants = constants;
     return pipeline = create_draw_pipeline(*device_, info);
 }
@@ -73,8 +86,9 @@ VkPipeline ViewRenderer::range_pipeline(const Variant& variant) {
     const std::array constants = {variant.format, variant.channels};
     VkPipeline& pipeline = range_[constants];
     if (!pipeline)
-        pipeline = create_compute_pipeline(*device_, "view_range.comp", sets_.layout(),
-                                           "range of the view", constants);
+        pipeline =
+            create_compute_pipeline(*device_, "view_range.comp", pictures_.front().sets->layout(),
+                                    "range of the view", constants);
     return pipeline;
 }
 
@@ -86,6 +100,7 @@ ViewRenderer::Push ViewRenderer::describe(const BufferView& view, const ShowOpti
     push.low = options.range.low;
     push.high = options.range.high;
     push.shrink = static_cast<float>(push.width) / area.width;
+    push.opacity = std::clamp(options.opacity, 0.0f, 1.0f);
     return push;
 }
 
@@ -103,63 +118,72 @@ ViewRenderer::Variant ViewRenderer::variant_of(const BufferView& view, const Sho
         options.colormap == Colormap::Coolwarm || options.colormap == Colormap::Icefire;
     if (options.range.low == options.range.high)
         variant.range = diverging ? kSymmetric : kAutomatic;
+    variant.blended = variant.channels == 4 || options.opacity < 1;
     return variant;
 }
 
-void ViewRenderer::bind(uint32_t slot, const BufferView& view, Push& push) {
+void ViewRenderer::bind(const Picture& picture, uint32_t slot, const BufferView& view, Push& push) {
     const ViewBinding binding = bind_view(*device_, view);
     if (elements_of(view) > kMostElements)
         throw UserError("show: a tensor of " + std::to_string(elements_of(view)) +
                         " elements is more than the " + std::to_string(kMostElements) +
                         " whose range one dispatch finds; show a slice of it");
     push.first = static_cast<int32_t>(binding.first);
-    sets_.bind(slot, 0, binding.buffer, binding.offset, binding.bytes);
-    sets_.bind(slot, 1, range_buffer_->range().buffer, range_buffer_->range().offset, 8);
+    picture.sets->bind(slot, 0, binding.buffer, binding.offset, binding.bytes);
+    picture.sets->bind(slot, 1, picture.range->range().buffer, picture.range->range().offset, 8);
 }
 
-void ViewRenderer::find_range(VkCommandBuffer commands, uint32_t slot, const Push& push,
-                              const Variant& variant) {
+void ViewRenderer::find_range(VkCommandBuffer commands, const Picture& picture, uint32_t slot,
+                              const Push& push, const Variant& variant) {
     const VolkDeviceTable& vk = device_->vk();
+    const BufferRange& range = picture.range->range();
     const uint32_t empty[2] = {0xffffffffu, 0};  // smallest, largest
-    vk.vkCmdUpdateBuffer(commands, range_buffer_->range().buffer, range_buffer_->range().offset, 8,
-                         empty);
+    vk.vkCmdUpdateBuffer(commands, range.buffer, range.offset, 8, empty);
     barrier_compute(*device_, commands);
     vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, range_pipeline(variant));
-    VkDescriptorSet set = sets_[slot];
-    vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, sets_.layout(), 0, 1, &set,
-                               0, nullptr);
-    sets_.push(commands, &push);
+    VkDescriptorSet set = (*picture.sets)[slot];
+    vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, picture.sets->layout(), 0,
+                               1, &set, 0, nullptr);
+    picture.sets->push(commands, &push);
     int64_t count = int64_t{push.height} * push.width * variant.channels;
     vk.vkCmdDispatch(
         commands,
         static_cast<uint32_t>((count + kRangeElementsPerGroup - 1) / kRangeElementsPerGroup), 1, 1);
 }
 
-void ViewRenderer::prepare(VkCommandBuffer commands, uint32_t slot, const BufferView& view,
-                           const ShowOptions& options, const Rectangle& area) {
+size_t ViewRenderer::prepare(VkCommandBuffer commands, uint32_t slot, const BufferView& view,
+                             const ShowOptions& options, const Rectangle& area) {
+    Picture& picture = next_picture();
     Push push = describe(view, options, area);
     Variant variant = variant_of(view, options, push.shrink);
-    bind(slot, view, push);
+    bind(picture, slot, view, push);
     barrier_all(*device_, commands);
-    if (variant.range != kGiven) find_range(commands, slot, push, variant);
+    if (variant.range != kGiven) find_range(commands, picture, slot, push, variant);
     barrier_compute_to(*device_, commands,
                        VK_PIPELINE_STAGE_VERTEX_SHADER_BIT | VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
                        VK_ACCESS_SHADER_READ_BIT);
-    slots_[slot] = {push, draw_pipeline(variant)};
+    picture.slots[slot] = {push, static_cast<RangeKind>(variant.range), draw_pipeline(variant)};
+    return used_ - 1;
 }
 
-void ViewRenderer::draw(VkCommandBuffer commands, uint32_t slot, const Rectangle& area,
-                        const Rectangle& seen) const {
+ShownRange ViewRenderer::range(uint32_t slot, size_t picture) const {
+    const Slot& shown = pictures_[picture].slots[slot];
+    return {shown.range, shown.push.low, shown.push.high, pictures_[picture].range.get()};
+}
+
+void ViewRenderer::draw(VkCommandBuffer commands, uint32_t slot, size_t picture,
+                        const Rectangle& area, const Rectangle& seen) const {
     const VolkDeviceTable& vk = device_->vk();
+    const Picture& drawn = pictures_[picture];
     VkViewport viewport{area.x, area.y, area.width, area.height, 0, 1};
     VkRect2D scissor{{static_cast<int32_t>(std::max(seen.x, 0.0f)),
                       static_cast<int32_t>(std::max(seen.y, 0.0f))},
                      {static_cast<uint32_t>(seen.width), static_cast<uint32_t>(seen.height)}};
-    vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, slots_[slot].draw);
-    VkDescriptorSet set = sets_[slot];
-    vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, sets_.layout(), 0, 1,
-                               &set, 0, nullptr);
-    sets_.push(commands, &slots_[slot].push);
+    vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, drawn.slots[slot].draw);
+    VkDescriptorSet set = (*drawn.sets)[slot];
+    vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, drawn.sets->layout(), 0,
+                               1, &set, 0, nullptr);
+    drawn.sets->push(commands, &drawn.slots[slot].push);
     vk.vkCmdSetViewport(commands, 0, 1, &viewport);
     vk.vkCmdSetScissor(commands, 0, 1, &scissor);
     vk.vkCmdDraw(commands, 3, 1, 0, 0);

@@ -2,11 +2,22 @@
 #pragma once
 #include <array>
 #include <map>
+#include <memory>
+#include <vector>
 
 #include "engine/window/graphics.h"
 #include "engine/window/view.h"
 
 namespace firn {
+
+/// What a picture's colours stand for: a range that was given, the smallest and largest element, or
+/// one about 0.
+enum RangeKind : int32_t { kGiven, kAutomatic, kSymmetric };
+struct ShownRange {
+    RangeKind kind = kGiven;
+    float low = 0, high = 1;        // where it is given
+    const Buffer* found = nullptr;  // else two words, as shown_range.glsl reads them
+};
 
 /// Must end before its device, and may end while it is in use.
 class ViewRenderer {
@@ -17,44 +28,56 @@ class ViewRenderer {
     ViewRenderer(const ViewRenderer&) = delete;
     ViewRenderer& operator=(const ViewRenderer&) = delete;
 
-    /// Outside the pass: binds the view to a slot that is not in use, and finds its range where
-    /// that is automatic. Everything written before is seen. The view's buffer must live until the
-    /// commands are complete. Throws UserError where the device cannot bind the view.
-    void prepare(VkCommandBuffer commands, uint32_t slot, const BufferView& view,
-                 const ShowOptions& options, const Rectangle& area);
+    /// Begins another frame in a slot that is not in use.
+    void begin() { used_ = 0; }
+    /// Outside the pass: binds a view to the slot, and finds its range where that is automatic.
+    /// Everything written before is seen. The view's buffer must live until the commands are
+    /// complete. Returns its number in the frame. Throws UserError where the device cannot bind it.
+    size_t prepare(VkCommandBuffer commands, uint32_t slot, const BufferView& view,
+                   const ShowOptions& options, const Rectangle& area);
     /// Inside the pass: the picture fills `area`, of which `seen` is drawn.
-    void draw(VkCommandBuffer commands, uint32_t slot, const Rectangle& area,
+    void draw(VkCommandBuffer commands, uint32_t slot, size_t picture, const Rectangle& area,
               const Rectangle& seen) const;
+    ShownRange range(uint32_t slot, size_t picture) const;
 
   private:
     struct Push {
         int32_t height, width, first;
-        float low, high, shrink;
+        float low, high, shrink, opacity;
     };
-    /// The constants of view.frag: one pipeline for each combination that is shown.
+    /// The constants of view.frag, and whether it hides all: one pipeline for each combination that
+    /// is shown.
     struct Variant {
-        int32_t format, channels, colormap, filter, range;
+        int32_t format, channels, colormap, filter, range, blended;
         auto operator<=>(const Variant&) const = default;
     };
     struct Slot {
-        Push push;
+        Push push{};
+        RangeKind range = kGiven;
         VkPipeline draw = VK_NULL_HANDLE;
+    };
+    /// One picture of a frame.
+    struct Picture {
+        std::unique_ptr<StorageSets> sets;
+        std::shared_ptr<Buffer> range;
+        std::vector<Slot> slots;
     };
     static Push describe(const BufferView& view, const ShowOptions& options, const Rectangle& area);
     static Variant variant_of(const BufferView& view, const ShowOptions& options, float shrink);
-    void bind(uint32_t slot, const BufferView& view, Push& push);
-    void find_range(VkCommandBuffer commands, uint32_t slot, const Push& push,
-                    const Variant& variant);
+    Picture& next_picture();
+    void bind(const Picture& picture, uint32_t slot, const BufferView& view, Push& push);
+    void find_range(VkCommandBuffer commands, const Picture& picture, uint32_t slot,
+                    const Push& push, const Variant& variant);
     VkPipeline draw_pipeline(const Variant& variant);
     VkPipeline range_pipeline(const Variant& variant);
 
     std::shared_ptr<Device> device_;
     VkRenderPass pass_;  // the caller's
-    StorageSets sets_;
+    uint32_t slots_;
+    std::vector<Picture> pictures_;
+    size_t used_ = 0;  // of them, in the frame that is prepared
     std::map<Variant, VkPipeline> draw_;
     std::map<std::array<int32_t, 2>, VkPipeline> range_;  // by format and channels
-    std::shared_ptr<Buffer> range_buffer_;
-    std::vector<Slot> slots_;
 };
 
 }  // namespace firn

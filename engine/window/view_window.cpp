@@ -96,14 +96,19 @@ float ViewWindow::State::display_scale() const {
     return os ? os->exact_scale() : 1.0f;
 }
 
-/// The camera stays where the person has put it, until the program asks for another.
-void ViewWindow::State::take_scene(DrawScene&& scene) {
-    const DrawCamera asked = scene.camera;
-    if (asked != asked_camera)
-        asked_camera = asked;
-    else
-        scene.camera = shown.scene.camera;
-    shown.scene = std::move(scene);
+void ViewWindow::State::take_scenes(std::vector<DrawScene>&& scenes, const SceneGrid& grid) {
+    shown.views.resize(scenes.size());
+    shown.grid = grid;
+    active = std::min(active, scenes.size() - 1);
+    for (size_t k = 0; k < scenes.size(); ++k) {
+        SceneView& view = shown.views[k];
+        const DrawCamera asked = scenes[k].camera;
+        if (asked != view.asked)
+            view.asked = asked;
+        else
+            scenes[k].camera = view.scene.camera;
+        view.scene = std::move(scenes[k]);
+    }
 }
 
 PanelState ViewWindow::State::panel_state() const {
@@ -124,7 +129,8 @@ PanelState ViewWindow::State::panel_state() const {
     state.hint = hint;
     state.can_record = os && recording;
     if (recording) state.recording = recording();
-    state.in_space = shown.scene.is_in_space();
+    state.in_space = std::any_of(shown.views.begin(), shown.views.end(),
+                                 [](const SceneView& view) { return view.scene.is_in_space(); });
     return state;
 }
 
@@ -305,7 +311,8 @@ void ViewWindow::State::print_widgets() {
                       static_cast<double>(at.width), static_cast<double>(at.height));
         text += buffer;
     };
-    line("view", placement_of(shown.scene, whole(extent()), shown.zoom).area);
+    for (size_t k = 0; k < shown.views.size(); ++k)
+        line(k == 0 ? "view" : "view" + std::to_string(k), placement_of(shown, k, extent()).area);
     for (const Widget& widget : gui.widgets().all) {
         if (widget.rectangle.width > 0) line(widget.name, widget.rectangle);
     }
@@ -351,19 +358,23 @@ void ViewWindow::close() { state_->closed = true; }
 
 void ViewWindow::show(const BufferView& view, const ShowOptions& options) {
     within_memory("showing in window", state_->options.title, [&] { check_showable(view); });
-    show_scene(
-        DrawScene{.picture = view, .options = options, .layers = {}, .limits = {}, .camera = {}});
+    DrawScene scene;
+    scene.picture = view;
+    scene.options = options;
+    show_scene(scene);
 }
 
-void ViewWindow::show_scene(const DrawScene& scene) {
-    DrawScene copy = within_memory("showing in window", state_->options.title, [&] {
-        if (scene.picture.memory) check_showable(scene.picture);
-        for (const DrawLayer& layer : scene.layers) check_drawable(layer);
-        if (scene.limits) check_limits(*scene.limits);
-        if (scene.is_in_space()) projection_of(scene.camera, 1);
-        return scene;
+void ViewWindow::show_scene(const DrawScene& scene) { show_scenes({scene}); }
+
+void ViewWindow::show_scenes(const std::vector<DrawScene>& scenes, const SceneGrid& grid) {
+    std::vector<DrawScene> copies = within_memory("showing in window", state_->options.title, [&] {
+        for (const DrawScene& scene : scenes) {
+            check_scene(scene);
+            if (scene.is_in_space()) projection_of(scene.camera, 1);
+        }
+        return scenes.empty() ? std::vector<DrawScene>(1) : scenes;
     });
-    state_->take_scene(std::move(copy));  // all of it, or nothing
+    state_->take_scenes(std::move(copies), grid);  // all of them, or nothing
 }
 
 Gui& ViewWindow::gui() { return state_->gui; }
@@ -417,9 +428,11 @@ Picture ViewWindow::picture(WindowSize size) {
                          [&] { return state_->picture(extent); });
 }
 
-const BufferView& ViewWindow::shown() const { return state_->shown.scene.picture; }
+const BufferView& ViewWindow::shown() const { return state_->shown.views.front().scene.picture; }
 
-const DrawCamera& ViewWindow::camera() const { return state_->shown.scene.camera; }
+const DrawCamera& ViewWindow::camera(size_t view) const {
+    return state_->shown.views.at(view).scene.camera;
+}
 
 void ViewWindow::save(const std::string& path) { write_picture(path, picture()); }
 void ViewWindow::say(const std::string& text) { state_->say(text); }

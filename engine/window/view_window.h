@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compiler/program/callback.h"
 #include "compiler/program/kernel_time.h"
@@ -85,6 +86,8 @@ class ViewWindow {
     /// The same with shapes. The person moves the camera of a drawing in space by the mouse, also
     /// while it is paused: it stays so until a scene asks for another camera than the one before.
     void show_scene(const DrawScene& scene);
+    /// Several in a grid, each with its own zoom or camera.
+    void show_scenes(const std::vector<DrawScene>& scenes, const SceneGrid& grid = {});
 
     Gui& gui();
     const Mouse& mouse() const;
@@ -112,10 +115,10 @@ class ViewWindow {
     /// The frame as it is shown now, also as large as another window's.
     Picture picture();
     Picture picture(WindowSize size);
-    /// The picture that is shown; no memory where there is none.
+    /// The picture that is shown, the first of several; no memory where there is none.
     const BufferView& shown() const;
     /// Of a drawing in space, as the person has it now.
-    const DrawCamera& camera() const;
+    const DrawCamera& camera(size_t view = 0) const;
     /// Writes it, .png or .jpg, whole or not at all. Throws UserError where it cannot be written.
     void save(const std::string& path);
     /// Tells the person something, in the window for ten seconds.

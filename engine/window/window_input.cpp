@@ -25,6 +25,7 @@ void ViewWindow::State::take_input(double wait_seconds) {
     if (is_over && is_over()) closed = true;
     if (!os) return;
     input = os->input();
+    shown.scale = display_scale();
     if (input.close) closed = true;
     lively = input.changed || input.holds_something() ? kLivelyFrames : std::max(0, lively - 1);
     if (!hidden) {
@@ -58,8 +59,8 @@ void ViewWindow::State::take_keys() {
             case static_cast<int>(Key::F1): toggle_keys(); break;
             case static_cast<int>(Key::F2): toggle_inspector(); break;
             case static_cast<int>(Key::Home):
-                shown.scene.camera = asked_camera;
-                shown.zoom = {};
+                active_view().scene.camera = active_view().asked;
+                active_view().zoom = {};
                 break;
             case static_cast<int>(Key::F9):
                 if (toggle_recording) toggle_recording();
@@ -79,10 +80,27 @@ void ViewWindow::State::toggle_keys() {
     hidden = hidden && !keys_open;
 }
 
+/// What is dragged stays in the view where it began.
+void ViewWindow::State::choose_view() {
+    if (mouse.left.down || mouse.right.down || mouse.middle.down) return;
+    float x = input.x, y = input.y;
+    const auto press = std::find_if(input.clicks.begin(), input.clicks.end(),
+                                    [](const Click& click) { return click.down; });
+    if (press != input.clicks.end()) x = press->x, y = press->y;
+    const std::vector<Rectangle> cells = cells_of(shown, extent());
+    for (size_t k = 0; k < cells.size(); ++k)
+        if (x >= cells[k].x && y >= cells[k].y && x < cells[k].x + cells[k].width &&
+            y < cells[k].y + cells[k].height)
+            active = k;
+}
+
 void ViewWindow::State::take_mouse() {
+    const size_t active_before = active;
+    choose_view();
     const Mouse before = std::exchange(mouse, {});
-    if (shown.scene.is_empty()) return;
-    const DrawPlacement at = placement_of(shown.scene, whole(extent()), shown.zoom);
+    mouse.view = static_cast<int>(active);
+    if (active_view().scene.is_empty()) return;
+    const DrawPlacement at = placement_of(shown, active, extent());
     const Rectangle& area = at.area;
     const auto row = [&](float y) {
         return at.top + (y - area.y) / area.height * (at.bottom - at.top);
@@ -95,7 +113,8 @@ void ViewWindow::State::take_mouse() {
                    input.x < area.x + area.width && input.y < area.y + area.height;
     mouse.i = row(input.y), mouse.j = column(input.x);
     // What is pressed or let go within the frame goes from there, or ends there.
-    float from_i = before.i, from_j = before.j;
+    const bool moved_on = active != active_before;  // from other units
+    float from_i = moved_on ? mouse.i : before.i, from_j = moved_on ? mouse.j : before.j;
     MouseButton* buttons[3] = {&mouse.left, &mouse.right, &mouse.middle};
     bool was_down[3] = {before.left.down, before.right.down, before.middle.down};
     for (int k = 0; k < 3; ++k)
@@ -116,9 +135,8 @@ void ViewWindow::State::take_mouse() {
 }
 
 void ViewWindow::State::take_camera() {
-    if (!shown.scene.is_in_space()) return;
-    const VkExtent2D pixels = extent();
-    const float height = static_cast<float>(pixels.height);
+    if (!active_view().scene.is_in_space()) return;
+    const float height = placement_of(shown, active, extent()).area.height;
     const auto down = [&](Key key) {
         const bool typing = !hidden && panel.wants_keys();
         return !typing && input.keys[static_cast<size_t>(key)] ? 1.0f : 0.0f;
@@ -137,11 +155,12 @@ void ViewWindow::State::take_camera() {
     motion.right = travel * (down(Key::Right) - down(Key::Left));
     motion.forward = travel * (down(Key::Up) - down(Key::Down));
     motion.up = travel * (down(Key::PageUp) - down(Key::PageDown));
-    move_camera(shown.scene.camera, motion);
+    move_camera(active_view().scene.camera, motion);
 }
 
 std::string ViewWindow::State::value_at(float i, float j) const {
-    const BufferView& picture = shown.scene.picture;
+    const DrawScene& scene = active_view().scene;
+    const BufferView& picture = scene.picture.memory ? scene.picture : scene.overlay;
     if (!picture.memory) return "";
     const auto row = static_cast<int64_t>(i), column = static_cast<int64_t>(j);
     if (i < 0 || j < 0 || row >= picture.shape[0] || column >= picture.shape[1]) return "";
@@ -164,15 +183,16 @@ void ViewWindow::State::take_zoom() {
     const float from_x = std::exchange(zoom_from_x, input.x);
     const float from_y = std::exchange(zoom_from_y, input.y);
     hint.clear();
-    if (shown.scene.is_empty() || shown.scene.is_in_space()) return;
+    SceneView& view = active_view();
+    if (view.scene.is_empty() || view.scene.is_in_space()) return;
     const bool typing = !hidden && panel.wants_keys();
     const bool control = input.keys[static_cast<size_t>(Key::Control)];
     if (typing || !control || !mouse.inside) return;
-    const Rectangle area = placement_of(shown.scene, whole(extent())).area;
-    zoom_about(shown.zoom, (input.x - area.x) / area.width, (input.y - area.y) / area.height,
+    const Rectangle area = placement_of(shown, active, extent()).area;
+    zoom_about(view.zoom, (input.x - area.x) / area.width, (input.y - area.y) / area.height,
                mouse.wheel);
     if (mouse.left.down && !mouse.left.pressed)
-        pan(shown.zoom, (input.x - from_x) / area.width, (input.y - from_y) / area.height);
+        pan(view.zoom, (input.x - from_x) / area.width, (input.y - from_y) / area.height);
     hint = value_at(mouse.i, mouse.j);
     // The program sees none of it.
     mouse.left = mouse.right = mouse.middle = {};

@@ -27,7 +27,11 @@ struct ViewWindow::State {
     VkExtent2D extent() const;
     /// Pixels of each unit of WindowOptions::size.
     float display_scale() const;
-    void take_scene(DrawScene&& scene);
+    /// Cameras stay where the person has put them, until the program asks for others.
+    void take_scenes(std::vector<DrawScene>&& scenes, const SceneGrid& grid);
+    /// The view that the mouse is over, or has been dragging in.
+    SceneView& active_view() { return shown.views[active]; }
+    const SceneView& active_view() const { return shown.views[active]; }
     PanelState panel_state() const;
     /// Does what the person asked for by the panel.
     void obey(const PanelActions& wanted);
@@ -64,6 +68,7 @@ struct ViewWindow::State {
     void take_keys();
     void toggle_keys();
     void take_mouse();
+    void choose_view();
     /// Turns, shifts and nears the camera of a drawing in space.
     void take_camera();
     /// With Control: nears and shifts what is flat, and says the value under the mouse.
@@ -92,7 +97,7 @@ struct ViewWindow::State {
     std::unique_ptr<Inspector> inspector;  // null: it is closed
 
     Frame shown;
-    DrawCamera asked_camera;  // by the last scene
+    size_t active = 0;  // one of its views
     RawInput input;
     Mouse mouse;
     PanelActions actions;

@@ -53,9 +53,43 @@ TEST_F(Drawings, TakesOneColourOrOneForEach) {
     Param<Colour> red{app, "red", {1, 0, 0}};
     EXPECT_EQ(seen(Drawing().points(places(), {.colour = red})), one);
 }
+TEST_F(Drawings, TakeTextAtPlacesFromTensorsAndTheHost) {
+    const Tensor place = tensor({0.5f, 0.25f}, {1, 2});
+    const std::vector<uint8_t> label = seen(Drawing().text(place, {"7"}));
+    EXPECT_NE(label, nothing);
+    EXPECT_EQ(seen(Drawing().text({0.5f, 0.25f}, "7")), label);
+    EXPECT_EQ(seen(Drawing().numbers(place, full({1}, 7))), label);
+    const Tensor values = tensor({1.0f, 2.0f}, {2});
+    const std::vector<uint8_t> two = seen(Drawing().numbers(places(), values));
+    EXPECT_EQ(seen(Drawing().numbers(reshape(places(), {1, 2, 2}), reshape(values, {1, 2}))), two);
+    EXPECT_EQ(seen(Drawing().text(places(), {"1", "2"})), two);
+    EXPECT_EQ(refusal(Drawing().text(places(), {"1"})).find("draw text: 1 labels for 2 places"), 0);
+}
+TEST_F(Drawings, ArePicturesWithWhatLiesOverAndBesideThem) {
+    const Tensor x = tensor({0.0f, 1.0f, 1.0f, 0.0f}, {2, 2});
+    const ShowOptions halves{.colormap = colormap::magma, .opacity = 0.5f};
+    EXPECT_EQ(seen(Drawing(x, halves)), seen(Drawing().overlay(x, halves)));
+    EXPECT_NE(seen(Drawing(x, halves)), seen(Drawing(x, colormap::magma)));
+    Window window({.size = {300, 150}, .headless = true});
+    const auto shown = [&](const std::vector<Drawing>& views) {
+        EXPECT_TRUE(window.open());
+        window.show_grid(views);
+        return window.picture().rgba;
+    };
+    const std::vector<uint8_t> two = shown({{x, colormap::magma}, Drawing().points(places())});
+    EXPECT_NE(two, shown({{x, colormap::magma}, {x, colormap::viridis}}));
+    EXPECT_NE(two, shown({{x, colormap::magma}, Drawing().points(places()).caption("points")}));
+    const Drawing bar = Drawing().points(places()).colour_bar(colormap::turbo, {0, 1}, "m");
+    EXPECT_NE(shown({bar}), shown({Drawing().points(places())}));
+    EXPECT_NE(shown({}), shown({x}));
+    EXPECT_NE(refusal(Drawing(zeros({2, 2, 3}), {.colour_bar = true})).find("show one channel"),
+              std::string::npos);
+}
 TEST_F(Drawings, OfAnInterpretersSessionAreTheSame) {
+    const std::vector<uint8_t> two = seen(Drawing().numbers(places(), full({2}, 3)));
     SessionScope scope{Session::interpreter()};
     EXPECT_EQ(seen(Drawing().points(places(), {.size = 8})), plain);
+    EXPECT_EQ(seen(Drawing().numbers(places(), full({2}, 3))), two);
 }
 TEST_F(Drawings, ThatDoNotFitAreRefusedWithTheirLine) {
     const std::string message = refusal(Drawing().points(zeros({4, 5})));

@@ -4,50 +4,18 @@
 
 #include "engine/window/camera.h"
 #include "engine/window/placement.h"
-#include "tests/gpu/device_fixture.h"
+#include "tests/window/drawing_fixture.h"
 #include "tests/window/window_fixture.h"
 
 namespace firn {
 namespace {
 
-using Pixel = std::array<int, 3>;
-using Numbers = std::vector<float>;
-
-const Pixel kBack = {14, 16, 20}, kRed = {255, 0, 0}, kGreen = {0, 255, 0},
-            kWhite = {255, 255, 255};
-
-Pixel pixel_of(const Picture& picture, int x, int y) {
-    const auto at = 4 * static_cast<size_t>(y * picture.width + x);
-    return {picture.rgba[at], picture.rgba[at + 1], picture.rgba[at + 2]};
-}
-
-BufferView in_memory(VulkanExecutor& executor, const Numbers& values, std::vector<int64_t> shape) {
-    auto memory = executor.allocate(values.size() * 4 + 4, "shapes");
-    executor.write(*memory, 0, std::as_bytes(std::span(values)));
-    return {memory, 0, f32, std::move(shape)};
-}
-
-class DrawingTest : public DeviceTest {
+class DrawingTest : public ShapesTest {
   protected:
-    void SetUp() override {
-        DeviceTest::SetUp();
-        if (device) executor = std::make_shared<VulkanExecutor>(device);
-    }
-    void TearDown() override {
-        executor.reset();
-        DeviceTest::TearDown();
-    }
-    BufferView view(const Numbers& values, std::vector<int64_t> shape) {
-        return in_memory(*executor, values, std::move(shape));
-    }
     /// 40 x 40 pixels; without limits a pixel is 0.025.
     Picture drawn(const DrawScene& scene, float scale = 1) {
-        ViewWindow window(
-            executor,
-            {.size = {int(40 / scale), int(40 / scale)}, .scale = scale, .headless = true});
-        EXPECT_TRUE(window.open());
-        window.show_scene(scene);
-        return window.picture({40, 40});
+        return ShapesTest::drawn({scene},
+                                 {.size = {int(40 / scale), int(40 / scale)}, .scale = scale});
     }
     Picture drawn(const DrawLayer& layer) { return drawn(DrawScene{.layers = {layer}}); }
     std::string refusal(const DrawLayer& layer) {
@@ -76,8 +44,6 @@ class DrawingTest : public DeviceTest {
     static DrawCamera straight() {
         return {.distance = 1, .yaw = 0, .pitch = 0, .field_of_view = 1.5707963f};
     }
-
-    std::shared_ptr<VulkanExecutor> executor;
 };
 
 TEST_F(DrawingTest, APointIsADiscOfItsDiameterAtItsPlace) {

@@ -118,8 +118,11 @@ void compare(Stage& stage, const char* name, int dimensions, uint32_t count, int
     int apart = 0;
     for (int round = 0; round < rounds + 3; ++round) {
         const double a = stage.milliseconds(
-            [&](VkCommandBuffer commands) { firn.prepare(commands, 0, scene, placement, 1); },
-            [&](VkCommandBuffer commands) { firn.draw(commands, 0, placement); });
+            [&](VkCommandBuffer commands) {
+                firn.begin(0);
+                firn.prepare(commands, 0, scene, placement, 1);
+            },
+            [&](VkCommandBuffer commands) { firn.draw(commands, 0, 0, placement); });
         const Picture one = stage.image.picture();
         const double b = stage.milliseconds(
             [](VkCommandBuffer) {},

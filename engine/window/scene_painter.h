@@ -1,0 +1,58 @@
+// Paints scenes into rectangles of a frame: pictures, shapes, colour bars and captions.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/window/colour_bar.h"
+#include "engine/window/placement.h"
+#include "engine/window/scene_renderer.h"
+#include "engine/window/view_renderer.h"
+
+namespace firn {
+
+/// Must end before its device, and may end while it is in use.
+class ScenePainter {
+  public:
+    /// `slots`: frames that may be in flight at a time.
+    ScenePainter(std::shared_ptr<Device> device, VkRenderPass pass, uint32_t slots);
+
+    /// Begins a frame in a slot that is not in use.
+    void begin(uint32_t slot);
+    /// Outside the pass; what the scene shows must live until the commands are complete. `scale`:
+    /// pixels of a unit. Throws UserError where the device cannot bind it.
+    void prepare(VkCommandBuffer commands, uint32_t slot, const DrawScene& scene,
+                 const FlatZoom& zoom, const Rectangle& cell, float scale);
+    /// Inside the pass, which has a depth of unknown contents: what was prepared since begin().
+    void draw(VkCommandBuffer commands, uint32_t slot) const;
+
+  private:
+    /// One picture, or the shapes of one scene.
+    struct Step {
+        bool is_picture = false;
+        size_t number = 0;  // in its renderer
+        Rectangle area;     // of a picture, of which placement.area is seen
+        DrawPlacement placement;
+    };
+    /// The cell, in which texts lie by pixels.
+    struct Sheet {
+        Rectangle cell;
+        DrawScene scene;
+    };
+    size_t picture(VkCommandBuffer commands, uint32_t slot, const BufferView& view,
+                   const ShowOptions& options, const Rectangle& area, const DrawPlacement& seen);
+    void shapes(VkCommandBuffer commands, uint32_t slot, const DrawScene& scene,
+                const DrawPlacement& placement, float scale);
+    void write(Sheet& sheet, const std::string& text, float x, float y,
+               const std::array<float, 2>& align, float scale) const;
+    void colour_bar(VkCommandBuffer commands, uint32_t slot, const ColourBar& bar,
+                    const ShownRange& range, const BarPlace& place);
+
+    ViewRenderer pictures_;
+    SceneRenderer scenes_;
+    ColourBars bars_;
+    BufferView origin_;  // one place, (0, 0)
+    std::vector<Step> steps_;
+};
+
+}  // namespace firn

@@ -1,0 +1,48 @@
+// Rasterises the typeface through Dear ImGui's atlas.
+#include "engine/window/typeface.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+/// Latin with accents, Greek, dashes and quotes, super- and subscripts, arrows, mathematics.
+constexpr ImWchar kRanges[] = {0x20,   0xff,   0x370,  0x3ff,  0x2010, 0x2026, 0x2032, 0x2033,
+                               0x2070, 0x209c, 0x2190, 0x2193, 0x2202, 0x2265, 0};
+
+/// OpenType has such digits beside the others, by a table that the rasteriser does not read.
+void even_digits(ImFont& font) {
+    float widest = 0;
+    const auto is_digit = [](const ImFontGlyph& glyph) {
+        return glyph.Codepoint >= '0' && glyph.Codepoint <= '9';
+    };
+    for (const ImFontGlyph& glyph : font.Glyphs)
+        if (is_digit(glyph)) widest = std::max(widest, glyph.AdvanceX);
+    for (ImFontGlyph& glyph : font.Glyphs) {
+        if (!is_digit(glyph)) continue;
+        const float margin = (widest - glyph.AdvanceX) / 2;
+        glyph.X0 += margin, glyph.X1 += margin;
+        glyph.AdvanceX = widest;
+    }
+    font.BuildLookupTable();
+}
+
+}  // namespace
+
+ImFont* rasterise_typeface(ImFontAtlas& atlas, float pixels) {
+    ImFontConfig config;
+    config.FontDataOwnedByAtlas = false;
+    const std::span<const unsigned char> file = typeface_file();
+    ImFont* font =
+        atlas.AddFontFromMemoryTTF(const_cast<unsigned char*>(file.data()),
+                                   static_cast<int>(file.size()), pixels, &config, kRanges);
+    ensure(atlas.Build(), "the embedded typeface was not rasterised");
+    even_digits(*font);
+    return font;
+}
+
+}  // namespace firn
