@@ -2,14 +2,13 @@
 // again.
 #include "compiler/frontend/realize.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <unordered_set>
 
 #include "compiler/driver/compile.h"
+#include "compiler/driver/program_source.h"
 #include "compiler/frontend/cut.h"
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/nan_check.h"
@@ -18,7 +17,6 @@
 #include "compiler/frontend/report.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/ir/text.h"
-#include "compiler/driver/program_source.h"
 #include "compiler/program/disk_cache.h"
 #include "compiler/program/error.h"
 #include "compiler/program/long_work.h"
@@ -136,10 +134,8 @@ std::shared_ptr<const Program> compile_watched(const Graph& graph, const Executo
                                                CompileOptions options) {
     const std::shared_ptr<ProgramSource> source = source_of(graph, options);
     options.source = source;
-    const CompileWatch& watch = executor.compile_watch();
-    if (!watch && !isatty(STDERR_FILENO))
-        return compile_graph(source->table, source->graph, executor.profile(), options);
-    LongWork line;
+    const CompileWatch watch = with_line(executor.compile_watch());
+    if (!watch) return compile_graph(source->table, source->graph, executor.profile(), options);
     std::atomic<size_t> done{0}, kernels{0};
     std::atomic<bool> stop{false};
     options.stop = &stop;
@@ -152,9 +148,7 @@ std::shared_ptr<const Program> compile_watched(const Graph& graph, const Executo
         },
         [&](size_t) {
             try {
-                const CompileProgress now{options.name, done, kernels};
-                line.write(text(now));
-                if (watch) watch(now);
+                watch({options.name, done, kernels});
             } catch (...) {
                 stop = true;
                 throw;

@@ -4,13 +4,14 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <memory>
 #include <utility>
 
 namespace firn {
 namespace {
 
-constexpr std::chrono::milliseconds kBetween{33};  // a person sees that it goes on
-constexpr std::chrono::seconds kPatience{1};       // what is done sooner needs no word
+constexpr std::chrono::milliseconds kBetween{33};    // a person sees that it goes on
+constexpr std::chrono::milliseconds kPatience{500};  // what is done sooner needs no word
 
 thread_local WorkWatch watch;
 thread_local int cancel_scopes = 0;
@@ -46,6 +47,14 @@ bool LongWork::tell(const WorkProgress& progress) {
 void LongWork::tell_or_end(const WorkProgress& progress) {
     if (!tell(progress) && CancelScope::is_open())
         throw Cancelled(progress.text + ": ended before it was done");
+}
+
+CompileWatch with_line(const CompileWatch& watch) {
+    if (!watch && !isatty(STDERR_FILENO)) return {};
+    return [watch, line = std::make_shared<LongWork>()](const CompileProgress& progress) {
+        line->write(text(progress));
+        if (watch) watch(progress);
+    };
 }
 
 void LongWork::write(const std::string& text) {

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "compiler/program/compile_progress.h"
+
 namespace firn {
 
 struct WorkProgress {
@@ -41,7 +43,7 @@ class LongWork {
     LongWork& operator=(const LongWork&) = delete;
 
     /// Passes it on, 30 times a second at most: to who watches this thread, and, where it has taken
-    /// longer than a second, as a line that is rewritten on a terminal (stderr). False where who
+    /// longer than half a second, as a line that is rewritten on a terminal (stderr). False where who
     /// watches wants it to end.
     bool tell(const WorkProgress& progress);
     /// The same for work that is of no use when it is done in part, see CancelScope.
@@ -55,6 +57,9 @@ class LongWork {
     Clock::time_point begin_ = Clock::now(), told_{};
     bool goes_on_ = true, written_ = false;
 };
+
+/// A watch that writes such a line too. Empty where `watch` is and there is no terminal.
+CompileWatch with_line(const CompileWatch& watch);
 
 /// Tells who watches this thread, and writes no line: for work that writes one of its own.
 bool tell_work(const WorkProgress& progress);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/program/long_work.h"
+
 namespace firn {
 namespace {
 
@@ -168,7 +170,7 @@ VulkanExecutor::Loaded& VulkanExecutor::load(const std::shared_ptr<const Program
     loaded.program = program;
     loaded.number = ++loaded_programs_;
     const double begin = trace_now();
-    loaded.loaded = std::make_unique<LoadedProgram>(device_, *program, compile_watch());
+    loaded.loaded = std::make_unique<LoadedProgram>(device_, *program, with_line(compile_watch()));
     if (tracing_) {
         // Its compiler says how long it took; that it ended just before is what a first call does.
         const double compiled =

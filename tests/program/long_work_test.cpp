@@ -86,17 +86,33 @@ class Terminal {
     int own_, before_;
 };
 
-TEST(LongWork, IsALineOnATerminalOnceItHasTakenASecond) {
+TEST(LongWork, IsALineOnATerminalOnceItHasTakenHalfASecond) {
     const Terminal terminal;
     {
         LongWork work;
         work.tell({"1 of 3"});
         EXPECT_EQ(terminal.written(), "");
-        pause_ms(1050);
+        pause_ms(550);
         work.tell({"2 of 3"});
         EXPECT_EQ(terminal.written(), "\r\033[K2 of 3");
     }
     EXPECT_EQ(terminal.written(), "\r\033[K");
+}
+
+TEST(LongWork, CompilesHaveALineBesideTheirWatch) {
+    EXPECT_FALSE(with_line({}));
+    const Terminal terminal;
+    int told = 0;
+    {
+        const CompileWatch watch = with_line([&](const CompileProgress&) { ++told; });
+        watch({"wave", 0, 0});
+        pause_ms(550);
+        watch({"wave", 1, 3});
+        EXPECT_EQ(terminal.written(), "\r\033[Kcompiling wave, 1 of 3 kernels");
+    }
+    EXPECT_EQ(terminal.written(), "\r\033[K");
+    EXPECT_EQ(told, 2);
+    EXPECT_TRUE(with_line({}));
 }
 
 }  // namespace
